@@ -1,0 +1,63 @@
+# Everything a newcomer runs. Needs make and Python 3.11 to 3.13; the rest is installed into .venv.
+.DEFAULT_GOAL := help
+.PHONY: help demo test ui psql bench lint format constraints clean
+
+VENV := .venv
+BIN := $(VENV)/bin
+PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
+	$$p -c 'import sys, venv, ensurepip; sys.exit(not (3, 11) <= sys.version_info[:2] < (3, 14))' 2>/dev/null && echo $$p && break; done)
+NOTES ?= 1500
+export DO_NOT_TRACK := 1
+
+help:  ## this list
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /	/' | expand -t 14
+
+demo: $(VENV)/.base  ## a synthetic hospital, two deliveries, one release in Postgres
+	@$(BIN)/deid hospital --notes $(NOTES)
+	@$(BIN)/deid db bootstrap
+	@$(BIN)/deid refresh
+
+test: $(VENV)/.dev  ## ruff, mypy --strict, import-linter, pytest
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/pytest -n 2 --dist loadfile
+
+ui: $(VENV)/.base  ## the Dagster UI on the demonstration's instance
+	@$(BIN)/deid ui
+
+psql: $(VENV)/.base  ## a psql session as the analyst
+	@$(BIN)/deid db psql
+
+bench: $(VENV)/.dev  ## speed and memory, stage by stage
+	@for script in benchmarks/*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
+
+format: $(VENV)/.dev  ## ruff format and its safe fixes
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+constraints:  ## resolve every version anew into constraints.txt
+	rm -rf build/constraints && $(PYTHON) -m venv build/constraints
+	build/constraints/bin/pip install --quiet -e '.[dev]'
+	(grep '^#' constraints.txt; build/constraints/bin/pip freeze --exclude-editable) > build/constraints.txt
+	mv build/constraints.txt constraints.txt
+
+clean:  ## stop the embedded server, forget the demonstration
+	-@test -x $(BIN)/deid && $(BIN)/deid db stop
+	rm -rf .deid
+
+$(VENV)/bin/python:
+	@test -n "$(PYTHON)" || { echo "Python 3.11, 3.12 or 3.13 with its venv module is needed; say PYTHON=/path/to/python"; exit 1; }
+	@echo "making $(VENV) with $(PYTHON)" >&2
+	@$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.base: $(VENV)/bin/python pyproject.toml constraints.txt
+	@echo "installing the platform (about a minute)" >&2
+	@$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e .
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/bin/python pyproject.toml constraints.txt
+	@echo "installing the platform and what its tests need (about a minute)" >&2
+	@$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@touch $@ $(VENV)/.base
