@@ -1,0 +1,219 @@
+"""The catalogue of failures that may cross from one room to another.
+
+Belongs here: one `Code` a failure, with what it means and what to do. Does not belong here: any value
+that caused the failure. An error carries its code and a reference that is safe to print (a `note_key`,
+a delivery, a column, a file's name), so that logs, Dagster and a terminal can show it as it is.
+
+Raise these with `from None` wherever the cause could carry a value: pydantic, pyarrow, `int()`,
+`fromisoformat`, `KeyError` and Postgres all print what they choked on.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+
+
+class Code(Enum):
+    """Every error code: its stable name, its meaning and its remedy."""
+
+    # Settings and secrets
+    SETTINGS_INVALID = (
+        "settings-invalid",
+        "A key of deid.toml is unknown, missing or of the wrong type; the reference names the key.",
+        "Correct the key that the message names.",
+    )
+    SETTINGS_MISSING = (
+        "settings-missing",
+        "No deid.toml was found where it was looked for.",
+        "Run `deid hospital` for a demonstration, or write a deid.toml (docs/configuration.md).",
+    )
+    SECRET_MISSING = (
+        "secret-missing",
+        "No key secret is set, so no identifier can be keyed.",
+        "Set DEID_SECRET_FILE (or DEID_SECRET) to at least 32 random bytes.",
+    )
+    SECRET_WEAK = (
+        "secret-weak",
+        "The key secret is shorter than 32 bytes or is one repeated character.",
+        "Generate one: `python -c 'import secrets; print(secrets.token_hex(32))'`.",
+    )
+    # Data model
+    SPAN_BOUNDS = (
+        "span-bounds",
+        "A span is empty, reversed or reaches outside its text.",
+        "A detector is faulty: report it with the detector's name.",
+    )
+    LABEL_UNKNOWN = (
+        "label-unknown",
+        "A span carries a label that is not one of the platform's.",
+        "Map the label in deid_platform/labels.py.",
+    )
+    DELIVERY_NAME = (
+        "delivery-name",
+        "A delivery's name is not <feed>@<watermark>, with a watermark that orders by time.",
+        "Name delivery folders by date (2026-01-05), timestamp (20260105T0600) or number.",
+    )
+    # Store
+    STORE_TORN = (
+        "store-torn",
+        "A manifest or a part of the note store is missing, truncated or not what was sealed.",
+        "Materialize the partition again; its manifest is never trusted half-written.",
+    )
+    STORE_WRITE = (
+        "store-write",
+        "The note store could not be written (full, read-only or unreachable).",
+        "Check space and permissions of the store's folder, then run again.",
+    )
+    # Corpora
+    FEED_UNREADABLE = (
+        "feed-unreadable",
+        "A file of a delivery cannot be read at all (truncated, wrong compression, not that format).",
+        "Deliver the file again; the reference names the file's role, not its content.",
+    )
+    FEED_EMPTY = (
+        "feed-empty",
+        "A delivery holds no notes file and no withdrawals, or every row of it was refused.",
+        "Look at the reason counts of source/raw_notes.",
+    )
+    FEED_MAPPING = (
+        "feed-mapping",
+        "A column mapping names a field that does not exist, or maps two columns to one field.",
+        "Correct [feeds.<name>.columns] in deid.toml.",
+    )
+    TEMPLATE_INVALID = (
+        "template-invalid",
+        "A template of the synthetic hospital does not parse, or names a pool or slot that does not exist.",
+        "Correct the template under corpora/hospital/data; the reference is the token.",
+    )
+    # Detection and redaction
+    DETECTOR_UNKNOWN = (
+        "detector-unknown",
+        "No detector of that name is registered.",
+        "`deid doctor` lists the detectors.",
+    )
+    DETECTOR_FAILED = (
+        "detector-failed",
+        "A detector raised on a note; the note is quarantined, never passed through.",
+        "See the quarantine's reason counts; reproduce on the PHI side with the note's key.",
+    )
+    POLICY_UNKNOWN = (
+        "policy-unknown",
+        "No redaction policy of that name ships with the platform or lies at that path.",
+        "`deid doctor` lists the policies.",
+    )
+    POLICY_INVALID = (
+        "policy-invalid",
+        "A policy leaves a label without an action or names an unknown one; the reference names the key.",
+        "Give every label an action (docs/policies.md).",
+    )
+    # Warehouse and gate
+    WAREHOUSE_UNREACHABLE = (
+        "warehouse-unreachable",
+        "The warehouse does not answer or refuses the login.",
+        "Check DEID_WAREHOUSE_URL, or start the embedded server with `deid db bootstrap`.",
+    )
+    WAREHOUSE_STATEMENT = (
+        "warehouse-statement",
+        "Postgres refused a statement; the reference is its SQLSTATE.",
+        "Look the SQLSTATE up; the server's detail is withheld because it carries values.",
+    )
+    WAREHOUSE_NOT_READY = (
+        "warehouse-not-ready",
+        "Roles or migrations are missing.",
+        "Run `deid db bootstrap`, then `deid db migrate`.",
+    )
+    FEED_NOT_DEMONSTRATION = (
+        "feed-not-demonstration",
+        "The embedded server trusts its socket and is meant for demonstration data; this feed is not marked as such.",
+        "Set DEID_WAREHOUSE_URL to a real server, or mark the feed `demonstration = true`.",
+    )
+    GATE_REFUSED = (
+        "gate-refused",
+        "The gate lacks a required row, or a row failed; the reference names the requirements.",
+        "Mend what failed, or let the privacy officer record a waiver (`deid waive`).",
+    )
+    GATE_UNKNOWN_DELIVERY = (
+        "gate-unknown-delivery",
+        "Nothing is staged under that delivery.",
+        "Materialize gate/delivery first.",
+    )
+    WAIVER_INVALID = (
+        "waiver-invalid",
+        "A waiver needs a person, a reason of at least ten characters and a date ahead; some gates take none.",
+        "Give --who, --why and --until.",
+    )
+    RELEASE_CONFLICT = (
+        "release-conflict",
+        "A release would mix detectors, policies or keys, or would lose deliveries that the active one has.",
+        "Give each combination a release of its own; promote every delivery into it before it is activated.",
+    )
+    NOT_MATERIALIZED = (
+        "not-materialized",
+        "A step was started before the one that it reads from; the reference names what is missing.",
+        "Materialize the upstream asset of the same delivery first, or run the whole job (`deid refresh`).",
+    )
+    # Evaluation
+    GOLD_MISSING = (
+        "gold-missing",
+        "No gold spans are configured or found for this measurement.",
+        "Point [feeds.<name>].gold at them, or let the bench use the synthetic hospital.",
+    )
+    # Anything else
+    INTERNAL = (
+        "internal-error",
+        "Something failed that should not have; the reference says where. The rest is withheld: it may quote a note.",
+        "Report it with the reference. `DEID_DEBUG=1`, on the PHI side only, shows the whole of it.",
+    )
+    # Command line
+    INPUT_INVALID = (
+        "input-invalid",
+        "A line of the input is not a note; the reference is its line number and the reason.",
+        'Each line: {"note_id": ..., "text": ...}.',
+    )
+
+    def __init__(self, slug: str, meaning: str, remedy: str) -> None:
+        self.slug = slug
+        self.meaning = meaning
+        self.remedy = remedy
+
+
+class DeidError(Exception):
+    """A failure with a code and a safe reference, and nothing else.
+
+    Args:
+        code: What happened.
+        ref: Where, in terms that identify nobody: a note_key, a delivery, a column, a file's role.
+    """
+
+    def __init__(self, code: Code, ref: str | None = None) -> None:
+        self.code = code
+        self.ref = ref
+        super().__init__(code.slug, ref)
+
+    def __str__(self) -> str:
+        where = f" [{self.ref}]" if self.ref else ""
+        return f"{self.code.slug}{where}: {self.code.meaning} {self.code.remedy}"
+
+    def __reduce__(self) -> tuple[type[DeidError], tuple[Code, str | None]]:
+        # Worker processes send their errors back by pickle.
+        return (DeidError, (self.code, self.ref))
+
+
+def internal(error: BaseException) -> DeidError:
+    """An error without a code as one with a code: its type and where it was raised, and nothing that it says."""
+    frame = error.__traceback__
+    while frame is not None and frame.tb_next is not None:
+        frame = frame.tb_next
+    where = f"{frame.tb_frame.f_code.co_qualname}:{frame.tb_lineno}" if frame else "?"
+    return DeidError(Code.INTERNAL, f"{type(error).__name__} in {where}")
+
+
+def catalogue_markdown() -> str:
+    """The catalogue as the page docs/errors.md shows it."""
+    rows = "\n".join(f"| `{c.slug}` | {c.meaning} | {c.remedy} |" for c in Code)
+    return (
+        "# Errors\n\n"
+        "Every failure that crosses a room has a code and a reference that identifies nobody. "
+        "Messages never carry a value.\n\n"
+        "| code | meaning | what to do |\n| --- | --- | --- |\n" + rows + "\n"
+    )

@@ -1,0 +1,98 @@
+"""Keyed identifiers and digests: what research sees instead of a source's own ids.
+
+Belongs here: everything that the key secret signs, and the plain digests of what is not PHI. Does not
+belong here: where the secret comes from (`settings.py`) or what stands in for a name (`surrogates/`).
+
+A plain hash of a medical record number, or of a short note, can be guessed by hashing all candidates;
+an HMAC cannot without the secret. There is no table from keys back to ids: the source can recompute.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+from collections.abc import Iterator
+from functools import cache
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+
+from deid_platform.errors import Code, DeidError
+
+MIN_SECRET_BYTES = 32
+PREFIXES = {"note": "n", "patient": "p", "provider": "d", "encounter": "e"}
+
+
+class Keyring:
+    """Derives keys and digests from one secret for one site.
+
+    Args:
+        secret: At least 32 bytes; never logged, never in `repr`.
+        site: The institution; the same source id at two sites gives two keys.
+
+    Raises:
+        DeidError: `secret-weak` if the secret is too short or one repeated byte.
+    """
+
+    def __init__(self, secret: bytes, *, site: str) -> None:
+        if len(secret) < MIN_SECRET_BYTES or len(set(secret)) < 8:
+            raise DeidError(Code.SECRET_WEAK)
+        self._secret = secret
+        self.site = site
+
+    def __repr__(self) -> str:
+        return "<Keyring>"
+
+    def mac(self, purpose: str, *parts: str | bytes) -> bytes:
+        """HMAC-SHA256 over length-prefixed parts, so that ("ab", "c") and ("a", "bc") differ."""
+        message = hmac.new(self._secret, digestmod=hashlib.sha256)
+        for part in (purpose, self.site, *parts):
+            raw = part.encode("utf-8", "surrogatepass") if isinstance(part, str) else part
+            message.update(len(raw).to_bytes(8, "big"))
+            message.update(raw)
+        return message.digest()
+
+    @property
+    def key_id(self) -> str:
+        """Names the secret without revealing it, so that a rotation is visible in every row."""
+        return self.mac("key-id").hex()[:12]
+
+    def key(self, kind: str, *source_id: str) -> str:
+        """The research-side key of a source id: one letter for its kind, then 26 base32 characters (130 bits)."""
+        return f"{PREFIXES[kind]}_" + base64.b32encode(self.mac(f"{kind}-key", *source_id)).decode().lower()[:26]
+
+    def digest(self, *parts: str | bytes) -> str:
+        """A keyed content digest, 32 hexadecimal characters."""
+        return self.mac("digest", *parts).hex()[:32]
+
+
+def plain_digest(*parts: str | bytes) -> str:
+    """A digest of what is not PHI (rules, thresholds, policies), the same at every site; 32 hex characters."""
+    message = hashlib.sha256()
+    for part in parts:
+        raw = part.encode() if isinstance(part, str) else part
+        message.update(len(raw).to_bytes(8, "big"))
+        message.update(raw)
+    return message.hexdigest()[:32]
+
+
+@cache
+def package_digest(package: str) -> str:
+    """A digest of a package's rules, both code and data: its .py, .yaml, .txt and .tsv files, 32 hex characters.
+
+    Rules are code as much as tables: hashing both means that no change of behaviour keeps an old approval.
+
+    Args:
+        package: Its importable name; its subpackages and folders count.
+    """
+    return plain_digest(*(part for path, file in _rules_of(files(package)) for part in (path, file.read_bytes())))
+
+
+def _rules_of(folder: Traversable, within: str = "") -> Iterator[tuple[str, Traversable]]:
+    """The rule files of a folder with their paths inside the package, in the order of their names."""
+    for entry in sorted(folder.iterdir(), key=lambda e: e.name):
+        path = f"{within}{entry.name}"
+        if entry.is_dir() and not entry.name.startswith("__"):
+            yield from _rules_of(entry, f"{path}/")
+        elif entry.name.endswith((".py", ".yaml", ".txt", ".tsv")):
+            yield path, entry

@@ -1,0 +1,76 @@
+"""Keyed identifiers: stable, apart by kind, site and secret, and refused from a weak secret."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from deid_platform.errors import Code, DeidError
+from deid_platform.keys import PREFIXES, Keyring, package_digest
+
+SECRET = bytes(range(32))
+
+
+def test_a_key_is_stable_and_tells_its_kind() -> None:
+    keyring = Keyring(SECRET, site="north")
+    keys = {kind: keyring.key(kind, "42") for kind in PREFIXES}
+    assert keys == {kind: Keyring(SECRET, site="north").key(kind, "42") for kind in PREFIXES}
+    assert len({key[2:] for key in keys.values()}) == len(PREFIXES)
+    for kind, key in keys.items():
+        assert re.fullmatch(rf"{PREFIXES[kind]}_[a-z2-7]{{26}}", key)
+
+
+def test_site_and_secret_change_every_key() -> None:
+    rings = [Keyring(SECRET, site="north"), Keyring(SECRET, site="south"), Keyring(SECRET[::-1], site="north")]
+    assert len({ring.key("note", "42") for ring in rings}) == 3
+    assert len({ring.key_id for ring in rings}) == 3
+
+
+def test_parts_do_not_run_together() -> None:
+    keyring = Keyring(SECRET, site="north")
+    assert keyring.digest("ab", "c") != keyring.digest("a", "bc")
+
+
+@pytest.mark.parametrize(
+    "secret", [b"", b"short", b"x" * 64, b"ab" * 20], ids=["none", "short", "one byte", "two bytes"]
+)
+def test_a_weak_secret_is_refused_and_not_shown(secret: bytes) -> None:
+    with pytest.raises(DeidError) as error:
+        Keyring(secret, site="north")
+    assert error.value.code is Code.SECRET_WEAK
+    assert repr(Keyring(SECRET, site="north")) == "<Keyring>"
+
+
+@pytest.mark.parametrize(
+    ("change", "counts"),
+    [
+        (lambda package: (package / "rules.py").write_text("RULE = 2\n"), True),
+        (lambda package: (package / "patterns" / "dates.yaml").write_text("year: 2\n"), True),
+        (lambda package: (package / "patterns" / "words.txt").write_text("other\n"), True),
+        (lambda package: (package / "ages.tsv").write_text("ninety\t90\n"), True),
+        (lambda package: (package / "patterns" / "rules.py").rename(package / "moved.py"), True),
+        (lambda package: (package / "patterns" / "words.txt").unlink(), True),
+        (lambda package: (package / "__pycache__").mkdir(), False),
+        (lambda package: (package / "README.md").write_text("Words.\n"), False),
+    ],
+    ids=["code", "nested yaml", "nested list", "table", "moved", "removed", "byte code", "other files"],
+)
+def test_a_package_s_digest_follows_its_code_and_data(
+    change: Callable[[Path], object], counts: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = tmp_path / "ruleful_package"
+    (package / "patterns").mkdir(parents=True)
+    for name in ("__init__.py", "rules.py", "patterns/rules.py", "patterns/dates.yaml", "patterns/words.txt"):
+        (package / name).write_text("")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.delitem(sys.modules, package.name, raising=False)
+    package_digest.cache_clear()
+    before = package_digest(package.name)
+    change(package)
+    assert package_digest(package.name) == before, "one process keeps one answer"
+    package_digest.cache_clear()
+    assert (package_digest(package.name) != before) is counts
