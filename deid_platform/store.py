@@ -1,0 +1,250 @@
+"""The note store: Parquet parts and an atomic, sealed manifest for each partition of each dataset.
+
+Belongs here: how bytes of the PHI zone are written, sealed, listed and read back, behind `pyarrow.fs`
+URIs. Does not belong here: what the rows mean (each asset's domain function) or what research may see
+(`warehouse/`).
+
+    <root>/<dataset>/<partition>/part-<random>.parquet    rows; written first, invisible until named
+    <root>/<dataset>/<partition>/manifest.json            names and keyed digests of the parts; written last
+
+Readers go through the manifest alone, so a torn write leaves the partition as it was. The manifest is
+sealed with the site's key: a part or a manifest that was swapped, truncated or edited is refused, and a
+digest of it tells nothing about short notes to who does not hold the secret. On a local file system
+folders are 0700 and files 0600.
+"""
+
+from __future__ import annotations
+
+import hmac
+import json
+import re
+import secrets
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.fs as pafs
+import pyarrow.parquet as pq
+
+from deid_platform.errors import Code, DeidError
+from deid_platform.keys import Keyring
+
+MANIFEST = "manifest.json"
+SETTLED = timedelta(minutes=15)
+"""How long a part outlives the manifest that named it."""
+_NAME = re.compile(r"[a-z][a-z0-9_]*(/[a-z][a-z0-9_]*)*")
+_PARTITION = re.compile(r"[A-Za-z0-9@._-]{1,80}")
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One Parquet file of a partition: its name, rows, bytes and keyed digest."""
+
+    name: str
+    rows: int
+    bytes: int
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """What a partition holds. `meta` carries counts and digests only, so it may be shown anywhere."""
+
+    dataset: str
+    partition: str
+    key_id: str
+    parts: tuple[Part, ...]
+    meta: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def rows(self) -> int:
+        """Rows over all parts."""
+        return sum(part.rows for part in self.parts)
+
+
+class NoteStore:
+    """Reads and writes partitions under one root.
+
+    Args:
+        uri: A local path or any URI that `pyarrow.fs.FileSystem.from_uri` understands.
+        keyring: Seals manifests and parts.
+    """
+
+    def __init__(self, uri: str | Path, keyring: Keyring) -> None:
+        text = str(uri)
+        if "://" in text:
+            self._fs, self._root = pafs.FileSystem.from_uri(text)
+        else:
+            self._fs, self._root = pafs.LocalFileSystem(), str(Path(text).absolute())
+        self._local = isinstance(self._fs, pafs.LocalFileSystem)
+        self._keyring = keyring
+
+    def write(
+        self,
+        dataset: str,
+        partition: str,
+        tables: Iterable[pa.Table],
+        *,
+        meta: Callable[[], Mapping[str, Any]] | None = None,
+    ) -> Manifest:
+        """Replaces a partition: parts first, then the manifest in one atomic step; parts of earlier
+        writes go once no reader can still be at them.
+
+        Args:
+            dataset: Lower-case path of the dataset, such as `source/raw_notes`.
+            partition: Partition key, such as `hospital@2026-01-05`, or `all`.
+            tables: One table a part; all of one schema.
+            meta: Gives counts and digests to keep beside the parts, never a value from a note. Called once
+                the tables are through, so that it can say what was counted on the way.
+
+        Raises:
+            DeidError: `store-write` if anything cannot be written; the partition is then as it was.
+        """
+        folder = self._folder(dataset, partition)
+        written: list[str] = []
+        try:
+            self._make_folder(folder)
+            parts = []
+            for table in tables:
+                part = self._write_part(folder, table)
+                written.append(part.name)
+                parts.append(part)
+            manifest = Manifest(dataset, partition, self._keyring.key_id, tuple(parts), dict(meta() if meta else {}))
+            self._write_manifest(folder, manifest)
+        except (OSError, pa.ArrowException):
+            for name in written:
+                self._discard(f"{folder}/{name}")
+            raise DeidError(Code.STORE_WRITE, dataset) from None
+        self._sweep(folder, keep={part.name for part in parts})
+        return manifest
+
+    def manifest(self, dataset: str, partition: str) -> Manifest | None:
+        """The partition's manifest, or None if it was never written.
+
+        Raises:
+            DeidError: `store-torn` if it is not one that this store sealed.
+        """
+        try:
+            with self._fs.open_input_stream(f"{self._folder(dataset, partition)}/{MANIFEST}") as stream:
+                document = json.loads(stream.read())
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError):
+            raise DeidError(Code.STORE_TORN, f"{dataset}/{partition}") from None
+        seal = document.pop("seal", "") if isinstance(document, dict) else ""
+        if not hmac.compare_digest(seal, self._seal(document)):
+            raise DeidError(Code.STORE_TORN, f"{dataset}/{partition}")
+        parts = tuple(Part(**part) for part in document.pop("parts"))
+        manifest = Manifest(**document, parts=parts)
+        if (manifest.dataset, manifest.partition) != (dataset, partition):
+            raise DeidError(Code.STORE_TORN, f"{dataset}/{partition}")
+        return manifest
+
+    def required(self, dataset: str, partition: str) -> Manifest:
+        """The partition's manifest.
+
+        Raises:
+            DeidError: `not-materialized` if it was never written, `store-torn` if it is not sealed.
+        """
+        manifest = self.manifest(dataset, partition)
+        if manifest is None:
+            raise DeidError(Code.NOT_MATERIALIZED, f"{dataset}/{partition}")
+        return manifest
+
+    def read(self, dataset: str, partition: str) -> Iterator[pa.Table]:
+        """The partition's parts in order, each checked against its digest before a row is seen.
+
+        Raises:
+            DeidError: `not-materialized` if the partition was never written; `store-torn` if a part is not
+                what was sealed.
+        """
+        manifest = self.required(dataset, partition)
+        folder = self._folder(dataset, partition)
+        for part in manifest.parts:
+            try:
+                with self._fs.open_input_stream(f"{folder}/{part.name}") as stream:
+                    raw = stream.read()
+                if self._keyring.digest(raw) != part.digest:
+                    raise DeidError(Code.STORE_TORN, f"{dataset}/{partition}")
+                yield pq.read_table(pa.BufferReader(raw))
+            except (OSError, pa.ArrowException):
+                raise DeidError(Code.STORE_TORN, f"{dataset}/{partition}") from None
+
+    def rows(self, dataset: str, partition: str) -> list[dict[str, Any]]:
+        """All rows of a partition as dictionaries, in order. For small partitions and tests."""
+        return [row for table in self.read(dataset, partition) for row in table.to_pylist()]
+
+    def partitions(self, dataset: str) -> list[str]:
+        """Partition keys of a dataset that hold a manifest, sorted."""
+        selector = pafs.FileSelector(f"{self._root}/{self._checked(dataset)}", allow_not_found=True)
+        folders = [info.base_name for info in self._fs.get_file_info(selector) if info.type == pafs.FileType.Directory]
+        return sorted(
+            name
+            for name in folders
+            if self._fs.get_file_info(f"{self._folder(dataset, name)}/{MANIFEST}").type == pafs.FileType.File
+        )
+
+    def _folder(self, dataset: str, partition: str) -> str:
+        if not _PARTITION.fullmatch(partition) or set(partition) <= {"."}:
+            raise DeidError(Code.STORE_WRITE, dataset)
+        return f"{self._root}/{self._checked(dataset)}/{partition}"
+
+    def _checked(self, dataset: str) -> str:
+        if not _NAME.fullmatch(dataset):
+            raise DeidError(Code.STORE_WRITE)
+        return dataset
+
+    def _make_folder(self, folder: str) -> None:
+        if not self._local:
+            self._fs.create_dir(folder, recursive=True)
+            return
+        path = Path(folder)
+        for ancestor in reversed([path, *path.parents]):
+            if ancestor == Path(self._root) or Path(self._root) in ancestor.parents:
+                ancestor.mkdir(mode=0o700, exist_ok=True, parents=True)
+                ancestor.chmod(0o700)
+
+    def _write_bytes(self, path: str, raw: bytes | memoryview) -> None:
+        if self._local:
+            # Private from its first byte: a mode set after writing would leave a window.
+            Path(path).touch(mode=0o600)
+        with self._fs.open_output_stream(path) as stream:
+            stream.write(raw)
+
+    def _write_part(self, folder: str, table: pa.Table) -> Part:
+        sink = pa.BufferOutputStream()
+        pq.write_table(table, sink, compression="zstd")
+        raw = sink.getvalue()
+        name = f"part-{secrets.token_hex(8)}.parquet"
+        self._write_bytes(f"{folder}/{name}", memoryview(raw))
+        return Part(name, table.num_rows, raw.size, self._keyring.digest(raw.to_pybytes()))
+
+    def _write_manifest(self, folder: str, manifest: Manifest) -> None:
+        document = {**asdict(manifest), "meta": dict(manifest.meta)}
+        # What is sealed is what a reader will parse back, so a tuple must already be a list here.
+        document = json.loads(json.dumps(document))
+        raw = json.dumps({**document, "seal": self._seal(document)}, indent=1).encode()
+        temporary = f"{folder}/.{MANIFEST}.{secrets.token_hex(4)}"
+        self._write_bytes(temporary, raw)
+        # On a local file system a rename is atomic; object stores put a whole object or none.
+        self._fs.move(temporary, f"{folder}/{MANIFEST}")
+
+    def _seal(self, document: object) -> str:
+        return self._keyring.digest("manifest", json.dumps(document, sort_keys=True))
+
+    def _sweep(self, folder: str, *, keep: set[str]) -> None:
+        # Not what is young: another process may be reading by the manifest of a moment ago, or writing.
+        settled = datetime.now(tz=UTC) - SETTLED
+        for info in self._fs.get_file_info(pafs.FileSelector(folder)):
+            if info.base_name not in keep | {MANIFEST} and info.mtime is not None and info.mtime < settled:
+                self._discard(info.path)
+
+    def _discard(self, path: str) -> None:
+        # An orphan is invisible and the next write sweeps it, so failing to delete it is no failure.
+        try:
+            self._fs.delete_file(path)
+        except OSError:
+            return

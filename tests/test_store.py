@@ -1,0 +1,138 @@
+"""The note store: atomic, sealed, private."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from deid_platform.errors import Code, DeidError
+from deid_platform.keys import Keyring
+from deid_platform.store import MANIFEST, NoteStore
+
+DATASET, PARTITION = "source/raw_notes", "hospital@2026-01-05"
+
+
+@pytest.fixture
+def keyring() -> Keyring:
+    return Keyring(bytes(range(32)), site="here")
+
+
+@pytest.fixture
+def store(tmp_path: Path, keyring: Keyring) -> NoteStore:
+    return NoteStore(tmp_path / "store", keyring)
+
+
+def table(*texts: str) -> pa.Table:
+    return pa.table({"text": list(texts)})
+
+
+def test_what_was_written_is_read_back_in_order(store: NoteStore) -> None:
+    manifest = store.write(DATASET, PARTITION, [table("a", "b"), table("c")], meta=lambda: {"notes": 3})
+    assert manifest.rows == 3
+    assert [row["text"] for row in store.rows(DATASET, PARTITION)] == ["a", "b", "c"]
+    assert store.manifest(DATASET, PARTITION) == manifest
+    assert store.partitions(DATASET) == [PARTITION]
+
+
+def test_an_unwritten_partition_has_no_manifest_and_cannot_be_read(store: NoteStore) -> None:
+    assert store.manifest(DATASET, PARTITION) is None
+    assert store.partitions(DATASET) == []
+    with pytest.raises(DeidError) as error:
+        store.rows(DATASET, PARTITION)
+    assert error.value.code is Code.NOT_MATERIALIZED
+
+
+def test_a_torn_write_is_invisible_and_swept_by_the_next(store: NoteStore, tmp_path: Path) -> None:
+    store.write(DATASET, PARTITION, [table("old")])
+
+    def torn():
+        yield table("new")
+        raise OSError(28, "No space left on device")
+
+    with pytest.raises(DeidError) as error:
+        store.write(DATASET, PARTITION, torn())
+    assert error.value.code is Code.STORE_WRITE
+    assert [row["text"] for row in store.rows(DATASET, PARTITION)] == ["old"]
+
+    folder = tmp_path / "store" / DATASET / PARTITION
+    (folder / "part-orphan.parquet").write_bytes(b"half")
+    assert [row["text"] for row in store.rows(DATASET, PARTITION)] == ["old"]
+    for path in folder.iterdir():
+        os.utime(path, times=(0, 0))
+    store.write(DATASET, PARTITION, [table("new")])
+    assert len(list(folder.iterdir())) == 2
+
+
+def test_a_reader_of_the_moment_before_keeps_its_parts(store: NoteStore) -> None:
+    store.write(DATASET, PARTITION, [table("a"), table("b")])
+    reading = store.read(DATASET, PARTITION)
+    next(reading)
+    store.write(DATASET, PARTITION, [table("new")])
+    assert next(reading).to_pydict() == {"text": ["b"]}
+
+
+@pytest.mark.parametrize(
+    "damage", ["part-truncated", "part-swapped", "part-missing", "manifest-edited", "manifest-cut"]
+)
+def test_anything_but_what_was_sealed_is_refused(store: NoteStore, tmp_path: Path, damage: str) -> None:
+    store.write(DATASET, PARTITION, [table("a"), table("b")], meta=lambda: {"notes": 2})
+    folder = tmp_path / "store" / DATASET / PARTITION
+    first, second = sorted(folder.glob("part-*"))
+    manifest = folder / MANIFEST
+    match damage:
+        case "part-truncated":
+            first.write_bytes(first.read_bytes()[:-1])
+        case "part-swapped":
+            first.write_bytes(second.read_bytes())
+        case "part-missing":
+            first.unlink()
+        case "manifest-edited":
+            document = json.loads(manifest.read_text())
+            document["meta"]["notes"] = 1
+            manifest.write_text(json.dumps(document))
+        case "manifest-cut":
+            manifest.write_bytes(manifest.read_bytes()[:40])
+    with pytest.raises(DeidError) as error:
+        store.rows(DATASET, PARTITION)
+    assert error.value.code is Code.STORE_TORN
+
+
+def test_a_manifest_copied_to_another_partition_is_refused(store: NoteStore, tmp_path: Path) -> None:
+    store.write(DATASET, PARTITION, [table("a")])
+    folder = tmp_path / "store" / DATASET
+    (folder / PARTITION).rename(folder / "hospital@2026-01-12")
+    with pytest.raises(DeidError) as error:
+        store.manifest(DATASET, "hospital@2026-01-12")
+    assert error.value.code is Code.STORE_TORN
+
+
+def test_another_secret_cannot_open_the_store(store: NoteStore, tmp_path: Path) -> None:
+    store.write(DATASET, PARTITION, [table("a")])
+    other = NoteStore(tmp_path / "store", Keyring(bytes(range(1, 33)), site="here"))
+    with pytest.raises(DeidError) as error:
+        other.rows(DATASET, PARTITION)
+    assert error.value.code is Code.STORE_TORN
+
+
+def test_files_and_folders_are_private(store: NoteStore, tmp_path: Path) -> None:
+    store.write(DATASET, PARTITION, [table("a")])
+    for path in [tmp_path / "store", *(tmp_path / "store").rglob("*")]:
+        assert stat.S_IMODE(path.stat().st_mode) == (0o700 if path.is_dir() else 0o600), path.name
+
+
+@pytest.mark.parametrize(("dataset", "partition"), [("../etc", "x"), ("source", ".."), ("source", "a/b"), ("S", "x")])
+def test_names_cannot_leave_the_root(store: NoteStore, dataset: str, partition: str) -> None:
+    with pytest.raises(DeidError):
+        store.write(dataset, partition, [table("a")])
+
+
+def test_digests_of_equal_content_differ_between_sites(tmp_path: Path) -> None:
+    digests = {Keyring(bytes(range(32)), site=site).digest("Stable. Follow up.") for site in ("north", "south")} | {
+        Keyring(bytes(range(1, 33)), site="north").digest("Stable. Follow up.")
+    }
+    assert len(digests) == 3
