@@ -1,0 +1,135 @@
+"""Where notes come from: what every corpus reader offers and how it refuses bad rows.
+
+Belongs here: the contract that all formats share. Does not belong here: any one format (a module
+each beside this file) or what becomes of the notes (`store.py`, `detection/`).
+
+A reader never lets one bad row, file or folder hide the good ones: it yields a `Rejection` in the
+row's place, or beside a topic row that only loses a value. A rejection says where and why, never what:
+not even a file's name, which may carry a patient's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Protocol
+
+from deid_platform.errors import DeidError
+from deid_platform.notes import Delivery, Note, Topics, Withdrawal
+
+
+class Role(StrEnum):
+    """What a file of a delivery holds."""
+
+    NOTES = "notes"
+    PATIENTS = "patients"
+    PROVIDERS = "providers"
+    FACILITIES = "facilities"
+    WITHDRAWN = "withdrawn"
+
+
+class Reason(StrEnum):
+    """Why a row, what is left of a file, or one value of a topic row was refused."""
+
+    # The row as its format writes it
+    MALFORMED_ROW = "malformed_row"
+    """Not a record of the format: broken JSON or quoting, a repeated key, too few or too many fields, a
+    value of a type that the field cannot have (NaN, a list, a float as an id)."""
+    UNKNOWN_COLUMN = "unknown_column"
+    """A column that is no field of the role, is not mapped to one and is not ignored."""
+    INVALID_UTF8 = "invalid_utf8"
+    NUL_CHARACTER = "nul_character"
+    LONE_SURROGATE = "lone_surrogate"
+    # What the row says
+    MISSING_ID = "missing_id"
+    DUPLICATE_ID = "duplicate_id"
+    MISSING_NOTE_ID = "missing_note_id"
+    DUPLICATE_NOTE_ID = "duplicate_note_id"
+    EMPTY_TEXT = "empty_text"
+    TEXT_TOO_LONG = "text_too_long"
+    IMPOSSIBLE_DATE = "impossible_date"
+    """No day of the calendar or, as a note's date, before 1900 or more than a day in the future. It costs a
+    note its row. A topic row stands without its date: the name in it must still be found in the notes."""
+    UNKNOWN_PATIENT = "unknown_patient"
+    UNKNOWN_NOTE = "unknown_note"
+    # The file, from that row on
+    TRUNCATED_FILE = "truncated_file"
+    """The compressed stream ends early. The rows that were whole stand; the one it cuts does not."""
+    UNREADABLE_FILE = "unreadable_file"
+    """Not that format or compression, damaged, or not to be opened."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rejection:
+    """One row, the rest of one file, or one value of a topic row, that was refused.
+
+    Attributes:
+        role: What the file holds.
+        file: The role and the file's place among the delivery's files of that role, `notes[0]`.
+        row: Which row, from 1; for the two reasons that concern a file, the first row that is lost.
+        reason: Why.
+    """
+
+    role: Role
+    file: str
+    row: int
+    reason: Reason
+
+
+class Reader(Protocol):
+    """What every corpus format offers.
+
+    The iterators stream: they hold one row, and the ids that a duplicate is known by. Reading twice
+    gives equal results as long as the delivery's files do not change, but for a note from the future,
+    which is refused until its day has come.
+
+    Raises:
+        DeidError: `feed-unreadable` if the feed's folder or the delivery is not there to be read.
+    """
+
+    def deliveries(self) -> list[Delivery]:
+        """The deliveries that have arrived, oldest watermark first."""
+        ...
+
+    def refused(self) -> list[DeidError]:
+        """One error for each thing in the feed's place that should be a delivery and is none."""
+        ...
+
+    def notes(self, delivery: Delivery) -> Iterator[Note | Rejection]:
+        """New and changed notes; of two rows with one `note_id` the first good one stands."""
+        ...
+
+    def topics(self, delivery: Delivery) -> tuple[Topics, list[Rejection]]:
+        """This delivery's upserts alone: whoever wants topics as of a delivery folds them.
+
+        A row with an impossible date is in both: the record without the date, and the rejection. Every
+        other rejection is a row, or the rest of a file, that was lost.
+        """
+        ...
+
+    def withdrawals(
+        self,
+        delivery: Delivery,
+        *,
+        known_patients: Container[str] | None,
+        known_notes: Container[str] | None,
+    ) -> Iterator[Withdrawal | Rejection]:
+        """What must leave research; an id that is not in its container is refused (None: not checked)."""
+        ...
+
+    def fingerprint(self, delivery: Delivery) -> str:
+        """A digest of the delivery's content: it changes when any file's bytes do.
+
+        It is a plain digest of PHI, so a short note could be guessed from it: sign it
+        (`Keyring.digest`) before it leaves the PHI zone.
+        """
+        ...
+
+    def marker(self, delivery: Delivery) -> str:
+        """A mark that changes when any file is added, removed, resized or touched: cheap enough to poll.
+
+        No content is read and no name can be read from it, so it may leave the PHI zone. Whether the
+        content is any other says the fingerprint alone.
+        """
+        ...

@@ -1,0 +1,269 @@
+"""The `files` feed: a folder a delivery, with notes and topics as JSONL, CSV or Parquet.
+
+Belongs here: which file of a folder holds what, and what only the rows around a row can tell
+(duplicates, unknown ids). Does not belong here: formats (`tables.py`), columns and values (`rows.py`).
+
+A delivery's folder is named by its watermark and holds `notes`, `patients`, `providers`, `facilities`
+and `withdrawn` files, each `.jsonl`, `.csv` or `.parquet`, plain or with `.gz` or `.zst` behind. A role
+may come in parts: `notes-0001.jsonl.gz`. Folders and files whose name starts with "." or "_" or ends
+with ".tmp" are still being written and are passed over; so are files of any other name. A file that
+claims a role but is of no known format is refused, since silence would lose its notes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, cast
+
+from deid_platform.corpora import Reader, Reason, Rejection, Role
+from deid_platform.corpora.decoding import BrokenFileError, chunks
+from deid_platform.corpora.rows import ID_FIELD, Record, Shape, record_of, shapes
+from deid_platform.corpora.tables import table_rows
+from deid_platform.errors import Code, DeidError
+from deid_platform.notes import Delivery, Facility, Note, Patient, Provider, Topics, Withdrawal
+
+MAX_CHARS = 1_000_000
+"""The longest note by default, in code points: some 200 times an ordinary one."""
+
+_TOPIC_ROLES = (Role.PATIENTS, Role.PROVIDERS, Role.FACILITIES)
+_ROLE = re.compile(rf"({'|'.join(Role)})(?:[.-]|$)", re.IGNORECASE)
+_FORMAT = re.compile(r"\.(jsonl|csv|parquet)(?:\.(gz|zst))?$")
+
+
+@dataclass(frozen=True)
+class FilesFeed(Reader):
+    """One feed of delivery folders.
+
+    Args:
+        name: The feed's name, as deliveries carry it.
+        root: The folder that holds a folder for each delivery.
+        columns: Source column to field, see `rows.shapes`.
+        ignore: Columns that are dropped unread.
+        defaults: Note field to a constant for rows without a value there.
+        max_chars: The longest note text, in code points.
+        site: The institution, for notes that do not name theirs.
+
+    Raises:
+        DeidError: `feed-mapping` for columns or defaults that cannot be used, `delivery-name` for a name
+            that no delivery could carry.
+    """
+
+    name: str
+    root: Path
+    columns: Mapping[str, str] = field(default_factory=dict)
+    ignore: Collection[str] = ()
+    defaults: Mapping[str, str] = field(default_factory=dict)
+    max_chars: int = MAX_CHARS
+    site: str | None = None
+    _shapes: Mapping[Role, Shape] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        Delivery(self.name, "0")
+        site = {} if self.site is None else {"site": self.site}
+        object.__setattr__(self, "_shapes", shapes(self.columns, self.ignore, {**site, **self.defaults}))
+
+    def deliveries(self) -> list[Delivery]:
+        """The deliveries that have arrived, oldest watermark first."""
+        return self._arrived()[0]
+
+    def refused(self) -> list[DeidError]:
+        """A `delivery-name` error for each folder that is no delivery.
+
+        Its name is not a watermark, or is another spelling of one that is there (`2026-01-05` and
+        `20260105`), so that the two have no order. The reference is the folder's place among the feed's
+        folders by name, from 0: the name itself may be anything.
+        """
+        return self._arrived()[1]
+
+    def notes(self, delivery: Delivery) -> Iterator[Note | Rejection]:
+        """New and changed notes; of two rows with one `note_id` the first good one stands."""
+        return _notes(self._files(delivery, Role.NOTES), self._shapes[Role.NOTES], self.max_chars)
+
+    def topics(self, delivery: Delivery) -> tuple[Topics, list[Rejection]]:
+        """This delivery's upserts; of two rows with one id the first good one stands.
+
+        An impossible date alone is no bad row: the record comes without it, and the rejection says so.
+        """
+        found: list[Record | Rejection] = []
+        for role in _TOPIC_ROLES:
+            found += _read(self._files(delivery, role), self._shapes[role], self.max_chars, _repeated(role))
+        return _topics(found)
+
+    def withdrawals(
+        self,
+        delivery: Delivery,
+        *,
+        known_patients: Container[str] | None,
+        known_notes: Container[str] | None,
+    ) -> Iterator[Withdrawal | Rejection]:
+        """What must leave research; an id that is not in its container is refused (None: not checked)."""
+        repeated = _repeated(Role.WITHDRAWN)
+
+        def objection(record: Record) -> Reason | None:
+            if isinstance(record, Withdrawal):
+                if record.patient_id is not None and known_patients is not None:
+                    if record.patient_id not in known_patients:
+                        return Reason.UNKNOWN_PATIENT
+                elif record.note_id is not None and known_notes is not None and record.note_id not in known_notes:
+                    return Reason.UNKNOWN_NOTE
+            return repeated(record)
+
+        files = self._files(delivery, Role.WITHDRAWN)
+        found = _read(files, self._shapes[Role.WITHDRAWN], self.max_chars, objection)
+        return cast(Iterator[Withdrawal | Rejection], found)
+
+    def fingerprint(self, delivery: Delivery) -> str:
+        """SHA-256 over place, format, size and bytes of every file that has a role; PHI zone only."""
+        total = hashlib.sha256()
+        for role in Role:
+            for ordinal, path in enumerate(self._files(delivery, role)):
+                size, content = 0, hashlib.sha256()
+                # A file that cannot be read counts as far as it could be: reading it refuses it anyway.
+                with suppress(BrokenFileError):
+                    for chunk in chunks(path, None) if path.is_file() else ():
+                        size += len(chunk)
+                        content.update(chunk)
+                total.update(f"{role}[{ordinal}] {_format(path)} {size} {content.hexdigest()}\n".encode())
+        return total.hexdigest()
+
+    def marker(self, delivery: Delivery) -> str:
+        """SHA-256 over place, format, size and time of change of every file that has a role."""
+        total = hashlib.sha256()
+        for role in Role:
+            for ordinal, path in enumerate(self._files(delivery, role)):
+                size = changed = -1
+                # A file may go while the folder is read, and a link may lead nowhere.
+                with suppress(OSError):
+                    found = path.stat()
+                    size, changed = found.st_size, found.st_mtime_ns
+                total.update(f"{role}[{ordinal}] {_format(path)} {size} {changed}\n".encode())
+        return total.hexdigest()
+
+    def _arrived(self) -> tuple[list[Delivery], list[DeidError]]:
+        try:
+            folders = sorted(p.name for p in self.root.iterdir() if p.is_dir() and not _unfinished(p.name))
+        except OSError:
+            raise DeidError(Code.FEED_UNREADABLE, self.name) from None
+        by_seq: dict[int, Delivery] = {}
+        refused: list[DeidError] = []
+        for ordinal, folder in enumerate(folders):
+            try:
+                delivery = Delivery(self.name, folder)
+            except DeidError:
+                delivery = None
+            if delivery is None or delivery.seq in by_seq:
+                refused.append(DeidError(Code.DELIVERY_NAME, f"{self.name}[{ordinal}]"))
+            else:
+                by_seq[delivery.seq] = delivery
+        return [by_seq[seq] for seq in sorted(by_seq)], refused
+
+    def _files(self, delivery: Delivery, role: Role) -> list[Path]:
+        try:
+            if delivery.feed != self.name:
+                raise FileNotFoundError
+            names = sorted(p.name for p in (self.root / delivery.watermark).iterdir() if not _unfinished(p.name))
+        except OSError:
+            raise DeidError(Code.FEED_UNREADABLE, delivery.key) from None
+        claims = ((name, _ROLE.match(name)) for name in names)
+        return [self.root / delivery.watermark / name for name, claim in claims if claim and claim[1].lower() == role]
+
+
+def read_notes(
+    path: Path,
+    *,
+    columns: Mapping[str, str] | None = None,
+    ignore: Collection[str] = (),
+    defaults: Mapping[str, str] | None = None,
+    max_chars: int = MAX_CHARS,
+) -> Iterator[Note | Rejection]:
+    """The notes of one file of any name that ends in a known format, under the rules of a feed.
+
+    Raises:
+        DeidError: `feed-mapping`, at once; what is wrong with the file itself comes as rejections.
+    """
+    return _notes([path], shapes(columns, ignore, defaults)[Role.NOTES], max_chars)
+
+
+def read_topic(
+    path: Path,
+    role: Role,
+    *,
+    columns: Mapping[str, str] | None = None,
+    ignore: Collection[str] = (),
+) -> tuple[Topics, list[Rejection]]:
+    """One topic's file as topics that hold nothing else; `folded` joins them.
+
+    As in `FilesFeed.topics`, a row with an impossible date is both read and told.
+
+    Raises:
+        DeidError: `feed-mapping`; what is wrong with the file itself comes as rejections.
+    """
+    return _topics(_read([path], shapes(columns, ignore)[role], MAX_CHARS, _repeated(role)))
+
+
+def _unfinished(name: str) -> bool:
+    return name.startswith((".", "_")) or name.endswith(".tmp")
+
+
+def _format(path: Path) -> tuple[str, str | None]:
+    match = _FORMAT.search(path.name)
+    # A FIFO or a folder of that name would block or fail in ways of its own.
+    return (match[1], match[2]) if match and path.is_file() else ("", None)
+
+
+def _read(
+    files: Iterable[Path], shape: Shape, max_chars: int, objection: Callable[[Record], Reason | None]
+) -> Iterator[Record | Rejection]:
+    """Every row of a role's files, in order, as the record it is, the rejection it earns, or both."""
+    # Where a note was written, the calendar may be a day ahead of UTC's.
+    latest = datetime.now(UTC).date() + timedelta(days=1)
+    for ordinal, path in enumerate(files):
+        label, row = f"{shape.role}[{ordinal}]", 0
+        try:
+            for row, cells in table_rows(path, *_format(path), max_chars=max_chars):
+                record, reason = (
+                    (None, cells)
+                    if isinstance(cells, Reason)
+                    else record_of(cells, shape, max_chars=max_chars, latest=latest)
+                )
+                if record is not None and (refused := objection(record)):
+                    record, reason = None, refused
+                if reason is not None:
+                    yield Rejection(shape.role, label, row, reason)
+                if record is not None:
+                    yield record
+        except BrokenFileError as error:
+            yield Rejection(shape.role, label, row + 1, error.reason)
+
+
+def _repeated(role: Role) -> Callable[[Record], Reason | None]:
+    """Objects to a record whose id it has let pass before."""
+    seen: set[object] = set()
+    reason = Reason.DUPLICATE_NOTE_ID if role is Role.NOTES else Reason.DUPLICATE_ID
+
+    def objection(record: Record) -> Reason | None:
+        key = record if isinstance(record, Withdrawal) else getattr(record, ID_FIELD[role])
+        if key in seen:
+            return reason
+        seen.add(key)
+        return None
+
+    return objection
+
+
+def _notes(files: Iterable[Path], shape: Shape, max_chars: int) -> Iterator[Note | Rejection]:
+    return cast(Iterator[Note | Rejection], _read(files, shape, max_chars, _repeated(Role.NOTES)))
+
+
+def _topics(found: Iterable[Record | Rejection]) -> tuple[Topics, list[Rejection]]:
+    rejections: list[Rejection] = []
+    rows: dict[type, list[Any]] = {Patient: [], Provider: [], Facility: [], Rejection: rejections}
+    for item in found:
+        rows[type(item)].append(item)
+    return Topics.of(rows[Patient], rows[Provider], rows[Facility]), rejections

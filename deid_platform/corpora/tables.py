@@ -1,0 +1,278 @@
+"""Rows of a delivered file: JSONL, CSV and Parquet behind one shape.
+
+Belongs here: how each format writes a row, and where its rows begin again after a broken one. Does
+not belong here: which columns there may be and what their values mean (`rows.py`).
+
+A row is its number, from 1, with either its cells by column or the reason why the format itself
+refuses it. A cell that Parquet holds but that cannot be used is a `Reason` in the value's place.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import tempfile
+from collections import deque
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from deid_platform.corpora import Reason
+from deid_platform.corpora.decoding import BrokenFileError, OverlongLine, chunks, lines
+
+Row = tuple[int, Mapping[str, object] | Reason]
+
+_BOM = b"\xef\xbb\xbf"
+_IN_MEMORY = 64 << 20  # bytes of a decompressed Parquet file before it goes to an unnamed temporary file
+_BATCH = 256  # rows of Parquet converted at once: about 1 MB of ordinary notes
+_EPOCH = date(1970, 1, 1).toordinal()
+_PER_DAY = {"s": 86_400, "ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
+
+
+def table_rows(path: Path, table_format: str, compression: str | None, *, max_chars: int) -> Iterator[Row]:
+    """The rows of one file, streamed.
+
+    Args:
+        path: The file.
+        table_format: `jsonl`, `csv` or `parquet`.
+        compression: Around the file: `gz`, `zst` or None.
+        max_chars: The longest text that is wanted. A JSONL or CSV row that is certainly longer is
+            refused as `text_too_long` without being held in memory.
+
+    Raises:
+        BrokenFileError: The file can be read no further; the rows before have been yielded.
+    """
+    # JSON may spend 12 bytes on one character ("\ud83d\ude00"); the other columns share the rest.
+    limit = 12 * max_chars + (1 << 20)
+    match table_format:
+        case "jsonl":
+            yield from _jsonl(chunks(path, compression), limit)
+        case "csv":
+            yield from _csv(chunks(path, compression), limit)
+        case "parquet":
+            yield from _parquet(path, compression)
+        case _:
+            raise BrokenFileError(Reason.UNREADABLE_FILE)
+
+
+def _without_bom(parts: Iterator[bytes]) -> Iterator[bytes]:
+    head = b""
+    for part in parts:
+        head += part
+        if len(head) >= len(_BOM):
+            break
+    yield head.removeprefix(_BOM)
+    yield from parts
+
+
+def _unrepeated(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    row = dict(pairs)
+    if len(row) != len(pairs):
+        raise ValueError
+    return row
+
+
+def _no_constant(_: str) -> object:
+    raise ValueError
+
+
+# Not strict: a raw tab or CR inside a string breaks JSON's grammar but leaves no doubt about what was written.
+_JSON = json.JSONDecoder(object_pairs_hook=_unrepeated, parse_constant=_no_constant, strict=False)
+
+
+def _jsonl(parts: Iterator[bytes], limit: int) -> Iterator[Row]:
+    """One JSON object a line; a row's number is its line's, blank lines counted."""
+    for number, line in enumerate(lines(_without_bom(parts), limit=limit, carriage_returns=False), start=1):
+        if isinstance(line, OverlongLine):
+            yield number, Reason.TEXT_TOO_LONG
+            continue
+        if not line.strip():
+            continue
+        try:
+            row = _JSON.decode(line.decode())
+        except UnicodeDecodeError:
+            yield number, Reason.INVALID_UTF8
+        except (ValueError, RecursionError):
+            yield number, Reason.MALFORMED_ROW
+        else:
+            yield number, row if isinstance(row, dict) else Reason.MALFORMED_ROW
+
+
+class _OverlongRecordError(Exception):
+    """A CSV record, or one of its lines, is over the limit."""
+
+
+class _RecordLines:
+    """Feeds lines to `csv.reader` and remembers those of the record in hand, so that it can be given up."""
+
+    def __init__(self, source: Iterator[bytes | OverlongLine], limit: int) -> None:
+        self._source = source
+        self._again: deque[bytes | OverlongLine] = deque()
+        self._limit = limit
+        self.begin()
+
+    def begin(self) -> None:
+        """A new record starts."""
+        self._taken: list[bytes | OverlongLine] = []
+        self._size = 0
+        self.undecodable = False
+
+    def __iter__(self) -> _RecordLines:
+        return self
+
+    def __next__(self) -> str:
+        line = self._take()
+        if isinstance(line, OverlongLine):
+            raise _OverlongRecordError
+        self._size += len(line)
+        if self._size > self._limit:
+            raise _OverlongRecordError
+        try:
+            return line.decode()
+        except UnicodeDecodeError:
+            self.undecodable = True
+            return line.decode(errors="replace")
+
+    def _take(self) -> bytes | OverlongLine:
+        line = self._again.popleft() if self._again else next(self._source)
+        self._taken.append(line)
+        return line
+
+    def retry(self) -> None:
+        """Gives up the record's first line alone: a quote left open must not swallow the rows below it."""
+        self._again.extendleft(reversed(self._taken[1:]))
+
+    def skip(self) -> None:
+        """Drops the rest of a record that is too long to hold: up to the line that closes its quotes.
+
+        Raises:
+            BrokenFileError: `unreadable_file` if none does.
+        """
+        quotes = 0
+        try:
+            while True:
+                quotes += sum(
+                    line.quotes if isinstance(line, OverlongLine) else line.count(b'"') for line in self._taken
+                )
+                if quotes % 2 == 0:
+                    return
+                self._taken.clear()
+                self._take()
+        except StopIteration:
+            raise BrokenFileError(Reason.UNREADABLE_FILE) from None
+
+
+def _csv(parts: Iterator[bytes], limit: int) -> Iterator[Row]:
+    """Comma-separated records with a header (RFC 4180); blank lines and the header are not counted.
+
+    After broken quoting the next line is taken for a new record, since nothing says otherwise; where it
+    was the middle of a text, it rarely has the header's number of fields and is refused too.
+    """
+    # The limit is the process's own: it only ever goes up, `lines` is what bounds memory.
+    csv.field_size_limit(max(csv.field_size_limit(), limit))
+    source = _RecordLines(lines(_without_bom(parts), limit=limit, carriage_returns=True), limit)
+    reader = csv.reader(source, strict=True)
+    header: list[str] | None = None
+    number = 0
+    while True:
+        source.begin()
+        outcome: list[str] | Reason
+        try:
+            outcome = next(reader)
+        except StopIteration:
+            return
+        except csv.Error:
+            source.retry()
+            outcome = Reason.MALFORMED_ROW
+        except _OverlongRecordError:
+            source.skip()
+            outcome = Reason.TEXT_TOO_LONG
+        if not outcome:
+            continue
+        if source.undecodable:
+            outcome = Reason.INVALID_UTF8
+        if header is None:
+            header = [] if isinstance(outcome, Reason) else [column.strip() for column in outcome]
+            if not header or len(set(header)) != len(header):
+                raise BrokenFileError(Reason.UNREADABLE_FILE)
+            continue
+        number += 1
+        if isinstance(outcome, Reason):
+            yield number, outcome
+        elif len(outcome) != len(header):
+            yield number, Reason.MALFORMED_ROW
+        else:
+            yield number, dict(zip(header, outcome, strict=True))
+
+
+def _parquet(path: Path, compression: str | None) -> Iterator[Row]:
+    """Batches of a row group at a time; text is read as bytes, because Parquet does not promise UTF-8."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    with ExitStack() as stack:
+        source: Any = str(path)
+        if compression:
+            # Parquet is read from its end, so a compressed file has to be laid out somewhere first.
+            source = stack.enter_context(tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY))
+            for chunk in chunks(path, compression):
+                source.write(chunk)
+            source.seek(0)
+        number = 0
+        try:
+            file = stack.enter_context(pq.ParquetFile(source, buffer_size=1 << 20, pre_buffer=False))
+            names = file.schema_arrow.names
+            if len(set(names)) != len(names):
+                raise BrokenFileError(Reason.UNREADABLE_FILE)
+            for batch in file.iter_batches(batch_size=_BATCH):
+                columns = [_cells(column) for column in batch.columns]
+                for index in range(batch.num_rows):
+                    number += 1
+                    yield number, {name: cells[index] for name, cells in zip(names, columns, strict=True)}
+        except (pa.ArrowException, OSError, ValueError):
+            raise BrokenFileError(Reason.UNREADABLE_FILE) from None
+
+
+def _cells(column: Any) -> list[object]:
+    """A Parquet column as cells: str, int, date, None, or the reason why there is none of these."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    types = pa.types
+    if types.is_dictionary(column.type):
+        column = column.dictionary_decode()
+    kind = column.type
+    if types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind):
+        column = column.cast(pa.large_binary())
+        return [_text(raw) for raw in column.to_pylist()]
+    if types.is_binary(kind) or types.is_large_binary(kind):
+        return [_text(raw) for raw in column.to_pylist()]
+    if types.is_integer(kind) or types.is_null(kind):
+        return list(column.to_pylist())
+    if types.is_decimal(kind) and kind.scale == 0:
+        return [None if value is None else int(value) for value in column.to_pylist()]
+    if types.is_date32(kind):
+        return [_day(days) for days in column.cast(pa.int32()).to_pylist()]
+    if types.is_date64(kind):
+        return [_day(value, _PER_DAY["ms"]) for value in column.cast(pa.int64()).to_pylist()]
+    if types.is_timestamp(kind):
+        # The calendar date where the note was written, not in UTC.
+        local = column if kind.tz is None else pc.local_timestamp(column)
+        return [_day(value, _PER_DAY[kind.unit]) for value in local.cast(pa.int64()).to_pylist()]
+    return [Reason.MALFORMED_ROW if value.is_valid else None for value in column]
+
+
+def _text(raw: bytes | None) -> str | Reason | None:
+    try:
+        return None if raw is None else raw.decode()
+    except UnicodeDecodeError:
+        return Reason.INVALID_UTF8
+
+
+def _day(value: int | None, per_day: int = 1) -> date | Reason | None:
+    try:
+        return None if value is None else date.fromordinal(_EPOCH + value // per_day)
+    except (ValueError, OverflowError):
+        return Reason.IMPOSSIBLE_DATE
