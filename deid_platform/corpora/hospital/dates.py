@@ -1,0 +1,66 @@
+"""How notes write dates.
+
+Belongs here: one date to one way of writing it. Does not belong here: which date (`chart`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import date
+
+from deid_platform.corpora.hospital.dice import Dice
+
+_MONTHS = (
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+)
+_SHORT = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+
+
+def _ordinal(day: int) -> str:
+    suffix = "th" if 11 <= day <= 13 else {1: "st", 2: "nd", 3: "rd"}.get(day % 10, "th")
+    return f"{day}{suffix}"
+
+
+def _typo(day: date, dice: Dice) -> str:
+    """A slash lost, doubled or swallowed by a digit: what a hurried hand leaves."""
+    year = f"{day.year % 100:02d}"
+    return dice.pick(
+        (
+            f"{day.month}{day.day:02d}/{year}",
+            f"{day.month}/{day.day:02d}{year}",
+            f"{day.month}//{day.day}/{year}",
+            f"{day.month}/{day.day}/2{day.year}",
+            f"{day.month}/{day.day}/{year[0]}{year}",
+        )
+    )
+
+
+# A note's own style, from which {note.any} and its like draw.
+COMMON = ("us", "us0", "us2", "long", "medium", "iso", "hyphen")
+
+WAYS: Mapping[str, Callable[[date, Dice], str]] = {
+    "us": lambda d, _: f"{d.month}/{d.day}/{d.year}",
+    "us0": lambda d, _: f"{d.month:02d}/{d.day:02d}/{d.year}",
+    "us2": lambda d, _: f"{d.month}/{d.day}/{d.year % 100:02d}",
+    "iso": lambda d, _: d.isoformat(),
+    "long": lambda d, _: f"{_MONTHS[d.month - 1]} {d.day}, {d.year}",
+    "medium": lambda d, _: f"{_SHORT[d.month - 1]} {d.day}, {d.year}",
+    "hyphen": lambda d, _: f"{d.day:02d}-{_SHORT[d.month - 1]}-{d.year}",
+    "short": lambda d, _: f"{d.month}/{d.day}",
+    "named": lambda d, _: f"{_MONTHS[d.month - 1]} {_ordinal(d.day)}",
+    "slashed_month": lambda d, _: f"{d.month}/{d.year % 100:02d}",
+    "month_year": lambda d, dice: f"{dice.pick((_MONTHS, _SHORT))[d.month - 1]} {d.year}",
+    "day": lambda d, _: _ordinal(d.day),
+    "typo": _typo,
+}

@@ -1,0 +1,130 @@
+"""What one asks the hospital for and what it gives back.
+
+Belongs here: the specification, the delivered records, the names of identifier shapes. Does not belong
+here: how any of it is made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import date, timedelta
+from enum import StrEnum
+
+from deid_platform.errors import Code, DeidError
+from deid_platform.notes import Note, Span, Topics, Withdrawal
+
+DAYS_BETWEEN_DELIVERIES = 7
+
+
+class Shape(StrEnum):
+    """Identifier shapes that detectors are known to miss (paper 001: table 2, supplementary table 1)."""
+
+    PATIENT_INITIALS = "patient-initials"
+    PATIENT_NICKNAME = "patient-nickname"
+    PATIENT_MISSPELT = "patient-misspelt"
+    PATIENT_COMMON_WORD = "patient-common-word"
+    PATIENT_EPONYM = "patient-eponym"
+    RELATIVE_INLINE = "relative-inline"
+    PROVIDER_INITIALS = "provider-initials"
+    PROVIDER_CAPS = "provider-caps"
+    NAME_BESIDE_USER_ID = "name-beside-user-id"
+    DATE_TYPO = "date-typo"
+    MONTH_YEAR = "month-year"
+    STANDALONE_DAY = "standalone-day"
+    SHORT_PHONE = "short-phone"
+    PARTIAL_ADDRESS = "partial-address"
+    CAPS_ADDRESS = "caps-address"
+    CLINIC_LOCATION = "clinic-location"
+    CLINIC_ABBREVIATION = "clinic-abbreviation"
+    SPECIMEN_NUMBER = "specimen-number"
+    PHARMACY_ADDRESS = "pharmacy-address"
+    CC_ORGANIZATION = "cc-organization"
+    EMPLOYER = "employer"
+    AGE_OVER_89 = "age-over-89"
+
+
+@dataclass(frozen=True)
+class HospitalSpec:
+    """What to generate.
+
+    Attributes:
+        seed: The same seed gives the same bytes on every machine.
+        notes: Distinct notes over all deliveries; corrected versions come on top.
+        patients: Patients with notes; about a quarter of `notes` unless given.
+        deliveries: How many arrivals, a week apart. The first holds the bulk; each later one holds new,
+            changed, late and withdrawn notes and one withdrawn patient.
+        start: Date of the first delivery, its watermark.
+
+    Raises:
+        DeidError: `input-invalid` with the field's name if a number is too small to fill the deliveries.
+    """
+
+    seed: int = 7
+    notes: int = 600
+    patients: int | None = None
+    deliveries: int = 2
+    start: date = date(2026, 1, 5)
+
+    def __post_init__(self) -> None:
+        if self.deliveries < 1:
+            raise DeidError(Code.INPUT_INVALID, "deliveries")
+        if self.notes < 10 * self.deliveries:
+            raise DeidError(Code.INPUT_INVALID, "notes")
+        if self.patients is not None and not 4 * self.deliveries <= self.patients <= self.notes:
+            raise DeidError(Code.INPUT_INVALID, "patients")
+
+    @property
+    def patient_count(self) -> int:
+        """How many patients there will be."""
+        return self.patients if self.patients is not None else max(4 * self.deliveries, self.notes // 4)
+
+    def day(self, delivery: int) -> date:
+        """The date of a delivery, counted from 0."""
+        return self.start + timedelta(days=DAYS_BETWEEN_DELIVERIES * delivery)
+
+
+@dataclass(frozen=True, repr=False)
+class Document:
+    """A note with what was planted in it.
+
+    Attributes:
+        note: The note as the feed shows it.
+        gold: Planted identifiers, in order, never overlapping.
+        clinical: Planted clinical terms that must survive, `[start, end)` in code points.
+        shapes: For each gold span its shape, or None for a common one.
+    """
+
+    note: Note
+    gold: tuple[Span, ...]
+    clinical: tuple[tuple[int, int], ...]
+    shapes: tuple[Shape | None, ...]
+
+    def __repr__(self) -> str:
+        return "<Document>"
+
+
+@dataclass(frozen=True, repr=False)
+class HospitalDelivery:
+    """One arrival: what the feed holds, and the gold that it does not.
+
+    Attributes:
+        watermark: The delivery's date, ISO.
+        notes: New, changed and late notes.
+        gold: Identifiers by note_id.
+        clinical: Clinical terms that must survive, by note_id.
+        shapes: The shape of each gold span, by note_id.
+        topics: Rows new or changed with this delivery.
+        withdrawals: Notes and patients that leave with it.
+    """
+
+    watermark: str
+    notes: list[Note] = field(default_factory=list)
+    gold: Mapping[str, tuple[Span, ...]] = field(default_factory=dict)
+    clinical: Mapping[str, tuple[tuple[int, int], ...]] = field(default_factory=dict)
+    shapes: Mapping[str, tuple[Shape | None, ...]] = field(default_factory=dict)
+    topics: Topics = field(default_factory=Topics)
+    withdrawals: tuple[Withdrawal, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"<HospitalDelivery {self.watermark}>"

@@ -1,0 +1,197 @@
+"""The notation of the hospital's prose, the page it is set on, and that all of the shipped prose is sound."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import date
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from deid_platform.corpora.hospital import dates, identifiers, library, slots
+from deid_platform.corpora.hospital.dice import Dice
+from deid_platform.corpora.hospital.grammar import Choice, Draw, Mark, Number, Page, Slot, Template, Text, parse
+from deid_platform.corpora.hospital.slots import misspelt
+from deid_platform.errors import DeidError
+from deid_platform.labels import Label
+from deid_platform.notes import Note
+
+PINNED = [77, 38, 69, 77, 13, 93]
+
+
+def templates() -> Iterator[tuple[str, Template]]:
+    for name, pool in library.pools().items():
+        yield from ((name, template) for template in pool)
+    for name, styles in library.layouts().items():
+        yield from ((name, line) for style in styles for line in style)
+
+
+class TestNotation:
+    @pytest.mark.parametrize(
+        ("line", "op"),
+        [
+            ("plain", Text("plain")),
+            ("{patient.last}", Slot("patient.last", None)),
+            ("{patient.last|caps}", Slot("patient.last", "caps")),
+            ("{n:60-100}", Number(60, 100, 0)),
+            ("{f:6.1-9.8}", Number(61, 98, 1)),
+            ("{=a b|c}", Choice(("a b", "c"))),
+            ("{@hpi/more}", Draw("hpi/more", False, 1, 1, "spaces", 100)),
+            ("{@~x}", Draw("x", True, 1, 1, "spaces", 100)),
+            ("{@x*2-4;bullets?30}", Draw("x", False, 2, 4, "bullets", 30)),
+        ],
+    )
+    def test_each_form_reads(self, line: str, op: object) -> None:
+        assert parse(line).ops == (op,)
+
+    def test_terms_and_guards(self) -> None:
+        template = parse(r"<adult male> The [[Foley]]\nis out")
+        assert template.guard == {"adult", "male"}
+        assert template.ops == (Text("The "), Mark(True), Text("Foley"), Mark(False), Text("\nis out"))
+
+    @pytest.mark.parametrize("line", ["{}", "{a b}", "{@}", "{@x*}", "[[open", "closed]]", "[[a [[b]] c]]", "{x|bold}"])
+    def test_what_does_not_parse_is_refused(self, line: str) -> None:
+        with pytest.raises(DeidError, match="template-invalid"):
+            parse(line)
+
+
+class TestShippedProse:
+    def test_every_slot_and_pool_exists(self) -> None:
+        rules, pools = slots.rules(), library.pools()
+        for where, template in templates():
+            for op in template.ops:
+                if isinstance(op, Slot):
+                    assert op.name in rules, where
+                if isinstance(op, Draw) and "." not in op.pool:
+                    assert op.pool in pools, where
+                if isinstance(op, Draw) and "." in op.pool:
+                    assert op.pool.partition(".")[0] in ("primary", "other", "surname"), where
+
+    def test_no_identifier_is_planted_inside_a_clinical_term(self) -> None:
+        rules = slots.rules()
+        for where, template in templates():
+            inside = False
+            for op in template.ops:
+                if isinstance(op, Mark):
+                    inside = op.begins
+                elif isinstance(op, Slot) and inside:
+                    assert rules[op.name].label is None, where
+
+    def test_there_is_enough_of_it(self) -> None:
+        pools = library.pools()
+        assert sum(len(pool) for name, pool in pools.items() if name.startswith("eponym/")) >= 150
+        for family in ("call/", "letter/", "course/"):
+            shared = ("hpi/", "eponym/", "rare/", "plan", "labs", "exam", "meds")
+            assert sum(len(pool) for name, pool in pools.items() if name.startswith((family, *shared))) >= 60
+        assert len(library.words("first_female")) >= 150
+        assert len(library.words("first_male")) >= 150
+        assert len(library.words("surnames")) >= 300
+        assert len(library.cities()) >= 80
+        assert {len(styles) >= 2 for styles in library.layouts().values()} == {True}
+
+    def test_every_eponymous_surname_has_its_eponym(self) -> None:
+        for surname in library.words("surnames_eponyms"):
+            (template,) = library.pools()[f"{surname.lower()}/namesake"]
+            assert any(isinstance(op, Mark) for op in template.ops)
+
+    def test_every_condition_can_be_named_and_described(self) -> None:
+        for condition in library.conditions():
+            sections = ["name", "icd", "hpi", "exam", "labs", "meds", "plan", "phone"]
+            if condition.kinds & {"inpatient", "situation"}:
+                sections.append("course")
+            if condition.key == "hip":
+                sections.remove("phone")  # it is only ever the reason of an admission
+            for section in sections:
+                assert library.pools()[f"{condition.key}/{section}"]
+
+
+class TestPage:
+    @given(st.lists(st.tuples(st.text(max_size=8), st.sampled_from(["plain", "gold", "term", "gap"])), max_size=20))
+    def test_spans_cover_exactly_what_was_planted(self, pieces: list[tuple[str, str]]) -> None:
+        page = Page()
+        planted, terms = [], []
+        for text, kind in pieces:
+            if kind == "gold":
+                page.put(text, Label.PATIENT)
+                planted += [text] if text else []
+            elif kind == "term":
+                page.term(begins=True)
+                page.put(text.strip())
+                page.term(begins=False)
+                terms += [text.strip()] if text.strip() else []
+            elif kind == "gap":
+                page.gap = "\n"
+            else:
+                page.put(text)
+        made = page.document(Note("N1", ""))
+        assert [made.note.text[s.start : s.end] for s in made.gold] == planted
+        assert [made.note.text[a:b] for a, b in made.clinical] == terms
+
+    def test_a_gap_is_written_only_between_two_things(self) -> None:
+        page = Page()
+        page.gap = "\n"
+        page.put("a ")
+        page.gap = "\n\n"
+        page.put("b")
+        page.gap = "\n"
+        assert page.document(Note("N1", "")).note.text == "a\n\nb"
+
+    def test_line_breaks_are_those_of_the_page(self) -> None:
+        page = Page("\r\n")
+        page.put("a\nb\n")
+        page.put("Ann", Label.PATIENT)
+        made = page.document(Note("N1", ""))
+        assert made.note.text == "a\r\nb\r\nAnn"
+        assert (made.gold[0].start, made.gold[0].end) == (6, 9)
+
+
+class TestDice:
+    def test_the_sequence_is_fixed(self) -> None:
+        # Drawn once and written down: another machine or version must draw the same.
+        dice = Dice(7, "note", 1)
+        assert [dice.between(0, 99) for _ in range(6)] == PINNED
+
+    @given(st.integers(), st.lists(st.integers(), max_size=12), st.integers(0, 15))
+    def test_some_are_different_items(self, seed: int, items: list[int], count: int) -> None:
+        places = Dice(seed).some(range(len(items)), count)
+        assert len(places) == len(set(places)) == min(count, len(items))
+
+    def test_a_weight_of_nothing_is_never_drawn(self) -> None:
+        assert {Dice(n).weighted((("a", 1.0), ("b", 0.0))) for n in range(200)} == {"a"}
+
+
+class TestMisspelling:
+    @given(
+        st.sampled_from(["Ho", "Le", "Allen", "de la Cruz", "O'Brien", "Müller", "Subramanian"]), st.integers(0, 299)
+    )
+    def test_it_is_one_slip_away_and_keeps_the_first_letter(self, name: str, slip: int) -> None:
+        wrong = misspelt(name, slip)
+        assert wrong != name
+        assert wrong[0] == name[0]
+        assert abs(len(wrong) - len(name)) <= 1
+        assert wrong.split()[:-1] == name.split()[:-1]
+
+
+class TestDates:
+    @pytest.mark.parametrize(
+        ("way", "written"),
+        [
+            ("us", "3/4/2025"), ("us0", "03/04/2025"), ("us2", "3/4/25"), ("iso", "2025-03-04"),
+            ("long", "March 4, 2025"), ("medium", "Mar 4, 2025"), ("hyphen", "04-Mar-2025"), ("short", "3/4"),
+            ("named", "March 4th"), ("slashed_month", "3/25"), ("day", "4th"),
+        ],
+    )  # fmt: skip
+    def test_each_way_of_writing(self, way: str, written: str) -> None:
+        assert dates.WAYS[way](date(2025, 3, 4), Dice(1)) == written
+
+    @pytest.mark.parametrize(("day", "ordinal"), [(1, "1st"), (2, "2nd"), (3, "3rd"), (11, "11th"), (22, "22nd")])
+    def test_ordinals(self, day: int, ordinal: str) -> None:
+        assert dates.WAYS["day"](date(2025, 1, day), Dice(1)) == ordinal
+
+
+def test_drug_licence_numbers_pass_their_checksum() -> None:
+    number = identifiers.dea(Dice(5), "Østergaard")
+    digits = [int(c) for c in number[2:]]
+    assert (sum(digits[0:6:2]) + 2 * sum(digits[1:6:2])) % 10 == digits[6]
+    assert number[1] == "S"
