@@ -1,0 +1,10 @@
+"""Detectors: what finds identifiers in notes.
+
+Belongs here: patterns, gazetteers, rosters, recovery of clinical terms and their union. Does not belong
+here: what happens to a span once it is found (`redaction/`), or how well a detector does (`evaluation/`).
+"""
+
+from deid_platform.detection.detector import Detector
+from deid_platform.detection.spec import DetectorSpec, detector_names
+
+__all__ = ["Detector", "DetectorSpec", "detector_names"]

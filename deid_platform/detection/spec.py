@@ -1,0 +1,124 @@
+"""The picklable description of a detector, the registry of recipes, and the digests that name both.
+
+Belongs here: which detectors exist and how one is built in a worker. Does not belong here: how any of
+them works. A new detector is one entry of `_RECIPES`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Literal
+
+from deid_platform.detection.detector import Detector, read_terms
+from deid_platform.detection.ensemble import Ensemble
+from deid_platform.detection.gazetteer import Gazetteer
+from deid_platform.detection.patterns import Patterns
+from deid_platform.detection.recovery import Recovery
+from deid_platform.detection.roster import Roster
+from deid_platform.errors import Code, DeidError
+from deid_platform.keys import Keyring, package_digest, plain_digest
+from deid_platform.notes import Facility, Patient, Provider, Topics
+
+
+@dataclass(frozen=True)
+class DetectorSpec:
+    """What to detect with; small enough to send to a worker, which builds the detector itself.
+
+    Attributes:
+        name: A registered recipe; see `detector_names`.
+        topics: Dictionaries and rosters; None means the text alone.
+        medical_terms: Files of an institution's own clinical terms to recover, one term a line.
+    """
+
+    name: str = "rules"
+    topics: Topics | None = None
+    medical_terms: tuple[Path | str, ...] = ()
+
+    def build(self) -> Detector:
+        """The detector.
+
+        Raises:
+            DeidError: `detector-unknown` for an unregistered name; `settings-invalid` if a list of medical
+                terms cannot be read.
+        """
+        return self._recipe.build(self)
+
+    @property
+    def detector_digest(self) -> str:
+        """Names rules, thresholds, word lists and recipe: what the bench approves. Not the topics.
+
+        The institution's own medical terms are part of it: they give words back, so they need approval too.
+
+        Raises:
+            DeidError: `detector-unknown` for an unregistered name; `settings-invalid` if a list of medical
+                terms cannot be read.
+        """
+        recipe = plain_digest(self.name, *self._recipe.parts)
+        return plain_digest(recipe, package_digest("deid_platform.detection"), *sorted(set(self.own_terms())))
+
+    def dictionary_digest(self, keyring: Keyring) -> str:
+        """Names the topics with the patients' former rows, keyed, since topics could be guessed."""
+        topics = self.topics or Topics()
+        parts: list[str] = []
+        for table in (topics.patients, topics.providers, topics.facilities):
+            parts.append(str(len(table)))
+            for key in sorted(table):
+                parts.extend(_values(table[key]))
+        for key in sorted(topics.former):
+            parts.append(str(len(topics.former[key])))
+            for row in topics.former[key]:
+                parts.extend(_values(row))
+        return keyring.digest("dictionary", *parts)
+
+    @property
+    def inputs(self) -> Literal["topics", "text"]:
+        """Whether the detector knows the institution's topics or only the text."""
+        return "topics" if self._recipe.uses_topics and self.topics else "text"
+
+    @property
+    def _recipe(self) -> _Recipe:
+        recipe = _RECIPES.get(self.name)
+        if recipe is None:
+            raise DeidError(Code.DETECTOR_UNKNOWN)
+        return recipe
+
+    def own_terms(self) -> list[str]:
+        """The institution's own clinical terms, of all lists."""
+        try:
+            return [term for path in self.medical_terms for term in read_terms(Path(path).read_text("utf-8"))]
+        except (OSError, UnicodeDecodeError):
+            raise DeidError(Code.SETTINGS_INVALID, "medical_terms") from None
+
+    def _rules(self) -> Detector:
+        topics = self.topics or Topics()
+        components = (Patterns(), *((Gazetteer(topics), Roster(topics)) if topics else ()))
+        return Ensemble(components, recovery=Recovery(self.own_terms()))
+
+
+@dataclass(frozen=True)
+class _Recipe:
+    """How a registered detector is built, and what it is made of."""
+
+    build: Callable[[DetectorSpec], Detector]
+    parts: tuple[str, ...]
+    uses_topics: bool
+
+
+_RECIPES: dict[str, _Recipe] = {
+    "rules": _Recipe(DetectorSpec._rules, ("patterns", "gazetteer", "roster", "recovery"), uses_topics=True),
+    "patterns": _Recipe(lambda _: Ensemble([Patterns()]), ("patterns",), uses_topics=False),
+    "gazetteer": _Recipe(lambda s: Ensemble([Gazetteer(s.topics or Topics())]), ("gazetteer",), uses_topics=True),
+    "roster": _Recipe(lambda s: Ensemble([Roster(s.topics or Topics())]), ("roster",), uses_topics=True),
+}
+
+
+def detector_names() -> tuple[str, ...]:
+    """The registered recipes, the default first."""
+    return tuple(_RECIPES)
+
+
+def _values(row: Patient | Provider | Facility) -> list[str]:
+    """A row's values in the order of its fields; a missing one differs from every written one."""
+    return ["" if (value := getattr(row, f.name)) is None else f"={value}" for f in fields(row)]

@@ -1,0 +1,86 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import date
+
+import pytest
+
+from deid_platform.detection import DetectorSpec
+from deid_platform.notes import Facility, Note, Patient, Provider, Topics
+
+Found = list[tuple[str, str]]
+
+
+@pytest.fixture(scope="session")
+def topics() -> Topics:
+    return Topics.of(
+        [
+            Patient(
+                "P1",
+                "Zebulon",
+                "Tait",
+                "Quarmby",
+                date(1950, 3, 4),
+                mrn="00987654",
+                ssn="900-12-3456",
+                phone="617-555-0123",
+                email="zq@example.org",
+                street="40 Crossbeak Road, Apt 3",
+                city="Harlow Falls",
+                zip="27599",
+            ),
+            Patient("P2", "Will", None, "Green"),
+            Patient("P3", "Bruce", None, "Foley"),
+            Patient("P4", "José", None, "de la Cruz-Ibáñez"),
+            Patient("P5", "Max", None, "Born"),
+            Patient("P6", "Li", None, "Ng"),
+        ],
+        [Provider("D1", "Sylvia", "Ndu", user_id="GH8715"), Provider("D2", "May", "Brown")],
+        [
+            Facility("F1", "Memorial Place Primary Care", "MEMPLCPC", city="Harlow Falls", phone="(617) 555-0177"),
+            Facility("F2", "Primary Care", "ICU"),
+            Facility("F3", "Radiology Department"),
+            Facility("F4", "Westbrook Family Medicine-Mebane", "WBFM"),
+        ],
+    )
+
+
+@pytest.fixture(scope="session")
+def later(topics: Topics) -> Topics:
+    """The topics after a marriage, a move and a new number of P1."""
+    return topics.folded(Topics.of([replace(topics.patients["P1"], last_name="Ostrander")])).folded(
+        Topics.of(
+            [
+                Patient(
+                    "P1",
+                    "Zebulon",
+                    "Tait",
+                    "Ostrander",
+                    date(1950, 3, 4),
+                    mrn="00987654",
+                    phone="919-555-0188",
+                    email="zo@example.org",
+                    street="7 Quillfeather Lane",
+                    city="Marrowgate",
+                    zip="02139",
+                )
+            ]
+        )
+    )
+
+
+@pytest.fixture(scope="session")
+def find(topics: Topics) -> Callable[..., Found]:
+    """What a recipe finds in a text, as (surface, label) in order; `known` gives it the topics."""
+    built = {
+        (name, known): DetectorSpec(name, topics if known else None).build()
+        for name in ("rules", "patterns", "gazetteer", "roster")
+        for known in (False, True)
+    }
+
+    def _find(text: str, *, patient: str | None = None, name: str = "rules", known: bool = False) -> Found:
+        spans = built[name, known].detect([Note("n", text, patient_id=patient)])[0]
+        return [(text[s.start : s.end], s.label.value) for s in spans]
+
+    return _find

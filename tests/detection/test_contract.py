@@ -1,0 +1,106 @@
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+from deid_platform.detection import DetectorSpec, detector_names
+from deid_platform.errors import Code, DeidError
+from deid_platform.keys import Keyring
+from deid_platform.notes import Patient, Topics
+
+_spec = importlib.util.spec_from_file_location("detector_contract", Path(__file__).with_name("detector_contract.py"))
+assert _spec is not None
+assert _spec.loader is not None
+contract = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(contract)
+
+KEYRING = Keyring(bytes(range(32)), site="test")
+SECRETS = ("Zebulon", "Quarmby", "00987654", "Crossbeak", "P1")
+
+
+@pytest.mark.parametrize("known", [False, True], ids=["text", "topics"])
+@pytest.mark.parametrize("name", detector_names())
+def test_every_recipe_keeps_the_contract(name: str, known: bool, topics: Topics) -> None:
+    spec = DetectorSpec(name, topics if known else None)
+    contract.check_detector(spec.build)
+    contract.check_spec(spec, SECRETS)
+
+
+def test_an_unknown_recipe_is_refused() -> None:
+    for use in (DetectorSpec.build, lambda s: s.detector_digest, lambda s: s.inputs):
+        with pytest.raises(DeidError) as refused:
+            use(DetectorSpec("transformer-xxl"))
+        assert refused.value.code is Code.DETECTOR_UNKNOWN
+
+
+def test_the_detector_digest_is_the_recipe_s_and_not_the_topics(topics: Topics) -> None:
+    assert DetectorSpec(topics=topics).detector_digest == DetectorSpec().detector_digest
+    assert len({DetectorSpec(name).detector_digest for name in detector_names()}) == len(detector_names())
+
+
+def test_the_detector_digest_follows_the_content_of_own_medical_terms(tmp_path: Path) -> None:
+    def digest(*lists: str) -> str:
+        paths = [tmp_path / f"{i}.txt" for i in range(len(lists))]
+        for path, content in zip(paths, lists, strict=True):
+            path.write_text(content)
+        return DetectorSpec(medical_terms=tuple(paths)).detector_digest
+
+    one = digest("Quarmby clamp\n")
+    assert one == digest("# clamps\nQuarmby clamp  # of this house\n\n"), "comments give nothing back"
+    assert digest("Quarmby clamp\nWard knot\n") == digest("Ward knot\n", "Quarmby clamp\n")
+    others = [DetectorSpec().detector_digest, digest("Ward knot\n"), digest("Quarmby clamp\nWard knot\n")]
+    assert len({one, *others}) == 4
+
+
+def test_the_dictionary_digest_follows_every_value_and_the_key(topics: Topics) -> None:
+    other_key = Keyring(bytes(range(1, 33)), site="test")
+    digests = [
+        DetectorSpec(topics=topics).dictionary_digest(KEYRING),
+        DetectorSpec(topics=topics).dictionary_digest(other_key),
+        DetectorSpec(topics=topics.folded(Topics.of([Patient("P1", "Zebulon")]))).dictionary_digest(KEYRING),
+        DetectorSpec().dictionary_digest(KEYRING),
+    ]
+    assert len(set(digests)) == len(digests)
+    assert DetectorSpec(topics=topics).dictionary_digest(KEYRING) == digests[0]
+
+
+def test_the_dictionary_digest_follows_former_rows_and_not_medical_terms(topics: Topics, later: Topics) -> None:
+    forgetful = Topics(later.patients, later.providers, later.facilities)
+    digests = {DetectorSpec(topics=t).dictionary_digest(KEYRING) for t in (topics, forgetful, later)}
+    assert len(digests) == 3
+    again = later.folded(Topics.of([later.patients["P1"]]))
+    assert DetectorSpec(topics=again, medical_terms=("unread.txt",)).dictionary_digest(KEYRING) in digests
+
+
+def test_the_dictionary_digest_ignores_the_order_of_rows(topics: Topics) -> None:
+    turned = Topics(dict(reversed(topics.patients.items())), topics.providers, topics.facilities)
+    assert DetectorSpec(topics=turned).dictionary_digest(KEYRING) == DetectorSpec(topics=topics).dictionary_digest(
+        KEYRING
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "known", "inputs"),
+    [
+        ("rules", True, "topics"),
+        ("rules", False, "text"),
+        ("patterns", True, "text"),
+        ("roster", True, "topics"),
+    ],
+)
+def test_inputs_say_what_the_detector_really_used(name: str, known: bool, inputs: str, topics: Topics) -> None:
+    assert DetectorSpec(name, topics if known else None).inputs == inputs
+
+
+def test_empty_topics_count_as_text_alone() -> None:
+    assert DetectorSpec(topics=Topics()).inputs == "text"
+
+
+def test_a_missing_list_of_medical_terms_is_refused_by_key_name(tmp_path: Path) -> None:
+    spec = DetectorSpec(medical_terms=(tmp_path / "missing.txt",))
+    for use in (DetectorSpec.build, lambda s: s.detector_digest):
+        with pytest.raises(DeidError) as refused:
+            use(spec)
+        assert (refused.value.code, refused.value.ref) == (Code.SETTINGS_INVALID, "medical_terms")
