@@ -1,0 +1,200 @@
+"""Redaction policies: what happens to each label, and on what legal ground.
+
+Belongs here: the policy as a checked value, read from YAML. Does not belong here: how an action turns
+text into other text (`redact.py` and its neighbours).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from importlib import resources
+from pathlib import Path
+from typing import Any, TypeVar
+
+import yaml
+
+from deid_platform.errors import Code, DeidError
+from deid_platform.keys import package_digest, plain_digest
+from deid_platform.labels import Label
+
+_SHIPPED = resources.files("deid_platform.redaction") / "policies"
+_FIELDS = ("name", "title", "legal_basis", "description", "tag", "tag_with_value", "labels", "structured")
+_SAFE_KEY = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,39}")
+_NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
+
+
+class Action(StrEnum):
+    """What a policy does with the text of a label."""
+
+    TAG = "tag"
+    KEEP = "keep"
+    YEAR = "year"
+    ZIP3 = "zip3"
+    AGE90 = "age90"
+
+
+class NoteDateRule(StrEnum):
+    """What a policy lets through of a note's structured date."""
+
+    YEAR = "year"
+    SHIFT = "shift"
+    DROP = "drop"
+
+
+# Actions that read a value work on the one label whose text holds such a value.
+ACTION_LABEL: dict[Action, Label] = {Action.YEAR: Label.DATE, Action.ZIP3: Label.ZIP, Action.AGE90: Label.AGE}
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """One redaction policy.
+
+    Attributes:
+        name: Its name, as `--policy` and deid.toml use it.
+        title: Its name for a reader.
+        legal_basis: The rule that it serves.
+        description: What it removes, what it leaves and why.
+        tag: Stands for a removed span; `{label}` is its label.
+        tag_with_value: Stands for a span of which a coarser `{value}` remains.
+        labels: The action of every label.
+        note_date: What remains of the structured note date.
+    """
+
+    name: str
+    title: str
+    legal_basis: str
+    description: str
+    tag: str
+    tag_with_value: str
+    labels: Mapping[Label, Action] = field(hash=False)
+    note_date: NoteDateRule
+
+    @property
+    def digest(self) -> str:
+        """Changes with anything that changes redacted text: actions, tags, and the code and data behind them."""
+        content = {
+            "tags": [self.tag, self.tag_with_value],
+            "labels": {label.value: self.labels[label].value for label in Label},
+            "note_date": self.note_date.value,
+        }
+        return plain_digest(self.name, json.dumps(content, sort_keys=True), package_digest("deid_platform.redaction"))
+
+    def tagged(self, label: Label, value: str | None = None) -> str:
+        """The tag of a label, with what may remain of its value."""
+        if value is None:
+            return self.tag.replace("{label}", label.value)
+        return self.tag_with_value.replace("{label}", label.value).replace("{value}", value)
+
+
+def policy_names() -> tuple[str, ...]:
+    """The policies that ship with the platform, in alphabetical order."""
+    return tuple(sorted(p.name.removesuffix(".yaml") for p in _SHIPPED.iterdir() if p.name.endswith(".yaml")))
+
+
+def load_policy(name_or_path: str | Path) -> Policy:
+    """Read a shipped policy by its name, or any policy by its file's path.
+
+    Raises:
+        DeidError: `policy-unknown` if there is neither; `policy-invalid`, with the key, if the file is
+            not a whole and unambiguous policy.
+    """
+    name = str(name_or_path)
+    if isinstance(name_or_path, str) and name in policy_names():
+        source = (_SHIPPED / f"{name}.yaml").read_bytes()
+    else:
+        try:
+            source = Path(name_or_path).read_bytes()
+        except (OSError, ValueError):
+            # What was typed in place of a name is shown only where it can be no more than a name.
+            raise DeidError(Code.POLICY_UNKNOWN, name if _NAME.fullmatch(name) else None) from None
+    return parse_policy(source)
+
+
+def parse_policy(source: bytes) -> Policy:
+    """A policy from YAML.
+
+    Raises:
+        DeidError: `policy-invalid`, naming the key that is missing, unknown, doubled or of the wrong kind.
+    """
+    try:
+        # A subclass of SafeLoader: it builds plain values only.
+        content = yaml.load(source.decode("utf-8"), Loader=_StrictLoader)  # noqa: S506
+    except (yaml.YAMLError, UnicodeDecodeError, ValueError, RecursionError):
+        raise DeidError(Code.POLICY_INVALID, "not a YAML mapping without doubled keys") from None
+    top = _mapping(content, "policy", _FIELDS)
+    texts = {key: _text(top, key) for key in _FIELDS[:6]}
+    if not _NAME.fullmatch(texts["name"]):
+        raise DeidError(Code.POLICY_INVALID, "name")
+    _check_tag(texts["tag"], "tag", ("{label}",))
+    _check_tag(texts["tag_with_value"], "tag_with_value", ("{label}", "{value}"))
+    labels = _mapping(top["labels"], "labels", tuple(label.value for label in Label))
+    structured = _mapping(top["structured"], "structured", ("note_date",))
+    return Policy(
+        **texts,
+        labels={label: _action(label, labels[label.value]) for label in Label},
+        note_date=_member(NoteDateRule, structured["note_date"], "structured.note_date"),
+    )
+
+
+class _StrictLoader(yaml.SafeLoader):
+    """Refuses doubled keys: of `PATIENT: tag` and a later `PATIENT: keep`, YAML would silently take the later."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        keys = [key.value for key, _ in node.value]
+        if len(keys) != len(set(map(str, keys))):
+            raise yaml.constructor.ConstructorError(None, None, "doubled key", node.start_mark)
+        return super().construct_mapping(node, deep)
+
+
+def _mapping(value: object, where: str, keys: tuple[str, ...]) -> dict[str, object]:
+    """`value` as a mapping with exactly these keys."""
+    if not isinstance(value, dict):
+        raise DeidError(Code.POLICY_INVALID, where)
+    for key in keys:
+        if key not in value:
+            raise DeidError(Code.POLICY_INVALID, f"{where}.{key} is missing")
+    for key in value:
+        if key not in keys:
+            # A file that is no policy at all (notes, say) must not be quoted as a key.
+            shown = key if isinstance(key, str) and _SAFE_KEY.fullmatch(key) else "a key"
+            raise DeidError(Code.POLICY_INVALID, f"{where}.{shown} is unknown")
+    return value
+
+
+def _text(mapping: dict[str, object], key: str) -> str:
+    value = mapping[key]
+    if not isinstance(value, str) or not value.strip():
+        raise DeidError(Code.POLICY_INVALID, key)
+    return value
+
+
+def _check_tag(tag: str, key: str, fields: tuple[str, ...]) -> None:
+    """A tag must show its fields once each, and be set off from the text around it by brackets."""
+    bare = tag
+    for name in fields:
+        if bare.count(name) != 1:
+            raise DeidError(Code.POLICY_INVALID, key)
+        bare = bare.replace(name, "")
+    if bare.strip() != bare or "{" in bare or "}" in bare or tag[0].isalnum() or tag.startswith("{") or tag[-1] == "}":
+        raise DeidError(Code.POLICY_INVALID, key)
+
+
+def _action(label: Label, value: object) -> Action:
+    action = _member(Action, value, f"labels.{label.value}")
+    if ACTION_LABEL.get(action, label) is not label:
+        raise DeidError(Code.POLICY_INVALID, f"labels.{label.value}")
+    return action
+
+
+_E = TypeVar("_E", bound=StrEnum)
+
+
+def _member(kind: type[_E], value: object, where: str) -> _E:
+    for member in kind:
+        if member.value == value:
+            return member
+    raise DeidError(Code.POLICY_INVALID, where)

@@ -1,0 +1,60 @@
+"""The date shift: whole weeks, one a patient, from the secret alone."""
+
+from datetime import date, timedelta
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from deid_platform.keys import Keyring
+from deid_platform.surrogates.dates import shift_days, shifted
+
+KEYRING = Keyring(bytes(range(32)), site="test")
+OTHER = Keyring(bytes(range(1, 33)), site="test")
+DAYS = st.dates(min_value=date(1900, 1, 1), max_value=date(2100, 1, 1))
+
+
+@given(st.text(max_size=20))
+def test_a_shift_is_one_to_fifty_two_whole_weeks(patient_id: str):
+    days = shift_days(KEYRING, patient_id)
+    assert days % 7 == 0
+    assert 7 <= abs(days) <= 52 * 7
+    assert days == shift_days(KEYRING, patient_id)
+
+
+def test_both_directions_and_both_ends_occur():
+    weeks = {shift_days(KEYRING, f"p{i}") // 7 for i in range(5000)}
+    assert weeks == {*range(-52, 0), *range(1, 53)}
+
+
+def test_another_secret_shifts_otherwise():
+    patients = [f"p{i}" for i in range(50)]
+    assert [shift_days(KEYRING, p) for p in patients] != [shift_days(OTHER, p) for p in patients]
+
+
+@given(DAYS, DAYS, st.text(max_size=10))
+def test_weekdays_stay_true_and_intervals_exact(one: date, two: date, patient_id: str):
+    moved = [shifted(KEYRING, day, patient_id=patient_id, note_id=f"n{day}") for day in (one, two)]
+    assert moved[0].weekday() == one.weekday()
+    assert moved[1] - moved[0] == two - one
+    assert moved[0] - one == timedelta(days=shift_days(KEYRING, patient_id))
+
+
+def test_notes_without_a_patient_move_by_themselves():
+    day = date(2020, 1, 15)
+    moved = {shifted(KEYRING, day, patient_id=None, note_id=f"n{i}") for i in range(30)}
+    assert len(moved) > 10
+    assert day not in moved
+    # The same string as a patient's id and as a note's id are two things.
+    both = [
+        (
+            shifted(KEYRING, day, patient_id=f"x{i}", note_id="n"),
+            shifted(KEYRING, day, patient_id=None, note_id=f"x{i}"),
+        )
+        for i in range(10)
+    ]
+    assert any(a != b for a, b in both)
+
+
+def test_where_the_calendar_ends_there_is_no_shifted_date():
+    ends = [shifted(KEYRING, day, patient_id=f"p{i}", note_id="n") for i in range(20) for day in (date.min, date.max)]
+    assert None in ends
