@@ -1,0 +1,220 @@
+"""The release summary: what a newcomer needs to know of a refresh, as Markdown or for a terminal.
+
+Belongs here: its content and its layouts. Does not belong here: gathering it (`refresh/summary.py`).
+Counts are exact: the summary is for those who run a refresh and answer for it. What analysts and dossiers
+show is suppressed where it is made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from rich.console import Group, RenderableType
+from rich.panel import Panel
+from rich.table import Table
+
+from deid_platform.evaluation.scores import Estimate, Scores
+
+GOLD_NAMES = {
+    "site": "the site's own gold",
+    "synthetic_hospital": "the synthetic hospital; recall on your notes: not measured",
+}
+INPUTS = {"topics": "with topics", "text": "on text alone"}
+_MEASURES = {
+    "precision": "precision",
+    "recall": "recall",
+    "f1": "F1",
+    "clinical_retention": "clinical terms kept",
+    "leak_rate": "notes with a missed identifier",
+}
+
+
+@dataclass(frozen=True)
+class DeliveryLine:
+    """One delivery's counts, from its files to research."""
+
+    delivery: str
+    state: str
+    notes_in: int
+    rejected: int
+    redacted: int
+    quarantined: Mapping[str, int]
+    """Reason code -> notes."""
+    withdrawn: int
+    promoted: int
+    missing: tuple[str, ...] = ()
+    waived: tuple[str, ...] = ()
+    leaks: int | None = None
+    """Notes in which the gate's own leak check found anything; None where it did not run."""
+    words_per_second: float | None = None
+
+
+@dataclass(frozen=True)
+class ReleaseSummary:
+    """A refresh from end to end. Counts, shares and names of things; nothing of any note."""
+
+    site: str
+    profile: str | None
+    release: str | None
+    waiting: tuple[str, ...]
+    """Releases that do not yet hold all that the active one holds."""
+    policy: str
+    notes_shown: int
+    """Notes that analysts see: corrected, withdrawn and hidden versions are not among them."""
+    deliveries: tuple[DeliveryLine, ...]
+    gold: str | None = None
+    gold_notes: int = 0
+    scores: Mapping[str, Mapping[str, Mapping[str, float | None]]] = field(default_factory=dict)
+    """Inputs -> measure -> value, low, high."""
+    warehouse: str = ""
+    places: Mapping[str, str] = field(default_factory=dict)
+    """What -> how to get there."""
+
+    @property
+    def leaks(self) -> int | None:
+        """Notes in which the gate's leak check found anything; None where any delivery went unchecked."""
+        found = [line.leaks for line in self.deliveries]
+        return None if not found or None in found else sum(leaks or 0 for leaks in found)
+
+    @property
+    def leaks_stopped(self) -> int:
+        """Notes that the leak check kept from being staged."""
+        return sum(n for line in self.deliveries for reason, n in line.quarantined.items() if reason.startswith("leak"))
+
+
+def interval(value: float | None, low: float | None, high: float | None) -> str:
+    """A share with its 95% interval."""
+    if value is None:
+        return "not measured"
+    return f"{value:.3f}" if low is None or high is None else f"{value:.3f} ({low:.3f} to {high:.3f})"
+
+
+def _reasons(quarantined: Mapping[str, int]) -> str:
+    return ", ".join(f"{reason} {count:,}" for reason, count in sorted(quarantined.items())) or "none"
+
+
+def _rows(summary: ReleaseSummary) -> Iterator[tuple[str, ...]]:
+    for line in summary.deliveries:
+        gate = "; ".join(
+            part
+            for part in (
+                line.state,
+                f"missing: {', '.join(line.missing)}" if line.missing else "",
+                f"waived: {', '.join(line.waived)}" if line.waived else "",
+            )
+            if part
+        )
+        yield (
+            line.delivery,
+            f"{line.notes_in:,}",
+            f"{line.rejected:,}",
+            f"{line.redacted:,}",
+            f"{sum(line.quarantined.values()):,}",
+            _reasons(line.quarantined),
+            f"{line.withdrawn:,}",
+            f"{line.promoted:,}",
+            f"{line.words_per_second:,.0f}" if line.words_per_second else "from cache",
+            gate,
+        )
+
+
+_COLUMNS = (
+    "delivery",
+    "notes in",
+    "rows refused",
+    "redacted",
+    "quarantined",
+    "why",
+    "withdrawn",
+    "promoted",
+    "words/s",
+    "gate",
+)
+
+
+def _score_rows(summary: ReleaseSummary) -> Iterator[tuple[str, ...]]:
+    for measure, name in _MEASURES.items():
+        cells = (summary.scores[inputs].get(measure, {}) for inputs in summary.scores)
+        yield (name, *(interval(cell.get("value"), cell.get("low"), cell.get("high")) for cell in cells))
+
+
+def _gold(summary: ReleaseSummary) -> str:
+    return f"{GOLD_NAMES.get(summary.gold or '', 'none')} ({summary.gold_notes:,} notes)"
+
+
+def _headline(summary: ReleaseSummary) -> dict[str, str]:
+    return {
+        "site": summary.site,
+        "release": (summary.release or "none active")
+        + (f"; not complete yet: {', '.join(summary.waiting)}" if summary.waiting else ""),
+        "policy": summary.policy,
+        "gate profile": summary.profile or "none",
+        "notes in research": f"{summary.notes_shown:,}",
+        "leaks": f"{summary.leaks_stopped:,} notes quarantined by the leak check; "
+        + (
+            "not checked in what was staged" if summary.leaks is None else f"{summary.leaks:,} found in what was staged"
+        ),
+        "warehouse": summary.warehouse,
+        **summary.places,
+    }
+
+
+def summary_markdown(summary: ReleaseSummary) -> str:
+    """The summary as Markdown, for the Dagster UI and for documents."""
+    lines = [f"- **{name}**: {value}" for name, value in _headline(summary).items()]
+    lines += ["", "| " + " | ".join(_COLUMNS) + " |", "|" + " --- |" * len(_COLUMNS)]
+    lines += ["| " + " | ".join(row) + " |" for row in _rows(summary)]
+    if summary.scores:
+        lines += ["", f"Measured on {_gold(summary)}; words, 95% bootstrap intervals.", ""]
+        lines += ["| measure | " + " | ".join(INPUTS.get(i, i) for i in summary.scores) + " |"]
+        lines += ["|" + " --- |" * (1 + len(summary.scores))]
+        lines += ["| " + " | ".join(row) + " |" for row in _score_rows(summary)]
+    return "\n".join(lines) + "\n"
+
+
+def summary_panel(summary: ReleaseSummary) -> RenderableType:
+    """The summary for a terminal."""
+    headline = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
+    for name, value in _headline(summary).items():
+        headline.add_row(f"[bold]{name}[/]", value)
+    parts: list[RenderableType] = [headline]
+    for line in summary.deliveries:
+        parts += ["", _delivery_table(summary, line)]
+    if summary.scores:
+        scores = Table(title=f"measured on {_gold(summary)}", title_justify="left", box=None, padding=(0, 2, 0, 0))
+        scores.add_column("word level, 95% interval")
+        for inputs in summary.scores:
+            scores.add_column(INPUTS.get(inputs, inputs))
+        for row in _score_rows(summary):
+            scores.add_row(*row)
+        parts += ["", scores]
+    return Panel(Group(*parts), title="release summary", title_align="left", expand=False)
+
+
+def _delivery_table(summary: ReleaseSummary, line: DeliveryLine) -> Table:
+    table = Table(title=line.delivery, title_justify="left", show_header=False, box=None, padding=(0, 2, 0, 0))
+    row = next(row for row in _rows(summary) if row[0] == line.delivery)
+    for name, value in list(zip(_COLUMNS, row, strict=True))[1:]:
+        table.add_row(f"  {name}", value)
+    return table
+
+
+def scores_table(scores: Scores, *, title: str) -> Table:
+    """Scores for a terminal: all labels together, then label by label."""
+    table = Table(title=title, title_justify="left", box=None, padding=(0, 2, 0, 0))
+    for column in ("label", "precision", "recall", "F1", "gold words"):
+        table.add_column(column, justify="left" if column == "label" else "right")
+
+    def shown(estimate: Estimate) -> str:
+        return interval(estimate.value, estimate.low, estimate.high)
+
+    table.add_row("all", shown(scores.precision), shown(scores.recall), shown(scores.f1), f"{scores.recall.total:,}")
+    for label, found in scores.labels.items():
+        table.add_row(label.value, shown(found.precision), shown(found.recall), "", f"{found.recall.total:,}")
+    table.caption = (
+        f"{scores.notes:,} notes, {scores.words:,} words; "
+        f"notes with a missed identifier {shown(scores.leak_rate)}; "
+        f"clinical terms kept {shown(scores.clinical_retention)}"
+    )
+    return table
