@@ -1,0 +1,109 @@
+"""Seconds to stage, digest, judge, promote and read a delivery: `python benchmarks/warehouse.py [notes] [characters]`.
+
+Starts an embedded server of its own in a temporary folder and removes it afterwards.
+"""
+
+from __future__ import annotations
+
+import random
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from sqlalchemy import text
+
+from deid_platform.keys import Keyring, plain_digest
+from deid_platform.notes import Delivery
+from deid_platform.warehouse.connection import Warehouse
+from deid_platform.warehouse.expectations import validate_staged
+from deid_platform.warehouse.ledger import GateRow, record_gate
+from deid_platform.warehouse.migrate import prepare
+from deid_platform.warehouse.promotion import activate_release, promote
+from deid_platform.warehouse.roles import Role
+from deid_platform.warehouse.server import EmbeddedServer
+from deid_platform.warehouse.staging import Counts, Header, Inputs, StagedNote, Status, stage
+
+WORDS = ("patient", "denies", "fever", "and", "reports", "mild", "pain", "since", "the", "fall", "in", "her", "knee")
+
+
+@contextmanager
+def timed(what: str) -> Iterator[None]:
+    start = time.perf_counter()
+    yield
+    print(f"{what:<28}{time.perf_counter() - start:8.2f} s")
+
+
+def notes(count: int, characters: int, keyring: Keyring) -> list[StagedNote]:
+    rng = random.Random(7)
+    page = " ".join(rng.choices(WORDS, k=characters))
+    dictionary = plain_digest("dictionary")
+    made = []
+    for number in range(count):
+        start = rng.randrange(len(page) - characters)
+        made.append(
+            StagedNote(
+                note_key=keyring.key("note", str(number)),
+                patient_key=keyring.key("patient", str(number // 4)),
+                status=Status.CLEAN,
+                text=page[start : start + characters],
+                content_digest=plain_digest(str(number)),
+                dictionary_digest=dictionary,
+                note_type="progress",
+                note_year=2020,
+                language="en",
+            )
+        )
+    return made
+
+
+def main(count: int = 100_000, characters: int = 4_000) -> None:
+    home = Path(tempfile.mkdtemp(prefix="deid-bench-"))
+    server = EmbeddedServer(home)
+    try:
+        with timed("start the server"):
+            server.start()
+        warehouse = Warehouse(server)
+        with timed("roles and migrations"):
+            prepare(warehouse, profile="demo")
+        keyring = Keyring(b"0123456789abcdef0123456789abcdef", site="bench")
+        rows = notes(count, characters, keyring)
+        detector, policy = plain_digest("detector"), plain_digest("policy")
+        header = Header("r1", detector, policy, keyring.key_id, Inputs.TOPICS, "run", Counts(clean=count), True)
+        for delivery in (Delivery("bench", "1"), Delivery("bench", "2")):
+            print(f"{delivery.key}: {count:,} notes of {characters:,} characters")
+            with timed("  stage (digest included)"):
+                staged = stage(warehouse.engine(Role.LOADER), delivery, rows, header)
+            with timed("  digest alone"), warehouse.begin(Role.GATEKEEPER) as connection:
+                connection.execute(text("SELECT ctl.staged_digest(:d)"), {"d": delivery.key})
+            with timed("  expectations"):
+                outcomes = validate_staged(warehouse.engine(Role.GATEKEEPER), staged)
+            assert all(outcome.passed for outcome in outcomes)
+            record_gate(
+                warehouse.engine(Role.GATEKEEPER),
+                staged,
+                [GateRow(name, True) for name in ("parity", "expectations", "leaks", "bench")],
+                detector_digest=detector,
+                inputs=Inputs.TOPICS,
+                profile="demo",
+            )
+            with timed("  promote (digest included)"):
+                promote(warehouse.engine(Role.PROMOTER), delivery)
+            with timed("  promote again, unchanged"):
+                promote(warehouse.engine(Role.PROMOTER), delivery)
+            activate_release(warehouse.engine(Role.PROMOTER), "r1")
+            with timed("  analyst counts all notes"), warehouse.begin(Role.ANALYST) as connection:
+                assert connection.execute(text("SELECT count(*) FROM research.notes")).scalar() == count
+            with timed("  analyst reads one note"), warehouse.begin(Role.ANALYST) as connection:
+                statement = text("SELECT text FROM research.notes WHERE note_key = :key")
+                assert connection.execute(statement, {"key": rows[0].note_key}).scalar() == rows[0].text
+    finally:
+        server.stop(force=True)
+        shutil.rmtree(home, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    main(*(int(argument) for argument in sys.argv[1:]))

@@ -1,0 +1,109 @@
+"""Making roles and database, and what the cluster and the database grant before any table exists.
+
+Belongs here: roles, the database, and what is granted on the database itself. Does not belong here: grants
+on tables and functions, which a migration makes together with the object.
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import Connection, text
+
+from deid_platform.warehouse.connection import Warehouse
+from deid_platform.warehouse.roles import LOGIN_ROLES, Role, password
+
+_BOOTSTRAP_LOCK = 0x6465_6964_0001
+
+
+def bootstrap(warehouse: Warehouse) -> None:
+    """Makes roles and database; what exists is brought to the same state, so that it can run any number of times.
+
+    Passwords are set on a real server only, from the environment (`password`); a role without one keeps
+    what it has.
+
+    Args:
+        warehouse: Where; its administrator must be a superuser, or may create roles and databases.
+
+    Raises:
+        DeidError: `warehouse-unreachable` or `warehouse-statement`.
+    """
+    with warehouse.administer(maintenance=True) as connection:
+        # Roles belong to the cluster and CREATE DATABASE takes no transaction, hence a lock of the session.
+        connection.execute(text("SELECT pg_advisory_lock(:key)"), {"key": _BOOTSTRAP_LOCK})
+        _create_roles(connection)
+        if not warehouse.embedded:
+            _set_passwords(connection)
+        _create_database(connection, warehouse.database)
+        # Grants on a database are rows of a shared catalogue: two sessions at once would collide on them.
+        with warehouse.administer() as inside:
+            _close_to_public(inside, warehouse.database)
+        connection.execute(text("SELECT pg_advisory_unlock(:key)"), {"key": _BOOTSTRAP_LOCK})
+
+
+def _is_superuser(connection: Connection) -> bool:
+    return bool(connection.execute(text("SELECT rolsuper FROM pg_roles WHERE rolname = current_user")).scalar())
+
+
+def _create_roles(connection: Connection) -> None:
+    existing: set[str] = set(connection.execute(text("SELECT rolname FROM pg_roles")).scalars())
+    for role in Role:
+        login = "NOLOGIN" if role is Role.OWNER else "LOGIN"
+        if role not in existing:
+            connection.execute(text(f"CREATE ROLE {role} {login} NOCREATEDB NOCREATEROLE"))
+    # SET ROLE to the owner, and default privileges for the modeller, need membership; since version 16 whoever
+    # makes a role is a member, but one that may not yet become it.
+    kind = "MEMBER" if connection.dialect.server_version_info < (16,) else "SET"  # type: ignore[operator]
+    for role in (Role.OWNER, Role.MODELLER):
+        member = text("SELECT pg_has_role(current_user, CAST(:role AS text), :kind)")
+        if not connection.execute(member, {"role": role.value, "kind": kind}).scalar():
+            connection.execute(text(f"GRANT {role} TO CURRENT_USER"))
+
+
+def _set_passwords(connection: Connection) -> None:
+    driver = connection.connection.driver_connection
+    assert driver is not None  # noqa: S101 - an open connection has its driver's
+    for role in LOGIN_ROLES:
+        if secret := password(role):
+            # Hashed on this side, so that the password itself never reaches the server or its log.
+            hashed = driver.pgconn.encrypt_password(secret.encode(), role.encode(), b"scram-sha-256").decode()
+            connection.exec_driver_sql(
+                f"ALTER ROLE {role} PASSWORD '{hashed}'", execution_options={"no_parameters": True}
+            )
+
+
+def _quoted(connection: Connection, identifier: str) -> str:
+    return connection.dialect.identifier_preparer.quote(identifier)
+
+
+def _create_database(connection: Connection, database: str) -> None:
+    found = connection.execute(text("SELECT 1 FROM pg_database WHERE datname = :name"), {"name": database})
+    if found.first() is None:
+        name = _quoted(connection, database)
+        connection.execute(text(f"CREATE DATABASE {name} OWNER {Role.OWNER} TEMPLATE template0 ENCODING 'UTF8'"))
+
+
+def _close_to_public(connection: Connection, database: str) -> None:
+    name = _quoted(connection, database)
+    logins = ", ".join(LOGIN_ROLES)
+    statements = [
+        f"REVOKE ALL ON DATABASE {name} FROM PUBLIC",
+        f"GRANT CONNECT, CREATE ON DATABASE {name} TO {Role.OWNER}",
+        f"GRANT CONNECT ON DATABASE {name} TO {logins}",
+        # Incremental dbt models need temporary tables; nobody else may make one.
+        f"GRANT TEMPORARY ON DATABASE {name} TO {Role.MODELLER}",
+        "REVOKE ALL ON SCHEMA public FROM PUBLIC",
+        f"ALTER DEFAULT PRIVILEGES FOR ROLE {Role.OWNER} REVOKE EXECUTE ON FUNCTIONS FROM PUBLIC",
+        f"ALTER DEFAULT PRIVILEGES FOR ROLE {Role.MODELLER} REVOKE EXECUTE ON FUNCTIONS FROM PUBLIC",
+        f"ALTER DEFAULT PRIVILEGES FOR ROLE {Role.MODELLER} GRANT SELECT ON TABLES TO {Role.ANALYST}",
+    ]
+    if _is_superuser(connection):
+        # An ordinary error quotes the value that it refuses: keep those out of the server's log.
+        quiet = {
+            "log_min_messages": "fatal",
+            "log_min_error_statement": "panic",
+            "log_error_verbosity": "terse",
+            "log_statement": "none",
+            "log_min_duration_statement": "-1",
+        }
+        statements += [f"ALTER DATABASE {name} SET {key} = '{value}'" for key, value in quiet.items()]
+    for statement in statements:
+        connection.execute(text(statement))

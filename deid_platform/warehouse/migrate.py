@@ -1,0 +1,74 @@
+"""Bringing a database to the current schema, and choosing the gate's profile.
+
+Belongs here: running the revisions in `migrations/` and the one setting that only the owner may change.
+Does not belong here: the statements themselves, which are SQL files beside the revisions.
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import Connection, Engine, text
+
+from deid_platform.errors import Code, DeidError
+from deid_platform.warehouse.bootstrap import bootstrap
+from deid_platform.warehouse.connection import Warehouse, begin
+from deid_platform.warehouse.roles import Role
+
+_MIGRATION_LOCK = 0x6465_6964_0002
+
+
+def migrate(admin: Engine) -> None:
+    """Upgrades to the newest revision, as the owner, in one transaction, one process at a time.
+
+    Args:
+        admin: The administrator's engine on the warehouse's database (`Warehouse.admin_engine`).
+
+    Raises:
+        DeidError: `warehouse-statement` with the SQLSTATE; nothing is changed then.
+    """
+    from alembic import command
+    from alembic.config import Config
+
+    with begin(admin) as connection:
+        _become_owner(connection)
+        config = Config()
+        config.set_main_option("script_location", "deid_platform.warehouse:migrations")
+        config.attributes["connection"] = connection
+        command.upgrade(config, "head")
+
+
+def configure(admin: Engine, profile: str) -> None:
+    """Makes `profile` the one that the gate demands; the change is in the ledger.
+
+    Args:
+        admin: The administrator's engine.
+        profile: `demo` or `production`.
+
+    Raises:
+        DeidError: `settings-invalid` if there is no such profile.
+    """
+    with begin(admin) as connection:
+        _become_owner(connection)
+        known = connection.execute(text("SELECT active FROM ctl.profile WHERE name = :name"), {"name": profile})
+        active = known.scalar()
+        if active is None:
+            raise DeidError(Code.SETTINGS_INVALID, "gate.profile")
+        if active:
+            return
+        connection.execute(text("UPDATE ctl.profile SET active = false WHERE active"))
+        connection.execute(text("UPDATE ctl.profile SET active = true WHERE name = :name"), {"name": profile})
+        event = text("INSERT INTO ctl.ledger (event, requirements) VALUES ('profile', ARRAY[:name])")
+        connection.execute(event, {"name": profile})
+
+
+def prepare(warehouse: Warehouse, *, profile: str) -> None:
+    """Roles, database, schema and profile in one call; does nothing where all is in place."""
+    bootstrap(warehouse)
+    admin = warehouse.admin_engine()
+    migrate(admin)
+    configure(admin, profile)
+
+
+def _become_owner(connection: Connection) -> None:
+    connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _MIGRATION_LOCK})
+    connection.execute(text(f"SET LOCAL ROLE {Role.OWNER}"))
+    connection.execute(text("SET LOCAL search_path = pg_catalog, pg_temp"))

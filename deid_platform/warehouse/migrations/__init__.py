@@ -1,0 +1,1 @@
+"""Alembic's environment: revisions in `versions/`, their statements in `sql/`."""

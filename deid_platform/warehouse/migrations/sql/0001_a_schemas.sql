@@ -1,0 +1,5 @@
+-- Every schema belongs to the owner; what a role may do in one is granted beside the object (0001_g_grants.sql).
+CREATE SCHEMA staging;
+CREATE SCHEMA research;
+CREATE SCHEMA marts;
+CREATE SCHEMA quality;

@@ -1,0 +1,135 @@
+"""Through the gate: hiding, promoting, activating a release, and waiving a requirement.
+
+Belongs here: calling the gate's functions and telling their outcome. Does not belong here: the decision
+itself, which is the database's (`migrations/sql/0001_f_gate.sql`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date
+from enum import StrEnum
+
+from sqlalchemy import Engine, text
+
+from deid_platform.errors import Code, DeidError
+from deid_platform.notes import Delivery
+from deid_platform.warehouse.connection import begin
+
+
+class Outcome(StrEnum):
+    """What a promotion did."""
+
+    PROMOTED = "promoted"
+    UNCHANGED = "unchanged"
+
+
+@dataclass(frozen=True, slots=True)
+class Promotion:
+    """A promotion that the gate allowed.
+
+    Attributes:
+        outcome: Whether anything was copied.
+        approved: Notes that were copied now; 0 if unchanged.
+        hidden: Versions that are in research only as tombstones.
+        waived: Requirements that a waiver stood in for.
+    """
+
+    outcome: Outcome
+    approved: int
+    hidden: int
+    waived: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Hidden:
+    """What a delivery's tombstones changed: notes newly hidden, patients newly withdrawn."""
+
+    notes: int
+    patients: int
+
+
+def hide(promoter: Engine, delivery: Delivery) -> Hidden:
+    """Lets a staged delivery's quarantines and withdrawals take effect, gate or no gate.
+
+    Raises:
+        DeidError: `gate-unknown-delivery` if nothing was staged under that name.
+    """
+    with begin(promoter) as connection:
+        found = connection.execute(text("SELECT * FROM ctl.hide(:d)"), {"d": delivery.key}).one()
+    return Hidden(found.notes, found.patients)
+
+
+def promote(promoter: Engine, delivery: Delivery) -> Promotion:
+    """Publishes a staged delivery into its release, all of it or none.
+
+    Its quarantines and withdrawals take effect even if the gate refuses the rest, and the refusal is in the
+    ledger. Promoting the same content again changes nothing; an older delivery never covers a newer one.
+
+    Args:
+        promoter: The engine of the role `promoter`.
+        delivery: Which delivery.
+
+    Raises:
+        DeidError: `gate-refused` with the names of the requirements that are not met;
+            `gate-unknown-delivery` if nothing was staged under that name.
+    """
+    with begin(promoter) as connection:
+        found = connection.execute(text("SELECT * FROM ctl.promote(:d)"), {"d": delivery.key}).one()
+    # Raised only after the transaction has ended well: the tombstones and the ledger's entry must stay.
+    if found.outcome == "refused":
+        raise DeidError(Code.GATE_REFUSED, f"{delivery.key}: {', '.join(found.missing)}")
+    return Promotion(Outcome(found.outcome), found.approved, found.hidden, tuple(found.waived))
+
+
+def activate_release(promoter: Engine, release: str) -> bool:
+    """Lets analysts see a release instead of the one that they see now.
+
+    Returns:
+        Whether it was switched; False if it was active already.
+
+    Raises:
+        DeidError: `release-conflict` with the deliveries that the new release still lacks.
+    """
+    with begin(promoter) as connection:
+        return bool(connection.execute(text("SELECT ctl.activate_release(:r)"), {"r": release}).scalar_one())
+
+
+def waive(
+    officer: Engine,
+    requirement: str,
+    *,
+    who: str,
+    reason: str,
+    until: date,
+    delivery: Delivery | None = None,
+    feed: str | None = None,
+) -> int:
+    """Records that a person answers for a requirement that is missing or failed.
+
+    Args:
+        officer: The engine of the role `officer`.
+        requirement: One that the active profile lets be waived.
+        who: The person; the login role is recorded beside it.
+        reason: At least ten characters.
+        until: The last day on which it holds; after today.
+        delivery: For this delivery alone ...
+        feed: ... or for all of a feed; exactly one of the two.
+
+    Returns:
+        The waiver's number.
+
+    Raises:
+        DeidError: `waiver-invalid`, naming what is wrong with it.
+    """
+    values = {
+        "delivery": delivery.key if delivery else None,
+        "feed": feed,
+        "requirement": requirement,
+        "who": who,
+        "reason": reason,
+        "until": until,
+    }
+    statement = text("SELECT ctl.waive(:delivery, :feed, :requirement, :who, :reason, :until)")
+    with begin(officer) as connection:
+        return int(connection.execute(statement, values).scalar_one())

@@ -1,0 +1,154 @@
+"""What a release summary and a dossier need to know, read as the privacy officer.
+
+Belongs here: reading the control tables into records. Does not belong here: how they are laid out for a
+reader (`reports/`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import Engine, text
+
+from deid_platform.notes import Delivery
+from deid_platform.warehouse.connection import begin
+from deid_platform.warehouse.staging import Counts
+
+
+@dataclass(frozen=True, slots=True)
+class DeliverySummary:
+    """Where a delivery stands.
+
+    Attributes:
+        delivery: Its key.
+        release: The release that it is staged for.
+        state: `staging`, `staged`, `refused` or `promoted`.
+        announced: Rows that its source announced.
+        approved: Notes of it that are in that release.
+        missing: Requirements of the active profile that are missing or failed for the staged content.
+        waived: Requirements that a waiver stands in for.
+        leaks: Notes in which the last leak check of the staged content found anything; None if there was none.
+        demonstration: Whether it is demonstration data.
+        at: When its state last changed.
+    """
+
+    delivery: str
+    release: str
+    state: str
+    announced: Counts
+    approved: int
+    missing: tuple[str, ...]
+    waived: tuple[str, ...]
+    leaks: int | None
+    demonstration: bool
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class WarehouseSummary:
+    """The active profile and release, and every delivery in the order of its feed."""
+
+    profile: str | None
+    release: str | None
+    deliveries: tuple[DeliverySummary, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerEntry:
+    """One thing that happened: when, by which login, to what, and how many."""
+
+    at: datetime
+    actor: str
+    event: str
+    delivery: str | None
+    release: str | None
+    requirements: tuple[str, ...]
+    counts: dict[str, object]
+
+
+def summary(officer: Engine) -> WarehouseSummary:
+    """The state of the warehouse now.
+
+    Args:
+        officer: The engine of the role `officer` (the gatekeeper's works too).
+
+    Raises:
+        DeidError: `warehouse-not-ready` if it was never migrated; `warehouse-unreachable`.
+    """
+    with begin(officer) as connection:
+        profile = connection.execute(text("SELECT name FROM ctl.profile WHERE active")).scalar()
+        release = connection.execute(text("SELECT release FROM ctl.release WHERE active")).scalar()
+        rows = connection.execute(
+            text(
+                """
+                SELECT d.delivery, d.release, d.state, d.clean, d.quarantined, d.withdrawn, d.withdrawn_patients,
+                       d.demonstration, d.at, coalesce(p.approved, 0) AS approved,
+                       coalesce(g.missing, '{}') AS missing, coalesce(g.waived, '{}') AS waived, l.leaks
+                FROM ctl.delivery d
+                LEFT JOIN ctl.publication p ON p.release = d.release AND p.delivery = d.delivery
+                LEFT JOIN LATERAL (
+                    SELECT array_agg(s.requirement ORDER BY s.requirement)
+                               FILTER (WHERE s.state IN ('missing', 'failed')) AS missing,
+                           array_agg(s.requirement ORDER BY s.requirement)
+                               FILTER (WHERE s.state = 'waived') AS waived
+                    FROM ctl.gate_state(d.delivery, d.staged_digest) s) g ON true
+                LEFT JOIN LATERAL (
+                    SELECT CAST(r.measured ->> 'leaks' AS integer) AS leaks
+                    FROM ctl.gate r
+                    WHERE r.delivery = d.delivery AND r.requirement = 'leaks' AND r.staged_digest = d.staged_digest
+                    ORDER BY r.id DESC LIMIT 1) l ON true
+                ORDER BY d.feed, d.delivery_seq
+                """
+            )
+        ).all()
+    deliveries = tuple(
+        DeliverySummary(
+            delivery=row.delivery,
+            release=row.release,
+            state=row.state,
+            announced=Counts(row.clean, row.quarantined, row.withdrawn, row.withdrawn_patients),
+            approved=row.approved,
+            missing=tuple(row.missing),
+            waived=tuple(row.waived),
+            leaks=row.leaks,
+            demonstration=row.demonstration,
+            at=row.at,
+        )
+        for row in rows
+    )
+    return WarehouseSummary(profile, release, deliveries)
+
+
+def notes_shown(analyst: Engine) -> int:
+    """How many notes analysts see now: current, approved, of the active release, not withdrawn."""
+    with begin(analyst) as connection:
+        return int(connection.execute(text("SELECT count(*) FROM research.notes")).scalar_one())
+
+
+def gate_state(officer: Engine, delivery: Delivery) -> dict[str, str]:
+    """How each requirement of the active profile stands for what is staged: passed, waived, failed or missing."""
+    statement = text(
+        "SELECT s.requirement, s.state FROM ctl.delivery d"
+        " CROSS JOIN LATERAL ctl.gate_state(d.delivery, d.staged_digest) s WHERE d.delivery = :d ORDER BY 1"
+    )
+    with begin(officer) as connection:
+        return {row.requirement: row.state for row in connection.execute(statement, {"d": delivery.key})}
+
+
+def ledger(officer: Engine, delivery: Delivery | None = None) -> tuple[LedgerEntry, ...]:
+    """What happened, oldest first; all of it, or to one delivery.
+
+    Raises:
+        DeidError: `warehouse-not-ready`, `warehouse-unreachable`.
+    """
+    statement = text(
+        "SELECT at, actor, event, delivery, release, requirements, counts FROM ctl.ledger"
+        " WHERE CAST(:d AS text) IS NULL OR delivery = :d ORDER BY id"
+    )
+    with begin(officer) as connection:
+        rows = connection.execute(statement, {"d": delivery.key if delivery else None}).all()
+    return tuple(
+        LedgerEntry(row.at, row.actor, row.event, row.delivery, row.release, tuple(row.requirements), row.counts)
+        for row in rows
+    )

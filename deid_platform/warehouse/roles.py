@@ -1,0 +1,51 @@
+"""The warehouse's roles: who there is, and where each one's password is found.
+
+Belongs here: names. Does not belong here: making the roles (`bootstrap`), or what each may do, which a
+migration grants together with the object.
+"""
+
+from __future__ import annotations
+
+import os
+from enum import StrEnum
+from pathlib import Path
+
+from deid_platform.errors import Code, DeidError
+
+
+class Role(StrEnum):
+    """Every role of the warehouse."""
+
+    OWNER = "deid_owner"
+    """Owns schemas, tables and the gate's functions; nobody can log in as it."""
+    LOADER = "loader"
+    """Writes staging and nothing else."""
+    GATEKEEPER = "gatekeeper"
+    """Reads staging, writes gate rows and scores."""
+    PROMOTER = "promoter"
+    """May call the gate's functions; can read no table."""
+    OFFICER = "officer"
+    """The privacy officer: reads the ledger, records waivers."""
+    MODELLER = "deid_modeller"
+    """dbt: reads research, builds marts."""
+    ANALYST = "analyst"
+    """Reads research, marts and quality."""
+
+
+LOGIN_ROLES = tuple(role for role in Role if role is not Role.OWNER)
+
+
+def password(role: str) -> str | None:
+    """The role's password from `DEID_PASSWORD_<ROLE>_FILE` or `DEID_PASSWORD_<ROLE>`; None if neither is set.
+
+    Raises:
+        DeidError: `settings-invalid` with the variable's name if the file cannot be read.
+    """
+    name = f"DEID_PASSWORD_{role.upper()}"
+    file = os.environ.get(f"{name}_FILE")
+    if file:
+        try:
+            return Path(file).read_text().strip()
+        except OSError:
+            raise DeidError(Code.SETTINGS_INVALID, f"{name}_FILE") from None
+    return os.environ.get(name)

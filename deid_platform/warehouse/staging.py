@@ -1,0 +1,277 @@
+"""Offering a delivery's notes to the gate: one COPY, one transaction, digested by the server.
+
+Belongs here: the rows of `staging` and their way in. Does not belong here: which notes are clean (leak
+checks come before, on the parts of the note store) or whether they may pass (`promotion`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import date
+from enum import StrEnum
+from operator import attrgetter
+
+import psycopg
+from sqlalchemy import Connection, Engine, text
+
+from deid_platform.errors import Code, DeidError
+from deid_platform.notes import Delivery
+from deid_platform.warehouse.connection import begin
+
+
+class Status(StrEnum):
+    """What became of a note before it was staged."""
+
+    CLEAN = "clean"
+    QUARANTINED = "quarantined"
+    WITHDRAWN = "withdrawn"
+
+
+class Inputs(StrEnum):
+    """What the detectors had to go by."""
+
+    TOPICS = "topics"
+    TEXT = "text"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class StagedNote:
+    """One note as it is staged: keys, a shifted date and redacted text, nothing of the source's own.
+
+    `text` is None unless the status is `clean`. `content_digest` is the keyed digest of the raw note.
+    """
+
+    note_key: str
+    status: Status
+    text: str | None
+    content_digest: str
+    dictionary_digest: str
+    patient_key: str | None = None
+    provider_key: str | None = None
+    encounter_key: str | None = None
+    site: str | None = None
+    note_type: str | None = None
+    note_year: int | None = None
+    shifted_date: date | None = None
+    language: str | None = None
+
+    def __repr__(self) -> str:
+        return f"<StagedNote {self.status}>"
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """Rows by status, and patients withdrawn."""
+
+    clean: int = 0
+    quarantined: int = 0
+    withdrawn: int = 0
+    withdrawn_patients: int = 0
+
+    @property
+    def notes(self) -> int:
+        """Rows of `staging.note`."""
+        return self.clean + self.quarantined + self.withdrawn
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """What a delivery announces about itself; the gate compares the rows with it.
+
+    Attributes:
+        release: The release that the delivery is for.
+        detector_digest: What found the identifiers.
+        policy_digest: How they were replaced.
+        key_id: Which secret keyed the identifiers.
+        inputs: Whether the detectors had topics or text alone.
+        run_id: The run that made the rows.
+        announced: How many rows of each kind the note store holds, counted there.
+        demonstration: Whether the feed is marked as demonstration data.
+    """
+
+    release: str
+    detector_digest: str
+    policy_digest: str
+    key_id: str
+    inputs: Inputs
+    run_id: str
+    announced: Counts
+    demonstration: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Staged:
+    """What the server holds after staging; measurements are bound to `staged_digest`."""
+
+    delivery: Delivery
+    staged_digest: str
+    counts: Counts
+
+
+_OF_NOTE = (
+    "note_key",
+    "patient_key",
+    "provider_key",
+    "encounter_key",
+    "site",
+    "note_type",
+    "note_year",
+    "shifted_date",
+    "language",
+    "text",
+    "status",
+    "dictionary_digest",
+    "content_digest",
+)
+_OF_HEADER = ("detector_digest", "policy_digest", "key_id", "run_id", "release")
+
+
+def stage(
+    loader: Engine,
+    delivery: Delivery,
+    rows: Iterable[StagedNote],
+    header: Header,
+    *,
+    withdrawn_patients: Iterable[str] = (),
+) -> Staged:
+    """Replaces what is staged for a delivery, whole or not at all.
+
+    Args:
+        loader: The engine of the role `loader`.
+        delivery: Which delivery.
+        rows: Its notes, streamed; one row a note_key.
+        header: What the delivery announces.
+        withdrawn_patients: Keys of the patients whom it withdraws.
+
+    Returns:
+        The digest and the counts of what arrived, both computed by the server.
+
+    Raises:
+        DeidError: `release-conflict` if the release has another detector, policy or key;
+            `warehouse-statement` if a row is refused; `warehouse-unreachable`.
+    """
+    with begin(loader) as connection:
+        _announce(connection, delivery, header)
+        for table in ("note", "withdrawn_patient"):
+            connection.execute(text(f"DELETE FROM staging.{table} WHERE delivery = :d"), {"d": delivery.key})  # noqa: S608
+        where = (delivery.key, delivery.feed, delivery.seq)
+        same = tuple(getattr(header, name) for name in _OF_HEADER)
+        of_note = attrgetter(*_OF_NOTE)
+        place = ("delivery", "feed", "delivery_seq")
+        _copy(connection, "note", (*place, *_OF_NOTE, *_OF_HEADER), ((*where, *of_note(row), *same) for row in rows))
+        _copy(
+            connection,
+            "withdrawn_patient",
+            (*place, "patient_key"),
+            ((*where, patient) for patient in withdrawn_patients),
+        )
+        found = connection.execute(text("SELECT * FROM ctl.finish_staging(:d)"), {"d": delivery.key}).one()
+    counts = Counts(found.clean, found.quarantined, found.withdrawn, found.withdrawn_patients)
+    return Staged(delivery, found.staged_digest, counts)
+
+
+def staged_now(gatekeeper: Engine, delivery: Delivery) -> Staged:
+    """What the server holds for a delivery, as its last staging left it.
+
+    Raises:
+        DeidError: `gate-unknown-delivery` if nothing is staged under that name.
+    """
+    with begin(gatekeeper) as connection:
+        found = connection.execute(
+            text(
+                "SELECT staged_digest, clean, quarantined, withdrawn, withdrawn_patients FROM ctl.delivery"
+                " WHERE delivery = :d AND staged_digest IS NOT NULL"
+            ),
+            {"d": delivery.key},
+        ).one_or_none()
+    if found is None:
+        raise DeidError(Code.GATE_UNKNOWN_DELIVERY, delivery.key)
+    return Staged(delivery, found.staged_digest, Counts(*found[1:]))
+
+
+def count_differences(
+    gatekeeper: Engine, staged: Staged, expected: Iterable[StagedNote], withdrawn_patients: int
+) -> int:
+    """How many rows the server holds otherwise than they were made.
+
+    What is measured on the note store says something of the staged rows only if they are the same, so every
+    row is compared, its text by its digest.
+
+    Args:
+        gatekeeper: The engine of the role `gatekeeper`.
+        staged: What was staged; rows that were staged since count as different, all of them.
+        expected: The rows as they were made.
+        withdrawn_patients: How many patients the delivery withdraws.
+
+    Returns:
+        Rows that differ, are missing, or should not be there; 0 if the server holds exactly these.
+    """
+    columns = ", ".join(name for name in _OF_NOTE if name != "text")
+    statement = text(
+        f"SELECT {columns}, encode(sha256(convert_to(text, 'UTF8')), 'hex') AS text FROM staging.note"  # noqa: S608
+        " WHERE delivery = :d"
+    )
+    where = {"d": staged.delivery.key}
+    # One snapshot: the rows that are compared are the rows that are digested.
+    snapshot = gatekeeper.execution_options(isolation_level="REPEATABLE READ")
+    with begin(snapshot) as connection:
+        digest = connection.execute(text("SELECT ctl.staged_digest(:d)"), where).scalar()
+        patients: int = connection.execute(
+            text("SELECT count(*) FROM staging.withdrawn_patient WHERE delivery = :d"), where
+        ).scalar_one()
+        held = {
+            row.note_key: tuple(getattr(row, name) for name in _OF_NOTE) for row in connection.execute(statement, where)
+        }
+    if digest != staged.staged_digest:
+        return max(len(held), 1)
+    different = int(patients != withdrawn_patients)
+    for note in expected:
+        of_note = {name: getattr(note, name) for name in _OF_NOTE}
+        if note.text is not None:
+            of_note["text"] = hashlib.sha256(note.text.encode()).hexdigest()
+        different += held.pop(note.note_key, None) != tuple(of_note.values())
+    return different + len(held)
+
+
+def _announce(connection: Connection, delivery: Delivery, header: Header) -> None:
+    connection.execute(
+        text(
+            "SELECT ctl.begin_staging(:delivery, :feed, :seq, :release, :detector, :policy, :key_id, :inputs,"
+            " :demonstration, :run_id, :clean, :quarantined, :withdrawn, :withdrawn_patients)"
+        ),
+        {
+            "delivery": delivery.key,
+            "feed": delivery.feed,
+            "seq": delivery.seq,
+            "release": header.release,
+            "detector": header.detector_digest,
+            "policy": header.policy_digest,
+            "key_id": header.key_id,
+            "inputs": header.inputs.value,
+            "demonstration": header.demonstration,
+            "run_id": header.run_id,
+            "clean": header.announced.clean,
+            "quarantined": header.announced.quarantined,
+            "withdrawn": header.announced.withdrawn,
+            "withdrawn_patients": header.announced.withdrawn_patients,
+        },
+    )
+
+
+def _copy(connection: Connection, table: str, columns: tuple[str, ...], rows: Iterable[tuple[object, ...]]) -> None:
+    driver = connection.connection.driver_connection
+    assert isinstance(driver, psycopg.Connection)  # noqa: S101 - the engine is psycopg's
+    statement = f"COPY staging.{table} ({', '.join(columns)}) FROM STDIN"
+    refused = False
+    with driver.cursor() as cursor, cursor.copy(statement.encode()) as copy:
+        for row in rows:
+            try:
+                copy.write_row(row)
+            except (UnicodeError, ValueError, TypeError):
+                # A lone surrogate or a NUL: the driver's own message would quote the text.
+                refused = True
+                break
+        if refused:
+            raise DeidError(Code.WAREHOUSE_STATEMENT, "22021") from None

@@ -1,0 +1,197 @@
+"""A scene for the gate's tests: one feed, its deliveries, and every role doing its part."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import AbstractContextManager
+from pathlib import Path
+
+import pytest
+from sqlalchemy import text
+
+from deid_platform.keys import Keyring, plain_digest
+from deid_platform.notes import Delivery
+from deid_platform.warehouse.connection import Warehouse
+from deid_platform.warehouse.ledger import GateRow, record_gate
+from deid_platform.warehouse.promotion import Promotion, activate_release, promote
+from deid_platform.warehouse.roles import Role
+from deid_platform.warehouse.server import EmbeddedServer
+from deid_platform.warehouse.staging import Counts, Header, Inputs, Staged, StagedNote, Status, stage
+
+KEYS = Keyring(bytes(range(32)), site="clinic")
+CONTENT = (
+    "staging.note",
+    "staging.withdrawn_patient",
+    "research.note_version",
+    "research.withdrawn_patient",
+    "quality.score",
+    "ctl.publication",
+    "ctl.gate",
+    "ctl.waiver",
+    "ctl.ledger",
+    "ctl.delivery",
+    "ctl.release",
+)
+REQUIREMENTS = {
+    "demo": ("parity", "expectations", "leaks", "bench"),
+    "production": ("parity", "expectations", "leaks", "bench", "topics", "site_gold"),
+}
+MARKER = "Zyxwarren Quillfeather"
+
+
+class Scene:
+    """The feed `clinic` on its way through the gate, told in short words."""
+
+    keys = KEYS
+    marker = MARKER
+
+    def __init__(self, warehouse: Warehouse) -> None:
+        self.warehouse = warehouse
+
+    def delivery(self, watermark: str) -> Delivery:
+        return Delivery("clinic", watermark)
+
+    def note(self, number: int, text: str | None = None, *, status: str = "clean", patient: int = 1) -> StagedNote:
+        """Note `number` of patient `patient`; held back, it has no text."""
+        return StagedNote(
+            note_key=KEYS.key("note", str(number)),
+            patient_key=KEYS.key("patient", str(patient)),
+            status=Status(status),
+            text=(text or f"note {number}") if status == "clean" else None,
+            content_digest=plain_digest(str(number)),
+            dictionary_digest=plain_digest("dictionary"),
+            note_type="progress",
+            note_year=2020,
+            language="en",
+        )
+
+    def header(self, rows: Collection[StagedNote], withdrawn_patients: int = 0, **changes: object) -> Header:
+        """What a delivery of these rows announces, with `changes` to it."""
+        counts = Counts(
+            clean=sum(row.status == Status.CLEAN for row in rows),
+            quarantined=sum(row.status == Status.QUARANTINED for row in rows),
+            withdrawn=sum(row.status == Status.WITHDRAWN for row in rows),
+            withdrawn_patients=withdrawn_patients,
+        )
+        usual = Header(
+            release="r1",
+            detector_digest=plain_digest("detector"),
+            policy_digest=plain_digest("policy"),
+            key_id=KEYS.key_id,
+            inputs=Inputs.TOPICS,
+            run_id="run-1",
+            announced=counts,
+            demonstration=True,
+        )
+        return dataclasses.replace(usual, **changes)  # type: ignore[arg-type]
+
+    def stage(
+        self, watermark: str, rows: Iterable[StagedNote], *, patients: Iterable[int] = (), **changes: object
+    ) -> Staged:
+        rows, keys = list(rows), [KEYS.key("patient", str(patient)) for patient in patients]
+        return stage(
+            self.warehouse.engine(Role.LOADER),
+            self.delivery(watermark),
+            rows,
+            self.header(rows, len(keys), **changes),
+            withdrawn_patients=keys,
+        )
+
+    def measure(
+        self,
+        staged: Staged,
+        *,
+        only: Iterable[str] | None = None,
+        failing: Collection[str] = (),
+        detector: str = "detector",
+        inputs: str = "topics",
+        profile: str = "demo",
+    ) -> None:
+        """Gate rows for what is staged: all of the profile's, or `only` some."""
+        names = REQUIREMENTS[profile] if only is None else only
+        record_gate(
+            self.warehouse.engine(Role.GATEKEEPER),
+            staged,
+            [GateRow(name, name not in failing, {"rows": 1}) for name in names],
+            detector_digest=plain_digest(detector),
+            inputs=Inputs(inputs),
+            profile=profile,
+        )
+
+    def promote(self, watermark: str) -> Promotion:
+        return promote(self.warehouse.engine(Role.PROMOTER), self.delivery(watermark))
+
+    def publish(
+        self,
+        watermark: str,
+        rows: Iterable[StagedNote],
+        *,
+        patients: Iterable[int] = (),
+        detector: str = "detector",
+        **changes: object,
+    ) -> Promotion:
+        """Stages, measures and promotes; activates the release if none is."""
+        if detector != "detector":
+            changes["detector_digest"] = plain_digest(detector)
+        self.measure(self.stage(watermark, rows, patients=patients, **changes), detector=detector)
+        done = self.promote(watermark)
+        with self.warehouse.begin(Role.OFFICER) as connection:
+            active = connection.execute(text("SELECT count(*) FROM ctl.release WHERE active")).scalar()
+        if not active:
+            activate_release(self.warehouse.engine(Role.PROMOTER), str(changes.get("release", "r1")))
+        return done
+
+    def visible(self) -> list[str]:
+        """The texts that an analyst sees, in order."""
+        with self.warehouse.begin(Role.ANALYST) as connection:
+            return list(connection.execute(text("SELECT text FROM research.notes ORDER BY text")).scalars())
+
+    def events(self) -> list[str]:
+        """What the ledger tells of deliveries, oldest first."""
+        with self.warehouse.begin(Role.OFFICER) as connection:
+            return list(
+                connection.execute(text("SELECT event FROM ctl.ledger WHERE event <> 'profile' ORDER BY id")).scalars()
+            )
+
+
+@pytest.fixture(scope="module")
+def emptied(fresh_database: Callable[[], AbstractContextManager[Warehouse]]) -> Iterator[Warehouse]:
+    """A database for tests that change rows only; making one takes longer than most of them."""
+    with fresh_database() as fresh:
+        yield fresh
+
+
+@pytest.fixture
+def scene(emptied: Warehouse) -> Scene:
+    """A scene in an empty database with the `demo` profile; for tests that change no table or function."""
+    with emptied.administer() as connection:
+        connection.exec_driver_sql("SET session_replication_role = replica")  # past append-only and foreign keys
+        for table in CONTENT:
+            connection.exec_driver_sql(f"DELETE FROM {table}")
+        connection.exec_driver_sql("DELETE FROM ctl.profile WHERE name NOT IN ('demo', 'production')")
+        connection.exec_driver_sql("UPDATE ctl.profile SET active = false WHERE name <> 'demo'")
+        connection.exec_driver_sql("UPDATE ctl.profile SET active = true WHERE name = 'demo'")
+    return Scene(emptied)
+
+
+@pytest.fixture
+def own_scene(fresh_database: Callable[[], AbstractContextManager[Warehouse]]) -> Iterator[Scene]:
+    """A scene in a database of the test's own, which may do to it what it likes."""
+    with fresh_database() as fresh:
+        yield Scene(fresh)
+
+
+@pytest.fixture(scope="module")
+def shared_scene(warehouse: Warehouse) -> Scene:
+    """A scene in the module's database, with one delivery published."""
+    made = Scene(warehouse)
+    made.publish("1", [made.note(1), made.note(2, status="quarantined")], patients=[9])
+    return made
+
+
+@pytest.fixture
+def log_of_server(embedded_server: EmbeddedServer) -> Callable[[], str]:
+    """Reads the server's own log."""
+    path: Path = embedded_server.data / "log"
+    return lambda: path.read_text(errors="replace")

@@ -1,0 +1,174 @@
+"""Connections: what an error may say, which server takes which data, and passwords on a real server."""
+
+from __future__ import annotations
+
+import secrets
+import traceback
+from pathlib import Path
+
+import pytest
+from sqlalchemy import text
+
+from deid_platform.errors import Code, DeidError
+from deid_platform.warehouse.connection import Warehouse, translated
+from deid_platform.warehouse.migrate import prepare
+from deid_platform.warehouse.roles import LOGIN_ROLES, Role, password
+from deid_platform.warehouse.server import EmbeddedServer
+
+pytestmark = pytest.mark.warehouse
+
+MARKER = "Zyxwarren Quillfeather"
+
+FAILURES = {
+    "a key twice": (
+        "23505",
+        "INSERT INTO staging.withdrawn_patient SELECT 'd', 'f', 1, '" + MARKER + "' FROM generate_series(1, 2)",
+    ),
+    "syntax of a date": ("22007", f"SELECT '{MARKER}'::date"),
+    "syntax of a number": ("22P02", f"SELECT '{MARKER}'::integer"),
+    "no such column": ("42703", f'SELECT "{MARKER}" FROM staging.note'),
+    "a check": (
+        "23514",
+        "INSERT INTO staging.note SELECT 'd','f',1,'k',NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,"
+        f"'{MARKER}','quarantined','d','d','d','k','r','r','c'",
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", FAILURES)
+def test_a_refused_statement_tells_its_state_and_no_value(shared_scene, log_of_server, kind):
+    state, statement = FAILURES[kind]
+    with pytest.raises(DeidError) as caught, shared_scene.warehouse.begin(Role.LOADER) as connection:
+        connection.execute(text(statement))
+    assert (caught.value.code, caught.value.ref) == (Code.WAREHOUSE_STATEMENT, state)
+    assert caught.value.__cause__ is None
+    assert MARKER not in "".join(traceback.format_exception(caught.value))
+    assert MARKER not in log_of_server()
+
+
+@pytest.mark.parametrize("text_of_note", [f"{MARKER}\x00", f"{MARKER}\ud800"], ids=["NUL", "lone surrogate"])
+def test_text_that_postgres_cannot_hold_is_refused_without_being_quoted(scene, log_of_server, text_of_note):
+    with pytest.raises(DeidError) as caught:
+        scene.stage("1", [scene.note(1), scene.note(2, text_of_note)])
+    assert caught.value.code is Code.WAREHOUSE_STATEMENT
+    assert MARKER not in "".join(traceback.format_exception(caught.value))
+    assert MARKER not in log_of_server()
+
+
+def test_a_row_that_is_refused_in_the_middle_of_a_copy_is_not_quoted(scene, log_of_server):
+    duplicate = scene.note(1, MARKER)
+    with pytest.raises(DeidError, match="23505") as caught:
+        scene.stage("1", [duplicate, duplicate])
+    assert duplicate.note_key not in str(caught.value)
+    assert MARKER not in repr(duplicate)
+    assert MARKER not in log_of_server()
+
+
+def test_a_missing_schema_a_missing_database_and_a_missing_server_are_told_apart(embedded_server, tmp_path):
+    cases = {
+        Code.WAREHOUSE_NOT_READY: Warehouse(embedded_server, database="postgres"),
+        Code.WAREHOUSE_UNREACHABLE: Warehouse(f"postgresql://nobody@/deid?host={tmp_path}"),
+    }
+    for code, warehouse in cases.items():
+        with pytest.raises(DeidError) as caught, warehouse.begin(Role.ANALYST) as connection:
+            connection.execute(text("SELECT * FROM research.notes"))
+        assert caught.value.code is code
+    with pytest.raises(DeidError) as caught, Warehouse(embedded_server, database="nowhere").begin(Role.ANALYST):
+        pass
+    assert caught.value.code in (Code.WAREHOUSE_NOT_READY, Code.WAREHOUSE_UNREACHABLE)
+
+
+def test_an_error_of_ours_passes_through_unchanged():
+    ours = DeidError(Code.GOLD_MISSING)
+    with pytest.raises(DeidError) as caught, translated():
+        raise ours
+    assert caught.value is ours
+
+
+def test_a_url_that_cannot_be_read_is_refused_by_the_name_of_its_setting():
+    with pytest.raises(DeidError) as caught:
+        Warehouse("not a url but s3cret")
+    assert (caught.value.code, caught.value.ref) == (Code.SETTINGS_INVALID, "DEID_WAREHOUSE_URL")
+
+
+def test_no_repr_shows_a_password():
+    warehouse = Warehouse("postgresql://admin:s3cret@example.org/deid")
+    assert "s3cret" not in repr(warehouse)
+    assert "s3cret" not in str(warehouse.admin_engine().url)
+
+
+def test_the_embedded_server_takes_demonstration_data_alone(tmp_path):
+    embedded, real = Warehouse(EmbeddedServer(tmp_path)), Warehouse("postgresql://admin@example.org/deid")
+    embedded.accept("hospital", demonstration=True)
+    real.accept("hospital", demonstration=False)
+    embedded.accept("hospital", demonstration=False, allow_real=True)
+    with pytest.raises(DeidError) as caught:
+        embedded.accept("hospital", demonstration=False)
+    assert (caught.value.code, caught.value.ref) == (Code.FEED_NOT_DEMONSTRATION, "hospital")
+
+
+def test_a_password_comes_from_a_file_or_the_environment(tmp_path, monkeypatch):
+    assert password("loader") is None
+    monkeypatch.setenv("DEID_PASSWORD_LOADER", "from-environment")
+    assert password("loader") == "from-environment"
+    (tmp_path / "secret").write_text("from-file\n")
+    monkeypatch.setenv("DEID_PASSWORD_LOADER_FILE", str(tmp_path / "secret"))
+    assert password("loader") == "from-file"
+    monkeypatch.setenv("DEID_PASSWORD_LOADER_FILE", str(tmp_path / "none"))
+    with pytest.raises(DeidError, match="DEID_PASSWORD_LOADER_FILE"):
+        password("loader")
+
+
+def test_a_role_without_a_password_is_not_lent_the_administrators():
+    warehouse = Warehouse("postgresql://admin:s3cret@example.org/deid")
+    assert warehouse.url(Role.LOADER).password is None
+    assert warehouse.admin_engine().url.password == "s3cret"
+
+
+def test_psql_on_a_real_server_gets_its_password_by_the_environment_alone(monkeypatch):
+    monkeypatch.setenv("DEID_PASSWORD_ANALYST", "s3cret")
+    command, environment = Warehouse("postgresql://admin:other@example.org/deid?sslmode=require").psql()
+    program, url = command
+    assert Path(program).name == "psql"
+    assert url == "postgresql://analyst@example.org/deid?sslmode=require"
+    assert environment == {"PGPASSWORD": "s3cret"}
+
+
+@pytest.fixture
+def server_with_passwords(embedded_server):
+    """The URL of a database on the test server that demands passwords, as a real server does."""
+    rules = embedded_server.data / "pg_hba.conf"
+    before = rules.read_text()
+    admin = Warehouse(embedded_server)
+    with admin.administer(maintenance=True) as connection:
+        connection.exec_driver_sql("CREATE ROLE admin LOGIN CREATEROLE CREATEDB PASSWORD 'admin-password'")
+        # An administrator without superuser rights, as hosted servers have; the roles are there already.
+        connection.exec_driver_sql("GRANT deid_owner, deid_modeller TO admin")
+        for role in LOGIN_ROLES:
+            connection.exec_driver_sql(f"GRANT {role} TO admin WITH ADMIN OPTION")
+        rules.write_text("local deid_with_passwords all scram-sha-256\n" + before)
+        connection.exec_driver_sql("SELECT pg_reload_conf()")
+    status = embedded_server.status()
+    yield f"postgresql://admin:admin-password@/deid_with_passwords?host={status.socket}&port={status.port}"
+    rules.write_text(before)
+    with admin.administer(maintenance=True) as connection:
+        connection.exec_driver_sql("SELECT pg_reload_conf()")
+        connection.exec_driver_sql("DROP DATABASE IF EXISTS deid_with_passwords WITH (FORCE)")
+        connection.exec_driver_sql("DROP OWNED BY admin CASCADE")
+        connection.exec_driver_sql("DROP ROLE admin")
+
+
+def test_on_a_real_server_each_role_logs_in_with_its_own_password(server_with_passwords, monkeypatch):
+    for role in LOGIN_ROLES:
+        monkeypatch.setenv(f"DEID_PASSWORD_{role.upper()}", secrets.token_hex(8))
+    warehouse = Warehouse(server_with_passwords)
+    prepare(warehouse, profile="production")
+    for role in LOGIN_ROLES:
+        with warehouse.begin(role) as connection:
+            assert connection.execute(text("SELECT session_user")).scalar() == role
+    assert warehouse.dbt_environment()["DEID_PASSWORD_DEID_MODELLER"] == password("deid_modeller")
+
+    monkeypatch.setenv("DEID_PASSWORD_LOADER", "wrong")
+    with pytest.raises(DeidError) as caught, Warehouse(server_with_passwords).begin(Role.LOADER):
+        pass
+    assert caught.value.code is Code.WAREHOUSE_UNREACHABLE

@@ -1,0 +1,69 @@
+"""The dbt project: it builds as the modeller, and what analysts get hides small groups."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from sqlalchemy import text
+
+from deid_platform.warehouse.roles import Role
+
+pytestmark = pytest.mark.warehouse
+
+PROJECT = Path(__file__).parents[2] / "dbt"
+
+
+def dbt(warehouse, tmp_path, *command):
+    """Runs dbt as a program, since it keeps global state; its folders go elsewhere."""
+    run = [sys.executable, "-c", "import sys; from dbt.cli.main import cli; sys.argv[0] = 'dbt'; cli()", *command]
+    places = ["--project-dir", PROJECT, "--profiles-dir", PROJECT, "--target-path", tmp_path, "--log-path", tmp_path]
+    return subprocess.run(
+        [*run, *map(str, places)],
+        env={**os.environ, **warehouse.dbt_environment()},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_the_mart_counts_notes_and_hides_small_groups(scene, tmp_path):
+    def notes(numbers, *, patients, **changes):
+        return [
+            dataclasses.replace(scene.note(n, "three short words", patient=n % patients), **changes) for n in numbers
+        ]
+
+    rows = [
+        *notes(range(20), patients=12),
+        *notes(range(20, 31), patients=3, note_type="discharge"),
+        *notes(range(31, 41), patients=10, note_type="letter"),
+        *notes(range(41, 42), patients=1, note_type=None),
+        *notes(range(42, 43), patients=1, note_type="unknown"),
+    ]
+    scene.publish("1", rows)
+    built = dbt(scene.warehouse, tmp_path, "build")
+    assert built.returncode == 0, built.stdout
+    with scene.warehouse.begin(Role.ANALYST) as connection:
+        mart = connection.execute(text("SELECT * FROM marts.note_profile ORDER BY note_type")).all()
+    assert [tuple(row) for row in mart] == [
+        # type, year, notes, patients, mean words, suppressed
+        ("discharge", 2020, 11, None, 3.0, True),
+        ("letter", 2020, None, None, None, True),
+        ("progress", 2020, 20, 12, 3.0, False),
+        ("unknown", 2020, None, None, None, True),  # without a type, and called so: one group
+    ]
+    with scene.warehouse.administer() as connection:
+        connection.execute(text("UPDATE marts.note_profile SET notes = 3 WHERE note_type = 'letter'"))
+    shown = dbt(scene.warehouse, tmp_path, "test")
+    assert shown.returncode == 1
+    assert "note_profile_hides_small_counts" in shown.stdout
+
+
+def test_the_folder_is_no_package():
+    # An __init__.py there would shadow the library of the same name.
+    assert not list(PROJECT.rglob("__init__.py"))
+    assert "send_anonymous_usage_stats: false" in (PROJECT / "dbt_project.yml").read_text()

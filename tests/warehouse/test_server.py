@@ -1,0 +1,93 @@
+"""The embedded server: started once by however many processes, found again, and closed to others."""
+
+from __future__ import annotations
+
+import shutil
+import stat
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from deid_platform.errors import Code, DeidError
+from deid_platform.warehouse.connection import Warehouse
+from deid_platform.warehouse.server import EmbeddedServer
+
+pytestmark = pytest.mark.warehouse
+
+START = "import sys, pathlib; from deid_platform.warehouse.server import EmbeddedServer as S; " + (
+    "s = S(pathlib.Path(sys.argv[1])); s.start(); print(s.status().pid)"
+)
+
+
+@pytest.fixture
+def home():
+    made = Path(tempfile.mkdtemp(prefix="deid-test-"))
+    yield made
+    EmbeddedServer(made).stop(force=True)
+    shutil.rmtree(made, ignore_errors=True)
+
+
+def test_processes_that_start_it_at_once_share_one_server(home):
+    starters = [
+        subprocess.Popen([sys.executable, "-c", START, str(home)], stdout=subprocess.PIPE, text=True) for _ in range(3)
+    ]
+    pids = {process.communicate(timeout=60)[0].strip() for process in starters}
+    assert all(process.returncode == 0 for process in starters)
+    assert pids == {str(EmbeddedServer(home).status().pid)}  # one, and it outlived those who started it
+
+
+def test_a_server_that_others_use_is_not_stopped(home):
+    server = EmbeddedServer(home)
+    server.start()
+    with Warehouse(server).administer(maintenance=True):
+        assert not server.stop()
+        assert server.status().running
+    assert server.stop()
+    assert not server.status().running
+    assert server.stop()  # a second time is no failure
+    server.start()  # and it can be started again by the same process
+    assert server.status().running
+
+
+@pytest.mark.parametrize(
+    "left_behind", ["1\n", "99999999\n/data\n1\n5432\n\n\n"], ids=["another program", "half a file"]
+)
+def test_what_a_crash_left_behind_does_not_keep_it_from_starting(home, left_behind):
+    server = EmbeddedServer(home)
+    server.start()
+    server.stop()
+    (server.data / "postmaster.pid").write_text(left_behind)
+    assert not server.status().running
+    server.start()
+    assert server.status().running
+
+
+def test_without_a_start_there_is_nothing_to_connect_to(tmp_path):
+    server = EmbeddedServer(tmp_path)
+    assert not server.status().running
+    for call in (lambda: server.socket, lambda: server.url("analyst", "deid"), server.psql):
+        with pytest.raises(DeidError) as caught:
+            call()
+        assert caught.value.code is Code.WAREHOUSE_UNREACHABLE
+
+
+def test_its_folder_and_its_socket_are_closed_to_other_users(embedded_server):
+    status = embedded_server.status()
+    assert stat.S_IMODE(embedded_server.data.stat().st_mode) == 0o700
+    assert stat.S_IMODE((status.socket / f".s.PGSQL.{status.port}").stat().st_mode) & 0o077 == 0
+
+
+def test_it_listens_on_no_network_address(embedded_server):
+    with Warehouse(embedded_server).administer(maintenance=True) as connection:
+        assert connection.exec_driver_sql("SHOW listen_addresses").scalar() == ""
+
+
+def test_psql_answers_as_the_analyst(shared_scene):
+    command, environment = shared_scene.warehouse.psql()
+    assert environment == {}
+    query = "select session_user, count(*) from research.notes"
+    printed = subprocess.run([*command, "-At"], input=query, capture_output=True, text=True, check=True).stdout
+    assert printed.strip() == "analyst|1"
