@@ -1,0 +1,106 @@
+"""Speed of what surrounds detection, stage by stage, on one core, over the synthetic hospital.
+
+    python benchmarks/stages.py [--notes 2000]
+
+Words are those that scores count; time is processor time; peak memory is that of this process.
+"""
+
+from __future__ import annotations
+
+import argparse
+import resource
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+from deid_platform.corpora.files import FilesFeed
+from deid_platform.corpora.hospital import HospitalSpec, generate, write
+from deid_platform.evaluation.leaks import find_leaks
+from deid_platform.evaluation.scores import count_note, summarise
+from deid_platform.evaluation.tokens import word_offsets
+from deid_platform.keys import Keyring
+from deid_platform.notes import Delivery, Note, Patient, Topics
+from deid_platform.redaction.policy import load_policy
+from deid_platform.redaction.redact import redact
+from deid_platform.refresh.intake import take_in_notes, take_in_topic
+from deid_platform.sampling import Candidate, contains_own_phi, period_of, sample
+from deid_platform.store import NoteStore
+
+T = TypeVar("T")
+
+
+def timed(stage: str, words: int, run: Callable[[], T]) -> T:
+    """Runs a stage and prints its row."""
+    started = time.process_time()
+    result = run()
+    seconds = time.process_time() - started
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    print(f"{stage:<28}{seconds:8.2f} s  {words / max(seconds, 1e-6):12,.0f} words/s   peak {peak:6,.0f} MB")
+    return result
+
+
+def main() -> None:
+    """Prints one row a stage."""
+    arguments = argparse.ArgumentParser(description=__doc__)
+    arguments.add_argument("--notes", type=int, default=2000)
+    spec = HospitalSpec(notes=arguments.parse_args().notes)
+    deliveries = list(generate(spec))
+    notes = [note for delivery in deliveries for note in delivery.notes]
+    gold = [delivery.gold[note.note_id] for delivery in deliveries for note in delivery.notes]
+    topics = Topics()
+    for delivery in deliveries:
+        topics = topics.folded(delivery.topics)
+    words = sum(len(word_offsets(note.text)) for note in notes)
+    print(f"{len(notes):,} notes, {words:,} words")
+    policy = load_policy("safe_harbor_plus_providers")
+    patients = [topics.patients.get(note.patient_id or "") for note in notes]
+
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder)
+        timed("hospital, written", words, lambda: write(spec, feed_root=root / "feed", gold_root=root / "gold"))
+        reader = FilesFeed(name="hospital", root=root / "feed")
+        keyring = Keyring(bytes(range(32)), site="bench")
+        store = NoteStore(root / "store", keyring)
+        first = Delivery("hospital", deliveries[0].watermark)
+        for name in ("patients", "providers", "facilities"):
+            take_in_topic(reader, first, name, store=store)
+        timed("intake, first delivery", words, lambda: take_in_notes(reader, first, store=store, keyring=keyring))
+
+    redacted = timed(
+        "redaction", words, lambda: [redact(note, spans, policy) for note, spans in zip(notes, gold, strict=True)]
+    )
+    timed(
+        "leak check",
+        words,
+        lambda: [
+            find_leaks(note, topics.patients_known_as(note.patient_id), done.text, done.applied)
+            for note, done in zip(notes, redacted, strict=True)
+        ],
+    )
+    timed(
+        "scores with intervals",
+        words,
+        lambda: summarise(
+            count_note(note.text, spans, spans, cluster=note.patient_id)
+            for note, spans in zip(notes, gold, strict=True)
+        ),
+    )
+    timed("sampler", words, lambda: sample(map(candidate, notes, patients), size=500))
+
+
+def candidate(note: Note, patient: Patient | None) -> Candidate:
+    """A note as the sampler sees it."""
+    return Candidate(
+        note_id=note.note_id,
+        patient_id=note.patient_id,
+        note_type=note.note_type or "other",
+        period=period_of(note.note_date),
+        words=len(word_offsets(note.text)),
+        has_phi=patient is not None and contains_own_phi(note, patient),
+    )
+
+
+if __name__ == "__main__":
+    main()

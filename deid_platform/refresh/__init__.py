@@ -1,0 +1,11 @@
+"""The steps of the main job as plain functions, one an asset, in the order of the data.
+
+    intake      a delivery's files      -> source/raw_notes, source/patients ... in the note store
+    deidentify  raw notes and topics    -> deid/redacted_notes, leak-checked, with quarantine reasons
+    bench       test set and gold       -> scores of the very detector that redacted
+    publish     redacted notes          -> staging, gate rows, promotion
+    summary     what the warehouse says -> the release summary that people read
+
+Belongs here: one function a step, each testable without an orchestrator. Does not belong here: how an
+identifier is found, replaced, scored or promoted (the rooms below), or when a step runs (`assets/`).
+"""

@@ -1,0 +1,298 @@
+"""The test set, its gold, and the scores of the very detector that redacts.
+
+Belongs here: which notes are measured, where their gold comes from, and running the configured detector
+over them with topics and on text alone (the two rows of paper 001, table 1, that need no model). Does not
+belong here: the sampler's formulas (`sampling.py`) or the scores' (`evaluation/`).
+
+Order of gold for a site: its own (adjudicated annotations, or slots planted in its own corpus), else the
+synthetic hospital, and then the summary says that recall on the site's own notes is not measured.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pyarrow as pa
+
+from deid_platform.corpora.gold import read_gold
+from deid_platform.corpora.hospital import HospitalSpec, generate
+from deid_platform.errors import Code, DeidError
+from deid_platform.evaluation.scores import Scores, count_note, summarise
+from deid_platform.evaluation.tokens import word_offsets
+from deid_platform.notes import Delivery, Note, Span, Topics
+from deid_platform.refresh import tables
+from deid_platform.refresh.deidentify import released_type
+from deid_platform.refresh.intake import content_digest, files_digest, topics_as_of
+from deid_platform.refresh.site import Site
+from deid_platform.sampling import Candidate, TestSet, contains_own_phi, period_of, sample
+from deid_platform.store import Manifest, NoteStore
+from deid_platform.warehouse.ledger import Score, record_scores
+from deid_platform.warehouse.roles import Role
+from deid_platform.warehouse.staging import Inputs
+
+SYNTHETIC = "synthetic_hospital"
+# Apart from any seed that a demonstration would use, so that the bench never scores notes it was shown.
+SYNTHETIC_SEED = 90_210
+INPUTS = ("topics", "text")
+
+
+def build_test_set(site: Site) -> TestSet:
+    """Samples the site's notes, the latest version of each, and seals which ones were chosen."""
+    bench = site.settings.bench
+    where: dict[str, tuple[str, str, str]] = {}
+    candidates: dict[str, Candidate] = {}
+    for delivery, topics in _latest(site):
+        for note in _versions(site.store, delivery):
+            name = f"{delivery.feed}/{note.note_id}"
+            where[name] = (delivery.feed, delivery.key, note.note_id)
+            patient = topics.patients.get(note.patient_id or "")
+            candidates[name] = Candidate(
+                note_id=name,
+                patient_id=note.patient_id,
+                # The groups are shown to people, and a type that the site does not know may hold anything.
+                note_type=released_type(note, site.feed(delivery.feed).note_types),
+                period=period_of(note.note_date, bench.periods),
+                words=len(word_offsets(note.text)),
+                has_phi=patient is not None and contains_own_phi(note, patient),
+            )
+    chosen = sample(candidates.values(), size=bench.size, minimum=bench.minimum_per_group, seed=bench.seed)
+    rows = [dict(zip(("feed", "delivery", "note_id"), where[name], strict=True)) for name in chosen.note_ids]
+    table = pa.Table.from_pylist(rows, schema=tables.TEST_SET_SCHEMA)
+    meta = {"notes": len(rows), "population": len(candidates), "phi_share": chosen.phi_share}
+    site.store.write(tables.TEST_SET, tables.ALL, [table], meta=lambda: meta)
+    return chosen
+
+
+def _latest(site: Site) -> Iterator[tuple[Delivery, Topics]]:
+    """Every delivery in the store, each feed in order, with its feed's newest topics."""
+    for feed in sorted(site.settings.feeds):
+        known = [Delivery.parse(key) for key in site.store.partitions(tables.RAW_NOTES)]
+        deliveries = sorted((d for d in known if d.feed == feed), key=lambda d: d.seq)
+        if deliveries:
+            topics = topics_as_of(site.store, deliveries[-1])
+            yield from ((delivery, topics) for delivery in deliveries)
+
+
+def _versions(store: NoteStore, delivery: Delivery) -> Iterator[Note]:
+    for table in store.read(tables.RAW_NOTES, delivery.key):
+        yield from (tables.from_row(Note, row) for row in table.to_pylist())
+
+
+@dataclass(frozen=True)
+class GoldNotes:
+    """What the bench measures on: how many notes, whose gold, and whether it is the site's own."""
+
+    name: str
+    notes: int
+    spans: int
+    by_feed: dict[str, int]
+    """Notes with gold of the site's own, by feed; empty for the synthetic hospital's."""
+
+
+def collect_gold(site: Site) -> GoldNotes:
+    """Seals the test set's notes with their gold, or the synthetic hospital's where the site has none."""
+    rows, topics, by_feed = _site_gold(site)
+    if not rows:
+        rows, topics = _synthetic_gold(site.settings.bench.synthetic_notes)
+    name = "site" if by_feed else SYNTHETIC
+    found = GoldNotes(name, len(rows), sum(len(row["gold"]) for row in rows), by_feed)
+    parts = (pa.Table.from_pylist(b, schema=tables.SURROGATE_SCHEMA) for b in tables.batched(rows, tables.NOTES_A_PART))
+    for topic in tables.TOPICS:
+        upserts = [tables.to_row(record) for record in getattr(topics, topic).values()]
+        table = pa.Table.from_pylist(upserts, schema=tables.TOPIC_SCHEMAS[topic])
+        site.store.write(f"bench/{topic}", tables.ALL, [table])
+    meta = {"gold": name, "gold_by_feed": by_feed, "notes": found.notes, "spans": found.spans}
+    site.store.write(tables.SURROGATE_NOTES, tables.ALL, parts, meta=lambda: meta)
+    return found
+
+
+def _site_gold(site: Site) -> tuple[list[dict[str, Any]], Topics, dict[str, int]]:
+    """Test-set notes for which the feed's gold folder holds spans, newest version of each, and how many a feed."""
+    chosen = {(row["delivery"], row["note_id"]) for row in site.store.rows(tables.TEST_SET, tables.ALL)}
+    rows: list[dict[str, Any]] = []
+    everyone = Topics()
+    by_feed: Counter[str] = Counter()
+    for delivery, topics in _latest(site):
+        folder = site.feed(delivery.feed).gold
+        path = None if folder is None else site.settings.path(folder) / f"{delivery.watermark}.jsonl.gz"
+        if path is None or not path.exists() or not _as_taken_in(site, delivery):
+            continue
+        everyone = everyone.folded(topics)
+        gold = {g.note_id: g for g in read_gold(path)}
+        for note in _versions(site.store, delivery):
+            if (delivery.key, note.note_id) not in chosen or note.note_id not in gold:
+                continue
+            found = gold[note.note_id]
+            if any(span.end > len(note.text) for span in found.spans):
+                raise DeidError(Code.SPAN_BOUNDS, "gold")
+            # Two feeds may number their notes alike.
+            named = replace(note, note_id=f"{delivery.feed}/{note.note_id}")
+            rows.append(_gold_row(named, found.spans, found.clinical))
+            by_feed[delivery.feed] += 1
+    return rows, everyone, dict(by_feed)
+
+
+def _as_taken_in(site: Site, delivery: Delivery) -> bool:
+    """Whether a delivery's files are still those in the store, or gone: newer gold would not fit older notes."""
+    try:
+        digest = files_digest(site.reader(delivery.feed), delivery, site.keyring)
+    except DeidError as error:
+        if error.code is Code.FEED_UNREADABLE:
+            return True
+        raise
+    return bool(site.store.required(tables.RAW_NOTES, delivery.key).meta["files"] == digest)
+
+
+def _synthetic_gold(notes: int) -> tuple[list[dict[str, Any]], Topics]:
+    topics = Topics()
+    latest: dict[str, dict[str, Any]] = {}
+    for delivery in generate(HospitalSpec(seed=SYNTHETIC_SEED, notes=notes)):
+        topics = topics.folded(delivery.topics)
+        for note in delivery.notes:
+            latest[note.note_id] = _gold_row(note, delivery.gold[note.note_id], delivery.clinical[note.note_id])
+    return list(latest.values()), topics
+
+
+def _gold_row(note: Note, gold: Sequence[Span], clinical: Sequence[tuple[int, int]]) -> dict[str, Any]:
+    return {**tables.to_row(note), "gold": tables.span_rows(gold), "clinical": [list(pair) for pair in clinical]}
+
+
+def run_detector(site: Site, *, progress: Callable[[int], None] | None = None) -> Manifest:
+    """Runs the configured detector over the gold notes, with topics and on text alone.
+
+    Takes the last run's spans over for notes that did not change, where neither the detector nor, with
+    topics, the dictionaries did. A note on which the detector raises counts as one in which nothing was found.
+    """
+    store = site.store
+    topics = tables.topics_of({name: store.rows(f"bench/{name}", tables.ALL) for name in tables.TOPICS})
+    gold = store.required(tables.SURROGATE_NOTES, tables.ALL)
+    detector = site.spec(None).detector_digest
+    known = _detected_before(store)
+
+    def parts() -> Iterator[pa.Table]:
+        for inputs, spec in (("topics", site.spec(topics)), ("text", site.spec(None))):
+            recipe = (inputs, detector, spec.dictionary_digest(site.keyring))
+            for table in store.read(tables.SURROGATE_NOTES, tables.ALL):
+                notes = [tables.from_row(Note, row) for row in table.to_pylist()]
+                keys = [site.keyring.digest(content_digest(note, site.keyring), *recipe) for note in notes]
+                new = [note for note, key in zip(notes, keys, strict=True) if key not in known]
+                found = site.engine.detect(spec, new, on_batch=progress)
+                rows = [
+                    {
+                        "note_id": note.note_id,
+                        "inputs": inputs,
+                        "spans": known[key] if key in known else tables.span_rows(next(found).spans or ()),
+                        "cache_key": key,
+                    }
+                    for note, key in zip(notes, keys, strict=True)
+                ]
+                yield pa.Table.from_pylist(rows, schema=tables.DETECTION_SCHEMA)
+
+    meta = {"gold": gold.meta["gold"], "gold_by_feed": gold.meta["gold_by_feed"], "detector_digest": detector}
+    return store.write(tables.DETECTIONS, tables.ALL, parts(), meta=lambda: meta)
+
+
+def _detected_before(store: NoteStore) -> dict[str, list[dict[str, Any]]]:
+    """The last run's spans by cache key."""
+    try:
+        return {row["cache_key"]: row["spans"] for row in store.rows(tables.DETECTIONS, tables.ALL)}
+    except DeidError:
+        # A cache that is missing, or cannot be trusted, is no cache.
+        return {}
+
+
+HEADLINE = ("precision", "recall", "f1", "clinical_retention", "leak_rate")
+
+
+@dataclass(frozen=True)
+class Metrics:
+    """The bench's scores and what they are scores of."""
+
+    gold: str
+    gold_by_feed: dict[str, int]
+    detector_digest: str
+    by_inputs: dict[str, Scores]
+
+    def headline(self) -> Iterator[tuple[str, str, float | None, float | None, float | None]]:
+        """The measures that people ask for first: inputs, measure, value, and its 95% interval."""
+        for inputs, scores in self.by_inputs.items():
+            for measure in HEADLINE:
+                found = getattr(scores, measure)
+                yield inputs, measure, found.value, found.low, found.high
+
+    def by_label(self) -> Iterator[tuple[str, float | None, float | None]]:
+        """With topics: label, recall by gold label, precision by detected label."""
+        for label, found in self.by_inputs["topics"].labels.items():
+            yield label.value, found.recall.value, found.precision.value
+
+
+def measure(site: Site) -> Metrics:
+    """Scores the sealed detections against the sealed gold."""
+    store = site.store
+    manifest = store.required(tables.DETECTIONS, tables.ALL)
+    gold = store.rows(tables.SURROGATE_NOTES, tables.ALL)
+    found: dict[str, dict[str, tuple[Span, ...]]] = {inputs: {} for inputs in INPUTS}
+    for row in store.rows(tables.DETECTIONS, tables.ALL):
+        found[row["inputs"]][row["note_id"]] = tables.spans_of(row["spans"])
+    by_inputs = {
+        inputs: summarise(
+            (
+                count_note(
+                    row["text"],
+                    tables.spans_of(row["gold"]),
+                    found[inputs][row["note_id"]],
+                    clinical=[(start, end) for start, end in row["clinical"]],
+                    # Notes of one patient repeat one another, so they are resampled together.
+                    cluster=row["patient_id"],
+                )
+                for row in gold
+            ),
+            resamples=site.settings.bench.resamples,
+            seed=site.settings.bench.seed,
+        )
+        for inputs in INPUTS
+    }
+    return Metrics(
+        manifest.meta["gold"],
+        manifest.meta["gold_by_feed"],
+        manifest.meta["detector_digest"],
+        by_inputs,
+    )
+
+
+def record(site: Site, measured: Metrics) -> int:
+    """Writes the scores to quality.score, unless they stand there already, and the headline to the store.
+
+    Returns:
+        How many figures the scores hold.
+    """
+    figures = {inputs: [Score(**_figure(row)) for row in s.to_rows()] for inputs, s in measured.by_inputs.items()}
+    headline: dict[str, dict[str, dict[str, float | None]]] = {inputs: {} for inputs in measured.by_inputs}
+    for inputs, measure, value, low, high in measured.headline():
+        headline[inputs][measure] = {"value": value, "low": low, "high": high}
+    meta = {
+        "gold": measured.gold,
+        "gold_by_feed": measured.gold_by_feed,
+        "notes": measured.by_inputs["topics"].notes,
+        "detector_digest": measured.detector_digest,
+        "headline": headline,
+    }
+    previous = site.store.manifest(tables.METRICS, tables.ALL)
+    if previous is None or previous.meta != meta:
+        for inputs, scores in figures.items():
+            record_scores(
+                site.warehouse.engine(Role.GATEKEEPER),
+                scores,
+                detector_digest=measured.detector_digest,
+                gold=measured.gold,
+                inputs=Inputs(inputs),
+            )
+        site.store.write(tables.METRICS, tables.ALL, [], meta=lambda: meta)
+    return sum(len(scores) for scores in figures.values())
+
+
+def _figure(row: dict[str, Any]) -> dict[str, Any]:
+    return {name: row[name] for name in ("label", "measure", "value", "low", "high", "n")}

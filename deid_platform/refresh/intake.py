@@ -1,0 +1,174 @@
+"""From a delivery's files to the note store.
+
+Belongs here: sealing what arrived (raw notes, withdrawals, topic upserts) and folding topics as of a
+delivery. Does not belong here: parsing files (`corpora/`).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Container, Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TypeVar
+
+import pyarrow as pa
+
+from deid_platform.corpora import Reader, Reason, Rejection
+from deid_platform.errors import Code, DeidError
+from deid_platform.keys import Keyring
+from deid_platform.notes import Delivery, Note, Topics, Withdrawal
+from deid_platform.refresh import tables
+from deid_platform.store import NoteStore
+
+T = TypeVar("T")
+# A rejection for these reasons leaves a row with that id: without the one value, or the first of two.
+_NAME_KEPT = (Reason.IMPOSSIBLE_DATE.value, Reason.DUPLICATE_ID.value)
+
+
+@dataclass(frozen=True)
+class Intake:
+    """Counts of one step of the intake; nothing here identifies anyone."""
+
+    rows: int
+    rejected: dict[str, int] = field(default_factory=dict)
+    """Reason code -> rows refused."""
+    withdrawn: int = 0
+    """Withdrawals of notes and of patients."""
+
+
+class _Lazy(Container[str]):
+    """A set that is read when it is first asked: most deliveries withdraw nothing."""
+
+    def __init__(self, read: Callable[[], set[str]]) -> None:
+        self._read = read
+
+    @cached_property
+    def _members(self) -> set[str]:
+        return self._read()
+
+    def __contains__(self, item: object) -> bool:
+        return item in self._members
+
+
+def content_digest(note: Note, keyring: Keyring) -> str:
+    """A keyed digest of everything that a note says, structured columns included."""
+    row = tables.to_row(note)
+    return keyring.digest(*(f"{name}={'' if value is None else value}" for name, value in row.items()))
+
+
+def files_digest(reader: Reader, delivery: Delivery, keyring: Keyring) -> str:
+    """A keyed digest of a delivery's files, which tells whether anything arrived anew."""
+    return keyring.digest(reader.fingerprint(delivery))
+
+
+def take_in_notes(reader: Reader, delivery: Delivery, *, store: NoteStore, keyring: Keyring) -> Intake:
+    """Seals a delivery's notes and withdrawals. Its topics must have been taken in before.
+
+    Raises:
+        DeidError: `feed-empty`, with the reasons, if no good note, no withdrawal and no topic row arrived.
+    """
+    rejected: Counter[str] = Counter()
+
+    def good(items: Iterable[T | Rejection]) -> Iterator[T]:
+        for item in items:
+            if isinstance(item, Rejection):
+                rejected[item.reason.value] += 1
+            else:
+                yield item
+
+    def parts() -> Iterator[pa.Table]:
+        for batch in tables.batched(good(reader.notes(delivery)), tables.NOTES_A_PART):
+            rows = [{**tables.to_row(note), "content_digest": content_digest(note, keyring)} for note in batch]
+            yield pa.Table.from_pylist(rows, schema=tables.RAW_SCHEMA)
+
+    digest = files_digest(reader, delivery, keyring)
+    meta = lambda: {"files": digest, "rejected": dict(rejected)}  # noqa: E731 - two manifests, one late binding
+    notes = store.write(tables.RAW_NOTES, delivery.key, parts(), meta=meta)
+    withdrawals = list(good(reader.withdrawals(delivery, known_patients=None, known_notes=None)))
+    rejected.update(_unknown(store, delivery, withdrawals))
+    table = pa.Table.from_pylist([tables.to_row(w) for w in withdrawals], schema=tables.WITHDRAWAL_SCHEMA)
+    withdrawn = store.write(tables.WITHDRAWALS, delivery.key, [table], meta=meta)
+    if not notes.rows and not withdrawn.rows and not _any_topic(store, delivery):
+        reasons = ", ".join(f"{count} {reason}" for reason, count in sorted(rejected.items()))
+        raise DeidError(Code.FEED_EMPTY, f"{delivery.key}: {reasons or 'no rows'}")
+    return Intake(notes.rows, dict(rejected), withdrawn.rows)
+
+
+def _unknown(store: NoteStore, delivery: Delivery, withdrawals: Iterable[Withdrawal]) -> Counter[str]:
+    """Counts withdrawals of what no delivery up to this one has brought.
+
+    They are told as rows that name nobody, and take their effect all the same: the note may be in a delivery
+    that is late, or was refused.
+    """
+    notes = _Lazy(lambda: _column(store, delivery, "note_id"))
+    patients = _Lazy(lambda: set(topics_as_of(store, delivery).patients) | _column(store, delivery, "patient_id"))
+    counts: Counter[str] = Counter()
+    for withdrawal in withdrawals:
+        if withdrawal.note_id is not None and withdrawal.note_id not in notes:
+            counts[Reason.UNKNOWN_NOTE.value] += 1
+        if withdrawal.patient_id is not None and withdrawal.patient_id not in patients:
+            counts[Reason.UNKNOWN_PATIENT.value] += 1
+    return counts
+
+
+def _any_topic(store: NoteStore, delivery: Delivery) -> bool:
+    manifests = (store.manifest(f"source/{name}", delivery.key) for name in tables.TOPICS)
+    return any(manifest is not None and manifest.rows for manifest in manifests)
+
+
+def take_in_topic(reader: Reader, delivery: Delivery, name: str, *, store: NoteStore) -> Intake:
+    """Seals a delivery's upserts of one topic: `patients`, `providers` or `facilities`."""
+    topics, rejections = reader.topics(delivery)
+    rows = [tables.to_row(record) for record in getattr(topics, name).values()]
+    table = pa.Table.from_pylist(rows, schema=tables.TOPIC_SCHEMAS[name])
+    rejected = dict(Counter(r.reason.value for r in rejections if r.role.value == name))
+    manifest = store.write(f"source/{name}", delivery.key, [table], meta=lambda: {"rejected": rejected})
+    return Intake(manifest.rows, rejected)
+
+
+def deliveries_until(store: NoteStore, dataset: str, delivery: Delivery) -> list[Delivery]:
+    """The feed's deliveries in a dataset up to and with the one given, in the order of their watermarks."""
+    found = (Delivery.parse(key) for key in store.partitions(dataset))
+    return sorted((d for d in found if d.feed == delivery.feed and d.seq <= delivery.seq), key=lambda d: d.seq)
+
+
+def topics_as_of(store: NoteStore, delivery: Delivery) -> Topics:
+    """Topics folded over the feed's deliveries up to and with this one.
+
+    Folding from the upserts each time, rather than from the previous fold, keeps the result right when an
+    older delivery arrives late or is taken in again.
+    """
+    folded = Topics()
+    rows: dict[Delivery, dict[str, list[dict[str, object]]]] = {}
+    for name in tables.TOPICS:
+        for earlier in deliveries_until(store, f"source/{name}", delivery):
+            rows.setdefault(earlier, {topic: [] for topic in tables.TOPICS})[name] = store.rows(
+                f"source/{name}", earlier.key
+            )
+    for earlier in sorted(rows, key=lambda d: d.seq):
+        folded = folded.folded(tables.topics_of(rows[earlier]))
+    return folded
+
+
+def rosters_incomplete(store: NoteStore, delivery: Delivery) -> bool:
+    """Whether a row of the patients topic was lost in this delivery or an earlier one of its feed.
+
+    Whose row it was nobody can tell, so a note whose patient has no row may be that patient's. A row that lost
+    one optional value is not lost.
+    """
+    for earlier in deliveries_until(store, "source/patients", delivery):
+        rejected = store.required("source/patients", earlier.key).meta["rejected"]
+        if any(reason not in _NAME_KEPT for reason in rejected):
+            return True
+    return False
+
+
+def _column(store: NoteStore, delivery: Delivery, name: str) -> set[str]:
+    return {
+        value
+        for earlier in deliveries_until(store, tables.RAW_NOTES, delivery)
+        for table in store.read(tables.RAW_NOTES, earlier.key)
+        for value in table.column(name).to_pylist()
+        if value is not None
+    }

@@ -1,0 +1,112 @@
+"""One installation as its deid.toml describes it: feeds, store, keys, detector and policy, made on demand.
+
+Belongs here: turning settings into the objects that the steps take. Does not belong here: any step.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from functools import cached_property
+
+from deid_platform.corpora import Reader
+from deid_platform.corpora.files import FilesFeed
+from deid_platform.detection import DetectorSpec
+from deid_platform.engine import LocalEngine
+from deid_platform.errors import Code, DeidError
+from deid_platform.keys import Keyring
+from deid_platform.notes import Delivery, Topics
+from deid_platform.redaction.policy import Policy, load_policy
+from deid_platform.refresh.deidentify import Recipe, release_name
+from deid_platform.refresh.intake import rosters_incomplete, topics_as_of
+from deid_platform.settings import FeedSettings, Settings
+from deid_platform.store import NoteStore
+from deid_platform.warehouse.connection import Warehouse
+from deid_platform.warehouse.server import EmbeddedServer
+
+
+@dataclass(frozen=True)
+class Site:
+    """What the steps of a refresh need of an installation."""
+
+    settings: Settings
+
+    @cached_property
+    def keyring(self) -> Keyring:
+        """The site's keys."""
+        return self.settings.keyring()
+
+    @cached_property
+    def store(self) -> NoteStore:
+        """The note store of the PHI zone."""
+        return NoteStore(self.settings.home_path / "store", self.keyring)
+
+    @cached_property
+    def engine(self) -> LocalEngine:
+        """Where detection runs."""
+        return LocalEngine(workers=self.settings.detection.workers)
+
+    @cached_property
+    def policy(self) -> Policy:
+        """What replaces an identifier."""
+        return load_policy(self.settings.redaction.policy)
+
+    def feed(self, name: str) -> FeedSettings:
+        """One feed's settings.
+
+        Raises:
+            DeidError: `settings-invalid` if deid.toml has no such feed.
+        """
+        if name not in self.settings.feeds:
+            raise DeidError(Code.SETTINGS_INVALID, f"feeds.{name}")
+        return self.settings.feeds[name]
+
+    def reader(self, name: str) -> Reader:
+        """The reader of one feed."""
+        feed = self.feed(name)
+        return FilesFeed(
+            name=name,
+            root=self.settings.path(feed.path),
+            columns=feed.columns,
+            ignore=feed.ignore,
+            defaults=feed.defaults,
+            max_chars=feed.max_chars,
+            site=self.settings.site,
+        )
+
+    def deliveries(self, feed: str | None = None) -> list[Delivery]:
+        """Deliveries that have arrived, of one feed or feed by feed, each feed in the order of its watermarks."""
+        names = sorted(self.settings.feeds) if feed is None else [feed]
+        return [delivery for name in names for delivery in self.reader(name).deliveries()]
+
+    def spec(self, topics: Topics | None) -> DetectorSpec:
+        """The configured detector with these topics, or for text alone."""
+        detection = self.settings.detection
+        lists = tuple(str(self.settings.path(path)) for path in detection.medical_terms)
+        return DetectorSpec(name=detection.detector, topics=topics or None, medical_terms=lists)
+
+    def recipe(self, delivery: Delivery) -> Recipe:
+        """Detector, topics as of the delivery, policy and keys."""
+        return Recipe(
+            spec=self.spec(topics_as_of(self.store, delivery)),
+            policy=self.policy,
+            keyring=self.keyring,
+            note_types=self.feed(delivery.feed).note_types,
+            rosters_incomplete=rosters_incomplete(self.store, delivery),
+            min_roster_share=self.settings.thresholds.min_roster_share,
+        )
+
+    def note_key(self, feed: str, note_id: str) -> str:
+        """The research-side key of a note: two feeds may number their notes alike."""
+        return self.keyring.key("note", feed, note_id)
+
+    @property
+    def release(self) -> str:
+        """The release that the settings of today make."""
+        return release_name(self.spec(None), self.policy, self.keyring)
+
+    @cached_property
+    def warehouse(self) -> Warehouse:
+        """The server that DEID_WAREHOUSE_URL names, or else the embedded one of this installation."""
+        where = os.environ.get("DEID_WAREHOUSE_URL") or EmbeddedServer(self.settings.home_path)
+        return Warehouse(where, database=self.settings.warehouse.database)

@@ -1,0 +1,61 @@
+"""Gathers the release summary from the note store's manifests and the warehouse's control tables."""
+
+from __future__ import annotations
+
+from deid_platform.notes import Delivery
+from deid_platform.refresh import tables
+from deid_platform.refresh.site import Site
+from deid_platform.reports.summary import DeliveryLine, ReleaseSummary
+from deid_platform.warehouse.queries import DeliverySummary, notes_shown, summary
+from deid_platform.warehouse.roles import Role
+
+
+def release_summary(site: Site) -> ReleaseSummary:
+    """The summary of everything that this installation has staged.
+
+    Raises:
+        DeidError: `warehouse-not-ready` or `warehouse-unreachable`.
+    """
+    found = summary(site.warehouse.engine(Role.OFFICER))
+    metrics = site.store.manifest(tables.METRICS, tables.ALL)
+    return ReleaseSummary(
+        site=site.settings.site,
+        profile=found.profile,
+        release=found.release,
+        waiting=tuple(sorted({held.release for held in found.deliveries} - {found.release})),
+        policy=site.settings.redaction.policy,
+        notes_shown=notes_shown(site.warehouse.engine(Role.ANALYST)),
+        deliveries=tuple(_line(site, held) for held in found.deliveries),
+        gold=metrics.meta["gold"] if metrics else None,
+        gold_notes=metrics.meta["notes"] if metrics else 0,
+        scores=metrics.meta["headline"] if metrics else {},
+        warehouse=site.warehouse.describe(),
+        places={"query it": "make psql (as the analyst: select * from research.notes)", "browse lineage": "make ui"},
+    )
+
+
+def _line(site: Site, held: DeliverySummary) -> DeliveryLine:
+    key = Delivery.parse(held.delivery).key
+    raw = site.store.manifest(tables.RAW_NOTES, key)
+    redacted = site.store.manifest(tables.REDACTED_NOTES, key)
+    meta = redacted.meta if redacted else {}
+    counts = meta.get("counts", {})
+    return DeliveryLine(
+        delivery=key,
+        state=held.state,
+        notes_in=raw.rows if raw else 0,
+        rejected=sum(count for name in tables.ROWS_REFUSED for count in _rejected(site, name, key).values()),
+        redacted=counts.get("clean", 0),
+        quarantined=meta.get("reasons", {}),
+        withdrawn=held.announced.withdrawn + held.announced.withdrawn_patients,
+        promoted=held.approved,
+        missing=held.missing,
+        waived=held.waived,
+        leaks=held.leaks,
+        words_per_second=None if counts.get("cached") else counts.get("words", 0) / max(meta.get("seconds", 0), 1e-3),
+    )
+
+
+def _rejected(site: Site, dataset: str, key: str) -> dict[str, int]:
+    manifest = site.store.manifest(dataset, key)
+    return dict(manifest.meta["rejected"]) if manifest else {}

@@ -1,0 +1,117 @@
+"""Arrow schemas of the note store's datasets, and the way between rows and records.
+
+Belongs here: the datasets' names and columns, once. Does not belong here: reading or writing files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import fields
+from datetime import date
+from itertools import islice
+from typing import Any, TypeVar
+
+import pyarrow as pa
+
+from deid_platform.labels import Label
+from deid_platform.notes import Facility, Note, Patient, Provider, Span, Topics, Withdrawal
+
+RAW_NOTES = "source/raw_notes"
+WITHDRAWALS = "source/withdrawals"
+TOPICS = {"patients": Patient, "providers": Provider, "facilities": Facility}
+ROWS_REFUSED = (RAW_NOTES, *(f"source/{name}" for name in TOPICS))
+"""Datasets whose manifests count the rows that were refused; withdrawals are counted with the notes."""
+INSTITUTION = "dictionaries/institution"
+MEDICAL = "dictionaries/medical"
+REDACTED_NOTES = "deid/redacted_notes"
+TEST_SET = "bench/test_set"
+SURROGATE_NOTES = "bench/surrogate_notes"
+DETECTIONS = "bench/detections"
+METRICS = "bench/metrics"
+ALL = "all"
+"""The one partition of a dataset that is not partitioned by delivery."""
+
+NOTES_A_PART = 5_000
+
+Record = TypeVar("Record", Note, Patient, Provider, Facility, Withdrawal)
+T = TypeVar("T")
+
+
+def _columns(record: type) -> list[pa.Field]:
+    kinds = {date: pa.date32()}
+    return [
+        pa.field(f.name, kinds[date] if "date" in str(f.type).split(" | ") else pa.large_string())
+        for f in fields(record)
+    ]
+
+
+SPANS = pa.list_(
+    pa.struct([("start", pa.int32()), ("end", pa.int32()), ("label", pa.string()), ("source", pa.string())])
+)
+RAW_SCHEMA = pa.schema([*_columns(Note), pa.field("content_digest", pa.string())])
+WITHDRAWAL_SCHEMA = pa.schema(_columns(Withdrawal))
+TOPIC_SCHEMAS = {name: pa.schema(_columns(record)) for name, record in TOPICS.items()}
+REDACTED_SCHEMA = pa.schema(
+    [
+        ("note_id", pa.large_string()),
+        ("patient_id", pa.large_string()),
+        ("encounter_id", pa.large_string()),
+        ("provider_id", pa.large_string()),
+        ("note_type", pa.string()),
+        ("note_year", pa.int32()),
+        ("shifted_date", pa.date32()),
+        ("language", pa.string()),
+        ("text", pa.large_string()),
+        ("status", pa.string()),
+        ("reason", pa.string()),
+        ("spans", SPANS),
+        ("words", pa.int64()),
+        ("with_roster", pa.bool_()),
+        ("content_digest", pa.string()),
+        ("cache_key", pa.string()),
+    ]
+)
+SURROGATE_SCHEMA = pa.schema(
+    [*_columns(Note), pa.field("gold", SPANS), pa.field("clinical", pa.list_(pa.list_(pa.int32())))]
+)
+DETECTION_SCHEMA = pa.schema(
+    [("note_id", pa.large_string()), ("inputs", pa.string()), ("spans", SPANS), ("cache_key", pa.string())]
+)
+TERM_SCHEMA = pa.schema([("term", pa.large_string()), ("kind", pa.string())])
+TEST_SET_SCHEMA = pa.schema([("feed", pa.string()), ("delivery", pa.string()), ("note_id", pa.large_string())])
+
+
+def batched(items: Iterable[T], size: int) -> Iterator[list[T]]:
+    """Consecutive lists of at most `size` items; the standard library's comes with Python 3.12."""
+    iterator = iter(items)
+    while batch := list(islice(iterator, size)):
+        yield batch
+
+
+def to_row(record: Note | Patient | Provider | Facility | Withdrawal) -> dict[str, Any]:
+    """A record as a row of its schema."""
+    return {f.name: getattr(record, f.name) for f in fields(record)}
+
+
+def from_row(kind: type[Record], row: dict[str, Any]) -> Record:
+    """The record in a row; columns that are not its fields are left aside."""
+    return kind(**{f.name: row[f.name] for f in fields(kind)})
+
+
+def span_rows(spans: Sequence[Span]) -> list[dict[str, Any]]:
+    """Spans as rows of `SPANS`."""
+    return [{"start": s.start, "end": s.end, "label": s.label.value, "source": s.source} for s in spans]
+
+
+def spans_of(rows: Sequence[dict[str, Any]] | None) -> tuple[Span, ...]:
+    """Spans from rows of `SPANS`."""
+    return tuple(Span(r["start"], r["end"], Label(r["label"]), source=r["source"] or "") for r in rows or ())
+
+
+def topics_of(rows: dict[str, list[dict[str, Any]]]) -> Topics:
+    """Topics from rows by topic name."""
+    return Topics.of(
+        (from_row(Patient, row) for row in rows["patients"]),
+        (from_row(Provider, row) for row in rows["providers"]),
+        (from_row(Facility, row) for row in rows["facilities"]),
+    )

@@ -1,0 +1,69 @@
+"""A small feed, written by hand, so that each test says what arrives."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+
+import pytest
+
+from deid_platform.engine import LocalEngine
+from deid_platform.notes import Delivery
+from deid_platform.refresh import intake
+from deid_platform.refresh.deidentify import deidentify
+from deid_platform.refresh.site import Site
+from deid_platform.settings import load_settings
+
+Rows = Iterable[Mapping[str, object]]
+TYPE = "progress note"
+
+
+@pytest.fixture(scope="module")
+def site(installation: Path) -> Site:
+    return Site(load_settings(installation))
+
+
+@pytest.fixture(scope="module")
+def deliver(site: Site) -> Callable[..., Delivery]:
+    """Writes one delivery folder of the `hospital` feed."""
+
+    def write(watermark: str, *, notes: Rows = (), patients: Rows = (), withdrawn: Rows = ()) -> Delivery:
+        folder = site.settings.path(site.feed("hospital").path) / watermark
+        folder.mkdir(parents=True, exist_ok=True)
+        lines = (json.dumps({"note_type": TYPE, **row}) + "\n" for row in notes)
+        (folder / "notes.jsonl").write_text("".join(lines), encoding="utf-8")
+        for name, rows in (("patients", list(patients)), ("withdrawn", list(withdrawn))):
+            if rows:
+                with (folder / f"{name}.csv").open("w", newline="") as stream:
+                    table = csv.DictWriter(stream, fieldnames=sorted({column for row in rows for column in row}))
+                    table.writeheader()
+                    table.writerows(rows)
+        return Delivery("hospital", watermark)
+
+    return write
+
+
+@pytest.fixture(scope="module")
+def take_in(site: Site) -> Callable[[Delivery], intake.Intake]:
+    """Topics, then notes, as the source assets do."""
+
+    def run(delivery: Delivery) -> intake.Intake:
+        reader = site.reader(delivery.feed)
+        for name in ("patients", "providers", "facilities"):
+            intake.take_in_topic(reader, delivery, name, store=site.store)
+        return intake.take_in_notes(reader, delivery, store=site.store, keyring=site.keyring)
+
+    return run
+
+
+@pytest.fixture(scope="module")
+def redacted(site: Site) -> Callable[..., list[dict]]:
+    """Runs detection, redaction and the leak check, and returns the rows."""
+
+    def run(delivery: Delivery, engine: LocalEngine | None = None) -> list[dict]:
+        deidentify(delivery, store=site.store, recipe=site.recipe(delivery), engine=engine or site.engine)
+        return site.store.rows("deid/redacted_notes", delivery.key)
+
+    return run

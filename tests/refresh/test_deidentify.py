@@ -1,0 +1,153 @@
+"""A note fails closed, and a second run costs only what changed."""
+
+from __future__ import annotations
+
+import pytest
+
+from deid_platform.engine import Detection, LocalEngine
+from deid_platform.errors import Code
+from deid_platform.labels import Label
+from deid_platform.notes import Span
+
+FIRST = "2026-01-05"
+PATIENTS = [{"patient_id": "p1", "first_name": "Thandiwe", "last_name": "Quillfeather", "birth_date": "1950-03-04"}]
+NOTES = [
+    {"note_id": "1", "patient_id": "p1", "text": "Ms. Quillfeather is well.", "note_date": "2026-01-02"},
+    {"note_id": "2", "patient_id": "p1", "text": "Thandiwe will call.", "note_type": "Letter to Ms. Quillfeather"},
+    {"note_id": "3", "patient_id": "p1", "text": "BP 120/80."},
+]
+
+
+class Scripted(LocalEngine):
+    """An engine that finds what the test says and remembers what it was asked."""
+
+    def __init__(self, script: dict) -> None:
+        super().__init__()
+        object.__setattr__(self, "script", script)
+        object.__setattr__(self, "asked", [])
+
+    __slots__ = ("asked", "script")
+
+    def detect(self, spec, notes, *, on_batch=None):
+        for index, note in enumerate(notes):
+            self.asked.append(note.note_id)
+            found = self.script.get(note.note_id, ())
+            yield Detection(index, None, found) if isinstance(found, Code) else Detection(index, found)
+
+
+def test_clean_notes_carry_text_and_the_policys_date(deliver, take_in, redacted) -> None:
+    delivery = deliver(FIRST, notes=NOTES, patients=PATIENTS)
+    take_in(delivery)
+    rows = {row["note_id"]: row for row in redacted(delivery)}
+    assert {row["status"] for row in rows.values()} == {"clean"}
+    assert rows["1"]["text"] == "Ms. [PATIENT] is well."
+    assert (rows["1"]["note_year"], rows["1"]["shifted_date"]) == (2026, None)
+    assert rows["3"]["text"] == NOTES[2]["text"]
+
+
+def test_a_type_that_is_not_allowed_is_told_as_other(deliver, take_in, redacted) -> None:
+    delivery = deliver(FIRST, notes=NOTES, patients=PATIENTS)
+    take_in(delivery)
+    assert {row["note_id"]: row["note_type"] for row in redacted(delivery)} == {
+        "1": "progress note",
+        "2": "other",
+        "3": "progress note",
+    }
+
+
+def test_what_fails_or_leaks_is_quarantined_without_text_and_the_rest_goes_on(deliver, take_in, redacted) -> None:
+    delivery = deliver("2026-01-12", notes=NOTES)
+    take_in(delivery)
+    beyond = (Span(0, 10_000, Label.PATIENT),)
+    rows = redacted(delivery, Scripted({"1": (), "2": Code.DETECTOR_FAILED, "3": beyond}))
+    assert [(row["status"], row["text"]) for row in rows] == [("quarantined", None)] * 3
+    first, second, third = (row["reason"] for row in rows)
+    assert first.startswith("leak-")
+    assert second == "detector-failed"
+    assert third == "redaction-failed"
+
+
+def test_a_second_run_detects_only_what_changed(site, deliver, take_in, redacted) -> None:
+    delivery = deliver("2026-01-19", notes=NOTES)
+    take_in(delivery)
+    name = (Span(4, 16, Label.PATIENT),)
+    engine = Scripted({"1": name, "2": (Span(0, 8, Label.PATIENT),)})
+    before = redacted(delivery, engine)
+    assert engine.asked == ["1", "2", "3"]
+    assert redacted(delivery, engine) == before
+    assert engine.asked == ["1", "2", "3"]
+    assert site.store.manifest("deid/redacted_notes", delivery.key).meta["counts"]["cached"] == 3
+
+    deliver("2026-01-19", notes=[*NOTES[:2], NOTES[2] | {"text": "BP 110/70."}])
+    take_in(delivery)
+    assert redacted(delivery, engine)[2]["text"] == "BP 110/70."
+    assert engine.asked == ["1", "2", "3", "3"]
+
+
+def test_what_was_quarantined_is_tried_again(deliver, take_in, redacted) -> None:
+    delivery = deliver("2026-01-23", notes=NOTES[2:])
+    take_in(delivery)
+    assert redacted(delivery, Scripted({"3": Code.DETECTOR_FAILED}))[0]["status"] == "quarantined"
+    assert redacted(delivery, Scripted({}))[0]["status"] == "clean"
+
+
+def test_cached_and_new_notes_keep_their_places(deliver, take_in, redacted) -> None:
+    notes = [{"note_id": str(n), "text": f"Pulse {60 + n}."} for n in range(200)]
+    delivery = deliver("2026-01-24", notes=notes)
+    take_in(delivery)
+    redacted(delivery)
+    changed = [{**note, "text": "New."} if int(note["note_id"]) % 7 == 3 else note for note in notes]
+    deliver("2026-01-24", notes=changed)
+    take_in(delivery)
+    assert [(row["note_id"], row["text"]) for row in redacted(delivery)] == [(n["note_id"], n["text"]) for n in changed]
+
+
+def test_a_note_whose_roster_may_have_been_lost_is_quarantined(deliver, take_in, redacted) -> None:
+    notes = [{**NOTES[0], "patient_id": "lost"}, NOTES[0] | {"note_id": "2"}]
+    delivery = deliver("2026-03-01", notes=notes, patients=[*PATIENTS, {"patient_id": "", "last_name": "Quillfeather"}])
+    take_in(delivery)
+    assert [(row["status"], row["reason"]) for row in redacted(delivery)] == [
+        ("quarantined", "roster-lost"),
+        ("clean", None),
+    ]
+
+
+def test_topics_that_know_few_of_the_patients_do_not_count_as_topics(site, deliver, take_in, redacted) -> None:
+    strangers = [{"note_id": str(n), "patient_id": f"stranger-{n}", "text": "Well."} for n in range(10)]
+    delivery = deliver("2026-02-09", notes=[*strangers, NOTES[0] | {"note_id": "known"}])
+    take_in(delivery)
+    redacted(delivery)
+    meta = site.store.manifest("deid/redacted_notes", delivery.key).meta
+    assert (meta["inputs"], meta["counts"]["with_roster"]) == ("text", 1)
+
+
+@pytest.mark.parametrize(
+    ("language", "shown"),
+    [("en", "en"), ("EN-us", "en"), ("pt_BR", "pt"), ("en-Smithson", "en"), ("Smithson", "und"), ("xx", "und")],
+)
+def test_a_language_is_told_by_its_code_alone(deliver, take_in, redacted, language: str, shown: str) -> None:
+    delivery = deliver("2026-02-10", notes=[{"note_id": "l", "text": "Bene.", "language": language}])
+    take_in(delivery)
+    assert redacted(delivery)[0]["language"] == shown
+
+
+def test_new_topics_make_every_note_new(deliver, take_in, redacted) -> None:
+    delivery = deliver("2026-01-26", notes=NOTES)
+    take_in(delivery)
+    engine = Scripted({})
+    redacted(delivery, engine)
+    deliver("2026-01-26", notes=NOTES, patients=[{"patient_id": "p9", "last_name": "Pemberton"}])
+    take_in(delivery)
+    redacted(delivery, engine)
+    assert engine.asked == ["1", "2", "3"] * 2
+
+
+def test_the_manifest_tells_counts_digests_and_nothing_of_a_note(site, deliver, take_in, redacted) -> None:
+    delivery = deliver("2026-02-02", notes=NOTES)
+    take_in(delivery)
+    redacted(delivery)
+    meta = site.store.manifest("deid/redacted_notes", delivery.key).meta
+    assert meta["counts"]["clean"] == 3
+    assert meta["inputs"] == "topics"
+    assert meta["release"] == site.release
+    assert "Quillfeather" not in str(meta)

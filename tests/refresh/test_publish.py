@@ -1,0 +1,269 @@
+"""A delivery through the gate: staged, measured, promoted or refused, and what analysts then see."""
+
+from __future__ import annotations
+
+import datetime
+
+import pytest
+
+from deid_platform.errors import Code, DeidError
+from deid_platform.refresh import bench, publish
+from deid_platform.refresh.site import Site
+from deid_platform.refresh.summary import release_summary
+from deid_platform.reports.summary import summary_markdown
+from deid_platform.settings import load_settings
+from deid_platform.warehouse.migrate import configure
+from deid_platform.warehouse.promotion import waive
+from deid_platform.warehouse.roles import Role
+from deid_platform.warehouse.staging import staged_now
+
+PATIENTS = [{"patient_id": "p1", "first_name": "Thandiwe", "last_name": "Quillfeather"}]
+
+
+@pytest.fixture
+def run(site, take_in, redacted):
+    """All steps of the job short of promotion, for one delivery."""
+
+    def steps(delivery, *, expectations: bool = True):
+        take_in(delivery)
+        redacted(delivery)
+        bench.build_test_set(site)
+        bench.collect_gold(site)
+        bench.run_detector(site)
+        bench.record(site, bench.measure(site))
+        staged = publish.stage_delivery(site, delivery, run_id="run-1")
+        publish.record_measurements(site, staged)
+        if expectations:
+            assert all(outcome.passed for outcome in publish.record_expectations(site, delivery))
+        return staged
+
+    return steps
+
+
+def seen(site) -> dict[str, str]:
+    """What the analyst sees: note_key to text."""
+    with site.warehouse.begin(Role.ANALYST) as connection:
+        return dict(connection.exec_driver_sql("SELECT note_key, text FROM research.notes").all())
+
+
+def key(site, note_id: str) -> str:
+    return site.note_key("hospital", note_id)
+
+
+def test_what_passes_is_seen_by_the_analyst_redacted_and_keyed(site, deliver, run) -> None:
+    delivery = deliver(
+        "2026-01-05",
+        notes=[
+            {"note_id": "1", "patient_id": "p1", "text": "Ms. Quillfeather is well."},
+            {"note_id": "2", "patient_id": "p1", "text": "BP 120/80."},
+            {"note_id": "3", "patient_id": "p1", "text": "Stable."},
+        ],
+        patients=PATIENTS,
+    )
+    run(delivery)
+    assert publish.pending(site, [delivery]) == [delivery]
+    assert publish.promote_delivery(site, delivery).approved == 3
+    assert publish.activate(site, delivery)
+    assert seen(site)[key(site, "1")] == "Ms. [PATIENT] is well."
+    assert publish.pending(site, [delivery]) == []
+
+
+def test_the_same_content_again_changes_nothing(site, deliver, run) -> None:
+    delivery = deliver("2026-01-05", notes=[{"note_id": "1", "text": "Same."}])
+    digest = run(delivery).staged_digest
+    assert publish.promote_delivery(site, delivery).approved == 1
+    assert run(delivery).staged_digest == digest
+    assert publish.promote_delivery(site, delivery).outcome == "unchanged"
+
+
+def test_a_correction_a_late_note_and_withdrawals_take_their_effect(site, deliver, run) -> None:
+    notes = [{"note_id": str(n), "patient_id": f"p{n}", "text": f"Version one of {n}."} for n in range(1, 5)]
+    first = deliver("2026-01-05", notes=notes, patients=[{"patient_id": f"p{n}"} for n in range(1, 5)])
+    run(first)
+    publish.promote_delivery(site, first)
+    second = deliver(
+        "2026-01-12",
+        notes=[
+            {"note_id": "1", "patient_id": "p1", "text": "Version two of 1."},
+            {"note_id": "9", "patient_id": "p1", "text": "Late.", "note_date": "2019-03-01"},
+        ],
+        withdrawn=[{"note_id": "2"}, {"patient_id": "p3"}],
+    )
+    run(second)
+    publish.promote_delivery(site, second)
+    found = seen(site)
+    assert found[key(site, "1")] == "Version two of 1."
+    assert found[key(site, "9")] == "Late."
+    assert found[key(site, "4")] == "Version one of 4."
+    assert key(site, "2") not in found
+    assert key(site, "3") not in found
+
+
+def test_a_selection_without_the_checks_is_refused_by_the_database(site, deliver, run) -> None:
+    delivery = deliver("2026-01-19", notes=[{"note_id": "19", "text": "Unchecked."}])
+    run(delivery, expectations=False)
+    with pytest.raises(DeidError) as error:
+        publish.promote_delivery(site, delivery)
+    assert error.value.code is Code.GATE_REFUSED
+    assert error.value.ref == "hospital@2026-01-19: expectations"
+    assert key(site, "19") not in seen(site)
+
+
+def test_a_check_of_other_content_does_not_count(site, deliver, run) -> None:
+    delivery = deliver("2026-01-26", notes=[{"note_id": "26", "text": "Checked."}])
+    run(delivery)
+    deliver("2026-01-26", notes=[{"note_id": "26", "text": "Changed since."}])
+    run(delivery, expectations=False)
+    with pytest.raises(DeidError) as error:
+        publish.promote_delivery(site, delivery)
+    assert "expectations" in error.value.ref
+
+
+def test_rows_that_are_not_those_of_the_note_store_fail_parity(site, deliver, run) -> None:
+    delivery = deliver("2026-01-27", notes=[{"note_id": "27", "text": "As made."}])
+    run(delivery)
+    with site.warehouse.begin(Role.LOADER) as connection:
+        found = (
+            connection.exec_driver_sql("SELECT * FROM staging.note WHERE delivery = 'hospital@2026-01-27'")
+            .mappings()
+            .one()
+        )
+        connection.exec_driver_sql("DELETE FROM staging.note WHERE delivery = 'hospital@2026-01-27'")
+        names = list(found)
+        values = {**found, "text": "Johnny Marker, 123-45-6789"}
+        statement = f"INSERT INTO staging.note ({', '.join(names)}) VALUES ({', '.join(f'%({n})s' for n in names)})"
+        connection.exec_driver_sql(statement, values)
+        connection.exec_driver_sql("SELECT ctl.finish_staging('hospital@2026-01-27')")
+    staged = staged_now(site.warehouse.engine(Role.GATEKEEPER), delivery)
+    rows = {row.requirement: row for row in publish.record_measurements(site, staged)}
+    assert not rows["parity"].passed
+    assert rows["parity"].measured["different"] == 1
+    publish.record_expectations(site, delivery)
+    with pytest.raises(DeidError) as error:
+        publish.promote_delivery(site, delivery)
+    assert error.value.ref == "hospital@2026-01-27: parity"
+    assert key(site, "27") not in seen(site)
+
+
+def test_redacted_rows_of_other_notes_fail_parity(site, deliver, run, take_in) -> None:
+    delivery = deliver("2026-01-28", notes=[{"note_id": "28", "text": "Then."}])
+    staged = run(delivery)
+    deliver("2026-01-28", notes=[{"note_id": "28", "text": "Then.", "note_date": "2020-01-01"}])
+    take_in(delivery)
+    rows = {row.requirement: row for row in publish.record_measurements(site, staged)}
+    assert (rows["parity"].passed, rows["parity"].measured["mismatched"]) == (False, 1)
+
+
+def test_withdrawals_wait_for_nothing(site, deliver, run, take_in) -> None:
+    first = deliver("2026-03-01", notes=[{"note_id": "w", "patient_id": "pw", "text": "Here."}])
+    run(first)
+    publish.promote_delivery(site, first)
+    assert key(site, "w") in seen(site)
+    second = deliver("2026-03-02", withdrawn=[{"note_id": "w"}, {"note_id": "not yet"}])
+    take_in(second)
+    assert publish.stage_withdrawals(site, second, run_id="run-9") == 2
+    assert key(site, "w") not in seen(site)
+    run(second)
+    assert publish.promote_delivery(site, second).approved == 0
+
+
+def test_a_withdrawal_stands_before_the_note_that_it_withdraws(site, deliver, run) -> None:
+    later = deliver("2026-04-02", withdrawn=[{"note_id": "early"}])
+    run(later)
+    publish.promote_delivery(site, later)
+    earlier = deliver("2026-04-01", notes=[{"note_id": "early", "text": "Too late."}])
+    run(earlier)
+    publish.promote_delivery(site, earlier)
+    assert key(site, "early") not in seen(site)
+
+
+def test_a_delivery_of_a_patients_withdrawal_alone_is_promoted(site, deliver, run) -> None:
+    delivery = deliver("2026-04-03", withdrawn=[{"patient_id": "p4"}])
+    run(delivery)
+    publish.promote_delivery(site, delivery)
+    assert key(site, "4") not in seen(site)
+
+
+def test_another_profile_or_recipe_makes_a_promoted_delivery_due_again(site, deliver, run, warehouse) -> None:
+    delivery = deliver("2026-04-04", notes=[{"note_id": "44", "text": "Held."}])
+    run(delivery)
+    publish.promote_delivery(site, delivery)
+    assert publish.pending(site, [delivery]) == []
+    configure(warehouse.admin_engine(), "production")
+    assert publish.pending(site, [delivery]) == [delivery]
+    configure(warehouse.admin_engine(), "demo")
+    narrower = site.settings.root / "narrower.toml"
+    narrower.write_text(site.settings.root.joinpath("deid.toml").read_text().replace('"progress note", ', ""))
+    assert publish.pending(Site(load_settings(narrower)), [delivery]) == [delivery]
+
+
+def test_a_feed_that_is_no_demonstration_is_refused_by_the_embedded_server(site, deliver, run, embedded_server) -> None:
+    delivery = deliver("2026-02-02", notes=[{"note_id": "1", "text": "Real."}])
+    run(delivery)
+    from deid_platform.warehouse.connection import Warehouse
+
+    text = site.settings.root.joinpath("deid.toml").read_text().replace("demonstration = true\n", "")
+    other = site.settings.root / "real.toml"
+    other.write_text(text)
+    real = Site(load_settings(other))
+    real.__dict__["warehouse"] = Warehouse(embedded_server, database=site.warehouse.database)
+    with pytest.raises(DeidError) as error:
+        publish.stage_delivery(real, delivery, run_id="run-2")
+    assert error.value.code is Code.FEED_NOT_DEMONSTRATION
+
+
+def test_the_summary_tells_the_way_of_every_delivery(site) -> None:
+    found = release_summary(site)
+    lines = {line.delivery: line for line in found.deliveries}
+    assert lines["hospital@2026-01-12"].promoted == 2
+    assert lines["hospital@2026-01-19"].missing == ("expectations",)
+    assert found.leaks == 0
+    page = summary_markdown(found)
+    assert "missing: expectations" in page
+    assert "recall on your notes: not measured" in page
+
+
+def test_production_names_what_is_missing_and_a_waiver_lets_it_pass(site, deliver, take_in, warehouse) -> None:
+    configure(warehouse.admin_engine(), "production")
+    text = site.settings.root.joinpath("deid.toml").read_text().replace('"demo"', '"production"')
+    thresholds = "\n[profiles.production]\nmin_recall = 0.5\nmin_precision = 0.5\nmin_clinical_retention = 0.5\n"
+    config = site.settings.root / "production.toml"
+    config.write_text(text.replace("[feeds.hospital]", "[feeds.other]").replace('"home"', '"home2"') + thresholds)
+    production = Site(load_settings(config))
+    delivery = deliver("2026-02-09", notes=[{"note_id": "90", "text": "No topics at all."}])
+    delivery = type(delivery)("other", delivery.watermark)
+    _through(production, delivery)
+    with pytest.raises(DeidError) as error:
+        publish.promote_delivery(production, delivery)
+    assert error.value.ref == "other@2026-02-09: site_gold, topics"
+
+    until = datetime.datetime.now(datetime.UTC).date() + datetime.timedelta(days=30)
+    for requirement in ("site_gold", "topics"):
+        waive(
+            warehouse.engine(Role.OFFICER),
+            requirement,
+            who="Privacy Officer",
+            reason="gold is being annotated",
+            until=until,
+            delivery=delivery,
+        )
+    promotion = publish.promote_delivery(production, delivery)
+    assert promotion.approved == 1
+    assert promotion.waived == ("site_gold", "topics")
+
+
+def _through(site, delivery) -> None:
+    from deid_platform.refresh import intake
+    from deid_platform.refresh.deidentify import deidentify
+
+    reader = site.reader(delivery.feed)
+    for name in ("patients", "providers", "facilities"):
+        intake.take_in_topic(reader, delivery, name, store=site.store)
+    intake.take_in_notes(reader, delivery, store=site.store, keyring=site.keyring)
+    deidentify(delivery, store=site.store, recipe=site.recipe(delivery), engine=site.engine)
+    bench.build_test_set(site)
+    bench.collect_gold(site)
+    bench.run_detector(site)
+    bench.record(site, bench.measure(site))
+    publish.record_measurements(site, publish.stage_delivery(site, delivery, run_id="run-3"))
+    publish.record_expectations(site, delivery)
