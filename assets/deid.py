@@ -1,0 +1,47 @@
+"""Redacted notes: what the detector found is gone, and what the leak check still found is quarantined."""
+
+from __future__ import annotations
+
+import dagster as dg
+
+from assets import shown
+from assets.dictionaries import institution, medical
+from assets.layer import ENGINEERS, Counts, delivery_of, layer_asset
+from assets.source import raw_notes
+from deid_platform.refresh import tables
+from deid_platform.refresh.deidentify import deidentify
+from resources import SiteResource
+
+
+@layer_asset(
+    "deid/redacted_notes",
+    owner=ENGINEERS,
+    kinds={"parquet", "phi"},
+    by_delivery=True,
+    deps=[raw_notes, institution, medical],
+    # Whoever puts a model on a GPU runs one of these at a time.
+    pool="gpu",
+    metadata=shown.columns(
+        tables.REDACTED_SCHEMA,
+        {
+            "text": "redacted; empty where the note is quarantined",
+            "reason": "why a note is quarantined",
+            "spans": "what was replaced, as offsets into the raw text",
+        },
+    ),
+)
+def redacted_notes(context: dg.AssetExecutionContext, site: SiteResource) -> Counts:
+    """Each note through detection, redaction and the leak check; where any of them fails, into quarantine."""
+    it, delivery = site.site, delivery_of(context)
+    meta = dict(deidentify(delivery, store=it.store, recipe=it.recipe(delivery), engine=it.engine).meta)
+    labels = sorted(meta.pop("labels").items(), key=lambda item: -item[1])
+    counted = meta.pop("counts")
+    return shown.counts(
+        counted.get("clean", 0) + counted.get("quarantined", 0),
+        **counted,
+        **meta,
+        spans_by_label=shown.table(("label", "spans"), labels),
+    )
+
+
+ASSETS = [redacted_notes]

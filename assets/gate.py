@@ -1,0 +1,47 @@
+"""The gate: withdrawals at once, then a delivery's clean rows in staging and what was measured of them."""
+
+from __future__ import annotations
+
+import dagster as dg
+
+from assets import shown
+from assets.bench import metrics
+from assets.deid import redacted_notes
+from assets.layer import PRIVACY, Counts, delivery_of, layer_asset
+from assets.source import raw_notes
+from deid_platform.refresh import publish
+from resources import SiteResource
+
+
+@layer_asset("gate/withdrawals", owner=PRIVACY, kinds={"postgres"}, by_delivery=True, deps=[raw_notes])
+def withdrawals(context: dg.AssetExecutionContext, site: SiteResource) -> Counts:
+    """Withdrawn notes and patients, hidden from research before anything else is measured or can fail."""
+    return shown.counts(publish.stage_withdrawals(site.site, delivery_of(context), run_id=context.run.run_id))
+
+
+@layer_asset(
+    "gate/delivery",
+    owner=PRIVACY,
+    kinds={"postgres"},
+    by_delivery=True,
+    deps=[withdrawals, redacted_notes, metrics],
+)
+def delivery(context: dg.AssetExecutionContext, site: SiteResource) -> Counts:
+    """Clean rows staged by the loader, and gate rows written by the gatekeeper, bound to the staged digest.
+
+    The decision is the database's: see `ctl.promote`. The checks on this asset mirror it for operators.
+    """
+    staged = publish.stage_delivery(site.site, delivery_of(context), run_id=context.run.run_id)
+    rows = publish.record_measurements(site.site, staged)
+    return shown.counts(
+        staged.counts.notes,
+        clean=staged.counts.clean,
+        quarantined=staged.counts.quarantined,
+        withdrawn=staged.counts.withdrawn,
+        staged_digest=staged.staged_digest,
+        profile=site.site.settings.profile,
+        measured=shown.table(("requirement", "passed"), [(row.requirement, row.passed) for row in rows]),
+    )
+
+
+ASSETS = [withdrawals, delivery]

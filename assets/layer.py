@@ -1,0 +1,95 @@
+"""The one way in which an asset of this platform is declared.
+
+Belongs here: what all assets share (key, group, partitioning, seconds in the metadata, and errors that
+carry a code and no value). Does not belong here: any one asset.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import wraps
+from time import perf_counter
+from typing import Any, get_type_hints
+
+import dagster as dg
+
+from deid_platform.errors import DeidError, internal
+from deid_platform.notes import Delivery
+
+# Dynamic, because late and corrected notes arrive today whatever their date.
+DELIVERIES = dg.DynamicPartitionsDefinition(name="delivery")
+
+ENGINEERS = "team:data-engineering"
+PRIVACY = "team:privacy-office"
+ANALYTICS = "team:analytics"
+
+Counts = Mapping[str, Any]
+
+
+def layer_asset(
+    key: str,
+    *,
+    owner: str,
+    kinds: set[str],
+    deps: Sequence[dg.AssetsDefinition | dg.AssetKey] = (),
+    by_delivery: bool = False,
+    pool: str | None = None,
+    metadata: Mapping[str, Any] | None = None,
+    description: str | None = None,
+) -> Callable[[Callable[..., Counts]], dg.AssetsDefinition]:
+    """Declares an asset whose function returns what may be shown of it: counts, digests and pictures.
+
+    Args:
+        key: `layer/entity`; the layer is its group.
+        owner: The team that answers for it.
+        kinds: Tags that the UI shows on the asset.
+        deps: The assets it reads from the store or the warehouse.
+        by_delivery: Whether it has one partition a delivery.
+        pool: Assets of one pool run one at a time.
+        metadata: Of the definition, such as its columns.
+        description: By default the function's docstring.
+    """
+
+    def declare(compute: Callable[..., Counts]) -> dg.AssetsDefinition:
+        @wraps(compute)
+        def guarded(*args: Any, **kwargs: Any) -> dg.MaterializeResult[None]:
+            started = perf_counter()
+            with coded(key):
+                shown = compute(*args, **kwargs)
+            return dg.MaterializeResult(metadata={**shown, "seconds": round(perf_counter() - started, 2)})
+
+        # Dagster reads the context's and the resources' types off the signature, and wants types, not their names.
+        asked = inspect.signature(compute, eval_str=True).replace(return_annotation=dg.MaterializeResult)
+        guarded.__signature__ = asked  # type: ignore[attr-defined]
+        guarded.__annotations__ = {**get_type_hints(compute), "return": dg.MaterializeResult}
+        return dg.asset(
+            key=key.split("/"),
+            group_name=key.split("/")[0],
+            partitions_def=DELIVERIES if by_delivery else None,
+            deps=[dep if isinstance(dep, dg.AssetKey) else dep.key for dep in deps],
+            owners=[owner],
+            kinds=kinds,
+            pool=pool,
+            metadata=dict(metadata or {}),
+            description=description or compute.__doc__,
+        )(guarded)
+
+    return declare
+
+
+@contextmanager
+def coded(where: str) -> Iterator[None]:
+    """Lets only coded failures out: any other error could quote a note, and Dagster stores what it sees."""
+    try:
+        yield
+    except Exception as error:
+        said = error if isinstance(error, DeidError) else internal(error)
+        metadata = {"code": said.code.slug, "where": where}
+        raise dg.Failure(description=str(said), metadata=metadata, allow_retries=False) from None
+
+
+def delivery_of(context: dg.AssetExecutionContext | dg.AssetCheckExecutionContext) -> Delivery:
+    """The delivery that this run is about."""
+    return Delivery.parse(context.partition_key)

@@ -1,0 +1,70 @@
+"""Research: what the gate let through, the marts that dbt builds on it, and the release that analysts see."""
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import redirect_stdout
+from io import StringIO
+from typing import Any
+
+import dagster as dg
+from dagster_dbt import DagsterDbtTranslator, DbtCliResource, DbtProject, dbt_assets
+
+from assets import shown
+from assets.gate import delivery as gate_delivery
+from assets.layer import ANALYTICS, PRIVACY, Counts, coded, delivery_of, layer_asset
+from deid_platform.refresh import publish
+from deid_platform.refresh.summary import release_summary
+from deid_platform.reports.summary import summary_markdown
+from resources import SiteResource
+
+
+@layer_asset("research/note_version", owner=PRIVACY, kinds={"postgres"}, by_delivery=True, deps=[gate_delivery])
+def note_version(context: dg.AssetExecutionContext, site: SiteResource) -> Counts:
+    """Approved note versions, copied by `ctl.promote` in one transaction if every gate row allows it."""
+    delivery = delivery_of(context)
+    promotion = publish.promote_delivery(site.site, delivery)
+    return shown.counts(
+        promotion.approved,
+        outcome=promotion.outcome.value,
+        hidden=promotion.hidden,
+        waived=list(promotion.waived),
+        release_active=publish.activate(site.site, delivery),
+    )
+
+
+MART = dg.AssetKey(["marts", "note_profile"])
+
+
+class _Marts(DagsterDbtTranslator):
+    """dbt models under `marts/`, downstream of the promotion."""
+
+    def get_asset_key(self, dbt_resource_props: Mapping[str, Any]) -> dg.AssetKey:
+        if dbt_resource_props["resource_type"] == "source":
+            return note_version.key
+        return dg.AssetKey(["marts", dbt_resource_props["name"]])
+
+
+def mart_assets(project: DbtProject) -> dg.AssetsDefinition:
+    """The marts of a dbt project that has been parsed."""
+
+    @dbt_assets(manifest=project.manifest_path, project=project, dagster_dbt_translator=_Marts(), name="marts")
+    def marts(context: dg.AssetExecutionContext, dbt: DbtCliResource, site: SiteResource) -> Iterator[Any]:
+        with coded("marts"):
+            # dbt is a program of its own: it learns of the server through its environment alone.
+            os.environ.update(site.site.warehouse.dbt_environment())
+            # What dbt says is in its log file and, test by test, in Dagster; it need not be on the console too.
+            with redirect_stdout(StringIO()):
+                events = list(dbt.cli(["build"], context=context).stream())
+        yield from events
+
+    return marts
+
+
+@layer_asset("research/release", owner=ANALYTICS, kinds={"postgres"}, deps=[note_version, MART])
+def release(site: SiteResource) -> Counts:
+    """The release that analysts see, and its summary: what came in, what went out, and how well that was measured."""
+    found = release_summary(site.site)
+    return shown.counts(found.notes_shown, release=found.release, summary=dg.MetadataValue.md(summary_markdown(found)))
+
+
+ASSETS = [note_version, release]

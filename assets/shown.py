@@ -1,0 +1,44 @@
+"""What the UI shows of an asset: column schemas, counts, tables and pictures.
+
+Belongs here: turning counts and Arrow schemas into Dagster metadata. Nothing here takes a row of notes:
+metadata outlives a run and is read by people who may not read notes.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import dagster as dg
+import pyarrow as pa
+
+
+def columns(schema: pa.Schema, described: Mapping[str, str] | None = None) -> dict[str, Any]:
+    """An Arrow schema as the asset's column schema."""
+    described = described or {}
+    shown = [dg.TableColumn(f.name, str(f.type), description=described.get(f.name)) for f in schema]
+    return {"dagster/column_schema": dg.TableSchema(columns=shown)}
+
+
+def counts(rows: int, **more: Any) -> dict[str, Any]:
+    """A row count under the name that Dagster plots over time, and whatever else was counted."""
+    return {"dagster/row_count": rows, **{name: value for name, value in more.items() if value is not None}}
+
+
+def table(titles: Sequence[str], rows: Iterable[Sequence[Any]]) -> dg.MarkdownMetadataValue:
+    """Rows as a Markdown table, shares to three places."""
+    cells = [[_cell(value) for value in row] for row in rows]
+    lines = ["| " + " | ".join(titles) + " |", "|" + " --- |" * len(titles)]
+    return dg.MetadataValue.md("\n".join([*lines, *("| " + " | ".join(row) + " |" for row in cells)]))
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return "–"
+    return f"{value:.3f}" if isinstance(value, float) else str(value)
+
+
+def picture(png: bytes, alt: str) -> dg.MarkdownMetadataValue:
+    """A PNG inside the metadata, so that the UI needs no file server to show it."""
+    return dg.MetadataValue.md(f"![{alt}](data:image/png;base64,{base64.b64encode(png).decode()})")

@@ -1,0 +1,54 @@
+"""What arrived: topics and raw notes of one delivery, sealed in the note store of the PHI zone."""
+
+from __future__ import annotations
+
+import dagster as dg
+
+from assets import shown
+from assets.layer import ENGINEERS, Counts, delivery_of, layer_asset
+from deid_platform.refresh import intake, tables
+from resources import SiteResource
+
+_TOPICS = {
+    "patients": "Upserts of the patients topic: the rosters that tell whose name a note must not show.",
+    "providers": "Upserts of the providers topic: names, numbers and user ids of staff.",
+    "facilities": "Upserts of the facilities topic: clinics with their abbreviations, addresses and phones.",
+}
+
+
+def _topic_asset(name: str, description: str) -> dg.AssetsDefinition:
+    @layer_asset(
+        f"source/{name}",
+        owner=ENGINEERS,
+        kinds={"parquet", "phi"},
+        by_delivery=True,
+        metadata=shown.columns(tables.TOPIC_SCHEMAS[name]),
+        description=description,
+    )
+    def topic(context: dg.AssetExecutionContext, site: SiteResource) -> Counts:
+        it, delivery = site.site, delivery_of(context)
+        taken = intake.take_in_topic(it.reader(delivery.feed), delivery, name, store=it.store)
+        return shown.counts(taken.rows, rejected=taken.rejected)
+
+    return topic
+
+
+patients, providers, facilities = (_topic_asset(name, description) for name, description in _TOPICS.items())
+
+
+@layer_asset(
+    "source/raw_notes",
+    owner=ENGINEERS,
+    kinds={"parquet", "phi"},
+    by_delivery=True,
+    deps=[patients, providers, facilities],
+    metadata=shown.columns(tables.RAW_SCHEMA, {"text": "as the source wrote it; never leaves the PHI zone"}),
+)
+def raw_notes(context: dg.AssetExecutionContext, site: SiteResource) -> Counts:
+    """Notes as their source wrote them, with the delivery's withdrawals; refused rows are counted by reason."""
+    it, delivery = site.site, delivery_of(context)
+    taken = intake.take_in_notes(it.reader(delivery.feed), delivery, store=it.store, keyring=it.keyring)
+    return shown.counts(taken.rows, rejected=taken.rejected, withdrawals=taken.withdrawn)
+
+
+ASSETS = [patients, providers, facilities, raw_notes]

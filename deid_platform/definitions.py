@@ -1,0 +1,57 @@
+"""The composition root: every asset, check, resource, job, sensor and schedule of the platform.
+
+Belongs here: putting parts together. Does not belong here: any part. It alone imports `assets` and
+`resources`. Read on in `assets/`, in the order of the data: source, dictionaries, deid, bench, gate,
+research.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import dagster as dg
+
+from assets import bench, checks, deid, dictionaries, gate, research, source
+from assets.automation import delivery_sensor, refresh, weekly_schedule
+from deid_platform.instance import prepare_instance
+from deid_platform.settings import config_path, load_settings
+from resources import SiteResource, dbt_project, dbt_resource
+
+
+def build_defs(*, config: Path | None = None, resource_overrides: Mapping[str, Any] | None = None) -> dg.Definitions:
+    """The platform for one installation.
+
+    Args:
+        config: Its deid.toml; by default the one that `settings.config_path` finds.
+        resource_overrides: Resources by key that stand in for the real ones, in tests or at a site.
+
+    Raises:
+        DeidError: `settings-missing` or `settings-invalid`, before Dagster sees anything.
+    """
+    path = config_path(config)
+    settings = load_settings(path)
+    home = prepare_instance(settings, path)
+    project = dbt_project(home / "dbt")
+    site = SiteResource(config=str(path))
+    layers = (source, dictionaries, deid, bench, gate, research)
+    return dg.Definitions(
+        assets=[*(asset for layer in layers for asset in layer.ASSETS), research.mart_assets(project)],
+        asset_checks=checks.CHECKS,
+        jobs=[refresh],
+        sensors=[delivery_sensor(settings.schedule.sensor_seconds)],
+        schedules=[weekly_schedule(settings.schedule)],
+        resources={
+            "site": site,
+            "dbt": dbt_resource(project),
+            **(resource_overrides or {}),
+        },
+    )
+
+
+def __getattr__(name: str) -> dg.Definitions:
+    # `defs` is made when Dagster asks for it, so that importing this module has no side effect.
+    if name == "defs":
+        return build_defs()
+    raise AttributeError(name)

@@ -1,0 +1,48 @@
+"""The Dagster instance of one installation: its folder, its settings file and its environment.
+
+Belongs here: what must be on disk and in the environment before Dagster is imported. Does not belong
+here: Dagster itself.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import shutil
+from importlib import resources
+from pathlib import Path
+
+from deid_platform.settings import Settings
+
+# Telemetry off everywhere, and user-code errors redacted: Dagster would else store tracebacks with values.
+ENVIRONMENT = {
+    "DAGSTER_REDACT_USER_CODE_ERRORS": "1",
+    "DAGSTER_DISABLE_TELEMETRY": "yes",
+    "DBT_SEND_ANONYMOUS_USAGE_STATS": "false",
+    "GX_ANALYTICS_ENABLED": "false",
+    "DO_NOT_TRACK": "1",
+}
+
+
+def prepare_instance(settings: Settings, config: Path) -> Path:
+    """Makes the instance folder if need be and points this process's environment at it.
+
+    A dagster.yaml that is already there is the operator's own and stays as it is.
+
+    Returns:
+        The folder, which is DAGSTER_HOME.
+    """
+    home = settings.home_path / "dagster"
+    home.mkdir(mode=0o700, parents=True, exist_ok=True)
+    target = home / "dagster.yaml"
+    if not target.exists():
+        with resources.as_file(resources.files("deid_platform") / "dagster.yaml") as template:
+            shutil.copyfile(template, target)
+    os.environ.update(
+        ENVIRONMENT, DAGSTER_HOME=str(home), DEID_CONFIG=str(config), DBT_LOG_PATH=str(home / "dbt" / "logs")
+    )
+    # Dagster tells redacted errors to this logger whole; each asset has already said all that may be said.
+    logger = logging.getLogger("dagster.redacted_errors")
+    logger.handlers = [logging.NullHandler()]
+    logger.propagate = False
+    return home

@@ -1,0 +1,145 @@
+"""Runs the main job from the command line, delivery by delivery, on the installation's Dagster instance.
+
+Belongs here: which deliveries need a run, and running them with progress. Does not belong here: what the
+job consists of (`definitions.py`) or what it does (`refresh/`).
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from uuid import uuid4
+
+import dagster as dg
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from deid_platform.definitions import build_defs
+from deid_platform.errors import Code, DeidError
+from deid_platform.notes import Delivery
+from deid_platform.refresh.publish import pending
+from deid_platform.refresh.site import Site
+from deid_platform.settings import load_settings
+
+JOB = "refresh"
+_POLL_SECONDS = 0.2
+
+
+@dataclass(frozen=True)
+class Refreshed:
+    """How one delivery's run ended."""
+
+    delivery: Delivery
+    failure: str | None = None
+    """The coded failure of the step that stopped it; None if it was promoted."""
+
+
+def load_job(config: Path) -> dg.JobDefinition:
+    """The main job of an installation; takes seconds, since it loads Dagster and parses the dbt project."""
+    return build_defs(config=config).resolve_job_def(JOB)
+
+
+def refresh_deliveries(
+    job: dg.JobDefinition, config: Path, *, feed: str | None, only: str | None, force: bool, console: Console
+) -> list[Refreshed]:
+    """Runs the job on every delivery that is new or changed, oldest first.
+
+    Args:
+        job: The main job.
+        config: deid.toml.
+        feed: Only this feed's deliveries.
+        only: Only this delivery.
+        force: Also those that research holds unchanged.
+        console: Where progress goes.
+
+    Returns:
+        One outcome a run, in order; a delivery that is left out has none. A refused delivery does not hold
+        up the next.
+
+    Raises:
+        DeidError: `feed-unreadable` if the one delivery that is asked for has not arrived.
+    """
+    site = Site(load_settings(config))
+    wanted = [
+        d for d in site.deliveries(feed or (Delivery.parse(only).feed if only else None)) if only in (None, d.key)
+    ]
+    if only is not None and not wanted:
+        raise DeidError(Code.FEED_UNREADABLE, only)
+    for name in sorted({delivery.feed for delivery in wanted}):
+        for error in site.reader(name).refused():
+            console.print(f"not a delivery [{error.ref}]: {error.code.remedy}", markup=False, highlight=False)
+    due = wanted if force else pending(site, wanted)
+    outcomes = []
+    with dg.DagsterInstance.get() as instance:
+        instance.add_dynamic_partitions("delivery", [delivery.key for delivery in wanted])
+        for delivery in due:
+            outcomes.append(_run(job, instance, delivery, console))
+    for delivery in wanted:
+        if delivery not in due:
+            console.print(f"{delivery.key}: unchanged", highlight=False)
+    return outcomes
+
+
+def _run(job: dg.JobDefinition, instance: dg.DagsterInstance, delivery: Delivery, console: Console) -> Refreshed:
+    run_id = str(uuid4())
+    with _watched(job, instance, run_id, delivery.key, console):
+        result = job.execute_in_process(
+            partition_key=delivery.key,
+            instance=instance,
+            run_id=run_id,
+            raise_on_error=False,
+            run_config={"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}},
+            tags={"deid/feed": delivery.feed},
+        )
+    if result.success:
+        console.print(f"{delivery.key}: [green]promoted[/]", highlight=False)
+        return Refreshed(delivery)
+    failure = _failure(result)
+    console.print(f"{delivery.key}: [red]stopped[/]", highlight=False)
+    console.print(f"  {failure}", markup=False, highlight=False)
+    return Refreshed(delivery, failure)
+
+
+def _failure(result: dg.ExecuteInProcessResult) -> str:
+    """What the step that failed says of itself; every asset fails with a code and without a value."""
+    for event in result.all_events:
+        if event.is_step_failure:
+            said = event.step_failure_data.user_failure_data
+            if said and said.description:
+                return said.description
+    checks = [e.check_name for e in result.get_asset_check_evaluations() if not e.passed]
+    if checks:
+        return f"checks failed: {', '.join(checks)}"
+    return "the run failed outside its steps: see it in the UI"
+
+
+@contextmanager
+def _watched(
+    job: dg.JobDefinition, instance: dg.DagsterInstance, run_id: str, what: str, console: Console
+) -> Iterator[None]:
+    """A bar that counts finished steps, read from the instance's own event log while the job runs."""
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    done = threading.Event()
+    # Progress is ours to show; Dagster's loggers would write over it.
+    logging.getLogger("dagster").setLevel(logging.CRITICAL)
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bars:
+        task = bars.add_task(what, total=len(job.nodes))
+
+        def poll() -> None:
+            while not done.wait(_POLL_SECONDS):
+                finished = instance.all_logs(run_id, of_type=dg.DagsterEventType.STEP_SUCCESS)
+                current = instance.all_logs(run_id, of_type=dg.DagsterEventType.STEP_START)
+                step = current[-1].step_key if current else ""
+                bars.update(task, completed=len(finished), description=f"{what}  {(step or '').replace('__', '/')}")
+
+        watcher = threading.Thread(target=poll, daemon=True)
+        watcher.start()
+        try:
+            yield
+        finally:
+            done.set()
+            watcher.join()

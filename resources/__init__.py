@@ -1,0 +1,11 @@
+"""Dagster resources: the installation and dbt, which assets ask for by name.
+
+Belongs here: turning deid.toml into an object of the domain. Does not belong here: any step of the job.
+Resources hold the path of deid.toml and nothing else, since Dagster shows their configuration to whoever
+opens the UI.
+"""
+
+from resources.dbt import dbt_project, dbt_resource
+from resources.site import SiteResource
+
+__all__ = ["SiteResource", "dbt_project", "dbt_resource"]

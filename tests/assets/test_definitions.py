@@ -1,0 +1,119 @@
+"""Every asset as the UI shows it. A change here is a change that operators see."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import dagster as dg
+import pytest
+
+from deid_platform.warehouse.expectations import EXPECTATIONS
+
+# key: (team, kinds, partitioned by delivery, pool, upstream)
+ASSETS = {
+    "source/patients": ("data-engineering", "parquet phi", True, None, ""),
+    "source/providers": ("data-engineering", "parquet phi", True, None, ""),
+    "source/facilities": ("data-engineering", "parquet phi", True, None, ""),
+    "source/raw_notes": (
+        "data-engineering",
+        "parquet phi",
+        True,
+        None,
+        "source/facilities source/patients source/providers",
+    ),
+    "dictionaries/institution": (
+        "data-engineering",
+        "parquet phi",
+        True,
+        None,
+        "source/facilities source/patients source/providers",
+    ),
+    "dictionaries/medical": ("data-engineering", "parquet", False, None, ""),
+    "deid/redacted_notes": (
+        "data-engineering",
+        "parquet phi",
+        True,
+        "gpu",
+        "dictionaries/institution dictionaries/medical source/raw_notes",
+    ),
+    "bench/test_set": ("privacy-office", "parquet phi", False, None, "source/raw_notes"),
+    "bench/surrogate_notes": ("privacy-office", "parquet phi", False, None, "bench/test_set"),
+    "bench/detections": (
+        "privacy-office",
+        "parquet phi",
+        False,
+        "gpu",
+        "bench/surrogate_notes dictionaries/medical",
+    ),
+    "bench/metrics": ("privacy-office", "postgres", False, None, "bench/detections"),
+    "gate/withdrawals": ("privacy-office", "postgres", True, None, "source/raw_notes"),
+    "gate/delivery": ("privacy-office", "postgres", True, None, "bench/metrics deid/redacted_notes gate/withdrawals"),
+    "research/note_version": ("privacy-office", "postgres", True, None, "gate/delivery"),
+    "marts/note_profile": ("analytics", "dbt postgres", False, None, "research/note_version"),
+    "research/release": ("analytics", "postgres", False, None, "marts/note_profile research/note_version"),
+}
+
+
+@pytest.fixture(scope="module")
+def specs(definitions: dg.Definitions) -> dict[str, dg.AssetSpec]:
+    return {"/".join(spec.key.path): spec for spec in definitions.resolve_all_asset_specs()}
+
+
+def test_there_are_no_other_assets(specs: dict[str, dg.AssetSpec]) -> None:
+    assert set(specs) == set(ASSETS)
+
+
+@pytest.mark.parametrize("key", ASSETS)
+def test_an_asset_is_described_grouped_owned_and_placed(
+    key: str, specs: dict[str, dg.AssetSpec], definitions: dg.Definitions
+) -> None:
+    team, kinds, partitioned, pool, upstream = ASSETS[key]
+    spec = specs[key]
+    assert spec.group_name == key.split("/")[0]
+    assert spec.description
+    assert list(spec.owners) == [f"team:{team}"]
+    assert " ".join(sorted(spec.kinds)) == kinds
+    assert (spec.partitions_def is not None) is partitioned
+    assert " ".join(sorted("/".join(dep.asset_key.path) for dep in spec.deps)) == upstream
+    graph = definitions.resolve_asset_graph()
+    assert (graph.get(dg.AssetKey(key.split("/"))).pools or {None}) == {pool}
+
+
+@pytest.mark.parametrize("key", [key for key, (_, kinds, *_) in ASSETS.items() if "parquet" in kinds])
+def test_what_lies_in_the_note_store_shows_its_columns(key: str, specs: dict[str, dg.AssetSpec]) -> None:
+    schema = specs[key].metadata["dagster/column_schema"]
+    assert len(schema.columns) >= 2
+
+
+def test_the_gate_is_mirrored_in_partitioned_checks(definitions: dg.Definitions) -> None:
+    keys = definitions.resolve_asset_graph().asset_check_keys
+    assert {"/".join(key.asset_key.path) for key in keys if "note_profile" not in str(key)} == {"gate/delivery"}
+    names = {key.name for key in keys}
+    assert set(EXPECTATIONS) <= names
+    assert {"parity", "leaks", "bench", "topics", "site_gold"} <= names
+    for key in keys:
+        spec = definitions.resolve_asset_graph().get_check_spec(key)
+        if key.name in EXPECTATIONS:
+            assert spec.blocking, key.name
+
+
+def test_one_job_a_sensor_and_a_weekly_schedule(definitions: dg.Definitions) -> None:
+    job = definitions.resolve_job_def("refresh")
+    assert job.executor_def.name == "in_process"
+    assert [sensor.name for sensor in definitions.sensors] == ["new_deliveries"]
+    (schedule,) = definitions.schedules
+    assert (schedule.name, schedule.cron_schedule) == ("weekly_refresh", "0 6 * * 1")
+
+
+def test_resources_can_be_overridden(installation: Path) -> None:
+    from deid_platform.definitions import build_defs
+
+    stand_in = object()
+    defs = build_defs(config=installation, resource_overrides={"site": stand_in})
+    assert defs.resources["site"] is stand_in
+
+
+def test_a_resource_shows_where_its_settings_lie_and_nothing_of_them(
+    definitions: dg.Definitions, installation: Path
+) -> None:
+    assert definitions.resources["site"].model_dump() == {"config": str(installation)}

@@ -1,0 +1,152 @@
+"""The main job as an operator runs it: `deid refresh`, on a synthetic hospital, in a process of its own.
+
+Slow: it loads Dagster, Great Expectations and dbt, three times.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from deid_platform.corpora.hospital import HospitalSpec, write
+from deid_platform.warehouse.connection import Warehouse
+from deid_platform.warehouse.roles import Role
+
+pytestmark = pytest.mark.slow
+
+DEID = Path(sys.executable).with_name("deid")
+MARKER = "Zebulonquist"
+ODD = "Xylophrast"
+
+
+def deid(*arguments: str) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "COLUMNS": "200", "TERM": "dumb"}
+    return subprocess.run([str(DEID), *arguments], capture_output=True, text=True, check=False, env=environment)
+
+
+@pytest.fixture(scope="module")
+def first(installation: Path) -> subprocess.CompletedProcess[str]:
+    """The first refresh: two deliveries of a small hospital, with markers and a bad row planted among them."""
+    root = installation.parent
+    write(HospitalSpec(notes=60), feed_root=root / "deliveries", gold_root=root / "gold")
+    folder = root / "deliveries" / "2026-01-05"
+    (folder / "patients-2.csv").write_text(f"patient_id,first_name,last_name\nMARKED,{ODD},{MARKER}\n")
+    with (folder / "notes-2.jsonl").open("w") as lines:
+        for note in (
+            {"note_id": f"{MARKER}-1", "patient_id": "MARKED", "text": f"{ODD} {MARKER} is well."},
+            {"note_id": f"{MARKER}-2", "patient_id": "MARKED", "text": f"{MARKER}, seen today.", "note_type": MARKER},
+            {"note_id": f"{MARKER}-3", "text": "", "patient_id": MARKER},
+        ):
+            lines.write(json.dumps(note) + "\n")
+    return deid("refresh")
+
+
+def test_both_deliveries_are_promoted(first: subprocess.CompletedProcess[str]) -> None:
+    assert first.returncode == 0, first.stdout + first.stderr
+    assert re.findall(r"^hospital@(\S+): (\w+)", first.stderr, re.M) == [
+        ("2026-01-05", "promoted"),
+        ("2026-01-12", "promoted"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        r"gate profile\s+demo",
+        r"notes in research\s+\d+",
+        r"notes in\s+\d+",
+        r"rows refused\s+1",
+        r"redacted\s+\d+",
+        r"quarantined\s+",
+        r"words/s\s+[\d,]+",
+        r"precision\s+0\.\d{3} \(0\.\d{3} to [01]\.\d{3}\)",
+        r"recall\s+0\.\d{3} \(0\.\d{3} to [01]\.\d{3}\)",
+        r"F1\s+0\.\d{3}",
+        r"measured on the site's own gold \(\d+ notes\)",
+        r"0 found in what was staged",
+        r"make psql",
+        r"make ui",
+    ],
+)
+def test_the_summary_tells_a_newcomer_what_happened(first: subprocess.CompletedProcess[str], said: str) -> None:
+    assert re.search(said, first.stdout), first.stdout
+
+
+def test_the_analyst_reads_redacted_notes_and_the_mart(
+    first: subprocess.CompletedProcess[str], warehouse: Warehouse
+) -> None:
+    with warehouse.begin(Role.ANALYST) as connection:
+        texts = connection.exec_driver_sql("SELECT text FROM research.notes").scalars().all()
+        shown = connection.exec_driver_sql("SELECT count(*) FROM marts.note_profile").scalar_one()
+    assert "[PATIENT] is well." in texts
+    assert shown > 1
+
+
+def test_nothing_of_a_note_is_left_outside_the_note_store(
+    first: subprocess.CompletedProcess[str], installation: Path, warehouse: Warehouse
+) -> None:
+    home = installation.parent / "home"
+    places = [path for path in home.rglob("*") if path.is_file() and home / "store" not in path.parents]
+    assert any("runs" in path.name or path.suffix == ".db" for path in places)
+    for marker in (MARKER, ODD):
+        assert marker not in first.stdout + first.stderr
+        assert [path.name for path in places if marker.encode() in path.read_bytes()] == []
+    with warehouse.administer() as connection:
+        tables = connection.exec_driver_sql(
+            "SELECT format('%%I.%%I', schemaname, tablename) FROM pg_tables"
+            " WHERE schemaname IN ('staging', 'research', 'ctl', 'quality', 'marts')"
+        ).scalars()
+        for table in tables.all():
+            rows = connection.exec_driver_sql(f"SELECT count(*) FROM {table} t WHERE t::text ~ '{MARKER}|{ODD}'")
+            assert rows.scalar_one() == 0, table
+
+
+def test_a_second_refresh_does_nothing_that_is_done(first: subprocess.CompletedProcess[str]) -> None:
+    again = deid("refresh")
+    assert again.returncode == 0
+    assert re.findall(r"^hospital@(\S+): (\w+)", again.stderr, re.M) == [
+        ("2026-01-05", "unchanged"),
+        ("2026-01-12", "unchanged"),
+    ]
+
+
+def test_a_delivery_that_changed_runs_alone_and_costs_only_its_changes(
+    first: subprocess.CompletedProcess[str], installation: Path
+) -> None:
+    folder = installation.parent / "deliveries" / "2026-01-12"
+    (folder / "notes-2.jsonl").write_text('{"note_id": "late", "text": "BP 120/80."}\n')
+    again = deid("refresh")
+    assert again.returncode == 0, again.stderr
+    assert re.findall(r"^hospital@(\S+): (\w+)", again.stderr, re.M) == [
+        ("2026-01-12", "promoted"),
+        ("2026-01-05", "unchanged"),
+    ]
+    assert "from cache" in again.stdout
+
+
+def test_a_refused_delivery_is_told_by_its_requirements_and_the_exit_status(
+    first: subprocess.CompletedProcess[str], installation: Path
+) -> None:
+    text = installation.read_text()
+    thresholds = "\n[profiles.demo]\nmin_recall = 1.0\nmin_precision = 1.0\nmin_clinical_retention = 1.0\n"
+    installation.write_text(text + thresholds)
+    try:
+        refused = deid("refresh", "--delivery", "hospital@2026-01-12", "--force")
+    finally:
+        installation.write_text(text)
+    assert refused.returncode == 1
+    assert "gate-refused [hospital@2026-01-12: bench]" in refused.stderr
+    assert "Traceback" not in refused.stderr
+    assert "missing: bench" in refused.stdout
+
+
+def test_the_doctor_finds_all_well(first: subprocess.CompletedProcess[str]) -> None:
+    examined = deid("doctor")
+    assert examined.returncode == 0, examined.stdout
+    assert re.search(r"ok\s+warehouse", examined.stdout)
