@@ -1,0 +1,156 @@
+"""Files in, files out: what `deid redact` does, without a warehouse, a store or a key.
+
+Belongs here: one pass over a file of notes with topics beside it. Does not belong here: reading formats
+(`corpora/`), detection or redaction themselves, or printing (`cli.py`). Nothing imported here is slow.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TextIO
+
+from deid_platform.corpora import Reason, Rejection, Role
+from deid_platform.corpora.files import read_notes, read_topic
+from deid_platform.detection import DetectorSpec
+from deid_platform.engine import Detection, LocalEngine
+from deid_platform.errors import Code, DeidError
+from deid_platform.notes import Note, Topics
+from deid_platform.redaction.policy import Policy
+from deid_platform.redaction.redact import redact
+
+
+@dataclass
+class Outcome:
+    """What a pass did: counts only."""
+
+    notes: int = 0
+    found: int = 0
+    """Spans that the detector found."""
+    replaced: int = 0
+    """Those of them that the policy hides."""
+    rejected: dict[str, int] = field(default_factory=dict)
+    """Reason code -> input rows that were refused."""
+    withheld: int = 0
+    """Notes on which a stage failed: they are not in the output."""
+
+    @property
+    def complete(self) -> bool:
+        """Whether every input row is in the output."""
+        return not self.rejected and not self.withheld
+
+
+def read_topics(files: Mapping[Role, Path | None]) -> tuple[Topics, dict[str, int]]:
+    """Topics from their files, as the institution writes them.
+
+    Returns:
+        The topics, and how many optional values were dropped from rows that stand, by role: a birth date that
+        is none.
+
+    Raises:
+        DeidError: `input-invalid` with role, row and reason of the first row that is lost: a roster that is
+            only half read would leave names in, and whoever gave the file can mend it.
+    """
+    topics = Topics()
+    dropped: dict[str, int] = {}
+    for role, path in files.items():
+        if path is None:
+            continue
+        upserts, rejections = read_topic(path, role)
+        for refused in rejections:
+            if refused.reason is not Reason.IMPOSSIBLE_DATE:
+                raise DeidError(Code.INPUT_INVALID, f"{role.value}, row {refused.row}: {refused.reason.value}")
+            dropped[role.value] = dropped.get(role.value, 0) + 1
+        topics = topics.folded(upserts)
+    return topics, dropped
+
+
+def redact_file(
+    source: Path,
+    target: Path,
+    *,
+    spec: DetectorSpec,
+    policy: Policy,
+    engine: LocalEngine,
+    progress: Callable[[int], None] | None = None,
+) -> Outcome:
+    """Redacts a file of notes, in its order, into JSON lines `{"note_id", "text", "spans"}`.
+
+    `spans` are all identifiers that were found, with offsets into the original text, whether or not the policy
+    hides their label. Rows that are refused and notes on which a stage fails are
+    counted and left out: a note is never passed through unredacted. The output appears whole or not at all.
+
+    Args:
+        source: Notes as JSON lines, CSV or Parquet: note_id and text, the note's other fields optional.
+        target: Written beside itself first and then renamed, readable by its owner alone.
+        spec: The detector, with topics or for the text alone.
+        policy: What replaces each label.
+        engine: Where detection runs.
+        progress: Called with the number of notes done since the last call.
+
+    Raises:
+        DeidError: `input-invalid`, before anything is read, if writing would replace the notes themselves,
+            through whatever link or path.
+    """
+    temporary = target.with_name(f".{target.name}.tmp")
+    if any(_same_file(source, path) for path in (target, temporary)):
+        raise DeidError(Code.INPUT_INVALID, "output is the input")
+    outcome = Outcome()
+
+    def good() -> Iterator[Note]:
+        for item in read_notes(source):
+            if isinstance(item, Rejection):
+                _count(outcome, item.reason)
+            else:
+                waiting.append(item)
+                yield item
+
+    # The engine is a step ahead of the writer by a few batches; notes wait here for their spans.
+    waiting: deque[Note] = deque()
+    try:
+        with _private(temporary) as lines:
+            for detection in engine.detect(spec, good(), on_batch=progress):
+                _redact_one(waiting.popleft(), detection, spec, policy, outcome, lines)
+        temporary.replace(target)
+    finally:
+        temporary.unlink(missing_ok=True)
+    return outcome
+
+
+def _redact_one(
+    note: Note, detection: Detection, spec: DetectorSpec, policy: Policy, outcome: Outcome, lines: TextIO
+) -> None:
+    if detection.spans is None:
+        outcome.withheld += 1
+        return
+    patient = (spec.topics.patients if spec.topics else {}).get(note.patient_id or "")
+    try:
+        redaction = redact(note, detection.spans, policy, birth_date=patient.birth_date if patient else None)
+    except Exception:  # whatever was raised, the note does not pass
+        outcome.withheld += 1
+        return
+    spans = [[span.start, span.end, span.label.value] for span in detection.spans]
+    row = {"note_id": note.note_id, "text": redaction.text, "spans": spans}
+    lines.write(json.dumps(row, ensure_ascii=False) + "\n")
+    outcome.notes += 1
+    outcome.found += len(spans)
+    outcome.replaced += len(redaction.applied)
+
+
+def _same_file(one: Path, other: Path) -> bool:
+    try:
+        return one.samefile(other)
+    except OSError:  # one of them is not there
+        return False
+
+
+def _private(path: Path) -> TextIO:
+    return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8", newline="\n")
+
+
+def _count(outcome: Outcome, reason: Reason) -> None:
+    outcome.rejected[reason.value] = outcome.rejected.get(reason.value, 0) + 1

@@ -1,0 +1,157 @@
+"""The smaller commands, each as a person types it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import socket
+import stat
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from deid_platform.notes import Delivery
+from deid_platform.refresh.site import Site
+from deid_platform.settings import load_settings
+from deid_platform.warehouse.server import EmbeddedServer
+
+DEID = Path(sys.executable).with_name("deid")
+
+
+def deid(*arguments: str, stdin: str | None = None) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "COLUMNS": "160", "TERM": "dumb"}
+    return subprocess.run(
+        [str(DEID), *arguments], input=stdin, capture_output=True, text=True, check=False, env=environment
+    )
+
+
+@pytest.mark.parametrize("command", ["redact", "evaluate", "refresh", "hospital", "waive", "db", "doctor", "ui"])
+def test_every_command_explains_itself(command: str) -> None:
+    shown = deid(command, "--help")
+    assert shown.returncode == 0
+    assert f"deid {command}" in shown.stdout
+
+
+def test_hospital_writes_the_feed_and_its_gold_apart(installation: Path) -> None:
+    written = deid("hospital", "--notes", "60")
+    assert written.returncode == 0, written.stderr
+    settings = load_settings(installation)
+    feed = settings.feeds["hospital"]
+    assert Site(settings).deliveries() == [Delivery("hospital", "2026-01-05"), Delivery("hospital", "2026-01-12")]
+    assert sorted(path.name for path in settings.path(feed.gold).iterdir()) == [
+        "2026-01-05.jsonl.gz",
+        "2026-01-12.jsonl.gz",
+    ]
+    assert not list(settings.path(feed.path).rglob("*gold*"))
+
+
+def test_hospital_refuses_a_feed_without_a_place_for_gold(installation: Path) -> None:
+    refused = deid("hospital", "--feed", "ehr")
+    assert refused.returncode == 1
+    assert "settings-invalid [feeds.ehr.gold]" in refused.stderr
+
+
+def test_bootstrap_can_be_repeated_and_status_says_where_all_is(installation: Path) -> None:
+    for _ in range(2):
+        done = deid("db", "bootstrap")
+        assert done.returncode == 0, done.stderr
+    assert "gate profile demo" in deid("db", "status").stdout
+
+
+def test_psql_prints_rows_to_the_analyst_and_no_more(installation: Path) -> None:
+    shown = deid("db", "psql", "--", "-At", stdin="select current_user, count(*) from research.notes;")
+    assert shown.stdout.strip() == "analyst|0"
+    assert "permission denied" in deid("db", "psql", stdin="select * from staging.note;").stderr
+
+
+def test_a_role_that_is_none_is_refused_by_name(installation: Path) -> None:
+    assert deid("db", "psql", "--role", "superuser").returncode != 0
+
+
+def test_a_waiver_needs_a_reason(installation: Path) -> None:
+    refused = deid(
+        *("waive", "hospital@2026-01-05", "site_gold", "--who", "Officer", "--why", "short", "--until", "2099-01-01")
+    )
+    assert refused.returncode == 1
+    assert "waiver-invalid [reason]" in refused.stderr
+
+
+def test_the_doctor_names_what_is_not_well(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("DEID_CONFIG", "DEID_SECRET", "DEID_SECRET_FILE", "DEID_WAREHOUSE_URL"):
+        monkeypatch.delenv(name, raising=False)
+    (tmp_path / "deid.toml").write_text('site = "north"\n[feeds.ehr]\npath = "missing"\n')
+    examined = deid("doctor", "--config", str(tmp_path / "deid.toml"))
+    assert examined.returncode == 1
+    assert "feed-unreadable" in examined.stdout
+    assert "secret-missing" in examined.stdout
+
+
+def test_an_unexpected_failure_shows_a_code_and_no_traceback(installation: Path) -> None:
+    text = installation.read_text()
+    installation.write_text(text + "\n[redaction]\npolicy = '/dev/null'\n")
+    try:
+        failed = deid("refresh")
+    finally:
+        installation.write_text(text)
+    assert failed.returncode == 1
+    assert "policy-" in failed.stderr
+    assert "Traceback" not in failed.stderr
+
+
+@pytest.fixture
+def own_home(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """An installation with nothing but a deid.toml, as a newcomer has it; its embedded server is stopped at the end."""
+    for name in ("DEID_SECRET", "DEID_SECRET_FILE", "DEID_WAREHOUSE_URL", "DAGSTER_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    folder = Path(tempfile.mkdtemp(prefix="deid-cli-"))
+    config = folder / "deid.toml"
+    config.write_text('site = "north"\nprofile = "demo"\n[feeds.hospital]\npath = "deliveries"\ndemonstration = true\n')
+    (folder / "deliveries").mkdir()
+    monkeypatch.setenv("DEID_CONFIG", str(config))
+    yield folder
+    EmbeddedServer(folder / ".deid").stop(force=True)
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def test_without_a_url_the_warehouse_is_embedded_and_stops_when_asked(own_home: Path) -> None:
+    done = deid("db", "bootstrap")
+    assert done.returncode == 0, done.stderr
+    assert "embedded PostgreSQL" in done.stderr
+    assert stat.S_IMODE((own_home / ".deid" / "secret").stat().st_mode) == 0o600
+    assert deid("db", "psql", "--", "-At", stdin="select current_user;").stdout.strip() == "analyst"
+    assert "stopped" in deid("db", "stop").stderr
+    assert "release none active" in deid("db", "status").stdout
+
+
+@pytest.mark.slow
+def test_the_ui_says_its_address_and_answers_there(own_home: Path) -> None:
+    assert deid("db", "bootstrap").returncode == 0
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [str(DEID), "ui", "--port", str(port)]
+    with (own_home / "ui.log").open("w") as log:
+        ui = subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True)
+    try:
+        address = f"http://127.0.0.1:{port}"
+        for _ in range(120):
+            assert ui.poll() is None, (own_home / "ui.log").read_text()
+            try:
+                with urllib.request.urlopen(f"{address}/server_info", timeout=2) as answer:
+                    assert "dagster_webserver_version" in answer.read().decode()
+                break
+            except OSError:
+                time.sleep(0.5)
+        else:
+            pytest.fail((own_home / "ui.log").read_text())
+        assert address in (own_home / "ui.log").read_text()
+    finally:
+        os.killpg(ui.pid, signal.SIGTERM)
+        ui.wait(timeout=30)

@@ -1,0 +1,231 @@
+"""`deid redact` from files to files: order, offsets, refusals, and nothing left half-written."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from deid_platform.corpora import Role
+from deid_platform.detection import DetectorSpec
+from deid_platform.engine import Detection, LocalEngine
+from deid_platform.errors import Code, DeidError
+from deid_platform.redaction.policy import load_policy
+from deid_platform.workbench import read_topics, redact_file
+
+DEID = Path(sys.executable).with_name("deid")
+NOTES = [
+    {"note_id": "b", "text": "Patient: Ann Quillfeather\r\nDOB 03/04/1950, phone (617) 555-0142.", "patient_id": "p1"},
+    {"note_id": "a", "text": "BP 120/80, on the Bruce protocol.\u2028Stable."},
+]
+SLOW_MODULES = ("dagster", "dbt", "great_expectations", "pandas", "torch", "transformers", "sqlalchemy", "matplotlib")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    lines = "".join(json.dumps(row) + "\n" for row in NOTES)
+    (tmp_path / "notes.jsonl").write_text(lines, encoding="utf-8")
+    (tmp_path / "patients.csv").write_text("patient_id,first_name,last_name\np1,Ann,Quillfeather\n")
+    return tmp_path
+
+
+def redact(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [str(DEID), "redact", str(folder / "notes.jsonl"), "-o", str(folder / "out.jsonl"), *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder)
+
+
+def rows(folder: Path) -> list[dict]:
+    return [json.loads(line) for line in (folder / "out.jsonl").read_text(encoding="utf-8").split("\n") if line]
+
+
+def test_notes_come_out_redacted_in_their_order_with_offsets_into_the_original(folder: Path) -> None:
+    done = redact(folder, "--patients", str(folder / "patients.csv"))
+    assert done.returncode == 0, done.stderr
+    assert [row["note_id"] for row in rows(folder)] == ["b", "a"]
+    first, second = rows(folder)
+    assert "Quillfeather" not in first["text"]
+    assert "555-0142" not in first["text"]
+    assert "\r\n" in first["text"]
+    surfaces = {NOTES[0]["text"][start:end]: label for start, end, label in first["spans"]}
+    assert surfaces["Ann Quillfeather"] == "PATIENT"
+    assert surfaces["03/04/1950"] == "DATE"
+    assert second == {"note_id": "a", "text": NOTES[1]["text"], "spans": []}
+
+
+def test_the_output_is_private(folder: Path) -> None:
+    redact(folder)
+    assert stat.S_IMODE((folder / "out.jsonl").stat().st_mode) == 0o600
+
+
+def test_refused_rows_are_counted_left_out_and_told_by_the_exit_status(folder: Path) -> None:
+    with (folder / "notes.jsonl").open("a") as lines:
+        lines.write('{"note_id": "b", "text": "twice"}\n{"note_id": "c", "text": ""}\nnot json\n')
+    done = redact(folder)
+    assert done.returncode == 3
+    assert len(rows(folder)) == 2
+    for reason in ("duplicate_note_id", "empty_text", "malformed_row"):
+        assert f"1 rows refused: {reason}" in done.stderr
+
+
+def test_a_roster_that_is_not_read_whole_is_an_error(folder: Path) -> None:
+    (folder / "patients.csv").write_text("patient_id,last_name,nickname\np1,Quillfeather,Quill\n")
+    with pytest.raises(DeidError) as error:
+        read_topics({Role.PATIENTS: folder / "patients.csv"})
+    assert error.value.ref == "patients, row 1: unknown_column"
+    done = redact(folder, "--patients", str(folder / "patients.csv"))
+    assert done.returncode == 1
+    assert not (folder / "out.jsonl").exists()
+    assert "Quillfeather" not in done.stderr
+
+
+def test_a_birth_date_that_is_none_is_left_out_and_told(folder: Path) -> None:
+    (folder / "patients.csv").write_text("patient_id,last_name,birth_date\np1,Quillfeather,03/04/1950\n")
+    done = redact(folder, "--patients", str(folder / "patients.csv"))
+    assert done.returncode == 0
+    assert "patients: 1 dates left out" in done.stderr
+    assert "Quillfeather" not in rows(folder)[0]["text"]
+
+
+class FailsOn(LocalEngine):
+    """An engine whose detector fails on one note."""
+
+    def detect(self, spec, notes, *, on_batch=None):
+        for index, note in enumerate(notes):
+            failed = note.note_id == "b"
+            yield Detection(index, None if failed else (), Code.DETECTOR_FAILED if failed else None)
+
+
+def test_a_note_on_which_the_detector_fails_is_withheld(folder: Path) -> None:
+    outcome = redact_file(
+        folder / "notes.jsonl",
+        folder / "out.jsonl",
+        spec=DetectorSpec(),
+        policy=load_policy("safe_harbor"),
+        engine=FailsOn(),
+    )
+    assert outcome.withheld == 1
+    assert not outcome.complete
+    assert [row["note_id"] for row in rows(folder)] == ["a"]
+
+
+def test_an_interrupted_pass_leaves_no_output(folder: Path) -> None:
+    class Interrupted(LocalEngine):
+        def detect(self, spec, notes, *, on_batch=None):
+            raise DeidError(Code.DETECTOR_UNKNOWN)
+
+    with pytest.raises(DeidError):
+        redact_file(
+            folder / "notes.jsonl",
+            folder / "out.jsonl",
+            spec=DetectorSpec(),
+            policy=load_policy("safe_harbor"),
+            engine=Interrupted(),
+        )
+    assert sorted(path.name for path in folder.iterdir()) == ["notes.jsonl", "patients.csv"]
+
+
+class MustNotRun(LocalEngine):
+    """An engine that no note may reach."""
+
+    def detect(self, spec, notes, *, on_batch=None):
+        raise AssertionError
+
+
+def _output(folder: Path, kind: str) -> tuple[Path, Path]:
+    """Notes and an output that would take their place."""
+    notes = folder / "notes.jsonl"
+    match kind:
+        case "the same path":
+            return notes, notes
+        case "another spelling":
+            return notes, folder / "sub" / ".." / "notes.jsonl"
+        case "a relative path":
+            return notes, Path("notes.jsonl")
+        case "a symbolic link":
+            (folder / "link.jsonl").symlink_to(notes)
+            return notes, folder / "link.jsonl"
+        case "a link as input":
+            (folder / "link.jsonl").symlink_to(notes)
+            return folder / "link.jsonl", notes
+        case "a hard link":
+            (folder / "link.jsonl").hardlink_to(notes)
+            return notes, folder / "link.jsonl"
+        case _:
+            return notes.rename(folder / ".out.jsonl.tmp"), folder / "out.jsonl"
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "the same path",
+        "another spelling",
+        "a relative path",
+        "a symbolic link",
+        "a link as input",
+        "a hard link",
+        "where the output is first written",
+    ],
+)
+def test_the_output_may_not_replace_the_notes(folder: Path, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
+    (folder / "sub").mkdir()
+    monkeypatch.chdir(folder)
+    source, target = _output(folder, kind)
+    content, names = source.read_bytes(), sorted(folder.iterdir())
+    with pytest.raises(DeidError) as error:
+        redact_file(source, target, spec=DetectorSpec(), policy=load_policy("safe_harbor"), engine=MustNotRun())
+    assert (error.value.code, error.value.ref) == (Code.INPUT_INVALID, "output is the input")
+    assert (source.read_bytes(), sorted(folder.iterdir())) == (content, names)
+
+
+def test_an_output_of_an_earlier_pass_is_replaced(folder: Path) -> None:
+    (folder / "out.jsonl").write_text((folder / "notes.jsonl").read_text())  # equal bytes, yet another file
+    assert redact(folder).returncode == 0
+    assert "555-0142" not in rows(folder)[0]["text"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (["--detector", "oracle"], "detector-unknown"),
+        (["--policy", "none"], "policy-unknown"),
+        (["--patients", "missing.csv"], "feed-unreadable"),
+    ],
+)
+def test_what_cannot_be_used_is_told_by_its_code(folder: Path, arguments: list[str], code: str) -> None:
+    done = redact(folder, *arguments)
+    assert done.returncode == 1
+    assert code in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_no_slow_library_is_loaded(folder: Path) -> None:
+    script = (
+        "import sys; from deid_platform.cli import app\n"
+        "try: app()\n"
+        "except SystemExit: pass\n"
+        f"print([name for name in {SLOW_MODULES!r} if name in sys.modules])"
+    )
+    command = [sys.executable, "-c", script, "redact", str(folder / "notes.jsonl"), "-o", str(folder / "out.jsonl")]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env={**os.environ, "TERM": "dumb"})
+    assert done.stdout.strip().endswith("[]"), done.stdout
+    assert len(rows(folder)) == 2
+
+
+def test_evaluate_scores_a_gold_file(folder: Path) -> None:
+    gold = {**NOTES[0], "spans": [[9, 25, "PATIENT"], [31, 41, "DATE"]]}
+    (folder / "gold.jsonl").write_text(json.dumps(gold) + "\n")
+    done = subprocess.run(
+        [str(DEID), "evaluate", str(folder / "gold.jsonl"), "--patients", str(folder / "patients.csv")],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "COLUMNS": "120"},
+    )
+    assert done.returncode == 0, done.stderr
+    assert "PATIENT" in done.stdout
+    assert "inputs: topics" in done.stdout
