@@ -130,6 +130,8 @@ def redact(
     console.print(
         f"{outcome.notes:,} notes redacted under {rules.name}: {outcome.replaced:,} of {outcome.found:,} spans replaced"
     )
+    if outcome.undated:
+        console.print(f"{outcome.undated:,} notes have a date that is none (YYYY-MM-DD is read)", highlight=False)
     if not outcome.complete:
         for reason, count in sorted(outcome.rejected.items()):
             console.print(f"{count:,} rows refused: {reason}")

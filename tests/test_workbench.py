@@ -72,6 +72,15 @@ def test_refused_rows_are_counted_left_out_and_told_by_the_exit_status(folder: P
         assert f"1 rows refused: {reason}" in done.stderr
 
 
+def test_columns_without_a_meaning_and_dates_that_are_none_lose_no_note(folder: Path) -> None:
+    with (folder / "notes.jsonl").open("a") as lines:
+        lines.write('{"note_id": "c", "text": "Well.", "spans": [[0, 1]], "note_date": "13/13/2020"}\n')
+    done = redact(folder)
+    assert done.returncode == 0, done.stderr
+    assert rows(folder)[-1] == {"note_id": "c", "text": "Well.", "spans": []}
+    assert "1 notes have a date that is none" in done.stderr
+
+
 def test_a_roster_that_is_not_read_whole_is_an_error(folder: Path) -> None:
     (folder / "patients.csv").write_text("patient_id,last_name,nickname\np1,Quillfeather,Quill\n")
     with pytest.raises(DeidError) as error:

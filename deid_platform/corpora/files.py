@@ -16,7 +16,7 @@ import hashlib
 import re
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, cast
@@ -181,13 +181,24 @@ def read_notes(
     ignore: Collection[str] = (),
     defaults: Mapping[str, str] | None = None,
     max_chars: int = MAX_CHARS,
+    strict: bool = True,
 ) -> Iterator[Note | Rejection]:
     """The notes of one file of any name that ends in a known format, under the rules of a feed.
+
+    Args:
+        path: The file.
+        columns: Source column to field, see `rows.shapes`.
+        ignore: Columns that are dropped unread.
+        defaults: Field to a constant for rows without a value there.
+        max_chars: The longest text, in code points.
+        strict: Whether a column without a meaning refuses its row, as in a feed; else it is left aside, and a
+            note with an impossible date stands without it.
 
     Raises:
         DeidError: `feed-mapping`, at once; what is wrong with the file itself comes as rejections.
     """
-    return _notes([path], shapes(columns, ignore, defaults)[Role.NOTES], max_chars)
+    shape = shapes(columns, ignore, defaults)[Role.NOTES]
+    return _notes([path], replace(shape, strict=strict), max_chars)
 
 
 def read_topic(

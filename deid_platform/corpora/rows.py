@@ -45,12 +45,15 @@ class Shape:
         columns: Source column to field.
         ignore: Columns that are dropped unread.
         defaults: Field to the constant that stands where a row has none.
+        strict: Whether a column without a meaning, or a note's impossible date, refuses the row; else they
+            are left aside.
     """
 
     role: Role
     columns: Mapping[str, str]
     ignore: frozenset[str]
     defaults: Mapping[str, str | date]
+    strict: bool = True
 
 
 def shapes(
@@ -120,7 +123,8 @@ def record_of(
         latest: The last day that a note may be dated.
 
     Returns:
-        One of the two, or both for a topic row that stands without its impossible date.
+        One of the two, or both for a row that stands without its impossible date: any topic's, and a note's
+        where the shape is not strict.
     """
     dropped: Reason | None = None
     values: dict[str, str | date] = dict(shape.defaults)
@@ -129,10 +133,12 @@ def record_of(
             continue
         name = shape.columns.get(column)
         if name is None:
-            return None, Reason.UNKNOWN_COLUMN
+            if shape.strict:
+                return None, Reason.UNKNOWN_COLUMN
+            continue
         value = _value(name, cell)
-        if value is Reason.IMPOSSIBLE_DATE and shape.role is not Role.NOTES:
-            # Without the row, the person's name would be unknown and stay in the notes.
+        if value is Reason.IMPOSSIBLE_DATE and (shape.role is not Role.NOTES or not shape.strict):
+            # Without its row, a person's name would be unknown and stay in the notes.
             dropped = value
         elif isinstance(value, Reason):
             return None, value
