@@ -68,31 +68,39 @@ def take_in_notes(reader: Reader, delivery: Delivery, *, store: NoteStore, keyri
     Raises:
         DeidError: `feed-empty`, with the reasons, if no good note, no withdrawal and no topic row arrived.
     """
-    rejected: Counter[str] = Counter()
-
-    def good(items: Iterable[T | Rejection]) -> Iterator[T]:
-        for item in items:
-            if isinstance(item, Rejection):
-                rejected[item.reason.value] += 1
-            else:
-                yield item
+    refused_notes: Counter[str] = Counter()
+    refused_withdrawals: Counter[str] = Counter()
 
     def parts() -> Iterator[pa.Table]:
-        for batch in tables.batched(good(reader.notes(delivery)), tables.NOTES_A_PART):
+        for batch in tables.batched(_good(reader.notes(delivery), refused_notes), tables.NOTES_A_PART):
             rows = [{**tables.to_row(note), "content_digest": content_digest(note, keyring)} for note in batch]
             yield pa.Table.from_pylist(rows, schema=tables.RAW_SCHEMA)
 
     digest = files_digest(reader, delivery, keyring)
-    meta = lambda: {"files": digest, "rejected": dict(rejected)}  # noqa: E731 - two manifests, one late binding
-    notes = store.write(tables.RAW_NOTES, delivery.key, parts(), meta=meta)
-    withdrawals = list(good(reader.withdrawals(delivery, known_patients=None, known_notes=None)))
-    rejected.update(_unknown(store, delivery, withdrawals))
+    notes = store.write(
+        tables.RAW_NOTES, delivery.key, parts(), meta=lambda: {"files": digest, "rejected": dict(refused_notes)}
+    )
+    items = reader.withdrawals(delivery, known_patients=None, known_notes=None)
+    withdrawals = list(_good(items, refused_withdrawals))
+    refused_withdrawals.update(_unknown(store, delivery, withdrawals))
     table = pa.Table.from_pylist([tables.to_row(w) for w in withdrawals], schema=tables.WITHDRAWAL_SCHEMA)
-    withdrawn = store.write(tables.WITHDRAWALS, delivery.key, [table], meta=meta)
+    withdrawn = store.write(
+        tables.WITHDRAWALS, delivery.key, [table], meta=lambda: {"rejected": dict(refused_withdrawals)}
+    )
+    rejected = refused_notes + refused_withdrawals
     if not notes.rows and not withdrawn.rows and not _any_topic(store, delivery):
         reasons = ", ".join(f"{count} {reason}" for reason, count in sorted(rejected.items()))
         raise DeidError(Code.FEED_EMPTY, f"{delivery.key}: {reasons or 'no rows'}")
     return Intake(notes.rows, dict(rejected), withdrawn.rows)
+
+
+def _good(items: Iterable[T | Rejection], refused: Counter[str]) -> Iterator[T]:
+    """The items that are no rejections; those are counted by their reason on the way."""
+    for item in items:
+        if isinstance(item, Rejection):
+            refused[item.reason.value] += 1
+        else:
+            yield item
 
 
 def _unknown(store: NoteStore, delivery: Delivery, withdrawals: Iterable[Withdrawal]) -> Counter[str]:

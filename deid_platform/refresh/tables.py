@@ -19,8 +19,8 @@ from deid_platform.notes import Facility, Note, Patient, Provider, Span, Topics,
 RAW_NOTES = "source/raw_notes"
 WITHDRAWALS = "source/withdrawals"
 TOPICS = {"patients": Patient, "providers": Provider, "facilities": Facility}
-ROWS_REFUSED = (RAW_NOTES, *(f"source/{name}" for name in TOPICS))
-"""Datasets whose manifests count the rows that were refused; withdrawals are counted with the notes."""
+ROWS_REFUSED = (RAW_NOTES, WITHDRAWALS, *(f"source/{name}" for name in TOPICS))
+"""Datasets whose manifests count the rows that were refused."""
 INSTITUTION = "dictionaries/institution"
 MEDICAL = "dictionaries/medical"
 REDACTED_NOTES = "deid/redacted_notes"

@@ -72,6 +72,8 @@ def test_a_withdrawal_of_what_is_not_known_is_counted_and_kept(site, deliver, ta
     taken = take_in(delivery)
     assert taken.withdrawn == 5
     assert taken.rejected == {"unknown_note": 1, "unknown_patient": 1}
+    assert site.store.manifest("source/withdrawals", delivery.key).meta["rejected"] == taken.rejected
+    assert site.store.manifest("source/raw_notes", delivery.key).meta["rejected"] == {}
 
 
 def test_a_lost_patient_row_is_remembered_and_a_lost_value_is_none(site, deliver, take_in) -> None:

@@ -217,6 +217,8 @@ def test_the_summary_tells_the_way_of_every_delivery(site) -> None:
     lines = {line.delivery: line for line in found.deliveries}
     assert lines["hospital@2026-01-12"].promoted == 2
     assert lines["hospital@2026-01-19"].missing == ("expectations",)
+    # A withdrawal that names nobody is told like any other row that was refused.
+    assert lines["hospital@2026-03-02"].rejected == 1
     assert found.leaks == 0
     page = summary_markdown(found)
     assert "missing: expectations" in page
