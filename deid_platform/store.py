@@ -173,9 +173,14 @@ class NoteStore:
             except (OSError, pa.ArrowException):
                 raise DeidError(Code.STORE_TORN, f"{dataset}/{partition}") from None
 
+    def stream(self, dataset: str, partition: str) -> Iterator[dict[str, Any]]:
+        """The rows of a partition as dictionaries, in order, one part in memory at a time."""
+        for table in self.read(dataset, partition):
+            yield from table.to_pylist()
+
     def rows(self, dataset: str, partition: str) -> list[dict[str, Any]]:
         """All rows of a partition as dictionaries, in order. For small partitions and tests."""
-        return [row for table in self.read(dataset, partition) for row in table.to_pylist()]
+        return list(self.stream(dataset, partition))
 
     def partitions(self, dataset: str) -> list[str]:
         """Partition keys of a dataset that hold a manifest, sorted."""

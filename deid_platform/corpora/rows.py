@@ -14,6 +14,7 @@ from typing import Any
 
 from deid_platform.corpora import Reason, Role
 from deid_platform.errors import Code, DeidError
+from deid_platform.languages import UNDETERMINED
 from deid_platform.notes import Facility, Note, Patient, Provider, Withdrawal
 
 Record = Note | Patient | Provider | Facility | Withdrawal
@@ -32,7 +33,6 @@ _EARLIEST = date(1900, 1, 1)
 _NO_DEFAULT = frozenset({"note_id", "text"})
 # What a BCP 47 tag looks like, underscores allowed.
 _LANGUAGE = re.compile(r"[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{2,8})*")
-_UNDETERMINED = "und"
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -189,7 +189,7 @@ def _value(name: str, cell: object) -> str | date | Reason | None:
     if not (stripped := cell.strip()):
         return None
     if name == "language":
-        return stripped if _LANGUAGE.fullmatch(stripped) else _UNDETERMINED
+        return stripped if _LANGUAGE.fullmatch(stripped) else UNDETERMINED
     if name not in _DATES:
         return stripped
     try:

@@ -36,7 +36,7 @@ from deid_platform.warehouse.staging import Inputs
 SYNTHETIC = "synthetic_hospital"
 # Apart from any seed that a demonstration would use, so that the bench never scores notes it was shown.
 SYNTHETIC_SEED = 90_210
-INPUTS = ("topics", "text")
+INPUTS = tuple(inputs.value for inputs in Inputs)
 
 
 def build_test_set(site: Site) -> TestSet:
@@ -77,8 +77,7 @@ def _latest(site: Site) -> Iterator[tuple[Delivery, Topics]]:
 
 
 def _versions(store: NoteStore, delivery: Delivery) -> Iterator[Note]:
-    for table in store.read(tables.RAW_NOTES, delivery.key):
-        yield from (tables.from_row(Note, row) for row in table.to_pylist())
+    return (tables.from_row(Note, row) for row in store.stream(tables.RAW_NOTES, delivery.key))
 
 
 @dataclass(frozen=True)

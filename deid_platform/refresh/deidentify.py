@@ -32,8 +32,9 @@ from deid_platform.redaction.redact import redact
 from deid_platform.redaction.structured import released_date
 from deid_platform.refresh import tables
 from deid_platform.store import Manifest, NoteStore
+from deid_platform.warehouse.staging import Status
 
-CLEAN, QUARANTINED = "clean", "quarantined"
+CLEAN, QUARANTINED = Status.CLEAN.value, Status.QUARANTINED.value
 OTHER_TYPE = "other"
 
 
@@ -126,7 +127,7 @@ def deidentify(
     raw = store.required(tables.RAW_NOTES, delivery.key)
 
     def parts() -> Iterator[pa.Table]:
-        rows = _redacted_rows(_raw_rows(store, delivery), known, recipe, engine, counts, progress)
+        rows = _redacted_rows(store.stream(tables.RAW_NOTES, delivery.key), known, recipe, engine, counts, progress)
         for batch in tables.batched(rows, tables.NOTES_A_PART):
             for row in batch:
                 counts[row["status"]] += 1
@@ -157,11 +158,6 @@ def deidentify(
 def released_type(note: Note, allowed: Collection[str]) -> str:
     """A note's type as it may be shown: one that the site allows, else `other`. At its source it is free text."""
     return note.note_type if note.note_type is not None and note.note_type in allowed else OTHER_TYPE
-
-
-def _raw_rows(store: NoteStore, delivery: Delivery) -> Iterator[dict[str, Any]]:
-    for table in store.read(tables.RAW_NOTES, delivery.key):
-        yield from table.to_pylist()
 
 
 def _clean_rows(store: NoteStore, delivery: Delivery, recipe: Recipe) -> dict[str, dict[str, Any]]:

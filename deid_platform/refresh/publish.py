@@ -114,25 +114,24 @@ def _staged_rows(site: Site, delivery: Delivery, manifest: Manifest, withdrawn: 
 
     digest = manifest.meta["dictionary_digest"]
     gone = set(withdrawn)
-    for table in site.store.read(tables.REDACTED_NOTES, delivery.key):
-        for row in table.to_pylist():
-            if row["note_id"] in gone:
-                continue
-            yield StagedNote(
-                note_key=site.note_key(delivery.feed, row["note_id"]),
-                status=Status(row["status"]),
-                text=row["text"],
-                content_digest=row["content_digest"],
-                dictionary_digest=digest,
-                patient_key=key("patient", row["patient_id"]),
-                provider_key=key("provider", row["provider_id"]),
-                encounter_key=key("encounter", row["encounter_id"]),
-                site=site.settings.site,
-                note_type=row["note_type"],
-                note_year=row["note_year"],
-                shifted_date=row["shifted_date"],
-                language=row["language"],
-            )
+    for row in site.store.stream(tables.REDACTED_NOTES, delivery.key):
+        if row["note_id"] in gone:
+            continue
+        yield StagedNote(
+            note_key=site.note_key(delivery.feed, row["note_id"]),
+            status=Status(row["status"]),
+            text=row["text"],
+            content_digest=row["content_digest"],
+            dictionary_digest=digest,
+            patient_key=key("patient", row["patient_id"]),
+            provider_key=key("provider", row["provider_id"]),
+            encounter_key=key("encounter", row["encounter_id"]),
+            site=site.settings.site,
+            note_type=row["note_type"],
+            note_year=row["note_year"],
+            shifted_date=row["shifted_date"],
+            language=row["language"],
+        )
     yield from _tombstones(site, delivery, withdrawn, digest)
 
 
@@ -180,8 +179,8 @@ def _count_leaks(site: Site, delivery: Delivery) -> tuple[int, int, int]:
     """Notes that leak, notes checked, and rows that do not belong to the raw note in their place."""
     topics = topics_as_of(site.store, delivery)
     leaks = checked = mismatched = 0
-    raw = (row for table in site.store.read(tables.RAW_NOTES, delivery.key) for row in table.to_pylist())
-    redacted = (row for table in site.store.read(tables.REDACTED_NOTES, delivery.key) for row in table.to_pylist())
+    raw = site.store.stream(tables.RAW_NOTES, delivery.key)
+    redacted = site.store.stream(tables.REDACTED_NOTES, delivery.key)
     for before, after in zip_longest(raw, redacted):
         if before is None or after is None or before["content_digest"] != after["content_digest"]:
             mismatched += 1

@@ -94,29 +94,25 @@ def _reasons(quarantined: Mapping[str, int]) -> str:
     return ", ".join(f"{reason} {count:,}" for reason, count in sorted(quarantined.items())) or "none"
 
 
-def _rows(summary: ReleaseSummary) -> Iterator[tuple[str, ...]]:
-    for line in summary.deliveries:
-        gate = "; ".join(
-            part
-            for part in (
-                line.state,
-                f"missing: {', '.join(line.missing)}" if line.missing else "",
-                f"waived: {', '.join(line.waived)}" if line.waived else "",
-            )
-            if part
-        )
-        yield (
-            line.delivery,
-            f"{line.notes_in:,}",
-            f"{line.rejected:,}",
-            f"{line.redacted:,}",
-            f"{sum(line.quarantined.values()):,}",
-            _reasons(line.quarantined),
-            f"{line.withdrawn:,}",
-            f"{line.promoted:,}",
-            f"{line.words_per_second:,.0f}" if line.words_per_second else "from cache",
-            gate,
-        )
+def _row(line: DeliveryLine) -> tuple[str, ...]:
+    """One delivery's cells, in the order of `_COLUMNS`."""
+    notes = (
+        line.state,
+        f"missing: {', '.join(line.missing)}" if line.missing else "",
+        f"waived: {', '.join(line.waived)}" if line.waived else "",
+    )
+    return (
+        line.delivery,
+        f"{line.notes_in:,}",
+        f"{line.rejected:,}",
+        f"{line.redacted:,}",
+        f"{sum(line.quarantined.values()):,}",
+        _reasons(line.quarantined),
+        f"{line.withdrawn:,}",
+        f"{line.promoted:,}",
+        f"{line.words_per_second:,.0f}" if line.words_per_second else "from cache",
+        "; ".join(filter(None, notes)),
+    )
 
 
 _COLUMNS = (
@@ -164,7 +160,7 @@ def summary_markdown(summary: ReleaseSummary) -> str:
     """The summary as Markdown, for the Dagster UI and for documents."""
     lines = [f"- **{name}**: {value}" for name, value in _headline(summary).items()]
     lines += ["", "| " + " | ".join(_COLUMNS) + " |", "|" + " --- |" * len(_COLUMNS)]
-    lines += ["| " + " | ".join(row) + " |" for row in _rows(summary)]
+    lines += ["| " + " | ".join(row) + " |" for row in map(_row, summary.deliveries)]
     if summary.scores:
         lines += ["", f"Measured on {_gold(summary)}; words, 95% bootstrap intervals.", ""]
         lines += ["| measure | " + " | ".join(INPUTS.get(i, i) for i in summary.scores) + " |"]
@@ -180,7 +176,7 @@ def summary_panel(summary: ReleaseSummary) -> RenderableType:
         headline.add_row(f"[bold]{name}[/]", value)
     parts: list[RenderableType] = [headline]
     for line in summary.deliveries:
-        parts += ["", _delivery_table(summary, line)]
+        parts += ["", _delivery_table(line)]
     if summary.scores:
         scores = Table(title=f"measured on {_gold(summary)}", title_justify="left", box=None, padding=(0, 2, 0, 0))
         scores.add_column("word level, 95% interval")
@@ -192,10 +188,9 @@ def summary_panel(summary: ReleaseSummary) -> RenderableType:
     return Panel(Group(*parts), title="release summary", title_align="left", expand=False)
 
 
-def _delivery_table(summary: ReleaseSummary, line: DeliveryLine) -> Table:
+def _delivery_table(line: DeliveryLine) -> Table:
     table = Table(title=line.delivery, title_justify="left", show_header=False, box=None, padding=(0, 2, 0, 0))
-    row = next(row for row in _rows(summary) if row[0] == line.delivery)
-    for name, value in list(zip(_COLUMNS, row, strict=True))[1:]:
+    for name, value in list(zip(_COLUMNS, _row(line), strict=True))[1:]:
         table.add_row(f"  {name}", value)
     return table
 
