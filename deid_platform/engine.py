@@ -114,7 +114,7 @@ def _run(detector: Detector, batch: Sequence[Note]) -> list[_Outcome]:
         good = len(found) == len(batch) and all(
             well_formed(spans, len(note.text)) for spans, note in zip(found, batch, strict=True)
         )
-    except Exception:
+    except Exception:  # whatever it raised, the notes are tried one by one, and the one at fault is withheld
         good = False
     if good:
         return [(spans, None) for spans in found]
