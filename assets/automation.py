@@ -1,6 +1,7 @@
-"""When a refresh runs: the sensor on arrivals, and the weekly schedule behind it."""
+"""When a refresh runs: the sensor on arrivals, and the weekly schedule behind it. And how long a run is kept."""
 
 import json
+from datetime import UTC, datetime, timedelta
 
 import dagster as dg
 
@@ -67,3 +68,38 @@ def weekly_schedule(settings: ScheduleSettings) -> dg.ScheduleDefinition:
         return [dg.RunRequest(run_key=f"{key}/{day}", partition_key=key) for key in wanted]
 
     return weekly_refresh
+
+
+_PARTITION = "dagster/partition"
+_FINISHED = [dg.DagsterRunStatus.SUCCESS, dg.DagsterRunStatus.FAILURE, dg.DagsterRunStatus.CANCELED]
+
+
+@dg.op(description="Deletes finished runs past their time, except each partition's last success.")
+def forget_old_runs(context: dg.OpExecutionContext, site: SiteResource) -> None:
+    """Deletes runs and their events that ended longer ago than `schedule.keep_runs_days`.
+
+    Dagster itself keeps runs for ever. The last success of each partition stays, since the UI tells from its
+    events what is materialized. What was published, when and by whom is the ledger's to say, and stays there.
+    """
+    with coded("retention"):
+        until = datetime.now(tz=UTC) - timedelta(days=site.site.settings.schedule.keep_runs_days)
+        successes = set[tuple[str, str | None]]()
+        deleted = 0
+        for record in context.instance.get_run_records(dg.RunsFilter(statuses=_FINISHED)):  # newest first
+            run = record.dagster_run
+            subject = (run.job_name, run.tags.get(_PARTITION))
+            if run.is_success and subject not in successes:
+                successes.add(subject)
+            elif (record.end_time or 0.0) < until.timestamp():
+                context.instance.delete_run(run.run_id)
+                deleted += 1
+    context.add_output_metadata({"deleted": deleted})
+
+
+@dg.job(description="Retention: old runs leave Dagster's storage.", executor_def=dg.in_process_executor)
+def retention() -> None:
+    """One op; see there."""
+    forget_old_runs()
+
+
+daily_retention = dg.ScheduleDefinition(name="daily_retention", job=retention, cron_schedule="30 3 * * *")

@@ -1,6 +1,6 @@
 """What an operator sees of the gate: its requirements and its expectations, as asset checks.
 
-The gate itself lives in Postgres. The expectations run the Great Expectations suite, write its gate row and
+The gate itself lives in Postgres. The expectations run the Great Expectations suites, write their gate row and
 stop the run where one fails; a run that leaves them out is refused by `ctl.promote` for want of that row. The
 requirements only mirror what the database will say: the decision, waivers included, stays there.
 """
@@ -11,9 +11,10 @@ from collections.abc import Iterator
 import dagster as dg
 
 from assets.gate import delivery
-from assets.layer import DELIVERIES, coded, delivery_of
+from assets.layer import DELIVERIES, coded, delivery_of, step
 from deid_platform.refresh.publish import gate_states, record_expectations
 from deid_platform.warehouse.expectations import EXPECTATIONS
+from deid_platform.warehouse.suite import Severity
 from resources import SiteResource
 
 REQUIREMENTS = {
@@ -23,6 +24,7 @@ REQUIREMENTS = {
     "topics": "the detector knew the institution's topics",
     "site_gold": "recall was measured on the site's own gold",
 }
+SEVERITY = {Severity.CRITICAL: dg.AssetCheckSeverity.ERROR, Severity.WARNING: dg.AssetCheckSeverity.WARN}
 
 
 def _specs(described: dict[str, str], *, blocking: bool) -> list[dg.AssetCheckSpec]:
@@ -57,14 +59,19 @@ def requirements(context: dg.AssetCheckExecutionContext, site: SiteResource) -> 
 @dg.multi_asset_check(
     name="expectations",
     specs=_specs(EXPECTATIONS, blocking=True),
-    description="The Great Expectations suite over staging. Results are yes or no: any other format quotes values.",
+    description="The Great Expectations suites over staging. Results are yes or no: any other format quotes values.",
 )
 def expectations(context: dg.AssetCheckExecutionContext, site: SiteResource) -> Iterator[dg.AssetCheckResult]:
-    """Runs the suite and writes its gate row before the first result is shown."""
-    with coded("gate/delivery:expectations"):
+    """Runs the suites and writes their gate row before the first result is shown."""
+    with step("gate/delivery:expectations", site):
         outcomes = record_expectations(site.site, delivery_of(context))
     for outcome in outcomes:
-        yield dg.AssetCheckResult(asset_key=delivery.key, check_name=outcome.name, passed=outcome.passed)
+        yield dg.AssetCheckResult(
+            asset_key=delivery.key,
+            check_name=outcome.name,
+            passed=outcome.passed,
+            severity=SEVERITY[outcome.severity],
+        )
 
 
 CHECKS = [requirements, expectations]

@@ -1,7 +1,7 @@
 """The one way in which an asset of this platform is declared.
 
-Belongs here: what all assets share (key, group, partitioning, seconds in the metadata, and errors that
-carry a code and no value). Does not belong here: any one asset.
+Belongs here: what all assets share (key, group, partitioning, seconds in the metadata, errors that carry a
+code and no value, and which of them are tried again). Does not belong here: any one asset.
 """
 
 from __future__ import annotations
@@ -14,9 +14,12 @@ from time import perf_counter
 from typing import Any, get_type_hints
 
 import dagster as dg
+from dagster import DagsterInvariantViolationError
 
 from deid_platform.errors import DeidError, internal
 from deid_platform.notes import Delivery
+from deid_platform.refresh.lock import installation_lock
+from resources import SiteResource
 
 # Dynamic, because late and corrected notes arrive today whatever their date.
 DELIVERIES = dg.DynamicPartitionsDefinition(name="delivery")
@@ -26,6 +29,10 @@ PRIVACY = "team:privacy-office"
 ANALYTICS = "team:analytics"
 
 Counts = Mapping[str, Any]
+
+# Three more attempts over three quarters of a minute: a server that restarts or fails over is back by then.
+# Jitter, so that runs which lost the same server do not return to it together.
+RETRIES = dg.RetryPolicy(max_retries=3, delay=4.0, backoff=dg.Backoff.EXPONENTIAL, jitter=dg.Jitter.PLUS_MINUS)
 
 
 def layer_asset(
@@ -56,7 +63,7 @@ def layer_asset(
         @wraps(compute)
         def guarded(*args: Any, **kwargs: Any) -> dg.MaterializeResult[None]:
             started = perf_counter()
-            with coded(key):
+            with step(key, kwargs["site"]):
                 shown = compute(*args, **kwargs)
             return dg.MaterializeResult(metadata={**shown, "seconds": round(perf_counter() - started, 2)})
 
@@ -80,14 +87,43 @@ def layer_asset(
 
 
 @contextmanager
+def step(where: str, site: SiteResource) -> Iterator[None]:
+    """One step's work: no other process refreshes the installation meanwhile, and only coded failures get out.
+
+    A step does not wait for the lock: it may be in a pool, and whoever holds the lock may be waiting for that pool.
+    """
+    with coded(where), installation_lock(site.site.settings.home_path):
+        yield
+
+
+@contextmanager
 def coded(where: str) -> Iterator[None]:
-    """Lets only coded failures out: any other error could quote a note, and Dagster stores what it sees."""
+    """Lets only coded failures out: any other error could quote a note, and Dagster stores what it sees.
+
+    Inside a run, a failure of infrastructure asks for another attempt as `RETRIES` says; any other is final. The
+    policy is not handed to Dagster, which would apply it to a run's termination too: the step that an operator
+    stops would start again.
+    """
     try:
         yield
     except Exception as error:
         said = error if isinstance(error, DeidError) else internal(error)
         metadata = {"code": said.code.slug, "where": where}
-        raise dg.Failure(description=str(said), metadata=metadata, allow_retries=False) from None
+        failure = dg.Failure(description=str(said), metadata=metadata, allow_retries=False)
+        retries = _retries()
+        # The last failure is raised as it is: Dagster, redacting, would cut it off from the request.
+        if said.code.transient and retries is not None and retries < RETRIES.max_retries:
+            wait = RETRIES.calculate_delay(retries + 1)
+            raise dg.RetryRequested(max_retries=RETRIES.max_retries, seconds_to_wait=wait) from failure
+        raise failure from None
+
+
+def _retries() -> int | None:
+    """How often this step was tried before; None outside a run, as in a sensor."""
+    try:
+        return int(dg.OpExecutionContext.get().retry_number)
+    except DagsterInvariantViolationError:
+        return None
 
 
 def delivery_of(context: dg.AssetExecutionContext | dg.AssetCheckExecutionContext) -> Delivery:

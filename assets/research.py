@@ -11,7 +11,7 @@ from dagster_dbt import DagsterDbtTranslator, DbtCliResource, DbtProject, dbt_as
 
 from assets import shown
 from assets.gate import delivery as gate_delivery
-from assets.layer import ANALYTICS, PRIVACY, Counts, coded, delivery_of, layer_asset
+from assets.layer import ANALYTICS, PRIVACY, Counts, delivery_of, layer_asset, step
 from deid_platform.refresh import publish
 from deid_platform.refresh.summary import release_summary
 from deid_platform.reports.summary import summary_markdown
@@ -49,7 +49,7 @@ def mart_assets(project: DbtProject) -> dg.AssetsDefinition:
 
     @dbt_assets(manifest=project.manifest_path, project=project, dagster_dbt_translator=_Marts(), name="marts")
     def marts(context: dg.AssetExecutionContext, dbt: DbtCliResource, site: SiteResource) -> Iterator[Any]:
-        with coded("marts"):
+        with step("marts", site):
             # dbt is a program of its own: it learns of the server through its environment alone.
             os.environ.update(site.site.warehouse.dbt_environment())
             # What dbt says is in its log file and, test by test, in Dagster; it need not be on the console too.
@@ -63,8 +63,14 @@ def mart_assets(project: DbtProject) -> dg.AssetsDefinition:
 @layer_asset("research/release", owner=ANALYTICS, kinds={"postgres"}, deps=[note_version, MART])
 def release(site: SiteResource) -> Counts:
     """The release that analysts see, and its summary: what came in, what went out, and how well that was measured."""
+    expired = publish.expire(site.site)
     found = release_summary(site.site)
-    return shown.counts(found.notes_shown, release=found.release, summary=dg.MetadataValue.md(summary_markdown(found)))
+    return shown.counts(
+        found.notes_shown,
+        release=found.release,
+        expired=list(expired) or None,
+        summary=dg.MetadataValue.md(summary_markdown(found)),
+    )
 
 
 ASSETS = [note_version, release]

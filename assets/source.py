@@ -47,8 +47,10 @@ patients, providers, facilities = (_topic_asset(name, description) for name, des
 def raw_notes(context: dg.AssetExecutionContext, site: SiteResource) -> Counts:
     """Notes as their source wrote them, with the delivery's withdrawals; refused rows are counted by reason."""
     it, delivery = site.site, delivery_of(context)
-    taken = intake.take_in_notes(it.reader(delivery.feed), delivery, store=it.store, keyring=it.keyring)
-    return shown.counts(taken.rows, rejected=taken.rejected, withdrawals=taken.withdrawn)
+    taken = intake.take_in_notes(
+        it.reader(delivery.feed), delivery, store=it.store, keyring=it.keyring, exclusions=it.exclusions
+    )
+    return shown.counts(taken.rows, rejected=taken.rejected, withdrawals=taken.withdrawn, rejoinings=taken.rejoined)
 
 
 ASSETS = [patients, providers, facilities, raw_notes]

@@ -15,6 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
+from deid_platform.corpora.exclusions import Exclusions
 from deid_platform.corpora.files import FilesFeed
 from deid_platform.corpora.hospital import HospitalSpec, generate, write
 from deid_platform.evaluation.leaks import find_leaks
@@ -66,7 +67,11 @@ def main() -> None:
         first = Delivery("hospital", deliveries[0].watermark)
         for name in ("patients", "providers", "facilities"):
             take_in_topic(reader, first, name, store=store)
-        timed("intake, first delivery", words, lambda: take_in_notes(reader, first, store=store, keyring=keyring))
+        timed(
+            "intake, first delivery",
+            words,
+            lambda: take_in_notes(reader, first, store=store, keyring=keyring, exclusions=Exclusions()),
+        )
 
     redacted = timed(
         "redaction", words, lambda: [redact(note, spans, policy) for note, spans in zip(notes, gold, strict=True)]

@@ -125,7 +125,13 @@ def redact(
     spec = DetectorSpec(name=detector, topics=topics or None)
     with _progress("redacting") as bar:
         outcome = redact_file(
-            notes, output, spec=spec, policy=rules, engine=LocalEngine(workers=workers), progress=bar.advance
+            notes,
+            output,
+            spec=spec,
+            policy=rules,
+            engine=LocalEngine(workers=workers),
+            beside=(patients, providers, facilities, Path(policy)),
+            progress=bar.advance,
         )
     console.print(
         f"{outcome.notes:,} notes redacted under {rules.name}: {outcome.replaced:,} of {outcome.found:,} spans replaced"
@@ -200,18 +206,21 @@ def refresh(
     feed: Annotated[str | None, typer.Option(help="Only this feed.")] = None,
     delivery: Annotated[str | None, typer.Option(help="Only this delivery, `<feed>@<watermark>`.")] = None,
     force: Annotated[bool, typer.Option(help="Run deliveries too that research already holds unchanged.")] = False,
+    wait: Annotated[bool, typer.Option(help="Wait for a refresh that is running instead of giving up.")] = False,
     config: Config = None,
 ) -> None:
     """Run the main job on every delivery that is new or changed, oldest first, and print the release summary."""
-    from deid_platform.settings import config_path
+    from deid_platform.refresh.lock import installation_lock
+    from deid_platform.settings import config_path, load_settings
 
     path = config_path(config)
-    with console.status("loading the platform"):
-        from deid_platform.main_job import load_job, refresh_deliveries
+    with installation_lock(load_settings(path).home_path, wait=wait):
+        with console.status("loading the platform"):
+            from deid_platform.main_job import load_job, refresh_deliveries
 
-        job = load_job(path)
-    outcomes = refresh_deliveries(job, path, feed=feed, only=delivery, force=force, console=console)
-    summary(path)
+            job = load_job(path)
+        outcomes = refresh_deliveries(job, path, feed=feed, only=delivery, force=force, console=console)
+        summary(path)
     if any(outcome.failure for outcome in outcomes):
         raise typer.Exit(1)
 

@@ -14,7 +14,7 @@ from typing import Any
 import dagster as dg
 
 from assets import bench, checks, deid, dictionaries, gate, research, source
-from assets.automation import delivery_sensor, refresh, weekly_schedule
+from assets.automation import daily_retention, delivery_sensor, refresh, retention, weekly_schedule
 from deid_platform.instance import prepare_instance
 from deid_platform.settings import config_path, load_settings
 from resources import SiteResource, dbt_project, dbt_resource
@@ -39,9 +39,11 @@ def build_defs(*, config: Path | None = None, resource_overrides: Mapping[str, A
     return dg.Definitions(
         assets=[*(asset for layer in layers for asset in layer.ASSETS), research.mart_assets(project)],
         asset_checks=checks.CHECKS,
-        jobs=[refresh],
+        jobs=[refresh, retention],
         sensors=[delivery_sensor(settings.schedule.sensor_seconds)],
-        schedules=[weekly_schedule(settings.schedule)],
+        schedules=[weekly_schedule(settings.schedule), daily_retention],
+        # "Materialize selected" too: a process for each step would load the libraries anew, seconds a step.
+        executor=dg.in_process_executor,
         resources={
             "site": site,
             "dbt": dbt_resource(project),

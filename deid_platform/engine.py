@@ -5,17 +5,25 @@ belong here: detection itself, or where notes come from and spans go to.
 
 Fail closed: a note on which the detector raises, or which kills its worker, comes back with an error
 and without spans, so that the caller quarantines it; its neighbours in the batch are tried one by one.
+
+Each worker has a pipe of its own. In a pool that shares queues, a worker that is killed half-way through an
+answer leaves the others waiting for its other half, and workers outlive a parent that is killed, with notes
+in their memory. Here both show as the end of a pipe.
 """
 
 from __future__ import annotations
 
 import multiprocessing
+import signal
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import chain, islice
+from multiprocessing.connection import Connection
+from queue import SimpleQueue
+from threading import Lock
+from typing import Any
 
 from deid_platform.detection import Detector, DetectorSpec
 from deid_platform.detection.spans import well_formed
@@ -129,91 +137,131 @@ def _in_process(spec: DetectorSpec, batches: Iterator[list[Note]]) -> Iterator[l
         yield _run(detector, batch)
 
 
-_worker: Detector | DeidError
-
-
-def _start_worker(spec: DetectorSpec) -> None:
-    global _worker
+def _serve(connection: Connection[Any, Any]) -> None:
+    """A worker's life: one spec, then batch after batch, until the other end of the pipe is gone."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to answer
     try:
-        _worker = _build(spec)
-    except DeidError as error:  # an initializer that raises breaks the pool and says nothing
-        _worker = error
+        try:
+            detector = _build(connection.recv())
+        except DeidError as refused:
+            connection.send(refused)
+            return
+        connection.send(None)
+        while True:
+            connection.send(_run(detector, connection.recv()))
+    except Exception:  # the parent is gone, or sees that this end is; a traceback on stderr could quote a note
+        return
 
 
-def _ready() -> None:
-    if isinstance(_worker, DeidError):
-        raise _worker
+_STARTS = 3
+"""How often a worker is started before the installation is at fault: what kills processes may hit one at its start."""
 
 
-def _work(batch: list[Note]) -> list[_Outcome]:
-    if isinstance(_worker, DeidError):
-        raise _worker
-    return _run(_worker, batch)
+class _Worker:
+    """One worker process, started when first needed and again when it has died."""
 
+    def __init__(self, spec: DetectorSpec) -> None:
+        self._spec = spec
+        self._connection: Connection[Any, Any] | None = None
+        self._process: multiprocessing.process.BaseProcess | None = None
+        self._changing = Lock()
+        self._stopped = False
 
-def _pool(spec: DetectorSpec, workers: int) -> ProcessPoolExecutor:
-    methods = multiprocessing.get_all_start_methods()
-    # Not fork: the parent may hold threads and database connections.
-    context = multiprocessing.get_context("forkserver" if "forkserver" in methods else "spawn")
-    pool = ProcessPoolExecutor(workers, mp_context=context, initializer=_start_worker, initargs=(spec,))
-    try:
+    def detect(self, batch: list[Note]) -> list[_Outcome]:
+        """The outcomes of a batch. If the process dies on it, each note by itself; a note on which it dies again fails.
+
+        Raises:
+            DeidError: If the detector cannot be built, or no process can be started.
+        """
+        outcomes = self._ask(batch)
+        if outcomes is None:
+            alone = (self._ask([note]) for note in batch)
+            outcomes = [(None, Code.DETECTOR_FAILED) if answer is None else answer[0] for answer in alone]
+        return outcomes
+
+    def stop(self) -> None:
+        """Ends the process, at whatever it is: it holds nothing that could be lost."""
+        with self._changing:
+            self._stopped = True
+            if self._process is not None:
+                self._process.kill()
+
+    def _ask(self, batch: list[Note]) -> list[_Outcome] | None:
+        """What the process answers; None if it died instead."""
+        connection = self._connection or self._started()
+        try:
+            connection.send(batch)
+            answer: list[_Outcome] = connection.recv()
+        except (EOFError, OSError):
+            self._bury(connection)
+            return None
+        return answer
+
+    def _started(self) -> Connection[Any, Any]:
+        for _ in range(_STARTS):
+            connection = self._launched()
+            try:
+                # Through the pipe, not with the process: what cannot be read there must not end up on its stderr.
+                connection.send(self._spec)
+                refused: DeidError | None = connection.recv()
+            except (EOFError, OSError):
+                self._bury(connection)
+                continue
+            if refused is not None:
+                self._bury(connection)
+                raise refused
+            self._connection = connection
+            return connection
         # A worker that cannot even start is a fault of the installation: no note may be blamed for it.
-        pool.submit(_ready).result()
-    except BrokenProcessPool:
-        pool.shutdown(wait=True)
-        raise DeidError(Code.DETECTOR_FAILED, "worker") from None
-    except DeidError:
-        pool.shutdown(wait=True)
-        raise
-    return pool
+        raise DeidError(Code.DETECTOR_FAILED, "worker")
+
+    def _launched(self) -> Connection[Any, Any]:
+        forks = "forkserver" in multiprocessing.get_all_start_methods()
+        # Not fork: the parent may hold threads and database connections.
+        context = multiprocessing.get_context("forkserver") if forks else multiprocessing.get_context("spawn")
+        with self._changing:
+            if self._stopped:
+                raise DeidError(Code.DETECTOR_FAILED, "worker")
+            ours, theirs = context.Pipe()
+            self._process = context.Process(target=_serve, args=(theirs,), daemon=True)
+            self._process.start()
+        # The process has its own copy; with this one open, its death would not end the pipe.
+        theirs.close()
+        return ours
+
+    def _bury(self, connection: Connection[Any, Any]) -> None:
+        connection.close()
+        self._connection = None
+        assert self._process is not None  # noqa: S101 - there was a pipe to it
+        self._process.kill()
+        self._process.join()
 
 
 def _in_workers(spec: DetectorSpec, batches: Iterator[list[Note]], workers: int) -> Iterator[list[_Outcome]]:
-    pending: deque[tuple[list[Note], Future[list[_Outcome]]]] = deque()
-    pool = _pool(spec, workers)
+    staff = [_Worker(spec) for _ in range(workers)]
+    idle: SimpleQueue[_Worker] = SimpleQueue()
+    for worker in staff:
+        idle.put(worker)
+
+    def work(batch: list[Note]) -> list[_Outcome]:
+        worker = idle.get()
+        try:
+            return worker.detect(batch)
+        finally:
+            idle.put(worker)
+
+    pending: deque[Future[list[_Outcome]]] = deque()
+    # A thread a worker waits at its pipe; the work is done on the other side.
+    threads = ThreadPoolExecutor(workers, thread_name_prefix="detector")
     try:
         while True:
-            try:
-                while len(pending) < 2 * workers and (batch := next(batches, None)) is not None:
-                    pending.append((batch, _submit(pool, batch)))
-                if not pending:
-                    return
-                result = pending[0][1].result()
-                pending.popleft()
-            except BrokenProcessPool:
-                # A worker was killed, by which note nobody knows: the oldest batch is tried note by note,
-                # each in a pool of its own if need be, and the other batches start again.
-                pool.shutdown(wait=True, cancel_futures=True)
-                head, _ = pending.popleft()
-                result = _one_by_one(spec, head)
-                pool = _pool(spec, workers)
-                pending = deque((batch, _submit(pool, batch)) for batch, _ in pending)
-            yield result
+            while len(pending) < 2 * workers and (batch := next(batches, None)) is not None:
+                pending.append(threads.submit(work, batch))
+            if not pending:
+                return
+            yield pending.popleft().result()
     finally:
-        pool.shutdown(wait=True, cancel_futures=True)
-
-
-def _submit(pool: ProcessPoolExecutor, batch: list[Note]) -> Future[list[_Outcome]]:
-    """Submits a batch; a pool that is already broken gives a future that says so."""
-    try:
-        return pool.submit(_work, batch)
-    except BrokenProcessPool as broken:
-        future: Future[list[_Outcome]] = Future()
-        future.set_exception(broken)
-        return future
-
-
-def _one_by_one(spec: DetectorSpec, batch: list[Note]) -> list[_Outcome]:
-    outcomes: list[_Outcome] = []
-    pool = _pool(spec, 1)
-    try:
-        for note in batch:
-            try:
-                outcomes.extend(pool.submit(_work, [note]).result())
-            except BrokenProcessPool:
-                outcomes.append((None, Code.DETECTOR_FAILED))
-                pool.shutdown(wait=True)
-                pool = _pool(spec, 1)
-    finally:
-        pool.shutdown(wait=True)
-    return outcomes
+        threads.shutdown(wait=False, cancel_futures=True)
+        for worker in staff:
+            worker.stop()
+        threads.shutdown(wait=True)

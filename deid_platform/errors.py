@@ -34,8 +34,20 @@ class Code(Enum):
     )
     SECRET_WEAK = (
         "secret-weak",
-        "The key secret is shorter than 32 bytes or is one repeated character.",
+        "A key secret is shorter than 32 bytes, repeats itself, counts up or is a placeholder; the reference names the "
+        "variable if it is a former one.",
         "Generate one: `python -c 'import secrets; print(secrets.token_hex(32))'`.",
+    )
+    SECRET_IN_SETTINGS = (
+        "secret-in-settings",
+        "deid.toml holds a password or a secret; the reference names the key.",
+        "Move it to the environment or to a file (docs/configuration.md), and change it: it has been on disk.",
+    )
+    PASSWORD_WEAK = (
+        "password-weak",
+        "A role's password is shorter than 12 characters, its own name, a placeholder or made by a rule; the reference "
+        "names the role.",
+        "Generate one: `python -c 'import secrets; print(secrets.token_urlsafe(24))'`.",
     )
     # Data model
     SPAN_BOUNDS = (
@@ -75,6 +87,11 @@ class Code(Enum):
         "A delivery holds no notes file and no withdrawals, or every row of it was refused.",
         "Look at the reason counts of source/raw_notes.",
     )
+    OPT_OUTS_UNREADABLE = (
+        "opt-outs-unreadable",
+        "The list of patients who opted out of research is missing, empty, or has a row that cannot be read.",
+        "Restore it, or remove opt_outs from [exclusions] if nobody opted out: nothing is taken in without it.",
+    )
     FEED_MAPPING = (
         "feed-mapping",
         "A column mapping names a field that does not exist, or maps two columns to one field.",
@@ -109,8 +126,25 @@ class Code(Enum):
     # Warehouse and gate
     WAREHOUSE_UNREACHABLE = (
         "warehouse-unreachable",
-        "The warehouse does not answer or refuses the login.",
-        "Check DEID_WAREHOUSE_URL, or start the embedded server with `deid db bootstrap`.",
+        "The warehouse does not answer, or went away in the middle; what had begun is undone.",
+        "Check DEID_WAREHOUSE_URL, or start the embedded server with `deid db bootstrap`; then run again.",
+    )
+    WAREHOUSE_LOGIN = (
+        "warehouse-login",
+        "The warehouse does not let this role in: wrong or missing password, or pg_hba.conf refuses it; the reference "
+        "names the role.",
+        "Check DEID_PASSWORD_<ROLE> and pg_hba.conf; `deid db bootstrap` sets the passwords of the environment anew.",
+    )
+    WAREHOUSE_TLS = (
+        "warehouse-tls",
+        "No trusted connection: the certificate is expired, another host's or signed by an authority not known here, "
+        "or one side insists on TLS and the other has none.",
+        "Renew the certificate, or check sslmode and sslrootcert of DEID_WAREHOUSE_URL.",
+    )
+    WAREHOUSE_FULL = (
+        "warehouse-full",
+        "The warehouse has no disk space, memory or connection left; what had begun is undone.",
+        "Make room, then run again.",
     )
     WAREHOUSE_STATEMENT = (
         "warehouse-statement",
@@ -142,15 +176,40 @@ class Code(Enum):
         "A waiver needs a person, a reason of at least ten characters and a date ahead; some gates take none.",
         "Give --who, --why and --until.",
     )
+    SUITE_INVALID = (
+        "suite-invalid",
+        "A suite of expectations has a key, type, argument or figure that does not exist; the reference names it.",
+        "Correct the file under deid_platform/warehouse/suites.",
+    )
     RELEASE_CONFLICT = (
         "release-conflict",
         "A release would mix detectors, policies or keys, or would lose deliveries that the active one has.",
         "Give each combination a release of its own; promote every delivery into it before it is activated.",
     )
+    RELEASE_UNKNOWN = (
+        "release-unknown",
+        "There is no release of that name, or none before the one that analysts see.",
+        "`deid release list` names them.",
+    )
+    FINDING_INVALID = (
+        "finding-invalid",
+        "No release holds a note of that key, or the span does not lie within its text.",
+        "Give the key and the offsets (code points, end exclusive) as research.notes shows them.",
+    )
+    PROJECT_UNKNOWN = (
+        "project-unknown",
+        "There is no project of that name.",
+        "`deid project list` names them; `deid project set` makes one.",
+    )
     NOT_MATERIALIZED = (
         "not-materialized",
         "A step was started before the one that it reads from; the reference names what is missing.",
         "Materialize the upstream asset of the same delivery first, or run the whole job (`deid refresh`).",
+    )
+    REFRESH_RUNNING = (
+        "refresh-running",
+        "Another process is refreshing this installation; two at once would get in each other's way.",
+        "Wait until it has ended, or let `deid refresh --wait` do so.",
     )
     # Evaluation
     GOLD_MISSING = (
@@ -175,6 +234,11 @@ class Code(Enum):
         self.slug = slug
         self.meaning = meaning
         self.remedy = remedy
+
+    @property
+    def transient(self) -> bool:
+        """Whether the same step may succeed a moment later, with nothing mended: infrastructure that was away."""
+        return self is Code.WAREHOUSE_UNREACHABLE
 
 
 class DeidError(Exception):

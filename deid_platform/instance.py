@@ -23,17 +23,24 @@ ENVIRONMENT = {
     "DO_NOT_TRACK": "1",
 }
 
+PRIVATE = 0o077
+"""The umask of every process that may handle notes: files 0600, folders 0700."""
+
 
 def prepare_instance(settings: Settings, config: Path) -> Path:
     """Makes the instance folder if need be and points this process's environment at it.
 
-    A dagster.yaml that is already there is the operator's own and stays as it is.
+    A dagster.yaml that is already there is the operator's own and stays as it is. From here on, whatever this
+    process and its children write is open to its own user alone: each process that loads the platform comes
+    through here, whoever started it.
 
     Returns:
         The folder, which is DAGSTER_HOME.
     """
+    os.umask(PRIVATE)
     home = settings.home_path / "dagster"
-    home.mkdir(mode=0o700, parents=True, exist_ok=True)
+    home.mkdir(parents=True, exist_ok=True)
+    home.chmod(0o700)  # one that was there before may have been wider
     target = home / "dagster.yaml"
     if not target.exists():
         with resources.as_file(resources.files("deid_platform") / "dagster.yaml") as template:

@@ -12,14 +12,22 @@ from __future__ import annotations
 import base64
 import hashlib
 import hmac
+import re
+from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
+from itertools import pairwise
 
 from deid_platform.errors import Code, DeidError
 
 MIN_SECRET_BYTES = 32
+_PLACEHOLDERS = re.compile(
+    rb"change.?(me|this|it)|secret|pass.?w(or)?d|passphrase|placeholder|example|default|replace.?(me|this)|your.?key"
+    rb"|letmein|qwerty|hunter2",
+    re.IGNORECASE,
+)
 PREFIXES = {"note": "n", "patient": "p", "provider": "d", "encounter": "e"}
 
 
@@ -31,11 +39,11 @@ class Keyring:
         site: The institution; the same source id at two sites gives two keys.
 
     Raises:
-        DeidError: `secret-weak` if the secret is too short or one repeated byte.
+        DeidError: `secret-weak` if somebody could guess it (`guessable`).
     """
 
     def __init__(self, secret: bytes, *, site: str) -> None:
-        if len(secret) < MIN_SECRET_BYTES or len(set(secret)) < 8:
+        if guessable(secret, least=MIN_SECRET_BYTES):
             raise DeidError(Code.SECRET_WEAK)
         self._secret = secret
         self.site = site
@@ -64,6 +72,26 @@ class Keyring:
     def digest(self, *parts: str | bytes) -> str:
         """A keyed content digest, 32 hexadecimal characters."""
         return self.mac("digest", *parts).hex()[:32]
+
+
+def guessable(secret: bytes, *, least: int) -> bool:
+    """Whether a secret is short, made by a rule, or what a template said until somebody should have changed it.
+
+    A random secret is not refused by mistake: in 32 random bytes, or 12 characters of base64, each of these has a
+    probability under one in a million.
+
+    Args:
+        secret: A key secret or a password.
+        least: The fewest bytes that will do.
+    """
+    if len(secret) < least or len(set(secret)) < least // 4 or _PLACEHOLDERS.search(secret):
+        return True
+    # One block again and again, whole or cut off: from some place on it equals its own beginning.
+    if any(secret.startswith(secret[period:]) for period in range(1, len(secret) // 2 + 1)):
+        return True
+    # Ascending, descending or any other even stride, such as an alphabet followed by the digits.
+    strides = Counter((after - before) % 256 for before, after in pairwise(secret))
+    return strides.most_common(1)[0][1] > (len(secret) - 1) * 2 / 3
 
 
 def plain_digest(*parts: str | bytes) -> str:

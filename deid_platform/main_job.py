@@ -15,17 +15,22 @@ from pathlib import Path
 from uuid import uuid4
 
 import dagster as dg
+from dagster._core.storage.dagster_run import NOT_FINISHED_STATUSES
+from dagster._core.storage.tags import PARTITION_NAME_TAG
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from deid_platform.definitions import build_defs
 from deid_platform.errors import Code, DeidError
 from deid_platform.notes import Delivery
+from deid_platform.refresh.lock import installation_lock
 from deid_platform.refresh.publish import pending
 from deid_platform.refresh.site import Site
 from deid_platform.settings import load_settings
 
 JOB = "refresh"
+# Marks the runs that `deid refresh` itself executes; those of the daemon and the UI have workers of their own.
+_OURS = {"deid/started_by": "deid refresh"}
 _POLL_SECONDS = 0.2
 
 
@@ -46,7 +51,10 @@ def load_job(config: Path) -> dg.JobDefinition:
 def refresh_deliveries(
     job: dg.JobDefinition, config: Path, *, feed: str | None, only: str | None, force: bool, console: Console
 ) -> list[Refreshed]:
-    """Runs the job on every delivery that is new or changed, oldest first.
+    """Runs the job on every delivery that is new or changed, or whose last run did not end well, oldest first.
+
+    First it tidies up after runs that were killed. It holds the installation's lock; take it before `load_job`
+    already, so that a second refresh is refused at once.
 
     Args:
         job: The main job.
@@ -61,9 +69,43 @@ def refresh_deliveries(
         up the next.
 
     Raises:
-        DeidError: `feed-unreadable` if the one delivery that is asked for has not arrived.
+        DeidError: `feed-unreadable` if the one delivery that is asked for has not arrived; `refresh-running`.
     """
     site = Site(load_settings(config))
+    with installation_lock(site.settings.home_path), dg.DagsterInstance.get() as instance:
+        end_killed_runs(instance)
+        return _refresh(job, site, instance, feed=feed, only=only, force=force, console=console)
+
+
+def end_killed_runs(instance: dg.DagsterInstance) -> list[str]:
+    """Ends the runs of `deid refresh` that were killed, and frees every pool slot that a killed run kept.
+
+    Only under the installation's lock, which proves both: who executed such a run held the lock to the end, and
+    each step holds it while it runs, so that nobody can be at work in a pool now.
+
+    Returns:
+        The ids of the runs that were ended.
+    """
+    unfinished = dg.RunsFilter(job_name=JOB, tags=_OURS, statuses=NOT_FINISHED_STATUSES)
+    killed = instance.get_runs(unfinished)
+    for run in killed:
+        instance.report_run_failed(run, "The process that executed this run was killed.")
+    slots = instance.event_log_storage
+    for run_id in slots.get_concurrency_run_ids():
+        slots.free_concurrency_slots_for_run(run_id)
+    return [run.run_id for run in killed]
+
+
+def _refresh(
+    job: dg.JobDefinition,
+    site: Site,
+    instance: dg.DagsterInstance,
+    *,
+    feed: str | None,
+    only: str | None,
+    force: bool,
+    console: Console,
+) -> list[Refreshed]:
     wanted = [
         d for d in site.deliveries(feed or (Delivery.parse(only).feed if only else None)) if only in (None, d.key)
     ]
@@ -72,16 +114,20 @@ def refresh_deliveries(
     for name in sorted({delivery.feed for delivery in wanted}):
         for error in site.reader(name).refused():
             console.print(f"not a delivery [{error.ref}]: {error.code.remedy}", markup=False, highlight=False)
-    due = wanted if force else pending(site, wanted)
-    outcomes = []
-    with dg.DagsterInstance.get() as instance:
-        instance.add_dynamic_partitions("delivery", [delivery.key for delivery in wanted])
-        for delivery in due:
-            outcomes.append(_run(job, instance, delivery, console))
+    new = set(wanted if force else pending(site, wanted))
+    due = [delivery for delivery in wanted if delivery in new or _was_stopped(instance, delivery)]
+    instance.add_dynamic_partitions("delivery", [delivery.key for delivery in wanted])
+    outcomes = [_run(job, instance, delivery, console) for delivery in due]
     for delivery in wanted:
         if delivery not in due:
             console.print(f"{delivery.key}: unchanged", highlight=False)
     return outcomes
+
+
+def _was_stopped(instance: dg.DagsterInstance, delivery: Delivery) -> bool:
+    """Whether the delivery's last run failed or was killed: what comes after its promotion may be missing."""
+    runs = instance.get_runs(dg.RunsFilter(job_name=JOB, tags={PARTITION_NAME_TAG: delivery.key}), limit=1)
+    return any(run.status in (dg.DagsterRunStatus.FAILURE, dg.DagsterRunStatus.CANCELED) for run in runs)
 
 
 def _run(job: dg.JobDefinition, instance: dg.DagsterInstance, delivery: Delivery, console: Console) -> Refreshed:
@@ -93,7 +139,7 @@ def _run(job: dg.JobDefinition, instance: dg.DagsterInstance, delivery: Delivery
             run_id=run_id,
             raise_on_error=False,
             run_config={"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}},
-            tags={"deid/feed": delivery.feed},
+            tags={**_OURS, "deid/feed": delivery.feed},
         )
     if result.success:
         console.print(f"{delivery.key}: [green]promoted[/]", highlight=False)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 
 from deid_platform.errors import Code, DeidError
@@ -131,12 +131,15 @@ class Topics(_Quiet):
         facilities: The current row of each facility.
         former: Earlier rows of a patient that differ from the current one, newest first, each once. A name or
             address that a patient has given up still names the patient in older notes.
+        undated: Patients whose current row lost its birth date because it was none; an earlier row's stands in
+            when topics are folded.
     """
 
     patients: Mapping[str, Patient] = field(default_factory=dict)
     providers: Mapping[str, Provider] = field(default_factory=dict)
     facilities: Mapping[str, Facility] = field(default_factory=dict)
     former: Mapping[str, tuple[Patient, ...]] = field(default_factory=dict)
+    undated: frozenset[str] = frozenset()
 
     @classmethod
     def of(
@@ -144,31 +147,49 @@ class Topics(_Quiet):
         patients: Iterable[Patient] = (),
         providers: Iterable[Provider] = (),
         facilities: Iterable[Facility] = (),
+        undated: Iterable[str] = (),
     ) -> Topics:
-        """Topics from rows; of two rows with one id the later one stands."""
+        """Topics from rows; of two rows with one id the later one stands, and a patient's earlier one is former."""
+        known_as: dict[str, list[Patient]] = {}
+        for patient in patients:
+            known_as.setdefault(patient.patient_id, []).insert(0, patient)
         return cls(
-            {p.patient_id: p for p in patients},
+            {patient_id: rows[0] for patient_id, rows in known_as.items()},
             {p.provider_id: p for p in providers},
             {f.facility_id: f for f in facilities},
+            {key: former for key, rows in known_as.items() if (former := _differing(rows[0], rows))},
+            frozenset(undated),
         )
 
     def folded(self, upserts: Topics) -> Topics:
         """These topics after a later delivery's upserts: a row replaces the row of its id whole.
 
-        A patient's replaced row is kept in `former`, as are the former rows of both sides.
+        A patient's replaced row is kept in `former`, as are the former rows of both sides. Where a new row lost
+        its birth date because it was none, the newest earlier one stands.
         """
+        upserts = upserts._dated_by(self)
         patients = {**self.patients, **upserts.patients}
         former = dict(self.former)
         for patient_id in dict.fromkeys((*upserts.patients, *upserts.former)):
             rows = (*upserts.patients_known_as(patient_id), *self.patients_known_as(patient_id))
-            current = patients.get(patient_id)
-            former[patient_id] = tuple(row for row in dict.fromkeys(rows) if row != current)
+            former[patient_id] = _differing(patients.get(patient_id), rows)
         return Topics(
             patients,
             {**self.providers, **upserts.providers},
             {**self.facilities, **upserts.facilities},
             {patient_id: rows for patient_id, rows in former.items() if rows},
+            (self.undated - upserts.patients.keys()) | upserts.undated,
         )
+
+    def _dated_by(self, earlier: Topics) -> Topics:
+        """These topics with the birth dates of earlier ones where a row here lost its own."""
+        patients = dict(self.patients)
+        for patient_id in self.undated & patients.keys():
+            dates = (row.birth_date for row in earlier.patients_known_as(patient_id))
+            known = next((date for date in dates if date is not None), None)
+            patients[patient_id] = replace(patients[patient_id], birth_date=known)
+        undated = frozenset(key for key in self.undated if key in patients and patients[key].birth_date is None)
+        return replace(self, patients=patients, undated=undated)
 
     def patients_known_as(self, patient_id: str | None) -> tuple[Patient, ...]:
         """All rows of one patient, the current one first, then the former, newest first; empty if unknown."""
@@ -181,6 +202,11 @@ class Topics(_Quiet):
         return bool(self.patients or self.providers or self.facilities or self.former)
 
 
+def _differing(current: Patient | None, rows: Iterable[Patient]) -> tuple[Patient, ...]:
+    """Those rows that are not the current one, each once."""
+    return tuple(row for row in dict.fromkeys(rows) if row != current)
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class Withdrawal(_Quiet):
     """A note or a whole patient that must leave research; exactly one of the two ids is set."""
@@ -191,6 +217,17 @@ class Withdrawal(_Quiet):
     def __post_init__(self) -> None:
         if (self.note_id is None) == (self.patient_id is None):
             raise DeidError(Code.INPUT_INVALID, "withdrawal")
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Rejoining(_Quiet):
+    """A withdrawn patient who takes part again.
+
+    Withdrawals and rejoinings of a patient are statements in the order of their feed's watermarks: the newest
+    counts, and within one delivery the withdrawal.
+    """
+
+    patient_id: str
 
 
 _FEED = re.compile(r"[a-z][a-z0-9_]{0,39}")

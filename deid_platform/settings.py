@@ -4,14 +4,17 @@ Belongs here: what an institution configures, its defaults, and where the key se
 belong here: what any of it does. Paths are relative to the folder of deid.toml.
 
 Secrets come from the environment or from a file: DEID_SECRET, DEID_SECRET_FILE, or `<home>/secret`,
-which the demonstration makes for itself. DEID_CONFIG names another deid.toml.
+which the demonstration makes for itself. DEID_PREVIOUS_SECRET and DEID_PREVIOUS_SECRET_FILES keep former
+ones through a rotation. DEID_CONFIG names another deid.toml.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import secrets
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -21,7 +24,11 @@ from deid_platform.errors import Code, DeidError
 from deid_platform.keys import Keyring
 
 CONFIG_NAME = "deid.toml"
+# Names under which secrets are kept, and a URL or connection string that holds a password.
+_SECRET_KEY = re.compile(r"(.*_)?(secret|password|passwd|passphrase|token|api_?key)", re.IGNORECASE)
+_SECRET_VALUE = re.compile(r"://[^/@\s]*:[^/@\s]+@|\bpassword\s*=", re.IGNORECASE)
 Identifier = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,39}$")]
+NoteTypeTerm = Annotated[str, Field(pattern=r"[^\W_]")]
 Share = Annotated[float, Field(ge=0.0, le=1.0)]
 
 
@@ -79,11 +86,50 @@ class BenchSettings(_Section):
     """Notes with gold that a feed needs for its recall to count as measured."""
 
 
+class ExclusionSettings(_Section):
+    """Notes that never enter: kinds that the law sets apart, and those of patients who opted out of research."""
+
+    note_types: tuple[NoteTypeTerm, ...] = (
+        # Psychotherapy notes: 45 CFR 164.501, 164.508(a)(2)
+        "psychotherapy",
+        "psychotherapy note",  # also where it is written as one word
+        "telepsychotherapy",
+        "psychotherapist",
+        # Records of substance use disorder programmes: 42 CFR Part 2
+        "42 CFR Part 2",
+        "substance use",
+        "substance abuse",
+        "substance misuse",
+        "SUD",
+        "addiction",
+        "chemical dependency",
+        "chemical dependence",
+        "drug and alcohol",
+        "alcohol and drug",
+        "alcohol and other drug",
+        "opioid treatment",
+        "methadone",
+    )
+    """Terms that are found in a note's type as whole words; docs/configuration.md says how."""
+    untyped: bool = False
+    """Whether a note without a type never enters either."""
+    opt_outs: Path | None = None
+    """The whole current list of patients who opted out, column `patient_id`, as JSONL, CSV or Parquet."""
+
+
 class WarehouseSettings(_Section):
     """The embedded server's database; DEID_WAREHOUSE_URL replaces the whole server."""
 
     database: Identifier = "deid"
     allow_real_notes_on_embedded: bool = False
+
+
+class ReleaseSettings(_Section):
+    """How long a release stays after another one took its place."""
+
+    keep: int = Field(default=1, ge=0)
+    """How many of those that were left last stay whatever their age, so that there is one to go back to."""
+    keep_days: int = Field(default=30, ge=0)
 
 
 class ScheduleSettings(_Section):
@@ -92,6 +138,8 @@ class ScheduleSettings(_Section):
     cron: str = "0 6 * * 1"
     timezone: str = "UTC"
     sensor_seconds: int = Field(default=60, ge=5)
+    keep_runs_days: int = Field(default=180, ge=0)
+    """How long Dagster keeps a finished run, except each delivery's last success."""
 
 
 class ProfileSettings(_Section):
@@ -102,11 +150,19 @@ class ProfileSettings(_Section):
     min_clinical_retention: Share
     min_roster_share: Share = 0.95
     """Least share of a delivery's notes whose patient the topics must know for it to count as with topics."""
+    max_quarantined_share: Share = 0.05
+    """Largest share of a delivery's notes that may be quarantined; of fewer than 20 notes, any."""
+    max_untyped_share: Share = 0.50
+    """Largest share of note type `other` before the checks warn, where the feed names types."""
+    max_foreign_tag_share: Share = 0.10
+    """Largest share of a language's clean notes with a tag in capitals that the policy does not write."""
 
 
 PROFILES: dict[str, ProfileSettings] = {
     # The demonstration shows rules alone, without a model; production asks for what paper 001's baseline reached.
-    "demo": ProfileSettings(min_recall=0.90, min_precision=0.90, min_clinical_retention=0.95),
+    "demo": ProfileSettings(
+        min_recall=0.90, min_precision=0.90, min_clinical_retention=0.95, max_quarantined_share=0.20
+    ),
     "production": ProfileSettings(min_recall=0.98, min_precision=0.95, min_clinical_retention=0.97),
 }
 
@@ -120,8 +176,10 @@ class Settings(_Section):
     feeds: dict[Identifier, FeedSettings] = {}
     detection: DetectionSettings = DetectionSettings()
     redaction: RedactionSettings = RedactionSettings()
+    exclusions: ExclusionSettings = ExclusionSettings()
     bench: BenchSettings = BenchSettings()
     warehouse: WarehouseSettings = WarehouseSettings()
+    releases: ReleaseSettings = ReleaseSettings()
     schedule: ScheduleSettings = ScheduleSettings()
     profiles: dict[Literal["demo", "production"], ProfileSettings] = {}
     root: Path = Field(default=Path(), exclude=True)
@@ -154,14 +212,41 @@ class Settings(_Section):
         """
         return Keyring(self._secret(), site=self.site)
 
+    def keyrings(self) -> tuple[Keyring, ...]:
+        """The site's keys, the current ones first, then those of former secrets by which older releases know a note.
+
+        Former secrets are those of DEID_PREVIOUS_SECRET and of the files in DEID_PREVIOUS_SECRET_FILES (separated
+        as in PATH), newest first. One that is still in use counts once.
+
+        Raises:
+            DeidError: `secret-missing` or `secret-weak`, naming the variable if it is a former secret's.
+        """
+        rings = {ring.key_id: ring for ring in (self.keyring(), *self._former_keyrings())}
+        return tuple(rings.values())
+
+    def _former_keyrings(self) -> Iterator[Keyring]:
+        if text := os.environ.get("DEID_PREVIOUS_SECRET"):
+            yield self._former(text.encode(), "DEID_PREVIOUS_SECRET")
+        for name in filter(None, os.environ.get("DEID_PREVIOUS_SECRET_FILES", "").split(os.pathsep)):
+            yield self._former(_secret_file(Path(name), "DEID_PREVIOUS_SECRET_FILES"), "DEID_PREVIOUS_SECRET_FILES")
+
+    def _former(self, secret: bytes, variable: str) -> Keyring:
+        try:
+            return Keyring(secret, site=self.site)
+        except DeidError as error:
+            raise DeidError(error.code, variable) from None
+
     def _secret(self) -> bytes:
         if text := os.environ.get("DEID_SECRET"):
             return text.encode()
-        path = Path(os.environ.get("DEID_SECRET_FILE") or self.secret_path)
-        try:
-            return path.read_bytes().strip()
-        except OSError:
-            raise DeidError(Code.SECRET_MISSING) from None
+        return _secret_file(Path(os.environ.get("DEID_SECRET_FILE") or self.secret_path))
+
+
+def _secret_file(path: Path, variable: str | None = None) -> bytes:
+    try:
+        return path.read_bytes().strip()
+    except OSError:
+        raise DeidError(Code.SECRET_MISSING, variable) from None
 
 
 def config_path(given: str | Path | None = None) -> Path:
@@ -186,13 +271,15 @@ def load_settings(given: str | Path | None = None) -> Settings:
     """Reads and checks deid.toml.
 
     Raises:
-        DeidError: `settings-missing`, or `settings-invalid` with the key's name.
+        DeidError: `settings-missing`; `settings-invalid` or `secret-in-settings` with the key's name.
     """
     path = config_path(given)
     try:
         document: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError):
         raise DeidError(Code.SETTINGS_INVALID, f"{CONFIG_NAME} is not TOML") from None
+    if misplaced := sorted(_secrets_in(document)):
+        raise DeidError(Code.SECRET_IN_SETTINGS, ", ".join(misplaced))
     if "root" in document:
         raise DeidError(Code.SETTINGS_INVALID, "root")
     try:
@@ -201,6 +288,20 @@ def load_settings(given: str | Path | None = None) -> Settings:
         # pydantic's own text prints the value; the key's name and the kind of fault are enough.
         faults = (f"{'.'.join(map(str, fault['loc']))} ({fault['type']})" for fault in error.errors())
         raise DeidError(Code.SETTINGS_INVALID, ", ".join(sorted(faults))) from None
+
+
+def _secrets_in(value: object, key: str = "", *, named: bool = False) -> Iterator[str]:
+    """The keys of a document that hold a secret: by their own name, or by what stands there."""
+    if isinstance(value, dict):
+        for name, inner in value.items():
+            ours = not key.endswith(".columns")  # there, names are the source's
+            inner_key = f"{key}.{name}" if key else name
+            yield from _secrets_in(inner, inner_key, named=ours and bool(_SECRET_KEY.fullmatch(name)))
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _secrets_in(inner, key, named=named)
+    elif named or (isinstance(value, str) and _SECRET_VALUE.search(value)):
+        yield key
 
 
 def ensure_secret(settings: Settings) -> None:

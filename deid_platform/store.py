@@ -71,9 +71,10 @@ class NoteStore:
     Args:
         uri: A local path or any URI that `pyarrow.fs.FileSystem.from_uri` understands.
         keyring: Seals manifests and parts.
+        former: What sealed some of them before the secret was changed; read by, never sealed with.
     """
 
-    def __init__(self, uri: str | Path, keyring: Keyring) -> None:
+    def __init__(self, uri: str | Path, keyring: Keyring, *former: Keyring) -> None:
         text = str(uri)
         if "://" in text:
             self._fs, self._root = pafs.FileSystem.from_uri(text)
@@ -81,6 +82,7 @@ class NoteStore:
             self._fs, self._root = pafs.LocalFileSystem(), str(Path(text).absolute())
         self._local = isinstance(self._fs, pafs.LocalFileSystem)
         self._keyring = keyring
+        self._rings = {ring.key_id: ring for ring in (*former, keyring)}
 
     def write(
         self,
@@ -104,20 +106,25 @@ class NoteStore:
             DeidError: `store-write` if anything cannot be written; the partition is then as it was.
         """
         folder = self._folder(dataset, partition)
-        written: list[str] = []
+        begun: list[str] = []
         try:
             self._make_folder(folder)
             parts = []
             for table in tables:
-                part = self._write_part(folder, table)
-                written.append(part.name)
-                parts.append(part)
+                begun.append(f"{folder}/part-{secrets.token_hex(8)}.parquet")
+                parts.append(self._write_part(begun[-1], table))
             manifest = Manifest(dataset, partition, self._keyring.key_id, tuple(parts), dict(meta() if meta else {}))
-            self._write_manifest(folder, manifest)
-        except (OSError, pa.ArrowException):
-            for name in written:
-                self._discard(f"{folder}/{name}")
-            raise DeidError(Code.STORE_WRITE, dataset) from None
+            begun.append(f"{folder}/.{MANIFEST}.{secrets.token_hex(4)}")
+            self._write_manifest(begun[-1], manifest)
+            # On a local file system a rename is atomic; object stores put a whole object or none.
+            self._fs.move(begun[-1], f"{folder}/{MANIFEST}")
+        except Exception as error:
+            # Half a part is notes all the same, and on a full disk it is also what fills it.
+            for path in begun:
+                self._discard(path)
+            if isinstance(error, (OSError, pa.ArrowException)):
+                raise DeidError(Code.STORE_WRITE, dataset) from None
+            raise
         self._sweep(folder, keep={part.name for part in parts})
         return manifest
 
@@ -135,7 +142,8 @@ class NoteStore:
         except (OSError, ValueError):
             raise DeidError(Code.STORE_TORN, f"{dataset}/{partition}") from None
         seal = document.pop("seal", "") if isinstance(document, dict) else ""
-        if not hmac.compare_digest(seal, self._seal(document)):
+        ring = self._rings.get(document.get("key_id", "")) if isinstance(document, dict) else None
+        if ring is None or not hmac.compare_digest(seal, _seal(document, ring)):
             raise DeidError(Code.STORE_TORN, f"{dataset}/{partition}")
         parts = tuple(Part(**part) for part in document.pop("parts"))
         manifest = Manifest(**document, parts=parts)
@@ -167,7 +175,7 @@ class NoteStore:
             try:
                 with self._fs.open_input_stream(f"{folder}/{part.name}") as stream:
                     raw = stream.read()
-                if self._keyring.digest(raw) != part.digest:
+                if self._rings[manifest.key_id].digest(raw) != part.digest:
                     raise DeidError(Code.STORE_TORN, f"{dataset}/{partition}")
                 yield pq.read_table(pa.BufferReader(raw))
             except (OSError, pa.ArrowException):
@@ -219,26 +227,19 @@ class NoteStore:
         with self._fs.open_output_stream(path) as stream:
             stream.write(raw)
 
-    def _write_part(self, folder: str, table: pa.Table) -> Part:
+    def _write_part(self, path: str, table: pa.Table) -> Part:
         sink = pa.BufferOutputStream()
         pq.write_table(table, sink, compression="zstd")
         raw = sink.getvalue()
-        name = f"part-{secrets.token_hex(8)}.parquet"
-        self._write_bytes(f"{folder}/{name}", memoryview(raw))
-        return Part(name, table.num_rows, raw.size, self._keyring.digest(raw.to_pybytes()))
+        self._write_bytes(path, memoryview(raw))
+        return Part(path.rpartition("/")[2], table.num_rows, raw.size, self._keyring.digest(raw.to_pybytes()))
 
-    def _write_manifest(self, folder: str, manifest: Manifest) -> None:
+    def _write_manifest(self, path: str, manifest: Manifest) -> None:
         document = {**asdict(manifest), "meta": dict(manifest.meta)}
         # What is sealed is what a reader will parse back, so a tuple must already be a list here.
         document = json.loads(json.dumps(document))
-        raw = json.dumps({**document, "seal": self._seal(document)}, indent=1).encode()
-        temporary = f"{folder}/.{MANIFEST}.{secrets.token_hex(4)}"
-        self._write_bytes(temporary, raw)
-        # On a local file system a rename is atomic; object stores put a whole object or none.
-        self._fs.move(temporary, f"{folder}/{MANIFEST}")
-
-    def _seal(self, document: object) -> str:
-        return self._keyring.digest("manifest", json.dumps(document, sort_keys=True))
+        raw = json.dumps({**document, "seal": _seal(document, self._keyring)}, indent=1).encode()
+        self._write_bytes(path, raw)
 
     def _sweep(self, folder: str, *, keep: set[str]) -> None:
         # Not what is young: another process may be reading by the manifest of a moment ago, or writing.
@@ -253,3 +254,7 @@ class NoteStore:
             self._fs.delete_file(path)
         except OSError:
             return
+
+
+def _seal(document: object, ring: Keyring) -> str:
+    return ring.digest("manifest", json.dumps(document, sort_keys=True))

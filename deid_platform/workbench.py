@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TextIO
@@ -78,6 +78,7 @@ def redact_file(
     spec: DetectorSpec,
     policy: Policy,
     engine: LocalEngine,
+    beside: Iterable[Path | None] = (),
     progress: Callable[[int], None] | None = None,
 ) -> Outcome:
     """Redacts a file of notes, in its order, into JSON lines `{"note_id", "text", "spans"}`.
@@ -92,14 +93,16 @@ def redact_file(
         spec: The detector, with topics or for the text alone.
         policy: What replaces each label.
         engine: Where detection runs.
+        beside: The other files that this pass was made from: topics, a policy.
         progress: Called with the number of notes done since the last call.
 
     Raises:
-        DeidError: `input-invalid`, before anything is read, if writing would replace the notes themselves,
-            through whatever link or path.
+        DeidError: `input-invalid`, before anything is read, if writing would replace the notes themselves or a
+            file beside them, through whatever link or path.
     """
     temporary = target.with_name(f".{target.name}.tmp")
-    if any(_same_file(source, path) for path in (target, temporary)):
+    inputs = (source, *(path for path in beside if path is not None))
+    if any(_same_file(path, written) for path in inputs for written in (target, temporary)):
         raise DeidError(Code.INPUT_INVALID, "output is the input")
     outcome = Outcome()
 

@@ -1,12 +1,21 @@
-"""Fixtures that every room may use."""
+"""Fixtures that every room may use.
+
+The tests that need a database run on the embedded server. With DEID_TEST_SERVER=tcp the same tests run on a
+PostgreSQL made of the machine's own binaries, reached as a real one is: TCP, scram and TLS, a password for
+each role. `make test` does both.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import os
+import secrets
 import shutil
+import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -14,9 +23,53 @@ import pytest
 from deid_platform.warehouse.bootstrap import bootstrap
 from deid_platform.warehouse.connection import Warehouse
 from deid_platform.warehouse.migrate import prepare
+from deid_platform.warehouse.roles import LOGIN_ROLES
 from deid_platform.warehouse.server import EmbeddedServer
 
+sys.path.append(str(Path(__file__).parent))
+
+from system_server import SystemServer, binaries
+
 TEMPLATE = "deid_template"
+TCP = os.environ.get("DEID_TEST_SERVER") == "tcp"
+NEED_A_SERVER = {"database_server", "embedded_server", "system_server"}
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Marks what needs a database; on another server, keeps the tests that are not about the embedded one."""
+    chosen, others = [], []
+    for item in items:
+        fixtures = set(getattr(item, "fixturenames", ()))
+        if fixtures & NEED_A_SERVER:
+            item.add_marker(pytest.mark.warehouse)
+        (chosen if fixtures & NEED_A_SERVER == {"database_server"} else others).append(item)
+    if not TCP:
+        return
+    if binaries() is None:
+        for item in chosen:
+            item.add_marker(pytest.mark.skip(reason="NOT RUN over TCP and TLS: no PostgreSQL server on this machine"))
+    config.hook.pytest_deselected(items=others)
+    items[:] = chosen
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Says on which server the tests ran that need one."""
+    if TCP:
+        found = binaries()
+        told = (
+            f"PostgreSQL in {found} over TCP, scram and TLS" if found else "none: NOT RUN, no PostgreSQL server found"
+        )
+        terminalreporter.write_line(f"database server: {told}")
+
+
+@dataclass(frozen=True)
+class DatabaseServer:
+    """The server that this session's databases are on."""
+
+    warehouse: Callable[[str], Warehouse]
+    """The warehouse of a database by its name."""
+    log: Path
 
 
 @pytest.fixture(scope="session")
@@ -30,20 +83,54 @@ def embedded_server() -> Iterator[EmbeddedServer]:
         # Hundreds of databases that nobody needs after a crash.
         connection.exec_driver_sql("ALTER SYSTEM SET fsync = off")
         connection.exec_driver_sql("SELECT pg_reload_conf()")
-    prepare(Warehouse(server, database=TEMPLATE), profile="demo")
     yield server
     server.stop(force=True)
     shutil.rmtree(home, ignore_errors=True)
 
 
+@pytest.fixture(scope="module")
+def system_server() -> Iterator[SystemServer]:
+    """A server of the module's own, over TCP and TLS, which tests may stop, kill and configure as they like."""
+    if binaries() is None:
+        pytest.skip("NOT RUN: no PostgreSQL server on this machine")
+    server = SystemServer.made()
+    yield server
+    server.remove()
+
+
 @pytest.fixture(scope="session")
-def fresh_database(embedded_server: EmbeddedServer) -> Callable[[], AbstractContextManager[Warehouse]]:
+def database_server(request: pytest.FixtureRequest) -> Iterator[DatabaseServer]:
+    """The server of the session, with a migrated database to copy."""
+    if not TCP:
+        embedded: EmbeddedServer = request.getfixturevalue("embedded_server")
+        server = DatabaseServer(lambda name: Warehouse(embedded, database=name), embedded.data / "log")
+        prepare(server.warehouse(TEMPLATE), profile="demo")
+        yield server
+        return
+    system = SystemServer.made()
+    with pytest.MonkeyPatch.context() as patch:
+        for role in LOGIN_ROLES:
+            patch.setenv(f"DEID_PASSWORD_{role.upper()}", secrets.token_hex(16))
+        server = DatabaseServer(lambda name: Warehouse(system.url(name)), system.log)
+        prepare(server.warehouse(TEMPLATE), profile="demo")
+        yield server
+    system.remove()
+
+
+@pytest.fixture(scope="session")
+def log_of_server(database_server: DatabaseServer) -> Callable[[], str]:
+    """Reads the server's own log."""
+    return lambda: database_server.log.read_text(errors="replace")
+
+
+@pytest.fixture(scope="session")
+def fresh_database(database_server: DatabaseServer) -> Callable[[], AbstractContextManager[Warehouse]]:
     """Opens a migrated database with the `demo` profile active, and drops it when its block ends."""
 
     @contextmanager
     def opened() -> Iterator[Warehouse]:
         name = f"deid_{os.urandom(4).hex()}"
-        fresh = Warehouse(embedded_server, database=name)
+        fresh = database_server.warehouse(name)
         with fresh.administer(maintenance=True) as connection:
             connection.exec_driver_sql(f"CREATE DATABASE {name} TEMPLATE {TEMPLATE} OWNER deid_owner")
         bootstrap(fresh)  # what is granted on a database is not part of its template
@@ -76,7 +163,7 @@ def installation(warehouse: Warehouse, tmp_path_factory: pytest.TempPathFactory)
     with pytest.MonkeyPatch.context() as patch:
         for name in ("DEID_SECRET_FILE", "DAGSTER_HOME"):
             patch.delenv(name, raising=False)
-        patch.setenv("DEID_SECRET", "0123456789abcdef" * 4)
+        patch.setenv("DEID_SECRET", hashlib.sha256(b"an installation").hexdigest())
         patch.setenv("DEID_CONFIG", str(config))
         patch.setenv("DEID_WAREHOUSE_URL", warehouse.admin_engine().url.render_as_string(hide_password=False))
         yield config

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Sequence
 from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from pathlib import Path
 
 from deid_platform.detection import Detector, DetectorSpec
 from deid_platform.labels import Label
@@ -22,6 +25,8 @@ class Faulty:
                 raise ValueError(note.text)
             if note.text.startswith("die"):
                 os._exit(9)
+            if note.text.startswith("killed once") and _first_time(Path(note.text.split()[2])):
+                os.kill(os.getpid(), signal.SIGKILL)
         if any(note.text.startswith("short") for note in notes):
             return []
         return [self._spans(note.text) for note in notes]
@@ -34,9 +39,34 @@ class Faulty:
         return (Span(0, text.index(" "), Label.PATIENT),)
 
 
+def _first_time(marker: Path) -> bool:
+    try:
+        marker.touch(exist_ok=False)
+    except FileExistsError:
+        return False
+    return True
+
+
+def _answer_by_halves() -> None:
+    """From now on this process is killed half-way through any answer about more than one note."""
+    whole = Connection._send
+
+    def half(self: Connection, answer: memoryview) -> None:
+        if len(answer) < 1000:
+            return whole(self, answer)
+        os.write(self.fileno(), answer[: len(answer) // 2])
+        return os.kill(os.getpid(), signal.SIGKILL)
+
+    Connection._send = half
+
+
 @dataclass(frozen=True)
 class FaultySpec(DetectorSpec):
     def build(self) -> Detector:
         if self.name == "unbuildable":
             raise ValueError(SECRET)
+        if self.name == "half-answers":
+            _answer_by_halves()
+        if self.name.startswith("/") and _first_time(Path(self.name)):
+            os.kill(os.getpid(), signal.SIGKILL)
         return Faulty()

@@ -1,9 +1,13 @@
 from __future__ import annotations
 
+import os
+import subprocess
 import sys
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
+import psutil
 import pytest
 
 from deid_platform.detection import DetectorSpec
@@ -60,14 +64,81 @@ def test_a_detector_that_cannot_be_built_is_an_error_and_no_quarantine(workers: 
 
 
 @dataclass(frozen=True)
-class UnimportableSpec(FaultySpec):
-    """Of a module that workers cannot import."""
+class UnreadableSpec(FaultySpec):
+    """One that no worker can read, as where a worker's code is not the parent's."""
+
+    def __reduce__(self) -> tuple[type[int], tuple[str]]:
+        return (int, (SECRET,))
 
 
-def test_workers_that_cannot_start_are_an_error_and_no_quarantine() -> None:
+def test_workers_that_cannot_start_are_an_error_and_no_quarantine(capfd: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(DeidError) as failed:
-        list(detect(UnimportableSpec(), notes("a", "b"), workers=2))
+        list(detect(UnreadableSpec(), notes("a", "b"), workers=2))
     assert (failed.value.code, failed.value.ref) == (Code.DETECTOR_FAILED, "worker")
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_note_whose_worker_is_killed_by_something_else_is_not_blamed(tmp_path: Path) -> None:
+    texts = ["a", f"killed once {tmp_path / 'batch'}", "b", "c", "d"]
+    assert outcomes(list(detect(FaultySpec(), notes(*texts), workers=2, batch_size=2))) == ["ok"] * 5
+
+
+def test_a_worker_that_is_killed_while_it_starts_is_started_again(tmp_path: Path) -> None:
+    spec = FaultySpec(str(tmp_path / "start"))
+    assert outcomes(list(detect(spec, notes("a", "b"), workers=2, batch_size=1))) == ["ok"] * 2
+
+
+def test_half_an_answer_of_a_killed_worker_is_no_answer_and_nobody_waits_for_the_rest() -> None:
+    texts = notes(*(f"{i} " for i in range(120)))
+    assert outcomes(list(detect(FaultySpec("half-answers"), texts, workers=2, batch_size=60))) == ["ok"] * 120
+
+
+_ENDLESS = """
+import sys
+sys.path.append(sys.argv[1])
+from engine_faults import FaultySpec
+from deid_platform.engine import detect
+from deid_platform.notes import Note
+if __name__ == "__main__":
+    endless = (Note(str(i), "a b") for i in iter(int, 1))
+    for found in detect(FaultySpec(), endless, workers=2, batch_size=2):
+        print(found.index, flush=True)
+"""
+
+
+def test_no_worker_outlives_a_parent_that_is_killed(tmp_path: Path) -> None:
+    script = tmp_path / "endless.py"
+    script.write_text(_ENDLESS)
+    parent = subprocess.Popen(
+        [sys.executable, str(script), str(Path(__file__).parent)], stdout=subprocess.PIPE, start_new_session=True
+    )
+    assert parent.stdout is not None
+    parent.stdout.readline()
+    family = [p for p in psutil.process_iter() if _session(p.pid) == parent.pid and p.pid != parent.pid]
+    assert len(family) >= 2
+    parent.kill()
+    parent.wait()
+    deadline = time.monotonic() + 20
+    while (alive := [p for p in family if _works(p)]) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    for process in alive:
+        process.kill()
+    assert alive == []
+
+
+def _works(process: psutil.Process) -> bool:
+    # Whoever inherits orphans may take a while to bury them.
+    try:
+        return bool(process.status() != psutil.STATUS_ZOMBIE)
+    except psutil.NoSuchProcess:
+        return False
+
+
+def _session(pid: int) -> int | None:
+    try:
+        return os.getsid(pid)
+    except ProcessLookupError:
+        return None
 
 
 @pytest.mark.parametrize("workers", [1, 2])

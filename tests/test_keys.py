@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
+import secrets
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -10,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from deid_platform.errors import Code, DeidError
-from deid_platform.keys import PREFIXES, Keyring, package_digest
+from deid_platform.keys import PREFIXES, Keyring, guessable, package_digest
 
-SECRET = bytes(range(32))
+SECRET = hashlib.sha256(b"keys").digest()
 
 
 def test_a_key_is_stable_and_tells_its_kind() -> None:
@@ -36,13 +38,29 @@ def test_parts_do_not_run_together() -> None:
 
 
 @pytest.mark.parametrize(
-    "secret", [b"", b"short", b"x" * 64, b"ab" * 20], ids=["none", "short", "one byte", "two bytes"]
+    "secret",
+    [
+        *(b"", b"short", SECRET[:31], b"x" * 64, b"ab" * 20),
+        *(b"0123456789abcdef" * 4, b"7fA-19zQ_kk3!" * 3, b"correct horse battery staple " * 2),
+        *(bytes(range(32)), bytes(range(32, 0, -1)), bytes(range(0, 96, 3)), b"abcdefghijklmnopqrstuvwxyz0123456789"),
+        *(b"changeme-1f9c03ab77de5520c4d1e8f6", b"Change_Me_before_going_live_81f0c2"),
+        *(b"my-long-hospital-Secret-2026-0715", b"example key, do not use: 4b1f77e09c"),
+    ],
+    ids=repr,
 )
-def test_a_weak_secret_is_refused_and_not_shown(secret: bytes) -> None:
+def test_a_secret_that_somebody_could_guess_is_refused_and_not_shown(secret: bytes) -> None:
     with pytest.raises(DeidError) as error:
         Keyring(secret, site="north")
     assert error.value.code is Code.SECRET_WEAK
-    assert repr(Keyring(SECRET, site="north")) == "<Keyring>"
+    assert error.value.ref is None
+
+
+def test_a_random_secret_is_taken_in_any_form() -> None:
+    for _ in range(300):
+        for secret in (secrets.token_bytes(32), secrets.token_hex(32).encode(), secrets.token_urlsafe(32).encode()):
+            assert repr(Keyring(secret, site="north")) == "<Keyring>"
+        for password in (secrets.token_hex(8), secrets.token_urlsafe(12)):
+            assert not guessable(password.encode(), least=12)
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from datetime import date
 
 import pytest
 from hypothesis import given
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 
 from deid_platform.errors import Code, DeidError
 from deid_platform.labels import Label
-from deid_platform.notes import Delivery, Facility, Note, Patient, Provider, Span, Topics, Withdrawal
+from deid_platform.notes import Delivery, Facility, Note, Patient, Provider, Rejoining, Span, Topics, Withdrawal
 
 MARKER = "Zebulon"
 
@@ -23,6 +24,7 @@ MARKER = "Zebulon"
         Provider(MARKER, last_name=MARKER),
         Facility(MARKER, name=MARKER),
         Withdrawal(note_id=MARKER),
+        Rejoining(MARKER),
         Topics.of([Patient(MARKER)]),
     ],
     ids=lambda record: type(record).__name__,
@@ -106,6 +108,74 @@ def test_a_patient_stays_known_by_every_row_the_newest_first(
     assert topics.patients["1"] == known_as[0]
     assert topics.former.get("1", ()) == tuple(known_as[1:])
     assert topics.patients_known_as("1") == tuple(known_as)
+
+
+def test_of_two_rows_of_one_patient_the_later_stands_and_the_earlier_is_known() -> None:
+    topics = Topics.of([ASH, Patient("2"), MARRIED, ASH, MOVED])
+    assert topics.patients == {"1": MOVED, "2": Patient("2")}
+    assert topics.former == {"1": (ASH, MARRIED)}
+    assert Topics.of([ASH, ASH]).former == {}
+
+
+BORN = date(1950, 2, 1)
+
+
+def _born(day: date | None, *, refused: bool = False) -> Topics:
+    return Topics.of([Patient("1", last_name="Ash", birth_date=day)], undated=["1"] if refused else [])
+
+
+@pytest.mark.parametrize(
+    ("deliveries", "birth_date"),
+    [
+        ([_born(BORN), _born(None, refused=True)], BORN),
+        ([_born(BORN), _born(None, refused=True), _born(None, refused=True)], BORN),
+        ([_born(date(1905, 2, 1)), _born(BORN), _born(None, refused=True)], BORN),
+        ([_born(BORN), Topics(), _born(None, refused=True)], BORN),
+        ([_born(BORN), _born(None)], None),
+        ([_born(None, refused=True)], None),
+        ([_born(None, refused=True), _born(BORN)], BORN),
+        ([_born(BORN), Topics.of([Patient("2")], undated=["2"])], BORN),
+    ],
+    ids=[
+        "refused",
+        "refused twice",
+        "the newest earlier one",
+        "a delivery without the patient between",
+        "taken back by the source",
+        "never known",
+        "corrected",
+        "another patient's",
+    ],
+)
+def test_a_birth_date_that_was_refused_leaves_the_earlier_one(
+    deliveries: list[Topics], birth_date: date | None
+) -> None:
+    topics = Topics()
+    for upserts in deliveries:
+        topics = topics.folded(upserts)
+    assert topics.patients["1"].birth_date == birth_date
+
+
+def test_a_row_with_the_earlier_birth_date_is_not_former_to_itself() -> None:
+    topics = _born(BORN).folded(_born(None, refused=True))
+    assert topics == _born(BORN)
+
+
+@given(st.lists(st.sampled_from([BORN, date(1951, 1, 1), None, "refused"]), min_size=1), st.data())
+def test_birth_dates_fold_in_parts_as_they_do_one_by_one(said: list[date | str | None], data: st.DataObject) -> None:
+    cut = data.draw(st.integers(0, len(said)))
+
+    def folded(part: list[date | str | None]) -> Topics:
+        topics = Topics()
+        for word in part:
+            topics = topics.folded(_born(None, refused=True) if word == "refused" else _born(word))
+        return topics
+
+    dates = [word for word in said if word != "refused"]
+    known = [day for day in dates if day is not None]
+    expected = said[-1] if said[-1] != "refused" else (known[-1] if known else None)
+    assert folded(said).patients["1"].birth_date == expected
+    assert folded(said[:cut]).folded(folded(said[cut:])).patients["1"].birth_date == expected
 
 
 @pytest.mark.parametrize("patient_id", [None, "", "2"])

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
 import stat
 from pathlib import Path
 
 import pytest
 
 from deid_platform.errors import Code, DeidError
+from deid_platform.keys import Keyring
 from deid_platform.settings import ensure_secret, load_settings
 
 ROOT = Path(__file__).parents[1]
+CURRENT, OLD, OLDER = (hashlib.sha256(name).hexdigest() for name in (b"current", b"old", b"older"))
 
 
 @pytest.fixture
 def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    for name in ("DEID_CONFIG", "DEID_SECRET", "DEID_SECRET_FILE"):
-        monkeypatch.delenv(name, raising=False)
+    for name in ("CONFIG", "SECRET", "SECRET_FILE", "PREVIOUS_SECRET", "PREVIOUS_SECRET_FILES"):
+        monkeypatch.delenv(f"DEID_{name}", raising=False)
     monkeypatch.chdir(tmp_path)
 
     def _write(text: str) -> Path:
@@ -51,10 +55,28 @@ def test_a_faulty_key_is_named(write, text: str, key: str) -> None:
     assert "North" not in str(error.value)
 
 
-def test_a_secret_has_no_place_in_it(write) -> None:
+@pytest.mark.parametrize(
+    ("text", "key"),
+    [
+        ('secret = "tops3cret"', "secret"),
+        ('[warehouse]\npassword = "tops3cret"', "warehouse.password"),
+        ('[warehouse]\nloader_password = "tops3cret"', "warehouse.loader_password"),
+        ('[llm]\napi_key = "tops3cret"', "llm.api_key"),
+        ('home = "postgresql://admin:tops3cret@server/deid"', "home"),
+        ('[feeds.ehr]\npath = "x"\nignore = ["a", "ftp://me:tops3cret@server"]', "feeds.ehr.ignore"),
+        ('[redaction]\npolicy = "host=server password=tops3cret"', "redaction.policy"),
+    ],
+)
+def test_a_secret_has_no_place_in_it(write, text: str, key: str) -> None:
     with pytest.raises(DeidError) as error:
-        load_settings(write('site = "north"\nsecret = "tops3cret"'))
+        load_settings(write(f'site = "north"\n{text}'))
+    assert (error.value.code, error.value.ref) == (Code.SECRET_IN_SETTINGS, key)
     assert "tops3cret" not in str(error.value)
+
+
+def test_a_source_may_call_its_columns_what_it_likes(write) -> None:
+    columns = 'columns = {TOKEN = "patient_id", "notes.password" = "text"}'
+    assert load_settings(write(f'site = "north"\n[feeds.ehr]\npath = "x"\n{columns}')).feeds["ehr"].columns
 
 
 def test_the_file_is_found_here_above_or_by_name(write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -93,16 +115,38 @@ def test_the_secret_is_made_once_private_and_kept(write) -> None:
 
 def test_the_environment_names_the_secret(write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     settings = load_settings(write('site = "north"'))
-    (tmp_path / "key").write_text("0123456789abcdef" * 4)
+    (tmp_path / "key").write_text(CURRENT)
     monkeypatch.setenv("DEID_SECRET_FILE", str(tmp_path / "key"))
     from_file = settings.keyring().key_id
-    monkeypatch.setenv("DEID_SECRET", "fedcba9876543210" * 4)
+    monkeypatch.setenv("DEID_SECRET", OLD)
     assert settings.keyring().key_id != from_file
     monkeypatch.setenv("DEID_SECRET", "hunter2")
     with pytest.raises(DeidError) as error:
         settings.keyring()
     assert error.value.code is Code.SECRET_WEAK
     assert "hunter2" not in str(error.value)
+
+
+def test_former_secrets_follow_the_current_one_newest_first(write, tmp_path: Path, monkeypatch) -> None:
+    settings = load_settings(write('site = "north"'))
+    monkeypatch.setenv("DEID_SECRET", CURRENT)
+    assert [ring.key_id for ring in settings.keyrings()] == [settings.keyring().key_id]
+    for name, text in (("old", OLD), ("older", OLDER), ("current", CURRENT), ("weak", "hunter2")):
+        (tmp_path / name).write_text(f"{text}\n")
+
+    expected = [Keyring(text.encode(), site="north").key_id for text in (CURRENT, OLD, OLDER)]
+    files = [str(tmp_path / name) for name in ("old", "current", "older")]
+    monkeypatch.setenv("DEID_PREVIOUS_SECRET_FILES", os.pathsep.join(files))
+    assert [ring.key_id for ring in settings.keyrings()] == expected, "one that is still in use counts once"
+    monkeypatch.setenv("DEID_PREVIOUS_SECRET", OLD)
+    monkeypatch.setenv("DEID_PREVIOUS_SECRET_FILES", str(tmp_path / "older"))
+    assert [ring.key_id for ring in settings.keyrings()] == expected
+
+    for name, code in (("weak", Code.SECRET_WEAK), ("missing", Code.SECRET_MISSING)):
+        monkeypatch.setenv("DEID_PREVIOUS_SECRET_FILES", str(tmp_path / name))
+        with pytest.raises(DeidError) as error:
+            settings.keyrings()
+        assert (error.value.code, error.value.ref) == (code, "DEID_PREVIOUS_SECRET_FILES")
 
 
 def test_the_settings_in_the_repository_are_valid() -> None:

@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
+import pwd
+import resource
+import secrets
+import shutil
 import stat
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 import pyarrow as pa
@@ -14,12 +22,13 @@ from deid_platform.errors import Code, DeidError
 from deid_platform.keys import Keyring
 from deid_platform.store import MANIFEST, NoteStore
 
+SECRET, OTHER = hashlib.sha256(b"one").digest(), hashlib.sha256(b"another").digest()
 DATASET, PARTITION = "source/raw_notes", "hospital@2026-01-05"
 
 
 @pytest.fixture
 def keyring() -> Keyring:
-    return Keyring(bytes(range(32)), site="here")
+    return Keyring(SECRET, site="here")
 
 
 @pytest.fixture
@@ -68,6 +77,100 @@ def test_a_torn_write_is_invisible_and_swept_by_the_next(store: NoteStore, tmp_p
     assert len(list(folder.iterdir())) == 2
 
 
+@contextmanager
+def no_file_larger_than(size: int) -> Iterator[None]:
+    """What a full disk does to a writer, for this process alone."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+@contextmanager
+def read_only(root: Path) -> Iterator[None]:
+    """Gives the store to root, who lets others read; changing modes back is then as impossible as writing."""
+    user = os.geteuid()
+    if os.getuid() != 0:
+        pytest.skip("NOT RUN: only root can give files away")
+
+    def give(to: int, folders: int, files: int) -> None:
+        os.seteuid(0)
+        for path in [root, *root.rglob("*")]:
+            os.chown(path, to, to)
+            path.chmod(folders if path.is_dir() else files)
+        os.seteuid(user)
+
+    give(0, 0o755, 0o644)
+    try:
+        yield
+    finally:
+        give(user, 0o700, 0o600)
+
+
+@pytest.fixture
+def somebody() -> Iterator[Path]:
+    """A folder of a user for whom permissions count: nobody, if it is root who runs the tests."""
+    folder = Path(tempfile.mkdtemp(prefix="deid-store-"))
+    root = os.geteuid() == 0
+    if root:
+        nobody = pwd.getpwnam("nobody")
+        os.chown(folder, nobody.pw_uid, nobody.pw_gid)
+        os.seteuid(nobody.pw_uid)
+    try:
+        yield folder
+    finally:
+        if root:
+            os.seteuid(0)
+        shutil.rmtree(folder)
+
+
+LARGE = table(*(secrets.token_hex(1000) for _ in range(100)))
+FULL: Callable[[Path], AbstractContextManager[None]] = lambda _: no_file_larger_than(20_000)  # noqa: E731
+
+
+@pytest.mark.parametrize(
+    ("trouble", "tables", "counts"),
+    [
+        (FULL, [LARGE], 0),
+        (FULL, [table("new"), LARGE], 0),
+        (FULL, [table("new")], 5000),
+        (read_only, [table("new")], 0),
+    ],
+    ids=["full at the first part", "full at a later part", "full at the manifest", "read-only"],
+)
+def test_a_store_that_cannot_be_written_keeps_what_it_had_and_can_be_written_again(
+    somebody: Path,
+    keyring: Keyring,
+    trouble: Callable[[Path], AbstractContextManager[None]],
+    tables: list[pa.Table],
+    counts: int,
+) -> None:
+    root = somebody / "store"
+    store = NoteStore(root, keyring)
+    store.write(DATASET, PARTITION, [table("old")])
+    before = sorted(root.rglob("*"))
+    with trouble(root), pytest.raises(DeidError) as error:
+        store.write(DATASET, PARTITION, tables, meta=lambda: {"counts": list(range(counts))})
+    assert error.value.code is Code.STORE_WRITE
+    assert sorted(root.rglob("*")) == before, "half a part is left behind"
+    assert [row["text"] for row in store.rows(DATASET, PARTITION)] == ["old"]
+    store.write(DATASET, PARTITION, tables)
+    assert store.required(DATASET, PARTITION).rows == sum(each.num_rows for each in tables)
+
+
+def test_a_write_that_fails_for_another_reason_leaves_no_notes_behind(store: NoteStore, tmp_path: Path) -> None:
+    def failing() -> Iterator[pa.Table]:
+        yield table("new")
+        raise DeidError(Code.DETECTOR_FAILED)
+
+    with pytest.raises(DeidError) as error:
+        store.write(DATASET, PARTITION, failing())
+    assert error.value.code is Code.DETECTOR_FAILED
+    assert not [path for path in (tmp_path / "store").rglob("*") if path.is_file()]
+
+
 def test_a_reader_of_the_moment_before_keeps_its_parts(store: NoteStore) -> None:
     store.write(DATASET, PARTITION, [table("a"), table("b")])
     reading = store.read(DATASET, PARTITION)
@@ -113,7 +216,7 @@ def test_a_manifest_copied_to_another_partition_is_refused(store: NoteStore, tmp
 
 def test_another_secret_cannot_open_the_store(store: NoteStore, tmp_path: Path) -> None:
     store.write(DATASET, PARTITION, [table("a")])
-    other = NoteStore(tmp_path / "store", Keyring(bytes(range(1, 33)), site="here"))
+    other = NoteStore(tmp_path / "store", Keyring(OTHER, site="here"))
     with pytest.raises(DeidError) as error:
         other.rows(DATASET, PARTITION)
     assert error.value.code is Code.STORE_TORN
@@ -132,7 +235,7 @@ def test_names_cannot_leave_the_root(store: NoteStore, dataset: str, partition: 
 
 
 def test_digests_of_equal_content_differ_between_sites(tmp_path: Path) -> None:
-    digests = {Keyring(bytes(range(32)), site=site).digest("Stable. Follow up.") for site in ("north", "south")} | {
-        Keyring(bytes(range(1, 33)), site="north").digest("Stable. Follow up.")
+    digests = {Keyring(SECRET, site=site).digest("Stable. Follow up.") for site in ("north", "south")} | {
+        Keyring(OTHER, site="north").digest("Stable. Follow up.")
     }
     assert len(digests) == 3

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+import deid_platform
 from deid_platform.corpora import Role
 from deid_platform.detection import DetectorSpec
 from deid_platform.engine import Detection, LocalEngine
@@ -19,6 +20,7 @@ from deid_platform.redaction.policy import load_policy
 from deid_platform.workbench import read_topics, redact_file
 
 DEID = Path(sys.executable).with_name("deid")
+POLICIES = Path(deid_platform.__file__).parent / "redaction" / "policies"
 NOTES = [
     {"note_id": "b", "text": "Patient: Ann Quillfeather\r\nDOB 03/04/1950, phone (617) 555-0142.", "patient_id": "p1"},
     {"note_id": "a", "text": "BP 120/80, on the Bruce protocol.\u2028Stable."},
@@ -189,6 +191,26 @@ def test_the_output_may_not_replace_the_notes(folder: Path, monkeypatch: pytest.
         redact_file(source, target, spec=DetectorSpec(), policy=load_policy("safe_harbor"), engine=MustNotRun())
     assert (error.value.code, error.value.ref) == (Code.INPUT_INVALID, "output is the input")
     assert (source.read_bytes(), sorted(folder.iterdir())) == (content, names)
+
+
+@pytest.mark.parametrize(
+    ("option", "name", "content"),
+    [
+        ("--patients", "patients.csv", "patient_id\np1\n"),
+        ("--providers", "staff.jsonl", '{"provider_id": "d1"}\n'),
+        ("--facilities", "clinics.csv", "facility_id\nf1\n"),
+        ("--policy", "own.yaml", (POLICIES / "safe_harbor.yaml").read_text()),
+    ],
+)
+def test_the_output_may_not_replace_what_stands_beside_the_notes(
+    folder: Path, option: str, name: str, content: str
+) -> None:
+    (folder / name).write_text(content)
+    (folder / "out.jsonl").hardlink_to(folder / name)
+    done = redact(folder, option, str(folder / name))
+    assert done.returncode == 1
+    assert "input-invalid [output is the input]" in done.stderr
+    assert (folder / name).read_text() == content
 
 
 def test_an_output_of_an_earlier_pass_is_replaced(folder: Path) -> None:

@@ -16,7 +16,7 @@ from enum import StrEnum
 from typing import Protocol
 
 from deid_platform.errors import DeidError
-from deid_platform.notes import Delivery, Note, Topics, Withdrawal
+from deid_platform.notes import Delivery, Note, Rejoining, Topics, Withdrawal
 
 
 class Role(StrEnum):
@@ -27,6 +27,7 @@ class Role(StrEnum):
     PROVIDERS = "providers"
     FACILITIES = "facilities"
     WITHDRAWN = "withdrawn"
+    REJOINED = "rejoined"
 
 
 class Reason(StrEnum):
@@ -53,6 +54,13 @@ class Reason(StrEnum):
     note its row. A topic row stands without its date: the name in it must still be found in the notes."""
     UNKNOWN_PATIENT = "unknown_patient"
     UNKNOWN_NOTE = "unknown_note"
+    # What never enters (`exclusions.py`): no faults, but counted with them
+    EXCLUDED_TYPE = "excluded_type"
+    MISSING_TYPE = "missing_type"
+    """Nothing says that the note is of none of the excluded types."""
+    OPTED_OUT = "opted_out"
+    MISSING_PATIENT = "missing_patient"
+    """Nothing says that the note is of none of the patients who opted out."""
     # The file, from that row on
     TRUNCATED_FILE = "truncated_file"
     """The compressed stream ends early. The rows that were whole stand; the one it cuts does not."""
@@ -103,8 +111,9 @@ class Reader(Protocol):
     def topics(self, delivery: Delivery) -> tuple[Topics, list[Rejection]]:
         """This delivery's upserts alone: whoever wants topics as of a delivery folds them.
 
-        A row with an impossible date is in both: the record without the date, and the rejection. Every
-        other rejection is a row, or the rest of a file, that was lost.
+        Two kinds of rows are in both, as a record and as a rejection: one with an impossible date, read
+        without it, and a patient's second row, read as a former one, since its name may be in the notes.
+        Every other rejection is a row, or the rest of a file, that was lost.
         """
         ...
 
@@ -116,6 +125,10 @@ class Reader(Protocol):
         known_notes: Container[str] | None,
     ) -> Iterator[Withdrawal | Rejection]:
         """What must leave research; an id that is not in its container is refused (None: not checked)."""
+        ...
+
+    def rejoinings(self, delivery: Delivery) -> Iterator[Rejoining | Rejection]:
+        """Withdrawn patients who take part again. A row that is refused lets nobody back in."""
         ...
 
     def fingerprint(self, delivery: Delivery) -> str:

@@ -3,8 +3,8 @@
 Belongs here: which file of a folder holds what, and what only the rows around a row can tell
 (duplicates, unknown ids). Does not belong here: formats (`tables.py`), columns and values (`rows.py`).
 
-A delivery's folder is named by its watermark and holds `notes`, `patients`, `providers`, `facilities`
-and `withdrawn` files, each `.jsonl`, `.csv` or `.parquet`, plain or with `.gz` or `.zst` behind. A role
+A delivery's folder is named by its watermark and holds `notes`, `patients`, `providers`, `facilities`,
+`withdrawn` and `rejoined` files, each `.jsonl`, `.csv` or `.parquet`, plain or with `.gz` or `.zst` behind. A role
 may come in parts: `notes-0001.jsonl.gz`. Folders and files whose name starts with "." or "_" or ends
 with ".tmp" are still being written and are passed over; so are files of any other name. A file that
 claims a role but is of no known format is refused, since silence would lose its notes.
@@ -26,7 +26,7 @@ from deid_platform.corpora.decoding import BrokenFileError, chunks
 from deid_platform.corpora.rows import ID_FIELD, Record, Shape, record_of, shapes
 from deid_platform.corpora.tables import table_rows
 from deid_platform.errors import Code, DeidError
-from deid_platform.notes import Delivery, Facility, Note, Patient, Provider, Topics, Withdrawal
+from deid_platform.notes import Delivery, Facility, Note, Patient, Provider, Rejoining, Topics, Withdrawal
 
 MAX_CHARS = 1_000_000
 """The longest note by default, in code points: some 200 times an ordinary one."""
@@ -88,7 +88,8 @@ class FilesFeed(Reader):
     def topics(self, delivery: Delivery) -> tuple[Topics, list[Rejection]]:
         """This delivery's upserts; of two rows with one id the first good one stands.
 
-        An impossible date alone is no bad row: the record comes without it, and the rejection says so.
+        An impossible date alone is no bad row: the record comes without it, and the rejection says so. So does
+        a patient's second row, as a former one.
         """
         found: list[Record | Rejection] = []
         for role in _TOPIC_ROLES:
@@ -117,6 +118,12 @@ class FilesFeed(Reader):
         files = self._files(delivery, Role.WITHDRAWN)
         found = _read(files, self._shapes[Role.WITHDRAWN], self.max_chars, objection)
         return cast(Iterator[Withdrawal | Rejection], found)
+
+    def rejoinings(self, delivery: Delivery) -> Iterator[Rejoining | Rejection]:
+        """Withdrawn patients who take part again, each once."""
+        role = Role.REJOINED
+        found = _read(self._files(delivery, role), self._shapes[role], self.max_chars, _repeated(role))
+        return cast(Iterator[Rejoining | Rejection], found)
 
     def fingerprint(self, delivery: Delivery) -> str:
         """SHA-256 over place, format, size and bytes of every file that has a role; PHI zone only."""
@@ -210,12 +217,23 @@ def read_topic(
 ) -> tuple[Topics, list[Rejection]]:
     """One topic's file as topics that hold nothing else; `folded` joins them.
 
-    As in `FilesFeed.topics`, a row with an impossible date is both read and told.
+    As in `FilesFeed.topics`, a row with an impossible date and a patient's second row are both read and told.
 
     Raises:
         DeidError: `feed-mapping`; what is wrong with the file itself comes as rejections.
     """
     return _topics(_read([path], shapes(columns, ignore)[role], MAX_CHARS, _repeated(role)))
+
+
+def read_patient_ids(path: Path) -> Iterator[str | Rejection]:
+    """The patients that a list of them names: column `patient_id`, read as a note's; other columns are left aside.
+
+    Whatever is wrong with a row or with the file comes as a rejection, so that a caller can refuse the list.
+    """
+    role = Role.REJOINED  # whose rows are a patient's id and nothing else
+    shape = replace(shapes()[role], strict=False)
+    for item in _read([path], shape, MAX_CHARS, _repeated(role)):
+        yield item if isinstance(item, Rejection) else cast(Rejoining, item).patient_id
 
 
 def _unfinished(name: str) -> bool:
@@ -244,7 +262,8 @@ def _read(
                     else record_of(cells, shape, max_chars=max_chars, latest=latest)
                 )
                 if record is not None and (refused := objection(record)):
-                    record, reason = None, refused
+                    # A patient's second row may hold another name, and that name may be in the notes.
+                    record, reason = record if isinstance(record, Patient) else None, refused
                 if reason is not None:
                     yield Rejection(shape.role, label, row, reason)
                 if record is not None:
@@ -275,6 +294,20 @@ def _notes(files: Iterable[Path], shape: Shape, max_chars: int) -> Iterator[Note
 def _topics(found: Iterable[Record | Rejection]) -> tuple[Topics, list[Rejection]]:
     rejections: list[Rejection] = []
     rows: dict[type, list[Any]] = {Patient: [], Provider: [], Facility: [], Rejection: rejections}
+    known: set[str] = set()
+    repeated: list[Patient] = []
+    undated: set[str] = set()
+    before: Record | Rejection | None = None
     for item in found:
-        rows[type(item)].append(item)
-    return Topics.of(rows[Patient], rows[Provider], rows[Facility]), rejections
+        if isinstance(item, Patient) and item.patient_id in known:
+            repeated.append(item)
+        else:
+            rows[type(item)].append(item)
+        if isinstance(item, Patient) and item.patient_id not in known:
+            known.add(item.patient_id)
+            # What is said against a row that stands comes right before it.
+            if isinstance(before, Rejection) and before.reason is Reason.IMPOSSIBLE_DATE:
+                undated.add(item.patient_id)
+        before = item
+    # Of two rows the later one would stand.
+    return Topics.of([*repeated, *rows[Patient]], rows[Provider], rows[Facility], undated), rejections

@@ -15,9 +15,9 @@ from typing import Any
 from deid_platform.corpora import Reason, Role
 from deid_platform.errors import Code, DeidError
 from deid_platform.languages import UNDETERMINED
-from deid_platform.notes import Facility, Note, Patient, Provider, Withdrawal
+from deid_platform.notes import Facility, Note, Patient, Provider, Rejoining, Withdrawal
 
-Record = Note | Patient | Provider | Facility | Withdrawal
+Record = Note | Patient | Provider | Facility | Withdrawal | Rejoining
 
 _RECORDS: Mapping[Role, type[Any]] = {
     Role.NOTES: Note,
@@ -25,6 +25,7 @@ _RECORDS: Mapping[Role, type[Any]] = {
     Role.PROVIDERS: Provider,
     Role.FACILITIES: Facility,
     Role.WITHDRAWN: Withdrawal,
+    Role.REJOINED: Rejoining,
 }
 _FIELDS = {role: tuple(f.name for f in fields(record)) for role, record in _RECORDS.items()}
 ID_FIELD: Mapping[Role, str] = {role: names[0] for role, names in _FIELDS.items() if role is not Role.WITHDRAWN}

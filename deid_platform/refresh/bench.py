@@ -137,7 +137,7 @@ def _site_gold(site: Site) -> tuple[list[dict[str, Any]], Topics, dict[str, int]
 def _as_taken_in(site: Site, delivery: Delivery) -> bool:
     """Whether a delivery's files are still those in the store, or gone: newer gold would not fit older notes."""
     try:
-        digest = files_digest(site.reader(delivery.feed), delivery, site.keyring)
+        digest = files_digest(site.reader(delivery.feed), delivery, site.keyring, site.exclusions)
     except DeidError as error:
         if error.code is Code.FEED_UNREADABLE:
             return True

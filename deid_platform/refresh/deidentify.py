@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from time import perf_counter
 from typing import Any
@@ -22,11 +22,11 @@ import pyarrow as pa
 from deid_platform.detection import DetectorSpec
 from deid_platform.engine import Detection, LocalEngine
 from deid_platform.errors import Code, DeidError
-from deid_platform.evaluation.leaks import find_leaks
+from deid_platform.evaluation.leaks import LeakCheck, Released
 from deid_platform.evaluation.tokens import word_offsets
-from deid_platform.keys import Keyring
+from deid_platform.keys import Keyring, package_digest
 from deid_platform.languages import released_language
-from deid_platform.notes import Delivery, Note, Patient
+from deid_platform.notes import Delivery, Note, Patient, Topics
 from deid_platform.redaction.policy import Policy
 from deid_platform.redaction.redact import redact
 from deid_platform.redaction.structured import released_date
@@ -52,6 +52,7 @@ class Recipe:
             patient has no row is quarantined: nobody can tell what its patient is called.
         min_roster_share: Least share of notes whose patient must be in the topics for the delivery to count
             as detected with topics; below it, only the scores on text alone speak for it.
+        reported: Strings that somebody found in the clear and reported: a note that shows one leaks.
     """
 
     spec: DetectorSpec
@@ -60,6 +61,7 @@ class Recipe:
     note_types: tuple[str, ...] = ()
     rosters_incomplete: bool = False
     min_roster_share: float = 0.95
+    reported: tuple[str, ...] = field(default=(), repr=False)
 
     @cached_property
     def digests(self) -> dict[str, str]:
@@ -75,13 +77,25 @@ class Recipe:
     def digest(self) -> str:
         """Keyed digest of all that decides a row but the note: when it changes, every row is made anew."""
         return self.keyring.digest(
-            "recipe", *self.digests.values(), *self.note_types, str(self.rosters_incomplete), str(self.min_roster_share)
+            "recipe",
+            *self.digests.values(),
+            # What passed an older leak check has not passed this one.
+            package_digest("deid_platform.evaluation.leaks"),
+            self.keyring.digest("reported", *sorted(self.reported)),
+            *self.note_types,
+            str(self.rosters_incomplete),
+            str(self.min_roster_share),
         )
 
     @property
     def release(self) -> str:
         """The release that a note redacted this way belongs to."""
         return release_name(self.spec, self.policy, self.keyring)
+
+    @cached_property
+    def leak_check(self) -> LeakCheck:
+        """Looks for what is left of anybody in the topics, and of what was reported."""
+        return LeakCheck.of(self.spec.topics or Topics(), self.policy, reported=self.reported)
 
     def patients(self, note: Note) -> tuple[Patient, ...]:
         """All that the topics say, and once said, of a note's patient; empty if they do not know them."""
@@ -232,7 +246,8 @@ def _redacted_row(note: Note, detection: Detection, recipe: Recipe) -> dict[str,
         birth_date = known_as[0].birth_date if known_as else None
         released = released_date(note, recipe.policy, recipe.keyring, birth_date=birth_date)
         redaction = redact(note, detection.spans, recipe.policy, birth_date=birth_date)
-        leaks = find_leaks(note, known_as, redaction.text, redaction.applied)
+        shown = Released(row["note_type"], row["language"], released.year, released.day, recipe.keyring.site)
+        leaks = recipe.leak_check.check(note, known_as, redaction.text, redaction.applied, shown)
     except Exception:  # whatever it raised, the note does not pass
         return {**row, "reason": "redaction-failed"}
     row |= {

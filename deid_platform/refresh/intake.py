@@ -7,7 +7,7 @@ delivery. Does not belong here: parsing files (`corpora/`).
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator, Set
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TypeVar
@@ -15,14 +15,15 @@ from typing import TypeVar
 import pyarrow as pa
 
 from deid_platform.corpora import Reader, Reason, Rejection
+from deid_platform.corpora.exclusions import Exclusions
 from deid_platform.errors import Code, DeidError
 from deid_platform.keys import Keyring
-from deid_platform.notes import Delivery, Note, Topics, Withdrawal
+from deid_platform.notes import Delivery, Note, Rejoining, Topics, Withdrawal
 from deid_platform.refresh import tables
 from deid_platform.store import NoteStore
 
 T = TypeVar("T")
-# A rejection for these reasons leaves a row with that id: without the one value, or the first of two.
+# A row that was rejected for these reasons is there all the same: without the one value, or as a former row.
 _NAME_KEPT = (Reason.IMPOSSIBLE_DATE.value, Reason.DUPLICATE_ID.value)
 
 
@@ -32,9 +33,11 @@ class Intake:
 
     rows: int
     rejected: dict[str, int] = field(default_factory=dict)
-    """Reason code -> rows refused."""
+    """Reason code -> rows refused; notes that never enter are among them."""
     withdrawn: int = 0
-    """Withdrawals of notes and of patients."""
+    """Withdrawals of notes and of patients, as the feed states them."""
+    rejoined: int = 0
+    """Patients who take part again."""
 
 
 class _Lazy(Container[str]):
@@ -57,41 +60,59 @@ def content_digest(note: Note, keyring: Keyring) -> str:
     return keyring.digest(*(f"{name}={'' if value is None else value}" for name, value in row.items()))
 
 
-def files_digest(reader: Reader, delivery: Delivery, keyring: Keyring) -> str:
-    """A keyed digest of a delivery's files, which tells whether anything arrived anew."""
-    return keyring.digest(reader.fingerprint(delivery))
+def files_digest(reader: Reader, delivery: Delivery, keyring: Keyring, exclusions: Exclusions) -> str:
+    """A keyed digest of a delivery's files and of what never enters: whether there is anything to take in anew."""
+    return keyring.digest(reader.fingerprint(delivery), exclusions.digest(keyring))
 
 
-def take_in_notes(reader: Reader, delivery: Delivery, *, store: NoteStore, keyring: Keyring) -> Intake:
-    """Seals a delivery's notes and withdrawals. Its topics must have been taken in before.
+def take_in_notes(
+    reader: Reader, delivery: Delivery, *, store: NoteStore, keyring: Keyring, exclusions: Exclusions
+) -> Intake:
+    """Seals a delivery's notes, withdrawals and rejoinings. Its topics must have been taken in before.
+
+    A note that is excluded is not sealed. It is counted by its reason and withdrawn, since an earlier delivery may
+    have brought it when nothing excluded it.
 
     Raises:
         DeidError: `feed-empty`, with the reasons, if no good note, no withdrawal and no topic row arrived.
     """
     refused_notes: Counter[str] = Counter()
     refused_withdrawals: Counter[str] = Counter()
+    excluded: set[str] = set()
+
+    def admitted() -> Iterator[Note]:
+        for note in _good(reader.notes(delivery), refused_notes):
+            if (reason := exclusions.reason(note)) is None:
+                yield note
+            else:
+                refused_notes[reason.value] += 1
+                excluded.add(note.note_id)
 
     def parts() -> Iterator[pa.Table]:
-        for batch in tables.batched(_good(reader.notes(delivery), refused_notes), tables.NOTES_A_PART):
+        for batch in tables.batched(admitted(), tables.NOTES_A_PART):
             rows = [{**tables.to_row(note), "content_digest": content_digest(note, keyring)} for note in batch]
             yield pa.Table.from_pylist(rows, schema=tables.RAW_SCHEMA)
 
-    digest = files_digest(reader, delivery, keyring)
+    digest = files_digest(reader, delivery, keyring, exclusions)
     notes = store.write(
         tables.RAW_NOTES, delivery.key, parts(), meta=lambda: {"files": digest, "rejected": dict(refused_notes)}
     )
     items = reader.withdrawals(delivery, known_patients=None, known_notes=None)
-    withdrawals = list(_good(items, refused_withdrawals))
-    refused_withdrawals.update(_unknown(store, delivery, withdrawals))
-    table = pa.Table.from_pylist([tables.to_row(w) for w in withdrawals], schema=tables.WITHDRAWAL_SCHEMA)
-    withdrawn = store.write(
-        tables.WITHDRAWALS, delivery.key, [table], meta=lambda: {"rejected": dict(refused_withdrawals)}
-    )
+    withdrawn = list(_good(items, refused_withdrawals))
+    # Who is both withdrawn and rejoined in one delivery is withdrawn.
+    gone = {withdrawal.patient_id for withdrawal in withdrawn}
+    back = [r for r in _good(reader.rejoinings(delivery), refused_withdrawals) if r.patient_id not in gone]
+    refused_withdrawals.update(_unknown(store, delivery, [*withdrawn, *back], excluded))
+    never = [Withdrawal(note_id=note_id) for note_id in sorted(excluded)]
+    statements: list[Withdrawal | Rejoining] = [*withdrawn, *never, *back]
+    rows = [tables.withdrawal_row(statement) for statement in dict.fromkeys(statements)]
+    table = pa.Table.from_pylist(rows, schema=tables.WITHDRAWAL_SCHEMA)
+    store.write(tables.WITHDRAWALS, delivery.key, [table], meta=lambda: {"rejected": dict(refused_withdrawals)})
     rejected = refused_notes + refused_withdrawals
-    if not notes.rows and not withdrawn.rows and not _any_topic(store, delivery):
+    if not notes.rows and not rows and not _any_topic(store, delivery):
         reasons = ", ".join(f"{count} {reason}" for reason, count in sorted(rejected.items()))
         raise DeidError(Code.FEED_EMPTY, f"{delivery.key}: {reasons or 'no rows'}")
-    return Intake(notes.rows, dict(rejected), withdrawn.rows)
+    return Intake(notes.rows, dict(rejected), len(withdrawn), len(back))
 
 
 def _good(items: Iterable[T | Rejection], refused: Counter[str]) -> Iterator[T]:
@@ -103,21 +124,26 @@ def _good(items: Iterable[T | Rejection], refused: Counter[str]) -> Iterator[T]:
             yield item
 
 
-def _unknown(store: NoteStore, delivery: Delivery, withdrawals: Iterable[Withdrawal]) -> Counter[str]:
-    """Counts withdrawals of what no delivery up to this one has brought.
+def _unknown(
+    store: NoteStore, delivery: Delivery, statements: Iterable[Withdrawal | Rejoining], excluded: Set[str]
+) -> Counter[str]:
+    """Counts withdrawals and rejoinings of what no delivery up to this one has brought.
 
     They are told as rows that name nobody, and take their effect all the same: the note may be in a delivery
     that is late, or was refused.
+
+    Args:
+        excluded: Ids of the notes that this delivery brought and that were not sealed.
     """
-    notes = _Lazy(lambda: _column(store, delivery, "note_id"))
+    notes = _Lazy(lambda: _column(store, delivery, "note_id") | excluded)
     patients = _Lazy(lambda: set(topics_as_of(store, delivery).patients) | _column(store, delivery, "patient_id"))
     counts: Counter[str] = Counter()
-    for withdrawal in withdrawals:
-        if withdrawal.note_id is not None and withdrawal.note_id not in notes:
-            counts[Reason.UNKNOWN_NOTE.value] += 1
-        if withdrawal.patient_id is not None and withdrawal.patient_id not in patients:
-            counts[Reason.UNKNOWN_PATIENT.value] += 1
-    return counts
+    for statement in statements:
+        if isinstance(statement, Withdrawal) and statement.note_id is not None:
+            counts[Reason.UNKNOWN_NOTE.value] += statement.note_id not in notes
+        else:
+            counts[Reason.UNKNOWN_PATIENT.value] += statement.patient_id not in patients
+    return +counts  # without those of which there are none
 
 
 def _any_topic(store: NoteStore, delivery: Delivery) -> bool:
@@ -128,8 +154,7 @@ def _any_topic(store: NoteStore, delivery: Delivery) -> bool:
 def take_in_topic(reader: Reader, delivery: Delivery, name: str, *, store: NoteStore) -> Intake:
     """Seals a delivery's upserts of one topic: `patients`, `providers` or `facilities`."""
     topics, rejections = reader.topics(delivery)
-    rows = [tables.to_row(record) for record in getattr(topics, name).values()]
-    table = pa.Table.from_pylist(rows, schema=tables.TOPIC_SCHEMAS[name])
+    table = pa.Table.from_pylist(tables.topic_rows(topics, name), schema=tables.TOPIC_SCHEMAS[name])
     rejected = dict(Counter(r.reason.value for r in rejections if r.role.value == name))
     manifest = store.write(f"source/{name}", delivery.key, [table], meta=lambda: {"rejected": rejected})
     return Intake(manifest.rows, rejected)

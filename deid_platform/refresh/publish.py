@@ -11,24 +11,27 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import zip_longest
 
 from deid_platform.errors import Code, DeidError
-from deid_platform.evaluation.leaks import find_leaks
+from deid_platform.evaluation.leaks import Released
 from deid_platform.notes import Delivery, Note
 from deid_platform.refresh import tables
-from deid_platform.refresh.deidentify import CLEAN, OTHER_TYPE
-from deid_platform.refresh.intake import files_digest, topics_as_of
+from deid_platform.refresh.deidentify import CLEAN
+from deid_platform.refresh.intake import files_digest
 from deid_platform.refresh.site import Site
 from deid_platform.store import Manifest
 from deid_platform.warehouse.expectations import ExpectationOutcome, validate_staged
 from deid_platform.warehouse.ledger import GateRow, record_gate
-from deid_platform.warehouse.promotion import Promotion, activate_release, hide, promote
+from deid_platform.warehouse.promotion import Promotion, hide, promote, set_opt_outs
 from deid_platform.warehouse.queries import DeliverySummary, gate_state, summary
+from deid_platform.warehouse.releases import activate_release, expire_releases
 from deid_platform.warehouse.roles import Role
 from deid_platform.warehouse.staging import (
     Counts,
     Header,
     Inputs,
+    Kind,
     Staged,
     StagedNote,
+    StagedWithdrawal,
     Status,
     count_differences,
     stage,
@@ -37,23 +40,35 @@ from deid_platform.warehouse.staging import (
 
 
 def stage_withdrawals(site: Site, delivery: Delivery, *, run_id: str) -> int:
-    """Lets a delivery's withdrawals take effect at once: they wait for no detector, no bench and no gate.
+    """Lets a delivery's withdrawals, and the opt-outs of today, take effect at once.
+
+    They wait for no detector, no bench and no gate. A patient who rejoins waits for the gate, as what it shows does.
 
     Returns:
         How many notes and patients the delivery withdraws.
     """
-    notes, patients = _withdrawals(site, delivery)
-    if notes or patients:
-        digest = site.keyring.digest("withdrawals alone")
-        header = _header(site, delivery, run_id, Counts(0, 0, len(notes), len(patients)), inputs=Inputs.TEXT)
-        _stage(site, delivery, _tombstones(site, delivery, notes, digest), header, patients)
-    return len(notes) + len(patients)
+    hide_opted_out(site)
+    gone = [item for item in _withdrawals(site, delivery) if item.kind is not Kind.REJOINED]
+    if gone:
+        header = _header(site, delivery, run_id, Counts(withdrawn=len(gone)), inputs=Inputs.TEXT)
+        _stage(site, delivery, (), header, gone)
+    return len(gone)
+
+
+def hide_opted_out(site: Site) -> int:
+    """Brings the warehouse's list of opted-out patients to what the site's list says now.
+
+    Returns:
+        How many keys were added or removed.
+    """
+    keys = [ring.key("patient", patient) for patient in site.exclusions.opted_out() for ring in site.keyrings]
+    return set_opt_outs(site.warehouse.engine(Role.PROMOTER), keys)
 
 
 def stage_delivery(site: Site, delivery: Delivery, *, run_id: str) -> Staged:
-    """Stages a delivery's clean rows, and its quarantined and withdrawn ones as tombstones without text.
+    """Stages a delivery's clean rows, and its quarantined ones without text, beside what it withdraws.
 
-    The tombstones take effect at once.
+    What is quarantined, withdrawn or corrected is hidden at once.
 
     Raises:
         DeidError: `feed-not-demonstration` where the embedded server must not hold this feed; whatever
@@ -63,24 +78,29 @@ def stage_delivery(site: Site, delivery: Delivery, *, run_id: str) -> Staged:
     if manifest.meta["release"] != site.release:
         # Settings changed since these rows were made: they would be announced as what they are not.
         raise DeidError(Code.NOT_MATERIALIZED, f"{tables.REDACTED_NOTES}/{delivery.key}")
-    notes, patients = _withdrawals(site, delivery)
+    withdrawals = _withdrawals(site, delivery)
     # Twice over the rows, so that a delivery of any size streams through.
-    counts = Counter(row.status for row in _staged_rows(site, delivery, manifest, notes))
-    announced = Counts(counts[Status.CLEAN], counts[Status.QUARANTINED], counts[Status.WITHDRAWN], len(patients))
+    counts = Counter(row.status for row in _staged_rows(site, delivery, manifest))
+    kinds = Counter(item.kind for item in withdrawals)
+    announced = Counts(
+        clean=counts[Status.CLEAN],
+        quarantined=counts[Status.QUARANTINED],
+        withdrawn=kinds[Kind.NOTE] + kinds[Kind.PATIENT],
+        rejoined=kinds[Kind.REJOINED],
+    )
     header = _header(site, delivery, run_id, announced, inputs=Inputs(manifest.meta["inputs"]))
-    return _stage(site, delivery, _staged_rows(site, delivery, manifest, notes), header, patients)
+    return _stage(site, delivery, _staged_rows(site, delivery, manifest), header, withdrawals)
 
 
 def _stage(
-    site: Site, delivery: Delivery, rows: Iterable[StagedNote], header: Header, patients: Iterable[str]
+    site: Site, delivery: Delivery, rows: Iterable[StagedNote], header: Header, withdrawals: Iterable[StagedWithdrawal]
 ) -> Staged:
     site.warehouse.accept(
         delivery.feed,
         demonstration=header.demonstration,
         allow_real=site.settings.warehouse.allow_real_notes_on_embedded,
     )
-    keys = [site.keyring.key("patient", patient) for patient in patients]
-    staged = stage(site.warehouse.engine(Role.LOADER), delivery, rows, header, withdrawn_patients=keys)
+    staged = stage(site.warehouse.engine(Role.LOADER), delivery, rows, header, withdrawals=withdrawals)
     hide(site.warehouse.engine(Role.PROMOTER), delivery)
     return staged
 
@@ -88,7 +108,9 @@ def _stage(
 def _header(site: Site, delivery: Delivery, run_id: str, announced: Counts, *, inputs: Inputs) -> Header:
     return Header(
         release=site.release,
+        detector=site.settings.detection.detector,
         detector_digest=site.spec(None).detector_digest,
+        policy=site.policy.name,
         policy_digest=site.policy.digest,
         key_id=site.keyring.key_id,
         inputs=inputs,
@@ -98,27 +120,42 @@ def _header(site: Site, delivery: Delivery, run_id: str, announced: Counts, *, i
     )
 
 
-def _withdrawals(site: Site, delivery: Delivery) -> tuple[list[str], list[str]]:
-    """Ids of the notes and of the patients that a delivery withdraws."""
+def _withdrawals(site: Site, delivery: Delivery) -> list[StagedWithdrawal]:
+    """What a delivery withdraws, and who rejoins and is not withdrawn again, under every key that is in use."""
+    gone = {Kind.NOTE: _withdrawn_notes(site, delivery), Kind.PATIENT: set[str](), Kind.REJOINED: set[str]()}
+    for row in site.store.rows(tables.WITHDRAWALS, delivery.key):
+        if row["patient_id"] is not None:
+            gone[Kind.REJOINED if row["rejoined"] else Kind.PATIENT].add(row["patient_id"])
+    gone[Kind.REJOINED] -= gone[Kind.PATIENT]
+
+    def keys(kind: Kind, source_id: str) -> tuple[str, ...]:
+        if kind is Kind.NOTE:
+            return site.note_keys(delivery.feed, source_id)
+        return tuple(ring.key("patient", source_id) for ring in site.keyrings)
+
+    every = ((kind, keys(kind, source_id)) for kind, ids in gone.items() for source_id in sorted(ids))
+    return [StagedWithdrawal(kind, key, tuple(former)) for kind, (key, *former) in every]
+
+
+def _withdrawn_notes(site: Site, delivery: Delivery) -> set[str]:
     rows = site.store.rows(tables.WITHDRAWALS, delivery.key)
-    notes = {row["note_id"] for row in rows if row["note_id"] is not None}
-    patients = {row["patient_id"] for row in rows if row["patient_id"] is not None}
-    return sorted(notes), sorted(patients)
+    return {row["note_id"] for row in rows if row["note_id"] is not None}
 
 
-def _staged_rows(site: Site, delivery: Delivery, manifest: Manifest, withdrawn: Sequence[str]) -> Iterator[StagedNote]:
-    """What is staged of a delivery. A note that arrives and is withdrawn in one delivery is withdrawn."""
+def _staged_rows(site: Site, delivery: Delivery, manifest: Manifest) -> Iterator[StagedNote]:
+    """The notes that are staged of a delivery. One that arrives and is withdrawn in one delivery is withdrawn."""
 
     def key(kind: str, source_id: str | None) -> str | None:
         return None if source_id is None else site.keyring.key(kind, source_id)
 
     digest = manifest.meta["dictionary_digest"]
-    gone = set(withdrawn)
+    withdrawn = _withdrawn_notes(site, delivery)
     for row in site.store.stream(tables.REDACTED_NOTES, delivery.key):
-        if row["note_id"] in gone:
+        if row["note_id"] in withdrawn:
             continue
+        note_key, *former_keys = site.note_keys(delivery.feed, row["note_id"])
         yield StagedNote(
-            note_key=site.note_key(delivery.feed, row["note_id"]),
+            note_key=note_key,
             status=Status(row["status"]),
             text=row["text"],
             content_digest=row["content_digest"],
@@ -131,19 +168,7 @@ def _staged_rows(site: Site, delivery: Delivery, manifest: Manifest, withdrawn: 
             note_year=row["note_year"],
             shifted_date=row["shifted_date"],
             language=row["language"],
-        )
-    yield from _tombstones(site, delivery, withdrawn, digest)
-
-
-def _tombstones(site: Site, delivery: Delivery, notes: Sequence[str], dictionary_digest: str) -> Iterator[StagedNote]:
-    for note_id in notes:
-        yield StagedNote(
-            note_key=site.note_key(delivery.feed, note_id),
-            status=Status.WITHDRAWN,
-            text=None,
-            content_digest=site.keyring.digest("withdrawn", note_id),
-            dictionary_digest=dictionary_digest,
-            site=site.settings.site,
+            former_keys=tuple(former_keys),
         )
 
 
@@ -157,9 +182,9 @@ def record_measurements(site: Site, staged: Staged) -> list[GateRow]:
     """
     delivery = staged.delivery
     manifest = site.store.required(tables.REDACTED_NOTES, delivery.key)
-    notes, patients = _withdrawals(site, delivery)
-    expected = _staged_rows(site, delivery, manifest, notes)
-    different = count_differences(site.warehouse.engine(Role.GATEKEEPER), staged, expected, len(patients))
+    expected = _staged_rows(site, delivery, manifest)
+    withdrawals = _withdrawals(site, delivery)
+    different = count_differences(site.warehouse.engine(Role.GATEKEEPER), staged, expected, withdrawals)
     leaks, checked, mismatched = _count_leaks(site, delivery)
     rows = [
         GateRow(
@@ -177,7 +202,7 @@ def record_measurements(site: Site, staged: Staged) -> list[GateRow]:
 
 def _count_leaks(site: Site, delivery: Delivery) -> tuple[int, int, int]:
     """Notes that leak, notes checked, and rows that do not belong to the raw note in their place."""
-    topics = topics_as_of(site.store, delivery)
+    recipe = site.recipe(delivery)
     leaks = checked = mismatched = 0
     raw = site.store.stream(tables.RAW_NOTES, delivery.key)
     redacted = site.store.stream(tables.REDACTED_NOTES, delivery.key)
@@ -186,9 +211,21 @@ def _count_leaks(site: Site, delivery: Delivery) -> tuple[int, int, int]:
             mismatched += 1
         elif after["status"] == CLEAN:
             note = tables.from_row(Note, before)
-            known_as = topics.patients_known_as(note.patient_id)
+            ids = (("patient", note.patient_id), ("provider", note.provider_id), ("encounter", note.encounter_id))
+            shown = Released(
+                note_type=after["note_type"],
+                language=after["language"],
+                note_year=after["note_year"],
+                shifted_date=after["shifted_date"],
+                site=site.settings.site,
+                keys=(
+                    site.note_key(delivery.feed, note.note_id),
+                    *(site.keyring.key(kind, i) for kind, i in ids if i is not None),
+                ),
+            )
+            applied = tables.spans_of(after["spans"])
             checked += 1
-            leaks += bool(find_leaks(note, known_as, after["text"], tables.spans_of(after["spans"])))
+            leaks += bool(recipe.leak_check.check(note, recipe.patients(note), after["text"], applied, shown))
     return leaks, checked, mismatched
 
 
@@ -225,9 +262,17 @@ def record_expectations(site: Site, delivery: Delivery) -> list[ExpectationOutco
     manifest = site.store.required(tables.REDACTED_NOTES, delivery.key)
     gatekeeper = site.warehouse.engine(Role.GATEKEEPER)
     staged = staged_now(gatekeeper, delivery)
-    outcomes = validate_staged(gatekeeper, staged, note_types=(*site.feed(delivery.feed).note_types, OTHER_TYPE))
-    failed = sum(not outcome.passed for outcome in outcomes)
-    row = GateRow("expectations", bool(outcomes) and not failed, {"expectations": len(outcomes), "failed": failed})
+    outcomes = validate_staged(
+        gatekeeper,
+        staged,
+        note_types=site.feed(delivery.feed).note_types,
+        policy=site.policy,
+        thresholds=site.settings.thresholds,
+    )
+    failed = sum(outcome.refuses for outcome in outcomes)
+    warned = sum(not outcome.passed for outcome in outcomes) - failed
+    measured = {"expectations": len(outcomes), "failed": failed, "warned": warned}
+    row = GateRow("expectations", bool(outcomes) and not failed, measured)
     _record(site, staged, [row], manifest)
     return outcomes
 
@@ -262,7 +307,7 @@ def activate(site: Site, delivery: Delivery) -> bool:
 
     Returns:
         Whether that release is the one that analysts see now. A new release waits until every delivery of
-        the old one has been promoted in it: never a mixture.
+        the old one has been promoted in it: never a mixture. One that a person withheld is not shown again.
     """
     release = site.store.required(tables.REDACTED_NOTES, delivery.key).meta["release"]
     try:
@@ -272,6 +317,12 @@ def activate(site: Site, delivery: Delivery) -> bool:
             return False
         raise
     return True
+
+
+def expire(site: Site) -> tuple[str, ...]:
+    """Forgets releases that analysts no longer see and that the settings do not ask to keep."""
+    kept = site.settings.releases
+    return expire_releases(site.warehouse.engine(Role.PROMOTER), keep=kept.keep, days=kept.keep_days)
 
 
 def pending(site: Site, deliveries: Sequence[Delivery]) -> list[Delivery]:
@@ -292,6 +343,6 @@ def _is_held(site: Site, delivery: Delivery, held: DeliverySummary | None) -> bo
         return False
     if (held.state, held.release, held.missing) != ("promoted", site.release, ()):
         return False
-    if raw.meta["files"] != files_digest(site.reader(delivery.feed), delivery, site.keyring):
+    if raw.meta["files"] != files_digest(site.reader(delivery.feed), delivery, site.keyring, site.exclusions):
         return False
     return bool(redacted.meta["recipe"] == site.recipe(delivery).digest)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from deid_platform.corpora import Reader
+from deid_platform.corpora.exclusions import Exclusions
 from deid_platform.corpora.files import FilesFeed
 from deid_platform.detection import DetectorSpec
 from deid_platform.engine import LocalEngine
@@ -18,6 +19,7 @@ from deid_platform.keys import Keyring
 from deid_platform.notes import Delivery, Topics
 from deid_platform.redaction.policy import Policy, load_policy
 from deid_platform.refresh.deidentify import Recipe, release_name
+from deid_platform.refresh.findings import reported_strings
 from deid_platform.refresh.intake import rosters_incomplete, topics_as_of
 from deid_platform.settings import FeedSettings, Settings
 from deid_platform.store import NoteStore
@@ -37,9 +39,14 @@ class Site:
         return self.settings.keyring()
 
     @cached_property
+    def keyrings(self) -> tuple[Keyring, ...]:
+        """The site's keys, then those of former secrets by which older releases know a note."""
+        return self.settings.keyrings()
+
+    @cached_property
     def store(self) -> NoteStore:
         """The note store of the PHI zone."""
-        return NoteStore(self.settings.home_path / "store", self.keyring)
+        return NoteStore(self.settings.home_path / "store", *self.keyrings)
 
     @cached_property
     def engine(self) -> LocalEngine:
@@ -74,6 +81,15 @@ class Site:
             site=self.settings.site,
         )
 
+    @property
+    def exclusions(self) -> Exclusions:
+        """What never enters, read anew each time: the list of opt-outs may change while deid.toml does not.
+
+        Raises:
+            DeidError: `opt-outs-unreadable`.
+        """
+        return Exclusions.load(self.settings)
+
     def deliveries(self, feed: str | None = None) -> list[Delivery]:
         """Deliveries that have arrived, of one feed or feed by feed, each feed in the order of its watermarks."""
         names = sorted(self.settings.feeds) if feed is None else [feed]
@@ -94,11 +110,19 @@ class Site:
             note_types=self.feed(delivery.feed).note_types,
             rosters_incomplete=rosters_incomplete(self.store, delivery),
             min_roster_share=self.settings.thresholds.min_roster_share,
+            reported=reported_strings(self.store),
         )
 
+    def note_keys(self, feed: str, note_id: str) -> tuple[str, ...]:
+        """The research-side keys of a note, under each secret, the current one first.
+
+        Two feeds may number their notes alike.
+        """
+        return tuple(ring.key("note", feed, note_id) for ring in self.keyrings)
+
     def note_key(self, feed: str, note_id: str) -> str:
-        """The research-side key of a note: two feeds may number their notes alike."""
-        return self.keyring.key("note", feed, note_id)
+        """The research-side key of a note under the current secret."""
+        return self.note_keys(feed, note_id)[0]
 
     @property
     def release(self) -> str:

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 import pyarrow as pa
 
 from deid_platform.labels import Label
-from deid_platform.notes import Facility, Note, Patient, Provider, Span, Topics, Withdrawal
+from deid_platform.notes import Facility, Note, Patient, Provider, Rejoining, Span, Topics, Withdrawal
 
 RAW_NOTES = "source/raw_notes"
 WITHDRAWALS = "source/withdrawals"
@@ -28,12 +28,13 @@ TEST_SET = "bench/test_set"
 SURROGATE_NOTES = "bench/surrogate_notes"
 DETECTIONS = "bench/detections"
 METRICS = "bench/metrics"
+REPORTED = "gate/reported"
 ALL = "all"
 """The one partition of a dataset that is not partitioned by delivery."""
 
 NOTES_A_PART = 5_000
 
-Record = TypeVar("Record", Note, Patient, Provider, Facility, Withdrawal)
+Record = TypeVar("Record", Note, Patient, Provider, Facility)
 T = TypeVar("T")
 
 
@@ -49,8 +50,9 @@ SPANS = pa.list_(
     pa.struct([("start", pa.int32()), ("end", pa.int32()), ("label", pa.string()), ("source", pa.string())])
 )
 RAW_SCHEMA = pa.schema([*_columns(Note), pa.field("content_digest", pa.string())])
-WITHDRAWAL_SCHEMA = pa.schema(_columns(Withdrawal))
+WITHDRAWAL_SCHEMA = pa.schema([*_columns(Withdrawal), pa.field("rejoined", pa.bool_())])
 TOPIC_SCHEMAS = {name: pa.schema(_columns(record)) for name, record in TOPICS.items()}
+TOPIC_SCHEMAS["patients"] = TOPIC_SCHEMAS["patients"].append(pa.field("undated", pa.bool_()))
 REDACTED_SCHEMA = pa.schema(
     [
         ("note_id", pa.large_string()),
@@ -78,6 +80,9 @@ DETECTION_SCHEMA = pa.schema(
     [("note_id", pa.large_string()), ("inputs", pa.string()), ("spans", SPANS), ("cache_key", pa.string())]
 )
 TERM_SCHEMA = pa.schema([("term", pa.large_string()), ("kind", pa.string())])
+REPORTED_SCHEMA = pa.schema(
+    [("finding", pa.int64()), ("feed", pa.string()), ("label", pa.string()), ("string", pa.large_string())]
+)
 TEST_SET_SCHEMA = pa.schema([("feed", pa.string()), ("delivery", pa.string()), ("note_id", pa.large_string())])
 
 
@@ -88,9 +93,16 @@ def batched(items: Iterable[T], size: int) -> Iterator[list[T]]:
         yield batch
 
 
-def to_row(record: Note | Patient | Provider | Facility | Withdrawal) -> dict[str, Any]:
+def to_row(record: Note | Patient | Provider | Facility) -> dict[str, Any]:
     """A record as a row of its schema."""
     return {f.name: getattr(record, f.name) for f in fields(record)}
+
+
+def withdrawal_row(statement: Withdrawal | Rejoining) -> dict[str, Any]:
+    """A withdrawal or a rejoining as a row of `WITHDRAWAL_SCHEMA`: which of the two says its column `rejoined`."""
+    if isinstance(statement, Rejoining):
+        return {"note_id": None, "patient_id": statement.patient_id, "rejoined": True}
+    return {"note_id": statement.note_id, "patient_id": statement.patient_id, "rejoined": False}
 
 
 def from_row(kind: type[Record], row: dict[str, Any]) -> Record:
@@ -108,10 +120,22 @@ def spans_of(rows: Sequence[dict[str, Any]] | None) -> tuple[Span, ...]:
     return tuple(Span(r["start"], r["end"], Label(r["label"]), source=r["source"] or "") for r in rows or ())
 
 
+def topic_rows(topics: Topics, name: str) -> list[dict[str, Any]]:
+    """One topic as rows of its schema, in an order from which `topics_of` makes it again: former rows come first."""
+    if name != "patients":
+        return [to_row(record) for record in getattr(topics, name).values()]
+    return [
+        {**to_row(row), "undated": row is current and patient_id in topics.undated}
+        for patient_id, current in topics.patients.items()
+        for row in reversed(topics.patients_known_as(patient_id))
+    ]
+
+
 def topics_of(rows: dict[str, list[dict[str, Any]]]) -> Topics:
     """Topics from rows by topic name."""
     return Topics.of(
         (from_row(Patient, row) for row in rows["patients"]),
         (from_row(Provider, row) for row in rows["providers"]),
         (from_row(Facility, row) for row in rows["facilities"]),
+        (row["patient_id"] for row in rows["patients"] if row.get("undated")),
     )

@@ -9,7 +9,7 @@ from __future__ import annotations
 from sqlalchemy import Connection, text
 
 from deid_platform.warehouse.connection import Warehouse
-from deid_platform.warehouse.roles import LOGIN_ROLES, Role, password
+from deid_platform.warehouse.roles import LOGIN_ROLES, Role, new_password
 
 _BOOTSTRAP_LOCK = 0x6465_6964_0001
 
@@ -24,14 +24,15 @@ def bootstrap(warehouse: Warehouse) -> None:
         warehouse: Where; its administrator must be a superuser, or may create roles and databases.
 
     Raises:
-        DeidError: `warehouse-unreachable` or `warehouse-statement`.
+        DeidError: `password-weak` with the role's name, before anything is changed; else as any statement does.
     """
+    # Before anything is made: a role that exists without a good password could be left that way.
+    passwords: dict[Role, str | None] = {} if warehouse.embedded else {role: new_password(role) for role in LOGIN_ROLES}
     with warehouse.administer(maintenance=True) as connection:
         # Roles belong to the cluster and CREATE DATABASE takes no transaction, hence a lock of the session.
         connection.execute(text("SELECT pg_advisory_lock(:key)"), {"key": _BOOTSTRAP_LOCK})
         _create_roles(connection)
-        if not warehouse.embedded:
-            _set_passwords(connection)
+        _set_passwords(connection, passwords)
         _create_database(connection, warehouse.database)
         # Grants on a database are rows of a shared catalogue: two sessions at once would collide on them.
         with warehouse.administer() as inside:
@@ -58,11 +59,11 @@ def _create_roles(connection: Connection) -> None:
             connection.execute(text(f"GRANT {role} TO CURRENT_USER"))
 
 
-def _set_passwords(connection: Connection) -> None:
+def _set_passwords(connection: Connection, passwords: dict[Role, str | None]) -> None:
     driver = connection.connection.driver_connection
     assert driver is not None  # noqa: S101 - an open connection has its driver's
-    for role in LOGIN_ROLES:
-        if secret := password(role):
+    for role, secret in passwords.items():
+        if secret:
             # Hashed on this side, so that the password itself never reaches the server or its log.
             hashed = driver.pgconn.encrypt_password(secret.encode(), role.encode(), b"scram-sha-256").decode()
             connection.exec_driver_sql(

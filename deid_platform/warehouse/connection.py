@@ -6,6 +6,9 @@ notes, gates or releases.
 
 from __future__ import annotations
 
+import os
+import re
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -14,23 +17,43 @@ from sqlalchemy import URL, Connection, Engine, NullPool, create_engine, make_ur
 from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
 
 from deid_platform.errors import Code, DeidError
-from deid_platform.warehouse.roles import Role, password
+from deid_platform.warehouse.roles import ADMINISTRATOR, Role, password
 from deid_platform.warehouse.server import SUPERUSER, EmbeddedServer, psql_binary
 
 DATABASE = "deid"
 MAINTENANCE_DATABASE = "postgres"
 
-# The gate's own conditions; their messages are written in migrations/sql and name nothing but requirements,
+# The gate's own conditions; their messages are written in migrations/code and name nothing but requirements,
 # deliveries and releases.
 _OWN_STATES = {
     "DG001": Code.GATE_REFUSED,
     "DG002": Code.GATE_UNKNOWN_DELIVERY,
     "DG003": Code.WAIVER_INVALID,
     "DG004": Code.RELEASE_CONFLICT,
+    "DG005": Code.FINDING_INVALID,
+    "DG006": Code.PROJECT_UNKNOWN,
 }
-# undefined table, function, schema; database does not exist; role does not exist (28000 says that on a socket)
-_NOT_READY = {"42P01", "42883", "3F000", "3D000"}
-_UNREACHABLE_CLASSES = ("08", "28", "57P")
+_BY_STATE = (
+    # undefined table, function, schema; database does not exist
+    (("42P01", "42883", "3F000", "3D000"), Code.WAREHOUSE_NOT_READY),
+    (("28",), Code.WAREHOUSE_LOGIN),
+    (("53",), Code.WAREHOUSE_FULL),
+    # connection lost; shut down or not yet up; after a failover, a standby that takes no writes
+    (("08", "57P", "25006"), Code.WAREHOUSE_UNREACHABLE),
+)
+# A connection that is refused has no SQLSTATE, so the wording of libpq and of the server has to tell. It is matched,
+# never shown: it quotes names. A server that speaks another language is told by `used_password` below.
+_BY_WORDING = (
+    (Code.WAREHOUSE_LOGIN, re.compile(r"authentication failed|no password supplied|not permitted to log in")),
+    (Code.WAREHOUSE_LOGIN, re.compile(r"permission denied for database")),
+    (Code.WAREHOUSE_NOT_READY, re.compile(r"(database|role) \".*\" does not exist")),
+    (Code.WAREHOUSE_FULL, re.compile(r"too many (clients|connections)|slots are reserved|out of memory")),
+    # A server that takes TLS alone says that no rule fits; on a local socket there is no TLS to ask for.
+    (Code.WAREHOUSE_TLS, re.compile(r"pg_hba\.conf (?!.*\[local\]).*no encryption")),
+    (Code.WAREHOUSE_LOGIN, re.compile(r"pg_hba\.conf")),
+    # A server that dies during the handshake leaves "unexpected eof" or a system call's error, which is no distrust.
+    (Code.WAREHOUSE_TLS, re.compile(r"certificate|SSL error: (?!unexpected eof)|SSL was required|sslmode|sslrootcert")),
+)
 
 
 class Warehouse:
@@ -38,7 +61,8 @@ class Warehouse:
 
     Args:
         where: The embedded server (started when first needed), or the administrator's URL of a real one.
-            There, each role's password comes from the environment (`roles.password`).
+            There, each role's password comes from the environment (`roles.password`), and over TCP the server
+            must prove by its certificate who it is, unless the URL or PGSSLMODE says otherwise.
         database: The database's name; a URL's own name takes precedence.
 
     Raises:
@@ -50,7 +74,7 @@ class Warehouse:
         self._url: URL | None = None
         if not isinstance(where, EmbeddedServer):
             try:
-                self._url = make_url(where).set(drivername="postgresql+psycopg")
+                self._url = _verifying(make_url(where).set(drivername="postgresql+psycopg"))
             except (ArgumentError, ValueError):
                 raise DeidError(Code.SETTINGS_INVALID, "DEID_WAREHOUSE_URL") from None
         self.database = (self._url.database if self._url is not None else None) or database
@@ -90,10 +114,10 @@ class Warehouse:
         """The connection URL of a role, password included; `str` masks it."""
         if self._server is not None:
             self._server.start()
-            return self._server.url(role, self.database)
+            return self._server.url(str(role), self.database)
         assert self._url is not None  # noqa: S101 - one of the two is set
         # _replace, not set: set leaves what is None as it was, and would send the administrator's password.
-        return self._url._replace(username=role, password=password(role), database=self.database)
+        return self._url._replace(username=str(role), password=password(role), database=self.database)
 
     def engine(self, role: Role) -> Engine:
         """The engine that connects as one role; made once, holds no connection between uses."""
@@ -105,7 +129,9 @@ class Warehouse:
         """The variables by which `dbt/profiles.yml` finds this warehouse; holds the modeller's password, if any."""
         url = self.url(Role.MODELLER)
         host, port = url.query.get("host", url.host), url.query.get("port", url.port)
-        return {
+        # What dbt's profile has no place for, libpq reads from the environment: TLS above all.
+        others = {f"PG{name.upper()}": str(value) for name, value in url.query.items() if name.startswith("ssl")}
+        return others | {
             "DEID_DBT_HOST": str(host or "localhost"),
             "DEID_DBT_PORT": str(port or 5432),
             "DEID_DBT_DATABASE": self.database,
@@ -119,7 +145,9 @@ class Warehouse:
             return self._server.psql(role, self.database), {}
         url = self.url(role)
         plain = url._replace(drivername="postgresql", password=None).render_as_string()
-        return [psql_binary(), plain], {"PGPASSWORD": str(url.password)} if url.password else {}
+        # The embedded server's own psql was built without TLS.
+        program = shutil.which("psql") or psql_binary()
+        return [program, plain], {"PGPASSWORD": str(url.password)} if url.password else {}
 
     def admin_engine(self, *, maintenance: bool = False) -> Engine:
         """The administrator's engine, for bootstrap and migration only.
@@ -132,13 +160,14 @@ class Warehouse:
             self._server.start()
             return _engine(self._server.url(SUPERUSER, database))
         assert self._url is not None  # noqa: S101 - one of the two is set
-        return _engine(self._url.set(database=database))
+        url = self._url if self._url.password else self._url._replace(password=password(ADMINISTRATOR))
+        return _engine(url.set(database=database))
 
     @contextmanager
     def administer(self, *, maintenance: bool = False) -> Iterator[Connection]:
         """A connection of the administrator in autocommit, with errors translated."""
         engine = self.admin_engine(maintenance=maintenance).execution_options(isolation_level="AUTOCOMMIT")
-        with translated(), engine.connect() as connection:
+        with translated(engine.url.username), engine.connect() as connection:
             yield connection
 
     @contextmanager
@@ -157,41 +186,64 @@ def _engine(url: URL) -> Engine:
 @contextmanager
 def begin(engine: Engine) -> Iterator[Connection]:
     """One transaction on an engine, with errors translated; commits when the block ends well."""
-    with translated(), engine.begin() as connection:
+    with translated(engine.url.username), engine.begin() as connection:
         yield connection
 
 
 @contextmanager
-def translated() -> Iterator[None]:
+def translated(role: str | None = None) -> Iterator[None]:
     """Turns every database error into a coded one.
 
     Postgres quotes values in DETAIL, in CONTEXT and in many a primary message, so nothing of it is kept but
     the SQLSTATE; only the gate's own conditions keep their message, which names requirements.
+
+    Args:
+        role: Who connects; the reference of a refused connection.
     """
     try:
         yield
     except psycopg.Error as error:
-        raise _coded(error) from None
+        raise _coded(error, role) from None
     except DBAPIError as error:
         original = error.orig
         if not isinstance(original, psycopg.Error):
             raise DeidError(Code.WAREHOUSE_STATEMENT, type(error).__name__) from None
-        raise _coded(original) from None
+        raise _coded(original, role) from None
     except SQLAlchemyError as error:
         raise DeidError(Code.WAREHOUSE_STATEMENT, type(error).__name__) from None
 
 
-def _coded(error: psycopg.Error) -> DeidError:
+def _coded(error: psycopg.Error, role: str | None) -> DeidError:
     state = error.sqlstate
     if state is None:
-        # No server spoke: the socket, the network or the login failed; else the driver refused a value itself.
+        if error.pgconn is not None:
+            return DeidError(_refused(error), role)
+        # The socket broke in the middle; else the driver refused a value itself.
         if isinstance(error, psycopg.OperationalError):
             return DeidError(Code.WAREHOUSE_UNREACHABLE)
         return DeidError(Code.WAREHOUSE_STATEMENT, type(error).__name__)
     if state in _OWN_STATES:
         return DeidError(_OWN_STATES[state], error.diag.message_primary)
-    if state in _NOT_READY:
-        return DeidError(Code.WAREHOUSE_NOT_READY, state)
-    if state.startswith(_UNREACHABLE_CLASSES):
-        return DeidError(Code.WAREHOUSE_UNREACHABLE, state)
+    for beginnings, code in _BY_STATE:
+        if state.startswith(beginnings):
+            return DeidError(code, state)
     return DeidError(Code.WAREHOUSE_STATEMENT, state)
+
+
+def _refused(error: psycopg.Error) -> Code:
+    """Why no connection came about."""
+    said = str(error)
+    for code, wording in _BY_WORDING:
+        if wording.search(said):
+            return code
+    # The server answered a password, in whatever language: libpq puts two blanks after the severity.
+    answered = error.pgconn is not None and error.pgconn.used_password and ":  " in said
+    return Code.WAREHOUSE_LOGIN if answered else Code.WAREHOUSE_UNREACHABLE
+
+
+def _verifying(url: URL) -> URL:
+    """The URL with `sslmode=verify-full` where it leads over a network and nobody has said otherwise."""
+    host = url.query.get("host", url.host) or os.environ.get("PGHOST") or "/"
+    if str(host).startswith("/") or "sslmode" in url.query or os.environ.get("PGSSLMODE"):
+        return url
+    return url.update_query_dict({"sslmode": "verify-full"})

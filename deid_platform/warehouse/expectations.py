@@ -1,98 +1,73 @@
-"""One Great Expectations suite over what is staged, told as passed or not and never with a value.
+"""What is expected of staged rows, held against them by Great Expectations and told as yes or no.
 
-Belongs here: the suite and how it is run. Does not belong here: leak checks, which run before anything is
-staged (`evaluation/`), or what the gate makes of the outcome (`ledger`, `promotion`).
+Belongs here: what is read of a staged delivery, and the run of the suites over it. Does not belong here: what is
+expected (`suites/*.yaml`), leak checks, which run before anything is staged (`evaluation/`), or what the gate makes
+of the outcome (`ledger`, `promotion`).
 
-The library takes three to four seconds to import, so it is imported inside the function, and all
-expectations run as one suite. The text itself stays in the database: the suite sees its length.
+The library takes three to four seconds to import, so it is imported inside the function. The text itself stays in
+the database: the suites see its length, and whether it holds tags that the policy does not write.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from datetime import date, timedelta
+from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection, Engine, text
 
-from deid_platform.keys import PREFIXES
+from deid_platform.languages import ISO_639_1, UNDETERMINED
+from deid_platform.redaction.policy import NoteDateRule, Policy
+from deid_platform.settings import ProfileSettings
+from deid_platform.surrogates.dates import MAX_WEEKS
 from deid_platform.warehouse.connection import translated
-from deid_platform.warehouse.staging import Staged
+from deid_platform.warehouse.staging import Kind, Staged, Status
+from deid_platform.warehouse.suite import Severity, build_suite, load_suite
+from deid_platform.warehouse.tags import tag_patterns
 
 if TYPE_CHECKING:
     import pandas as pd
 
-KEY = "^{prefix}_[a-z2-7]{{26}}$"  # as keys.Keyring.key makes them
-DIGEST = "^[0-9a-f]{8,64}$"
-LANGUAGE = "^[a-z]{2,3}(?:-[A-Za-z0-9]{2,8})*$"
-EARLIEST_YEAR = 1900
+OTHER_TYPE = "other"
 MAX_CHARS = 1_100_000  # the readers' limit, and room for tags that are longer than what they replace
+EARLIEST = date(1900, 1, 1)
+LONGEST_SHIFT = timedelta(weeks=MAX_WEEKS)
 
-COLUMNS = (
-    "delivery",
-    "feed",
-    "delivery_seq",
-    "note_key",
-    "patient_key",
-    "provider_key",
-    "encounter_key",
-    "site",
-    "note_type",
-    "note_year",
-    "shifted_date",
-    "language",
-    "text",
-    "status",
-    "detector_digest",
-    "dictionary_digest",
-    "policy_digest",
-    "key_id",
-    "run_id",
-    "release",
-    "content_digest",
+FIGURES = frozenset(
+    {*ProfileSettings.model_fields, "note_types", "languages", "max_chars", "latest_year"}
+    | {"earliest_date", "latest_date"}
 )
+"""What a suite may refer to in braces: the profile's thresholds, and what is known of feed, policy and today."""
 
+SUITES = tuple(load_suite(name, figures=FIGURES) for name in ("delivery", "note", "withdrawal", "language"))
 
 EXPECTATIONS = {
     "staged_unchanged": "what is judged is what was staged",
-    "columns_in_order": "the table has its columns, in their order",
-    "rows_as_announced": "as many rows as the note store announced",
-    "clean_as_announced": "as many clean rows as the note store announced",
-    "status_known": "clean, quarantined or withdrawn",
-    "note_key_present": "every row has its key",
-    "note_key_unique": "one row a note",
-    "note_key_format": "a keyed identifier, never a source's own",
-    "patient_key_format": "a keyed identifier, never a source's own",
-    "provider_key_format": "a keyed identifier, never a source's own",
-    "encounter_key_format": "a keyed identifier, never a source's own",
-    "text_present": "every clean row has a text",
-    "text_length": "no text is empty or longer than a note may be",
-    "note_type_known": "one of the types that research may see, or other",
-    "note_year_plausible": "between 1900 and next year",
-    "language_format": "a BCP 47 tag",
-    "detector_digest_format": "hexadecimal",
-    "dictionary_digest_format": "hexadecimal",
-    "policy_digest_format": "hexadecimal",
-    "key_id_format": "hexadecimal",
-    "content_digest_format": "hexadecimal",
-    "feed_single": "one feed",
-    "delivery_seq_single": "one place in the feed's order",
-    "detector_digest_single": "one detector",
-    "policy_digest_single": "one policy",
-    "key_id_single": "one secret",
-    "release_single": "one release",
+    **{expectation.name: expectation.says for suite in SUITES for expectation in suite.expectations},
 }
 """Every expectation's name and what it says, in the order of the outcomes."""
+
+# Which of a note's dates a policy lets through; a true year beside a shifted date would narrow the shift down.
+_DATE_COLUMNS = {NoteDateRule.YEAR: "note_year", NoteDateRule.SHIFT: "shifted_date", NoteDateRule.DROP: None}
+# What is read in a column's place.
+_INSTEAD = {"text": "char_length(text)", "former_keys": "array_to_string(former_keys, ' ', '?')"}
 
 
 @dataclass(frozen=True, slots=True)
 class ExpectationOutcome:
-    """One expectation's name and whether it held."""
+    """One expectation's name, whether it held, and what follows if it did not."""
 
     name: str
     passed: bool
+    severity: Severity = Severity.CRITICAL
+
+    @property
+    def refuses(self) -> bool:
+        """Whether the gate must refuse for it."""
+        return not self.passed and self.severity is Severity.CRITICAL
 
 
 def validate_staged(
@@ -100,18 +75,22 @@ def validate_staged(
     staged: Staged,
     *,
     note_types: Collection[str],
+    policy: Policy,
+    thresholds: ProfileSettings,
     max_chars: int = MAX_CHARS,
 ) -> list[ExpectationOutcome]:
-    """Runs the suite over the staged rows of one delivery.
+    """Holds the suites against the staged rows of one delivery.
 
     Args:
         gatekeeper: The engine of the role `gatekeeper`.
         staged: What staging returned; the rows must still be those.
-        note_types: The note types that may occur.
+        note_types: The note types that the feed names; `other` may always occur.
+        policy: The policy that redacted the rows.
+        thresholds: Those of the profile in force.
         max_chars: Longest redacted text allowed, in code points.
 
     Returns:
-        One outcome an expectation, in the order of the suite; `staged_unchanged` comes first and fails if
+        One outcome an expectation, in the order of `EXPECTATIONS`; `staged_unchanged` comes first and fails if
         somebody has staged something else since.
 
     Raises:
@@ -121,96 +100,152 @@ def validate_staged(
     snapshot = gatekeeper.execution_options(isolation_level="REPEATABLE READ")
     with translated(), snapshot.begin() as connection:
         digest = connection.execute(text("SELECT ctl.staged_digest(:d)"), {"d": staged.delivery.key}).scalar()
-        frame, announced, newest = _read(connection, staged.delivery.key)
+        read = _read(connection, staged.delivery.key, policy)
+    types = {*note_types} - {OTHER_TYPE}
+    figures = {
+        **thresholds.model_dump(),
+        "note_types": sorted({*types, OTHER_TYPE}),
+        "languages": sorted({*ISO_639_1, UNDETERMINED}),
+        "max_chars": max_chars,
+        "latest_year": read.today.year + 1,
+        "earliest_date": EARLIEST - LONGEST_SHIFT,
+        "latest_date": read.today + LONGEST_SHIFT,
+    }
     unchanged = ExpectationOutcome("staged_unchanged", digest == staged.staged_digest)
-    return [unchanged, *_validate(frame, announced, newest, note_types, max_chars)]
+    return [unchanged, *_judge(_tables(read, policy, len(types)), figures)]
 
 
-def _read(connection: Connection, delivery: str) -> tuple[pd.DataFrame, dict[str, int], int]:
-    """The staged rows with each text's length in its place, what was announced, and the newest plausible year."""
+@dataclass(frozen=True, slots=True, repr=False)
+class _Read:
+    """What the server holds of a delivery, without its texts, and the server's own date."""
+
+    notes: pd.DataFrame
+    withdrawals: pd.DataFrame
+    columns: Mapping[str, str]
+    announced: Mapping[str, int]
+    today: date
+
+
+def _read(connection: Connection, delivery: str, policy: Policy) -> _Read:
+    tags = tag_patterns(policy)
+    foreign = "regexp_count(text, :alike) > regexp_count(text, :written)"
+    columns = connection.execute(
+        text(
+            "SELECT c.relname, string_agg(a.attname || ' ' || format_type(a.atttypid, NULL), ', ' ORDER BY a.attnum)"
+            " FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid"
+            " WHERE a.attrelid IN ('staging.note'::regclass, 'staging.withdrawal'::regclass)"
+            " AND a.attnum > 0 AND NOT a.attisdropped GROUP BY 1"
+        )
+    )
+    announced = connection.execute(
+        text(
+            "SELECT clean + quarantined AS notes, clean, quarantined, withdrawn, rejoined"
+            " FROM ctl.delivery WHERE delivery = :d"
+        ),
+        {"d": delivery},
+    ).one_or_none()
+    return _Read(
+        notes=_frame(connection, "note", delivery, {"foreign_tags": foreign}, tags._asdict()),
+        withdrawals=_frame(connection, "withdrawal", delivery, {}, {}),
+        columns={row[0]: row[1] for row in columns},
+        announced=dict(announced._mapping) if announced else {},
+        today=connection.execute(text("SELECT current_date")).scalar_one(),
+    )
+
+
+def _frame(
+    connection: Connection, table: str, delivery: str, computed: Mapping[str, str], parameters: Mapping[str, str]
+) -> pd.DataFrame:
+    """A delivery's rows of a table of `staging`, with what may be read in each column's place."""
     import pandas as pd
 
-    # The table's own columns in their own order, so that a drifted table is noticed.
-    names = connection.execute(text("SELECT * FROM staging.note LIMIT 0")).keys()
-    chosen = ", ".join("char_length(text) AS text" if name == "text" else f'"{name}"' for name in names)
-    rows = connection.execute(text(f"SELECT {chosen} FROM staging.note WHERE delivery = :d"), {"d": delivery})  # noqa: S608
-    frame = pd.DataFrame(rows.all(), columns=list(names))
-    announced = connection.execute(
-        text("SELECT clean, quarantined, withdrawn FROM ctl.delivery WHERE delivery = :d"), {"d": delivery}
-    ).one_or_none()
-    newest = int(connection.execute(text("SELECT extract(year FROM current_date) + 1")).scalar_one())
-    return frame, dict(announced._mapping) if announced else {}, newest
+    # The table's own columns, whatever they are: a drifted table fails what needs the columns that are gone.
+    names = connection.execute(text(f"SELECT * FROM staging.{table} LIMIT 0")).keys()  # noqa: S608
+    chosen = {name: _INSTEAD.get(name, f'"{name}"') for name in names}
+    if "text" in chosen:
+        chosen |= computed
+    listed = ", ".join(f'{expression} AS "{name}"' for name, expression in chosen.items())
+    statement = text(f"SELECT {listed} FROM staging.{table} WHERE delivery = :d")  # noqa: S608
+    rows = connection.execute(statement, {"d": delivery, **parameters} if computed else {"d": delivery})
+    # Objects as they came: a type that was guessed would take some of them for missing, and what is missing passes.
+    return pd.DataFrame(rows.all(), columns=list(chosen), dtype=object)
 
 
-def _validate(
-    frame: pd.DataFrame, announced: dict[str, int], newest: int, note_types: Collection[str], max_chars: int
-) -> list[ExpectationOutcome]:
+def _tables(read: _Read, policy: Policy, named_types: int) -> dict[str, pd.DataFrame]:
+    """The table of each suite. A measure that cannot be taken is left out, so that what needs it fails."""
+    import pandas as pd
+
+    notes, withdrawals = read.notes, read.withdrawals
+    measures: dict[str, object] = {f"{table}_columns": columns for table, columns in read.columns.items()}
+    measures |= {f"announced_{name}": count for name, count in read.announced.items()}
+    measures |= {"notes": len(notes), "named_types": named_types}
+    by_language = pd.DataFrame()
+    if "status" in notes:
+        clean = notes["status"] == Status.CLEAN.value
+        quarantined = notes["status"] == Status.QUARANTINED.value
+        measures |= {"clean": int(clean.sum()), "quarantined": int(quarantined.sum())}
+        measures["quarantined_share"] = _share(quarantined)
+        if {"language", "foreign_tags"} <= {*notes.columns}:
+            by_language = pd.DataFrame(
+                [
+                    {"clean": len(rows), "foreign_tag_share": _share(rows["foreign_tags"])}
+                    for _, rows in notes[clean].groupby("language", dropna=False)
+                ],
+                columns=["clean", "foreign_tag_share"],
+            )
+    if "note_type" in notes:
+        measures["untyped_share"] = _share(notes["note_type"].isna() | (notes["note_type"] == OTHER_TYPE))
+    if {"note_year", "shifted_date"} <= {*notes.columns}:
+        withheld = {"note_year", "shifted_date"} - {_DATE_COLUMNS[policy.note_date]}
+        measures["dates_beyond_policy"] = int(notes[sorted(withheld)].notna().to_numpy().sum())
+    if "kind" in withdrawals:
+        rejoined = int((withdrawals["kind"] == Kind.REJOINED.value).sum())
+        measures |= {"withdrawn": len(withdrawals) - rejoined, "rejoined": rejoined}
+    if "key" in withdrawals and "note_key" in notes:
+        measures["staged_though_withdrawn"] = int(notes["note_key"].dropna().isin(withdrawals["key"]).sum())
+    delivery = pd.DataFrame([measures])
+    return {"delivery": delivery, "note": notes, "withdrawal": withdrawals, "language": by_language}
+
+
+def _share(chosen: pd.Series[bool]) -> float:
+    """The share of rows that are chosen; none of none is none."""
+    return float(chosen.sum()) / len(chosen) if len(chosen) else 0.0
+
+
+def _judge(tables: Mapping[str, pd.DataFrame], figures: Mapping[str, object]) -> list[ExpectationOutcome]:
     import great_expectations as gx
     from great_expectations.data_context.types.base import ProgressBarsConfig
 
-    named = list(_suite(announced, newest, note_types, max_chars))
+    outcomes = []
     with _quiet():
         context = gx.get_context(mode="ephemeral")
         context.enable_analytics(enable=False)
         context.variables.progress_bars = ProgressBarsConfig(globally=False)
-        asset = context.data_sources.add_pandas("staging").add_dataframe_asset("note")
-        batch = asset.add_batch_definition_whole_dataframe("delivery").get_batch({"dataframe": frame})
-        suite = gx.ExpectationSuite(name="staged", expectations=[expectation for _, expectation in named])
-        # Every other format carries the offending values.
-        result = batch.validate(suite, result_format="BOOLEAN_ONLY")
-    # The result lists expectations that raised first, so they are found by name. What they raised is not read.
-    configured = ((one.expectation_config, one.success) for one in result.results)
-    passed = {config.meta["name"]: bool(success) for config, success in configured if config is not None}
-    return [ExpectationOutcome(name, passed.get(name, False)) for name, _ in named]
-
-
-def _suite(
-    announced: dict[str, int], newest: int, note_types: Collection[str], max_chars: int
-) -> Iterator[tuple[str, Any]]:
-    from great_expectations import expectations
-    from great_expectations.expectations.row_conditions import Column
-
-    gxe: Any = expectations  # it does not declare what it re-exports
-    clean = Column("status") == "clean"
-
-    def named(name: str, kind: type[Any], **arguments: object) -> tuple[str, Any]:
-        return name, kind(meta={"name": name}, **arguments)
-
-    yield named("columns_in_order", gxe.ExpectTableColumnsToMatchOrderedList, column_list=list(COLUMNS))
-    yield named("rows_as_announced", gxe.ExpectTableRowCountToEqual, value=sum(announced.values()))
-    yield named(
-        "clean_as_announced", gxe.ExpectTableRowCountToEqual, value=announced.get("clean", 0), row_condition=clean
-    )
-    yield named("status_known", gxe.ExpectColumnValuesToBeInSet, column="status", value_set=[*announced])
-    yield named("note_key_present", gxe.ExpectColumnValuesToNotBeNull, column="note_key")
-    yield named("note_key_unique", gxe.ExpectColumnValuesToBeUnique, column="note_key")
-    for kind, prefix in PREFIXES.items():
-        column, pattern = f"{kind}_key", KEY.format(prefix=prefix)
-        yield named(f"{column}_format", gxe.ExpectColumnValuesToMatchRegex, column=column, regex=pattern)
-    yield named("text_present", gxe.ExpectColumnValuesToNotBeNull, column="text", row_condition=clean)
-    yield named("text_length", gxe.ExpectColumnValuesToBeBetween, column="text", min_value=1, max_value=max_chars)
-    yield named("note_type_known", gxe.ExpectColumnValuesToBeInSet, column="note_type", value_set=sorted(note_types))
-    yield named(
-        "note_year_plausible",
-        gxe.ExpectColumnValuesToBeBetween,
-        column="note_year",
-        min_value=EARLIEST_YEAR,
-        max_value=newest,
-    )
-    yield named("language_format", gxe.ExpectColumnValuesToMatchRegex, column="language", regex=LANGUAGE)
-    for column in ("detector_digest", "dictionary_digest", "policy_digest", "key_id", "content_digest"):
-        yield named(f"{column}_format", gxe.ExpectColumnValuesToMatchRegex, column=column, regex=DIGEST)
-    for column in ("feed", "delivery_seq", "detector_digest", "policy_digest", "key_id", "release"):
-        yield named(f"{column}_single", gxe.ExpectColumnUniqueValueCountToBeBetween, column=column, max_value=1)
+        source = context.data_sources.add_pandas("staging")
+        for suite in SUITES:
+            asset = source.add_dataframe_asset(suite.name)
+            batch = asset.add_batch_definition_whole_dataframe("all").get_batch({"dataframe": tables[suite.name]})
+            # Every other format carries the offending values.
+            result = batch.validate(build_suite(suite, figures), result_format="BOOLEAN_ONLY")
+            # The result lists expectations that raised first, so they are found by name. What they raised is not read.
+            configured = ((one.expectation_config, one.success) for one in result.results)
+            passed = {config.meta["name"]: bool(success) for config, success in configured if config is not None}
+            outcomes += [
+                ExpectationOutcome(one.name, passed.get(one.name, False), one.severity) for one in suite.expectations
+            ]
+    return outcomes
 
 
 @contextmanager
 def _quiet() -> Iterator[None]:
     """Keeps the library's own log lines, which may quote what they choked on, out of ours."""
+    # Several of its loggers set a level of their own, so a level set above them would not do.
     logger = logging.getLogger("great_expectations")
-    before = logger.level
-    logger.setLevel(logging.CRITICAL + 1)
+    nowhere, before = logging.NullHandler(), logger.propagate
+    logger.addHandler(nowhere)
+    logger.propagate = False
     try:
         yield
     finally:
-        logger.setLevel(before)
+        logger.propagate = before
+        logger.removeHandler(nowhere)

@@ -1,7 +1,8 @@
 """Bringing a database to the current schema, and choosing the gate's profile.
 
 Belongs here: running the revisions in `migrations/` and the one setting that only the owner may change.
-Does not belong here: the statements themselves, which are SQL files beside the revisions.
+Does not belong here: the statements themselves: tables are in `migrations/sql`, revision by revision, and code
+(functions, views, grants) in `migrations/code`, as it stands.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from deid_platform.warehouse.bootstrap import bootstrap
 from deid_platform.warehouse.connection import Warehouse, begin
 from deid_platform.warehouse.roles import Role
 
+DEMONSTRATION = "demonstration"
 _MIGRATION_LOCK = 0x6465_6964_0002
 
 
@@ -28,12 +30,15 @@ def migrate(admin: Engine) -> None:
     from alembic import command
     from alembic.config import Config
 
+    from deid_platform.warehouse.migrations.statements import replace_code
+
     with begin(admin) as connection:
         _become_owner(connection)
         config = Config()
         config.set_main_option("script_location", "deid_platform.warehouse:migrations")
         config.attributes["connection"] = connection
         command.upgrade(config, "head")
+        replace_code(connection)
 
 
 def configure(admin: Engine, profile: str) -> None:
@@ -52,12 +57,27 @@ def configure(admin: Engine, profile: str) -> None:
         active = known.scalar()
         if active is None:
             raise DeidError(Code.SETTINGS_INVALID, "gate.profile")
+        _open_demonstration(connection, open_=profile == "demo")
         if active:
             return
         connection.execute(text("UPDATE ctl.profile SET active = false WHERE active"))
         connection.execute(text("UPDATE ctl.profile SET active = true WHERE name = :name"), {"name": profile})
         event = text("INSERT INTO ctl.ledger (event, requirements) VALUES ('profile', ARRAY[:name])")
         connection.execute(event, {"name": profile})
+
+
+def _open_demonstration(connection: Connection, *, open_: bool) -> None:
+    """Lets the login `analyst` read all notes of a demonstration; elsewhere nobody reads without a project."""
+    if open_:
+        project = "INSERT INTO ctl.project (project, purpose) VALUES (:p, 'the demonstration') ON CONFLICT DO NOTHING"
+        connection.execute(text(project), {"p": DEMONSTRATION})
+        for statement in (
+            "INSERT INTO ctl.project_grant (project) VALUES (:p) ON CONFLICT DO NOTHING",
+            "INSERT INTO ctl.project_member (project, login) VALUES (:p, 'analyst') ON CONFLICT DO NOTHING",
+        ):
+            connection.execute(text(statement), {"p": DEMONSTRATION})
+    else:
+        connection.execute(text("DELETE FROM ctl.project WHERE project = :p"), {"p": DEMONSTRATION})
 
 
 def prepare(warehouse: Warehouse, *, profile: str) -> None:

@@ -1,11 +1,12 @@
-"""Through the gate: hiding, promoting, activating a release, and waiving a requirement.
+"""Through the gate: hiding, promoting and waiving a requirement.
 
 Belongs here: calling the gate's functions and telling their outcome. Does not belong here: the decision
-itself, which is the database's (`migrations/sql/0001_f_gate.sql`).
+itself, which is the database's (`migrations/code/e_gate.sql`).
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 from enum import StrEnum
@@ -82,19 +83,6 @@ def promote(promoter: Engine, delivery: Delivery) -> Promotion:
     return Promotion(Outcome(found.outcome), found.approved, found.hidden, tuple(found.waived))
 
 
-def activate_release(promoter: Engine, release: str) -> bool:
-    """Lets analysts see a release instead of the one that they see now.
-
-    Returns:
-        Whether it was switched; False if it was active already.
-
-    Raises:
-        DeidError: `release-conflict` with the deliveries that the new release still lacks.
-    """
-    with begin(promoter) as connection:
-        return bool(connection.execute(text("SELECT ctl.activate_release(:r)"), {"r": release}).scalar_one())
-
-
 def waive(
     officer: Engine,
     requirement: str,
@@ -133,3 +121,18 @@ def waive(
     statement = text("SELECT ctl.waive(:delivery, :feed, :requirement, :who, :reason, :until)")
     with begin(officer) as connection:
         return int(connection.execute(statement, values).scalar_one())
+
+
+def set_opt_outs(promoter: Engine, keys: Sequence[str]) -> int:
+    """Makes these the patients who take no part in research, all of them; whoever is not named is shown again.
+
+    Args:
+        promoter: The engine of the role `promoter`.
+        keys: Each patient's key under every secret that is in use.
+
+    Returns:
+        How many keys were added or removed.
+    """
+    with begin(promoter) as connection:
+        found = connection.execute(text("SELECT * FROM ctl.set_opt_outs(:keys)"), {"keys": list(keys)}).one()
+    return int(found.added + found.removed)

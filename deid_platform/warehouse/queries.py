@@ -82,7 +82,7 @@ def summary(officer: Engine) -> WarehouseSummary:
         rows = connection.execute(
             text(
                 """
-                SELECT d.delivery, d.release, d.state, d.clean, d.quarantined, d.withdrawn, d.withdrawn_patients,
+                SELECT d.delivery, d.release, d.state, d.clean, d.quarantined, d.withdrawn, d.rejoined,
                        d.demonstration, d.at, coalesce(p.approved, 0) AS approved,
                        coalesce(g.missing, '{}') AS missing, coalesce(g.waived, '{}') AS waived, l.leaks
                 FROM ctl.delivery d
@@ -107,7 +107,7 @@ def summary(officer: Engine) -> WarehouseSummary:
             delivery=row.delivery,
             release=row.release,
             state=row.state,
-            announced=Counts(row.clean, row.quarantined, row.withdrawn, row.withdrawn_patients),
+            announced=Counts(row.clean, row.quarantined, row.withdrawn, row.rejoined),
             approved=row.approved,
             missing=tuple(row.missing),
             waived=tuple(row.waived),
@@ -120,10 +120,10 @@ def summary(officer: Engine) -> WarehouseSummary:
     return WarehouseSummary(profile, release, deliveries)
 
 
-def notes_shown(analyst: Engine) -> int:
-    """How many notes analysts see now: current, approved, of the active release, not withdrawn."""
-    with begin(analyst) as connection:
-        return int(connection.execute(text("SELECT count(*) FROM research.notes")).scalar_one())
+def notes_shown(officer: Engine) -> int:
+    """How many notes are shown now, whoever's projects they belong to: current versions of the active release."""
+    with begin(officer) as connection:
+        return int(connection.execute(text("SELECT ctl.notes_shown()")).scalar_one())
 
 
 def gate_state(officer: Engine, delivery: Delivery) -> dict[str, str]:

@@ -11,6 +11,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from deid_platform.errors import Code, DeidError
+from deid_platform.keys import guessable
 
 
 class Role(StrEnum):
@@ -33,6 +34,9 @@ class Role(StrEnum):
 
 
 LOGIN_ROLES = tuple(role for role in Role if role is not Role.OWNER)
+ADMINISTRATOR = "admin"
+"""Stands for whoever bootstraps and migrates: DEID_PASSWORD_ADMIN, unless the URL holds the password."""
+MIN_PASSWORD_CHARACTERS = 12
 
 
 def password(role: str) -> str | None:
@@ -48,4 +52,16 @@ def password(role: str) -> str | None:
             return Path(file).read_text().strip()
         except OSError:
             raise DeidError(Code.SETTINGS_INVALID, f"{name}_FILE") from None
-    return os.environ.get(name)
+    return os.environ.get(name) or None
+
+
+def new_password(role: str) -> str | None:
+    """The role's password if it is good enough to be set; None if there is none.
+
+    Raises:
+        DeidError: `password-weak` with the role's name.
+    """
+    found = password(role)
+    if found and (role in found.lower() or guessable(found.encode(), least=MIN_PASSWORD_CHARACTERS)):
+        raise DeidError(Code.PASSWORD_WEAK, role)
+    return found

@@ -188,17 +188,18 @@ class EmbeddedServer:
         pid_file = self.data / "postmaster.pid"
         try:
             pid = int(pid_file.read_text().split(maxsplit=1)[0])
-            name = subprocess.run(  # noqa: S603 - a number for an argument
-                ["ps", "-o", "comm=", "-p", str(pid)],  # noqa: S607
+            state, _, name = subprocess.run(  # noqa: S603 - a number for an argument
+                ["ps", "-o", "stat=,comm=", "-p", str(pid)],  # noqa: S607
                 capture_output=True,
                 text=True,
                 check=False,
-            ).stdout
+            ).stdout.partition(" ")
         except OSError:
             return
         except (IndexError, ValueError):
-            name = ""
-        if "postgres" not in name:
+            state, name = "", ""
+        # Killed, it may stay a zombie where nothing reaps orphans, as in many a container.
+        if "postgres" not in name or state.startswith("Z"):
             pid_file.unlink(missing_ok=True)
 
     def _configure(self) -> None:

@@ -26,7 +26,14 @@ class Status(StrEnum):
 
     CLEAN = "clean"
     QUARANTINED = "quarantined"
-    WITHDRAWN = "withdrawn"
+
+
+class Kind(StrEnum):
+    """What a withdrawal is of; `rejoined` lets a withdrawn patient back in."""
+
+    NOTE = "note"
+    PATIENT = "patient"
+    REJOINED = "rejoined"
 
 
 class Inputs(StrEnum):
@@ -56,24 +63,35 @@ class StagedNote:
     note_year: int | None = None
     shifted_date: date | None = None
     language: str | None = None
+    former_keys: tuple[str, ...] = ()
+    """The note's keys under former secrets, by which older releases know it."""
 
     def __repr__(self) -> str:
         return f"<StagedNote {self.status}>"
 
 
 @dataclass(frozen=True, slots=True)
+class StagedWithdrawal:
+    """A note or a patient that leaves research, or a patient who comes back, by key."""
+
+    kind: Kind
+    key: str
+    former_keys: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Counts:
-    """Rows by status, and patients withdrawn."""
+    """Notes by status; notes and patients withdrawn; patients who rejoined."""
 
     clean: int = 0
     quarantined: int = 0
     withdrawn: int = 0
-    withdrawn_patients: int = 0
+    rejoined: int = 0
 
     @property
     def notes(self) -> int:
         """Rows of `staging.note`."""
-        return self.clean + self.quarantined + self.withdrawn
+        return self.clean + self.quarantined
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +107,8 @@ class Header:
         run_id: The run that made the rows.
         announced: How many rows of each kind the note store holds, counted there.
         demonstration: Whether the feed is marked as demonstration data.
+        detector: The detector's name, for people.
+        policy: The policy's name, for people.
     """
 
     release: str
@@ -99,6 +119,8 @@ class Header:
     run_id: str
     announced: Counts
     demonstration: bool = False
+    detector: str = ""
+    policy: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +146,7 @@ _OF_NOTE = (
     "status",
     "dictionary_digest",
     "content_digest",
+    "former_keys",
 )
 _OF_HEADER = ("detector_digest", "policy_digest", "key_id", "run_id", "release")
 
@@ -134,7 +157,7 @@ def stage(
     rows: Iterable[StagedNote],
     header: Header,
     *,
-    withdrawn_patients: Iterable[str] = (),
+    withdrawals: Iterable[StagedWithdrawal] = (),
 ) -> Staged:
     """Replaces what is staged for a delivery, whole or not at all.
 
@@ -143,7 +166,7 @@ def stage(
         delivery: Which delivery.
         rows: Its notes, streamed; one row a note_key.
         header: What the delivery announces.
-        withdrawn_patients: Keys of the patients whom it withdraws.
+        withdrawals: What it takes out of research, and who comes back; each kind and key once.
 
     Returns:
         The digest and the counts of what arrived, both computed by the server.
@@ -154,7 +177,7 @@ def stage(
     """
     with begin(loader) as connection:
         _announce(connection, delivery, header)
-        for table in ("note", "withdrawn_patient"):
+        for table in ("note", "withdrawal"):
             connection.execute(text(f"DELETE FROM staging.{table} WHERE delivery = :d"), {"d": delivery.key})  # noqa: S608
         where = (delivery.key, delivery.feed, delivery.seq)
         same = tuple(getattr(header, name) for name in _OF_HEADER)
@@ -163,12 +186,12 @@ def stage(
         _copy(connection, "note", (*place, *_OF_NOTE, *_OF_HEADER), ((*where, *of_note(row), *same) for row in rows))
         _copy(
             connection,
-            "withdrawn_patient",
-            (*place, "patient_key"),
-            ((*where, patient) for patient in withdrawn_patients),
+            "withdrawal",
+            (*place, "kind", "key", "former_keys"),
+            ((*where, item.kind, item.key, item.former_keys) for item in withdrawals),
         )
         found = connection.execute(text("SELECT * FROM ctl.finish_staging(:d)"), {"d": delivery.key}).one()
-    counts = Counts(found.clean, found.quarantined, found.withdrawn, found.withdrawn_patients)
+    counts = Counts(found.clean, found.quarantined, found.withdrawn, found.rejoined)
     return Staged(delivery, found.staged_digest, counts)
 
 
@@ -181,7 +204,7 @@ def staged_now(gatekeeper: Engine, delivery: Delivery) -> Staged:
     with begin(gatekeeper) as connection:
         found = connection.execute(
             text(
-                "SELECT staged_digest, clean, quarantined, withdrawn, withdrawn_patients FROM ctl.delivery"
+                "SELECT staged_digest, clean, quarantined, withdrawn, rejoined FROM ctl.delivery"
                 " WHERE delivery = :d AND staged_digest IS NOT NULL"
             ),
             {"d": delivery.key},
@@ -192,7 +215,7 @@ def staged_now(gatekeeper: Engine, delivery: Delivery) -> Staged:
 
 
 def count_differences(
-    gatekeeper: Engine, staged: Staged, expected: Iterable[StagedNote], withdrawn_patients: int
+    gatekeeper: Engine, staged: Staged, expected: Iterable[StagedNote], withdrawals: Iterable[StagedWithdrawal]
 ) -> int:
     """How many rows the server holds otherwise than they were made.
 
@@ -202,8 +225,8 @@ def count_differences(
     Args:
         gatekeeper: The engine of the role `gatekeeper`.
         staged: What was staged; rows that were staged since count as different, all of them.
-        expected: The rows as they were made.
-        withdrawn_patients: How many patients the delivery withdraws.
+        expected: The notes as they were made.
+        withdrawals: The withdrawals as they were made.
 
     Returns:
         Rows that differ, are missing, or should not be there; 0 if the server holds exactly these.
@@ -218,36 +241,43 @@ def count_differences(
     snapshot = gatekeeper.execution_options(isolation_level="REPEATABLE READ")
     with begin(snapshot) as connection:
         digest = connection.execute(text("SELECT ctl.staged_digest(:d)"), where).scalar()
-        patients: int = connection.execute(
-            text("SELECT count(*) FROM staging.withdrawn_patient WHERE delivery = :d"), where
-        ).scalar_one()
+        gone = {
+            StagedWithdrawal(Kind(row.kind), row.key, tuple(row.former_keys))
+            for row in connection.execute(
+                text("SELECT kind, key, former_keys FROM staging.withdrawal WHERE delivery = :d"), where
+            )
+        }
         held = {
-            row.note_key: tuple(getattr(row, name) for name in _OF_NOTE) for row in connection.execute(statement, where)
+            row.note_key: {name: getattr(row, name) for name in _OF_NOTE}
+            for row in connection.execute(statement, where)
         }
     if digest != staged.staged_digest:
         return max(len(held), 1)
-    different = int(patients != withdrawn_patients)
+    different = len(gone.symmetric_difference(withdrawals))
     for note in expected:
         of_note = {name: getattr(note, name) for name in _OF_NOTE}
+        of_note["former_keys"] = list(note.former_keys)
         if note.text is not None:
             of_note["text"] = hashlib.sha256(note.text.encode()).hexdigest()
-        different += held.pop(note.note_key, None) != tuple(of_note.values())
+        different += held.pop(note.note_key, None) != of_note
     return different + len(held)
 
 
 def _announce(connection: Connection, delivery: Delivery, header: Header) -> None:
     connection.execute(
         text(
-            "SELECT ctl.begin_staging(:delivery, :feed, :seq, :release, :detector, :policy, :key_id, :inputs,"
-            " :demonstration, :run_id, :clean, :quarantined, :withdrawn, :withdrawn_patients)"
+            "SELECT ctl.begin_staging(:delivery, :feed, :seq, :release, :detector, :detector_digest, :policy,"
+            " :policy_digest, :key_id, :inputs, :demonstration, :run_id, :clean, :quarantined, :withdrawn, :rejoined)"
         ),
         {
             "delivery": delivery.key,
             "feed": delivery.feed,
             "seq": delivery.seq,
             "release": header.release,
-            "detector": header.detector_digest,
-            "policy": header.policy_digest,
+            "detector": header.detector,
+            "detector_digest": header.detector_digest,
+            "policy": header.policy,
+            "policy_digest": header.policy_digest,
             "key_id": header.key_id,
             "inputs": header.inputs.value,
             "demonstration": header.demonstration,
@@ -255,7 +285,7 @@ def _announce(connection: Connection, delivery: Delivery, header: Header) -> Non
             "clean": header.announced.clean,
             "quarantined": header.announced.quarantined,
             "withdrawn": header.announced.withdrawn,
-            "withdrawn_patients": header.announced.withdrawn_patients,
+            "rejoined": header.announced.rejoined,
         },
     )
 
@@ -268,7 +298,7 @@ def _copy(connection: Connection, table: str, columns: tuple[str, ...], rows: It
     with driver.cursor() as cursor, cursor.copy(statement.encode()) as copy:
         for row in rows:
             try:
-                copy.write_row(row)
+                copy.write_row([list(value) if isinstance(value, tuple) else value for value in row])
             except (UnicodeError, ValueError, TypeError):
                 # A lone surrogate or a NUL: the driver's own message would quote the text.
                 refused = True

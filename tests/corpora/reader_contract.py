@@ -5,8 +5,8 @@ over it and one that writes a file of a delivery anew, with other content. The f
 
 - two deliveries or more, of different content, and a folder or file that is no delivery where the
   format knows such a thing;
-- over all deliveries at least one good note, one refused note, one topic row, one refused topic row, and
-  one withdrawal each of a note and of a patient;
+- over all deliveries at least one good note, one refused note, one topic row, one refused topic row, one
+  withdrawal each of a note and of a patient, one rejoining and one refused rejoining;
 - `MARKER` inside every value: ids, names, texts, and whatever is wrong in the refused rows, their file
   names included. It must come out in records only, never in a rejection, a repr or an error.
 """
@@ -22,7 +22,7 @@ import pytest
 
 from deid_platform.corpora import Reader, Reason, Rejection, Role
 from deid_platform.errors import Code, DeidError
-from deid_platform.notes import Delivery, Facility, Note, Patient, Provider, Topics, Withdrawal
+from deid_platform.notes import Delivery, Facility, Note, Patient, Provider, Rejoining, Topics, Withdrawal
 
 MARKER = "Zqxmark7"
 
@@ -37,6 +37,7 @@ def check_reader(make_reader: Callable[[], Reader], rewrite: Callable[[Delivery]
     _records_are_sound(reader, deliveries)
     _refusals_go_by_their_role(reader, deliveries)
     _withdrawals_are_checked_against_what_is_known(reader, deliveries)
+    _rejoinings_name_each_patient_once(reader, deliveries)
     _fingerprints_tell_deliveries_apart(reader, deliveries)
     _an_unknown_delivery_is_an_error_without_values(reader, deliveries)
     _markers_tell_that_a_file_was_rewritten(reader, make_reader(), deliveries, rewrite)
@@ -48,6 +49,7 @@ def everything(reader: Reader, delivery: Delivery) -> tuple[object, ...]:
         list(reader.notes(delivery)),
         reader.topics(delivery),
         list(reader.withdrawals(delivery, known_patients=None, known_notes=None)),
+        list(reader.rejoinings(delivery)),
         reader.fingerprint(delivery),
         reader.marker(delivery),
     )
@@ -122,9 +124,12 @@ def _refusals_go_by_their_role(reader: Reader, deliveries: list[Delivery]) -> No
     of_topics = [item for d in deliveries for item in reader.topics(d)[1]]
     assert of_notes
     assert of_topics
+    of_rejoinings = [item for d in deliveries for item in reader.rejoinings(d) if isinstance(item, Rejection)]
+    assert of_rejoinings
+    assert {r.role for r in of_rejoinings} == {Role.REJOINED}
     assert {r.role for r in of_notes} == {Role.NOTES}
     assert {r.role for r in of_topics} <= {Role.PATIENTS, Role.PROVIDERS, Role.FACILITIES}
-    for rejection in of_notes + of_topics:
+    for rejection in of_notes + of_topics + of_rejoinings:
         assert isinstance(rejection.reason, Reason)
         assert rejection.row >= 1
         assert_quiet(rejection)
@@ -155,6 +160,16 @@ def _withdrawals_are_checked_against_what_is_known(reader: Reader, deliveries: l
             assert_quiet(after)
 
 
+def _rejoinings_name_each_patient_once(reader: Reader, deliveries: list[Delivery]) -> None:
+    found = [[item for item in reader.rejoinings(d) if isinstance(item, Rejoining)] for d in deliveries]
+    assert any(found)
+    for back in found:
+        assert len({rejoining.patient_id for rejoining in back}) == len(back)
+        for rejoining in back:
+            assert rejoining.patient_id.strip()
+            assert_quiet(rejoining)
+
+
 def _fingerprints_tell_deliveries_apart(reader: Reader, deliveries: list[Delivery]) -> None:
     prints = [reader.fingerprint(d) for d in deliveries]
     assert len(set(prints)) == len(prints)
@@ -168,6 +183,7 @@ def _an_unknown_delivery_is_an_error_without_values(reader: Reader, deliveries: 
         lambda: list(reader.notes(absent)),
         lambda: reader.topics(absent),
         lambda: list(reader.withdrawals(absent, known_patients=None, known_notes=None)),
+        lambda: list(reader.rejoinings(absent)),
         lambda: reader.fingerprint(absent),
         lambda: reader.marker(absent),
     )

@@ -18,7 +18,7 @@ import pytest
 from deid_platform.corpora import Reason, Rejection, Role
 from deid_platform.corpora.files import FilesFeed, read_notes, read_topic
 from deid_platform.errors import Code, DeidError
-from deid_platform.notes import Delivery, Facility, Note, Patient, Provider, Topics, Withdrawal
+from deid_platform.notes import Delivery, Facility, Note, Patient, Provider, Rejoining, Topics, Withdrawal
 
 DAY = Delivery("ehr", "2026-01-05")
 
@@ -254,10 +254,18 @@ def test_topics_are_this_delivery_s_upserts(root, deliver):
     deliver("patients.csv", "patient_id\nolder\n", watermark="2026-01-04")
     topics, refused = FilesFeed("ehr", root).topics(DAY)
     assert topics == Topics.of(
-        [Patient("p1", last_name="Doe", birth_date=date(1950, 2, 1), zip="02139"), Patient("p2"), Patient("3")],
+        [
+            Patient("p1", last_name="Roe"),
+            Patient("p1", last_name="Doe", birth_date=date(1950, 2, 1), zip="02139"),
+            Patient("p2"),
+            Patient("3"),
+        ],
         [Provider("d1", npi="1000000000")],
         [Facility("f2")],
+        undated=["p2"],
     )
+    # The first row stands, and the patient is still known by the name in the second.
+    assert [row.last_name for row in topics.patients_known_as("p1")] == ["Doe", "Roe"]
     assert [(r.file, r.row, r.reason) for r in refused] == [
         ("patients[0]", 2, Reason.DUPLICATE_ID),
         ("patients[0]", 3, Reason.MISSING_ID),
@@ -302,12 +310,28 @@ def test_withdrawals_name_one_known_note_or_patient(root, deliver):
     ]
 
 
+def test_rejoinings_name_a_patient_each_once(root, deliver):
+    deliver("rejoined.csv", "patient_id\np1\n\n  p2 \np1\n")
+    deliver(
+        "rejoined-2.jsonl", _jsonl({"patient_id": 3}, {"patient_id": ""}, {"note_id": "n1"}, {"patient_id": ["p4"]})
+    )
+    back, refused = _split(FilesFeed("ehr", root).rejoinings(DAY))
+    assert back == [Rejoining("3"), Rejoining("p1"), Rejoining("p2")]
+    assert refused == [
+        ("rejoined[0]", 2, Reason.MISSING_ID),
+        ("rejoined[0]", 3, Reason.UNKNOWN_COLUMN),
+        ("rejoined[0]", 4, Reason.MALFORMED_ROW),
+        ("rejoined[1]", 3, Reason.DUPLICATE_ID),
+    ]
+
+
 def test_a_delivery_may_lack_any_file(root):
     (root / DAY.watermark).mkdir()
     feed = FilesFeed("ehr", root)
     assert list(feed.notes(DAY)) == []
     assert feed.topics(DAY) == (Topics(), [])
     assert list(feed.withdrawals(DAY, known_patients=None, known_notes=None)) == []
+    assert list(feed.rejoinings(DAY)) == []
 
 
 # Fingerprints
@@ -327,10 +351,11 @@ def test_the_fingerprint_follows_content_alone(root, deliver):
         ("notes.jsonl", _jsonl(_note(2)) + "\n"),
         ("patients.csv", "patient_id\np2\n"),
         ("withdrawn.csv", "note_id\n"),
+        ("rejoined.csv", "patient_id\n"),
     ):
         deliver(name, content)
         prints.add(feed.fingerprint(DAY))
-    assert len(prints) == 5
+    assert len(prints) == 6
 
 
 # Markers
@@ -417,7 +442,7 @@ def test_a_single_file_needs_no_feed(tmp_path):
     assert Counter(r.reason for r in refused) == {Reason.DUPLICATE_ID: 1}
     path.write_text("patient_id,last_name,birth_date\np1,Doe,1950-02-30\n")
     topics, refused = read_topic(path, Role.PATIENTS)
-    assert topics == Topics.of([Patient("p1", last_name="Doe")])
+    assert topics == Topics.of([Patient("p1", last_name="Doe")], undated=["p1"])
     assert refused == [Rejection(Role.PATIENTS, "patients[0]", 1, Reason.IMPOSSIBLE_DATE)]
 
 
@@ -471,7 +496,9 @@ def marked_root(root, deliver, contract):
     deliver("providers.jsonl", json.dumps({"provider_id": m, "last_name": m}) + f'\n{{"{m}":')
     deliver("facilities.csv", f"facility_id,name\n{m},{m}\n{m},{m}\n")
     deliver("withdrawn.csv", f"note_id,patient_id\nw-{m},\n,q-{m}\n{m},{m}\n")
+    deliver("rejoined.csv", f"patient_id,{m}\n{m},\n")
     deliver("notes.jsonl", json.dumps({**good, "text": f"Corrected: {m}."}), watermark="2026-01-12")
+    deliver("rejoined.csv", f"patient_id\nq-{m}\nq-{m}\n", watermark="2026-01-12")
     (root / f"2026-01-19 {m}").mkdir()
     return root
 

@@ -9,7 +9,7 @@ import pytest
 from deid_platform.corpora import Reason, Role
 from deid_platform.corpora.rows import record_of, shapes
 from deid_platform.errors import Code, DeidError
-from deid_platform.notes import Facility, Note, Patient, Provider, Withdrawal
+from deid_platform.notes import Facility, Note, Patient, Provider, Rejoining, Withdrawal
 
 NOTE = {"note_id": "n1", "text": "Seen today."}
 LATEST = date(2026, 3, 1)
@@ -50,6 +50,7 @@ def _read(cells, role=Role.NOTES, max_chars=100, **config):
         (Role.FACILITIES, {"facility_id": "f", "phone": " 555-0100 "}, Facility("f", phone="555-0100")),
         (Role.WITHDRAWN, {"note_id": "n1", "patient_id": ""}, Withdrawal(note_id="n1")),
         (Role.WITHDRAWN, {"patient_id": "p"}, Withdrawal(patient_id="p")),
+        (Role.REJOINED, {"patient_id": 7}, Rejoining("7")),
     ],
 )
 def test_a_good_row_is_a_record(role, cells, record):

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from deid_platform.corpora.exclusions import Exclusions
 from deid_platform.engine import LocalEngine
 from deid_platform.notes import Delivery
 from deid_platform.refresh import intake
@@ -29,12 +30,15 @@ def site(installation: Path) -> Site:
 def deliver(site: Site) -> Callable[..., Delivery]:
     """Writes one delivery folder of the `hospital` feed."""
 
-    def write(watermark: str, *, notes: Rows = (), patients: Rows = (), withdrawn: Rows = ()) -> Delivery:
+    def write(
+        watermark: str, *, notes: Rows = (), patients: Rows = (), withdrawn: Rows = (), rejoined: Rows = ()
+    ) -> Delivery:
         folder = site.settings.path(site.feed("hospital").path) / watermark
         folder.mkdir(parents=True, exist_ok=True)
         lines = (json.dumps({"note_type": TYPE, **row}) + "\n" for row in notes)
         (folder / "notes.jsonl").write_text("".join(lines), encoding="utf-8")
-        for name, rows in (("patients", list(patients)), ("withdrawn", list(withdrawn))):
+        tables = {"patients": list(patients), "withdrawn": list(withdrawn), "rejoined": list(rejoined)}
+        for name, rows in tables.items():
             if rows:
                 with (folder / f"{name}.csv").open("w", newline="") as stream:
                     table = csv.DictWriter(stream, fieldnames=sorted({column for row in rows for column in row}))
@@ -46,14 +50,16 @@ def deliver(site: Site) -> Callable[..., Delivery]:
 
 
 @pytest.fixture(scope="module")
-def take_in(site: Site) -> Callable[[Delivery], intake.Intake]:
+def take_in(site: Site) -> Callable[..., intake.Intake]:
     """Topics, then notes, as the source assets do."""
 
-    def run(delivery: Delivery) -> intake.Intake:
+    def run(delivery: Delivery, exclusions: Exclusions | None = None) -> intake.Intake:
         reader = site.reader(delivery.feed)
         for name in ("patients", "providers", "facilities"):
             intake.take_in_topic(reader, delivery, name, store=site.store)
-        return intake.take_in_notes(reader, delivery, store=site.store, keyring=site.keyring)
+        return intake.take_in_notes(
+            reader, delivery, store=site.store, keyring=site.keyring, exclusions=exclusions or site.exclusions
+        )
 
     return run
 

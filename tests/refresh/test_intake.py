@@ -1,12 +1,17 @@
-"""What arrives is sealed: good rows go on, bad ones are counted, topics fold as of a delivery."""
+"""What arrives is sealed: good rows go on, bad ones are counted, excluded ones never enter, topics fold."""
 
 from __future__ import annotations
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
+from deid_platform.corpora.exclusions import Exclusions
 from deid_platform.errors import Code, DeidError
 from deid_platform.notes import Delivery
-from deid_platform.refresh.intake import rosters_incomplete, topics_as_of
+from deid_platform.refresh.intake import files_digest, rosters_incomplete, topics_as_of
+from deid_platform.refresh.site import Site
+from deid_platform.settings import ExclusionSettings
 
 FIRST, SECOND = "2026-01-05", "2026-01-12"
 
@@ -89,6 +94,41 @@ def test_a_lost_patient_row_is_remembered_and_a_lost_value_is_none(site, deliver
     assert not rosters_incomplete(site.store, Delivery("hospital", "2026-01-20"))
 
 
+def test_a_birth_date_that_is_refused_does_not_wipe_the_earlier_one(site, deliver, take_in) -> None:
+    note = {"note_id": "4", "text": "d"}
+    first = deliver("2026-03-02", notes=[note], patients=[{"patient_id": "b", "birth_date": "1930-05-01"}])
+    second = deliver("2026-03-03", notes=[note], patients=[{"patient_id": "b", "birth_date": "1930-05-32"}])
+    for delivery in (second, first):
+        take_in(delivery)
+    assert str(topics_as_of(site.store, second).patients["b"].birth_date) == "1930-05-01"
+    deliver("2026-03-03", notes=[note], patients=[{"patient_id": "b", "birth_date": ""}])
+    take_in(second)
+    assert topics_as_of(site.store, second).patients["b"].birth_date is None
+
+
+def test_both_names_of_a_patient_who_is_delivered_twice_are_known(site, deliver, take_in) -> None:
+    delivery = deliver(
+        "2026-01-13",
+        notes=[{"note_id": "4", "text": "d"}],
+        patients=[
+            {"patient_id": "t", "last_name": "Quillfeather"},
+            {"patient_id": "t", "last_name": "Underbough"},
+            {"patient_id": "u", "last_name": "Brandybuck"},
+        ],
+    )
+    take_in(delivery)
+    topics = topics_as_of(site.store, delivery)
+    assert [row.last_name for row in topics.patients_known_as("t")] == ["Quillfeather", "Underbough"]
+    assert site.store.manifest("source/patients", delivery.key).meta["rejected"] == {"duplicate_id": 1}
+    assert not rosters_incomplete(site.store, delivery)
+    later = deliver(
+        "2026-01-14", notes=[{"note_id": "4", "text": "d"}], patients=[{"patient_id": "t", "last_name": "Took"}]
+    )
+    take_in(later)
+    known_as = topics_as_of(site.store, later).patients_known_as("t")
+    assert [row.last_name for row in known_as] == ["Took", "Quillfeather", "Underbough"]
+
+
 def test_a_delivery_of_nothing_is_an_error_that_says_why(deliver, take_in) -> None:
     with pytest.raises(DeidError) as error:
         take_in(deliver("2026-01-26", notes=[{"note_id": "5", "text": "e", "COMMENT": "x"}]))
@@ -109,3 +149,163 @@ def test_a_feed_that_is_not_configured_is_named(site) -> None:
     with pytest.raises(DeidError) as error:
         site.reader(Delivery("elsewhere", FIRST).feed)
     assert error.value.ref == "feeds.elsewhere"
+
+
+# Who comes back
+
+
+def _statements(site, delivery) -> list[tuple[str | None, str | None, bool]]:
+    rows = site.store.rows("source/withdrawals", delivery.key)
+    return [(row["note_id"], row["patient_id"], row["rejoined"]) for row in rows]
+
+
+def test_who_rejoins_is_sealed_beside_who_is_withdrawn(site, deliver, take_in) -> None:
+    delivery = deliver(
+        "2026-04-06",
+        patients=[{"patient_id": p} for p in ("stays", "goes", "back")],
+        withdrawn=[{"patient_id": "goes"}],
+        rejoined=[{"patient_id": "back"}],
+    )
+    taken = take_in(delivery)
+    assert (taken.withdrawn, taken.rejoined, taken.rejected) == (1, 1, {})
+    assert _statements(site, delivery) == [(None, "goes", False), (None, "back", True)]
+
+
+def test_who_is_both_withdrawn_and_rejoined_in_one_delivery_is_withdrawn(site, deliver, take_in) -> None:
+    delivery = deliver(
+        "2026-04-07",
+        patients=[{"patient_id": "both"}],
+        withdrawn=[{"patient_id": "both"}],
+        rejoined=[{"patient_id": "both"}],
+    )
+    taken = take_in(delivery)
+    assert (taken.withdrawn, taken.rejoined) == (1, 0)
+    assert _statements(site, delivery) == [(None, "both", False)]
+
+
+def test_a_delivery_of_rejoinings_alone_is_none_and_a_doubtful_one_lets_nobody_in(site, deliver, take_in) -> None:
+    known = deliver("2026-04-08", patients=[{"patient_id": "known"}], notes=[{"note_id": "k", "text": "x"}])
+    take_in(known)
+    delivery = deliver("2026-04-09", rejoined=[{"patient_id": "known"}, {"patient_id": "nobody"}, {"patient_id": " "}])
+    taken = take_in(delivery)
+    assert (taken.rows, taken.rejoined) == (0, 2)
+    assert taken.rejected == {"unknown_patient": 1, "missing_id": 1}
+    assert site.store.manifest("source/withdrawals", delivery.key).meta["rejected"] == taken.rejected
+
+
+# What never enters
+
+EXCLUDED = Exclusions(("psychotherapy",), patients=frozenset({"out"}))
+
+
+def test_excluded_notes_are_not_sealed_but_counted_and_withdrawn(site, deliver, take_in) -> None:
+    delivery = deliver(
+        "2026-05-04",
+        patients=[{"patient_id": p, "last_name": "Quillfeather"} for p in ("in", "out")],
+        notes=[
+            {"note_id": "1", "patient_id": "in", "text": "Well."},
+            {"note_id": "2", "patient_id": "in", "text": "Dreams.", "note_type": "Psychotherapy Progress Note"},
+            {"note_id": "3", "patient_id": "out", "text": "Well."},
+            {"note_id": "4", "text": "Whose?"},
+            {"note_id": "2", "patient_id": "in", "text": "The same id again."},
+        ],
+    )
+    taken = take_in(delivery, EXCLUDED)
+    assert taken.rows == 1
+    assert taken.rejected == {"excluded_type": 1, "opted_out": 1, "missing_patient": 1, "duplicate_note_id": 1}
+    assert taken.withdrawn == 0
+    assert [row["text"] for row in site.store.rows("source/raw_notes", delivery.key)] == ["Well."]
+    assert site.store.manifest("source/raw_notes", delivery.key).meta["rejected"] == taken.rejected
+    assert _statements(site, delivery) == [("2", None, False), ("3", None, False), ("4", None, False)]
+    # Other people's notes name them: their rows stay.
+    assert "out" in topics_as_of(site.store, delivery).patients
+
+
+def test_a_note_that_is_both_withdrawn_and_excluded_is_withdrawn_once_and_known(site, deliver, take_in) -> None:
+    delivery = deliver(
+        "2026-05-05",
+        notes=[{"note_id": "only here", "patient_id": "out", "text": "Well."}],
+        withdrawn=[{"note_id": "only here"}],
+    )
+    taken = take_in(delivery, EXCLUDED)
+    assert (taken.withdrawn, taken.rejected) == (1, {"opted_out": 1})
+    assert _statements(site, delivery) == [("only here", None, False)]
+
+
+def test_a_delivery_of_excluded_notes_alone_is_none(deliver, take_in) -> None:
+    delivery = deliver("2026-05-06", notes=[{"note_id": "1", "text": "x", "note_type": "psychotherapy"}])
+    assert take_in(delivery, EXCLUDED).rows == 0
+
+
+def test_a_delivery_is_due_again_when_what_is_excluded_changes_and_only_then(site, deliver, take_in) -> None:
+    delivery = deliver("2026-05-07", notes=[{"note_id": "1", "patient_id": "p", "text": "x"}])
+    reader = site.reader(delivery.feed)
+
+    def due(exclusions: Exclusions) -> bool:
+        held = site.store.required("source/raw_notes", delivery.key).meta["files"]
+        return held != files_digest(reader, delivery, site.keyring, exclusions)
+
+    take_in(delivery, EXCLUDED)
+    assert not due(Exclusions(("Psychotherapy",), patients=frozenset({"out"})))
+    more = Exclusions(("psychotherapy",), patients=frozenset({"out", "p"}))
+    for changed in (
+        more,
+        Exclusions(("psychotherapy",)),
+        Exclusions(),
+        Exclusions(("hiv",), patients=EXCLUDED.patients),
+    ):
+        assert due(changed)
+    take_in(delivery, more)
+    assert not due(more)
+    assert site.store.required("source/raw_notes", delivery.key).rows == 0
+    take_in(delivery, EXCLUDED)
+    assert site.store.required("source/raw_notes", delivery.key).rows == 1
+    assert _statements(site, delivery) == []
+
+
+def test_a_lost_list_of_opt_outs_stops_the_intake(site, deliver, tmp_path) -> None:
+    settings = site.settings.model_copy(update={"exclusions": ExclusionSettings(opt_outs=tmp_path / "optouts.csv")})
+    here = Site(settings)
+    with pytest.raises(DeidError) as error:
+        _ = here.exclusions
+    assert error.value.code is Code.OPT_OUTS_UNREADABLE
+    (tmp_path / "optouts.csv").write_text("patient_id\nout\n")
+    assert here.exclusions.opted_out() == ["out"]
+    (tmp_path / "optouts.csv").write_text("patient_id\nin\n")
+    assert here.exclusions.opted_out() == ["in"]
+
+
+KINDS = ("progress note", "psychotherapy", "Psychotherapy addendum")
+
+
+@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    rows=st.lists(
+        st.tuples(st.sampled_from("abc"), st.sampled_from(["in", "out", None]), st.sampled_from(KINDS)), max_size=6
+    ),
+    withdrawn=st.sets(st.sampled_from(["in", "out", "third"])),
+    rejoined=st.sets(st.sampled_from(["in", "out", "third"])),
+)
+def test_every_note_is_either_sealed_or_withdrawn_and_every_patient_said_once(
+    site, deliver, take_in, rows, withdrawn, rejoined
+) -> None:
+    delivery = deliver(
+        "2025-01-06",
+        notes=[{"note_id": n, "patient_id": p, "note_type": kind, "text": "x"} for n, p, kind in rows],
+        patients=[{"patient_id": "in"}],
+        withdrawn=[{"patient_id": p} for p in sorted(withdrawn)] or [{"patient_id": "elsewhere"}],
+        rejoined=[{"patient_id": p} for p in sorted(rejoined)] or [{"patient_id": "elsewhere"}],
+    )
+    taken = take_in(delivery, EXCLUDED)
+    first: dict[str, bool] = {}
+    for note_id, patient, kind in rows:
+        first.setdefault(note_id, patient == "in" and kind == "progress note")
+    sealed = {row["note_id"] for row in site.store.rows("source/raw_notes", delivery.key)}
+    statements = _statements(site, delivery)
+    assert sealed == {note_id for note_id, enters in first.items() if enters}
+    assert {note_id for note_id, *_ in statements if note_id} == first.keys() - sealed
+    said = {patient: rejoins for _, patient, rejoins in statements if patient}
+    assert said.pop("elsewhere", None) in (None, False, True)
+    assert said == dict.fromkeys(rejoined, True) | dict.fromkeys(withdrawn, False)
+    assert len(statements) == len(set(statements))
+    assert taken.rows == len(sealed)

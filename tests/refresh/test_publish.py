@@ -261,7 +261,7 @@ def _through(site, delivery) -> None:
     reader = site.reader(delivery.feed)
     for name in ("patients", "providers", "facilities"):
         intake.take_in_topic(reader, delivery, name, store=site.store)
-    intake.take_in_notes(reader, delivery, store=site.store, keyring=site.keyring)
+    intake.take_in_notes(reader, delivery, store=site.store, keyring=site.keyring, exclusions=site.exclusions)
     deidentify(delivery, store=site.store, recipe=site.recipe(delivery), engine=site.engine)
     bench.build_test_set(site)
     bench.collect_gold(site)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import AbstractContextManager
-from pathlib import Path
 
 import pytest
 from sqlalchemy import text
@@ -14,24 +13,43 @@ from deid_platform.keys import Keyring, plain_digest
 from deid_platform.notes import Delivery
 from deid_platform.warehouse.connection import Warehouse
 from deid_platform.warehouse.ledger import GateRow, record_gate
-from deid_platform.warehouse.promotion import Promotion, activate_release, promote
+from deid_platform.warehouse.migrate import configure
+from deid_platform.warehouse.promotion import Hidden, Promotion, hide, promote
+from deid_platform.warehouse.releases import activate_release
 from deid_platform.warehouse.roles import Role
-from deid_platform.warehouse.server import EmbeddedServer
-from deid_platform.warehouse.staging import Counts, Header, Inputs, Staged, StagedNote, Status, stage
+from deid_platform.warehouse.staging import (
+    Counts,
+    Header,
+    Inputs,
+    Kind,
+    Staged,
+    StagedNote,
+    StagedWithdrawal,
+    Status,
+    stage,
+)
 
-KEYS = Keyring(bytes(range(32)), site="clinic")
+KEYS = Keyring(b"e7a14f0d93c25b68f1d07be4295ac386", site="clinic")
 CONTENT = (
     "staging.note",
-    "staging.withdrawn_patient",
+    "staging.withdrawal",
     "research.note_version",
-    "research.withdrawn_patient",
+    "research.withdrawal",
+    "research.held",
+    "research.opted_out",
+    "research.retraction",
+    "research.number",
     "quality.score",
     "ctl.publication",
+    "ctl.finding",
+    "ctl.access_log",
     "ctl.gate",
     "ctl.waiver",
     "ctl.ledger",
     "ctl.delivery",
     "ctl.release",
+    "ctl.project_grant",
+    "ctl.project_member",
 )
 REQUIREMENTS = {
     "demo": ("parity", "expectations", "leaks", "bench"),
@@ -52,28 +70,36 @@ class Scene:
     def delivery(self, watermark: str) -> Delivery:
         return Delivery("clinic", watermark)
 
-    def note(self, number: int, text: str | None = None, *, status: str = "clean", patient: int = 1) -> StagedNote:
+    def note(
+        self,
+        number: int,
+        text: str | None = None,
+        *,
+        status: str = "clean",
+        patient: int | None = 1,
+        former: Collection[Keyring] = (),
+        **changes: object,
+    ) -> StagedNote:
         """Note `number` of patient `patient`; held back, it has no text."""
-        return StagedNote(
+        usual = StagedNote(
             note_key=KEYS.key("note", str(number)),
-            patient_key=KEYS.key("patient", str(patient)),
+            patient_key=None if patient is None else KEYS.key("patient", str(patient)),
             status=Status(status),
             text=(text or f"note {number}") if status == "clean" else None,
-            content_digest=plain_digest(str(number)),
+            content_digest=plain_digest(f"{number} {text}"),
             dictionary_digest=plain_digest("dictionary"),
             note_type="progress",
             note_year=2020,
             language="en",
+            former_keys=tuple(ring.key("note", str(number)) for ring in former),
         )
+        return dataclasses.replace(usual, **changes)  # type: ignore[arg-type]
 
-    def header(self, rows: Collection[StagedNote], withdrawn_patients: int = 0, **changes: object) -> Header:
+    def header(
+        self, rows: Collection[StagedNote], withdrawals: Collection[StagedWithdrawal] = (), **changes: object
+    ) -> Header:
         """What a delivery of these rows announces, with `changes` to it."""
-        counts = Counts(
-            clean=sum(row.status == Status.CLEAN for row in rows),
-            quarantined=sum(row.status == Status.QUARANTINED for row in rows),
-            withdrawn=sum(row.status == Status.WITHDRAWN for row in rows),
-            withdrawn_patients=withdrawn_patients,
-        )
+        rejoined = sum(item.kind is Kind.REJOINED for item in withdrawals)
         usual = Header(
             release="r1",
             detector_digest=plain_digest("detector"),
@@ -81,21 +107,43 @@ class Scene:
             key_id=KEYS.key_id,
             inputs=Inputs.TOPICS,
             run_id="run-1",
-            announced=counts,
+            announced=Counts(
+                clean=sum(row.status == Status.CLEAN for row in rows),
+                quarantined=sum(row.status == Status.QUARANTINED for row in rows),
+                withdrawn=len(withdrawals) - rejoined,
+                rejoined=rejoined,
+            ),
             demonstration=True,
         )
         return dataclasses.replace(usual, **changes)  # type: ignore[arg-type]
 
     def stage(
-        self, watermark: str, rows: Iterable[StagedNote], *, patients: Iterable[int] = (), **changes: object
+        self,
+        watermark: str,
+        rows: Iterable[StagedNote] = (),
+        *,
+        withdrawn: Iterable[int] = (),
+        patients: Iterable[int] = (),
+        rejoined: Iterable[int] = (),
+        former: Collection[Keyring] = (),
+        feed: str = "clinic",
+        **changes: object,
     ) -> Staged:
-        rows, keys = list(rows), [KEYS.key("patient", str(patient)) for patient in patients]
+        """Stages notes, and by number the notes and patients that are withdrawn and the patients who rejoin."""
+        rows = list(rows)
+        kinds = ((Kind.NOTE, withdrawn), (Kind.PATIENT, patients), (Kind.REJOINED, rejoined))
+        withdrawals = [
+            StagedWithdrawal(kind, KEYS.key(name, str(n)), tuple(ring.key(name, str(n)) for ring in former))
+            for kind, numbers in kinds
+            for name in ("note" if kind is Kind.NOTE else "patient",)
+            for n in numbers
+        ]
         return stage(
             self.warehouse.engine(Role.LOADER),
-            self.delivery(watermark),
+            Delivery(feed, watermark),
             rows,
-            self.header(rows, len(keys), **changes),
-            withdrawn_patients=keys,
+            self.header(rows, withdrawals, **changes),
+            withdrawals=withdrawals,
         )
 
     def measure(
@@ -119,23 +167,26 @@ class Scene:
             profile=profile,
         )
 
-    def promote(self, watermark: str) -> Promotion:
-        return promote(self.warehouse.engine(Role.PROMOTER), self.delivery(watermark))
+    def promote(self, watermark: str, *, feed: str = "clinic") -> Promotion:
+        return promote(self.warehouse.engine(Role.PROMOTER), Delivery(feed, watermark))
+
+    def hide(self, watermark: str) -> Hidden:
+        return hide(self.warehouse.engine(Role.PROMOTER), self.delivery(watermark))
 
     def publish(
         self,
         watermark: str,
-        rows: Iterable[StagedNote],
+        rows: Iterable[StagedNote] = (),
         *,
-        patients: Iterable[int] = (),
         detector: str = "detector",
+        feed: str = "clinic",
         **changes: object,
     ) -> Promotion:
         """Stages, measures and promotes; activates the release if none is."""
         if detector != "detector":
             changes["detector_digest"] = plain_digest(detector)
-        self.measure(self.stage(watermark, rows, patients=patients, **changes), detector=detector)
-        done = self.promote(watermark)
+        self.measure(self.stage(watermark, rows, feed=feed, **changes), detector=detector)
+        done = self.promote(watermark, feed=feed)
         with self.warehouse.begin(Role.OFFICER) as connection:
             active = connection.execute(text("SELECT count(*) FROM ctl.release WHERE active")).scalar()
         if not active:
@@ -170,8 +221,8 @@ def scene(emptied: Warehouse) -> Scene:
         for table in CONTENT:
             connection.exec_driver_sql(f"DELETE FROM {table}")
         connection.exec_driver_sql("DELETE FROM ctl.profile WHERE name NOT IN ('demo', 'production')")
-        connection.exec_driver_sql("UPDATE ctl.profile SET active = false WHERE name <> 'demo'")
-        connection.exec_driver_sql("UPDATE ctl.profile SET active = true WHERE name = 'demo'")
+        connection.exec_driver_sql("DELETE FROM ctl.project")
+    configure(emptied.admin_engine(), "demo")
     return Scene(emptied)
 
 
@@ -188,10 +239,3 @@ def shared_scene(warehouse: Warehouse) -> Scene:
     made = Scene(warehouse)
     made.publish("1", [made.note(1), made.note(2, status="quarantined")], patients=[9])
     return made
-
-
-@pytest.fixture
-def log_of_server(embedded_server: EmbeddedServer) -> Callable[[], str]:
-    """Reads the server's own log."""
-    path: Path = embedded_server.data / "log"
-    return lambda: path.read_text(errors="replace")

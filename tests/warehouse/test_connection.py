@@ -64,18 +64,16 @@ def test_a_row_that_is_refused_in_the_middle_of_a_copy_is_not_quoted(scene, log_
     assert MARKER not in log_of_server()
 
 
-def test_a_missing_schema_a_missing_database_and_a_missing_server_are_told_apart(embedded_server, tmp_path):
-    cases = {
-        Code.WAREHOUSE_NOT_READY: Warehouse(embedded_server, database="postgres"),
-        Code.WAREHOUSE_UNREACHABLE: Warehouse(f"postgresql://nobody@/deid?host={tmp_path}"),
-    }
-    for code, warehouse in cases.items():
+def test_a_missing_schema_a_missing_database_and_a_missing_server_are_told_apart(database_server, tmp_path):
+    cases = [
+        (Code.WAREHOUSE_NOT_READY, database_server.warehouse("postgres")),
+        (Code.WAREHOUSE_NOT_READY, database_server.warehouse("nowhere")),
+        (Code.WAREHOUSE_UNREACHABLE, Warehouse(f"postgresql://nobody@/deid?host={tmp_path}")),
+    ]
+    for code, warehouse in cases:
         with pytest.raises(DeidError) as caught, warehouse.begin(Role.ANALYST) as connection:
             connection.execute(text("SELECT * FROM research.notes"))
         assert caught.value.code is code
-    with pytest.raises(DeidError) as caught, Warehouse(embedded_server, database="nowhere").begin(Role.ANALYST):
-        pass
-    assert caught.value.code in (Code.WAREHOUSE_NOT_READY, Code.WAREHOUSE_UNREACHABLE)
 
 
 def test_an_error_of_ours_passes_through_unchanged():
@@ -108,6 +106,7 @@ def test_the_embedded_server_takes_demonstration_data_alone(tmp_path):
 
 
 def test_a_password_comes_from_a_file_or_the_environment(tmp_path, monkeypatch):
+    monkeypatch.delenv("DEID_PASSWORD_LOADER", raising=False)
     assert password("loader") is None
     monkeypatch.setenv("DEID_PASSWORD_LOADER", "from-environment")
     assert password("loader") == "from-environment"
@@ -119,10 +118,40 @@ def test_a_password_comes_from_a_file_or_the_environment(tmp_path, monkeypatch):
         password("loader")
 
 
-def test_a_role_without_a_password_is_not_lent_the_administrators():
+def test_a_role_without_a_password_is_not_lent_the_administrators(monkeypatch):
+    monkeypatch.delenv("DEID_PASSWORD_LOADER", raising=False)
     warehouse = Warehouse("postgresql://admin:s3cret@example.org/deid")
     assert warehouse.url(Role.LOADER).password is None
     assert warehouse.admin_engine().url.password == "s3cret"
+
+
+def test_the_administrators_password_need_not_stand_in_the_url(tmp_path, monkeypatch):
+    (tmp_path / "admin").write_text("from-file\n")
+    monkeypatch.setenv("DEID_PASSWORD_ADMIN_FILE", str(tmp_path / "admin"))
+    assert Warehouse("postgresql://chief@example.org/deid").admin_engine().url.password == "from-file"
+    assert Warehouse("postgresql://chief:own@example.org/deid").admin_engine().url.password == "own"
+
+
+@pytest.mark.parametrize(
+    ("url", "environment", "mode"),
+    [
+        ("postgresql://admin@example.org/deid", None, "verify-full"),
+        ("postgresql://admin@/deid?host=example.org", None, "verify-full"),
+        ("postgresql://admin@example.org/deid?sslmode=require", None, "require"),
+        ("postgresql://admin@example.org/deid", "verify-ca", None),
+        ("postgresql://admin@/deid?host=/run/postgresql", None, None),
+        ("postgresql:///deid", None, None),
+    ],
+    ids=["host", "host in the query", "the URL says", "the environment says", "socket", "no host"],
+)
+def test_over_a_network_the_server_has_to_prove_who_it_is(url, environment, mode, monkeypatch):
+    for name in ("PGHOST", "PGSSLMODE"):
+        monkeypatch.delenv(name, raising=False)
+    if environment:
+        monkeypatch.setenv("PGSSLMODE", environment)
+    warehouse = Warehouse(url)
+    assert warehouse.url(Role.LOADER).query.get("sslmode") == mode
+    assert warehouse.dbt_environment().get("PGSSLMODE") == mode
 
 
 def test_psql_on_a_real_server_gets_its_password_by_the_environment_alone(monkeypatch):
@@ -171,4 +200,4 @@ def test_on_a_real_server_each_role_logs_in_with_its_own_password(server_with_pa
     monkeypatch.setenv("DEID_PASSWORD_LOADER", "wrong")
     with pytest.raises(DeidError) as caught, Warehouse(server_with_passwords).begin(Role.LOADER):
         pass
-    assert caught.value.code is Code.WAREHOUSE_UNREACHABLE
+    assert (caught.value.code, caught.value.ref) == (Code.WAREHOUSE_LOGIN, "loader")

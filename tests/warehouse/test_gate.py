@@ -12,9 +12,10 @@ from deid_platform.errors import Code, DeidError
 from deid_platform.keys import plain_digest
 from deid_platform.notes import Delivery
 from deid_platform.warehouse.migrate import configure
-from deid_platform.warehouse.promotion import Hidden, Outcome, activate_release, hide, promote, waive
+from deid_platform.warehouse.promotion import Hidden, Outcome, hide, promote, waive
+from deid_platform.warehouse.releases import activate_release
 from deid_platform.warehouse.roles import Role
-from deid_platform.warehouse.staging import Counts, stage
+from deid_platform.warehouse.staging import Counts
 
 pytestmark = pytest.mark.warehouse
 
@@ -109,7 +110,7 @@ def test_rows_measured_for_something_else_do_not_count(scene, other):
         "UPDATE staging.note SET note_key = note_key || 'x'",
         "UPDATE ctl.delivery SET inputs = 'text'",
         "UPDATE ctl.delivery SET demonstration = false",
-        "DELETE FROM staging.withdrawn_patient",
+        "DELETE FROM staging.withdrawal",
     ],
 )
 def test_whatever_changes_after_the_measurement_is_noticed(scene, tampering):
@@ -141,7 +142,14 @@ def test_the_digest_does_not_depend_on_row_order_or_session_settings(scene):
 
 
 @pytest.mark.parametrize(
-    "announced", [Counts(clean=2), Counts(clean=1, quarantined=1), Counts(clean=1, withdrawn_patients=1), Counts()]
+    "announced",
+    [
+        Counts(clean=2),
+        Counts(clean=1, quarantined=1),
+        Counts(clean=1, withdrawn=1),
+        Counts(clean=1, rejoined=1),
+        Counts(),
+    ],
 )
 def test_rows_that_are_not_what_was_announced_are_refused_whatever_the_gatekeeper_says(scene, announced):
     scene.measure(scene.stage("1", [scene.note(1)], announced=announced))
@@ -210,7 +218,7 @@ def test_a_promotion_waits_for_a_staging_that_is_under_way_and_sees_what_it_did(
                     "INSERT INTO staging.note SELECT delivery, feed, delivery_seq, note_key || 'x', patient_key,"
                     " provider_key, encounter_key, site, note_type, note_year, shifted_date, language, 'smuggled',"
                     " status, detector_digest, dictionary_digest, policy_digest, key_id, run_id, release,"
-                    " content_digest FROM staging.note"
+                    " content_digest, former_keys FROM staging.note"
                 )
             )
             promotion = pool.submit(scene.promote, "1")
@@ -219,7 +227,7 @@ def test_a_promotion_waits_for_a_staging_that_is_under_way_and_sees_what_it_did(
                 while not watching.execute(text(waiting)).scalar():
                     assert not promotion.done()
         assert isinstance(promotion.exception(timeout=60), DeidError)
-    copied = "SELECT count(*) FROM research.note_version WHERE status = 'approved'"
+    copied = "SELECT count(*) FROM research.note_version"
     with scene.warehouse.administer() as connection:
         assert connection.execute(text(copied)).scalar() == 0
 
@@ -353,11 +361,8 @@ def test_withdrawals_and_quarantines_take_effect_though_the_delivery_is_refused(
     scene.publish("1", rows)
     scene.stage(
         "2",
-        [
-            scene.note(1, status="withdrawn", patient=1),
-            scene.note(2, status="quarantined", patient=2),
-            scene.note(5, patient=5),
-        ],
+        [scene.note(2, status="quarantined", patient=2), scene.note(5, patient=5)],
+        withdrawn=[1],
         patients=[3],
     )
     assert refused(scene, "2") == set(DEMO)
@@ -366,10 +371,9 @@ def test_withdrawals_and_quarantines_take_effect_though_the_delivery_is_refused(
 
 def test_hiding_needs_no_gate_and_tells_what_it_changed(scene):
     scene.publish("1", [scene.note(number, patient=number) for number in (1, 2)])
-    scene.stage("2", [scene.note(1, status="withdrawn", patient=1)], patients=[2])
-    promoter = scene.warehouse.engine(Role.PROMOTER)
-    assert hide(promoter, Delivery("clinic", "2")) == Hidden(notes=1, patients=1)
-    assert hide(promoter, Delivery("clinic", "2")) == Hidden(notes=0, patients=0)
+    scene.stage("2", withdrawn=[1], patients=[2])
+    assert scene.hide("2") == Hidden(notes=1, patients=1)
+    assert scene.hide("2") == Hidden(notes=0, patients=0)
     assert scene.visible() == []
 
 
@@ -403,10 +407,8 @@ def test_hiding_a_published_note_and_promoting_the_first_content_again_brings_it
 
 def test_two_feeds_do_not_hide_each_other(scene):
     scene.publish("1", [scene.note(1)])
-    other = Delivery("elsewhere", "2")
-    rows = [scene.note(1, status="quarantined")]
-    stage(scene.warehouse.engine(Role.LOADER), other, rows, scene.header(rows))
-    hide(scene.warehouse.engine(Role.PROMOTER), other)
+    scene.stage("2", [scene.note(1, status="quarantined")], feed="elsewhere")
+    hide(scene.warehouse.engine(Role.PROMOTER), Delivery("elsewhere", "2"))
     assert scene.visible() == ["note 1"]
 
 
@@ -441,40 +443,33 @@ def test_a_new_release_is_shown_only_when_it_holds_all_that_the_old_one_does(sce
     assert scene.visible() == ["new one", "new two"]
 
 
-def test_tombstones_of_a_refused_delivery_must_be_in_the_new_release_too(scene):
-    promoter = scene.warehouse.engine(Role.PROMOTER)
-    scene.publish("1", [scene.note(1), scene.note(2)])
-    withdrawal = [scene.note(1, status="withdrawn")]
-    scene.stage("2", withdrawal)
-    hide(promoter, Delivery("clinic", "2"))
-    better = {"release": "r2", "detector": "better"}
-    scene.publish("1", [scene.note(1), scene.note(2)], **better)
-    with pytest.raises(DeidError, match="clinic@2"):
-        activate_release(promoter, "r2")
-    scene.publish("2", withdrawal, **better)
-    assert activate_release(promoter, "r2")
+def test_tombstones_of_a_refused_delivery_hold_in_the_next_release_too(scene):
+    scene.publish("1", [scene.note(1), scene.note(2), scene.note(3)])
+    scene.stage("2", [scene.note(3, status="quarantined")], withdrawn=[1])
+    scene.hide("2")
+    scene.publish("1", [scene.note(1), scene.note(2), scene.note(3)], release="r2", detector="better")
+    assert activate_release(scene.warehouse.engine(Role.PROMOTER), "r2")
     assert scene.visible() == ["note 2"]
 
 
 def test_a_withdrawal_staged_for_the_next_release_takes_effect_in_the_active_one(scene):
     scene.publish("1", [scene.note(1), scene.note(2)])
-    scene.stage("2", [scene.note(1, status="withdrawn")], release="r2", detector_digest=plain_digest("better"))
-    hide(scene.warehouse.engine(Role.PROMOTER), Delivery("clinic", "2"))
+    scene.stage("2", withdrawn=[1], release="r2", detector_digest=plain_digest("better"))
+    scene.hide("2")
     assert scene.visible() == ["note 2"]
 
 
 def test_a_delivery_staged_anew_for_the_next_release_withdraws_from_the_active_one_too(scene):
     scene.publish("1", [scene.note(1), scene.note(2)])
-    rows = [scene.note(1, status="withdrawn"), scene.note(2)]
-    scene.stage("1", rows, release="r2", detector_digest=plain_digest("better"))
-    hide(scene.warehouse.engine(Role.PROMOTER), Delivery("clinic", "1"))
+    scene.stage("1", [scene.note(2)], withdrawn=[1], release="r2", detector_digest=plain_digest("better"))
+    scene.hide("1")
     assert scene.visible() == ["note 2"]
 
 
-def test_a_newer_version_in_the_next_release_leaves_the_active_one_as_it_is(scene):
-    scene.publish("1", [scene.note(1, "as it was")])
+def test_a_correction_in_the_next_release_hides_the_version_that_analysts_see(scene):
+    scene.publish("1", [scene.note(1, "as it was"), scene.note(2)])
     scene.publish("2", [scene.note(1, "as it will be")], release="r2", detector="better")
-    assert scene.visible() == ["as it was"]
+    assert scene.visible() == ["note 2"]
 
 
 def test_an_empty_release_is_not_shown(scene):

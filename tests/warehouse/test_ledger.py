@@ -100,7 +100,7 @@ def test_the_summary_tells_where_each_delivery_stands(scene):
     assert (found.profile, found.release) == ("demo", "r1")
     first, second = found.deliveries
     assert (first.delivery, first.state, first.approved, first.missing) == ("clinic@1", "promoted", 1, ())
-    assert first.announced == Counts(clean=1, quarantined=1, withdrawn_patients=1)
+    assert first.announced == Counts(clean=1, quarantined=1, withdrawn=1)
     assert (second.state, second.approved) == ("refused", 0)
     assert second.missing == ("bench", "expectations", "leaks")
     assert first.demonstration and second.at > first.at
@@ -111,6 +111,6 @@ def test_the_ledger_of_one_delivery_counts_what_happened(scene):
     scene.stage("2", [])
     entries = ledger(scene.warehouse.engine(Role.OFFICER), Delivery("clinic", "1"))
     assert [entry.event for entry in entries] == ["staged", *["gate-passed"] * 4, "promoted"]
-    assert entries[-1].counts == {"approved": 1, "quarantined": 1, "withdrawn": 0}
+    assert entries[-1].counts == {"approved": 1, "quarantined": 1, "withdrawn": 0, "rejoined": 0}
     assert (entries[-1].actor, entries[-1].release) == ("promoter", "r1")
     assert len(ledger(scene.warehouse.engine(Role.OFFICER))) > len(entries)

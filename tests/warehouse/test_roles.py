@@ -15,10 +15,17 @@ pytestmark = pytest.mark.warehouse
 
 TABLES = (
     "staging.note",
-    "staging.withdrawn_patient",
+    "staging.withdrawal",
     "research.note_version",
-    "research.withdrawn_patient",
+    "research.current_version",
+    "research.absent_patient",
+    "research.withdrawal",
+    "research.held",
+    "research.opted_out",
+    "research.retraction",
+    "research.number",
     "research.notes",
+    "omop.note",
     "quality.score",
     "quality.scores",
     "ctl.profile",
@@ -29,19 +36,36 @@ TABLES = (
     "ctl.gate",
     "ctl.waiver",
     "ctl.ledger",
+    "ctl.finding",
+    "ctl.project",
+    "ctl.project_grant",
+    "ctl.project_member",
+    "ctl.granted",
+    "ctl.access_log",
     "ctl.alembic_version",
 )
-CONTROL = tuple(table for table in TABLES if table.startswith("ctl."))
+VIEWS = (
+    "research.current_version",
+    "research.absent_patient",
+    "research.notes",
+    "omop.note",
+    "quality.scores",
+    "ctl.granted",
+)
+# Who reads what is the officer's business alone; what `granted` says is of the login that asks.
+PEOPLE = ("ctl.project", "ctl.project_grant", "ctl.project_member", "ctl.access_log")
+CONTROL = tuple(table for table in TABLES if table.startswith("ctl.") and table not in (*PEOPLE, "ctl.granted"))
 ACTIONS = ("select", "insert", "update", "delete", "truncate")
 
 # Everything that is allowed; all else must be refused.
 ALLOWED = {
-    *itertools.product([Role.LOADER], ["staging.note", "staging.withdrawn_patient"], ["select", "insert", "delete"]),
+    *itertools.product([Role.LOADER], ["staging.note", "staging.withdrawal"], ["select", "insert", "delete"]),
     *itertools.product(
-        [Role.GATEKEEPER], ["staging.note", "staging.withdrawn_patient", "quality.score", *CONTROL], ["select"]
+        [Role.GATEKEEPER], ["staging.note", "staging.withdrawal", "quality.score", *CONTROL], ["select"]
     ),
     *itertools.product([Role.GATEKEEPER], ["ctl.gate", "quality.score"], ["insert"]),
-    *itertools.product([Role.OFFICER], [*CONTROL, "quality.scores"], ["select"]),
+    *itertools.product([Role.OFFICER], [*CONTROL, *PEOPLE, "quality.scores"], ["select"]),
+    (Role.ANALYST, "omop.note", "select"),
     *itertools.product([Role.ANALYST, Role.MODELLER], ["research.notes", "quality.scores"], ["select"]),
 }
 
@@ -67,10 +91,21 @@ def statement(action: str, table: str) -> str:
         "ctl.requirement": "waivable",
         "ctl.release": "active",
         "ctl.alembic_version": "version_num",
-        "research.withdrawn_patient": "patient_key",
+        "research.current_version": "text",
+        "research.absent_patient": "patient_key",
+        "research.withdrawal": "key",
+        "research.held": "reason",
+        "research.opted_out": "patient_key",
+        "research.retraction": "text_digest",
+        "research.number": "number",
+        "omop.note": "note_text",
+        "ctl.project": "purpose",
+        "ctl.project_grant": "site",
+        "ctl.project_member": "login",
+        "ctl.granted": "site",
         "research.note_version": "text",
         "staging.note": "text",
-        "staging.withdrawn_patient": "patient_key",
+        "staging.withdrawal": "key",
     }.get(table, "at")
     return STATEMENTS[action].format(table=table, column=column)
 
@@ -96,11 +131,11 @@ def test_only_what_is_allowed_passes(shared_scene, role, table):
         else:
             assert state is not None, action
             # 55000: a view that takes no rows; 42809: not a table. All else is missing privilege.
-            assert state == "42501" or (table in ("research.notes", "quality.scores") and state in ("55000", "42809"))
+            assert state == "42501" or (table in VIEWS and state in ("55000", "42809"))
 
 
 CALLS = {
-    "ctl.begin_staging('f@1','f',1,'r','d','p','k','text',true,'x',0,0,0,0)": {Role.LOADER},
+    "ctl.begin_staging('f@1','f',1,'r','','d','','p','k','text',true,'x',0,0,0,0)": {Role.LOADER},
     "ctl.finish_staging('clinic@1')": {Role.LOADER},
     "ctl.staged_digest('clinic@1')": {Role.GATEKEEPER},
     "ctl.staged_counts('clinic@1')": {Role.GATEKEEPER},
@@ -109,6 +144,22 @@ CALLS = {
     "ctl.hide('clinic@1')": {Role.PROMOTER},
     "ctl.activate_release('r1')": {Role.PROMOTER},
     "ctl.waive(NULL, 'clinic', 'topics', 'A. Officer', 'a reason of weight', current_date + 1)": {Role.OFFICER},
+    "ctl.expire_releases(9, 9)": {Role.PROMOTER},
+    "ctl.set_opt_outs('{}')": {Role.PROMOTER},
+    "ctl.notes_shown()": {Role.OFFICER},
+    "ctl.switch_release('r1', '', '')": {Role.OFFICER},
+    "ctl.diff_releases('r1', 'r2')": {Role.OFFICER},
+    "ctl.retract('{x}', 0, 1, 'PATIENT', '', 9)": {Role.OFFICER},
+    "ctl.set_project('p', 'why', NULL)": {Role.OFFICER},
+    "ctl.grant_project('p', NULL, NULL)": {Role.OFFICER},
+    "ctl.set_member('p', 'x', true)": {Role.OFFICER},
+    # Analysts and the modeller may run it, inside a view; without USAGE on ctl they cannot call it.
+    "ctl.log_access('x')": set(),
+    "ctl.show_release('r1', false)": set(),
+    "ctl.copy('clinic@1')": set(),
+    "ctl.number_keys('note', '{}')": set(),
+    "ctl.staged_withdrawals('clinic@1')": set(),
+    "ctl.staged_retracted('clinic@1')": set(),
     "ctl.bury('clinic@1')": set(),
     "ctl.lock_delivery('clinic@1')": set(),
     "ctl.staged_as_announced('clinic@1')": set(),
@@ -120,8 +171,8 @@ def test_each_function_serves_its_role_alone(shared_scene, call):
     for role in LOGIN_ROLES:
         state = attempt(shared_scene.warehouse, role, f"SELECT {call}")
         if role in CALLS[call]:
-            # DG003: the demo profile has nothing to waive; the call itself was allowed.
-            assert state in (None, "DG003"), (role, state)
+            # DG...: the call itself was allowed, and then found fault with what it was asked.
+            assert state is None or state.startswith("DG"), (role, state)
         else:
             assert state == "42501", role
 
@@ -131,7 +182,7 @@ def test_the_matrix_knows_every_table_and_function(shared_scene):
         tables = connection.execute(
             text(
                 "SELECT n.nspname || '.' || c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace"
-                " WHERE n.nspname IN ('staging', 'research', 'quality', 'ctl') AND c.relkind IN ('r', 'v', 'm')"
+                " WHERE n.nspname IN ('staging', 'research', 'omop', 'quality', 'ctl') AND c.relkind IN ('r', 'v', 'm')"
             )
         ).scalars()
         assert set(tables) == set(TABLES)
@@ -181,7 +232,7 @@ def test_nobody_becomes_the_owner_or_makes_things_outside_marts(shared_scene, ro
 def test_nobody_logs_in_as_the_owner(shared_scene):
     with pytest.raises(DeidError) as caught, shared_scene.warehouse.begin(Role.OWNER):
         pass
-    assert caught.value.code.slug == "warehouse-unreachable"
+    assert caught.value.code.slug in ("warehouse-unreachable", "warehouse-login")
 
 
 def test_an_analyst_reads_whatever_the_modeller_makes(shared_scene):

@@ -1,4 +1,4 @@
--- Every schema belongs to the owner; what a role may do in one is granted beside the object (0001_g_grants.sql).
+-- Every schema belongs to the owner; what a role may do in one is granted beside the object (code/i_grants.sql).
 CREATE SCHEMA staging;
 CREATE SCHEMA research;
 CREATE SCHEMA marts;

@@ -117,26 +117,3 @@ CREATE TABLE ctl.ledger (
     requirements text[] NOT NULL DEFAULT '{}',
     counts       jsonb NOT NULL DEFAULT '{}' CHECK (NOT jsonb_path_exists(counts, '$.** ? (@.type() == "string")'))
 );
-
-CREATE FUNCTION ctl.forbid_change() RETURNS trigger
-LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
-BEGIN
-    RAISE EXCEPTION 'append only' USING ERRCODE = 'insufficient_privilege';
-END $$;
-
-CREATE TRIGGER append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON ctl.ledger
-    FOR EACH STATEMENT EXECUTE FUNCTION ctl.forbid_change();
-CREATE TRIGGER append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON ctl.gate
-    FOR EACH STATEMENT EXECUTE FUNCTION ctl.forbid_change();
-CREATE TRIGGER append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON ctl.waiver
-    FOR EACH STATEMENT EXECUTE FUNCTION ctl.forbid_change();
-
-CREATE FUNCTION ctl.enter_gate() RETURNS trigger
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
-BEGIN
-    INSERT INTO ctl.ledger (event, delivery, requirements, counts)
-    VALUES (CASE WHEN NEW.passed THEN 'gate-passed' ELSE 'gate-failed' END,
-            NEW.delivery, ARRAY[NEW.requirement], NEW.measured);
-    RETURN NULL;
-END $$;
-CREATE TRIGGER in_ledger AFTER INSERT ON ctl.gate FOR EACH ROW EXECUTE FUNCTION ctl.enter_gate();

@@ -1,4 +1,4 @@
--- What research holds: every version that passed the gate, the tombstones, and the analysts' view of it.
+-- What research holds: every version that passed the gate, and the tombstones.
 
 CREATE TABLE research.note_version (
     release           text NOT NULL, -- ctl.delivery vouches for it; a foreign key would be checked row by row
@@ -43,27 +43,3 @@ CREATE TABLE research.withdrawn_patient (
     delivery    text NOT NULL,
     at          timestamptz NOT NULL DEFAULT clock_timestamp()
 );
-
--- The current approved version of each note of the active release. Hidden: a version with a newer one in its
--- release, or one that a newer delivery quarantined or withdrew in any release (a withdrawal that arrives
--- while the next release is being built takes effect in the one that analysts read).
-CREATE VIEW research.notes WITH (security_barrier) AS
-SELECT v.note_key, v.patient_key, v.provider_key, v.encounter_key, v.site, v.note_type, v.note_year,
-       v.shifted_date, v.language, v.text, v.release
-FROM research.note_version v
-JOIN ctl.release r ON r.release = v.release AND r.active
-WHERE v.status = 'approved'
-  AND NOT EXISTS (
-      SELECT 1 FROM research.note_version o
-      WHERE o.note_key = v.note_key AND o.feed = v.feed
-        AND ((o.delivery_seq > v.delivery_seq AND (o.release = v.release OR o.status <> 'approved'))
-             OR (o.delivery_seq = v.delivery_seq AND o.status = 'withdrawn')))
-  AND NOT EXISTS (SELECT 1 FROM research.withdrawn_patient w WHERE w.patient_key = v.patient_key);
-
-COMMENT ON VIEW research.notes IS
-    'De-identified notes: the current approved version of each note of the active release.';
-COMMENT ON COLUMN research.notes.note_key IS 'Keyed identifier of the note.';
-COMMENT ON COLUMN research.notes.patient_key IS 'Keyed identifier of the patient; the same for all notes of one.';
-COMMENT ON COLUMN research.notes.note_year IS 'Year of the note, where the policy allows it.';
-COMMENT ON COLUMN research.notes.shifted_date IS 'Date of the note, moved by the patient''s own offset.';
-COMMENT ON COLUMN research.notes.text IS 'The redacted text.';

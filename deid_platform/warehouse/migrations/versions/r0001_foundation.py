@@ -1,4 +1,4 @@
-"""Schemas, tables, the gate's functions and their grants."""
+"""Schemas and tables; functions, views and grants are in `code/`, which every migration applies as it stands."""
 
 from __future__ import annotations
 

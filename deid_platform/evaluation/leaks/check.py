@@ -1,0 +1,216 @@
+"""The verdict on one redacted note.
+
+Belongs here: bringing together what may be left, in the text, in what stands for removed text, and in the
+columns beside it. Does not belong here: each search (the other modules of this room), or what to do with a
+note that leaks (the gate).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+
+from deid_platform.evaluation.leaks.columns import OLDEST_SHOWN_AGE, Released, columns_left
+from deid_platform.evaluation.leaks.kinds import Leak, LeakKind, kept_kinds
+from deid_platform.evaluation.leaks.reading import GAP, NAME_GAP, Reading, fold, line_of, readings, tokens_of
+from deid_platform.evaluation.leaks.roster import LONG_NUMBER, roster_residue, source_id_left
+from deid_platform.evaluation.leaks.shapes import shapes_left
+from deid_platform.evaluation.leaks.strangers import Phrases, Strangers
+from deid_platform.labels import Label
+from deid_platform.notes import Note, Patient, Span, Topics
+from deid_platform.redaction.policy import Action, Policy
+
+# What a coarsened value may look like inside a tag: a year, a decade, two years, three digits of a ZIP code.
+_VALUE = r"(?:\d{4}s?|\d{4}-\d{4}|\d{3})"
+_STRAY_GAP = re.compile(f"[{GAP}{NAME_GAP}]")
+
+
+@dataclass(frozen=True, repr=False)
+class LeakCheck:
+    """Looks for leaks in the notes of one delivery; made by `of`.
+
+    Attributes:
+        policy: What may remain.
+        strangers: Everybody in the topics.
+        reported: What was reported as leaked.
+        reported_numbers: The same, by its digits.
+        exempt: Kinds that the policy keeps.
+        tag: A tag of the policy, with or without a coarsened value.
+    """
+
+    policy: Policy
+    strangers: Strangers
+    reported: Phrases
+    reported_numbers: frozenset[str]
+    exempt: frozenset[LeakKind]
+    tag: re.Pattern[str]
+
+    def __repr__(self) -> str:
+        return "<LeakCheck>"
+
+    @classmethod
+    def of(cls, topics: Topics, policy: Policy, *, reported: Iterable[str] = ()) -> LeakCheck:
+        """A check for all notes that come with these topics.
+
+        Args:
+            topics: Everybody who may be named.
+            policy: By which the notes were redacted.
+            reported: Strings that were reported as leaked; they leak in every note.
+        """
+        reported = tuple(reported)
+        lines = (tokens_of(fold(text)) for text in reported)
+        numbers = ("".join(c for c in fold(text) if c.isdigit()).lstrip("0") for text in reported if _is_number(text))
+        return cls(
+            policy=policy,
+            strangers=Strangers(topics, spare_providers=policy.labels[Label.DOCTOR] is Action.KEEP),
+            reported=Phrases(line_of(tokens) for tokens in lines if tokens),
+            reported_numbers=frozenset(number for number in numbers if len(number) >= LONG_NUMBER),
+            exempt=frozenset(kept_kinds(policy)),
+            tag=_tag_of(policy),
+        )
+
+    def check(
+        self,
+        note: Note,
+        known_as: Sequence[Patient],
+        redacted: str,
+        applied: Sequence[Span],
+        released: Released | None = None,
+    ) -> tuple[Leak, ...]:
+        """What is left in a redacted note.
+
+        Args:
+            note: The original.
+            known_as: All rows of the note's own patient, current and former (`Topics.patients_known_as`);
+                empty where the topics do not know the patient.
+            redacted: The redacted text.
+            applied: The spans that were replaced; offsets into the original.
+            released: The columns that go with it.
+
+        Returns:
+            The kinds of leak, each once, in the order of `LeakKind`; empty for a clean note.
+        """
+        found = set(self._in_text(note, known_as, redacted, sorted(applied)))
+        if released is not None:
+            found.update(columns_left(note, known_as, released, self.policy))
+            if released.note_type and self._of_people(note, known_as, readings(released.note_type)):
+                found.add(LeakKind.COLUMN_TYPE)
+        return tuple(Leak(kind) for kind in LeakKind if kind in found - self.exempt)
+
+    def _in_text(
+        self, note: Note, known_as: Sequence[Patient], redacted: str, applied: Sequence[Span]
+    ) -> Iterator[LeakKind]:
+        gaps = _gaps(note.text, applied)
+        replaced = None if gaps is None else _replaced(gaps, redacted)
+        yield from self._tag_years(note, known_as, redacted)
+        if gaps is None or replaced is None:
+            yield LeakKind.MISALIGNED
+            yield from self._left(note, known_as, self._bare(redacted))
+            return
+        # What is left of the original, and apart from it what was put in.
+        left = self._left(note, known_as, _joined(gaps, applied))
+        yield from left
+        put_in = [self.tag.sub("", text) for text in replaced]
+        if any(put_in):
+            whole = self._of_people(note, known_as, readings(self._bare(redacted)), strangers=False)
+            originals = (note.text[span.start : span.end] for span in applied)
+            if whole - left or any(map(self._shows, put_in, applied, originals)):
+                yield LeakKind.SURROGATE
+
+    def _left(self, note: Note, known_as: Sequence[Patient], text: str) -> set[LeakKind]:
+        read = readings(text)
+        return {kind for reading in read for kind in shapes_left(reading)} | self._of_people(note, known_as, read)
+
+    def _of_people(
+        self, note: Note, known_as: Sequence[Patient], read: Iterable[Reading], *, strangers: bool = True
+    ) -> set[LeakKind]:
+        found: set[LeakKind] = set()
+        for reading in read:
+            for patient in known_as:
+                found.update(roster_residue(reading, patient))
+            if source_id_left(note, reading):
+                found.add(LeakKind.SOURCE_ID)
+            if self.reported.found(reading.line) or not self.reported_numbers.isdisjoint(reading.numbers):
+                found.add(LeakKind.REPORTED)
+            if strangers:
+                found.update(self.strangers.residue(reading, known_as))
+        return found - self.exempt
+
+    def _bare(self, redacted: str) -> str:
+        """A redacted text without its tags: "[PATIENT]" must not leak a person called Patient."""
+        name = self.policy.tagged(Label.PATIENT)
+        return self.tag.sub(lambda tag: NAME_GAP if tag.group() == name else GAP, redacted)
+
+    def _shows(self, put_in: str, span: Span, original: str) -> bool:
+        """Whether what stands in a place shows what stood there, or all that follows from it."""
+        if not put_in or self.policy.labels[span.label] is Action.AGE90:
+            # "90+-year-old" for a person of 90 says no more than the policy does.
+            return False
+        tokens = tokens_of(fold(original))
+        return bool(tokens) and line_of(tokens) in line_of(tokens_of(fold(put_in)))
+
+    def _tag_years(self, note: Note, known_as: Sequence[Patient], redacted: str) -> Iterator[LeakKind]:
+        """A year in a tag that tells that somebody is over 89."""
+        if self.policy.labels[Label.DATE] is not Action.YEAR or note.note_date is None:
+            return
+        years = [int(year) for tag in self.tag.finditer(redacted) for year in re.findall(r"\d{4}", tag.group())]
+        births = [row.birth_date.year for row in known_as[:1] if row.birth_date is not None]
+        if any(
+            note.note_date.year - year > OLDEST_SHOWN_AGE or any(year - born > OLDEST_SHOWN_AGE for born in births)
+            for year in years
+        ):
+            yield LeakKind.TAG_YEAR
+
+
+def _is_number(text: str) -> bool:
+    return any(c.isdigit() for c in text) and not any(c.isalpha() for c in text)
+
+
+def _tag_of(policy: Policy) -> re.Pattern[str]:
+    labels = "(?:" + "|".join(re.escape(label.value) for label in Label) + ")"
+    plain = re.escape(policy.tag).replace(re.escape("{label}"), labels)
+    valued = re.escape(policy.tag_with_value).replace(re.escape("{label}"), labels)
+    return re.compile(f"{plain}|{valued.replace(re.escape('{value}'), _VALUE)}")
+
+
+def _joined(gaps: Sequence[str], applied: Sequence[Span]) -> str:
+    """What is left of a text, with a gap where something was removed."""
+    # A character of the original that looks like a gap of ours would part a name: it counts as one that nobody sees.
+    marks = [NAME_GAP if span.label is Label.PATIENT else GAP for span in applied]
+    own = (_STRAY_GAP.sub("\u200b", gap) for gap in gaps)
+    return "".join(part for pair in zip_longest(own, marks, fillvalue="") for part in pair)
+
+
+def _gaps(text: str, applied: Sequence[Span]) -> list[str] | None:
+    """What lies between the replaced spans; None if they overlap or reach outside the text."""
+    gaps: list[str] = []
+    position = 0
+    for span in applied:
+        if span.start < position or span.end > len(text):
+            return None
+        gaps.append(text[position : span.start])
+        position = span.end
+    return [*gaps, text[position:]]
+
+
+def _replaced(gaps: Sequence[str], redacted: str) -> list[str] | None:
+    """What stands between the gaps in a redacted text; None unless it is the gaps in order, first as prefix,
+    last as suffix, with anything in between."""
+    first, last = gaps[0], gaps[-1]
+    if len(gaps) == 1:
+        return [] if redacted == first else None
+    if not redacted.startswith(first) or not redacted.endswith(last):
+        return None
+    replaced: list[str] = []
+    position = len(first)
+    for gap in gaps[1:-1]:
+        place = redacted.find(gap, position)
+        if place < 0:
+            return None
+        replaced.append(redacted[position:place])
+        position = place + len(gap)
+    if position > len(redacted) - len(last):
+        return None
+    return [*replaced, redacted[position : len(redacted) - len(last)]]

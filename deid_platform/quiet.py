@@ -1,0 +1,27 @@
+"""What libraries say on their own, kept from the terminal and from whoever collects it.
+
+Belongs here: silencing loggers and warnings of others. Does not belong here: what the platform says itself, which
+goes to people through the command line and Dagster, with a code and without a value.
+
+A library that stumbles over a note logs or warns with the words it stumbled over, and Python writes both to standard
+error where nothing else was arranged.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+
+
+def hush() -> None:
+    """Lets this process's libraries speak to nobody; a logger that was given a handler of its own keeps it.
+
+    `DEID_DEBUG=1`, on the PHI side only, lets them speak.
+    """
+    if os.environ.get("DEID_DEBUG"):
+        return
+    root = logging.getLogger()
+    if not root.handlers:
+        # With no handler anywhere, Python has one of last resort, which writes to standard error.
+        root.addHandler(logging.NullHandler())
+    logging.captureWarnings(True)

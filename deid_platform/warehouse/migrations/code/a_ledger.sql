@@ -1,0 +1,28 @@
+-- The ledger: entries only ever arrive, and every gate row, waiver and change makes one.
+
+CREATE OR REPLACE FUNCTION ctl.forbid_change() RETURNS trigger
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    RAISE EXCEPTION 'append only' USING ERRCODE = 'insufficient_privilege';
+END $$;
+
+CREATE OR REPLACE TRIGGER append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON ctl.ledger
+    FOR EACH STATEMENT EXECUTE FUNCTION ctl.forbid_change();
+CREATE OR REPLACE TRIGGER append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON ctl.gate
+    FOR EACH STATEMENT EXECUTE FUNCTION ctl.forbid_change();
+CREATE OR REPLACE TRIGGER append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON ctl.waiver
+    FOR EACH STATEMENT EXECUTE FUNCTION ctl.forbid_change();
+CREATE OR REPLACE TRIGGER append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON ctl.finding
+    FOR EACH STATEMENT EXECUTE FUNCTION ctl.forbid_change();
+CREATE OR REPLACE TRIGGER append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON ctl.access_log
+    FOR EACH STATEMENT EXECUTE FUNCTION ctl.forbid_change();
+
+CREATE OR REPLACE FUNCTION ctl.enter_gate() RETURNS trigger
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    INSERT INTO ctl.ledger (event, delivery, requirements, counts)
+    VALUES (CASE WHEN NEW.passed THEN 'gate-passed' ELSE 'gate-failed' END,
+            NEW.delivery, ARRAY[NEW.requirement], NEW.measured);
+    RETURN NULL;
+END $$;
+CREATE OR REPLACE TRIGGER in_ledger AFTER INSERT ON ctl.gate FOR EACH ROW EXECUTE FUNCTION ctl.enter_gate();

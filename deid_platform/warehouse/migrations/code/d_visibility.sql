@@ -1,0 +1,88 @@
+-- What can be seen: which versions are current, who may read which of them, and the log of who did.
+
+-- Patients none of whose notes are shown. Of one feed's statements about a patient the newest counts; a feed cannot
+-- take back what another said, since watermarks of two feeds have no common order.
+CREATE OR REPLACE VIEW research.absent_patient AS
+SELECT w.key AS patient_key
+FROM research.withdrawal w
+WHERE w.kind = 'patient'
+  AND NOT EXISTS (
+      SELECT 1 FROM research.withdrawal j
+      WHERE j.kind = 'rejoined' AND j.key = w.key AND j.feed = w.feed AND j.delivery_seq > w.delivery_seq)
+UNION ALL
+SELECT o.patient_key FROM research.opted_out o;
+
+-- The current version of each note of each release. Not shown: a version that a newer one corrected, in whichever
+-- release the correction stands and whether or not it passed the gate; one that was withdrawn; one in which a
+-- finding was reported since it passed.
+CREATE OR REPLACE VIEW research.current_version AS
+SELECT v.*
+FROM research.note_version v
+WHERE NOT EXISTS (
+      SELECT 1 FROM research.note_version o
+      WHERE o.note_key = v.note_key AND o.feed = v.feed AND o.delivery_seq > v.delivery_seq)
+  AND NOT EXISTS (
+      SELECT 1 FROM research.held h
+      WHERE h.note_key = v.note_key AND h.feed = v.feed
+        AND (h.delivery_seq > v.delivery_seq OR (h.delivery_seq = v.delivery_seq AND h.release = v.release)))
+  AND NOT EXISTS (
+      SELECT 1 FROM research.withdrawal w
+      WHERE w.kind = 'note' AND w.key = v.note_key AND w.feed = v.feed AND w.delivery_seq >= v.delivery_seq)
+  AND NOT EXISTS (SELECT 1 FROM research.absent_patient a WHERE a.patient_key = v.patient_key)
+  AND NOT EXISTS (
+      SELECT 1 FROM research.retraction t
+      WHERE t.note_key = v.note_key AND t.feed = v.feed AND t.at >= v.promoted_at);
+
+-- What the projects of whoever is logged in were granted. session_user: SET ROLE does not change it.
+CREATE OR REPLACE VIEW ctl.granted AS
+SELECT g.project, g.site, g.note_type
+FROM ctl.project_grant g
+JOIN ctl.project p ON p.project = g.project AND (p.until IS NULL OR p.until >= current_date)
+JOIN ctl.project_member m ON m.project = g.project AND m.login = session_user;
+
+-- Forced on the owner too, since the views below read as the owner: what the gate's own functions (which run as the
+-- owner) and the modeller may read, anyone else may read only as far as a project of theirs was granted it.
+ALTER TABLE research.note_version ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+DROP POLICY IF EXISTS by_project ON research.note_version;
+CREATE POLICY by_project ON research.note_version
+    USING (
+        current_user IN ('deid_owner', 'deid_modeller')
+        -- Each subquery runs once a statement, not once a row.
+        OR (SELECT bool_or(g.site IS NULL AND g.note_type IS NULL) FROM ctl.granted g)
+        OR site IN (SELECT g.site FROM ctl.granted g WHERE g.note_type IS NULL)
+        OR note_type IN (SELECT g.note_type FROM ctl.granted g WHERE g.site IS NULL)
+        OR (site, note_type) IN (SELECT g.site, g.note_type FROM ctl.granted g))
+    WITH CHECK (current_user = 'deid_owner');
+
+-- Enters a read into the log. In a read-only transaction nothing can be entered, so nothing is read either.
+CREATE OR REPLACE FUNCTION ctl.log_access(p_relation text) RETURNS boolean
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    INSERT INTO ctl.access_log (login, relation, release, projects, application, client)
+    VALUES (session_user, p_relation, (SELECT r.release FROM ctl.release r WHERE r.active),
+            ARRAY(SELECT DISTINCT g.project FROM ctl.granted g ORDER BY 1),
+            current_setting('application_name'), inet_client_addr());
+    RETURN true;
+END $$;
+
+CREATE OR REPLACE VIEW research.notes WITH (security_barrier) AS
+SELECT v.note_key, v.patient_key, v.provider_key, v.encounter_key, v.site, v.note_type, v.note_year,
+       v.shifted_date, v.language, v.text, v.release
+FROM research.current_version v
+JOIN ctl.release r ON r.release = v.release AND r.active
+-- A subquery of its own: once a statement.
+WHERE (SELECT ctl.log_access('research.notes'));
+
+COMMENT ON VIEW research.notes IS
+    'De-identified notes: the current version of each note of the active release, as far as your projects reach.';
+COMMENT ON COLUMN research.notes.note_key IS 'Keyed identifier of the note.';
+COMMENT ON COLUMN research.notes.patient_key IS 'Keyed identifier of the patient; the same for all notes of one.';
+COMMENT ON COLUMN research.notes.note_year IS 'Year of the note, where the policy allows it.';
+COMMENT ON COLUMN research.notes.shifted_date IS 'Date of the note, moved by the patient''s own offset.';
+COMMENT ON COLUMN research.notes.text IS 'The redacted text.';
+
+-- How many notes are shown at all, whoever's projects they belong to.
+CREATE OR REPLACE FUNCTION ctl.notes_shown() RETURNS bigint
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+    SELECT count(*) FROM research.current_version v JOIN ctl.release r ON r.release = v.release AND r.active
+$$;

@@ -1,0 +1,268 @@
+-- The gate. These functions run as the owner, whom nobody can log in as; every name in them is qualified and
+-- their search_path is fixed, so that nothing a caller makes can stand in for what they mean.
+
+-- How each requirement of the active profile stands for the content that p_digest names. The newest row of the
+-- same content, detector, inputs and profile counts, if it was measured since the last finding: a leak that someone
+-- reported puts all that was measured before in doubt. A waiver, while in date, covers a waivable requirement that
+-- was measured and not met; nobody can answer for what was never measured.
+CREATE OR REPLACE FUNCTION ctl.gate_state(p_delivery text, p_digest text)
+RETURNS TABLE (requirement text, waivable boolean, state text)
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
+    SELECT r.requirement, r.waivable,
+           CASE WHEN g.passed THEN 'passed'
+                WHEN g.passed IS NOT NULL AND r.waivable AND EXISTS (
+                    SELECT 1 FROM ctl.waiver w
+                    WHERE w.requirement = r.requirement AND w.until >= current_date
+                      AND (w.delivery = d.delivery OR w.feed = d.feed)) THEN 'waived'
+                WHEN g.passed IS NOT NULL THEN 'failed'
+                ELSE 'missing' END
+    FROM ctl.delivery d
+    CROSS JOIN ctl.profile p
+    JOIN ctl.requirement r ON r.profile = p.name
+    LEFT JOIN LATERAL (
+        SELECT g.passed FROM ctl.gate g
+        WHERE g.delivery = d.delivery AND g.requirement = r.requirement AND g.staged_digest = p_digest
+          AND g.detector_digest = d.detector_digest AND g.inputs = d.inputs AND g.profile = p.name
+          AND NOT EXISTS (SELECT 1 FROM ctl.finding f WHERE f.at >= g.at)
+        ORDER BY g.id DESC LIMIT 1) g ON true
+    WHERE d.delivery = p_delivery AND p.active
+$$;
+
+-- Whether the staged rows are what the delivery announced: its feed, place, release, detector, policy and key
+-- in every row, and its numbers. The gate sees to this itself; no role's word is taken for it.
+CREATE OR REPLACE FUNCTION ctl.staged_as_announced(p_delivery text) RETURNS boolean
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
+    SELECT (c.clean, c.quarantined, c.withdrawn, c.rejoined) = (d.clean, d.quarantined, d.withdrawn, d.rejoined)
+       AND NOT EXISTS (
+           SELECT 1 FROM staging.note n
+           WHERE n.delivery = d.delivery
+             AND (n.feed, n.delivery_seq, n.release, n.detector_digest, n.policy_digest, n.key_id)
+                 IS DISTINCT FROM (d.feed, d.delivery_seq, d.release, r.detector_digest, r.policy_digest, r.key_id))
+    FROM ctl.delivery d
+    JOIN ctl.release r ON r.release = d.release AND r.detector_digest = d.detector_digest
+    CROSS JOIN LATERAL ctl.staged_counts(d.delivery) c
+    WHERE d.delivery = p_delivery
+$$;
+
+-- Whether a text that somebody found an identifier in is staged again for the same note.
+CREATE OR REPLACE FUNCTION ctl.staged_retracted(p_delivery text) RETURNS boolean
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
+    SELECT EXISTS (
+        SELECT 1 FROM staging.note n
+        JOIN research.retraction t ON t.note_key = ANY (n.note_key || n.former_keys) AND t.feed = n.feed
+        WHERE n.delivery = p_delivery AND n.status = 'clean'
+          AND t.text_digest = encode(sha256(convert_to(n.text, 'UTF8')), 'hex'))
+$$;
+
+-- Writes the tombstones of a staged delivery: what it withdraws, what it quarantined, and what it corrects, which is
+-- not shown any more whether or not the correction passes. Not granted to anyone: hide and promote call it.
+CREATE OR REPLACE FUNCTION ctl.bury(p_delivery text, OUT notes integer, OUT patients integer)
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    d ctl.delivery;
+    v_held integer;
+BEGIN
+    SELECT * INTO STRICT d FROM ctl.delivery WHERE delivery = p_delivery;
+    WITH buried AS (
+        INSERT INTO research.withdrawal (kind, key, feed, delivery_seq, delivery, key_id)
+        SELECT s.kind, s.key, d.feed, d.delivery_seq, d.delivery, s.key_id
+        FROM ctl.staged_withdrawals(p_delivery) s WHERE s.kind <> 'rejoined'
+        ON CONFLICT DO NOTHING
+        RETURNING kind, key_id)
+    SELECT count(*) FILTER (WHERE b.kind = 'note' AND b.key_id IS NOT NULL),
+           count(*) FILTER (WHERE b.kind = 'patient' AND b.key_id IS NOT NULL)
+    INTO notes, patients FROM buried b;
+    INSERT INTO research.held AS h (note_key, feed, release, delivery_seq, delivery, reason)
+    SELECT n.note_key, d.feed, d.release, d.delivery_seq, d.delivery,
+           CASE n.status WHEN 'clean' THEN 'correction' ELSE n.status END
+    FROM staging.note n
+    WHERE n.delivery = p_delivery AND (n.status = 'quarantined' OR (
+        EXISTS (
+            SELECT 1 FROM research.note_version v
+            WHERE v.note_key = n.note_key AND v.feed = d.feed
+              AND (v.delivery_seq < d.delivery_seq
+                   OR (v.delivery_seq = d.delivery_seq AND v.release = d.release)))
+        AND NOT EXISTS ( -- it is what research holds already
+            SELECT 1 FROM research.note_version v
+            WHERE v.note_key = n.note_key AND v.feed = d.feed AND v.release = d.release
+              AND v.delivery_seq = d.delivery_seq AND v.content_digest = n.content_digest)))
+    UNION ALL
+    SELECT k.former, d.feed, d.release, d.delivery_seq, d.delivery, 'superseded'
+    FROM staging.note n CROSS JOIN LATERAL unnest(n.former_keys) AS k (former)
+    WHERE n.delivery = p_delivery AND EXISTS (
+        SELECT 1 FROM research.note_version v
+        WHERE v.note_key = k.former AND v.feed = d.feed AND v.delivery_seq < d.delivery_seq)
+    ON CONFLICT (note_key, feed, release, delivery_seq) DO UPDATE SET reason = EXCLUDED.reason
+        WHERE h.reason <> EXCLUDED.reason;
+    GET DIAGNOSTICS v_held = ROW_COUNT;
+    notes := notes + v_held;
+    IF notes > 0 THEN
+        -- What was copied before is no longer all there: the next promotion copies anew.
+        UPDATE ctl.publication SET staged_digest = NULL WHERE release = d.release AND delivery = p_delivery;
+    END IF;
+END $$;
+
+-- What a delivery withdraws or lets back in, once for each key that it is known by.
+CREATE OR REPLACE FUNCTION ctl.staged_withdrawals(p_delivery text)
+RETURNS TABLE (kind text, key text, key_id text)
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
+    SELECT w.kind, k.key, CASE WHEN k.key = w.key THEN r.key_id END
+    FROM staging.withdrawal w
+    JOIN ctl.delivery d ON d.delivery = w.delivery
+    JOIN ctl.release r ON r.release = d.release
+    CROSS JOIN LATERAL unnest(w.key || w.former_keys) AS k (key)
+    WHERE w.delivery = p_delivery
+$$;
+
+-- The locks that promotion, hiding and activation share, always in this order: the feed's, then the release's.
+CREATE OR REPLACE FUNCTION ctl.lock_delivery(p_delivery text) RETURNS void
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    v_feed text;
+BEGIN
+    SELECT d.feed INTO v_feed FROM ctl.delivery d WHERE d.delivery = p_delivery;
+    IF v_feed IS NULL THEN
+        RAISE EXCEPTION '%', left(p_delivery, 60) USING ERRCODE = 'DG002';
+    END IF;
+    PERFORM pg_advisory_xact_lock(hashtextextended('deid feed ' || v_feed, 0));
+    PERFORM pg_advisory_xact_lock_shared(hashtextextended('deid release', 0));
+    -- Nothing may be staged between the digest and the copy, not even by a loader that asks for no lock.
+    LOCK TABLE staging.note, staging.withdrawal IN SHARE MODE;
+END $$;
+
+-- Hides what a delivery quarantined or withdrew. Needs no gate: it only ever takes away.
+CREATE OR REPLACE FUNCTION ctl.hide(p_delivery text, OUT notes integer, OUT patients integer)
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET lock_timeout = '10min' AS $$
+BEGIN
+    PERFORM ctl.lock_delivery(p_delivery);
+    SELECT b.notes, b.patients INTO hide.notes, hide.patients FROM ctl.bury(p_delivery) b;
+    INSERT INTO ctl.ledger (event, delivery, release, counts)
+    SELECT 'hidden', p_delivery, d.release, jsonb_build_object('notes', hide.notes, 'patients', hide.patients)
+    FROM ctl.delivery d WHERE d.delivery = p_delivery;
+END $$;
+
+-- Makes research hold of a delivery what is staged of it. Not granted to anyone: promote calls it.
+CREATE OR REPLACE FUNCTION ctl.copy(p_delivery text) RETURNS void
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    d ctl.delivery;
+    v_key_id text;
+BEGIN
+    SELECT * INTO STRICT d FROM ctl.delivery WHERE delivery = p_delivery;
+    SELECT r.key_id INTO STRICT v_key_id FROM ctl.release r WHERE r.release = d.release;
+    DELETE FROM research.note_version v
+    WHERE v.release = d.release AND v.feed = d.feed AND v.delivery_seq = d.delivery_seq;
+    INSERT INTO research.note_version (
+        release, feed, note_key, delivery_seq, delivery, patient_key, provider_key, encounter_key, site, note_type,
+        note_year, shifted_date, language, text, detector_digest, dictionary_digest, policy_digest, key_id, run_id,
+        content_digest)
+    SELECT d.release, d.feed, n.note_key, d.delivery_seq, d.delivery, n.patient_key, n.provider_key,
+           n.encounter_key, n.site, n.note_type, n.note_year, n.shifted_date, n.language, n.text,
+           n.detector_digest, n.dictionary_digest, n.policy_digest, n.key_id, n.run_id, n.content_digest
+    FROM staging.note n WHERE n.delivery = p_delivery AND n.status = 'clean';
+    -- Not what holds under a former key: the release that knows the note by it stays without the correction.
+    DELETE FROM research.held h
+    WHERE h.release = d.release AND h.feed = d.feed AND h.delivery_seq = d.delivery_seq AND h.reason <> 'superseded';
+    INSERT INTO research.held (note_key, feed, release, delivery_seq, delivery, reason)
+    SELECT n.note_key, d.feed, d.release, d.delivery_seq, d.delivery, n.status
+    FROM staging.note n WHERE n.delivery = p_delivery AND n.status = 'quarantined';
+    -- Nor a withdrawal under a key that nobody knows any more: nothing would bring it back.
+    DELETE FROM research.withdrawal w
+    WHERE w.feed = d.feed AND w.delivery_seq = d.delivery_seq AND w.key_id = v_key_id;
+    INSERT INTO research.withdrawal (kind, key, feed, delivery_seq, delivery, key_id)
+    SELECT s.kind, s.key, d.feed, d.delivery_seq, d.delivery, s.key_id FROM ctl.staged_withdrawals(p_delivery) s
+    ON CONFLICT DO NOTHING;
+    PERFORM ctl.number_keys('note', ARRAY(
+        SELECT n.note_key FROM staging.note n WHERE n.delivery = p_delivery AND n.status = 'clean'));
+    PERFORM ctl.number_keys('patient', ARRAY(
+        SELECT DISTINCT n.patient_key FROM staging.note n WHERE n.delivery = p_delivery AND n.status = 'clean'));
+    PERFORM ctl.number_keys('provider', ARRAY(
+        SELECT DISTINCT n.provider_key FROM staging.note n WHERE n.delivery = p_delivery AND n.status = 'clean'));
+    PERFORM ctl.number_keys('encounter', ARRAY(
+        SELECT DISTINCT n.encounter_key FROM staging.note n WHERE n.delivery = p_delivery AND n.status = 'clean'));
+END $$;
+
+-- Gives every key its integer, by its hash: a number in the order of arrival would date the note. Two keys that hash
+-- alike are told apart by hashing the later one again.
+CREATE OR REPLACE FUNCTION ctl.number_keys(p_kind text, p_keys text[]) RETURNS void
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    v_salt bigint := 0;
+    v_left text[];
+BEGIN
+    LOOP
+        v_left := ARRAY(
+            SELECT k.key FROM unnest(p_keys) AS k (key)
+            WHERE k.key IS NOT NULL
+              AND NOT EXISTS (SELECT 1 FROM research.number n WHERE n.kind = p_kind AND n.key = k.key));
+        EXIT WHEN cardinality(v_left) = 0;
+        INSERT INTO research.number (kind, key, number)
+        SELECT p_kind, k.key, (hashtextextended(k.key, v_salt) & 2147483647)::integer FROM unnest(v_left) AS k (key)
+        ON CONFLICT DO NOTHING;
+        v_salt := v_salt + 1;
+    END LOOP;
+END $$;
+
+-- Publishes a staged delivery if the gate allows it. Either way the tombstones take effect and the ledger tells
+-- what happened; a refusal is a result, not an error, because an error would undo both.
+CREATE OR REPLACE FUNCTION ctl.promote(
+    p_delivery text, OUT outcome text, OUT approved integer, OUT hidden integer, OUT missing text[], OUT waived text[]
+) LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET lock_timeout = '10min' AS $$
+DECLARE
+    d ctl.delivery;
+    v_digest text;
+    v_buried integer;
+BEGIN
+    PERFORM ctl.lock_delivery(p_delivery);
+    SELECT * INTO STRICT d FROM ctl.delivery WHERE delivery = p_delivery;
+    approved := 0;
+    SELECT b.notes INTO v_buried FROM ctl.bury(p_delivery) b;
+    hidden := v_buried;
+
+    v_digest := ctl.staged_digest(p_delivery);
+    SELECT array_agg(g.requirement ORDER BY g.requirement) FILTER (WHERE g.state IN ('missing', 'failed')),
+           coalesce(array_agg(g.requirement ORDER BY g.requirement) FILTER (WHERE g.state = 'waived'), '{}'),
+           -- No active profile, or one that demands nothing, is no gate at all.
+           CASE WHEN count(*) = 0 THEN 'unconfigured' ELSE 'promoted' END
+    INTO missing, waived, outcome
+    FROM ctl.gate_state(p_delivery, v_digest) g;
+    missing := coalesce(missing, '{}');
+    IF outcome = 'unconfigured' THEN
+        missing := missing || 'profile'::text;
+    END IF;
+    IF ctl.staged_as_announced(p_delivery) IS NOT TRUE THEN
+        missing := missing || 'staged_as_announced'::text;
+    END IF;
+    IF ctl.staged_retracted(p_delivery) IS NOT FALSE THEN
+        missing := missing || 'not_retracted'::text;
+    END IF;
+    IF cardinality(missing) > 0 THEN
+        outcome := 'refused';
+        UPDATE ctl.delivery SET state = 'refused', at = clock_timestamp(), actor = session_user
+        WHERE delivery = p_delivery;
+        INSERT INTO ctl.ledger (event, delivery, release, requirements, counts)
+        VALUES ('refused', p_delivery, d.release, missing, jsonb_build_object('hidden', hidden));
+        RETURN;
+    END IF;
+
+    IF EXISTS (SELECT 1 FROM ctl.publication p WHERE p.release = d.release AND p.delivery = p_delivery
+               AND p.staged_digest = v_digest) THEN
+        outcome := 'unchanged';
+        UPDATE ctl.delivery SET state = 'promoted' WHERE delivery = p_delivery AND state <> 'promoted';
+        RETURN;
+    END IF;
+
+    PERFORM ctl.copy(p_delivery);
+    approved := d.clean;
+    hidden := d.quarantined + d.withdrawn;
+    INSERT INTO ctl.publication (release, delivery, staged_digest, approved, quarantined, withdrawn)
+    VALUES (d.release, p_delivery, v_digest, d.clean, d.quarantined, d.withdrawn)
+    ON CONFLICT (release, delivery) DO UPDATE SET
+        staged_digest = EXCLUDED.staged_digest, approved = EXCLUDED.approved, quarantined = EXCLUDED.quarantined,
+        withdrawn = EXCLUDED.withdrawn, actor = session_user, at = clock_timestamp();
+    UPDATE ctl.delivery SET state = 'promoted', at = clock_timestamp(), actor = session_user
+    WHERE delivery = p_delivery;
+    INSERT INTO ctl.ledger (event, delivery, release, requirements, counts)
+    VALUES ('promoted', p_delivery, d.release, waived, jsonb_build_object(
+        'approved', d.clean, 'quarantined', d.quarantined, 'withdrawn', d.withdrawn, 'rejoined', d.rejoined));
+END $$;

@@ -1,0 +1,114 @@
+-- Which release analysts see: switched when the next one is complete, taken back by a person, expired by policy.
+
+-- Makes a release the one that analysts see. Not granted to anyone.
+CREATE OR REPLACE FUNCTION ctl.show_release(p_release text, p_withhold boolean) RETURNS void
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    UPDATE ctl.release
+    SET active = false, deactivated_at = clock_timestamp(),
+        withheld_at = CASE WHEN p_withhold THEN clock_timestamp() END
+    WHERE active;
+    UPDATE ctl.release
+    SET active = true, activated_at = clock_timestamp(), deactivated_at = NULL, withheld_at = NULL
+    WHERE release = p_release;
+END $$;
+
+-- Switches what analysts see to another release, if that loses nothing: each delivery promoted in the active one
+-- must be promoted there. What is withdrawn or on hold holds in every release anyway.
+CREATE OR REPLACE FUNCTION ctl.activate_release(p_release text) RETURNS boolean
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    v_active text;
+    v_lost text[];
+BEGIN
+    PERFORM pg_advisory_xact_lock(hashtextextended('deid release', 0));
+    SELECT r.release INTO v_active FROM ctl.release r WHERE r.active;
+    IF v_active = p_release THEN
+        RETURN false;
+    END IF;
+    IF EXISTS (SELECT 1 FROM ctl.release r WHERE r.release = p_release AND r.withheld_at IS NOT NULL) THEN
+        RAISE EXCEPTION 'withheld' USING ERRCODE = 'DG004';
+    END IF;
+    IF NOT EXISTS (SELECT 1 FROM ctl.publication p WHERE p.release = p_release) THEN
+        RAISE EXCEPTION 'nothing promoted' USING ERRCODE = 'DG004';
+    END IF;
+    SELECT array_agg(a.delivery ORDER BY a.delivery) INTO v_lost
+    FROM ctl.publication a
+    WHERE a.release = v_active AND NOT EXISTS (
+        SELECT 1 FROM ctl.publication b WHERE b.release = p_release AND b.delivery = a.delivery);
+    IF v_lost IS NOT NULL THEN
+        RAISE EXCEPTION 'not promoted there: %', array_to_string(v_lost, ', ') USING ERRCODE = 'DG004';
+    END IF;
+    PERFORM ctl.show_release(p_release, false);
+    INSERT INTO ctl.ledger (event, release) VALUES ('activated', p_release);
+    RETURN true;
+END $$;
+
+-- Switches to a release because a person says so, even if deliveries are missing there: back to an older one, or
+-- forward to one that waits for a feed that is gone. The one that analysts saw is withheld: no refresh shows it again.
+CREATE OR REPLACE FUNCTION ctl.switch_release(p_release text, p_who text, p_reason text) RETURNS void
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    PERFORM pg_advisory_xact_lock(hashtextextended('deid release', 0));
+    IF coalesce(btrim(p_who), '') = '' THEN
+        RAISE EXCEPTION 'who' USING ERRCODE = 'DG003';
+    ELSIF p_reason IS NULL OR length(btrim(p_reason)) < 10 THEN
+        RAISE EXCEPTION 'reason' USING ERRCODE = 'DG003';
+    ELSIF NOT EXISTS (SELECT 1 FROM ctl.publication p WHERE p.release = p_release) THEN
+        RAISE EXCEPTION 'nothing promoted' USING ERRCODE = 'DG004';
+    ELSIF EXISTS (SELECT 1 FROM ctl.release r WHERE r.release = p_release AND r.active) THEN
+        RAISE EXCEPTION 'active already' USING ERRCODE = 'DG004';
+    END IF;
+    PERFORM ctl.show_release(p_release, true);
+    INSERT INTO ctl.ledger (event, release, who, reason) VALUES ('switched', p_release, btrim(p_who), btrim(p_reason));
+END $$;
+
+-- Forgets releases that analysts no longer see: all but the p_keep that were left last, once they were left p_days
+-- ago. One that is still being built is younger than the active one and stays.
+CREATE OR REPLACE FUNCTION ctl.expire_releases(p_keep integer, p_days integer) RETURNS text[]
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    v_old text[];
+    v_notes bigint;
+BEGIN
+    PERFORM pg_advisory_xact_lock(hashtextextended('deid release', 0));
+    SELECT coalesce(array_agg(o.release ORDER BY o.release), '{}') INTO v_old
+    FROM (
+        SELECT r.release, coalesce(r.deactivated_at, r.created_at) AS left_at
+        FROM ctl.release r
+        WHERE NOT r.active AND r.expired_at IS NULL
+          AND (r.deactivated_at IS NOT NULL
+               OR r.created_at < (SELECT a.created_at FROM ctl.release a WHERE a.active))
+        ORDER BY left_at DESC
+        OFFSET greatest(p_keep, 0)) o
+    WHERE o.left_at <= clock_timestamp() - make_interval(days => greatest(p_days, 0));
+    DELETE FROM research.note_version WHERE release = ANY (v_old);
+    GET DIAGNOSTICS v_notes = ROW_COUNT;
+    DELETE FROM research.held WHERE release = ANY (v_old);
+    DELETE FROM research.retraction WHERE release = ANY (v_old);
+    DELETE FROM ctl.publication WHERE release = ANY (v_old);
+    UPDATE ctl.release SET expired_at = clock_timestamp() WHERE release = ANY (v_old);
+    INSERT INTO ctl.ledger (event, release, counts)
+    SELECT 'expired', o, jsonb_build_object('versions', v_notes, 'releases', cardinality(v_old)) FROM unnest(v_old) o;
+    RETURN v_old;
+END $$;
+
+-- How two releases differ, delivery by delivery: notes that stand in one alone, and those whose text differs. NULL
+-- where they were made with different secrets: then no note of one can be told from a note of the other.
+CREATE OR REPLACE FUNCTION ctl.diff_releases(p_old text, p_new text)
+RETURNS TABLE (delivery text, notes_old bigint, notes_new bigint, only_old bigint, only_new bigint, changed bigint)
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+    WITH same AS (
+        SELECT count(DISTINCT r.key_id) = 1 AS secret FROM ctl.release r WHERE r.release IN (p_old, p_new)),
+    matched AS (
+        SELECT coalesce(a.delivery, b.delivery) AS delivery, a.note_key AS old, b.note_key AS new, a.text <> b.text AS other
+        FROM (SELECT * FROM research.note_version v WHERE v.release = p_old) a
+        FULL JOIN (SELECT * FROM research.note_version v WHERE v.release = p_new) b
+        ON b.note_key = a.note_key AND b.feed = a.feed AND b.delivery_seq = a.delivery_seq)
+    SELECT m.delivery, count(m.old), count(m.new),
+           CASE WHEN s.secret THEN count(*) FILTER (WHERE m.new IS NULL) END,
+           CASE WHEN s.secret THEN count(*) FILTER (WHERE m.old IS NULL) END,
+           CASE WHEN s.secret THEN count(*) FILTER (WHERE m.other) END
+    FROM matched m CROSS JOIN same s
+    GROUP BY m.delivery, s.secret ORDER BY m.delivery
+$$;

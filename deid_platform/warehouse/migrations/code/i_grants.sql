@@ -1,0 +1,39 @@
+-- Who may do what. Whatever is not granted here is refused.
+
+REVOKE ALL ON ALL FUNCTIONS IN SCHEMA ctl FROM PUBLIC;
+
+GRANT USAGE ON SCHEMA staging TO loader, gatekeeper;
+GRANT USAGE ON SCHEMA ctl TO loader, gatekeeper, promoter, officer;
+GRANT USAGE ON SCHEMA research TO analyst, deid_modeller;
+GRANT USAGE ON SCHEMA omop TO analyst;
+GRANT USAGE ON SCHEMA quality TO gatekeeper, officer, analyst, deid_modeller;
+GRANT USAGE ON SCHEMA marts TO analyst;
+GRANT USAGE, CREATE ON SCHEMA marts TO deid_modeller;
+
+GRANT SELECT, INSERT, DELETE ON staging.note, staging.withdrawal TO loader;
+GRANT EXECUTE ON FUNCTION ctl.begin_staging, ctl.finish_staging TO loader;
+
+GRANT SELECT ON staging.note, staging.withdrawal TO gatekeeper;
+GRANT SELECT ON ctl.profile, ctl.requirement, ctl.release, ctl.delivery, ctl.publication, ctl.gate, ctl.waiver,
+    ctl.ledger, ctl.finding, ctl.alembic_version TO gatekeeper;
+-- Not actor, not at: the server says who wrote a row and when.
+GRANT INSERT (delivery, requirement, staged_digest, detector_digest, inputs, profile, passed, measured)
+    ON ctl.gate TO gatekeeper;
+GRANT SELECT ON quality.score TO gatekeeper;
+GRANT INSERT (detector_digest, gold, inputs, label, measure, value, low, high, n) ON quality.score TO gatekeeper;
+GRANT EXECUTE ON FUNCTION ctl.staged_digest, ctl.staged_counts, ctl.gate_state TO gatekeeper;
+
+GRANT SELECT ON ctl.profile, ctl.requirement, ctl.release, ctl.delivery, ctl.publication, ctl.gate, ctl.waiver,
+    ctl.ledger, ctl.finding, ctl.project, ctl.project_grant, ctl.project_member, ctl.access_log, ctl.alembic_version
+    TO officer;
+GRANT EXECUTE ON FUNCTION ctl.gate_state, ctl.notes_shown, ctl.waive, ctl.retract, ctl.switch_release,
+    ctl.diff_releases, ctl.set_project, ctl.grant_project, ctl.set_member TO officer;
+
+GRANT EXECUTE ON FUNCTION ctl.promote, ctl.hide, ctl.activate_release, ctl.expire_releases, ctl.set_opt_outs
+    TO promoter;
+
+GRANT SELECT ON research.notes TO analyst, deid_modeller;
+GRANT SELECT ON omop.note TO analyst;
+-- A view asks whoever reads it for the functions in it. Without USAGE on the schema it cannot be called otherwise.
+GRANT EXECUTE ON FUNCTION ctl.log_access TO analyst, deid_modeller;
+GRANT SELECT ON quality.scores TO analyst, deid_modeller, officer;

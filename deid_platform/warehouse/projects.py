@@ -1,0 +1,100 @@
+"""Who may read which notes: projects, what they were granted, and who belongs to them.
+
+Belongs here: the officer's calls and the reading of the access log. Does not belong here: the row-level security
+that enforces it (`migrations/code/d_visibility.sql`), or making logins, which is the administrator's.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date, datetime
+
+from sqlalchemy import Engine, text
+
+from deid_platform.warehouse.connection import begin
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """One project: what it is for, until when, what it may read, and whose logins belong to it.
+
+    `grants` are pairs of site and note type; None means every one.
+    """
+
+    project: str
+    purpose: str
+    until: date | None
+    grants: tuple[tuple[str | None, str | None], ...]
+    members: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """One read of a view: when, by which login, of what, and for which projects."""
+
+    at: datetime
+    login: str
+    relation: str
+    release: str | None
+    projects: tuple[str, ...]
+
+
+def set_project(officer: Engine, project: str, *, purpose: str, until: date | None = None) -> None:
+    """Makes a project, or gives one another purpose or last day.
+
+    Raises:
+        DeidError: `warehouse-statement` (23514) if the name is not lower-case letters, digits, `_` and `-`.
+    """
+    with begin(officer) as connection:
+        connection.execute(text("SELECT ctl.set_project(:p, :why, :u)"), {"p": project, "why": purpose, "u": until})
+
+
+def grant_project(officer: Engine, project: str, *, site: str | None = None, note_type: str | None = None) -> None:
+    """Lets a project read the notes of a site and a type; None means every one.
+
+    Raises:
+        DeidError: `project-unknown`.
+    """
+    values = {"p": project, "s": site, "t": note_type}
+    with begin(officer) as connection:
+        connection.execute(text("SELECT ctl.grant_project(:p, :s, :t)"), values)
+
+
+def set_member(officer: Engine, project: str, login: str, *, member: bool = True) -> None:
+    """Lets a login read for a project, or no longer.
+
+    Raises:
+        DeidError: `project-unknown`.
+    """
+    with begin(officer) as connection:
+        connection.execute(text("SELECT ctl.set_member(:p, :l, :m)"), {"p": project, "l": login, "m": member})
+
+
+def projects(officer: Engine) -> tuple[Project, ...]:
+    """Every project in the order of their names."""
+    statement = text(
+        """
+        SELECT p.project, p.purpose, p.until,
+               ARRAY(SELECT ARRAY[g.site, g.note_type] FROM ctl.project_grant g WHERE g.project = p.project
+                     ORDER BY 1) AS grants,
+               ARRAY(SELECT m.login FROM ctl.project_member m WHERE m.project = p.project ORDER BY 1) AS members
+        FROM ctl.project p ORDER BY p.project
+        """
+    )
+    with begin(officer) as connection:
+        rows = connection.execute(statement).all()
+    return tuple(
+        Project(row.project, row.purpose, row.until, tuple((s, t) for s, t in row.grants), tuple(row.members))
+        for row in rows
+    )
+
+
+def accesses(officer: Engine, *, login: str | None = None, newest: int = 100) -> tuple[Access, ...]:
+    """The newest reads, of all logins or of one, newest first."""
+    statement = text(
+        "SELECT at, login, relation, release, projects FROM ctl.access_log"
+        " WHERE CAST(:l AS text) IS NULL OR login = :l ORDER BY id DESC LIMIT :n"
+    )
+    with begin(officer) as connection:
+        rows = connection.execute(statement, {"l": login, "n": newest}).all()
+    return tuple(Access(row.at, row.login, row.relation, row.release, tuple(row.projects)) for row in rows)

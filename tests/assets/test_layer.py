@@ -1,0 +1,174 @@
+"""What all assets share: which failures are tried again, and that none of them says more than its code."""
+
+from __future__ import annotations
+
+import stat
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import dagster as dg
+import pytest
+
+from assets import layer
+from deid_platform.errors import Code, DeidError
+from deid_platform.instance import prepare_instance
+from deid_platform.settings import load_settings
+from resources import SiteResource
+
+MARKER = "Wolfgangsee Brombeer"
+
+
+class Steps:
+    """Runs one asset whose first attempts end with these errors, and counts its attempts."""
+
+    def __init__(self, site: object, instance: dg.DagsterInstance) -> None:
+        self.site, self.instance, self.attempts = site, instance, 0
+
+    def run(self, *errors: BaseException) -> dg.ExecuteInProcessResult:
+        left = list(errors)
+
+        @layer.layer_asset("deid/step", owner=layer.ENGINEERS, kinds={"parquet"})
+        def step(site: SiteResource) -> layer.Counts:
+            """A step."""
+            self.attempts += 1
+            if left:
+                raise left.pop(0)
+            return {"rows": 1}
+
+        return dg.materialize([step], resources={"site": self.site}, instance=self.instance, raise_on_error=False)
+
+
+@pytest.fixture
+def steps(definitions: dg.Definitions, monkeypatch: pytest.MonkeyPatch) -> Iterator[Steps]:
+    monkeypatch.setattr(layer, "RETRIES", layer.RETRIES._replace(delay=0, backoff=None, jitter=None))
+    with dg.DagsterInstance.ephemeral() as in_memory:
+        yield Steps(definitions.resources["site"], in_memory)
+
+
+def unreachable(times: int) -> list[BaseException]:
+    return [DeidError(Code.WAREHOUSE_UNREACHABLE) for _ in range(times)]
+
+
+def failure(result: dg.ExecuteInProcessResult) -> dg.DagsterEvent:
+    (event,) = [event for event in result.all_events if event.is_step_failure]
+    return event
+
+
+@pytest.mark.parametrize("times", [1, layer.RETRIES.max_retries])
+def test_a_step_that_lost_the_warehouse_is_tried_again_and_succeeds(steps: Steps, times: int) -> None:
+    assert steps.run(*unreachable(times)).success
+    assert steps.attempts == times + 1
+
+
+def test_a_step_gives_up_on_a_warehouse_that_stays_away_and_says_so(steps: Steps) -> None:
+    times = layer.RETRIES.max_retries + 1
+    result = steps.run(*unreachable(times))
+    assert not result.success
+    assert steps.attempts == times
+    assert failure(result).step_failure_data.user_failure_data.description.startswith("warehouse-unreachable")
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        DeidError(Code.GATE_REFUSED),
+        DeidError(Code.WAREHOUSE_LOGIN),
+        DeidError(Code.WAREHOUSE_FULL),
+        DeidError(Code.STORE_WRITE),
+        ValueError("surprise"),
+    ],
+    ids=lambda error: error.code.slug if isinstance(error, DeidError) else type(error).__name__,
+)
+def test_any_other_failure_is_final(steps: Steps, error: Exception) -> None:
+    assert not steps.run(error).success
+    assert steps.attempts == 1
+
+
+def test_only_infrastructure_is_worth_another_attempt() -> None:
+    assert [code for code in Code if code.transient] == [Code.WAREHOUSE_UNREACHABLE]
+
+
+def test_the_attempts_outlast_a_restart_of_the_server_and_end_within_two_minutes() -> None:
+    longest = sum(layer.RETRIES.calculate_delay(attempt) for attempt in (1, 2, 3))
+    assert 30 <= longest <= 120
+
+
+def test_a_step_that_is_stopped_is_not_started_again(steps: Steps) -> None:
+    assert not steps.run(KeyboardInterrupt()).success
+    assert steps.attempts == 1
+
+
+@pytest.mark.parametrize(
+    "error", [ValueError(MARKER), KeyError(MARKER), UnicodeDecodeError("utf-8", MARKER.encode(), 0, 1, "?")]
+)
+def test_what_an_unexpected_error_says_reaches_neither_the_event_log_nor_the_console(
+    steps: Steps,
+    instance: dg.DagsterInstance,
+    error: Exception,
+    tmp_path: Path,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    steps.instance = instance  # one with files
+    result = steps.run(error)
+    assert failure(result).step_failure_data.user_failure_data.description.startswith("internal-error")
+    assert_unseen(tmp_path, capfd)
+
+
+def test_not_even_where_the_platform_did_not_catch_it(
+    instance: dg.DagsterInstance, definitions: dg.Definitions, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    @dg.asset
+    def bare() -> None:
+        raise ValueError(MARKER)
+
+    result = dg.materialize([bare], instance=instance, raise_on_error=False)
+    assert not result.success
+    assert_unseen(tmp_path, capfd)
+
+
+def assert_unseen(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    shown = capfd.readouterr()
+    files = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert any(path.suffix == ".db" for path in files)
+    for word in MARKER.split():
+        assert word not in shown.out + shown.err
+        assert [path.name for path in files if word.encode() in path.read_bytes()] == []
+
+
+def modes(folder: Path) -> dict[str, str]:
+    """What lies under a folder for more than its owner."""
+    return {
+        str(path.relative_to(folder)): oct(stat.S_IMODE(path.lstat().st_mode))
+        for path in (folder, *folder.rglob("*"))
+        if stat.S_IMODE(path.lstat().st_mode) & 0o077
+    }
+
+
+def test_what_a_run_writes_is_its_owners_alone(
+    definitions: dg.Definitions, installation: Path, arrive: Callable[..., None]
+) -> None:
+    arrive("2026-03-02", [{"note_id": "1", "text": "Well."}])
+    home = load_settings(installation).home_path
+    with dg.DagsterInstance.local_temp(str(home / "dagster")) as own:
+        own.add_dynamic_partitions("delivery", ["hospital@2026-03-02"])
+        result = definitions.resolve_job_def("refresh").execute_in_process(
+            partition_key="hospital@2026-03-02",
+            instance=own,
+            asset_selection=[
+                dg.AssetKey(["source", name]) for name in ("patients", "providers", "facilities", "raw_notes")
+            ],
+        )
+    assert result.success
+    assert (home / "store" / "source" / "raw_notes" / "hospital@2026-03-02" / "manifest.json").exists()
+    assert modes(home) == {}
+
+
+def test_an_instance_folder_that_was_open_is_closed(
+    installation: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DAGSTER_HOME", "")  # prepare_instance sets it; the monkeypatch puts it back
+    settings = load_settings(installation).model_copy(update={"home": tmp_path})
+    folder = tmp_path / "dagster"
+    folder.mkdir(mode=0o755)
+    assert prepare_instance(settings, installation) == folder
+    assert modes(folder) == {}

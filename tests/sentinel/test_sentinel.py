@@ -1,0 +1,305 @@
+"""The PHI sentinel: every stage of the main job is broken in turn, and then every byte is searched.
+
+Markers stand in every field of notes and topics, in bad rows, in names of files and in gold. `deid` runs on them in
+processes of its own (`sentinel_faults.py`), on an installation with its own server, home and temporary folder. What
+it left outside the PHI zone (the feed, its gold, the note store) must hold none of them: neither the instance, the
+database and its dump, the logs, standard output and error, temporary and cache folders, nor the arguments and
+environments of its processes. Words of a clean note may lie in the database, and there alone.
+
+Slow: some twenty runs of the main job.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import secrets
+import shutil
+import sqlite3
+import stat
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+sys.path.append(str(Path(__file__).parent))
+
+from sentinel_faults import KILL, LIE, RAISE, UNREDACTABLE
+from sentinel_markers import TYPE, Scene
+from sentinel_search import Find, Marker, Search
+
+from deid_platform.errors import Code
+from deid_platform.warehouse.connection import Warehouse
+from deid_platform.warehouse.roles import Role
+from deid_platform.warehouse.server import EmbeddedServer, psql_binary
+
+pytestmark = [pytest.mark.slow, pytest.mark.warehouse]
+
+FEED = "hospital"
+CONFIG = f"""
+site = "north"
+profile = "demo"
+home = "home"
+[feeds.{FEED}]
+path = "deliveries"
+gold = "gold"
+demonstration = true
+note_types = ["{TYPE}"]
+[bench]
+minimum_gold = 1
+[profiles.demo]
+min_recall = 0.0
+min_precision = 0.0
+min_clinical_retention = 0.0
+"""
+
+UNBROKEN = "2026-01-05"
+WORKERS = "2026-03-01"
+STAGES = {
+    # watermark: what breaks in that delivery's run (more than one where none hides another), what is said of it
+    "2026-02-01": (["topics", "medical"], "internal-error"),
+    "2026-02-02": (["raw_notes", "institution"], "internal-error"),
+    "2026-02-03": (["withdrawals", "redacted_notes", "test_set"], "internal-error"),
+    "2026-02-04": (["disk full"], "store-write [deid/redacted_notes]"),
+    "2026-02-05": (["figure"], "internal-error"),
+    "2026-02-06": (["surrogate_notes"], "internal-error"),
+    "2026-02-07": (["detections"], "internal-error"),
+    "2026-02-08": (["metrics"], "internal-error"),
+    "2026-02-09": (["delivery"], "internal-error"),
+    "2026-02-10": (["unique"], "warehouse-statement [23505]"),
+    "2026-02-11": (["nul"], "warehouse-statement"),
+    "2026-02-12": (["surrogate"], "warehouse-statement"),
+    "2026-02-13": (["server gone"], "warehouse-unreachable"),
+    "2026-02-14": (["measurements"], "internal-error"),
+    "2026-02-15": (["requirements", "expectations"], "internal-error"),
+    "2026-02-16": (["expectation raises", "unmet expectation"], "checks failed"),
+    "2026-02-17": (["note_version"], "internal-error"),
+    "2026-02-18": (["mart"], "internal-error"),
+    WORKERS: (["release"], "internal-error"),
+}
+
+
+@dataclass
+class Processes:
+    """Arguments and environments of every process, looked at again and again while something runs."""
+
+    arguments: set[bytes] = field(default_factory=set)
+    environments: set[bytes] = field(default_factory=set)
+
+    @contextmanager
+    def watched(self) -> Iterator[None]:
+        done = threading.Event()
+
+        def look() -> None:
+            while not done.wait(0.05):
+                for process in Path("/proc").glob("[0-9]*"):
+                    for name, seen in (("cmdline", self.arguments), ("environ", self.environments)):
+                        try:
+                            seen.add((process / name).read_bytes())
+                        except OSError:
+                            continue  # it has ended, or is not ours
+
+        watcher = threading.Thread(target=look)
+        watcher.start()
+        try:
+            yield
+        finally:
+            done.set()
+            watcher.join()
+
+
+@dataclass
+class Aftermath:
+    """What the runs left behind, and what was found in it."""
+
+    root: Path
+    said: dict[str, str] = field(default_factory=dict)
+    statuses: dict[str, dict[str, str]] = field(default_factory=dict)
+    processes: Processes = field(default_factory=Processes)
+    finds: set[Find] = field(default_factory=set)
+    markers: list[Marker] = field(default_factory=list)
+
+    @property
+    def home(self) -> Path:
+        return self.root / "home"
+
+    @property
+    def out(self) -> Path:
+        return self.root / "out"
+
+    def run(self, name: str, *commands: str) -> None:
+        """Runs `deid`, its standard output and error into one file each."""
+        plan = self.out / f"{name}.json"
+        places = {"feed": str(self.root / "deliveries"), "home": str(self.home), "out": str(self.out)}
+        plan.write_text(json.dumps({"faults": {w: faults for w, (faults, _) in STAGES.items()}, **places}))
+        program = [sys.executable, str(Path(__file__).with_name("sentinel_faults.py")), str(plan), *commands]
+        streams = [self.out / f"{name}.stdout", self.out / f"{name}.stderr"]
+        with streams[0].open("wb") as out, streams[1].open("wb") as err, self.processes.watched():
+            subprocess.run(program, stdout=out, stderr=err, cwd=self.root / "cwd", check=False)
+        self.said[name] = "".join(stream.read_text() for stream in streams)
+        self.statuses[name] = dict(re.findall(r"^(\w+) ended with (\d+)$", streams[0].read_text(), re.M))
+
+
+@pytest.fixture(scope="module")
+def aftermath() -> Iterator[Aftermath]:
+    # Not under tmp_path: a socket's path may have no more than about 100 characters.
+    left = Aftermath(Path(tempfile.mkdtemp(prefix="deid-sentinel-")))
+    root = left.root
+    for folder in ("cwd", "out", "tmp", "user", "inputs"):
+        (root / folder).mkdir(mode=0o700)
+    (root / "deid.toml").write_text(CONFIG)
+    (root / "workers.toml").write_text(CONFIG + "[detection]\nworkers = 2\n")
+    scenes = [Scene(UNBROKEN, faulty=(RAISE, LIE, UNREDACTABLE), bad_rows=True)]
+    scenes += [Scene(watermark, faulty=(RAISE, KILL) if watermark == WORKERS else ()) for watermark in STAGES]
+    for scene in scenes:
+        left.markers += scene.write(root / "deliveries", root / "gold")
+    stray = Marker("name of a folder that is no delivery", "Zhuvexaqui")
+    (root / "deliveries" / stray.value).mkdir()
+    secret = secrets.token_hex(32)
+    search = Search([*left.markers, stray, Marker("the key secret", secret)])
+    server = EmbeddedServer(left.home)
+    try:
+        with pytest.MonkeyPatch.context() as patch:
+            for name in ("DEID_WAREHOUSE_URL", "DEID_SECRET_FILE", "DAGSTER_HOME", "XDG_RUNTIME_DIR", "DEID_DEBUG"):
+                patch.delenv(name, raising=False)
+            for name in ("CONFIG", "CACHE", "DATA", "STATE"):
+                patch.setenv(f"XDG_{name}_HOME", str(root / "user" / name.lower()))
+            patch.setenv("HOME", str(root / "user"))
+            patch.setenv("TMPDIR", str(root / "tmp"))
+            patch.setenv("DEID_SECRET", secret)
+            patch.setenv("DEID_CONFIG", str(root / "deid.toml"))
+            patch.setenv("COLUMNS", "200")
+            patch.setenv("TERM", "dumb")
+            refresh = f"refresh --config {root / 'workers.toml'} --delivery {FEED}@{WORKERS}"
+            shutil.move(root / "deliveries" / WORKERS, root / "inputs" / WORKERS)
+            left.run("stages", "db bootstrap", "refresh", "doctor")
+            shutil.move(root / "inputs" / WORKERS, root / "deliveries" / WORKERS)
+            bad = next((root / "deliveries" / UNBROKEN).glob("notes*.jsonl"))
+            (root / "inputs" / "notes.jsonl").write_bytes(bad.read_bytes())
+            (root / "inputs" / "gold.jsonl").write_bytes(bad.read_bytes())
+            redact = f"redact {root / 'inputs' / 'notes.jsonl'} -o {root / 'inputs' / 'redacted.jsonl'}"
+            left.run("workers", refresh, redact, f"evaluate {root / 'inputs' / 'gold.jsonl'}")
+            _dump(server, root / "out" / "dump.sql")
+            zone = {left.home / "store", root / "deliveries", root / "gold", root / "inputs"}
+            left.finds = search.in_tree(root, leave_out=zone, database={left.home / "postgres", left.out / "dump.sql"})
+            for seen in left.processes.arguments:
+                left.finds |= search.in_bytes(seen, "arguments of a process")
+            without_secret = Search([*left.markers, stray])
+            for seen in left.processes.environments:
+                left.finds |= without_secret.in_bytes(seen, "environment of a process")
+        yield left
+    finally:
+        server.stop(force=True)
+        shutil.rmtree(root, ignore_errors=True)
+
+
+def _dump(server: EmbeddedServer, path: Path) -> None:
+    """The database as SQL, which shows what its files hold compressed; and the files as they are meant to be."""
+    warehouse = Warehouse(server)
+    with warehouse.administer(maintenance=True) as connection:
+        connection.exec_driver_sql("CHECKPOINT")
+    status = server.status()
+    program = [str(Path(psql_binary()).with_name("pg_dump")), "-h", str(status.socket), "-p", str(status.port)]
+    with path.open("wb") as stream:
+        subprocess.run([*program, "-U", "postgres", warehouse.database], stdout=stream, check=True)
+
+
+def test_nothing_of_a_note_or_a_topic_lies_outside_the_phi_zone(aftermath: Aftermath) -> None:
+    assert sorted(aftermath.finds) == []
+
+
+def test_every_field_of_every_record_came_as_far_as_the_note_store(aftermath: Aftermath) -> None:
+    # What never came in could not have leaked either.
+    found = {find.marker for find in Search(aftermath.markers).in_tree(aftermath.home / "store")}
+    for watermark in (UNBROKEN, WORKERS):
+        wanted = {m.name for m in aftermath.markers if re.match(rf"{watermark} (Patient|Provider|Facility)\.", m.name)}
+        wanted |= {m.name for m in aftermath.markers if re.match(rf"{watermark} (prose|note that has .*\.)", m.name)}
+        assert len(wanted) > 25
+        assert wanted - found == set()
+
+
+def test_every_fault_struck(aftermath: Aftermath) -> None:
+    struck = set((aftermath.out / "struck").read_text().splitlines())
+    assert struck == {f"{watermark} {fault}" for watermark, (faults, _) in STAGES.items() for fault in faults}
+
+
+@pytest.mark.parametrize(("watermark", "said"), [(w, said) for w, (_, said) in STAGES.items()])
+def test_a_broken_stage_stops_the_run_with_a_code(aftermath: Aftermath, watermark: str, said: str) -> None:
+    told = aftermath.said["workers" if watermark == WORKERS else "stages"]
+    assert re.search(rf"^{FEED}@{watermark}: stopped\n  {re.escape(said)}", told, re.M), told
+
+
+def test_every_step_that_failed_says_so_with_a_code_alone(aftermath: Aftermath) -> None:
+    slugs = {f'"{code.slug}"' for code in Code}
+    failures = []
+    for log in (aftermath.home / "dagster" / "history" / "runs").glob("*-*.db"):
+        with closing(sqlite3.connect(log)) as connection:
+            rows = connection.execute("SELECT event FROM event_logs WHERE dagster_event_type = 'STEP_FAILURE'")
+            failures += [event for (event,) in rows]
+    assert len(failures) >= len(STAGES)
+    uncoded = [event for event in failures if not any(slug in event for slug in slugs)]
+    # A blocking check that failed has nothing more to say.
+    assert [event for event in uncoded if "AssetCheck" not in event] == []
+
+
+def test_what_is_not_broken_goes_on(aftermath: Aftermath) -> None:
+    assert aftermath.statuses == {
+        "stages": {"db": "0", "refresh": "1", "doctor": "1"},
+        "workers": {"refresh": "1", "redact": "3", "evaluate": "1"},
+    }
+    assert f"{FEED}@{UNBROKEN}: promoted" in aftermath.said["stages"]
+    assert "Traceback" not in "".join(aftermath.said.values())
+
+
+def test_analysts_read_the_clean_notes_of_unbroken_and_of_broken_runs(aftermath: Aftermath) -> None:
+    with Warehouse(EmbeddedServer(aftermath.home)).begin(Role.ANALYST) as connection:
+        texts = connection.exec_driver_sql("SELECT text FROM research.notes").scalars().all()
+    for watermark in (UNBROKEN, WORKERS):
+        said = [m.value.lower() for m in aftermath.markers if m.prose and m.name.startswith(watermark)]
+        shown = [text for text in texts if any(f"Feels {word} today" in text for word in said)]
+        assert len(shown) == 2
+        assert all(text.startswith("[PATIENT]") for text in shown)
+
+
+def test_notes_that_break_the_detector_or_kill_its_worker_are_quarantined(aftermath: Aftermath) -> None:
+    assert re.search(r"why +detector-failed 2, redaction-failed 1", aftermath.said["stages"])
+    assert re.search(r"why +detector-failed 2 ", aftermath.said["workers"])
+
+
+def test_the_note_store_is_open_to_its_user_alone(aftermath: Aftermath) -> None:
+    store = aftermath.home / "store"
+    modes = {(path.is_dir(), stat.S_IMODE(path.lstat().st_mode)) for path in [store, *store.rglob("*")]}
+    assert modes == {(True, 0o700), (False, 0o600)}
+
+
+def test_the_rest_of_the_installation_is_open_to_its_user_alone(aftermath: Aftermath) -> None:
+    entries = list(aftermath.home.iterdir())
+    assert {path.name for path in entries} >= {"dagster", "postgres", "store"}
+    # Within the server's own folder, its own user rules.
+    within = [path for entry in entries if entry.name != "postgres" for path in entry.rglob("*")]
+    assert [path for path in [*entries, *within] if path.lstat().st_mode & 0o077] == []
+    assert not aftermath.home.stat().st_mode & 0o022
+
+
+def test_temporary_files_lie_in_the_note_store(aftermath: Aftermath) -> None:
+    for name in ("stages", "workers"):
+        opened = {Path(path) for path in (aftermath.out / f"{name}.opened").read_text().splitlines()}
+        zone = {aftermath.home, aftermath.out, aftermath.root / "inputs", aftermath.root / "user"}
+        outside = {path for path in opened if path != Path("/dev/null") and not zone & {path, *path.parents}}
+        # Python tries its folder for temporary files out with an empty one.
+        assert {path for path in outside if path.parent != aftermath.root / "tmp"} == set()
+    assert [path for path in (aftermath.root / "tmp").iterdir() if path.stat().st_size] == []
+
+
+def test_processes_were_watched(aftermath: Aftermath) -> None:
+    for program in (b"dbt", b"postgres", b"forkserver"):
+        assert any(program in arguments for arguments in aftermath.processes.arguments), program
+    assert any(b"DEID_SECRET=" in environment for environment in aftermath.processes.environments)

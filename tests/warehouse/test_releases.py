@@ -1,0 +1,216 @@
+"""Releases beside one another: switched, taken back, compared and expired."""
+
+from __future__ import annotations
+
+import pytest
+from sqlalchemy import text
+
+from deid_platform.errors import Code, DeidError
+from deid_platform.keys import Keyring, plain_digest
+from deid_platform.warehouse.releases import (
+    DeliveryDifference,
+    activate_release,
+    diff_releases,
+    expire_releases,
+    previous_release,
+    release,
+    releases,
+    switch_release,
+)
+from deid_platform.warehouse.roles import Role
+
+pytestmark = pytest.mark.warehouse
+
+BETTER = {"release": "r2", "detector": "better"}
+FORMER = Keyring(b"0c5e1f7fd2b84a6f93e9cf2b7d10a8e4", site="clinic")
+
+
+def officer(scene):
+    return scene.warehouse.engine(Role.OFFICER)
+
+
+def promoter(scene):
+    return scene.warehouse.engine(Role.PROMOTER)
+
+
+def back(scene, name="r1", *, who="A. Officer", reason="the new detector hides doses"):
+    switch_release(officer(scene), name, who=who, reason=reason)
+
+
+@pytest.fixture
+def two(scene):
+    """Release r1 with two notes, and r2, made by another detector, in its place."""
+    scene.publish("1", [scene.note(1, "one"), scene.note(2, "two")])
+    scene.publish("1", [scene.note(1, "ONE"), scene.note(2, "two")], **BETTER)
+    assert activate_release(promoter(scene), "r2")
+    return scene
+
+
+def states(scene) -> dict[str, str]:
+    return {found.release: found.state for found in releases(officer(scene))}
+
+
+# Which there are
+
+
+def test_the_list_tells_what_each_is_and_what_it_holds(two):
+    first, second = releases(officer(two))
+    assert (first.release, first.state, first.deliveries, first.notes) == ("r1", "left", 1, 2)
+    assert (second.release, second.state, second.detector_digest) == ("r2", "active", plain_digest("better"))
+    assert release(officer(two), "r2") == second
+    with pytest.raises(DeidError) as caught:
+        release(officer(two), "r9")
+    assert caught.value.code is Code.RELEASE_UNKNOWN
+
+
+def test_one_that_was_never_shown_is_being_built(scene):
+    scene.publish("1", [scene.note(1)])
+    scene.publish("2", [scene.note(2)])
+    scene.publish("1", [scene.note(1)], **BETTER)
+    assert states(scene) == {"r1": "active", "r2": "building"}
+
+
+# Back
+
+
+def test_back_is_one_switch_and_the_release_that_failed_is_not_shown_by_a_refresh_again(two):
+    assert two.visible() == ["ONE", "two"]
+    assert previous_release(officer(two)) == "r1"
+    back(two)
+    assert two.visible() == ["one", "two"]
+    assert states(two) == {"r1": "active", "r2": "withheld"}
+    with pytest.raises(DeidError) as caught:
+        activate_release(promoter(two), "r2")
+    assert (caught.value.code, caught.value.ref) == (Code.RELEASE_CONFLICT, "withheld")
+
+
+def test_a_person_may_show_again_what_a_person_withheld(two):
+    back(two)
+    back(two, "r2", reason="the doses were mended")
+    assert two.visible() == ["ONE", "two"]
+    assert states(two) == {"r1": "withheld", "r2": "active"}
+
+
+def test_the_ledger_tells_who_switched_and_why(two):
+    back(two)
+    with two.warehouse.begin(Role.OFFICER) as connection:
+        entry = connection.execute(
+            text("SELECT event, actor, who, reason, release FROM ctl.ledger ORDER BY id DESC")
+        ).first()
+    assert tuple(entry) == ("switched", "officer", "A. Officer", "the new detector hides doses", "r1")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "code", "ref"),
+    [
+        ({"who": " "}, Code.WAIVER_INVALID, "who"),
+        ({"reason": "because"}, Code.WAIVER_INVALID, "reason"),
+        ({"name": "r2"}, Code.RELEASE_CONFLICT, "active already"),
+        ({"name": "r9"}, Code.RELEASE_CONFLICT, "nothing promoted"),
+    ],
+    ids=lambda value: str(value) if isinstance(value, str) else "",
+)
+def test_a_switch_without_a_person_a_reason_or_a_release_is_refused(two, wrong, code, ref):
+    with pytest.raises(DeidError) as caught:
+        back(two, **wrong)
+    assert (caught.value.code, caught.value.ref) == (code, ref)
+    assert two.visible() == ["ONE", "two"]
+
+
+def test_what_was_withdrawn_corrected_or_quarantined_since_stays_hidden_after_going_back(two):
+    two.publish("1", [two.note(n, f"r1 {n}") for n in range(1, 6)])
+    two.publish("1", [two.note(n, f"r2 {n}") for n in range(1, 6)], **BETTER)
+    two.publish("2", [two.note(2, "corrected"), two.note(3, status="quarantined")], withdrawn=[1], **BETTER)
+    assert two.visible() == ["corrected", "r2 4", "r2 5"]
+    back(two)
+    assert two.visible() == ["r1 4", "r1 5"]
+
+
+def test_a_release_that_waits_for_a_feed_that_is_gone_can_be_shown_by_a_person(scene):
+    scene.publish("1", [scene.note(1, "kept")])
+    scene.publish("1", [scene.note(9, "of a feed that is gone")], feed="former")
+    scene.publish("1", [scene.note(1, "better")], **BETTER)
+    with pytest.raises(DeidError, match="former@1"):
+        activate_release(promoter(scene), "r2")
+    back(scene, "r2", reason="the feed was retired")
+    assert scene.visible() == ["better"]
+
+
+# How they differ
+
+
+def test_the_difference_is_counted_delivery_by_delivery(two):
+    two.publish("2", [two.note(3)], **BETTER)
+    assert diff_releases(officer(two), "r1", "r2") == (
+        DeliveryDifference("clinic@1", 2, 2, only_old=0, only_new=0, changed=1),
+        DeliveryDifference("clinic@2", 0, 1, only_old=0, only_new=1, changed=0),
+    )
+
+
+def test_under_another_secret_no_note_can_be_told_from_another(two):
+    two.publish("1", [two.note(1, "three")], release="r3", key_id="another")
+    (difference,) = diff_releases(officer(two), "r1", "r3")
+    assert (difference.notes_old, difference.notes_new, difference.changed) == (2, 1, None)
+
+
+# Expiry
+
+
+def test_only_what_was_left_long_enough_ago_expires(own_scene):
+    scene = own_scene
+    scene.publish("1", [scene.note(1)])
+    for n in (2, 3):
+        scene.publish("1", [scene.note(1)], release=f"r{n}", detector=f"better {n}")
+        activate_release(promoter(scene), f"r{n}")
+    scene.publish("1", [scene.note(1)], release="r4", detector="being built")
+    assert expire_releases(promoter(scene), keep=0, days=30) == ()
+    assert expire_releases(promoter(scene), keep=2, days=0) == ()
+    assert expire_releases(promoter(scene), keep=1, days=0) == ("r1",)
+    assert states(scene) == {"r1": "expired", "r2": "left", "r3": "active", "r4": "building"}
+    with scene.warehouse.administer() as connection:
+        held = connection.execute(text("SELECT DISTINCT release FROM research.note_version ORDER BY 1")).scalars().all()
+    assert held == ["r2", "r3", "r4"]
+    with pytest.raises(DeidError) as caught:
+        back(scene, "r1")
+    assert caught.value.ref == "nothing promoted"
+    assert scene.visible() == ["note 1"]
+
+
+def test_an_expired_release_can_be_made_anew(two):
+    assert expire_releases(promoter(two), keep=0, days=0) == ("r1",)
+    two.publish("1", [two.note(1, "again"), two.note(2)])
+    assert states(two) == {"r1": "left", "r2": "active"}
+    back(two)
+    assert two.visible() == ["again", "note 2"]
+
+
+# Another secret
+
+
+def test_withdrawals_and_corrections_under_a_new_secret_reach_the_release_made_with_the_former(scene):
+    former = FORMER
+
+    def old(n, word):
+        changes = {"note_key": former.key("note", str(n)), "patient_key": former.key("patient", str(n))}
+        return scene.note(n, f"{word} {n}", **changes)
+
+    scene.publish("1", [old(n, "old") for n in range(1, 6)], key_id=former.key_id)
+    assert len(scene.visible()) == 5
+    rotated = {"release": "r2", "key_id": scene.keys.key_id, "detector": "detector"}
+    corrections = [scene.note(2, "new", former=[former]), scene.note(3, status="quarantined", former=[former])]
+    scene.publish("2", corrections, withdrawn=[1], patients=[4], former=[former], **rotated)
+    # r1 is still what analysts see; what it says of 1 to 4 is out of date or withdrawn.
+    assert scene.visible() == ["old 5"]
+    scene.publish("1", [scene.note(n, f"new {n}", patient=n, former=[former]) for n in range(1, 6)], **rotated)
+    assert activate_release(promoter(scene), "r2")
+    assert scene.visible() == ["new", "new 5"]
+
+
+def test_taking_a_delivery_in_again_without_the_former_secret_brings_nothing_back(scene):
+    old = scene.note(1, "old", note_key=FORMER.key("note", "1"))
+    scene.publish("1", [old], key_id=FORMER.key_id)
+    rotated = {"release": "r2", "detector": "detector"}
+    scene.publish("2", withdrawn=[1], former=[FORMER], **rotated)
+    assert scene.visible() == []
+    scene.publish("2", withdrawn=[1], **rotated)
+    assert scene.visible() == []

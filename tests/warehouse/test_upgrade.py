@@ -1,0 +1,80 @@
+"""An installation of the first revision comes to the newest with what its analysts saw, and what it hid."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+import pytest
+from alembic import command
+from alembic.config import Config
+from sqlalchemy import text
+
+from deid_platform.warehouse.bootstrap import bootstrap
+from deid_platform.warehouse.connection import Warehouse
+from deid_platform.warehouse.migrate import configure, migrate
+from deid_platform.warehouse.roles import Role
+
+pytestmark = pytest.mark.warehouse
+
+VERSION = (
+    "INSERT INTO research.note_version (release, feed, note_key, delivery_seq, delivery, patient_key, text, status,"
+    " detector_digest, dictionary_digest, policy_digest, key_id, run_id, content_digest)"
+    " VALUES ('r1', 'clinic', '{key}', {seq}, 'clinic@{seq}', '{patient}', {text}, '{status}',"
+    " 'd', 'd', 'p', 'k', 'run', 'c')"
+)
+DELIVERY = (
+    "INSERT INTO ctl.delivery (delivery, feed, delivery_seq, release, detector_digest, inputs, demonstration, clean,"
+    " quarantined, withdrawn, withdrawn_patients, staged_digest, state)"
+    " VALUES ('clinic@{seq}', 'clinic', {seq}, 'r1', 'd', 'topics', true, 1, 1, {withdrawn}, 1, 'x', 'promoted')"
+)
+BEFORE = (
+    "INSERT INTO ctl.release (release, detector_digest, policy_digest, key_id, active) VALUES ('r1','d','p','k',true)",
+    DELIVERY.format(seq=1, withdrawn=0),
+    DELIVERY.format(seq=2, withdrawn=2),
+    "INSERT INTO ctl.publication (release, delivery, state) VALUES ('r1', 'clinic@1', 'promoted'), ('r1', 'clinic@2', 'hidden')",
+    *(
+        VERSION.format(key=f"n_{n}", seq=1, patient=f"p_{n}", text=f"'note {n}'", status="approved")
+        for n in (1, 2, 3, 4)
+    ),
+    VERSION.format(key="n_1", seq=2, patient="p_1", text="NULL", status="withdrawn"),
+    VERSION.format(key="n_2", seq=2, patient="p_2", text="NULL", status="quarantined"),
+    "INSERT INTO research.withdrawn_patient (patient_key, delivery) VALUES ('p_3', 'clinic@2')",
+)
+
+
+@pytest.fixture
+def first_revision(database_server) -> Iterator[Warehouse]:
+    """A database as the first revision left it: in two deliveries a note withdrawn, one quarantined, a patient gone."""
+    name = f"deid_{os.urandom(4).hex()}"
+    first = database_server.warehouse(name)
+    bootstrap(first)
+    with first.admin_engine().begin() as connection:
+        connection.execute(text(f"SET LOCAL ROLE {Role.OWNER}"))
+        connection.execute(text("SET LOCAL search_path = pg_catalog, pg_temp"))
+        config = Config()
+        config.set_main_option("script_location", "deid_platform.warehouse:migrations")
+        config.attributes["connection"] = connection
+        command.upgrade(config, "0001")
+        for statement in BEFORE:
+            connection.exec_driver_sql(statement)
+    yield first
+    with first.administer(maintenance=True) as connection:
+        connection.exec_driver_sql(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+def test_what_was_shown_is_shown_and_what_was_hidden_stays_hidden(first_revision):
+    migrate(first_revision.admin_engine())
+    configure(first_revision.admin_engine(), "demo")
+    with first_revision.begin(Role.ANALYST) as connection:
+        assert connection.execute(text("SELECT text FROM research.notes")).scalars().all() == ["note 4"]
+    with first_revision.begin(Role.OFFICER) as connection:
+        counts = connection.execute(text("SELECT withdrawn, rejoined FROM ctl.delivery ORDER BY delivery_seq")).all()
+        assert [tuple(row) for row in counts] == [(1, 0), (3, 0)]
+        assert connection.execute(text("SELECT delivery FROM ctl.publication")).scalars().all() == ["clinic@1"]
+
+
+def test_after_it_nothing_staged_before_passes(first_revision):
+    migrate(first_revision.admin_engine())
+    with first_revision.begin(Role.GATEKEEPER) as connection:
+        assert connection.execute(text("SELECT count(*) FROM staging.note")).scalar() == 0
