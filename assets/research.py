@@ -1,6 +1,7 @@
 """Research: what the gate let through, the marts that dbt builds on it, and the release that analysts see."""
 
 import os
+import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import redirect_stdout
 from io import StringIO
@@ -33,6 +34,8 @@ def note_version(context: dg.AssetExecutionContext, site: SiteResource) -> Count
 
 
 MART = dg.AssetKey(["marts", "note_profile"])
+# dbt's log and its results repeat what Postgres says of a model that fails, and Postgres quotes texts.
+_UNWRITTEN = ("--log-level-file", "none", "--no-write-json")
 
 
 class _Marts(DagsterDbtTranslator):
@@ -52,9 +55,13 @@ def mart_assets(project: DbtProject) -> dg.AssetsDefinition:
         with step("marts", site):
             # dbt is a program of its own: it learns of the server through its environment alone.
             os.environ.update(site.site.warehouse.dbt_environment())
-            # What dbt says is in its log file and, test by test, in Dagster; it need not be on the console too.
+            # What dbt says is, test by test, in Dagster; it need not be on the console too.
             with redirect_stdout(StringIO()):
-                events = list(dbt.cli(["build"], context=context).stream())
+                build = dbt.cli(["build", *_UNWRITTEN], context=context)
+                try:
+                    events = list(build.stream())
+                finally:
+                    shutil.rmtree(build.target_path, ignore_errors=True)
         yield from events
 
     return marts

@@ -8,11 +8,11 @@ that `deid redact` starts at once.
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -21,8 +21,9 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from deid_platform import __version__
+from deid_platform import __version__, officer
 from deid_platform.errors import Code, DeidError, internal
+from deid_platform.quiet import hush
 
 if TYPE_CHECKING:
     from deid_platform.notes import Topics
@@ -37,6 +38,7 @@ app = typer.Typer(
 )
 db = typer.Typer(help="The warehouse: roles, migrations, a psql session.", no_args_is_help=True)
 app.add_typer(db, name="db")
+officer.register(app)
 
 console = Console(stderr=True)
 out = Console()
@@ -53,6 +55,7 @@ def main() -> None:
     """Runs the command line; a coded error becomes a few lines on stderr and exit status 1."""
     # Whatever is written from here on may hold notes.
     os.umask(0o077)
+    hush()
     try:
         app()
     except Exception as error:
@@ -235,26 +238,6 @@ def summary(config: Config = None) -> None:
 
 
 @app.command()
-def waive(
-    delivery: Annotated[str, typer.Argument(help="`<feed>@<watermark>`.")],
-    requirements: Annotated[list[str], typer.Argument(help="What is waived, such as topics site_gold.")],
-    who: Annotated[str, typer.Option(help="The privacy officer who answers for it.")],
-    why: Annotated[str, typer.Option(help="The reason, at least ten characters.")],
-    until: Annotated[datetime, typer.Option(formats=["%Y-%m-%d"], help="The last day on which it holds.")],
-    config: Config = None,
-) -> None:
-    """Record the privacy officer's waiver of requirements for one delivery; `deid refresh` then promotes it."""
-    from deid_platform.notes import Delivery
-    from deid_platform.warehouse.promotion import waive as record
-    from deid_platform.warehouse.roles import Role
-
-    officer = _site(config).warehouse.engine(Role.OFFICER)
-    for requirement in requirements:
-        record(officer, requirement, who=who, reason=why, until=until.date(), delivery=Delivery.parse(delivery))
-        console.print(f"waived {requirement} for {delivery} until {until.date()}", highlight=False)
-
-
-@app.command()
 def ui(
     port: Annotated[int, typer.Option(help="Of the loopback address.")] = 3000,
     config: Config = None,
@@ -279,6 +262,8 @@ def ui(
         "--log-level",
         "warning",
     ]
+    # A shell ignores interrupts in what it starts in the background, and Dagster takes SIGTERM for one.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
     os.execv(program, arguments)  # noqa: S606 - no shell, and every argument is ours
 
 

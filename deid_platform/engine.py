@@ -29,6 +29,7 @@ from deid_platform.detection import Detector, DetectorSpec
 from deid_platform.detection.spans import well_formed
 from deid_platform.errors import Code, DeidError
 from deid_platform.notes import Note, Span
+from deid_platform.quiet import hush
 
 _Outcome = tuple[tuple[Span, ...] | None, Code | None]
 
@@ -140,6 +141,7 @@ def _in_process(spec: DetectorSpec, batches: Iterator[list[Note]]) -> Iterator[l
 def _serve(connection: Connection[Any, Any]) -> None:
     """A worker's life: one spec, then batch after batch, until the other end of the pipe is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to answer
+    hush()
     try:
         try:
             detector = _build(connection.recv())

@@ -108,7 +108,7 @@ def redact_file(
 
     def good() -> Iterator[Note]:
         # Only id, text and spans are written, so a column more does no harm here.
-        for item in read_notes(source, strict=False):
+        for item in read_notes(source, strict=False, spool=target.parent):
             if isinstance(item, Rejection):
                 if item.reason is Reason.IMPOSSIBLE_DATE:
                     outcome.undated += 1

@@ -98,23 +98,30 @@ def system_server() -> Iterator[SystemServer]:
     server.remove()
 
 
-@pytest.fixture(scope="session")
-def database_server(request: pytest.FixtureRequest) -> Iterator[DatabaseServer]:
-    """The server of the session, with a migrated database to copy."""
-    if not TCP:
-        embedded: EmbeddedServer = request.getfixturevalue("embedded_server")
-        server = DatabaseServer(lambda name: Warehouse(embedded, database=name), embedded.data / "log")
-        prepare(server.warehouse(TEMPLATE), profile="demo")
-        yield server
-        return
-    system = SystemServer.made()
+@contextmanager
+def _with_passwords(server: SystemServer) -> Iterator[DatabaseServer]:
+    """The server with a password for each role in the environment, and a migrated database to copy."""
     with pytest.MonkeyPatch.context() as patch:
         for role in LOGIN_ROLES:
             patch.setenv(f"DEID_PASSWORD_{role.upper()}", secrets.token_hex(16))
-        server = DatabaseServer(lambda name: Warehouse(system.url(name)), system.log)
-        prepare(server.warehouse(TEMPLATE), profile="demo")
-        yield server
-    system.remove()
+        found = DatabaseServer(lambda name: Warehouse(server.url(name)), server.log)
+        prepare(found.warehouse(TEMPLATE), profile="demo")
+        yield found
+
+
+@pytest.fixture(scope="session")
+def database_server(request: pytest.FixtureRequest) -> Iterator[DatabaseServer]:
+    """The server of the session, with a migrated database to copy."""
+    if TCP:
+        system = SystemServer.made()
+        with _with_passwords(system) as found:
+            yield found
+        system.remove()
+        return
+    embedded: EmbeddedServer = request.getfixturevalue("embedded_server")
+    found = DatabaseServer(lambda name: Warehouse(embedded, database=name), embedded.data / "log")
+    prepare(found.warehouse(TEMPLATE), profile="demo")
+    yield found
 
 
 @pytest.fixture(scope="session")
@@ -123,22 +130,34 @@ def log_of_server(database_server: DatabaseServer) -> Callable[[], str]:
     return lambda: database_server.log.read_text(errors="replace")
 
 
-@pytest.fixture(scope="session")
-def fresh_database(database_server: DatabaseServer) -> Callable[[], AbstractContextManager[Warehouse]]:
-    """Opens a migrated database with the `demo` profile active, and drops it when its block ends."""
-
+def _opener(server: DatabaseServer) -> Callable[[], AbstractContextManager[Warehouse]]:
     @contextmanager
     def opened() -> Iterator[Warehouse]:
         name = f"deid_{os.urandom(4).hex()}"
-        fresh = database_server.warehouse(name)
+        fresh = server.warehouse(name)
         with fresh.administer(maintenance=True) as connection:
             connection.exec_driver_sql(f"CREATE DATABASE {name} TEMPLATE {TEMPLATE} OWNER deid_owner")
+            # A copied sequence that is used before a checkpoint goes back in a crash.
+            connection.exec_driver_sql("CHECKPOINT")
         bootstrap(fresh)  # what is granted on a database is not part of its template
         yield fresh
         with fresh.administer(maintenance=True) as connection:
             connection.exec_driver_sql(f"DROP DATABASE {name} WITH (FORCE)")
 
     return opened
+
+
+@pytest.fixture(scope="session")
+def fresh_database(database_server: DatabaseServer) -> Callable[[], AbstractContextManager[Warehouse]]:
+    """Opens a migrated database with the `demo` profile active, and drops it when its block ends."""
+    return _opener(database_server)
+
+
+@pytest.fixture(scope="module")
+def system_databases(system_server: SystemServer) -> Iterator[Callable[[], AbstractContextManager[Warehouse]]]:
+    """As `fresh_database`, on the server of the module's own."""
+    with _with_passwords(system_server) as found:
+        yield _opener(found)
 
 
 @pytest.fixture(scope="module")

@@ -48,6 +48,7 @@ class FilesFeed(Reader):
         defaults: Note field to a constant for rows without a value there.
         max_chars: The longest note text, in code points.
         site: The institution, for notes that do not name theirs.
+        spool: Folder of the PHI zone for temporary files; by default the system's own.
 
     Raises:
         DeidError: `feed-mapping` for columns or defaults that cannot be used, `delivery-name` for a name
@@ -61,6 +62,7 @@ class FilesFeed(Reader):
     defaults: Mapping[str, str] = field(default_factory=dict)
     max_chars: int = MAX_CHARS
     site: str | None = None
+    spool: Path | None = None
     _shapes: Mapping[Role, Shape] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -83,7 +85,7 @@ class FilesFeed(Reader):
 
     def notes(self, delivery: Delivery) -> Iterator[Note | Rejection]:
         """New and changed notes; of two rows with one `note_id` the first good one stands."""
-        return _notes(self._files(delivery, Role.NOTES), self._shapes[Role.NOTES], self.max_chars)
+        return cast(Iterator[Note | Rejection], self._records(delivery, Role.NOTES))
 
     def topics(self, delivery: Delivery) -> tuple[Topics, list[Rejection]]:
         """This delivery's upserts; of two rows with one id the first good one stands.
@@ -93,7 +95,7 @@ class FilesFeed(Reader):
         """
         found: list[Record | Rejection] = []
         for role in _TOPIC_ROLES:
-            found += _read(self._files(delivery, role), self._shapes[role], self.max_chars, _repeated(role))
+            found += self._records(delivery, role)
         return _topics(found)
 
     def withdrawals(
@@ -115,15 +117,11 @@ class FilesFeed(Reader):
                     return Reason.UNKNOWN_NOTE
             return repeated(record)
 
-        files = self._files(delivery, Role.WITHDRAWN)
-        found = _read(files, self._shapes[Role.WITHDRAWN], self.max_chars, objection)
-        return cast(Iterator[Withdrawal | Rejection], found)
+        return cast(Iterator[Withdrawal | Rejection], self._records(delivery, Role.WITHDRAWN, objection))
 
     def rejoinings(self, delivery: Delivery) -> Iterator[Rejoining | Rejection]:
         """Withdrawn patients who take part again, each once."""
-        role = Role.REJOINED
-        found = _read(self._files(delivery, role), self._shapes[role], self.max_chars, _repeated(role))
-        return cast(Iterator[Rejoining | Rejection], found)
+        return cast(Iterator[Rejoining | Rejection], self._records(delivery, Role.REJOINED))
 
     def fingerprint(self, delivery: Delivery) -> str:
         """SHA-256 over place, format, size and bytes of every file that has a role; PHI zone only."""
@@ -151,6 +149,12 @@ class FilesFeed(Reader):
                     size, changed = found.st_size, found.st_mtime_ns
                 total.update(f"{role}[{ordinal}] {_format(path)} {size} {changed}\n".encode())
         return total.hexdigest()
+
+    def _records(
+        self, delivery: Delivery, role: Role, objection: Callable[[Record], Reason | None] | None = None
+    ) -> Iterator[Record | Rejection]:
+        files = self._files(delivery, role)
+        return _read(files, self._shapes[role], self.max_chars, objection or _repeated(role), self.spool)
 
     def _arrived(self) -> tuple[list[Delivery], list[DeidError]]:
         try:
@@ -189,6 +193,7 @@ def read_notes(
     defaults: Mapping[str, str] | None = None,
     max_chars: int = MAX_CHARS,
     strict: bool = True,
+    spool: Path | None = None,
 ) -> Iterator[Note | Rejection]:
     """The notes of one file of any name that ends in a known format, under the rules of a feed.
 
@@ -200,12 +205,14 @@ def read_notes(
         max_chars: The longest text, in code points.
         strict: Whether a column without a meaning refuses its row, as in a feed; else it is left aside, and a
             note with an impossible date stands without it.
+        spool: Folder for temporary files; by default the system's own.
 
     Raises:
         DeidError: `feed-mapping`, at once; what is wrong with the file itself comes as rejections.
     """
     shape = shapes(columns, ignore, defaults)[Role.NOTES]
-    return _notes([path], replace(shape, strict=strict), max_chars)
+    found = _read([path], replace(shape, strict=strict), max_chars, _repeated(Role.NOTES), spool)
+    return cast(Iterator[Note | Rejection], found)
 
 
 def read_topic(
@@ -247,7 +254,11 @@ def _format(path: Path) -> tuple[str, str | None]:
 
 
 def _read(
-    files: Iterable[Path], shape: Shape, max_chars: int, objection: Callable[[Record], Reason | None]
+    files: Iterable[Path],
+    shape: Shape,
+    max_chars: int,
+    objection: Callable[[Record], Reason | None],
+    spool: Path | None = None,
 ) -> Iterator[Record | Rejection]:
     """Every row of a role's files, in order, as the record it is, the rejection it earns, or both."""
     # Where a note was written, the calendar may be a day ahead of UTC's.
@@ -255,7 +266,7 @@ def _read(
     for ordinal, path in enumerate(files):
         label, row = f"{shape.role}[{ordinal}]", 0
         try:
-            for row, cells in table_rows(path, *_format(path), max_chars=max_chars):
+            for row, cells in table_rows(path, *_format(path), max_chars=max_chars, spool=spool):
                 record, reason = (
                     (None, cells)
                     if isinstance(cells, Reason)
@@ -285,10 +296,6 @@ def _repeated(role: Role) -> Callable[[Record], Reason | None]:
         return None
 
     return objection
-
-
-def _notes(files: Iterable[Path], shape: Shape, max_chars: int) -> Iterator[Note | Rejection]:
-    return cast(Iterator[Note | Rejection], _read(files, shape, max_chars, _repeated(Role.NOTES)))
 
 
 def _topics(found: Iterable[Record | Rejection]) -> tuple[Topics, list[Rejection]]:

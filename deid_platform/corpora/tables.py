@@ -21,6 +21,7 @@ from typing import Any
 
 from deid_platform.corpora import Reason
 from deid_platform.corpora.decoding import BrokenFileError, OverlongLine, chunks, lines
+from deid_platform.errors import Code, DeidError
 
 Row = tuple[int, Mapping[str, object] | Reason]
 
@@ -31,7 +32,9 @@ _EPOCH = date(1970, 1, 1).toordinal()
 _PER_DAY = {"s": 86_400, "ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
 
 
-def table_rows(path: Path, table_format: str, compression: str | None, *, max_chars: int) -> Iterator[Row]:
+def table_rows(
+    path: Path, table_format: str, compression: str | None, *, max_chars: int, spool: Path | None = None
+) -> Iterator[Row]:
     """The rows of one file, streamed.
 
     Args:
@@ -40,8 +43,10 @@ def table_rows(path: Path, table_format: str, compression: str | None, *, max_ch
         compression: Around the file: `gz`, `zst` or None.
         max_chars: The longest text that is wanted. A JSONL or CSV row that is certainly longer is
             refused as `text_too_long` without being held in memory.
+        spool: Folder for temporary files, made if need be; by default the system's own.
 
     Raises:
+        DeidError: `store-write` if a temporary file cannot be written.
         BrokenFileError: The file can be read no further; the rows before have been yielded.
     """
     # JSON may spend 12 bytes on one character ("\ud83d\ude00"); the other columns share the rest.
@@ -52,7 +57,7 @@ def table_rows(path: Path, table_format: str, compression: str | None, *, max_ch
         case "csv":
             yield from _csv(chunks(path, compression), limit)
         case "parquet":
-            yield from _parquet(path, compression)
+            yield from _parquet(path, compression, spool)
         case _:
             raise BrokenFileError(Reason.UNREADABLE_FILE)
 
@@ -207,7 +212,7 @@ def _csv(parts: Iterator[bytes], limit: int) -> Iterator[Row]:
             yield number, dict(zip(header, outcome, strict=True))
 
 
-def _parquet(path: Path, compression: str | None) -> Iterator[Row]:
+def _parquet(path: Path, compression: str | None, spool: Path | None) -> Iterator[Row]:
     """Batches of a row group at a time; text is read as bytes, because Parquet does not promise UTF-8."""
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -216,9 +221,16 @@ def _parquet(path: Path, compression: str | None) -> Iterator[Row]:
         source: Any = str(path)
         if compression:
             # Parquet is read from its end, so a compressed file has to be laid out somewhere first.
-            source = stack.enter_context(tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY))
-            for chunk in chunks(path, compression):
-                source.write(chunk)
+            source = stack.enter_context(
+                tempfile.SpooledTemporaryFile(_IN_MEMORY, dir=None if spool is None else str(spool))
+            )
+            try:
+                if spool is not None:
+                    spool.mkdir(mode=0o700, parents=True, exist_ok=True)
+                for chunk in chunks(path, compression):
+                    source.write(chunk)
+            except OSError:
+                raise DeidError(Code.STORE_WRITE, "temporary file") from None
             source.seek(0)
         number = 0
         try:

@@ -79,6 +79,8 @@ class Site:
             defaults=feed.defaults,
             max_chars=feed.max_chars,
             site=self.settings.site,
+            # A name that no dataset can have.
+            spool=self.settings.home_path / "store" / ".spool",
         )
 
     @property

@@ -12,6 +12,13 @@ from deid_platform.warehouse.connection import Warehouse
 from deid_platform.warehouse.roles import LOGIN_ROLES, Role, new_password
 
 _BOOTSTRAP_LOCK = 0x6465_6964_0001
+_QUIET = {
+    "log_min_messages": "fatal",
+    "log_min_error_statement": "panic",
+    "log_error_verbosity": "terse",
+    "log_statement": "none",
+    "log_min_duration_statement": "-1",
+}
 
 
 def bootstrap(warehouse: Warehouse) -> None:
@@ -38,10 +45,6 @@ def bootstrap(warehouse: Warehouse) -> None:
         with warehouse.administer() as inside:
             _close_to_public(inside, warehouse.database)
         connection.execute(text("SELECT pg_advisory_unlock(:key)"), {"key": _BOOTSTRAP_LOCK})
-
-
-def _is_superuser(connection: Connection) -> bool:
-    return bool(connection.execute(text("SELECT rolsuper FROM pg_roles WHERE rolname = current_user")).scalar())
 
 
 def _create_roles(connection: Connection) -> None:
@@ -96,15 +99,11 @@ def _close_to_public(connection: Connection, database: str) -> None:
         f"ALTER DEFAULT PRIVILEGES FOR ROLE {Role.MODELLER} REVOKE EXECUTE ON FUNCTIONS FROM PUBLIC",
         f"ALTER DEFAULT PRIVILEGES FOR ROLE {Role.MODELLER} GRANT SELECT ON TABLES TO {Role.ANALYST}",
     ]
-    if _is_superuser(connection):
-        # An ordinary error quotes the value that it refuses: keep those out of the server's log.
-        quiet = {
-            "log_min_messages": "fatal",
-            "log_min_error_statement": "panic",
-            "log_error_verbosity": "terse",
-            "log_statement": "none",
-            "log_min_duration_statement": "-1",
-        }
-        statements += [f"ALTER DATABASE {name} SET {key} = '{value}'" for key, value in quiet.items()]
+    # An ordinary error quotes the value that it refuses: keep those out of the server's log.
+    allowed = text("SELECT has_parameter_privilege(current_user, :name, 'SET')")
+    for key, value in _QUIET.items():
+        # An administrator without superuser rights needs a grant for each, or the server's own configuration.
+        if connection.execute(allowed, {"name": key}).scalar():
+            statements.append(f"ALTER DATABASE {name} SET {key} = '{value}'")
     for statement in statements:
         connection.execute(text(statement))

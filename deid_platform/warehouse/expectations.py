@@ -26,7 +26,7 @@ from deid_platform.surrogates.dates import MAX_WEEKS
 from deid_platform.warehouse.connection import translated
 from deid_platform.warehouse.staging import Kind, Staged, Status
 from deid_platform.warehouse.suite import Severity, build_suite, load_suite
-from deid_platform.warehouse.tags import tag_patterns
+from deid_platform.warehouse.tags import FOREIGN_TAG, tag_patterns
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -127,8 +127,6 @@ class _Read:
 
 
 def _read(connection: Connection, delivery: str, policy: Policy) -> _Read:
-    tags = tag_patterns(policy)
-    foreign = "regexp_count(text, :alike) > regexp_count(text, :written)"
     columns = connection.execute(
         text(
             "SELECT c.relname, string_agg(a.attname || ' ' || format_type(a.atttypid, NULL), ', ' ORDER BY a.attnum)"
@@ -145,7 +143,7 @@ def _read(connection: Connection, delivery: str, policy: Policy) -> _Read:
         {"d": delivery},
     ).one_or_none()
     return _Read(
-        notes=_frame(connection, "note", delivery, {"foreign_tags": foreign}, tags._asdict()),
+        notes=_frame(connection, "note", delivery, {"foreign_tags": FOREIGN_TAG}, tag_patterns(policy)),
         withdrawals=_frame(connection, "withdrawal", delivery, {}, {}),
         columns={row[0]: row[1] for row in columns},
         announced=dict(announced._mapping) if announced else {},
@@ -154,7 +152,7 @@ def _read(connection: Connection, delivery: str, policy: Policy) -> _Read:
 
 
 def _frame(
-    connection: Connection, table: str, delivery: str, computed: Mapping[str, str], parameters: Mapping[str, str]
+    connection: Connection, table: str, delivery: str, computed: Mapping[str, str], parameters: Mapping[str, object]
 ) -> pd.DataFrame:
     """A delivery's rows of a table of `staging`, with what may be read in each column's place."""
     import pandas as pd

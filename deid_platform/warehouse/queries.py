@@ -65,6 +65,9 @@ class LedgerEntry:
     release: str | None
     requirements: tuple[str, ...]
     counts: dict[str, object]
+    who: str | None = None
+    """The person who answers for it, where one does."""
+    reason: str | None = None
 
 
 def summary(officer: Engine) -> WarehouseSummary:
@@ -136,19 +139,18 @@ def gate_state(officer: Engine, delivery: Delivery) -> dict[str, str]:
         return {row.requirement: row.state for row in connection.execute(statement, {"d": delivery.key})}
 
 
-def ledger(officer: Engine, delivery: Delivery | None = None) -> tuple[LedgerEntry, ...]:
-    """What happened, oldest first; all of it, or to one delivery.
+def ledger(
+    officer: Engine, delivery: Delivery | None = None, *, release: str | None = None
+) -> tuple[LedgerEntry, ...]:
+    """What happened, oldest first; all of it, or to one delivery, or to one release.
 
     Raises:
         DeidError: `warehouse-not-ready`, `warehouse-unreachable`.
     """
     statement = text(
-        "SELECT at, actor, event, delivery, release, requirements, counts FROM ctl.ledger"
-        " WHERE CAST(:d AS text) IS NULL OR delivery = :d ORDER BY id"
+        "SELECT at, actor, event, delivery, release, requirements, counts, who, reason FROM ctl.ledger"
+        " WHERE (CAST(:d AS text) IS NULL OR delivery = :d) AND (CAST(:r AS text) IS NULL OR release = :r) ORDER BY id"
     )
     with begin(officer) as connection:
-        rows = connection.execute(statement, {"d": delivery.key if delivery else None}).all()
-    return tuple(
-        LedgerEntry(row.at, row.actor, row.event, row.delivery, row.release, tuple(row.requirements), row.counts)
-        for row in rows
-    )
+        rows = connection.execute(statement, {"d": delivery.key if delivery else None, "r": release}).all()
+    return tuple(LedgerEntry(**{**row._mapping, "requirements": tuple(row.requirements)}) for row in rows)

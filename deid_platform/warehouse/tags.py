@@ -1,66 +1,84 @@
-"""Which tags a policy writes, as regular expressions of PostgreSQL.
+"""Which tags a policy writes, as the server is asked about them.
 
-Belongs here: what a tag in a redacted text may look like, for the server to count. Does not belong here: writing
-tags (`redaction/`), or how many others a delivery may hold (`suites/language.yaml`).
+Belongs here: what a tag in a redacted text may look like, in regular expressions of PostgreSQL. Does not belong
+here: writing tags (`redaction/`), or in how many notes others may stand (`suites/language.yaml`).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from typing import NamedTuple
+from typing import TypedDict
 
 from deid_platform.labels import Label
 from deid_platform.redaction.policy import Action, Policy
 
+FOREIGN_TAG = (
+    "EXISTS (SELECT FROM regexp_matches(text, :outline, 'g') AS found(tag)"
+    " WHERE tag[1] <> ALL(CAST(:written AS text[])) AND tag[1] ~ :alike AND tag[1] !~ :coarse)"
+)
+"""SQL: whether a note's `text` has a tag that the policy does not write; parameters as of `tag_patterns`.
+
+PostgreSQL builds an expression's states anew for every match, so a small outline goes over the text and the large
+expressions over what it found: on 4,000 characters with 140 tags, a tenth of the time.
+"""
+
 # Three letters or more: [X] and [CT] are clinicians' own.
-_ANY_NAME = "[A-Z][A-Z_-]{2,39}"
+_ANY_NAME = "[A-Z][A-Z_-]{2,}"
 # What redaction leaves of a date and of a ZIP code; it leaves nothing of anything else.
 _COARSE = {Action.YEAR: "[0-9]{4}(?:s|-[0-9]{4})?", Action.ZIP3: "[0-9]{3}"}
+_FIELD = re.compile(r"\{(label|value)\}")
 
 
-class TagPatterns(NamedTuple):
-    """Two regular expressions; what the first matches beyond the second is no tag of the policy's.
+class TagPatterns(TypedDict):
+    """Parameters of `FOREIGN_TAG`.
 
     Attributes:
-        alike: What looks like a tag: a name in capitals, or a label with a number, set as the policy sets its tags.
-        written: The tags that the policy writes.
+        outline: What may be a tag, by how the policy sets its tags off from the text.
+        written: The tags without a value that the policy writes.
+        alike: Of what may be one, what is one: a name in capitals, or a label with a number.
+        coarse: Tags with a value that the policy writes.
     """
 
+    outline: str
+    written: list[str]
     alike: str
-    written: str
+    coarse: str
 
 
 def tag_patterns(policy: Policy) -> TagPatterns:
-    """The patterns of a policy's tags. Labels are English in every language."""
-    # A value with a digit in it, within the tag's own end and line.
-    inside = f"[^{re.escape(policy.tag_with_value[-1])}\\n]{{0,40}}"
+    """The patterns of a policy's tags. Labels are English, whatever the note's language."""
+    templates = (policy.tag, policy.tag_with_value)
     labels = {label: policy.labels[label] for label in Label if policy.labels[label] is not Action.KEEP}
+    any_label = "|".join(re.escape(label) for label in Label)
+    coarse = (
+        _filled(policy.tag_with_value, label=re.escape(label), value=_COARSE[action])
+        for label, action in labels.items()
+        if action in _COARSE
+    )
     return TagPatterns(
-        alike=_any_of(
-            [
-                _tag(policy.tag, label=_ANY_NAME),
-                _tag(policy.tag_with_value, label=_any_of(map(re.escape, Label)), value=f"{inside}[0-9]{inside}"),
-            ]
+        outline="|".join(dict.fromkeys(_outline(template) for template in templates)),
+        written=[policy.tagged(label) for label in labels],
+        alike=_whole(
+            _filled(policy.tag, label=_ANY_NAME),
+            _filled(policy.tag_with_value, label=f"(?:{any_label})", value=".*[0-9].*"),
         ),
-        written=_any_of(
-            [
-                _tag(policy.tag, label=_any_of(map(re.escape, labels))),
-                *(
-                    _tag(policy.tag_with_value, label=re.escape(label), value=_COARSE[action])
-                    for label, action in labels.items()
-                    if action in _COARSE
-                ),
-            ]
-        ),
+        coarse=_whole(*coarse),
     )
 
 
-def _any_of(patterns: Iterable[str]) -> str:
-    return f"(?:{'|'.join(patterns)})"
+def _whole(*patterns: str) -> str:
+    return f"^(?:{'|'.join(patterns)})$"
 
 
-def _tag(template: str, **patterns: str) -> str:
+def _filled(template: str, **patterns: str) -> str:
     """A tag's template as a pattern: its fields by theirs, the rest as it stands."""
-    pieces = re.split(r"\{(label|value)\}", template)
+    pieces = _FIELD.split(template)
     return "".join(patterns[piece] if number % 2 else re.escape(piece) for number, piece in enumerate(pieces))
+
+
+def _outline(template: str) -> str:
+    """A tag's first and last characters, and between them anything on the line but those."""
+    pieces = _FIELD.split(template)
+    first, last = pieces[0], pieces[-1]
+    capital = "[A-Z]" if pieces[1] == "label" else ""
+    return f"{re.escape(first)}{capital}[^{re.escape(first[-1] + last[0])}\\n]*{re.escape(last)}"

@@ -1,8 +1,9 @@
-"""New deliveries become partitions and runs, oldest first; the schedule asks again for what research lacks."""
+"""New deliveries become partitions and runs, oldest first; what research lacks is asked for again; old runs go."""
 
 from __future__ import annotations
 
 import datetime
+from pathlib import Path
 
 import dagster as dg
 import pytest
@@ -60,7 +61,7 @@ def test_a_run_key_names_no_file(look, arrive) -> None:
 def test_the_schedule_requests_what_research_does_not_hold(definitions, instance, arrive) -> None:
     arrive("2026-01-05", [NOTE])
     arrive("2026-01-12", [NOTE])
-    (schedule,) = definitions.schedules
+    schedule = next(each for each in definitions.schedules if each.name == "weekly_refresh")
     context = dg.build_schedule_context(
         instance=instance,
         resources=resources(definitions),
@@ -71,3 +72,52 @@ def test_the_schedule_requests_what_research_does_not_hold(definitions, instance
     assert [request.partition_key for request in requests][:2] == wanted
     assert set(wanted) <= set(instance.get_dynamic_partitions("delivery"))
     assert requests[0].run_key == "hospital@2026-01-05/2026-02-02"
+
+
+@pytest.fixture
+def finished(instance):
+    """Leaves a finished run behind, as if a job had run on that partition, and returns its id."""
+
+    def leave(partition: str, *, success: bool = True) -> str:
+        @dg.op
+        def step() -> None:
+            if not success:
+                raise ValueError
+
+        @dg.job(name="refresh", executor_def=dg.in_process_executor)
+        def stand_in() -> None:
+            step()
+
+        tags = {"dagster/partition": partition}
+        return stand_in.execute_in_process(instance=instance, tags=tags, raise_on_error=False).run_id
+
+    return leave
+
+
+def forget(definitions: dg.Definitions, instance: dg.DagsterInstance, config: Path, days: int) -> None:
+    text = config.read_text()
+    config.write_text(f"{text}\n[schedule]\nkeep_runs_days = {days}\n")
+    try:
+        assert definitions.resolve_job_def("retention").execute_in_process(instance=instance).success
+    finally:
+        config.write_text(text)
+
+
+def test_a_finished_run_is_forgotten_in_time_but_not_the_last_success_of_its_delivery(
+    definitions, instance, finished, installation
+) -> None:
+    older = finished("hospital@2026-01-05")
+    last = finished("hospital@2026-01-05")
+    failed = finished("hospital@2026-01-05", success=False)
+    other = finished("hospital@2026-01-12")
+    waiting = instance.create_run_for_job(definitions.resolve_job_def("retention")).run_id
+
+    forget(definitions, instance, installation, days=1)
+    kept = {run.run_id for run in instance.get_runs()}
+    assert {older, last, failed, other, waiting} <= kept
+
+    forget(definitions, instance, installation, days=0)
+    kept = {run.run_id for run in instance.get_runs()}
+    assert {last, other, waiting} <= kept
+    assert kept.isdisjoint({older, failed})
+    assert instance.all_logs(failed) == []

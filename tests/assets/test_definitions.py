@@ -97,12 +97,17 @@ def test_the_gate_is_mirrored_in_partitioned_checks(definitions: dg.Definitions)
             assert spec.blocking, key.name
 
 
-def test_one_job_a_sensor_and_a_weekly_schedule(definitions: dg.Definitions) -> None:
-    job = definitions.resolve_job_def("refresh")
-    assert job.executor_def.name == "in_process"
-    assert [sensor.name for sensor in definitions.sensors] == ["new_deliveries"]
-    (schedule,) = definitions.schedules
-    assert (schedule.name, schedule.cron_schedule) == ("weekly_refresh", "0 6 * * 1")
+def test_a_sensor_and_two_schedules_start_two_jobs(definitions: dg.Definitions) -> None:
+    assert [(sensor.name, sensor.job_name) for sensor in definitions.sensors] == [("new_deliveries", "refresh")]
+    assert [(each.name, each.job_name, each.cron_schedule) for each in definitions.schedules] == [
+        ("weekly_refresh", "refresh", "0 6 * * 1"),
+        ("daily_retention", "retention", "30 3 * * *"),
+    ]
+
+
+@pytest.mark.parametrize("job", ["refresh", "retention", "__ASSET_JOB"])
+def test_a_run_is_one_process(definitions: dg.Definitions, job: str) -> None:
+    assert definitions.resolve_job_def(job).executor_def.name == "in_process"
 
 
 def test_resources_can_be_overridden(installation: Path) -> None:

@@ -364,8 +364,7 @@ def test_an_identifier_between_spaces_is_found_in_any_surroundings(text: str, pl
 def test_hostile_texts_end(text: str):
     will = replace(VASK, first_name="Will")
     topics = Topics.of([Patient("h", first_name="Faith", last_name="Hill")])
-    found = of(topics).check(Note("n", text), [will], text, ())
-    assert {leak.kind.value for leak in found} <= {"mrn", "phone"}
+    assert Leak(LeakKind.MISALIGNED) not in of(topics).check(Note("n", text), [will], text, ())
 
 
 def test_random_numbers_seldom_look_like_the_patients():

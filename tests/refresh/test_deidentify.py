@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from deid_platform.engine import Detection, LocalEngine
 from deid_platform.errors import Code
 from deid_platform.labels import Label
 from deid_platform.notes import Span
+from deid_platform.refresh.deidentify import deidentify
 
 FIRST = "2026-01-05"
 PATIENTS = [{"patient_id": "p1", "first_name": "Thandiwe", "last_name": "Quillfeather", "birth_date": "1950-03-04"}]
@@ -65,6 +68,63 @@ def test_what_fails_or_leaks_is_quarantined_without_text_and_the_rest_goes_on(de
     assert first.startswith("leak-")
     assert second == "detector-failed"
     assert third == "redaction-failed"
+
+
+PLANTED = {
+    "Ms. Quill-\nfeather is well.": "leak-last-name",
+    "THANDI\u00adWE is well.": "leak-first-name",
+    "Record 00-441-903.": "leak-mrn",
+    "Born on the fourth of March, 1950.": "leak-birth-date",
+    "Lives at 7 Rook Lane.": "leak-street",
+    "Seen with Mr. Pemberthy-Oduya, Lucan.": "leak-other-patient-name",
+    "Chart 77031984.": "leak-other-patient-number",
+    "Call (419) 555-0107.": "leak-phone-shape",
+    "Logged in from 192.0.2.41.": "leak-ip-shape",
+    "Back on March 14.": "leak-date-shape",
+    "Her mother is a 93-year-old.": "leak-age-shape",
+}
+CLEAN = [
+    "BP 120/80, lost 3/4 of it.",
+    "Quill, feather pillow.",
+    "Lucan came.",
+    "Chart 770319840.",
+    "March 14 mg. 89-year-old.",
+]
+
+
+def test_planted_leaks_are_quarantined_each_with_its_reason_and_nothing_else_is(deliver, take_in, redacted) -> None:
+    texts = [*PLANTED, *CLEAN]
+    notes = [{"note_id": str(n), "patient_id": "p1", "text": text} for n, text in enumerate(texts)]
+    known = PATIENTS[0] | {"mrn": "00441903", "street": "7 Rook Lane"}
+    other = {"patient_id": "p8", "first_name": "Lucan", "last_name": "Pemberthy-Oduya", "mrn": "77031984"}
+    delivery = deliver("2026-01-13", notes=notes, patients=[known, other])
+    take_in(delivery)
+    rows = redacted(delivery, Scripted({}))
+    assert {text: row["reason"] for text, row in zip(texts, rows, strict=True)} == PLANTED | dict.fromkeys(CLEAN)
+    assert [row["text"] for row in rows] == [None] * len(PLANTED) + CLEAN
+
+
+def test_a_type_that_names_the_patient_is_a_leak_even_where_the_site_allows_it(site, deliver, take_in) -> None:
+    delivery = deliver("2026-01-14", notes=NOTES[1:], patients=PATIENTS)
+    take_in(delivery)
+    recipe = replace(site.recipe(delivery), note_types=("progress note", NOTES[1]["note_type"]))
+    engine = Scripted({"2": (Span(0, 8, Label.PATIENT),)})
+    deidentify(delivery, store=site.store, recipe=recipe, engine=engine)
+    rows = site.store.rows("deid/redacted_notes", delivery.key)
+    assert [row["reason"] for row in rows] == ["leak-column-note-type", None]
+
+
+def test_what_was_reported_is_sought_in_every_note_and_makes_every_row_anew(site, deliver, take_in) -> None:
+    delivery = deliver("2026-01-15", notes=NOTES[2:], patients=PATIENTS)
+    take_in(delivery)
+    engine, recipe = Scripted({}), site.recipe(delivery)
+    reported = replace(recipe, reported=("bp  120/80",))
+    for made_by, reason in ((recipe, None), (reported, "leak-reported"), (recipe, None)):
+        deidentify(delivery, store=site.store, recipe=made_by, engine=engine)
+        assert [row["reason"] for row in site.store.rows("deid/redacted_notes", delivery.key)] == [reason]
+    assert engine.asked == ["3"] * 3
+    assert recipe.digest != reported.digest == replace(recipe, reported=("bp  120/80",)).digest
+    assert "120" not in repr(reported)
 
 
 def test_a_second_run_detects_only_what_changed(site, deliver, take_in, redacted) -> None:

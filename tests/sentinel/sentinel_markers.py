@@ -85,6 +85,11 @@ class Scene:
     bad_rows: bool = False
     markers: list[Marker] = field(default_factory=list, init=False, repr=False)
 
+    @property
+    def opted_out(self) -> str:
+        """A patient who takes no part in research."""
+        return self._marked("opted-out patient")
+
     def write(self, feed: Path, gold: Path) -> list[Marker]:
         """Writes the delivery and its gold, and returns its markers."""
         folder = feed / self.watermark
@@ -158,6 +163,8 @@ class Scene:
             "wrong type": row("wrong type", patient_id=[self._marked("list")]),
             "no text": row("no text", text=" "),
             "no id": row("no id", note_id=""),
+            "excluded type": row("excluded type", note_type="Psychotherapy Note"),
+            "opted out": row("opted out", patient_id=self.opted_out),
             "first": first,
             "again": again,
         }
@@ -177,9 +184,9 @@ class Scene:
         )
         dated = self._record(Patient, "patient with an impossible date", birth_date="1990-02-31")
         _csv(folder / f"patients-{self._marked('name of a second patients file')}.csv", [dated])
-        for column in ("note_id", "patient_id"):
-            withdrawn = [{column: self._marked(f"withdrawn {column}")}]
-            _csv(folder / f"withdrawn-{self._marked(f'name of withdrawn {column} file')}.csv", withdrawn)
+        for role, column in (("withdrawn", "note_id"), ("withdrawn", "patient_id"), ("rejoined", "patient_id")):
+            rows = [{column: self._marked(f"{role} {column}")}]
+            _csv(folder / f"{role}-{self._marked(f'name of {role} {column} file')}.csv", rows)
 
     def _write_gold(self, gold: Path, notes: list[dict[str, str]]) -> None:
         gold.mkdir(exist_ok=True)

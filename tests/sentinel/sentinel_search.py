@@ -165,7 +165,7 @@ def _parquet(data: bytes) -> bytes:
         rows = pq.read_table(pa.BufferReader(data)).to_pylist()
     except (OSError, pa.ArrowException):
         return b""
-    return repr(rows).encode(errors="surrogatepass")
+    return json.dumps(rows, default=str, ensure_ascii=False).encode(errors="surrogatepass")
 
 
 class Search:

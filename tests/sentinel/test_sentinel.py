@@ -12,7 +12,6 @@ Slow: some twenty runs of the main job.
 from __future__ import annotations
 
 import json
-import os
 import re
 import secrets
 import shutil
@@ -22,7 +21,6 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
@@ -41,7 +39,7 @@ from deid_platform.warehouse.connection import Warehouse
 from deid_platform.warehouse.roles import Role
 from deid_platform.warehouse.server import EmbeddedServer, psql_binary
 
-pytestmark = [pytest.mark.slow, pytest.mark.warehouse]
+pytestmark = pytest.mark.slow
 
 FEED = "hospital"
 CONFIG = f"""
@@ -53,6 +51,8 @@ path = "deliveries"
 gold = "gold"
 demonstration = true
 note_types = ["{TYPE}"]
+[exclusions]
+opt_outs = "inputs/optouts.csv"
 [bench]
 minimum_gold = 1
 [profiles.demo]
@@ -161,6 +161,7 @@ def aftermath() -> Iterator[Aftermath]:
     scenes += [Scene(watermark, faulty=(RAISE, KILL) if watermark == WORKERS else ()) for watermark in STAGES]
     for scene in scenes:
         left.markers += scene.write(root / "deliveries", root / "gold")
+    (root / "inputs" / "optouts.csv").write_text(f"patient_id\n{scenes[0].opted_out}\n")
     stray = Marker("name of a folder that is no delivery", "Zhuvexaqui")
     (root / "deliveries" / stray.value).mkdir()
     secret = secrets.token_hex(32)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import secrets
 import traceback
 from pathlib import Path
@@ -22,15 +23,17 @@ MARKER = "Zyxwarren Quillfeather"
 FAILURES = {
     "a key twice": (
         "23505",
-        "INSERT INTO staging.withdrawn_patient SELECT 'd', 'f', 1, '" + MARKER + "' FROM generate_series(1, 2)",
+        "INSERT INTO staging.withdrawal (delivery, feed, delivery_seq, kind, key, former_keys)"
+        f" SELECT 'd', 'f', 1, 'note', '{MARKER}', '{{}}' FROM generate_series(1, 2)",
     ),
     "syntax of a date": ("22007", f"SELECT '{MARKER}'::date"),
     "syntax of a number": ("22P02", f"SELECT '{MARKER}'::integer"),
     "no such column": ("42703", f'SELECT "{MARKER}" FROM staging.note'),
     "a check": (
         "23514",
-        "INSERT INTO staging.note SELECT 'd','f',1,'k',NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,"
-        f"'{MARKER}','quarantined','d','d','d','k','r','r','c'",
+        "INSERT INTO staging.note (delivery, feed, delivery_seq, note_key, text, status, detector_digest,"
+        " dictionary_digest, policy_digest, key_id, run_id, release, content_digest, former_keys)"
+        f" VALUES ('d', 'f', 1, 'k', '{MARKER}', 'quarantined', 'd', 'd', 'd', 'k', 'r', 'r', 'c', '{{}}')",
     ),
 }
 
@@ -49,7 +52,7 @@ def test_a_refused_statement_tells_its_state_and_no_value(shared_scene, log_of_s
 @pytest.mark.parametrize("text_of_note", [f"{MARKER}\x00", f"{MARKER}\ud800"], ids=["NUL", "lone surrogate"])
 def test_text_that_postgres_cannot_hold_is_refused_without_being_quoted(scene, log_of_server, text_of_note):
     with pytest.raises(DeidError) as caught:
-        scene.stage("1", [scene.note(1), scene.note(2, text_of_note)])
+        scene.stage("1", [scene.note(1), dataclasses.replace(scene.note(2), text=text_of_note)])
     assert caught.value.code is Code.WAREHOUSE_STATEMENT
     assert MARKER not in "".join(traceback.format_exception(caught.value))
     assert MARKER not in log_of_server()

@@ -69,6 +69,12 @@ def test_a_string_that_stands_everywhere_hides_the_reported_note_alone(scene):
     assert len(scene.visible()) == 4
 
 
+def test_words_that_the_span_cuts_belong_to_it(scene):
+    scene.publish("1", [scene.note(1, "Seen by Quillfeather-Moon, well."), scene.note(2, "Quillfeather-Moon")])
+    found = report(scene, span=slice(12, 22))
+    assert (found.string, found.releases, found.matches) == ("Quillfeather-Moon", 1, 1)
+
+
 def test_signs_in_the_string_mean_themselves(scene):
     scene.publish(
         "1", [scene.note(1, "Call (617) 555-0199."), scene.note(2, "6175550199"), scene.note(3, "Or (617) 555-0199")]

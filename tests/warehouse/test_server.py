@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import signal
 import stat
 import subprocess
 import sys
@@ -65,6 +67,18 @@ def test_what_a_crash_left_behind_does_not_keep_it_from_starting(home, left_behi
     assert server.status().running
 
 
+def test_a_server_that_was_killed_is_started_again(home):
+    server = EmbeddedServer(home)
+    server.start()
+    with Warehouse(server).administer(maintenance=True) as connection:
+        connection.exec_driver_sql("CREATE TABLE kept AS SELECT 1 AS x")
+    os.kill(server.status().pid, signal.SIGKILL)
+    assert not server.status().running
+    server.start()
+    with Warehouse(server).administer(maintenance=True) as connection:
+        assert connection.exec_driver_sql("SELECT x FROM kept").scalar() == 1
+
+
 def test_without_a_start_there_is_nothing_to_connect_to(tmp_path):
     server = EmbeddedServer(tmp_path)
     assert not server.status().running
@@ -86,8 +100,11 @@ def test_it_listens_on_no_network_address(embedded_server):
 
 
 def test_psql_answers_as_the_analyst(shared_scene):
-    command, environment = shared_scene.warehouse.psql()
-    assert environment == {}
+    command, secret = shared_scene.warehouse.psql()
+    assert set(secret) <= {"PGPASSWORD"}
     query = "select session_user, count(*) from research.notes"
-    printed = subprocess.run([*command, "-At"], input=query, capture_output=True, text=True, check=True).stdout
+    environment = {**os.environ, **secret}
+    printed = subprocess.run(
+        [*command, "-At"], input=query, env=environment, capture_output=True, text=True, check=True
+    ).stdout
     assert printed.strip() == "analyst|1"

@@ -32,7 +32,8 @@ BEFORE = (
     "INSERT INTO ctl.release (release, detector_digest, policy_digest, key_id, active) VALUES ('r1','d','p','k',true)",
     DELIVERY.format(seq=1, withdrawn=0),
     DELIVERY.format(seq=2, withdrawn=2),
-    "INSERT INTO ctl.publication (release, delivery, state) VALUES ('r1', 'clinic@1', 'promoted'), ('r1', 'clinic@2', 'hidden')",
+    "INSERT INTO ctl.publication (release, delivery, state)"
+    " VALUES ('r1', 'clinic@1', 'promoted'), ('r1', 'clinic@2', 'hidden')",
     *(
         VERSION.format(key=f"n_{n}", seq=1, patient=f"p_{n}", text=f"'note {n}'", status="approved")
         for n in (1, 2, 3, 4)

@@ -25,6 +25,7 @@ _LONGEST_NUMBER = 15
 _SHORTEST_JOINED = 6
 _INVISIBLE = regex.compile(r"\p{Cf}+")
 _TOKEN = re.compile(rf"[^\W\d_]+|\d+|[{GAP}{NAME_GAP}]")
+_WRITTEN = regex.compile(r"[\p{L}\p{M}]+(?:['’][\p{L}\p{M}]+)*")
 _POSSESSIVE = re.compile(r"'s(?![^\W_])")
 _APOSTROPHE = re.compile(r"(?<=[^\W\d_])'(?=[^\W\d_])")
 _DIGIT_RUN = re.compile(r"\d+(?:[\s().,:;/+*#_·-]{1,3}\d+)*")
@@ -130,6 +131,15 @@ class Reading:
             position += len(token)
         places[position] = len(self.tokens)
         return places
+
+    @cached_property
+    def written(self) -> list[tuple[str, int, int]]:
+        """The words of `text` but single letters: each folded, with its start and end in `text`."""
+        return [
+            ("".join(tokens_of(fold(match.group()))), *match.span())
+            for match in _WRITTEN.finditer(self.text)
+            if len(match.group()) > 1
+        ]
 
     @cached_property
     def numbers(self) -> frozenset[str]:

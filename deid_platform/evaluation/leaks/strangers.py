@@ -15,12 +15,11 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import pairwise
 
-import regex
 from ahocorasick_rs import AhoCorasick
 
 from deid_platform.evaluation.leaks.kinds import LeakKind
 from deid_platform.evaluation.leaks.names import SHORTEST_NAME, name_parts
-from deid_platform.evaluation.leaks.reading import Reading, digits_of, fold, line_of, tokens_of, word_list
+from deid_platform.evaluation.leaks.reading import Reading, digits_of, fold, line_of, word_list
 from deid_platform.evaluation.leaks.roster import LONG_NUMBER, NATIONAL_NUMBER, SSN_DIGITS, mrn_of
 from deid_platform.notes import Patient, Provider, Topics
 
@@ -34,7 +33,6 @@ _DATE = re.compile(r"\d{1,4}-\d{1,2}-\d{1,4}")
 _SPACED_NUMBER = re.compile(
     r"[0-9](?<![0-9.].)(?:(?<=1)[\s.-]?\(?[0-9]{3}|[0-9]{2})\)?[\s./-]{0,2}[0-9]{2,3}[\s./-]?[0-9]{4}(?![0-9])"
 )
-_WORD = regex.compile(r"[\p{L}\p{M}]+(?:['’][\p{L}\p{M}]+)*")
 _BETWEEN = re.compile(r"[\s,_-]{1,4}(?:[^\W\d_]\.?[\s,]{1,3})?")
 _EMAIL = re.compile(r"[\w.+-]{1,64}@[\w.-]{1,253}")
 
@@ -94,7 +92,7 @@ class Strangers:
             reading: The text.
             own: All rows of the note's own patient, whose identifiers are not sought here.
         """
-        hits = self._names.found(_INITIAL.sub("", reading.line))
+        hits = set(self._names.found(_INITIAL.sub("", reading.line)))
         if hits:
             mine = {line for row in own for line in full_names(row)}
             if any(hit not in mine and _written_as_names(hit, reading) for hit in hits):
@@ -131,15 +129,15 @@ def _written_as_names(line: str, reading: Reading) -> bool:
     # "de la" in the middle of a name tells nothing, with capitals or without.
     if not any(_ordinary(w) for place, w in enumerate(wanted) if not _inside(place, wanted)):
         return True
-    written = [match for match in _WORD.finditer(reading.text) if len(match.group()) > 1]
-    folded = ["".join(tokens_of(fold(match.group()))) for match in written]
-    for place in range(len(written) - len(wanted) + 1):
-        if folded[place] == wanted[0] and folded[place : place + len(wanted)] == wanted:
-            run = written[place : place + len(wanted)]
-            between = (reading.text[one.end() : two.start()] for one, two in pairwise(run))
-            names = (match.group() for index, match in enumerate(run) if not _inside(index, wanted))
-            if all(map(_as_name, names)) and all(map(_BETWEEN.fullmatch, between)):
-                return True
+    written = reading.written
+    for place, (folded, _, _) in enumerate(written):
+        run = written[place : place + len(wanted)] if folded == wanted[0] else ()
+        if [word for word, _, _ in run] != wanted:
+            continue
+        between = (reading.text[end:start] for (_, _, end), (_, start, _) in pairwise(run))
+        names = (reading.text[start:end] for i, (_, start, end) in enumerate(run) if not _inside(i, wanted))
+        if all(map(_as_name, names)) and all(map(_BETWEEN.fullmatch, between)):
+            return True
     return False
 
 

@@ -9,9 +9,10 @@ CREATE OR REPLACE FUNCTION ctl.begin_staging(
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     PERFORM pg_advisory_xact_lock(hashtextextended('deid feed ' || p_feed, 0));
-    INSERT INTO ctl.release (release, detector, detector_digest, policy, policy_digest, key_id)
+    INSERT INTO ctl.release AS r (release, detector, detector_digest, policy, policy_digest, key_id)
     VALUES (p_release, p_detector, p_detector_digest, p_policy, p_policy_digest, p_key_id)
-    ON CONFLICT (release) DO NOTHING;
+    ON CONFLICT (release) DO UPDATE SET detector = EXCLUDED.detector, policy = EXCLUDED.policy
+        WHERE (r.detector, r.policy) = ('', '');
     PERFORM 1 FROM ctl.release r
     WHERE r.release = p_release AND r.detector_digest = p_detector_digest
       AND r.policy_digest = p_policy_digest AND r.key_id = p_key_id;

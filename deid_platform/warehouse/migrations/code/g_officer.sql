@@ -56,6 +56,14 @@ BEGIN
     IF p_start < 0 OR p_end <= p_start OR p_end > length(v.text) OR btrim(string) = '' THEN
         RAISE EXCEPTION 'span' USING ERRCODE = 'DG005';
     END IF;
+    -- Half a word would neither be found in other notes nor by the next leak check: the words that it cuts belong to it.
+    IF string ~ '^\w' THEN
+        p_start := p_start - length(substring(left(v.text, p_start) FROM '\w*$'));
+    END IF;
+    IF string ~ '\w$' THEN
+        p_end := p_end + length(substring(substring(v.text FROM p_end + 1) FROM '^\w*'));
+    END IF;
+    string := btrim(substring(v.text FROM p_start + 1 FOR p_end - p_start), E' \t\r\n');
     feed := v.feed;
     v_pattern := '(^|\W)' || regexp_replace(string, '(\W)', '\\\1', 'g') || '(\W|$)';
     -- One statement: what is counted is what is hidden.

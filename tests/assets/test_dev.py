@@ -1,0 +1,182 @@
+"""A Dagster that really runs, as `deid ui` starts it: no way through its UI leads around the gate, the main job
+leads through it, and a browser draws the asset graph.
+
+Slow: a webserver, a daemon and a code server start, and a refresh runs.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import dagster as dg
+import pytest
+
+from deid_platform.notes import Delivery
+from deid_platform.refresh import publish
+from deid_platform.refresh.site import Site
+from deid_platform.settings import load_settings
+from deid_platform.warehouse.connection import Warehouse
+from deid_platform.warehouse.roles import Role
+
+pytestmark = pytest.mark.slow
+
+DEID = Path(sys.executable).with_name("deid")
+BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+Materialize = Callable[..., tuple[bool, str]]
+GROUPS = ["source", "dictionaries", "deid", "bench", "gate", "research", "marts"]
+IN_PROCESS, THROUGH_UI = Delivery("hospital", "2026-01-05"), Delivery("hospital", "2026-01-12")
+BEFORE_THE_GATE = [
+    *("source/patients", "source/providers", "source/facilities", "source/raw_notes"),
+    *("dictionaries/institution", "dictionaries/medical", "deid/redacted_notes"),
+]
+BENCH = ["bench/test_set", "bench/surrogate_notes", "bench/detections", "bench/metrics"]
+
+# How one might try to publish what was never measured: what is asked for, and what the gate still wants.
+AROUND = {
+    "the promoting asset alone": (["research/note_version"], "parity"),
+    "the promotion and the release": (["research/note_version", "research/release"], "parity"),
+    "all that measures, without the checks": (
+        [*BENCH, "gate/withdrawals", "gate/delivery", "research/note_version"],
+        "expectations",
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def ui(start, installation: Path):
+    running = start(lambda port: [str(DEID), "ui", "--port", str(port)])
+    running.until_ready()
+    running.partition(THROUGH_UI.key)
+    return running
+
+
+@pytest.fixture(scope="module")
+def materialize(definitions: dg.Definitions, tmp_path_factory: pytest.TempPathFactory) -> Materialize:
+    """Materializes assets in this process, without their checks; whether that went well, and what failed."""
+    folder = tmp_path_factory.mktemp("in-process")
+
+    def run(delivery: Delivery, *keys: str) -> tuple[bool, str]:
+        with dg.DagsterInstance.local_temp(str(folder)) as instance:
+            instance.add_dynamic_partitions("delivery", [delivery.key])
+            result = dg.materialize(
+                list(definitions.assets),
+                selection=dg.AssetSelection.assets(*keys).without_checks(),
+                resources=definitions.resources,
+                partition_key=delivery.key,
+                instance=instance,
+                raise_on_error=False,
+            )
+        failed = [event.step_failure_data for event in result.all_events if event.is_step_failure]
+        return result.success, "; ".join(data.user_failure_data.description for data in failed)
+
+    return run
+
+
+@pytest.fixture(scope="module")
+def unmeasured(installation: Path, arrive: Callable[..., None], materialize: Materialize) -> None:
+    """Two deliveries that are staged, and of which nothing was measured."""
+    for delivery in (IN_PROCESS, THROUGH_UI):
+        notes = [{"note_id": text, "patient_id": "p1", "text": text} for text in texts(delivery)]
+        arrive(delivery.watermark, notes, "patient_id,first_name,last_name\np1,Zebulon,Quistgaard\n")
+        assert materialize(delivery, *BEFORE_THE_GATE) == (True, "")
+        publish.stage_delivery(Site(load_settings(installation)), delivery, run_id="staged alone")
+
+
+def texts(delivery: Delivery) -> list[str]:
+    return [f"BP {delivery.watermark[-2:]}{number}/80." for number in range(3)]
+
+
+def shown(warehouse: Warehouse) -> list[str]:
+    """The texts in research."""
+    with warehouse.begin(Role.MODELLER) as connection:
+        return list(connection.exec_driver_sql("SELECT text FROM research.notes ORDER BY text").scalars())
+
+
+def refused(said: str, delivery: Delivery, wanting: str) -> bool:
+    """Whether a step failed since the gate refused this delivery for want of that."""
+    return said.startswith(f"gate-refused [{delivery.key}:") and wanting in said.partition("]")[0]
+
+
+@pytest.mark.parametrize("way", AROUND)
+def test_nothing_unmeasured_is_promoted_in_process(
+    unmeasured: None, materialize: Materialize, warehouse: Warehouse, way: str
+) -> None:
+    keys, wanting = AROUND[way]
+    success, said = materialize(IN_PROCESS, *keys)
+    assert not success
+    assert refused(said, IN_PROCESS, wanting), said
+    assert shown(warehouse) == []
+
+
+@pytest.mark.parametrize("way", AROUND)
+def test_nothing_unmeasured_is_promoted_through_the_ui(ui, unmeasured: None, warehouse: Warehouse, way: str) -> None:
+    keys, wanting = AROUND[way]
+    status, said = ui.outcome(ui.launch("__ASSET_JOB", THROUGH_UI.key, assets=keys))
+    assert status == "FAILURE"
+    assert refused(said, THROUGH_UI, wanting), said
+    assert shown(warehouse) == []
+
+
+def test_checks_that_an_operator_reports_as_passed_do_not_count(
+    ui, definitions: dg.Definitions, unmeasured: None, warehouse: Warehouse
+) -> None:
+    report_check = """mutation($report: ReportAssetCheckEvaluationsParams!) {
+        reportAssetCheckEvaluations(eventParams: $report) { __typename } }"""
+    report_asset = """mutation($report: ReportRunlessAssetEventsParams!) {
+        reportRunlessAssetEvents(eventParams: $report) { __typename } }"""
+    about = {"assetKey": {"path": ["gate", "delivery"]}, "partitionKeys": [THROUGH_UI.key]}
+    answer = ui.ask(report_asset, report={**about, "eventType": "ASSET_MATERIALIZATION"})
+    assert answer["data"]["reportRunlessAssetEvents"]["__typename"] == "ReportRunlessAssetEventsSuccess"
+    keys = [key for key in definitions.resolve_asset_graph().asset_check_keys if key.asset_key.path[0] == "gate"]
+    assert len(keys) > 5
+    for key in keys:
+        answer = ui.ask(report_check, report={**about, "checkName": key.name, "passed": True})
+        assert answer["data"]["reportAssetCheckEvaluations"]["__typename"] == "ReportAssetCheckEvaluationsSuccess"
+
+    status, said = ui.outcome(ui.launch("refresh", THROUGH_UI.key, steps=["research__note_version"]))
+    assert status == "FAILURE"
+    assert refused(said, THROUGH_UI, "expectations"), said
+    assert shown(warehouse) == []
+
+
+def test_the_main_job_promotes_the_same_delivery(ui, unmeasured: None, warehouse: Warehouse) -> None:
+    assert ui.outcome(ui.launch("refresh", THROUGH_UI.key)) == ("SUCCESS", "")
+    assert shown(warehouse) == texts(THROUGH_UI)
+
+
+@pytest.mark.skipif(BROWSER is None, reason="no Chromium on this machine")
+def test_a_browser_draws_the_asset_graph_by_its_groups(ui, tmp_path: Path) -> None:
+    options = [
+        "--headless=new",
+        "--no-sandbox",
+        "--disable-gpu",
+        f"--user-data-dir={tmp_path}",
+        "--window-size=1600,1200",
+    ]
+
+    def drawn() -> set[str]:
+        # The page's time runs ahead of the clock, up to the budget, while it waits for nothing.
+        page = subprocess.run(
+            [BROWSER, *options, "--virtual-time-budget=15000", "--dump-dom", f"{ui.address}/asset-groups"],
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=60,
+        ).stdout
+        # A node of the graph, group or asset, is a foreignObject of its drawing; the side bar has none.
+        nodes = re.findall(r'<foreignObject[^>]*class="group"[^>]*>(.*?)</foreignObject>', page, re.DOTALL)
+        return {group for group in GROUPS for node in nodes if f">{group}<" in node}
+
+    ui.wait(lambda: drawn() == set(GROUPS), seconds=15)
+
+
+def test_what_the_server_wrote_is_its_users_alone_and_its_console_quotes_no_note(
+    ui, unmeasured: None, installation: Path, open_to_others: Callable[[Path], dict[str, str]]
+) -> None:
+    assert open_to_others(load_settings(installation).home_path) == {}
+    assert "Quistgaard" not in ui.log.read_text()

@@ -1,0 +1,40 @@
+"""False alarms: clean notes of the synthetic hospital, gold redacted, pass the leak check."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from deid_platform.corpora.hospital import HospitalSpec, generate, library
+from deid_platform.evaluation.leaks import LeakCheck, LeakKind
+from deid_platform.notes import Topics
+from deid_platform.redaction.policy import load_policy
+from deid_platform.redaction.redact import redact
+
+BOUND = 0.01
+"""benchmarks/leaks.py measured none under the first policy and 0.4 % under the second."""
+
+
+@pytest.mark.parametrize("name", ["safe_harbor_plus_providers", "safe_harbor"])
+def test_clean_notes_raise_hardly_any_alarm(name: str) -> None:
+    policy, topics = load_policy(name), Topics()
+    alarms: Counter[LeakKind] = Counter()
+    notes = 0
+    for delivery in generate(HospitalSpec(notes=800, seed=11)):
+        topics = topics.folded(delivery.topics)
+        check = LeakCheck.of(topics, policy)
+        for note in delivery.notes:
+            known_as = topics.patients_known_as(note.patient_id)
+            done = redact(note, delivery.gold[note.note_id], policy, birth_date=known_as[0].birth_date)
+            kinds = [leak.kind for leak in check.check(note, known_as, done.text, done.applied)]
+            notes += 1
+            # For a patient called Bell, "Bell's palsy" is a leak by the roster rule; gold leaves it, on purpose.
+            namesake = any(row.last_name in library.words("surnames_eponyms") for row in known_as)
+            if kinds and not (namesake and kinds == [LeakKind.LAST_NAME]):
+                alarms.update(kinds[:1])
+    assert notes >= 800
+    assert alarms.total() < BOUND * notes, alarms
+    if name == "safe_harbor_plus_providers":
+        # Beside the patient's own name, that providers may share, nothing that is left looks like anybody.
+        assert set(alarms) <= {LeakKind.FIRST_NAME, LeakKind.LAST_NAME}

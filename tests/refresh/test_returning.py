@@ -1,0 +1,153 @@
+"""What leaves research, and what comes back: patients, excluded types, reported leaks, and all of it under new keys."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from deid_platform.errors import DeidError
+from deid_platform.labels import Label
+from deid_platform.refresh import bench, intake, publish, tables
+from deid_platform.refresh.deidentify import deidentify
+from deid_platform.refresh.findings import report, reported_strings
+from deid_platform.refresh.site import Site
+from deid_platform.settings import load_settings
+from deid_platform.warehouse.roles import Role
+
+
+@pytest.fixture(scope="module")
+def through():
+    """Runs every step of the job for one delivery; the bench is measured once."""
+    measured = False
+
+    def run(delivery, site):
+        nonlocal measured
+        reader = site.reader(delivery.feed)
+        for name in tables.TOPICS:
+            intake.take_in_topic(reader, delivery, name, store=site.store)
+        intake.take_in_notes(reader, delivery, store=site.store, keyring=site.keyring, exclusions=site.exclusions)
+        publish.stage_withdrawals(site, delivery, run_id="run-1")
+        deidentify(delivery, store=site.store, recipe=site.recipe(delivery), engine=site.engine)
+        if not measured:
+            measured = True
+            bench.build_test_set(site)
+            bench.collect_gold(site)
+            bench.run_detector(site)
+            bench.record(site, bench.measure(site))
+        publish.record_measurements(site, publish.stage_delivery(site, delivery, run_id="run-1"))
+        publish.record_expectations(site, delivery)
+        done = publish.promote_delivery(site, delivery)
+        publish.activate(site, delivery)
+        return done
+
+    return run
+
+
+def seen(site) -> set[str]:
+    with site.warehouse.begin(Role.ANALYST) as connection:
+        return set(connection.exec_driver_sql("SELECT text FROM research.notes").scalars())
+
+
+def notes(*names: str, patient: str, **more: str) -> list[dict]:
+    return [{"note_id": name, "patient_id": patient, "text": f"Note {name}.", **more} for name in names]
+
+
+def test_a_patient_who_left_and_rejoined_is_shown_again_with_all_their_notes(site, deliver, through) -> None:
+    through(deliver("2026-01-01", notes=notes("a1", "a2", patient="a")), site)
+    through(deliver("2026-01-02", withdrawn=[{"patient_id": "a"}]), site)
+    through(deliver("2026-01-03", notes=notes("a3", patient="a")), site)
+    assert not {"Note a1.", "Note a3."} & seen(site)
+    back = deliver("2026-01-04", rejoined=[{"patient_id": "a"}])
+    through(back, site)
+    assert {"Note a1.", "Note a2.", "Note a3."} <= seen(site)
+    # An older statement that is read again later takes nothing away.
+    through(deliver("2026-01-02", withdrawn=[{"patient_id": "a"}]), site)
+    assert "Note a1." in seen(site)
+    through(deliver("2026-01-05", withdrawn=[{"patient_id": "a"}], rejoined=[{"patient_id": "a"}]), site)
+    assert "Note a1." not in seen(site)
+
+
+def test_a_note_whose_type_becomes_excluded_leaves_and_one_of_such_a_type_never_enters(site, deliver, through) -> None:
+    through(deliver("2026-02-01", notes=notes("b1", "b2", patient="b")), site)
+    second = deliver("2026-02-02", notes=notes("b1", "b3", patient="b", note_type="Psychotherapy Note"))
+    through(second, site)
+    assert "Note b2." in seen(site)
+    assert not {"Note b1.", "Note b3."} & seen(site)
+    assert site.store.rows("source/raw_notes", second.key) == []
+
+
+def test_who_opts_out_is_gone_at_once_and_who_returns_is_shown_after_a_run(site, deliver, through) -> None:
+    first = deliver("2026-03-01", notes=notes("c1", patient="c"))
+    through(first, site)
+    path = site.settings.root / "optouts.csv"
+    config = site.settings.root / "with_optouts.toml"
+    config.write_text(
+        site.settings.root.joinpath("deid.toml").read_text() + '\n[exclusions]\nopt_outs = "optouts.csv"\n'
+    )
+    path.write_text("patient_id\nc\n")
+    out = Site(load_settings(config))
+    assert publish.hide_opted_out(out) == 1
+    assert "Note c1." not in seen(site)
+    # The delivery is due again, and then holds nothing of that patient.
+    assert publish.pending(out, [first]) == [first]
+    through(first, out)
+    assert out.store.rows("source/raw_notes", first.key) == []
+    with out.warehouse.administer() as connection:
+        held = connection.exec_driver_sql("SELECT count(*) FROM research.note_version WHERE text = 'Note c1.'")
+        assert held.scalar_one() == 0
+    path.write_text("patient_id\nsomebody else\n")
+    again = Site(load_settings(config))
+    assert publish.pending(again, [first]) == [first]
+    through(first, again)
+    assert "Note c1." in seen(site)
+    publish.hide_opted_out(site)
+
+
+def test_a_reported_leak_comes_back_only_without_its_string(site, deliver, through) -> None:
+    said = {"note_id": "d1", "patient_id": "d", "text": "Keeps bees with quorvex on Sundays."}
+    other = {"note_id": "d2", "patient_id": "e", "text": "Asks for QUORVEX by name."}
+    delivery = deliver("2026-04-01", notes=[said, other])
+    untouched = deliver("2026-04-02", notes=notes("d3", patient="d"))
+    for each in (delivery, untouched):
+        through(each, site)
+    assert {said["text"], other["text"]} <= seen(site)
+    found = report(site, site.note_key("hospital", "d1"), 16, 23, label=Label.PATIENT, who="A. Reader")
+    assert (found.matches, found.hidden) == (1, 2)
+    assert not {said["text"], other["text"]} & seen(site)
+    assert reported_strings(site.store) == ("quorvex",)
+    # Every delivery is due again; what was measured before opens nothing.
+    assert publish.pending(site, [delivery, untouched]) == [delivery, untouched]
+    with pytest.raises(DeidError, match="gate-refused"):
+        publish.promote_delivery(site, untouched)
+    through(delivery, site)
+    reasons = {row["note_id"]: row["reason"] for row in site.store.rows("deid/redacted_notes", delivery.key)}
+    assert reasons == {"d1": "leak-reported", "d2": "leak-reported"}
+    through(untouched, site)
+    assert not {said["text"], other["text"]} & seen(site)
+    assert "Note d3." in seen(site)
+
+
+def test_a_new_secret_makes_a_new_release_beside_the_old_and_withdrawals_reach_both(
+    site, deliver, through, monkeypatch
+) -> None:
+    first = deliver("2026-05-01", notes=notes("f1", "f2", patient="f"))
+    through(first, site)
+    before = seen(site)
+    monkeypatch.setenv("DEID_PREVIOUS_SECRET", os.environ["DEID_SECRET"])
+    monkeypatch.setenv("DEID_SECRET", "b2f6c4d19a07e385f46b21c0d97ae583")
+    rotated = Site(load_settings())
+    assert rotated.release != site.release
+    assert rotated.note_keys("hospital", "f1")[1] == site.note_key("hospital", "f1")
+    second = deliver("2026-05-02", withdrawn=[{"note_id": "f1"}])
+    through(second, rotated)
+    # Still the release of the former secret, without what was withdrawn under the new one.
+    assert seen(site) == before - {"Note f1."}
+    for delivery in rotated.deliveries():
+        if delivery != second:
+            through(delivery, rotated)
+    with site.warehouse.begin(Role.ANALYST) as connection:
+        keys = set(connection.exec_driver_sql("SELECT note_key FROM research.notes").scalars())
+    assert rotated.note_key("hospital", "f2") in keys
+    assert site.note_key("hospital", "f2") not in keys
+    assert "Note f1." not in seen(site)
