@@ -13,13 +13,15 @@ from deid_platform.labels import Label
 from deid_platform.redaction.policy import Action, Policy
 
 FOREIGN_TAG = (
-    "EXISTS (SELECT FROM regexp_matches(text, :outline, 'g') AS found(tag)"
-    " WHERE tag[1] <> ALL(CAST(:written AS text[])) AND tag[1] ~ :alike AND tag[1] !~ :coarse)"
+    "EXISTS (SELECT FROM regexp_matches(text, :outline, 'g') AS found(tag) WHERE CASE"
+    " WHEN tag[1] = ANY(CAST(:written AS text[])) THEN false WHEN tag[1] ~ :coarse THEN false"
+    " ELSE tag[1] ~ :alike END)"
 )
 """SQL: whether a note's `text` has a tag that the policy does not write; parameters as of `tag_patterns`.
 
-PostgreSQL builds an expression's states anew for every match, so a small outline goes over the text and the large
-expressions over what it found: on 4,000 characters with 140 tags, a tenth of the time.
+PostgreSQL builds an expression's states anew for every match: the larger the expression, the dearer each. So a small
+outline goes over the text, and CASE, which keeps its order, asks the largest last. On 4,000 characters with 140 tags
+it takes 0.25 ms, where one expression for all took 7.
 """
 
 # Three letters or more: [X] and [CT] are clinicians' own.

@@ -12,12 +12,14 @@ from deid_platform.notes import Topics
 from deid_platform.redaction.policy import load_policy
 from deid_platform.redaction.redact import redact
 
-BOUND = 0.01
-"""benchmarks/leaks.py measured none under the first policy and 0.4 % under the second."""
 
-
-@pytest.mark.parametrize("name", ["safe_harbor_plus_providers", "safe_harbor"])
-def test_clean_notes_raise_hardly_any_alarm(name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "bound"),
+    # benchmarks/leaks.py measured 0.2 % and 0.9 %. Where the policy keeps providers, a physician who shares the
+    # patient's surname raises an alarm: nobody can tell the two apart by the name alone.
+    [("safe_harbor_plus_providers", 0.01), ("safe_harbor", 0.03)],
+)
+def test_clean_notes_raise_hardly_any_alarm(name: str, bound: float) -> None:
     policy, topics = load_policy(name), Topics()
     alarms: Counter[LeakKind] = Counter()
     notes = 0
@@ -34,7 +36,6 @@ def test_clean_notes_raise_hardly_any_alarm(name: str) -> None:
             if kinds and not (namesake and kinds == [LeakKind.LAST_NAME]):
                 alarms.update(kinds[:1])
     assert notes >= 800
-    assert alarms.total() < BOUND * notes, alarms
-    if name == "safe_harbor_plus_providers":
-        # Beside the patient's own name, that providers may share, nothing that is left looks like anybody.
-        assert set(alarms) <= {LeakKind.FIRST_NAME, LeakKind.LAST_NAME}
+    assert alarms.total() < bound * notes, alarms
+    # Beside words that happen to be the patient's name, nothing that is left looks like anybody.
+    assert set(alarms) <= {LeakKind.FIRST_NAME, LeakKind.LAST_NAME}

@@ -274,6 +274,8 @@ def test_a_planted_leak_is_caught(patient: Patient | None, text: str, kind: str)
         (Patient("q", first_name="Van", last_name="der Berg"), "left by van"),
         # Other patients
         (VASK, "John Smithson of the committee"),
+        (QUILL, "a quill, feather pillows; quill. Feather"),
+        (Patient("q", last_name="Blood"), "blood pressure taken, home blood count"),
         (VASK, "Thandiwe came, and a quill, feather"),
         (VASK, "Quillfeather alone; Okafor sign"),
         (VASK, "have faith hill walking helps"),

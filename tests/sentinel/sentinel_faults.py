@@ -305,13 +305,19 @@ def watch_figures(out: Path) -> None:
 
 
 def watch_files(told: Path) -> None:
-    """Writes down every file that this process opens for writing, those that are gone afterwards included."""
+    """Writes down every file that this process opens for writing and the module that does.
+
+    Those that are gone afterwards are included, and a temporary file without a name by its folder.
+    """
     opened: set[str] = set()
     writing = os.O_WRONLY | os.O_RDWR | os.O_CREAT
 
     def hook(event: str, args: tuple[Any, ...]) -> None:
         if event == "open" and isinstance(args[0], str) and (args[2] or 0) & writing:
-            opened.add(args[0])
+            frame = sys._getframe(1)
+            while frame.f_back and frame.f_globals.get("__name__") == "tempfile":
+                frame = frame.f_back
+            opened.add(f"{frame.f_globals.get('__name__')} {args[0]}")
 
     sys.addaudithook(hook)
     atexit.register(lambda: told.write_text("\n".join(sorted(opened))))
@@ -328,7 +334,8 @@ def run(commands: list[str]) -> None:
             main()
         except SystemExit as ended:
             status = ended.code
-        print(f"{command.split()[0]} ended with {status or 0}", flush=True)
+        sys.stdout.write(f"{command.split()[0]} ended with {status or 0}\n")
+        sys.stdout.flush()
 
 
 # Worker processes import this program under another name: their detector is as faulty.

@@ -35,6 +35,9 @@ _SENTENCE_END = ".!?:;•*-–—"
 _CAPITALISED = re.compile(r"(?<![^\W\d_])[^\W\d_]+")
 # Spellings without the sign: "Müller" as Mueller, "Søren" as Soeren.
 _SPELLED_OUT = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "å": "aa", "ø": "oe"})
+_SPELLED_BETWEEN = r"[\s._-]{1,3}"
+_PIECES_BETWEEN = r"(?:[\s_*|/'-]{1,4}|\.)"
+_HYPHEN_BETWEEN = r"-\s{0,4}"
 _TITLE = r"(?<![^\W_])(?:mr|mrs|ms|miss|mx|master|patient|pt|name)[.:]?\s{1,3}"
 
 
@@ -180,11 +183,15 @@ def _split_left(word: str, reading: Reading) -> bool:
 
 def _spells(word: str, pieces: list[str], folded: str) -> bool:
     """Whether pieces are a name taken apart rather than words that happen to spell it, such as "for man"."""
-    if len(word) < _SHORTEST_SPLIT:
-        return all(len(piece) == 1 for piece in pieces)
-    if any(p not in word_list("function_words") and p not in word_list("common_words") for p in pieces):
-        return True
-    return re.search(r"-\s{0,4}".join(map(re.escape, pieces)), folded) is not None
+    if all(len(piece) == 1 for piece in pieces):
+        parted = _SPELLED_BETWEEN
+    elif len(word) < _SHORTEST_SPLIT:
+        return False
+    elif all(p in word_list("function_words") or p in word_list("common_words") for p in pieces):
+        parted = _HYPHEN_BETWEEN
+    else:
+        parted = _PIECES_BETWEEN
+    return re.search(parted.join(map(re.escape, pieces)), folded) is not None
 
 
 def _written_as_name(word: str, text: str) -> bool:

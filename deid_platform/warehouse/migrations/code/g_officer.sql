@@ -53,7 +53,7 @@ BEGIN
         RAISE EXCEPTION 'no such note' USING ERRCODE = 'DG005';
     END IF;
     string := substring(v.text FROM p_start + 1 FOR p_end - p_start);
-    IF p_start < 0 OR p_end <= p_start OR p_end > length(v.text) OR btrim(string) = '' THEN
+    IF p_start < 0 OR p_end <= p_start OR p_end > length(v.text) OR string !~ '\w' THEN
         RAISE EXCEPTION 'span' USING ERRCODE = 'DG005';
     END IF;
     -- Half a word would neither be found in other notes nor by the next leak check: the words that it cuts belong to it.
