@@ -12,10 +12,11 @@ import pytest
 from deid_platform.corpora.exclusions import Exclusions
 from deid_platform.engine import LocalEngine
 from deid_platform.notes import Delivery
-from deid_platform.refresh import intake
+from deid_platform.refresh import bench, intake, publish, tables
 from deid_platform.refresh.deidentify import deidentify
 from deid_platform.refresh.site import Site
 from deid_platform.settings import load_settings
+from deid_platform.warehouse.promotion import Promotion
 
 Rows = Iterable[Mapping[str, object]]
 TYPE = "progress note"
@@ -71,5 +72,33 @@ def redacted(site: Site) -> Callable[..., list[dict]]:
     def run(delivery: Delivery, engine: LocalEngine | None = None) -> list[dict]:
         deidentify(delivery, store=site.store, recipe=site.recipe(delivery), engine=engine or site.engine)
         return site.store.rows("deid/redacted_notes", delivery.key)
+
+    return run
+
+
+@pytest.fixture(scope="module")
+def through() -> Callable[[Delivery, Site], Promotion]:
+    """Runs every step of the job for one delivery; the bench is measured once."""
+    measured = False
+
+    def run(delivery: Delivery, site: Site) -> Promotion:
+        nonlocal measured
+        reader = site.reader(delivery.feed)
+        for name in tables.TOPICS:
+            intake.take_in_topic(reader, delivery, name, store=site.store)
+        intake.take_in_notes(reader, delivery, store=site.store, keyring=site.keyring, exclusions=site.exclusions)
+        publish.stage_withdrawals(site, delivery, run_id="run-1")
+        deidentify(delivery, store=site.store, recipe=site.recipe(delivery), engine=site.engine)
+        if not measured:
+            measured = True
+            bench.build_test_set(site)
+            bench.collect_gold(site)
+            bench.run_detector(site)
+            bench.record(site, bench.measure(site))
+        publish.record_measurements(site, publish.stage_delivery(site, delivery, run_id="run-1"))
+        publish.record_expectations(site, delivery)
+        done = publish.promote_delivery(site, delivery)
+        publish.activate(site, delivery)
+        return done
 
     return run

@@ -8,40 +8,11 @@ import pytest
 
 from deid_platform.errors import DeidError
 from deid_platform.labels import Label
-from deid_platform.refresh import bench, intake, publish, tables
-from deid_platform.refresh.deidentify import deidentify
+from deid_platform.refresh import publish
 from deid_platform.refresh.findings import report, reported_strings
 from deid_platform.refresh.site import Site
 from deid_platform.settings import load_settings
 from deid_platform.warehouse.roles import Role
-
-
-@pytest.fixture(scope="module")
-def through():
-    """Runs every step of the job for one delivery; the bench is measured once."""
-    measured = False
-
-    def run(delivery, site):
-        nonlocal measured
-        reader = site.reader(delivery.feed)
-        for name in tables.TOPICS:
-            intake.take_in_topic(reader, delivery, name, store=site.store)
-        intake.take_in_notes(reader, delivery, store=site.store, keyring=site.keyring, exclusions=site.exclusions)
-        publish.stage_withdrawals(site, delivery, run_id="run-1")
-        deidentify(delivery, store=site.store, recipe=site.recipe(delivery), engine=site.engine)
-        if not measured:
-            measured = True
-            bench.build_test_set(site)
-            bench.collect_gold(site)
-            bench.run_detector(site)
-            bench.record(site, bench.measure(site))
-        publish.record_measurements(site, publish.stage_delivery(site, delivery, run_id="run-1"))
-        publish.record_expectations(site, delivery)
-        done = publish.promote_delivery(site, delivery)
-        publish.activate(site, delivery)
-        return done
-
-    return run
 
 
 def seen(site) -> set[str]:

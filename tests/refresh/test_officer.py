@@ -1,0 +1,110 @@
+"""The privacy officer's commands, as a person types them, on an installation with two notes in research."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from deid_platform.warehouse.roles import Role
+
+DEID = Path(sys.executable).with_name("deid")
+LEAK = "Keeps bees with quorvex on Sundays."
+
+
+def deid(*arguments: str) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "COLUMNS": "200", "TERM": "dumb"}
+    return subprocess.run([str(DEID), *arguments], capture_output=True, text=True, check=False, env=environment)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def published(site, deliver, through) -> None:
+    notes = [{"note_id": "1", "text": LEAK}, {"note_id": "2", "text": "Visited by QUORVEX."}]
+    through(deliver("2026-01-05", notes=notes), site)
+
+
+def seen(site) -> list[str]:
+    with site.warehouse.begin(Role.ANALYST) as connection:
+        return list(connection.exec_driver_sql("SELECT text FROM research.notes ORDER BY 1").scalars())
+
+
+def test_the_list_of_releases_names_detector_policy_and_state(site) -> None:
+    listed = deid("release", "list")
+    assert listed.returncode == 0, listed.stderr
+    (line,) = [line for line in listed.stdout.splitlines() if site.release in line]
+    assert {"active", "rules", "safe_harbor_plus_providers", "2"} <= set(line.split())
+
+
+def test_one_release_shows_what_happened_to_it(site) -> None:
+    shown = deid("release", "show", site.release).stdout
+    for said in (site.policy.digest, "staged  hospital@2026-01-05", "approved 2", "activated"):
+        assert said in shown
+
+
+def test_without_an_earlier_release_there_is_no_way_back() -> None:
+    refused = deid("release", "rollback", "--who", "A. Officer", "--why", "the doses are gone")
+    assert refused.returncode == 1
+    assert "release-unknown [previous]" in refused.stderr
+
+
+def test_a_release_does_not_differ_from_itself_and_one_that_is_none_is_refused(site) -> None:
+    same = deid("release", "diff", site.release, site.release)
+    assert same.returncode == 0
+    assert "hospital@2026-01-05" in same.stdout
+    assert deid("release", "diff", site.release, "r_none").returncode == 1
+
+
+def test_projects_are_made_granted_and_listed(site) -> None:
+    made = [
+        deid("project", "set", "sepsis", "--purpose", "outcomes of sepsis", "--until", "2099-06-30"),
+        deid("project", "grant", "sepsis", "--site", "north", "--note-type", "progress note"),
+        deid("project", "member", "sepsis", "jdoe"),
+    ]
+    assert [done.returncode for done in made] == [0, 0, 0], [done.stderr for done in made]
+    (line,) = [line for line in deid("project", "list").stdout.splitlines() if "sepsis" in line]
+    assert all(part in line for part in ("outcomes of sepsis", "2099-06-30", "north, progress note", "jdoe"))
+    assert deid("project", "member", "none", "jdoe").returncode == 1
+
+
+def test_reads_are_listed_newest_first(site) -> None:
+    seen(site)
+    first = deid("project", "accesses", "--login", "analyst").stdout.splitlines()[1]
+    assert all(part in first for part in ("analyst", "research.notes", site.release, "demonstration"))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "code"),
+    [
+        ({"--span": "sixteen"}, "finding-invalid [span]"),
+        ({"--span": "90:99"}, "finding-invalid [span]"),
+        ({"--label": "NOBODY"}, "label-unknown [--label]"),
+        ({"key": "n_none"}, "finding-invalid [no such note]"),
+    ],
+    ids=["no span", "beyond the text", "no label", "no note"],
+)
+def test_a_report_of_nothing_is_refused_by_its_code(site, wrong, code) -> None:
+    given = {
+        "key": site.note_key("hospital", "1"),
+        "--span": "16:23",
+        "--label": "PATIENT",
+        "--who": "A. Reader",
+        **wrong,
+    }
+    key = given.pop("key")
+    refused = deid("retract", key, *(part for option in given.items() for part in option))
+    assert refused.returncode == 1
+    assert code in refused.stderr
+    assert len(seen(site)) == 2
+
+
+def test_a_reported_leak_is_hidden_counted_and_never_printed(site) -> None:
+    key = site.note_key("hospital", "1")
+    done = deid("retract", key, "--span", "16:23", "--label", "PATIENT", "--who", "A. Reader")
+    assert done.returncode == 0, done.stderr
+    assert "2 notes hidden; the string stands in 1 other notes" in done.stderr
+    assert "quorvex" not in (done.stdout + done.stderr).lower()
+    assert seen(site) == []
+    assert "retracted" in deid("release", "show", site.release).stdout
