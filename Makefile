@@ -17,12 +17,13 @@ demo: $(VENV)/.base  ## a synthetic hospital, two deliveries, one release in Pos
 	@$(BIN)/deid db bootstrap
 	@$(BIN)/deid refresh
 
-test: $(VENV)/.dev  ## ruff, mypy --strict, import-linter, pytest
+test: $(VENV)/.dev  ## ruff, mypy --strict, import-linter, pytest, and again what needs a database over TCP and TLS
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/pytest -n 2 --dist loadfile
+	DEID_TEST_SERVER=tcp $(BIN)/pytest -n 2 --dist loadfile
 
 ui: $(VENV)/.base  ## the Dagster UI on the demonstration's instance
 	@$(BIN)/deid ui

@@ -20,7 +20,7 @@ refresh = dg.define_asset_job(
 
 
 def delivery_sensor(seconds: int) -> dg.SensorDefinition:
-    """The sensor on delivery folders: new ones, and those whose files changed, oldest first."""
+    """The sensor on delivery folders: new ones, those whose files changed, and all when what is excluded does."""
 
     @dg.sensor(
         name="new_deliveries",
@@ -31,10 +31,11 @@ def delivery_sensor(seconds: int) -> dg.SensorDefinition:
     )
     def new_deliveries(context: dg.SensorEvaluationContext, site: SiteResource) -> dg.SensorResult | dg.SkipReason:
         with coded("new_deliveries"):
+            it = site.site
+            # A patient who opts out changes no file.
+            excluded = it.exclusions.digest(it.keyring)[:12]
             # Sizes and times only: reading every file every minute would cost more than the refresh.
-            now = {
-                delivery.key: site.site.reader(delivery.feed).marker(delivery) for delivery in site.site.deliveries()
-            }
+            now = {each.key: f"{it.reader(each.feed).marker(each)}-{excluded}" for each in it.deliveries()}
         seen = json.loads(context.cursor or "{}")
         changed = [key for key, marker in now.items() if seen.get(key) != marker]
         if not changed:

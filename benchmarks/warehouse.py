@@ -19,11 +19,14 @@ from sqlalchemy import text
 
 from deid_platform.keys import Keyring, plain_digest
 from deid_platform.notes import Delivery
+from deid_platform.redaction.policy import load_policy
+from deid_platform.settings import PROFILES
 from deid_platform.warehouse.connection import Warehouse
 from deid_platform.warehouse.expectations import validate_staged
 from deid_platform.warehouse.ledger import GateRow, record_gate
 from deid_platform.warehouse.migrate import prepare
-from deid_platform.warehouse.promotion import activate_release, promote
+from deid_platform.warehouse.promotion import promote
+from deid_platform.warehouse.releases import activate_release
 from deid_platform.warehouse.roles import Role
 from deid_platform.warehouse.server import EmbeddedServer
 from deid_platform.warehouse.staging import Counts, Header, Inputs, StagedNote, Status, stage
@@ -81,7 +84,13 @@ def main(count: int = 100_000, characters: int = 4_000) -> None:
             with timed("  digest alone"), warehouse.begin(Role.GATEKEEPER) as connection:
                 connection.execute(text("SELECT ctl.staged_digest(:d)"), {"d": delivery.key})
             with timed("  expectations"):
-                outcomes = validate_staged(warehouse.engine(Role.GATEKEEPER), staged)
+                outcomes = validate_staged(
+                    warehouse.engine(Role.GATEKEEPER),
+                    staged,
+                    note_types=("progress",),
+                    policy=load_policy("safe_harbor"),
+                    thresholds=PROFILES["demo"],
+                )
             assert all(outcome.passed for outcome in outcomes)
             record_gate(
                 warehouse.engine(Role.GATEKEEPER),

@@ -9,9 +9,10 @@ No `repr` shows a value: a record that reaches a log or a traceback says only wh
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
+from typing import TypeVar
 
 from deid_platform.errors import Code, DeidError
 from deid_platform.labels import Label
@@ -121,6 +122,9 @@ class Facility(_Quiet):
     phone: str | None = None
 
 
+Row = TypeVar("Row", bound=Patient | Provider | Facility)
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class Topics(_Quiet):
     """The structured tables that come with notes, each by its id, folded as of one delivery.
@@ -130,9 +134,11 @@ class Topics(_Quiet):
         providers: The current row of each provider.
         facilities: The current row of each facility.
         former: Earlier rows of a patient that differ from the current one, newest first, each once. A name or
-            address that a patient has given up still names the patient in older notes.
+            address that somebody has given up still names them in older notes.
         undated: Patients whose current row lost its birth date because it was none; an earlier row's stands in
             when topics are folded.
+        former_providers: Earlier rows of a provider, as `former` has those of a patient.
+        former_facilities: Earlier rows of a facility, likewise.
     """
 
     patients: Mapping[str, Patient] = field(default_factory=dict)
@@ -140,6 +146,8 @@ class Topics(_Quiet):
     facilities: Mapping[str, Facility] = field(default_factory=dict)
     former: Mapping[str, tuple[Patient, ...]] = field(default_factory=dict)
     undated: frozenset[str] = frozenset()
+    former_providers: Mapping[str, tuple[Provider, ...]] = field(default_factory=dict)
+    former_facilities: Mapping[str, tuple[Facility, ...]] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -149,37 +157,36 @@ class Topics(_Quiet):
         facilities: Iterable[Facility] = (),
         undated: Iterable[str] = (),
     ) -> Topics:
-        """Topics from rows; of two rows with one id the later one stands, and a patient's earlier one is former."""
-        known_as: dict[str, list[Patient]] = {}
-        for patient in patients:
-            known_as.setdefault(patient.patient_id, []).insert(0, patient)
+        """Topics from rows; of two rows with one id the later one stands, and the earlier one is former."""
+        current_patients, former = _by_id(patients, "patient_id")
+        current_providers, former_providers = _by_id(providers, "provider_id")
+        current_facilities, former_facilities = _by_id(facilities, "facility_id")
         return cls(
-            {patient_id: rows[0] for patient_id, rows in known_as.items()},
-            {p.provider_id: p for p in providers},
-            {f.facility_id: f for f in facilities},
-            {key: former for key, rows in known_as.items() if (former := _differing(rows[0], rows))},
+            current_patients,
+            current_providers,
+            current_facilities,
+            former,
             frozenset(undated),
+            former_providers,
+            former_facilities,
         )
 
     def folded(self, upserts: Topics) -> Topics:
         """These topics after a later delivery's upserts: a row replaces the row of its id whole.
 
-        A patient's replaced row is kept in `former`, as are the former rows of both sides. Where a new row lost
-        its birth date because it was none, the newest earlier one stands.
+        The replaced row is kept as a former one, as are the former rows of both sides. Where a patient's new row
+        lost its birth date because it was none, the newest earlier one stands.
         """
-        upserts = upserts._dated_by(self)
-        patients = {**self.patients, **upserts.patients}
-        former = dict(self.former)
-        for patient_id in dict.fromkeys((*upserts.patients, *upserts.former)):
-            rows = (*upserts.patients_known_as(patient_id), *self.patients_known_as(patient_id))
-            former[patient_id] = _differing(patients.get(patient_id), rows)
-        return Topics(
-            patients,
-            {**self.providers, **upserts.providers},
-            {**self.facilities, **upserts.facilities},
-            {patient_id: rows for patient_id, rows in former.items() if rows},
-            (self.undated - upserts.patients.keys()) | upserts.undated,
+        new = upserts._dated_by(self)
+        patients, former = _folded(self.patients, self.former, new.patients, new.former)
+        providers, former_providers = _folded(
+            self.providers, self.former_providers, new.providers, new.former_providers
         )
+        facilities, former_facilities = _folded(
+            self.facilities, self.former_facilities, new.facilities, new.former_facilities
+        )
+        undated = (self.undated - new.patients.keys()) | new.undated
+        return Topics(patients, providers, facilities, former, undated, former_providers, former_facilities)
 
     def _dated_by(self, earlier: Topics) -> Topics:
         """These topics with the birth dates of earlier ones where a row here lost its own."""
@@ -193,16 +200,61 @@ class Topics(_Quiet):
 
     def patients_known_as(self, patient_id: str | None) -> tuple[Patient, ...]:
         """All rows of one patient, the current one first, then the former, newest first; empty if unknown."""
-        if patient_id is None:
-            return ()
-        current = self.patients.get(patient_id)
-        return (*(() if current is None else (current,)), *self.former.get(patient_id, ()))
+        return () if patient_id is None else _known_as(patient_id, self.patients, self.former)
+
+    def every_patient(self) -> Iterator[Patient]:
+        """All rows of all patients, current and former."""
+        return _every(self.patients, self.former)
+
+    def every_provider(self) -> Iterator[Provider]:
+        """All rows of all providers, current and former."""
+        return _every(self.providers, self.former_providers)
+
+    def every_facility(self) -> Iterator[Facility]:
+        """All rows of all facilities, current and former."""
+        return _every(self.facilities, self.former_facilities)
 
     def __bool__(self) -> bool:
-        return bool(self.patients or self.providers or self.facilities or self.former)
+        former = self.former or self.former_providers or self.former_facilities
+        return bool(self.patients or self.providers or self.facilities or former)
 
 
-def _differing(current: Patient | None, rows: Iterable[Patient]) -> tuple[Patient, ...]:
+def _by_id(rows: Iterable[Row], name: str) -> tuple[dict[str, Row], dict[str, tuple[Row, ...]]]:
+    """The last row of each id, and the rows before it that differ, newest first."""
+    known_as: dict[str, list[Row]] = {}
+    for row in rows:
+        known_as.setdefault(getattr(row, name), []).insert(0, row)
+    former = {key: _differing(found[0], found) for key, found in known_as.items()}
+    return {key: found[0] for key, found in known_as.items()}, {key: found for key, found in former.items() if found}
+
+
+def _folded(
+    current: Mapping[str, Row],
+    former: Mapping[str, tuple[Row, ...]],
+    new: Mapping[str, Row],
+    new_former: Mapping[str, tuple[Row, ...]],
+) -> tuple[dict[str, Row], dict[str, tuple[Row, ...]]]:
+    """Current and former rows after new ones."""
+    merged = {**current, **new}
+    kept = dict(former)
+    for key in dict.fromkeys((*new, *new_former)):
+        rows = (*_known_as(key, new, new_former), *_known_as(key, current, former))
+        kept[key] = _differing(merged.get(key), rows)
+    return merged, {key: rows for key, rows in kept.items() if rows}
+
+
+def _known_as(key: str, current: Mapping[str, Row], former: Mapping[str, tuple[Row, ...]]) -> tuple[Row, ...]:
+    earlier = former.get(key, ())
+    return (current[key], *earlier) if key in current else earlier
+
+
+def _every(current: Mapping[str, Row], former: Mapping[str, tuple[Row, ...]]) -> Iterator[Row]:
+    yield from current.values()
+    for rows in former.values():
+        yield from rows
+
+
+def _differing(current: Row | None, rows: Iterable[Row]) -> tuple[Row, ...]:
     """Those rows that are not the current one, each once."""
     return tuple(row for row in dict.fromkeys(rows) if row != current)
 

@@ -57,7 +57,7 @@ def watched() -> Iterator[set[str]]:
     over = threading.Event()
 
     def watch() -> None:
-        while not over.wait(0.01):
+        while not over.wait(0.25):
             for process in Path("/proc").glob("[0-9]*"):
                 with suppress(OSError):
                     seen.add((process / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace"))

@@ -5,13 +5,13 @@ each beside this file) or what becomes of the notes (`store.py`, `detection/`).
 
 A reader never lets one bad row, file or folder hide the good ones: it yields a `Rejection` in the
 row's place, or beside a topic row that only loses a value. A rejection says where and why, never what:
-not even a file's name, which may carry a patient's.
+not even a file's name, which may carry a patient's. The one exception is a note's id, which is never shown.
 """
 
 from __future__ import annotations
 
 from collections.abc import Container, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol
 
@@ -77,12 +77,15 @@ class Rejection:
         file: The role and the file's place among the delivery's files of that role, `notes[0]`.
         row: Which row, from 1; for the two reasons that concern a file, the first row that is lost.
         reason: Why.
+        note_id: Which note the row is about, where that can be read: an older version of it must not stand. For
+            the intake's eyes alone, since it is an identifier; no `repr` shows it.
     """
 
     role: Role
     file: str
     row: int
     reason: Reason
+    note_id: str | None = field(default=None, repr=False)
 
 
 class Reader(Protocol):
@@ -112,7 +115,7 @@ class Reader(Protocol):
         """This delivery's upserts alone: whoever wants topics as of a delivery folds them.
 
         Two kinds of rows are in both, as a record and as a rejection: one with an impossible date, read
-        without it, and a patient's second row, read as a former one, since its name may be in the notes.
+        without it, and the second row of one id, read as a former one, since its name may be in the notes.
         Every other rejection is a row, or the rest of a file, that was lost.
         """
         ...

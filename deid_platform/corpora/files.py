@@ -23,7 +23,7 @@ from typing import Any, cast
 
 from deid_platform.corpora import Reader, Reason, Rejection, Role
 from deid_platform.corpora.decoding import BrokenFileError, chunks
-from deid_platform.corpora.rows import ID_FIELD, Record, Shape, record_of, shapes
+from deid_platform.corpora.rows import ID_FIELD, Record, Shape, note_id_of, record_of, shapes
 from deid_platform.corpora.tables import table_rows
 from deid_platform.errors import Code, DeidError
 from deid_platform.notes import Delivery, Facility, Note, Patient, Provider, Rejoining, Topics, Withdrawal
@@ -31,7 +31,7 @@ from deid_platform.notes import Delivery, Facility, Note, Patient, Provider, Rej
 MAX_CHARS = 1_000_000
 """The longest note by default, in code points: some 200 times an ordinary one."""
 
-_TOPIC_ROLES = (Role.PATIENTS, Role.PROVIDERS, Role.FACILITIES)
+_TOPIC_ROLES = {Patient: Role.PATIENTS, Provider: Role.PROVIDERS, Facility: Role.FACILITIES}
 _ROLE = re.compile(rf"({'|'.join(Role)})(?:[.-]|$)", re.IGNORECASE)
 _FORMAT = re.compile(r"\.(jsonl|csv|parquet)(?:\.(gz|zst))?$")
 
@@ -91,10 +91,10 @@ class FilesFeed(Reader):
         """This delivery's upserts; of two rows with one id the first good one stands.
 
         An impossible date alone is no bad row: the record comes without it, and the rejection says so. So does
-        a patient's second row, as a former one.
+        the second row of one id, as a former one.
         """
         found: list[Record | Rejection] = []
-        for role in _TOPIC_ROLES:
+        for role in _TOPIC_ROLES.values():
             found += self._records(delivery, role)
         return _topics(found)
 
@@ -224,7 +224,7 @@ def read_topic(
 ) -> tuple[Topics, list[Rejection]]:
     """One topic's file as topics that hold nothing else; `folded` joins them.
 
-    As in `FilesFeed.topics`, a row with an impossible date and a patient's second row are both read and told.
+    As in `FilesFeed.topics`, a row with an impossible date and the second row of one id are both read and told.
 
     Raises:
         DeidError: `feed-mapping`; what is wrong with the file itself comes as rejections.
@@ -273,10 +273,10 @@ def _read(
                     else record_of(cells, shape, max_chars=max_chars, latest=latest)
                 )
                 if record is not None and (refused := objection(record)):
-                    # A patient's second row may hold another name, and that name may be in the notes.
-                    record, reason = record if isinstance(record, Patient) else None, refused
+                    # A second row may hold another name, and that name may be in the notes.
+                    record, reason = record if type(record) in _TOPIC_ROLES else None, refused
                 if reason is not None:
-                    yield Rejection(shape.role, label, row, reason)
+                    yield Rejection(shape.role, label, row, reason, note_id_of(cells, shape))
                 if record is not None:
                     yield record
         except BrokenFileError as error:
@@ -300,21 +300,24 @@ def _repeated(role: Role) -> Callable[[Record], Reason | None]:
 
 def _topics(found: Iterable[Record | Rejection]) -> tuple[Topics, list[Rejection]]:
     rejections: list[Rejection] = []
-    rows: dict[type, list[Any]] = {Patient: [], Provider: [], Facility: [], Rejection: rejections}
-    known: set[str] = set()
-    repeated: list[Patient] = []
+    first: dict[type, dict[str, Any]] = {kind: {} for kind in _TOPIC_ROLES}
+    repeated: dict[type, list[Any]] = {kind: [] for kind in _TOPIC_ROLES}
     undated: set[str] = set()
     before: Record | Rejection | None = None
     for item in found:
-        if isinstance(item, Patient) and item.patient_id in known:
-            repeated.append(item)
+        if isinstance(item, Rejection):
+            rejections.append(item)
         else:
-            rows[type(item)].append(item)
-        if isinstance(item, Patient) and item.patient_id not in known:
-            known.add(item.patient_id)
-            # What is said against a row that stands comes right before it.
-            if isinstance(before, Rejection) and before.reason is Reason.IMPOSSIBLE_DATE:
-                undated.add(item.patient_id)
+            kind = type(item)
+            key = getattr(item, ID_FIELD[_TOPIC_ROLES[kind]])
+            if key in first[kind]:
+                repeated[kind].append(item)
+            else:
+                first[kind][key] = item
+                # What is said against a row that stands comes right before it.
+                if isinstance(before, Rejection) and before.reason is Reason.IMPOSSIBLE_DATE:
+                    undated.add(key)
         before = item
     # Of two rows the later one would stand.
-    return Topics.of([*repeated, *rows[Patient]], rows[Provider], rows[Facility], undated), rejections
+    rows = {kind: [*repeated[kind], *first[kind].values()] for kind in _TOPIC_ROLES}
+    return Topics.of(rows[Patient], rows[Provider], rows[Facility], undated), rejections

@@ -150,6 +150,16 @@ def record_of(
     return _RECORDS[shape.role](**values), dropped
 
 
+def note_id_of(cells: Mapping[str, object] | Reason, shape: Shape) -> str | None:
+    """The id in a row of notes, where it can be read, whatever else is wrong with the row."""
+    if shape.role is not Role.NOTES or isinstance(cells, Reason):
+        return None
+    column = next(column for column, name in shape.columns.items() if name == "note_id")
+    value = _value("note_id", cells.get(column))
+    # A reason is a string too.
+    return value if isinstance(value, str) and not isinstance(value, Reason) else None
+
+
 def _objection(values: Mapping[str, str | date], role: Role, max_chars: int, latest: date) -> Reason | None:
     match role:
         case Role.NOTES:

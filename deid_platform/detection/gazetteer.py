@@ -96,14 +96,11 @@ class _Terms:
     def __init__(self, topics: Topics) -> None:
         self.numbers: dict[str, Label] = {}
         self.phrases: dict[str, tuple[Label, _Case]] = {}
-        for patient in topics.patients.values():
+        for patient in topics.every_patient():
             self._add_patient(patient)
-        for rows in topics.former.values():
-            for patient in rows:
-                self._add_patient(patient)
-        for provider in topics.providers.values():
+        for provider in topics.every_provider():
             self._add_provider(provider)
-        for facility in topics.facilities.values():
+        for facility in topics.every_facility():
             self._add_facility(facility)
 
     def _add_patient(self, patient: Patient) -> None:

@@ -59,17 +59,19 @@ class DetectorSpec:
         return plain_digest(recipe, package_digest("deid_platform.detection"), *sorted(set(self.own_terms())))
 
     def dictionary_digest(self, keyring: Keyring) -> str:
-        """Names the topics with the patients' former rows, keyed, since topics could be guessed."""
+        """Names the topics with their former rows, keyed, since topics could be guessed."""
         topics = self.topics or Topics()
         parts: list[str] = []
         for table in (topics.patients, topics.providers, topics.facilities):
             parts.append(str(len(table)))
             for key in sorted(table):
                 parts.extend(_values(table[key]))
-        for key in sorted(topics.former):
-            parts.append(str(len(topics.former[key])))
-            for row in topics.former[key]:
-                parts.extend(_values(row))
+        for former in (topics.former, topics.former_providers, topics.former_facilities):
+            parts.append(str(len(former)))
+            for key in sorted(former):
+                parts.append(str(len(former[key])))
+                for row in former[key]:
+                    parts.extend(_values(row))
         return keyring.digest("dictionary", *parts)
 
     @property

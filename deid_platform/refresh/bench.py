@@ -17,6 +17,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from deid_platform.corpora.exclusions import Exclusions
 from deid_platform.corpora.gold import read_gold
 from deid_platform.corpora.hospital import HospitalSpec, generate
 from deid_platform.errors import Code, DeidError
@@ -111,13 +112,14 @@ def collect_gold(site: Site) -> GoldNotes:
 def _site_gold(site: Site) -> tuple[list[dict[str, Any]], Topics, dict[str, int]]:
     """Test-set notes for which the feed's gold folder holds spans, newest version of each, and how many a feed."""
     chosen = {(row["delivery"], row["note_id"]) for row in site.store.rows(tables.TEST_SET, tables.ALL)}
+    exclusions = site.exclusions
     rows: list[dict[str, Any]] = []
     everyone = Topics()
     by_feed: Counter[str] = Counter()
     for delivery, topics in _latest(site):
         folder = site.feed(delivery.feed).gold
         path = None if folder is None else site.settings.path(folder) / f"{delivery.watermark}.jsonl.gz"
-        if path is None or not path.exists() or not _as_taken_in(site, delivery):
+        if path is None or not path.exists() or not _as_taken_in(site, delivery, exclusions):
             continue
         everyone = everyone.folded(topics)
         gold = {g.note_id: g for g in read_gold(path)}
@@ -134,10 +136,10 @@ def _site_gold(site: Site) -> tuple[list[dict[str, Any]], Topics, dict[str, int]
     return rows, everyone, dict(by_feed)
 
 
-def _as_taken_in(site: Site, delivery: Delivery) -> bool:
+def _as_taken_in(site: Site, delivery: Delivery, exclusions: Exclusions) -> bool:
     """Whether a delivery's files are still those in the store, or gone: newer gold would not fit older notes."""
     try:
-        digest = files_digest(site.reader(delivery.feed), delivery, site.keyring, site.exclusions)
+        digest = files_digest(site.reader(delivery.feed), delivery, site.keyring, exclusions)
     except DeidError as error:
         if error.code is Code.FEED_UNREADABLE:
             return True

@@ -157,6 +157,7 @@ def deidentify(
         return {
             **recipe.digests,
             "recipe": recipe.digest,
+            "files": raw.meta["files"],
             "release": recipe.release,
             "inputs": "topics" if recipe.spec.inputs == "topics" and known_enough else "text",
             "policy": recipe.policy.name,

@@ -7,7 +7,7 @@ delivery. Does not belong here: parsing files (`corpora/`).
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Iterator, Set
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TypeVar
@@ -25,6 +25,8 @@ from deid_platform.store import NoteStore
 T = TypeVar("T")
 # A row that was rejected for these reasons is there all the same: without the one value, or as a former row.
 _NAME_KEPT = (Reason.IMPOSSIBLE_DATE.value, Reason.DUPLICATE_ID.value)
+# A withdrawal or a rejoining that was rejected for these is kept: it takes effect once what it names is known.
+_STATEMENT_KEPT = (Reason.UNKNOWN_NOTE.value, Reason.UNKNOWN_PATIENT.value, Reason.DUPLICATE_ID.value)
 
 
 @dataclass(frozen=True)
@@ -70,19 +72,22 @@ def take_in_notes(
 ) -> Intake:
     """Seals a delivery's notes, withdrawals and rejoinings. Its topics must have been taken in before.
 
-    A note that is excluded is not sealed. It is counted by its reason and withdrawn, since an earlier delivery may
-    have brought it when nothing excluded it.
+    A note that is excluded or refused is not sealed. It is counted by its reason and, where its id can be read,
+    withdrawn: an earlier delivery may have brought a version of it, and that is corrected by what cannot be shown.
 
     Raises:
-        DeidError: `feed-empty`, with the reasons, if no good note, no withdrawal and no topic row arrived.
+        DeidError: `feed-empty`, as `refuse_empty`, unless there is a refused note to be hidden first.
     """
     refused_notes: Counter[str] = Counter()
     refused_withdrawals: Counter[str] = Counter()
+    sealed: set[str] = set()
+    refused: set[str] = set()
     excluded: set[str] = set()
 
     def admitted() -> Iterator[Note]:
-        for note in _good(reader.notes(delivery), refused_notes):
+        for note in _good(reader.notes(delivery), refused_notes, refused):
             if (reason := exclusions.reason(note)) is None:
+                sealed.add(note.note_id)
                 yield note
             else:
                 refused_notes[reason.value] += 1
@@ -102,30 +107,58 @@ def take_in_notes(
     # Who is both withdrawn and rejoined in one delivery is withdrawn.
     gone = {withdrawal.patient_id for withdrawal in withdrawn}
     back = [r for r in _good(reader.rejoinings(delivery), refused_withdrawals) if r.patient_id not in gone]
-    refused_withdrawals.update(_unknown(store, delivery, [*withdrawn, *back], excluded))
-    never = [Withdrawal(note_id=note_id) for note_id in sorted(excluded)]
+    # Of rows with one id the good one stands, whichever comes first.
+    unsealed = (excluded | refused) - sealed
+    refused_withdrawals.update(_unknown(store, delivery, [*withdrawn, *back], unsealed))
+    never = [Withdrawal(note_id=note_id) for note_id in sorted(unsealed)]
     statements: list[Withdrawal | Rejoining] = [*withdrawn, *never, *back]
     rows = [tables.withdrawal_row(statement) for statement in dict.fromkeys(statements)]
     table = pa.Table.from_pylist(rows, schema=tables.WITHDRAWAL_SCHEMA)
-    store.write(tables.WITHDRAWALS, delivery.key, [table], meta=lambda: {"rejected": dict(refused_withdrawals)})
-    rejected = refused_notes + refused_withdrawals
-    if not notes.rows and not rows and not _any_topic(store, delivery):
-        reasons = ", ".join(f"{count} {reason}" for reason, count in sorted(rejected.items()))
-        raise DeidError(Code.FEED_EMPTY, f"{delivery.key}: {reasons or 'no rows'}")
-    return Intake(notes.rows, dict(rejected), len(withdrawn), len(back))
+    meta = {"rejected": dict(refused_withdrawals), "read": len(withdrawn) + len(back) + len(excluded)}
+    store.write(tables.WITHDRAWALS, delivery.key, [table], meta=lambda: meta)
+    if not unsealed:
+        refuse_empty(store, delivery)
+    return Intake(notes.rows, dict(refused_notes + refused_withdrawals), len(withdrawn), len(back))
 
 
-def _good(items: Iterable[T | Rejection], refused: Counter[str]) -> Iterator[T]:
-    """The items that are no rejections; those are counted by their reason on the way."""
+def refuse_empty(store: NoteStore, delivery: Delivery) -> None:
+    """Refuses a delivery of which nothing could be read, or no more than the ids of notes that it corrects.
+
+    Those have to be hidden before: whoever calls this has seen to that.
+
+    Raises:
+        DeidError: `feed-empty`, with the reasons, if no good note, no withdrawal and no topic row arrived.
+    """
+    notes, statements = (store.required(name, delivery.key) for name in (tables.RAW_NOTES, tables.WITHDRAWALS))
+    if notes.rows or statements.meta.get("read", statements.rows) or _any_topic(store, delivery):
+        return
+    rejected = Counter(notes.meta["rejected"]) + Counter(statements.meta["rejected"])
+    reasons = ", ".join(f"{count} {reason}" for reason, count in sorted(rejected.items()))
+    raise DeidError(Code.FEED_EMPTY, f"{delivery.key}: {reasons or 'no rows'}")
+
+
+def withdrawals_lost(store: NoteStore, delivery: Delivery) -> int:
+    """How many rows of a delivery's withdrawals and rejoinings could not be read: whom they name nobody knows.
+
+    A file that ends early, or cannot be opened at all, counts as one row.
+    """
+    rejected: Mapping[str, int] = store.required(tables.WITHDRAWALS, delivery.key).meta["rejected"]
+    return sum(count for reason, count in rejected.items() if reason not in _STATEMENT_KEPT)
+
+
+def _good(items: Iterable[T | Rejection], reasons: Counter[str], note_ids: set[str] | None = None) -> Iterator[T]:
+    """The items that are no rejections; of those, reasons are counted and readable ids of notes kept on the way."""
     for item in items:
-        if isinstance(item, Rejection):
-            refused[item.reason.value] += 1
-        else:
+        if not isinstance(item, Rejection):
             yield item
+            continue
+        reasons[item.reason.value] += 1
+        if note_ids is not None and item.note_id is not None:
+            note_ids.add(item.note_id)
 
 
 def _unknown(
-    store: NoteStore, delivery: Delivery, statements: Iterable[Withdrawal | Rejoining], excluded: Set[str]
+    store: NoteStore, delivery: Delivery, statements: Iterable[Withdrawal | Rejoining], unsealed: Set[str]
 ) -> Counter[str]:
     """Counts withdrawals and rejoinings of what no delivery up to this one has brought.
 
@@ -133,9 +166,9 @@ def _unknown(
     that is late, or was refused.
 
     Args:
-        excluded: Ids of the notes that this delivery brought and that were not sealed.
+        unsealed: Ids of the notes that this delivery brought and that were not sealed.
     """
-    notes = _Lazy(lambda: _column(store, delivery, "note_id") | excluded)
+    notes = _Lazy(lambda: _column(store, delivery, "note_id") | unsealed)
     patients = _Lazy(lambda: set(topics_as_of(store, delivery).patients) | _column(store, delivery, "patient_id"))
     counts: Counter[str] = Counter()
     for statement in statements:

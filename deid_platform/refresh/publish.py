@@ -10,12 +10,13 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import zip_longest
 
+from deid_platform.corpora.exclusions import Exclusions
 from deid_platform.errors import Code, DeidError
 from deid_platform.evaluation.leaks import Released
 from deid_platform.notes import Delivery, Note
 from deid_platform.refresh import tables
 from deid_platform.refresh.deidentify import CLEAN
-from deid_platform.refresh.intake import files_digest
+from deid_platform.refresh.intake import files_digest, refuse_empty, withdrawals_lost
 from deid_platform.refresh.site import Site
 from deid_platform.store import Manifest
 from deid_platform.warehouse.expectations import ExpectationOutcome, validate_staged
@@ -71,9 +72,10 @@ def stage_delivery(site: Site, delivery: Delivery, *, run_id: str) -> Staged:
     What is quarantined, withdrawn or corrected is hidden at once.
 
     Raises:
-        DeidError: `feed-not-demonstration` where the embedded server must not hold this feed; whatever
-            `warehouse.staging.stage` raises.
+        DeidError: `feed-not-demonstration` where the embedded server must not hold this feed; `feed-empty` where
+            no row of the delivery could be read; whatever `warehouse.staging.stage` raises.
     """
+    refuse_empty(site.store, delivery)
     manifest = site.store.required(tables.REDACTED_NOTES, delivery.key)
     if manifest.meta["release"] != site.release:
         # Settings changed since these rows were made: they would be announced as what they are not.
@@ -89,7 +91,17 @@ def stage_delivery(site: Site, delivery: Delivery, *, run_id: str) -> Staged:
         rejoined=kinds[Kind.REJOINED],
     )
     header = _header(site, delivery, run_id, announced, inputs=Inputs(manifest.meta["inputs"]))
-    return _stage(site, delivery, _staged_rows(site, delivery, manifest), header, withdrawals)
+    made_from = _offered(site, delivery)
+    staged = _stage(site, delivery, _staged_rows(site, delivery, manifest), header, withdrawals)
+    meta = {"made_from": made_from, "staged_digest": staged.staged_digest}
+    site.store.write(tables.STAGED, delivery.key, [], meta=lambda: meta)
+    return staged
+
+
+def _offered(site: Site, delivery: Delivery) -> str:
+    """A keyed digest of the store's content that a delivery is staged from."""
+    manifests = (site.store.required(name, delivery.key) for name in (tables.REDACTED_NOTES, tables.WITHDRAWALS))
+    return site.keyring.digest(*(digest for m in manifests for digest in (m.dataset, *(p.digest for p in m.parts))))
 
 
 def _stage(
@@ -125,7 +137,7 @@ def _withdrawals(site: Site, delivery: Delivery) -> list[StagedWithdrawal]:
     gone = {Kind.NOTE: _withdrawn_notes(site, delivery), Kind.PATIENT: set[str](), Kind.REJOINED: set[str]()}
     for row in site.store.rows(tables.WITHDRAWALS, delivery.key):
         if row["patient_id"] is not None:
-            gone[Kind.REJOINED if row["rejoined"] else Kind.PATIENT].add(row["patient_id"])
+            gone[Kind.REJOINED if row.get("rejoined") else Kind.PATIENT].add(row["patient_id"])
     gone[Kind.REJOINED] -= gone[Kind.PATIENT]
 
     def keys(kind: Kind, source_id: str) -> tuple[str, ...]:
@@ -176,7 +188,8 @@ def record_measurements(site: Site, staged: Staged) -> list[GateRow]:
     """Measures what is staged, short of the expectations, and writes the gate rows.
 
     Parity compares every staged row with the note store's, text and all, and every redacted row with the raw
-    note that it was made from; leaks are then sought again in those same rows, since one from the cache was
+    note that it was made from. It fails too where a row of the delivery's withdrawals or rejoinings was lost: somebody
+    asked to leave, and nobody knows who. Leaks are then sought again in those same rows, since one from the cache was
     last checked by the code of its day. The bench's scores count for the detector and the inputs of this
     delivery alone, and gold for its own feed.
     """
@@ -186,12 +199,15 @@ def record_measurements(site: Site, staged: Staged) -> list[GateRow]:
     withdrawals = _withdrawals(site, delivery)
     different = count_differences(site.warehouse.engine(Role.GATEKEEPER), staged, expected, withdrawals)
     leaks, checked, mismatched = _count_leaks(site, delivery)
+    lost = withdrawals_lost(site.store, delivery)
+    parity = {
+        "staged": staged.counts.notes,
+        "different": different,
+        "mismatched": mismatched,
+        "withdrawals_lost": lost,
+    }
     rows = [
-        GateRow(
-            "parity",
-            not different and not mismatched,
-            {"staged": staged.counts.notes, "different": different, "mismatched": mismatched},
-        ),
+        GateRow("parity", not (different or mismatched or lost), parity),
         GateRow("leaks", leaks == 0, {"notes": checked, "leaks": leaks}),
         _topics_row(manifest, site.settings.thresholds.min_roster_share),
         *_bench_rows(site, delivery, manifest),
@@ -328,21 +344,30 @@ def expire(site: Site) -> tuple[str, ...]:
 def pending(site: Site, deliveries: Sequence[Delivery]) -> list[Delivery]:
     """Those deliveries that research does not hold as they stand, in the order given.
 
-    A delivery is held if its files are those that were taken in, its rows were made by the recipe of today
-    (detector, topics, policy, key, note types), and it is promoted with nothing missing under the profile of
-    today.
+    A delivery is held if it is promoted with nothing missing under the profile of today, and every link from its
+    files to research is whole: they are the files that were taken in, its rows were made of what was taken in and by
+    the recipe of today (detector, topics, policy, key, note types), and those rows are what was staged and promoted.
+    A run may have been killed between any two of these.
+
+    Raises:
+        DeidError: `opt-outs-unreadable`; `warehouse-not-ready` or `warehouse-unreachable`.
     """
+    exclusions = site.exclusions
     state = {held.delivery: held for held in summary(site.warehouse.engine(Role.OFFICER)).deliveries}
-    return [delivery for delivery in deliveries if not _is_held(site, delivery, state.get(delivery.key))]
+    return [each for each in deliveries if not _is_held(site, each, state.get(each.key), exclusions)]
 
 
-def _is_held(site: Site, delivery: Delivery, held: DeliverySummary | None) -> bool:
+def _is_held(site: Site, delivery: Delivery, held: DeliverySummary | None, exclusions: Exclusions) -> bool:
     raw = site.store.manifest(tables.RAW_NOTES, delivery.key)
     redacted = site.store.manifest(tables.REDACTED_NOTES, delivery.key)
-    if held is None or raw is None or redacted is None:
+    staged = site.store.manifest(tables.STAGED, delivery.key)
+    if held is None or raw is None or redacted is None or staged is None:
         return False
     if (held.state, held.release, held.missing) != ("promoted", site.release, ()):
         return False
-    if raw.meta["files"] != files_digest(site.reader(delivery.feed), delivery, site.keyring, site.exclusions):
+    if (held.published, _offered(site, delivery)) != (staged.meta["staged_digest"], staged.meta["made_from"]):
+        return False
+    files = files_digest(site.reader(delivery.feed), delivery, site.keyring, exclusions)
+    if not files == raw.meta["files"] == redacted.meta.get("files"):
         return False
     return bool(redacted.meta["recipe"] == site.recipe(delivery).digest)

@@ -29,6 +29,8 @@ SURROGATE_NOTES = "bench/surrogate_notes"
 DETECTIONS = "bench/detections"
 METRICS = "bench/metrics"
 REPORTED = "gate/reported"
+STAGED = "gate/staged"
+"""No rows: what of the store the warehouse was last given of a delivery, and the digest that it got there."""
 ALL = "all"
 """The one partition of a dataset that is not partitioned by delivery."""
 
@@ -123,7 +125,9 @@ def spans_of(rows: Sequence[dict[str, Any]] | None) -> tuple[Span, ...]:
 def topic_rows(topics: Topics, name: str) -> list[dict[str, Any]]:
     """One topic as rows of its schema, in an order from which `topics_of` makes it again: former rows come first."""
     if name != "patients":
-        return [to_row(record) for record in getattr(topics, name).values()]
+        former = getattr(topics, f"former_{name}")
+        rows = ((*reversed(former.get(key, ())), last) for key, last in getattr(topics, name).items())
+        return [to_row(row) for found in rows for row in found]
     return [
         {**to_row(row), "undated": row is current and patient_id in topics.undated}
         for patient_id, current in topics.patients.items()

@@ -29,6 +29,7 @@ class DeliverySummary:
         missing: Requirements of the active profile that are missing or failed for the staged content.
         waived: Requirements that a waiver stands in for.
         leaks: Notes in which the last leak check of the staged content found anything; None if there was none.
+        published: Digest of what is staged, if that is what the release holds; else None.
         demonstration: Whether it is demonstration data.
         at: When its state last changed.
     """
@@ -41,6 +42,7 @@ class DeliverySummary:
     missing: tuple[str, ...]
     waived: tuple[str, ...]
     leaks: int | None
+    published: str | None
     demonstration: bool
     at: datetime
 
@@ -87,7 +89,8 @@ def summary(officer: Engine) -> WarehouseSummary:
                 """
                 SELECT d.delivery, d.release, d.state, d.clean, d.quarantined, d.withdrawn, d.rejoined,
                        d.demonstration, d.at, coalesce(p.approved, 0) AS approved,
-                       coalesce(g.missing, '{}') AS missing, coalesce(g.waived, '{}') AS waived, l.leaks
+                       coalesce(g.missing, '{}') AS missing, coalesce(g.waived, '{}') AS waived, l.leaks,
+                       CASE WHEN p.staged_digest = d.staged_digest THEN p.staged_digest END AS published
                 FROM ctl.delivery d
                 LEFT JOIN ctl.publication p ON p.release = d.release AND p.delivery = d.delivery
                 LEFT JOIN LATERAL (
@@ -115,6 +118,7 @@ def summary(officer: Engine) -> WarehouseSummary:
             missing=tuple(row.missing),
             waived=tuple(row.waived),
             leaks=row.leaks,
+            published=row.published,
             demonstration=row.demonstration,
             at=row.at,
         )
@@ -139,9 +143,7 @@ def gate_state(officer: Engine, delivery: Delivery) -> dict[str, str]:
         return {row.requirement: row.state for row in connection.execute(statement, {"d": delivery.key})}
 
 
-def ledger(
-    officer: Engine, delivery: Delivery | None = None, *, release: str | None = None
-) -> tuple[LedgerEntry, ...]:
+def ledger(officer: Engine, delivery: Delivery | None = None, *, release: str | None = None) -> tuple[LedgerEntry, ...]:
     """What happened, oldest first; all of it, or to one delivery, or to one release.
 
     Raises:

@@ -3,21 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
-import socket
 import stat
-import subprocess
-import time
-import urllib.error
-import urllib.request
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
 from pathlib import Path
-from typing import Any
 
 import dagster as dg
 import pytest
+from dagster_server import Start, servers
 
 from deid_platform.settings import load_settings
 
@@ -71,105 +64,8 @@ def open_to_others() -> Callable[[Path], dict[str, str]]:
     return found
 
 
-class Ui:
-    """A Dagster webserver as its pages talk to it: GraphQL over HTTP."""
-
-    repository: Mapping[str, str] = {"repositoryName": "__repository__", "repositoryLocationName": "deid_platform"}
-
-    def __init__(self, port: int, process: subprocess.Popen[bytes], log: Path) -> None:
-        self.address, self.process, self.log = f"http://127.0.0.1:{port}", process, log
-
-    def ask(self, query: str, **variables: object) -> dict[str, Any]:
-        """The whole answer, with its `data` and its `errors`."""
-        body = json.dumps({"query": query, "variables": variables}).encode()
-        request = urllib.request.Request(f"{self.address}/graphql", body, {"Content-Type": "application/json"})
-        try:
-            with urllib.request.urlopen(request, timeout=60) as answer:
-                return json.load(answer)
-        except urllib.error.HTTPError as refused:  # a query that failed comes with its reasons
-            return json.load(refused)
-
-    def until_ready(self) -> None:
-        """Waits until the platform is loaded."""
-        query = "{ repositoriesOrError { __typename ... on RepositoryConnection { nodes { name } } } }"
-
-        def loaded() -> bool:
-            try:
-                return bool(self.ask(query)["data"]["repositoriesOrError"].get("nodes"))
-            except (OSError, ValueError):
-                return False
-
-        self.wait(loaded)
-
-    def wait(self, done: Callable[[], Any], seconds: int = 120) -> Any:
-        """Polls until `done` answers; what the process said is shown if it does not, or if the process ended."""
-        for _ in range(seconds * 4):
-            if found := done():
-                return found
-            assert self.process.poll() is None, self.log.read_text()
-            time.sleep(0.25)
-        return pytest.fail(self.log.read_text())
-
-    def partition(self, key: str) -> None:
-        mutation = """mutation($where: RepositorySelector!, $key: String!) { addDynamicPartition(
-            repositorySelector: $where, partitionsDefName: "delivery", partitionKey: $key) { __typename } }"""
-        self.ask(mutation, where=self.repository, key=key)
-
-    def launch(
-        self, job: str, partition: str | None = None, *, assets: Sequence[str] = (), steps: Sequence[str] = ()
-    ) -> str:
-        """Launches a job, on these assets without their checks or on these steps alone; returns the run's id."""
-        mutation = """mutation($params: ExecutionParams!) { launchRun(executionParams: $params) {
-            __typename ... on LaunchRunSuccess { run { runId } } ... on Error { message } } }"""
-        selector: dict[str, Any] = {**self.repository, "jobName": job}
-        if assets:
-            selector |= {"assetSelection": [{"path": key.split("/")} for key in assets], "assetCheckSelection": []}
-        tags = [{"key": "dagster/partition", "value": partition}] if partition else []
-        params = {"selector": selector, "mode": "default", "executionMetadata": {"tags": tags}}
-        if steps:
-            params["stepKeys"] = list(steps)
-        answer = self.ask(mutation, params=params)
-        assert answer["data"]["launchRun"]["__typename"] == "LaunchRunSuccess", answer
-        return str(answer["data"]["launchRun"]["run"]["runId"])
-
-    def outcome(self, run_id: str) -> tuple[str, str]:
-        """How a run ended, and what the step that failed said of itself."""
-        query = """query($id: ID!) { runOrError(runId: $id) { ... on Run { status eventConnection { events {
-            ... on ExecutionStepFailureEvent { failureMetadata { description } } } } } } }"""
-
-        def ended() -> Any:
-            run = self.ask(query, id=run_id)["data"]["runOrError"]
-            return run if run["status"] in ("SUCCESS", "FAILURE", "CANCELED") else None
-
-        run = self.wait(ended)
-        said = [event["failureMetadata"]["description"] for event in run["eventConnection"]["events"] if event]
-        return run["status"], "; ".join(said)
-
-
 @pytest.fixture(scope="module")
-def start(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., Ui]]:
-    """Starts a server in a session of its own, which ends with the module."""
-    folder, running = tmp_path_factory.mktemp("servers"), []
-
-    def started(command: Callable[[int], list[str]], environment: Mapping[str, str] | None = None) -> Ui:
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            port = free.getsockname()[1]
-        path = folder / f"{port}.log"
-        with path.open("wb") as log:
-            process = subprocess.Popen(
-                command(port), stdout=log, stderr=log, env={**os.environ, **(environment or {})}, start_new_session=True
-            )
-        running.append(process)
-        return Ui(port, process, path)
-
-    yield started
-    for process in reversed(running):
-        if process.poll() is None:
-            os.killpg(process.pid, signal.SIGTERM)
-    for process in running:
-        try:
-            process.wait(timeout=20)
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
+def start(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Start]:
+    """Starts a server of Dagster's in a session of its own, which ends with the module."""
+    with servers(tmp_path_factory.mktemp("servers")) as started:
+        yield started

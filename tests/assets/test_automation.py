@@ -58,6 +58,31 @@ def test_a_run_key_names_no_file(look, arrive) -> None:
     assert all("notes" not in run_key for _, run_key in look())
 
 
+def test_a_changed_list_of_opt_outs_or_of_excluded_types_makes_every_delivery_due(look, arrive, installation) -> None:
+    arrive("2026-01-26", [NOTE])
+    before = dict(look())
+    text, opt_outs = installation.read_text(), installation.with_name("optouts.csv")
+    opt_outs.write_text("patient_id\nZebulon\n")
+    try:
+        requested = [before]
+        for exclusions in ('opt_outs = "optouts.csv"', 'opt_outs = "optouts.csv"\nnote_types = ["hiv"]'):
+            installation.write_text(f"{text}\n[exclusions]\n{exclusions}\n")
+            requested.append(dict(look()))
+            assert look() == []
+        opt_outs.write_text("patient_id\nZebulon\nQuarmby\n")
+        requested.append(dict(look()))
+        assert all(found.keys() == before.keys() for found in requested)
+        run_keys = [run_key for found in requested for run_key in found.values()]
+        assert len(set(run_keys)) == len(run_keys)
+        assert "Zebulon" not in "".join(run_keys)
+        opt_outs.write_text("patient_id\n\n")
+        with pytest.raises(dg.Failure, match="opt-outs-unreadable"):
+            look()
+    finally:
+        installation.write_text(text)
+    assert dict(look()).keys() == before.keys()
+
+
 def test_the_schedule_requests_what_research_does_not_hold(definitions, instance, arrive) -> None:
     arrive("2026-01-05", [NOTE])
     arrive("2026-01-12", [NOTE])

@@ -81,7 +81,10 @@ def materialize(definitions: dg.Definitions, tmp_path_factory: pytest.TempPathFa
 def unmeasured(installation: Path, arrive: Callable[..., None], materialize: Materialize) -> None:
     """Two deliveries that are staged, and of which nothing was measured."""
     for delivery in (IN_PROCESS, THROUGH_UI):
-        notes = [{"note_id": text, "patient_id": "p1", "text": text} for text in texts(delivery)]
+        notes = [
+            {"note_id": f"{delivery.watermark}-{number}", "patient_id": "p1", "text": text}
+            for number, text in enumerate(texts(delivery))
+        ]
         arrive(delivery.watermark, notes, "patient_id,first_name,last_name\np1,Zebulon,Quistgaard\n")
         assert materialize(delivery, *BEFORE_THE_GATE) == (True, "")
         publish.stage_delivery(Site(load_settings(installation)), delivery, run_id="staged alone")

@@ -220,6 +220,26 @@ def test_every_bad_note_has_its_reason_and_the_good_ones_go_on(root, deliver):
     ]
 
 
+def test_a_rejection_knows_its_note_where_the_row_says_it_and_never_shows_it(root, deliver):
+    rows = [
+        {"note_id": "zq-1", "text": " "},
+        {"note_id": "zq-2", "text": "x", "note_date": "2026-02-30"},
+        {"note_id": "zq-3", "text": "x" * 51},
+        {"note_id": "zq-4", "text": "a\0b"},
+        {"note_id": "zq-5", "text": "a\ud800b"},
+        {"note_id": "zq-6", "text": "x", "colour": "blue"},
+        {"note_id": "zq-7\0", "text": "x"},
+        {"text": "x"},
+    ]
+    deliver("notes-1.jsonl", _jsonl(*rows) + '{"note_id":"zq-8","text":')
+    deliver("notes-2.parquet", _parquet([{"note_id": "zq-9", "text": b"caf\xe9"}]))
+    deliver("notes-3.csv", "note_id,text\nzq-10,\nzq-11,x,y\n")
+    refused = list(FilesFeed("ehr", root, max_chars=50).notes(DAY))
+    readable = [*(f"zq-{n}" for n in range(1, 7)), None, None, None, "zq-9", "zq-10", None]
+    assert [item.note_id for item in refused] == readable
+    assert "zq" not in f"{refused} {[str(item) for item in refused]}"
+
+
 def test_a_note_may_be_dated_tomorrow_but_no_later(root, deliver):
     # Three days, not two: a midnight between these lines must not matter.
     days = [datetime.now(UTC).date() + timedelta(days=ahead) for ahead in (0, 1, 3)]
@@ -250,7 +270,9 @@ def test_topics_are_this_delivery_s_upserts(root, deliver):
     deliver("patients-1.csv", "patient_id,last_name,birth_date,zip\np1,Doe,1950-02-01,02139\np1,Roe,,\n,Poe,,\n")
     deliver("patients-2.jsonl", _jsonl({"patient_id": "p2", "birth_date": "1950-02-31"}, {"patient_id": 3}))
     deliver("providers.parquet", _parquet([{"provider_id": "d1", "npi": 1000000000}]))
-    deliver("facilities.jsonl", _jsonl({"facility_id": "f1", "name": "Northside", "beds": 12}, {"facility_id": "f2"}))
+    beds = {"facility_id": "f1", "name": "Northside", "beds": 12}
+    twice = [{"facility_id": "f2", "name": name} for name in ("Eastside", "Westside")]
+    deliver("facilities.jsonl", _jsonl(beds, *twice))
     deliver("patients.csv", "patient_id\nolder\n", watermark="2026-01-04")
     topics, refused = FilesFeed("ehr", root).topics(DAY)
     assert topics == Topics.of(
@@ -261,16 +283,18 @@ def test_topics_are_this_delivery_s_upserts(root, deliver):
             Patient("3"),
         ],
         [Provider("d1", npi="1000000000")],
-        [Facility("f2")],
+        [Facility("f2", name="Westside"), Facility("f2", name="Eastside")],
         undated=["p2"],
     )
-    # The first row stands, and the patient is still known by the name in the second.
+    # The first row stands, and the patient, or the clinic, is still known by the name in the second.
+    assert [row.name for row in topics.every_facility()] == ["Eastside", "Westside"]
     assert [row.last_name for row in topics.patients_known_as("p1")] == ["Doe", "Roe"]
     assert [(r.file, r.row, r.reason) for r in refused] == [
         ("patients[0]", 2, Reason.DUPLICATE_ID),
         ("patients[0]", 3, Reason.MISSING_ID),
         ("patients[1]", 1, Reason.IMPOSSIBLE_DATE),
         ("facilities[0]", 1, Reason.UNKNOWN_COLUMN),
+        ("facilities[0]", 3, Reason.DUPLICATE_ID),
     ]
 
 

@@ -7,7 +7,7 @@ from datetime import date, timedelta
 import pytest
 
 from deid_platform.corpora import Reason, Role
-from deid_platform.corpora.rows import record_of, shapes
+from deid_platform.corpora.rows import note_id_of, record_of, shapes
 from deid_platform.errors import Code, DeidError
 from deid_platform.notes import Facility, Note, Patient, Provider, Rejoining, Withdrawal
 
@@ -100,6 +100,35 @@ def test_text_is_kept_code_point_by_code_point(text):
 )
 def test_a_bad_note_is_refused(cells, reason):
     assert _read(cells) is reason
+
+
+@pytest.mark.parametrize(
+    ("cells", "note_id"),
+    [
+        ({**NOTE, "text": ""}, "n1"),
+        ({**NOTE, "text": "a\0b"}, "n1"),
+        ({**NOTE, "note_date": "2026-02-30"}, "n1"),
+        ({**NOTE, "colour": "blue"}, "n1"),
+        ({"note_id": " 7 ", "text": ["x"]}, "7"),
+        ({"note_id": 7, "site": Reason.INVALID_UTF8}, "7"),
+        ({"text": "x"}, None),
+        ({"note_id": " "}, None),
+        ({"note_id": "n\x001"}, None),
+        ({"note_id": "n\udfff1"}, None),
+        ({"note_id": ["n1"]}, None),
+        ({"note_id": True}, None),
+        ({"note_id": Reason.INVALID_UTF8}, None),
+        (Reason.MALFORMED_ROW, None),
+    ],
+)
+def test_a_note_s_id_is_read_from_a_bad_row_where_it_can_be(cells, note_id):
+    assert note_id_of(cells, shapes()[Role.NOTES]) == note_id
+
+
+def test_a_note_s_id_is_read_from_the_column_that_is_mapped_to_it_and_from_notes_alone():
+    shape = shapes(columns={"DOC": "note_id"})
+    assert note_id_of({"DOC": "n1", "note_id": "other"}, shape[Role.NOTES]) == "n1"
+    assert note_id_of({"DOC": "n1", "patient_id": "p"}, shape[Role.WITHDRAWN]) is None
 
 
 def test_the_limit_itself_is_not_over_the_limit():

@@ -111,6 +111,7 @@ write to [[jane.doe+x@mail.example.org|EMAIL]].
 see [[https://portal.example.org/x?y=1|URL]].
 at [[www.example.org/clinic|URL]],
 from [[10.0.12.7|IPADDR]]
+signed in from [[10.0.12.7|IPADDR]]. Then left.
 from [[2001:db8::8a2e:370:7334|IPADDR]]
 range 150-4000
 version 1.2.3

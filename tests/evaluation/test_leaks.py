@@ -244,6 +244,7 @@ SHOWN = Released("progress note", "en", 2026, None, "north", (KEYS.key("note", "
         (replace(SHOWN, note_type="Letter to Ms. Brennock"), "year", "column-note-type"),
         (replace(SHOWN, note_type="letter to thandiwe quillfeather"), "year", "column-note-type"),
         (replace(SHOWN, note_type="call 614 555 0142"), "year", "column-note-type"),
+        (replace(SHOWN, note_type="report of 3/14/2025"), "year", "column-note-type"),
         (replace(SHOWN, note_type="note-1234"), "year", "column-note-type"),
         (replace(SHOWN, language="en-Brennock"), "year", "column-language"),
         (replace(SHOWN, language="Brennock"), "year", "column-language"),

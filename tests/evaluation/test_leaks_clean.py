@@ -15,8 +15,8 @@ from deid_platform.redaction.redact import redact
 
 @pytest.mark.parametrize(
     ("name", "bound"),
-    # benchmarks/leaks.py measured 0.2 % and 0.9 %. Where the policy keeps providers, a physician who shares the
-    # patient's surname raises an alarm: nobody can tell the two apart by the name alone.
+    # benchmarks/leaks.py measured 0.08 % and 0.75 % of notes. Where the policy keeps providers, a physician who
+    # shares the patient's surname raises an alarm: nobody can tell the two apart by the name alone.
     [("safe_harbor_plus_providers", 0.01), ("safe_harbor", 0.03)],
 )
 def test_clean_notes_raise_hardly_any_alarm(name: str, bound: float) -> None:

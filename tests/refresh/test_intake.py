@@ -7,9 +7,16 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from deid_platform.corpora.exclusions import Exclusions
+from deid_platform.detection.gazetteer import institution_terms
 from deid_platform.errors import Code, DeidError
 from deid_platform.notes import Delivery
-from deid_platform.refresh.intake import files_digest, rosters_incomplete, topics_as_of
+from deid_platform.refresh.intake import (
+    files_digest,
+    refuse_empty,
+    rosters_incomplete,
+    topics_as_of,
+    withdrawals_lost,
+)
 from deid_platform.refresh.site import Site
 from deid_platform.settings import ExclusionSettings
 
@@ -129,9 +136,36 @@ def test_both_names_of_a_patient_who_is_delivered_twice_are_known(site, deliver,
     assert [row.last_name for row in known_as] == ["Took", "Quillfeather", "Underbough"]
 
 
+@pytest.mark.parametrize(
+    ("topic", "header", "row"),
+    [
+        ("providers", "provider_id,first_name,last_name", "t,Thandiwe,{}"),
+        ("facilities", "facility_id,name", "t,{} House"),
+    ],
+)
+def test_the_former_name_of_a_provider_and_a_facility_is_still_looked_for(
+    site, deliver, take_in, topic, header, row
+) -> None:
+    def names(delivery: Delivery) -> set[str]:
+        found = " ".join(term for term, _ in institution_terms(topics_as_of(site.store, delivery)))
+        return {name for name in ("quillfeather", "underbough", "took") if name in found}
+
+    deliveries = []
+    for watermark, rows in (("2026-01-15", ["Quillfeather", "Underbough"]), ("2026-01-16", ["Took"])):
+        deliveries.append(deliver(watermark, notes=[{"note_id": "4", "text": "d"}]))
+        path = site.settings.path(site.feed("hospital").path) / watermark / f"{topic}.csv"
+        path.write_text("\n".join([header, *(row.format(name) for name in rows)]))
+        take_in(deliveries[-1])
+        path.unlink()
+    (current,) = getattr(topics_as_of(site.store, deliveries[-1]), topic).values()
+    assert "Took" in (getattr(current, "last_name", None) or current.name)
+    assert names(deliveries[-1]) == {"quillfeather", "underbough", "took"}
+    assert names(deliveries[0]) == {"quillfeather", "underbough"}
+
+
 def test_a_delivery_of_nothing_is_an_error_that_says_why(deliver, take_in) -> None:
     with pytest.raises(DeidError) as error:
-        take_in(deliver("2026-01-26", notes=[{"note_id": "5", "text": "e", "COMMENT": "x"}]))
+        take_in(deliver("2026-01-26", notes=[{"text": "e", "COMMENT": "x"}]))
     assert error.value.code is Code.FEED_EMPTY
     assert error.value.ref == "hospital@2026-01-26: 1 unknown_column"
 
@@ -149,6 +183,96 @@ def test_a_feed_that_is_not_configured_is_named(site) -> None:
     with pytest.raises(DeidError) as error:
         site.reader(Delivery("elsewhere", FIRST).feed)
     assert error.value.ref == "feeds.elsewhere"
+
+
+# Corrections that cannot be read
+
+
+@pytest.mark.parametrize(
+    ("row", "reason"),
+    [
+        ({"text": " "}, "empty_text"),
+        ({"text": "x" * 1_000_001}, "text_too_long"),
+        ({"text": "a\0b"}, "nul_character"),
+        ({"text": "a\ud800b"}, "lone_surrogate"),
+        ({"text": "x", "note_date": "2026-02-30"}, "impossible_date"),
+        ({"text": "x", "COMMENT": "x"}, "unknown_column"),
+        ({"text": ["x"]}, "malformed_row"),
+    ],
+)
+def test_a_refused_correction_withdraws_the_note_and_is_counted_as_what_it_is(
+    site, deliver, take_in, row, reason
+) -> None:
+    delivery = deliver("2026-06-01", notes=[{"note_id": "1", **row}, {"note_id": "2", "text": "Well."}])
+    taken = take_in(delivery)
+    assert (taken.rows, taken.withdrawn, taken.rejected) == (1, 0, {reason: 1})
+    assert site.store.required("source/raw_notes", delivery.key).meta["rejected"] == {reason: 1}
+    assert _statements(site, delivery) == [("1", None, False)]
+
+
+@pytest.mark.parametrize(
+    "notes",
+    [
+        [{"note_id": "1", "text": "Well."}, {"note_id": "1", "text": "Again."}],
+        [{"note_id": "1", "text": "Well."}, {"note_id": "1", "text": ""}],
+        [{"note_id": "1", "text": ""}, {"note_id": "1", "text": "Well."}],
+    ],
+    ids=["twice", "good, then refused", "refused, then good"],
+)
+def test_of_rows_with_one_id_a_good_one_stands(site, deliver, take_in, notes) -> None:
+    delivery = deliver("2026-06-02", notes=notes)
+    take_in(delivery)
+    assert [row["text"] for row in site.store.rows("source/raw_notes", delivery.key)] == ["Well."]
+    assert _statements(site, delivery) == []
+
+
+def test_a_row_without_a_readable_id_withdraws_nothing_and_is_counted(site, deliver, take_in) -> None:
+    good = {"note_id": "2", "text": "Well."}
+    delivery = deliver("2026-06-03", notes=[good, {"note_id": "", "text": "x"}, {"note_id": ["1"], "text": "x"}])
+    assert take_in(delivery).rejected == {"missing_note_id": 1, "malformed_row": 1}
+    assert _statements(site, delivery) == []
+    assert withdrawals_lost(site.store, delivery) == 0
+
+
+def test_a_delivery_of_refused_corrections_alone_goes_on_until_they_are_hidden(site, deliver, take_in) -> None:
+    delivery = deliver("2026-06-04", notes=[{"note_id": "1", "text": ""}])
+    assert take_in(delivery).rows == 0
+    assert _statements(site, delivery) == [("1", None, False)]
+    with pytest.raises(DeidError) as error:
+        refuse_empty(site.store, delivery)
+    assert (error.value.code, error.value.ref) == (Code.FEED_EMPTY, "hospital@2026-06-04: 1 empty_text")
+
+
+# Withdrawals that cannot be read
+
+
+@pytest.mark.parametrize(
+    ("withdrawn", "rejoined", "lost"),
+    [
+        ([{"note_id": "1"}, {"patient_id": "p"}], [{"patient_id": "q"}], 0),
+        ([{"note_id": "nobody's"}, {"patient_id": "nobody"}], [{"patient_id": "nobody else"}], 0),
+        ([{"patient_id": "p", "COMMENT": "x"}], [], 1),
+        ([{"patient_id": "p"}, {"patient_id": "p"}], [{"patient_id": "q"}, {"patient_id": "q"}], 0),
+        ([{"note_id": "1", "patient_id": "p"}], [], 1),
+        ([{"note_id": "", "patient_id": ""}, {"note_id": "1", "patient_id": ""}], [], 1),
+        ([{"patient_id": "p\0"}], [], 1),
+        ([{"patient_id": "p"}], [{"patient_id": "q\0"}, {"patient_id": "r"}], 1),
+    ],
+)
+def test_a_refused_withdrawal_is_lost_unless_it_names_what_is_not_known_or_repeats_another(
+    site, deliver, take_in, withdrawn, rejoined, lost
+) -> None:
+    files = {"withdrawn": withdrawn, "rejoined": rejoined or [{"patient_id": "elsewhere"}]}
+    delivery = deliver("2026-06-05", notes=[{"note_id": "1", "text": "x"}], **files)
+    take_in(delivery)
+    assert withdrawals_lost(site.store, delivery) == lost
+
+
+def test_a_file_of_withdrawals_that_cannot_be_opened_is_one_lost_row(site, deliver, take_in) -> None:
+    delivery = deliver("2026-06-06", notes=[{"note_id": "1", "text": "x"}])
+    (site.settings.path(site.feed("hospital").path) / "2026-06-06" / "withdrawn.xlsx").write_text("x")
+    take_in(delivery)
+    assert withdrawals_lost(site.store, delivery) == 1
 
 
 # Who comes back

@@ -6,8 +6,9 @@ import datetime
 
 import pytest
 
+from deid_platform.corpora.exclusions import Exclusions
 from deid_platform.errors import Code, DeidError
-from deid_platform.refresh import bench, publish
+from deid_platform.refresh import bench, publish, tables
 from deid_platform.refresh.site import Site
 from deid_platform.refresh.summary import release_summary
 from deid_platform.reports.summary import summary_markdown
@@ -167,6 +168,80 @@ def test_withdrawals_wait_for_nothing(site, deliver, run, take_in) -> None:
     assert publish.promote_delivery(site, second).approved == 0
 
 
+def test_a_refused_correction_hides_the_older_version_at_once_and_until_a_good_one_comes(site, deliver, run) -> None:
+    notes = [{"note_id": n, "text": f"Version one of {n}."} for n in ("r1", "r2")]
+    first = deliver("2026-03-10", notes=notes)
+    run(first)
+    publish.promote_delivery(site, first)
+    refused = {"note_id": "r1", "text": "Version two.", "note_date": "2026-02-30"}
+    second = deliver("2026-03-11", notes=[refused, {"note_id": "r3", "text": "Good."}])
+    run(second)
+    # Hidden while the gate has not been asked, and whatever it answers.
+    assert seen(site).keys() & {key(site, n) for n in ("r1", "r2")} == {key(site, "r2")}
+    publish.promote_delivery(site, second)
+    assert publish.pending(site, [second]) == []
+    assert seen(site).keys() & {key(site, n) for n in ("r1", "r3")} == {key(site, "r3")}
+    third = deliver("2026-03-12", notes=[{"note_id": "r1", "text": "Version three."}])
+    run(third)
+    publish.promote_delivery(site, third)
+    assert seen(site)[key(site, "r1")] == "Version three."
+
+
+def test_a_delivery_of_refused_corrections_alone_hides_and_is_then_an_error(site, deliver, take_in, redacted) -> None:
+    assert key(site, "r2") in seen(site)
+    delivery = deliver("2026-03-13", notes=[{"note_id": "r2", "text": ""}])
+    take_in(delivery)
+    redacted(delivery)
+    publish.stage_withdrawals(site, delivery, run_id="run-4")
+    assert key(site, "r2") not in seen(site)
+    with pytest.raises(DeidError) as error:
+        publish.stage_delivery(site, delivery, run_id="run-4")
+    assert (error.value.code, error.value.ref) == (Code.FEED_EMPTY, "hospital@2026-03-13: 1 empty_text")
+
+
+def test_a_withdrawal_that_nobody_can_read_stops_the_delivery_and_the_others_hold(site, deliver, run) -> None:
+    first = deliver("2026-03-20", notes=[{"note_id": n, "patient_id": f"p{n}", "text": "Here."} for n in ("l1", "l2")])
+    run(first)
+    publish.promote_delivery(site, first)
+    notes = [{"note_id": "l3", "text": "New."}]
+    said = [{"patient_id": "pl1", "note_id": ""}, {"patient_id": "pl2", "note_id": "l2"}]
+    second = deliver("2026-03-21", notes=notes, withdrawn=said)
+    staged = run(second)
+    (parity,) = (row for row in publish.record_measurements(site, staged) if row.requirement == "parity")
+    assert (parity.passed, parity.measured["withdrawals_lost"]) == (False, 1)
+    with pytest.raises(DeidError) as error:
+        publish.promote_delivery(site, second)
+    assert error.value.ref == "hospital@2026-03-21: parity"
+    assert seen(site).keys() & {key(site, n) for n in ("l1", "l2", "l3")} == {key(site, "l2")}
+    run(deliver("2026-03-21", notes=notes, withdrawn=[{"patient_id": "pl1"}, {"patient_id": "pl2"}]))
+    publish.promote_delivery(site, second)
+    assert seen(site).keys() & {key(site, n) for n in ("l1", "l2", "l3")} == {key(site, "l3")}
+
+
+def test_withdrawals_that_were_sealed_before_anyone_could_rejoin_are_withdrawals(site, deliver, take_in) -> None:
+    delivery = deliver("2026-03-30", withdrawn=[{"note_id": "o1"}, {"patient_id": "po1"}])
+    take_in(delivery)
+    (table,) = site.store.read(tables.WITHDRAWALS, delivery.key)
+    site.store.write(tables.WITHDRAWALS, delivery.key, [table.drop_columns("rejoined")], meta=lambda: {"rejected": {}})
+    assert publish.stage_withdrawals(site, delivery, run_id="run-5") == 2
+
+
+def test_a_withdrawal_that_comes_late_takes_nothing_from_who_rejoined_after_it(site, deliver, run) -> None:
+    first = deliver("2026-04-10", notes=[{"note_id": "b1", "patient_id": "pb", "text": "Here."}])
+    back = deliver("2026-04-14", rejoined=[{"patient_id": "pb"}])
+    for delivery in (first, back):
+        run(delivery)
+        publish.promote_delivery(site, delivery)
+    late = deliver("2026-04-12", withdrawn=[{"patient_id": "pb"}])
+    run(late)
+    assert key(site, "b1") in seen(site)
+    publish.promote_delivery(site, late)
+    assert key(site, "b1") in seen(site)
+    later = deliver("2026-04-15", withdrawn=[{"patient_id": "pb"}])
+    run(later)
+    assert key(site, "b1") not in seen(site)
+
+
 def test_a_withdrawal_stands_before_the_note_that_it_withdraws(site, deliver, run) -> None:
     later = deliver("2026-04-02", withdrawn=[{"note_id": "early"}])
     run(later)
@@ -195,6 +270,57 @@ def test_another_profile_or_recipe_makes_a_promoted_delivery_due_again(site, del
     narrower = site.settings.root / "narrower.toml"
     narrower.write_text(site.settings.root.joinpath("deid.toml").read_text().replace('"progress note", ', ""))
     assert publish.pending(Site(load_settings(narrower)), [delivery]) == [delivery]
+
+
+CHANGES = {
+    "a corrected note": {"notes": [{"note_id": "k", "text": "Version two."}]},
+    "a withdrawal more": {"notes": [{"note_id": "k", "text": "Version one."}], "withdrawn": [{"note_id": "k0"}]},
+    "rows without a note": {"notes": [{"note_id": "k", "text": "Version one."}], "patients": [{"patient_id": "pk"}]},
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_run_that_is_killed_at_any_step_leaves_a_changed_delivery_due(
+    site, deliver, take_in, redacted, run, change
+) -> None:
+    watermark = f"2026-06-{10 + list(CHANGES).index(change)}"
+    delivery = deliver(watermark, notes=[{"note_id": "k", "text": "Version one."}])
+    run(delivery)
+    publish.promote_delivery(site, delivery)
+    assert publish.pending(site, [delivery]) == []
+    deliver(watermark, **CHANGES[change])
+    steps = (
+        lambda: None,
+        lambda: take_in(delivery),
+        lambda: redacted(delivery),
+        lambda: publish.stage_withdrawals(site, delivery, run_id="run-6"),
+        lambda: run(delivery),
+    )
+    for step in steps:
+        step()
+        assert publish.pending(site, [delivery]) == [delivery]
+    publish.promote_delivery(site, delivery)
+    assert publish.pending(site, [delivery]) == []
+    assert seen(site)[key(site, "k")] == CHANGES[change]["notes"][0]["text"]
+
+
+def test_what_is_made_again_of_the_same_files_is_still_held(site, deliver, take_in, redacted, run) -> None:
+    delivery = deliver("2026-06-20", notes=[{"note_id": "h", "text": "Held."}])
+    run(delivery)
+    publish.promote_delivery(site, delivery)
+    take_in(delivery)
+    redacted(delivery)
+    assert publish.pending(site, [delivery]) == []
+
+
+def test_the_list_of_opt_outs_is_read_once_for_all_deliveries(site, deliver, monkeypatch) -> None:
+    read = []
+    load = Exclusions.load
+    monkeypatch.setattr(Exclusions, "load", lambda settings: read.append(1) or load(settings))
+    deliveries = site.deliveries()
+    assert len(deliveries) > 2
+    publish.pending(site, deliveries)
+    assert len(read) == 1
 
 
 def test_a_feed_that_is_no_demonstration_is_refused_by_the_embedded_server(site, deliver, run, embedded_server) -> None:

@@ -31,7 +31,7 @@ import pytest
 sys.path.append(str(Path(__file__).parent))
 
 from sentinel_faults import KILL, LIE, RAISE, UNREDACTABLE
-from sentinel_markers import TYPE, Scene
+from sentinel_markers import TYPE, Scene, word
 from sentinel_search import Find, Marker, Search
 
 from deid_platform.errors import Code
@@ -41,6 +41,7 @@ from deid_platform.warehouse.server import EmbeddedServer, psql_binary
 
 pytestmark = pytest.mark.slow
 
+DEID = Path(sys.executable).with_name("deid")
 FEED = "hospital"
 CONFIG = f"""
 site = "north"
@@ -137,81 +138,107 @@ class Aftermath:
         return self.root / "out"
 
     def run(self, name: str, *commands: str) -> None:
-        """Runs `deid`, its standard output and error into one file each."""
+        """Runs command lines of `deid` with the faults in place."""
         plan = self.out / f"{name}.json"
         places = {"feed": str(self.root / "deliveries"), "home": str(self.home), "out": str(self.out)}
         plan.write_text(json.dumps({"faults": {w: faults for w, (faults, _) in STAGES.items()}, **places}))
-        program = [sys.executable, str(Path(__file__).with_name("sentinel_faults.py")), str(plan), *commands]
+        self._run(name, [sys.executable, str(Path(__file__).with_name("sentinel_faults.py")), str(plan), *commands])
+        self.statuses[name] = dict(re.findall(r"^(\w+) ended with (\d+)$", self.said[name], re.M))
+
+    def retract(self, watermark: str) -> None:
+        """Reports a word of a clean note as leaked, as an analyst would."""
+        words = [marker.value.lower() for marker in self.markers if marker.prose and marker.name.startswith(watermark)]
+        with Warehouse(EmbeddedServer(self.home)).begin(Role.ANALYST) as connection:
+            shown = connection.exec_driver_sql("SELECT note_key, text FROM research.notes").all()
+        key, start = next((row.note_key, row.text.index(words[0])) for row in shown if words[0] in row.text)
+        span = f"{start}:{start + len(words[0])}"
+        deid = [str(DEID), "retract", key, "--span", span, "--label", "PATIENT", "--who", "Quality Nurse"]
+        self.statuses["retract"] = {"retract": str(self._run("retract", deid))}
+
+    def _run(self, name: str, program: list[str]) -> int:
         streams = [self.out / f"{name}.stdout", self.out / f"{name}.stderr"]
         with streams[0].open("wb") as out, streams[1].open("wb") as err, self.processes.watched():
-            subprocess.run(program, stdout=out, stderr=err, cwd=self.root / "cwd", check=False)
+            ended = subprocess.run(program, stdout=out, stderr=err, cwd=self.root / "cwd", check=False)
         self.said[name] = "".join(stream.read_text() for stream in streams)
-        self.statuses[name] = dict(re.findall(r"^(\w+) ended with (\d+)$", streams[0].read_text(), re.M))
+        return ended.returncode
+
+    def search(self, secret: Marker) -> None:
+        """Looks at everything outside the PHI zone; prose may lie in what holds the notes that analysts read."""
+        zone = {self.home / "store", *(self.root / name for name in ("deliveries", "gold", "inputs"))}
+        everywhere = Search([*self.markers, secret])
+        self.finds = everywhere.in_tree(
+            self.root, leave_out=zone, database={self.home / "postgres", self.out / "notes.sql"}
+        )
+        for arguments in self.processes.arguments:
+            self.finds |= everywhere.in_bytes(arguments, "arguments of a process")
+        # The secret is in the environment: that is where it comes from.
+        notes_alone = Search(self.markers)
+        for environment in set(self.processes.environments.values()):
+            self.finds |= notes_alone.in_bytes(environment, "environment of a process")
 
 
 @pytest.fixture(scope="module")
 def aftermath() -> Iterator[Aftermath]:
     # Not under tmp_path: a socket's path may have no more than about 100 characters.
     left = Aftermath(Path(tempfile.mkdtemp(prefix="deid-sentinel-")))
-    root = left.root
-    for folder in ("cwd", "out", "tmp", "user", "inputs"):
-        (root / folder).mkdir(mode=0o700)
-    (root / "deid.toml").write_text(CONFIG)
-    (root / "workers.toml").write_text(CONFIG + "[detection]\nworkers = 2\n")
-    scenes = [Scene(UNBROKEN, faulty=(RAISE, LIE, UNREDACTABLE), bad_rows=True)]
-    scenes += [Scene(watermark, faulty=(RAISE, KILL) if watermark == WORKERS else ()) for watermark in STAGES]
-    for scene in scenes:
-        left.markers += scene.write(root / "deliveries", root / "gold")
-    (root / "inputs" / "optouts.csv").write_text(f"patient_id\n{scenes[0].opted_out}\n")
-    stray = Marker("name of a folder that is no delivery", "Zhuvexaqui")
-    (root / "deliveries" / stray.value).mkdir()
-    secret = secrets.token_hex(32)
-    search = Search([*left.markers, stray, Marker("the key secret", secret)])
-    server = EmbeddedServer(left.home)
+    root, server, secret = left.root, EmbeddedServer(left.home), secrets.token_hex(32)
+    _install(left)
     try:
         with pytest.MonkeyPatch.context() as patch:
             for name in ("DEID_WAREHOUSE_URL", "DEID_SECRET_FILE", "DAGSTER_HOME", "XDG_RUNTIME_DIR", "DEID_DEBUG"):
                 patch.delenv(name, raising=False)
             for name in ("CONFIG", "CACHE", "DATA", "STATE"):
                 patch.setenv(f"XDG_{name}_HOME", str(root / "user" / name.lower()))
-            patch.setenv("HOME", str(root / "user"))
-            patch.setenv("TMPDIR", str(root / "tmp"))
-            patch.setenv("DEID_SECRET", secret)
-            patch.setenv("DEID_CONFIG", str(root / "deid.toml"))
-            patch.setenv("COLUMNS", "200")
-            patch.setenv("TERM", "dumb")
-            refresh = f"refresh --config {root / 'workers.toml'} --delivery {FEED}@{WORKERS}"
-            shutil.move(root / "deliveries" / WORKERS, root / "inputs" / WORKERS)
+            places = {"HOME": root / "user", "TMPDIR": root / "tmp", "DEID_CONFIG": root / "deid.toml"}
+            for name, value in {**places, "DEID_SECRET": secret, "COLUMNS": "200", "TERM": "dumb"}.items():
+                patch.setenv(name, str(value))
             left.run("stages", "db bootstrap", "refresh", "doctor")
             shutil.move(root / "inputs" / WORKERS, root / "deliveries" / WORKERS)
-            bad = next((root / "deliveries" / UNBROKEN).glob("notes*.jsonl"))
-            (root / "inputs" / "notes.jsonl").write_bytes(bad.read_bytes())
-            (root / "inputs" / "gold.jsonl").write_bytes(bad.read_bytes())
-            redact = f"redact {root / 'inputs' / 'notes.jsonl'} -o {root / 'inputs' / 'redacted.jsonl'}"
-            left.run("workers", refresh, redact, f"evaluate {root / 'inputs' / 'gold.jsonl'}")
-            _dump(server, root / "out" / "dump.sql")
-            zone = {left.home / "store", root / "deliveries", root / "gold", root / "inputs"}
-            left.finds = search.in_tree(root, leave_out=zone, database={left.home / "postgres", left.out / "dump.sql"})
-            for seen in left.processes.arguments:
-                left.finds |= search.in_bytes(seen, "arguments of a process")
-            without_secret = Search([*left.markers, stray])
-            for seen in set(left.processes.environments.values()):
-                left.finds |= without_secret.in_bytes(seen, "environment of a process")
+            left.run(
+                "workers",
+                f"refresh --config {root / 'workers.toml'} --delivery {FEED}@{WORKERS}",
+                f"redact {root / 'inputs' / 'notes.jsonl'} -o {root / 'inputs' / 'redacted.jsonl'}",
+                f"evaluate {root / 'inputs' / 'notes.jsonl'}",
+            )
+            left.retract(UNBROKEN)
+            _dump(server, left.out)
+        left.search(Marker("the key secret", secret))
         yield left
     finally:
         server.stop(force=True)
         shutil.rmtree(root, ignore_errors=True)
 
 
-def _dump(server: EmbeddedServer, path: Path) -> None:
-    """The database as SQL, which shows what its files hold compressed; and the files as they are meant to be."""
+def _install(left: Aftermath) -> None:
+    """An installation to which everything has arrived but the last delivery."""
+    root = left.root
+    for folder in ("cwd", "out", "tmp", "user", "inputs"):
+        (root / folder).mkdir(mode=0o700)
+    (root / "deid.toml").write_text(CONFIG)
+    (root / "workers.toml").write_text(CONFIG + "[detection]\nworkers = 2\n")
+    unbroken = Scene(UNBROKEN, faulty=(RAISE, LIE, UNREDACTABLE), bad_rows=True)
+    for scene in (unbroken, *(Scene(watermark) for watermark in STAGES if watermark != WORKERS)):
+        left.markers += scene.write(root / "deliveries", root / "gold")
+    left.markers += Scene(WORKERS, faulty=(RAISE, KILL)).write(root / "inputs", root / "gold")
+    (root / "inputs" / "optouts.csv").write_text(f"patient_id\n{unbroken.opted_out}\n")
+    notes = next((root / "deliveries" / UNBROKEN).glob("notes*.jsonl"))
+    shutil.copyfile(notes, root / "inputs" / "notes.jsonl")
+    stray = Marker("name of a folder that is no delivery", word("stray"))
+    (root / "deliveries" / stray.value).mkdir()
+    left.markers.append(stray)
+
+
+def _dump(server: EmbeddedServer, folder: Path) -> None:
+    """The database as SQL, which shows what its files hold compressed: the notes for themselves, then all else."""
     warehouse = Warehouse(server)
     with warehouse.administer(maintenance=True) as connection:
         connection.exec_driver_sql("CHECKPOINT")
     status = server.status()
     program = [str(Path(psql_binary()).with_name("pg_dump")), "-h", str(status.socket), "-p", str(status.port)]
-    with path.open("wb") as stream:
-        subprocess.run([*program, "-U", "postgres", warehouse.database], stdout=stream, check=True)
+    for name, choice in (("notes.sql", "--schema"), ("the rest.sql", "--exclude-schema")):
+        schemas = [f"{choice}={schema}" for schema in ("research", "staging")]
+        with (folder / name).open("wb") as stream:
+            subprocess.run([*program, "-U", "postgres", *schemas, warehouse.database], stdout=stream, check=True)
 
 
 def test_nothing_of_a_note_or_a_topic_lies_outside_the_phi_zone(aftermath: Aftermath) -> None:
@@ -256,19 +283,22 @@ def test_what_is_not_broken_goes_on(aftermath: Aftermath) -> None:
     assert aftermath.statuses == {
         "stages": {"db": "0", "refresh": "1", "doctor": "1"},
         "workers": {"refresh": "1", "redact": "3", "evaluate": "1"},
+        "retract": {"retract": "0"},
     }
     assert f"{FEED}@{UNBROKEN}: promoted" in aftermath.said["stages"]
     assert "Traceback" not in "".join(aftermath.said.values())
 
 
-def test_analysts_read_the_clean_notes_of_unbroken_and_of_broken_runs(aftermath: Aftermath) -> None:
+@pytest.mark.parametrize(("watermark", "notes"), [(UNBROKEN, 1), (WORKERS, 2)])
+def test_analysts_read_what_is_clean_but_for_the_note_that_one_of_them_reported(
+    aftermath: Aftermath, watermark: str, notes: int
+) -> None:
     with Warehouse(EmbeddedServer(aftermath.home)).begin(Role.ANALYST) as connection:
         texts = connection.exec_driver_sql("SELECT text FROM research.notes").scalars().all()
-    for watermark in (UNBROKEN, WORKERS):
-        said = [m.value.lower() for m in aftermath.markers if m.prose and m.name.startswith(watermark)]
-        shown = [text for text in texts if any(f"Feels {word} today" in text for word in said)]
-        assert len(shown) == 2
-        assert all(text.startswith("[PATIENT]") for text in shown)
+    words = [m.value.lower() for m in aftermath.markers if m.prose and m.name.startswith(watermark)]
+    shown = [text for text in texts if any(f"Feels {word} today" in text for word in words)]
+    assert len(shown) == notes
+    assert all(text.startswith("[PATIENT]") for text in shown)
 
 
 def test_notes_that_break_the_detector_or_kill_its_worker_are_quarantined(aftermath: Aftermath) -> None:

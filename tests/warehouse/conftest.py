@@ -67,6 +67,16 @@ class Scene:
     def __init__(self, warehouse: Warehouse) -> None:
         self.warehouse = warehouse
 
+    def empty(self) -> None:
+        """Forgets all that happened, under the `demo` profile."""
+        with self.warehouse.administer() as connection:
+            connection.exec_driver_sql("SET session_replication_role = replica")  # past append-only and foreign keys
+            for table in CONTENT:
+                connection.exec_driver_sql(f"DELETE FROM {table}")
+            connection.exec_driver_sql("DELETE FROM ctl.profile WHERE name NOT IN ('demo', 'production')")
+            connection.exec_driver_sql("DELETE FROM ctl.project")
+        configure(self.warehouse.admin_engine(), "demo")
+
     def delivery(self, watermark: str) -> Delivery:
         return Delivery("clinic", watermark)
 
@@ -216,14 +226,9 @@ def emptied(fresh_database: Callable[[], AbstractContextManager[Warehouse]]) -> 
 @pytest.fixture
 def scene(emptied: Warehouse) -> Scene:
     """A scene in an empty database with the `demo` profile; for tests that change no table or function."""
-    with emptied.administer() as connection:
-        connection.exec_driver_sql("SET session_replication_role = replica")  # past append-only and foreign keys
-        for table in CONTENT:
-            connection.exec_driver_sql(f"DELETE FROM {table}")
-        connection.exec_driver_sql("DELETE FROM ctl.profile WHERE name NOT IN ('demo', 'production')")
-        connection.exec_driver_sql("DELETE FROM ctl.project")
-    configure(emptied.admin_engine(), "demo")
-    return Scene(emptied)
+    made = Scene(emptied)
+    made.empty()
+    return made
 
 
 @pytest.fixture

@@ -95,7 +95,7 @@ class LeakCheck:
         found = set(self._in_text(note, known_as, redacted, sorted(applied)))
         if released is not None:
             found.update(columns_left(note, known_as, released, self.policy))
-            if released.note_type and self._of_people(note, known_as, readings(released.note_type)):
+            if released.note_type and self._left(note, known_as, released.note_type) - self.exempt:
                 found.add(LeakKind.COLUMN_TYPE)
         return tuple(Leak(kind) for kind in LeakKind if kind in found - self.exempt)
 

@@ -62,7 +62,7 @@ class NameForms:
             words |= dict.fromkeys(part for part in parts if _tells(part))
             # What stands behind an apostrophe is also written alone.
             behind = re.findall(r"(?<=[^\W\d_]')[^\W\d_]{4,}", fold(spelling))
-            words |= dict.fromkeys(part for part in behind if part not in word_list("common_words"))
+            words |= dict.fromkeys(part for part in behind if not is_ordinary(part))
             if len(parts) > 1 and len("".join(parts)) >= SHORTEST_NAME:
                 words["".join(parts)] = None
         return cls(tuple(words), tuple(_damaged(name)))
@@ -124,22 +124,27 @@ class PersonForms:
         initialled: set[str] = set()
         if first and len(last) >= _SHORTEST_GLUED:
             initialled = {first[0] + last, last + first[0], first[0] + middle[:1] + last, last + first[0] + middle[:1]}
-        return cls(names, glued, frozenset(initialled - word_list("common_words")), _together(patient, first, last))
+        return cls(
+            names,
+            glued,
+            frozenset(form for form in initialled if not is_ordinary(form)),
+            _together(patient, first, last),
+        )
 
 
 def _together(patient: Patient, first: str, last: str) -> re.Pattern[str] | None:
-    """A full name, or a title and a surname, of which no part would count alone; None where one would."""
+    """What must stand together to be a name: the full one where no part counts alone, and a title with a surname
+    that is too short or a particle; None where neither is needed."""
     if not first or not last or not patient.first_name or not patient.last_name:
-        return None
-    if any(_tells(part) and part not in word_list("common_words") for part in (first, last)):
         return None
     one, two = (re.escape(name.strip()) for name in (patient.first_name, patient.last_name))
     between = r"[\s,_-]{1,3}(?:[^\W\d_]\.?[\s,]{1,2})?"
-    titled = "" if len(last) >= SHORTEST_NAME else f"|{_TITLE}{two}"
-    return re.compile(
-        rf"(?<![^\W_])(?:{one}{between}{two}|{two}{between}{one}|{re.escape(first[0])}\.\s?{two}{titled})(?![^\W_])",
-        re.IGNORECASE,
-    )
+    ways = []
+    if not any(_tells(part) and not is_ordinary(part) for part in (first, last)):
+        ways = [f"{one}{between}{two}", f"{two}{between}{one}", rf"{re.escape(first[0])}\.\s?{two}"]
+    if not _tells(last):
+        ways.append(f"(?P<titled>{_TITLE}{two})")
+    return re.compile(rf"(?<![^\W_])(?:{'|'.join(ways)})(?![^\W_])", re.IGNORECASE) if ways else None
 
 
 def names_left(person: PersonForms, reading: Reading) -> Iterator[LeakKind]:
@@ -151,14 +156,20 @@ def names_left(person: PersonForms, reading: Reading) -> Iterator[LeakKind]:
         yield LeakKind.LAST_NAME
     if person.together is not None:
         for match in person.together.finditer(reading.text):
-            # The last word is the name's whichever way round it stands.
-            if _CAPITALISED.findall(match.group())[-1][0].isupper() and match.group()[0].isupper():
+            # The last word is the name's, whichever way round it stands; the first may be a title.
+            last = _CAPITALISED.findall(match.group())[-1]
+            if last[0].isupper() and (match.groupdict().get("titled") or match.group()[0].isupper()):
                 yield LeakKind.LAST_NAME
                 break
 
 
+def is_ordinary(word: str) -> bool:
+    """Whether a word is one that running text is full of, name or not."""
+    return word in word_list("common_words") or word in word_list("function_words")
+
+
 def _word_left(word: str, reading: Reading) -> bool:
-    if word in word_list("common_words"):
+    if is_ordinary(word):
         return word in reading.words and _written_as_name(word, reading.text)
     if word in reading.words or f"{word}s" in reading.words:
         return True
@@ -187,7 +198,7 @@ def _spells(word: str, pieces: list[str], folded: str) -> bool:
         parted = _SPELLED_BETWEEN
     elif len(word) < _SHORTEST_SPLIT:
         return False
-    elif all(p in word_list("function_words") or p in word_list("common_words") for p in pieces):
+    elif all(map(is_ordinary, pieces)):
         parted = _HYPHEN_BETWEEN
     else:
         parted = _PIECES_BETWEEN

@@ -18,7 +18,7 @@ from itertools import pairwise
 from ahocorasick_rs import AhoCorasick
 
 from deid_platform.evaluation.leaks.kinds import LeakKind
-from deid_platform.evaluation.leaks.names import SHORTEST_NAME, name_parts
+from deid_platform.evaluation.leaks.names import SHORTEST_NAME, is_ordinary, name_parts
 from deid_platform.evaluation.leaks.reading import Reading, digits_of, fold, line_of, word_list
 from deid_platform.evaluation.leaks.roster import LONG_NUMBER, NATIONAL_NUMBER, SSN_DIGITS, mrn_of
 from deid_platform.notes import Patient, Provider, Topics
@@ -79,7 +79,7 @@ class Strangers:
                 self._mrns.update(_telling_mrn(row))
                 self._numbers.update(_telling_numbers(row))
                 self._emails.update(_telling_email(row))
-        spared = {line for p in topics.providers.values() for line in full_names(p)} if spare_providers else set()
+        spared = {line for p in topics.every_provider() for line in full_names(p)} if spare_providers else set()
         self._names = Phrases(line for line, count in bearers.items() if count <= FEW_BEARERS and line not in spared)
 
     def __repr__(self) -> str:
@@ -151,7 +151,7 @@ def _as_name(word: str) -> bool:
 
 
 def _ordinary(word: str) -> bool:
-    return len(word) < SHORTEST_NAME or word in word_list("common_words") or word in word_list("function_words")
+    return len(word) < SHORTEST_NAME or is_ordinary(word)
 
 
 def _identifiers(folded: str) -> Iterator[str]:
