@@ -13,13 +13,12 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from importlib import resources
 from pathlib import Path
-from typing import Any, TypeVar
-
-import yaml
+from typing import TypeVar
 
 from deid_platform.errors import Code, DeidError
 from deid_platform.keys import package_digest, plain_digest
 from deid_platform.labels import Label
+from deid_platform.strict_yaml import read_yaml
 
 _SHIPPED = resources.files("deid_platform.redaction") / "policies"
 _FIELDS = ("name", "title", "legal_basis", "description", "tag", "tag_with_value", "labels", "structured")
@@ -121,9 +120,8 @@ def parse_policy(source: bytes) -> Policy:
         DeidError: `policy-invalid`, naming the key that is missing, unknown, doubled or of the wrong kind.
     """
     try:
-        # A subclass of SafeLoader: it builds plain values only.
-        content = yaml.load(source.decode("utf-8"), Loader=_StrictLoader)  # noqa: S506
-    except (yaml.YAMLError, UnicodeDecodeError, ValueError, RecursionError):
+        content = read_yaml(source)
+    except ValueError:
         raise DeidError(Code.POLICY_INVALID, "not a YAML mapping without doubled keys") from None
     top = _mapping(content, "policy", _FIELDS)
     texts = {key: _text(top, key) for key in _FIELDS[:6]}
@@ -138,16 +136,6 @@ def parse_policy(source: bytes) -> Policy:
         labels={label: _action(label, labels[label.value]) for label in Label},
         note_date=_member(NoteDateRule, structured["note_date"], "structured.note_date"),
     )
-
-
-class _StrictLoader(yaml.SafeLoader):
-    """Refuses doubled keys: of `PATIENT: tag` and a later `PATIENT: keep`, YAML would silently take the later."""
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        keys = [key.value for key, _ in node.value]
-        if len(keys) != len(set(map(str, keys))):
-            raise yaml.constructor.ConstructorError(None, None, "doubled key", node.start_mark)
-        return super().construct_mapping(node, deep)
 
 
 def _mapping(value: object, where: str, keys: tuple[str, ...]) -> dict[str, object]:

@@ -32,10 +32,10 @@ from deid_platform.redaction.redact import redact
 from deid_platform.redaction.structured import released_date
 from deid_platform.refresh import tables
 from deid_platform.store import Manifest, NoteStore
+from deid_platform.warehouse.expectations import OTHER_TYPE
 from deid_platform.warehouse.staging import Status
 
 CLEAN, QUARANTINED = Status.CLEAN.value, Status.QUARANTINED.value
-OTHER_TYPE = "other"
 
 
 @dataclass(frozen=True)

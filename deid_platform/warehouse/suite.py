@@ -16,10 +16,10 @@ from enum import StrEnum
 from importlib import resources
 from typing import TYPE_CHECKING, Annotated, Any
 
-import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from deid_platform.errors import Code, DeidError
+from deid_platform.strict_yaml import read_yaml
 
 if TYPE_CHECKING:
     from great_expectations import ExpectationSuite
@@ -111,12 +111,11 @@ def parse_suite(source: bytes, *, figures: Collection[str]) -> Suite:
         DeidError: `suite-invalid`, naming the key that is missing, unknown, doubled or of the wrong kind.
     """
     try:
-        # A subclass of SafeLoader: it builds plain values only.
-        suite = Suite.model_validate(yaml.load(source, Loader=_StrictLoader))  # noqa: S506
+        suite = Suite.model_validate(read_yaml(source))
     except ValidationError as error:
         faults = {f"{'.'.join(map(_shown, fault['loc'])) or 'suite'} ({fault['type']})" for fault in error.errors()}
         raise DeidError(Code.SUITE_INVALID, ", ".join(sorted(faults))) from None
-    except (yaml.YAMLError, ValueError, RecursionError):
+    except ValueError:
         raise DeidError(Code.SUITE_INVALID, "not YAML without doubled keys") from None
     names: set[str] = set()
     for expectation in suite.expectations:
@@ -174,16 +173,6 @@ def build_suite(suite: Suite, figures: Mapping[str, object]) -> ExpectationSuite
 def _shown(key: str | int) -> str:
     # A file that is no suite at all (notes, say) must not be quoted as a key.
     return str(key) if isinstance(key, int) or _SAFE_KEY.fullmatch(key) else "a key"
-
-
-class _StrictLoader(yaml.SafeLoader):
-    """Refuses doubled keys: of two `max_value`, YAML would silently take the later."""
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        keys = [key.value for key, _ in node.value]
-        if len(keys) != len(set(map(str, keys))):
-            raise yaml.constructor.ConstructorError(None, None, "doubled key", node.start_mark)
-        return super().construct_mapping(node, deep)
 
 
 def _resolved(value: Argument, figures: Mapping[str, object]) -> object:
