@@ -117,6 +117,17 @@ def test_of_two_rows_of_one_patient_the_later_stands_and_the_earlier_is_known() 
     assert Topics.of([ASH, ASH]).former == {}
 
 
+def test_providers_and_facilities_stay_known_by_every_row_too() -> None:
+    first = Topics.of([], [Provider("1", last_name="Ash")], [Facility("1", name="Ash House"), Facility("2")])
+    second = Topics.of([], [Provider("1", last_name="Alder"), Provider("1", last_name="Aspen")], [Facility("1")])
+    topics = first.folded(second).folded(Topics()).folded(second)
+    assert topics.providers == {"1": Provider("1", last_name="Aspen")}
+    assert [row.last_name for row in topics.every_provider()] == ["Aspen", "Alder", "Ash"]
+    assert list(topics.every_facility()) == [Facility("1"), Facility("2"), Facility("1", name="Ash House")]
+    assert list(topics.every_patient()) == []
+    assert pickle.loads(pickle.dumps(topics)) == topics
+
+
 BORN = date(1950, 2, 1)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import stat
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -25,7 +25,8 @@ ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(scope="module")
-def start(tmp_path_factory: pytest.TempPathFactory):
+def start(system_server: SystemServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Start]:
+    # After the database, so that they end before it: they would look for it for a while.
     with servers(tmp_path_factory.mktemp("servers")) as started:
         yield started
 

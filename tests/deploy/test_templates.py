@@ -164,9 +164,9 @@ def test_nobody_comes_in_without_tls_and_dagster_only_to_its_own(
 
 def test_another_role_does_not_come_into_dagster_s_database(database: SystemServer) -> None:
     with psycopg.connect(database.url(), autocommit=True) as connection:
-        connection.execute("CREATE ROLE loader LOGIN PASSWORD 'a role that has no business there'")
+        connection.execute("CREATE ROLE loader LOGIN PASSWORD 'no-business-there-8Hq'")
     with pytest.raises(psycopg.OperationalError, match="permission denied"):
-        psycopg.connect(database.url("dagster", username="loader", password="a role that has no business there"))
+        psycopg.connect(database.url("dagster", username="loader", password="no-business-there-8Hq"))
 
 
 def test_an_error_leaves_no_value_in_the_server_s_log(database: SystemServer) -> None:

@@ -9,7 +9,7 @@ import pytest
 from deid_platform.detection import DetectorSpec, detector_names
 from deid_platform.errors import Code, DeidError
 from deid_platform.keys import Keyring
-from deid_platform.notes import Patient, Topics
+from deid_platform.notes import Facility, Patient, Provider, Topics
 
 _spec = importlib.util.spec_from_file_location("detector_contract", Path(__file__).with_name("detector_contract.py"))
 assert _spec is not None
@@ -71,6 +71,10 @@ def test_the_dictionary_digest_follows_former_rows_and_not_medical_terms(topics:
     forgetful = Topics(later.patients, later.providers, later.facilities)
     digests = {DetectorSpec(topics=t).dictionary_digest(KEYRING) for t in (topics, forgetful, later)}
     assert len(digests) == 3
+    renamed = later.folded(Topics.of([], [Provider("D1", "Sylvia", "Crane")], [Facility("F2", "Intensive Care")]))
+    forgetful = Topics(renamed.patients, renamed.providers, renamed.facilities, renamed.former, renamed.undated)
+    digests |= {DetectorSpec(topics=t).dictionary_digest(KEYRING) for t in (renamed, forgetful)}
+    assert len(digests) == 5
     again = later.folded(Topics.of([later.patients["P1"]]))
     assert DetectorSpec(topics=again, medical_terms=("unread.txt",)).dictionary_digest(KEYRING) in digests
 

@@ -8,10 +8,13 @@ import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import dagster as dg
 import pytest
 
+from assets.layer import ENGINEERS, Counts, layer_asset
 from deid_platform.errors import Code, DeidError
 from deid_platform.refresh.lock import LOCK_NAME, installation_lock
+from resources import SiteResource
 
 _HOLDER = """
 import sys
@@ -85,6 +88,27 @@ def test_a_step_takes_it_again_inside_the_refresh_in_whatever_thread(tmp_path: P
         thread.join()
     assert taken == [True, True]
     holder()  # and all of it is given back at the end
+
+
+@layer_asset("source/anything", owner=ENGINEERS, kinds=set())
+def anything(site: SiteResource) -> Counts:
+    """Stands for any asset."""
+    return {"rows": 1}
+
+
+def test_a_step_of_another_run_is_refused_meanwhile(tmp_path: Path, holder) -> None:
+    def materialized() -> dg.ExecuteInProcessResult:
+        return dg.materialize([anything], resources={"site": SiteResource(config=str(config))}, raise_on_error=False)
+
+    config = tmp_path / "deid.toml"
+    config.write_text('site = "north"\nhome = "."\n')
+    first = holder()
+    refused = materialized()
+    assert not refused.success
+    assert "refresh-running" in refused.failure_data_for_node("source__anything").user_failure_data.description
+    first.kill()
+    first.wait()
+    assert materialized().success
 
 
 def test_it_is_given_back_when_the_refresh_fails(tmp_path: Path, holder) -> None:

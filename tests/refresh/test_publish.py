@@ -187,18 +187,6 @@ def test_a_refused_correction_hides_the_older_version_at_once_and_until_a_good_o
     assert seen(site)[key(site, "r1")] == "Version three."
 
 
-def test_a_delivery_of_refused_corrections_alone_hides_and_is_then_an_error(site, deliver, take_in, redacted) -> None:
-    assert key(site, "r2") in seen(site)
-    delivery = deliver("2026-03-13", notes=[{"note_id": "r2", "text": ""}])
-    take_in(delivery)
-    redacted(delivery)
-    publish.stage_withdrawals(site, delivery, run_id="run-4")
-    assert key(site, "r2") not in seen(site)
-    with pytest.raises(DeidError) as error:
-        publish.stage_delivery(site, delivery, run_id="run-4")
-    assert (error.value.code, error.value.ref) == (Code.FEED_EMPTY, "hospital@2026-03-13: 1 empty_text")
-
-
 def test_a_withdrawal_that_nobody_can_read_stops_the_delivery_and_the_others_hold(site, deliver, run) -> None:
     first = deliver("2026-03-20", notes=[{"note_id": n, "patient_id": f"p{n}", "text": "Here."} for n in ("l1", "l2")])
     run(first)
@@ -216,14 +204,6 @@ def test_a_withdrawal_that_nobody_can_read_stops_the_delivery_and_the_others_hol
     run(deliver("2026-03-21", notes=notes, withdrawn=[{"patient_id": "pl1"}, {"patient_id": "pl2"}]))
     publish.promote_delivery(site, second)
     assert seen(site).keys() & {key(site, n) for n in ("l1", "l2", "l3")} == {key(site, "l3")}
-
-
-def test_withdrawals_that_were_sealed_before_anyone_could_rejoin_are_withdrawals(site, deliver, take_in) -> None:
-    delivery = deliver("2026-03-30", withdrawn=[{"note_id": "o1"}, {"patient_id": "po1"}])
-    take_in(delivery)
-    (table,) = site.store.read(tables.WITHDRAWALS, delivery.key)
-    site.store.write(tables.WITHDRAWALS, delivery.key, [table.drop_columns("rejoined")], meta=lambda: {"rejected": {}})
-    assert publish.stage_withdrawals(site, delivery, run_id="run-5") == 2
 
 
 def test_a_withdrawal_that_comes_late_takes_nothing_from_who_rejoined_after_it(site, deliver, run) -> None:
@@ -275,7 +255,6 @@ def test_another_profile_or_recipe_makes_a_promoted_delivery_due_again(site, del
 CHANGES = {
     "a corrected note": {"notes": [{"note_id": "k", "text": "Version two."}]},
     "a withdrawal more": {"notes": [{"note_id": "k", "text": "Version one."}], "withdrawn": [{"note_id": "k0"}]},
-    "rows without a note": {"notes": [{"note_id": "k", "text": "Version one."}], "patients": [{"patient_id": "pk"}]},
 }
 
 
@@ -349,6 +328,26 @@ def test_the_summary_tells_the_way_of_every_delivery(site) -> None:
     page = summary_markdown(found)
     assert "missing: expectations" in page
     assert "recall on your notes: not measured" in page
+
+
+def test_a_delivery_of_refused_corrections_alone_hides_and_is_then_an_error(site, deliver, take_in, redacted) -> None:
+    assert key(site, "r2") in seen(site)
+    delivery = deliver("2026-03-13", notes=[{"note_id": "r2", "text": ""}])
+    take_in(delivery)
+    redacted(delivery)
+    publish.stage_withdrawals(site, delivery, run_id="run-4")
+    assert key(site, "r2") not in seen(site)
+    with pytest.raises(DeidError) as error:
+        publish.stage_delivery(site, delivery, run_id="run-4")
+    assert (error.value.code, error.value.ref) == (Code.FEED_EMPTY, "hospital@2026-03-13: 1 empty_text")
+
+
+def test_withdrawals_that_were_sealed_before_anyone_could_rejoin_are_withdrawals(site, deliver, take_in) -> None:
+    delivery = deliver("2026-03-30", withdrawn=[{"note_id": "o1"}, {"patient_id": "po1"}])
+    take_in(delivery)
+    (table,) = site.store.read(tables.WITHDRAWALS, delivery.key)
+    site.store.write(tables.WITHDRAWALS, delivery.key, [table.drop_columns("rejoined")], meta=lambda: {"rejected": {}})
+    assert publish.stage_withdrawals(site, delivery, run_id="run-5") == 2
 
 
 def test_production_names_what_is_missing_and_a_waiver_lets_it_pass(site, deliver, take_in, warehouse) -> None:

@@ -304,16 +304,19 @@ def watch_figures(out: Path) -> None:
     replace("deid_platform.reports.figures:_png", watched)
 
 
-def watch_files(told: Path) -> None:
-    """Writes down every file that this process opens for writing and the module that does.
+def watch(told: Path) -> None:
+    """Writes down every file that this process opens for writing, with the module that does, and what it starts.
 
-    Those that are gone afterwards are included, and a temporary file without a name by its folder.
+    Files that are gone afterwards are included, and a temporary file without a name by its folder.
     """
     opened: set[str] = set()
+    started: set[str] = set()
     writing = os.O_WRONLY | os.O_RDWR | os.O_CREAT
 
     def hook(event: str, args: tuple[Any, ...]) -> None:
-        if event == "open" and isinstance(args[0], str) and (args[2] or 0) & writing:
+        if event == "subprocess.Popen":
+            started.add(repr(args[1]))
+        elif event == "open" and isinstance(args[0], str) and (args[2] or 0) & writing:
             frame = sys._getframe(1)
             while frame.f_back and frame.f_globals.get("__name__") == "tempfile":
                 frame = frame.f_back
@@ -321,6 +324,7 @@ def watch_files(told: Path) -> None:
 
     sys.addaudithook(hook)
     atexit.register(lambda: told.write_text("\n".join(sorted(opened))))
+    atexit.register(lambda: told.with_suffix(".started").write_text("\n".join(sorted(started))))
 
 
 def run(commands: list[str]) -> None:
@@ -343,7 +347,7 @@ replace("deid_platform.detection.ensemble:Ensemble.detect", faulty_detector)
 
 if __name__ == "__main__":
     chosen = Broken(json.loads(Path(sys.argv[1]).read_text()))
-    watch_files(Path(sys.argv[1]).with_suffix(".opened"))
+    watch(Path(sys.argv[1]).with_suffix(".opened"))
     # A compressed Parquet file is laid out on disk from its first byte on, as a large one is.
     importlib.import_module("deid_platform.corpora.tables")._IN_MEMORY = 1
     break_everything(chosen)

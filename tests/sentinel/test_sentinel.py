@@ -89,7 +89,10 @@ STAGES = {
 
 @dataclass
 class Processes:
-    """Arguments and environments of every process, looked at again and again while something runs."""
+    """Arguments and environments of every process, looked at again and again while something runs.
+
+    Those that end sooner are among what `sentinel_faults.py` writes down.
+    """
 
     arguments: set[bytes] = field(default_factory=set)
     environments: dict[str, bytes] = field(default_factory=dict)
@@ -99,7 +102,7 @@ class Processes:
         done = threading.Event()
 
         def look() -> None:
-            while not done.wait(0.1):
+            while not done.wait(0.2):
                 for process in Path("/proc").glob("[0-9]*"):
                     with suppress(OSError):  # it has ended, or is not ours
                         arguments = (process / "cmdline").read_bytes()

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import count
 from typing import NamedTuple
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
     RuleBasedStateMachine,
@@ -22,16 +23,17 @@ from hypothesis.stateful import (
     rule,
     run_state_machine_as_test,
 )
-from sqlalchemy import text
+from sqlalchemy import Engine, create_engine, text
 
 from deid_platform.errors import Code, DeidError
 from deid_platform.keys import plain_digest
 from deid_platform.labels import Label
 from deid_platform.notes import Delivery
+from deid_platform.warehouse.connection import Warehouse
 from deid_platform.warehouse.findings import retract
-from deid_platform.warehouse.promotion import Outcome, hide, set_opt_outs
+from deid_platform.warehouse.promotion import hide, set_opt_outs
 from deid_platform.warehouse.releases import activate_release, expire_releases, switch_release
-from deid_platform.warehouse.roles import Role
+from deid_platform.warehouse.roles import LOGIN_ROLES, Role
 from deid_platform.warehouse.staging import Staged
 
 pytestmark = pytest.mark.warehouse
@@ -200,9 +202,19 @@ class Model:
         }
         gone = sorted(left, key=lambda name: -left[name])[keep:]
         for name in gone:
-            self.holds |= {key for key in self.versions if key[0] == name}
-            self.versions = {key: held for key, held in self.versions.items() if key[0] != name}
             self.releases[name].holds, self.releases[name].expired = {}, True
+        # It stays known what the newest version of a note was, unless what stays says it too.
+        self.holds |= {
+            (release, place, note)
+            for release, place, note in self.versions
+            if release in gone
+            and not any(
+                (of, other.feed) == (note, place.feed)
+                and (other.seq > place.seq or (other.seq == place.seq and elsewhere not in gone))
+                for elsewhere, other, of in self.versions
+            )
+        }
+        self.versions = {key: held for key, held in self.versions.items() if key[0] not in gone}
         return sorted(gone)
 
     def retract(self, note: int) -> None:
@@ -266,6 +278,14 @@ contents = st.builds(
 )
 
 
+class Lasting(Warehouse):
+    """With connections that stay open: opening them would take most of the time of a thousand steps."""
+
+    @cache  # noqa: B019 - as long as the test
+    def engine(self, role: Role) -> Engine:
+        return create_engine(self.url(role), hide_parameters=True)
+
+
 class Deliveries(RuleBasedStateMachine):
     """Random sequences of what may happen to deliveries, done to the database and to the model."""
 
@@ -276,7 +296,8 @@ class Deliveries(RuleBasedStateMachine):
         self.scene.empty()
         self.model = Model()
         self.found: dict[Place, Staged] = {}
-        self.roles = {role: self.scene.warehouse.engine(role) for role in Role if role is not Role.OWNER}
+        self.promoter = self.scene.warehouse.engine(Role.PROMOTER)
+        self.officer = self.scene.warehouse.engine(Role.OFFICER)
 
     # What the refresh does
 
@@ -338,7 +359,7 @@ class Deliveries(RuleBasedStateMachine):
 
     def hide(self, place: Place) -> None:
         self.model.hide(place)
-        hide(self.roles[Role.PROMOTER], Delivery(place.feed, str(place.seq)))
+        hide(self.promoter, Delivery(place.feed, str(place.seq)))
 
     @precondition(lambda self: self.found)
     @rule(data=st.data(), times=st.sampled_from((1, 2)))
@@ -366,11 +387,11 @@ class Deliveries(RuleBasedStateMachine):
         if name not in self.model.releases or name == self.model.active:
             return
         if self.model.may_activate(name):
-            assert activate_release(self.roles[Role.PROMOTER], name)
+            assert activate_release(self.promoter, name)
             self.model.show(name, withhold=False)
         else:
             with pytest.raises(DeidError) as caught:
-                activate_release(self.roles[Role.PROMOTER], name)
+                activate_release(self.promoter, name)
             assert caught.value.code is Code.RELEASE_CONFLICT
 
     @rule(name=st.sampled_from(RELEASES))
@@ -378,19 +399,19 @@ class Deliveries(RuleBasedStateMachine):
         release = self.model.releases.get(name)
         if release is None or not release.holds or name == self.model.active:
             with pytest.raises(DeidError) as caught:
-                switch_release(self.roles[Role.OFFICER], name, who="A. Officer", reason="it hides doses")
+                switch_release(self.officer, name, who="A. Officer", reason="it hides doses")
             assert caught.value.code is Code.RELEASE_CONFLICT
         else:
-            switch_release(self.roles[Role.OFFICER], name, who="A. Officer", reason="it hides doses")
+            switch_release(self.officer, name, who="A. Officer", reason="it hides doses")
             self.model.show(name, withhold=True)
 
     @rule(keep=st.sampled_from((0, 0, 1)))
     def expire(self, keep: int) -> None:
-        assert list(expire_releases(self.roles[Role.PROMOTER], keep=keep, days=0)) == self.model.expire(keep)
+        assert list(expire_releases(self.promoter, keep=keep, days=0)) == self.model.expire(keep)
 
     @rule(patients=some((1, 2)))
     def opt_out(self, patients: frozenset[int]) -> None:
-        set_opt_outs(self.roles[Role.PROMOTER], [self.scene.keys.key("patient", str(n)) for n in patients])
+        set_opt_outs(self.promoter, [self.scene.keys.key("patient", str(n)) for n in patients])
         self.model.opted_out = set(patients)
 
     @precondition(lambda self: self.model.visible())
@@ -399,7 +420,7 @@ class Deliveries(RuleBasedStateMachine):
         note = int(data.draw(st.sampled_from(self.model.visible()))[len("note")])
         span = wording(note, 1, "r1").index("name")
         retract(
-            self.roles[Role.OFFICER],
+            self.officer,
             [self.scene.keys.key("note", str(note))],
             span,
             span + len("name1"),
@@ -430,11 +451,13 @@ class Deliveries(RuleBasedStateMachine):
         assert (approved, named) == (self.model.approved, 0)
 
 
-def test_analysts_see_what_the_model_says_whatever_happens_to_deliveries(scene):
+def test_analysts_see_what_the_model_says_whatever_happens_to_deliveries(emptied, scene):
+    lasting = Lasting(emptied.admin_engine().url.render_as_string(hide_password=False))
+
     class Machine(Deliveries):
         pass
 
-    Machine.scene = scene
+    Machine.scene = type(scene)(lasting)
 
     drawn = int(os.environ.get("DEID_TEST_EXAMPLES", "0"))
     run_state_machine_as_test(
@@ -444,6 +467,9 @@ def test_analysts_see_what_the_model_says_whatever_happens_to_deliveries(scene):
             stateful_step_count=25,
             derandomize=not drawn,
             deadline=None,
+            phases=[p for p in Phase if drawn or p is not Phase.shrink],
             suppress_health_check=list(HealthCheck),
         ),
     )
+    for role in LOGIN_ROLES:
+        lasting.engine(role).dispose()

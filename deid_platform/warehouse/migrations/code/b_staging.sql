@@ -19,9 +19,6 @@ BEGIN
     IF NOT FOUND THEN
         RAISE EXCEPTION 'mixture: %', p_release USING ERRCODE = 'DG004';
     END IF;
-    -- A release that expired is made anew by the settings that made it once.
-    UPDATE ctl.release SET expired_at = NULL, created_at = clock_timestamp()
-    WHERE release = p_release AND expired_at IS NOT NULL;
     INSERT INTO ctl.delivery AS d (
         delivery, feed, delivery_seq, release, detector_digest, inputs, demonstration, run_id,
         clean, quarantined, withdrawn, rejoined, state)

@@ -54,13 +54,16 @@ LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
           AND t.text_digest = encode(sha256(convert_to(n.text, 'UTF8')), 'hex'))
 $$;
 
--- Writes the tombstones of a staged delivery: what it withdraws, what it quarantined, and what it corrects, which is
--- not shown any more whether or not the correction passes. Not granted to anyone: hide and promote call it.
+-- Writes the tombstones of a staged delivery: what it withdraws, and every version of it that research does not hold as
+-- it is staged. From that version on older ones are not shown, those that are still to come included; it makes no
+-- difference whether it is quarantined or only waits for the gate. Not granted to anyone: hide and promote call it.
 CREATE OR REPLACE FUNCTION ctl.bury(p_delivery text, OUT notes integer, OUT patients integer)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     d ctl.delivery;
+    v_buried integer;
     v_held integer;
+    v_hidden integer;
 BEGIN
     SELECT * INTO STRICT d FROM ctl.delivery WHERE delivery = p_delivery;
     WITH buried AS (
@@ -70,35 +73,41 @@ BEGIN
         ON CONFLICT DO NOTHING
         RETURNING kind, key_id)
     SELECT count(*) FILTER (WHERE b.kind = 'note' AND b.key_id IS NOT NULL),
-           count(*) FILTER (WHERE b.kind = 'patient' AND b.key_id IS NOT NULL)
-    INTO notes, patients FROM buried b;
-    INSERT INTO research.held AS h (note_key, feed, release, delivery_seq, delivery, reason)
-    SELECT n.note_key, d.feed, d.release, d.delivery_seq, d.delivery,
-           CASE n.status WHEN 'clean' THEN 'correction' ELSE n.status END
-    FROM staging.note n
-    WHERE n.delivery = p_delivery AND (n.status = 'quarantined' OR (
-        EXISTS (
-            SELECT 1 FROM research.note_version v
-            WHERE v.note_key = n.note_key AND v.feed = d.feed
-              AND (v.delivery_seq < d.delivery_seq
-                   OR (v.delivery_seq = d.delivery_seq AND v.release = d.release)))
-        AND NOT EXISTS ( -- it is what research holds already
+           count(*) FILTER (WHERE b.kind = 'patient' AND b.key_id IS NOT NULL),
+           count(*)
+    INTO notes, patients, v_buried FROM buried b;
+    WITH held AS (
+        INSERT INTO research.held AS h (note_key, feed, release, delivery_seq, delivery, reason)
+        SELECT n.note_key, d.feed, d.release, d.delivery_seq, d.delivery,
+               CASE n.status WHEN 'clean' THEN 'correction' ELSE n.status END
+        FROM staging.note n
+        WHERE n.delivery = p_delivery AND (n.status = 'quarantined' OR NOT EXISTS (
             SELECT 1 FROM research.note_version v
             WHERE v.note_key = n.note_key AND v.feed = d.feed AND v.release = d.release
-              AND v.delivery_seq = d.delivery_seq AND v.content_digest = n.content_digest)))
-    UNION ALL
-    SELECT k.former, d.feed, d.release, d.delivery_seq, d.delivery, 'superseded'
-    FROM staging.note n CROSS JOIN LATERAL unnest(n.former_keys) AS k (former)
-    WHERE n.delivery = p_delivery AND EXISTS (
+              AND v.delivery_seq = d.delivery_seq AND v.content_digest = n.content_digest))
+        UNION ALL -- what another release holds of this delivery, where the source has changed the note since
+        SELECT v.note_key, v.feed, v.release, v.delivery_seq, v.delivery, 'correction'
+        FROM staging.note n
+        JOIN research.note_version v ON v.note_key = n.note_key AND v.feed = d.feed
+         AND v.delivery_seq = d.delivery_seq AND v.release <> d.release AND v.content_digest <> n.content_digest
+        WHERE n.delivery = p_delivery
+        UNION ALL
+        SELECT k.former, d.feed, d.release, d.delivery_seq, d.delivery, 'superseded'
+        FROM staging.note n CROSS JOIN LATERAL unnest(n.former_keys) AS k (former)
+        WHERE n.delivery = p_delivery AND EXISTS (
+            SELECT 1 FROM research.note_version v
+            WHERE v.note_key = k.former AND v.feed = d.feed AND v.delivery_seq < d.delivery_seq)
+        ON CONFLICT (note_key, feed, release, delivery_seq) DO UPDATE SET reason = EXCLUDED.reason
+            WHERE h.reason <> EXCLUDED.reason AND h.release = d.release
+        RETURNING note_key, reason)
+    SELECT count(*), count(*) FILTER (WHERE h.reason <> 'correction' OR EXISTS (
         SELECT 1 FROM research.note_version v
-        WHERE v.note_key = k.former AND v.feed = d.feed AND v.delivery_seq < d.delivery_seq)
-    ON CONFLICT (note_key, feed, release, delivery_seq) DO UPDATE SET reason = EXCLUDED.reason
-        WHERE h.reason <> EXCLUDED.reason;
-    GET DIAGNOSTICS v_held = ROW_COUNT;
-    notes := notes + v_held;
-    IF notes > 0 THEN
+        WHERE v.note_key = h.note_key AND v.feed = d.feed AND v.delivery_seq <= d.delivery_seq))
+    INTO v_held, v_hidden FROM held h;
+    notes := notes + v_hidden;
+    IF v_buried + v_held > 0 THEN
         -- What was copied before is no longer all there: the next promotion copies anew.
-        UPDATE ctl.publication SET staged_digest = NULL WHERE release = d.release AND delivery = p_delivery;
+        UPDATE ctl.publication SET staged_digest = NULL WHERE delivery = p_delivery;
     END IF;
 END $$;
 
@@ -172,6 +181,11 @@ BEGIN
     INSERT INTO research.withdrawal (kind, key, feed, delivery_seq, delivery, key_id)
     SELECT s.kind, s.key, d.feed, d.delivery_seq, d.delivery, s.key_id FROM ctl.staged_withdrawals(p_delivery) s
     ON CONFLICT DO NOTHING;
+    -- What a delivery withdraws is said once for all releases: where it was said before, the next promotion says it anew.
+    UPDATE ctl.publication SET staged_digest = NULL WHERE delivery = p_delivery AND release <> d.release;
+    -- A release that expired is made anew by the settings that made it once.
+    UPDATE ctl.release SET expired_at = NULL, deactivated_at = NULL, created_at = clock_timestamp()
+    WHERE release = d.release AND expired_at IS NOT NULL;
     PERFORM ctl.number_keys('note', ARRAY(
         SELECT n.note_key FROM staging.note n WHERE n.delivery = p_delivery AND n.status = 'clean'));
     PERFORM ctl.number_keys('patient', ARRAY(

@@ -64,7 +64,7 @@ BEGIN
 END $$;
 
 -- Forgets releases that analysts no longer see: all but the p_keep that were left last, once they were left p_days
--- ago. One that is still being built is younger than the active one and stays.
+-- ago. One that is still being built is younger than the active one and stays. Only texts go.
 CREATE OR REPLACE FUNCTION ctl.expire_releases(p_keep integer, p_days integer) RETURNS text[]
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -82,10 +82,18 @@ BEGIN
         ORDER BY left_at DESC
         OFFSET greatest(p_keep, 0)) o
     WHERE o.left_at <= clock_timestamp() - make_interval(days => greatest(p_days, 0));
+    -- What was the newest version of a note goes on hiding older ones, in the releases that stay and those to come.
+    INSERT INTO research.held (note_key, feed, release, delivery_seq, delivery, reason)
+    SELECT v.note_key, v.feed, v.release, v.delivery_seq, v.delivery, 'correction'
+    FROM research.note_version v
+    WHERE v.release = ANY (v_old) AND NOT EXISTS (
+        SELECT 1 FROM research.note_version o
+        WHERE o.note_key = v.note_key AND o.feed = v.feed
+          AND (o.delivery_seq > v.delivery_seq OR (o.delivery_seq = v.delivery_seq AND o.release <> ALL (v_old))))
+    ON CONFLICT DO NOTHING;
+    -- What is held there still hides older versions, and what was retracted there may not pass elsewhere: both stay.
     DELETE FROM research.note_version WHERE release = ANY (v_old);
     GET DIAGNOSTICS v_notes = ROW_COUNT;
-    DELETE FROM research.held WHERE release = ANY (v_old);
-    DELETE FROM research.retraction WHERE release = ANY (v_old);
     DELETE FROM ctl.publication WHERE release = ANY (v_old);
     UPDATE ctl.release SET expired_at = clock_timestamp() WHERE release = ANY (v_old);
     INSERT INTO ctl.ledger (event, release, counts)
