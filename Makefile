@@ -23,7 +23,7 @@ test: $(VENV)/.dev  ## ruff, mypy --strict, import-linter, pytest, and again wha
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/pytest -n 2 --dist loadfile
-	DEID_TEST_SERVER=tcp $(BIN)/pytest -n 2 --dist loadfile
+	DEID_TEST_SERVER=tcp $(BIN)/pytest -n 2 --dist loadfile -m "not slow"
 
 ui: $(VENV)/.base  ## the Dagster UI on the demonstration's instance
 	@$(BIN)/deid ui

@@ -18,7 +18,7 @@ from deid_platform.warehouse.suite import Severity
 from resources import SiteResource
 
 REQUIREMENTS = {
-    "parity": "as many rows as the note store holds",
+    "parity": "what is staged is what the note store holds, row by row",
     "leaks": "the leak check finds nothing in what is staged",
     "bench": "the detector's scores reach the profile's thresholds",
     "topics": "the detector knew the institution's topics",

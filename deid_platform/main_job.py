@@ -16,7 +16,7 @@ from uuid import uuid4
 
 import dagster as dg
 from dagster._core.storage.dagster_run import NOT_FINISHED_STATUSES
-from dagster._core.storage.tags import PARTITION_NAME_TAG
+from dagster._core.storage.tags import MAX_RETRIES_TAG, PARTITION_NAME_TAG
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
@@ -139,7 +139,8 @@ def _run(job: dg.JobDefinition, instance: dg.DagsterInstance, delivery: Delivery
             run_id=run_id,
             raise_on_error=False,
             run_config={"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}},
-            tags={**_OURS, "deid/feed": delivery.feed},
+            # The next `deid refresh` repeats it; the daemon, if there is one, has no part in it.
+            tags={**_OURS, "deid/feed": delivery.feed, MAX_RETRIES_TAG: "0"},
         )
     if result.success:
         console.print(f"{delivery.key}: [green]promoted[/]", highlight=False)

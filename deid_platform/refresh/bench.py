@@ -101,8 +101,7 @@ def collect_gold(site: Site) -> GoldNotes:
     found = GoldNotes(name, len(rows), sum(len(row["gold"]) for row in rows), by_feed)
     parts = (pa.Table.from_pylist(b, schema=tables.SURROGATE_SCHEMA) for b in tables.batched(rows, tables.NOTES_A_PART))
     for topic in tables.TOPICS:
-        upserts = [tables.to_row(record) for record in getattr(topics, topic).values()]
-        table = pa.Table.from_pylist(upserts, schema=tables.TOPIC_SCHEMAS[topic])
+        table = pa.Table.from_pylist(tables.topic_rows(topics, topic), schema=tables.TOPIC_SCHEMAS[topic])
         site.store.write(f"bench/{topic}", tables.ALL, [table])
     meta = {"gold": name, "gold_by_feed": by_feed, "notes": found.notes, "spans": found.spans}
     site.store.write(tables.SURROGATE_NOTES, tables.ALL, parts, meta=lambda: meta)

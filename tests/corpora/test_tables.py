@@ -11,9 +11,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from deid_platform.corpora import Reason
+from deid_platform.corpora import Reason, tables
 from deid_platform.corpora.decoding import BrokenFileError
 from deid_platform.corpora.tables import table_rows
+from deid_platform.errors import Code, DeidError
 
 BAD, LONG, UTF8 = Reason.MALFORMED_ROW, Reason.TEXT_TOO_LONG, Reason.INVALID_UTF8
 ODD_NEWLINES = "a\r\nb\rc\nd\u2028e\x0bf\x85g\x0ch\ufeffi"
@@ -243,3 +244,23 @@ def test_parquet_with_a_repeated_column_is_unreadable(read):
 
 def test_another_format_is_unreadable(read):
     assert read(b"x", "") == ([], Reason.UNREADABLE_FILE)
+
+
+def test_a_compressed_parquet_file_is_laid_out_in_the_folder_for_temporary_files(tmp_path, monkeypatch):
+    monkeypatch.setattr(tables, "_IN_MEMORY", 1)
+    source, spool = tmp_path / "f", tmp_path / "store" / "spool"
+    source.write_bytes(gzip.compress(_parquet(pa.table({"text": ["a", "b"]}))))
+    rows = table_rows(source, "parquet", "gz", max_chars=1000, spool=spool)
+    assert next(rows) == (1, {"text": "a"})
+    assert spool.stat().st_mode & 0o777 == 0o700
+    assert [row for _, row in rows] == [{"text": "b"}]
+    assert list(spool.iterdir()) == []
+
+
+def test_a_temporary_file_that_cannot_be_written_is_told_by_a_code(tmp_path):
+    source, spool = tmp_path / "f", tmp_path / "spool"
+    source.write_bytes(gzip.compress(_parquet(pa.table({"text": ["a"]}))))
+    spool.touch()
+    with pytest.raises(DeidError) as caught:
+        list(table_rows(source, "parquet", "gz", max_chars=1000, spool=spool))
+    assert caught.value.code is Code.STORE_WRITE

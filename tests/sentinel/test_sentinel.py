@@ -168,10 +168,10 @@ class Aftermath:
     def search(self, secret: Marker) -> None:
         """Looks at everything outside the PHI zone; prose may lie in what holds the notes that analysts read."""
         zone = {self.home / "store", *(self.root / name for name in ("deliveries", "gold", "inputs"))}
+        # Tables and the journal of their changes; the server's own log, for one, is not among them.
+        database = {*(self.home / "postgres" / name for name in ("base", "pg_wal")), self.out / "notes.sql"}
         everywhere = Search([*self.markers, secret])
-        self.finds = everywhere.in_tree(
-            self.root, leave_out=zone, database={self.home / "postgres", self.out / "notes.sql"}
-        )
+        self.finds = everywhere.in_tree(self.root, leave_out=zone, database=database)
         for arguments in self.processes.arguments:
             self.finds |= everywhere.in_bytes(arguments, "arguments of a process")
         # The secret is in the environment: that is where it comes from.

@@ -88,15 +88,16 @@ class Scene:
         status: str = "clean",
         patient: int | None = 1,
         former: Collection[Keyring] = (),
+        source: str | None = None,
         **changes: object,
     ) -> StagedNote:
-        """Note `number` of patient `patient`; held back, it has no text."""
+        """Note `number` of patient `patient`; held back, it has no text. `source`: what was redacted to this text."""
         usual = StagedNote(
             note_key=KEYS.key("note", str(number)),
             patient_key=None if patient is None else KEYS.key("patient", str(patient)),
             status=Status(status),
             text=(text or f"note {number}") if status == "clean" else None,
-            content_digest=plain_digest(f"{number} {text}"),
+            content_digest=plain_digest(f"{number} {source or text}"),
             dictionary_digest=plain_digest("dictionary"),
             note_type="progress",
             note_year=2020,

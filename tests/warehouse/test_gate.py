@@ -427,17 +427,17 @@ def test_a_new_release_is_shown_only_when_it_holds_all_that_the_old_one_does(sce
     promoter = scene.warehouse.engine(Role.PROMOTER)
     scene.publish("1", [scene.note(1, "old one")])
     scene.publish("2", [scene.note(2, "old two")])
-    scene.publish("1", [scene.note(1, "new one")], release="r2", detector="better")
+    scene.publish("1", [scene.note(1, "new one", source="old one")], release="r2", detector="better")
     assert scene.visible() == ["old one", "old two"]
     with pytest.raises(DeidError) as caught:
         activate_release(promoter, "r2")
     assert (caught.value.code, caught.value.ref) == (Code.RELEASE_CONFLICT, "not promoted there: clinic@2")
     # nor is it enough that the gate refused the delivery there and its tombstones took effect
-    scene.stage("2", [scene.note(2, "new two")], release="r2", detector_digest=plain_digest("better"))
+    scene.stage("2", [scene.note(2, "new two", source="old two")], release="r2", detector_digest=plain_digest("better"))
     hide(promoter, Delivery("clinic", "2"))
     with pytest.raises(DeidError, match="clinic@2"):
         activate_release(promoter, "r2")
-    scene.publish("2", [scene.note(2, "new two")], release="r2", detector="better")
+    scene.publish("2", [scene.note(2, "new two", source="old two")], release="r2", detector="better")
     assert activate_release(promoter, "r2")
     assert not activate_release(promoter, "r2")
     assert scene.visible() == ["new one", "new two"]

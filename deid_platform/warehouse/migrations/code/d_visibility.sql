@@ -31,7 +31,8 @@ WHERE NOT EXISTS (
   AND NOT EXISTS (SELECT 1 FROM research.absent_patient a WHERE a.patient_key = v.patient_key)
   AND NOT EXISTS (
       SELECT 1 FROM research.retraction t
-      WHERE t.note_key = v.note_key AND t.feed = v.feed AND t.at >= v.promoted_at);
+      WHERE t.note_key = v.note_key AND t.feed = v.feed AND t.release = v.release
+        AND t.delivery_seq = v.delivery_seq AND t.at >= v.promoted_at);
 
 -- What the projects of whoever is logged in were granted. session_user: SET ROLE does not change it.
 CREATE OR REPLACE VIEW ctl.granted AS
