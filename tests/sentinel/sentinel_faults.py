@@ -2,7 +2,7 @@
 
     python sentinel_faults.py PLAN COMMAND...
 
-PLAN is a JSON file: `faults` (watermark -> names of `FAULTS` that strike in that delivery's run), `feed` (its folder),
+PLAN is a JSON file: `faults` (watermark -> names of those that strike in that delivery's run), `feed` (its folder),
 `home` (the installation), `out` (a folder for what the tests want to know of the run). Each further argument is one
 command line of `deid`; all run in this process, one after the other.
 
@@ -33,8 +33,6 @@ from typing import Any
 
 RAISE, LIE, KILL, UNREDACTABLE = "XRAISE", "XLIE", "XKILL", "XUNREDACTABLE"
 """In a note's text: the detector raises, answers nonsense, kills its own process; redaction raises."""
-
-Patch = tuple[str, Callable[..., Any]]
 
 
 def indiscreet(said: str) -> Exception:

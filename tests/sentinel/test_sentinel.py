@@ -258,6 +258,19 @@ def test_every_field_of_every_record_came_as_far_as_the_note_store(aftermath: Af
         assert wanted - found == set()
 
 
+def test_every_asset_and_check_has_a_fault_of_its_own() -> None:
+    from assets import bench, checks, deid, dictionaries, gate, research, source
+
+    steps = {
+        step.key.path[-1] for layer in (source, dictionaries, deid, bench, gate, research) for step in layer.ASSETS
+    }
+    steps |= {check.node_def.name for check in checks.CHECKS}
+    broken = {fault for faults, _ in STAGES.values() for fault in faults}
+    # One function takes in all three topics.
+    assert steps - {"patients", "providers", "facilities"} <= broken
+    assert {"topics", "mart"} <= broken
+
+
 def test_every_fault_struck(aftermath: Aftermath) -> None:
     struck = set((aftermath.out / "struck").read_text().splitlines())
     assert struck == {f"{watermark} {fault}" for watermark, (faults, _) in STAGES.items() for fault in faults}

@@ -1,4 +1,4 @@
-"""The privacy officer's commands: waivers, reported leaks, releases and projects.
+"""The privacy officer's commands: waive, retract, release, project.
 
 Belongs here: arguments and what a person reads of the answers. Does not belong here: what any of it does
 (`warehouse/`, `refresh/findings.py`).
@@ -12,35 +12,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
+from deid_platform.cli.terminal import Config, console, out, site_of
 from deid_platform.errors import Code, DeidError
 
 if TYPE_CHECKING:
     from sqlalchemy import Engine
 
-    from deid_platform.refresh.site import Site
-
 releases = typer.Typer(help="Releases: which there are, and which one analysts see.", no_args_is_help=True)
 projects = typer.Typer(help="Who may read what: projects, their grants and their members.", no_args_is_help=True)
 
-console = Console(stderr=True)
-out = Console()
-
-Config = Annotated[Path | None, typer.Option("--config", help="Another deid.toml than the one found here.")]
 Who = Annotated[str, typer.Option(help="The privacy officer who answers for it.")]
 Why = Annotated[str, typer.Option(help="The reason, at least ten characters.")]
 Day = Annotated[datetime | None, typer.Option(formats=["%Y-%m-%d"], help="The last day on which it holds.")]
 _SPAN = re.compile(r"(\d{1,9})[:-](\d{1,9})")
-
-
-def register(app: typer.Typer) -> None:
-    """Adds these commands to the command line."""
-    app.command()(waive)
-    app.command()(retract)
-    app.add_typer(releases, name="release")
-    app.add_typer(projects, name="project")
 
 
 def waive(
@@ -55,7 +41,7 @@ def waive(
     from deid_platform.notes import Delivery
     from deid_platform.warehouse.promotion import waive as record
 
-    officer = _officer(_site(config))
+    officer = _officer(config)
     for requirement in requirements:
         record(officer, requirement, who=who, reason=why, until=until.date(), delivery=Delivery.parse(delivery))
         console.print(f"waived {requirement} for {delivery} until {until.date()}", highlight=False)
@@ -86,7 +72,7 @@ def retract(
     if label not in Label.__members__.values():
         raise DeidError(Code.LABEL_UNKNOWN, "--label")
     start, end = map(int, place.groups())
-    found = report(_site(config), note_key, start, end, label=Label(label), who=who, most_matches=at_most)
+    found = report(site_of(config), note_key, start, end, label=Label(label), who=who, most_matches=at_most)
     console.print(
         f"finding {found.number}: {found.hidden:,} notes hidden; the string stands in {found.matches:,} other notes,"
         f" in {found.releases:,} releases",
@@ -106,7 +92,7 @@ def list_releases(config: Config = None) -> None:
     table = Table(box=None, title_justify="left", padding=(0, 2, 0, 0))
     for column in ("release", "state", "detector", "policy", "key", "deliveries", "notes", "since"):
         table.add_column(column, justify="right" if column in ("deliveries", "notes") else "left", no_wrap=True)
-    for found in every(_officer(_site(config))):
+    for found in every(_officer(config)):
         since = found.activated_at or found.created_at
         counts = f"{found.deliveries:,}", f"{found.notes:,}"
         table.add_row(
@@ -121,7 +107,7 @@ def show_release(release: Annotated[str, typer.Argument()], config: Config = Non
     from deid_platform.warehouse.queries import ledger
     from deid_platform.warehouse.releases import release as one
 
-    officer = _officer(_site(config))
+    officer = _officer(config)
     found = one(officer, release)
     table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
     for name, value in (
@@ -149,7 +135,7 @@ def diff(old: Annotated[str, typer.Argument()], new: Annotated[str, typer.Argume
     table = Table(box=None, padding=(0, 2, 0, 0))
     for column in ("delivery", f"in {old}", f"in {new}", f"only {old}", f"only {new}", "other text"):
         table.add_column(column, justify="left" if column == "delivery" else "right", no_wrap=True)
-    for found in diff_releases(_officer(_site(config)), old, new):
+    for found in diff_releases(_officer(config), old, new):
         counts = (found.notes_old, found.notes_new, found.only_old, found.only_new, found.changed)
         table.add_row(found.delivery, *("not comparable" if count is None else f"{count:,}" for count in counts))
     out.print(table)
@@ -160,7 +146,7 @@ def rollback(who: Who, why: Why, config: Config = None) -> None:
     """Show analysts the release before this one. No refresh shows them this one again; `activate` does."""
     from deid_platform.warehouse.releases import previous_release, switch_release
 
-    officer = _officer(_site(config))
+    officer = _officer(config)
     release = previous_release(officer)
     switch_release(officer, release, who=who, reason=why)
     console.print(f"analysts see {release} now", highlight=False)
@@ -171,7 +157,7 @@ def activate(release: Annotated[str, typer.Argument()], who: Who, why: Why, conf
     """Show analysts one release, even if it lacks deliveries or was taken away."""
     from deid_platform.warehouse.releases import switch_release
 
-    switch_release(_officer(_site(config)), release, who=who, reason=why)
+    switch_release(_officer(config), release, who=who, reason=why)
     console.print(f"analysts see {release} now", highlight=False)
 
 
@@ -185,7 +171,7 @@ def set_project(
     """Make a project, or give one another purpose or last day."""
     from deid_platform.warehouse.projects import set_project as record
 
-    record(_officer(_site(config)), project, purpose=purpose, until=until.date() if until else None)
+    record(_officer(config), project, purpose=purpose, until=until.date() if until else None)
     console.print(f"project {project}", highlight=False)
 
 
@@ -199,7 +185,7 @@ def grant(
     """Let a project read notes of a site, a type, or both."""
     from deid_platform.warehouse.projects import grant_project
 
-    grant_project(_officer(_site(config)), project, site=site, note_type=note_type)
+    grant_project(_officer(config), project, site=site, note_type=note_type)
     console.print(f"{project} may read site {site or '*'}, type {note_type or '*'}", markup=False, highlight=False)
 
 
@@ -213,7 +199,7 @@ def member(
     """Let a login read for a project, or no longer."""
     from deid_platform.warehouse.projects import set_member
 
-    set_member(_officer(_site(config)), project, login, member=not remove)
+    set_member(_officer(config), project, login, member=not remove)
     console.print(f"{login} {'left' if remove else 'reads for'} {project}", markup=False, highlight=False)
 
 
@@ -225,7 +211,7 @@ def list_projects(config: Config = None) -> None:
     table = Table(box=None, padding=(0, 2, 0, 0))
     for column in ("project", "purpose", "until", "may read (site, type)", "members"):
         table.add_column(column)
-    for found in every(_officer(_site(config))):
+    for found in every(_officer(config)):
         grants = "\n".join(f"{site or '*'}, {note_type or '*'}" for site, note_type in found.grants)
         until = str(found.until) if found.until else "no end"
         table.add_row(found.project, found.purpose, until, grants or "nothing", "\n".join(found.members))
@@ -244,21 +230,14 @@ def accesses(
     table = Table(box=None, padding=(0, 2, 0, 0))
     for column in ("when", "login", "read", "release", "for"):
         table.add_column(column)
-    for found in read(_officer(_site(config)), login=login, newest=newest):
+    for found in read(_officer(config), login=login, newest=newest):
         when = f"{found.at:%Y-%m-%d %H:%M:%S}"
         reason = ", ".join(found.projects) or "nothing"
         table.add_row(when, found.login, found.relation, found.release or "none", reason)
     out.print(table)
 
 
-def _site(config: Path | None) -> Site:
-    from deid_platform.refresh.site import Site
-    from deid_platform.settings import load_settings
-
-    return Site(load_settings(config))
-
-
-def _officer(site: Site) -> Engine:
+def _officer(config: Path | None) -> Engine:
     from deid_platform.warehouse.roles import Role
 
-    return site.warehouse.engine(Role.OFFICER)
+    return site_of(config).warehouse.engine(Role.OFFICER)

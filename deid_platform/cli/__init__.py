@@ -1,0 +1,57 @@
+"""The command line, `deid`.
+
+Belongs here: which commands there are, and how a failure is told. Does not belong here: anything that a test could
+ask of a function in another room.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import typer
+
+from deid_platform.cli import database, files, officer, operate
+from deid_platform.cli.terminal import console
+from deid_platform.errors import DeidError, internal
+from deid_platform.quiet import hush
+
+app = typer.Typer(
+    name="deid",
+    help="Clinical-text de-identification that proves itself on every refresh.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    add_completion=False,
+)
+for command in (
+    files.redact,
+    files.evaluate,
+    operate.hospital,
+    operate.refresh,
+    operate.summary,
+    operate.ui,
+    operate.doctor,
+    officer.waive,
+    officer.retract,
+):
+    app.command()(command)
+app.add_typer(officer.releases, name="release")
+app.add_typer(officer.projects, name="project")
+app.add_typer(database.db, name="db")
+
+
+def main() -> None:
+    """Runs the command line; a coded error becomes a few lines on stderr and exit status 1."""
+    # Whatever is written from here on may hold notes.
+    os.umask(0o077)
+    hush()
+    try:
+        app()
+    except Exception as error:
+        if os.environ.get("DEID_DEBUG"):
+            raise
+        said = error if isinstance(error, DeidError) else internal(error)
+        console.print(f"[bold red]{said.code.slug}[/]", end="")
+        console.print(f" [{said.ref}]" if said.ref else "", markup=False, highlight=False, end="")
+        console.print(f"\n{said.code.meaning}\n{said.code.remedy}", markup=False, highlight=False)
+        sys.exit(1)

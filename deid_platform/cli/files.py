@@ -1,0 +1,122 @@
+"""Commands on files, without an installation: redact, evaluate.
+
+Belongs here: arguments and what a person reads. Does not belong here: what is done with a file (`workbench.py`,
+`evaluation/files.py`). Heavy rooms are imported by the command that needs them, so that `deid redact` starts at once.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from deid_platform.cli.terminal import console, out, progress
+from deid_platform.errors import Code, DeidError
+
+if TYPE_CHECKING:
+    from deid_platform.notes import Topics
+
+DetectorName = Annotated[str, typer.Option("--detector", help="A registered detector; `deid doctor` lists them.")]
+Patients = Annotated[Path | None, typer.Option(help="The patients topic (CSV, JSONL or Parquet).")]
+Providers = Annotated[Path | None, typer.Option(help="The providers topic.")]
+Facilities = Annotated[Path | None, typer.Option(help="The facilities topic.")]
+Workers = Annotated[int, typer.Option(min=1, help="Worker processes; 1 means this process.")]
+
+
+def redact(
+    notes: Annotated[
+        Path, typer.Argument(metavar="NOTES", help='JSON lines {"note_id", "text", ...}, CSV or Parquet.')
+    ],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Where the redacted JSON lines go.")],
+    patients: Patients = None,
+    providers: Providers = None,
+    facilities: Facilities = None,
+    policy: Annotated[str, typer.Option(help="A shipped policy or a path to YAML.")] = "safe_harbor_plus_providers",
+    detector: DetectorName = "rules",
+    workers: Workers = 1,
+) -> None:
+    """Redact a file of notes, without a warehouse.
+
+    Writes {"note_id", "text", "spans": [[start, end, label], ...]} in input order. The spans are all identifiers
+    that were found, as offsets into the original, also those whose label the policy keeps. Rows that are refused,
+    and notes on which a stage fails, are counted and left out; exit status 3 says so.
+    """
+    from deid_platform.detection import DetectorSpec
+    from deid_platform.engine import LocalEngine
+    from deid_platform.redaction.policy import load_policy
+    from deid_platform.workbench import redact_file
+
+    _must_exist(notes, patients, providers, facilities)
+    rules = load_policy(policy)
+    topics = _topics(patients, providers, facilities)
+    spec = DetectorSpec(name=detector, topics=topics or None)
+    with progress("redacting") as bar:
+        outcome = redact_file(
+            notes,
+            output,
+            spec=spec,
+            policy=rules,
+            engine=LocalEngine(workers=workers),
+            beside=(patients, providers, facilities, Path(policy)),
+            progress=bar.advance,
+        )
+    console.print(
+        f"{outcome.notes:,} notes redacted under {rules.name}: {outcome.replaced:,} of {outcome.found:,} spans replaced"
+    )
+    if outcome.undated:
+        console.print(f"{outcome.undated:,} notes have a date that is none (YYYY-MM-DD is read)", highlight=False)
+    if not outcome.complete:
+        for reason, count in sorted(outcome.rejected.items()):
+            console.print(f"{count:,} rows refused: {reason}")
+        if outcome.withheld:
+            console.print(f"{outcome.withheld:,} notes withheld: a stage failed on them")
+        raise typer.Exit(3)
+
+
+def evaluate(
+    gold: Annotated[Path, typer.Argument(help='JSON lines {"note_id", "text", "spans": [[start, end, label], ...]}.')],
+    detector: DetectorName = "rules",
+    patients: Patients = None,
+    providers: Providers = None,
+    facilities: Facilities = None,
+    scheme: Annotated[str, typer.Option(help="Whose label names the gold uses (labels.CROSSWALKS).")] = "i2b2-2014",
+    resamples: Annotated[int, typer.Option(min=2, help="Bootstrap resamples for the 95% intervals.")] = 100,
+    workers: Workers = 1,
+) -> None:
+    """Score a detector against gold spans: word-level precision, recall and F1, as paper 001 does."""
+    from deid_platform.detection import DetectorSpec
+    from deid_platform.engine import LocalEngine
+    from deid_platform.evaluation.files import score_file
+    from deid_platform.reports.summary import scores_table
+
+    _must_exist(gold, patients, providers, facilities)
+    topics = _topics(patients, providers, facilities)
+    spec = DetectorSpec(name=detector, topics=topics or None)
+    with progress("scoring") as bar:
+        scores = score_file(
+            gold,
+            spec=spec,
+            engine=LocalEngine(workers=workers),
+            scheme=scheme,
+            resamples=resamples,
+            progress=bar.advance,
+        )
+    out.print(scores_table(scores, title=f"{detector}, inputs: {spec.inputs}"))
+
+
+def _topics(patients: Path | None, providers: Path | None, facilities: Path | None) -> Topics:
+    from deid_platform.corpora import Role
+    from deid_platform.workbench import read_topics
+
+    topics, dropped = read_topics({Role.PATIENTS: patients, Role.PROVIDERS: providers, Role.FACILITIES: facilities})
+    for role, count in dropped.items():
+        console.print(f"{role}: {count:,} dates left out that are none (YYYY-MM-DD is read)", highlight=False)
+    return topics
+
+
+def _must_exist(*paths: Path | None) -> None:
+    for path in paths:
+        if path is not None and not path.is_file():
+            # The path is the caller's own argument, yet a file may be named after a patient.
+            raise DeidError(Code.FEED_UNREADABLE, "no such file")

@@ -1,0 +1,119 @@
+"""Commands that run an installation: hospital, refresh, summary, ui, doctor.
+
+Belongs here: arguments and what a person reads. Does not belong here: the main job (`main_job.py`) or what it does
+(`refresh/`).
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from deid_platform import __version__
+from deid_platform.cli.terminal import Config, console, out, progress, site_of
+from deid_platform.errors import Code, DeidError
+
+
+def hospital(
+    notes: Annotated[int, typer.Option(min=20, help="Notes over all deliveries.")] = 1500,
+    seed: Annotated[int, typer.Option(help="The same seed writes the same bytes.")] = 7,
+    feed: Annotated[str, typer.Option(help="The feed of deid.toml to write to.")] = "hospital",
+    config: Config = None,
+) -> None:
+    """Write a synthetic hospital's deliveries into a feed, and its gold apart from them."""
+    from deid_platform.corpora.hospital import HospitalSpec, write
+    from deid_platform.settings import load_settings
+
+    settings = load_settings(config)
+    chosen = settings.feeds.get(feed)
+    if chosen is None or chosen.gold is None:
+        raise DeidError(Code.SETTINGS_INVALID, f"feeds.{feed}.gold")
+    spec = HospitalSpec(seed=seed, notes=notes)
+    with progress("writing notes") as bar:
+        written = write(
+            spec, feed_root=settings.path(chosen.path), gold_root=settings.path(chosen.gold), progress=bar.at
+        )
+    console.print(f"a synthetic hospital of {notes:,} notes: deliveries {', '.join(written)}")
+
+
+def refresh(
+    feed: Annotated[str | None, typer.Option(help="Only this feed.")] = None,
+    delivery: Annotated[str | None, typer.Option(help="Only this delivery, `<feed>@<watermark>`.")] = None,
+    force: Annotated[bool, typer.Option(help="Run deliveries too that research already holds unchanged.")] = False,
+    wait: Annotated[bool, typer.Option(help="Wait for a refresh that is running instead of giving up.")] = False,
+    config: Config = None,
+) -> None:
+    """Run the main job on every delivery that is new or changed, oldest first, and print the release summary."""
+    from deid_platform.refresh.lock import installation_lock
+    from deid_platform.settings import config_path, load_settings
+
+    path = config_path(config)
+    with installation_lock(load_settings(path).home_path, wait=wait):
+        with console.status("loading the platform"):
+            from deid_platform.main_job import load_job, refresh_deliveries
+
+            job = load_job(path)
+        outcomes = refresh_deliveries(job, path, feed=feed, only=delivery, force=force, console=console)
+        summary(path)
+    if any(outcome.failure for outcome in outcomes):
+        raise typer.Exit(1)
+
+
+def summary(config: Config = None) -> None:
+    """Print the release summary again."""
+    from deid_platform.refresh.summary import release_summary
+    from deid_platform.reports.summary import summary_panel
+
+    out.print(summary_panel(release_summary(site_of(config))))
+
+
+def ui(
+    port: Annotated[int, typer.Option(help="Of the loopback address.")] = 3000,
+    config: Config = None,
+) -> None:
+    """Start the Dagster UI and its daemon on this installation's instance."""
+    from deid_platform.instance import prepare_instance
+    from deid_platform.settings import config_path, load_settings
+
+    path = config_path(config)
+    prepare_instance(load_settings(path), path)
+    console.print(f"Dagster UI: [bold]http://127.0.0.1:{port}[/] (ends with Ctrl-C)")
+    program = Path(sys.executable).with_name("dagster")
+    arguments = [
+        "dagster",
+        "dev",
+        "-w",
+        str(_workspace()),
+        "-h",
+        "127.0.0.1",
+        "-p",
+        str(port),
+        "--log-level",
+        "warning",
+    ]
+    # A shell ignores interrupts in what it starts in the background, and Dagster takes SIGTERM for one.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    os.execv(program, arguments)  # noqa: S606 - no shell, and every argument is ours
+
+
+def doctor(config: Config = None) -> None:
+    """Check the installation, one line a thing, and list what can be chosen."""
+    from deid_platform.doctor import examine
+
+    findings = examine(config)
+    table = Table(title=f"deid {__version__}", show_header=False, box=None)
+    for finding in findings:
+        table.add_row("[green]ok[/]" if finding.good else "[red]no[/]", finding.subject, finding.detail)
+    out.print(table)
+    if not all(finding.good for finding in findings):
+        raise typer.Exit(1)
+
+
+def _workspace() -> Path:
+    return Path(__file__).resolve().parents[2] / "workspace.yaml"
