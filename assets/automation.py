@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import dagster as dg
 
 from assets.layer import DELIVERIES, coded
-from deid_platform.refresh.publish import pending
+from deid_platform.refresh.due import pending
 from deid_platform.settings import ScheduleSettings
 from resources import SiteResource
 

@@ -12,7 +12,8 @@ import dagster as dg
 
 from assets.gate import delivery
 from assets.layer import DELIVERIES, coded, delivery_of, step
-from deid_platform.refresh.publish import gate_states, record_expectations
+from deid_platform.refresh.measure import record_expectations
+from deid_platform.refresh.publish import gate_states
 from deid_platform.warehouse.expectations import EXPECTATIONS
 from deid_platform.warehouse.suite import Severity
 from resources import SiteResource

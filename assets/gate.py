@@ -9,14 +9,14 @@ from assets.bench import metrics
 from assets.deid import redacted_notes
 from assets.layer import PRIVACY, Counts, delivery_of, layer_asset
 from assets.source import raw_notes
-from deid_platform.refresh import publish
+from deid_platform.refresh import measure, offer
 from resources import SiteResource
 
 
 @layer_asset("gate/withdrawals", owner=PRIVACY, kinds={"postgres"}, by_delivery=True, deps=[raw_notes])
 def withdrawals(context: dg.AssetExecutionContext, site: SiteResource) -> Counts:
     """Withdrawn notes and patients, hidden from research before anything else is measured or can fail."""
-    return shown.counts(publish.stage_withdrawals(site.site, delivery_of(context), run_id=context.run.run_id))
+    return shown.counts(offer.stage_withdrawals(site.site, delivery_of(context), run_id=context.run.run_id))
 
 
 @layer_asset(
@@ -31,8 +31,8 @@ def delivery(context: dg.AssetExecutionContext, site: SiteResource) -> Counts:
 
     The decision is the database's: see `ctl.promote`. The checks on this asset mirror it for operators.
     """
-    staged = publish.stage_delivery(site.site, delivery_of(context), run_id=context.run.run_id)
-    rows = publish.record_measurements(site.site, staged)
+    staged = offer.stage_delivery(site.site, delivery_of(context), run_id=context.run.run_id)
+    rows = measure.record_measurements(site.site, staged)
     return shown.counts(
         staged.counts.notes,
         clean=staged.counts.clean,

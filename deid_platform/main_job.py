@@ -23,8 +23,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from deid_platform.definitions import build_defs
 from deid_platform.errors import Code, DeidError
 from deid_platform.notes import Delivery
+from deid_platform.refresh.due import pending
 from deid_platform.refresh.lock import installation_lock
-from deid_platform.refresh.publish import pending
 from deid_platform.refresh.site import Site
 from deid_platform.settings import load_settings
 

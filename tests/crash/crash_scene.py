@@ -19,7 +19,7 @@ import psutil
 from sqlalchemy import Engine, event
 
 from deid_platform.notes import Delivery
-from deid_platform.refresh import bench, intake, publish
+from deid_platform.refresh import bench, due, intake, measure, offer, publish
 from deid_platform.refresh.deidentify import deidentify
 from deid_platform.refresh.lock import installation_lock
 from deid_platform.refresh.site import Site
@@ -124,18 +124,18 @@ def _measure(site: Site, _: Delivery) -> None:
 
 
 def _stage(site: Site, delivery: Delivery) -> None:
-    publish.record_measurements(site, publish.stage_delivery(site, delivery, run_id="run"))
+    measure.record_measurements(site, offer.stage_delivery(site, delivery, run_id="run"))
 
 
 # In the order of the main job.
 STEPS: dict[str, Step] = {
     "topics": take_in_topics,
     "notes": take_in_notes,
-    "withdrawals": lambda site, delivery: publish.stage_withdrawals(site, delivery, run_id="run"),
+    "withdrawals": lambda site, delivery: offer.stage_withdrawals(site, delivery, run_id="run"),
     "redacted": _redact,
     "bench": _measure,
     "staged": _stage,
-    "expectations": publish.record_expectations,
+    "expectations": measure.record_expectations,
     "promoted": publish.promote_delivery,
     "active": publish.activate,
 }
@@ -152,7 +152,7 @@ def refresh(config: Path, stopped: str | None, entered: Callable[[str], object])
     site = Site(load_settings(config))
     with installation_lock(site.settings.home_path):
         wanted = site.deliveries()
-        new = publish.pending(site, wanted)
+        new = due.pending(site, wanted)
         for delivery in (d for d in wanted if d in new or d.key == stopped):
             for name, step in STEPS.items():
                 entered(f"{delivery.key} {name}")
@@ -248,7 +248,7 @@ def picture(config: Path) -> dict[str, Any]:
             if entry.event in ("promoted", "activated")
         ),
         "store": dict(_store(site)),
-        "due": publish.pending(site, site.deliveries()),
+        "due": due.pending(site, site.deliveries()),
     }
 
 

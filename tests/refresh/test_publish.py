@@ -8,7 +8,7 @@ import pytest
 
 from deid_platform.corpora.exclusions import Exclusions
 from deid_platform.errors import Code, DeidError
-from deid_platform.refresh import bench, publish, tables
+from deid_platform.refresh import bench, due, measure, offer, publish, tables
 from deid_platform.refresh.site import Site
 from deid_platform.refresh.summary import release_summary
 from deid_platform.reports.summary import summary_markdown
@@ -32,10 +32,10 @@ def run(site, take_in, redacted):
         bench.collect_gold(site)
         bench.run_detector(site)
         bench.record(site, bench.measure(site))
-        staged = publish.stage_delivery(site, delivery, run_id="run-1")
-        publish.record_measurements(site, staged)
+        staged = offer.stage_delivery(site, delivery, run_id="run-1")
+        measure.record_measurements(site, staged)
         if expectations:
-            assert all(outcome.passed for outcome in publish.record_expectations(site, delivery))
+            assert all(outcome.passed for outcome in measure.record_expectations(site, delivery))
         return staged
 
     return steps
@@ -62,11 +62,11 @@ def test_what_passes_is_seen_by_the_analyst_redacted_and_keyed(site, deliver, ru
         patients=PATIENTS,
     )
     run(delivery)
-    assert publish.pending(site, [delivery]) == [delivery]
+    assert due.pending(site, [delivery]) == [delivery]
     assert publish.promote_delivery(site, delivery).approved == 3
     assert publish.activate(site, delivery)
     assert seen(site)[key(site, "1")] == "Ms. [PATIENT] is well."
-    assert publish.pending(site, [delivery]) == []
+    assert due.pending(site, [delivery]) == []
 
 
 def test_the_same_content_again_changes_nothing(site, deliver, run) -> None:
@@ -136,10 +136,10 @@ def test_rows_that_are_not_those_of_the_note_store_fail_parity(site, deliver, ru
         connection.exec_driver_sql(statement, values)
         connection.exec_driver_sql("SELECT ctl.finish_staging('hospital@2026-01-27')")
     staged = staged_now(site.warehouse.engine(Role.GATEKEEPER), delivery)
-    rows = {row.requirement: row for row in publish.record_measurements(site, staged)}
+    rows = {row.requirement: row for row in measure.record_measurements(site, staged)}
     assert not rows["parity"].passed
     assert rows["parity"].measured["different"] == 1
-    publish.record_expectations(site, delivery)
+    measure.record_expectations(site, delivery)
     with pytest.raises(DeidError) as error:
         publish.promote_delivery(site, delivery)
     assert error.value.ref == "hospital@2026-01-27: parity"
@@ -151,7 +151,7 @@ def test_redacted_rows_of_other_notes_fail_parity(site, deliver, run, take_in) -
     staged = run(delivery)
     deliver("2026-01-28", notes=[{"note_id": "28", "text": "Then.", "note_date": "2020-01-01"}])
     take_in(delivery)
-    rows = {row.requirement: row for row in publish.record_measurements(site, staged)}
+    rows = {row.requirement: row for row in measure.record_measurements(site, staged)}
     assert (rows["parity"].passed, rows["parity"].measured["mismatched"]) == (False, 1)
 
 
@@ -162,7 +162,7 @@ def test_withdrawals_wait_for_nothing(site, deliver, run, take_in) -> None:
     assert key(site, "w") in seen(site)
     second = deliver("2026-03-02", withdrawn=[{"note_id": "w"}, {"note_id": "not yet"}])
     take_in(second)
-    assert publish.stage_withdrawals(site, second, run_id="run-9") == 2
+    assert offer.stage_withdrawals(site, second, run_id="run-9") == 2
     assert key(site, "w") not in seen(site)
     run(second)
     assert publish.promote_delivery(site, second).approved == 0
@@ -179,7 +179,7 @@ def test_a_refused_correction_hides_the_older_version_at_once_and_until_a_good_o
     # Hidden while the gate has not been asked, and whatever it answers.
     assert seen(site).keys() & {key(site, n) for n in ("r1", "r2")} == {key(site, "r2")}
     publish.promote_delivery(site, second)
-    assert publish.pending(site, [second]) == []
+    assert due.pending(site, [second]) == []
     assert seen(site).keys() & {key(site, n) for n in ("r1", "r3")} == {key(site, "r3")}
     third = deliver("2026-03-12", notes=[{"note_id": "r1", "text": "Version three."}])
     run(third)
@@ -195,7 +195,7 @@ def test_a_withdrawal_that_nobody_can_read_stops_the_delivery_and_the_others_hol
     said = [{"patient_id": "pl1", "note_id": ""}, {"patient_id": "pl2", "note_id": "l2"}]
     second = deliver("2026-03-21", notes=notes, withdrawn=said)
     staged = run(second)
-    (parity,) = (row for row in publish.record_measurements(site, staged) if row.requirement == "parity")
+    (parity,) = (row for row in measure.record_measurements(site, staged) if row.requirement == "parity")
     assert (parity.passed, parity.measured["withdrawals_lost"]) == (False, 1)
     with pytest.raises(DeidError) as error:
         publish.promote_delivery(site, second)
@@ -243,13 +243,13 @@ def test_another_profile_or_recipe_makes_a_promoted_delivery_due_again(site, del
     delivery = deliver("2026-04-04", notes=[{"note_id": "44", "text": "Held."}])
     run(delivery)
     publish.promote_delivery(site, delivery)
-    assert publish.pending(site, [delivery]) == []
+    assert due.pending(site, [delivery]) == []
     configure(warehouse.admin_engine(), "production")
-    assert publish.pending(site, [delivery]) == [delivery]
+    assert due.pending(site, [delivery]) == [delivery]
     configure(warehouse.admin_engine(), "demo")
     narrower = site.settings.root / "narrower.toml"
     narrower.write_text(site.settings.root.joinpath("deid.toml").read_text().replace('"progress note", ', ""))
-    assert publish.pending(Site(load_settings(narrower)), [delivery]) == [delivery]
+    assert due.pending(Site(load_settings(narrower)), [delivery]) == [delivery]
 
 
 CHANGES = {
@@ -266,20 +266,20 @@ def test_a_run_that_is_killed_at_any_step_leaves_a_changed_delivery_due(
     delivery = deliver(watermark, notes=[{"note_id": "k", "text": "Version one."}])
     run(delivery)
     publish.promote_delivery(site, delivery)
-    assert publish.pending(site, [delivery]) == []
+    assert due.pending(site, [delivery]) == []
     deliver(watermark, **CHANGES[change])
     steps = (
         lambda: None,
         lambda: take_in(delivery),
         lambda: redacted(delivery),
-        lambda: publish.stage_withdrawals(site, delivery, run_id="run-6"),
+        lambda: offer.stage_withdrawals(site, delivery, run_id="run-6"),
         lambda: run(delivery),
     )
     for step in steps:
         step()
-        assert publish.pending(site, [delivery]) == [delivery]
+        assert due.pending(site, [delivery]) == [delivery]
     publish.promote_delivery(site, delivery)
-    assert publish.pending(site, [delivery]) == []
+    assert due.pending(site, [delivery]) == []
     assert seen(site)[key(site, "k")] == CHANGES[change]["notes"][0]["text"]
 
 
@@ -289,7 +289,7 @@ def test_what_is_made_again_of_the_same_files_is_still_held(site, deliver, take_
     publish.promote_delivery(site, delivery)
     take_in(delivery)
     redacted(delivery)
-    assert publish.pending(site, [delivery]) == []
+    assert due.pending(site, [delivery]) == []
 
 
 def test_the_list_of_opt_outs_is_read_once_for_all_deliveries(site, deliver, monkeypatch) -> None:
@@ -298,7 +298,7 @@ def test_the_list_of_opt_outs_is_read_once_for_all_deliveries(site, deliver, mon
     monkeypatch.setattr(Exclusions, "load", lambda settings: read.append(1) or load(settings))
     deliveries = site.deliveries()
     assert len(deliveries) > 2
-    publish.pending(site, deliveries)
+    due.pending(site, deliveries)
     assert len(read) == 1
 
 
@@ -313,7 +313,7 @@ def test_a_feed_that_is_no_demonstration_is_refused_by_the_embedded_server(site,
     real = Site(load_settings(other))
     real.__dict__["warehouse"] = Warehouse(embedded_server, database=site.warehouse.database)
     with pytest.raises(DeidError) as error:
-        publish.stage_delivery(real, delivery, run_id="run-2")
+        offer.stage_delivery(real, delivery, run_id="run-2")
     assert error.value.code is Code.FEED_NOT_DEMONSTRATION
 
 
@@ -335,10 +335,10 @@ def test_a_delivery_of_refused_corrections_alone_hides_and_is_then_an_error(site
     delivery = deliver("2026-03-13", notes=[{"note_id": "r2", "text": ""}])
     take_in(delivery)
     redacted(delivery)
-    publish.stage_withdrawals(site, delivery, run_id="run-4")
+    offer.stage_withdrawals(site, delivery, run_id="run-4")
     assert key(site, "r2") not in seen(site)
     with pytest.raises(DeidError) as error:
-        publish.stage_delivery(site, delivery, run_id="run-4")
+        offer.stage_delivery(site, delivery, run_id="run-4")
     assert (error.value.code, error.value.ref) == (Code.FEED_EMPTY, "hospital@2026-03-13: 1 empty_text")
 
 
@@ -347,7 +347,7 @@ def test_withdrawals_that_were_sealed_before_anyone_could_rejoin_are_withdrawals
     take_in(delivery)
     (table,) = site.store.read(tables.WITHDRAWALS, delivery.key)
     site.store.write(tables.WITHDRAWALS, delivery.key, [table.drop_columns("rejoined")], meta=lambda: {"rejected": {}})
-    assert publish.stage_withdrawals(site, delivery, run_id="run-5") == 2
+    assert offer.stage_withdrawals(site, delivery, run_id="run-5") == 2
 
 
 def test_production_names_what_is_missing_and_a_waiver_lets_it_pass(site, deliver, take_in, warehouse) -> None:
@@ -392,5 +392,5 @@ def _through(site, delivery) -> None:
     bench.collect_gold(site)
     bench.run_detector(site)
     bench.record(site, bench.measure(site))
-    publish.record_measurements(site, publish.stage_delivery(site, delivery, run_id="run-3"))
-    publish.record_expectations(site, delivery)
+    measure.record_measurements(site, offer.stage_delivery(site, delivery, run_id="run-3"))
+    measure.record_expectations(site, delivery)

@@ -8,7 +8,7 @@ import pytest
 
 from deid_platform.errors import DeidError
 from deid_platform.labels import Label
-from deid_platform.refresh import publish
+from deid_platform.refresh import due, offer, publish
 from deid_platform.refresh.findings import report, reported_strings
 from deid_platform.refresh.site import Site
 from deid_platform.settings import load_settings
@@ -58,10 +58,10 @@ def test_who_opts_out_is_gone_at_once_and_who_returns_is_shown_after_a_run(site,
     )
     path.write_text("patient_id\nc\n")
     out = Site(load_settings(config))
-    assert publish.hide_opted_out(out) == 1
+    assert offer.hide_opted_out(out) == 1
     assert "Note c1." not in seen(site)
     # The delivery is due again, and then holds nothing of that patient.
-    assert publish.pending(out, [first]) == [first]
+    assert due.pending(out, [first]) == [first]
     through(first, out)
     assert out.store.rows("source/raw_notes", first.key) == []
     with out.warehouse.administer() as connection:
@@ -69,10 +69,10 @@ def test_who_opts_out_is_gone_at_once_and_who_returns_is_shown_after_a_run(site,
         assert held.scalar_one() == 0
     path.write_text("patient_id\nsomebody else\n")
     again = Site(load_settings(config))
-    assert publish.pending(again, [first]) == [first]
+    assert due.pending(again, [first]) == [first]
     through(first, again)
     assert "Note c1." in seen(site)
-    publish.hide_opted_out(site)
+    offer.hide_opted_out(site)
 
 
 def test_a_reported_leak_comes_back_only_without_its_string(site, deliver, through) -> None:
@@ -88,7 +88,7 @@ def test_a_reported_leak_comes_back_only_without_its_string(site, deliver, throu
     assert not {said["text"], other["text"]} & seen(site)
     assert reported_strings(site.store) == ("quorvex",)
     # Every delivery is due again; what was measured before opens nothing.
-    assert publish.pending(site, [delivery, untouched]) == [delivery, untouched]
+    assert due.pending(site, [delivery, untouched]) == [delivery, untouched]
     with pytest.raises(DeidError, match="gate-refused"):
         publish.promote_delivery(site, untouched)
     through(delivery, site)

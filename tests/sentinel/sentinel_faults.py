@@ -100,9 +100,9 @@ RAISING = {
     "surrogate_notes": "assets.bench:bench.collect_gold",
     "detections": "assets.bench:bench.run_detector",
     "metrics": "assets.bench:bench.measure",
-    "withdrawals": "assets.gate:publish.stage_withdrawals",
-    "delivery": "assets.gate:publish.stage_delivery",
-    "measurements": "assets.gate:publish.record_measurements",
+    "withdrawals": "assets.gate:offer.stage_withdrawals",
+    "delivery": "assets.gate:offer.stage_delivery",
+    "measurements": "assets.gate:measure.record_measurements",
     "requirements": "assets.checks:gate_states",
     "expectations": "assets.checks:record_expectations",
     "note_version": "assets.research:publish.promote_delivery",
@@ -262,10 +262,10 @@ def break_everything(broken: Broken) -> None:
     for fault, place in RAISING.items():
         replace(place, partial(raising, broken, fault))
     replace("deid_platform.keys:Keyring.key", partial(keys_alike, broken))
-    replace("deid_platform.refresh.publish:_staged_rows", partial(unstorable, broken))
-    replace("assets.gate:publish.record_measurements", partial(gone, broken))
+    replace("deid_platform.refresh.offer:staged_rows", partial(unstorable, broken))
+    replace("assets.gate:measure.record_measurements", partial(gone, broken))
     replace("assets.deid:deidentify", partial(full, broken))
-    replace("deid_platform.refresh.publish:validate_staged", partial(unexpected, broken))
+    replace("deid_platform.refresh.measure:validate_staged", partial(unexpected, broken))
     replace("deid_platform.warehouse.connection:Warehouse.dbt_environment", partial(failing_mart, broken))
     replace("deid_platform.refresh.deidentify:redact", faulty_redaction)
     replace(

@@ -1,0 +1,143 @@
+"""What is measured of a delivery that is staged: its gate rows.
+
+Belongs here: which figures go to the gate, and what they are compared with. Does not belong here: the decision,
+which is the database's own (`warehouse/migrations/code`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import zip_longest
+
+from deid_platform.evaluation.leaks import Released
+from deid_platform.notes import Delivery, Note
+from deid_platform.refresh import tables
+from deid_platform.refresh.deidentify import CLEAN
+from deid_platform.refresh.intake import withdrawals_lost
+from deid_platform.refresh.offer import staged_rows, withdrawals_of
+from deid_platform.refresh.site import Site
+from deid_platform.store import Manifest
+from deid_platform.warehouse.expectations import ExpectationOutcome, validate_staged
+from deid_platform.warehouse.ledger import GateRow, record_gate
+from deid_platform.warehouse.roles import Role
+from deid_platform.warehouse.staging import Inputs, Staged, count_differences, staged_now
+
+
+def record_measurements(site: Site, staged: Staged) -> list[GateRow]:
+    """Measures what is staged, short of the expectations, and writes the gate rows.
+
+    Parity compares every staged row with the note store's, text and all, and every redacted row with the raw
+    note that it was made from. It fails too where a row of the delivery's withdrawals or rejoinings was lost: somebody
+    asked to leave, and nobody knows who. Leaks are then sought again in those same rows, since one from the cache was
+    last checked by the code of its day. The bench's scores count for the detector and the inputs of this
+    delivery alone, and gold for its own feed.
+    """
+    delivery = staged.delivery
+    manifest = site.store.required(tables.REDACTED_NOTES, delivery.key)
+    expected = staged_rows(site, delivery, manifest)
+    withdrawals = withdrawals_of(site, delivery)
+    different = count_differences(site.warehouse.engine(Role.GATEKEEPER), staged, expected, withdrawals)
+    leaks, checked, mismatched = _count_leaks(site, delivery)
+    lost = withdrawals_lost(site.store, delivery)
+    parity = {
+        "staged": staged.counts.notes,
+        "different": different,
+        "mismatched": mismatched,
+        "withdrawals_lost": lost,
+    }
+    rows = [
+        GateRow("parity", not (different or mismatched or lost), parity),
+        GateRow("leaks", leaks == 0, {"notes": checked, "leaks": leaks}),
+        _topics_row(manifest, site.settings.thresholds.min_roster_share),
+        *_bench_rows(site, delivery, manifest),
+    ]
+    _record(site, staged, rows, manifest)
+    return rows
+
+
+def _count_leaks(site: Site, delivery: Delivery) -> tuple[int, int, int]:
+    """Notes that leak, notes checked, and rows that do not belong to the raw note in their place."""
+    recipe = site.recipe(delivery)
+    leaks = checked = mismatched = 0
+    raw = site.store.stream(tables.RAW_NOTES, delivery.key)
+    redacted = site.store.stream(tables.REDACTED_NOTES, delivery.key)
+    for before, after in zip_longest(raw, redacted):
+        if before is None or after is None or before["content_digest"] != after["content_digest"]:
+            mismatched += 1
+        elif after["status"] == CLEAN:
+            note = tables.from_row(Note, before)
+            ids = (("patient", note.patient_id), ("provider", note.provider_id), ("encounter", note.encounter_id))
+            shown = Released(
+                note_type=after["note_type"],
+                language=after["language"],
+                note_year=after["note_year"],
+                shifted_date=after["shifted_date"],
+                site=site.settings.site,
+                keys=(
+                    site.note_key(delivery.feed, note.note_id),
+                    *(site.keyring.key(kind, i) for kind, i in ids if i is not None),
+                ),
+            )
+            applied = tables.spans_of(after["spans"])
+            checked += 1
+            leaks += bool(recipe.leak_check.check(note, recipe.patients(note), after["text"], applied, shown))
+    return leaks, checked, mismatched
+
+
+def _topics_row(manifest: Manifest, least: float) -> GateRow:
+    counts = manifest.meta["counts"]
+    measured = {"notes": manifest.rows, "with_roster": counts.get("with_roster", 0), "least_share": least}
+    return GateRow("topics", manifest.meta["inputs"] == "topics", measured)
+
+
+def _bench_rows(site: Site, delivery: Delivery, manifest: Manifest) -> list[GateRow]:
+    """The bench's verdict on this delivery's detector and inputs; an unmeasured detector has not passed."""
+    metrics = site.store.manifest(tables.METRICS, tables.ALL)
+    if metrics is None or metrics.meta["detector_digest"] != manifest.meta["detector_digest"]:
+        return []
+    thresholds = site.settings.thresholds
+    scores: dict[str, dict[str, float | None]] = metrics.meta["headline"][manifest.meta["inputs"]]
+    # The lower end of recall's interval must reach the threshold: a small bench must not pass by luck.
+    demands = [
+        (scores["recall"]["low"], thresholds.min_recall),
+        (scores["precision"]["value"], thresholds.min_precision),
+        (scores["clinical_retention"]["value"], thresholds.min_clinical_retention),
+    ]
+    passed = all(value is not None and value >= least for value, least in demands)
+    own = int(metrics.meta["gold_by_feed"].get(delivery.feed, 0))
+    least = site.settings.bench.minimum_gold
+    return [
+        GateRow("bench", passed, {**scores, "thresholds": thresholds.model_dump()}),
+        GateRow("site_gold", own >= least, {"notes": own, "least": least}),
+    ]
+
+
+def record_expectations(site: Site, delivery: Delivery) -> list[ExpectationOutcome]:
+    """Runs the expectation suite over what is staged now and writes its gate row."""
+    manifest = site.store.required(tables.REDACTED_NOTES, delivery.key)
+    gatekeeper = site.warehouse.engine(Role.GATEKEEPER)
+    staged = staged_now(gatekeeper, delivery)
+    outcomes = validate_staged(
+        gatekeeper,
+        staged,
+        note_types=site.feed(delivery.feed).note_types,
+        policy=site.policy,
+        thresholds=site.settings.thresholds,
+    )
+    failed = sum(outcome.refuses for outcome in outcomes)
+    warned = sum(not outcome.passed for outcome in outcomes) - failed
+    measured = {"expectations": len(outcomes), "failed": failed, "warned": warned}
+    row = GateRow("expectations", bool(outcomes) and not failed, measured)
+    _record(site, staged, [row], manifest)
+    return outcomes
+
+
+def _record(site: Site, staged: Staged, rows: Sequence[GateRow], manifest: Manifest) -> None:
+    record_gate(
+        site.warehouse.engine(Role.GATEKEEPER),
+        staged,
+        rows,
+        detector_digest=manifest.meta["detector_digest"],
+        inputs=Inputs(manifest.meta["inputs"]),
+        profile=site.settings.profile,
+    )

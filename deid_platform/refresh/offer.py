@@ -1,0 +1,174 @@
+"""What a delivery offers to the gate: its rows under keys, and what it withdraws, staged and hidden.
+
+Belongs here: which rows are staged, under which keys, and when. Does not belong here: what is measured of them
+(`measure.py`), or the way into the database (`warehouse/staging.py`).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+from deid_platform.errors import Code, DeidError
+from deid_platform.notes import Delivery
+from deid_platform.refresh import tables
+from deid_platform.refresh.intake import refuse_empty
+from deid_platform.refresh.site import Site
+from deid_platform.store import Manifest
+from deid_platform.warehouse.promotion import hide, set_opt_outs
+from deid_platform.warehouse.roles import Role
+from deid_platform.warehouse.staging import (
+    Counts,
+    Header,
+    Inputs,
+    Kind,
+    Staged,
+    StagedNote,
+    StagedWithdrawal,
+    Status,
+    stage,
+)
+
+
+def stage_withdrawals(site: Site, delivery: Delivery, *, run_id: str) -> int:
+    """Lets a delivery's withdrawals, and the opt-outs of today, take effect at once.
+
+    They wait for no detector, no bench and no gate. A patient who rejoins waits for the gate, as what it shows does.
+
+    Returns:
+        How many notes and patients the delivery withdraws.
+    """
+    hide_opted_out(site)
+    gone = [item for item in withdrawals_of(site, delivery) if item.kind is not Kind.REJOINED]
+    if gone:
+        header = _header(site, delivery, run_id, Counts(withdrawn=len(gone)), inputs=Inputs.TEXT)
+        _stage(site, delivery, (), header, gone)
+    return len(gone)
+
+
+def hide_opted_out(site: Site) -> int:
+    """Brings the warehouse's list of opted-out patients to what the site's list says now.
+
+    Returns:
+        How many keys were added or removed.
+    """
+    keys = [ring.key("patient", patient) for patient in site.exclusions.opted_out() for ring in site.keyrings]
+    return set_opt_outs(site.warehouse.engine(Role.PROMOTER), keys)
+
+
+def stage_delivery(site: Site, delivery: Delivery, *, run_id: str) -> Staged:
+    """Stages a delivery's clean rows, and its quarantined ones without text, beside what it withdraws.
+
+    What is quarantined, withdrawn or corrected is hidden at once.
+
+    Raises:
+        DeidError: `feed-not-demonstration` where the embedded server must not hold this feed; `feed-empty` where
+            no row of the delivery could be read; whatever `warehouse.staging.stage` raises.
+    """
+    refuse_empty(site.store, delivery)
+    manifest = site.store.required(tables.REDACTED_NOTES, delivery.key)
+    if manifest.meta["release"] != site.release:
+        # Settings changed since these rows were made: they would be announced as what they are not.
+        raise DeidError(Code.NOT_MATERIALIZED, f"{tables.REDACTED_NOTES}/{delivery.key}")
+    withdrawals = withdrawals_of(site, delivery)
+    # Twice over the rows, so that a delivery of any size streams through.
+    counts = Counter(row.status for row in staged_rows(site, delivery, manifest))
+    kinds = Counter(item.kind for item in withdrawals)
+    announced = Counts(
+        clean=counts[Status.CLEAN],
+        quarantined=counts[Status.QUARANTINED],
+        withdrawn=kinds[Kind.NOTE] + kinds[Kind.PATIENT],
+        rejoined=kinds[Kind.REJOINED],
+    )
+    header = _header(site, delivery, run_id, announced, inputs=Inputs(manifest.meta["inputs"]))
+    made_from = offered(site, delivery)
+    staged = _stage(site, delivery, staged_rows(site, delivery, manifest), header, withdrawals)
+    meta = {"made_from": made_from, "staged_digest": staged.staged_digest}
+    site.store.write(tables.STAGED, delivery.key, [], meta=lambda: meta)
+    return staged
+
+
+def offered(site: Site, delivery: Delivery) -> str:
+    """A keyed digest of the store's content that a delivery is staged from."""
+    manifests = (site.store.required(name, delivery.key) for name in (tables.REDACTED_NOTES, tables.WITHDRAWALS))
+    return site.keyring.digest(*(digest for m in manifests for digest in (m.dataset, *(p.digest for p in m.parts))))
+
+
+def _stage(
+    site: Site, delivery: Delivery, rows: Iterable[StagedNote], header: Header, withdrawals: Iterable[StagedWithdrawal]
+) -> Staged:
+    site.warehouse.accept(
+        delivery.feed,
+        demonstration=header.demonstration,
+        allow_real=site.settings.warehouse.allow_real_notes_on_embedded,
+    )
+    staged = stage(site.warehouse.engine(Role.LOADER), delivery, rows, header, withdrawals=withdrawals)
+    hide(site.warehouse.engine(Role.PROMOTER), delivery)
+    return staged
+
+
+def _header(site: Site, delivery: Delivery, run_id: str, announced: Counts, *, inputs: Inputs) -> Header:
+    return Header(
+        release=site.release,
+        detector=site.settings.detection.detector,
+        detector_digest=site.spec(None).detector_digest,
+        policy=site.policy.name,
+        policy_digest=site.policy.digest,
+        key_id=site.keyring.key_id,
+        inputs=inputs,
+        run_id=run_id,
+        announced=announced,
+        demonstration=site.feed(delivery.feed).demonstration,
+    )
+
+
+def withdrawals_of(site: Site, delivery: Delivery) -> list[StagedWithdrawal]:
+    """What a delivery withdraws, and who rejoins and is not withdrawn again, under every key that is in use."""
+    gone = {Kind.NOTE: _withdrawn_notes(site, delivery), Kind.PATIENT: set[str](), Kind.REJOINED: set[str]()}
+    for row in site.store.rows(tables.WITHDRAWALS, delivery.key):
+        if row["patient_id"] is not None:
+            gone[Kind.REJOINED if row.get("rejoined") else Kind.PATIENT].add(row["patient_id"])
+    gone[Kind.REJOINED] -= gone[Kind.PATIENT]
+
+    def keys(kind: Kind, source_id: str) -> tuple[str, ...]:
+        if kind is Kind.NOTE:
+            return site.note_keys(delivery.feed, source_id)
+        return tuple(ring.key("patient", source_id) for ring in site.keyrings)
+
+    every = ((kind, keys(kind, source_id)) for kind, ids in gone.items() for source_id in sorted(ids))
+    return [StagedWithdrawal(kind, key, tuple(former)) for kind, (key, *former) in every]
+
+
+def _withdrawn_notes(site: Site, delivery: Delivery) -> set[str]:
+    rows = site.store.rows(tables.WITHDRAWALS, delivery.key)
+    return {row["note_id"] for row in rows if row["note_id"] is not None}
+
+
+def staged_rows(site: Site, delivery: Delivery, manifest: Manifest) -> Iterator[StagedNote]:
+    """The notes that are staged of a delivery. One that arrives and is withdrawn in one delivery is withdrawn."""
+
+    def key(kind: str, source_id: str | None) -> str | None:
+        return None if source_id is None else site.keyring.key(kind, source_id)
+
+    digest = manifest.meta["dictionary_digest"]
+    withdrawn = _withdrawn_notes(site, delivery)
+    for row in site.store.stream(tables.REDACTED_NOTES, delivery.key):
+        if row["note_id"] in withdrawn:
+            continue
+        note_key, *former_keys = site.note_keys(delivery.feed, row["note_id"])
+        yield StagedNote(
+            note_key=note_key,
+            status=Status(row["status"]),
+            text=row["text"],
+            content_digest=row["content_digest"],
+            dictionary_digest=digest,
+            patient_key=key("patient", row["patient_id"]),
+            provider_key=key("provider", row["provider_id"]),
+            encounter_key=key("encounter", row["encounter_id"]),
+            site=site.settings.site,
+            note_type=row["note_type"],
+            note_year=row["note_year"],
+            shifted_date=row["shifted_date"],
+            language=row["language"],
+            former_keys=tuple(former_keys),
+        )
