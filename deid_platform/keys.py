@@ -37,13 +37,14 @@ class Keyring:
     Args:
         secret: At least 32 bytes; never logged, never in `repr`.
         site: The institution; the same source id at two sites gives two keys.
+        former: Whether it is only kept to know older releases by. It may be weak: that is a reason to change it.
 
     Raises:
-        DeidError: `secret-weak` if somebody could guess it (`guessable`).
+        DeidError: `secret-weak` if somebody could guess it (`guessable`), or if a former one is empty.
     """
 
-    def __init__(self, secret: bytes, *, site: str) -> None:
-        if guessable(secret, least=MIN_SECRET_BYTES):
+    def __init__(self, secret: bytes, *, site: str, former: bool = False) -> None:
+        if not secret or (not former and guessable(secret, least=MIN_SECRET_BYTES)):
             raise DeidError(Code.SECRET_WEAK)
         self._secret = secret
         self.site = site

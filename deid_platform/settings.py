@@ -232,7 +232,7 @@ class Settings(_Section):
 
     def _former(self, secret: bytes, variable: str) -> Keyring:
         try:
-            return Keyring(secret, site=self.site)
+            return Keyring(secret, site=self.site, former=True)
         except DeidError as error:
             raise DeidError(error.code, variable) from None
 

@@ -131,7 +131,7 @@ def test_former_secrets_follow_the_current_one_newest_first(write, tmp_path: Pat
     settings = load_settings(write('site = "north"'))
     monkeypatch.setenv("DEID_SECRET", CURRENT)
     assert [ring.key_id for ring in settings.keyrings()] == [settings.keyring().key_id]
-    for name, text in (("old", OLD), ("older", OLDER), ("current", CURRENT), ("weak", "hunter2")):
+    for name, text in (("old", OLD), ("older", OLDER), ("current", CURRENT), ("weak", "hunter2"), ("empty", "")):
         (tmp_path / name).write_text(f"{text}\n")
 
     expected = [Keyring(text.encode(), site="north").key_id for text in (CURRENT, OLD, OLDER)]
@@ -142,7 +142,11 @@ def test_former_secrets_follow_the_current_one_newest_first(write, tmp_path: Pat
     monkeypatch.setenv("DEID_PREVIOUS_SECRET_FILES", str(tmp_path / "older"))
     assert [ring.key_id for ring in settings.keyrings()] == expected
 
-    for name, code in (("weak", Code.SECRET_WEAK), ("missing", Code.SECRET_MISSING)):
+    # A weak one is a reason to leave it behind.
+    monkeypatch.setenv("DEID_PREVIOUS_SECRET_FILES", str(tmp_path / "weak"))
+    assert len(settings.keyrings()) == 3
+
+    for name, code in (("empty", Code.SECRET_WEAK), ("missing", Code.SECRET_MISSING)):
         monkeypatch.setenv("DEID_PREVIOUS_SECRET_FILES", str(tmp_path / name))
         with pytest.raises(DeidError) as error:
             settings.keyrings()
