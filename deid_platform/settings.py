@@ -309,6 +309,16 @@ def ensure_secret(settings: Settings) -> None:
     if os.environ.get("DEID_SECRET") or os.environ.get("DEID_SECRET_FILE") or settings.secret_path.exists():
         return
     settings.home_path.mkdir(parents=True, exist_ok=True)
-    descriptor = os.open(settings.secret_path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    beside = settings.secret_path.with_name(f".secret-{secrets.token_hex(4)}")
+    descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(descriptor, "w") as stream:
         stream.write(secrets.token_hex(32))
+        stream.flush()
+        os.fsync(stream.fileno())
+    try:
+        # Whole or not at all, and never over one that another process has made meanwhile.
+        os.link(beside, settings.secret_path)
+    except FileExistsError:
+        return
+    finally:
+        beside.unlink()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from dagster_dbt import DbtCliResource, DbtProject
 
@@ -22,7 +23,10 @@ def dbt_project(target: Path) -> DbtProject:
     newest = max(file.stat().st_mtime for file in PROJECT_DIR.rglob("*") if file.is_file())
     if not project.manifest_path.exists() or project.manifest_path.stat().st_mtime < newest:
         target.mkdir(parents=True, exist_ok=True)
-        dbt_resource(project).cli(["parse", "--quiet"], target_path=target).wait()
+        # Beside its place, then into it whole: half a manifest would be newer than the files, and never parsed again.
+        with TemporaryDirectory(dir=target) as folder:
+            dbt_resource(project).cli(["parse", "--quiet"], target_path=Path(folder)).wait()
+            (Path(folder) / project.manifest_path.name).replace(project.manifest_path)
     return project
 
 
