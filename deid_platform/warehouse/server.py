@@ -87,6 +87,10 @@ class EmbeddedServer:
                     server.ensure_pgdata_inited()
                     self._configure()
                     server.start()
+                    if os.geteuid() == 0:
+                        # The library lets everyone list the home, so that the server's own user gets to its data;
+                        # passing through is enough for that.
+                        self.home.chmod(0o711)
                 if self._answers():
                     return
                 time.sleep(1)

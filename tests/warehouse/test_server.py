@@ -6,7 +6,6 @@ import os
 import shutil
 import signal
 import stat
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -108,3 +107,8 @@ def test_psql_answers_as_the_analyst(shared_scene):
         [*command, "-At"], input=query, env=environment, capture_output=True, text=True, check=True
     ).stdout
     assert printed.strip() == "analyst|1"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only as root does the server run as another user")
+def test_as_root_the_home_can_be_passed_through_and_not_listed(embedded_server):
+    assert stat.S_IMODE(embedded_server.home.stat().st_mode) == 0o711
