@@ -146,6 +146,11 @@ class Code(Enum):
         "The warehouse has no disk space, memory or connection left; what had begun is undone.",
         "Make room, then run again.",
     )
+    WAREHOUSE_BUSY = (
+        "warehouse-busy",
+        "The warehouse waited too long for a lock that another session holds, or two sessions waited for each other.",
+        "Run again. If it says so again, look for a session that is idle in a transaction (pg_stat_activity).",
+    )
     WAREHOUSE_STATEMENT = (
         "warehouse-statement",
         "Postgres refused a statement; the reference is its SQLSTATE.",
@@ -237,8 +242,8 @@ class Code(Enum):
 
     @property
     def transient(self) -> bool:
-        """Whether the same step may succeed a moment later, with nothing mended: infrastructure that was away."""
-        return self is Code.WAREHOUSE_UNREACHABLE
+        """Whether the same step may succeed a moment later, with nothing mended: infrastructure was away or busy."""
+        return self in (Code.WAREHOUSE_UNREACHABLE, Code.WAREHOUSE_BUSY)
 
 
 class DeidError(Exception):

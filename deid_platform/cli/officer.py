@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.markup import escape
 from rich.table import Table
 
 from deid_platform.cli.terminal import Config, console, out, site_of
@@ -54,7 +55,7 @@ def retract(
     who: Annotated[str, typer.Option(help="Who found it.")],
     at_most: Annotated[
         int, typer.Option(min=0, help="With more other notes than this holding the same string, hide this one alone.")
-    ] = 1000,
+    ] = 1000,  # findings.MOST_MATCHES, whose module takes long to load
     config: Config = None,
 ) -> None:
     """Hide a note in which a reader found an identifier, in every release at once.
@@ -74,8 +75,8 @@ def retract(
     start, end = map(int, place.groups())
     found = report(site_of(config), note_key, start, end, label=Label(label), who=who, most_matches=at_most)
     console.print(
-        f"finding {found.number}: {found.hidden:,} notes hidden; the string stands in {found.matches:,} other notes,"
-        f" in {found.releases:,} releases",
+        f"finding {found.number}, a string of {found.length} characters: {found.hidden:,} notes hidden; it stands in"
+        f" {found.matches:,} other notes, in {found.releases:,} releases",
         highlight=False,
     )
     console.print("the gate is shut for what was measured before: run `deid refresh`", highlight=False)
@@ -123,7 +124,7 @@ def show_release(release: Annotated[str, typer.Argument()], config: Config = Non
     for entry in ledger(officer, release=release):
         counts = ", ".join(f"{name} {count}" for name, count in entry.counts.items())
         said = "; ".join(filter(None, (entry.delivery, counts, entry.who, entry.reason)))
-        table.add_row(f"{entry.at:%Y-%m-%d %H:%M}", f"{entry.event}  {said}")
+        table.add_row(f"{entry.at:%Y-%m-%d %H:%M}", escape(f"{entry.event}  {said}"))
     out.print(table)
 
 
@@ -180,13 +181,15 @@ def grant(
     project: Annotated[str, typer.Argument()],
     site: Annotated[str | None, typer.Option(help="Notes of this site; without it, of every site.")] = None,
     note_type: Annotated[str | None, typer.Option(help="Notes of this type; without it, of every type.")] = None,
+    remove: Annotated[bool, typer.Option("--remove", help="It may read them no longer.")] = False,
     config: Config = None,
 ) -> None:
-    """Let a project read notes of a site, a type, or both."""
+    """Let a project read notes of a site, a type, or both, or no longer."""
     from deid_platform.warehouse.projects import grant_project
 
-    grant_project(_officer(config), project, site=site, note_type=note_type)
-    console.print(f"{project} may read site {site or '*'}, type {note_type or '*'}", markup=False, highlight=False)
+    grant_project(_officer(config), project, site=site, note_type=note_type, granted=not remove)
+    may = "may no longer" if remove else "may"
+    console.print(f"{project} {may} read site {site or '*'}, type {note_type or '*'}", markup=False, highlight=False)
 
 
 @projects.command("member")
@@ -214,7 +217,8 @@ def list_projects(config: Config = None) -> None:
     for found in every(_officer(config)):
         grants = "\n".join(f"{site or '*'}, {note_type or '*'}" for site, note_type in found.grants)
         until = str(found.until) if found.until else "no end"
-        table.add_row(found.project, found.purpose, until, grants or "nothing", "\n".join(found.members))
+        cells = (found.purpose, until, grants or "nothing", "\n".join(found.members))
+        table.add_row(found.project, *map(escape, cells))
     out.print(table)
 
 
@@ -233,7 +237,7 @@ def accesses(
     for found in read(_officer(config), login=login, newest=newest):
         when = f"{found.at:%Y-%m-%d %H:%M:%S}"
         reason = ", ".join(found.projects) or "nothing"
-        table.add_row(when, found.login, found.relation, found.release or "none", reason)
+        table.add_row(when, escape(found.login), found.relation, found.release or "none", reason)
     out.print(table)
 
 

@@ -2,7 +2,7 @@
 
 Belongs here: one delivery through detection, redaction and the leak check, with quarantine and cache.
 Does not belong here: how a span is found (`detection/`), replaced (`redaction/`) or a leak recognised
-(`evaluation/leaks.py`).
+(`evaluation/leaks`).
 
 A note fails closed: whatever raises, or whatever the leak check finds, its row holds a reason code and no
 text, and the rest of the delivery goes on.

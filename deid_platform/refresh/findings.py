@@ -6,27 +6,33 @@ database's (`warehouse/findings.py`), or looking for the strings (`evaluation/le
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from deid_platform.labels import Label
 from deid_platform.notes import Delivery
 from deid_platform.refresh import tables
+from deid_platform.refresh.lock import file_lock
 from deid_platform.store import NoteStore
-from deid_platform.warehouse.findings import MOST_MATCHES, Finding, retract
+from deid_platform.warehouse.findings import MOST_MATCHES, Finding, reported_since, retract
 from deid_platform.warehouse.roles import Role
 
 if TYPE_CHECKING:
     from deid_platform.refresh.site import Site
 
+_LOCK = "findings.lock"
+
 
 def reported_strings(store: NoteStore) -> tuple[str, ...]:
-    """Every string that was reported, each once, in order."""
-    if store.manifest(tables.REPORTED, tables.ALL) is None:
-        return ()
-    return tuple(sorted({row["string"] for row in store.rows(tables.REPORTED, tables.ALL)}))
+    """Every string that is an identifier wherever it stands, each once, in order."""
+    return tuple(sorted({row["string"] for row in _rows(store) if row["everywhere"]}))
+
+
+def newest_known(store: NoteStore) -> int:
+    """The newest finding whose string the note store holds; what is measured now is measured knowing of it."""
+    return max((row["finding"] for row in _rows(store)), default=0)
 
 
 def report(
@@ -51,13 +57,30 @@ def report(
     """
     officer = site.warehouse.engine(Role.OFFICER)
     found = retract(officer, _keys(site, note_key), start, end, label=label, who=who, most_matches=most_matches)
-    known: Sequence[dict[str, object]] = ()
-    if site.store.manifest(tables.REPORTED, tables.ALL) is not None:
-        known = site.store.rows(tables.REPORTED, tables.ALL)
-    row = {"finding": found.number, "feed": found.feed, "label": label.value, "string": found.string}
-    table = pa.Table.from_pylist([*known, row], schema=tables.REPORTED_SCHEMA)
-    site.store.write(tables.REPORTED, tables.ALL, [table], meta=lambda: {"findings": table.num_rows})
+    learn(site)
     return found
+
+
+def learn(site: Site) -> int:
+    """Seals the strings of the findings that the note store does not know yet, and says how many.
+
+    Hiding comes first and this after, so a report may be interrupted in between: the gate then stays shut until the
+    next run, whose first step is this.
+    """
+    with file_lock(site.settings.home_path, _LOCK, wait=True):
+        known = _rows(site.store)
+        new = reported_since(site.warehouse.engine(Role.OFFICER), max((row["finding"] for row in known), default=0))
+        if new:
+            rows = [*known, *(asdict(item) for item in new)]
+            table = pa.Table.from_pylist(rows, schema=tables.REPORTED_SCHEMA)
+            site.store.write(tables.REPORTED, tables.ALL, [table], meta=lambda: {"findings": table.num_rows})
+    return len(new)
+
+
+def _rows(store: NoteStore) -> list[dict[str, Any]]:
+    if store.manifest(tables.REPORTED, tables.ALL) is None:
+        return []
+    return store.rows(tables.REPORTED, tables.ALL)
 
 
 def _keys(site: Site, note_key: str) -> tuple[str, ...]:

@@ -34,10 +34,17 @@ def installation_lock(home: Path, *, wait: bool = False) -> Iterator[None]:
         DeidError: `refresh-running` if another process holds it and `wait` is false; `store-write` if the file
             cannot be made or the file system has no locks.
     """
+    with file_lock(home, LOCK_NAME, wait=wait):
+        yield
+
+
+@contextmanager
+def file_lock(home: Path, name: str, *, wait: bool) -> Iterator[None]:
+    """The lock of one file of an installation's home; see `installation_lock`, whose errors it raises."""
     try:
         home.mkdir(mode=0o700, parents=True, exist_ok=True)
         lock = FileLock(
-            home / LOCK_NAME,
+            home / name,
             mode=0o600,
             # One lock a process, over all its threads: a second one of its own would wait for the first for ever.
             is_singleton=True,
@@ -49,7 +56,7 @@ def installation_lock(home: Path, *, wait: bool = False) -> Iterator[None]:
     except Timeout:
         raise DeidError(Code.REFRESH_RUNNING) from None
     except OSError:
-        raise DeidError(Code.STORE_WRITE, LOCK_NAME) from None
+        raise DeidError(Code.STORE_WRITE, name) from None
     try:
         yield
     finally:

@@ -13,6 +13,7 @@ from deid_platform.evaluation.leaks import Released
 from deid_platform.notes import Delivery, Note
 from deid_platform.refresh import tables
 from deid_platform.refresh.deidentify import CLEAN
+from deid_platform.refresh.findings import newest_known
 from deid_platform.refresh.intake import withdrawals_lost
 from deid_platform.refresh.offer import staged_rows, withdrawals_of
 from deid_platform.refresh.site import Site
@@ -33,6 +34,8 @@ def record_measurements(site: Site, staged: Staged) -> list[GateRow]:
     delivery alone, and gold for its own feed.
     """
     delivery = staged.delivery
+    # Read first: what is reported while this measures, this does not know of.
+    known = newest_known(site.store)
     manifest = site.store.required(tables.REDACTED_NOTES, delivery.key)
     expected = staged_rows(site, delivery, manifest)
     withdrawals = withdrawals_of(site, delivery)
@@ -51,7 +54,7 @@ def record_measurements(site: Site, staged: Staged) -> list[GateRow]:
         _topics_row(manifest, site.settings.thresholds.min_roster_share),
         *_bench_rows(site, delivery, manifest),
     ]
-    _record(site, staged, rows, manifest)
+    _record(site, staged, rows, manifest, known)
     return rows
 
 
@@ -114,6 +117,7 @@ def _bench_rows(site: Site, delivery: Delivery, manifest: Manifest) -> list[Gate
 
 def record_expectations(site: Site, delivery: Delivery) -> list[ExpectationOutcome]:
     """Runs the expectation suite over what is staged now and writes its gate row."""
+    known = newest_known(site.store)
     manifest = site.store.required(tables.REDACTED_NOTES, delivery.key)
     gatekeeper = site.warehouse.engine(Role.GATEKEEPER)
     staged = staged_now(gatekeeper, delivery)
@@ -128,11 +132,11 @@ def record_expectations(site: Site, delivery: Delivery) -> list[ExpectationOutco
     warned = sum(not outcome.passed for outcome in outcomes) - failed
     measured = {"expectations": len(outcomes), "failed": failed, "warned": warned}
     row = GateRow("expectations", bool(outcomes) and not failed, measured)
-    _record(site, staged, [row], manifest)
+    _record(site, staged, [row], manifest, known)
     return outcomes
 
 
-def _record(site: Site, staged: Staged, rows: Sequence[GateRow], manifest: Manifest) -> None:
+def _record(site: Site, staged: Staged, rows: Sequence[GateRow], manifest: Manifest, known: int) -> None:
     record_gate(
         site.warehouse.engine(Role.GATEKEEPER),
         staged,
@@ -140,4 +144,5 @@ def _record(site: Site, staged: Staged, rows: Sequence[GateRow], manifest: Manif
         detector_digest=manifest.meta["detector_digest"],
         inputs=Inputs(manifest.meta["inputs"]),
         profile=site.settings.profile,
+        known=known,
     )

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from deid_platform.errors import Code, DeidError
 from deid_platform.notes import Delivery
 from deid_platform.refresh import tables
+from deid_platform.refresh.findings import learn
 from deid_platform.refresh.intake import refuse_empty
 from deid_platform.refresh.site import Site
 from deid_platform.store import Manifest
@@ -33,11 +34,13 @@ from deid_platform.warehouse.staging import (
 def stage_withdrawals(site: Site, delivery: Delivery, *, run_id: str) -> int:
     """Lets a delivery's withdrawals, and the opt-outs of today, take effect at once.
 
-    They wait for no detector, no bench and no gate. A patient who rejoins waits for the gate, as what it shows does.
+    What readers reported is learned first, so that every later step knows of it. Withdrawals wait for no detector, no
+    bench and no gate. A patient who rejoins waits for the gate, as what it shows does.
 
     Returns:
         How many notes and patients the delivery withdraws.
     """
+    learn(site)
     hide_opted_out(site)
     gone = [item for item in withdrawals_of(site, delivery) if item.kind is not Kind.REJOINED]
     if gone:
@@ -52,7 +55,8 @@ def hide_opted_out(site: Site) -> int:
     Returns:
         How many keys were added or removed.
     """
-    keys = [ring.key("patient", patient) for patient in site.exclusions.opted_out() for ring in site.keyrings]
+    patients = site.exclusions.opted_out()
+    keys = {ring.key_id: [ring.key("patient", patient) for patient in patients] for ring in site.keyrings}
     return set_opt_outs(site.warehouse.engine(Role.PROMOTER), keys)
 
 

@@ -83,7 +83,13 @@ DETECTION_SCHEMA = pa.schema(
 )
 TERM_SCHEMA = pa.schema([("term", pa.large_string()), ("kind", pa.string())])
 REPORTED_SCHEMA = pa.schema(
-    [("finding", pa.int64()), ("feed", pa.string()), ("label", pa.string()), ("string", pa.large_string())]
+    [
+        ("finding", pa.int64()),
+        ("feed", pa.string()),
+        ("label", pa.string()),
+        ("string", pa.large_string()),
+        ("everywhere", pa.bool_()),
+    ]
 )
 TEST_SET_SCHEMA = pa.schema([("feed", pa.string()), ("delivery", pa.string()), ("note_id", pa.large_string())])
 

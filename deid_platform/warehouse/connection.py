@@ -40,6 +40,7 @@ _BY_STATE = (
     (("53",), Code.WAREHOUSE_FULL),
     # connection lost; shut down or not yet up; after a failover, a standby that takes no writes
     (("08", "57P", "25006"), Code.WAREHOUSE_UNREACHABLE),
+    (("40P01", "55P03"), Code.WAREHOUSE_BUSY),
 )
 # A connection that is refused has no SQLSTATE, so the wording of libpq and of the server has to tell. It is matched,
 # never shown: it quotes names. A server that speaks another language is told by `used_password` below.

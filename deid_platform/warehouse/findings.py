@@ -18,28 +18,40 @@ MOST_MATCHES = 1_000
 """With more notes than this holding the same string it is no identifier, and hiding them all would serve nobody."""
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True)
 class Finding:
     """What a report led to.
 
     Attributes:
         number: Its number in `ctl.finding`.
-        feed: The note's feed.
-        string: What stands in the span: PHI, for the note store alone.
+        length: Characters of the string, whole words and no spaces around them.
         releases: In how many releases the string stands.
         matches: How many other notes hold it as words of its own.
         hidden: How many notes are hidden for it, the one reported among them.
     """
 
     number: int
-    feed: str
-    string: str
+    length: int
     releases: int
     matches: int
     hidden: int
 
+
+@dataclass(frozen=True, slots=True, repr=False)
+class ReportedString:
+    """What a finding is about: PHI, for the note store alone.
+
+    `everywhere` says whether it is an identifier wherever it stands, or was too common for that.
+    """
+
+    finding: int
+    feed: str
+    label: str
+    string: str
+    everywhere: bool
+
     def __repr__(self) -> str:
-        return f"<Finding {self.number}>"
+        return f"<ReportedString {self.finding}>"
 
 
 def retract(
@@ -54,8 +66,8 @@ def retract(
 ) -> Finding:
     """Hides a note in all releases, and every other note in which the same string stands as words of its own.
 
-    Until a new run has measured them, no delivery passes the gate. The string is neither logged nor kept by the
-    database.
+    Until a new run that knows of it has measured them, no delivery passes the gate. The string is neither logged nor
+    kept by the database.
 
     Args:
         officer: The engine of the role `officer`.
@@ -73,4 +85,15 @@ def retract(
     statement = text("SELECT * FROM ctl.retract(:keys, :start, :end, :label, :who, :most)")
     with begin(officer) as connection:
         row = connection.execute(statement, values).one()
-    return Finding(row.finding, row.feed, row.string, row.releases, row.matches, row.hidden)
+    return Finding(row.finding, row.length, row.releases, row.matches, row.hidden)
+
+
+def reported_since(officer: Engine, newest: int) -> tuple[ReportedString, ...]:
+    """What was reported after a finding, oldest first, for whoever keeps the strings.
+
+    Raises:
+        DeidError: `warehouse-not-ready`, `warehouse-unreachable`.
+    """
+    with begin(officer) as connection:
+        rows = connection.execute(text("SELECT * FROM ctl.reported_since(:newest)"), {"newest": newest}).all()
+    return tuple(ReportedString(row.finding, row.feed, row.label, row.string, row.everywhere) for row in rows)

@@ -52,6 +52,7 @@ def record_gate(
     detector_digest: str,
     inputs: Inputs,
     profile: str,
+    known: int = 0,
 ) -> None:
     """Records measurements of one staged content; all of them or none.
 
@@ -62,6 +63,7 @@ def record_gate(
         detector_digest: The detector that they were made with.
         inputs: What it had to go by.
         profile: Whose thresholds they were judged by.
+        known: The newest finding that whoever measured knew of; the gate counts no row that missed one.
 
     Raises:
         DeidError: `warehouse-statement` if a measurement holds anything but figures (ref `measured`), or if
@@ -81,12 +83,14 @@ def record_gate(
                 "profile": profile,
                 "passed": row.passed,
                 "measured": json.dumps(row.measured, default=dict),
+                "known": known,
             }
         )
     statement = text(
         "INSERT INTO ctl.gate"
-        " (delivery, requirement, staged_digest, detector_digest, inputs, profile, passed, measured)"
-        " VALUES (:delivery, :requirement, :staged, :detector, :inputs, :profile, :passed, CAST(:measured AS jsonb))"
+        " (delivery, requirement, staged_digest, detector_digest, inputs, profile, passed, measured, known)"
+        " VALUES (:delivery, :requirement, :staged, :detector, :inputs, :profile, :passed, CAST(:measured AS jsonb),"
+        " :known)"
     )
     if values:
         with begin(gatekeeper) as connection:

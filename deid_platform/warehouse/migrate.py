@@ -25,7 +25,8 @@ def migrate(admin: Engine) -> None:
         admin: The administrator's engine on the warehouse's database (`Warehouse.admin_engine`).
 
     Raises:
-        DeidError: `warehouse-statement` with the SQLSTATE; nothing is changed then.
+        DeidError: `warehouse-busy` if a session holds a table for longer than half a minute, `warehouse-statement`
+            with the SQLSTATE; nothing is changed then.
     """
     from alembic import command
     from alembic.config import Config
@@ -90,5 +91,7 @@ def prepare(warehouse: Warehouse, *, profile: str) -> None:
 
 def _become_owner(connection: Connection) -> None:
     connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _MIGRATION_LOCK})
+    # Whoever waits for a table that an idle reader holds makes every later reader wait behind it.
+    connection.execute(text("SET LOCAL lock_timeout = '30s'"))
     connection.execute(text(f"SET LOCAL ROLE {Role.OWNER}"))
     connection.execute(text("SET LOCAL search_path = pg_catalog, pg_temp"))

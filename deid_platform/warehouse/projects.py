@@ -49,15 +49,17 @@ def set_project(officer: Engine, project: str, *, purpose: str, until: date | No
         connection.execute(text("SELECT ctl.set_project(:p, :why, :u)"), {"p": project, "why": purpose, "u": until})
 
 
-def grant_project(officer: Engine, project: str, *, site: str | None = None, note_type: str | None = None) -> None:
-    """Lets a project read the notes of a site and a type; None means every one.
+def grant_project(
+    officer: Engine, project: str, *, site: str | None = None, note_type: str | None = None, granted: bool = True
+) -> None:
+    """Lets a project read the notes of a site and a type, or takes that very grant back; None means every one.
 
     Raises:
         DeidError: `project-unknown`.
     """
-    values = {"p": project, "s": site, "t": note_type}
+    values = {"p": project, "s": site, "t": note_type, "g": granted}
     with begin(officer) as connection:
-        connection.execute(text("SELECT ctl.grant_project(:p, :s, :t)"), values)
+        connection.execute(text("SELECT ctl.grant_project(:p, :s, :t, :g)"), values)
 
 
 def set_member(officer: Engine, project: str, login: str, *, member: bool = True) -> None:

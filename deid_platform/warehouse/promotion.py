@@ -6,7 +6,7 @@ itself, which is the database's (`migrations/code/e_gate.sql`).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from enum import StrEnum
@@ -32,7 +32,8 @@ class Promotion:
     Attributes:
         outcome: Whether anything was copied.
         approved: Notes that were copied now; 0 if unchanged.
-        hidden: Versions that are in research only as tombstones.
+        hidden: Notes and patients that the delivery brought and that are not shown: quarantined, retracted,
+            withdrawn.
         waived: Requirements that a waiver stood in for.
     """
 
@@ -123,16 +124,19 @@ def waive(
         return int(connection.execute(statement, values).scalar_one())
 
 
-def set_opt_outs(promoter: Engine, keys: Sequence[str]) -> int:
+def set_opt_outs(promoter: Engine, keys: Mapping[str, Sequence[str]]) -> int:
     """Makes these the patients who take no part in research, all of them; whoever is not named is shown again.
 
     Args:
         promoter: The engine of the role `promoter`.
-        keys: Each patient's key under every secret that is in use.
+        keys: The id of each secret that is in use, and under it each patient's key. What stands under another secret
+            stays: nobody who lacks it can say that it should not.
 
     Returns:
         How many keys were added or removed.
     """
+    pairs = [(key_id, key) for key_id, every in keys.items() for key in every]
+    values = {"ids": list(keys), "key_ids": [key_id for key_id, _ in pairs], "keys": [key for _, key in pairs]}
     with begin(promoter) as connection:
-        found = connection.execute(text("SELECT * FROM ctl.set_opt_outs(:keys)"), {"keys": list(keys)}).one()
+        found = connection.execute(text("SELECT * FROM ctl.set_opt_outs(:ids, :key_ids, :keys)"), values).one()
     return int(found.added + found.removed)

@@ -142,7 +142,7 @@ class EmbeddedServer:
         with self._locked():
             if not self._answers():
                 return True
-            if not force and self._other_sessions():
+            if not force and self._in_use():
                 return False
             server = _library().get_server(self.data, cleanup_mode=None, start=False)
             pg_ctl = str(server.bin_path / "pg_ctl")
@@ -157,6 +157,14 @@ class EmbeddedServer:
             except (OSError, subprocess.SubprocessError):
                 raise DeidError(Code.WAREHOUSE_UNREACHABLE, "embedded server") from None
             return True
+
+    def _in_use(self) -> bool:
+        # One that was closed a moment ago may still be on its way out.
+        for _ in range(10):
+            if not self._other_sessions():
+                return False
+            time.sleep(0.1)
+        return True
 
     def _other_sessions(self) -> int:
         with self._connect() as connection:

@@ -104,7 +104,7 @@ def test_a_reported_leak_is_hidden_counted_and_never_printed(site) -> None:
     key = site.note_key("hospital", "1")
     done = deid("retract", key, "--span", "16:23", "--label", "PATIENT", "--who", "A. Reader")
     assert done.returncode == 0, done.stderr
-    assert "2 notes hidden; the string stands in 1 other notes" in done.stderr
+    assert "2 notes hidden; it stands in 1 other notes" in done.stderr
     assert "quorvex" not in (done.stdout + done.stderr).lower()
     assert seen(site) == []
     assert "retracted" in deid("release", "show", site.release).stdout

@@ -166,8 +166,11 @@ class Scene:
         detector: str = "detector",
         inputs: str = "topics",
         profile: str = "demo",
+        known: int | None = None,
     ) -> None:
-        """Gate rows for what is staged: all of the profile's, or `only` some."""
+        """Gate rows for what is staged: all of the profile's, or `only` some; by default all findings are known."""
+        with self.warehouse.begin(Role.GATEKEEPER) as connection:
+            newest = connection.execute(text("SELECT coalesce(max(id), 0) FROM ctl.finding")).scalar_one()
         names = REQUIREMENTS[profile] if only is None else only
         record_gate(
             self.warehouse.engine(Role.GATEKEEPER),
@@ -176,6 +179,7 @@ class Scene:
             detector_digest=plain_digest(detector),
             inputs=Inputs(inputs),
             profile=profile,
+            known=newest if known is None else known,
         )
 
     def promote(self, watermark: str, *, feed: str = "clinic") -> Promotion:

@@ -10,10 +10,13 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from sqlalchemy import text
+from sqlalchemy.exc import DBAPIError
 
 from deid_platform.errors import Code, DeidError
 from deid_platform.keys import plain_digest
+from deid_platform.labels import Label
 from deid_platform.notes import Delivery
+from deid_platform.warehouse.findings import retract
 from deid_platform.warehouse.ledger import GateRow, record_gate
 from deid_platform.warehouse.migrate import configure
 from deid_platform.warehouse.projects import grant_project, set_member, set_project
@@ -303,10 +306,37 @@ def test_nor_do_the_planners_statistics_or_others_statements(unread, role):
 def test_an_analyst_cannot_keep_a_withdrawal_from_taking_effect(scene):
     scene.publish("1", [scene.note(1)])
     scene.stage("2", withdrawn=[1])
-    with scene.warehouse.begin(Role.ANALYST) as reading:
+    with ThreadPoolExecutor() as pool, scene.warehouse.begin(Role.ANALYST) as reading:
         reading.execute(text("SELECT count(*) FROM research.notes"))
+        # Any login may take any advisory lock, and would know how one is named.
         for name in ("deid feed clinic", "deid release"):
             reading.execute(text("SELECT pg_advisory_lock(hashtextextended(:name, 0))"), {"name": name})
-        with ThreadPoolExecutor() as pool:
-            hidden = pool.submit(hide, scene.warehouse.engine(Role.PROMOTER), Delivery("clinic", "2"))
-            assert hidden.result(timeout=60).notes == 1
+        hidden = pool.submit(hide, scene.warehouse.engine(Role.PROMOTER), Delivery("clinic", "2"))
+        assert hidden.result(timeout=60).notes == 1
+
+
+@pytest.mark.parametrize("role", [Role.ANALYST, Role.MODELLER, Role.OFFICER, Role.GATEKEEPER], ids=str)
+def test_nor_can_anyone_lock_the_tables_that_promotion_needs(shared_scene, role):
+    for table in ("ctl.publication", "ctl.delivery", "staging.note", "research.note_version"):
+        for sql in (f"LOCK TABLE {table} IN ROW SHARE MODE", f"SELECT 1 FROM {table} FOR KEY SHARE"):
+            assert state_of(shared_scene.warehouse, role, sql) == "42501", sql
+
+
+# An old view of things
+
+
+@pytest.mark.parametrize("level", ["REPEATABLE READ", "SERIALIZABLE"])
+def test_a_promotion_cannot_look_at_the_gate_as_it_was_before_a_finding(scene, level):
+    scene.publish("1", [scene.note(1, "Mr. Quillfeather is well.")])
+    scene.measure(scene.stage("2", [scene.note(2, "Quillfeather again")]))
+    promoter = scene.warehouse.engine(Role.PROMOTER).execution_options(isolation_level=level)
+    with promoter.connect() as connection:
+        connection.execute(text("SELECT 1"))  # from here on it sees nothing new
+        keys = [scene.keys.key("note", "1")]
+        retract(scene.warehouse.engine(Role.OFFICER), keys, 4, 16, label=Label.PATIENT, who="A. Reader")
+        with pytest.raises(DBAPIError) as caught:
+            connection.execute(text("SELECT * FROM ctl.promote('clinic@2')"))
+        assert caught.value.orig.sqlstate == "25000"
+    assert scene.visible() == []
+    with pytest.raises(DeidError, match="leaks"):
+        scene.promote("2")

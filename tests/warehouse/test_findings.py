@@ -7,7 +7,7 @@ from sqlalchemy import text
 
 from deid_platform.errors import Code, DeidError
 from deid_platform.labels import Label
-from deid_platform.warehouse.findings import retract
+from deid_platform.warehouse.findings import reported_since, retract
 from deid_platform.warehouse.releases import activate_release
 from deid_platform.warehouse.roles import Role
 
@@ -46,7 +46,7 @@ def test_the_note_is_hidden_in_every_release_and_every_other_note_with_the_strin
     scene.publish("1", rows)
     scene.publish("1", rows, release="r2", detector="better")
     found = report(scene)
-    assert (found.string, found.releases, found.matches, found.hidden) == ("Quillfeather", 2, 1, 2)
+    assert (found.length, found.releases, found.matches, found.hidden) == (12, 2, 1, 2)
     assert scene.visible() == ["Quillfeathers.", "Well."]
     assert activate_release(scene.warehouse.engine(Role.PROMOTER), "r2")
     assert scene.visible() == ["Quillfeathers.", "Well."]
@@ -67,12 +67,24 @@ def test_a_string_that_stands_everywhere_hides_the_reported_note_alone(scene):
     found = report(scene, most_matches=3)
     assert (found.matches, found.hidden) == (4, 1)
     assert len(scene.visible()) == 4
+    (reported,) = reported_since(scene.warehouse.engine(Role.OFFICER), found.number - 1)
+    assert not reported.everywhere
 
 
 def test_words_that_the_span_cuts_belong_to_it(scene):
     scene.publish("1", [scene.note(1, "Seen by Quillfeather-Moon, well."), scene.note(2, "Quillfeather-Moon")])
     found = report(scene, span=slice(12, 22))
-    assert (found.string, found.releases, found.matches) == ("Quillfeather-Moon", 1, 1)
+    assert (found.length, found.releases, found.matches) == (len("Quillfeather-Moon"), 1, 1)
+    (reported,) = reported_since(scene.warehouse.engine(Role.OFFICER), found.number - 1)
+    assert (reported.string, reported.everywhere) == ("Quillfeather-Moon", True)
+
+
+def test_tags_at_its_ends_do_not_belong_to_it(scene):
+    scene.publish("1", [scene.note(1, "Lives with Marlenka on [DATE 2020] at home."), scene.note(2, "Marlenka on")])
+    found = report(scene, span=slice(14, 31))
+    (reported,) = reported_since(scene.warehouse.engine(Role.OFFICER), found.number - 1)
+    assert reported.string == "Marlenka on"
+    assert found.matches == 1
 
 
 def test_signs_in_the_string_mean_themselves(scene):
@@ -83,22 +95,28 @@ def test_signs_in_the_string_mean_themselves(scene):
     assert scene.visible() == ["6175550199"]
 
 
-def test_what_was_measured_before_counts_no_more_for_any_delivery(scene):
+def test_what_was_measured_without_knowing_counts_no_more_for_any_delivery(scene):
     scene.publish("1", [scene.note(1, LEAK)])
     staged = scene.stage("2", [scene.note(2)])
     scene.measure(staged)
     report(scene)
-    assert refused(scene, "2") == {"parity", "expectations", "leaks", "bench"}
+    demanded = {"parity", "expectations", "leaks", "bench"}
+    assert refused(scene, "2") == demanded
+    # Nor does what was measured since by someone who did not know.
+    scene.measure(staged, known=0)
+    assert refused(scene, "2") == demanded
     scene.measure(staged)
     assert scene.promote("2").approved == 1
 
 
-def test_the_same_text_never_passes_again_whatever_is_measured(scene):
+def test_the_same_text_never_passes_again_whatever_is_measured_and_holds_nothing_else_up(scene):
     scene.publish("1", [scene.note(1, LEAK), scene.note(2)])
     report(scene)
     scene.measure(scene.stage("1", [scene.note(1, LEAK), scene.note(2)]))
-    assert refused(scene, "1") == {"not_retracted"}
+    done = scene.promote("1")
+    assert (done.approved, done.hidden) == (1, 1)
     assert scene.visible() == ["note 2"]
+    assert scene.promote("1").outcome == "unchanged"
 
 
 def test_a_new_run_that_removes_the_string_shows_the_note_again(scene):
@@ -129,15 +147,17 @@ def test_the_ledger_has_the_finding_with_its_counts(scene):
         ({"span": slice(3, 4)}, Code.FINDING_INVALID, "span"),
         ({"span": slice(-1, 4)}, Code.FINDING_INVALID, "span"),
         ({"who": ""}, Code.WAIVER_INVALID, "who"),
+        ({"span": slice(25, 36)}, Code.FINDING_INVALID, "span"),
     ],
-    ids=["another note", "beyond the end", "empty", "a space", "before the start", "nobody"],
+    ids=["another note", "beyond the end", "empty", "a space", "before the start", "nobody", "a tag"],
 )
 def test_a_report_of_nothing_is_refused(scene, wrong, code, ref):
-    scene.publish("1", [scene.note(1, LEAK)])
+    leak = f"{LEAK} [DATE 2020]"
+    scene.publish("1", [scene.note(1, leak)])
     with pytest.raises(DeidError) as caught:
         report(scene, **wrong)
     assert (caught.value.code, caught.value.ref) == (code, ref)
-    assert scene.visible() == [LEAK]
+    assert scene.visible() == [leak]
 
 
 def test_a_release_under_another_secret_is_reached_by_the_notes_other_key(scene):

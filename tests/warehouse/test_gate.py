@@ -348,6 +348,16 @@ def test_a_newer_version_replaces_an_older_one_in_whatever_order_they_are_promot
     assert scene.visible() == ["corrected", "late"]
 
 
+def test_an_older_version_that_comes_late_is_not_shown_while_its_correction_waits(scene):
+    scene.publish("1", [scene.note(2)])
+    scene.stage("3", [scene.note(1, "corrected")])
+    assert scene.hide("3") == Hidden(notes=0, patients=0)  # so far there is nothing to hide
+    scene.publish("2", [scene.note(1, "late and out of date")])
+    assert scene.visible() == ["note 2"]
+    scene.publish("3", [scene.note(1, "corrected")])
+    assert scene.visible() == ["corrected", "note 2"]
+
+
 def test_a_quarantined_correction_hides_the_version_it_corrects(scene):
     scene.publish("1", [scene.note(1), scene.note(2)])
     scene.publish("2", [scene.note(1, status="quarantined")])
@@ -402,6 +412,15 @@ def test_hiding_a_published_note_and_promoting_the_first_content_again_brings_it
     assert refused(scene, "1") == set(DEMO)
     assert scene.visible() == []
     scene.publish("1", [scene.note(1)])
+    assert scene.visible() == ["note 1"]
+
+
+def test_hiding_a_patient_and_promoting_the_first_content_again_lets_the_patient_back(scene):
+    scene.publish("1", [scene.note(1)])
+    scene.stage("1", [scene.note(1)], patients=[1])
+    assert scene.hide("1") == Hidden(notes=0, patients=1)
+    assert scene.visible() == []
+    assert scene.publish("1", [scene.note(1)]).outcome is Outcome.PROMOTED
     assert scene.visible() == ["note 1"]
 
 
@@ -470,6 +489,25 @@ def test_a_correction_in_the_next_release_hides_the_version_that_analysts_see(sc
     scene.publish("1", [scene.note(1, "as it was"), scene.note(2)])
     scene.publish("2", [scene.note(1, "as it will be")], release="r2", detector="better")
     assert scene.visible() == ["note 2"]
+
+
+def test_a_note_that_its_source_changed_in_place_is_hidden_in_every_release(scene):
+    scene.publish("1", [scene.note(1, "as it was"), scene.note(2)])
+    other = {"release": "r2", "detector_digest": plain_digest("better")}
+    scene.stage("1", [scene.note(1, "changed"), scene.note(2)], **other)
+    scene.hide("1")
+    assert scene.visible() == ["note 2"]
+
+
+def test_a_rejoining_outlasts_what_another_release_makes_of_the_delivery(scene):
+    scene.publish("1", [scene.note(1)])
+    scene.publish("2", patients=[1])
+    scene.publish("3", rejoined=[1])
+    assert scene.visible() == ["note 1"]
+    scene.publish("3", release="r2", detector="better")  # no longer says so
+    assert scene.visible() == []
+    assert scene.publish("3", rejoined=[1]).outcome is Outcome.PROMOTED
+    assert scene.visible() == ["note 1"]
 
 
 def test_an_empty_release_is_not_shown(scene):

@@ -118,6 +118,13 @@ def test_the_modeller_counts_over_everything_since_marts_show_no_small_counts(pr
         assert connection.execute(text("SELECT count(*) FROM research.notes")).scalar() == len(NOTES)
 
 
+def test_a_grant_can_be_taken_back(production):
+    grant(production, ("north", None), ("south", None), (None, None))
+    grant_project(officer(production), "sepsis", granted=False)
+    grant_project(officer(production), "sepsis", site="north", granted=False)
+    assert production.visible() == ["south progress"]
+
+
 def test_the_list_of_projects_tells_purpose_grants_and_members(production):
     grant(production, ("north", "progress"), ("south", None), until=TODAY)
     (found,) = projects(officer(production))

@@ -7,6 +7,9 @@ from sqlalchemy import text
 
 from deid_platform.errors import Code, DeidError
 from deid_platform.keys import Keyring, plain_digest
+from deid_platform.labels import Label
+from deid_platform.warehouse.findings import retract
+from deid_platform.warehouse.promotion import set_opt_outs
 from deid_platform.warehouse.releases import (
     DeliveryDifference,
     activate_release,
@@ -18,6 +21,7 @@ from deid_platform.warehouse.releases import (
     switch_release,
 )
 from deid_platform.warehouse.roles import Role
+from deid_platform.warehouse.staging import Kind, StagedWithdrawal, stage
 
 pytestmark = pytest.mark.warehouse
 
@@ -88,7 +92,15 @@ def test_a_person_may_show_again_what_a_person_withheld(two):
     back(two)
     back(two, "r2", reason="the doses were mended")
     assert two.visible() == ["ONE", "two"]
-    assert states(two) == {"r1": "withheld", "r2": "active"}
+    assert states(two) == {"r1": "left", "r2": "active"}
+
+
+def test_the_way_back_is_open_again_after_a_person_went_forward(two):
+    back(two)
+    back(two, "r2", reason="the doses were mended")
+    assert previous_release(officer(two)) == "r1"
+    back(two)
+    assert two.visible() == ["one", "two"]
 
 
 def test_the_ledger_tells_who_switched_and_why(two):
@@ -186,6 +198,40 @@ def test_an_expired_release_can_be_made_anew(two):
     assert two.visible() == ["again", "note 2"]
 
 
+def test_what_a_release_knew_of_newer_versions_hides_older_ones_after_it_expired(two):
+    two.publish("1", [two.note(n, f"r1 {n}", source="first") for n in range(1, 4)])
+    two.publish("1", [two.note(n, f"r2 {n}", source="first") for n in range(1, 4)], **BETTER)
+    back(two)
+    two.publish("2", [two.note(1, "corrected"), two.note(2, status="quarantined")])
+    back(two, "r2", reason="the doses were mended")
+    assert two.visible() == ["r2 3"]
+    assert expire_releases(promoter(two), keep=0, days=0) == ("r1",)
+    assert two.visible() == ["r2 3"]
+    # Nor does an older version show that comes late.
+    two.publish("0", [two.note(1, "older still")], **BETTER)
+    assert two.visible() == ["r2 3"]
+    two.publish("2", [two.note(1, "corrected"), two.note(2, "mended")], **BETTER)
+    assert two.visible() == ["corrected", "mended", "r2 3"]
+
+
+def test_a_text_that_was_retracted_does_not_pass_after_its_release_expired(two):
+    retract(officer(two), [two.keys.key("note", "1")], 0, 3, label=Label.PATIENT, who="A. Reader")
+    two.publish("1", [two.note(1, "[PATIENT]", source="one"), two.note(2, "two")], release="r3", detector="best")
+    assert activate_release(promoter(two), "r3")
+    assert expire_releases(promoter(two), keep=0, days=0) == ("r1", "r2")
+    two.publish("1", [two.note(1, "ONE", source="one"), two.note(2, "two")], release="r3", detector="best")
+    assert two.visible() == ["two"]
+
+
+def test_what_passes_into_a_release_that_expired_meanwhile_makes_it_anew(two):
+    measured = two.stage("1", [two.note(1, "again"), two.note(2)])
+    two.measure(measured)
+    assert expire_releases(promoter(two), keep=0, days=0) == ("r1",)
+    assert states(two) == {"r1": "expired", "r2": "active"}
+    assert two.promote("1").approved == 2
+    assert states(two) == {"r1": "building", "r2": "active"}
+
+
 # Another secret
 
 
@@ -216,3 +262,96 @@ def test_taking_a_delivery_in_again_without_the_former_secret_brings_nothing_bac
     assert scene.visible() == []
     scene.publish("2", withdrawn=[1], **rotated)
     assert scene.visible() == []
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"withdrawn": [1]},
+        {"patients": [1]},
+        {"rows": {1: "quarantined"}},
+        {"rows": {1: "clean"}},
+    ],
+    ids=["a note withdrawn", "a patient withdrawn", "a quarantine", "a correction"],
+)
+def test_what_a_refused_delivery_took_away_under_the_former_secret_must_be_said_under_the_new_one(scene, said):
+    def delivery(watermark, ring, release, **changes):
+        rows = [
+            scene.note(
+                n,
+                f"{release} {n} of {watermark}",
+                status=status,
+                patient=n,
+                note_key=ring.key("note", str(n)),
+                patient_key=ring.key("patient", str(n)),
+                former_keys=() if ring is FORMER else (FORMER.key("note", str(n)),),
+            )
+            for n, status in changes.get("rows", {}).items()
+        ]
+        withdrawals = [
+            StagedWithdrawal(kind, ring.key(name, str(n)), () if ring is FORMER else (FORMER.key(name, str(n)),))
+            for kind, name, numbers in (
+                (Kind.NOTE, "note", changes.get("withdrawn", ())),
+                (Kind.PATIENT, "patient", changes.get("patients", ())),
+            )
+            for n in numbers
+        ]
+        header = scene.header(rows, withdrawals, key_id=ring.key_id, release=release)
+        loader = scene.warehouse.engine(Role.LOADER)
+        return stage(loader, scene.delivery(watermark), rows, header, withdrawals=withdrawals)
+
+    all_clean = {"rows": {1: "clean", 2: "clean"}}
+    scene.measure(delivery("1", FORMER, "r1", **all_clean))
+    scene.promote("1")
+    assert activate_release(promoter(scene), "r1")
+    delivery("2", FORMER, "r1", **said)
+    scene.hide("2")  # and the gate lets it no further
+    assert scene.visible() == ["r1 2 of 1"]
+    scene.measure(delivery("1", scene.keys, "r2", **all_clean))
+    scene.promote("1")
+    for show in (lambda: activate_release(promoter(scene), "r2"), lambda: back(scene, "r2")):
+        with pytest.raises(DeidError) as caught:
+            show()
+        assert (caught.value.code, caught.value.ref) == (
+            Code.RELEASE_CONFLICT,
+            "not staged under its secret: clinic@2",
+        )
+    assert scene.visible() == ["r1 2 of 1"]
+    delivery("2", scene.keys, "r2", **said)
+    scene.hide("2")
+    assert activate_release(promoter(scene), "r2")
+    assert scene.visible() == ["r2 2 of 1"]
+    back(scene)
+    assert scene.visible() == ["r1 2 of 1"]
+
+
+def test_no_way_back_to_a_release_whose_secret_is_gone_if_something_was_withdrawn_since(scene):
+    old = scene.note(1, "old", note_key=FORMER.key("note", "1"))
+    scene.publish("1", [old], key_id=FORMER.key_id)
+    scene.publish("1", [scene.note(1, "new", former=[FORMER])], release="r2", detector="detector")
+    assert activate_release(promoter(scene), "r2")
+    scene.publish("2", withdrawn=[1], release="r2", detector="detector")  # without its key under the former secret
+    with pytest.raises(DeidError, match="not staged under its secret: clinic@2"):
+        back(scene)
+    assert scene.visible() == []
+
+
+def test_a_rejoining_that_is_said_no_more_holds_under_no_secret(scene):
+    old = {"note_key": FORMER.key("note", "1"), "patient_key": FORMER.key("patient", "1")}
+    scene.publish("1", [scene.note(1, "old", **old)], key_id=FORMER.key_id)
+    rotated = {"release": "r2", "detector": "detector", "former": [FORMER]}
+    scene.publish("2", patients=[1], **rotated)
+    scene.publish("3", rejoined=[1], **rotated)
+    assert scene.visible() == ["old"]
+    scene.publish("3", [scene.note(9)], **rotated)
+    assert scene.visible() == []
+
+
+def test_opt_outs_under_a_secret_that_is_not_named_stay(scene):
+    scene.publish("1", [scene.note(1, patient=1), scene.note(2, patient=2)])
+    mine = {scene.keys.key_id: [scene.keys.key("patient", "1")]}
+    assert set_opt_outs(promoter(scene), mine) == 1
+    assert set_opt_outs(promoter(scene), {"another": ["p_other"]}) == 1
+    assert scene.visible() == ["note 2"]
+    assert set_opt_outs(promoter(scene), {scene.keys.key_id: []}) == 1
+    assert scene.visible() == ["note 1", "note 2"]

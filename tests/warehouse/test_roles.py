@@ -145,13 +145,14 @@ CALLS = {
     "ctl.activate_release('r1')": {Role.PROMOTER},
     "ctl.waive(NULL, 'clinic', 'topics', 'A. Officer', 'a reason of weight', current_date + 1)": {Role.OFFICER},
     "ctl.expire_releases(9, 9)": {Role.PROMOTER},
-    "ctl.set_opt_outs('{}')": {Role.PROMOTER},
+    "ctl.set_opt_outs('{}', '{}', '{}')": {Role.PROMOTER},
+    "ctl.reported_since(0)": {Role.OFFICER},
     "ctl.notes_shown()": {Role.OFFICER},
     "ctl.switch_release('r1', '', '')": {Role.OFFICER},
     "ctl.diff_releases('r1', 'r2')": {Role.OFFICER},
     "ctl.retract('{x}', 0, 1, 'PATIENT', '', 9)": {Role.OFFICER},
     "ctl.set_project('p', 'why', NULL)": {Role.OFFICER},
-    "ctl.grant_project('p', NULL, NULL)": {Role.OFFICER},
+    "ctl.grant_project('p', NULL, NULL, true)": {Role.OFFICER},
     "ctl.set_member('p', 'x', true)": {Role.OFFICER},
     # Analysts and the modeller may run it, inside a view; without USAGE on ctl they cannot call it.
     "ctl.log_access('x')": set(),
@@ -162,6 +163,9 @@ CALLS = {
     "ctl.staged_retracted('clinic@1')": set(),
     "ctl.bury('clinic@1')": set(),
     "ctl.lock_delivery('clinic@1')": set(),
+    "ctl.lock_feed('clinic')": set(),
+    "ctl.lock_releases()": set(),
+    "ctl.unheard('r1')": set(),
     "ctl.staged_as_announced('clinic@1')": set(),
 }
 

@@ -59,7 +59,9 @@ class LeakCheck:
             policy: By which the notes were redacted.
             reported: Strings that were reported as leaked; they leak in every note.
         """
-        reported = tuple(reported)
+        tag = _tag_of(policy)
+        # A reader may have marked a tag with the name beside it.
+        reported = tuple(piece for text in reported for piece in tag.sub("\n", text).split("\n"))
         lines = (tokens_of(fold(text)) for text in reported)
         numbers = ("".join(c for c in fold(text) if c.isdigit()).lstrip("0") for text in reported if _is_number(text))
         return cls(
@@ -68,7 +70,7 @@ class LeakCheck:
             reported=Phrases(line_of(tokens) for tokens in lines if tokens),
             reported_numbers=frozenset(number for number in numbers if len(number) >= LONG_NUMBER),
             exempt=frozenset(kept_kinds(policy)),
-            tag=_tag_of(policy),
+            tag=tag,
         )
 
     def check(

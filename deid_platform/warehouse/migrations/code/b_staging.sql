@@ -8,7 +8,7 @@ CREATE OR REPLACE FUNCTION ctl.begin_staging(
 ) RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
-    PERFORM pg_advisory_xact_lock(hashtextextended('deid feed ' || p_feed, 0));
+    PERFORM ctl.lock_feed(p_feed);
     INSERT INTO ctl.release AS r (release, detector, detector_digest, policy, policy_digest, key_id)
     VALUES (p_release, p_detector, p_detector_digest, p_policy, p_policy_digest, p_key_id)
     ON CONFLICT (release) DO UPDATE SET detector = EXCLUDED.detector, policy = EXCLUDED.policy

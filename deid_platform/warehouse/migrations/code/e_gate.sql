@@ -2,8 +2,8 @@
 -- their search_path is fixed, so that nothing a caller makes can stand in for what they mean.
 
 -- How each requirement of the active profile stands for the content that p_digest names. The newest row of the
--- same content, detector, inputs and profile counts, if it was measured since the last finding: a leak that someone
--- reported puts all that was measured before in doubt. A waiver, while in date, covers a waivable requirement that
+-- same content, detector, inputs and profile counts, if whoever measured knew of every finding: a leak that someone
+-- reported puts all that was measured without it in doubt. A waiver, while in date, covers a waivable requirement that
 -- was measured and not met; nobody can answer for what was never measured.
 CREATE OR REPLACE FUNCTION ctl.gate_state(p_delivery text, p_digest text)
 RETURNS TABLE (requirement text, waivable boolean, state text)
@@ -23,7 +23,7 @@ LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
         SELECT g.passed FROM ctl.gate g
         WHERE g.delivery = d.delivery AND g.requirement = r.requirement AND g.staged_digest = p_digest
           AND g.detector_digest = d.detector_digest AND g.inputs = d.inputs AND g.profile = p.name
-          AND NOT EXISTS (SELECT 1 FROM ctl.finding f WHERE f.at >= g.at)
+          AND NOT EXISTS (SELECT 1 FROM ctl.finding f WHERE f.id > g.known)
         ORDER BY g.id DESC LIMIT 1) g ON true
     WHERE d.delivery = p_delivery AND p.active
 $$;
@@ -44,14 +44,14 @@ LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
     WHERE d.delivery = p_delivery
 $$;
 
--- Whether a text that somebody found an identifier in is staged again for the same note.
-CREATE OR REPLACE FUNCTION ctl.staged_retracted(p_delivery text) RETURNS boolean
+-- Staged notes with a text in which somebody found an identifier: they are not copied, whatever was measured. The rest
+-- of the delivery does not wait for them.
+CREATE OR REPLACE FUNCTION ctl.staged_retracted(p_delivery text) RETURNS SETOF text
 LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
-    SELECT EXISTS (
-        SELECT 1 FROM staging.note n
-        JOIN research.retraction t ON t.note_key = ANY (n.note_key || n.former_keys) AND t.feed = n.feed
-        WHERE n.delivery = p_delivery AND n.status = 'clean'
-          AND t.text_digest = encode(sha256(convert_to(n.text, 'UTF8')), 'hex'))
+    SELECT DISTINCT n.note_key FROM staging.note n
+    JOIN research.retraction t ON t.note_key = ANY (n.note_key || n.former_keys) AND t.feed = n.feed
+    WHERE n.delivery = p_delivery AND n.status = 'clean'
+      AND t.text_digest = encode(sha256(convert_to(n.text, 'UTF8')), 'hex')
 $$;
 
 -- Writes the tombstones of a staged delivery: what it withdraws, and every version of it that research does not hold as
@@ -98,7 +98,7 @@ BEGIN
             SELECT 1 FROM research.note_version v
             WHERE v.note_key = k.former AND v.feed = d.feed AND v.delivery_seq < d.delivery_seq)
         ON CONFLICT (note_key, feed, release, delivery_seq) DO UPDATE SET reason = EXCLUDED.reason
-            WHERE h.reason <> EXCLUDED.reason AND h.release = d.release
+            WHERE h.reason = 'correction' AND EXCLUDED.reason = 'quarantined' AND h.release = d.release
         RETURNING note_key, reason)
     SELECT count(*), count(*) FILTER (WHERE h.reason <> 'correction' OR EXISTS (
         SELECT 1 FROM research.note_version v
@@ -123,7 +123,29 @@ LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
     WHERE w.delivery = p_delivery
 $$;
 
--- The locks that promotion, hiding and activation share, always in this order: the feed's, then the release's.
+-- One transaction after another for whatever changes a feed's deliveries. The locks are on tables that no role may lock
+-- itself: an advisory lock could be taken by any login, which could hold up a withdrawal that way.
+CREATE OR REPLACE FUNCTION ctl.lock_feed(p_feed text) RETURNS void
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    -- Otherwise the caller could go by how things stood before a finding, a withdrawal or a failed measurement.
+    IF current_setting('transaction_isolation') <> 'read committed' THEN
+        RAISE EXCEPTION 'isolation' USING ERRCODE = 'invalid_transaction_state';
+    END IF;
+    PERFORM 1 FROM ctl.delivery d WHERE d.feed = p_feed ORDER BY d.delivery FOR NO KEY UPDATE;
+END $$;
+
+-- Waits until no promotion is under way, and lets none begin: for whatever concerns all releases at once.
+CREATE OR REPLACE FUNCTION ctl.lock_releases() RETURNS void
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    IF current_setting('transaction_isolation') <> 'read committed' THEN
+        RAISE EXCEPTION 'isolation' USING ERRCODE = 'invalid_transaction_state';
+    END IF;
+    LOCK TABLE ctl.publication IN SHARE ROW EXCLUSIVE MODE;
+END $$;
+
+-- The locks of promotion and hiding, always in this order: the feed's, the releases', the staged rows'.
 CREATE OR REPLACE FUNCTION ctl.lock_delivery(p_delivery text) RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -133,8 +155,8 @@ BEGIN
     IF v_feed IS NULL THEN
         RAISE EXCEPTION '%', left(p_delivery, 60) USING ERRCODE = 'DG002';
     END IF;
-    PERFORM pg_advisory_xact_lock(hashtextextended('deid feed ' || v_feed, 0));
-    PERFORM pg_advisory_xact_lock_shared(hashtextextended('deid release', 0));
+    PERFORM ctl.lock_feed(v_feed);
+    LOCK TABLE ctl.publication IN ROW EXCLUSIVE MODE;
     -- Nothing may be staged between the digest and the copy, not even by a loader that asks for no lock.
     LOCK TABLE staging.note, staging.withdrawal IN SHARE MODE;
 END $$;
@@ -151,11 +173,12 @@ BEGIN
 END $$;
 
 -- Makes research hold of a delivery what is staged of it. Not granted to anyone: promote calls it.
-CREATE OR REPLACE FUNCTION ctl.copy(p_delivery text) RETURNS void
+CREATE OR REPLACE FUNCTION ctl.copy(p_delivery text, OUT approved integer)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     d ctl.delivery;
     v_key_id text;
+    v_retracted text[] := ARRAY(SELECT ctl.staged_retracted(p_delivery));
 BEGIN
     SELECT * INTO STRICT d FROM ctl.delivery WHERE delivery = p_delivery;
     SELECT r.key_id INTO STRICT v_key_id FROM ctl.release r WHERE r.release = d.release;
@@ -168,16 +191,21 @@ BEGIN
     SELECT d.release, d.feed, n.note_key, d.delivery_seq, d.delivery, n.patient_key, n.provider_key,
            n.encounter_key, n.site, n.note_type, n.note_year, n.shifted_date, n.language, n.text,
            n.detector_digest, n.dictionary_digest, n.policy_digest, n.key_id, n.run_id, n.content_digest
-    FROM staging.note n WHERE n.delivery = p_delivery AND n.status = 'clean';
+    FROM staging.note n
+    WHERE n.delivery = p_delivery AND n.status = 'clean' AND n.note_key <> ALL (v_retracted);
+    GET DIAGNOSTICS approved = ROW_COUNT;
     -- Not what holds under a former key: the release that knows the note by it stays without the correction.
     DELETE FROM research.held h
     WHERE h.release = d.release AND h.feed = d.feed AND h.delivery_seq = d.delivery_seq AND h.reason <> 'superseded';
     INSERT INTO research.held (note_key, feed, release, delivery_seq, delivery, reason)
-    SELECT n.note_key, d.feed, d.release, d.delivery_seq, d.delivery, n.status
-    FROM staging.note n WHERE n.delivery = p_delivery AND n.status = 'quarantined';
+    SELECT n.note_key, d.feed, d.release, d.delivery_seq, d.delivery, 'quarantined'
+    FROM staging.note n
+    WHERE n.delivery = p_delivery AND (n.status = 'quarantined' OR n.note_key = ANY (v_retracted));
     -- Nor a withdrawal under a key that nobody knows any more: nothing would bring it back.
     DELETE FROM research.withdrawal w
-    WHERE w.feed = d.feed AND w.delivery_seq = d.delivery_seq AND w.key_id = v_key_id;
+    WHERE w.feed = d.feed AND w.delivery_seq = d.delivery_seq
+      -- A rejoining that is not said any more must not stand under any key.
+      AND (w.key_id = v_key_id OR w.kind = 'rejoined');
     INSERT INTO research.withdrawal (kind, key, feed, delivery_seq, delivery, key_id)
     SELECT s.kind, s.key, d.feed, d.delivery_seq, d.delivery, s.key_id FROM ctl.staged_withdrawals(p_delivery) s
     ON CONFLICT DO NOTHING;
@@ -212,6 +240,7 @@ BEGIN
         EXIT WHEN cardinality(v_left) = 0;
         INSERT INTO research.number (kind, key, number)
         SELECT p_kind, k.key, (hashtextextended(k.key, v_salt) & 2147483647)::integer FROM unnest(v_left) AS k (key)
+        ORDER BY k.key -- one order for all: two promotions must not wait for each other
         ON CONFLICT DO NOTHING;
         v_salt := v_salt + 1;
     END LOOP;
@@ -247,9 +276,6 @@ BEGIN
     IF ctl.staged_as_announced(p_delivery) IS NOT TRUE THEN
         missing := missing || 'staged_as_announced'::text;
     END IF;
-    IF ctl.staged_retracted(p_delivery) IS NOT FALSE THEN
-        missing := missing || 'not_retracted'::text;
-    END IF;
     IF cardinality(missing) > 0 THEN
         outcome := 'refused';
         UPDATE ctl.delivery SET state = 'refused', at = clock_timestamp(), actor = session_user
@@ -266,11 +292,10 @@ BEGIN
         RETURN;
     END IF;
 
-    PERFORM ctl.copy(p_delivery);
-    approved := d.clean;
-    hidden := d.quarantined + d.withdrawn;
+    approved := ctl.copy(p_delivery);
+    hidden := d.clean - approved + d.quarantined + d.withdrawn;
     INSERT INTO ctl.publication (release, delivery, staged_digest, approved, quarantined, withdrawn)
-    VALUES (d.release, p_delivery, v_digest, d.clean, d.quarantined, d.withdrawn)
+    VALUES (d.release, p_delivery, v_digest, approved, d.clean - approved + d.quarantined, d.withdrawn)
     ON CONFLICT (release, delivery) DO UPDATE SET
         staged_digest = EXCLUDED.staged_digest, approved = EXCLUDED.approved, quarantined = EXCLUDED.quarantined,
         withdrawn = EXCLUDED.withdrawn, actor = session_user, at = clock_timestamp();
@@ -278,5 +303,5 @@ BEGIN
     WHERE delivery = p_delivery;
     INSERT INTO ctl.ledger (event, delivery, release, requirements, counts)
     VALUES ('promoted', p_delivery, d.release, waived, jsonb_build_object(
-        'approved', d.clean, 'quarantined', d.quarantined, 'withdrawn', d.withdrawn, 'rejoined', d.rejoined));
+        'approved', approved, 'quarantined', d.clean - approved + d.quarantined, 'withdrawn', d.withdrawn, 'rejoined', d.rejoined));
 END $$;

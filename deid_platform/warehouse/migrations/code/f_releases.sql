@@ -13,6 +13,42 @@ BEGIN
     WHERE release = p_release;
 END $$;
 
+-- Deliveries that took something away under another secret and have not been staged under this release's: no key of the
+-- one is a key of the other, so that what they withdrew, corrected or quarantined would be shown there.
+CREATE OR REPLACE FUNCTION ctl.unheard(p_release text) RETURNS text[]
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+    WITH other AS (
+        SELECT o.key_id, max(o.created_at) > r.created_at AS newer
+        FROM ctl.release r JOIN ctl.release o ON o.key_id <> r.key_id
+        WHERE r.release = p_release GROUP BY o.key_id, r.created_at),
+    mine AS (
+        SELECT r.release, r.key_id FROM ctl.release r
+        WHERE r.key_id = (SELECT t.key_id FROM ctl.release t WHERE t.release = p_release)),
+    unheard AS (
+        SELECT w.delivery
+        FROM research.withdrawal w JOIN other o ON o.key_id = w.key_id
+        WHERE w.kind <> 'rejoined' AND NOT EXISTS (
+            SELECT 1 FROM research.withdrawal s
+            WHERE s.kind = w.kind AND s.feed = w.feed AND s.delivery_seq = w.delivery_seq
+              -- A newer secret's staging tells the keys under former ones too.
+              AND (s.key_id IN (SELECT m.key_id FROM mine m) OR (s.key_id IS NULL AND o.newer)))
+        UNION ALL
+        SELECT t.delivery
+        FROM (SELECT h.delivery, h.release FROM research.held h WHERE h.reason <> 'superseded'
+              UNION ALL SELECT p.delivery, p.release FROM ctl.publication p) t
+        JOIN ctl.release l ON l.release = t.release
+        JOIN other o ON o.key_id = l.key_id AND NOT o.newer
+        JOIN ctl.delivery d ON d.delivery = t.delivery
+        WHERE EXISTS ( -- of a feed that is not there it could not correct anything
+            SELECT 1 FROM ctl.publication p JOIN ctl.delivery f ON f.delivery = p.delivery
+            WHERE p.release = p_release AND f.feed = d.feed)
+          AND NOT EXISTS (SELECT 1 FROM ctl.publication p JOIN mine m ON m.release = p.release
+                          WHERE p.delivery = t.delivery)
+          AND NOT EXISTS (SELECT 1 FROM research.held h JOIN mine m ON m.release = h.release
+                          WHERE h.delivery = t.delivery))
+    SELECT array_agg(DISTINCT u.delivery ORDER BY u.delivery) FROM unheard u
+$$;
+
 -- Switches what analysts see to another release, if that loses nothing: each delivery promoted in the active one
 -- must be promoted there. What is withdrawn or on hold holds in every release anyway.
 CREATE OR REPLACE FUNCTION ctl.activate_release(p_release text) RETURNS boolean
@@ -21,7 +57,7 @@ DECLARE
     v_active text;
     v_lost text[];
 BEGIN
-    PERFORM pg_advisory_xact_lock(hashtextextended('deid release', 0));
+    PERFORM ctl.lock_releases();
     SELECT r.release INTO v_active FROM ctl.release r WHERE r.active;
     IF v_active = p_release THEN
         RETURN false;
@@ -39,17 +75,24 @@ BEGIN
     IF v_lost IS NOT NULL THEN
         RAISE EXCEPTION 'not promoted there: %', array_to_string(v_lost, ', ') USING ERRCODE = 'DG004';
     END IF;
+    v_lost := ctl.unheard(p_release);
+    IF v_lost IS NOT NULL THEN
+        RAISE EXCEPTION 'not staged under its secret: %', array_to_string(v_lost, ', ') USING ERRCODE = 'DG004';
+    END IF;
     PERFORM ctl.show_release(p_release, false);
     INSERT INTO ctl.ledger (event, release) VALUES ('activated', p_release);
     RETURN true;
 END $$;
 
 -- Switches to a release because a person says so, even if deliveries are missing there: back to an older one, or
--- forward to one that waits for a feed that is gone. The one that analysts saw is withheld: no refresh shows it again.
+-- forward to one that waits for a feed that is gone. After going back, the one that analysts saw is withheld: no refresh
+-- shows it again.
 CREATE OR REPLACE FUNCTION ctl.switch_release(p_release text, p_who text, p_reason text) RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    v_lost text[];
 BEGIN
-    PERFORM pg_advisory_xact_lock(hashtextextended('deid release', 0));
+    PERFORM ctl.lock_releases();
     IF coalesce(btrim(p_who), '') = '' THEN
         RAISE EXCEPTION 'who' USING ERRCODE = 'DG003';
     ELSIF p_reason IS NULL OR length(btrim(p_reason)) < 10 THEN
@@ -59,7 +102,14 @@ BEGIN
     ELSIF EXISTS (SELECT 1 FROM ctl.release r WHERE r.release = p_release AND r.active) THEN
         RAISE EXCEPTION 'active already' USING ERRCODE = 'DG004';
     END IF;
-    PERFORM ctl.show_release(p_release, true);
+    -- Nobody can answer for showing what was withdrawn.
+    v_lost := ctl.unheard(p_release);
+    IF v_lost IS NOT NULL THEN
+        RAISE EXCEPTION 'not staged under its secret: %', array_to_string(v_lost, ', ') USING ERRCODE = 'DG004';
+    END IF;
+    PERFORM ctl.show_release(p_release, EXISTS (
+        SELECT 1 FROM ctl.release a JOIN ctl.release r ON r.release = p_release AND r.created_at < a.created_at
+        WHERE a.active));
     INSERT INTO ctl.ledger (event, release, who, reason) VALUES ('switched', p_release, btrim(p_who), btrim(p_reason));
 END $$;
 
@@ -71,7 +121,7 @@ DECLARE
     v_old text[];
     v_notes bigint;
 BEGIN
-    PERFORM pg_advisory_xact_lock(hashtextextended('deid release', 0));
+    PERFORM ctl.lock_releases();
     SELECT coalesce(array_agg(o.release ORDER BY o.release), '{}') INTO v_old
     FROM (
         SELECT r.release, coalesce(r.deactivated_at, r.created_at) AS left_at

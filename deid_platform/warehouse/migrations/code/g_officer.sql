@@ -32,39 +32,49 @@ END $$;
 -- Hides a note in which a reader found an identifier, in every release at once, and every other note in which the
 -- same string stands as words of its own; with more than p_limit of those the string is no name, and they are counted
 -- alone. From then on nothing that was measured before counts at the gate.
--- The string goes back to the caller, who seals it in the PHI zone; here it is only ever a variable.
+-- Here the string is only ever a variable; `reported_since` hands it to whoever seals it in the PHI zone.
 CREATE OR REPLACE FUNCTION ctl.retract(
     p_keys text[], p_start integer, p_end integer, p_label text, p_who text, p_limit integer,
-    OUT finding bigint, OUT feed text, OUT string text, OUT releases integer, OUT matches integer, OUT hidden integer
+    OUT finding bigint, OUT length integer, OUT releases integer, OUT matches integer, OUT hidden integer
 ) LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     v research.note_version;
+    string text;
+    v_bare text;
+    v_blank text := E' \t\r\n' || chr(65532);
     v_pattern text;
 BEGIN
     IF coalesce(btrim(p_who), '') = '' THEN
         RAISE EXCEPTION 'who' USING ERRCODE = 'DG003';
     END IF;
     -- No promotion in between: what passes after this passes knowing of it.
-    PERFORM pg_advisory_xact_lock(hashtextextended('deid release', 0));
+    PERFORM ctl.lock_releases();
     SELECT n.* INTO v FROM research.note_version n JOIN ctl.release r ON r.release = n.release
     WHERE n.note_key = ANY (p_keys)
     ORDER BY r.active DESC, r.created_at DESC, n.delivery_seq DESC LIMIT 1;
     IF v.note_key IS NULL THEN
         RAISE EXCEPTION 'no such note' USING ERRCODE = 'DG005';
     END IF;
-    string := substring(v.text FROM p_start + 1 FOR p_end - p_start);
-    IF p_start < 0 OR p_end <= p_start OR p_end > length(v.text) OR string !~ '\w' THEN
+    -- The text with its tags blanked: they say what was removed, and no reader means them.
+    v_bare := (
+        SELECT string_agg(CASE WHEN m.piece[1] ~ '^\[[A-Z]' AND m.piece[1] ~ '\]$'
+                               THEN repeat(chr(65532), pg_catalog.length(m.piece[1])) ELSE m.piece[1] END, '' ORDER BY m.n)
+        FROM regexp_matches(v.text, '\[[A-Z][^][]*\]|[^[]+|\[', 'g') WITH ORDINALITY AS m (piece, n));
+    string := substring(v_bare FROM p_start + 1 FOR p_end - p_start);
+    IF p_start < 0 OR p_end <= p_start OR p_end > pg_catalog.length(v.text) OR string !~ '\w' THEN
         RAISE EXCEPTION 'span' USING ERRCODE = 'DG005';
     END IF;
+    p_end := p_start + pg_catalog.length(rtrim(string, v_blank));
+    p_start := p_end - pg_catalog.length(ltrim(rtrim(string, v_blank), v_blank));
     -- Half a word would neither be found in other notes nor by the next leak check: the words that it cuts belong to it.
-    IF string ~ '^\w' THEN
-        p_start := p_start - length(substring(left(v.text, p_start) FROM '\w*$'));
+    IF substring(v_bare FROM p_start + 1 FOR 1) ~ '\w' THEN
+        p_start := p_start - pg_catalog.length(substring(left(v_bare, p_start) FROM '\w*$'));
     END IF;
-    IF string ~ '\w$' THEN
-        p_end := p_end + length(substring(substring(v.text FROM p_end + 1) FROM '^\w*'));
+    IF substring(v_bare FROM p_end FOR 1) ~ '\w' THEN
+        p_end := p_end + pg_catalog.length(substring(substring(v_bare FROM p_end + 1) FROM '^\w*'));
     END IF;
-    string := btrim(substring(v.text FROM p_start + 1 FOR p_end - p_start), E' \t\r\n');
-    feed := v.feed;
+    string := substring(v.text FROM p_start + 1 FOR p_end - p_start);
+    length := p_end - p_start;
     v_pattern := '(^|\W)' || regexp_replace(string, '(\W)', '\\\1', 'g') || '(\W|$)';
     -- One statement: what is counted is what is hidden.
     WITH found AS MATERIALIZED (
@@ -78,8 +88,10 @@ BEGIN
         FROM found f),
     kept AS (SELECT f.* FROM found f CROSS JOIN counted c WHERE f.own OR c.matches <= p_limit),
     filed AS (
-        INSERT INTO ctl.finding (who, label, release, feed, note_key, span_start, span_end, releases, matches, hidden)
+        INSERT INTO ctl.finding (who, label, release, feed, note_key, span_start, span_end, releases, matches,
+            everywhere, hidden)
         SELECT btrim(p_who), p_label, v.release, v.feed, v.note_key, p_start, p_end, c.releases, c.matches,
+               c.matches <= p_limit,
                (SELECT count(DISTINCT (k.feed, k.note_key)) FROM kept k)
         FROM counted c
         RETURNING id, ctl.finding.releases, ctl.finding.matches, ctl.finding.hidden),
@@ -98,14 +110,34 @@ BEGIN
         'finding', finding, 'releases', releases, 'matches', matches, 'hidden', hidden));
 END $$;
 
--- The whole list of patients who take no part in research, as it is now: keys under every secret that is in use.
-CREATE OR REPLACE FUNCTION ctl.set_opt_outs(p_keys text[], OUT added integer, OUT removed integer)
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+-- The strings of the findings after one, for whoever keeps them in the PHI zone. A text that is gone by now needs no
+-- keeping: its string is empty.
+CREATE OR REPLACE FUNCTION ctl.reported_since(p_newest bigint)
+RETURNS TABLE (finding bigint, feed text, label text, string text, everywhere boolean)
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+    SELECT f.id, f.feed, f.label, coalesce(s.string, ''), f.everywhere AND s.string IS NOT NULL
+    FROM ctl.finding f
+    LEFT JOIN LATERAL (
+        SELECT substring(n.text FROM f.span_start + 1 FOR f.span_end - f.span_start) AS string
+        FROM research.retraction t
+        JOIN research.note_version n ON n.note_key = t.note_key AND n.feed = t.feed AND n.release = t.release
+         AND n.delivery_seq = t.delivery_seq AND encode(sha256(convert_to(n.text, 'UTF8')), 'hex') = t.text_digest
+        WHERE t.finding = f.id AND t.note_key = f.note_key AND t.feed = f.feed AND t.release = f.release
+        ORDER BY n.delivery_seq DESC LIMIT 1) s ON true
+    WHERE f.id > p_newest ORDER BY f.id
+$$;
+
+-- The whole list of patients who take no part in research, as it is now, under each of the secrets named. What stands
+-- under another secret stays: the list of whoever lacks that secret says nothing about it.
+CREATE OR REPLACE FUNCTION ctl.set_opt_outs(
+    p_secrets text[], p_key_ids text[], p_keys text[], OUT added integer, OUT removed integer
+) LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     LOCK TABLE research.opted_out IN SHARE ROW EXCLUSIVE MODE;
-    DELETE FROM research.opted_out o WHERE o.patient_key <> ALL (p_keys);
+    DELETE FROM research.opted_out o WHERE o.key_id = ANY (p_secrets) AND o.patient_key <> ALL (p_keys);
     GET DIAGNOSTICS removed = ROW_COUNT;
-    INSERT INTO research.opted_out (patient_key) SELECT DISTINCT k.key FROM unnest(p_keys) AS k (key)
+    INSERT INTO research.opted_out (patient_key, key_id)
+    SELECT DISTINCT k.key, k.key_id FROM unnest(p_keys, p_key_ids) AS k (key, key_id)
     ON CONFLICT DO NOTHING;
     GET DIAGNOSTICS added = ROW_COUNT;
     IF added + removed > 0 THEN
@@ -123,16 +155,23 @@ BEGIN
     INSERT INTO ctl.ledger (event, requirements) VALUES ('project-set', ARRAY[p_project]);
 END $$;
 
-CREATE OR REPLACE FUNCTION ctl.grant_project(p_project text, p_site text, p_note_type text) RETURNS void
+CREATE OR REPLACE FUNCTION ctl.grant_project(
+    p_project text, p_site text, p_note_type text, p_granted boolean
+) RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     IF NOT EXISTS (SELECT 1 FROM ctl.project p WHERE p.project = p_project) THEN
         RAISE EXCEPTION 'no such project' USING ERRCODE = 'DG006';
     END IF;
-    INSERT INTO ctl.project_grant (project, site, note_type) VALUES (p_project, p_site, p_note_type)
-    ON CONFLICT DO NOTHING;
+    IF p_granted THEN
+        INSERT INTO ctl.project_grant (project, site, note_type) VALUES (p_project, p_site, p_note_type)
+        ON CONFLICT DO NOTHING;
+    ELSE
+        DELETE FROM ctl.project_grant g
+        WHERE g.project = p_project AND (g.site, g.note_type) IS NOT DISTINCT FROM (p_site, p_note_type);
+    END IF;
     INSERT INTO ctl.ledger (event, requirements)
-    VALUES ('project-granted', ARRAY[p_project, coalesce(p_site, '*'), coalesce(p_note_type, '*')]);
+    VALUES (CASE WHEN p_granted THEN 'project-granted' ELSE 'project-revoked' END, ARRAY[p_project, coalesce(p_site, '*'), coalesce(p_note_type, '*')]);
 END $$;
 
 CREATE OR REPLACE FUNCTION ctl.set_member(p_project text, p_login text, p_member boolean) RETURNS void

@@ -37,8 +37,12 @@ CREATE TABLE ctl.finding (
     span_end   integer NOT NULL CHECK (span_end > span_start),
     releases   integer NOT NULL, -- in how many releases the string stands
     matches    integer NOT NULL, -- in how many other notes
+    everywhere boolean NOT NULL, -- whether it is an identifier wherever it stands, or too common for that
     hidden     integer NOT NULL  -- how many notes are hidden for it
 );
+
+-- The newest finding that whoever measured knew of.
+ALTER TABLE ctl.gate ADD COLUMN known bigint NOT NULL DEFAULT 0;
 
 -- Who may read what: the sites and note types that a project was granted, for the logins that belong to it.
 ALTER TABLE ctl.ledger ADD COLUMN who text, ADD COLUMN reason text;

@@ -31,6 +31,7 @@ CREATE TABLE research.held (
 -- Patients who take no part in research, the whole list as it is now.
 CREATE TABLE research.opted_out (
     patient_key text COLLATE "C" PRIMARY KEY,
+    key_id      text NOT NULL, -- of the secret that the key was made with
     at          timestamptz NOT NULL DEFAULT clock_timestamp()
 );
 
