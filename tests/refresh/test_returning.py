@@ -9,9 +9,10 @@ import pytest
 from deid_platform.errors import DeidError
 from deid_platform.labels import Label
 from deid_platform.refresh import due, offer, publish
-from deid_platform.refresh.findings import report, reported_strings
+from deid_platform.refresh.findings import newest_known, report, reported_strings
 from deid_platform.refresh.site import Site
 from deid_platform.settings import load_settings
+from deid_platform.warehouse.findings import retract
 from deid_platform.warehouse.roles import Role
 
 
@@ -97,6 +98,19 @@ def test_a_reported_leak_comes_back_only_without_its_string(site, deliver, throu
     through(untouched, site)
     assert not {said["text"], other["text"]} & seen(site)
     assert "Note d3." in seen(site)
+
+
+def test_a_report_that_was_cut_off_is_learned_by_the_next_run(site, deliver, through) -> None:
+    delivery = deliver("2026-04-10", notes=[{"note_id": "g1", "text": "Walks with zanthorpe daily."}])
+    through(delivery, site)
+    officer = site.warehouse.engine(Role.OFFICER)
+    found = retract(officer, [site.note_key("hospital", "g1")], 11, 20, label=Label.PATIENT, who="A. Reader")
+    assert "zanthorpe" not in reported_strings(site.store)
+    assert newest_known(site.store) < found.number
+    through(delivery, site)
+    assert "zanthorpe" in reported_strings(site.store)
+    assert newest_known(site.store) == found.number
+    assert [row["reason"] for row in site.store.rows("deid/redacted_notes", delivery.key)] == ["leak-reported"]
 
 
 def test_a_new_secret_makes_a_new_release_beside_the_old_and_withdrawals_reach_both(
