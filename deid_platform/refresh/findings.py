@@ -1,13 +1,12 @@
-"""Leaks that a reader reported: kept in the PHI zone, so that no later run lets the same string through.
+"""Reporting a leak that a reader found, and learning what was reported.
 
-Belongs here: which strings were reported, and reporting one. Does not belong here: hiding notes, which is the
-database's (`warehouse/findings.py`), or looking for the strings (`evaluation/leaks`).
+Belongs here: the way of a report from the warehouse into the PHI zone. Does not belong here: hiding notes, which is
+the database's (`warehouse/findings.py`), or what is kept of a report (`reported.py`).
 """
 
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
@@ -15,24 +14,12 @@ from deid_platform.labels import Label
 from deid_platform.notes import Delivery
 from deid_platform.refresh import tables
 from deid_platform.refresh.lock import file_lock
-from deid_platform.store import NoteStore
+from deid_platform.refresh.reported import known_findings, newest_known
+from deid_platform.refresh.site import Site
 from deid_platform.warehouse.findings import MOST_MATCHES, Finding, reported_since, retract
 from deid_platform.warehouse.roles import Role
 
-if TYPE_CHECKING:
-    from deid_platform.refresh.site import Site
-
 _LOCK = "findings.lock"
-
-
-def reported_strings(store: NoteStore) -> tuple[str, ...]:
-    """Every string that is an identifier wherever it stands, each once, in order."""
-    return tuple(sorted({row["string"] for row in _rows(store) if row["everywhere"]}))
-
-
-def newest_known(store: NoteStore) -> int:
-    """The newest finding whose string the note store holds; what is measured now is measured knowing of it."""
-    return max((row["finding"] for row in _rows(store)), default=0)
 
 
 def report(
@@ -68,19 +55,12 @@ def learn(site: Site) -> int:
     next run, whose first step is this.
     """
     with file_lock(site.settings.home_path, _LOCK, wait=True):
-        known = _rows(site.store)
-        new = reported_since(site.warehouse.engine(Role.OFFICER), max((row["finding"] for row in known), default=0))
+        new = reported_since(site.warehouse.engine(Role.OFFICER), newest_known(site.store))
         if new:
-            rows = [*known, *(asdict(item) for item in new)]
+            rows = [*known_findings(site.store), *(asdict(item) for item in new)]
             table = pa.Table.from_pylist(rows, schema=tables.REPORTED_SCHEMA)
             site.store.write(tables.REPORTED, tables.ALL, [table], meta=lambda: {"findings": table.num_rows})
     return len(new)
-
-
-def _rows(store: NoteStore) -> list[dict[str, Any]]:
-    if store.manifest(tables.REPORTED, tables.ALL) is None:
-        return []
-    return store.rows(tables.REPORTED, tables.ALL)
 
 
 def _keys(site: Site, note_key: str) -> tuple[str, ...]:

@@ -9,7 +9,8 @@ import pytest
 from deid_platform.errors import DeidError
 from deid_platform.labels import Label
 from deid_platform.refresh import due, offer, publish
-from deid_platform.refresh.findings import newest_known, report, reported_strings
+from deid_platform.refresh.findings import report
+from deid_platform.refresh.reported import newest_known, reported_strings
 from deid_platform.refresh.site import Site
 from deid_platform.settings import load_settings
 from deid_platform.warehouse.findings import retract

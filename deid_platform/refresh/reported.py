@@ -1,0 +1,29 @@
+"""Strings that readers reported as leaked, as the note store keeps them, so that no later run lets one through.
+
+Belongs here: reading them. Does not belong here: how they get there (`findings.py`), or looking for them in a note
+(`evaluation/leaks`).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from deid_platform.refresh import tables
+from deid_platform.store import NoteStore
+
+
+def reported_strings(store: NoteStore) -> tuple[str, ...]:
+    """Every string that is an identifier wherever it stands, each once, in order."""
+    return tuple(sorted({row["string"] for row in known_findings(store) if row["everywhere"]}))
+
+
+def newest_known(store: NoteStore) -> int:
+    """The newest finding whose string the note store holds; what is measured now is measured knowing of it."""
+    return max((row["finding"] for row in known_findings(store)), default=0)
+
+
+def known_findings(store: NoteStore) -> list[dict[str, Any]]:
+    """Every finding whose string is kept, oldest first, as rows of `tables.REPORTED_SCHEMA`."""
+    if store.manifest(tables.REPORTED, tables.ALL) is None:
+        return []
+    return store.rows(tables.REPORTED, tables.ALL)
