@@ -44,6 +44,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if fixtures & NEED_A_SERVER:
             item.add_marker(pytest.mark.warehouse)
         (chosen if fixtures & NEED_A_SERVER == {"database_server"} else others).append(item)
+    # Files with long tests first, so that no worker is left alone with one at the end.
+    long = {item.path for item in items if item.get_closest_marker("slow")}
+    for some in (items, chosen, others):
+        some.sort(key=lambda item: item.path not in long)
     if not TCP:
         return
     if binaries() is None:

@@ -204,3 +204,15 @@ def test_on_a_real_server_each_role_logs_in_with_its_own_password(server_with_pa
     with pytest.raises(DeidError) as caught, Warehouse(server_with_passwords).begin(Role.LOADER):
         pass
     assert (caught.value.code, caught.value.ref) == (Code.WAREHOUSE_LOGIN, "loader")
+
+
+def test_a_lock_that_another_session_holds_is_told_as_busy_and_worth_another_attempt(shared_scene):
+    warehouse = shared_scene.warehouse
+    with warehouse.administer() as holding:
+        holding.exec_driver_sql("BEGIN; LOCK TABLE ctl.profile")
+        with pytest.raises(DeidError) as caught, warehouse.begin(Role.OFFICER) as waiting:
+            waiting.exec_driver_sql("SET LOCAL lock_timeout = '100ms'")
+            waiting.exec_driver_sql("SELECT 1 FROM ctl.profile")
+        holding.exec_driver_sql("ROLLBACK")
+    assert caught.value.code is Code.WAREHOUSE_BUSY
+    assert caught.value.code.transient
