@@ -253,10 +253,25 @@ def test_the_proxy_asks_who_is_there_before_it_passes_anything_on() -> None:
     assert proxy.count("{\n") == proxy.count("\n}") + proxy.count("\n\t}")
 
 
+def test_the_image_is_built_from_named_things_and_never_from_what_lies_beside_them() -> None:
+    copied = [
+        source
+        for line in (DEPLOY / "Dockerfile").read_text().splitlines()
+        if line.startswith("COPY ")
+        for source in line.split()[1:-1]
+    ]
+    rules = [
+        line for line in (DEPLOY / "Dockerfile.dockerignore").read_text().splitlines() if line[:1] not in ("", "#")
+    ]
+    assert rules[0] == "*"
+    assert {rule[1:] for rule in rules if rule.startswith("!")} == set(copied)
+    assert not {"deploy", ".", "deid.toml"} & set(copied)
+
+
 def test_the_image_holds_all_that_it_starts(compose: dict[str, Any]) -> None:
     lines = (DEPLOY / "Dockerfile").read_text().splitlines()
     copied = [word for line in lines if line.startswith("COPY") for word in line.split()[1:-1]]
-    assert {"deid_platform", "assets", "resources", "dbt", "deploy", "constraints.txt"} <= set(copied)
+    assert {"deid_platform", "assets", "resources", "dbt", "deploy/start", "constraints.txt"} <= set(copied)
     assert all((ROOT / name).exists() for name in copied)
     assert 'ENTRYPOINT ["/opt/deid/deploy/start"]' in lines
     assert "USER deid" in lines
