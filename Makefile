@@ -22,8 +22,8 @@ test: $(VENV)/.dev  ## ruff, mypy --strict, import-linter, pytest, and again wha
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/pytest -n 2 --dist loadfile
-	DEID_TEST_SERVER=tcp $(BIN)/pytest -n 2 --dist loadfile -m "not slow"
+	$(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder
+	DEID_TEST_SERVER=tcp $(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder -m "not slow"
 
 ui: $(VENV)/.base  ## the Dagster UI on the demonstration's instance
 	@$(BIN)/deid ui
