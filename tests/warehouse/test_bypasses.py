@@ -173,7 +173,7 @@ def test_nobody_replaces_what_the_gate_is_made_of(shared_scene, role):
         "ALTER TABLE ctl.ledger DISABLE TRIGGER append_only",
         "SET session_replication_role = replica",  # triggers off
         "GRANT SELECT ON research.note_version TO PUBLIC",
-        "CREATE EXTENSION dblink",
+        "CREATE EXTENSION dblink WITH SCHEMA marts",
     ):
         state = state_of(shared_scene.warehouse, role, sql)
         # 0A000: this server does not have that extension at all.
