@@ -128,8 +128,10 @@ def _header(site: Site, delivery: Delivery, run_id: str, announced: Counts, *, i
 
 def withdrawals_of(site: Site, delivery: Delivery) -> list[StagedWithdrawal]:
     """What a delivery withdraws, and who rejoins and is not withdrawn again, under every key that is in use."""
-    gone = {Kind.NOTE: _withdrawn_notes(site, delivery), Kind.PATIENT: set[str](), Kind.REJOINED: set[str]()}
+    gone: dict[Kind, set[str]] = {kind: set() for kind in Kind}
     for row in site.store.rows(tables.WITHDRAWALS, delivery.key):
+        if row["note_id"] is not None:
+            gone[Kind.NOTE].add(row["note_id"])
         if row["patient_id"] is not None:
             gone[Kind.REJOINED if row.get("rejoined") else Kind.PATIENT].add(row["patient_id"])
     gone[Kind.REJOINED] -= gone[Kind.PATIENT]

@@ -35,8 +35,8 @@ class Site:
 
     @cached_property
     def keyring(self) -> Keyring:
-        """The site's keys."""
-        return self.settings.keyring()
+        """The site's keys under the current secret."""
+        return self.keyrings[0]
 
     @cached_property
     def keyrings(self) -> tuple[Keyring, ...]:

@@ -171,7 +171,8 @@ BEGIN
         WHERE g.project = p_project AND (g.site, g.note_type) IS NOT DISTINCT FROM (p_site, p_note_type);
     END IF;
     INSERT INTO ctl.ledger (event, requirements)
-    VALUES (CASE WHEN p_granted THEN 'project-granted' ELSE 'project-revoked' END, ARRAY[p_project, coalesce(p_site, '*'), coalesce(p_note_type, '*')]);
+    VALUES (CASE WHEN p_granted THEN 'project-granted' ELSE 'project-revoked' END,
+            ARRAY[p_project, coalesce(p_site, '*'), coalesce(p_note_type, '*')]);
 END $$;
 
 CREATE OR REPLACE FUNCTION ctl.set_member(p_project text, p_login text, p_member boolean) RETURNS void
