@@ -78,7 +78,12 @@ class Span:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Patient(_Quiet):
-    """One row of the patients topic; all but the id may be missing."""
+    """One row of the patients topic; all but the id may be missing.
+
+    Attributes:
+        relatives: Names of relatives and contacts, separated by `;`.
+        mother_id: The `patient_id` of the mother, where she is a patient too: the two share their date shift.
+    """
 
     patient_id: str
     first_name: str | None = None
@@ -94,6 +99,8 @@ class Patient(_Quiet):
     city: str | None = None
     state: str | None = None
     zip: str | None = None
+    relatives: str | None = None
+    mother_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -106,6 +113,7 @@ class Provider(_Quiet):
     title: str | None = None
     npi: str | None = None
     user_id: str | None = None
+    phone: str | None = None
 
 
 @dataclass(frozen=True, slots=True, repr=False)

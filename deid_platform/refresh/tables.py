@@ -114,8 +114,9 @@ def withdrawal_row(statement: Withdrawal | Rejoining) -> dict[str, Any]:
 
 
 def from_row(kind: type[Record], row: dict[str, Any]) -> Record:
-    """The record in a row; columns that are not its fields are left aside."""
-    return kind(**{f.name: row[f.name] for f in fields(kind)})
+    """The record in a row; columns that are not its fields are left aside, and a part written before a field was
+    known lacks it."""
+    return kind(**{f.name: row[f.name] for f in fields(kind) if f.name in row})
 
 
 def span_rows(spans: Sequence[Span]) -> list[dict[str, Any]]:

@@ -97,7 +97,7 @@ def test_topics_have_the_columns_of_the_data_model(written: tuple[Path, Path]) -
         rows = list(csv.DictReader(stream))
     assert list(rows[0]) == [
         "patient_id", "first_name", "middle_name", "last_name", "birth_date", "sex", "mrn", "ssn", "phone", "email",
-        "street", "city", "state", "zip",
+        "street", "city", "state", "zip", "relatives", "mother_id",
     ]  # fmt: skip
     assert all(len(row["zip"]) == 5 for row in rows)
 
