@@ -31,8 +31,9 @@ ui: $(VENV)/.base  ## the Dagster UI on the demonstration's instance
 psql: $(VENV)/.base  ## a psql session as the analyst
 	@$(BIN)/deid db psql
 
-bench: $(VENV)/.dev  ## speed and memory, stage by stage
-	@for script in benchmarks/*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
+bench: $(VENV)/.dev  ## speed and memory, stage by stage; BENCH_NOTES=file.jsonl for notes of your own
+	@for script in "detection $(BENCH_NOTES)" stages leaks warehouse; do \
+		set -- $$script; echo "== $$1"; $(BIN)/python benchmarks/$$1.py $$2 || exit 1; done
 
 format: $(VENV)/.dev  ## ruff format and its safe fixes
 	$(BIN)/ruff format .

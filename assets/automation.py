@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import dagster as dg
 
+from assets.dictionaries import harvested
 from assets.layer import DELIVERIES, coded
 from deid_platform.refresh.due import pending
 from deid_platform.settings import ScheduleSettings
@@ -12,7 +13,8 @@ from resources import SiteResource
 
 refresh = dg.define_asset_job(
     "refresh",
-    selection=dg.AssetSelection.all(),
+    # Proposals for a person to judge are asked for; nothing of a refresh waits for them.
+    selection=dg.AssetSelection.all() - dg.AssetSelection.assets(harvested),
     description="One delivery from its files to the research warehouse: the main job.",
     # Small assets on one machine: the default multiprocess executor costs seconds a step in process starts.
     executor_def=dg.in_process_executor,

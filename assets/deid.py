@@ -8,6 +8,7 @@ from assets import shown
 from assets.dictionaries import institution, medical
 from assets.layer import ENGINEERS, Counts, delivery_of, layer_asset
 from assets.source import raw_notes
+from deid_platform.detection.patterns.templates import TemplateCounts
 from deid_platform.refresh import tables
 from deid_platform.refresh.deidentify import deidentify
 from resources import SiteResource
@@ -27,6 +28,7 @@ from resources import SiteResource
             "text": "redacted; empty where the note is quarantined",
             "reason": "why a note is quarantined",
             "spans": "what was replaced, as offsets into the raw text",
+            "lengths": "how many characters stand in each of these places",
         },
     ),
 )
@@ -36,10 +38,13 @@ def redacted_notes(context: dg.AssetExecutionContext, site: SiteResource) -> Cou
     meta = dict(deidentify(delivery, store=it.store, recipe=it.recipe(delivery), engine=it.engine).meta)
     labels = sorted(meta.pop("labels").items(), key=lambda item: -item[1])
     counted = meta.pop("counts")
+    reused = TemplateCounts(**meta.pop("template_text"))
     return shown.counts(
         counted.get("clean", 0) + counted.get("quarantined", 0),
         **counted,
         **meta,
+        template_share=round(reused.share, 4),
+        template_seconds_saved=round(reused.seconds_saved, 2),
         spans_by_label=shown.table(("label", "spans"), labels),
     )
 

@@ -1,13 +1,13 @@
-"""The two dictionaries of the locally augmented ensemble (paper 001): what to hide, and what to keep."""
+"""The two dictionaries of the locally augmented ensemble (paper 001), what to hide and what to keep, and proposals."""
 
 from __future__ import annotations
 
 import dagster as dg
 
 from assets import shown
-from assets.layer import ENGINEERS, Counts, delivery_of, layer_asset
+from assets.layer import ENGINEERS, PRIVACY, Counts, delivery_of, layer_asset
 from assets.source import facilities, patients, providers
-from deid_platform.refresh import dictionaries, tables
+from deid_platform.refresh import dictionaries, harvest, tables
 from resources import SiteResource
 
 
@@ -20,7 +20,7 @@ from resources import SiteResource
     metadata=shown.columns(tables.TERM_SCHEMA),
 )
 def institution(context: dg.AssetExecutionContext, site: SiteResource) -> Counts:
-    """Terms of the topics as of the delivery: the names, places and numbers that the gazetteer looks up."""
+    """Terms of the topics as of the delivery, and what changed since the one before: names, places and numbers."""
     manifest = dictionaries.write_institution(site.site, delivery_of(context))
     return shown.counts(manifest.rows, **manifest.meta)
 
@@ -32,4 +32,27 @@ def medical(site: SiteResource) -> Counts:
     return shown.counts(manifest.rows, **manifest.meta)
 
 
-ASSETS = [institution, medical]
+@layer_asset(
+    "dictionaries/harvested",
+    owner=PRIVACY,
+    kinds={"parquet", "phi"},
+    deps=[institution, medical, dg.AssetKey(["deid", "redacted_notes"])],
+    metadata=shown.columns(
+        tables.HARVEST_SCHEMA,
+        {
+            "phrase": "a proposal, never used before a person accepts it",
+            "label": "what its words are hidden as most often",
+            "patients": "at least so many",
+        },
+    ),
+)
+def harvested(site: SiteResource) -> Counts:
+    """Phrases of many patients' notes that detection hides and that may be clinical: proposals for people to judge.
+
+    Not part of a refresh: materialize it when somebody is to go through them.
+    """
+    manifest = harvest.harvest(site.site)
+    return shown.counts(manifest.rows, **manifest.meta["counts"])
+
+
+ASSETS = [institution, medical, harvested]

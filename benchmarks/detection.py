@@ -1,45 +1,90 @@
-"""Speed and memory of the rule-based detector, stage by stage, on one core.
+"""Speed and memory of detection and redaction by rules, stage by stage, on one core.
 
-    python benchmarks/detection.py [NOTES.jsonl[.gz]] [--patients 5000] [--words 300000]
+    python benchmarks/detection.py [NOTES.jsonl[.gz]] [--patients 100000] [--words 300000] [--slowest 0]
 
 Without a file of notes (`{"text": ...}` a line) it writes its own prose of invented names. Words are runs
-without white space; time is processor time; peak memory is that of this process, topics included.
+without white space; time is processor time; peak memory is that of this process, topics included. The
+topics have a tenth as many providers as patients, and a hundredth as many facilities.
 """
 
 from __future__ import annotations
 
 import argparse
 import gzip
+import hashlib
 import json
 import random
-import resource
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from datetime import date, timedelta
 from pathlib import Path
 
+from measure import row
+
 from deid_platform.detection import DetectorSpec
 from deid_platform.detection.detector import written_terms
-from deid_platform.detection.gazetteer import Gazetteer
+from deid_platform.detection.ensemble import Ensemble
 from deid_platform.detection.patterns import Patterns
 from deid_platform.detection.patterns.recognizer import load_recognizers
 from deid_platform.detection.reading import Reading
-from deid_platform.detection.recovery import Recovery
-from deid_platform.detection.roster import Roster
-from deid_platform.notes import Facility, Note, Patient, Provider, Topics
+from deid_platform.evaluation.leaks import LeakCheck
+from deid_platform.keys import Keyring
+from deid_platform.notes import Facility, Note, Patient, Provider, Span, Topics
+from deid_platform.redaction.policy import load_policy
+from deid_platform.redaction.redact import redact
+from deid_platform.surrogates.stand_in import Surrogates
 
-SENTENCES = (
-    "{first} {last} is a {age}-year-old patient with hypertension and type 2 diabetes who returns for follow-up.",
-    "Blood pressure was 128/76, pulse 72, temperature 98.6, oxygen saturation 97% on room air.",
-    "Mr. {last} denies chest pain, shortness of breath, nausea, vomiting or abdominal pain.",
-    "On {day} an echocardiogram showed an ejection fraction of 55-60% and a 2/6 systolic murmur.",
-    "Continue metoprolol 25 mg by mouth twice daily, lisinopril 10 mg daily and atorvastatin 40 mg at bedtime.",
-    "The abdomen is soft, nontender and nondistended, with normal bowel sounds and no hepatosplenomegaly.",
-    "Exercised for nine minutes on the Bruce protocol without ischaemic changes; Babinski negative bilaterally.",
-    "The patient tolerated the procedure well and was transferred to the recovery room in stable condition.",
-    "Labs reviewed: sodium 138, potassium 4.2, creatinine 1.1, hemoglobin 13.4, platelets 220, INR 1.0.",
-    "Discussed with Dr. {other}, who agrees with the plan; call 617-555-0142 with questions.",
-)
+SECTIONS = {
+    "HISTORY OF PRESENT ILLNESS:": (
+        "{first} {last} is a {age}-year-old patient with hypertension and type 2 diabetes who returns for follow-up.",
+        "Mr. {last} denies chest pain, shortness of breath, nausea, vomiting or abdominal pain.",
+        "The pain began three weeks ago after lifting boxes and is worse when climbing stairs.",
+        "Symptoms improved with ibuprofen 400 mg as needed, up to three times a day with food.",
+        "Last seen on {day} for an infected wound of the left heel, which has healed since.",
+        "There is no history of stroke, myocardial infarction, asthma or thyroid disease.",
+        "The daughter, who helps with medicines at home, reports two falls without injury.",
+        "There was no loss of consciousness, and the patient remembers the event clearly.",
+        "Appetite is good, weight has been stable, and sleep is disturbed only by the pain in the knee.",
+        "Current smoker of half a pack a day, drinks socially and uses no other substances.",
+        "Family history is positive for coronary disease in the father and breast cancer in a maternal aunt.",
+    ),
+    "PHYSICAL EXAMINATION:": (
+        "Blood pressure was 128/76, pulse 72, temperature 98.6, oxygen saturation 97% on room air.",
+        "The abdomen is soft, nontender and nondistended, with normal bowel sounds and no hepatosplenomegaly.",
+        "Heart regular, 2/6 systolic murmur at the left sternal border, no gallop; lungs clear to auscultation.",
+        "Strength 5/5 in all extremities, reflexes 2+ and symmetric, Babinski negative bilaterally.",
+        "Skin warm and dry with a 2 x 3 cm healed scar over the left heel, no erythema or drainage.",
+        "Neck supple without lymphadenopathy; Murphy sign absent; no costovertebral angle tenderness.",
+        "Alert and oriented, in no acute distress, answering questions appropriately.",
+        "Pupils equal, round and reactive to light; extraocular movements intact; mucous membranes moist.",
+        "Full range of motion in the shoulders and hips, with crepitus of the right knee on extension.",
+        "Gait is steady with a cane; sensation is decreased to light touch in a stocking distribution.",
+    ),
+    "RESULTS:": (
+        "On {day} an echocardiogram showed an ejection fraction of 55-60% and mild mitral regurgitation.",
+        "Sodium 138, potassium 4.2, creatinine 1.1, hemoglobin 13.4, platelets 220, INR 1.0.",
+        "Exercised for nine minutes on the Bruce protocol without ischaemic changes.",
+        "Hemoglobin A1c was 7.2%, down from 8.1% in the spring; LDL cholesterol 84 mg/dL.",
+        "Chest radiograph: no focal consolidation, effusion or pneumothorax; heart size normal.",
+        "Magnetic resonance imaging of the knee showed a tear of the medial meniscus and mild chondromalacia.",
+        "Blood cultures have shown no growth so far, and urinalysis was unremarkable.",
+        "The biopsy was reported as a benign nevus with clear margins.",
+        "Pulmonary function tests demonstrate mild obstruction without response to bronchodilators.",
+    ),
+    "ASSESSMENT AND PLAN:": (
+        "Continue metoprolol 25 mg by mouth twice daily, lisinopril 10 mg daily and atorvastatin 40 mg at bedtime.",
+        "The patient tolerated the procedure well and was transferred to the recovery room in stable condition.",
+        "Discussed with Dr. {other}, who agrees with the plan; call 617-555-0142 with questions.",
+        "Start physical therapy twice a week for six weeks and repeat laboratory tests before the next visit.",
+        "Return to clinic in three months, or sooner if fever, chills or worsening pain occur.",
+        "Foley catheter removed in the morning; voiding without difficulty since then.",
+        "Counselled on diet, exercise and cessation of smoking; written instructions were given.",
+        "Weigh the benefits of surgery against conservative treatment once the swelling has gone down.",
+        "The risks of anticoagulation were explained, including bleeding, and all questions were answered.",
+        "Arrange home nursing for wound care and keep the leg elevated as much as possible.",
+    ),
+}
+FOOTER = "Electronically signed by {doctor}, MD on {day}"
 
 
 def topics_of(patients: int, rng: random.Random) -> Topics:
@@ -72,21 +117,27 @@ def topics_of(patients: int, rng: random.Random) -> Topics:
 
 
 def written_notes(topics: Topics, words: int, rng: random.Random) -> Iterator[Note]:
-    """Invented notes of about 550 words each."""
-    patients = list(topics.patients.values())
+    """Invented notes of about 500 words in sections, with some ten identifiers and twice as many other numbers."""
+    patients, providers = list(topics.patients.values()), list(topics.providers.values())
     total = 0
     while total < words:
-        patient = rng.choice(patients)
-        text = "\n".join(
-            rng.choice(SENTENCES).format(
+        patient, doctor = rng.choice(patients), rng.choice(providers)
+
+        def filled(sentence: str, patient: Patient = patient, doctor: Provider = doctor) -> str:
+            return sentence.format(
                 first=patient.first_name,
                 last=patient.last_name,
                 age=rng.randrange(20, 99),
                 day=f"{rng.randrange(1, 13)}/{rng.randrange(1, 29)}/2025",
                 other=rng.choice(patients).last_name,
+                doctor=f"{doctor.first_name} {doctor.last_name}",
             )
-            for _ in range(38)
-        )
+
+        paragraphs = [
+            "\n".join([heading, *(filled(s) for s in rng.choices(sentences, k=9))])
+            for heading, sentences in SECTIONS.items()
+        ]
+        text = "\n\n".join([*paragraphs, filled(FOOTER)])
         total += len(text.split())
         yield Note(str(total), text, patient_id=patient.patient_id)
 
@@ -100,19 +151,13 @@ def read_notes(path: Path, topics: Topics) -> Iterator[Note]:
             yield Note(str(i), json.loads(line)["text"], patient_id=ids[i % len(ids)])
 
 
-def seconds(work: Callable[[], object]) -> float:
-    """Processor seconds of one call."""
-    start = time.process_time()
-    work()
-    return time.process_time() - start
-
-
 def main() -> None:
-    """Prints one line a stage."""
+    """Prints one row a stage."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("notes", nargs="?", type=Path)
-    parser.add_argument("--patients", type=int, default=5000)
+    parser.add_argument("--patients", type=int, default=100_000)
     parser.add_argument("--words", type=int, default=300_000)
+    parser.add_argument("--slowest", type=int, default=0, help="also time so many of the slowest recognizers")
     arguments = parser.parse_args()
     rng = random.Random(7)
     topics = topics_of(arguments.patients, rng)
@@ -120,30 +165,64 @@ def main() -> None:
         read_notes(arguments.notes, topics) if arguments.notes else written_notes(topics, arguments.words, rng)
     )
     words = sum(len(note.text.split()) for note in notes)
-    print(f"{len(notes):,} notes, {words:,} words, topics of {arguments.patients:,} patients")
+    print(f"{len(notes):,} notes, {words:,} words, topics of {len(topics.patients):,} patients")
+    detector = row("build", words, DetectorSpec(topics=topics).build)
+    assert isinstance(detector, Ensemble)
+    nothing = Reading(Note("warm", ""))
+    row("compile, once a process", words, lambda: [list(recognizer.find(nothing)) for recognizer in load_recognizers()])
+    # First of all, while no paragraph is known yet.
+    found = row("rules, all together", words, lambda: detector.detect(notes))
+    print(f"  of these, template text: {detector.reused.share:.1%} of characters reused")
 
-    def report(stage: str, spent: float) -> None:
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-        print(f"{stage:<28} {spent:8.2f} s {words / max(spent, 1e-9):12,.0f} words/s   peak {peak:6.0f} MB")
-
-    spec = DetectorSpec(topics=topics)
-    report("build rules", seconds(spec.build))
-    Patterns().find(Reading(Note("warm", SENTENCES[0])))
     readings = [Reading(note) for note in notes]
-    report("fold and read numbers", seconds(lambda: [(r.folded, r.numbers) for r in readings]))
-    for stage, component in (("patterns", Patterns()), ("gazetteer", Gazetteer(topics)), ("roster", Roster(topics))):
-        report(stage, seconds(lambda found=component: [found.find(r) for r in readings]))
-    recovery = Recovery()
-    spans = [Patterns().find(r) for r in readings]
-    report("recovery", seconds(lambda: [recovery.keep(r, s) for r, s in zip(readings, spans, strict=True)]))
-    detector = spec.build()
-    report("rules, all together", seconds(lambda: detector.detect(notes)))
+    row("  fold", words, lambda: [reading.folded for reading in readings])
+    row("  numbers", words, lambda: [reading.numbers for reading in readings])
+    anew = [Patterns(remembered=0) if isinstance(c, Patterns) else c for c in detector.components]
+    spans = [
+        row(f"  {type(c).__name__.lower()}", words, lambda part=c: [part.find(reading) for reading in readings])
+        for c in anew
+    ]
+    if (recovery := detector.recovery) is not None:
+        together = [[s for part in parts for s in part] for parts in zip(*spans, strict=True)]
+        row("  recovery", words, lambda: [recovery.keep(r, s) for r, s in zip(readings, together, strict=True)])
+    redaction(notes, found, topics, words)
+    slowest(readings, arguments.slowest)
 
-    slowest = sorted(
-        ((seconds(lambda x=r: [list(x.find(reading)) for reading in readings]), r.name) for r in load_recognizers()),
-        reverse=True,
+
+def redaction(notes: Sequence[Note], found: Sequence[Sequence[Span]], topics: Topics, words: int) -> None:
+    """Rows of redaction with tags and with surrogates, and of the leak check over its result."""
+    pairs = list(zip(notes, found, strict=True))
+    policy = load_policy("safe_harbor_plus_providers")
+    done = row("redaction with tags", words, lambda: [redact(note, spans, policy) for note, spans in pairs])
+    keyring = Keyring(hashlib.sha256(b"bench").digest(), site="bench")
+    shifted = load_policy("surrogate")
+    stand_ins = row("surrogates, built", words, lambda: Surrogates(keyring, topics))
+    row(
+        "redaction with surrogates",
+        words,
+        lambda: [redact(note, spans, shifted, surrogates=stand_ins) for note, spans in pairs],
     )
-    print("slowest recognizers:", ", ".join(f"{name} {spent:.2f} s" for spent, name in slowest[:8]))
+    check = row("leak check, built", words, lambda: LeakCheck.of(topics, policy))
+    row(
+        "leak check",
+        words,
+        lambda: [
+            check.check(note, topics.patients_known_as(note.patient_id), redacted.text, redacted.applied)
+            for note, redacted in zip(notes, done, strict=True)
+        ],
+    )
+
+
+def slowest(readings: Sequence[Reading], count: int) -> None:
+    """The recognizers that take longest over whole texts, without their anchors."""
+    spent: list[tuple[float, str]] = []
+    for recognizer in load_recognizers() if count else ():
+        started = time.process_time()
+        for reading in readings:
+            list(recognizer.find(reading))
+        spent.append((time.process_time() - started, recognizer.name))
+    for seconds, name in sorted(spent, reverse=True)[:count]:
+        print(f"  {name:<28}{seconds:8.2f} s without anchors")
 
 
 if __name__ == "__main__":

@@ -9,12 +9,10 @@ from __future__ import annotations
 
 import argparse
 import hashlib
-import resource
 import tempfile
-import time
-from collections.abc import Callable
 from pathlib import Path
-from typing import TypeVar
+
+from measure import row
 
 from deid_platform.corpora.exclusions import Exclusions
 from deid_platform.corpora.files import FilesFeed
@@ -29,18 +27,6 @@ from deid_platform.redaction.redact import redact
 from deid_platform.refresh.intake import take_in_notes, take_in_topic
 from deid_platform.sampling import Candidate, contains_own_phi, period_of, sample
 from deid_platform.store import NoteStore
-
-T = TypeVar("T")
-
-
-def timed(stage: str, words: int, run: Callable[[], T]) -> T:
-    """Runs a stage and prints its row."""
-    started = time.process_time()
-    result = run()
-    seconds = time.process_time() - started
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(f"{stage:<28}{seconds:8.2f} s  {words / max(seconds, 1e-6):12,.0f} words/s   peak {peak:6,.0f} MB")
-    return result
 
 
 def main() -> None:
@@ -61,24 +47,24 @@ def main() -> None:
 
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
-        timed("hospital, written", words, lambda: write(spec, feed_root=root / "feed", gold_root=root / "gold"))
+        row("hospital, written", words, lambda: write(spec, feed_root=root / "feed", gold_root=root / "gold"))
         reader = FilesFeed(name="hospital", root=root / "feed")
         keyring = Keyring(hashlib.sha256(b"bench").digest(), site="bench")
         store = NoteStore(root / "store", keyring)
         first = Delivery("hospital", deliveries[0].watermark)
         for name in ("patients", "providers", "facilities"):
             take_in_topic(reader, first, name, store=store)
-        timed(
+        row(
             "intake, first delivery",
             words,
             lambda: take_in_notes(reader, first, store=store, keyring=keyring, exclusions=Exclusions()),
         )
 
-    redacted = timed(
+    redacted = row(
         "redaction", words, lambda: [redact(note, spans, policy) for note, spans in zip(notes, gold, strict=True)]
     )
-    check = timed("leak check, built", words, lambda: LeakCheck.of(topics, policy))
-    timed(
+    check = row("leak check, built", words, lambda: LeakCheck.of(topics, policy))
+    row(
         "leak check",
         words,
         lambda: [
@@ -86,7 +72,7 @@ def main() -> None:
             for note, done in zip(notes, redacted, strict=True)
         ],
     )
-    timed(
+    row(
         "scores with intervals",
         words,
         lambda: summarise(
@@ -94,7 +80,7 @@ def main() -> None:
             for note, spans in zip(notes, gold, strict=True)
         ),
     )
-    timed("sampler", words, lambda: sample(map(candidate, notes, patients), size=500))
+    row("sampler", words, lambda: sample(map(candidate, notes, patients), size=500))
 
 
 def candidate(note: Note, patient: Patient | None) -> Candidate:

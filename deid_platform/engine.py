@@ -26,12 +26,15 @@ from threading import Lock
 from typing import Any
 
 from deid_platform.detection import Detector, DetectorSpec
+from deid_platform.detection.ensemble import Ensemble
+from deid_platform.detection.patterns.templates import TemplateCounts
 from deid_platform.detection.spans import well_formed
 from deid_platform.errors import Code, DeidError
 from deid_platform.notes import Note, Span
 from deid_platform.quiet import hush
 
 _Outcome = tuple[tuple[Span, ...] | None, Code | None]
+_Answer = tuple[list[_Outcome], TemplateCounts]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,10 +50,17 @@ class LocalEngine:
     batch_size: int = 64
 
     def detect(
-        self, spec: DetectorSpec, notes: Iterable[Note], *, on_batch: Callable[[int], None] | None = None
+        self,
+        spec: DetectorSpec,
+        notes: Iterable[Note],
+        *,
+        on_batch: Callable[[int], None] | None = None,
+        on_reuse: Callable[[TemplateCounts], None] | None = None,
     ) -> Iterator[Detection]:
         """Detects in a stream of notes on this machine; see `detect`."""
-        return detect(spec, notes, workers=self.workers, batch_size=self.batch_size, on_batch=on_batch)
+        return detect(
+            spec, notes, workers=self.workers, batch_size=self.batch_size, on_batch=on_batch, on_reuse=on_reuse
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +79,7 @@ def detect(
     workers: int = 1,
     batch_size: int = 64,
     on_batch: Callable[[int], None] | None = None,
+    on_reuse: Callable[[TemplateCounts], None] | None = None,
 ) -> Iterator[Detection]:
     """Detects in a stream of notes and keeps their order.
 
@@ -78,6 +89,7 @@ def detect(
         workers: Processes; 1 means this process.
         batch_size: Notes in a batch.
         on_batch: Called with the number of notes of each finished batch.
+        on_reuse: Called with what of each finished batch was recurring template text.
 
     Yields:
         One `Detection` a note, in input order.
@@ -93,10 +105,12 @@ def detect(
     batches = chain([first], batches)
     outcomes = _in_process(spec, batches) if workers <= 1 else _in_workers(spec, batches, workers)
     index = 0
-    for batch in outcomes:
+    for batch, reused in outcomes:
         for spans, error in batch:
             yield Detection(index, spans, error)
             index += 1
+        if on_reuse is not None:
+            on_reuse(reused)
         if on_batch is not None:
             on_batch(len(batch))
 
@@ -132,10 +146,21 @@ def _run(detector: Detector, batch: Sequence[Note]) -> list[_Outcome]:
     return [outcome for note in batch for outcome in _run(detector, [note])]
 
 
-def _in_process(spec: DetectorSpec, batches: Iterator[list[Note]]) -> Iterator[list[_Outcome]]:
+def _answer(detector: Detector, batch: Sequence[Note]) -> _Answer:
+    """The outcomes of a batch and what of it was recurring text."""
+    before = _reused(detector)
+    outcomes = _run(detector, batch)
+    return outcomes, _reused(detector).since(before)
+
+
+def _reused(detector: Detector) -> TemplateCounts:
+    return detector.reused if isinstance(detector, Ensemble) else TemplateCounts()
+
+
+def _in_process(spec: DetectorSpec, batches: Iterator[list[Note]]) -> Iterator[_Answer]:
     detector = _build(spec)
     for batch in batches:
-        yield _run(detector, batch)
+        yield _answer(detector, batch)
 
 
 def _serve(connection: Connection[Any, Any]) -> None:
@@ -150,7 +175,7 @@ def _serve(connection: Connection[Any, Any]) -> None:
             return
         connection.send(None)
         while True:
-            connection.send(_run(detector, connection.recv()))
+            connection.send(_answer(detector, connection.recv()))
     except Exception:  # the parent is gone, or sees that this end is; a traceback on stderr could quote a note
         return
 
@@ -169,17 +194,18 @@ class _Worker:
         self._changing = Lock()
         self._stopped = False
 
-    def detect(self, batch: list[Note]) -> list[_Outcome]:
-        """The outcomes of a batch. If the process dies on it, each note by itself; a note on which it dies again fails.
+    def detect(self, batch: list[Note]) -> _Answer:
+        """The answer to a batch. If the process dies on it, each note by itself; a note on which it dies again fails.
 
         Raises:
             DeidError: If the detector cannot be built, or no process can be started.
         """
-        outcomes = self._ask(batch)
-        if outcomes is None:
-            alone = (self._ask([note]) for note in batch)
-            outcomes = [(None, Code.DETECTOR_FAILED) if answer is None else answer[0] for answer in alone]
-        return outcomes
+        answer = self._ask(batch)
+        if answer is None:
+            failed: _Answer = ([(None, Code.DETECTOR_FAILED)], TemplateCounts())
+            alone = [self._ask([note]) or failed for note in batch]
+            answer = [outcome for outcomes, _ in alone for outcome in outcomes], TemplateCounts()
+        return answer
 
     def stop(self) -> None:
         """Ends the process, at whatever it is: it holds nothing that could be lost."""
@@ -188,12 +214,12 @@ class _Worker:
             if self._process is not None:
                 self._process.kill()
 
-    def _ask(self, batch: list[Note]) -> list[_Outcome] | None:
+    def _ask(self, batch: list[Note]) -> _Answer | None:
         """What the process answers; None if it died instead."""
         connection = self._connection or self._started()
         try:
             connection.send(batch)
-            answer: list[_Outcome] = connection.recv()
+            answer: _Answer = connection.recv()
         except (EOFError, OSError):
             self._bury(connection)
             return None
@@ -239,20 +265,20 @@ class _Worker:
         self._process.join()
 
 
-def _in_workers(spec: DetectorSpec, batches: Iterator[list[Note]], workers: int) -> Iterator[list[_Outcome]]:
+def _in_workers(spec: DetectorSpec, batches: Iterator[list[Note]], workers: int) -> Iterator[_Answer]:
     staff = [_Worker(spec) for _ in range(workers)]
     idle: SimpleQueue[_Worker] = SimpleQueue()
     for worker in staff:
         idle.put(worker)
 
-    def work(batch: list[Note]) -> list[_Outcome]:
+    def work(batch: list[Note]) -> _Answer:
         worker = idle.get()
         try:
             return worker.detect(batch)
         finally:
             idle.put(worker)
 
-    pending: deque[Future[list[_Outcome]]] = deque()
+    pending: deque[Future[_Answer]] = deque()
     # A thread a worker waits at its pipe; the work is done on the other side.
     threads = ThreadPoolExecutor(workers, thread_name_prefix="detector")
     try:

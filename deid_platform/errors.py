@@ -102,6 +102,11 @@ class Code(Enum):
         "A template of the synthetic hospital does not parse, or names a pool or slot that does not exist.",
         "Correct the template under corpora/hospital/data; the reference is the token.",
     )
+    DICTIONARY_INVALID = (
+        "dictionary-invalid",
+        "A file of clinical terms is not of the format that deid.toml says; the reference names it and the format.",
+        "Correct the entry's `format`, or fetch the release again: one broken row may mean a broken file.",
+    )
     # Detection and redaction
     DETECTOR_UNKNOWN = (
         "detector-unknown",

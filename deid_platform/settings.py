@@ -61,8 +61,27 @@ class DetectionSettings(_Section):
 
     detector: str = "rules"
     workers: int = Field(default=1, ge=1)
-    medical_terms: tuple[Path, ...] = ()
-    """The site's own lists of clinical terms to recover, one term a line."""
+
+
+class TermsFileSettings(_Section):
+    """One file of clinical terms."""
+
+    path: Path
+    format: Literal["list", "rxnorm", "openfda", "snomed", "umls", "nci"] = "list"
+
+
+class DictionarySettings(_Section):
+    """What detection keeps beside the shipped lists, and what is proposed for keeping."""
+
+    medical_terms: tuple[Path | TermsFileSettings, ...] = ()
+    """The site's own clinical terms to recover; a bare path is a list with one term a line."""
+    harvest_minimum_patients: int = Field(default=10, ge=2)
+    """Least number of patients in whose notes a phrase must stand to be proposed (paper 001, Methods)."""
+
+    @property
+    def terms_files(self) -> tuple[TermsFileSettings, ...]:
+        """The files of `medical_terms`, each with its format."""
+        return tuple(TermsFileSettings(path=t) if isinstance(t, Path) else t for t in self.medical_terms)
 
 
 class RedactionSettings(_Section):
@@ -175,6 +194,7 @@ class Settings(_Section):
     home: Path = Path(".deid")
     feeds: dict[Identifier, FeedSettings] = {}
     detection: DetectionSettings = DetectionSettings()
+    dictionaries: DictionarySettings = DictionarySettings()
     redaction: RedactionSettings = RedactionSettings()
     exclusions: ExclusionSettings = ExclusionSettings()
     bench: BenchSettings = BenchSettings()
@@ -237,9 +257,40 @@ class Settings(_Section):
             raise DeidError(error.code, variable) from None
 
     def _secret(self) -> bytes:
-        if text := os.environ.get("DEID_SECRET"):
-            return text.encode()
-        return _secret_file(Path(os.environ.get("DEID_SECRET_FILE") or self.secret_path))
+        given = _secret_of_environment()
+        return _secret_file(self.secret_path) if given is None else given
+
+
+def keyring_for(secret_file: Path | None, site: str | None) -> Keyring:
+    """Keys for a command on files, which may run without an installation.
+
+    Args:
+        secret_file: Holds the key secret; by default the environment's, or that of the deid.toml in force.
+        site: The institution; by default the one of the deid.toml in force, else `local`.
+
+    Raises:
+        DeidError: `secret-missing` or `secret-weak`; `settings-invalid` if there is a deid.toml that cannot be read.
+    """
+    try:
+        settings = load_settings()
+    except DeidError as error:
+        if error.code is not Code.SETTINGS_MISSING:
+            raise
+        settings = None
+    secret = _secret_of_environment() if secret_file is None else _secret_file(secret_file)
+    if secret is None and settings is None:
+        raise DeidError(Code.SECRET_MISSING) from None
+    if secret is None and settings is not None:
+        secret = _secret_file(settings.secret_path)
+    return Keyring(secret or b"", site=site or (settings.site if settings else "local"))
+
+
+def _secret_of_environment() -> bytes | None:
+    if text := os.environ.get("DEID_SECRET"):
+        return text.encode()
+    if path := os.environ.get("DEID_SECRET_FILE"):
+        return _secret_file(Path(path))
+    return None
 
 
 def _secret_file(path: Path, variable: str | None = None) -> bytes:

@@ -1,4 +1,4 @@
-"""Files in, files out: what `deid redact` does, without a warehouse, a store or a key.
+"""Files in, files out: what `deid redact` does, without a warehouse or a store.
 
 Belongs here: one pass over a file of notes with topics beside it. Does not belong here: reading formats
 (`corpora/`), detection or redaction themselves, or printing (`cli.py`). Nothing imported here is slow.
@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from deid_platform.corpora import Reason, Rejection, Role
 from deid_platform.corpora.files import read_notes, read_topic
@@ -22,6 +22,9 @@ from deid_platform.errors import Code, DeidError
 from deid_platform.notes import Note, Topics
 from deid_platform.redaction.policy import Policy
 from deid_platform.redaction.redact import redact
+
+if TYPE_CHECKING:
+    from deid_platform.surrogates.stand_in import Surrogates
 
 
 @dataclass
@@ -78,6 +81,7 @@ def redact_file(
     spec: DetectorSpec,
     policy: Policy,
     engine: LocalEngine,
+    surrogates: Surrogates | None = None,
     beside: Iterable[Path | None] = (),
     progress: Callable[[int], None] | None = None,
 ) -> Outcome:
@@ -93,13 +97,17 @@ def redact_file(
         spec: The detector, with topics or for the text alone.
         policy: What replaces each label.
         engine: Where detection runs.
-        beside: The other files that this pass was made from: topics, a policy.
+        surrogates: Say what stands in for whom, where the policy wants that.
+        beside: The other files that this pass was made from: topics, a policy, a secret.
         progress: Called with the number of notes done since the last call.
 
     Raises:
         DeidError: `input-invalid`, before anything is read, if writing would replace the notes themselves or a
-            file beside them, through whatever link or path.
+            file beside them, through whatever link or path; `secret-missing` if the policy wants surrogates and
+            there are none.
     """
+    if policy.uses_surrogates and surrogates is None:
+        raise DeidError(Code.SECRET_MISSING)
     temporary = target.with_name(f".{target.name}.tmp")
     inputs = (source, *(path for path in beside if path is not None))
     if any(_same_file(path, written) for path in inputs for written in (target, temporary)):
@@ -123,7 +131,7 @@ def redact_file(
     try:
         with _private(temporary) as lines:
             for detection in engine.detect(spec, good(), on_batch=progress):
-                _redact_one(waiting.popleft(), detection, spec, policy, outcome, lines)
+                _redact_one(waiting.popleft(), detection, spec, policy, surrogates, outcome, lines)
         temporary.replace(target)
     finally:
         temporary.unlink(missing_ok=True)
@@ -131,14 +139,21 @@ def redact_file(
 
 
 def _redact_one(
-    note: Note, detection: Detection, spec: DetectorSpec, policy: Policy, outcome: Outcome, lines: TextIO
+    note: Note,
+    detection: Detection,
+    spec: DetectorSpec,
+    policy: Policy,
+    surrogates: Surrogates | None,
+    outcome: Outcome,
+    lines: TextIO,
 ) -> None:
     if detection.spans is None:
         outcome.withheld += 1
         return
     patient = (spec.topics.patients if spec.topics else {}).get(note.patient_id or "")
     try:
-        redaction = redact(note, detection.spans, policy, birth_date=patient.birth_date if patient else None)
+        birth_date = patient.birth_date if patient else None
+        redaction = redact(note, detection.spans, policy, birth_date=birth_date, surrogates=surrogates)
     except Exception:  # whatever was raised, the note does not pass
         outcome.withheld += 1
         return

@@ -32,7 +32,9 @@ def deid(*arguments: str, stdin: str | None = None) -> subprocess.CompletedProce
     )
 
 
-@pytest.mark.parametrize("command", ["redact", "evaluate", "refresh", "hospital", "waive", "db", "doctor", "ui"])
+@pytest.mark.parametrize(
+    "command", ["redact", "evaluate", "refresh", "hospital", "waive", "db", "doctor", "ui", "proposals"]
+)
 def test_every_command_explains_itself(command: str) -> None:
     shown = deid(command, "--help")
     assert shown.returncode == 0

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import stat
 import subprocess
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -16,7 +18,9 @@ from deid_platform.corpora import Role
 from deid_platform.detection import DetectorSpec
 from deid_platform.engine import Detection, LocalEngine
 from deid_platform.errors import Code, DeidError
+from deid_platform.keys import Keyring
 from deid_platform.redaction.policy import load_policy
+from deid_platform.settings import keyring_for
 from deid_platform.workbench import read_topics, redact_file
 
 DEID = Path(sys.executable).with_name("deid")
@@ -57,6 +61,93 @@ def test_notes_come_out_redacted_in_their_order_with_offsets_into_the_original(f
     assert surfaces["Ann Quillfeather"] == "PATIENT"
     assert surfaces["03/04/1950"] == "DATE"
     assert second == {"note_id": "a", "text": NOTES[1]["text"], "spans": []}
+
+
+SECRET = "6d1f0c8a94e7b25310fd86a2c7e95b40"
+DATED = [
+    {"note_id": "1", "patient_id": "p1", "note_date": "2019-04-02",
+     "text": "Patient: Ann Quillfeather, MRN 7731984, seen 3/4/2019. Dr. Ines Marchetti. Phone (617) 555-0142."},
+    {"note_id": "2", "patient_id": "p1", "note_date": "2019-05-14",
+     "text": "Ms. Quillfeather called on 05/10/2019. Quillfeather, Ann. MRN 7731984. Seen by Dr. Marchetti."},
+]  # fmt: skip
+
+
+@pytest.fixture
+def dated(folder: Path) -> Path:
+    """Two notes of one patient, topics, and a secret in a file."""
+    (folder / "notes.jsonl").write_text("".join(json.dumps(row) + "\n" for row in DATED))
+    (folder / "patients.csv").write_text("patient_id,first_name,last_name,mrn\np1,Ann,Quillfeather,7731984\n")
+    (folder / "providers.csv").write_text("provider_id,first_name,last_name\nd1,Ines,Marchetti\n")
+    (folder / "key").write_text(SECRET)
+    return folder
+
+
+def surrogates_of(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    topics = ("--patients", str(folder / "patients.csv"), "--providers", str(folder / "providers.csv"))
+    return redact(folder, "--policy", "surrogate", *topics, *arguments)
+
+
+def test_stand_ins_are_one_person_in_all_notes_and_dates_keep_their_distance(dated: Path) -> None:
+    done = surrogates_of(dated, "--secret-file", str(dated / "key"))
+    assert done.returncode == 0, done.stderr
+    one, two = (row["text"] for row in rows(dated))
+    for text in (one, two):
+        assert not re.search("Quillfeather|Ann|Marchetti|7731984|2019-0|3/4/2019|05/10/2019|\\[[A-Z]", text), text
+    first = re.fullmatch(
+        r"Patient: (\S+) (\S+), MRN (\d{7}), seen (\d+/\d+/\d{4})\. Dr\. \S+ (\S+)\. Phone \(\d{3}\) 555-01\d\d\.", one
+    )
+    assert first, one
+    given, surname, mrn, seen, doctor = first.groups()
+    called = re.search(r"\d\d/\d\d/\d{4}", two)
+    assert called, two
+    assert two == (
+        f"Ms. {surname} called on {called.group()}. {surname}, {given}. MRN {mrn}. Seen by Dr. {doctor}."
+    )  # fmt: skip
+    days = [datetime.strptime(day, "%m/%d/%Y").replace(tzinfo=UTC) for day in (seen, called.group())]
+    assert (days[1] - days[0]).days == 67, "from March 4 to May 10"
+    assert days[0].weekday() == 0, "a Monday, as it was"
+
+
+def test_one_secret_makes_the_same_keys_wherever_it_is_given_and_another_site_others(
+    dated: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(dated)  # where no deid.toml is
+    given = keyring_for(dated / "key", None)
+    assert given.site == "local"
+    monkeypatch.setenv("DEID_SECRET_FILE", str(dated / "key"))
+    assert keyring_for(None, None).key_id == given.key_id
+    monkeypatch.delenv("DEID_SECRET_FILE")
+    monkeypatch.setenv("DEID_SECRET", SECRET)
+    assert keyring_for(None, None).key_id == given.key_id
+    assert keyring_for(None, "elsewhere").key_id != given.key_id
+    monkeypatch.delenv("DEID_SECRET")
+    # In an installation: its site and its secret.
+    (dated / "deid.toml").write_text('site = "north"\nhome = "home"\n')
+    (dated / "home").mkdir()
+    (dated / "home" / "secret").write_text(SECRET)
+    assert keyring_for(None, None).key_id == Keyring(SECRET.encode(), site="north").key_id
+
+
+def test_without_a_secret_stand_ins_are_refused_and_tags_are_not(dated: Path) -> None:
+    done = surrogates_of(dated)
+    assert done.returncode == 1
+    assert "secret-missing" in done.stderr
+    assert not (dated / "out.jsonl").exists()
+    assert redact(dated, "--policy", "gdpr_it").returncode == 0
+
+
+def test_a_secret_that_can_be_guessed_is_refused_and_not_shown(dated: Path) -> None:
+    (dated / "key").write_text("abc" * 20)
+    done = surrogates_of(dated, "--secret-file", str(dated / "key"))
+    assert done.returncode == 1
+    assert "secret-weak" in done.stderr
+    assert "abcabc" not in done.stderr
+
+
+def test_the_output_never_takes_the_place_of_the_secret(dated: Path) -> None:
+    done = surrogates_of(dated, "--secret-file", str(dated / "key"), "-o", str(dated / "key"))
+    assert done.returncode == 1
+    assert (dated / "key").read_text() == SECRET
 
 
 def test_the_output_is_private(folder: Path) -> None:

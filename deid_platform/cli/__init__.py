@@ -29,6 +29,7 @@ for command in (
     operate.hospital,
     operate.refresh,
     operate.summary,
+    operate.proposals,
     operate.ui,
     operate.doctor,
     officer.waive,

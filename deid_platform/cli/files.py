@@ -16,6 +16,7 @@ from deid_platform.errors import Code, DeidError
 
 if TYPE_CHECKING:
     from deid_platform.notes import Topics
+    from deid_platform.surrogates.stand_in import Surrogates
 
 DetectorName = Annotated[str, typer.Option("--detector", help="A registered detector; `deid doctor` lists them.")]
 Patients = Annotated[Path | None, typer.Option(help="The patients topic (CSV, JSONL or Parquet).")]
@@ -33,13 +34,21 @@ def redact(
     providers: Providers = None,
     facilities: Facilities = None,
     policy: Annotated[str, typer.Option(help="A shipped policy or a path to YAML.")] = "safe_harbor_plus_providers",
+    secret_file: Annotated[
+        Path | None,
+        typer.Option(
+            help="The key secret, for a policy with stand-ins; else DEID_SECRET_FILE, DEID_SECRET or deid.toml's."
+        ),
+    ] = None,
+    site: Annotated[str | None, typer.Option(help="Whose stand-ins; by default deid.toml's site, or `local`.")] = None,
     detector: DetectorName = "rules",
     workers: Workers = 1,
 ) -> None:
     """Redact a file of notes, without a warehouse.
 
     Writes {"note_id", "text", "spans": [[start, end, label], ...]} in input order. The spans are all identifiers
-    that were found, as offsets into the original, also those whose label the policy keeps. Rows that are refused,
+    that were found, as offsets into the original, also those whose label the policy keeps. One secret, site and set of
+    topics make the same stand-ins and date shifts each time. Rows that are refused,
     and notes on which a stage fails, are counted and left out; exit status 3 says so.
     """
     from deid_platform.detection import DetectorSpec
@@ -58,7 +67,8 @@ def redact(
             spec=spec,
             policy=rules,
             engine=LocalEngine(workers=workers),
-            beside=(patients, providers, facilities, Path(policy)),
+            surrogates=_surrogates(secret_file, site, topics) if rules.uses_surrogates else None,
+            beside=(patients, providers, facilities, Path(policy), secret_file),
             progress=bar.advance,
         )
     console.print(
@@ -103,6 +113,13 @@ def evaluate(
             progress=bar.advance,
         )
     out.print(scores_table(scores, title=f"{detector}, inputs: {spec.inputs}"))
+
+
+def _surrogates(secret_file: Path | None, site: str | None, topics: Topics) -> Surrogates:
+    from deid_platform.settings import keyring_for
+    from deid_platform.surrogates.stand_in import Surrogates
+
+    return Surrogates(keyring_for(secret_file, site), topics or None)
 
 
 def _topics(patients: Path | None, providers: Path | None, facilities: Path | None) -> Topics:

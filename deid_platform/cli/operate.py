@@ -1,4 +1,4 @@
-"""Commands that run an installation: hospital, refresh, summary, ui, doctor.
+"""Commands that run an installation: hospital, refresh, summary, proposals, ui, doctor.
 
 Belongs here: arguments and what a person reads. Does not belong here: the main job (`main_job.py`) or what it does
 (`refresh/`).
@@ -24,17 +24,20 @@ def hospital(
     notes: Annotated[int, typer.Option(min=20, help="Notes over all deliveries.")] = 1500,
     seed: Annotated[int, typer.Option(help="The same seed writes the same bytes.")] = 7,
     feed: Annotated[str, typer.Option(help="The feed of deid.toml to write to.")] = "hospital",
+    held_out: Annotated[
+        bool, typer.Option("--held-out", help="Only note types, styles, names and ways that nobody develops on.")
+    ] = False,
     config: Config = None,
 ) -> None:
     """Write a synthetic hospital's deliveries into a feed, and its gold apart from them."""
-    from deid_platform.corpora.hospital import HospitalSpec, write
+    from deid_platform.corpora.hospital import HospitalSpec, Part, write
     from deid_platform.settings import load_settings
 
     settings = load_settings(config)
     chosen = settings.feeds.get(feed)
     if chosen is None or chosen.gold is None:
         raise DeidError(Code.SETTINGS_INVALID, f"feeds.{feed}.gold")
-    spec = HospitalSpec(seed=seed, notes=notes)
+    spec = HospitalSpec(seed=seed, notes=notes, part=Part.HELD_OUT if held_out else Part.WHOLE)
     with progress("writing notes") as bar:
         written = write(
             spec, feed_root=settings.path(chosen.path), gold_root=settings.path(chosen.gold), progress=bar.at
@@ -71,6 +74,18 @@ def summary(config: Config = None) -> None:
     from deid_platform.reports.summary import summary_panel
 
     out.print(summary_panel(release_summary(site_of(config))))
+
+
+def proposals(config: Config = None) -> None:
+    """Print the phrases that dictionaries/harvested proposes, as a list of terms to strike out from.
+
+    They are words of notes. Keep the file in the PHI zone, delete what is not clinical, and name it in
+    [dictionaries] medical_terms.
+    """
+    from deid_platform.refresh.harvest import proposals as proposed
+
+    for line in proposed(site_of(config).store):
+        out.print(line, markup=False, highlight=False, soft_wrap=True)
 
 
 def ui(

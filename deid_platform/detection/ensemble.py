@@ -9,9 +9,13 @@ ones, the roster's, then the gazetteer's, then the patterns'; then the higher sc
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from deid_platform.detection.detector import Component
+from deid_platform.detection.patterns import Patterns
+from deid_platform.detection.patterns.templates import TemplateCounts
+from deid_platform.detection.plain import Rewritten, plain
 from deid_platform.detection.reading import Reading
 from deid_platform.detection.recovery import Recovery
 from deid_platform.detection.spans import merge
@@ -32,8 +36,15 @@ def rank(span: Span) -> tuple[int, int, float, str]:
     )
 
 
+_SEGMENT = 400_000
+"""Code points that are read at once: a longer note, which is no note, is read in overlapping pieces."""
+_OVERLAP = 2_000
+
+
 class Ensemble:
     """Unites components, then recovers clinical terms, then merges overlaps.
+
+    Components see a note without its disguises (`plain.py`); spans come back in the offsets of the note.
 
     Args:
         components: Sources of spans.
@@ -44,15 +55,49 @@ class Ensemble:
         self.components = tuple(components)
         self.recovery = recovery
 
+    @property
+    def reused(self) -> TemplateCounts:
+        """How much text was recurring template text, of all that this detector has read."""
+        counts = (c.counts for c in self.components if isinstance(c, Patterns))
+        return sum(counts, TemplateCounts())
+
     def detect(self, notes: Sequence[Note]) -> list[tuple[Span, ...]]:
         """Spans of each note; see `Detector`."""
         return [self._detect(note) for note in notes]
 
     def _detect(self, note: Note) -> tuple[Span, ...]:
-        if not note.text:
+        shown = plain(note.text)
+        if not shown.text:
             return ()
+        if shown.text is note.text and len(note.text) <= _SEGMENT:
+            return merge(self._find(note), rank=rank)
+        found = [
+            _placed(span, start, shown)
+            for start, end in segments(shown.text)
+            for span in merge(self._find(replace(note, text=shown.text[start:end])), rank=rank)
+        ]
+        return merge(found, rank=rank)
+
+    def _find(self, note: Note) -> list[Span]:
+        """Spans of a stretch of a note without disguises, possibly overlapping."""
         reading = Reading(note)
         spans = [span for component in self.components for span in component.find(reading)]
         if self.recovery is not None and spans:
             spans = self.recovery.keep(reading, spans)
-        return merge(spans, rank=rank)
+        return spans
+
+
+def segments(text: str) -> Iterator[tuple[int, int]]:
+    """A text in pieces of bounded length that overlap, so that what one cuts, the next one has whole."""
+    start = 0
+    while len(text) - start > _SEGMENT:
+        end = start + _SEGMENT
+        line = text.rfind("\n", end - _OVERLAP, end)
+        yield start, line + 1 if line >= 0 else end
+        start = end - 2 * _OVERLAP
+    yield start, len(text)
+
+
+def _placed(span: Span, start: int, shown: Rewritten) -> Span:
+    """A span of a piece that begins at `start`, in the offsets of the note."""
+    return replace(span, start=shown.origin(span.start + start), end=shown.origin(span.end + start - 1) + 1)

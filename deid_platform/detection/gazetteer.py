@@ -1,40 +1,55 @@
 """Finds what the institution's own topics name: people, facilities, addresses, numbers, ids.
 
-Belongs here: terms from topics and where they occur, whoever the note's patient is. Does not belong here:
-the note's own patient, whose single names count as well (`roster.py`).
+Belongs here: where the terms of the topics stand in a note, whoever its patient is. Does not belong here: which
+terms there are (`institution.py`), or the note's own patient, whose single names count as well (`roster/`).
 
-Terms that say nothing about anybody are dropped, after paper 001 (Methods, dictionaries): frequent
-generic phrases ("primary care") and single words of common English. A term made of common words alone
-("May Brown") is found only where every word of it begins with a capital.
+A person is found by a word of the surname with a given name on either side of it. A surname without one counts
+where something says that it is a person's: a title, a credential, a word for a relative, an initial; that of a
+provider also alone, if it is written with a capital and hardly stands for anything else.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from enum import Enum
 
 import regex
 from ahocorasick_rs import AhoCorasick, Implementation, MatchKind
 
-from deid_platform.detection.detector import word_list
-from deid_platform.detection.naming import capitalised, is_common, person_forms, street_forms, street_without_unit
-from deid_platform.detection.reading import Reading, bounded, fold_term
+from deid_platform.detection.institution import Case, Terms
+from deid_platform.detection.naming import PARTICLES, after_unit, capitalised, is_common
+from deid_platform.detection.reading import Reading
+from deid_platform.detection.words import Words, ordinary_words, words_of
 from deid_platform.labels import Label
-from deid_platform.notes import Facility, Patient, Provider, Span, Topics
+from deid_platform.notes import Span, Topics
 
 _SOURCE = "gazetteer"
 _SCORE = 0.9
-_MIN_ID = 5  # shorter ids are counted, dosed and measured too often
-_DIGITS = regex.compile(r"\D+")
-_WORD = regex.compile(r"[\p{L}\p{N}']+")
-
-
-class _Case(Enum):
-    """How a term must be written in the note to count."""
-
-    ANY = "any"
-    TITLE = "every word begins with a capital"
-    UPPER = "no small letter"
+_LIKELY = 0.8
+_PARTIAL = 0.7  # below what introduces a person to the clinical recovery
+_MOST_PARTICLES = 4
+_ADDRESS = regex.compile(r"(?<![\w.+\-])[\w.+\-]{1,64}@[\w.\-]{1,255}\w")
+_LOCAL_NUMBER = regex.compile(r"\d{3}[ .\-–]\d{4}")
+# Before a surname within one name, as single letters of the line: O'Brien, D'Angelo.
+_APOSTROPHISED = frozenset({"o", "d", "l"})
+_TITLES = frozenset(
+    {
+        *("mr", "mrs", "ms", "miss", "mx", "dr", "drs", "doctor", "prof", "professor", "nurse", "rev", "sr", "sra"),
+        *("srta", "sig", "dott", "mme", "mlle", "herr", "frau"),
+    }
+)
+_DOCTORS = frozenset({"dr", "drs", "doctor", "prof", "professor", "nurse", "dott"})
+_KIN = frozenset(
+    {
+        *("son", "daughter", "mother", "father", "brother", "sister", "wife", "husband", "spouse", "partner", "aunt"),
+        *("uncle", "niece", "nephew", "cousin", "girlfriend", "boyfriend", "friend", "guardian", "mom", "dad", "law"),
+    }
+)
+_CREDENTIALS = frozenset(
+    {
+        *("md", "do", "rn", "np", "pa", "phd", "lpn", "lcsw", "msw", "crna", "aprn", "arnp", "fnp", "dnp", "pharmd"),
+        *("rph", "rrt", "cnm", "cna", "mbbs", "facs", "facp", "dds", "dmd", "dpm", "dpt", "psyd", "bsn", "msn"),
+    }
+)
 
 
 class Gazetteer:
@@ -45,13 +60,22 @@ class Gazetteer:
     """
 
     def __init__(self, topics: Topics) -> None:
-        terms = _Terms(topics)
+        terms = Terms(topics)
+        self._phrases = tuple(terms.phrases.values())
+        self._tails = tuple(terms.streets.values())
+        self._emails = frozenset(terms.emails)
+        self._pairs = terms.pairs
+        self._surnames = terms.surnames
+        self._providers = frozenset(terms.providers)
         self._numbers = terms.numbers
-        # The automaton keeps the phrases themselves.
-        self._kinds = tuple(terms.phrases.values())
-        # Overlapping matches, so that a longer term that fails its word boundary hides no shorter one.
+        self._local = frozenset(terms.local)
+        lines = (line for table in (terms.phrases, terms.streets, terms.surnames) for line in table)
+        # Overlapping matches, since two neighbouring words share the space between them.
         self._automaton = AhoCorasick(
-            terms.phrases, matchkind=MatchKind.Standard, implementation=Implementation.ContiguousNFA
+            (f" {line} " for line in lines),
+            matchkind=MatchKind.Standard,
+            implementation=Implementation.ContiguousNFA,
+            store_patterns=False,
         )
 
     def __repr__(self) -> str:
@@ -59,121 +83,157 @@ class Gazetteer:
 
     def find(self, reading: Reading) -> list[Span]:
         """Occurrences of terms and numbers; see `Component`."""
-        return [*self._find_terms(reading), *self._find_numbers(reading)]
+        return [*self._find_terms(words_of(reading)), *self._find_numbers(reading), *self._find_emails(reading)]
 
-    def _find_terms(self, reading: Reading) -> Iterator[Span]:
-        text = reading.folded.text
-        for term, start, end in self._automaton.find_matches_as_indexes(text, overlapping=True):
-            if not bounded(text, start, end) or (place := reading.interval(start, end)) is None:
-                continue
-            label, case = self._kinds[term]
-            surface = reading.text[place[0] : place[1]]
-            if case is _Case.TITLE and not capitalised(surface):
-                continue
-            if case is _Case.UPPER and surface != surface.upper():
-                continue
-            yield Span(*place, label, _SCORE, _SOURCE)
+    def _find_terms(self, words: Words) -> Iterator[Span]:
+        streets = len(self._phrases)
+        people = streets + len(self._tails)
+        for term, start, end in self._automaton.find_matches_as_indexes(words.text, overlapping=True):
+            if term < streets:
+                span = _phrase(words, start + 1, end - 1, *self._phrases[term])
+            elif term < people:
+                span = _street(words, start + 1, end - 1, self._tails[term - streets])
+            else:
+                span = self._person(words, start + 1, end - 1) or self._surname(words, start + 1, end - 1)
+            if span is not None:
+                yield span
 
     def _find_numbers(self, reading: Reading) -> Iterator[Span]:
-        if not self._numbers:
+        if not (self._numbers or self._local):
             return
         for start, end, digits in reading.numbers:
             label = self._numbers.get(digits)
+            if label is None and len(digits) == 11 and digits[0] == "1":
+                label = self._numbers.get(digits[1:])
             if label is not None:
                 yield Span(start, end, label, _SCORE, _SOURCE)
+            elif digits in self._local and _LOCAL_NUMBER.fullmatch(reading.text, start, end):
+                yield Span(start, end, Label.PHONE, _SCORE, _SOURCE)
+
+    def _find_emails(self, reading: Reading) -> Iterator[Span]:
+        if not self._emails or "@" not in reading.text:
+            return
+        for address in _ADDRESS.finditer(reading.folded.text):
+            place = reading.interval(*address.span())
+            if address[0] in self._emails and place is not None:
+                yield Span(*place, Label.EMAIL, _SCORE, _SOURCE)
+
+    def _person(self, words: Words, start: int, end: int) -> Span | None:
+        """A surname with a known given name before it, or after it: "Maria T. de la Cruz", "Cruz, Maria"."""
+        line = words.text
+        surname = line[start:end]
+        first = _surname_start(words, start)
+        before = words.before(first)
+        given = line[before : first - 1]
+        if before < first and (label := self._pairs.get(f"{given} {surname}")) and words.joins(first - 1, first):
+            return self._whole(words, before, end, given, surname, label)
+        further = words.before(before)
+        if further < before < first and (label := self._pairs.get(f"{line[further : before - 1]} {surname}")):
+            inner = words.joins(before - 1, before) and words.joins(first - 1, first)
+            if inner and capitalised(words.surface(before, first - 1)):
+                return self._whole(words, further, end, line[further : before - 1], surname, label)
+        after = words.after(end)
+        if after > end and (label := self._pairs.get(f"{line[end + 1 : after]} {surname}")):
+            capital = capitalised(words.surface(first, after))
+            if words.joins(end, end + 1) and (capital or "," in words.gap(end, end + 1)):
+                return self._whole(words, first, after, line[end + 1 : after], surname, label)
+        return None
+
+    def _whole(self, words: Words, start: int, end: int, given: str, surname: str, label: Label) -> Span | None:
+        """The span of a name with the further words and initials that belong to it."""
+        if is_common(given) and is_common(surname) and not capitalised(words.surface(start, end)):
+            return None
+        line = words.text
+        for _ in range(3):
+            after = words.after(end)
+            word = line[end + 1 : after]
+            known = f"{given} {word}" in self._pairs or f"{word} {surname}" in self._pairs
+            initial = len(word) == 1 and words.surface(end + 1, after).isupper() and not words.gap(end, end + 1).strip()
+            if after == end or not (known or initial) or not words.joins(end, end + 1):
+                break
+            end = after
+        for _ in range(3):
+            before = words.before(start)
+            word = line[before : start - 1]
+            known = f"{word} {surname}" in self._pairs or f"{given} {word}" in self._pairs
+            if before == start or not known or not words.joins(start - 1, start):
+                break
+            start = before
+        place, stop = words.place(start, end)
+        # The dot of an initial at the end belongs to it.
+        stop += line[end - 2] == " " and words.note[stop : stop + 1] == "."
+        return Span(place, stop, label, _SCORE, _SOURCE)
+
+    def _surname(self, words: Words, start: int, end: int) -> Span | None:
+        """A surname without a given name, where something says that it is a person's."""
+        line = words.text
+        word = line[start:end]
+        first = _surname_start(words, start)
+        before = words.before(first)
+        cue = line[before : first - 1]
+        place = words.place(start, end)
+        capital = words.note[place[0]].isupper()
+        common = len(word) < 3 or is_common(word)
+        initial = len(cue) == 1 and words.surface(before, first - 1).isupper()
+        title = cue in _TITLES or (initial and line[words.before(before) : before - 1] in _TITLES)
+        label = Label.DOCTOR if word in self._providers else self._surnames[word]
+        score = 0.0
+        if title and (capital or not common):
+            score = _SCORE
+            label = (
+                Label.DOCTOR if _DOCTORS.intersection((cue, line[words.before(before) : before - 1])) else Label.PATIENT
+            )
+        elif capital and not common:
+            following = line[end + 1 : words.after(end)]
+            credential = following in _CREDENTIALS and words.surface(end + 1, words.after(end))[-1].isupper()
+            introduced = cue in _KIN or (initial and words.joins(first - 1, first))
+            if credential or (introduced and word not in ordinary_words()):
+                score = _LIKELY
+                label = Label.DOCTOR if credential else label
+            elif word in self._providers:
+                score = _PARTIAL
+        if not score:
+            return None
+        opening = before if initial and words.joins(first - 1, first) else first
+        return Span(words.place(opening, end)[0], place[1], label, score, _SOURCE)
 
 
 def institution_terms(topics: Topics) -> Iterator[tuple[str, Label]]:
-    """The folded terms and the digits that a gazetteer of these topics looks for, with their labels."""
-    terms = _Terms(topics)
-    yield from ((term, label) for term, (label, _) in terms.phrases.items())
-    yield from terms.numbers.items()
+    """The terms and the digits that a gazetteer of these topics looks for, with their labels."""
+    yield from Terms(topics)
 
 
-class _Terms:
-    """What of the topics is worth looking for: phrases with their label and writing, and digits with theirs."""
+def _surname_start(words: Words, start: int) -> int:
+    """Where a surname starts whose main word starts there: before "de la", or the O of O'Brien."""
+    for _ in range(_MOST_PARTICLES):
+        before = words.before(start)
+        word = words.text[before : start - 1]
+        apostrophe = word in _APOSTROPHISED and words.gap(start - 1, start) in ("'", "’")
+        if before == start or not (apostrophe or word in PARTICLES) or not words.joins(start - 1, start):
+            break
+        start = before
+    return start
 
-    def __init__(self, topics: Topics) -> None:
-        self.numbers: dict[str, Label] = {}
-        self.phrases: dict[str, tuple[Label, _Case]] = {}
-        for patient in topics.every_patient():
-            self._add_patient(patient)
-        for provider in topics.every_provider():
-            self._add_provider(provider)
-        for facility in topics.every_facility():
-            self._add_facility(facility)
 
-    def _add_patient(self, patient: Patient) -> None:
-        for form in person_forms(patient.first_name, patient.middle_name, patient.last_name):
-            self._add_phrase(form, Label.PATIENT)
-        self._add_number(patient.phone, Label.PHONE, minimum=10)
-        self._add_number(patient.ssn, Label.SSN, minimum=9)
-        self._add_id(patient.mrn, Label.MEDICALRECORD)
-        self._add_id(patient.patient_id, Label.IDNUM)
-        self._add_id(patient.email, Label.EMAIL)
-        self._add_street(patient.street)
+def _phrase(words: Words, start: int, end: int, label: Label, case: Case, whole: bool) -> Span | None:
+    place = words.place(start, end)
+    surface = words.note[slice(*place)]
+    if case is Case.TITLE and not capitalised(surface):
+        return None
+    if case is Case.UPPER and surface != surface.upper():
+        return None
+    return Span(*place, label, _SCORE if whole else _PARTIAL, _SOURCE)
 
-    def _add_provider(self, provider: Provider) -> None:
-        for form in person_forms(provider.first_name, None, provider.last_name):
-            self._add_phrase(form, Label.DOCTOR)
-        self._add_number(provider.npi, Label.LICENSE, minimum=10)
-        self._add_id(provider.user_id, Label.USERNAME)
-        self._add_id(provider.provider_id, Label.IDNUM)
 
-    def _add_facility(self, facility: Facility) -> None:
-        if facility.name:
-            for form in {facility.name, facility.name.replace("-", " "), facility.name.replace("&", "and")}:
-                self._add_phrase(form, Label.HOSPITAL)
-        if facility.abbreviation:
-            self._add_abbreviation(facility.abbreviation)
-        self._add_street(facility.street)
-        if facility.city:
-            self._add_term(facility.city, Label.CITY, _Case.TITLE)
-        self._add_number(facility.phone, Label.PHONE, minimum=10)
-
-    def _add_phrase(self, phrase: str, label: Label) -> None:
-        words = _WORD.findall(fold_term(phrase))
-        generic = word_list("generic_institution_words")
-        if fold_term(phrase) in word_list("generic_phrases") or all(word in generic for word in words):
-            return
-        common = all(is_common(word) or len(word) <= 2 for word in words)
-        if not (common and len(words) == 1):
-            self._add_term(phrase, label, _Case.TITLE if common else _Case.ANY)
-
-    def _add_street(self, street: str | None) -> None:
-        for form in street_forms(street):
-            self._add_phrase(form, Label.STREET)
-            self._add_phrase(street_without_unit(form), Label.STREET)
-
-    def _add_abbreviation(self, abbreviation: str) -> None:
-        folded = fold_term(abbreviation)
-        if len(folded) <= 2 or is_common(folded) or folded in word_list("generic_phrases"):
-            return
-        self._add_term(abbreviation, Label.HOSPITAL, _Case.ANY if len(folded) >= 6 else _Case.UPPER)
-
-    def _add_id(self, value: str | None, label: Label) -> None:
-        if not value or len(value) < _MIN_ID or not (regex.search(r"\d", value) or "@" in value):
-            # A user id without a digit is still nobody's word if it is no common one.
-            if value and label is Label.USERNAME and len(value) >= 4 and not is_common(fold_term(value)):
-                self._add_term(value, label, _Case.ANY)
-            return
-        self._add_term(value, label, _Case.ANY)
-
-    def _add_number(self, value: str | None, label: Label, *, minimum: int) -> None:
-        digits = _DIGITS.sub("", value or "")
-        if len(digits) < minimum:
-            return
-        self.numbers[digits] = label
-        if len(digits) == 11 and digits.startswith("1"):
-            self.numbers[digits[1:]] = label
-        elif label is Label.PHONE:
-            self.numbers["1" + digits] = label
-
-    def _add_term(self, term: str, label: Label, case: _Case) -> None:
-        folded = fold_term(term)
-        if len(folded) < 3:
-            return
-        known = self.phrases.get(folded)
-        # The same words from two rows: the looser writing and the first label stand.
-        if known is None or (case is _Case.ANY and known[1] is not _Case.ANY):
-            self.phrases[folded] = (known[0] if known else label, case)
+def _street(words: Words, start: int, end: int, tails: tuple[str, ...]) -> Span | None:
+    """A street address by its number and first word: whole, or without its suffix if the word is no common one."""
+    found = [tail for tail in tails if not tail or words.text.startswith(f"{tail} ", end + 1)]
+    if found:
+        tail = max(found, key=len)
+        end += len(tail) + 1 if tail else 0
+    else:
+        street = words.text[start:end].partition(" ")[2]
+        if is_common(street) or len(street) < 4 or not capitalised(words.surface(end - len(street), end)):
+            return None
+    place, stop = words.place(start, end)
+    return Span(place, after_unit(words.note, stop), Label.STREET, _SCORE, _SOURCE)

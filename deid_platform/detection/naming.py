@@ -1,17 +1,21 @@
-"""How names are written: forms of a person's name and of a street, common words, capitals, context.
+"""How names are written: the parts and spellings of a person's name and of a street, common words, capitals.
 
-Belongs here: what gazetteer, roster and patterns must agree on about the shape of names. Does not belong
-here: where names come from or which spans they become.
+Belongs here: what gazetteer, roster, patterns and surrogates must agree on about the shape of names. Does not
+belong here: where names come from, which spans they become, or what stands around them (`context.py`).
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import lru_cache
+from importlib.resources import files
+from itertools import product
 
 import regex
 
-from deid_platform.detection.detector import word_list
+from deid_platform.detection.detector import read_terms, word_list
 from deid_platform.detection.reading import fold_term
+from deid_platform.detection.words import line_of
 
 PARTICLES = frozenset(
     {
@@ -21,29 +25,27 @@ PARTICLES = frozenset(
 )
 """Small words inside surnames, which on their own name nobody."""
 
-_UNIT = regex.compile(r",?\s(?:apt|apartment|suite|ste|unit|bldg|building|floor|fl|room|rm)\b|,?\s#")
+_GENERATIONS = frozenset({"jr", "sr", "ii", "iii", "iv"})
+_MOST_JOINED = 4
 _TOKEN = regex.compile(r"\p{L}[\p{L}\p{M}'’]*")
-_SENTENCE_END = regex.compile(r"(?:^|[\r\n.!?:;•*\-–—>|\[(\"“])\s*$")
-# What only a person does: after a capitalised word at the start of a sentence, that word is a name.
-_PERSON_ACTS = regex.compile(
-    r"(?:['’]s\b|\s+(?:also\s+|now\s+|still\s+|again\s+|currently\s+)?"
-    r"(?:is|was|has|had|does|did|denies|denied|reports|reported|states|stated|says|said|presents|presented|"
-    r"complains|complained|feels|felt|notes|noted|describes|described|endorses|endorsed|admits|admitted|"
-    r"lives|works|takes|took|returns|returned|comes|came|called|calls|agrees|agreed|declines|declined|"
-    r"tolerated|underwent|verbalizes|verbalized|appears|remains|continues|continued|wants|needs|understands)\b)"
+_DIGRAPHS = str.maketrans(
+    {"ä": "ae", "ö": "oe", "ü": "ue", "Ä": "Ae", "Ö": "Oe", "Ü": "Ue", "ß": "ss", "ø": "oe", "Ø": "Oe", "å": "aa"}
 )
-_NAME_BEFORE = regex.compile(
-    r"(?:\b(?:mr|mrs|ms|miss|mx|dr|master|sr|patient|pt|named|name|name is|is|and|with|for|to|of|by|dear|"
-    r"son|daughter|mother|father|wife|husband|brother|sister)\b\.?:?)\s+$",
+_UNIT = regex.compile(
+    r"[ \t]*,?[ \t]*"
+    r"(?:(?:apt|apartment|suite|ste|unit|bldg|building|floor|fl|room|rm)\b\.?[ \t]*#?[ \t]*\w+|#[ \t]*\w+)",
     regex.IGNORECASE,
 )
-
+_LONGEST_UNIT = 40
+_UNIT_WORD = regex.compile(r" (?:apt|apartment|suite|ste|unit|bldg|building|floor|fl|room|rm)\b")
 _SUFFIXES = {
-    "avenue": "ave", "boulevard": "blvd", "circle": "cir", "court": "ct", "drive": "dr", "expressway": "expy",
-    "freeway": "fwy", "highway": "hwy", "lane": "ln", "parkway": "pkwy", "place": "pl", "plaza": "plz",
-    "road": "rd", "square": "sq", "street": "st", "terrace": "ter", "trail": "trl", "turnpike": "tpke",
+    "alley": "aly", "avenue": "ave", "boulevard": "blvd", "circle": "cir", "court": "ct", "crescent": "cres",
+    "drive": "dr", "expressway": "expy", "freeway": "fwy", "heights": "hts", "highway": "hwy", "lane": "ln",
+    "parkway": "pkwy", "place": "pl", "plaza": "plz", "road": "rd", "route": "rte", "square": "sq", "street": "st",
+    "terrace": "ter", "trail": "trl", "turnpike": "tpke",
+    "north": "n", "south": "s", "east": "e", "west": "w",
 }  # fmt: skip
-_LONG = {short: long for long, short in _SUFFIXES.items()}
+_LONG = {short: long for long, short in _SUFFIXES.items()} | {"av": "avenue", "str": "street"}
 
 
 def is_common(word: str) -> bool:
@@ -63,54 +65,82 @@ def name_parts(name: str | None) -> tuple[str, ...]:
     return tuple(t for t in _TOKEN.findall(name or "") if t.lower() not in PARTICLES)
 
 
-def person_forms(first: str | None, middle: str | None, last: str | None) -> tuple[str, ...]:
-    """The full name in the orders in which notes write it; empty without both first and last name."""
-    if not first or not last:
-        return ()
-    forms = [f"{first} {last}", f"{last}, {first}", f"{last},{first}", f"{last} {first}"]
-    if middle:
-        initial = middle.strip()[:1]
-        for inner in (middle, initial, f"{initial}."):
-            forms += [f"{first} {inner} {last}", f"{last}, {first} {inner}"]
-    return tuple(dict.fromkeys(forms))
+@lru_cache(maxsize=4096)
+def name_words(name: str | None) -> tuple[str, ...]:
+    """The folded words of a name field, without a generation: "O'Brien-Roy, Jr." gives "o", "brien", "roy"."""
+    return tuple(word for word in line_of(name or "").split() if word not in _GENERATIONS)
 
 
-def street_forms(street: str | None) -> tuple[str, ...]:
-    """A street address as given, and with its suffix written out or abbreviated; folded."""
-    if not street:
-        return ()
-    folded = fold_term(street)
-    if len(folded) < 6:
-        return ()
-    words = folded.replace(".", "").replace(",", " ").split()
-    long = " ".join(_LONG.get(word, word) if i else word for i, word in enumerate(words))
-    short = " ".join(_SUFFIXES.get(word, word) if i else word for i, word in enumerate(words))
-    plain = (" ".join(words), long, short)
-    return tuple(dict.fromkeys((folded, *plain, *(_UNIT.sub(lambda m: "," + m[0].lstrip(","), f) for f in plain))))
+@lru_cache(maxsize=4096)
+def spellings(name: str | None) -> tuple[str, ...]:
+    """A name field as lines of words, in all the ways in which its words run together.
 
-
-def street_without_unit(form: str) -> str:
-    """A folded street address up to its apartment, suite or unit."""
-    unit = _UNIT.search(form)
-    return form[: unit.start()] if unit else form
-
-
-def reads_as_name(text: str, start: int, end: int) -> bool:
-    """Whether a common word at that place reads as a name: by its capital and by what stands around it.
-
-    "Will denies pain", "saw Will today" and "Mr. Green" do; "will return", "Will return" and a word in a
-    line of capitals do not.
+    "de la Cruz" gives "de la cruz", "dela cruz", "de lacruz" and "delacruz"; "Müller" also gives "mueller",
+    "McDonald" also "mc donald".
     """
-    surface = text[start:end]
-    if not surface[0].isupper():
-        return False
-    before = text[max(0, start - 40) : start]
-    after = text[end : end + 40]
-    if len(surface) > 1 and surface.isupper():
-        # In a line of capitals a capital says nothing: only a title or a label does.
-        return bool(regex.search(r"\b(?:MR|MRS|MS|DR|PATIENT|NAME|PT)\b\.?:?[ \t]*$", before, regex.IGNORECASE))
-    if _PERSON_ACTS.match(after):
-        return True
-    if _SENTENCE_END.search(before):
-        return bool(_NAME_BEFORE.search(before))
-    return True
+    if not name:
+        return ()
+    written = [name_words(name)]
+    if not name.isascii() and (written_out := name_words(name.translate(_DIGRAPHS))) != written[0]:
+        written.append(written_out)
+    found: list[str] = []
+    for words in written:
+        if not words:
+            continue
+        found.append(" ".join(words))
+        if len(words) == 1 and len(words[0]) >= 6 and words[0].startswith(("mc", "mac")):
+            prefix = 2 if words[0].startswith("mc") else 3
+            found.append(f"{words[0][:prefix]} {words[0][prefix:]}")
+        if 1 < len(words) <= _MOST_JOINED:
+            found.extend(_joined(words))
+    return tuple(dict.fromkeys(found))
+
+
+def _joined(words: tuple[str, ...]) -> Iterator[str]:
+    for gaps in product((" ", ""), repeat=len(words) - 1):
+        yield "".join(word + gap for word, gap in zip(words, (*gaps, ""), strict=True))
+
+
+@lru_cache(maxsize=1)
+def _nicknames() -> tuple[dict[str, set[str]], dict[str, set[str]]]:
+    """Nicknames of each given name, and given names of each nickname, from `data/nicknames.tsv`; folded."""
+    by_given: dict[str, set[str]] = {}
+    by_nickname: dict[str, set[str]] = {}
+    text = (files("deid_platform.detection") / "data" / "nicknames.tsv").read_text("utf-8")
+    for line in read_terms(text):
+        given, nickname = map(fold_term, line.split("\t"))
+        by_given.setdefault(given, set()).add(nickname)
+        by_nickname.setdefault(nickname, set()).add(given)
+    return by_given, by_nickname
+
+
+@lru_cache(maxsize=4096)
+def nicknames_of(name: str) -> frozenset[str]:
+    """What else somebody of a folded given name is called: nicknames, and the names of which it is one.
+
+    Somebody known by a nickname of one name alone ("Bobby") may also go by that name's other nicknames.
+    """
+    by_given, by_nickname = _nicknames()
+    formal = by_nickname.get(name, set())
+    siblings = by_given[next(iter(formal))] if len(formal) == 1 else set()
+    return frozenset(by_given.get(name, set()) | formal | siblings) - {name}
+
+
+def street_lines(street: str | None) -> tuple[str, ...]:
+    """A street address as lines of words without its unit, its suffix written out and abbreviated."""
+    words = line_of(street or "")
+    unit = _UNIT_WORD.search(words)
+    tokens = (words[: unit.start()] if unit else words).split()
+    if "#" in (street or "") and unit is None and len(tokens) > 2 and tokens[-1].isdigit():
+        tokens.pop()
+    if len(" ".join(tokens)) < 6 or len(tokens) < 2:
+        return ()
+    long = " ".join(_LONG.get(word, word) if i else word for i, word in enumerate(tokens))
+    short = " ".join(_SUFFIXES.get(word, word) if i else word for i, word in enumerate(tokens))
+    return tuple(dict.fromkeys((" ".join(tokens), long, short)))
+
+
+def after_unit(text: str, end: int) -> int:
+    """Where an address ends whose street ends there: after ", Apt 3", "#4B" or "Suite 200" if one follows."""
+    unit = _UNIT.match(text, end, end + _LONGEST_UNIT)
+    return unit.end() if unit else end

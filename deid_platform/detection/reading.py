@@ -7,12 +7,11 @@ here: rules about what is an identifier.
 from __future__ import annotations
 
 import unicodedata
-from bisect import bisect_right
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 import regex
 
+from deid_platform.detection.plain import INVISIBLE, Rewritten, has_controls, latinised, without
 from deid_platform.detection.spans import trim
 from deid_platform.notes import Note
 
@@ -20,16 +19,17 @@ from deid_platform.notes import Note
 # lab values on several lines is not one chain.
 _CHAIN = regex.compile(r"\d+(?:[ \t().\-–/]{1,3}\d+)*")
 _GROUP = regex.compile(r"\d+")
-# Deleted by folding: the rest of a run of spaces, combining accents, soft hyphens and zero-width characters.
-_DROPPED = regex.compile(r"(?<= ) +|[\u0300-\u036f\u00ad\u200b-\u200d\u2060\ufeff]+")
+# Deleted by folding: the rest of a run of spaces, combining accents, soft hyphens and invisible characters.
+_DROPPED = regex.compile(rf"(?<= ) +|[\u0300-\u036f\u00ad{INVISIBLE}]+")
 _MAX_GROUPS = 6
-_WHITE_SPACE = {ord(c): " " for c in "\t\n\v\f\r"}
+_SPACES = regex.compile("  +")
+_WHITE_SPACE = "\t\n\v\f\r"
 
 
 @lru_cache(maxsize=1)
 def _fold_table() -> dict[int, str]:
     """Code point to one folded character: lower case, no Latin accent, plain quotes, dashes and spaces."""
-    table = dict(_WHITE_SPACE)
+    table = dict.fromkeys(map(ord, _WHITE_SPACE), " ")
     for point in (*range(0x41, 0x5B), *range(0xC0, 0x250), *range(0x1E00, 0x1F00)):
         base = unicodedata.normalize("NFKD", chr(point))[0].lower()
         if len(base) == 1:
@@ -51,45 +51,15 @@ def _lower(text: str) -> str:
     return "".join(low if len(low := c.lower()) == 1 else c for c in text)
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class Folded:
-    """A text in the form in which terms are compared, and the way back to its offsets.
-
-    Attributes:
-        text: Lower case, Latin accents removed, every run of white space one space.
-        cuts: Folded positions at which something was deleted before.
-        shifts: How many code points were deleted up to each cut; one longer than `cuts`.
-    """
-
-    text: str
-    cuts: tuple[int, ...] = ()
-    shifts: tuple[int, ...] = (0,)
-
-    def origin(self, position: int) -> int:
-        """The offset in the original text of a folded offset."""
-        return position + self.shifts[bisect_right(self.cuts, position)] if self.cuts else position
-
-    def __repr__(self) -> str:
-        return "<Folded>"
-
-
-def fold(text: str) -> Folded:
-    """Folds a text for comparison: case, Latin accents, quotes, dashes and white space do not count."""
-    plain = text.lower().translate(_WHITE_SPACE) if text.isascii() else _lower(text.translate(_fold_table()))
-    cuts: list[int] = []
-    shifts = [0]
-    kept: list[str] = []
-    last = 0
-    for match in _DROPPED.finditer(plain):
-        start, end = match.span()
-        kept.append(plain[last:start])
-        cuts.append(start - shifts[-1])
-        shifts.append(shifts[-1] + end - start)
-        last = end
-    if not cuts:
-        return Folded(plain)
-    kept.append(plain[last:])
-    return Folded("".join(kept), tuple(cuts), tuple(shifts))
+def fold(text: str) -> Rewritten:
+    """Folds a text for comparison: case, Latin accents, quotes, dashes, disguises and white space do not count."""
+    if not text.isascii() or has_controls(text):
+        shown = _lower(latinised(text).translate(_fold_table()))
+        return without(shown, (match.span() for match in _DROPPED.finditer(shown)))
+    shown = text.lower()
+    for white in _WHITE_SPACE:  # faster than a translation, by far
+        shown = shown.replace(white, " ")
+    return without(shown, ((m.start() + 1, m.end()) for m in _SPACES.finditer(shown)))
 
 
 @lru_cache(maxsize=65536)
@@ -104,15 +74,19 @@ class Reading:
     def __init__(self, note: Note) -> None:
         self.note = note
         self.text = note.text
-        self._holds: dict[str, bool] = {}
 
     def __repr__(self) -> str:
         return "<Reading>"
 
     @cached_property
-    def folded(self) -> Folded:
+    def folded(self) -> Rewritten:
         """The folded text."""
         return fold(self.text)
+
+    @cached_property
+    def chains(self) -> tuple[tuple[int, int], ...]:
+        """Every run of digit groups with short separators between them, on one line."""
+        return tuple(chain.span() for chain in _CHAIN.finditer(self.text))
 
     @cached_property
     def numbers(self) -> tuple[tuple[int, int, str], ...]:
@@ -122,10 +96,10 @@ class Reading:
         that a known number is found in whatever way it is written.
         """
         found: list[tuple[int, int, str]] = []
-        for chain in _CHAIN.finditer(self.text):
-            if chain.end() - chain.start() < 4:
+        for first, last in self.chains:
+            if last - first < 4:
                 continue
-            groups = [g.span() for g in _GROUP.finditer(self.text, chain.start(), chain.end())]
+            groups = [g.span() for g in _GROUP.finditer(self.text, first, last)]
             for i, (start, _) in enumerate(groups):
                 digits = ""
                 for group_start, end in groups[i : i + _MAX_GROUPS]:
@@ -137,13 +111,6 @@ class Reading:
                         opened = start and self.text[start - 1] == "(" and ")" in self.text[start:end]
                         found.append((start - 1 if opened else start, end, digits))
         return tuple(found)
-
-    def holds(self, pattern: str) -> bool:
-        """Whether a cheap pattern occurs in the text; searched once a note."""
-        known = self._holds.get(pattern)
-        if known is None:
-            known = self._holds[pattern] = regex.search(pattern, self.text) is not None
-        return known
 
     def interval(self, start: int, end: int) -> tuple[int, int] | None:
         """The original interval, without white space at its ends, of a folded one."""

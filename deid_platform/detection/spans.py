@@ -1,7 +1,7 @@
 """Arithmetic of spans: trim, merge, check.
 
 Belongs here: pure functions on intervals of code points. Does not belong here: any knowledge of what a
-span means beyond its label (`recovery.py`, `ensemble.py`).
+span means beyond its label (`recovery/`, `ensemble.py`).
 """
 
 from __future__ import annotations
@@ -35,16 +35,27 @@ def merge(spans: Iterable[Span], *, rank: Callable[[Span], tuple[object, ...]]) 
         Sorted, non-overlapping spans that cover exactly what the input covered.
     """
     merged: list[Span] = []
-    best: list[Span] = []
-    for span in sorted(spans, key=lambda s: (s.start, s.end)):
-        if merged and span.start < merged[-1].end:
-            winner = max(best[-1], span, key=rank)
-            best[-1] = winner
-            merged[-1] = replace(winner, start=merged[-1].start, end=max(merged[-1].end, span.end))
-        else:
-            merged.append(span)
-            best.append(span)
+    best: Span | None = None
+    start = end = 0
+    for span in sorted(spans, key=_place):
+        if best is not None and span.start < end:
+            end = max(end, span.end)
+            best = max(best, span, key=rank)
+            continue
+        if best is not None:
+            merged.append(_widened(best, start, end))
+        best, start, end = span, span.start, span.end
+    if best is not None:
+        merged.append(_widened(best, start, end))
     return tuple(merged)
+
+
+def _place(span: Span) -> tuple[int, int]:
+    return span.start, span.end
+
+
+def _widened(span: Span, start: int, end: int) -> Span:
+    return span if (span.start, span.end) == (start, end) else replace(span, start=start, end=end)
 
 
 def well_formed(spans: Sequence[Span], length: int) -> bool:

@@ -11,9 +11,10 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Literal
 
-from deid_platform.detection.detector import Detector, read_terms
+from deid_platform.detection.detector import Detector
 from deid_platform.detection.ensemble import Ensemble
 from deid_platform.detection.gazetteer import Gazetteer
+from deid_platform.detection.lexicons import TermsFile, terms_of
 from deid_platform.detection.patterns import Patterns
 from deid_platform.detection.recovery import Recovery
 from deid_platform.detection.roster import Roster
@@ -29,19 +30,19 @@ class DetectorSpec:
     Attributes:
         name: A registered recipe; see `detector_names`.
         topics: Dictionaries and rosters; None means the text alone.
-        medical_terms: Files of an institution's own clinical terms to recover, one term a line.
+        medical_terms: Files of an institution's own clinical terms to recover; a bare path is one term a line.
     """
 
     name: str = "rules"
     topics: Topics | None = None
-    medical_terms: tuple[Path | str, ...] = ()
+    medical_terms: tuple[TermsFile | Path | str, ...] = ()
 
     def build(self) -> Detector:
         """The detector.
 
         Raises:
-            DeidError: `detector-unknown` for an unregistered name; `settings-invalid` if a list of medical
-                terms cannot be read.
+            DeidError: `detector-unknown` for an unregistered name; `settings-invalid` or
+                `dictionary-invalid` if a file of medical terms cannot be read.
         """
         return self._recipe.build(self)
 
@@ -52,8 +53,8 @@ class DetectorSpec:
         The institution's own medical terms are part of it: they give words back, so they need approval too.
 
         Raises:
-            DeidError: `detector-unknown` for an unregistered name; `settings-invalid` if a list of medical
-                terms cannot be read.
+            DeidError: `detector-unknown` for an unregistered name; `settings-invalid` or
+                `dictionary-invalid` if a file of medical terms cannot be read.
         """
         recipe = plain_digest(self.name, *self._recipe.parts)
         return plain_digest(recipe, package_digest("deid_platform.detection"), *sorted(set(self.own_terms())))
@@ -87,11 +88,8 @@ class DetectorSpec:
         return recipe
 
     def own_terms(self) -> list[str]:
-        """The institution's own clinical terms, of all lists."""
-        try:
-            return [term for path in self.medical_terms for term in read_terms(Path(path).read_text("utf-8"))]
-        except (OSError, UnicodeDecodeError):
-            raise DeidError(Code.SETTINGS_INVALID, "medical_terms") from None
+        """The institution's own clinical terms, of all files; see `lexicons.terms_of`."""
+        return [term for file in self.medical_terms for term in terms_of(file)]
 
     def _rules(self) -> Detector:
         topics = self.topics or Topics()

@@ -9,16 +9,22 @@ import re
 from datetime import date
 from importlib import resources
 
+from deid_platform.keys import Keyring
 from deid_platform.labels import HIPAA_IDENTIFIER, Label
-from deid_platform.notes import Note, Span
+from deid_platform.notes import Note, Patient, Span, Topics
 from deid_platform.redaction.policy import Action, NoteDateRule, Policy, load_policy, policy_names
 from deid_platform.redaction.redact import redact
+from deid_platform.surrogates.stand_in import Surrogates
 
 _MARK = re.compile(r"\{([A-Z-]+)\|([^}]*)\}")
 _ACTIONS = {
     Action.TAG: "a tag stands in its place",
     Action.KEEP: "the text stays",
+    Action.SURROGATE: "a stand-in of the same kind, the same one for all notes of a patient or, for providers and "
+    "institutions, of a site; dates move with the patient, and one without a day (March 2019) as its middle does. "
+    "A tag where nothing can stand in: holidays, dates that cannot be read or tell an age over 89",
     Action.YEAR: "a tag with the year, where one can be read and tells of nobody over 89",
+    Action.BIRTH_YEAR: "dates of care stay; of a date of birth, a tag with the year",
     Action.ZIP3: "a tag with the first three digits of a US ZIP code, 000 for areas of 20,000 people or fewer",
     Action.AGE90: "ages up to 89 stay, older ones become 90+; a tag where no age can be read",
 }
@@ -26,8 +32,12 @@ _NOTE_DATES = {
     NoteDateRule.YEAR: "its year, unless the patient is over 89 in it",
     NoteDateRule.SHIFT: "shifted by a whole number of weeks, the same for all notes of a patient",
     NoteDateRule.DROP: "nothing",
+    NoteDateRule.KEEP: "all of it",
 }
 _NOTE_DATE, _BIRTH_DATE = date(2019, 4, 2), date(1926, 3, 9)
+# Public, for this page alone: whoever knows a key can undo what it shifted. A site's own is random and secret.
+EXAMPLE_KEY = b"41c7d08e6fb2935a1de40b7c8f5296a3"
+_PATIENT = Patient("example", first_name="Grete", last_name="Holloway", sex="F", birth_date=_BIRTH_DATE)
 
 
 def policies_markdown() -> str:
@@ -38,17 +48,26 @@ def policies_markdown() -> str:
         "A policy says what becomes of each label, and on what legal ground. "
         "`deid redact --policy NAME` and `[redaction]` in deid.toml choose one: a name from this page or a path to "
         "a YAML file of the same form. A policy that leaves a label without an action is refused. "
-        "What lies between the identifiers stays as it was written, character by character.",
+        "What lies between the identifiers stays as it was written, character by character. Stand-ins need the key "
+        "secret (`--secret-file`, or as [configuration](configuration.md) says); and dates are shifted in the text and "
+        "beside it together or not at all: a true date or year beside a shifted one would tell the shift, so a policy "
+        "that mixes them is refused. A policy that keeps dates makes a limited data set.",
         "This page is generated from the policies by `deid_platform.redaction.pages`.",
         "## Actions",
         _table(("action", "what is left"), [(f"`{a.value}`", text) for a, text in _ACTIONS.items()]),
         "## The example before redaction",
-        f"Written on {_NOTE_DATE.isoformat()}. People and places are invented; the topics know the date of birth.",
+        f"Written on {_NOTE_DATE.isoformat()}. People and places are invented; the topics know the patient's name and "
+        "date of birth. Stand-ins and shifts are made here with a key that is public, for this page alone.",
         _block(note.text),
     ]
     for name in policy_names():
         parts += _policy(load_policy(name), note, spans)
     return "\n\n".join(parts) + "\n"
+
+
+def example_surrogates() -> Surrogates:
+    """Stand-ins under the public example key."""
+    return Surrogates(Keyring(EXAMPLE_KEY, site="example"), Topics.of(patients=[_PATIENT]))
 
 
 def _policy(policy: Policy, note: Note, spans: list[Span]) -> list[str]:
@@ -65,7 +84,7 @@ def _policy(policy: Policy, note: Note, spans: list[Span]) -> list[str]:
             ],
         ),
         "The example:",
-        _block(redact(note, spans, policy, birth_date=_BIRTH_DATE).text),
+        _block(redact(note, spans, policy, birth_date=_BIRTH_DATE, surrogates=example_surrogates()).text),
     ]
 
 
@@ -79,7 +98,7 @@ def _example() -> tuple[Note, list[Span]]:
         spans.append(Span(len(text), len(text) + len(match[2]), Label(match[1]), source="example"))
         text += match[2]
         position = match.end()
-    return Note("example", text + marked[position:], note_date=_NOTE_DATE), spans
+    return Note("example", text + marked[position:], patient_id="example", note_date=_NOTE_DATE), spans
 
 
 def _table(header: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:

@@ -32,8 +32,10 @@ class Action(StrEnum):
     TAG = "tag"
     KEEP = "keep"
     YEAR = "year"
+    BIRTH_YEAR = "birth_year"
     ZIP3 = "zip3"
     AGE90 = "age90"
+    SURROGATE = "surrogate"
 
 
 class NoteDateRule(StrEnum):
@@ -42,10 +44,24 @@ class NoteDateRule(StrEnum):
     YEAR = "year"
     SHIFT = "shift"
     DROP = "drop"
+    KEEP = "keep"
 
 
 # Actions that read a value work on the one label whose text holds such a value.
-ACTION_LABEL: dict[Action, Label] = {Action.YEAR: Label.DATE, Action.ZIP3: Label.ZIP, Action.AGE90: Label.AGE}
+ACTION_LABEL: dict[Action, Label] = {
+    Action.YEAR: Label.DATE,
+    Action.BIRTH_YEAR: Label.DATE,
+    Action.ZIP3: Label.ZIP,
+    Action.AGE90: Label.AGE,
+}
+# A true date or year beside a shifted one would tell how far a patient's dates were moved, in the text as in the
+# columns. An action that is not named here goes with the year or with nothing.
+_DATE_RULES: dict[Action, frozenset[NoteDateRule]] = {
+    Action.SURROGATE: frozenset((NoteDateRule.SHIFT, NoteDateRule.DROP)),
+    Action.TAG: frozenset((NoteDateRule.YEAR, NoteDateRule.SHIFT, NoteDateRule.DROP)),
+    # Whoever keeps all dates makes a limited data set.
+    Action.KEEP: frozenset((NoteDateRule.KEEP,)),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +96,28 @@ class Policy:
             "labels": {label.value: self.labels[label].value for label in Label},
             "note_date": self.note_date.value,
         }
-        return plain_digest(self.name, json.dumps(content, sort_keys=True), package_digest("deid_platform.redaction"))
+        rules = [package_digest("deid_platform.redaction")]
+        if self.uses_surrogates or self.note_date is NoteDateRule.SHIFT:
+            from deid_platform.surrogates.pools import POOLS_VERSION  # deferred: most policies need none of it
+
+            # Which name stands for which also rests on the names that detection knows.
+            rules += (POOLS_VERSION, *map(package_digest, ("deid_platform.surrogates", "deid_platform.detection")))
+        return plain_digest(self.name, json.dumps(content, sort_keys=True), *rules)
+
+    @property
+    def uses_surrogates(self) -> bool:
+        """Whether anything is replaced with a stand-in, for which the key secret is needed."""
+        return Action.SURROGATE in self.labels.values()
+
+    @property
+    def shifts_dates(self) -> bool:
+        """Whether dates in the text are moved."""
+        return self.labels[Label.DATE] is Action.SURROGATE
+
+    @property
+    def limited(self) -> bool:
+        """Whether it makes a limited data set, in which true dates stay and which not every analyst may see."""
+        return self.note_date is NoteDateRule.KEEP
 
     def tagged(self, label: Label, value: str | None = None) -> str:
         """The tag of a label, with what may remain of its value."""
@@ -131,11 +168,14 @@ def parse_policy(source: bytes) -> Policy:
     _check_tag(texts["tag_with_value"], "tag_with_value", ("{label}", "{value}"))
     labels = _mapping(top["labels"], "labels", tuple(label.value for label in Label))
     structured = _mapping(top["structured"], "structured", ("note_date",))
-    return Policy(
+    policy = Policy(
         **texts,
         labels={label: _action(label, labels[label.value]) for label in Label},
         note_date=_member(NoteDateRule, structured["note_date"], "structured.note_date"),
     )
+    if policy.note_date not in _DATE_RULES.get(policy.labels[Label.DATE], {NoteDateRule.YEAR, NoteDateRule.DROP}):
+        raise DeidError(Code.POLICY_INVALID, "structured.note_date")
+    return policy
 
 
 def _mapping(value: object, where: str, keys: tuple[str, ...]) -> dict[str, object]:
@@ -173,7 +213,7 @@ def _check_tag(tag: str, key: str, fields: tuple[str, ...]) -> None:
 
 def _action(label: Label, value: object) -> Action:
     action = _member(Action, value, f"labels.{label.value}")
-    if ACTION_LABEL.get(action, label) is not label:
+    if ACTION_LABEL.get(action, label) is not label or (action is Action.SURROGATE and label is Label.AGE):
         raise DeidError(Code.POLICY_INVALID, f"labels.{label.value}")
     return action
 

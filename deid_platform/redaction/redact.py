@@ -6,24 +6,24 @@ between overlapping ones (`detection/`): overlapping input is refused.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
+from typing import TYPE_CHECKING
 
 from deid_platform.errors import Code, DeidError
 from deid_platform.labels import Label
 from deid_platform.notes import Note, Span
 from deid_platform.redaction.ages import age90
+from deid_platform.redaction.births import birth_year, births, near_birth, tells_old_age
+from deid_platform.redaction.lone_years import lone_years
 from deid_platform.redaction.policy import Action, Policy
 from deid_platform.redaction.years import kept_year
 from deid_platform.redaction.zips import zip3
 
-_BIRTH_CUE = re.compile(
-    r"\b(?:d\.?\s?o\.?\s?b|birth(?:\s?day|\s?date)?|born)\b[^\w]*(?:on|in|date)?[^\w]*$", re.IGNORECASE
-)
-_CUE_REACH = 32
+if TYPE_CHECKING:
+    from deid_platform.surrogates.stand_in import Surrogates
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -49,18 +49,28 @@ class Redaction:
         return Counter(span.label for span in self.applied)
 
 
-def redact(note: Note, spans: Sequence[Span], policy: Policy, *, birth_date: date | None = None) -> Redaction:
+def redact(
+    note: Note,
+    spans: Sequence[Span],
+    policy: Policy,
+    *,
+    birth_date: date | None = None,
+    surrogates: Surrogates | None = None,
+) -> Redaction:
     """Replace what a policy removes; everything between the spans stays code point by code point.
+
+    Where a policy moves dates, years that stand alone move too (`lone_years`).
 
     Args:
         note: The note. One without a date is read as if written today, which hides the most years.
         spans: What was found in it, in any order, non-overlapping; touching spans are separate.
         policy: What to do with each label.
         birth_date: The patient's, where the topics know it: some years are kept only if it allows.
+        surrogates: Say what stands in for whom, where the policy wants that.
 
     Raises:
         DeidError: `span-bounds` if spans overlap or reach outside the text; the reference is the source
-            that the span names.
+            that the span names. `policy-invalid` if the policy wants surrogates and there are none.
     """
     ordered = sorted(spans, key=lambda span: (span.start, span.end))
     position = 0
@@ -68,15 +78,17 @@ def redact(note: Note, spans: Sequence[Span], policy: Policy, *, birth_date: dat
         if span.start < position or span.end > len(note.text):
             raise DeidError(Code.SPAN_BOUNDS, span.source or None)
         position = span.end
+    if policy.shifts_dates:
+        ordered = sorted((*ordered, *lone_years(note.text, ordered)))
+    replace = _Replacing(note, ordered, policy, birth_date, surrogates)
     applied: list[Span] = []
     replacements: list[str] = []
     pieces: list[str] = []
     end = len(note.text)
     # From right to left, so that every offset still points into the original.
     for span in reversed(ordered):
-        surface = note.text[span.start : span.end]
-        replacement = _replacement(note, span, surface, policy, birth_date)
-        if replacement != surface:
+        replacement = replace.replacement(span)
+        if replacement is not None:
             pieces += (note.text[span.end : end], replacement)
             end = span.start
             applied.append(span)
@@ -85,24 +97,70 @@ def redact(note: Note, spans: Sequence[Span], policy: Policy, *, birth_date: dat
     return Redaction("".join(reversed(pieces)), tuple(reversed(applied)), tuple(reversed(replacements)))
 
 
-def _replacement(note: Note, span: Span, surface: str, policy: Policy, birth_date: date | None) -> str:
-    """What stands in a span's place; the surface itself where the policy keeps it."""
-    match policy.labels[span.label]:
-        case Action.KEEP:
-            return surface
-        case Action.TAG:
-            return policy.tagged(span.label)
-        case Action.AGE90:
-            age = age90(surface)
-            return policy.tagged(span.label) if age is None else age
-        case Action.ZIP3:
-            return policy.tagged(span.label, zip3(surface, language=note.language))
-        case Action.YEAR:
-            before = note.text[max(0, span.start - _CUE_REACH) : span.start]
-            year = kept_year(
-                surface,
-                note_date=note.note_date or datetime.now(UTC).date(),
-                birth_date=birth_date,
-                near_birth=_BIRTH_CUE.search(before) is not None,
-            )
-            return policy.tagged(span.label, year)
+class _Replacing:
+    """What stands in the place of each span of one note."""
+
+    def __init__(
+        self,
+        note: Note,
+        ordered: Sequence[Span],
+        policy: Policy,
+        birth_date: date | None,
+        surrogates: Surrogates | None,
+    ) -> None:
+        self._note, self._policy, self._birth_date = note, policy, birth_date
+        self._written = note.note_date or datetime.now(UTC).date()
+        keeps_births = policy.labels[Label.DATE] is Action.BIRTH_YEAR
+        self._births = births(note, ordered, birth_date) if keeps_births else frozenset()
+        self._stand_ins = _stand_ins(note, ordered, policy, surrogates)
+
+    def replacement(self, span: Span) -> str | None:
+        """What stands in a span's place; None where its text stays."""
+        surface = self._note.text[span.start : span.end]
+        match self._policy.labels[span.label]:
+            case Action.SURROGATE:
+                # A date may come out as it went in, and has been moved all the same.
+                return self._stand_in(span)
+            case Action.BIRTH_YEAR if span not in self._births:
+                return None
+            case action:
+                replaced = self._removed(span, surface, action)
+                return None if replaced == surface else replaced
+
+    def _removed(self, span: Span, surface: str, action: Action) -> str:
+        value: str | None = None
+        match action:
+            case Action.KEEP:
+                return surface
+            case Action.AGE90:
+                age = age90(surface)
+                return self._policy.tagged(span.label) if age is None else age
+            case Action.ZIP3:
+                value = zip3(surface, language=self._note.language)
+            case Action.BIRTH_YEAR:
+                value = birth_year(self._note, surface, self._birth_date)
+            case Action.YEAR:
+                value = kept_year(
+                    surface,
+                    note_date=self._written,
+                    birth_date=self._birth_date,
+                    near_birth=near_birth(self._note.text, span.start),
+                )
+        return self._policy.tagged(span.label, value)
+
+    def _stand_in(self, span: Span) -> str:
+        old = span.label is Label.DATE and tells_old_age(self._note, span, self._written, self._birth_date)
+        stand_in = None if old else self._stand_ins.get(span)
+        return self._policy.tagged(span.label) if stand_in is None else stand_in
+
+
+def _stand_ins(
+    note: Note, ordered: Sequence[Span], policy: Policy, surrogates: Surrogates | None
+) -> Mapping[Span, str | None]:
+    """The stand-in of each span that the policy wants replaced with one; None where a tag has to do."""
+    if not policy.uses_surrogates:
+        return {}
+    if surrogates is None:
+        raise DeidError(Code.POLICY_INVALID, "surrogates need the key secret")
+    wanted = [span for span in ordered if policy.labels[span.label] is Action.SURROGATE]
+    return dict(zip(wanted, surrogates.replace(note, wanted), strict=True))

@@ -12,14 +12,15 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from deid_platform.detection import DetectorSpec
+from deid_platform.detection.patterns.templates import TemplateCounts
 from deid_platform.engine import Detection, LocalEngine
 from deid_platform.errors import Code, DeidError
 from deid_platform.evaluation.leaks import LeakCheck, Released
@@ -34,6 +35,9 @@ from deid_platform.refresh import tables
 from deid_platform.store import Manifest, NoteStore
 from deid_platform.warehouse.expectations import OTHER_TYPE
 from deid_platform.warehouse.staging import Status
+
+if TYPE_CHECKING:
+    from deid_platform.surrogates.stand_in import Surrogates
 
 CLEAN, QUARANTINED = Status.CLEAN.value, Status.QUARANTINED.value
 
@@ -97,6 +101,15 @@ class Recipe:
         """Looks for what is left of anybody in the topics, and of what was reported."""
         return LeakCheck.of(self.spec.topics or Topics(), self.policy, reported=self.reported)
 
+    @cached_property
+    def surrogates(self) -> Surrogates | None:
+        """Who stands in for whom under the site's secret; None where the policy wants nobody to."""
+        if not self.policy.uses_surrogates:
+            return None
+        from deid_platform.surrogates.stand_in import Surrogates  # deferred: pools of names, which few policies need
+
+        return Surrogates(self.keyring, self.spec.topics)
+
     def patients(self, note: Note) -> tuple[Patient, ...]:
         """All that the topics say, and once said, of a note's patient; empty if they do not know them."""
         return self.spec.topics.patients_known_as(note.patient_id) if self.spec.topics else ()
@@ -137,11 +150,13 @@ def deidentify(
     counts: Counter[str] = Counter()
     labels: Counter[str] = Counter()
     reasons: Counter[str] = Counter()
+    reused: list[TemplateCounts] = []
     started = perf_counter()
     raw = store.required(tables.RAW_NOTES, delivery.key)
 
     def parts() -> Iterator[pa.Table]:
-        rows = _redacted_rows(store.stream(tables.RAW_NOTES, delivery.key), known, recipe, engine, counts, progress)
+        raw_rows = store.stream(tables.RAW_NOTES, delivery.key)
+        rows = _redacted_rows(raw_rows, known, recipe, engine, counts, progress, reused.append)
         for batch in tables.batched(rows, tables.NOTES_A_PART):
             for row in batch:
                 counts[row["status"]] += 1
@@ -164,6 +179,7 @@ def deidentify(
             "counts": dict(counts),
             "labels": dict(labels),
             "reasons": dict(reasons),
+            "template_text": asdict(sum(reused, TemplateCounts())),
             "seconds": round(perf_counter() - started, 3),
         }
 
@@ -196,6 +212,7 @@ def _redacted_rows(
     engine: LocalEngine,
     counts: Counter[str],
     progress: Callable[[int], None] | None,
+    reuse: Callable[[TemplateCounts], None],
 ) -> Iterator[dict[str, Any]]:
     """Redacted rows in the order of the raw ones, all new notes in one stream through the engine."""
     # The engine reads ahead by a few batches; what it has read waits here for its spans.
@@ -213,7 +230,7 @@ def _redacted_rows(
             counts["cached"] += 1
             yield known[waiting.popleft()[1]]
 
-    for detection in engine.detect(recipe.spec, unknown(), on_batch=progress):
+    for detection in engine.detect(recipe.spec, unknown(), on_batch=progress, on_reuse=reuse):
         yield from cached()
         raw, key = waiting.popleft()
         row = _redacted_row(tables.from_row(Note, raw), detection, recipe)
@@ -238,6 +255,7 @@ def _redacted_row(note: Note, detection: Detection, recipe: Recipe) -> dict[str,
         "text": None,
         "status": QUARANTINED,
         "spans": [],
+        "lengths": [],
     }
     if recipe.rosters_incomplete and not known_as:
         return {**row, "reason": "roster-lost"}
@@ -245,16 +263,18 @@ def _redacted_row(note: Note, detection: Detection, recipe: Recipe) -> dict[str,
         return {**row, "reason": (detection.error or Code.DETECTOR_FAILED).slug}
     try:
         birth_date = known_as[0].birth_date if known_as else None
-        released = released_date(note, recipe.policy, recipe.keyring, birth_date=birth_date)
-        redaction = redact(note, detection.spans, recipe.policy, birth_date=birth_date)
+        released = released_date(note, recipe.policy, recipe.keyring, birth_date=birth_date, topics=recipe.spec.topics)
+        redaction = redact(note, detection.spans, recipe.policy, birth_date=birth_date, surrogates=recipe.surrogates)
+        lengths = [len(replacement) for replacement in redaction.replacements]
         shown = Released(row["note_type"], row["language"], released.year, released.day, recipe.keyring.site)
-        leaks = recipe.leak_check.check(note, known_as, redaction.text, redaction.applied, shown)
+        leaks = recipe.leak_check.check(note, known_as, redaction.text, redaction.applied, shown, lengths=lengths)
     except Exception:  # whatever it raised, the note does not pass
         return {**row, "reason": "redaction-failed"}
     row |= {
         "note_year": released.year,
         "shifted_date": released.day,
         "spans": tables.span_rows(redaction.applied),
+        "lengths": lengths,
     }
     if leaks:
         return {**row, "reason": f"leak-{leaks[0].kind.value}"}

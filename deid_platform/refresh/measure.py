@@ -83,7 +83,10 @@ def _count_leaks(site: Site, delivery: Delivery) -> tuple[int, int, int]:
             )
             applied = tables.spans_of(after["spans"])
             checked += 1
-            leaks += bool(recipe.leak_check.check(note, recipe.patients(note), after["text"], applied, shown))
+            found = recipe.leak_check.check(
+                note, recipe.patients(note), after["text"], applied, shown, lengths=after["lengths"]
+            )
+            leaks += bool(found)
     return leaks, checked, mismatched
 
 

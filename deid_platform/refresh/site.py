@@ -13,6 +13,7 @@ from deid_platform.corpora import Reader
 from deid_platform.corpora.exclusions import Exclusions
 from deid_platform.corpora.files import FilesFeed
 from deid_platform.detection import DetectorSpec
+from deid_platform.detection.lexicons import TermsFile
 from deid_platform.engine import LocalEngine
 from deid_platform.errors import Code, DeidError
 from deid_platform.keys import Keyring
@@ -100,8 +101,9 @@ class Site:
     def spec(self, topics: Topics | None) -> DetectorSpec:
         """The configured detector with these topics, or for text alone."""
         detection = self.settings.detection
-        lists = tuple(str(self.settings.path(path)) for path in detection.medical_terms)
-        return DetectorSpec(name=detection.detector, topics=topics or None, medical_terms=lists)
+        listed = self.settings.dictionaries.terms_files
+        files = tuple(TermsFile(str(self.settings.path(file.path)), file.format) for file in listed)
+        return DetectorSpec(name=detection.detector, topics=topics or None, medical_terms=files)
 
     def recipe(self, delivery: Delivery) -> Recipe:
         """Detector, topics as of the delivery, policy and keys."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from deid_platform.detection.patterns.templates import TemplateCounts
 from deid_platform.notes import Delivery
 from deid_platform.refresh import tables
 from deid_platform.refresh.site import Site
@@ -26,6 +27,7 @@ def release_summary(site: Site) -> ReleaseSummary:
         policy=site.settings.redaction.policy,
         notes_shown=notes_shown(site.warehouse.engine(Role.OFFICER)),
         deliveries=tuple(_line(site, held) for held in found.deliveries),
+        template_text=sum((_template_text(site, held) for held in found.deliveries), TemplateCounts()),
         gold=metrics.meta["gold"] if metrics else None,
         gold_notes=metrics.meta["notes"] if metrics else 0,
         scores=metrics.meta["headline"] if metrics else {},
@@ -54,6 +56,11 @@ def _line(site: Site, held: DeliverySummary) -> DeliveryLine:
         leaks=held.leaks,
         words_per_second=None if counts.get("cached") else counts.get("words", 0) / max(meta.get("seconds", 0), 1e-3),
     )
+
+
+def _template_text(site: Site, held: DeliverySummary) -> TemplateCounts:
+    redacted = site.store.manifest(tables.REDACTED_NOTES, Delivery.parse(held.delivery).key)
+    return TemplateCounts(**redacted.meta.get("template_text", {})) if redacted else TemplateCounts()
 
 
 def _rejected(site: Site, dataset: str, key: str) -> dict[str, int]:

@@ -23,6 +23,7 @@ ROWS_REFUSED = (RAW_NOTES, WITHDRAWALS, *(f"source/{name}" for name in TOPICS))
 """Datasets whose manifests count the rows that were refused."""
 INSTITUTION = "dictionaries/institution"
 MEDICAL = "dictionaries/medical"
+HARVESTED = "dictionaries/harvested"
 REDACTED_NOTES = "deid/redacted_notes"
 TEST_SET = "bench/test_set"
 SURROGATE_NOTES = "bench/surrogate_notes"
@@ -69,6 +70,8 @@ REDACTED_SCHEMA = pa.schema(
         ("status", pa.string()),
         ("reason", pa.string()),
         ("spans", SPANS),
+        # How many code points stand in each span's place.
+        ("lengths", pa.list_(pa.int32())),
         ("words", pa.int64()),
         ("with_roster", pa.bool_()),
         ("content_digest", pa.string()),
@@ -82,6 +85,9 @@ DETECTION_SCHEMA = pa.schema(
     [("note_id", pa.large_string()), ("inputs", pa.string()), ("spans", SPANS), ("cache_key", pa.string())]
 )
 TERM_SCHEMA = pa.schema([("term", pa.large_string()), ("kind", pa.string())])
+HARVEST_SCHEMA = pa.schema(
+    [("phrase", pa.large_string()), ("label", pa.string()), ("patients", pa.int64()), ("notes", pa.int64())]
+)
 REPORTED_SCHEMA = pa.schema(
     [
         ("finding", pa.int64()),

@@ -2,4 +2,8 @@
 
 Belongs here: keyed, stateless stand-ins. Does not belong here: a table from stand-ins back to people;
 there is none. What a policy asks for is `redaction/`.
+
+People, in reading order: `written_names` takes a name apart, `persons` and `identity` say whose it is, `names` has the
+pools in their secret order, `household` and `site_names` draw, `stand_in` brings it all together. `numbers`, `places`
+and `institutions` are the rest, `dates` and `written_dates` the days.
 """

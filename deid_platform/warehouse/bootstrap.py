@@ -50,7 +50,7 @@ def bootstrap(warehouse: Warehouse) -> None:
 def _create_roles(connection: Connection) -> None:
     existing: set[str] = set(connection.execute(text("SELECT rolname FROM pg_roles")).scalars())
     for role in Role:
-        login = "NOLOGIN" if role is Role.OWNER else "LOGIN"
+        login = "LOGIN" if role in LOGIN_ROLES else "NOLOGIN"
         if role not in existing:
             connection.execute(text(f"CREATE ROLE {role} {login} NOCREATEDB NOCREATEROLE"))
     # SET ROLE to the owner, and default privileges for the modeller, need membership; since version 16 whoever
@@ -87,7 +87,7 @@ def _create_database(connection: Connection, database: str) -> None:
 
 def _close_to_public(connection: Connection, database: str) -> None:
     name = _quoted(connection, database)
-    logins = ", ".join(LOGIN_ROLES)
+    logins = ", ".join((*LOGIN_ROLES, Role.LIMITED_ANALYST))
     statements = [
         f"REVOKE ALL ON DATABASE {name} FROM PUBLIC",
         f"GRANT CONNECT, CREATE ON DATABASE {name} TO {Role.OWNER}",

@@ -51,7 +51,12 @@ EXPECTATIONS = {
 """Every expectation's name and what it says, in the order of the outcomes."""
 
 # Which of a note's dates a policy lets through; a true year beside a shifted date would narrow the shift down.
-_DATE_COLUMNS = {NoteDateRule.YEAR: "note_year", NoteDateRule.SHIFT: "shifted_date", NoteDateRule.DROP: None}
+_DATE_COLUMNS = {
+    NoteDateRule.YEAR: "note_year",
+    NoteDateRule.SHIFT: "shifted_date",
+    NoteDateRule.DROP: None,
+    NoteDateRule.KEEP: "shifted_date",
+}
 # What is read in a column's place.
 _INSTEAD = {"text": "char_length(text)", "former_keys": "array_to_string(former_keys, ' ', '?')"}
 

@@ -31,9 +31,11 @@ class Role(StrEnum):
     """dbt: reads research, builds marts."""
     ANALYST = "analyst"
     """Reads research, marts and quality."""
+    LIMITED_ANALYST = "limited_analyst"
+    """Reads limited data sets, whose recipients sign an agreement each: a person's own login is made a member of it."""
 
 
-LOGIN_ROLES = tuple(role for role in Role if role is not Role.OWNER)
+LOGIN_ROLES = tuple(role for role in Role if role not in (Role.OWNER, Role.LIMITED_ANALYST))
 ADMINISTRATOR = "admin"
 """Stands for whoever bootstraps and migrates: DEID_PASSWORD_ADMIN, unless the URL holds the password."""
 MIN_PASSWORD_CHARACTERS = 12

@@ -109,6 +109,7 @@ class Header:
         demonstration: Whether the feed is marked as demonstration data.
         detector: The detector's name, for people.
         policy: The policy's name, for people.
+        limited: Whether true dates stay, so that the release is shown in `limited` and nowhere else.
     """
 
     release: str
@@ -121,6 +122,7 @@ class Header:
     demonstration: bool = False
     detector: str = ""
     policy: str = ""
+    limited: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,7 +269,8 @@ def _announce(connection: Connection, delivery: Delivery, header: Header) -> Non
     connection.execute(
         text(
             "SELECT ctl.begin_staging(:delivery, :feed, :seq, :release, :detector, :detector_digest, :policy,"
-            " :policy_digest, :key_id, :inputs, :demonstration, :run_id, :clean, :quarantined, :withdrawn, :rejoined)"
+            " :policy_digest, :key_id, :inputs, :demonstration, :run_id, :clean, :quarantined, :withdrawn, :rejoined,"
+            " :limited)"
         ),
         {
             "delivery": delivery.key,
@@ -286,6 +289,7 @@ def _announce(connection: Connection, delivery: Delivery, header: Header) -> Non
             "quarantined": header.announced.quarantined,
             "withdrawn": header.announced.withdrawn,
             "rejoined": header.announced.rejoined,
+            "limited": header.limited,
         },
     )
 

@@ -29,6 +29,13 @@ ASSETS = {
         "source/facilities source/patients source/providers",
     ),
     "dictionaries/medical": ("data-engineering", "parquet", False, None, ""),
+    "dictionaries/harvested": (
+        "privacy-office",
+        "parquet phi",
+        False,
+        None,
+        "deid/redacted_notes dictionaries/institution dictionaries/medical",
+    ),
     "deid/redacted_notes": (
         "data-engineering",
         "parquet phi",
@@ -95,6 +102,11 @@ def test_the_gate_is_mirrored_in_partitioned_checks(definitions: dg.Definitions)
         spec = definitions.resolve_asset_graph().get_check_spec(key)
         if key.name in EXPECTATIONS:
             assert spec.blocking, key.name
+
+
+def test_a_refresh_makes_everything_but_the_proposals(definitions: dg.Definitions) -> None:
+    made = definitions.resolve_job_def("refresh").asset_layer.selected_asset_keys
+    assert set(ASSETS) - {"/".join(key.path) for key in made} == {"dictionaries/harvested"}
 
 
 def test_a_sensor_and_two_schedules_start_two_jobs(definitions: dg.Definitions) -> None:

@@ -10,26 +10,44 @@ from hashlib import sha256
 import pytest
 from stdnum import luhn
 
-from deid_platform.corpora.hospital import NOTE_TYPES, HospitalDelivery, HospitalSpec, Shape, generate
+from deid_platform.corpora.hospital import (
+    HELD_OUT_STYLES,
+    HELD_OUT_TYPES,
+    NOTE_TYPES,
+    HospitalDelivery,
+    HospitalSpec,
+    Part,
+    Shape,
+    Style,
+    generate,
+    library,
+)
+from deid_platform.corpora.hospital.selection import is_held_out_way
 from deid_platform.errors import DeidError
 from deid_platform.labels import Label
 from deid_platform.notes import Span, Topics
+from deid_platform.surrogates.pools import Share, share_of
 
 SPEC = HospitalSpec(seed=7, notes=600)
 
-FIRST_TEXT = "e7178c0d7de02aef"
+FIRST_TEXT = "b6c8e8aa61751148"
 
 PLANTED_LABELS = {
     Label.PATIENT, Label.DOCTOR, Label.USERNAME, Label.HOSPITAL, Label.ORGANIZATION, Label.STREET, Label.CITY,
     Label.STATE, Label.ZIP, Label.LOCATION_OTHER, Label.AGE, Label.DATE, Label.PHONE, Label.FAX, Label.EMAIL,
     Label.URL, Label.IPADDR, Label.SSN, Label.MEDICALRECORD, Label.HEALTHPLAN, Label.ACCOUNT, Label.LICENSE,
-    Label.VEHICLE, Label.DEVICE, Label.IDNUM,
+    Label.VEHICLE, Label.DEVICE, Label.IDNUM, Label.BIOID, Label.COUNTRY,
 }  # fmt: skip
 
 
 @pytest.fixture(scope="module")
 def deliveries() -> list[HospitalDelivery]:
     return list(generate(SPEC))
+
+
+@pytest.fixture(scope="module")
+def parts() -> dict[Part, list[HospitalDelivery]]:
+    return {part: list(generate(HospitalSpec(seed=5, notes=300, part=part))) for part in Part}
 
 
 def texts(delivery: HospitalDelivery) -> dict[str, str]:
@@ -127,8 +145,10 @@ class TestGold:
                 def planted(label: Label, text: str = note.text, spans: tuple[Span, ...] = spans) -> list[str]:
                     return [text[s.start : s.end] for s in spans if s.label is label]
 
-                assert set(planted(Label.MEDICALRECORD)) <= {patient.mrn}
-                assert set(planted(Label.SSN)) <= {patient.ssn}
+                for surface in planted(Label.MEDICALRECORD):
+                    assert re.sub(r"\D", "", surface).lstrip("0") in (patient.mrn or "")
+                for surface in planted(Label.SSN):
+                    assert (patient.ssn or "").replace("-", "").endswith(re.sub(r"\D", "", surface))
                 names = " ".join(planted(Label.PATIENT)).lower()
                 found["named"] += (patient.last_name or "?").lower() in names
                 found["notes"] += 1
@@ -178,8 +198,9 @@ class TestClinicalTerms:
 
     @pytest.mark.parametrize(
         "term",
-        ["Bruce protocol", "Foley catheter", "St. Jude", "Hodgkin lymphoma", "Parkinson's disease", "FK506", "MyChart",
-         "BRCA1 c.68_69delAG", "BASAGLAR KwikPen", "McMurray", "2/6 systolic murmur"],
+        ["Bruce protocol", "Foley catheter", "St. Jude", "Hodgkin lymphoma", "Crohn disease", "FK506", "MyChart",
+         "BRCA1 c.68_69delAG", "BASAGLAR KwikPen", "McMurray", "2/6 systolic murmur",
+         "Sinemet 25-100", "rs429358", "Hunter canal"],
     )  # fmt: skip
     def test_famous_ones_are_listed_where_they_stand(self, deliveries: list[HospitalDelivery], term: str) -> None:
         listed = {
@@ -210,21 +231,21 @@ class TestShapes:
 
     def test_they_stay_a_minority(self, deliveries: list[HospitalDelivery]) -> None:
         shapes = [shape for delivery in deliveries for of in delivery.shapes.values() for shape in of]
-        assert 0.05 <= sum(shape is not None for shape in shapes) / len(shapes) <= 0.09
+        assert 0.05 <= sum(shape is not None for shape in shapes) / len(shapes) <= 0.15
 
     @pytest.mark.parametrize(
         ("shape", "form"),
         [
-            (Shape.PATIENT_INITIALS, r"[^\W\d_]{1,2}"),
-            (Shape.RELATIVE_INLINE, r"[^A-Z]+ [^A-Z]+"),
-            (Shape.PROVIDER_INITIALS, r"[^\W\d_]{1,2}"),
+            (Shape.PATIENT_INITIALS, r"(?:[^\W\d_]\.? ?){1,3}"),
+            (Shape.RELATIVE_INLINE, r"[^A-Z]+\s[^A-Z]+"),
+            (Shape.PROVIDER_INITIALS, r"(?:[^\W\d_]\.? ?){1,2}"),
             (Shape.PROVIDER_CAPS, r"[^a-z]+"),
-            (Shape.MONTH_YEAR, r"\d{1,2}/\d\d"),
+            (Shape.MONTH_YEAR, r"\d{1,2}/\d\d(\d\d)?"),
             (Shape.STANDALONE_DAY, r"\d{1,2}(st|nd|rd|th)"),
-            (Shape.SHORT_PHONE, r"\d{3}-555-\d{3}|555-\d{4}"),
-            (Shape.CLINIC_LOCATION, r".+ (Primary Care|Internal Medicine)-.+"),
+            (Shape.SHORT_PHONE, r"\d{3}-555-\d{3}|555[-. ]\d{4}"),
+            (Shape.CLINIC_LOCATION, r"(?i).+\s(Primary\sCare|Internal\sMedicine)-.+"),
             (Shape.CLINIC_ABBREVIATION, r"[A-Z]{4,12}"),
-            (Shape.CAPS_ADDRESS, r"\d+ [^a-z]+"),
+            (Shape.CAPS_ADDRESS, r"\d+\s[^a-z]+"),
             (Shape.AGE_OVER_89, r"9\d|ninety-?\w*"),
         ],
     )
@@ -237,16 +258,122 @@ class TestShapes:
             assert not re.fullmatch(r"\d{1,2}/\d{1,2}/(\d{2}|\d{4})", surface)
 
 
+class TestWays:
+    def test_every_identifier_of_a_way_says_which_it_is(self, deliveries: list[HospitalDelivery]) -> None:
+        known = {way for ways in library.ways().values() for way in ways}
+        for delivery in deliveries:
+            for note in delivery.notes:
+                ways = delivery.ways[note.note_id]
+                assert len(ways) == len(delivery.gold[note.note_id])
+                assert {way for way in ways if way} <= known
+
+    def test_600_notes_show_most_of_them(self, deliveries: list[HospitalDelivery]) -> None:
+        found = {way for delivery in deliveries for ways in delivery.ways.values() for way in ways if way}
+        for family, ways in library.ways().items():
+            assert len(found & set(ways)) >= 0.5 * len(ways), family
+
+
+class TestHeldOut:
+    """What is held out to measure on shares neither names, nor layouts, nor ways with what is shown."""
+
+    @staticmethod
+    def kinds(deliveries: list[HospitalDelivery]) -> set[tuple[str | None, Style]]:
+        return {(note.note_type, d.styles[note.note_id]) for d in deliveries for note in d.notes}
+
+    def test_held_out_notes_are_of_a_held_out_type_or_style(self, parts: dict[Part, list[HospitalDelivery]]) -> None:
+        for kind, style in self.kinds(parts[Part.HELD_OUT]):
+            assert kind in HELD_OUT_TYPES or style in HELD_OUT_STYLES
+        for kind, style in self.kinds(parts[Part.SHOWN]):
+            assert kind not in HELD_OUT_TYPES
+            assert style not in HELD_OUT_STYLES
+        assert not self.kinds(parts[Part.HELD_OUT]) & self.kinds(parts[Part.SHOWN])
+        assert {kind for kind, _ in self.kinds(parts[Part.HELD_OUT])} >= HELD_OUT_TYPES
+        assert {style for _, style in self.kinds(parts[Part.HELD_OUT])} >= HELD_OUT_STYLES
+
+    @pytest.mark.parametrize("part", list(Part))
+    def test_gold_is_exact_in_every_part(self, parts: dict[Part, list[HospitalDelivery]], part: Part) -> None:
+        for delivery in parts[part]:
+            for note in delivery.notes:
+                gold, end = delivery.gold[note.note_id], 0
+                assert any(span.label is Label.PATIENT for span in gold)
+                for span in gold:
+                    assert end <= span.start < span.end <= len(note.text)
+                    assert not note.text[span.start - 1 : span.start].isalpha()
+                    end = span.end
+
+    def test_no_way_of_writing_is_in_both(self, parts: dict[Part, list[HospitalDelivery]]) -> None:
+        shown, held = (
+            {way for d in parts[part] for ways in d.ways.values() for way in ways if way}
+            for part in (Part.SHOWN, Part.HELD_OUT)
+        )
+        assert shown
+        assert held
+        assert not shown & held
+
+    def test_the_split_leaves_half_of_the_ways_to_each(self) -> None:
+        for ways in library.ways().values():
+            assert 0.35 < sum(map(is_held_out_way, ways)) / len(ways) < 0.65
+
+    @pytest.mark.parametrize(
+        ("part", "share"), [(Part.WHOLE, Share.HOSPITAL), (Part.SHOWN, Share.HOSPITAL), (Part.HELD_OUT, Share.HELD_OUT)]
+    )
+    def test_names_are_of_the_part_s_share(
+        self, parts: dict[Part, list[HospitalDelivery]], part: Part, share: Share
+    ) -> None:
+        topics = parts[part][0].topics
+        known = {name for name, _ in library.pairs("first_common_words")}
+        firsts = {row.first_name or "" for row in (*topics.patients.values(), *topics.providers.values())}
+        assert len(firsts) > 50
+        assert {share_of(name) for name in firsts - known} == {share}
+
+    def test_types_styles_and_names_can_be_chosen(self) -> None:
+        spec = HospitalSpec(
+            notes=40, note_types=("nursing note", "e-mail"), styles=(Style.TERSE,), names=Share.TRAINING
+        )
+        deliveries = list(generate(spec))
+        assert self.kinds(deliveries) <= {("nursing note", Style.TERSE), ("e-mail", Style.TERSE)}
+        assert spec.name_share is Share.TRAINING
+
+    def test_what_leaves_nothing_is_refused(self) -> None:
+        with pytest.raises(DeidError, match="note_types"):
+            HospitalSpec(note_types=("horoscope",))
+        with pytest.raises(DeidError, match="styles"):
+            list(generate(HospitalSpec(notes=40, part=Part.SHOWN, note_types=("e-mail",))))
+
+
+class TestTopics:
+    def test_most_patients_have_relatives_on_file_and_some_have_none(self, deliveries: list[HospitalDelivery]) -> None:
+        rows = list(deliveries[0].topics.patients.values())
+        known = [row.relatives.split("; ") for row in rows if row.relatives]
+        assert 0.7 < len(known) / len(rows) < 0.97
+        assert all(len(name.split()) >= 2 for names in known for name in names)
+        assert {len(names) for names in known} == {1, 2}
+
+    def test_newborns_have_their_mother(self, deliveries: list[HospitalDelivery]) -> None:
+        patients = deliveries[0].topics.patients
+        children = [row for row in patients.values() if row.mother_id]
+        assert children
+        for child in children:
+            mother = patients[child.mother_id or ""]
+            assert mother.sex == "F"
+            assert (mother.street, mother.last_name) == (child.street, child.last_name)
+
+    def test_providers_have_telephones(self, deliveries: list[HospitalDelivery]) -> None:
+        rows = deliveries[0].topics.providers.values()
+        assert 0.8 < sum(row.phone is not None for row in rows) / len(rows) < 1
+
+
 class TestDeliveries:
     def test_the_first_holds_the_bulk(self, deliveries: list[HospitalDelivery]) -> None:
         first, second = deliveries
         assert len(first.notes) > 4 * len(second.notes)
         assert not first.withdrawals
 
-    def test_at_least_four_note_types_in_each(self, deliveries: list[HospitalDelivery]) -> None:
-        for delivery in deliveries:
-            assert {n.note_type for n in delivery.notes} == set(NOTE_TYPES)
-        assert set(NOTE_TYPES) >= {"progress note", "discharge summary", "telephone encounter", "referral letter"}
+    def test_every_note_type_and_style_in_the_first(self, deliveries: list[HospitalDelivery]) -> None:
+        first, second = deliveries
+        assert {n.note_type for n in first.notes} == set(NOTE_TYPES)
+        assert set(first.styles.values()) == set(Style)
+        assert len({n.note_type for n in second.notes}) >= 6
 
     def test_the_second_corrects_notes_of_the_first(self, deliveries: list[HospitalDelivery]) -> None:
         before, after = map(texts, deliveries)
@@ -322,14 +449,14 @@ class TestProse:
     @pytest.mark.parametrize(
         ("slip", "pattern"),
         [
-            ("left-over notation", r"[{}]|\[\[|\]\]|<[a-z]|\\n"),
+            ("left-over notation", r"[{}]|\[\[|\]\]|<[a-z !-]+>|\\n"),
             ("doubled title", r"(Dr\. ){2}|Dr\. [^\n]{0,40}, (MD|DO)\b(?!,? who)|M(r|s|rs)\. (Mr|Ms|Mrs|Dr)\."),
-            ("title without a name", r"\b(Mr|Ms|Mrs)\.( [,.;]|\n)|\bDr\. [,;]"),
+            ("title without a name", r"\b(Mr|Ms|Mrs)\.( [,.;]|\n\W)|\bDr\. [,;]"),
             ("space before punctuation", r"[a-z] [.;:](\s|$)"),
-            ("doubled punctuation", r"[,;:.]{2,}"),
+            ("doubled punctuation", r"[,;]{2,}|(?<!db8):[,;:]|\.[;.]|[,;:]\."),
             ("space at the end of a line", r" \n"),
-            ("wrong article", r"\ba (8\d?|11|18)-(year|month|day)|\ban ([1-79]|9\d|1[0-79])-(year|month|day)"),
-            ("empty bullet", r"\n- ?\n|\n\d\. ?\n"),
+            ("wrong article", r"\ba (8\d?|11|18)-(year|month|day)|\ban ([1-79]|9\d|1[02-79])-(year|month|day)"),
+            ("empty bullet", r"\n- ?\n|\n\d\. ?\n\d"),
             ("age of nothing", r"\b0-(day|month|year)-old"),
         ],
     )
@@ -357,13 +484,14 @@ class TestNumbersThatCannotBeReal:
     def test_telephones_are_reserved_for_fiction(self, deliveries: list[HospitalDelivery]) -> None:
         for surface in surfaces(deliveries, Label.PHONE) + surfaces(deliveries, Label.FAX):
             digits = re.sub(r"\D", "", surface)
-            pager, short = len(digits) == 5, len(digits) in (7, 9)
-            assert pager or short or re.fullmatch(r"\d{3}55501\d\d", digits)
+            pager, short = len(digits) == 5, len(digits) in (4, 7, 9)
+            # In front there may be the country, and behind an extension.
+            assert pager or short or re.fullmatch(r"1?\d{3}55501\d\d\d{0,4}", digits)
 
     def test_social_security_numbers_were_never_issued(self, deliveries: list[HospitalDelivery]) -> None:
         for surface in surfaces(deliveries, Label.SSN):
             # Areas 9xx are not SSNs, and groups below 50 are not ITINs.
-            assert re.fullmatch(r"9\d\d-[0-4]\d-\d{4}", surface)
+            assert re.fullmatch(r"9\d\d[0-4]\d\d{4}|\d{4}", re.sub(r"\D", "", surface))
 
     def test_npis_pass_their_checksum(self, deliveries: list[HospitalDelivery]) -> None:
         npis = [p.npi for p in deliveries[0].topics.providers.values() if p.npi]
@@ -374,8 +502,8 @@ class TestNumbersThatCannotBeReal:
 
     def test_mail_and_web_lie_under_reserved_names(self, deliveries: list[HospitalDelivery]) -> None:
         for surface in surfaces(deliveries, Label.EMAIL) + surfaces(deliveries, Label.URL):
-            assert re.search(r"\bexample\.(com|org|net)\b", surface)
+            assert re.search(r"\bexample\.(com|org|net)\b", surface.lower())
 
     def test_addresses_of_machines_are_for_documentation(self, deliveries: list[HospitalDelivery]) -> None:
         for surface in surfaces(deliveries, Label.IPADDR):
-            assert surface.startswith(("192.0.2.", "198.51.100.", "203.0.113."))
+            assert surface.startswith(("192.0.2.", "198.51.100.", "203.0.113.", "2001:db8::"))

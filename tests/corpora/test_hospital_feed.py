@@ -9,10 +9,15 @@ from hashlib import sha256
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
+from deid_platform.cli import app
 from deid_platform.corpora.files import FilesFeed
 from deid_platform.corpora.gold import read_gold
-from deid_platform.corpora.hospital import HospitalSpec, generate, write
+from deid_platform.corpora.hospital import HELD_OUT_STYLES, Document, HospitalSpec, deliveries, generate, write
+from deid_platform.corpora.hospital.deliveries import NotePlan, document
+from deid_platform.corpora.hospital.people import Institution
+from deid_platform.corpora.hospital.selection import is_held_out_way
 from deid_platform.errors import DeidError
 from deid_platform.notes import Note, Topics
 
@@ -102,6 +107,32 @@ def test_topics_have_the_columns_of_the_data_model(written: tuple[Path, Path]) -
     assert all(len(row["zip"]) == 5 for row in rows)
 
 
+def test_notes_are_made_one_by_one_as_they_are_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[str] = []
+
+    def counted(place: Institution, note: NotePlan) -> Document:
+        made.append(note.note_id)
+        return document(place, note)
+
+    monkeypatch.setattr(deliveries, "document", counted)
+    first = next(deliveries.plans(HospitalSpec(notes=400)))
+    notes = deliveries.documents(first)
+    assert len(first.notes) > 300
+    assert made == []
+    for _ in range(3):
+        next(notes)
+    assert made == [plan.note_id for plan in first.notes[:3]]
+
+
+def test_gold_says_the_style_and_the_way_of_each_identifier(written: tuple[Path, Path]) -> None:
+    expected = next(generate(SPEC))
+    with gzip.open(written[1] / f"{expected.watermark}.jsonl.gz", "rt", encoding="utf-8") as lines:
+        for line in lines:
+            row = json.loads(line)
+            assert row["style"] == expected.styles[row["note_id"]]
+            assert tuple(row["ways"]) == expected.ways[row["note_id"]]
+
+
 def test_progress_reaches_the_end_of_each_delivery(tmp_path: Path) -> None:
     calls: list[tuple[int, int]] = []
     write(
@@ -112,3 +143,18 @@ def test_progress_reaches_the_end_of_each_delivery(tmp_path: Path) -> None:
     )
     assert [done for done, of in calls if done == of] == [len(d.notes) for d in generate(SPEC)]
     assert all(done <= of for done, of in calls)
+
+
+def test_the_command_writes_the_held_out_part_alone(tmp_path: Path) -> None:
+    config = tmp_path / "deid.toml"
+    config.write_text(
+        'site = "north"\nprofile = "demo"\n[feeds.hospital]\npath = "in"\ngold = "gold"\ndemonstration = true\n'
+    )
+    done = CliRunner().invoke(app, ["hospital", "--held-out", "--notes", "60", "--config", str(config)])
+    assert done.exit_code == 0
+    with gzip.open(tmp_path / "gold" / "2026-01-05.jsonl.gz", "rt", encoding="utf-8") as lines:
+        rows = [json.loads(line) for line in lines]
+    ways = {way for row in rows for way in row["ways"] if way}
+    assert ways
+    assert all(is_held_out_way(way) for way in ways)
+    assert {row["style"] for row in rows} >= HELD_OUT_STYLES

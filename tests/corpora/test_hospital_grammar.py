@@ -9,10 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deid_platform.corpora.hospital import dates, identifiers, library, slots
+from deid_platform.corpora.hospital import Style, dates, forms, identifiers, library, slots
 from deid_platform.corpora.hospital.dice import Dice
-from deid_platform.corpora.hospital.grammar import Choice, Draw, Mark, Number, Page, Slot, Template, Text, parse
+from deid_platform.corpora.hospital.grammar import Choice, Copy, Draw, Form, Mark, Number, Slot, Template, Text, parse
+from deid_platform.corpora.hospital.page import Page
 from deid_platform.corpora.hospital.slots import misspelt
+from deid_platform.corpora.hospital.spec import NOTE_TYPES, Shape
 from deid_platform.errors import DeidError
 from deid_platform.labels import Label
 from deid_platform.notes import Note
@@ -24,7 +26,7 @@ def templates() -> Iterator[tuple[str, Template]]:
     for name, pool in library.pools().items():
         yield from ((name, template) for template in pool)
     for name, styles in library.layouts().items():
-        yield from ((name, line) for style in styles for line in style)
+        yield from ((name, line) for layout in styles for line in layout.lines)
 
 
 class TestNotation:
@@ -40,6 +42,11 @@ class TestNotation:
             ("{@hpi/more}", Draw("hpi/more", False, 1, 1, "spaces", 100)),
             ("{@~x}", Draw("x", True, 1, 1, "spaces", 100)),
             ("{@x*2-4;bullets?30}", Draw("x", False, 2, 4, "bullets", 30)),
+            ("{patient~L, F M}", Form("patient", "L, F M", None)),
+            ("{past~Mon D 'YY|caps}", Form("past", "Mon D 'YY", "caps")),
+            ("{site.phone~(###) ###-#### x$$}", Form("site.phone", "(###) ###-#### x$$", None)),
+            ("{<}", Copy("<")),
+            ("{<>}", Copy("<>")),
         ],
     )
     def test_each_form_reads(self, line: str, op: object) -> None:
@@ -50,7 +57,13 @@ class TestNotation:
         assert template.guard == {"adult", "male"}
         assert template.ops == (Text("The "), Mark(True), Text("Foley"), Mark(False), Text("\nis out"))
 
-    @pytest.mark.parametrize("line", ["{}", "{a b}", "{@}", "{@x*}", "[[open", "closed]]", "[[a [[b]] c]]", "{x|bold}"])
+    def test_a_guard_may_name_the_shape_of_what_follows(self) -> None:
+        template = parse("<adult !holiday> Since {day.holiday}")
+        assert (template.guard, template.shape) == ({"adult"}, Shape.HOLIDAY)
+
+    @pytest.mark.parametrize(
+        "line", ["<!no-such-shape> x", "{}", "{a b}", "{@}", "{@x*}", "[[open", "closed]]", "[[a [[b]] c]]", "{x|bold}"]
+    )
     def test_what_does_not_parse_is_refused(self, line: str) -> None:
         with pytest.raises(DeidError, match="template-invalid"):
             parse(line)
@@ -63,6 +76,8 @@ class TestShippedProse:
             for op in template.ops:
                 if isinstance(op, Slot):
                     assert op.name in rules, where
+                if isinstance(op, Form):
+                    assert forms.rule(op.name, op.pattern).label, where
                 if isinstance(op, Draw) and "." not in op.pool:
                     assert op.pool in pools, where
                 if isinstance(op, Draw) and "." in op.pool:
@@ -77,6 +92,7 @@ class TestShippedProse:
                     inside = op.begins
                 elif isinstance(op, Slot) and inside:
                     assert rules[op.name].label is None, where
+                assert not (isinstance(op, Form) and inside), where
 
     def test_there_is_enough_of_it(self) -> None:
         pools = library.pools()
@@ -84,11 +100,54 @@ class TestShippedProse:
         for family in ("call/", "letter/", "course/"):
             shared = ("hpi/", "eponym/", "rare/", "plan", "labs", "exam", "meds")
             assert sum(len(pool) for name, pool in pools.items() if name.startswith((family, *shared))) >= 60
-        assert len(library.words("first_female")) >= 150
-        assert len(library.words("first_male")) >= 150
-        assert len(library.words("surnames")) >= 300
+        assert sum(len(pool) for name, pool in pools.items() if name.startswith("confuse/")) >= 130
         assert len(library.cities()) >= 80
-        assert {len(styles) >= 2 for styles in library.layouts().values()} == {True}
+
+    def test_there_are_twelve_note_types_and_more_in_five_houses_of_style(self) -> None:
+        assert len(set(NOTE_TYPES)) >= 12
+        assert set(Style) == {layout.style for of in library.layouts().values() for layout in of}
+        assert len(Style) == 5
+        for of in library.layouts().values():
+            assert {layout.style for layout in of} == set(Style)
+
+    @pytest.mark.parametrize("family", library.WAY_FAMILIES)
+    def test_each_kind_of_identifier_is_written_in_150_ways(self, family: str) -> None:
+        ways = library.ways()[family]
+        assert len(set(ways)) == len(ways) >= 150
+
+    @pytest.mark.parametrize(
+        ("family", "labels"),
+        [
+            ("names", {Label.PATIENT, Label.DOCTOR}),
+            ("dates", {Label.DATE}),
+            ("places", {Label.STREET, Label.CITY, Label.STATE, Label.ZIP, Label.COUNTRY, Label.LOCATION_OTHER,
+                        Label.HOSPITAL, Label.ORGANIZATION}),
+            ("identifiers", set(Label) - {Label.PATIENT, Label.DOCTOR, Label.DATE, Label.STREET, Label.CITY}),
+        ],
+    )  # fmt: skip
+    def test_every_way_holds_an_identifier_of_its_kind(self, family: str, labels: set[Label]) -> None:
+        rules = slots.rules()
+        for pool in library.pools().values():
+            for template in pool:
+                if (template.way or "").startswith(f"{family}: "):
+                    planted = {forms.rule(op.name, op.pattern).label for op in template.ops if isinstance(op, Form)}
+                    planted |= {rules[op.name].label for op in template.ops if isinstance(op, Slot)}
+                    assert planted & labels, template.way
+
+    @pytest.mark.parametrize(
+        ("family", "surfaces"), [("names", 60), ("dates", 110), ("places", 50), ("identifiers", 100)]
+    )
+    def test_they_differ_in_the_identifier_itself_not_in_its_context_alone(self, family: str, surfaces: int) -> None:
+        rules, found = slots.rules(), set()
+        for template in (template for pool in library.pools().values() for template in pool):
+            if not (template.way or "").startswith(f"{family}: "):
+                continue
+            for op in template.ops:
+                if isinstance(op, Form):
+                    found.add((forms.rule(op.name, op.pattern).label, op.pattern, op.case))
+                elif isinstance(op, Slot) and rules[op.name].label:
+                    found.add((rules[op.name].label, op.name, op.case))
+        assert len(found) >= surfaces
 
     def test_every_eponymous_surname_has_its_eponym(self) -> None:
         for surname in library.words("surnames_eponyms"):
@@ -145,6 +204,41 @@ class TestPage:
         assert made.note.text == "a\r\nb\r\nAnn"
         assert (made.gold[0].start, made.gold[0].end) == (6, 9)
 
+    def test_what_is_copied_forward_is_planted_again(self) -> None:
+        page = Page()
+        page.put("Old: ")
+        page.copy("<")
+        page.put("Ann", Label.PATIENT, Shape.PATIENT_COMMON_WORD, "a way")
+        page.put(" has ")
+        page.term(begins=True)
+        page.put("gout")
+        page.term(begins=False)
+        page.copy(">")
+        page.put(". New: ")
+        page.copy("<>")
+        made = page.document(Note("N1", ""))
+        assert made.note.text == "Old: Ann has gout. New: Ann has gout"
+        assert [(s.start, s.end) for s in made.gold] == [(5, 8), (24, 27)]
+        assert [made.note.text[a:b] for a, b in made.clinical] == ["gout", "gout"]
+        assert made.ways == ("a way", "a way")
+        assert made.shapes == (Shape.PATIENT_COMMON_WORD,) * 2
+
+    @given(st.lists(st.text("ab ", min_size=1, max_size=30), max_size=6), st.integers(8, 20))
+    def test_breaking_lines_moves_no_place(self, lines: list[str], width: int) -> None:
+        page, plain = Page(width=width), Page()
+        for each in (page, plain):
+            each.put("\n".join(lines))
+        broken, whole = (each.document(Note("N1", "")).note.text for each in (page, plain))
+        assert broken.replace("\n", " ") == whole.replace("\n", " ")
+
+    def test_a_long_line_is_broken_before_the_width(self) -> None:
+        page = Page(width=12)
+        page.put("seen by Dr. ")
+        page.put("Ann Lee", Label.DOCTOR)
+        made = page.document(Note("N1", ""))
+        assert made.note.text == "seen by Dr.\nAnn Lee"
+        assert made.note.text[made.gold[0].start : made.gold[0].end] == "Ann Lee"
+
 
 class TestDice:
     def test_the_sequence_is_fixed(self) -> None:
@@ -188,6 +282,40 @@ class TestDates:
     @pytest.mark.parametrize(("day", "ordinal"), [(1, "1st"), (2, "2nd"), (3, "3rd"), (11, "11th"), (22, "22nd")])
     def test_ordinals(self, day: int, ordinal: str) -> None:
         assert dates.WAYS["day"](date(2025, 1, day), Dice(1)) == ordinal
+
+
+class TestForms:
+    @pytest.mark.parametrize(
+        ("pattern", "written"),
+        [
+            ("M/D/YY", "3/4/25"), ("MMDDYYYY", "03042025"), ("DDMonYY", "04Mar25"),
+            ("Month Do, YYYY", "March 4th, 2025"), ("D.Rom.YYYY", "4.III.2025"),
+            ("Word of Month", "fourth of March"), ("Mon 'YY", "Mar '25"),
+        ],
+    )  # fmt: skip
+    def test_dates(self, pattern: str, written: str) -> None:
+        parts = dates.parts(date(2025, 3, 4))
+        assert forms.DATE_TOKEN.sub(lambda match: parts[match[0]], pattern) == written
+
+    @pytest.mark.parametrize(
+        ("token", "name", "written"),
+        [
+            ("J", "O'Brien", "OBrien"), ("J", "de la Cruz", "delaCruz"), ("J", "Smith-Jones", "SmithJones"),
+            ("S", "Smith-Jones", "Smith Jones"), ("P", "Smith-Jones", "Smith"), ("A", "Muñoz", "Munoz"),
+            ("A", "Wałęsa", "Walesa"), ("H", "Lindqvist", "Lind-\nqvist"), ("B", "Lindqvist", "Lind qvist"),
+            ("h", "Lindqvist", "Lind\N{SOFT HYPHEN}qvist"), ("C", "O'Lee", "O-L-E-E"), ("O", "Palmer", "Pa1mer"),
+            ("O", "Homer", "H0mer"), ("l", "de la Cruz", "C"), ("l", "Smith", "S"),
+        ],
+    )  # fmt: skip
+    def test_parts_of_a_name(self, token: str, name: str, written: str) -> None:
+        assert forms.part(token, forms.Person("Ann", name), Dice(1)) == written
+
+    @pytest.mark.parametrize(
+        ("name", "pattern"), [("nobody", "L"), ("patient", "..."), ("patient", "Q"), ("past", "-"), ("site.phone", "-")]
+    )
+    def test_what_means_nothing_is_refused(self, name: str, pattern: str) -> None:
+        with pytest.raises(DeidError, match="template-invalid"):
+            forms.rule(name, pattern)
 
 
 def test_drug_licence_numbers_pass_their_checksum() -> None:

@@ -108,4 +108,7 @@ def test_a_missing_list_of_medical_terms_is_refused_by_key_name(tmp_path: Path) 
     for use in (DetectorSpec.build, lambda s: s.detector_digest):
         with pytest.raises(DeidError) as refused:
             use(spec)
-        assert (refused.value.code, refused.value.ref) == (Code.SETTINGS_INVALID, "medical_terms")
+        assert (refused.value.code, refused.value.ref) == (
+            Code.SETTINGS_INVALID,
+            "dictionaries.medical_terms: missing.txt",
+        )

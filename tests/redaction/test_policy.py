@@ -10,8 +10,16 @@ import pytest
 from deid_platform.errors import Code, DeidError
 from deid_platform.labels import HIPAA_IDENTIFIER, Label
 from deid_platform.redaction.pages import policies_markdown
-from deid_platform.redaction.policy import Action, NoteDateRule, load_policy, parse_policy, policy_names
+from deid_platform.redaction.policy import Action, NoteDateRule, Policy, load_policy, parse_policy, policy_names
 
+LEGAL_BASIS = {
+    "safe_harbor": "164.514(b)(2)",
+    "safe_harbor_plus_providers": "164.514(b)(2)",
+    "surrogate": "164.514(b)(1)",
+    "patient_only": "164.514(b)(1)",
+    "limited_dataset": "164.514(e)",
+    "gdpr_it": "2016/679",
+}
 SAFE_HARBOR = (resources.files("deid_platform.redaction") / "policies" / "safe_harbor.yaml").read_text(encoding="utf-8")
 
 
@@ -21,12 +29,84 @@ def changed(old: str, new: str) -> bytes:
 
 
 def test_the_shipped_policies_load_under_their_own_names():
-    assert policy_names() == ("safe_harbor", "safe_harbor_plus_providers")
-    for name in policy_names():
+    assert policy_names() == tuple(sorted(LEGAL_BASIS))
+    for name, basis in LEGAL_BASIS.items():
         policy = load_policy(name)
         assert policy.name == name
-        assert "164.514(b)(2)" in policy.legal_basis
+        assert basis in policy.legal_basis
         assert set(policy.labels) == set(Label)
+
+
+def kept(policy: Policy) -> set[Label]:
+    return {label for label in Label if policy.labels[label] is Action.KEEP}
+
+
+def test_surrogate_puts_a_stand_in_for_all_that_hipaa_lists_and_moves_dates_everywhere():
+    policy = load_policy("surrogate")
+    assert policy.uses_surrogates
+    assert policy.shifts_dates
+    assert policy.note_date is NoteDateRule.SHIFT
+    assert kept(policy) == {Label.PROFESSION, Label.COUNTRY}
+    assert policy.labels[Label.AGE] is Action.AGE90
+    tags = {label for label in Label if policy.labels[label] is Action.TAG}
+    assert tags == {Label.LOCATION_OTHER, Label.BIOID}
+
+
+def test_patient_only_leaves_providers_clinics_and_ages_and_of_a_birth_its_year():
+    policy = load_policy("patient_only")
+    assert {Label.DOCTOR, Label.USERNAME, Label.HOSPITAL, Label.PROFESSION, Label.AGE} <= kept(policy)
+    assert policy.labels[Label.DATE] is Action.BIRTH_YEAR
+    patients_own = {Label.PATIENT, Label.STREET, Label.PHONE, Label.SSN, Label.MEDICALRECORD, Label.HEALTHPLAN}
+    assert all(policy.labels[label] is Action.TAG for label in patients_own)
+    assert not policy.limited
+
+
+def test_a_limited_data_set_keeps_dates_ages_town_state_and_zip_and_no_direct_identifier():
+    policy = load_policy("limited_dataset")
+    places = {Label.CITY, Label.STATE, Label.ZIP, Label.COUNTRY}
+    assert kept(policy) == {Label.DATE, Label.AGE, Label.PROFESSION, *places}
+    assert all(policy.labels[label] is Action.TAG for label in set(Label) - kept(policy))
+    assert policy.limited
+    assert policy.note_date is NoteDateRule.KEEP
+    assert [name for name in policy_names() if load_policy(name).limited] == ["limited_dataset"]
+
+
+def test_gdpr_it_removes_ages_and_dates_whole_and_says_that_the_rest_is_personal_data_still():
+    policy = load_policy("gdpr_it")
+    assert set(policy.labels.values()) == {Action.TAG}
+    assert policy.note_date is NoteDateRule.DROP
+    assert "remains personal data" in policy.description
+
+
+@pytest.mark.parametrize("name", LEGAL_BASIS)
+def test_a_policy_that_moves_dates_shows_no_true_one_beside_them(name: str):
+    policy = load_policy(name)
+    shifted = {policy.labels[Label.DATE] is Action.SURROGATE, policy.note_date is NoteDateRule.SHIFT}
+    assert len(shifted) == 1
+
+
+@pytest.mark.parametrize("name", LEGAL_BASIS)
+@pytest.mark.parametrize("rule", NoteDateRule)
+@pytest.mark.parametrize("action", ["tag", "keep", "year", "birth_year", "surrogate"])
+def test_only_what_tells_no_shift_can_be_combined(name: str, rule: NoteDateRule, action: str):
+    path = resources.files("deid_platform.redaction") / "policies" / f"{name}.yaml"
+    shipped = load_policy(name)
+    source = path.read_text(encoding="utf-8")
+    source = source.replace(f"  DATE: {shipped.labels[Label.DATE].value}\n", f"  DATE: {action}\n")
+    source = source.replace(f"note_date: {shipped.note_date.value}", f"note_date: {rule.value}")
+    allowed = {
+        "tag": {"year", "shift", "drop"},
+        "keep": {"keep"},
+        "year": {"year", "drop"},
+        "birth_year": {"year", "drop"},
+        "surrogate": {"shift", "drop"},
+    }
+    if rule.value in allowed[action]:
+        assert parse_policy(source.encode()).note_date is rule
+        return
+    with pytest.raises(DeidError) as caught:
+        parse_policy(source.encode())
+    assert caught.value.ref == "structured.note_date"
 
 
 def test_safe_harbor_removes_every_identifier_that_hipaa_lists():
@@ -51,6 +131,8 @@ def test_plus_providers_adds_the_five_categories_of_paper_001():
         (changed("  PATIENT: tag\n", "  PATIENT: burn\n"), "labels.PATIENT"),
         (changed("  PATIENT: tag\n", "  PATIENT: year\n"), "labels.PATIENT"),
         (changed("  ZIP: zip3\n", "  ZIP: age90\n"), "labels.ZIP"),
+        (changed("  AGE: age90\n", "  AGE: surrogate\n"), "labels.AGE"),
+        (changed("  ZIP: zip3\n", "  ZIP: birth_year\n"), "labels.ZIP"),
         (changed("  PATIENT: tag\n", "  PATIENT: [tag]\n"), "labels.PATIENT"),
         (changed("note_date: year", "note_date: month"), "structured.note_date"),
         (changed("structured:\n  note_date: year\n", ""), "policy.structured is missing"),
@@ -127,6 +209,14 @@ def test_the_restricted_zip_list_is_the_seventeen_areas_of_the_2000_census():
     areas = [line for line in lines if not line.startswith("#")]
     assert len(areas) == 17
     assert all(len(area) == 3 and area.isdigit() for area in areas)
+
+
+def test_a_policy_with_stand_ins_follows_the_pools_that_they_are_drawn_from(monkeypatch: pytest.MonkeyPatch):
+    names = ("surrogate", "safe_harbor")
+    before = [load_policy(name).digest for name in names]
+    monkeypatch.setattr("deid_platform.surrogates.pools.POOLS_VERSION", "another")
+    after = [load_policy(name).digest for name in names]
+    assert [a == b for a, b in zip(before, after, strict=True)] == [False, True]
 
 
 def test_the_page_in_docs_is_the_generated_one():

@@ -31,7 +31,7 @@ class Scripted(LocalEngine):
 
     __slots__ = ("asked", "script")
 
-    def detect(self, spec, notes, *, on_batch=None):
+    def detect(self, spec, notes, *, on_batch=None, on_reuse=None):
         for index, note in enumerate(notes):
             self.asked.append(note.note_id)
             found = self.script.get(note.note_id, ())
@@ -209,5 +209,6 @@ def test_the_manifest_tells_counts_digests_and_nothing_of_a_note(site, deliver, 
     meta = site.store.manifest("deid/redacted_notes", delivery.key).meta
     assert meta["counts"]["clean"] == 3
     assert meta["inputs"] == "topics"
+    assert meta["template_text"]["paragraphs"] == 3
     assert meta["release"] == site.release
     assert "Quillfeather" not in str(meta)

@@ -328,6 +328,7 @@ def test_the_summary_tells_the_way_of_every_delivery(site) -> None:
     page = summary_markdown(found)
     assert "missing: expectations" in page
     assert "recall on your notes: not measured" in page
+    assert "of characters reused, about" in page
 
 
 def test_a_delivery_of_refused_corrections_alone_hides_and_is_then_an_error(site, deliver, take_in, redacted) -> None:

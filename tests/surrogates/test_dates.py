@@ -3,11 +3,13 @@
 import hashlib
 from datetime import date, timedelta
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from deid_platform.keys import Keyring
-from deid_platform.surrogates.dates import shift_days, shifted
+from deid_platform.notes import Note, Patient, Topics
+from deid_platform.surrogates.dates import note_shift_days, shift_days, shift_scope, shifted
 
 KEYRING = Keyring(hashlib.sha256(b"one").digest(), site="test")
 OTHER = Keyring(hashlib.sha256(b"another").digest(), site="test")
@@ -34,7 +36,7 @@ def test_another_secret_shifts_otherwise():
 
 @given(DAYS, DAYS, st.text(max_size=10))
 def test_weekdays_stay_true_and_intervals_exact(one: date, two: date, patient_id: str):
-    moved = [shifted(KEYRING, day, patient_id=patient_id, note_id=f"n{day}") for day in (one, two)]
+    moved = [shifted(KEYRING, None, Note(f"n{day}", "", patient_id, note_date=day)) for day in (one, two)]
     assert moved[0].weekday() == one.weekday()
     assert moved[1] - moved[0] == two - one
     assert moved[0] - one == timedelta(days=shift_days(KEYRING, patient_id))
@@ -42,20 +44,57 @@ def test_weekdays_stay_true_and_intervals_exact(one: date, two: date, patient_id
 
 def test_notes_without_a_patient_move_by_themselves():
     day = date(2020, 1, 15)
-    moved = {shifted(KEYRING, day, patient_id=None, note_id=f"n{i}") for i in range(30)}
+    moved = {shifted(KEYRING, None, Note(f"n{i}", "", note_date=day)) for i in range(30)}
     assert len(moved) > 10
     assert day not in moved
     # The same string as a patient's id and as a note's id are two things.
     both = [
         (
-            shifted(KEYRING, day, patient_id=f"x{i}", note_id="n"),
-            shifted(KEYRING, day, patient_id=None, note_id=f"x{i}"),
+            shifted(KEYRING, None, Note("n", "", f"x{i}", note_date=day)),
+            shifted(KEYRING, None, Note(f"x{i}", "", note_date=day)),
         )
         for i in range(10)
     ]
     assert any(a != b for a, b in both)
 
 
-def test_where_the_calendar_ends_there_is_no_shifted_date():
-    ends = [shifted(KEYRING, day, patient_id=f"p{i}", note_id="n") for i in range(20) for day in (date.min, date.max)]
+def test_where_the_calendar_ends_and_where_there_is_no_date_there_is_no_shifted_one():
+    ends = [
+        shifted(KEYRING, None, Note("n", "", f"p{i}", note_date=day)) for i in range(20) for day in (date.min, date.max)
+    ]
     assert None in ends
+    assert shifted(KEYRING, None, Note("n", "", "p1")) is None
+
+
+MOTHERS = {
+    "alone": (Patient("alone"),),
+    "newborn": (Patient("newborn", mother_id="mother"), Patient("mother")),
+    "twin": (Patient("twin", mother_id="mother"),),
+    "of a mother": (Patient("mother", mother_id="grandmother"), Patient("newborn", mother_id="mother")),
+    "unlinked since": (Patient("newborn", mother_id="mother"), Patient("newborn")),
+    "circle": (Patient("a", mother_id="b"), Patient("b", mother_id="c"), Patient("c", mother_id="b")),
+    "own mother": (Patient("a", mother_id="a"),),
+}
+
+
+@pytest.mark.parametrize(
+    ("rows", "patient_id", "scope"),
+    [
+        ("alone", "alone", "alone"),
+        ("alone", "unknown", "unknown"),
+        ("newborn", "newborn", "mother"),
+        ("newborn", "mother", "mother"),
+        ("twin", "twin", "mother"),  # whose own row has not come
+        ("of a mother", "newborn", "grandmother"),
+        ("unlinked since", "newborn", "mother"),
+        ("circle", "a", "b"),
+        ("circle", "b", "b"),
+        ("circle", "c", "b"),
+        ("own mother", "a", "a"),
+    ],
+)
+def test_a_newborn_moves_with_the_mother(rows: str, patient_id: str, scope: str):
+    topics = Topics.of(patients=MOTHERS[rows])
+    assert shift_scope(topics, patient_id) == scope
+    assert note_shift_days(KEYRING, topics, Note("n", "", patient_id)) == shift_days(KEYRING, scope)
+    assert shift_scope(None, patient_id) == patient_id

@@ -41,6 +41,7 @@ MARKER = "Zyxwarren Quillfeather"
 DELIVERY = Delivery("clinic", "1")
 YEARS = load_policy("safe_harbor")
 SHIFTED = dataclasses.replace(YEARS, note_date=NoteDateRule.SHIFT)
+LIMITED = dataclasses.replace(YEARS, note_date=NoteDateRule.KEEP)
 UNDATED = dataclasses.replace(YEARS, note_date=NoteDateRule.DROP)
 TYPES = ("progress", "discharge")
 
@@ -352,6 +353,8 @@ def test_shifted_dates_lie_within_reach_of_a_shift(desk: Desk) -> None:
         (YEARS, None, date(2020, 3, 2), False),
         (SHIFTED, None, date(2020, 3, 2), True),
         (SHIFTED, 2020, date(2020, 3, 2), False),
+        (LIMITED, None, date(2020, 3, 2), True),
+        (LIMITED, 2020, date(2020, 3, 2), False),
         (UNDATED, None, None, True),
         (UNDATED, 2020, None, False),
     ],

@@ -26,6 +26,7 @@ TABLES = (
     "research.number",
     "research.notes",
     "omop.note",
+    "limited.notes",
     "quality.score",
     "quality.scores",
     "ctl.profile",
@@ -49,6 +50,7 @@ VIEWS = (
     "research.absent_patient",
     "research.notes",
     "omop.note",
+    "limited.notes",
     "quality.scores",
     "ctl.granted",
 )
@@ -99,6 +101,7 @@ def statement(action: str, table: str) -> str:
         "research.retraction": "text_digest",
         "research.number": "number",
         "omop.note": "note_text",
+        "limited.notes": "text",
         "ctl.project": "purpose",
         "ctl.project_grant": "site",
         "ctl.project_member": "login",
@@ -135,7 +138,7 @@ def test_only_what_is_allowed_passes(shared_scene, role, table):
 
 
 CALLS = {
-    "ctl.begin_staging('f@1','f',1,'r','','d','','p','k','text',true,'x',0,0,0,0)": {Role.LOADER},
+    "ctl.begin_staging('f@1','f',1,'r','','d','','p','k','text',true,'x',0,0,0,0,false)": {Role.LOADER},
     "ctl.finish_staging('clinic@1')": {Role.LOADER},
     "ctl.staged_digest('clinic@1')": {Role.GATEKEEPER},
     "ctl.staged_counts('clinic@1')": {Role.GATEKEEPER},
@@ -186,7 +189,8 @@ def test_the_matrix_knows_every_table_and_function(shared_scene):
         tables = connection.execute(
             text(
                 "SELECT n.nspname || '.' || c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace"
-                " WHERE n.nspname IN ('staging', 'research', 'omop', 'quality', 'ctl') AND c.relkind IN ('r', 'v', 'm')"
+                " WHERE n.nspname IN ('staging', 'research', 'omop', 'limited', 'quality', 'ctl')"
+                " AND c.relkind IN ('r', 'v', 'm')"
             )
         ).scalars()
         assert set(tables) == set(TABLES)

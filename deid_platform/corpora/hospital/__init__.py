@@ -5,17 +5,42 @@ place known because it was planted. Does not belong here: reading a feed (`corpo
 for identifiers (`detection/`, which must never see the gold).
 
 Reading order: `spec` (what is asked for and what comes back), `institution` and `households` (who works
-and who lives there), `grammar` and `library` (how prose is written down), `chart` and `slots` (what one note knows),
-`deliveries` (what arrives when), `feed` (how it lies on disk). Prose, names and layouts are package data.
+and who lives there), `grammar` and `library` (how prose is written down), `selection` (what is held out), `chart`,
+`slots` and `forms` (what one note knows and how it writes it), `compose` and `page` (one note), `deliveries` (what
+arrives when), `feed` (how it lies on disk). Prose, ways of writing and layouts are package data; names come from
+`surrogates/pools.py`.
 
-What is gold: names (without title or credential), every date finer than a year, contacts, addresses in
-their parts, facilities and their abbreviations, pharmacies, employers, numbers that name a person, a
-device, a vehicle or a specimen, and ages over 89. What is not: years alone, weekdays, times of day, ages
-up to 89, occupations, states of health; the clinical terms among these are listed as `clinical`.
+What is gold: names (without title or credential), every date finer than a year (months and holidays too), contacts with
+their extension, addresses in their parts, countries, facilities and their abbreviations, pharmacies, employers, schools
+and churches, numbers that name a person, a device, a vehicle or a specimen, whole or in part, and ages over 89. What is
+not: years alone, weekdays, times of day, rooms and beds, ages up to 89, occupations, states of health; the clinical
+terms among these are listed as `clinical`.
 """
 
-from deid_platform.corpora.hospital.deliveries import NOTE_TYPES, generate
+from deid_platform.corpora.hospital.deliveries import generate
 from deid_platform.corpora.hospital.feed import write
-from deid_platform.corpora.hospital.spec import Document, HospitalDelivery, HospitalSpec, Shape
+from deid_platform.corpora.hospital.spec import (
+    HELD_OUT_STYLES,
+    HELD_OUT_TYPES,
+    NOTE_TYPES,
+    Document,
+    HospitalDelivery,
+    HospitalSpec,
+    Part,
+    Shape,
+    Style,
+)
 
-__all__ = ["NOTE_TYPES", "Document", "HospitalDelivery", "HospitalSpec", "Shape", "generate", "write"]
+__all__ = [
+    "HELD_OUT_STYLES",
+    "HELD_OUT_TYPES",
+    "NOTE_TYPES",
+    "Document",
+    "HospitalDelivery",
+    "HospitalSpec",
+    "Part",
+    "Shape",
+    "Style",
+    "generate",
+    "write",
+]

@@ -11,6 +11,7 @@ from datetime import date, timedelta
 
 from deid_platform.corpora.hospital import dates, library
 from deid_platform.corpora.hospital.dice import Dice
+from deid_platform.corpora.hospital.library import City
 from deid_platform.corpora.hospital.people import (
     Institution,
     Kin,
@@ -45,6 +46,7 @@ class Chart:
     relatives: dict[str, Kin]
     firms: dict[str, Organization]
     side: str
+    elsewhere: City
     used: dict[str, set[int]] = field(default_factory=dict)
 
     @property
@@ -66,6 +68,8 @@ class Chart:
         return self.days["admit"] + timedelta(days=self.dice.between(0, stay))
 
 
+_AT_THE_CLINIC = ("progress", "telephone", "referral", "questionnaire", "email")
+_IN_HOSPITAL = ("discharge", "h_and_p", "operative", "nursing")
 _ORGANS = ("lungs", "heart", "abdomen", "skin", "legs", "neuro", "psych")
 
 # Days from the note to a date that is drawn when it is mentioned.
@@ -96,6 +100,7 @@ def open_chart(
         facts |= {"has_email"}
     if resident.nickname:
         facts |= {"nicknamed"}
+    facts |= _name_facts(resident)
     stay = 2 if facts & {"newborn", "postpartum"} else dice.between(2, LONGEST_STAY)
     admit = max(written - timedelta(days=stay), resident.born)
     primary, other = _conditions(resident, dice, note_type, facts)
@@ -104,6 +109,9 @@ def open_chart(
     taken = {*described[primary].organs, *described[other].organs}
     facts |= {f"{organ}_free" for organ in _ORGANS if organ not in taken}
     physicians = [s for s in place.by_role["physician"] if s is not author]
+    # In hospital the last visit is of the same stay, elsewhere some weeks ago.
+    since = dice.between(1, 2) if note_type in _IN_HOSPITAL else dice.between(3, 60)
+    visit = max(written - timedelta(days=since), resident.born + timedelta(days=1))
     people = {
         "author": author,
         "pcp": resident.pcp,
@@ -126,14 +134,17 @@ def open_chart(
             "admit": admit,
             "discharge": written,
             "delivered": resident.delivered or resident.born,
+            "visit": visit,
+            **_spell(resident, dice, written),
         },
         date_way=dice.pick(dates.COMMON[:4]) if dice.chance(0.8) else dice.pick(dates.COMMON),
-        facility=resident.clinic if note_type in ("progress", "telephone", "referral") else hospital,
+        facility=resident.clinic if note_type in _AT_THE_CLINIC else hospital,
         hospital=hospital,
         primary=primary,
         other=other,
         people=people,
         side=dice.pick(("left", "right")),
+        elsewhere=dice.pick([city for city in library.cities() if city.name != resident.patient.city]),
         relatives={"relative": resident.kin[0], "relative2": resident.kin[1]},
         firms={
             "outside": dice.pick(place.practices[specialty if dice.chance(0.6) else "general"]),
@@ -143,6 +154,37 @@ def open_chart(
             "pharmacy": resident.pharmacy,
         },
     )
+
+
+def _name_facts(resident: Resident) -> frozenset[str]:
+    """What the patient's name has that can be written in more than one way."""
+    first, last = resident.first, resident.last
+    return frozenset(
+        fact
+        for fact, true in (
+            ("middle", bool(resident.middle)),
+            ("hyphenated", "-" in last),
+            ("apostrophe", "'" in last),
+            ("particle", " " in last),
+            ("compound", any(c in last for c in "-' ")),
+            ("accented", not (first + last).isascii()),
+            ("long_name", len(last) >= 6 and last.isalpha()),
+        )
+        if true
+    )
+
+
+def _spell(resident: Resident, dice: Dice, written: date) -> dict[str, date]:
+    """Two days of one month not long before the note, for ranges of dates."""
+    to = written - timedelta(days=dice.between(5, 80))
+    start = to - timedelta(days=dice.between(1, 12))
+    if start.month != to.month:
+        start = to.replace(day=1)
+    if start == to:
+        to = to.replace(day=4)
+    if start <= resident.born:
+        return {"from": resident.born, "to": resident.born + timedelta(days=2)}
+    return {"from": start, "to": to}
 
 
 def _conditions(resident: Resident, dice: Dice, note_type: str, facts: frozenset[str]) -> tuple[str, str]:
@@ -156,7 +198,7 @@ def _conditions(resident: Resident, dice: Dice, note_type: str, facts: frozenset
         return first, second
     if situation:
         primary = situation[0]
-    elif note_type == "discharge":
+    elif note_type in _IN_HOSPITAL:
         primary = dice.pick([c.key for c in able if "inpatient" in c.kinds])
     elif dice.chance(0.55):
         primary = dice.pick(chronic)

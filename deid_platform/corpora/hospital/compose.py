@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from deid_platform.corpora.hospital import library, slots
+from deid_platform.corpora.hospital import forms, selection, slots
 from deid_platform.corpora.hospital.chart import Chart
-from deid_platform.corpora.hospital.grammar import Choice, Draw, Mark, Number, Page, Slot, Template, Text
+from deid_platform.corpora.hospital.grammar import Choice, Copy, Draw, Form, Mark, Number, Op, Slot, Template, Text
+from deid_platform.corpora.hospital.page import Page
 from deid_platform.corpora.hospital.people import ascii_slug
 from deid_platform.corpora.hospital.rule import SlotRule
+from deid_platform.corpora.hospital.spec import Style
 from deid_platform.errors import Code, DeidError
 
 # What stands before each item, and between two.
@@ -23,38 +25,51 @@ _JOINS = {
     "numbered": ("{}. ", "\n"),
     "commas": ("", ", "),
     "semis": ("", "; "),
+    "sentences": ("", " "),
 }
+_STOPS = frozenset(".!?:;,-|>")
 # In 3 notes of 100 lines end as some interfaces send them, so that offsets are proven there too.
 CARRIAGE_RETURN_SHARE = 0.03
+# Typists' screens break lines; so names, dates and addresses are broken too.
+WRAPPED_SHARE = 0.6  # of the dictated notes
+WIDTHS = (68, 72, 76, 80)  # code points
 _NOTHING: tuple[Template, ...] = ()
 
 
-def compose(chart: Chart, appendix: str | None = None) -> Page:
+def compose(chart: Chart, appendix: str | None = None) -> tuple[Page, Style]:
     """Write the note of a chart.
 
     Args:
         chart: What the note knows.
         appendix: A pool from which one more paragraph is drawn at the end (an addendum).
 
+    Returns:
+        The page, and the house of style in which it is set.
+
     Raises:
         DeidError: `template-invalid` if a template names an unknown pool or slot.
     """
-    page = Page("\r\n" if chart.dice.chance(CARRIAGE_RETURN_SHARE) else "\n")
-    _Setter(chart, page).layout(chart.dice.pick(library.layouts()[chart.note_type]))
+    dice = chart.dice
+    newline = "\r\n" if dice.chance(CARRIAGE_RETURN_SHARE) else "\n"
+    layout = dice.pick(selection.layouts(chart.place.spec)[chart.note_type])
+    wrapped = layout.style is Style.DICTATED and dice.chance(WRAPPED_SHARE)
+    page = Page(newline, dice.pick(WIDTHS) if wrapped else None)
+    _Setter(chart, page).layout(layout.lines)
     if appendix is not None:
         page.gap = "\n\n"
         _Setter(chart, page).draw(Draw(appendix, False, 1, 1, "spaces", 100))
     page.gap = ""
     page.put("\n")
-    return page
+    return page, layout.style
 
 
 class _Setter:
     def __init__(self, chart: Chart, page: Page) -> None:
         self._chart = chart
         self._page = page
-        self._pools = library.pools()
+        self._pools = selection.pools(chart.place.spec.part)
         self._rules = slots.rules()
+        self._within: Template | None = None  # the way or the shape that is being carried out
 
     def layout(self, lines: tuple[Template, ...]) -> None:
         """Line by line; a line that comes to nothing leaves no gap, a blank line leaves one."""
@@ -72,41 +87,53 @@ class _Setter:
 
     def template(self, template: Template) -> None:
         """Carry out a template's steps."""
-        page, chart = self._page, self._chart
+        outer = self._within
+        if template.way is not None or template.shape is not None:
+            self._within = template
         for op in template.ops:
-            if type(op) is Text:
-                page.put(op.text)
-            elif type(op) is Slot:
-                self._fill(op)
-            elif type(op) is Draw:
-                self.draw(op)
-            elif type(op) is Mark:
-                page.term(begins=op.begins)
-            elif type(op) is Number:
-                value = chart.dice.between(op.low, op.high)
-                page.put(f"{value / 10**op.decimals:.{op.decimals}f}")
-            elif type(op) is Choice:
-                page.put(chart.dice.pick(op.words))
-            else:
-                assert_never(op)  # type: ignore[arg-type]
+            self._step(op)
+        self._within = outer
 
-    def _fill(self, slot: Slot) -> None:
-        rule = self._rules.get(slot.name)
-        if rule is None:
-            raise DeidError(Code.TEMPLATE_INVALID, slot.name)
-        text = rule.value(self._chart)
-        if slot.case == "caps":
+    def _step(self, op: Op) -> None:
+        page, chart = self._page, self._chart
+        if type(op) is Text:
+            page.put(op.text)
+        elif type(op) is Slot:
+            rule = self._rules.get(op.name)
+            if rule is None:
+                raise DeidError(Code.TEMPLATE_INVALID, op.name)
+            self._fill(rule, op.case)
+        elif type(op) is Form:
+            self._fill(forms.rule(op.name, op.pattern), op.case)
+        elif type(op) is Draw:
+            self.draw(op)
+        elif type(op) is Mark:
+            page.term(begins=op.begins)
+        elif type(op) is Number:
+            value = chart.dice.between(op.low, op.high)
+            page.put(f"{value / 10**op.decimals:.{op.decimals}f}")
+        elif type(op) is Choice:
+            page.put(chart.dice.pick(op.words))
+        elif type(op) is Copy:
+            page.copy(op.sign)
+        else:
+            assert_never(op)  # type: ignore[arg-type]
+
+    def _fill(self, rule: SlotRule, case: str | None) -> None:
+        chart, within = self._chart, self._within
+        text = rule.value(chart)
+        if case == "caps":
             text = text.upper()
-        elif slot.case == "lower":
+        elif case == "lower":
             text = text.lower()
-        self._plant(text, rule)
-
-    def _plant(self, text: str, rule: SlotRule) -> None:
-        if rule.gold_if is not None and not rule.gold_if(self._chart):
+        if rule.gold_if is not None and not rule.gold_if(chart):
             self._page.put(text)
             return
-        rare = rule.shape is not None and (rule.shape_if is None or rule.shape_if(self._chart))
-        self._page.put(text, rule.label, rule.shape if rare else None)
+        shape = rule.shape if rule.shape_if is None or rule.shape_if(chart) else None
+        if within is not None and rule.label is not None:
+            self._page.put(text, rule.label, shape or within.shape, within.way)
+        else:
+            self._page.put(text, rule.label, shape)
 
     def draw(self, op: Draw) -> None:
         """Templates from a pool, joined; nothing if chance or the pool says so."""
@@ -118,6 +145,10 @@ class _Setter:
         wanted = op.low if op.low == op.high else dice.between(op.low, op.high)
         lead, between = _JOINS[op.join]
         written = 0
+        if op.join == "sentences" and self._page.gap == " ":
+            self._page.gap = ""
+            self._stop()
+            self._page.gap = " "
         for _ in range(wanted):
             template = self._choose(templates, used)
             if template is None:
@@ -128,8 +159,15 @@ class _Setter:
             self.template(template)
             if self._page.length > length:
                 written += 1
+                if op.join == "sentences":
+                    self._stop()
             else:
                 self._page.gap = gap
+
+    def _stop(self) -> None:
+        """End the sentence, unless it has ended."""
+        if self._page.last not in _STOPS:
+            self._page.put(".")
 
     def _find(self, pool: str) -> tuple[str, tuple[Template, ...]]:
         role, dot, section = pool.partition(".")

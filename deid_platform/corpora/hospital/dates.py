@@ -27,6 +27,33 @@ _MONTHS = (
 _SHORT = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
 
+_ROMAN = ("I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X", "XI", "XII")
+_ONES = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
+_WORDS = (
+    *_ONES,
+    *("eleventh", "twelfth", "thirteenth", "fourteenth", "fifteenth", "sixteenth", "seventeenth", "eighteenth"),
+    *("nineteenth", "twentieth", *(f"twenty-{one}" for one in _ONES[:9]), "thirtieth", "thirty-first"),
+)
+WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+
+
+def parts(day: date) -> dict[str, str]:
+    """The pieces of a date by the tokens that stand for them in a pattern (`forms`)."""
+    return {
+        "YYYY": str(day.year),
+        "YY": f"{day.year % 100:02d}",
+        "Month": _MONTHS[day.month - 1],
+        "Mon": _SHORT[day.month - 1],
+        "MM": f"{day.month:02d}",
+        "M": str(day.month),
+        "Rom": _ROMAN[day.month - 1],
+        "DD": f"{day.day:02d}",
+        "D": str(day.day),
+        "Do": _ordinal(day.day),
+        "Word": _WORDS[day.day - 1],
+    }
+
+
 def _ordinal(day: int) -> str:
     suffix = "th" if 11 <= day <= 13 else {1: "st", 2: "nd", 3: "rd"}.get(day % 10, "th")
     return f"{day}{suffix}"

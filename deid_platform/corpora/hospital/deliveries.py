@@ -13,13 +13,20 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 
-from deid_platform.corpora.hospital import draws, identifiers, institution, library
+from deid_platform.corpora.hospital import draws, identifiers, institution, library, selection
 from deid_platform.corpora.hospital.chart import open_chart
 from deid_platform.corpora.hospital.compose import compose
 from deid_platform.corpora.hospital.dice import Dice
 from deid_platform.corpora.hospital.people import Institution, Resident, Staff, age_on
-from deid_platform.corpora.hospital.spec import DAYS_BETWEEN_DELIVERIES, Document, HospitalDelivery, HospitalSpec
+from deid_platform.corpora.hospital.spec import (
+    DAYS_BETWEEN_DELIVERIES,
+    TYPE_NAMES,
+    Document,
+    HospitalDelivery,
+    HospitalSpec,
+)
 from deid_platform.notes import Note, Patient, Topics, Withdrawal
+from deid_platform.surrogates.pools import surnames
 
 LATER_SHARE = 0.12  # of all notes, in each delivery after the first
 LATE_SHARE = 0.15  # of a later delivery's notes: written months ago
@@ -27,25 +34,6 @@ CHANGED_SHARE = 0.03  # of the notes delivered so far
 WITHDRAWN_SHARE = 0.01
 MOVED_SHARE = 0.02  # of the patients known so far
 HISTORY_DAYS = 540
-
-_TYPES = (
-    ("progress", 0.42),
-    ("telephone", 0.2),
-    ("discharge", 0.14),
-    ("referral", 0.09),
-    ("consult", 0.05),
-    ("report", 0.1),
-)
-# What the `note_type` column says: a consultant's reply travels as a referral letter too.
-TYPE_NAMES = {
-    "progress": "progress note",
-    "telephone": "telephone encounter",
-    "discharge": "discharge summary",
-    "referral": "referral letter",
-    "consult": "referral letter",
-    "report": "diagnostic report",
-}
-NOTE_TYPES = tuple(dict.fromkeys(TYPE_NAMES.values()))
 
 
 @dataclass(frozen=True)
@@ -82,25 +70,32 @@ def generate(spec: HospitalSpec) -> Iterator[HospitalDelivery]:
         spec: What to generate; the same spec gives the same deliveries.
     """
     for plan in plans(spec):
-        documents = [document(spec, plan.place, note) for note in plan.notes]
+        made = list(documents(plan))
         yield HospitalDelivery(
             watermark=plan.watermark,
-            notes=[d.note for d in documents],
-            gold={d.note.note_id: d.gold for d in documents},
-            clinical={d.note.note_id: d.clinical for d in documents},
-            shapes={d.note.note_id: d.shapes for d in documents},
+            notes=[d.note for d in made],
+            gold={d.note.note_id: d.gold for d in made},
+            clinical={d.note.note_id: d.clinical for d in made},
+            shapes={d.note.note_id: d.shapes for d in made},
+            ways={d.note.note_id: d.ways for d in made},
+            styles={d.note.note_id: d.style for d in made},
             topics=plan.topics,
             withdrawals=plan.withdrawals,
         )
 
 
-def document(spec: HospitalSpec, place: Institution, note: NotePlan) -> Document:
+def documents(plan: DeliveryPlan) -> Iterator[Document]:
+    """The notes of a delivery, each written when it is asked for: a plan of any size costs the memory of one note."""
+    return (document(plan.place, note) for note in plan.notes)
+
+
+def document(place: Institution, note: NotePlan) -> Document:
     """Write one planned note."""
-    dice = Dice(spec.seed, "note", note.number)
+    dice = Dice(place.spec.seed, "note", note.number)
     resident = place.residents[note.resident]
     author = _author(place, resident, note.note_type, dice)
     chart = open_chart(place, resident, dice, note.note_type, note.written, author)
-    page = compose(chart, "addendum" if note.addendum else None)
+    page, style = compose(chart, "addendum" if note.addendum else None)
     return page.document(
         Note(
             note_id=note.note_id,
@@ -111,7 +106,8 @@ def document(spec: HospitalSpec, place: Institution, note: NotePlan) -> Document
             site=place.slug,
             note_type=TYPE_NAMES[note.note_type],
             note_date=note.written,
-        )
+        ),
+        style,
     )
 
 
@@ -143,7 +139,7 @@ def plans(spec: HospitalSpec) -> Iterator[DeliveryPlan]:
                 residents[number] = resident
                 upserts.append(resident.patient)
             before, place = place, replace(place, residents=tuple(residents))
-            changed = _changes(spec, before, place, here, dice, max(2, round(CHANGED_SHARE * len(so_far))))
+            changed = _changes(before, place, here, dice, max(2, round(CHANGED_SHARE * len(so_far))))
         fresh = _fresh(spec, place, index, counts[index], len(so_far), gone_residents, dice)
         so_far.extend(fresh)
         newest = {plan.number: plan for plan in changed}
@@ -193,11 +189,15 @@ def _fresh(
             written = today - timedelta(days=dice.between(1, DAYS_BETWEEN_DELIVERIES))
         else:
             written = today - timedelta(days=dice.between(1, HISTORY_DAYS))
-        note_type = dice.weighted(_TYPES)
+        note_type = dice.weighted(selection.type_weights(spec))
         if resident.situation and not index:
-            written, note_type = _around_birth(resident, today, note_type, dice, first=first)
+            written, likely = _around_birth(resident, today, note_type, dice, first=first)
+            note_type = likely if likely in selection.layouts(spec) else note_type
         notes.append(NotePlan(numbered + place_in_line + 1, who, note_type, written))
     return notes
+
+
+_NOT_AFTER_BIRTH = ("discharge", "report", "h_and_p", "operative", "pathology", "radiology")
 
 
 def _around_birth(resident: Resident, today: date, note_type: str, dice: Dice, *, first: bool) -> tuple[date, str]:
@@ -206,16 +206,16 @@ def _around_birth(resident: Resident, today: date, note_type: str, dice: Dice, *
     if first:
         return born + timedelta(days=2), "discharge"
     days = dice.between(3, 27) if dice.chance(0.7) else dice.between(28, 44)
-    note_type = "progress" if note_type in ("discharge", "report") else note_type
+    note_type = "progress" if note_type in _NOT_AFTER_BIRTH else note_type
     return min(born + timedelta(days=days), today - timedelta(days=1)), note_type
 
 
 def _author(place: Institution, resident: Resident, note_type: str, dice: Dice) -> Staff:
-    if note_type == "telephone":
+    if note_type in ("telephone", "nursing"):
         return dice.pick(place.by_role["nurse"])
-    if note_type in ("discharge", "report"):
+    if note_type in ("discharge", "report", "h_and_p", "operative", "pathology", "radiology"):
         return dice.pick(place.by_role["physician"])
-    if note_type == "referral":
+    if note_type in ("referral", "questionnaire", "email"):
         return resident.pcp
     if note_type == "consult":
         return dice.pick([s for s in place.by_role["physician"] if s is not resident.pcp])
@@ -230,7 +230,7 @@ def _move(spec: HospitalSpec, place: Institution, index: int, known: list[int], 
         resident = place.residents[number]
         row = resident.patient
         if order % 3 == 1 and not resident.situation:
-            name = dice.pick([s for s in library.words("surnames") if s != resident.last])
+            name = dice.pick([s for s in surnames("en_US", spec.name_share) if s != resident.last])
             row = replace(row, last_name=name)
             moved[number] = replace(resident, patient=row, last=name, maiden_name=resident.last)
             continue
@@ -247,15 +247,13 @@ def _move(spec: HospitalSpec, place: Institution, index: int, known: list[int], 
     return moved
 
 
-def _changes(
-    spec: HospitalSpec, before: Institution, place: Institution, here: list[NotePlan], dice: Dice, count: int
-) -> list[NotePlan]:
+def _changes(before: Institution, place: Institution, here: list[NotePlan], dice: Dice, count: int) -> list[NotePlan]:
     """Corrected versions of earlier notes: up to half take up a corrected row of the topics, the rest are amended."""
     # A changed surname stays out of old notes: they were true when they were written.
     fit = [plan for plan in here if not plan.addendum and not place.residents[plan.resident].maiden_name]
     corrected: list[NotePlan] = []
     for plan in dice.some([p for p in fit if before.residents[p.resident] is not place.residents[p.resident]], count):
-        old, new = document(spec, before, plan), document(spec, place, plan)
+        old, new = document(before, plan), document(place, plan)
         if old.note.text != new.note.text and len(corrected) < count // 2:
             corrected.append(plan)
     taken = {plan.number for plan in corrected}

@@ -22,7 +22,7 @@ from io import TextIOWrapper
 from pathlib import Path
 from typing import TextIO
 
-from deid_platform.corpora.hospital.deliveries import DeliveryPlan, document, plans
+from deid_platform.corpora.hospital.deliveries import DeliveryPlan, documents, plans
 from deid_platform.corpora.hospital.spec import Document, HospitalSpec
 from deid_platform.errors import Code, DeidError
 from deid_platform.notes import Facility, Patient, Provider, Withdrawal
@@ -55,13 +55,12 @@ def write(
         raise DeidError(Code.INPUT_INVALID, "gold_root")
     watermarks = []
     for plan in plans(spec):
-        _write_delivery(spec, plan, feed_root, gold_root, progress)
+        _write_delivery(plan, feed_root, gold_root, progress)
         watermarks.append(plan.watermark)
     return watermarks
 
 
 def _write_delivery(
-    spec: HospitalSpec,
     plan: DeliveryPlan,
     feed_root: Path,
     gold_root: Path,
@@ -73,8 +72,7 @@ def _write_delivery(
     folder.mkdir(parents=True)
     gold_root.mkdir(parents=True, exist_ok=True)
     with _gzip_text(folder / "notes.jsonl.gz") as notes, _gzip_text(gold_part) as gold:
-        for count, planned in enumerate(plan.notes, 1):
-            made = document(spec, plan.place, planned)
+        for count, made in enumerate(documents(plan), 1):
             notes.write(_note_line(made))
             gold.write(_gold_line(made))
             if progress is not None and (count % _EVERY == 0 or count == len(plan.notes)):
@@ -116,6 +114,8 @@ def _gold_line(made: Document) -> str:
         "note_id": made.note.note_id,
         "spans": [[span.start, span.end, span.label.value] for span in made.gold],
         "clinical": [list(term) for term in made.clinical],
+        "style": made.style.value,
+        "ways": made.ways,
     }
     return json.dumps(row) + "\n"
 

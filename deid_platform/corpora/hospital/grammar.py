@@ -1,20 +1,24 @@
-r"""The notation in which prose is written down, and the page on which it is set.
+r"""The notation in which prose is written down.
 
-Belongs here: parsing a template and writing text with its spans. Does not belong here: what a slot means
-(`slots`) or where templates lie (`library`).
+Belongs here: parsing a template. Does not belong here: setting one (`compose`, `page`), what a slot means (`slots`,
+`forms`) or where templates lie (`library`).
 
 Notation, one template a line:
 
     {patient.last}          a slot; `{patient.last|caps}` and `{relative.full|lower}` change its case
+    {patient~L, F}          a person, a date or a number written by a pattern (`forms`), with or without a case
     {n:60-100} {f:6.1-9.8}  a whole number; a number with one decimal
     {=stable|improving}     one of several plain words
     {@hpi/more}             one template of that pool, none twice in a note; `{@~x}` allows repeats
     {@hpi/more*2-4}         two to four of them, joined by a space, or as `;lines`, `;bullets`, `;numbered`,
-                            `;commas` or `;semis` says
+                            `;commas`, `;semis` or
+                            `;sentences` (a full stop where an item has none) says
     {@hpi/more?30}          in 30 notes of 100
     [[Bruce protocol]]      a clinical term that must survive
     <adult female> ...      only if the note's patient is both
-    \n                      a new line
+    <!holiday> ...          its identifiers are of that shape
+    {<} ... {>} {<>}        remember what stands between the first two, and write it again (copied forward)
+    \n \t                   a new line, a tab
 """
 
 from __future__ import annotations
@@ -23,19 +27,17 @@ import re
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from deid_platform.corpora.hospital.spec import Document, Shape
+from deid_platform.corpora.hospital.spec import Shape
 from deid_platform.errors import Code, DeidError
-from deid_platform.labels import Label
-from deid_platform.notes import Note, Span
 
 _TOKEN = re.compile(r"\[\[|\]\]|\{[^{}]*\}")
-_GUARD = re.compile(r"<([a-z0-9_ ]+)>\s*")
+_GUARD = re.compile(r"<([a-z0-9_ !-]+)>\s*")
 _DRAW = re.compile(
-    r"@(~?)([a-z0-9_]+(?:[/.][a-z0-9_]+)*)(?:\*(\d+)(?:-(\d+))?)?(?:;(lines|bullets|numbered|commas|semis))?(?:\?(\d+))?"
+    r"@(~?)([a-z0-9_]+(?:[/.][a-z0-9_]+)*)(?:\*(\d+)(?:-(\d+))?)?(?:;(lines|bullets|numbered|commas|semis|sentences))?(?:\?(\d+))?"
 )
 _SLOT = re.compile(r"([A-Za-z0-9_.]+)(?:\|(caps|lower))?")
+_FORM = re.compile(r"([A-Za-z0-9_.]+)~([^{}|]+)(?:\|(caps|lower))?")
 _NUMBER = re.compile(r"([nf]):([0-9.]+)-([0-9.]+)")
-GOLD_SOURCE = "planted"
 
 
 class Text(NamedTuple):
@@ -55,6 +57,20 @@ class Slot(NamedTuple):
 
     name: str
     case: str | None
+
+
+class Form(NamedTuple):
+    """A value of the note's chart, written by a pattern."""
+
+    name: str
+    pattern: str
+    case: str | None
+
+
+class Copy(NamedTuple):
+    """What is copied begins (`<`), ends (`>`), or stands here again (`<>`)."""
+
+    sign: str
 
 
 class Number(NamedTuple):
@@ -82,15 +98,24 @@ class Draw(NamedTuple):
     percent: int
 
 
-Op = Text | Mark | Slot | Number | Choice | Draw
+Op = Text | Mark | Slot | Form | Copy | Number | Choice | Draw
 
 
 @dataclass(frozen=True)
 class Template:
-    """A parsed template: its steps, and what must be true of the patient."""
+    """A parsed template.
+
+    Attributes:
+        ops: Its steps.
+        guard: What must be true of the patient.
+        shape: The shape of its identifiers, if it has one to give.
+        way: The way of writing that it is, if it is one.
+    """
 
     ops: tuple[Op, ...]
     guard: frozenset[str]
+    shape: Shape | None = None
+    way: str | None = None
 
 
 def parse(line: str) -> Template:
@@ -100,10 +125,14 @@ def parse(line: str) -> Template:
         DeidError: `template-invalid` with the offending token.
     """
     guard: frozenset[str] = frozenset()
+    shape: Shape | None = None
     if match := _GUARD.match(line):
-        guard, line = frozenset(match[1].split()), line[match.end() :]
+        words = match[1].split()
+        guard, line = frozenset(word for word in words if not word.startswith("!")), line[match.end() :]
+        for word in words:
+            shape = _shape(word) if word.startswith("!") else shape
     ops: list[Op] = []
-    line, at, depth = line.replace("\\n", "\n"), 0, 0
+    line, at, depth = line.replace("\\n", "\n").replace("\\t", "\t"), 0, 0
     for token in _TOKEN.finditer(line):
         if token.start() > at:
             ops.append(Text(line[at : token.start()]))
@@ -118,13 +147,22 @@ def parse(line: str) -> Template:
         raise DeidError(Code.TEMPLATE_INVALID, "[[")
     if at < len(line):
         ops.append(Text(line[at:]))
-    return Template(tuple(ops), guard)
+    return Template(tuple(ops), guard, shape)
+
+
+def _shape(word: str) -> Shape:
+    try:
+        return Shape(word[1:])
+    except ValueError:
+        raise DeidError(Code.TEMPLATE_INVALID, word) from None
 
 
 def _op(token: str) -> Op:
     if token in ("[[", "]]"):
         return Mark(token == "[[")  # noqa: S105 - a bracket
     inner = token[1:-1]
+    if inner in ("<", ">", "<>"):
+        return Copy(inner)
     if inner.startswith("="):
         return Choice(tuple(inner[1:].split("|")))
     if match := _DRAW.fullmatch(inner):
@@ -137,82 +175,6 @@ def _op(token: str) -> Op:
         return Number(round(float(low) * 10**decimals), round(float(high) * 10**decimals), decimals)
     if match := _SLOT.fullmatch(inner):
         return Slot(match[1], match[2])
+    if match := _FORM.fullmatch(inner):
+        return Form(match[1], match[2], match[3])
     raise DeidError(Code.TEMPLATE_INVALID, token)
-
-
-class Page:
-    """Text under way, with the spans planted in it.
-
-    Args:
-        newline: What a line break is written as.
-    """
-
-    def __init__(self, newline: str = "\n") -> None:
-        self._newline = newline
-        self._parts: list[str] = []
-        # What stands between the text so far and the next, if a next comes.
-        self.gap = ""
-        self._term: int | None = None
-        self.length = 0
-        self._gold: list[Span] = []
-        self._shapes: list[Shape | None] = []
-        self._clinical: list[tuple[int, int]] = []
-
-    def put(self, text: str, label: Label | None = None, shape: Shape | None = None) -> None:
-        """Write; with a label, plant. Spaces at the end of plain text wait: nothing may come after them."""
-        if not text:
-            return
-        if label is not None:
-            self._settle()
-            start = self.length
-            self._raw(text)
-            self._gold.append(Span(start, self.length, label, 1.0, GOLD_SOURCE))
-            self._shapes.append(shape)
-            return
-        body = text.rstrip(" ")
-        if body:
-            if self.gap:
-                body = body.lstrip(" ")
-            self._settle()
-            self._raw(body)
-        if len(body) < len(text) and not self.gap:
-            self.gap = text[len(text.rstrip(" ")) :]
-
-    def term(self, *, begins: bool) -> None:
-        """Begin or end a clinical term."""
-        if begins:
-            self._settle()
-            self._term = self.length
-        elif self._term is not None:
-            if self.length > self._term:
-                self._clinical.append((self._term, self.length))
-            self._term = None
-
-    def _settle(self) -> None:
-        gap, self.gap = self.gap, ""
-        if self.length:
-            self._raw(gap)
-        elif gap.strip():
-            self._raw(gap.lstrip("\n"))
-
-    def _raw(self, text: str) -> None:
-        if "\n" in text:
-            text = text.replace("\n", self._newline)
-        self._parts.append(text)
-        self.length += len(text)
-
-    def document(self, note: Note) -> Document:
-        """The finished note: `note` with this page's text, and what was planted."""
-        text = "".join(self._parts)
-        written = Note(
-            note_id=note.note_id,
-            text=text,
-            patient_id=note.patient_id,
-            encounter_id=note.encounter_id,
-            provider_id=note.provider_id,
-            site=note.site,
-            note_type=note.note_type,
-            note_date=note.note_date,
-            language=note.language,
-        )
-        return Document(written, tuple(self._gold), tuple(self._clinical), tuple(self._shapes))

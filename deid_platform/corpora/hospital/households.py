@@ -14,9 +14,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 
-from deid_platform.corpora.hospital import identifiers, library
+from deid_platform.corpora.hospital import draws, identifiers, library
 from deid_platform.corpora.hospital.dice import Dice
-from deid_platform.corpora.hospital.draws import address, first_name, organization, surname
 from deid_platform.corpora.hospital.library import City, Condition
 from deid_platform.corpora.hospital.people import Institution, Kin, Resident, age_on, ascii_slug, facts_of
 from deid_platform.corpora.hospital.spec import HospitalSpec
@@ -66,14 +65,15 @@ class _Households:
         self._region = region
         self._clinics = clinics
         self._pharmacies = [
-            organization(Dice(spec.seed, "pharmacy", n), name, region[n % len(region)])
+            draws.organization(Dice(spec.seed, "pharmacy", n), name, region[n % len(region)])
             for n, name in enumerate(library.words("pharmacies"))
         ]
         self._employers = [
-            organization(Dice(spec.seed, "employer", n), name, region[n % len(region)])
+            draws.organization(Dice(spec.seed, "employer", n), name, region[n % len(region)])
             for n, name in enumerate(library.words("employers"))
         ]
         self._found: list[Resident] = []
+        self._locale = ""  # of the household under way
 
     def residents(self) -> tuple[Resident, ...]:
         """All patients in the order of their ids."""
@@ -94,19 +94,22 @@ class _Households:
         return tuple(self._found)
 
     def _settle(self, dice: Dice, kind: str, arrival: int) -> None:
+        self._locale = draws.locale(dice)
         last = self._family_name(dice)
         city = dice.pick(self._region) if dice.chance(0.8) else dice.pick(library.cities())
-        home = (address(dice), city)
+        home = (draws.address(dice), city)
         today = self._spec.day(arrival)
         if kind == "newborn":
             born = today - timedelta(days=dice.between(45, 420))
             mother = self._person(dice, "F", today - timedelta(days=dice.between(22 * 365, 38 * 365)), last, "mother")
             child_sex = "F" if dice.chance(0.5) else "M"
             child = self._person(dice, child_sex, born, last, "daughter" if child_sex == "F" else "son")
-            child = _unlike(child, mother, dice)
+            child = self._unlike(child, mother, dice)
             father = self._relative(dice, "father", last, "M")
-            self._admit(dice, mother, [replace(father, kin="husband"), child], home, arrival, "postpartum", born)
-            self._admit(dice, child, [mother, father], home, arrival, "newborn", born)
+            mothers_id = self._admit(
+                dice, mother, [replace(father, kin="husband"), child], home, arrival, "postpartum", born
+            )
+            self._admit(dice, child, [mother, father], home, arrival, "newborn", born, mothers_id)
             return
         if kind == "couple":
             one, two = self._adult(dice, "F", last, today, "wife"), self._adult(dice, "M", last, today, "husband")
@@ -116,7 +119,7 @@ class _Households:
         if kind == "siblings":
             one, two = self._adult(dice, "F", last, today, "sister"), self._adult(dice, "M", last, today, "brother")
             self._admit(dice, one, [two, self._kin(dice, one, "brother")], home, arrival)
-            self._admit(dice, two, [one, self._kin(dice, two, "sister")], (address(dice), city), arrival)
+            self._admit(dice, two, [one, self._kin(dice, two, "sister")], (draws.address(dice), city), arrival)
             return
         if kind == "child":
             sex = "F" if dice.chance(0.5) else "M"
@@ -132,7 +135,13 @@ class _Households:
     def _family_name(self, dice: Dice) -> str:
         if dice.chance(0.05):
             return dice.pick(library.words("surnames_eponyms"))
-        return surname(dice)
+        return self._surname(dice)
+
+    def _surname(self, dice: Dice) -> str:
+        return draws.surname(dice, self._spec.name_share, self._locale)
+
+    def _first_name(self, dice: Dice, sex: str) -> str:
+        return draws.first_name(dice, sex, self._spec.name_share, self._locale)
 
     def _adult(self, dice: Dice, sex: str, last: str, today: date, kin: str) -> _Person:
         years = dice.weighted((((18, 39), 0.22), ((40, 64), 0.38), ((65, 89), 0.33), ((91, 98), 0.07)))
@@ -140,7 +149,7 @@ class _Households:
         return self._person(dice, sex, born, last, kin)
 
     def _person(self, dice: Dice, sex: str, born: date, last: str, kin: str) -> _Person:
-        first = first_name(dice, sex)
+        first = self._first_name(dice, sex)
         if dice.chance(0.05):
             first = dice.pick([name for name, of in library.pairs("first_common_words") if of == sex])
         return _Person(first, last, sex, born, kin, identifiers.phone(dice, dice.pick(self._region).area_code))
@@ -152,10 +161,16 @@ class _Households:
         barred = {but, "wife" if person.sex == "F" else "husband"} | ({"mother", "father"} if years > 62 else set())
         barred |= {"daughter", "son"} if years < 38 else set()
         kin, sex = dice.pick([(kin, sex) for kin, sex in _KIN if kin not in barred])
-        return _unlike(self._relative(dice, kin, person.last, sex), person, dice)
+        return self._unlike(self._relative(dice, kin, person.last, sex), person, dice)
 
     def _relative(self, dice: Dice, kin: str, last: str, sex: str) -> _Person:
-        return self._person(dice, sex, self._spec.start, last if dice.chance(0.75) else surname(dice), kin)
+        return self._person(dice, sex, self._spec.start, last if dice.chance(0.75) else self._surname(dice), kin)
+
+    def _unlike(self, relative: _Person, person: _Person, dice: Dice) -> _Person:
+        """The relative, under another first name if the two share theirs."""
+        while relative.first == person.first:
+            relative = replace(relative, first=self._first_name(dice, relative.sex))
+        return relative
 
     def _admit(
         self,
@@ -166,7 +181,9 @@ class _Households:
         arrival: int,
         situation: str = "",
         delivered: date | None = None,
-    ) -> None:
+        mother_id: str | None = None,
+    ) -> str:
+        """Make a patient of the person; returns the patient's id."""
         number = len(self._found) + 1
         street, city = home
         chart_day = delivered or self._spec.day(arrival)
@@ -189,6 +206,8 @@ class _Households:
             city=city.name,
             state=city.state,
             zip=city.zip,
+            relatives=_contacts(Dice(self._spec.seed, "contacts", number), relatives),
+            mother_id=mother_id,
         )
         self._found.append(
             Resident(
@@ -212,14 +231,13 @@ class _Households:
                 delivered=delivered if situation == "postpartum" else None,
             )
         )
+        return patient.patient_id
 
 
-def _unlike(relative: _Person, person: _Person, dice: Dice) -> _Person:
-    """The relative, under another first name if the two share theirs."""
-    if relative.first != person.first:
-        return relative
-    names = library.words("first_female" if relative.sex == "F" else "first_male")
-    return replace(relative, first=dice.pick([name for name in names if name != person.first]))
+def _contacts(dice: Dice, relatives: list[_Person]) -> str | None:
+    """Whom the registration knows: usually both relatives, sometimes the nearest alone, sometimes nobody."""
+    known = dice.weighted(((2, 0.6), (1, 0.25), (0, 0.15)))
+    return "; ".join(f"{person.first} {person.last}" for person in relatives[:known]) or None
 
 
 def _chronic(dice: Dice, facts: frozenset[str], *, mild: bool) -> tuple[str, ...]:

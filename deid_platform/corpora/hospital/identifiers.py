@@ -4,7 +4,7 @@ Belongs here: shapes of identifiers from ranges that are reserved or never issue
 who carries them (`institution`).
 
 Telephone numbers are 555-01xx (reserved for fiction), e-mail and web addresses lie under example.com,
-.org and .net (RFC 2606), IP addresses in the documentation blocks (RFC 5737), social security numbers in
+.org and .net (RFC 2606), IP addresses in the documentation blocks (RFC 5737, RFC 3849), social security numbers in
 areas 9xx with groups that were issued neither as SSN nor as ITIN. NPIs pass their checksum (Luhn with
 prefix 80840) but begin with 2, where none has been issued; DEA numbers pass theirs but begin with a
 registrant code out of use.
@@ -61,6 +61,17 @@ def plate(dice: Dice) -> str:
 def ip_address(dice: Dice) -> str:
     """An address from the documentation blocks."""
     return f"{dice.pick(_TEST_NETS)}.{dice.between(1, 254)}"
+
+
+def ip6_address(dice: Dice) -> str:
+    """An address of the sixth version from the documentation block."""
+    groups = (f"{dice.between(1, 0xFFFF):x}" for _ in range(2))
+    return "2001:db8::" + ":".join(groups)
+
+
+def vin(dice: Dice) -> str:
+    """A vehicle identification number; no maker's begins with 0, and its check digit is left to chance."""
+    return f"0{letters(dice, 2)}{dice.digits(2)}{letters(dice, 3)}{dice.digits(1)}{letters(dice, 2)}{dice.digits(6)}"
 
 
 def letters(dice: Dice, count: int) -> str:

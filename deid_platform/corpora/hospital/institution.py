@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from deid_platform.corpora.hospital import identifiers, library
 from deid_platform.corpora.hospital.dice import Dice
-from deid_platform.corpora.hospital.draws import address, first_name, organization, surname
+from deid_platform.corpora.hospital.draws import address, first_name, locale, organization, surname
 from deid_platform.corpora.hospital.households import settle
 from deid_platform.corpora.hospital.library import City
 from deid_platform.corpora.hospital.people import Institution, Staff, ascii_slug
@@ -34,7 +34,9 @@ def build(spec: HospitalSpec) -> Institution:
         for specialty in dict.fromkeys(of for _, of in listed)
     }
     place = Institution(
+        spec=spec,
         slug=ascii_slug(brand),
+        brand=brand,
         facilities=facilities,
         faxes={f.facility_id: identifiers.phone(dice, dice.pick(region).area_code, style=0) for f in facilities},
         staff=staff,
@@ -94,22 +96,30 @@ def _staff(spec: HospitalSpec, area_code: str, brand: str) -> tuple[Staff, ...]:
             "nurse": dice.weighted((("RN", 0.7), ("LPN", 0.15), ("CMA", 0.15))),
         }[role]
         sex = "F" if dice.chance(0.55) else "M"
-        first, last = first_name(dice, sex), surname(dice)
+        origin, share = locale(dice), spec.name_share
+        first, last = first_name(dice, sex, share, origin), surname(dice, share, origin)
         slug = ascii_slug(last)
         user = (
             f"{(slug + 'xx')[:2].upper()}{dice.digits(4)}"
             if dice.chance(0.6)
             else f"{ascii_slug(first)[:1]}{slug[:6]}{dice.between(1, 99)}"
         )
+        phone = identifiers.phone(dice, area_code)
         provider = Provider(
-            f"D{number:04d}", first, last, title, None if role == "nurse" else identifiers.npi(dice), user
+            f"D{number:04d}",
+            first,
+            last,
+            title,
+            None if role == "nurse" else identifiers.npi(dice),
+            user,
+            phone if dice.chance(0.9) else None,
         )
         people.append(
             Staff(
                 provider,
                 role,
                 specialties[len(people) % len(specialties)],
-                identifiers.phone(dice, area_code),
+                phone,
                 dice.pick(("{}-{}", "{}{}")).format(dice.between(1, 9), dice.digits(4)),
                 identifiers.dea(dice, last),
                 f"{brand[0]}{dice.digits(2)}.{dice.digits(6)}",

@@ -3,21 +3,34 @@
 Belongs here: reading `data/`. Does not belong here: choosing from it.
 
 Pool files hold sections headed `[name]`, one template a line in the notation of `grammar`; `# ` begins a
-comment. `layouts.txt` keeps blank lines, since a layout draws a whole note line by line.
+comment. `ways/*.txt` are pools too, in which every line is a way of writing of its own. `layouts/<type>.txt` hold
+a section a layout, `[style]` or `[style.variant]`, and keep blank lines, since a layout draws a whole note line by
+line.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
+from importlib.resources.abc import Traversable
+from typing import NamedTuple
 
 from deid_platform.corpora.hospital.grammar import Template, parse
+from deid_platform.corpora.hospital.spec import TYPE_NAMES, Style
 
 _DATA = files("deid_platform.corpora.hospital") / "data"
-_SECTION = re.compile(r"\[([a-z0-9_]+(?:[/.][a-z0-9_]+)*)\]")
+_SECTION = re.compile(r"\[([a-z0-9_-]+(?:[/.][a-z0-9_]+)*)\]")
+WAY_FAMILIES = ("names", "dates", "places", "identifiers")
+
+
+class Layout(NamedTuple):
+    """How one note is set out: its house of style and its lines."""
+
+    style: Style
+    lines: tuple[Template, ...]
 
 
 @dataclass(frozen=True)
@@ -75,10 +88,10 @@ def cities() -> tuple[City, ...]:
     return tuple(City(*line.split("\t")) for line in lines if line and not line.startswith("#"))
 
 
-def _sections(name: str) -> dict[str, list[str]]:
+def _sections(file: Traversable) -> dict[str, list[str]]:
     sections: dict[str, list[str]] = {}
     current: list[str] = []
-    for line in (_DATA / name).read_text(encoding="utf-8").splitlines():
+    for line in file.read_text(encoding="utf-8").splitlines():
         if match := _SECTION.fullmatch(line):
             current = sections.setdefault(match[1], [])
         elif not line.startswith("# "):
@@ -86,34 +99,51 @@ def _sections(name: str) -> dict[str, list[str]]:
     return sections
 
 
+def state_name(code: str) -> str:
+    """The name of an American state by its two letters; the letters themselves if it is not listed."""
+    return dict(pairs("states")).get(code, code)
+
+
 @cache
 def pools() -> Mapping[str, tuple[Template, ...]]:
-    """Every pool of templates by name, parsed."""
+    """Every pool of templates by name, parsed; those of ways know which way each line is."""
     found: dict[str, list[Template]] = {}
-    for entry in sorted(path.name for path in _DATA.iterdir()):
-        if entry.startswith("pool_"):
-            for name, lines in _sections(entry).items():
-                if not name.endswith("/about"):
-                    found.setdefault(name, []).extend(parse(line) for line in lines if line)
+    for entry in sorted((path for path in _DATA.iterdir() if path.name.startswith("pool_")), key=lambda e: e.name):
+        for name, lines in _sections(entry).items():
+            if not name.endswith("/about"):
+                found.setdefault(name, []).extend(parse(line) for line in lines if line)
+    for family in WAY_FAMILIES:
+        for name, lines in _sections(_DATA / "ways" / f"{family}.txt").items():
+            ways = (replace(parse(line), way=f"{family}: {line}") for line in lines if line)
+            found.setdefault(name, []).extend(ways)
     return {name: tuple(templates) for name, templates in found.items()}
 
 
 @cache
-def layouts() -> Mapping[str, tuple[tuple[Template, ...], ...]]:
-    """Note type to its layouts, each a tuple of lines; a layout's section is `[type.style]`."""
-    found: dict[str, list[tuple[Template, ...]]] = {}
-    for name, lines in _sections("layouts.txt").items():
-        while lines and not lines[-1]:
-            lines.pop()
-        found.setdefault(name.partition(".")[0], []).append(tuple(parse(line) for line in lines))
-    return {name: tuple(styles) for name, styles in found.items()}
+def ways() -> Mapping[str, tuple[str, ...]]:
+    """Every way of writing, by family: names, dates, places, identifiers."""
+    every = [template.way for pool in pools().values() for template in pool if template.way is not None]
+    return {family: tuple(way for way in every if way.startswith(f"{family}: ")) for family in WAY_FAMILIES}
+
+
+@cache
+def layouts() -> Mapping[str, tuple[Layout, ...]]:
+    """Note type to its layouts."""
+    found: dict[str, list[Layout]] = {}
+    for kind in TYPE_NAMES:
+        for name, lines in _sections(_DATA / "layouts" / f"{kind}.txt").items():
+            while lines and not lines[-1]:
+                lines.pop()
+            style = Style(name.partition(".")[0])
+            found.setdefault(kind, []).append(Layout(style, tuple(parse(line) for line in lines)))
+    return {kind: tuple(styles) for kind, styles in found.items()}
 
 
 @cache
 def conditions() -> tuple[Condition, ...]:
     """Every condition, in file order."""
     found = []
-    for name, lines in _sections("pool_conditions.txt").items():
+    for name, lines in _sections(_DATA / "pool_conditions.txt").items():
         key, _, section = name.partition("/")
         if section == "about":
             about = dict(line.split(": ", 1) for line in lines if line)

@@ -6,6 +6,7 @@ Belongs here: values drawn when they are mentioned. Does not belong here: people
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import date
 
 from deid_platform.corpora.hospital import dates, identifiers
 from deid_platform.corpora.hospital.chart import Chart
@@ -21,27 +22,24 @@ _DATE_SHAPES = {
 }
 
 
+DAYS = (
+    *("note", "birth", "delivered", "admit", "discharge", "stay", "recent", "past", "old", "next", "soon", "eve"),
+    *("from", "to", "visit"),
+)
+
+
+def day_of(chart: Chart, which: str) -> date:
+    """The date of that name, one of `DAYS`."""
+    return chart.stay_day() if which == "stay" else chart.day(which)
+
+
 def date_rules() -> dict[str, SlotRule]:
     """Slots for every date of a note in every way of writing it."""
     rules: dict[str, SlotRule] = {}
-    for which in (
-        "note",
-        "birth",
-        "delivered",
-        "admit",
-        "discharge",
-        "stay",
-        "recent",
-        "past",
-        "old",
-        "next",
-        "soon",
-        "eve",
-    ):
+    for which in DAYS:
 
         def write(chart: Chart, way: str, which: str = which) -> str:
-            day = chart.stay_day() if which == "stay" else chart.day(which)
-            return dates.WAYS[chart.date_way if way == "any" else way](day, chart.dice)
+            return dates.WAYS[chart.date_way if way == "any" else way](day_of(chart, which), chart.dice)
 
         for way in ("any", *dates.WAYS):
             rules[f"{which}.{way}"] = SlotRule(
@@ -49,7 +47,10 @@ def date_rules() -> dict[str, SlotRule]:
                 Label.DATE,
                 _DATE_SHAPES.get(way),
             )
-        rules[f"{which}.year"] = SlotRule(lambda c, which=which: str(c.day(which).year) if which != "stay" else "")  # type: ignore[misc]
+        rules[f"{which}.year"] = SlotRule(lambda c, which=which: str(day_of(c, which).year))  # type: ignore[misc]
+        rules[f"{which}.weekday"] = SlotRule(
+            lambda c, which=which: dates.WEEKDAYS[day_of(c, which).weekday()]  # type: ignore[misc]
+        )
     return rules
 
 
@@ -77,25 +78,62 @@ def number_rules() -> dict[str, SlotRule]:
         "specimen": lambda c: f"{identifiers.letters(c.dice, 2)}{c.dice.digits(7)}",
     }
     rules = {f"id.{name}": SlotRule(value, Label.IDNUM, Shape.SPECIMEN_NUMBER) for name, value in specimen.items()}
-    return rules | {
-        "id.claim": SlotRule(lambda c: f"{identifiers.letters(c.dice, 2)}-{c.dice.digits(8)}", Label.IDNUM),
-        "id.order": SlotRule(lambda c: c.dice.digits(9), Label.IDNUM),
-        "id.device": SlotRule(
-            lambda c: f"{identifiers.letters(c.dice, 3)}{c.dice.digits(6)}{c.dice.pick('HSGR')}", Label.DEVICE
+    drawn: dict[str, tuple[Callable[[Chart], str], Label]] = {
+        "claim": (lambda c: f"{identifiers.letters(c.dice, 2)}-{c.dice.digits(8)}", Label.IDNUM),
+        "order": (lambda c: c.dice.digits(9), Label.IDNUM),
+        "case": (lambda c: f"{identifiers.letters(c.dice, 1)}{c.dice.digits(5)}", Label.IDNUM),
+        "study": (lambda c: f"{c.dice.digits(3)}-{c.dice.digits(4)}", Label.IDNUM),
+        "badge": (lambda c: c.dice.digits(6), Label.IDNUM),
+        "wristband": (lambda c: f"{identifiers.letters(c.dice, 1)}{c.dice.digits(10)}", Label.IDNUM),
+        "photo": (lambda c: f"IMG_{c.dice.digits(4)}_{ascii_slug(c.resident.last)}.jpg", Label.IDNUM),
+        "fingerprint": (lambda c: f"FP-{c.dice.digits(7)}", Label.BIOID),
+        "policy": (lambda c: f"{identifiers.letters(c.dice, 3)}{c.dice.digits(7)}", Label.HEALTHPLAN),
+        "group": (lambda c: c.dice.digits(6), Label.HEALTHPLAN),
+        "medicaid": (lambda c: f"{c.dice.between(1, 9)}{c.dice.digits(11)}", Label.HEALTHPLAN),
+        "device": (
+            lambda c: f"{identifiers.letters(c.dice, 3)}{c.dice.digits(6)}{c.dice.pick('HSGR')}",
+            Label.DEVICE,
         ),
-        "id.plate": SlotRule(lambda c: identifiers.plate(c.dice), Label.VEHICLE),
-        "id.driver": SlotRule(lambda c: f"{identifiers.letters(c.dice, 2)}{c.dice.digits(6)}", Label.LICENSE),
-        "id.ip": SlotRule(lambda c: identifiers.ip_address(c.dice), Label.IPADDR),
-        "id.portal": SlotRule(lambda c: f"https://portal.{c.place.slug}.example.org", Label.URL),
-        "id.site": SlotRule(lambda c: f"www.{c.place.slug}.example.com/{ascii_slug(c.primary)}", Label.URL),
-        "id.staff_mail": SlotRule(
+        "udi": (lambda c: f"(01)0{c.dice.digits(13)}(21){c.dice.digits(8)}", Label.DEVICE),
+        "plate": (lambda c: identifiers.plate(c.dice), Label.VEHICLE),
+        "vin": (lambda c: identifiers.vin(c.dice), Label.VEHICLE),
+        "driver": (lambda c: f"{identifiers.letters(c.dice, 2)}{c.dice.digits(6)}", Label.LICENSE),
+        "passport": (lambda c: f"{identifiers.letters(c.dice, 1)}{c.dice.digits(8)}", Label.LICENSE),
+        "ip": (lambda c: identifiers.ip_address(c.dice), Label.IPADDR),
+        "ip6": (lambda c: identifiers.ip6_address(c.dice), Label.IPADDR),
+        "portal": (lambda c: f"https://portal.{c.place.slug}.example.org", Label.URL),
+        "site": (lambda c: f"www.{c.place.slug}.example.com/{ascii_slug(c.primary)}", Label.URL),
+        "meeting": (lambda c: f"https://video.{c.place.slug}.example.net/j/{c.dice.digits(9)}", Label.URL),
+        "staff_mail": (lambda c: _mail_of(c, "author"), Label.EMAIL),
+        "nurse_mail": (lambda c: _mail_of(c, "nurse"), Label.EMAIL),
+        "consultant_mail": (lambda c: _mail_of(c, "consultant"), Label.EMAIL),
+        "pcp_mail": (lambda c: _mail_of(c, "pcp"), Label.EMAIL),
+        "kin_mail": (
             lambda c: (
-                f"{ascii_slug(c.people['author'].provider.first_name or '')[:1]}"
-                f"{ascii_slug(c.people['author'].provider.last_name or '')}@{c.place.slug}.example.org"
+                f"{ascii_slug(c.relatives['relative'].first)}{ascii_slug(c.relatives['relative'].last)}@mail.example.com"
             ),
             Label.EMAIL,
         ),
+        "login": (
+            lambda c: (
+                f"{ascii_slug(c.resident.first)[:1]}{ascii_slug(c.resident.last)}{c.resident.born.year % 100:02d}"
+            ),
+            Label.USERNAME,
+        ),
+    }
+    rules |= {f"id.{name}": SlotRule(value, label) for name, (value, label) in drawn.items()}
+    return rules | {
         "time": SlotRule(_time),
         "clock": SlotRule(lambda c: _time(c).replace(":", "")),
         "clock12": SlotRule(lambda c: _clock12(c)),
+        "day.holiday": SlotRule(lambda c: c.dice.pick(_HOLIDAYS), Label.DATE, Shape.HOLIDAY),
     }
+
+
+_HOLIDAYS = ("Christmas", "Thanksgiving", "Labor Day", "Memorial Day", "New Year's Eve", "the Fourth of July", "Easter")
+
+
+def _mail_of(chart: Chart, role: str) -> str:
+    provider = chart.people[role].provider
+    local = f"{ascii_slug(provider.first_name or '')[:1]}{ascii_slug(provider.last_name or '')}"
+    return f"{local}@{chart.place.slug}.example.org"

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from deid_platform.corpora.hospital.library import City
+from deid_platform.corpora.hospital.spec import HospitalSpec
 from deid_platform.notes import Facility, Patient, Provider
 
 
@@ -90,7 +91,9 @@ class Resident:
 class Institution:
     """The whole place, the same for one spec on every machine."""
 
+    spec: HospitalSpec
     slug: str
+    brand: str
     facilities: tuple[Facility, ...]
     faxes: dict[str, str]
     staff: tuple[Staff, ...]

@@ -1,7 +1,8 @@
 """What a slot writes, what it is, and which shape it has.
 
-Belongs here: the table from slot names to values of a chart, with label and shape. Does not belong here:
-prose. A slot without a label is plain text (a pronoun, a credential); one with a label is gold.
+Belongs here: the table from slot names to values of a chart, with label and shape; people in full. Does not belong
+here: prose; places (`places`), dates and numbers (`numbers`), patterns (`forms`). A slot without a label is plain text
+(a pronoun, a credential); one with a label is gold.
 """
 
 from __future__ import annotations
@@ -12,11 +13,11 @@ from functools import cache
 from deid_platform.corpora.hospital.chart import OLD_AGE, Chart
 from deid_platform.corpora.hospital.library import pairs, words
 from deid_platform.corpora.hospital.numbers import date_rules, number_rules
-from deid_platform.corpora.hospital.people import Kin, Organization, Staff
+from deid_platform.corpora.hospital.people import Kin, Staff
+from deid_platform.corpora.hospital.places import place_rules
 from deid_platform.corpora.hospital.rule import SlotRule
 from deid_platform.corpora.hospital.spec import Shape
 from deid_platform.labels import Label
-from deid_platform.notes import Facility
 
 
 def misspelt(name: str, slip: int) -> str:
@@ -48,7 +49,13 @@ def _eponyms() -> frozenset[str]:
     return frozenset(words("surnames_eponyms"))
 
 
-def _initials(first: str, last: str) -> str:
+def is_common_word(value: Callable[[Chart], str]) -> Callable[[Chart], bool]:
+    """Whether what is written is also an everyday word."""
+    return lambda chart: value(chart) in _common_words()
+
+
+def initials(first: str, last: str) -> str:
+    """The first letter of each; of a surname with a particle, the first capital."""
     return first[:1] + "".join(c for c in last if c.isupper())[:1]
 
 
@@ -98,17 +105,13 @@ def _is_old(chart: Chart) -> bool:
     return chart.years > OLD_AGE
 
 
-def _named_by_word(chart: Chart) -> bool:
-    return bool({chart.resident.first, chart.resident.last} & _common_words())
-
-
 def _patient(value: Callable[[Chart], str], shape: Shape | None = None) -> SlotRule:
     return SlotRule(value, Label.PATIENT, shape)
 
 
 def _part(value: Callable[[Chart], str]) -> SlotRule:
     # One part of the name standing alone: rare if that part is also a word.
-    return SlotRule(value, Label.PATIENT, Shape.PATIENT_COMMON_WORD, shape_if=lambda c: value(c) in _common_words())
+    return SlotRule(value, Label.PATIENT, Shape.PATIENT_COMMON_WORD, shape_if=is_common_word(value))
 
 
 def _full(chart: Chart) -> str:
@@ -123,10 +126,6 @@ def _full_middle(chart: Chart) -> str:
 def _last_first(chart: Chart) -> str:
     r = chart.resident
     return f"{r.last}, {r.first} {r.middle}".rstrip()
-
-
-def _street(chart: Chart) -> str:
-    return chart.resident.patient.street or ""
 
 
 def _patient_rules() -> dict[str, SlotRule]:
@@ -169,13 +168,10 @@ def _patient_rules() -> dict[str, SlotRule]:
         ),
         "patient.full_middle": _patient(_full_middle),
         "patient.last_first": _patient(_last_first),
-        "patient.initials": _patient(lambda c: _initials(c.resident.first, c.resident.last), Shape.PATIENT_INITIALS),
+        "patient.initials": _patient(lambda c: initials(c.resident.first, c.resident.last), Shape.PATIENT_INITIALS),
         "patient.nickname": _patient(lambda c: c.resident.nickname, Shape.PATIENT_NICKNAME),
         "patient.misspelt": _patient(lambda c: misspelt(_formal(c), c.dice.between(0, 299)), Shape.PATIENT_MISSPELT),
         "patient.maiden_name": _patient(lambda c: c.resident.maiden_name),
-        "patient.street": SlotRule(_street, Label.STREET),
-        "patient.street_caps": SlotRule(lambda c: _street(c).upper(), Label.STREET, Shape.CAPS_ADDRESS),
-        "patient.street_alone": SlotRule(_street, Label.STREET, Shape.PARTIAL_ADDRESS),
         "patient.age": SlotRule(lambda c: str(_age(c)), Label.AGE, Shape.AGE_OVER_89, gold_if=_is_old),
         "patient.age_words": SlotRule(_age_in_words, Label.AGE, Shape.AGE_OVER_89, gold_if=_is_old),
         "patient.age_unit": SlotRule(_age_unit),
@@ -227,7 +223,7 @@ def _staff_rules(role: str) -> dict[str, SlotRule]:
         f"{role}.first": of(lambda s: s.provider.first_name or "", Label.DOCTOR),
         f"{role}.last_first": of(lambda s: f"{s.provider.last_name}, {s.provider.first_name}", Label.DOCTOR),
         f"{role}.initials": of(
-            lambda s: _initials(s.provider.first_name or "", s.provider.last_name or ""),
+            lambda s: initials(s.provider.first_name or "", s.provider.last_name or ""),
             Label.DOCTOR,
             Shape.PROVIDER_INITIALS,
         ),
@@ -248,56 +244,12 @@ def _staff_rules(role: str) -> dict[str, SlotRule]:
     }
 
 
-def _facility_rules(role: str, facility: Callable[[Chart], Facility]) -> dict[str, SlotRule]:
-    def of(value: Callable[[Facility], str | None], label: Label, shape: Shape | None = None) -> SlotRule:
-        return SlotRule(lambda c: value(facility(c)) or "", label, shape)
-
-    name = of(lambda f: f.name, Label.HOSPITAL, Shape.CLINIC_LOCATION)
-    return {
-        f"{role}.name": name._replace(shape_if=lambda c: "-" in (facility(c).name or "")),
-        f"{role}.caps": of(lambda f: (f.name or "").upper(), Label.HOSPITAL),
-        f"{role}.abbreviation": of(lambda f: f.abbreviation, Label.HOSPITAL, Shape.CLINIC_ABBREVIATION),
-        f"{role}.street": of(lambda f: f.street, Label.STREET),
-        f"{role}.city": of(lambda f: f.city, Label.CITY),
-        f"{role}.state": of(lambda f: f.state, Label.STATE),
-        f"{role}.zip": of(lambda f: f.zip, Label.ZIP),
-        f"{role}.phone": of(lambda f: f.phone, Label.PHONE),
-        f"{role}.fax": SlotRule(lambda c: c.place.faxes[facility(c).facility_id], Label.FAX),
-    }
-
-
-def _organization_rules(role: str, label: Label, shapes: dict[str, Shape]) -> dict[str, SlotRule]:
-    values: dict[str, tuple[Callable[[Organization], str], Label]] = {
-        "name": (lambda o: o.name, label),
-        "cc": (lambda o: o.name, label),
-        "street": (lambda o: o.street, Label.STREET),
-        "street_caps": (lambda o: o.street.upper(), Label.STREET),
-        "city": (lambda o: o.city.name, Label.CITY),
-        "state": (lambda o: o.city.state, Label.STATE),
-        "zip": (lambda o: o.city.zip, Label.ZIP),
-        "phone": (lambda o: o.phone, Label.PHONE),
-        "fax": (lambda o: o.fax, Label.FAX),
-    }
-    return {
-        f"{role}.{name}": SlotRule(lambda c, v=value: v(c.firms[role]), of, shapes.get(name))  # type: ignore[misc]
-        for name, (value, of) in values.items()
-    }
-
-
 @cache
 def rules() -> dict[str, SlotRule]:
     """Every slot by name."""
-    table = _patient_rules() | date_rules() | number_rules()
+    table = _patient_rules() | place_rules() | date_rules() | number_rules()
     for role in ("relative", "relative2"):
         table |= _kin_rules(role)
     for role in ("author", "pcp", "attending", "consultant", "nurse"):
         table |= _staff_rules(role)
-    table |= _facility_rules("site", lambda c: c.facility)
-    table |= _facility_rules("hospital", lambda c: c.hospital)
-    table |= _facility_rules("clinic", lambda c: c.resident.clinic)
-    for role in ("outside", "therapy", "homecare"):
-        table |= _organization_rules(role, Label.HOSPITAL, {"cc": Shape.CC_ORGANIZATION})
-    table |= _organization_rules("employer", Label.ORGANIZATION, {"name": Shape.EMPLOYER})
-    addresses = {"street": Shape.PHARMACY_ADDRESS, "street_caps": Shape.PHARMACY_ADDRESS}
-    table |= _organization_rules("pharmacy", Label.ORGANIZATION, addresses)
     return table

@@ -1,13 +1,23 @@
 """Patterns: what the writing itself gives away, without any dictionary of the institution.
 
-Belongs here: the component that runs the recognizers and the pass over capitalised words. Does not
-belong here: the tables themselves (`data/*.yaml`) or what the topics know (`gazetteer.py`, `roster.py`).
+Belongs here: the component that reads a note paragraph by paragraph (recognizers, vocabulary, layout) and then
+as a whole (further mentions of the same names). Does not belong here: the tables themselves (`data/*.yaml`)
+or what the topics know (`gazetteer.py`, `roster.py`).
 """
 
 from __future__ import annotations
 
-from deid_platform.detection.patterns.mentions import name_mentions
+from collections.abc import Sequence
+from functools import lru_cache
+from operator import itemgetter
+from time import perf_counter
+
+from deid_platform.detection.patterns.anchors import AnchorIndex
+from deid_platform.detection.patterns.mentions import repeated_names
 from deid_platform.detection.patterns.recognizer import TIMEOUT_S, load_recognizers
+from deid_platform.detection.patterns.structure import structure_names
+from deid_platform.detection.patterns.templates import CAPACITY, TemplateCounts, Verdicts, paragraphs
+from deid_platform.detection.patterns.vocabulary import vocabulary_names
 from deid_platform.detection.reading import Reading
 from deid_platform.notes import Span
 
@@ -15,14 +25,22 @@ __all__ = ["Patterns"]
 
 
 class Patterns:
-    """Runs every recognizer, then marks other mentions of the names that they found.
+    """Reads every paragraph for itself, then marks other mentions of the names that were found.
 
     Args:
-        timeout_s: Seconds of processor time that one pattern may take on one note.
+        timeout_s: Seconds of processor time that one pattern may take on one window.
+        remembered: Code points of text whose verdicts are kept for when it recurs; 0 recognises all text anew.
     """
 
-    def __init__(self, *, timeout_s: float = TIMEOUT_S) -> None:
+    def __init__(self, *, timeout_s: float = TIMEOUT_S, remembered: int = CAPACITY) -> None:
         self.timeout_s = timeout_s
+        self.counts = TemplateCounts()
+        self._verdicts = Verdicts(remembered)
+        self._recognizers = load_recognizers()
+        self._index = _anchor_index()
+
+    def __repr__(self) -> str:
+        return "<Patterns>"
 
     def find(self, reading: Reading) -> list[Span]:
         """Spans of one note, possibly overlapping; see `Component`.
@@ -30,6 +48,50 @@ class Patterns:
         Raises:
             DeidError: `detector-failed`, naming the recognizer, if a pattern ran out of time.
         """
-        spans = [s for recognizer in load_recognizers() for s in recognizer.find(reading, timeout_s=self.timeout_s)]
-        spans.extend(name_mentions(reading.text, spans))
+        text = reading.text
+        places = list(paragraphs(text))
+        digests = [self._verdicts.digest(text[start:end], reading.note.language) for start, end in places]
+        verdicts = {digest: self._verdicts.get(digest) for digest in digests}
+        # A paragraph that stands twice in the note is recognised once.
+        new = {digest: place for digest, place in zip(digests, places, strict=True) if verdicts[digest] is None}
+        began = perf_counter()
+        found = self._recognise(reading, sorted(new.values()))
+        seconds = perf_counter() - began
+        for (digest, (start, end)), verdict in zip(sorted(new.items(), key=itemgetter(1)), found, strict=True):
+            self._verdicts.put(digest, end - start, verdict)
+            verdicts[digest] = verdict
+        self._count(places, list(new.values()), seconds)
+        spans = [
+            span
+            for digest, (start, _) in zip(digests, places, strict=True)
+            for span in _moved(verdicts[digest] or (), start)
+        ]
+        spans.extend(repeated_names(text, spans))
         return spans
+
+    def _count(self, places: Sequence[tuple[int, int]], new: Sequence[tuple[int, int]], seconds: float) -> None:
+        characters = sum(end - start for start, end in places)
+        recognised = sum(end - start for start, end in new)
+        self.counts += TemplateCounts(len(places), len(places) - len(new), characters, characters - recognised, seconds)
+
+    def _recognise(self, reading: Reading, places: Sequence[tuple[int, int]]) -> list[tuple[Span, ...]]:
+        """What the recognizers find in each of some paragraphs, relative to its start."""
+        texts = [reading.text[start:end] for start, end in places]
+        found: list[list[Span]] = [[] for _ in texts]
+        for number, windows in self._index.windows(reading, places):
+            for place, span in self._recognizers[number].search(texts, windows, timeout_s=self.timeout_s):
+                found[place].append(span)
+        for text, spans in zip(texts, found, strict=True):
+            spans.extend([*vocabulary_names(text), *structure_names(text, spans)])
+        return [tuple(dict.fromkeys(spans)) for spans in found]
+
+
+@lru_cache(maxsize=1)
+def _anchor_index() -> AnchorIndex:
+    return AnchorIndex([recognizer.anchors for recognizer in load_recognizers()])
+
+
+def _moved(spans: Sequence[Span], by: int) -> Sequence[Span]:
+    if not by:
+        return spans
+    return [Span(s.start + by, s.end + by, s.label, s.score, s.source) for s in spans]

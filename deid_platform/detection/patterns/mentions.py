@@ -1,6 +1,7 @@
-"""Names by vocabulary and by repetition: given names, and other mentions of names already found.
+"""Other mentions of people whom a note has named once.
 
-Belongs here: the one pass over a note's capitalised words. Does not belong here: names that their
+Belongs here: the pass over a whole note that marks again what was found elsewhere in it. Does not belong
+here: names that the lists know (`vocabulary.py`), that the layout shows (`structure.py`) or that their
 surroundings give away (`data/people.yaml`).
 """
 
@@ -10,8 +11,8 @@ from collections.abc import Iterator, Sequence
 
 import regex
 
-from deid_platform.detection.detector import word_list
 from deid_platform.detection.naming import PARTICLES, is_common
+from deid_platform.detection.patterns.vocabulary import is_ordinary, names_a_thing
 from deid_platform.detection.reading import bounded, fold_term
 from deid_platform.labels import Label
 from deid_platform.notes import Span
@@ -19,47 +20,57 @@ from deid_platform.notes import Span
 _PERSONS = (Label.PATIENT, Label.DOCTOR)
 _WORD = regex.compile(r"\b\p{Lu}[\p{L}\p{M}]+(?:['’\-]\p{L}[\p{L}\p{M}]+)*")
 _INNER = regex.compile(r"\p{L}[\p{L}\p{M}]+")
+_INITIALS_BEFORE = regex.compile(r"(?<![\p{L}.])(?:\p{Lu}\.[ \t]?){1,2}[ \t]?$")
 _REPEATED = "patterns:name-repeated"
-_GIVEN = "patterns:given-name"
-_SURNAME = regex.compile(r"[ \t]+(?:\p{Lu}\.?[ \t]+)?(?P<surname>\p{Lu}[\p{L}\p{M}'’\-]+)")
-_INITIAL = regex.compile(r"[ \t]+\p{Lu}(?=\.|[ \t]*[,;:)\r\n])")
+_SHORTEST = 3
+_SURE = 0.7
+_SCORE = 0.75  # above that of the cues which know a name but not whose it is
 
 
-def name_mentions(text: str, found: Sequence[Span]) -> Iterator[Span]:
-    """Further mentions of people in a note.
+def repeated_names(text: str, found: Sequence[Span]) -> Iterator[Span]:
+    """Further mentions in a whole note of the people among what was found in it.
 
-    A capitalised word that is part of a name found elsewhere in the note is that name again, unless it is
-    a common word; a capitalised given name of the shipped list is a name, with the surname after it.
+    A capitalised word that is part of a name found elsewhere in the note is that name again, with the
+    initials before it, unless it is a common word, stands in small letters elsewhere in the note, or is
+    followed by what an eponym names ("Foley catheter" in the note of a Mr. Foley).
 
     Args:
         text: The note.
         found: Spans found so far, of any label.
     """
-    names: dict[str, Label] = {}
-    for span in found:
-        if span.label in _PERSONS:
-            for part in _INNER.findall(text, span.start, span.end):
-                folded = fold_term(part)
-                if len(folded) >= 3 and folded not in PARTICLES and not is_common(folded):
-                    names.setdefault(folded, span.label)
-    given_names = word_list("given_names")
+    names = _names(text, found)
+    if not names:
+        return
+    words: dict[str, bool] = {}
     for match in _WORD.finditer(text):
-        word = match[0].removesuffix("'s").removesuffix("’s")
-        start, end = match.start(), match.start() + len(word)
+        word = match[0].removesuffix("'s").removesuffix("’s").removesuffix("'S").removesuffix("’S")
         folded = fold_term(word)
-        if folded in names and not _also_a_word(text, folded):
-            yield Span(start, end, names[folded], 0.7, _REPEATED)
-        elif folded in given_names and not is_common(folded) and not (len(word) <= 3 and word.isupper()):
-            yield Span(start, _with_surname(text, end), Label.PATIENT, 0.6, _GIVEN)
+        label = names.get(folded)
+        if label is None and "-" in folded:
+            label = next((names[part] for part in folded.split("-") if part in names), None)
+        if label is None or names_a_thing(text, match.end()):
+            continue
+        if folded not in words:
+            words[folded] = _also_a_word(text, folded)
+        if not words[folded]:
+            start = match.start()
+            initials = _INITIALS_BEFORE.search(text, max(0, start - 7), start)
+            yield Span(initials.start() if initials else start, start + len(word), label, _SCORE, _REPEATED)
 
 
-def _with_surname(text: str, end: int) -> int:
-    following = _SURNAME.match(text, end)
-    surname = fold_term(following["surname"]).removesuffix("'s") if following else ""
-    if following is None or (is_common(surname) and surname not in word_list("surnames")):
-        initial = _INITIAL.match(text, end)
-        return initial.end() if initial else end
-    return end + len(following[0].removesuffix("'s").removesuffix("’s"))
+def _names(text: str, found: Sequence[Span]) -> dict[str, Label]:
+    """The folded words of the people among `found` that name nobody else's thing, with their label."""
+    names: dict[str, Label] = {}
+    for span in sorted(found, key=lambda s: -s.score):
+        if span.label not in _PERSONS:
+            continue
+        for part in _INNER.findall(text, span.start, span.end):
+            folded = fold_term(part)
+            if len(folded) < _SHORTEST or folded in PARTICLES or is_common(folded):
+                continue
+            if span.score >= _SURE or not is_ordinary(folded):
+                names.setdefault(folded, span.label)
+    return names
 
 
 def _also_a_word(text: str, folded: str) -> bool:

@@ -1,7 +1,7 @@
 """The recognizer: a scored pattern, words that must stand near it, and a check of what it matched.
 
-Belongs here: reading the tables and running one entry on one note. Does not belong here: entries
-(`data/*.yaml`) and what the checks do (`checks.py`).
+Belongs here: reading the tables and running one entry on stretches of text. Does not belong here: entries
+(`data/*.yaml`), what the checks do (`checks/`), and which stretches to read (`anchors.py`).
 
 A table is a YAML mapping with `fragments` (name: pattern, usable as <<name>> in any later pattern of any
 table; `_fragments.yaml` is read first) and `recognizers`, a list of:
@@ -10,18 +10,24 @@ table; `_fragments.yaml` is read first) and `recognizers`, a list of:
     score:   0 to 1
     pattern: `regex` syntax, verbose; each named group is a span and its name the label (LOCATION_OTHER
              with an underscore); further groups of that label are numbered by a suffix (DATE_2)
-    needs:   optional; at least one of these folded strings must occur in the note, or the pattern is skipped
-    when:    optional; a pattern that must occur in the note; recognizers that share one search for it once
+    anchors: what every match contains: folded words (`*` at an end lets it lie inside a word), or `digits` for
+             every chain of digit groups, `capitals` for every run of capitalised words, `lists` for the terms
+             of the entry's own lists; the pattern is run only in windows around them, never beyond a paragraph
+    reach:   optional; code points before and after the anchor that a match may touch; [40, 80] unless told
+    when:    optional, with `digits`; a pattern that the chain must hold, where each digit is written as 0
+    beside:  optional, likewise; the same of the chain with the character before and after it, letters written as A
     near:    optional; at least one of these words must stand within `window` code points
     window:  optional; 40 unless told
-    check:   optional; a function of `checks.py`, which may narrow or refuse a group
+    check:   optional; a function of `checks/`, which may narrow or refuse a group
     ignore_case: optional
     lists:   optional; word lists (`../data/<list>.txt`) that the pattern names as \\L<list>, as written or in capitals
+
+The end of a window is the end of the text to a pattern; what stands before the window is seen by lookbehinds.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from importlib.resources import files
@@ -29,9 +35,9 @@ from typing import Any
 
 import regex
 import yaml
-from ahocorasick_rs import AhoCorasick
 
 from deid_platform.detection.detector import word_list, written_terms
+from deid_platform.detection.patterns.anchors import DEFAULT_REACH, Anchors, Window
 from deid_platform.detection.patterns.checks import CHECKS, Check
 from deid_platform.detection.reading import Reading
 from deid_platform.detection.spans import trim
@@ -40,6 +46,7 @@ from deid_platform.labels import Label
 from deid_platform.notes import Span
 
 TIMEOUT_S = 2.0
+_SHORT = 300  # code points
 _TABLES = ("dates", "ages", "contacts", "identifiers", "addresses", "people", "organizations")
 
 
@@ -50,8 +57,7 @@ class Recognizer:
     name: str
     expression: str
     score: float
-    needs: tuple[str, ...] = ()
-    when: str | None = None
+    anchors: Anchors
     near: tuple[str, ...] = ()
     window: int = 40
     check: Check | None = None
@@ -63,12 +69,6 @@ class Recognizer:
         flags = regex.VERBOSE | (regex.IGNORECASE if self.ignore_case else 0)
         lists = {name: [v for term in written_terms(name) for v in (term, term.upper())] for name in self.lists}
         return regex.compile(self.expression, flags, **lists)
-
-    @cached_property
-    def _listed(self) -> AhoCorasick | None:
-        # Asks in microseconds whether any listed term occurs; the pattern itself takes a hundred times longer.
-        terms = {term for name in self.lists for term in word_list(name)}
-        return AhoCorasick(sorted(terms)) if terms else None
 
     @cached_property
     def _groups(self) -> tuple[tuple[str, Label], ...]:
@@ -85,29 +85,34 @@ class Recognizer:
         return f"patterns:{self.name}"
 
     def find(self, reading: Reading, *, timeout_s: float = TIMEOUT_S) -> Iterator[Span]:
-        """Spans in one note.
+        """Spans in one note, read from end to end as one paragraph; see `search`."""
+        whole = (0, 0, len(reading.text))
+        return (span for _, span in self.search([reading.text], [whole], timeout_s=timeout_s))
+
+    def search(
+        self, texts: Sequence[str], windows: Iterable[Window], *, timeout_s: float = TIMEOUT_S
+    ) -> Iterator[tuple[int, Span]]:
+        """Spans in windows of some texts, each with the number of its text.
 
         Raises:
             DeidError: `detector-failed`, naming the recognizer, if the pattern ran out of time.
         """
-        if self.needs and not any(need in reading.folded.text for need in self.needs):
-            return
-        if self.when is not None and not reading.holds(self.when):
-            return
-        if self._listed is not None and not self._listed.find_matches_as_indexes(reading.folded.text):
-            return
-        text = reading.text
+        finditer, near, check = self._pattern.finditer, self.near, self.check
         try:
-            for match in self._pattern.finditer(text, timeout=timeout_s):
-                if self.near and not self._in_context(text, match.start(), match.end()):
-                    continue
-                for group, label in self._groups:
-                    start, end = match.span(group)
-                    place = trim(text, start, end) if 0 <= start < end else None
-                    if place is not None and self.check is not None:
-                        place = self.check(text, *place)
-                    if place is not None:
-                        yield Span(*place, label, self.score, self._source)
+            for number, start, end in windows:
+                text = texts[number]
+                # Asking for the time costs as much as reading a short window, on which no bounded pattern can linger.
+                limit = timeout_s if end - start > _SHORT or timeout_s < TIMEOUT_S else None
+                for match in finditer(text, start, end, timeout=limit):
+                    if near and not self._in_context(text, match.start(), match.end()):
+                        continue
+                    for group, label in self._groups:
+                        first, last = match.span(group)
+                        place = trim(text, first, last) if 0 <= first < last else None
+                        if place is not None and check is not None:
+                            place = check(text, *place)
+                        if place is not None:
+                            yield number, Span(*place, label, self.score, self._source)
         except TimeoutError:
             raise DeidError(Code.DETECTOR_FAILED, self._source) from None
 
@@ -146,11 +151,29 @@ def _recognizer(entry: dict[str, Any], fragments: dict[str, str]) -> Recognizer:
         name=entry["name"],
         expression=_expand(entry["pattern"], fragments),
         score=entry["score"],
-        needs=tuple(map(str, entry.get("needs", ()))),
-        when=entry.get("when"),
+        anchors=_anchors(entry),
         near=tuple(map(str, entry.get("near", ()))),
         window=entry.get("window", 40),
         check=CHECKS[entry["check"]] if "check" in entry else None,
         ignore_case=entry.get("ignore_case", False),
         lists=tuple(entry.get("lists", ())),
+    )
+
+
+def _anchors(entry: dict[str, Any]) -> Anchors:
+    given = entry["anchors"]
+    kinds = {"digits", "capitals", "lists"}
+    named = [str(anchor) for anchor in ([given] if isinstance(given, str) else given)]
+    kind = {name.strip("<>") for name in named} & kinds
+    words = {name for name in named if name.strip("<>") not in kinds}
+    if "lists" in kind:
+        words |= {term for name in entry["lists"] for term in word_list(name)}
+    before, after = entry.get("reach", DEFAULT_REACH)
+    return Anchors(
+        words=frozenset(words),
+        digits="digits" in kind,
+        shape=entry.get("when"),
+        beside=entry.get("beside"),
+        capitals="capitals" in kind,
+        reach=(before, after),
     )

@@ -23,6 +23,7 @@ _NOT_IN_DATES = frozenset(("st", "nd", "rd", "th", "of"))
 _CUE_WORDS = frozenset(("dob", "born", "birth", "birthday", "birthdays", "birthdate"))
 _CUE = re.compile(r"\b(?:d\.?o\.?b|birth\s?days?|birth\s?date|date of birth|born)\b")
 _CUE_REACH = 24
+_SHORT_YEAR = re.compile(r"['’]\d\d(?!\d)")
 _UNITS = (
     "", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "thirteen",
     "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen",
@@ -145,3 +146,15 @@ def _birthday(born: date, reading: Reading) -> bool:
             if joined and (_value(one.group()), _value(two.group())) in orders:
                 return True
     return False
+
+
+def tells_day_and_month(text: str) -> bool:
+    """Whether a date tells a day and its month: more than "March 2019", "11/93" or "the 9th"."""
+    tokens = _TOKEN.findall(_SHORT_YEAR.sub(" 2000", text.casefold()))
+    numbers = [token for token in tokens if token.isdecimal()]
+    years = [n for n in numbers if len(n) == 4 or (len(n) == 2 and int(n) > 31)]
+    # Any longer word may be a month's, in whatever language.
+    months = sum(word.isalpha() and len(word) >= 3 and word != "the" for word in tokens)
+    others = len(numbers) - len(years)
+    # "3/2019-5/2019" has two numbers beside its years.
+    return any(len(n) > 4 for n in numbers) or (months > 0 and others > 0) or others >= max(2, 1 + len(years))

@@ -8,11 +8,14 @@ note that leaks (the gate).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import date
 from itertools import zip_longest
 
+from deid_platform.evaluation.leaks.births import birth_date_left, tells_day_and_month
 from deid_platform.evaluation.leaks.columns import OLDEST_SHOWN_AGE, Released, columns_left
+from deid_platform.evaluation.leaks.institution import Institution
 from deid_platform.evaluation.leaks.kinds import Leak, LeakKind, kept_kinds
 from deid_platform.evaluation.leaks.reading import GAP, NAME_GAP, Reading, fold, line_of, readings, tokens_of
 from deid_platform.evaluation.leaks.roster import LONG_NUMBER, roster_residue, source_id_left
@@ -34,6 +37,7 @@ class LeakCheck:
     Attributes:
         policy: What may remain.
         strangers: Everybody in the topics.
+        institution: Its own names, where stand-ins take their place.
         reported: What was reported as leaked.
         reported_numbers: The same, by its digits.
         exempt: Kinds that the policy keeps.
@@ -42,6 +46,7 @@ class LeakCheck:
 
     policy: Policy
     strangers: Strangers
+    institution: Institution
     reported: Phrases
     reported_numbers: frozenset[str]
     exempt: frozenset[LeakKind]
@@ -67,6 +72,7 @@ class LeakCheck:
         return cls(
             policy=policy,
             strangers=Strangers(topics, spare_providers=policy.labels[Label.DOCTOR] is Action.KEEP),
+            institution=Institution(topics, policy),
             reported=Phrases(line_of(tokens) for tokens in lines if tokens),
             reported_numbers=frozenset(number for number in numbers if len(number) >= LONG_NUMBER),
             exempt=frozenset(kept_kinds(policy)),
@@ -80,6 +86,8 @@ class LeakCheck:
         redacted: str,
         applied: Sequence[Span],
         released: Released | None = None,
+        *,
+        lengths: Sequence[int] | None = None,
     ) -> tuple[Leak, ...]:
         """What is left in a redacted note.
 
@@ -90,11 +98,13 @@ class LeakCheck:
             redacted: The redacted text.
             applied: The spans that were replaced; offsets into the original.
             released: The columns that go with it.
+            lengths: How many code points stand in the place of each span, in order. Without them the places are
+                found by what lies between them, of which a stand-in may hold some too.
 
         Returns:
             The kinds of leak, each once, in the order of `LeakKind`; empty for a clean note.
         """
-        found = set(self._in_text(note, known_as, redacted, sorted(applied)))
+        found = set(self._in_text(note, known_as, redacted, sorted(applied), lengths))
         if released is not None:
             found.update(columns_left(note, known_as, released, self.policy))
             if released.note_type and self._left(note, known_as, released.note_type) - self.exempt:
@@ -102,10 +112,15 @@ class LeakCheck:
         return tuple(Leak(kind) for kind in LeakKind if kind in found - self.exempt)
 
     def _in_text(
-        self, note: Note, known_as: Sequence[Patient], redacted: str, applied: Sequence[Span]
+        self,
+        note: Note,
+        known_as: Sequence[Patient],
+        redacted: str,
+        applied: Sequence[Span],
+        lengths: Sequence[int] | None,
     ) -> Iterator[LeakKind]:
         gaps = _gaps(note.text, applied)
-        replaced = None if gaps is None else _replaced(gaps, redacted)
+        replaced = None if gaps is None else _replaced(gaps, redacted, lengths)
         yield from self._tag_years(note, known_as, redacted)
         if gaps is None or replaced is None:
             yield LeakKind.MISALIGNED
@@ -117,8 +132,16 @@ class LeakCheck:
         put_in = [self.tag.sub("", text) for text in replaced]
         if any(put_in):
             whole = self._of_people(note, known_as, readings(self._bare(redacted)), strangers=False)
-            originals = (note.text[span.start : span.end] for span in applied)
-            if whole - left or any(map(self._shows, put_in, applied, originals)):
+            if self.policy.shifts_dates:
+                # Another date may come to lie on the day of birth; whether the birth stayed is asked place by place.
+                whole.discard(LeakKind.BIRTH_DATE)
+            originals = [note.text[span.start : span.end] for span in applied]
+            births = {row.birth_date for row in known_as if row.birth_date is not None}
+            if (
+                whole - left
+                or any(map(self._shows, put_in, applied, originals))
+                or any(_shows_birth(new, old, births) for new, old in zip(put_in, originals, strict=True))
+            ):
                 yield LeakKind.SURROGATE
 
     def _left(self, note: Note, known_as: Sequence[Patient], text: str) -> set[LeakKind]:
@@ -138,6 +161,7 @@ class LeakCheck:
                 found.add(LeakKind.REPORTED)
             if strangers:
                 found.update(self.strangers.residue(reading, known_as))
+                found.update(self.institution.residue(reading))
         return found - self.exempt
 
     def _bare(self, redacted: str) -> str:
@@ -149,6 +173,9 @@ class LeakCheck:
         """Whether what stands in a place shows what stood there, or all that follows from it."""
         if not put_in or self.policy.labels[span.label] is Action.AGE90:
             # "90+-year-old" for a person of 90 says no more than the policy does.
+            return False
+        if self.policy.shifts_dates and span.label is Label.DATE and not tells_day_and_month(original):
+            # A month may be the same one after the shift: only a tag would tell by how little it was moved.
             return False
         tokens = tokens_of(fold(original))
         return bool(tokens) and line_of(tokens) in line_of(tokens_of(fold(put_in)))
@@ -164,6 +191,14 @@ class LeakCheck:
             for year in years
         ):
             yield LeakKind.TAG_YEAR
+
+
+def _shows_birth(put_in: str, original: str, births: Collection[date]) -> bool:
+    """Whether a date of birth stands where it stood, written in another way perhaps."""
+    if not births or not put_in:
+        return False
+    new, old = Reading(put_in), Reading(original)
+    return any(birth_date_left(born, old) and birth_date_left(born, new) for born in births)
 
 
 def _is_number(text: str) -> bool:
@@ -197,9 +232,11 @@ def _gaps(text: str, applied: Sequence[Span]) -> list[str] | None:
     return [*gaps, text[position:]]
 
 
-def _replaced(gaps: Sequence[str], redacted: str) -> list[str] | None:
-    """What stands between the gaps in a redacted text; None unless it is the gaps in order, first as prefix,
-    last as suffix, with anything in between."""
+def _replaced(gaps: Sequence[str], redacted: str, lengths: Sequence[int] | None) -> list[str] | None:
+    """What stands between the gaps in a redacted text; None unless it is the gaps in order, with what has these
+    lengths in between, or where they are not known anything at all."""
+    if lengths is not None:
+        return _measured(gaps, redacted, lengths)
     first, last = gaps[0], gaps[-1]
     if len(gaps) == 1:
         return [] if redacted == first else None
@@ -216,3 +253,17 @@ def _replaced(gaps: Sequence[str], redacted: str) -> list[str] | None:
     if position > len(redacted) - len(last):
         return None
     return [*replaced, redacted[position : len(redacted) - len(last)]]
+
+
+def _measured(gaps: Sequence[str], redacted: str, lengths: Sequence[int]) -> list[str] | None:
+    if len(lengths) != len(gaps) - 1 or any(length < 0 for length in lengths):
+        return None
+    replaced: list[str] = []
+    position = 0
+    for gap, length in zip(gaps, (*lengths, 0), strict=True):
+        if not redacted.startswith(gap, position):
+            return None
+        position += len(gap)
+        replaced.append(redacted[position : position + length])
+        position += length
+    return replaced[:-1] if position == len(redacted) else None

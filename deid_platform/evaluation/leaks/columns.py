@@ -65,9 +65,7 @@ def columns_left(note: Note, own: Sequence[Patient], released: Released, policy:
         yield LeakKind.COLUMN_SITE
     if any(_holds(key, ids, _TELLING_IN_KEY) for key in released.keys):
         yield LeakKind.COLUMN_KEY
-    if released.shifted_date is not None and (
-        policy.note_date is not NoteDateRule.SHIFT or released.shifted_date == note.note_date
-    ):
+    if released.shifted_date is not None and not _is_allowed(released.shifted_date, note, policy):
         yield LeakKind.COLUMN_DATE
     if released.note_year is not None and _tells(released.note_year, note, own, policy):
         yield LeakKind.COLUMN_YEAR
@@ -76,6 +74,13 @@ def columns_left(note: Note, own: Sequence[Patient], released: Released, policy:
 def _holds(value: str, ids: Sequence[str], telling: int) -> bool:
     shown = value.casefold()
     return any(shown == i.casefold() or (len(i) >= telling and i.casefold() in shown) for i in ids)
+
+
+def _is_allowed(day: date, note: Note, policy: Policy) -> bool:
+    """Whether a day is one that the policy lets through: another one, by whole weeks; or the note's own."""
+    if policy.note_date is NoteDateRule.SHIFT and note.note_date is not None:
+        return day != note.note_date and (day - note.note_date).days % 7 == 0
+    return policy.note_date is NoteDateRule.KEEP and day == note.note_date
 
 
 def _tells(year: int, note: Note, own: Sequence[Patient], policy: Policy) -> bool:

@@ -35,6 +35,8 @@ class LeakKind(StrEnum):
     OTHER_NAME = "other-patient-name"
     OTHER_NUMBER = "other-patient-number"
     OTHER_EMAIL = "other-patient-email"
+    PROVIDER_NAME = "provider-name"
+    FACILITY_NAME = "facility-name"
     EMAIL_SHAPE = "email-shape"
     SSN_SHAPE = "ssn-shape"
     PHONE_SHAPE = "phone-shape"
@@ -84,4 +86,6 @@ _LABELS = {
 
 def kept_kinds(policy: Policy) -> Iterator[LeakKind]:
     """Kinds that are no leak under a policy, because it keeps what they look for; names of patients never."""
-    return (kind for kind, label in _LABELS.items() if policy.labels[label] is Action.KEEP)
+    yield from (kind for kind, label in _LABELS.items() if policy.labels[label] is Action.KEEP)
+    if policy.labels[Label.DATE] is Action.BIRTH_YEAR:
+        yield LeakKind.DATE_SHAPE  # dates of care stay, a date of birth does not

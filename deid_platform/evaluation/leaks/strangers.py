@@ -95,7 +95,7 @@ class Strangers:
         hits = set(self._names.found(_INITIAL.sub("", reading.line)))
         if hits:
             mine = {line for row in own for line in full_names(row)}
-            if any(hit not in mine and _written_as_names(hit, reading) for hit in hits):
+            if any(hit not in mine and written_as_names(hit, reading) for hit in hits):
                 yield LeakKind.OTHER_NAME
         found = {mrn for mrn in _identifiers(reading.folded) if mrn in self._mrns}
         found |= {n for m in _SPACED_NUMBER.finditer(reading.folded) if (n := _national(m.group())) in self._numbers}
@@ -119,7 +119,7 @@ def full_names(person: Patient | Provider) -> frozenset[str]:
     return frozenset(line_of(order) for order in orders if len(order) > 1)
 
 
-def _written_as_names(line: str, reading: Reading) -> bool:
+def written_as_names(line: str, reading: Reading) -> bool:
     """Whether a full name is one: at once if every word of it is rare, else where it is written as names are.
 
     That is with capitals and in one sentence, which "Medina. Will call" is not; and with two letters as in "Do",

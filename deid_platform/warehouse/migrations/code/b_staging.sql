@@ -4,18 +4,18 @@
 CREATE OR REPLACE FUNCTION ctl.begin_staging(
     p_delivery text, p_feed text, p_delivery_seq bigint, p_release text, p_detector text, p_detector_digest text,
     p_policy text, p_policy_digest text, p_key_id text, p_inputs text, p_demonstration boolean, p_run_id text,
-    p_clean integer, p_quarantined integer, p_withdrawn integer, p_rejoined integer
+    p_clean integer, p_quarantined integer, p_withdrawn integer, p_rejoined integer, p_limited boolean
 ) RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     PERFORM ctl.lock_feed(p_feed);
-    INSERT INTO ctl.release AS r (release, detector, detector_digest, policy, policy_digest, key_id)
-    VALUES (p_release, p_detector, p_detector_digest, p_policy, p_policy_digest, p_key_id)
+    INSERT INTO ctl.release AS r (release, detector, detector_digest, policy, policy_digest, key_id, limited)
+    VALUES (p_release, p_detector, p_detector_digest, p_policy, p_policy_digest, p_key_id, p_limited)
     ON CONFLICT (release) DO UPDATE SET detector = EXCLUDED.detector, policy = EXCLUDED.policy
         WHERE (r.detector, r.policy) = ('', '');
     PERFORM 1 FROM ctl.release r
     WHERE r.release = p_release AND r.detector_digest = p_detector_digest
-      AND r.policy_digest = p_policy_digest AND r.key_id = p_key_id;
+      AND r.policy_digest = p_policy_digest AND r.key_id = p_key_id AND r.limited = p_limited;
     IF NOT FOUND THEN
         RAISE EXCEPTION 'mixture: %', p_release USING ERRCODE = 'DG004';
     END IF;

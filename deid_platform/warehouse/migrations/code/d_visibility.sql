@@ -70,7 +70,7 @@ CREATE OR REPLACE VIEW research.notes WITH (security_barrier) AS
 SELECT v.note_key, v.patient_key, v.provider_key, v.encounter_key, v.site, v.note_type, v.note_year,
        v.shifted_date, v.language, v.text, v.release
 FROM research.current_version v
-JOIN ctl.release r ON r.release = v.release AND r.active
+JOIN ctl.release r ON r.release = v.release AND r.active AND NOT r.limited
 -- A subquery of its own: once a statement.
 WHERE (SELECT ctl.log_access('research.notes'));
 
@@ -81,6 +81,19 @@ COMMENT ON COLUMN research.notes.patient_key IS 'Keyed identifier of the patient
 COMMENT ON COLUMN research.notes.note_year IS 'Year of the note, where the policy allows it.';
 COMMENT ON COLUMN research.notes.shifted_date IS 'Date of the note, moved by the patient''s own offset.';
 COMMENT ON COLUMN research.notes.text IS 'The redacted text.';
+
+-- A release that is a limited data set is here and nowhere else: neither in research nor, since those are built from
+-- it, in omop and marts.
+CREATE OR REPLACE VIEW limited.notes WITH (security_barrier) AS
+SELECT v.note_key, v.patient_key, v.provider_key, v.encounter_key, v.site, v.note_type,
+       v.shifted_date AS note_date, v.language, v.text, v.release
+FROM research.current_version v
+JOIN ctl.release r ON r.release = v.release AND r.active AND r.limited
+WHERE (SELECT ctl.log_access('limited.notes'));
+
+COMMENT ON VIEW limited.notes IS
+    'A limited data set: protected health information, for those who signed a data use agreement.';
+COMMENT ON COLUMN limited.notes.note_date IS 'Date of the note, as it is.';
 
 -- How many notes are shown at all, whoever's projects they belong to.
 CREATE OR REPLACE FUNCTION ctl.notes_shown() RETURNS bigint

@@ -6,6 +6,7 @@ GRANT USAGE ON SCHEMA staging TO loader, gatekeeper;
 GRANT USAGE ON SCHEMA ctl TO loader, gatekeeper, promoter, officer;
 GRANT USAGE ON SCHEMA research TO analyst, deid_modeller;
 GRANT USAGE ON SCHEMA omop TO analyst;
+GRANT USAGE ON SCHEMA limited TO limited_analyst;
 GRANT USAGE ON SCHEMA quality TO gatekeeper, officer, analyst, deid_modeller;
 GRANT USAGE ON SCHEMA marts TO analyst;
 GRANT USAGE, CREATE ON SCHEMA marts TO deid_modeller;
@@ -34,6 +35,7 @@ GRANT EXECUTE ON FUNCTION ctl.promote, ctl.hide, ctl.activate_release, ctl.expir
 
 GRANT SELECT ON research.notes TO analyst, deid_modeller;
 GRANT SELECT ON omop.note TO analyst;
+GRANT SELECT ON limited.notes TO limited_analyst;
 -- A view asks whoever reads it for the functions in it. Without USAGE on the schema it cannot be called otherwise.
-GRANT EXECUTE ON FUNCTION ctl.log_access TO analyst, deid_modeller;
+GRANT EXECUTE ON FUNCTION ctl.log_access TO analyst, deid_modeller, limited_analyst;
 GRANT SELECT ON quality.scores TO analyst, deid_modeller, officer;

@@ -1,0 +1,242 @@
+"""Checks of dates and ages: whether numbers name a day, a month or an age over 89.
+
+Belongs here: functions (text, start, end) -> the interval to tag, narrowed if need be, or None. Does not
+belong here: patterns (`../data/dates.yaml`, `../data/ages.yaml`) or what remains of a date (`redaction/`).
+"""
+
+from __future__ import annotations
+
+import calendar
+from datetime import UTC, datetime
+
+import regex
+
+from deid_platform.detection.patterns.checks.place import Place
+
+_NUMBER = regex.compile(r"\d+")
+_MISREAD = str.maketrans("OoIl|", "00111")
+# Age of those who leave school: a class of 1947 was born in 1929.
+_SCHOOL_LEAVING_AGE = 18
+_OLDEST_KEPT_AGE = 89
+# The denominators of kitchens, rulers and needles.
+_FRACTIONS = {2, 3, 4, 8, 16, 32, 64}
+
+_AFTER_ORDINAL = regex.compile(
+    r"""
+    (?:[ \t]*(?:,|-|–|\band\b|\bor\b|\bto\b|\bthrough\b|\buntil\b|&)?[ \t]*(?:\bthe[ ])?\d{1,2}(?:st|nd|rd|th)\b){0,4}
+    (?: [ \t]*(?:[.;:)\]?!\r\n]|$|,(?![ ]\d))
+    | [ \t]+(?: of[ ](?:the|this|last|next)[ ](?:month|year)
+      | of[ ](?:jan|feb|mar|apr|may|jun|jul|aug|sept?|oct|nov|dec)\p{L}*
+      | at | and[ ](?!\d) | with | for | when | while | he | she
+      | they | we | i | the[ ](?!\d) | patient | pt | because | but | in | on | was | were | is | are | has | had | will
+      | would | from | by | after | before | who | which | due | per | as | if | then | afternoon | morning | evening
+      | night | around | about | without | via | so | since | until | prior | secondary | it
+      | his | her | their | no )\b )
+    """,
+    regex.VERBOSE | regex.IGNORECASE,
+)
+_SECONDARY_TO = regex.compile(r"[ \t]+(?!(?:at|and|with|for|by|in|am|pm|he|she|to|the|was|via|after|labs?)\b)\p{L}")
+_APGAR = regex.compile(r"\bapgars?\b[^\d\n]{0,20}$", regex.IGNORECASE)
+# Letters and proportions read from a chart, keratins, durations in British shorthand ("1/52" is a week).
+_NO_DAY_BEFORE = regex.compile(
+    r"\b(?:acuity|vision|va|snellen|ck|cytokeratin|keratin|od|os|ou|score[ds]?|phq-?\d{1,2}|gad-?7|mmse|moca|epds|gds|nihss|kps|epworth|stop-?bang|ess|ipss|braden|barthel|morse|audit|dast|bdi|madrs|readings)\b[^\n]{0,14}$",
+    regex.I,
+)
+_SHARES = {"1/2", "1/3", "2/3", "1/4", "3/4"}
+_SHARE_CUE = regex.compile(r"\b(?:by|about|around|approximately|in|for|at|dose|given|cut|the)[ ~]{1,2}$", regex.I)
+_DURATION = regex.compile(
+    r"\b(?:repeat|review|recheck|return|follow|see|rv|fu|f/u|tca)\b[^.\n]{0,30}\bin[ ]\d{1,2}/(?:7|12|52)$", regex.I
+)
+_NO_DAY_AFTER = regex.compile(
+    r"[ ,]{1,2}(?:in[ ](?:the|his|her)[ ])?(?:right|left|both|each|od|os|ou|unaided|corrected)\b", regex.I
+)
+_TEMPERATURE = regex.compile(
+    r"\b(?:t|tm|tmax|tcurrent|temps?|temperatures?|fever\w*|febrile|afebrile|degrees|heat\w*|rectal|oral|axillary"
+    r"|tympanic|temporal|water|needle|gauge)\b",
+    regex.IGNORECASE,
+)
+
+
+def _numbers(text: str, start: int, end: int) -> list[int]:
+    return [int(n) for n in _NUMBER.findall(text, start, end)]
+
+
+def _is_day(month: int, day: int, year: int | None = None) -> bool:
+    """Whether the day exists in that month; in a leap year where the year is not known."""
+    if not 1 <= month <= 12:
+        return False
+    return 1 <= day <= calendar.monthrange(2000 if year is None else year, month)[1]
+
+
+def _is_month_day(a: int, b: int) -> bool:
+    """Whether two numbers are a month and a day in either order."""
+    return _is_day(a, b) or _is_day(b, a)
+
+
+def _is_year(year: int) -> bool:
+    return 1850 <= year <= 2150
+
+
+def _is_day_run(digits: str) -> bool:
+    """Whether two to four digits without a separator are a month and a day: "323", "1214", "31"."""
+    return any(_is_day(int(digits[:i]), int(digits[i:])) for i in (1, 2) if 0 < len(digits) - i <= 2)
+
+
+def numeric_date(text: str, start: int, end: int) -> Place | None:
+    """Three numbers that name a day; with a four-digit year also one that does not exist (a typing error)."""
+    numbers = _numbers(text, start, end)
+    if len(numbers) != 3 or _APGAR.search(text, max(0, start - 30), start):
+        return None
+    a, b, year = numbers
+    if year >= 1000:
+        return (start, end) if _is_year(year) and a <= 99 and b <= 99 else None
+    return (start, end) if _is_month_day(a, b) or _is_month_day(b, year) else None
+
+
+def iso_date(text: str, start: int, end: int) -> Place | None:
+    """Year, month, day, of which the last two exist."""
+    year, month, day = _numbers(text, start, end)[:3]
+    return (start, end) if _is_year(year) and _is_month_day(month, day) else None
+
+
+def dashed_date(text: str, start: int, end: int) -> Place | None:
+    """Three numbers between typographic dashes, the year first or last."""
+    year_first = len(_NUMBER.findall(text, start, end)[0]) == 4
+    return iso_date(text, start, end) if year_first else numeric_date(text, start, end)
+
+
+def compact_date(text: str, start: int, end: int) -> Place | None:
+    """Six or eight digits that name a day in one of the usual orders; twelve or fourteen with a time of day."""
+    digits = "".join(_NUMBER.findall(text, start, end))
+    pairs = [int(digits[i : i + 2]) for i in range(0, len(digits) - 1, 2)]
+    if len(digits) in (12, 14):
+        hour, minute, second = (*pairs[4:], 0)[:3]
+        in_day = hour < 24 and minute < 60 and second < 60
+        return (start, end) if in_day and _is_day(pairs[2], pairs[3]) and pairs[0] in (19, 20) else None
+    if len(digits) == 8 and (_is_month_day(pairs[2], pairs[3]) or _is_month_day(pairs[0], pairs[1])):
+        return start, end
+    return (start, end) if len(digits) == 6 and _is_month_day(pairs[0], pairs[1]) else None
+
+
+def month_day(text: str, start: int, end: int) -> Place | None:
+    """A month and a day, or a month and a two-digit year, where the words around already speak of a date."""
+    a, b = _numbers(text, start, end)[:2]
+    surface = text[start:end]
+    if surface in _SHARES and _SHARE_CUE.search(text, max(0, start - 20), start):
+        return None
+    if (
+        surface == "24/7"
+        or surface.endswith("/52")
+        or _DURATION.search(text, max(0, start - 40), end)
+        or (surface == "2/2" and _SECONDARY_TO.match(text, end))
+    ):
+        return None
+    return (start, end) if _is_month_day(a, b) or (1 <= a <= 12 and len(surface.rpartition("/")[2]) == 2) else None
+
+
+def plain_month_day(text: str, start: int, end: int) -> Place | None:
+    """Month/day that nothing around it calls a date: not what scores, fractions and strengths look like."""
+    a, b = _numbers(text, start, end)[:2]
+    chart = _NO_DAY_BEFORE.search(text, max(0, start - 40), start) or _NO_DAY_AFTER.match(text, end)
+    if not _is_day(a, b) or chart:
+        return None
+    padded = text[start] == "0" or regex.search(r"[/\-]0\d", text[start:end]) is not None
+    return (start, end) if padded or (b > 12 and b not in {15, 16, 20, 30} and a < b) else None
+
+
+def month_year(text: str, start: int, end: int) -> Place | None:
+    """Month and year as numbers, or a range of two such pairs, of which the months exist."""
+    return (start, end) if all(1 <= month <= 12 for month in _numbers(text, start, end)[::2]) else None
+
+
+def day_range(text: str, start: int, end: int) -> Place | None:
+    """Two month/day pairs that both exist and are neither scores over one maximum nor fractions of an inch."""
+    numbers = _numbers(text, start, end)
+    half = len(numbers) // 2
+    if len(numbers) in (4, 6):
+        (a, b), (c, d) = numbers[:2], numbers[half : half + 2]
+    elif len(numbers) == 5:  # "2/14-2/17/19", "2/14/19-2/17"
+        pairs = [regex.findall(r"\d+", part) for part in regex.split(r"[^\d/]+", text[start:end])]
+        (a, b), (c, d) = (tuple(map(int, pair[:2])) for pair in pairs[:2])
+    else:
+        return None
+    if len(numbers) == 4:
+        scores = b == d and b in {2, 3, 4, 5, 6, 8, 10}
+        fractions = b in _FRACTIONS and d in _FRACTIONS and a < b and c < d
+        if scores or fractions:
+            return None
+    return (start, end) if _is_month_day(a, b) and _is_month_day(c, d) else None
+
+
+def short_range(text: str, start: int, end: int) -> Place | None:
+    """One month and two days of it, the later one second: "3/14-19"."""
+    month, first, last = _numbers(text, start, end)[:3]
+    return (start, end) if _is_day(month, first) and _is_day(month, last) and first < last and first > 12 else None
+
+
+def lost_slash(text: str, start: int, end: int) -> Place | None:
+    """A date that lost one slash: "323/19", "2/142019", "2/1419"; not what reads as a blood pressure or a dose."""
+    first, second = _NUMBER.findall(text, start, end)[:2]
+    if len(first) >= 3:
+        high, low = int(first), int(second)
+        pressure = 70 <= high <= 260 and 20 <= low <= 140 and high - low <= 150
+        return (start, end) if _is_day_run(first) and not pressure else None
+    day, year = (second[:-4], second[-4:]) if len(second) > 4 else (second[:-2], second[-2:])
+    sound = len(year) == 2 or _is_year(int(year))
+    return (start, end) if sound and day and _is_month_day(int(first), int(day)) else None
+
+
+def slipped_year(text: str, start: int, end: int) -> Place | None:
+    """Month and day with a year that lost or gained a digit: "3/14/201", "3/14/20199"."""
+    a, b = _numbers(text, start, end)[:2]
+    digits = _NUMBER.findall(text, start, end)[2]
+    lost = len(digits) == 3 and (digits[0] in "02" or digits.startswith("19"))
+    gained = len(digits) == 5 and any(1900 <= int(digits[:i] + digits[i + 1 :]) <= 2099 for i in range(5))
+    return (start, end) if _is_month_day(a, b) and (lost or gained) else None
+
+
+def misread_date(text: str, start: int, end: int) -> Place | None:
+    """A date in which a letter stands for the digit that it looks like: "O3/l4/2019"."""
+    numbers = [int(n) for n in _NUMBER.findall(text[start:end].translate(_MISREAD))]
+    if len(numbers) != 3 or sum(c.isdigit() for c in text[start:end]) < 3:
+        return None
+    return (start, end) if _is_month_day(*numbers[:2]) and (_is_year(numbers[2]) or numbers[2] <= 99) else None
+
+
+def bare_day(text: str, start: int, end: int) -> Place | None:
+    """An ordinal that is a day of the month: nothing follows that it could count ("the 5th rib")."""
+    day = _numbers(text, start, end)[0]
+    return (start, end) if 1 <= day <= 31 and _AFTER_ORDINAL.match(text, end, end + 60) else None
+
+
+def bare_day_word(text: str, start: int, end: int) -> Place | None:
+    """The same of an ordinal in words."""
+    return (start, end) if _AFTER_ORDINAL.match(text, end, end + 60) else None
+
+
+def old_age(text: str, start: int, end: int) -> Place | None:
+    """A number of years over 89, which HIPAA counts among the identifiers."""
+    return (start, end) if 90 <= _numbers(text, start, end)[0] <= 125 else None
+
+
+def old_age_not_heat(text: str, start: int, end: int) -> Place | None:
+    """An age over 89 before F or M, where nothing before it speaks of a temperature in Fahrenheit."""
+    measured = _TEMPERATURE.search(text, max(0, start - 24), start)
+    return None if measured else old_age(text, start, end)
+
+
+def old_age_written(text: str, start: int, end: int) -> Place | None:
+    """An age over 89 in digits; one in words is such by its pattern."""
+    return old_age(text, start, end) if text[start].isdigit() else (start, end)
+
+
+def birth_year(text: str, start: int, end: int) -> Place | None:
+    """A year of birth of somebody who is over 89 today; whether he was so in the note is the policy's to say."""
+    year = _numbers(text, start, end)[0]
+    return (start, end) if 1850 <= year < datetime.now(UTC).year - _OLDEST_KEPT_AGE else None
+
+
+def school_year(text: str, start: int, end: int) -> Place | None:
+    """A year of leaving school of somebody who is over 89 today."""
+    year = _numbers(text, start, end)[0]
+    return (start, end) if 1850 <= year < datetime.now(UTC).year - _OLDEST_KEPT_AGE + _SCHOOL_LEAVING_AGE else None

@@ -1,0 +1,15 @@
+"""Gives back what is clinical: eponyms, drugs, devices, tests, scores, codes, genetic variants.
+
+    terms       the shipped lists and the site's own, less those that are no more than names
+    places      where terms and expressions stand in a note
+    decision    which spans are given back, and which never
+
+Belongs here: deciding that a span is no identifier. Does not belong here: finding spans.
+"""
+
+from __future__ import annotations
+
+from deid_platform.detection.recovery.decision import Recovery
+from deid_platform.detection.recovery.terms import LISTS, clinical_terms
+
+__all__ = ["LISTS", "Recovery", "clinical_terms"]

@@ -1,0 +1,101 @@
+"""Which of a note's dates are somebody's date of birth.
+
+Belongs here: telling them from dates of care, by the words before them, by the topics, and by the name that they
+stand behind. Does not belong here: what becomes of them (`redact.py`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from datetime import date
+
+from deid_platform.labels import Label
+from deid_platform.notes import Note, Span
+from deid_platform.redaction.years import reveals_age
+from deid_platform.surrogates.date_shapes import Found, read_date
+
+_CUE = re.compile(
+    r"\b(?:d\.?\s?o\.?\s?b|birth(?:\s?day|\s?date)?|born|nat[oa]|nascita|nacid[oa]|nacimiento|née?|naissance|geboren|geb"
+    r"|geburtsdatum)\b[^\w]*(?:(?:on|in|date|il|el|le|am|a|en)\b)?[^\w]*$",
+    re.IGNORECASE,
+)
+_CUE_REACH = 32
+_OLDEST = 125
+_YEAR = re.compile(r"(?<![0-9])(?:1[89]|20)[0-9]{2}(?![0-9])")
+# Between a name and the date of birth that stands behind it in a heading.
+_BEHIND_NAME = re.compile(r"[\s,;|()\[\]/–-]{1,8}(?:(?:MRN|#|[FMfm])[\s,;|()-]{1,4})?")
+
+
+def near_birth(text: str, start: int) -> bool:
+    """Whether the words before a place speak of a birth."""
+    return _CUE.search(text, max(0, start - _CUE_REACH), start) is not None
+
+
+def births(note: Note, ordered: Sequence[Span], birth_date: date | None) -> frozenset[Span]:
+    """The dates among a note's spans that are, or may be, a date of birth.
+
+    Args:
+        note: The note.
+        ordered: Its spans in order.
+        birth_date: The patient's, where the topics know it; where they do not, a date behind a patient's name is one.
+    """
+    found: set[Span] = set()
+    named_until = -1
+    for span in ordered:
+        if span.label is Label.PATIENT:
+            named_until = span.end
+        if span.label is not Label.DATE:
+            continue
+        told = read(note, note.text[span.start : span.end])
+        behind = named_until >= 0 and _BEHIND_NAME.fullmatch(note.text, named_until, span.start) is not None
+        if (
+            near_birth(note.text, span.start)
+            or (birth_date is None and behind and told is not None and told.full)
+            or (birth_date is not None and told is not None and told.full and told.day == birth_date)
+        ):
+            found.add(span)
+    return frozenset(found)
+
+
+def birth_year(note: Note, surface: str, birth_date: date | None) -> str | None:
+    """The year of a date of birth as the text tells it; None where none can be read, or two digits could mean two."""
+    told = read(note, surface)
+    if told is None:
+        return None
+    if any(group == "year" for _, group in told.fields):
+        return str(told.day.year)
+    short = any(kind == "year" for kind, _ in told.fields)
+    known = birth_date is not None and birth_date.year % 100 == told.day.year % 100
+    return str(birth_date.year) if short and known and birth_date is not None else None
+
+
+def tells_old_age(note: Note, span: Span, written: date, birth_date: date | None) -> bool:
+    """Whether a date that is moved by less than a year still tells that somebody is over 89.
+
+    Args:
+        note: The note.
+        span: The date.
+        written: When the note was written, or today.
+        birth_date: The patient's, where the topics know it.
+    """
+    surface = note.text[span.start : span.end]
+    if any(reveals_age(int(year), written, None) for year in _YEAR.findall(surface)):
+        return True
+    told = read(note, surface)
+    if told is None or not any(group in ("short", "quoted") for _, group in told.fields):
+        return False
+    if reveals_age(told.day.year, written, None):
+        return True
+    earlier = told.day.year - 100
+    if birth_date is not None:
+        return birth_date.year == earlier and reveals_age(earlier, written, None)
+    return near_birth(note.text, span.start) and written.year - earlier <= _OLDEST
+
+
+def read(note: Note, surface: str) -> Found | None:
+    """A date as the language of its note writes it."""
+    try:
+        return read_date(surface.strip(), note.language.casefold(), note.note_date)
+    except ValueError:  # no such day
+        return None

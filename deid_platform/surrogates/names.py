@@ -1,0 +1,288 @@
+"""Which name stands in for a name: its kind, origin, sex and length, and a keyed order of each such pool.
+
+Belongs here: stand-ins for single words of names. Does not belong here: whose words they are (`identity.py`), or how
+they are put back into a text (`stand_in.py`).
+
+Every listed name has one home: a kind, a family of locales, a sex and a length class. Homes have no name in common,
+and within one scope a home's names are put into a secret order in which each stands in for the one before it: two
+listed names of a scope never get one stand-in, and none gets itself. A name that no list holds takes a place in the
+order by its hash.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from array import array
+from collections.abc import Container
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cache, lru_cache
+from importlib import resources
+
+import regex
+
+from deid_platform.detection.detector import word_list
+from deid_platform.detection.reading import fold_term
+from deid_platform.surrogates.pools import given_names, locales, surnames
+
+_SMALLEST_POOL = 16
+_ENGLISH = "en"
+# Locales that count as one origin, the first locale's list before the others'.
+_FAMILIES = {"en_US": _ENGLISH, "en_GB": _ENGLISH, "es_MX": "es", "es_ES": "es", "fr_FR": "fr", "fr_CA": "fr"}
+# A name on several lists is English if Britain has it; else Mexican names come first, since many are on the American
+# list too.
+_ORDER = ("en_GB", "es_MX", "en_US", "es_ES", "it_IT", "fr_FR", "de_DE", "pt_BR", "pl_PL", "en_IN", "en")
+# Tells that a name is borne in English-speaking countries, and is too long and too odd to draw from.
+_NOT_DRAWN = "en"
+# On the British list, and Indian all the same.
+_INDIAN = frozenset({"patel", "shah", "singh", "kaur"})
+_SINGLE = regex.compile(r"\p{L}{3,}")
+_NEVER = (
+    "common_words",
+    "clinical_words",
+    "clinical_names",
+    "drugs",
+    "devices",
+    "eponyms",
+    "tests_and_scores",
+    "months",
+)
+_WORD = regex.compile(r"\p{L}+")
+# What capitals, or a keyboard without them, make of these.
+_SPELLED_OUT = {"ß": "ss", "ẞ": "ss", "æ": "ae", "œ": "oe"}
+
+
+class Kind(StrEnum):
+    """The kinds of words in a name of a person; middle names are given names. Places have invented ones."""
+
+    GIVEN = "given"
+    SURNAME = "surname"
+    PLACE = "place"
+
+
+@dataclass(frozen=True, slots=True)
+class Home:
+    """The set of names that may stand in for one another.
+
+    Attributes:
+        kind: Given name or surname.
+        family: The origin, as a language or a locale.
+        sex: F, M, N for what both bear; empty for surnames.
+        size: Length class: 0 up to four letters, 1 up to seven, 2 above.
+    """
+
+    kind: Kind
+    family: str
+    sex: str
+    size: int
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Pool:
+    """The names of one home that may be drawn, with their folded forms and places."""
+
+    home: Home
+    names: tuple[str, ...]
+    folded: tuple[str, ...]
+    place: dict[str, int]
+
+    def __repr__(self) -> str:
+        return f"<Pool of {len(self.names)}>"
+
+
+class Deck:
+    """The keyed orders of all pools for one scope, a patient or a site.
+
+    Args:
+        key: The scope's own secret.
+    """
+
+    def __init__(self, key: bytes) -> None:
+        self._key = key
+        self._of_pool: dict[Home, array[int]] = {}
+
+    def __repr__(self) -> str:
+        return "<Deck>"
+
+    def draw(self, pool: Pool, word: str, avoid: Container[str], *, ident: str | None = None) -> str | None:
+        """The stand-in for a word.
+
+        Args:
+            pool: Where to draw from.
+            word: The folded original.
+            avoid: Folded names that may not be drawn.
+            ident: Whose name it is, where that is more than the word says: it then decides instead of the word.
+
+        Returns:
+            The first name after the word's place that may be drawn; None if none may.
+        """
+        keys = self._keys(pool)
+        place = pool.place.get(word) if ident is None else None
+        at = keys[place] if place is not None else self.number(pool.home.kind, ident or word)
+        for _ in keys:
+            # The next larger key. A patient has few draws from each pool: sorting it would cost more.
+            at = min([key for key in keys if key > at] or keys)
+            drawn = keys.index(at)
+            if pool.folded[drawn] != word and pool.folded[drawn] not in avoid:
+                return pool.names[drawn]
+        return None
+
+    def number(self, *parts: str) -> int:
+        """A keyed number of 64 bits."""
+        message = "\x1f".join(parts).encode("utf-8", "surrogatepass")
+        return int.from_bytes(hashlib.blake2b(message, key=self._key, digest_size=8).digest(), "big")
+
+    def _keys(self, pool: Pool) -> array[int]:
+        """A keyed number for each name of a pool: their order is the secret order of the names."""
+        keys = self._of_pool.get(pool.home)
+        if keys is None:
+            home = pool.home
+            seed = self._key + f"{home.kind}/{home.family}/{home.sex}/{home.size}".encode()
+            # An array, since many patients are remembered at a time; big-endian on every machine.
+            keys = self._of_pool[pool.home] = array("Q", hashlib.shake_256(seed).digest(8 * len(pool.names)))
+            if sys.byteorder == "little":
+                keys.byteswap()
+        return keys
+
+
+@lru_cache(maxsize=65536)
+def pool_for(kind: Kind, word: str, sex: str | None = None, *, beside: str | None = None) -> Pool:
+    """The pool from which a folded word's stand-in is drawn.
+
+    Args:
+        kind: Given name or surname.
+        word: The folded original: its list tells the origin, and the sex where none is given. A word on no list
+            counts as English and neutral.
+        sex: F or M, where it is known.
+        beside: The folded surname, where it is known: a given name of several origins is then of the surname's.
+    """
+    family, listed_sex = _listed()[kind].get(word, (_ENGLISH, "N" if kind is Kind.GIVEN else ""))
+    if beside is not None and (origin := _listed()[Kind.SURNAME].get(beside, ("",))[0]) in _origins().get(word, ()):
+        family = origin
+    wanted = sex if kind is Kind.GIVEN and sex in ("F", "M") else listed_sex
+    size = _size(word)
+    for home in (Home(kind, family, wanted, size), Home(kind, family, wanted, 1), Home(kind, _ENGLISH, wanted, size)):
+        if home in _pools():
+            return _pools()[home]
+    return _pools()[Home(kind, _ENGLISH, wanted, 1)]
+
+
+def pool_at(home: Home) -> Pool:
+    """The pool of a home that `pool_for` gave."""
+    return _pools()[home]
+
+
+def surname_pool(family: str) -> Pool:
+    """The surnames of middle length of an origin, for streets that are called after people."""
+    return _pools()[Home(Kind.SURNAME, family, "", 1)]
+
+
+@cache
+def invented_pool() -> Pool:
+    """Names for streets and institutions, put together from two parts: "Alderbrook"."""
+    rows = [line.split("\t") for line in read_lines("place_words.tsv")]
+    firsts, lasts = ([word for part, word in rows if part == wanted] for wanted in ("first", "last"))
+    never = _never_drawn()
+    made = sorted({a + b for a in firsts for b in lasts if a[-1] != b[0]} - never)
+    return Pool(Home(Kind.PLACE, _ENGLISH, "", 1), tuple(map(str.title, made)), tuple(made), {})
+
+
+def read_lines(name: str) -> tuple[str, ...]:
+    """The lines of one of this package's data files, without its header."""
+    source = (resources.files("deid_platform.surrogates") / "data" / name).read_text(encoding="utf-8")
+    return tuple(line for line in source.splitlines() if line and not line.startswith("#"))
+
+
+def is_listed(kind: Kind, word: str) -> bool:
+    """Whether a folded word is a name of that kind in any locale."""
+    return word in _listed()[kind]
+
+
+@lru_cache(maxsize=131072)
+def letters(word: str) -> str:
+    """A word in the form in which names are compared: folded, its letters only, so that "O’Brien" is "obrien"."""
+    folded = fold_term(word)
+    return "".join(_SPELLED_OUT.get(c, c) for c in folded if c.isalpha())
+
+
+def is_usual(word: str) -> bool:
+    """Whether a folded word is a name on some country's list of usual names, and so hardly another one misspelt."""
+    return word in _usual()
+
+
+@cache
+def _usual() -> frozenset[str]:
+    named = (locale for locale in locales() if locale != _NOT_DRAWN)
+    lists = (names for locale in named for names in (given_names(locale, None), surnames(locale)))
+    return frozenset(letters(name) for names in lists for name in names) | frozenset(map(letters, _neutral_names()))
+
+
+@cache
+def _listed() -> dict[Kind, dict[str, tuple[str, str]]]:
+    """The family and sex of every folded name."""
+    given: dict[str, tuple[str, str]] = dict.fromkeys(map(letters, _neutral_names()), (_ENGLISH, "N"))
+    last: dict[str, tuple[str, str]] = {}
+    for locale in (*_ORDER, *(locale for locale in locales() if locale not in _ORDER)):
+        family = _FAMILIES.get(locale, locale)
+        women, men = (frozenset(map(letters, given_names(locale, sex))) for sex in ("F", "M"))
+        for name in sorted(women | men):
+            # On both lists of a place where names have a sex, the ending has to tell.
+            sex = ("F" if name not in men else "M") if name not in women & men else "F" if name[-1] == "a" else "M"
+            given.setdefault(name, (family, "N" if family == _ENGLISH and name in women & men else sex))
+        for name in surnames(locale):
+            folded = letters(name)
+            last.setdefault(folded, ("en_IN" if folded in _INDIAN else family, ""))
+    return {Kind.GIVEN: given, Kind.SURNAME: last}
+
+
+@cache
+def _origins() -> dict[str, frozenset[str]]:
+    """The families on whose lists a folded given name is."""
+    found: dict[str, set[str]] = {}
+    for locale in locales():
+        for name in given_names(locale, None):
+            found.setdefault(letters(name), set()).add(_FAMILIES.get(locale, locale))
+    return {name: frozenset(families) for name, families in found.items()}
+
+
+@cache
+def _pools() -> dict[Home, Pool]:
+    """Every name that may be drawn, by its home."""
+    written: dict[Kind, dict[str, str]] = {Kind.GIVEN: {}, Kind.SURNAME: {}}
+    for locale in (locale for locale in dict.fromkeys((*_ORDER, *locales())) if locale != _NOT_DRAWN):
+        for kind, names in ((Kind.GIVEN, given_names(locale, None)), (Kind.SURNAME, surnames(locale))):
+            for name in names:
+                written[kind].setdefault(letters(name), name)
+    for name in _neutral_names():
+        written[Kind.GIVEN].setdefault(letters(name), name)
+    never = _never_drawn()
+    homes: dict[Home, list[str]] = {}
+    for kind, listed in _listed().items():
+        for folded, (family, sex) in listed.items():
+            if folded in written[kind] and _SINGLE.fullmatch(written[kind][folded]) and folded not in never:
+                homes.setdefault(Home(kind, family, sex, _size(folded)), []).append(folded)
+    for home in [home for home, names in homes.items() if len(names) < _SMALLEST_POOL and home.size != 1]:
+        homes.setdefault(Home(home.kind, home.family, home.sex, 1), []).extend(homes.pop(home))
+    pools = {}
+    for home, members in homes.items():
+        if len(members) >= _SMALLEST_POOL:
+            ordered = tuple(sorted(members))
+            spelled = tuple(written[home.kind][name] for name in ordered)
+            pools[home] = Pool(home, spelled, ordered, {name: place for place, name in enumerate(ordered)})
+    return pools
+
+
+def _size(word: str) -> int:
+    return 0 if len(word) <= 4 else 1 if len(word) <= 7 else 2
+
+
+@cache
+def _never_drawn() -> frozenset[str]:
+    """Words of everyday and clinical language, eponyms among them: as a name they would mislead."""
+    return frozenset(word for name in _NEVER for term in word_list(name) for word in _WORD.findall(term))
+
+
+@cache
+def _neutral_names() -> tuple[str, ...]:
+    return read_lines("neutral_names.txt")

@@ -1,0 +1,185 @@
+"""A date in a text moved by a number of days, and written as it was.
+
+Belongs here: the shapes in which notes write dates, and rewriting one in place: order, separators, zeros, month
+names, ordinals, two-digit years and times of day stay as they are. Does not belong here: how far a patient's dates
+move (`dates.py`) or which dates a policy moves (`redaction/`).
+
+A full date moves exactly. One without a year or month is placed next to the note's own date and moves exactly
+from there; one without a day moves as its middle does, and is written at the precision that it had. It may come out
+as it went in ("March 2019" by a week): a tag there would tell that the shift is a small one. Holidays and
+named days, and whatever fits no shape or no calendar ("323/20", "2/30/2019"), have no shifted form.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from datetime import date, timedelta
+
+from deid_platform.surrogates.date_shapes import (
+    GAP,
+    MONTH,
+    OF,
+    WEEKDAY,
+    YEAR4,
+    Found,
+    Habits,
+    any_of,
+    dated,
+    habits_of,
+    read_date,
+    rewritten,
+    suffix_of,
+    year_of,
+)
+from deid_platform.surrogates.month_names import WEEKDAY_WORDS, lengths_of, read_month, write_month
+
+_LONGEST = 80
+_NO_DATE = re.compile(r"(?:the\s+)?(?:4th|fourth)\s+of\s+july", re.IGNORECASE)
+_DECADE = re.compile(r"(?:the\s+)?(?:(?:early|mid|late)[\s-]+)?(?:(?:1[89]|20)[0-9]|[2-9])0['’]?s", re.IGNORECASE)
+_WEEKDAY_ALONE = re.compile(any_of(WEEKDAY_WORDS), re.IGNORECASE)
+_BETWEEN = re.compile(
+    r"\s*(?:-{1,2}|–|—)\s*|\s+(?:to|through|thru|until|till|and|al|a|au|et|e|y|bis|und)\s+|\s*[&/]\s*", re.IGNORECASE
+)
+_DAY_TO_DAY = re.compile(r"(?P<month>[0-9]{1,2})/(?P<day>[0-9]{1,2})(?P<between>\s?[-–]\s?)(?P<day2>[0-9]{1,2})")
+_MONTH_DAYS = re.compile(
+    WEEKDAY + MONTH + r"(?P<dot>\.?\s*)(?P<day>[0-9]{1,2})(?P<suffix>st|nd|rd|th)?"
+    r"(?P<between>\s*(?:-|–|&)\s*|\s+(?:to|through|thru|and)\s+)(?P<day2>[0-9]{1,2})(?P<suffix2>st|nd|rd|th)?"
+    r"(?:\s*,?\s*" + YEAR4 + r")?",
+    re.IGNORECASE,
+)  # fmt: skip
+_DAYS_MONTH = re.compile(
+    WEEKDAY + r"(?P<day>[0-9]{1,2})(?P<suffix>st|nd|rd|th|\.)?"
+    r"(?P<between>\s*(?:-|–|&|/)\s*|\s+(?:to|and|al|a|au|bis)\s+)"
+    r"(?P<day2>[0-9]{1,2})(?P<suffix2>st|nd|rd|th|\.)?(?P<dot>\s*" + OF + r")" + MONTH + r"(?:\.?" + GAP + OF
+    + YEAR4 + r")?",
+    re.IGNORECASE,
+)  # fmt: skip
+
+
+def shift_text(
+    surface: str, days: int, *, language: str = "en", note_date: date | None = None, beside: Iterable[str] = ()
+) -> str | None:
+    """A written date, or a range of two, moved by a number of days and written as it was.
+
+    Args:
+        surface: The span's own text: "3/4/19", "Monday, March 4, 2019", "11/93", "2/14-2/17", "4 marzo 2019".
+        days: How far, negative for back. With anything but whole weeks, no date with a day of the week is moved.
+        language: The note's. Numbers are read month first, unless that is impossible or the language, or the
+            region as in "en-GB", writes the day first.
+        note_date: When the note was written: places what lacks a year or month.
+        beside: The note's dates as they are written, which show the writer's habits where this one does not.
+
+    Returns:
+        The text moved, which for a date without a day may be the text itself; None where no date can be
+        read, where it is a holiday, or where the calendar ends.
+    """
+    core = surface.strip()
+    if not core or len(core) > _LONGEST or _NO_DATE.fullmatch(core):
+        return None
+    try:
+        moved = _moved(core, timedelta(days=days), language.casefold(), note_date, habits_of(tuple(beside)))
+    except (OverflowError, ValueError):  # no such day
+        return None
+    return None if moved is None else surface.replace(core, moved, 1)
+
+
+def _moved(core: str, by: timedelta, language: str, near: date | None, habits: Habits) -> str | None:
+    if _DECADE.fullmatch(core):
+        return core
+    if _WEEKDAY_ALONE.fullmatch(core):
+        return core if by.days % 7 == 0 else None
+    found = read_date(core, language, near)
+    if found is not None:
+        return rewritten(found, found.day + by, language, habits) if _may_move(found.match, by) else None
+    return _moved_range(core, by, language, near, habits)
+
+
+def _may_move(match: re.Match[str], by: timedelta) -> bool:
+    return not match["wd"] or by.days % 7 == 0
+
+
+def _moved_range(core: str, by: timedelta, language: str, near: date | None, habits: Habits) -> str | None:
+    for shape, month_first in ((_MONTH_DAYS, True), (_DAYS_MONTH, False)):
+        if match := shape.fullmatch(core):
+            return _moved_days(match, by, language, near, habits, month_first=month_first)
+    if match := _DAY_TO_DAY.fullmatch(core):
+        return _moved_end(match, by, language, near, habits)
+    for between in _BETWEEN.finditer(core):
+        one, two = core[: between.start()], core[between.end() :]
+        last = read_date(two, language, near)
+        # "March 3 to April 5, 2019", "2/14-2/17/19": the year is told once, at the end.
+        first = read_date(one, language, last.day if last is not None and not _has_year(one) else near)
+        if first is None or last is None or first.day > last.day or not _alike(first, last):
+            continue
+        if not (_may_move(first.match, by) and _may_move(last.match, by)):
+            return None
+        ends = (
+            rewritten(first, first.day + by, language, habits, last),
+            rewritten(last, last.day + by, language, habits, first),
+        )
+        return between.group().join(ends)
+    return None
+
+
+def _moved_end(match: re.Match[str], by: timedelta, language: str, near: date | None, habits: Habits) -> str | None:
+    """Two days of one month in numbers: "3/14-19". Where they come to lie in two months, both are named."""
+    first, last = (read_date(f"{match['month']}/{match[day]}", language, near) for day in ("day", "day2"))
+    if first is None or last is None or first.day >= last.day:
+        return None
+    one, two = (rewritten(found, found.day + by, language, habits) for found in (first, last))
+    same_month = one.partition("/")[0] == two.partition("/")[0]
+    return f"{one}{match['between']}{two.partition('/')[2] if same_month else two}"
+
+
+def _has_year(text: str) -> bool:
+    return re.search(r"[0-9]{4}|['’][0-9]{2}|[/.-][0-9]{1,2}[/.-][0-9]{2}$", text) is not None
+
+
+def _alike(first: Found, last: Found) -> bool:
+    """Whether two dates are told at one precision, but for the year, which the second may tell for both."""
+    one, two = ({kind for kind, _ in found.fields} for found in (first, last))
+    return one - {"year"} == two - {"year"} and (one == two or "year" in two)
+
+
+def _moved_days(
+    match: re.Match[str], by: timedelta, language: str, near: date | None, habits: Habits, *, month_first: bool
+) -> str | None:
+    """Two days of one month: "March 3-5, 2019". Where they come to lie in two months, both are named."""
+    groups = {name: text for name, text in match.groupdict().items() if text is not None}
+    name = read_month(groups["mon"], language=language)
+    if name is None or not _may_move(match, by):
+        return None
+    if habits.short is not None and len(lengths_of(groups["mon"])) > 1:
+        name = name._replace(short=habits.short)
+    year = year_of(groups, near)
+    one, two = (dated(match, year, name.month, int(groups[group]), [], near) for group in ("day", "day2"))
+    if one is None or two is None or one.day >= two.day:
+        return None
+    first, last = one.day + by, two.day + by
+    if first.year != last.year and year is not None:
+        return None
+    names = [write_month(day.month, groups["mon"], name) for day in (first, last)]
+    written = [
+        f"{day.day:02d}{_ending(day.day, groups.get(suffix))}" if groups[group].startswith("0")
+        else f"{day.day}{_ending(day.day, groups.get(suffix))}"
+        for day, group, suffix in ((first, "day", "suffix"), (last, "day2", "suffix2"))
+    ]  # fmt: skip
+    head, tail = match.string[: match.start("mon" if month_first else "day")], ""
+    if year is not None:
+        tail = match.string[
+            match.end("suffix2" if month_first and match["suffix2"] else "day2" if month_first else "mon") :
+        ]
+        tail = tail.replace(groups["year"], f"{last.year:04d}")
+    apart = names[0] != names[1]
+    if month_first:
+        second = f"{names[1]}{groups['dot']}{written[1]}" if apart else written[1]
+        return f"{head}{names[0]}{groups['dot']}{written[0]}{groups['between']}{second}{tail}"
+    first_text = f"{written[0]}{groups['dot']}{names[0]}" if apart else written[0]
+    return f"{head}{first_text}{groups['between']}{written[1]}{groups['dot']}{names[1]}{tail}"
+
+
+def _ending(day: int, like: str | None) -> str:
+    if like is None or like == ".":
+        return like or ""
+    return suffix_of(day, like)

@@ -1,0 +1,134 @@
+"""Anchors: a pattern that is run only around them finds what it finds in the whole text."""
+
+from __future__ import annotations
+
+import ast
+import random
+from pathlib import Path
+
+import pytest
+import regex
+
+from deid_platform.detection.patterns.anchors import AnchorIndex, Anchors
+from deid_platform.detection.patterns.recognizer import load_recognizers
+from deid_platform.detection.reading import Reading
+from deid_platform.notes import Note, Span
+
+HERE = Path(__file__).parent
+MARK = regex.compile(r"\[\[([^|\]]+)\|[A-Z-]+\]\]")
+BLANK_LINE = regex.compile(r"\n(?:[ \t]*\n)+")
+PROSE = (
+    "She slept well and ate breakfast without nausea.",
+    "The abdomen is soft and not tender, bowel sounds are present",
+    "Continue metoprolol 25 mg twice daily; recheck potassium in two weeks.",
+    "There is no oedema of the legs, and the lungs are clear to the bases",
+    "Blood pressure 128/76, pulse 72, temperature 98.6, saturation 97% on room air.",
+    "He was advised to drink enough and to walk every day.",
+)
+
+
+def windows(text: str, anchors: Anchors, *places: tuple[int, int]) -> list[str]:
+    """The windows of one recognizer, as text, in the places given or in the whole of it."""
+    asked = places or ((0, len(text)),)
+    found = dict(AnchorIndex([anchors]).windows(Reading(Note("n", text)), asked)).get(0, [])
+    return [text[asked[place][0] + start : asked[place][0] + end] for place, start, end in found]
+
+
+def words(*anchors: str, reach: tuple[int, int] = (0, 0)) -> Anchors:
+    return Anchors(words=frozenset(anchors), reach=reach)
+
+
+@pytest.mark.parametrize(
+    ("text", "anchor", "found"),
+    [
+        ("her MRN is", "mrn", ["MRN"]),
+        ("her mrns are", "mrn", []),
+        ("her mrns are", "mrn*", ["mrns"]),
+        ("MRN12345", "mrn", ["MRN12345"]),  # a number written against its label
+        ("the Med\n Rec of", "med rec", ["Med\n Rec"]),
+        ("the José Clinic", "jose", ["José"]),
+        ("in Harlowville today", "*ville", ["ville"]),
+        ("in villeins' time", "*ville", []),
+        ("mail to a@b.org", "@", ["@b.org"]),
+        ("O’Brien said", "o'brien", ["O’Brien"]),
+    ],
+)
+def test_words_are_found_whole_and_folded_unless_a_star_opens_an_end(text: str, anchor: str, found: list[str]) -> None:
+    assert windows(text, words(anchor)) == found
+
+
+@pytest.mark.parametrize(
+    ("text", "shape", "found"),
+    [
+        ("on 3/14/2019 or 98.6", r"\d/\d", ["3/14/2019"]),
+        ("on 3/14/2019 or 98.6", None, ["3/14/2019", "98.6"]),
+        ("call 617 555 0123 now", r"\d{4}", ["617 555 0123"]),
+        ("call 617 555 012 now", r"\d{4}", []),
+        ("1" * 1000, r"\d{7}", ["1" * 1000]),
+    ],
+)
+def test_a_chain_of_digit_groups_is_an_anchor_if_its_shape_is(text: str, shape: str | None, found: list[str]) -> None:
+    assert (
+        windows(text.replace(" or ", " or " + "x" * 50 + " "), Anchors(digits=True, shape=shape, reach=(0, 0))) == found
+    )
+
+
+def test_runs_of_capitalised_words_are_anchors() -> None:
+    text = "saw Maria Lopez" + " and so on" * 8 + " with J. Ndoye"
+    assert windows(text, Anchors(capitals=True, reach=(0, 0))) == ["Maria Lopez", "J. Ndoye"]
+
+
+def test_windows_reach_out_as_told_end_with_a_word_and_are_joined_where_they_nearly_touch() -> None:
+    text = "abcdefghij MRN klmnop qrstuv " + "x " * 60 + "MRN 12345 MRN"
+    assert windows(text, words("mrn", reach=(4, 3))) == ["hij MRN klmnop", "x x MRN 12345 MRN"]
+
+
+def test_no_window_leaves_its_paragraph_and_no_anchor_lies_in_two() -> None:
+    text = "one med\n\nrec two MRN three"
+    assert windows(text, words("med rec", "mrn", reach=(40, 40)), (0, 7), (9, len(text))) == ["rec two MRN three"]
+
+
+def examples() -> list[str]:
+    """Every line of the recognizers' tables, hits and near misses, without its marks."""
+    found: list[str] = []
+    for path in sorted(HERE.glob("test_patterns*.py")):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and " " in node.value:
+                text = MARK.sub(r"\1", node.value)
+                # A long one is a table of lines; in a short one a blank line would end the paragraph.
+                found.extend(text.splitlines() if len(text) > 400 else [BLANK_LINE.sub("\n", text)])
+    return [text.strip() for text in found if text.strip() and len(text) <= 400]
+
+
+def composed(seed: int) -> str:
+    """Examples in random order with prose between them, as one paragraph."""
+    rng = random.Random(seed)
+    shuffled = examples()
+    rng.shuffle(shuffled)
+    lines = [line for example in shuffled for line in (example, *rng.choices(PROSE, k=rng.randrange(1, 6)))]
+    return "".join(line + rng.choice((" ", "\n", ". ", "\n")) for line in lines)
+
+
+@pytest.fixture(scope="module")
+def found() -> dict[str, tuple[list[Span], list[Span]]]:
+    """What each recognizer finds in the whole of composed texts, and in its windows."""
+    recognizers = load_recognizers()
+    index = AnchorIndex([r.anchors for r in recognizers])
+    spans: dict[str, tuple[list[Span], list[Span]]] = {r.name: ([], []) for r in recognizers}
+    for seed in (1, 2):
+        text = composed(seed)
+        reading = Reading(Note("n", text))
+        places = dict(index.windows(reading, [(0, len(text))]))
+        for number, recognizer in enumerate(recognizers):
+            whole, windowed = spans[recognizer.name]
+            whole.extend(recognizer.find(reading))
+            windowed.extend(span for _, span in recognizer.search([text], places.get(number, ())))
+    return spans
+
+
+@pytest.mark.parametrize("name", [recognizer.name for recognizer in load_recognizers()])
+def test_a_recognizer_finds_in_its_windows_what_it_finds_in_the_whole_text(
+    name: str, found: dict[str, tuple[list[Span], list[Span]]]
+) -> None:
+    whole, windowed = found[name]
+    assert windowed == whole

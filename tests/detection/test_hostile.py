@@ -1,0 +1,192 @@
+"""Hostile input: disguised identifiers are found, and no text makes detection hang, die or grow without bound."""
+
+from __future__ import annotations
+
+import tracemalloc
+from collections.abc import Callable
+from itertools import pairwise
+
+import pytest
+
+from deid_platform.detection import DetectorSpec
+from deid_platform.detection.ensemble import segments
+from deid_platform.detection.plain import latinised, plain
+from deid_platform.detection.reading import fold
+from deid_platform.errors import Code, DeidError
+from deid_platform.notes import Note, Topics
+
+RULES = DetectorSpec().build()
+
+Find = Callable[..., list[tuple[str, str]]]
+
+
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        ("Mr. Qu\u200barmby", "Mr. Quarmby"),
+        ("Mr. \u202eQuarmby\u202c left", "Mr. Quarmby left"),
+        ("Mr. Qu\u00adarmby", "Mr. Quarmby"),
+        ("Mr. Quar\u00ad\nmby", "Mr. Quar\u00ad\nmby"),  # a hyphen that is seen: the line ends there
+        ("Mr. Qu\x00arm\x07by", "Mr. Quarmby"),
+        ("\ufeffNAME\ufe0f", "NAME"),
+        ("Mr. Qu\u0430rmb\u0443", "Mr. Quarmby"),  # Cyrillic а, у
+        ("Mr. \u039aate \u041c\u0430\u0443 came in", "Mr. Kate May came in"),  # Greek Κ; a word of look-alikes alone
+        ("\uff27\uff32\uff25\uff25\uff2e \uff11\uff12\uff0f\uff13", "GREEN 12/3"),
+        ("\U0001d510ary \U0001d7d7\U0001d7d0", "Mary 92"),
+        ("\u0663/\u0661\u0664/\u0662\u0660\u0661\u0669", "3/14/2019"),
+        ("Иван Петров", "Иван Петров"),  # an alphabet of its own
+        ("Оса", "Оса"),  # look-alikes, but no Latin text
+        ("β-blocker, 5 μg, α-1 antitrypsin, ΔF508", "β-blocker, 5 μg, α-1 antitrypsin, ΔF508"),
+        ("10² mm³ ½ ① José Ñandú Straße", "10² mm³ ½ ① José Ñandú Straße"),
+        ("a\tb\r\nc\fd", "a\tb\r\nc\fd"),
+    ],
+)
+def test_a_text_is_read_as_it_looks(written: str, shown: str) -> None:
+    assert plain(written).text == shown
+
+
+@pytest.mark.parametrize(
+    "text", ["a\u200bb\x00c", "\u200b\u200babc\u200b", "\x01", "İ\u200b ẞ\u202e x", "no change", ""]
+)
+def test_every_character_that_is_shown_finds_its_way_back(text: str) -> None:
+    shown = plain(text)
+    assert [text[shown.origin(i)] for i in range(len(shown.text))] == list(shown.text)
+    folded = fold(text)
+    assert all(folded.origin(i) < len(text) for i in range(len(folded.text)))
+
+
+@pytest.mark.parametrize("text", ["İİ", "ẞß", "ŉ ΐ", "ǅ ﬁ", "\ud800x", "ΑΒΓ abc", "\uff21"])
+def test_folding_case_and_scripts_keeps_every_offset(text: str) -> None:
+    assert len(fold(text).text) == len(text) == len(latinised(text))
+
+
+DISGUISED = [
+    "saw Zebulon Qu\u200barmby today",
+    "saw \u202eZebulon Quarmby\u202c today",
+    "saw Zebul\u043en Qu\u0430rmby today",
+    "saw Zebulon Qu\x00armby today",
+    "saw \uff3aebulon \uff31uarmby today",
+    "saw Z\u00adebulon Q\u00aduarmby today",
+    "\ud83d saw Zebulon Quarmby\udc00 today",
+    "İİİİ saw Zebulon Quarmby today",
+]
+
+
+@pytest.mark.parametrize("text", DISGUISED)
+def test_a_disguised_patient_is_found_whole(text: str, find: Find) -> None:
+    for patient in ("P1", None):  # by the roster, and by the gazetteer
+        (surface, label), *others = find(text, patient=patient, known=True)
+        assert label == "PATIENT"
+        assert plain(surface).text == "Zebulon Quarmby"
+        assert others == []
+
+
+@pytest.mark.parametrize(
+    ("text", "surface"),
+    [
+        ("Seen by Dr. Nd\u200boye on Monday", "Nd\u200boye"),
+        ("Seen by D\u200br. Ndoye on Monday", "Ndoye"),
+        ("Seen by Dr. Nd\u043eye on Monday", "Nd\u043eye"),
+        ("MRN: 0098\u200b7654 filed", "0098\u200b7654"),
+        (
+            "MRN: \uff10\uff10\uff19\uff18\uff17\uff16\uff15\uff14 filed",
+            "\uff10\uff10\uff19\uff18\uff17\uff16\uff15\uff14",
+        ),
+        ("call 617\u2060-555\u200b-0123 today", "617\u2060-555\u200b-0123"),
+        ("seen \u0663/\u0661\u0664/\u0662\u0660\u0661\u0669 again", "\u0663/\u0661\u0664/\u0662\u0660\u0661\u0669"),
+    ],
+)
+def test_patterns_see_through_disguises_and_mark_them_whole(text: str, surface: str, find: Find) -> None:
+    assert surface in [found for found, _ in find(text)]
+
+
+FILLERS = {
+    "a.a.a": "a.a.a",
+    "digits": "1",
+    "dashed digits": "1-1-",
+    "dates": "1/1/",
+    "spaced digits": "1 ",
+    "capitals": "Ab ",
+    "capitals in a word": "AB",
+    "titles": "Dr. ",
+    "titles and commas": "Dr. A, ",
+    "words": "word ",
+    "at signs": "a@",
+    "dotted mail": "a@b.",
+    "hyphens": "a-",
+    "brackets": "(1) ",
+    "quotes": "'",
+    "spaces": " ",
+    "blank lines": "\n \n",
+    "labels": "Name: ",
+    "pipes": "a | ",
+    "streets": "1 A ",
+    "zero width": "a\u200b",
+    "bidirectional": "A\u202e",
+    "surrogates": "\ud800",
+    "growing case": "İ",
+    "look-alikes": "а",
+    "mixed scripts": "aа",
+    "nul": "\x00",
+    "full width": "１",
+    "combining": "e\u0301",
+}
+
+
+@pytest.mark.parametrize("kind", FILLERS)
+def test_hostile_text_is_read_to_its_end_or_refused(kind: str) -> None:
+    # An identifier at each end: either both are found, or the note is refused as a whole.
+    text = "Seen by Dr. Ndoye on 3/14/2019.\n\n" + FILLERS[kind] * (60_000 // len(FILLERS[kind]))
+    text += "\n\nSeen by Dr. Okonkwo on 3/15/2019."
+    try:
+        spans = RULES.detect([Note("n", text)])[0]
+    except DeidError as refused:
+        assert refused.code is Code.DETECTOR_FAILED
+    else:
+        surfaces = {text[s.start : s.end] for s in spans}
+        assert {"Ndoye", "3/14/2019", "Okonkwo", "3/15/2019"} <= surfaces
+
+
+def test_a_long_text_is_read_in_overlapping_pieces_that_cover_it() -> None:
+    for text in ("x" * 1_000_000, "line of text\n" * 90_000, "short", ""):
+        pieces = list(segments(text))
+        assert pieces[0][0] == 0
+        assert pieces[-1][1] == len(text)
+        assert all(end - start <= 400_000 for start, end in pieces)
+        assert all(after[0] <= before[1] - 1_000 for before, after in pairwise(pieces))
+
+
+def test_nothing_is_lost_where_two_pieces_of_a_long_text_meet() -> None:
+    line = "Seen by Dr. Ndoye on 3/14/2019 in clinic.\n"
+    text = line * (900_000 // len(line))
+    spans = DetectorSpec("patterns").build().detect([Note("n", text)])[0]
+    assert len(spans) == 2 * text.count(line)
+    assert {text[s.start : s.end] for s in spans} == {"Ndoye", "3/14/2019"}
+
+
+def _peak(length: int, topics: Topics) -> int:
+    """Bytes that detection in a text of so many code points needs at most, beside the text."""
+    sentence = "word " * 400 + "\nMr. Zebulon Quarmby was seen on 3/14/2019 and takes metoprolol 25 mg.\n"
+    text = sentence * (length // len(sentence))
+    detector = DetectorSpec(topics=topics).build()
+    detector.detect([Note("n", sentence, patient_id="P1")])
+    tracemalloc.start()
+    try:
+        detector.detect([Note("n", text, patient_id="P1")])
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.slow
+def test_memory_grows_no_faster_than_the_text(topics: Topics) -> None:
+    small, large = _peak(500_000, topics), _peak(2_000_000, topics)
+    assert large < 5 * small
+
+
+@pytest.mark.slow
+def test_twenty_million_characters_are_read_to_their_end(topics: Topics) -> None:
+    parts = ("words", 17_000_000), ("a.a.a", 2_000_000), ("digits", 1_000_000)
+    text = "\n".join(FILLERS[kind] * (length // len(FILLERS[kind])) for kind, length in parts) + " Zebulon Quarmby"
+    spans = DetectorSpec(topics=topics).build().detect([Note("n", text, patient_id="P1")])[0]
+    assert text[spans[-1].start : spans[-1].end] == "Zebulon Quarmby"

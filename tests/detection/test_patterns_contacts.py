@@ -1,0 +1,181 @@
+"""Which telephone numbers and addresses of the network the patterns find in a text alone."""
+
+from __future__ import annotations
+
+import pytest
+from marked_text import found_in, lines, plain
+
+from deid_platform.detection.patterns import Patterns
+from deid_platform.detection.reading import Reading
+from deid_platform.errors import Code, DeidError
+from deid_platform.notes import Note
+
+CALLS = """
+call [[617-555-0123|PHONE]]
+call [[(617) 555-0123|PHONE]] today
+call [[617.555.0123 x12|PHONE]]
+call [[617 555 0123 ext. 12|PHONE]]
+[[1-617-555-0123|PHONE]]
+[[(617)555-0123|PHONE]]
+[[617-5550123|PHONE]]
+call [[6175550123|PHONE]]
+phone [[555-0123|PHONE]]
+local number [[555 0188|PHONE]]
+office [[555.0123|PHONE]]
+number for counseling [[713-555-0129|PHONE]]
+call [[1-800-555-0199|PHONE]]
+call [[1-800-GET-WELL|PHONE]]
+Home phone: [[617 555 0123|PHONE]]
+Cell # [[(617) 555 0123|PHONE]]
+Phone number is [[617/555-0123|PHONE]]
+"""
+
+LOST_DIGITS = """
+For the weekend call [[413-555-01|PHONE]]
+For night and weekend coverage call [[617-922-124|PHONE]]
+page [[617-922-124|PHONE]] with questions
+call [[617-9221-234|PHONE]]
+call [[61-922-1234|PHONE]]
+call [[617-922-12345|PHONE]]
+number on file [[937-555-015|PHONE]]
+last four of the phone, [[0146|PHONE]].
+at [[330-555-014|PHONE]]
+"""
+
+PAGERS = """
+pager [[12345|PHONE]]
+pager # [[4-1234|PHONE]]
+Pager: [[617-555-0123|PHONE]]
+pager number [[1234|PHONE]]
+pgr [[1234|PHONE]]
+beeper [[12345|PHONE]]
+signed, PGY2 p[[12345|PHONE]]
+intern p: [[12345|PHONE]]
+intern P#[[1234|PHONE]]
+page me at [[12345|PHONE]]
+Voalte [[51234|PHONE]]
+ext. [[4411|PHONE]]
+extension [[4321|PHONE]]
+ext [[4-4321|PHONE]]
+x[[5-1234|PHONE]]
+call me at x[[51234|PHONE]]
+call [[4-1234|PHONE]]
+"""
+
+ABROAD = """
+[[+44 20 7946 0958|PHONE]]
+[[+39 06 1234 5678|PHONE]]
+[[+44 (0)20 7946 0958|PHONE]]
+[[0044 20 7946 0958|PHONE]]
+ring [[020 7946 0958|PHONE]]
+London [[020 7946 0958|PHONE]]
+mobile [[07700 900123|PHONE]]
+Sydney [[(02) 9374 4000|PHONE]]
+mobile [[0412 345 678|PHONE]]
+Paris [[01 42 68 53 00|PHONE]]
+portable: [[06.12.34.56.78|PHONE]]
+Tlf: [[967 597 100|PHONE]]
+Teléfono: [[915 86 80 00|PHONE]]
+Tfno. [[848 422179|PHONE]]
+llamar al [[612 345 678|PHONE]]
+telefono [[02 4851 1234|PHONE]]
+cellulare [[347 123 4567|PHONE]]
+contact [[98765 43210|PHONE]]
+Telefon: [[030 901820|PHONE]]
+"""
+
+FAXES = """
+fax: [[(617) 555-0199|FAX]]
+Fax [[617-555-0199|FAX]]
+faxed to [[617-555-0199|FAX]]
+F: [[617-555-0199|FAX]]
+[[617-555-0199|FAX]] (fax)
+Fax number: [[555-0199|FAX]]
+Fax: [[973 70 52 63|FAX]]
+"""
+
+NETWORK = """
+write to [[jane.doe+x@mail.example.org|EMAIL]].
+Email:[[jane_doe@example.co.uk|EMAIL]]
+<[[jdoe@example.org|EMAIL]]>
+[[jane.doe @ example.org|EMAIL]]
+[[jane.doe at example dot org|EMAIL]]
+[[jane.doe(at)example.org|EMAIL]]
+e-mail [[jdoe@partnersmail|EMAIL]]
+see [[https://portal.example.org/x?y=1|URL]].
+at [[www.example.org/clinic|URL]],
+see [[example.org/clinic|URL]] and [[clinic.nhs.uk|URL]]
+Twitter: [[@janedoe|URL]]
+from [[10.0.12.7|IPADDR]]
+signed in from [[10.0.12.7|IPADDR]]. Then left.
+IP [[8.8.8.8|IPADDR]]
+from [[2001:db8::8a2e:370:7334|IPADDR]]
+pump [[00:1A:2B:3C:4D:5E|DEVICE]]
+"""
+
+NOT_CONTACTS = """
+range 150-4000
+version 1.2.3
+version 1.2.3.4
+WBC 617-555
+sections 1.2.3.400
+at 10:30:20
+b.i.d. and q.i.d.
+p53 and p16 positive
+p. 1234
+pp. 1234-1240
+pages 12-15
+x 1000 mL
+x4 days
+3 x 5-10 cm
+exercise x 30
+SpO2 95-100
+ranges 120-140 and 100-150
+platelets 150-400
+Na 140, K 4.2, Cl 102
+e.g.this
+and/or
+ext rotation 45
+paged the team at 0830
+call at 0900
+call in 24-48 hours
+on 400-600 mg
+120 80 72
+homework 5
+0.125 0.25
+breakfast (0630)
+P 1200
+dose 5000-10000 units
+1234-5678
+"""
+
+
+@pytest.mark.parametrize("line", lines(CALLS, LOST_DIGITS, PAGERS, ABROAD, FAXES, NETWORK))
+def test_exactly_the_marked_contacts_are_found(line: str) -> None:
+    assert found_in(plain(line)) == line
+
+
+@pytest.mark.parametrize("line", lines(NOT_CONTACTS))
+def test_ranges_pages_and_measures_are_no_contacts(line: str) -> None:
+    assert found_in(line) == line
+
+
+HOSTILE = (
+    "7",
+    "call 617-",
+    "a@",
+    "a.com.",
+    "1:ab:",
+    "fax ",
+)
+
+
+@pytest.mark.parametrize("piece", HOSTILE)
+def test_hostile_text_ends_in_spans_or_in_a_coded_failure(piece: str) -> None:
+    text = piece * (200_000 // len(piece))
+    try:
+        spans = Patterns().find(Reading(Note("n", text)))
+    except DeidError as error:
+        assert error.code is Code.DETECTOR_FAILED
+    else:
+        assert all(0 <= span.start < span.end <= len(text) for span in spans)

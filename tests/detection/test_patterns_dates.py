@@ -1,0 +1,306 @@
+"""Which dates the patterns find in a text alone: [[value|DATE]] marks all that must be found in a line."""
+
+from __future__ import annotations
+
+import pytest
+from marked_text import found_in, lines, plain
+
+from deid_platform.detection.patterns import Patterns
+from deid_platform.detection.reading import Reading
+from deid_platform.errors import Code, DeidError
+from deid_platform.notes import Note
+
+NUMERIC = """
+seen [[3/14/2019|DATE]] and [[03/14/19|DATE]].
+seen on [[2019-03-14|DATE]] and in [[2019-03|DATE]]
+logged [[2019-03-14T08:30:00Z|DATE]] by the pump
+logged [[2019-03-14T08:30:00.123+01:00|DATE]]
+printed [[2019-03-14|DATE]] 08:30
+filed [[2019/3/14|DATE]]
+admitted [[14.03.2019|DATE]]
+visit [[03-14-2019|DATE]]
+visit [[3–14–2019|DATE]] (en dash)
+visit [[3‑14‑2019|DATE]] (non-breaking hyphen)
+tetanus [[6\\13\\16|DATE]] (card)
+typed as [[2/30/2019|DATE]]
+spaced as [[3 / 14 / 2019|DATE]]
+spaced as [[03/ 14/ 2019|DATE]]
+DOB: [[03 14 1950|DATE]]
+DOB [[03141950|DATE]]
+Date of birth: [[14.3.50|DATE]]
+D.O.B. [[3-14-50|DATE]]
+Date of service: [[031419|DATE]]
+sample [[20190314|DATE]] thawed
+HL7 [[20190314083000|DATE]]
+from [[5.12.19|DATE]] on
+[[14MAR2019|DATE]] 0800 given
+[[14-Mar-2019|DATE]] at 14:30
+"""
+
+TYPING_ERRORS = """
+ECG from [[415/21|DATE]] unchanged
+ECG from [[415/2021|DATE]] unchanged
+EKG from [[323/20|DATE]] showed QTc of 440
+four cycles of chemotherapy [[323/19|DATE]]
+seen [[2/142019|DATE]] in clinic
+seen on [[2/1419|DATE]] in clinic
+signed [[02//03/2019|DATE]]
+signed [[3/4//19|DATE]]
+nacido el [[16/018/1961|DATE]]
+signed [[3/14.2019|DATE]] and [[3-14/2019|DATE]]
+seen [[3/14/201|DATE]] for follow-up
+seen [[3/14/20199|DATE]] for follow-up
+since [[4/27/22025|DATE]]
+dates to about [[11/1424|DATE]]
+imaging [[1108/24|DATE]] reviewed
+tetanus [[4/8/'14|DATE]]
+echo [[050323|DATE]] normal
+scanned [[O3/l4/2019|DATE]]
+seen [[Feburary 3, 2019|DATE]]
+due [[Septmber 2020|DATE]]
+"""
+
+MONTH_AND_DAY = """
+seen on [[3/14|DATE]] for a rash
+[[3/14|DATE]]: better
+[[03/14|DATE]] better
+repeat CT [[3/4|DATE]]
+echo [[11-24|DATE]] normal
+set for [[1/8|DATE]].
+hospitalized [[8/4|DATE]]→[[8/5|DATE]]
+last seen [[11.15.24|DATE]].
+seen on [[3/4|DATE]], [[3/6|DATE]] and [[3/8|DATE]] for wound care
+Tuesday [[3/5|DATE]] at noon
+came in [[3/5|DATE]] (Tues)
+labs pending, [[3/5|DATE]] appointment kept
+given [[4/2|DATE]] 0830
+[[4/2|DATE]] @ 14:30 transfused
+stable since [[2/2|DATE]].
+"""
+
+MONTH_AND_YEAR = """
+Cycle 2 was begun - [[10/97|DATE]]
+surgery in [[11/93|DATE]]
+any surgery? yes, [[2015-08|DATE]]
+since [[11/2019|DATE]]
+treated [[11/2018-02/2019|DATE]]
+last seen [[11/'93|DATE]]
+since [[Nov 2019|DATE]]
+since [[Nov '93|DATE]]
+since [[Nov. ’93|DATE]]
+started in [[November of 2019|DATE]]
+[[NOVEMBER 2019|DATE]] admission
+[[Nov-19|DATE]] and [[Nov/2019|DATE]]
+last dose on [[Nov-2|DATE]].
+imaging [[28/XI/23|DATE]] reviewed
+after the [[2/92|DATE]] event
+surgery in [[March|DATE]]
+in late [[February|DATE]]
+since [[Nov|DATE]] he has
+at the [[March|DATE]] visit
+"""
+
+WRITTEN_OUT = """
+[[March 14, 2019|DATE]], [[Mar. 14|DATE]] and [[14 March 2019|DATE]]
+[[March 14th,2019|DATE]] and [[Mar14, 2019|DATE]]
+[[MARCH 14 2019|DATE]]
+on [[March 3rd|DATE]]
+on [[March 3 rd|DATE]] at noon
+on the [[3rd of March, 2019|DATE]]
+on [[3rd March|DATE]]
+[[march 3 2020|DATE]]
+on [[may 3|DATE]] he fell
+on [[March third|DATE]]
+began on [[May the 7th|DATE]]
+the [[twenty-first of June, 2019|DATE]]
+[[2019 Mar 14|DATE]] and [[2019-Mar-14|DATE]]
+Tuesday, [[March 14|DATE]]
+[[March 3, 19|DATE]].
+"""
+
+RANGES = """
+held [[2/14-2/17|DATE]]
+held [[2/14/19-2/17/19|DATE]]
+held [[2/14|DATE]] to [[2/17/2019|DATE]]
+from [[2/3|DATE]] through [[2/9|DATE]]
+admitted [[3/14-19|DATE]]
+away [[March 3-5|DATE]]
+away [[March 3-5, 2019|DATE]]
+away [[March 30 - April 2, 2019|DATE]]
+away [[3-5 March 2019|DATE]]
+hospitalized [[10 to 20 February|DATE]]
+antibiotics [[8/1--8/2|DATE]]
+[[Jan-Mar 2019|DATE]]
+[[January|DATE]] to [[March 2019|DATE]]
+away [[March 3|DATE]] through [[April 5, 2019|DATE]]
+on [[March 3rd|DATE]] and [[4th|DATE]]
+[[March 3|DATE]] and four beds
+on the [[9th|DATE]] and [[10th|DATE]].
+"""
+
+DAYS = """
+stayed until the [[9th|DATE]].
+hospitalized till the [[9th|DATE]]
+back on the [[21st|DATE]] of the month
+seen on the [[3rd|DATE]] with fever
+due the [[15th|DATE]], he called
+fell on the [[seventeenth|DATE]] and again later
+from the [[21st|DATE]] to the [[24th of September|DATE]]
+started when? the [[11th|DATE]]
+i can not do the [[25th|DATE]], any other day
+home by the [[2nd|DATE]] or [[3rd|DATE]].
+"""
+
+HOLIDAYS = """
+on [[Christmas Eve|DATE]]
+home for [[Thanksgiving|DATE]] with family
+fell on [[New Year's Day|DATE]]
+last drink on the [[4th of July|DATE]]
+fasting for [[Ramadan|DATE]]
+since [[Mother's Day|DATE]]
+a visit at [[Easter|DATE]]
+"""
+
+ABROAD = """
+ricoverato il [[12 marzo 2020|DATE]]
+visita del [[3/5/2019|DATE]]
+dal [[1º gennaio 2020|DATE]]
+nel [[marzo 2020|DATE]]
+controllo il [[12 mar 2020|DATE]]
+ingresó el [[3 de mayo de 2019|DATE]]
+desde [[mayo de 2019|DATE]]
+el [[1 de enero|DATE]]
+en [[enero-04|DATE]]
+entre [[marzo|DATE]] y [[abril de 2000|DATE]]
+en [[septiembre|DATE]] ingresó
+vu le [[3 mai 2019|DATE]]
+le [[1er janvier 2020|DATE]]
+depuis [[février 2019|DATE]]
+le [[3 août|DATE]]
+am [[3. Mai 2019|DATE]]
+am [[3. März|DATE]]
+geboren [[3.5.1950|DATE]]
+"""
+
+NOT_DATES = """
+BP 120/80, HR 72
+BP today 118/76 mmHg
+on admission BP 110/30
+2/6 systolic murmur
+grade 3/6 murmur
+strength 5/5 throughout
+pain 7/10 today
+pain from 3/10 to 5/10
+pain 4/10-6/10
+3/16" needle
+between 1/2 and 3/4 inch
+measures 1/2-3/4 inch
+1/2 tablet by mouth
+given 1/2 tab
+smokes about 1/2 pack per day
+reduced by 1/3.
+cut in 1/2
+about 2/3 full
+Norco 5/325 given
+started Diovan HCT 320/25 daily
+Advair 250/50 twice daily
+take 1-2 tablets
+POD 3
+hospital day 3
+available 24/7
+a 50/50 chance
+anemia, started 2/2 bleeding
+labs 2/2 sepsis
+T1/T2 sequences
+L4-5 disc bulge
+L4-L5 and T12-L1
+L4/5 and C5/6
+20/20 vision, 20/40 OS
+ratio 1:40
+Apgars 8/9
+Apgar 10/10/10
+review in 1/52
+stopped 6/12 ago
+acuity was 6/24 in the right eye
+CK 8/18 positive
+GCS 15/15
+lab range 3.5-5.1
+EF 55-60%
+T 98.6 P 72 R 18
+at 0630 and 14:30
+in 2019
+2018-2019
+the 1990s
+10/12/14 point review
+1.10.20 build
+GAD-7 12/27
+Epworth 11/24
+BP averages 120/81 of 12/14 readings
+repeat HbA1c in 3/12
+on 10-20 L
+given 10-15 mg
+version 2.4.11
+the 9th rib
+on the 4th and 5th toes
+of the 5th, 6th and 7th ribs
+at the 50th percentile
+the 5th metatarsal
+after the 2nd dose
+on the twentieth day
+on the 3rd attempt
+may take 2 daily
+take 2 May repeat once
+march in place
+March fracture
+Mar 3 mg
+an august occasion
+1/95 of the dose
+titre 1/2048
+3 x 4 cm
+Christmas disease
+Christmas tree bladder
+T1 weighted
+CD4/CD8 1/2
+sep 2 tablets
+the 617 block
+"""
+
+
+@pytest.mark.parametrize(
+    "line", lines(NUMERIC, TYPING_ERRORS, MONTH_AND_DAY, MONTH_AND_YEAR, WRITTEN_OUT, RANGES, DAYS, HOLIDAYS, ABROAD)
+)
+def test_exactly_the_marked_dates_are_found(line: str) -> None:
+    assert found_in(plain(line)) == line
+
+
+@pytest.mark.parametrize("line", lines(NOT_DATES))
+def test_measures_counts_times_and_doses_are_no_dates(line: str) -> None:
+    assert found_in(line) == line
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_a_date_may_run_over_one_line_break_and_not_over_a_blank_line(end: str) -> None:
+    assert found_in(f"seen March{end}14, 2019") == f"seen [[March{end}14, 2019|DATE]]"
+    assert found_in(f"seen 03/{end}14/2019") == f"seen [[03/{end}14/2019|DATE]]"
+    assert found_in(f"in March{end}{end}14 beds") == f"in [[March|DATE]]{end}{end}14 beds"
+
+
+HOSTILE = (
+    "1/1/",
+    "12-34-",
+    "May 1 ",
+    "mar-",
+    "on the 9th and ",
+    "a.a.a.",
+)
+
+
+@pytest.mark.parametrize("piece", HOSTILE)
+def test_hostile_text_ends_in_spans_or_in_a_coded_failure(piece: str) -> None:
+    text = piece * (200_000 // len(piece))
+    try:
+        spans = Patterns().find(Reading(Note("n", text)))
+    except DeidError as error:
+        assert error.code is Code.DETECTOR_FAILED
+    else:
+        assert all(0 <= span.start < span.end <= len(text) for span in spans)

@@ -1,0 +1,252 @@
+"""Which numbers of people, accounts, documents and things the patterns find in a text alone.
+
+Every number is invented; where a check digit proves one, it was computed for it.
+"""
+
+from __future__ import annotations
+
+import pytest
+from marked_text import found_in, lines, plain
+
+from deid_platform.detection.patterns import Patterns
+from deid_platform.detection.reading import Reading
+from deid_platform.errors import Code, DeidError
+from deid_platform.notes import Note
+
+UNITED_STATES = """
+SSN [[900-12-3456|SSN]]
+SSN: [[900123456|SSN]]
+SS# [[900-12-3456|SSN]]
+social security number is [[900 12 3456|SSN]]
+ssn, last four [[1234|SSN]]
+on file [[XXX-XX-1234|SSN]]
+S.S.N. [[900.12.3456|SSN]]
+last four [[1234|SSN]]
+typed [[900 12 3456|SSN]] without a label
+NPI [[1234567893|LICENSE]]
+signed [[1234567893|LICENSE]]
+DEA [[AB1234563|LICENSE]]
+Medicare [[1EG4-TE5-MK73|HEALTHPLAN]]
+Medicare number [[1EG4TE5MK73|HEALTHPLAN]]
+EIN [[12-3456789|LICENSE]]
+License No. [[A-12345|LICENSE]]
+driver's license: [[S1234567|LICENSE]]
+state license [[B18.711399|LICENSE]]
+passport number [[512345678|LICENSE]]
+"""
+
+ABROAD = """
+SIN [[130 692 544|SSN]]
+written [[130-692-544|SSN]] there
+NHS number [[943 476 5919|MEDICALRECORD]]
+NHS No: [[9434765919|MEDICALRECORD]]
+seen, [[943 476 5919|MEDICALRECORD]]
+NI number [[AB 12 34 56 C|SSN]]
+[[AB123456C|SSN]] on file
+Medicare [[2123 45670 1|HEALTHPLAN]]
+TFN [[112 474 082|IDNUM]]
+NIR [[1 85 05 78 006 084 91|SSN]]
+numéro [[185057800608491|SSN]]
+DNI [[54362315K|IDNUM]]
+con [[54362315K|IDNUM]]
+NIE [[X2482300W|IDNUM]]
+NHC: [[7465930|MEDICALRECORD]]
+NASS: [[28 12345678 40|HEALTHPLAN]]
+with [[28/12345678/40|SSN]]
+CIP [[ABCD1234567890|HEALTHPLAN]]
+NºCol: [[28 28 70973|LICENSE]]
+Episodio: [[107294|ACCOUNT]]
+codice fiscale [[RSSMRA85T10A562S|IDNUM]]
+C.F.: [[RSSMRA85T10A562S|IDNUM]]
+Aadhaar [[2341 2341 2346|IDNUM]]
+PAN [[AAPPV8261K|IDNUM]]
+IBAN [[GB82 WEST 1234 5698 7654 32|ACCOUNT]]
+"""
+
+RECORDS = """
+MRN: [[00123456|MEDICALRECORD]]
+MRN#[[AB-123456|MEDICALRECORD]]
+(MRN [[123456|MEDICALRECORD]])
+mrn [[123-45-67|MEDICALRECORD]]
+MR# [[12 34 56|MEDICALRECORD]]
+Medical record number is [[123456|MEDICALRECORD]].
+Med Rec No. [[123456|MEDICALRECORD]]
+Patient ID #[[AB-987654|MEDICALRECORD]]
+Pt # [[123456|MEDICALRECORD]]
+Hosp. No.: [[32 36 650|MEDICALRECORD]]
+Med. rec. #[[537-2615|MEDICALRECORD]]
+MRN begins [[2030|MEDICALRECORD]]
+Chart number: [[A12345|MEDICALRECORD]]
+Unit No: [[1234567|MEDICALRECORD]]
+Hospital number [[K123456|MEDICALRECORD]]
+Acct # [[55512345|ACCOUNT]]
+CSN: [[100200300|ACCOUNT]]
+Encounter #: [[1002003|ACCOUNT]]
+card [[4111 1111 1111 1111|ACCOUNT]]
+paid by [[4111111111111111|ACCOUNT]]
+Member ID: [[XYZ123456789|HEALTHPLAN]]
+insurance ID [[DEF-654321|HEALTHPLAN]]
+ins is [[ABC-987654|HEALTHPLAN]]
+Policy Number: [[HPN-456789|HEALTHPLAN]]
+Group # [[12345|HEALTHPLAN]]
+group [[892550|HEALTHPLAN]]
+"""
+
+THINGS = """
+serial number [[SN-99812-A|DEVICE]]
+S/N: [[99812A|DEVICE]]
+lot # [[01447|DEVICE]]
+implant S/N [[PPB747801S|DEVICE]]
+UDI [[(01)00643169007222(17)250101|DEVICE]]
+IMEI [[490154203237518|DEVICE]]
+VIN [[1M8GDM9AXKP042788|VEHICLE]]
+car [[1M8GDM9AXKP042788|VEHICLE]]
+License plate [[7ABC123|VEHICLE]]
+plate [[VJN-118|VEHICLE]]
+Tape Number: [[N-208-11|IDNUM]]
+Accession: [[S19-12345|IDNUM]]
+Accession # [[19-123-45678|IDNUM]]
+pathology [[SP19-004512|IDNUM]]
+slide [[KL25-6741 B3|IDNUM]] reviewed
+participant [[670-3211|IDNUM]]
+voice ID [[V14227|IDNUM]]
+case [[Y11844|IDNUM]]
+JOHNSON S [[3346195|IDNUM]]
+Specimen: [[19-S-12345|IDNUM]]
+Slide [[S-123-45|IDNUM]]
+case #[[JH-998877|IDNUM]]
+order #[[88123456|IDNUM]]
+Study ID: [[1002-034|IDNUM]]
+IRB # [[2019-0456|IDNUM]]
+ID: [[998877|IDNUM]]
+badge number [[88123|IDNUM]]
+request [[123e4567-e89b-42d3-a456-426614174000|IDNUM]]
+stored as [[12345678|IDNUM]]
+stored as [[AB1234567|IDNUM]]
+user id: [[jdoe12|USERNAME]]
+username: [[jane.doe|USERNAME]]
+entered by [[jd1234|USERNAME]]
+login [[dking96|USERNAME]]
+portal user name [[ovonquarmby70|USERNAME]]
+routed ([[RA3221|USERNAME]]) today
+signed ([[lmitche33|USERNAME]])
+[[qlarmby2|USERNAME]] Lauren Quarmby, RN
+| [[BU8837|USERNAME]] |
+fingerprint ID [[FP-12345|BIOID]]
+"""
+
+NOT_IDENTIFIERS = """
+DEA status unknown
+account of the fall
+CA 19-9 of 35
+IL-6 and CD4
+FK506 level
+BRCA1 c.68_69delAG
+NM_000059.3:c.5946delT
+rs1801133 and rs12345678
+p.Val600Glu
+COVID-19 negative
+Room 12
+case #3
+vitamin B12 500
+EXAM: BP132/66 HR78 RR16
+EXAM: 35.8F, 99BPM
+exam: T36.0
+ICD-10 E11.9 and I25.10
+CPT 99213
+SNOMED CT 73211009
+SCTID: 44054006
+LOINC 2345-7
+RxNorm 860975
+NDC 0002-7510-01
+PMID: 12345678
+trial NCT01234567
+registered as NCT 01234567
+platelets 250000
+viral load 10000000 copies
+12000000 units
+16 Fr catheter
+18 gauge needle
+6-0 Prolene
+size 7.5 tube
+pH 7.35, lactate 2.1
+0.25 x 3.5 cm
+L4-L5
+page 3 of 5
+group A strep
+plan: 40 mg daily
+visit 3
+lot of pain
+model of care
+lead II
+reference range 10-20
+file is complete
+old biopsy block: Ki-67 8%
+Plan: CURB-65 score 0
+chr7:140753336 A>T
+(grade2) and (stage3)
+plate 7-hole
+lead 0.5 V @ 0.4 ms
+IL-6 1234567 copies
+tape 2 strips
+block 5 mL
+film 2 views
+report to follow
+order 2 units
+unit 3
+record 12
+version 3.0.1
+BP: 120/80
+a 3-0 suture
+policy of care
+FIN positive
+lead: 12-lead
+protocol 12
+sample 2 of 3
+"""
+
+
+@pytest.mark.parametrize("line", lines(UNITED_STATES, ABROAD, RECORDS, THINGS))
+def test_exactly_the_marked_identifiers_are_found(line: str) -> None:
+    assert found_in(plain(line)) == line
+
+
+@pytest.mark.parametrize("line", lines(NOT_IDENTIFIERS))
+def test_codes_measures_and_public_numbers_are_no_identifiers(line: str) -> None:
+    assert found_in(line) == line
+
+
+WRONG_CHECK_DIGIT = """
+seen, 943 476 5918
+written 130-692-545 there
+con 54362315L
+codice RSSMRA85T10A562T
+car 1M8GDM9A1KP042788
+"""
+
+
+@pytest.mark.parametrize("line", lines(WRONG_CHECK_DIGIT))
+def test_a_bare_number_whose_check_digit_is_wrong_is_not_taken_for_that_identifier(line: str) -> None:
+    found = found_in(line)
+    assert not any(f"|{label}]]" in found for label in ("MEDICALRECORD", "SSN", "VEHICLE", "IDNUM"))
+
+
+HOSTILE = (
+    "MRN ####",
+    "#1",
+    "A1",
+    "12 34 ",
+    "id number ",
+    "GB82 ",
+)
+
+
+@pytest.mark.parametrize("piece", HOSTILE)
+def test_hostile_text_ends_in_spans_or_in_a_coded_failure(piece: str) -> None:
+    text = piece * (200_000 // len(piece))
+    try:
+        spans = Patterns().find(Reading(Note("n", text)))
+    except DeidError as error:
+        assert error.code is Code.DETECTOR_FAILED
+    else:
+        assert all(0 <= span.start < span.end <= len(text) for span in spans)

@@ -1,0 +1,258 @@
+"""What a text alone gives away about people. In each line, [[value|LABEL]] marks all that must be found.
+
+A line break inside a line is written as ⏎. Nobody in these lines exists.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+import regex
+
+from deid_platform.detection import DetectorSpec
+from deid_platform.detection.detector import word_list
+from deid_platform.detection.patterns.vocabulary import vocabulary_names
+from deid_platform.notes import Note
+
+RULES = DetectorSpec().build()
+MARK = regex.compile(r"\[\[(.+?)\|([A-Z\-]+)\]\]")
+
+TITLES = """
+Dr. [[Ndoye|DOCTOR]] saw him. Later [[Ndoye|DOCTOR]] called.
+Dr. [[Green|DOCTOR]] will call
+DR [[QUARMBY|DOCTOR]] NOTIFIED
+Drs. [[Patel|DOCTOR]] and [[Kim|DOCTOR]]
+Drs. [[Adeyemi|DOCTOR]], [[Osei|DOCTOR]], and [[Nguyen|DOCTOR]] agreed
+dr. [[ndoye|DOCTOR]] called
+seen by Doctor [[Halvorsen|DOCTOR]] today
+Professor [[Anneke van der Berg|DOCTOR]] was asked
+Mr. [[Will Harmon|PATIENT]] agreed
+Mrs. [[O'Brien-Smith|PATIENT]]'s daughter
+Ms. [[de la Cruz|PATIENT]] returns
+Mr [[J. R. Tolland|PATIENT]] denies pain
+Mr. [[Harlan Boyd Jr.|PATIENT]] is here
+mr. [[quarmby|PATIENT]] slept well
+Miss [[Abernathy|PATIENT]] is well
+Officer [[Delgado|PATIENT]] was at the scene
+Sig.ra [[Colombo|PATIENT]] riferisce dolore
+Dott.ssa [[Ferretti|DOCTOR]] informata
+Sra. [[Villanueva|PATIENT]] acude a consulta
+Dña. [[Remedios Ibarra|PATIENT]] ingresa
+Mme [[Delacroix|PATIENT]] est vue ce jour
+dr [[osei|DOCTOR]] advised rest
+MS. [[TOLLAND|PATIENT]] WAS SEEN
+mrs [[osei|PATIENT]] was seen
+ingresa [[D. Zoilo Ibarra Soler|PATIENT]]
+Mlle [[Fournier|PATIENT]] va bien
+Frau [[Lindemann|PATIENT]] berichtet
+Dr. and nurse
+see your doctor urgently
+contact dr asap
+MS. No change.
+Nurse Practitioner
+The Patient Advocate called
+RN notified
+"""
+
+HEADERS = """
+Patient: [[QUARMBY, JANE T|PATIENT]]
+Patient: [[Jack Bond|PATIENT]]  DOB: [[4/18/1940|DATE]]
+Name: [[Jane Quarmby|PATIENT]]   DOB: [[1/2/1960|DATE]]
+Patient Name: [[Will May|PATIENT]]
+Name: [[St. Clair, Faith H|PATIENT]]
+RE: [[Tolland, Marcus|PATIENT]]
+Emergency contact: [[Priya Raman|PATIENT]] (daughter)
+Dictated by: [[John Q. Public|DOCTOR]], MD
+Attending: [[Sylvia Ndu|DOCTOR]]
+Surgeon: [[R. Halvorsen|DOCTOR]], MD
+cc: [[Tomasz Zielony|DOCTOR]]
+Cc: [[Tomasz Zielony|DOCTOR]]; [[Amara Adeyemi|DOCTOR]]
+Dear Mr. [[Quarmby|PATIENT]]:
+Hi [[Priya|PATIENT]], your results are back
+Mother: [[Priya Raman|PATIENT]]
+Apellidos: [[Ibarra Soler|PATIENT]].
+Médico: [[Gerardo Ibarra|DOCTOR]]
+Attn: [[Lucia Ferretti|DOCTOR]]
+From: [[Gabriela Rosenthal|DOCTOR]]
+Referring physician: [[Okonkwo, Chidi|DOCTOR]]
+[[BERGSTROM, DEEPIKA L|PATIENT]]  [[80176719|IDNUM]]
+[[JANSEN, CHASE|PATIENT]]  [[15903668|IDNUM]]
+specimen labeled [[SHAH, MARK G|PATIENT]].
+Patient: The patient is well
+CC: Fall from standing height
+CC: Difficulty with speech
+ATTENTION: Auditory working memory
+Plan: Follow up
+Assessment: Stable
+From: Emergency Department
+PROCEDURE PERFORMED: Biopsy
+Name: Aspirin 81 mg
+"""
+
+SIGNATURES = """
+Electronically signed by [[Ana Ruiz|DOCTOR]], RN
+/s/ [[Calvin Christensen|DOCTOR]]
+[[Sylvia Ayonghe Quarmby|DOCTOR]] MD [[05/13/2018|DATE]]
+Discussed With [[Rania Cunningham|DOCTOR]], DO
+Seen by [[Malcolm Anand|DOCTOR]], PA-C and [[Tyler Orozco|DOCTOR]], FNP-BC
+Signed by: [[Dang, David|DOCTOR]], PA-C
+([[KL|DOCTOR]]) [[MARGIT DAY QUARMBY|DOCTOR]], PA
+[[Ingrid Connelly|DOCTOR]]⏎Attending Physician
+I, [[Rania Cunningham|DOCTOR]], was present
+transcribed [[6/1/2025|DATE]] by [[KJ|DOCTOR]]
+coverage through [[Kavita Jefferson|PATIENT]] tonight
+CBC, UA, PT, PTT were sent
+followed by Viscoat injection
+seen by Cardiology
+reviewed by the team
+MD to follow
+"""
+
+KIN = """
+Mom- [[ann quarmby|PATIENT]] or uncle [[peter boyd|PATIENT]]
+daughter [[Maria|PATIENT]] visits
+his wife, [[Linda Quarmby|PATIENT]], is here
+Wife ([[Linda|PATIENT]])
+her husband [[Mark|PATIENT]] drove
+Niece ([[June|PATIENT]]) left a message
+[[Amara Adeyemi|PATIENT]] (daughter) called
+her parents [[Bud|PATIENT]] and [[Sue Mizrahi|PATIENT]]
+Born at 39 weeks to [[Faith St. Clair|PATIENT]] by vaginal delivery
+She delivered [[Bill|PATIENT]] at 15:59
+mother calls her [[Missy|PATIENT]]
+[[Stevie|PATIENT]] (as he likes to be called)
+his daughter will come
+mother and father well
+Mother - eczema
+Mother Lung Ca
+Father: Deceased at 47
+Sister has asthma
+Maternal Aunt Breast Cancer
+"""
+
+VERBS = """
+[[José Álvarez|PATIENT]] presents today
+[[Martha Quarmby|PATIENT]] is a 50-year-old woman
+[[Martha|PATIENT]] reports no pain
+[[Joy|PATIENT]] is a 45-year-old woman
+Pt seen with [[Anna S|PATIENT]].
+spoke with [[Zelda Ndiaye|PATIENT]] at length
+[[JL|PATIENT]] and family agree with the plan
+[[RW|PATIENT]] is feeling much better
+Pt [[KD|PATIENT]] was seen
+PT reports that gait is improved
+MS is a chronic disease
+CT was seen to be negative
+Pain is a 5/10
+Sleep is a problem
+Will return in two weeks
+May take with food
+Mark the site before incision
+Later called back
+Briefly, a 16-year-old girl
+"""
+
+LISTS = """
+Thank you for seeing [[Violet Glasgow|PATIENT]] in clinic
+we agreed with [[Deshawn Whitfield|PATIENT]] on this
+[[Okonkwo, Chinedu|PATIENT]]⏎room 4
+report given to [[Oluwaseun Balogun|PATIENT]]
+[[T. Okonkwo|PATIENT]] was paged
+Long Thoracic Nerve
+Left Lower Lobe
+Sodium Chloride
+Lactated Ringer solution
+Grace Period
+Jackson-Pratt drain
+Jackson Pratt drain
+Austin Moore hemiarthroplasty
+Santa Barbara tube
+Hank dilators were used
+Owen silk dressing
+Lloyd sign negative
+the Alexander instrument
+E. Coli and S. Aureus grew
+Robert Jones dressing
+Allen test normal
+Guillain-Barré
+Factor V Leiden
+ELISA and IRIS
+Murphy's sign negative
+Babinski downgoing
+Foley catheter in place
+Kocher incision
+Apgar 8 and 9
+Parkinson disease
+Tylenol, Advil and Xarelto
+Boston Scientific stent
+Miami J collar
+Baker cyst
+McBurney point tender
+"""
+
+REPEATS = """
+Mr. [[Foley|PATIENT]] has a Foley catheter. [[Foley|PATIENT]] denies pain.
+Dr. [[Halvorsen|DOCTOR]] called. [[HALVORSEN|DOCTOR]] agreed; [[Halvorsen|DOCTOR]]'s note
+Mr. [[Tolland|PATIENT]] fell. [[J. Tolland|PATIENT]] is well
+Dr. [[Young|DOCTOR]] saw a young man
+Mrs. [[Quarmby-Osei|PATIENT]] left. [[Quarmby|PATIENT]] called
+"""
+
+LAYOUT = """
+Name | MRN⏎[[Quarmby, Jane|PATIENT]] | [[4471|MEDICALRECORD]]⏎[[Osei, Kofi|PATIENT]] | [[8812|MEDICALRECORD]]
+Patient | [[Nasser, Christina L|PATIENT]] | DISCHARGE
+| Provider | Role |⏎| --- | --- |⏎| [[Halvorsen|DOCTOR]] | surgeon |
+Test | Result | Flag⏎Sodium | 138 | normal
+Drug | Dose⏎Aspirin | 81 mg
+[[Zelda Quarmby|PATIENT]]⏎[[12 Oak Street|STREET]]⏎[[Harlow Falls|CITY]], [[OH|STATE]] [[45011|ZIP]]
+From: [[Jane Osei|DOCTOR]]⏎To: [[Kofi Tolland|DOCTOR]]⏎Subject: lab results
+On [[March 3, 2021|DATE]] [[Kofi Tolland|DOCTOR]] wrote:⏎thanks
+Medications⏎[[12 Oak Street|STREET]] is where the bus stops
+"""
+
+
+def lines(*tables: str) -> list[str]:
+    return [line for table in tables for line in table.strip().splitlines()]
+
+
+def marked(text: str) -> str:
+    """The text with the spans that the rules find in it, marked as the tables are."""
+    for span in reversed(RULES.detect([Note("n", text)])[0]):
+        text = f"{text[: span.start]}[[{text[span.start : span.end]}|{span.label.value}]]{text[span.end :]}"
+    return text
+
+
+ALL = lines(TITLES, HEADERS, SIGNATURES, KIN, VERBS, LISTS, REPEATS, LAYOUT)
+
+
+@pytest.mark.parametrize("line", ALL)
+def test_exactly_the_marked_people_are_found(line: str) -> None:
+    text = MARK.sub(r"\1", line).replace("⏎", "\n")
+    assert marked(text).replace("\n", "⏎") == line
+
+
+def test_a_table_ends_at_a_blank_line() -> None:
+    table = "Name | MRN\n{} | 4471\n"
+    inside = marked(table.format("Quarmby, Jane") + "Zorbel | 8812")
+    after = marked(table.format("Quarmby, Jane") + "\nZorbel | 8812")
+    assert "[[Zorbel|PATIENT]]" in inside
+    assert "[[Zorbel" not in after
+
+
+def test_a_long_run_of_capitalised_words_is_read_once_from_left_to_right() -> None:
+    text = "Mary " * 5_000 + "Quarmby"
+    spans = list(vocabulary_names(text))
+    assert all(a.end <= b.start for a, b in pairwise(spans))
+
+
+@pytest.mark.parametrize("name", ["Babinski", "Kocher", "Valsalva", "Lasix", "Coumadin", "Xarelto"])
+def test_the_lists_of_names_hold_no_word_that_is_only_clinical(name: str) -> None:
+    folded = name.lower()
+    assert folded not in word_list("lone_given_names") | word_list("surnames")
+
+
+def test_a_name_that_counts_alone_is_a_listed_given_name_and_no_common_word() -> None:
+    alone = word_list("lone_given_names")
+    assert alone <= word_list("given_names")
+    assert not alone & (word_list("clinical_words") | word_list("cities") | word_list("title_stopwords"))

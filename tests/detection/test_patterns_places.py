@@ -1,0 +1,174 @@
+"""What a text alone gives away about places and institutions. [[value|LABEL]] marks all that must be found.
+
+A line break inside a line is written as ⏎. The addresses are invented.
+"""
+
+from __future__ import annotations
+
+from importlib.resources import files
+
+import pytest
+import regex
+import yaml
+
+from deid_platform.detection import DetectorSpec
+from deid_platform.detection.patterns import Patterns
+from deid_platform.detection.reading import Reading
+from deid_platform.notes import Note
+from tests.detection.test_patterns_people import ALL as PEOPLE
+
+RULES = DetectorSpec().build()
+MARK = regex.compile(r"\[\[(.+?)\|([A-Z\-]+)\]\]")
+
+STREETS = """
+lives at [[1749 Orchard Drive, Apt G 101|STREET]]
+[[40 CROSSBEAK RD|STREET]], [[ROCHESTER|CITY]], [[MN|STATE]]
+[[123 Elm St|STREET]], [[Harlow Falls|CITY]], [[IL|STATE]] [[62704|ZIP]]
+[[123 N. 5th Street Suite 200|STREET]]
+[[2908 Willow Bend St|STREET]], [[Hamilton|CITY]], [[OH|STATE]] [[45011|ZIP]]
+[[3720 Aspen Street, Apt. 46|STREET]], [[Rochester|CITY]] [[NY|STATE]] [[14604|ZIP]]
+[[P.O. Box 123|STREET]]
+[[RR 2 Box 44|STREET]]
+[[PSC 1234, Box 5678|STREET]], [[APO|CITY]] [[AE|STATE]] [[09321|ZIP]]
+[[88 quarmby road|STREET]]
+[[4120 County Road 19|STREET]]
+stays at the corner of [[Maple|STREET]] and [[Third|STREET]]
+[[12 Kestrel Close|STREET]], [[Leeds|CITY]] [[LS6 2AB|ZIP]]
+[[44 Rideau Crescent|STREET]], [[Ottawa|CITY]], [[ON|STATE]] [[K1N 5Y3|ZIP]]
+[[9 Banksia Road|STREET]], [[Geelong|CITY]] [[VIC|STATE]] [[3220|ZIP]]
+lives on [[Orchard Drive|STREET]]
+Domicilio: [[Paseo Largo 86, 13 A|STREET]].
+abita in [[Via Roma 12|STREET]], [[20121|ZIP]] [[Milano|CITY]]
+[[Calle Mayor 14|STREET]], [[28013|ZIP]] [[Madrid|CITY]]
+[[12 rue de Rivoli|STREET]], [[75004|ZIP]] [[Paris|CITY]]
+[[Lindenstraße 5|STREET]], [[80331|ZIP]] [[München|CITY]]
+5 feet down the road
+2 stitches in place
+at 11:20 PM Dr. called
+chest, CT of
+has 608 white cells, 625 RBCs. Head CT is pending
+Circle of Willis
+Canal of Guyon
+1 way valve
+given via PEG tube
+a 3 point restraint
+calle
+L4 5MG tablet
+"""
+
+PLACES = """
+zip code [[62704|ZIP]]
+lives in [[Harlow Falls|CITY]]
+lives with his niece in [[Lorain|CITY]]
+moved to [[Ohio|STATE]]
+lives with his aunt in [[Altoona|CITY]], [[PA|STATE]]
+hometown: [[Harlow Falls|CITY]]
+Localidad/ Provincia: [[Valencia|CITY]].
+[[Harlow Medical Center|HOSPITAL]], [[Zanesville|CITY]]
+visited [[Portugal|COUNTRY]]
+returned from [[Vietnam|COUNTRY]]
+a 66-year-old woman from [[Toledo|CITY]]
+a hospital in [[Wichita|CITY]]
+born in [[Houston|CITY]], [[Texas|STATE]]
+[[Washington|CITY]], [[DC|STATE]] office
+lives out past [[Birch Point Marina|LOCATION-OTHER]]
+found near [[Larkin Mobile Home Park|LOCATION-OTHER]]
+from [[Lucas County|LOCATION-OTHER]]
+Indiana pouch
+Minnesota tube
+Philadelphia chromosome
+California Verbal Learning Test
+India ink negative
+West Nile virus
+Lyme titer
+Boston Scientific
+placed on the Jackson table
+WBC 12000
+resident in training
+pain came from nowhere
+discharged to home in stable condition
+born in hospital
+travel to and from dialysis
+"""
+
+FACILITIES = """
+went to [[St. Mary's Hospital|HOSPITAL]]
+at [[Harlow Falls Medical Center|HOSPITAL]]
+[[Westbrook Primary Care-Lynford|HOSPITAL]] Follow up
+cc: [[Eastgate Obstetrics & Gynecology|HOSPITAL]]
+[[Quarmby Family Medicine Lynford|HOSPITAL]] called
+records from [[Cedar Ridge Physical Therapy|HOSPITAL]]
+seen at [[Bluffton Therapy & Wellness|HOSPITAL]]
+[[University Hospital of Marrakech|HOSPITAL]]
+[[Children's Hospital of Wichita|HOSPITAL]]
+transferred to [[Ochsner|HOSPITAL]]
+[[Ospedale Niguarda|HOSPITAL]]
+Emergency Department
+Primary Care
+the Radiology Department
+Internal Medicine Clinic
+Maternal Fetal Medicine
+Breast Imaging Reporting and Data System
+American College of Rheumatology criteria
+Combined Cardiology and Cardiothoracic Surgery
+HOSPITAL COURSE
+the Hospital
+Continue Physical Therapy
+Home Health
+Pain Management
+Ochsner and Kocher clamps
+a straight Ochsner was placed
+Maryland dissector
+Mental Health History
+St. Vitus dance
+"""
+
+ORGANIZATIONS = """
+[[RITE AID|ORGANIZATION]]-[[17 S ELM ST|STREET]]
+[[Quarmby Pharmacy|ORGANIZATION]] called
+sent to [[Medway Drug|ORGANIZATION]].
+works at [[Quarmby Widgets|ORGANIZATION]] as a clerk
+Employer ([[Hearthside Bakery|ORGANIZATION]]) needs a note
+transferred with [[Google|ORGANIZATION]].
+attends [[Quarmby Elementary School|ORGANIZATION]]
+a student at [[University of Toledo|ORGANIZATION]]
+insured by [[Pellworth Insurance|ORGANIZATION]]
+NO KNOWN DRUG ALLERGIES
+Recreational Drugs: none
+Urine Drugs: negative
+High School graduate
+CVS: S1 and S2 normal
+works as a nurse
+works from home
+Newborn Nursery
+Organ Systems
+"""
+
+
+def lines(*tables: str) -> list[str]:
+    return [line for table in tables for line in table.strip().splitlines()]
+
+
+def marked(text: str) -> str:
+    """The text with the spans that the rules find in it, marked as the tables are."""
+    for span in reversed(RULES.detect([Note("n", text)])[0]):
+        text = f"{text[: span.start]}[[{text[span.start : span.end]}|{span.label.value}]]{text[span.end :]}"
+    return text
+
+
+ALL = lines(STREETS, PLACES, FACILITIES, ORGANIZATIONS)
+
+
+@pytest.mark.parametrize("line", ALL)
+def test_exactly_the_marked_places_and_institutions_are_found(line: str) -> None:
+    text = MARK.sub(r"\1", line).replace("⏎", "\n")
+    assert marked(text).replace("\n", "⏎") == line
+
+
+@pytest.mark.parametrize("table", ["people", "addresses", "organizations"])
+def test_every_recognizer_fires_on_a_line_of_the_tables(table: str) -> None:
+    content = yaml.safe_load((files("deid_platform.detection.patterns") / "data" / f"{table}.yaml").read_text("utf-8"))
+    patterns = Patterns()
+    texts = (MARK.sub(r"\1", line).replace("⏎", "\n") for line in (*ALL, *PEOPLE))
+    fired = {span.source for text in texts for span in patterns.find(Reading(Note("n", text)))}
+    assert {f"patterns:{entry['name']}" for entry in content["recognizers"]} - fired == set()

@@ -1,0 +1,172 @@
+"""Dates under the policies that move them, keep them, or keep of a birth its year."""
+
+import hashlib
+import re
+from dataclasses import replace
+from datetime import date, timedelta
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from deid_platform.errors import Code, DeidError
+from deid_platform.keys import Keyring
+from deid_platform.labels import Label
+from deid_platform.notes import Note, Patient, Span, Topics
+from deid_platform.redaction.lone_years import lone_years
+from deid_platform.redaction.policy import load_policy
+from deid_platform.redaction.redact import Redaction, redact
+from deid_platform.redaction.structured import released_date
+from deid_platform.surrogates.dates import note_shift_days
+from deid_platform.surrogates.stand_in import Surrogates
+from tests.redaction.test_redact import marked
+
+SURROGATE = load_policy("surrogate")
+PATIENT_ONLY = load_policy("patient_only")
+KEYRING = Keyring(hashlib.sha256(b"shifted").digest(), site="test")
+TOPICS = Topics.of(patients=[Patient("p1", birth_date=date(1950, 3, 4)), Patient("newborn", mother_id="p1")])
+STAND_INS = Surrogates(KEYRING, TOPICS)
+WRITTEN = date(2019, 4, 2)
+
+
+def shifted(text: str, *, birth_date: date | None = None, **of_note: object) -> Redaction:
+    plain, spans = marked(text)
+    note = replace(Note("n1", plain, patient_id="p1", note_date=WRITTEN), **of_note)  # type: ignore[arg-type]
+    return redact(note, spans, SURROGATE, birth_date=birth_date, surrogates=STAND_INS)
+
+
+def patient_only(text: str, birth_date: date | None = None) -> str:
+    plain, spans = marked(text)
+    return redact(Note("n1", plain, note_date=WRITTEN), spans, PATIENT_ONLY, birth_date=birth_date).text
+
+
+DAYS = note_shift_days(KEYRING, TOPICS, Note("n", "", "p1"))
+
+
+@settings(max_examples=60)
+@given(st.dates(date(1935, 1, 1), date(2019, 4, 1)), st.dates(date(1935, 1, 1), date(2019, 4, 1)))
+def test_intervals_between_the_dates_of_a_text_and_to_the_notes_own_stay_exact(one: date, two: date):
+    redaction = shifted(f"Seen {{DATE|{one.isoformat()}}} and {{DATE|{two.isoformat()}}}.")
+    found = [date.fromisoformat(day) for day in re.findall(r"\d{4}-\d\d-\d\d", redaction.text)]
+    note = Note("n1", "", patient_id="p1", note_date=WRITTEN)
+    own = released_date(note, SURROGATE, KEYRING, topics=TOPICS).day
+    assert own is not None
+    assert [own - day for day in found] == [WRITTEN - one, WRITTEN - two]
+
+
+def test_a_mother_and_her_newborn_move_together_in_the_text_and_beside_it():
+    texts = {shifted("born {DATE|2019-03-30}", patient_id=who).text for who in ("p1", "newborn")}
+    days = {
+        released_date(Note("n", "", who, note_date=WRITTEN), SURROGATE, KEYRING, topics=TOPICS)
+        for who in ("p1", "newborn")
+    }
+    assert len(texts) == len(days) == 1
+
+
+@pytest.mark.parametrize("text", ["{DATE|Christmas}", "{DATE|323/20}", "{DATE|2/30/2019}", "{DATE|4th of July}"])
+def test_what_cannot_move_becomes_a_tag(text: str):
+    assert shifted(text).text == "[DATE]"
+
+
+@pytest.mark.parametrize(
+    ("text", "born", "hidden"),
+    [
+        ("born {DATE|03/09/1926}", None, True),
+        ("since {DATE|1928}", None, True),
+        ("since {DATE|1929-1935}", None, True),
+        ("in the {DATE|1920s}", None, True),
+        ("in 1926", None, True),  # which detection leaves
+        ("born {DATE|03/09/1931}", None, False),
+        ("DOB {DATE|3/9/19}", None, True),  # 1919 or 2019?
+        ("DOB {DATE|3/9/19}", date(2019, 3, 9), False),
+        ("DOB {DATE|3/9/26}", date(1926, 3, 9), True),
+        ("seen {DATE|3/9/19}", date(1926, 3, 9), False),
+    ],
+)
+def test_a_date_that_still_tells_an_age_over_89_becomes_a_tag(text: str, born: date | None, hidden: bool):
+    assert ("[DATE]" in shifted(text, birth_date=born).text) is hidden
+
+
+def test_a_date_that_comes_out_as_it_went_in_counts_as_replaced():
+    small = next(
+        f"p{i}" for i in range(500) if abs(note_shift_days(KEYRING, TOPICS, Note("n", "", f"p{i}"))) == 7
+    )  # fmt: skip
+    redaction = shifted("in {DATE|March 2019} and in 2016", patient_id=small)
+    assert redaction.text == "in March 2019 and in 2016"
+    assert [span.label for span in redaction.applied] == [Label.DATE, Label.DATE]
+
+
+def test_years_alone_move_with_the_dates_around_them():
+    far = next(f"p{i}" for i in range(500) if note_shift_days(KEYRING, TOPICS, Note("n", "", f"p{i}")) > 300)
+    text = "MI in 2015, CABG (2016); 2000 mg; at 2015 hours; BP 120/80; {DATE|5/1/2014}"
+    assert shifted(text, patient_id=far).text.startswith("MI in 2016, CABG (2017); 2000 mg; at 2015 hours; BP 120/80;")
+    plain, spans = marked(text)
+    other = redact(Note("n1", plain, note_date=WRITTEN), spans, load_policy("safe_harbor")).text
+    assert other.startswith("MI in 2015, CABG (2016)")
+
+
+@pytest.mark.parametrize(
+    ("text", "years"),
+    [
+        ("MI in 2015, CABG (2016), since 2001.", ["2015", "2016", "2001"]),
+        ("1998 - appendectomy\n2003: fall", ["1998", "2003"]),
+        ("between 2010 and 2012, from 1999-2004", ["2010", "2012", "1999", "2004"]),
+        ("in 2015, 2016, and 2017", ["2015", "2016", "2017"]),
+        ("class of 1947, nel 2011, seit 2012", ["1947", "2011", "2012"]),
+        ("in 2015", ["2015"]),
+        # A dose, a time of day, a result, a number, a decade, a date.
+        ("in 2000 mL, 2000 mg of 2000 cells", []),
+        ("at 2015 hours, BP 2015/80, in 20156", []),
+        ("WBC 1950, in 2089, in the 1990s", []),
+        ("of 2019-03-04 and 3/4/2019", []),
+    ],
+)
+def test_a_year_is_one_where_the_words_around_make_it_one(text: str, years: list[str]):
+    assert [text[span.start : span.end] for span in lone_years(text, [])] == years
+
+
+def test_a_year_within_a_date_that_was_found_is_no_year_alone():
+    text = "in March 2019 and in 2016"
+    assert [text[s.start : s.end] for s in lone_years(text, [Span(3, 13, Label.DATE)])] == ["2016"]
+
+
+def test_stand_ins_without_a_key_are_refused():
+    with pytest.raises(DeidError) as caught:
+        redact(Note("n", "x"), [], SURROGATE)
+    assert caught.value.code is Code.POLICY_INVALID
+
+
+@pytest.mark.parametrize(
+    ("text", "born", "left"),
+    [
+        ("DOB {DATE|12/12/1999}", None, "DOB [DATE 1999]"),
+        ("born on {DATE|12 Aug 2012}, tested {DATE|19 April 2014}", None, "born on [DATE 2012], tested 19 April 2014"),
+        ("Data di nascita: {DATE|12/8/1962}", None, "Data di nascita: [DATE 1962]"),
+        ("birthday {DATE|3/4}", None, "birthday [DATE]"),
+        ("seen {DATE|3/4/1950} and {DATE|3/5/2019}", date(1950, 3, 4), "seen [DATE 1950] and 3/5/2019"),
+        ("DOB {DATE|3/4/50}", date(1950, 3, 4), "DOB [DATE 1950]"),
+        ("DOB {DATE|3/4/19}", None, "DOB [DATE]"),
+        # Nobody knows the date of birth: one behind a name may be it.
+        ("{PATIENT|Orrin Vask} ({DATE|3/4/1950}) was seen {DATE|3/5/2019}", None,
+         "[PATIENT] ([DATE 1950]) was seen 3/5/2019"),
+        ("{PATIENT|Orrin Vask} ({DATE|3/4/1950})", date(1948, 1, 1), "[PATIENT] (3/4/1950)"),
+        ("aged {AGE|94}, born {DATE|1926}", None, "aged 94, born [DATE 1926]"),
+        ("Dr. {DOCTOR|Ines Marchetti}, {HOSPITAL|Larkmoor Clinic}", None, "Dr. Ines Marchetti, Larkmoor Clinic"),
+    ],
+)  # fmt: skip
+def test_of_a_date_of_birth_its_year_stays_and_dates_of_care_stay_whole(text: str, born: date | None, left: str):
+    assert patient_only(text, born) == left
+
+
+def test_a_limited_data_set_keeps_the_notes_own_date():
+    note = Note("n", "", note_date=WRITTEN)
+    assert released_date(note, load_policy("limited_dataset"), KEYRING).day == WRITTEN
+    assert released_date(note, load_policy("gdpr_it"), KEYRING) == (None, None)
+
+
+def test_nothing_beside_the_text_tells_a_true_date_or_a_true_year():
+    for weeks in range(1, 40):
+        note = Note(f"n{weeks}", "", patient_id=f"p{weeks}", note_date=WRITTEN + timedelta(weeks=weeks))
+        released = released_date(note, SURROGATE, KEYRING, topics=TOPICS)
+        assert released.year is None
+        assert released.day not in (None, note.note_date)
