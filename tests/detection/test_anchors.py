@@ -109,6 +109,13 @@ def composed(seed: int) -> str:
     return "".join(line + rng.choice((" ", "\n", ". ", "\n")) for line in lines)
 
 
+def test_every_shipped_anchor_can_be_found_at_all() -> None:
+    # A star opens an end; inside a word it would be sought as a star.
+    inner = [(r.name, word) for r in load_recognizers() for word in r.anchors.words if "*" in word.strip("*")]
+    nothing = [r.name for r in load_recognizers() if not (r.anchors.words or r.anchors.digits or r.anchors.capitals)]
+    assert (inner, nothing) == ([], [])
+
+
 @pytest.fixture(scope="module")
 def found() -> dict[str, tuple[list[Span], list[Span]]]:
     """What each recognizer finds in the whole of composed texts, and in its windows."""
