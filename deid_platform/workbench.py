@@ -19,9 +19,10 @@ from deid_platform.corpora.files import read_notes, read_topic
 from deid_platform.detection import DetectorSpec
 from deid_platform.engine import Detection, LocalEngine
 from deid_platform.errors import Code, DeidError
-from deid_platform.notes import Note, Topics
+from deid_platform.evaluation.leaks import LeakCheck
+from deid_platform.notes import Note, Span, Topics
 from deid_platform.redaction.policy import Policy
-from deid_platform.redaction.redact import redact
+from deid_platform.redaction.redact import Redaction, redact
 
 if TYPE_CHECKING:
     from deid_platform.surrogates.stand_in import Surrogates
@@ -33,15 +34,15 @@ class Outcome:
 
     notes: int = 0
     found: int = 0
-    """Spans that the detector found."""
+    """Spans that were found, among them years alone where the policy hides them."""
     replaced: int = 0
     """Those of them that the policy hides."""
     rejected: dict[str, int] = field(default_factory=dict)
     """Reason code -> input rows that were refused."""
     undated: int = 0
     """Notes whose date is none; they are read as if written today, which hides the most years."""
-    withheld: int = 0
-    """Notes on which a stage failed: they are not in the output."""
+    withheld: dict[str, int] = field(default_factory=dict)
+    """Reason code -> notes that are not in the output: a stage failed on them, or the leak check found something."""
 
     @property
     def complete(self) -> bool:
@@ -87,9 +88,11 @@ def redact_file(
 ) -> Outcome:
     """Redacts a file of notes, in its order, into JSON lines `{"note_id", "text", "spans"}`.
 
-    `spans` are all identifiers that were found, with offsets into the original text, whether or not the policy
-    hides their label. Rows that are refused and notes on which a stage fails are
-    counted and left out: a note is never passed through unredacted. The output appears whole or not at all.
+    `spans` are all identifiers that were found, with offsets into the original text, whether or not the policy hides
+    their label. Under a policy with stand-ins they are the places of what was put in, with offsets into the redacted
+    text: the length of an original date beside the shifted one would tell the shift. Each note goes through the leak
+    check. Rows that are refused, notes on which a stage fails and notes that leak are counted and left out: a note is
+    never passed through unredacted. The output appears whole or not at all.
 
     Args:
         source: Notes as JSON lines, CSV or Parquet: note_id and text, the note's other fields optional.
@@ -113,6 +116,7 @@ def redact_file(
     if any(_same_file(path, written) for path in inputs for written in (target, temporary)):
         raise DeidError(Code.INPUT_INVALID, "output is the input")
     outcome = Outcome()
+    check = LeakCheck.of(spec.topics or Topics(), policy)
 
     def good() -> Iterator[Note]:
         # Only id, text and spans are written, so a column more does no harm here.
@@ -121,7 +125,7 @@ def redact_file(
                 if item.reason is Reason.IMPOSSIBLE_DATE:
                     outcome.undated += 1
                     continue
-                _count(outcome, item.reason)
+                _count(outcome.rejected, item.reason.value)
             else:
                 waiting.append(item)
                 yield item
@@ -131,7 +135,7 @@ def redact_file(
     try:
         with _private(temporary) as lines:
             for detection in engine.detect(spec, good(), on_batch=progress):
-                _redact_one(waiting.popleft(), detection, spec, policy, surrogates, outcome, lines)
+                _redact_one(waiting.popleft(), detection, spec, check, surrogates, outcome, lines)
         temporary.replace(target)
     finally:
         temporary.unlink(missing_ok=True)
@@ -142,27 +146,44 @@ def _redact_one(
     note: Note,
     detection: Detection,
     spec: DetectorSpec,
-    policy: Policy,
+    check: LeakCheck,
     surrogates: Surrogates | None,
     outcome: Outcome,
     lines: TextIO,
 ) -> None:
     if detection.spans is None:
-        outcome.withheld += 1
+        _count(outcome.withheld, (detection.error or Code.DETECTOR_FAILED).slug)
         return
-    patient = (spec.topics.patients if spec.topics else {}).get(note.patient_id or "")
+    policy = check.policy
+    known_as = spec.topics.patients_known_as(note.patient_id) if spec.topics else ()
     try:
-        birth_date = patient.birth_date if patient else None
+        birth_date = known_as[0].birth_date if known_as else None
         redaction = redact(note, detection.spans, policy, birth_date=birth_date, surrogates=surrogates)
+        lengths = [len(replacement) for replacement in redaction.replacements]
+        leaks = check.check(note, known_as, redaction.text, redaction.applied, lengths=lengths)
     except Exception:  # whatever was raised, the note does not pass
-        outcome.withheld += 1
+        _count(outcome.withheld, "redaction-failed")
         return
-    spans = [[span.start, span.end, span.label.value] for span in detection.spans]
+    if leaks:
+        _count(outcome.withheld, f"leak-{leaks[0].kind.value}")
+        return
+    shown = _places(redaction) if policy.uses_surrogates else detection.spans
+    spans = [[span.start, span.end, span.label.value] for span in shown]
     row = {"note_id": note.note_id, "text": redaction.text, "spans": spans}
     lines.write(json.dumps(row, ensure_ascii=False) + "\n")
     outcome.notes += 1
-    outcome.found += len(spans)
+    outcome.found += len({*detection.spans, *redaction.applied})
     outcome.replaced += len(redaction.applied)
+
+
+def _places(redaction: Redaction) -> Iterator[Span]:
+    """Where the replacements stand in the redacted text, in order."""
+    moved = 0
+    for span, replacement in zip(redaction.applied, redaction.replacements, strict=True):
+        start = span.start + moved
+        if replacement:
+            yield Span(start, start + len(replacement), span.label)
+        moved += len(replacement) - (span.end - span.start)
 
 
 def _same_file(one: Path, other: Path) -> bool:
@@ -176,5 +197,5 @@ def _private(path: Path) -> TextIO:
     return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8", newline="\n")
 
 
-def _count(outcome: Outcome, reason: Reason) -> None:
-    outcome.rejected[reason.value] = outcome.rejected.get(reason.value, 0) + 1
+def _count(reasons: dict[str, int], reason: str) -> None:
+    reasons[reason] = reasons.get(reason, 0) + 1

@@ -19,9 +19,12 @@ from deid_platform.detection import DetectorSpec
 from deid_platform.engine import Detection, LocalEngine
 from deid_platform.errors import Code, DeidError
 from deid_platform.keys import Keyring
+from deid_platform.labels import Label
+from deid_platform.notes import Span
 from deid_platform.redaction.policy import load_policy
+from deid_platform.redaction.redact import Redaction
 from deid_platform.settings import keyring_for
-from deid_platform.workbench import read_topics, redact_file
+from deid_platform.workbench import _places, read_topics, redact_file
 
 DEID = Path(sys.executable).with_name("deid")
 POLICIES = Path(deid_platform.__file__).parent / "redaction" / "policies"
@@ -106,6 +109,36 @@ def test_stand_ins_are_one_person_in_all_notes_and_dates_keep_their_distance(dat
     days = [datetime.strptime(day, "%m/%d/%Y").replace(tzinfo=UTC) for day in (seen, called.group())]
     assert (days[1] - days[0]).days == 67, "from March 4 to May 10"
     assert days[0].weekday() == 0, "a Monday, as it was"
+
+
+def test_under_stand_ins_spans_are_places_in_the_redacted_text_and_tell_nothing_of_the_original(dated: Path) -> None:
+    # Originals of other lengths in the same places, whose shifted forms have one length.
+    shown = []
+    for day in ("12/25/2018", "2018-12-25"):
+        (dated / "notes.jsonl").write_text(json.dumps({**DATED[0], "text": f"CABG in 2015, seen {day} by me."}) + "\n")
+        assert surrogates_of(dated, "--secret-file", str(dated / "key")).returncode == 0
+        (row,) = rows(dated)
+        shown.append([row["text"][start:end] for start, end, _ in row["spans"]])
+        assert all(re.fullmatch(r"20\d\d|\d+/\d+/\d{4}|\d{4}-\d\d-\d\d", text) for text in shown[-1]), row
+        assert len(shown[-1]) == 2, "the year alone too"
+    assert shown[0][0] == shown[1][0]
+
+
+def test_tags_and_stand_ins_of_any_length_are_where_the_spans_say() -> None:
+    redaction = Redaction("A [DATE] bc XYZW", (Span(2, 4, Label.DATE), Span(8, 9, Label.PATIENT)), ("[DATE]", "XYZW"))
+    assert [redaction.text[s.start : s.end] for s in _places(redaction)] == ["[DATE]", "XYZW"]
+
+
+def test_a_note_that_leaks_is_withheld_and_told_by_its_reason(folder: Path) -> None:
+    (folder / "notes.jsonl").write_text(
+        '{"note_id": "n1", "patient_id": "p1", "text": "Patient: Ann Quillfeather."}\n'
+        '{"note_id": "n2", "patient_id": "p1", "text": "Attending: Tobin Quillfeather, MD"}\n'
+    )
+    done = redact(folder, "--policy", "safe_harbor", "--patients", str(folder / "patients.csv"))
+    assert done.returncode == 3
+    assert [row["note_id"] for row in rows(folder)] == ["n1"], "a physician who shares the name cannot be told apart"
+    assert "1 notes withheld: leak-last-name" in done.stderr
+    assert "Quillfeather" not in done.stderr
 
 
 def test_one_secret_makes_the_same_keys_wherever_it_is_given_and_another_site_others(
@@ -210,7 +243,7 @@ def test_a_note_on_which_the_detector_fails_is_withheld(folder: Path) -> None:
         policy=load_policy("safe_harbor"),
         engine=FailsOn(),
     )
-    assert outcome.withheld == 1
+    assert outcome.withheld == {"detector-failed": 1}
     assert not outcome.complete
     assert [row["note_id"] for row in rows(folder)] == ["a"]
 

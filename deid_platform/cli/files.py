@@ -47,9 +47,11 @@ def redact(
     """Redact a file of notes, without a warehouse.
 
     Writes {"note_id", "text", "spans": [[start, end, label], ...]} in input order. The spans are all identifiers
-    that were found, as offsets into the original, also those whose label the policy keeps. One secret, site and set of
-    topics make the same stand-ins and date shifts each time. Rows that are refused,
-    and notes on which a stage fails, are counted and left out; exit status 3 says so.
+    that were found, as offsets into the original, also those whose label the policy keeps; under a policy with
+    stand-ins they are the places of what was put in, as offsets into the redacted text, since the length of a true date
+    would tell how far it was moved. One secret, site and set of topics make the same stand-ins and date shifts each
+    time. Each note goes through the leak check. Rows that are refused, notes on which a stage fails and notes that leak
+    are counted and left out; exit status 3 says so.
     """
     from deid_platform.detection import DetectorSpec
     from deid_platform.engine import LocalEngine
@@ -79,8 +81,8 @@ def redact(
     if not outcome.complete:
         for reason, count in sorted(outcome.rejected.items()):
             console.print(f"{count:,} rows refused: {reason}")
-        if outcome.withheld:
-            console.print(f"{outcome.withheld:,} notes withheld: a stage failed on them")
+        for reason, count in sorted(outcome.withheld.items()):
+            console.print(f"{count:,} notes withheld: {reason}")
         raise typer.Exit(3)
 
 

@@ -44,6 +44,25 @@ _KIN = frozenset(
         *("uncle", "niece", "nephew", "cousin", "girlfriend", "boyfriend", "friend", "guardian", "mom", "dad", "law"),
     }
 )
+_MODALS = frozenset({"will", "may", "can", "did", "has"})  # "dr will see her"
+# What stands before and after a colleague's bare surname.
+_STAFF_BEFORE = regex.compile(
+    r"(?:\b(?:pcp|attending|surgeon|consultant|hospitalist|resident|fellow|intensivist|paged|notified|d/w|"
+    r"(?:spoke|spoken|discussed|reviewed|staffed)[ \t]+with|"
+    r"(?:asked|seen|called|requested|referred|ordered|read|signed|paged|evaluated|examined|placed|done)[ \t]+by)"
+    r"[ \t:]+|^[ \t]*ref(?:erral)?\b[^\n]{0,30}[-–:][ \t]*)$",
+    regex.IGNORECASE | regex.MULTILINE,
+)
+_STAFF_AFTER = regex.compile(r"[ \t]+(?:paged|notified|aware|informed|updated|agrees|at[ \t]+bedside)\b")
+_STAFF_REACH = 40
+# Where a colleague goes by a given name.
+_TOLD = regex.compile(r"\b(?i:report|hand-?(?:ed )?off|handover)[ \t]+(?i:given[ \t]+)?to[ \t]+$")
+_SIGNED = regex.compile(r"(?:\A|\n)[ \t]*[-–—~]{1,2}[ \t]*$")
+_LINE_END = regex.compile(r"[ \t]*(?:\r?\n|$)")
+_FROM_WARD = regex.compile(
+    r"[ \t]+from[ \t]+(?:the[ \t]+)?(?:nursing|pharmacy|lab|radiology|scheduling|dietary|billing|triage|"
+    r"(?:case|bed)[ ]management|social[ ]work|registration|front[ \t]+desk)\b"
+)
 _CREDENTIALS = frozenset(
     {
         *("md", "do", "rn", "np", "pa", "phd", "lpn", "lcsw", "msw", "crna", "aprn", "arnp", "fnp", "dnp", "pharmd"),
@@ -67,9 +86,13 @@ class Gazetteer:
         self._pairs = terms.pairs
         self._surnames = terms.surnames
         self._providers = frozenset(terms.providers)
+        self._family = frozenset(terms.family)
+        self._initialled = frozenset(terms.initialled)
+        self._givens = frozenset(terms.givens)
         self._numbers = terms.numbers
         self._local = frozenset(terms.local)
-        lines = (line for table in (terms.phrases, terms.streets, terms.surnames) for line in table)
+        names = (*terms.surnames, *sorted(terms.givens.difference(terms.surnames)))
+        lines = (line for table in (terms.phrases, terms.streets, names) for line in table)
         # Overlapping matches, since two neighbouring words share the space between them.
         self._automaton = AhoCorasick(
             (f" {line} " for line in lines),
@@ -94,7 +117,7 @@ class Gazetteer:
             elif term < people:
                 span = _street(words, start + 1, end - 1, self._tails[term - streets])
             else:
-                span = self._person(words, start + 1, end - 1) or self._surname(words, start + 1, end - 1)
+                span = self._name(words, start + 1, end - 1)
             if span is not None:
                 yield span
 
@@ -118,11 +141,30 @@ class Gazetteer:
             if address[0] in self._emails and place is not None:
                 yield Span(*place, Label.EMAIL, _SCORE, _SOURCE)
 
+    def _name(self, words: Words, start: int, end: int) -> Span | None:
+        span = None
+        if words.text[start:end] in self._surnames:
+            span = self._person(words, start, end) or self._surname(words, start, end)
+        return span or (self._given(words, start, end) if words.text[start:end] in self._givens else None)
+
+    def _given(self, words: Words, start: int, end: int) -> Span | None:
+        """A colleague's given name alone, where staff reports, answers or signs by it: "Report to Alexis"."""
+        after = words.after(end)
+        if words.text[end + 1 : after] in self._givens and not words.gap(end, end + 1).strip(" "):
+            end = after
+        first, last = words.place(start, end)
+        if not capitalised(words.note[first:last]):
+            return None
+        before = words.note[max(0, first - _STAFF_REACH) : first]
+        signs = _SIGNED.search(before) is not None and _LINE_END.match(words.note, last) is not None
+        known = signs or _TOLD.search(before) or _FROM_WARD.match(words.note, last, last + _STAFF_REACH)
+        return Span(first, last, Label.DOCTOR, _LIKELY, _SOURCE) if known else None
+
     def _person(self, words: Words, start: int, end: int) -> Span | None:
         """A surname with a known given name before it, or after it: "Maria T. de la Cruz", "Cruz, Maria"."""
         line = words.text
         surname = line[start:end]
-        first = _surname_start(words, start)
+        first, end = _surname_start(words, start), _surname_end(words, end)
         before = words.before(first)
         given = line[before : first - 1]
         if before < first and (label := self._pairs.get(f"{given} {surname}")) and words.joins(first - 1, first):
@@ -148,7 +190,7 @@ class Gazetteer:
             after = words.after(end)
             word = line[end + 1 : after]
             known = f"{given} {word}" in self._pairs or f"{word} {surname}" in self._pairs
-            initial = len(word) == 1 and words.surface(end + 1, after).isupper() and not words.gap(end, end + 1).strip()
+            initial = len(word) == 1 and _initial_follows(words, end, after)
             if after == end or not (known or initial) or not words.joins(end, end + 1):
                 break
             end = after
@@ -168,7 +210,7 @@ class Gazetteer:
         """A surname without a given name, where something says that it is a person's."""
         line = words.text
         word = line[start:end]
-        first = _surname_start(words, start)
+        first, end = _surname_start(words, start), _surname_end(words, end)
         before = words.before(first)
         cue = line[before : first - 1]
         place = words.place(start, end)
@@ -178,11 +220,18 @@ class Gazetteer:
         title = cue in _TITLES or (initial and line[words.before(before) : before - 1] in _TITLES)
         label = Label.DOCTOR if word in self._providers else self._surnames[word]
         score = 0.0
-        if title and (capital or not common):
+        doctor = cue in _DOCTORS and word in self._family and word not in _MODALS
+        if title and (capital or not common or doctor):
             score = _SCORE
             label = (
                 Label.DOCTOR if _DOCTORS.intersection((cue, line[words.before(before) : before - 1])) else Label.PATIENT
             )
+        elif capital and initial and f"{cue} {word}" in self._initialled and words.joins(first - 1, first):
+            score = _LIKELY
+            label = Label.DOCTOR
+        elif capital and word in self._family and _among_staff(words.note, words.place(first, end)):
+            score = _SCORE
+            label = Label.DOCTOR
         elif capital and not common:
             following = line[end + 1 : words.after(end)]
             credential = following in _CREDENTIALS and words.surface(end + 1, words.after(end))[-1].isupper()
@@ -213,6 +262,28 @@ def _surname_start(words: Words, start: int) -> int:
             break
         start = before
     return start
+
+
+def _among_staff(text: str, place: tuple[int, int]) -> bool:
+    """Whether a surname stands where a colleague's does: "asked by Bell", "Long paged"."""
+    start, end = place
+    before = text[max(0, start - _STAFF_REACH) : start]
+    return _STAFF_BEFORE.search(before) is not None or _STAFF_AFTER.match(text, end, end + _STAFF_REACH) is not None
+
+
+def _initial_follows(words: Words, end: int, after: int) -> bool:
+    """Whether a single letter after a name is an initial of it, and not the mark of a field ("D: 8/7")."""
+    if not words.surface(end + 1, after).isupper() or words.gap(end, end + 1).strip(" \t"):
+        return False
+    stop = words.place(end + 1, after)[1]
+    return words.note[stop : stop + 1] not in (":", "/", "=")
+
+
+def _surname_end(words: Words, end: int) -> int:
+    """Where a surname ends whose main word ends there: after the De of Reddy-De."""
+    after = words.after(end)
+    hyphenated = after > end and words.text[end + 1 : after] in PARTICLES and words.gap(end, end + 1) in ("-", "‐", "–")
+    return after if hyphenated and words.surface(end + 1, after)[0].isupper() else end
 
 
 def _phrase(words: Words, start: int, end: int, label: Label, case: Case, whole: bool) -> Span | None:

@@ -60,6 +60,9 @@ class Terms:
         pairs: "given surname" of each person, by single words.
         surnames: Each word of a surname, with the label of those who bear it.
         providers: Words of providers' surnames that hardly stand for anything else.
+        family: All words of providers' surnames.
+        initialled: The same with the initial of a given name: "t bell".
+        givens: Words of providers' given names.
         numbers: Digits of ten and more, and of ids.
         local: Digits of telephones as dialled in the same area.
     """
@@ -72,6 +75,9 @@ class Terms:
         self.pairs: dict[str, Label] = {}
         self.surnames: dict[str, Label] = {}
         self.providers: set[str] = set()
+        self.family: set[str] = set()
+        self.initialled: set[str] = set()
+        self.givens: set[str] = set()
         self.numbers: dict[str, Label] = {}
         self.local: set[str] = set()
         for patient in topics.every_patient():
@@ -106,7 +112,13 @@ class Terms:
 
     def _add_provider(self, provider: Provider) -> None:
         self._add_person(provider.first_name, None, provider.last_name, Label.DOCTOR)
+        given = name_words(provider.first_name)
+        self.givens.update(word for word in given if len(word) > 2)
         for word in name_words(provider.last_name):
+            if len(word) > 2 and word not in PARTICLES:
+                self.family.add(word)
+                self.initialled.update(f"{name[0]} {word}" for name in given)
+                self._add_handle(f"{''.join(given)}{word}", len(given))
             if len(word) >= _MIN_ALONE and word.isalpha() and not _stands_for_else(word):
                 self.providers.add(word)
         self._add_number(provider.npi, Label.LICENSE, minimum=10)
@@ -114,6 +126,11 @@ class Terms:
         self._add_local(provider.phone)
         self._add_id(provider.user_id, Label.USERNAME)
         self._add_id(provider.provider_id, Label.IDNUM)
+
+    def _add_handle(self, line: str, parts: int) -> None:
+        """A name whose words have run together: "@TerryBell"."""
+        if parts and len(line) >= _LOCAL and line not in ordinary_words():
+            self._add_phrase(line, Label.DOCTOR, Case.TITLE)
 
     def _add_facility(self, facility: Facility) -> None:
         if facility.name:

@@ -22,6 +22,8 @@ from deid_platform.labels import Label
 from deid_platform.notes import Span
 
 _REACH = 60
+_WIDEST = 400  # code points of a row of a table
+_MOST_ROWS = 100
 _SURE = 0.95  # proven by its place: no clinical abbreviation
 _LIKELY = 0.8
 _MOST_KNOWN = 200
@@ -36,26 +38,38 @@ _CREDENTIALS = (
 _NEVER = frozenset((
     "rn", "lpn", "lvn", "cna", "cma", "rma", "md", "do", "np", "pa", "crna", "cnm", "dnp", "rrt", "dpt", "otr", "msw",
     "bsn", "msn", "phd", "ed", "er", "or", "ir", "icu", "ccu", "sicu", "tcu", "iv", "ct", "mr", "mri", "us", "xr", "pt",
-    "ot", "ob", "gyn", "gi", "gu", "hd", "ems", "snf", "ltc", "op", "by", "no", "yes", "na", "tbd", "of", "on", "the",
-    "pm", "none", "to", "in", "is", "not", "for", "per", "and", "pcp", "mds", "sw", "cm", "who", "cdc",
+    "ot", "ob", "gyn", "gi", "gu", "hd", "ems", "snf", "ltc", "op", "no", "yes", "na", "tbd", "of", "on", "the",
+    "pm", "none", "to", "in", "is", "not", "for", "per", "and", "pcp", "mds", "who", "cdc",
 ))  # fmt: skip
-_CLINICAL_PAIRS = frozenset({("nc", "at"), ("ad", "hd"), ("am", "pm"), ("ac", "pc"), ("oob", "bid"), ("bs", "bm")})
-
-_BULLET = regex.compile(r"[ \t]*[-–—~•*]")
+_CLINICAL_PAIRS = frozenset((
+    "nc/at", "ad/hd", "am/pm", "ac/pc", "bs/bm", "bp/hr", "hr/bp", "hr/rr", "cv/rs", "cn/ms", "dm/ht", "ca/mg", "na/cl",
+    "bm/bs", "vs/io", "ap/pa", "rr/hr", "cr/bu", "ll/rl", "le/ue", "ue/le", "lt/rt", "rt/lt", "fx/dx", "hx/px", "dx/tx",
+    "rx/tx", "sx/rx", "en/id",
+))  # fmt: skip
+_ITEM_ABOVE = regex.compile(r"(?:\A|\n)[ \t]*[-–—~•*][^\n]*\n$")
+_ITEM_BELOW = regex.compile(r"\r?\n[ \t]*[-–—~•*]")
+_LAST_LINE = regex.compile(r"\r?(?:\n[ \t\r]*(?:\n|$)|$)")
+_DASHES = ("-", "–", "—", "~")
+_SEPARATORS = "|\t;"
 _SIGNED = regex.compile(r"[ \t]*(?:[-–—~]{1,2}|/s/)[ \t]*|.*[.!?)][ \t]+[-–—~]{1,2}[ \t]*")
+_SENTENCE_DASH = regex.compile(r"[.!?)][ \t]*(?:[ \t]|(?:\r?\n[ \t]*)+)[-–—~]{1,2}[ \t]*$")
+_CLOSED = regex.compile(r"[.!?)\d][ \t]*\r?\n$|\n[ \t]*\r?\n$")
 _BLANK = regex.compile(r"[ \t]*(?:[-–—~][ \t]*)?")
 _TYPIST = regex.compile(
-    r"[ \t]?[:/][ \t]?(?P<other>\p{Lu}{2,3}|\p{Ll}{2,3})[ \t]*(?:\d{1,2}[/\-]\d{1,2}[/\-]\d{2,4}.*)?$"
+    r"(?:/(?P<other>\p{Lu}{2,3}|\p{Ll}{2,3})|:(?P<other>\p{Lu}{2}|\p{Ll}{2,3}))"
+    r"[ \t]*(?:\d{1,2}[/\-]\d{1,2}[/\-]\d{2,4}.*)?\r?$"
 )
 _TITLED = regex.compile(rf"[ \t]*,?[ \t]+{_CREDENTIALS}\b")
 _TITLED_LINE = regex.compile(rf"[ \t]*,?[ \t]+{_CREDENTIALS}[ \t.]*$")
 _TOLD = regex.compile(
-    r"\b(?:report(?:ed)?|hand-?(?:ed[ \t]+)?off|given|per|by|from|to|with|w/|d/w|called|paged|notified)[ \t]+(?:to[ \t]+)?$",
+    r"\b(?:report(?:ed)?|hand-?(?:ed[ \t]+)?off|given|per|by|from|to|with|w/|d/w|called|paged|notified)"
+    r"[ \t]+(?:to[ \t]+)?$",
     regex.IGNORECASE,
 )
 _ROLE = regex.compile(
     r"\b(?:technologist|technician|sonographer|transcriptionist|transcriber|scribe|typist|"
-    r"(?:verified|checked|witnessed|drawn|collected|administered|charted|recorded|documented|entered|typed|signed)[ \t]+by)"
+    r"(?:verified|checked|witnessed|drawn|collected|administered|charted|recorded|documented|entered|typed|signed)"
+    r"[ \t]+by)"
     r"[ \t]*[:,|=]?[ \t]*$|\binit(?:ial)?s?\.?[ \t]*[:=][ \t]*$",
     regex.IGNORECASE,
 )
@@ -66,23 +80,32 @@ _RELIEVER = regex.compile(
 _TO_ANOTHER = regex.compile(r"[ \t]+(?:to|->|→|>)[ \t]+\p{Lu}{2,3}(?![\p{L}\p{N}])")
 _REACHED = regex.compile(r"[ \t]+(?:paged|notified|informed|aware|updated|called|texted|at bedside)\b")
 _ASKED = regex.compile(r"\b(?:per|by|d/w|paged|notified|called|signed|asked)[ \t:]+$", regex.IGNORECASE)
+# Before letters that are no clinic's abbreviation.
+_DONE_BY = regex.compile(
+    r"\b(?:assessed|reviewed|read|given|placed|taken|seen|done|performed|noted|completed|prepared|obtained|received|"
+    r"co-?signed|ordered|removed|started|changed|hung|reported|sent|applied|inserted|notified)[ \t]+by[ \t:]+$|"
+    r"(?<![\p{L}\p{N}])(?:rn|lpn|cna|nurse|tech|aide|author|staff|recorder|circulator|scrub|by)[ \t]*[:|][ \t]*$",
+    regex.IGNORECASE,
+)
+_ENCLOSED = regex.compile(r"[.!?][ \t]*(?:[(\[]|/{1,2}[ \t]*)$")
+_CLOSING = regex.compile(r"[)\]/]{0,2}[ \t]*$")
 _BEFORE_NAME = regex.compile(
-    rf"\)[ \t]+(?:\p{{Lu}}[\p{{L}}\p{{M}}'’.\-]*[ \t]+){{0,3}}\p{{Lu}}[\p{{L}}\p{{M}}'’.\-]+[ \t]*,[ \t]*{_CREDENTIALS}\b"
+    rf"\)[ \t]+(?:\p{{Lu}}[\p{{L}}\p{{M}}'’.\-]*[ \t]+){{0,3}}\p{{Lu}}[\p{{L}}\p{{M}}'’.\-]+"
+    rf"[ \t]*,[ \t]*{_CREDENTIALS}\b"
 )
 _DICTATED = regex.compile(r"(?<![\p{L}\p{N}])(?:DD?|dict(?:ated|ator)?)[ \t]?:[ \t]*$", regex.IGNORECASE)
 _THEN_TYPED = regex.compile(r"[ \t,;/|]*(?:TT?|trans\p{L}*)[ \t]?:[ \t]*(?P<other>\p{L}{2,3})(?![\p{L}\p{N}])")
-_FIELD = regex.compile(
-    r"(?<![\p{L}\p{N}])(?:transcribed|transcriber|transcriptionist|typed|typist|scribed|scribe|initials|dictator)"
-    r"(?:[ \t]+by)?[ \t]*[:=][ \t]*(?P<initials>\p{L}{2,3})(?=[ \t]*(?:[.,;|)\r\n]|$))",
+_FIELD = regex.compile(r"[:=][ \t]*(?P<initials>\p{L}{2,3})(?=[ \t]*(?:[.,;|)\r\n]|$))")
+_FIELD_NAME = regex.compile(
+    r"(?<![\p{L}\p{N}])(?:transcribed|transcriber|transcriptionist|typed|typist|scribed?|initials|dictator)"
+    r"(?:[ \t]+by)?[ \t]*$",
     regex.IGNORECASE,
 )
 _HEADING = regex.compile(
-    r"(?:^|[|\t;])[ \t]*(?:init(?:ial)?s?|by|rn|nurse|staff|tech|signed|signature|sig|done by|given by|charted by)\.?"
-    r"[ \t]*(?=[|\t;]|\r?$)",
-    regex.IGNORECASE | regex.MULTILINE,
+    r"[|\t;\n][ \t]{0,20}+(?i:init(?:ial)?s?|by|rn|nurse|staff|tech|signed|signature|sig|(?:done|given|charted)[ ]by)"
+    r"\.?[ \t]*(?=[|\t;\r\n])"
 )
 _CELL = regex.compile(r"[ \t]*(?P<one>\p{Lu}{2,3})(?:[ \t]*[/,][ \t]*(?P<two>\p{Lu}{2,3}))?[ \t\r]*")
-_MOST_ROWS = 200
 
 
 def staff_initials(text: str, known: Collection[str], source: str) -> Iterator[Span]:
@@ -98,8 +121,7 @@ def staff_initials(text: str, known: Collection[str], source: str) -> Iterator[S
         start, end = match.span()
         if match[0].lower() in _NEVER:
             continue
-        left, right = max(text.rfind("\n", 0, start) + 1, start - _REACH), text.find("\n", end)
-        right = min(end + _REACH, right if right >= 0 else len(text))
+        left, right = _line(text, start, end)
         if after := _other(text, start, end, left, right, known):
             yield Span(start, end, Label.DOCTOR, _LIKELY, source)
             yield Span(*after, Label.DOCTOR, _LIKELY, source)
@@ -140,8 +162,13 @@ def _other(text: str, start: int, end: int, left: int, right: int, known: Collec
     if pair is None:
         return None
     one, two = fold_term(text[start:end]), fold_term(pair["other"])
-    doubtful = _abbreviates(one) and _abbreviates(two) and one not in known and two not in known
-    return None if doubtful or two in _NEVER or (one, two) in _CLINICAL_PAIRS else pair.span("other")
+    clear = not (_abbreviates(one) and _abbreviates(two)) or one in known or two in known
+    # In small letters after a colon, or alone between a sentence and a blank line, hardly anything else stands.
+    placed = pair["other"].islower() or (len(one) == len(two) == 2 and _closes(text, left, right))
+    if two in _NEVER or f"{one}/{two}" in _CLINICAL_PAIRS or not (clear or placed):
+        return None
+    first, last = pair.span("other")
+    return first, last
 
 
 def _score(text: str, start: int, end: int, left: int, right: int, known: Collection[str]) -> float:
@@ -149,9 +176,10 @@ def _score(text: str, start: int, end: int, left: int, right: int, known: Collec
     if _stands_sure(text, start, end, left, right):
         return _SURE
     letters = fold_term(text[start:end])
+    signs = _signs(text, start, end, left, right)
     if _abbreviates(letters) and letters not in known:
-        return 0.0
-    if _signs(text, start, end, left, right):
+        return _SURE if signs and len(letters) == 2 and _after_sentence(text, start, left) else 0.0
+    if signs:
         return _SURE if letters in known else _LIKELY
     if letters not in known or _abbreviates(letters):
         return 0.0
@@ -174,43 +202,66 @@ def _stands_sure(text: str, start: int, end: int, left: int, right: int) -> bool
 
 def _signs(text: str, start: int, end: int, left: int, right: int) -> bool:
     """Whether capitals end a line as a signature does, or have a credential after them."""
-    if _TITLED.match(text, end, right):
+    if _TITLED.match(text, end, right) or _DONE_BY.search(text, left, start):
+        return True
+    if _ENCLOSED.search(text, left, start) and _CLOSING.match(text, end, right):
         return True
     if text[end:right].strip() or not _SIGNED.fullmatch(text, left, start):
         return False
     # An item of a list is no signature.
-    above = text.rfind("\n", 0, max(0, left - 1)) + 1
-    below = text.find("\n", end) + 1
-    bullet = text[left:start].strip() in ("-", "–", "—", "~") and _BULLET.match(text, above, max(above, left - 1))
-    return not bullet and not (below and _BULLET.match(text, below))
+    bullet = text[left:start].strip() in _DASHES and _ITEM_ABOVE.search(text, max(0, left - _WIDEST), left)
+    return not bullet and not _ITEM_BELOW.match(text, right)
+
+
+def _after_sentence(text: str, start: int, left: int) -> bool:
+    """Whether a dash, and before it the end of a sentence, stands before a place."""
+    return _SENTENCE_DASH.search(text, max(0, left - _REACH), start) is not None
+
+
+def _closes(text: str, left: int, right: int) -> bool:
+    """Whether a line is the last of its paragraph and comes after the end of a sentence, or after a blank line."""
+    return bool(_LAST_LINE.match(text, right)) and _CLOSED.search(text, max(0, left - _REACH), left) is not None
+
+
+def _line(text: str, start: int, end: int) -> tuple[int, int]:
+    """Where the line around a place begins and ends, as far as it matters."""
+    left = max(0, start - _REACH, text.rfind("\n", max(0, start - _REACH), start) + 1)
+    right = text.find("\n", end, end + _REACH)
+    right = right if right >= 0 else min(len(text), end + _REACH)
+    return left, right - (right > end and text[right - 1] == "\r")
 
 
 def _in_fields(text: str) -> Iterator[tuple[int, int]]:
     """Initials in a field of the dictation line, also in small letters: "Transcribed: sa"."""
     for match in _FIELD.finditer(text):
-        initials = match["initials"]
-        if (initials.isupper() or initials.islower()) and initials.lower() not in _NEVER:
+        initials, start = match["initials"], match.start()
+        letters = initials in (initials.upper(), initials.lower()) and initials.lower() not in (*_NEVER, "by")
+        if letters and _FIELD_NAME.search(text, max(0, start - _REACH), start):
             yield match.span("initials")
 
 
 def _in_columns(text: str) -> Iterator[tuple[int, int]]:
     """Initials in the cells under a heading such as "Init" or "By"."""
+    read: dict[int, int] = {}  # how far each column has been read: a heading there is none
     for heading in _HEADING.finditer(text):
-        top = text.rfind("\n", 0, heading.start()) + 1
-        line_end = text.find("\n", heading.end())
-        sign = next((s for s in "|\t;" if s in text[top : line_end if line_end >= 0 else None]), None)
-        if sign is None or line_end < 0:
+        top = text.rfind("\n", max(0, heading.start() - _WIDEST), heading.start() + 1) + 1
+        bottom = text.find("\n", heading.end(), heading.end() + _WIDEST)
+        header = text[top:bottom] if 0 <= bottom < top + _WIDEST else ""
+        sign = next((sign for sign in _SEPARATORS if sign in header), None)
+        if sign is None:
             continue
-        header = text[top:line_end]
         column = text.count(sign, top, heading.end())
-        start = line_end + 1
+        if heading.start() < read.get(column, 0):
+            continue
+        start = bottom + 1
         for _ in range(_MOST_ROWS):
-            stop = text.find("\n", start)
-            stop = stop if stop >= 0 else len(text)
+            stop = text.find("\n", start, start + _WIDEST)
+            stop = stop if stop >= 0 else min(len(text), start + _WIDEST)
             if text.count(sign, start, stop) != header.count(sign):
                 break
             yield from _in_cell(text, start, stop, sign, column)
             start = stop + 1
+        read[column] = start - 1
 
 
 def _in_cell(text: str, start: int, stop: int, sign: str, column: int) -> Iterator[tuple[int, int]]:

@@ -26,8 +26,9 @@ _BLANK = {point: " " for point in range(128) if not chr(point).isalnum()}
 _NO_WORD = regex.compile(r"[^\p{L}\p{M}\p{N}]")
 _RUN = regex.compile(r" {2,}")
 # Between two words of one name: "Lopez, Maria", "Smith-Jones", "john.smith", or a line break.
-_INSIDE_A_NAME = regex.compile(r"[._]|[ \t]*[,'’\-–—/]?[ \t]*(?:\r?\n[ \t]*)?")
-_AFTER_INITIAL = regex.compile(r"\.?[ \t\-]*(?:\r?\n[ \t]*)?")
+_INSIDE_A_NAME = regex.compile(r"[._^]|[ \t]*[,'’\-–—/]?[ \t]*(?:\r?\n[ \t]*)?")
+# After the full stop of a sentence stand two spaces, after that of an initial one.
+_AFTER_INITIAL = regex.compile(r"[ \t\-]*(?:\r?\n[ \t]*)?|\.[ \t]?\-?(?:\r?\n[ \t]*)?")
 _ORDINARY = (
     "common_words", "clinical_words", "ordinary_words", "eponyms", "drugs", "devices", "tests_and_scores",
     "clinical_names", "title_stopwords", "generic_institution_words", "months",

@@ -1,42 +1,49 @@
-"""Years that stand alone in a text, which move with the dates around them.
+"""Years that stand alone in a text, which go as the dates around them go.
 
-Belongs here: finding them where a policy moves dates. Does not belong here: dates (`detection/`), to which a year
-alone does not belong, since Safe Harbor leaves it.
+Belongs here: finding them where a policy moves or removes dates. Does not belong here: dates (`detection/`), to which a
+year alone does not belong, since Safe Harbor leaves it.
 
-"MI in 2015" beside a shifted "MI, 11/3/2014" would tell how far the patient's dates were moved. A year counts where
-a word or a bracket makes it one: four digits may also be a dose, a time of day or a result.
+"MI in 2015" beside a shifted "MI, 11/3/2014" would tell how far the patient's dates were moved. So every number from
+1900 to 2049 counts as a year, unless what stands around it makes it a dose, a result, a count, a time of day or a part
+of a longer number. A year with a month and a day beside it is no year alone: were it moved by itself, they would stay,
+so that it is left to the leak check. A quarter or a season goes with its year, since it tells when in the year.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import cache
+from importlib import resources
 
 from deid_platform.labels import Label
 from deid_platform.notes import Span
 
 SOURCE = "lone-year"
-_YEAR = r"(?:19|20)[0-9]{2}"
-_CUE = (
-    r"(?:in|since|from|until|till|to|by|circa|ca\.?|about|around|during|year|of|early|mid|late|spring|summer|fall|autumn"
-    r"|winter|before|after|through|thru|between|and|back|class|s/p|nel|dal|del|en|desde|hasta|depuis|seit|bis|im|jahr"
-    r"|anno|año|année|jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?"
-    r"|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)"
-)
-_AFTER = (
-    r"(?![0-9]|[.,:][0-9]|['’]?s\b|\s?%|\s?/\s?[0-9]|-(?!(?:19|20)[0-9]{2}(?![0-9-]))[0-9]"
-    r"|\s*(?i:mg|mcg|ug|g|kg|ml|l|cc|mm|cm|iu|units?|meq|mmol|kcal|cal|calories|steps|hours?|hrs?|h\b|x|ft|feet|lbs?"
-    r"|patients|cells|copies|ng|pg|pm|am)\b)"
-)
-# What a year starts with comes first, which lets `re` skip what has no digits.
-_CANDIDATE = re.compile(rf"[12](?<![0-9].)(?:(?<=1)9|(?<=2)0)[0-9]{{2}}{_AFTER}")
-_BEFORE = re.compile(
-    rf"(?:(?<![^\W_])(?:{_CUE})[\s~]{{1,3}}|\(\s?|(?<![0-9]){_YEAR}\s?[-–,/&]\s?(?:and\s)?)$", re.IGNORECASE
-)
-_LINE_START = re.compile(r"(?:\A|[\r\n])[ \t]{0,8}(?:[-•*]\s?)?$")
-_HEADS_LINE = re.compile(r"\s?[:\-–]")
-_REACH = 16
 _LAST = 2049
+_REACH = 40
+_YEAR = r"(?:19|20)[0-9]{2}(?![0-9])"
+# What a year starts with comes first, which lets `re` skip what has no digits.
+_CANDIDATE = re.compile(r"[12](?<![0-9].)(?:(?<=1)9|(?<=2)0)[0-9]{2}(?![0-9])")
+# "2018-19" and "2018/19" are two years where the second follows the first.
+_SECOND_YEAR = re.compile(r"\s?[-–/]\s?([0-9]{2})(?![0-9]|[-/.][0-9]|\s?%)")
+_FISCAL = re.compile(r"(?<![^\W_])[FCS]Y[\s'’/-]{0,2}\Z", re.IGNORECASE)
+# "s/p fall 2015" is no season.
+_PERIOD = re.compile(
+    r"(?<![^\W_])(?:(?:Q[1-4]|[1-4]Q|H[12])[\s'’/-]{0,2}|(?:spring|summer|autumn|winter)\s(?:of\s)?|fall\sof\s)\Z",
+    re.IGNORECASE,
+)
+_PERIOD_BEHIND = re.compile(r"[\s/-]?(?:Q[1-4]|H[12])(?![^\W_])", re.IGNORECASE)
+_MONTH_AND_DAY = re.compile(r"(?P<mark>[\s_.-])[0-9]{1,2}(?P=mark)[0-9]{1,2}(?![0-9])")
+_MONTH_AND_DAY_BEFORE = re.compile(r"(?<![0-9])[0-9]{1,2}(?P<mark>[\s_.-])[0-9]{1,2}(?P=mark)\Z")
+# Two digits are a year behind an apostrophe or as a fiscal one; "5'10" is a height and "the '90s" a decade.
+_SHORT = re.compile(r"(?:(?<![^\W_])[FC]Y[\s-]?['’]?|(?<![\w'’])['’])(?P<short>[0-9]{2})(?![0-9'’]|s\b|[.:,/-][0-9])")
+_OF_NUMBER_BEFORE = re.compile(r"[^\W\d_]\Z|[<>≥≤=$€£#+×*^]\s?\Z|[0-9]{3}[-–]\Z|[0-9](?:\s?/\s?|[.:,])\Z")
+_YEAR_BEFORE = re.compile(r"(?<![0-9])(?:19|20)[0-9]{2}\s?(?:[-–/,&]|to|and)\s?\Z")
+_TIME_OF_DAY = re.compile(r"(?:\bat|@|\btime:?)\s*\Z", re.IGNORECASE)
+_NUMBER_BEFORE = re.compile(r"(?<![\w./-])(?P<number>[0-9]+(?:\.[0-9]+)?)\s+(?P<to>to\s+|[-–]\s+)?\Z")
+_NUMBER_BEHIND = re.compile(r"[ \t]+[0-9]+(?:\.[0-9]+)?(?![\w/-])")
+_BEHIND_DATE = re.compile(r"[\s,(]{1,3}")
 
 
 def lone_years(text: str, ordered: Sequence[Span]) -> list[Span]:
@@ -55,16 +62,79 @@ def lone_years(text: str, ordered: Sequence[Span]) -> list[Span]:
 def _free(text: str, ordered: Sequence[Span]) -> Iterator[Span]:
     waiting = iter(ordered)
     span = next(waiting, None)
+    date_end = -1
+    for start, year, end, certain in sorted((*_long(text), *_short(text))):
+        while span is not None and span.end <= start:
+            date_end = span.end if span.label is Label.DATE else date_end
+            span = next(waiting, None)
+        free = start if span is None or span.start >= end else year if span.end <= year else None
+        if free is None:
+            continue
+        behind_date = date_end >= 0 and _BEHIND_DATE.fullmatch(text, date_end, year) is not None
+        if certain or behind_date or _stands_as_year(text, year, end):
+            yield Span(free, end, Label.DATE, source=SOURCE)
+            date_end = end
+
+
+def _long(text: str) -> Iterator[tuple[int, int, int, bool]]:
+    """Where a year of four digits may stand: the start of its quarter or season, its own, the end, and whether nothing
+    before it can make it something else."""
     for match in _CANDIDATE.finditer(text):
         start, end = match.span()
-        if int(match.group()) > _LAST or not _is_year(text, start, end):
+        year = int(match.group())
+        second = _SECOND_YEAR.match(text, end)
+        if second is not None and int(second[1]) == (year + 1) % 100:
+            end = second.end()
+        before = max(0, start - _REACH)
+        whole = _MONTH_AND_DAY.match(text, end) or _MONTH_AND_DAY_BEFORE.search(text, before, start)
+        if year > _LAST or whole or _number_behind().match(text, end):
             continue
-        while span is not None and span.end <= start:
-            span = next(waiting, None)
-        if span is None or span.start >= end:
-            yield Span(start, end, Label.DATE, source=SOURCE)
+        period = _PERIOD.search(text, before, start)
+        behind = _PERIOD_BEHIND.match(text, end)
+        certain = period is not None or behind is not None or _FISCAL.search(text, before, start) is not None
+        yield period.start() if period else start, start, behind.end() if behind else end, certain
 
 
-def _is_year(text: str, start: int, end: int) -> bool:
+def _short(text: str) -> Iterator[tuple[int, int, int, bool]]:
+    if "'" in text or "’" in text or "Y" in text:
+        for match in _SHORT.finditer(text):
+            if not _number_behind().match(text, match.end()):
+                yield match.start("short"), *match.span("short"), True
+
+
+def _stands_as_year(text: str, start: int, end: int) -> bool:
+    """Whether nothing before a number makes it something else than a year."""
     before = text[max(0, start - _REACH) : start]
-    return _BEFORE.search(before) is not None or bool(_HEADS_LINE.match(text, end) and _LINE_START.search(before))
+    if _YEAR_BEFORE.search(before):
+        return True
+    if _TIME_OF_DAY.search(before):
+        return int(text[start + 2 : start + 4]) > 59
+    number = _NUMBER_BEFORE.search(before)
+    # "from 1200 to 2000", and a row of results.
+    in_row = number is not None and (number["to"] is not None or _NUMBER_BEHIND.match(text, end) is not None)
+    if number is not None and in_row and not re.fullmatch(_YEAR, number["number"]):
+        return False
+    return _OF_NUMBER_BEFORE.search(before) is None and _measure_before().search(before) is None
+
+
+@cache
+def _number_behind() -> re.Pattern[str]:
+    """What behind four digits makes them an amount, a time of day or a part of a longer number."""
+    return re.compile(
+        rf"[^\W\d_]|[.,:][0-9](?<!,[0-9])|,(?!{_YEAR})[0-9]|['’]?s\b|\s?%|\s?/\s?(?!{_YEAR})[0-9]|[-–](?!{_YEAR}(?!-))[0-9]"
+        rf"|\s?[x×*^]\s?[0-9]|[\s-]{{0,3}}(?:{_words('unit_words')})(?![^\W_])",
+        re.IGNORECASE,
+    )
+
+
+@cache
+def _measure_before() -> re.Pattern[str]:
+    """Words before four digits that make them a result, an amount, a place or a call number."""
+    between = r"(?:\s*(?:[:=~]|of|was|is|to|at|up|down|count|level|about|around|approx\.?))"
+    return re.compile(rf"(?<![^\W_])(?:{_words('measured_words')})\.?{between}{{0,3}}\s*\Z", re.IGNORECASE)
+
+
+def _words(name: str) -> str:
+    source = (resources.files("deid_platform.redaction") / "data" / f"{name}.txt").read_text(encoding="utf-8")
+    words = (word for line in source.splitlines() if not line.startswith("#") for word in line.split())
+    return "|".join(sorted(map(re.escape, words), key=len, reverse=True))

@@ -47,6 +47,15 @@ class NoteDateRule(StrEnum):
     KEEP = "keep"
 
 
+class DateClass(StrEnum):
+    """What dates a release shows, in the text or beside it; two classes under one secret tell of each other."""
+
+    TRUE = "true"
+    SHIFT = "shift"
+    YEAR = "year"
+    NONE = "none"
+
+
 # Actions that read a value work on the one label whose text holds such a value.
 ACTION_LABEL: dict[Action, Label] = {
     Action.YEAR: Label.DATE,
@@ -62,6 +71,13 @@ _DATE_RULES: dict[Action, frozenset[NoteDateRule]] = {
     # Whoever keeps all dates makes a limited data set.
     Action.KEEP: frozenset((NoteDateRule.KEEP,)),
 }
+# The direct identifiers of the patient that no rule lets through, not even that of limited data sets.
+DIRECT_IDENTIFIERS = (
+    Label.PATIENT, Label.SSN, Label.MEDICALRECORD, Label.PHONE, Label.FAX, Label.EMAIL, Label.URL, Label.IPADDR,
+    Label.ACCOUNT, Label.HEALTHPLAN, Label.LICENSE, Label.VEHICLE, Label.DEVICE, Label.BIOID,
+)  # fmt: skip
+# What Safe Harbor lists and a policy may still keep: its releases are then for those who signed for them.
+_LIMITED_IF_KEPT = (Label.DATE, Label.AGE, Label.STREET, Label.CITY, Label.ZIP)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,9 +131,27 @@ class Policy:
         return self.labels[Label.DATE] is Action.SURROGATE
 
     @property
+    def hides_years(self) -> bool:
+        """Whether a true year that stands alone goes as dates do: it moves with them, or a tag takes its place."""
+        return self.labels[Label.DATE] in (Action.SURROGATE, Action.TAG)
+
+    @property
+    def dates(self) -> DateClass:
+        """The class of dates that it shows, in the text or beside it: the one that tells the most."""
+        action = self.labels[Label.DATE]
+        if self.note_date is NoteDateRule.KEEP or action in (Action.KEEP, Action.BIRTH_YEAR):
+            return DateClass.TRUE
+        if self.note_date is NoteDateRule.SHIFT or action is Action.SURROGATE:
+            return DateClass.SHIFT
+        if self.note_date is NoteDateRule.YEAR or action is Action.YEAR:
+            return DateClass.YEAR
+        return DateClass.NONE
+
+    @property
     def limited(self) -> bool:
-        """Whether it makes a limited data set, in which true dates stay and which not every analyst may see."""
-        return self.note_date is NoteDateRule.KEEP
+        """Whether it keeps days of care, addresses, towns, ZIP codes or ages over 89 as they are: such a release is not
+        for every analyst to see."""
+        return self.dates is DateClass.TRUE or any(self.labels[x] is Action.KEEP for x in _LIMITED_IF_KEPT)
 
     def tagged(self, label: Label, value: str | None = None) -> str:
         """The tag of a label, with what may remain of its value."""
@@ -136,7 +170,7 @@ def load_policy(name_or_path: str | Path) -> Policy:
 
     Raises:
         DeidError: `policy-unknown` if there is neither; `policy-invalid`, with the key, if the file is
-            not a whole and unambiguous policy.
+            not a whole and unambiguous policy, or bears the name of a shipped one without being it.
     """
     name = str(name_or_path)
     if isinstance(name_or_path, str) and name in policy_names():
@@ -147,14 +181,19 @@ def load_policy(name_or_path: str | Path) -> Policy:
         except (OSError, ValueError):
             # What was typed in place of a name is shown only where it can be no more than a name.
             raise DeidError(Code.POLICY_UNKNOWN, name if _NAME.fullmatch(name) else None) from None
-    return parse_policy(source)
+    policy = parse_policy(source)
+    # Whoever reads a release's policy by its name must be able to look it up.
+    if policy.name in policy_names() and source != (_SHIPPED / f"{policy.name}.yaml").read_bytes():
+        raise DeidError(Code.POLICY_INVALID, "name is that of a shipped policy")
+    return policy
 
 
 def parse_policy(source: bytes) -> Policy:
     """A policy from YAML.
 
     Raises:
-        DeidError: `policy-invalid`, naming the key that is missing, unknown, doubled or of the wrong kind.
+        DeidError: `policy-invalid`, naming the key that is missing, unknown, doubled or of the wrong kind, or the
+            direct identifier that it would keep.
     """
     try:
         content = read_yaml(source)
@@ -215,6 +254,8 @@ def _action(label: Label, value: object) -> Action:
     action = _member(Action, value, f"labels.{label.value}")
     if ACTION_LABEL.get(action, label) is not label or (action is Action.SURROGATE and label is Label.AGE):
         raise DeidError(Code.POLICY_INVALID, f"labels.{label.value}")
+    if action is Action.KEEP and label in DIRECT_IDENTIFIERS:
+        raise DeidError(Code.POLICY_INVALID, f"labels.{label.value} is a direct identifier")
     return action
 
 

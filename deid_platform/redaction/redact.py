@@ -59,7 +59,7 @@ def redact(
 ) -> Redaction:
     """Replace what a policy removes; everything between the spans stays code point by code point.
 
-    Where a policy moves dates, years that stand alone move too (`lone_years`).
+    Where a policy moves dates or puts tags for them, years that stand alone go the same way (`lone_years`).
 
     Args:
         note: The note. One without a date is read as if written today, which hides the most years.
@@ -78,7 +78,7 @@ def redact(
         if span.start < position or span.end > len(note.text):
             raise DeidError(Code.SPAN_BOUNDS, span.source or None)
         position = span.end
-    if policy.shifts_dates:
+    if policy.hides_years:
         ordered = sorted((*ordered, *lone_years(note.text, ordered)))
     replace = _Replacing(note, ordered, policy, birth_date, surrogates)
     applied: list[Span] = []

@@ -4,6 +4,7 @@ Belongs here: keyed, stateless stand-ins. Does not belong here: a table from sta
 there is none. What a policy asks for is `redaction/`.
 
 People, in reading order: `written_names` takes a name apart, `persons` and `identity` say whose it is, `names` has the
-pools in their secret order, `household` and `site_names` draw, `stand_in` brings it all together. `numbers`, `places`
-and `institutions` are the rest, `dates` and `written_dates` the days.
+pools in their secret order (`orders`), `household_names` and `site_names` draw, `household` is a patient's scope, and
+`stand_in` brings it all together. `numbers`, `places` and `institutions` are the rest, `dates` and `written_dates` the
+days.
 """

@@ -25,6 +25,7 @@ from deid_platform.surrogates.month_names import (
 )
 
 _YEARS_AHEAD = 5
+_FIRST_NO_DAY = 32
 _FIRST_YEAR, _LAST_YEAR = 1800, 2200
 # Where neither the date nor the note has a year, any ordinary one will do, and a leap year for the 29th of February.
 _ANY_YEAR, _ANY_LEAP_YEAR = 2001, 2000
@@ -285,8 +286,13 @@ def rewritten(found: Found, moved: date, language: str, habits: Habits, beside: 
         language: The note's, in small letters.
         habits: How the note writes its dates.
         beside: The other end of a range, written with zeros as this one is.
+
+    Raises:
+        ValueError: A month with a year of two digits comes to lie in a year that would be read as a day ("9/31").
     """
     match = found.match
+    if [group for _, group in found.fields] == ["short", "first"] and moved.year % 100 < _FIRST_NO_DAY:
+        raise ValueError
     values = {"year": moved.year, "month": moved.month, "day": moved.day}
     numbers = [*found.numbers, *(beside.numbers if beside else ())]
     pieces = [
@@ -324,7 +330,7 @@ def _padded(match: re.Match[str], was: str, habits: Habits, numbers: list[str]) 
         return False
     if any(number.startswith("0") for number in numbers):
         return True
-    if "mon" in match.groupdict():  # "March 12" becomes "March 5", but "12-MAR-2019" "05-MAR-2019"
+    if "mon" in match.re.groupindex:  # "March 12" becomes "March 5", but "12-MAR-2019" "05-MAR-2019"
         return _joined(match)
     if match.string[:4].isdigit():
         return True

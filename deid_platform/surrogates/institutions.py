@@ -37,16 +37,20 @@ class Institutions:
     """
 
     def __init__(self, topics: Topics | None) -> None:
-        self._runs: dict[str, None] = {}
+        self._runs: set[str] = set()
+        self._by_first: dict[str, list[str]] = {}
         self._by_abbreviation: dict[str, str] = {}
         self._by_initials: dict[str, str] = {}
         for facility in (topics or Topics()).every_facility():
             if facility.name:
-                self._runs.update(dict.fromkeys(which_words(facility.name)))
+                self._runs.update(which_words(facility.name))
                 for short in (_initials(facility.name), _initials(facility.name, small=True)):
                     self._by_initials.setdefault(short, facility.name)
                 if facility.abbreviation:
                     self._by_abbreviation.setdefault(_plain(facility.abbreviation), facility.name)
+
+        for run in self._runs:
+            self._by_first.setdefault(run.partition(" ")[0], []).append(run)
 
     def __repr__(self) -> str:
         return "<Institutions>"
@@ -55,7 +59,7 @@ class Institutions:
         """Words that say which institution, whole where they begin those of just one: "Beth Israel" Deaconess."""
         if words in self._runs:
             return words
-        longer = [run for run in self._runs if run.startswith(words + " ")]
+        longer = [run for run in self._by_first.get(words.partition(" ")[0], ()) if run.startswith(words + " ")]
         return longer[0] if len(longer) == 1 else words
 
     def name_of(self, abbreviation: str, here: Iterable[str]) -> str | None:

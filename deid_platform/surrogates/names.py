@@ -12,8 +12,6 @@ order by its hash.
 from __future__ import annotations
 
 import hashlib
-import sys
-from array import array
 from collections.abc import Container
 from dataclasses import dataclass
 from enum import StrEnum
@@ -24,7 +22,8 @@ import regex
 
 from deid_platform.detection.detector import word_list
 from deid_platform.detection.reading import fold_term
-from deid_platform.surrogates.pools import given_names, locales, surnames
+from deid_platform.surrogates.orders import Order
+from deid_platform.surrogates.pools import Share, given_names, locales, share_of, surnames
 
 _SMALLEST_POOL = 16
 _ENGLISH = "en"
@@ -78,7 +77,7 @@ class Home:
     size: int
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
 class Pool:
     """The names of one home that may be drawn, with their folded forms and places."""
 
@@ -96,14 +95,29 @@ class Deck:
 
     Args:
         key: The scope's own secret.
+        share: Draws names of people from this share alone.
     """
 
-    def __init__(self, key: bytes) -> None:
+    def __init__(self, key: bytes, share: Share | None = None) -> None:
         self._key = key
-        self._of_pool: dict[Home, array[int]] = {}
+        self._share = share
+        self._of_pool: dict[Home, Order] = {}
 
     def __repr__(self) -> str:
         return "<Deck>"
+
+    def pool(self, kind: Kind, word: str, sex: str | None = None, *, beside: str | None = None) -> Pool:
+        """The pool from which a folded word's stand-in is drawn; arguments as for `pool_for`."""
+        return pool_for(kind, word, sex, beside=beside, share=self._share)
+
+    def holds(self, name: str) -> bool:
+        """Whether a name is of the share from which this deck draws."""
+        return self._share is None or share_of(name) is self._share
+
+    def surname_pool(self, family: str) -> Pool:
+        """The surnames of middle length of an origin, for streets that are called after people."""
+        pools = _pools(self._share)
+        return pools.get(Home(Kind.SURNAME, family, "", 1)) or pools[Home(Kind.SURNAME, _ENGLISH, "", 1)]
 
     def draw(self, pool: Pool, word: str, avoid: Container[str], *, ident: str | None = None) -> str | None:
         """The stand-in for a word.
@@ -117,13 +131,11 @@ class Deck:
         Returns:
             The first name after the word's place that may be drawn; None if none may.
         """
-        keys = self._keys(pool)
+        order, size = self._order(pool), len(pool.names)
         place = pool.place.get(word) if ident is None else None
-        at = keys[place] if place is not None else self.number(pool.home.kind, ident or word)
-        for _ in keys:
-            # The next larger key. A patient has few draws from each pool: sorting it would cost more.
-            at = min([key for key in keys if key > at] or keys)
-            drawn = keys.index(at)
+        rank = self.number(pool.home.kind, ident or word) % size if place is None else order.rank(place)
+        for step in range(1, size + 1):
+            drawn = order.at((rank + step) % size)
             if pool.folded[drawn] != word and pool.folded[drawn] not in avoid:
                 return pool.names[drawn]
         return None
@@ -133,21 +145,27 @@ class Deck:
         message = "\x1f".join(parts).encode("utf-8", "surrogatepass")
         return int.from_bytes(hashlib.blake2b(message, key=self._key, digest_size=8).digest(), "big")
 
-    def _keys(self, pool: Pool) -> array[int]:
-        """A keyed number for each name of a pool: their order is the secret order of the names."""
-        keys = self._of_pool.get(pool.home)
-        if keys is None:
+    def _order(self, pool: Pool) -> Order:
+        """The secret order of a pool's names."""
+        order = self._of_pool.get(pool.home)
+        if order is None:
             home = pool.home
             seed = self._key + f"{home.kind}/{home.family}/{home.sex}/{home.size}".encode()
-            # An array, since many patients are remembered at a time; big-endian on every machine.
-            keys = self._of_pool[pool.home] = array("Q", hashlib.shake_256(seed).digest(8 * len(pool.names)))
-            if sys.byteorder == "little":
-                keys.byteswap()
-        return keys
+            order = self._of_pool[home] = Order(seed, len(pool.names))
+        return order
+
+
+def load_pools(share: Share | None = None) -> None:
+    """Reads all lists of names, a third of a second once a process, so that no note waits for them."""
+    _pools(share)
+    _origins()
+    _usual()
 
 
 @lru_cache(maxsize=65536)
-def pool_for(kind: Kind, word: str, sex: str | None = None, *, beside: str | None = None) -> Pool:
+def pool_for(
+    kind: Kind, word: str, sex: str | None = None, *, beside: str | None = None, share: Share | None = None
+) -> Pool:
     """The pool from which a folded word's stand-in is drawn.
 
     Args:
@@ -156,26 +174,17 @@ def pool_for(kind: Kind, word: str, sex: str | None = None, *, beside: str | Non
             counts as English and neutral.
         sex: F or M, where it is known.
         beside: The folded surname, where it is known: a given name of several origins is then of the surname's.
+        share: Only the names of this share.
     """
     family, listed_sex = _listed()[kind].get(word, (_ENGLISH, "N" if kind is Kind.GIVEN else ""))
     if beside is not None and (origin := _listed()[Kind.SURNAME].get(beside, ("",))[0]) in _origins().get(word, ()):
         family = origin
     wanted = sex if kind is Kind.GIVEN and sex in ("F", "M") else listed_sex
-    size = _size(word)
+    size, pools = _size(word), _pools(share)
     for home in (Home(kind, family, wanted, size), Home(kind, family, wanted, 1), Home(kind, _ENGLISH, wanted, size)):
-        if home in _pools():
-            return _pools()[home]
-    return _pools()[Home(kind, _ENGLISH, wanted, 1)]
-
-
-def pool_at(home: Home) -> Pool:
-    """The pool of a home that `pool_for` gave."""
-    return _pools()[home]
-
-
-def surname_pool(family: str) -> Pool:
-    """The surnames of middle length of an origin, for streets that are called after people."""
-    return _pools()[Home(Kind.SURNAME, family, "", 1)]
+        if home in pools:
+            return pools[home]
+    return pools[Home(kind, _ENGLISH, wanted, 1)]
 
 
 @cache
@@ -202,6 +211,8 @@ def is_listed(kind: Kind, word: str) -> bool:
 @lru_cache(maxsize=131072)
 def letters(word: str) -> str:
     """A word in the form in which names are compared: folded, its letters only, so that "O’Brien" is "obrien"."""
+    if word.isascii() and word.isalpha():
+        return word.lower()
     folded = fold_term(word)
     return "".join(_SPELLED_OUT.get(c, c) for c in folded if c.isalpha())
 
@@ -226,10 +237,11 @@ def _listed() -> dict[Kind, dict[str, tuple[str, str]]]:
     for locale in (*_ORDER, *(locale for locale in locales() if locale not in _ORDER)):
         family = _FAMILIES.get(locale, locale)
         women, men = (frozenset(map(letters, given_names(locale, sex))) for sex in ("F", "M"))
-        for name in sorted(women | men):
+        both = women & men
+        for name in women | men:
             # On both lists of a place where names have a sex, the ending has to tell.
-            sex = ("F" if name not in men else "M") if name not in women & men else "F" if name[-1] == "a" else "M"
-            given.setdefault(name, (family, "N" if family == _ENGLISH and name in women & men else sex))
+            sex = ("F" if name not in men else "M") if name not in both else "F" if name[-1] == "a" else "M"
+            given.setdefault(name, (family, "N" if family == _ENGLISH and name in both else sex))
         for name in surnames(locale):
             folded = letters(name)
             last.setdefault(folded, ("en_IN" if folded in _INDIAN else family, ""))
@@ -247,7 +259,7 @@ def _origins() -> dict[str, frozenset[str]]:
 
 
 @cache
-def _pools() -> dict[Home, Pool]:
+def _pools(share: Share | None = None) -> dict[Home, Pool]:
     """Every name that may be drawn, by its home."""
     written: dict[Kind, dict[str, str]] = {Kind.GIVEN: {}, Kind.SURNAME: {}}
     for locale in (locale for locale in dict.fromkeys((*_ORDER, *locales())) if locale != _NOT_DRAWN):
@@ -260,7 +272,8 @@ def _pools() -> dict[Home, Pool]:
     homes: dict[Home, list[str]] = {}
     for kind, listed in _listed().items():
         for folded, (family, sex) in listed.items():
-            if folded in written[kind] and _SINGLE.fullmatch(written[kind][folded]) and folded not in never:
+            name = written[kind].get(folded, "")
+            if _SINGLE.fullmatch(name) and folded not in never and (share is None or share_of(name) is share):
                 homes.setdefault(Home(kind, family, sex, _size(folded)), []).append(folded)
     for home in [home for home, names in homes.items() if len(names) < _SMALLEST_POOL and home.size != 1]:
         homes.setdefault(Home(home.kind, home.family, home.sex, 1), []).extend(homes.pop(home))

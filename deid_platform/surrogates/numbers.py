@@ -29,6 +29,9 @@ _PHONE_WORD = regex.compile(
     regex.IGNORECASE,
 )
 _EXTENSION = regex.compile(r"\s*(?:,\s*)?(?:ext(?:ension)?\.?|x)\s*:?\s*\d{1,6}$", regex.IGNORECASE)
+_NO_DIGIT = regex.compile(r"\D")
+_LETTER = regex.compile(r"\p{L}")
+_MORE_THAN_A_MASK = regex.compile(r"[^\P{L}xX]")
 _IPV4 = regex.compile(r"(\d{1,3})((?:\.\d{1,3}){3})((?:[:/]\d{1,5})?)")
 _IPV6 = regex.compile(r"[0-9A-Fa-f]{0,4}(?::[0-9A-Fa-f]{0,4}){2,7}")
 _DOCUMENTATION = ("192.0.2", "198.51.100", "203.0.113")
@@ -84,9 +87,9 @@ def stand_in_ssn(draw: Draw, surface: str) -> str | None:
 
     Another country's number under the same label becomes one of its own shape.
     """
-    digits = regex.sub(r"\D", "", surface)
+    digits = _NO_DIGIT.sub("", surface)
     # Only what masks the rest of the number may stay.
-    if len(digits) not in (4, 9) or regex.search(r"[^\P{L}xX]", surface):
+    if len(digits) not in (4, 9) or _MORE_THAN_A_MASK.search(surface):
         return stand_in_number(draw, surface)
     raw = draw(f"ssn/{digits[-4:]}")
     last = _other(f"{1 + int.from_bytes(raw[:4], 'big') % 9999:04}", digits[-4:])
@@ -112,14 +115,14 @@ def stand_in_phone(draw: Draw, surface: str, area: str, avoid: Container[str] = 
     """
     if _OTHER_LETTER.search(surface):
         return None
-    if regex.search(r"\p{L}", _PHONE_WORD.sub("", surface)):
+    if _LETTER.search(surface) and _LETTER.search(_PHONE_WORD.sub("", surface)):
         return stand_in_number(draw, surface)
     extension = _EXTENSION.search(surface)
     body = surface[: extension.start()] if extension else surface
     tail = (stand_in_number(draw, extension[0]) or "") if extension else ""
-    digits = regex.sub(r"\D", "", body)
+    digits = _NO_DIGIT.sub("", body)
     if extension:
-        tail = _as_written(extension[0], regex.sub(r"\D", "", tail), digits_only=True)
+        tail = _as_written(extension[0], _NO_DIGIT.sub("", tail), digits_only=True)
     foreign = body.lstrip(" (").startswith(("+", "00")) and not digits.lstrip("0").startswith("1")
     first = draw(f"line/{digits[-4:]}")[0]
     lines = (f"01{(first + step) % 100:02}" for step in range(100))

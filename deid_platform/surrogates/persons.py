@@ -7,7 +7,7 @@ people (`identity.py`) or what stands in for them (`household.py`, `site_names.p
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import regex
 from rapidfuzz.distance import OSA
@@ -66,6 +66,8 @@ class Person:
             exact += used > 0 and not any(part.nickname for part in found)
             parts += found
             i += max(used, 1)
+        if len(parts) == 2:
+            parts = self._told_apart(parts, surname_first=name.before_comma > 0)
         return exact, tuple(parts)
 
     def _word(self, tokens: tuple[Token, ...], *, alone: bool) -> tuple[tuple[Part, ...], int]:
@@ -85,6 +87,13 @@ class Person:
             if len(word) >= least and OSA.distance(word, first.key, score_cutoff=1) <= 1:
                 return _placed(self._words[word], first.start, first.end), 0
         return (), 0
+
+    def _told_apart(self, parts: list[Part], *, surname_first: bool) -> list[Part]:
+        """The two parts of a name whose given name and surname are one word ("Martin Martin")."""
+        if parts[0].word != parts[1].word or parts[0].word not in self.given or parts[0].word not in self.surname:
+            return parts
+        roles = (Role.SURNAME, Role.GIVEN) if surname_first else (Role.GIVEN, Role.SURNAME)
+        return [replace(part, role=role) for part, role in zip(parts, roles, strict=True)]
 
     def _initial(self, token: Token, before: list[Part]) -> Part | None:
         """Which of the person's initials a letter can be after what was written before it."""
@@ -144,7 +153,7 @@ def person(
             if len(run) > 1:
                 words.setdefault("".join(run), _run_together(run, given))
     for word in list(given):
-        for called in nicknames(word) + tuple(full for full in full_names(word) if not is_listed(Kind.GIVEN, word)):
+        for called in nicknames(word) + (() if is_listed(Kind.GIVEN, word) else full_names(word)):
             words.setdefault(called, (Part(0, len(called), Role.GIVEN, word, nickname=True),))
     letter = (sex or "")[:1].upper()
     return Person(token, site, letter if letter in ("F", "M") else None, given, tuple(middle), tuple(surname), words)

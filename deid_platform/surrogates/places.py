@@ -16,7 +16,7 @@ from typing import NamedTuple
 import regex
 
 from deid_platform.detection.reading import fold_term
-from deid_platform.surrogates.names import Deck, Home, Kind, Pool, invented_pool, read_lines, surname_pool
+from deid_platform.surrogates.names import Deck, Home, Kind, Pool, invented_pool, read_lines
 from deid_platform.surrogates.numbers import Draw, scrambled, stand_in_number
 from deid_platform.surrogates.pools import cities
 
@@ -105,10 +105,10 @@ def place_for(deck: Deck, city: str | None, state: str | None, avoid: Container[
 
 def area_for(deck: Deck, area: str) -> str | None:
     """The area code that stands in for one: of the state that stands in for its own; None where that is not known."""
-    states = {place.state for place in us_places() if place.area == area}
-    if len(states) != 1:
+    state = _state_of_area().get(area)
+    if state is None:
         return None
-    rows = _places_in(other_state(deck, states.pop()))
+    rows = _places_in(other_state(deck, state))
     return rows[deck.number("area", area) % len(rows)].area
 
 
@@ -183,9 +183,11 @@ def stand_in_street(deck: Deck, draw: Draw, surface: str) -> str | None:
 def _street_name(deck: Deck, surface: str, family: str | None) -> str:
     german = _GERMAN.fullmatch(surface)
     if german is not None:
-        return (deck.draw(surname_pool("de_DE"), "", (), ident=fold_term(german["name"])) or "") + str(german["kind"])
+        return (deck.draw(deck.surname_pool("de_DE"), "", (), ident=fold_term(german["name"])) or "") + str(
+            german["kind"]
+        )
     folded = fold_term(surface).replace(".", "")
-    pool = invented_pool() if family is None else surname_pool(family)
+    pool = invented_pool() if family is None else deck.surname_pool(family)
     name = deck.draw(pool, "", (folded,), ident="street/" + folded) or "Alderbrook"
     return name.upper() if surface.isupper() and len(surface) > 1 else name.lower() if surface.islower() else name
 
@@ -217,8 +219,7 @@ def _country_of(city: str, language: str) -> str | None:
     folded = fold_term(city)
     if folded in _states_of():
         return None
-    listed = (country for country, names in _abroad().items() if folded in map(fold_term, names))
-    return next(listed, None)
+    return _country_of_listed().get(folded)
 
 
 @cache
@@ -230,6 +231,15 @@ def us_places() -> tuple[Place, ...]:
 @cache
 def _places_in(state: str) -> tuple[Place, ...]:
     return tuple(place for place in us_places() if place.state == state)
+
+
+@cache
+def _state_of_area() -> dict[str, str | None]:
+    """The state of each area code; None where its listed cities lie in several."""
+    found: dict[str, set[str]] = {}
+    for place in us_places():
+        found.setdefault(place.area, set()).add(place.state)
+    return {area: states.pop() if len(states) == 1 else None for area, states in found.items()}
 
 
 @cache
@@ -257,6 +267,16 @@ def _state_codes() -> dict[str, str]:
 def _state_pool() -> Pool:
     codes = tuple(sorted({place.state.lower() for place in us_places()}))
     return Pool(Home(Kind.PLACE, "states", "", 0), codes, codes, {code: i for i, code in enumerate(codes)})
+
+
+@cache
+def _country_of_listed() -> dict[str, str]:
+    """The country of each listed city abroad, by its folded name; the first that lists it."""
+    found: dict[str, str] = {}
+    for country, names in _abroad().items():
+        for name in names:
+            found.setdefault(fold_term(name), country)
+    return found
 
 
 @cache

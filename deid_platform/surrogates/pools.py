@@ -17,7 +17,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable
 from enum import StrEnum
-from functools import lru_cache
+from functools import cache, lru_cache
 from importlib import import_module
 from importlib.metadata import version
 from typing import Any
@@ -109,9 +109,13 @@ def cities(country: str) -> tuple[str, ...]:
 
 
 def _pool(locale: str, attributes: Iterable[str], share: Share | None) -> tuple[str, ...]:
-    provider = _provider(_PEOPLE, locale)
-    names = {name for attribute in attributes for name in _names(getattr(provider, attribute))}
+    names = frozenset[str]().union(*(_people(locale, attribute) for attribute in attributes))
     return tuple(sorted(name for name in names if share is None or share_of(name) is share))
+
+
+@cache
+def _people(locale: str, attribute: str) -> frozenset[str]:
+    return frozenset(_names(getattr(_provider(_PEOPLE, locale), attribute)))
 
 
 def _provider(package: str, locale: str) -> Any:

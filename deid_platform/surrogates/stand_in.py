@@ -11,8 +11,8 @@ the note's own patient (names of the family, nicknames, street, city) is ever dr
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import lru_cache
+from collections.abc import Callable, Sequence
+from functools import lru_cache, partial
 
 import regex
 from anyascii import anyascii
@@ -26,14 +26,16 @@ from deid_platform.surrogates.dates import note_shift_days
 from deid_platform.surrogates.household import Household
 from deid_platform.surrogates.identity import Directory, Mention, resolve
 from deid_platform.surrogates.institutions import Institutions, stand_in_institution
-from deid_platform.surrogates.names import Deck, letters
+from deid_platform.surrogates.names import Deck, letters, load_pools
 from deid_platform.surrogates.numbers import Draw, keyed_draw
+from deid_platform.surrogates.pools import Share
 from deid_platform.surrogates.site_names import SiteNames
 from deid_platform.surrogates.written_dates import shift_text
 
 _CACHED_HOUSEHOLDS = 512
 _LONGEST = 200  # code points of an identifier; a longer span is none that could be read
 _WORD = regex.compile(r"\p{L}[\p{L}\p{M}]*(?:['’ʼ]\p{L}+)*")
+_RUN = regex.compile(r"[A-Za-z]+|\d+")
 _JOINT = regex.compile(r"\s*,?\s*")
 _NAMES = frozenset((Label.PATIENT, Label.DOCTOR))
 _IDS = frozenset(
@@ -50,15 +52,19 @@ class Surrogates:
     Args:
         keyring: Signs everything that is drawn.
         topics: Who the people and institutions are, as far as that is known.
+        share: Draws names of people from this share alone: training data must not use up what is measured on.
+            From a third of the names, strangers more often get the same one.
     """
 
-    def __init__(self, keyring: Keyring, topics: Topics | None) -> None:
+    def __init__(self, keyring: Keyring, topics: Topics | None, *, share: Share | None = None) -> None:
+        load_pools(share)
         self._keyring = keyring
         self._topics = topics
+        self._share = share
         self._directory = Directory(topics)
         self._institutions = Institutions(topics)
         site_key = keyring.mac("surrogate", "site")
-        self._site_deck, self._site_draw = Deck(site_key), keyed_draw(site_key)
+        self._site_deck, self._site_draw = Deck(site_key, share), keyed_draw(site_key)
         self._site_names = SiteNames(self._site_deck, self._directory)
         self._institution = lru_cache(maxsize=4096)(self._institution_of)
         self._household = lru_cache(maxsize=_CACHED_HOUSEHOLDS)(self._household_of)
@@ -66,9 +72,9 @@ class Surrogates:
     def __repr__(self) -> str:
         return "<Surrogates>"
 
-    def __reduce__(self) -> tuple[type[Surrogates], tuple[Keyring, Topics | None]]:
+    def __reduce__(self) -> tuple[Callable[..., Surrogates], tuple[Keyring, Topics | None]]:
         # Worker processes get the secret and the topics, and remember for themselves.
-        return Surrogates, (self._keyring, self._topics)
+        return partial(Surrogates, share=self._share), (self._keyring, self._topics)
 
     def replace(self, note: Note, spans: Sequence[Span]) -> list[str | None]:
         """The stand-in of each span.
@@ -113,9 +119,10 @@ class Surrogates:
         return stand_in_institution(self._site_deck, self._site_draw, surface, self._institutions, here)
 
     def _household_of(self, scope: tuple[str, str]) -> Household:
-        family = self._directory.family(scope[1]).people if scope[0] == "patient" else ()
-        rows = self._topics.patients_known_as(scope[1]) if self._topics and scope[0] == "patient" else ()
-        return Household(self._keyring.mac("surrogate", *scope), scope, family, rows)
+        patient_id = scope[1] if scope[0] == "patient" else None
+        rows = self._topics.patients_known_as(patient_id) if self._topics else ()
+        key = self._keyring.mac("surrogate", *scope)
+        return Household(key, lambda: self._directory.family(patient_id).people, rows, self._share)
 
     def _name(self, household: Household, surface: str, mentions: tuple[Mention, ...]) -> str | None:
         """A span's names with every part replaced; what stands between them stays."""
@@ -127,12 +134,11 @@ class Surrogates:
     def _render(self, household: Household, surface: str, mentions: tuple[Mention, ...]) -> str | None:
         pieces: list[str] = []
         kept: list[str] = []
+        names = household.names
         position = 0
         for mention in mentions:
             for part in mention.parts:
-                drawn = (
-                    self._site_names.word(mention, part, household) if mention.site else household.word(mention, part)
-                )
+                drawn = self._site_names.word(mention, part, names) if mention.site else names.word(mention, part)
                 if drawn is None:
                     return None
                 kept.append(surface[position : part.start])
@@ -141,7 +147,7 @@ class Surrogates:
         kept.append(surface[position:])
         pieces.append(kept[-1])
         # Titles and particles stay, but never a word that is a name in this family.
-        if any(letters(word) in household.names for text in kept for word in _WORD.findall(text)):
+        if any(letters(word) in names.known for text in kept for word in _WORD.findall(text)):
             return None
         made = "".join(pieces)
         if made == surface:
@@ -231,11 +237,7 @@ def _email(draw: Draw, household: Household, surface: str) -> str | None:
     local, at, host = surface.rpartition("@")
     if not at or not local.isascii():
         return None
-    words = [
-        household.plain_word(run) or numbers.scrambled(draw, run) for run in regex.findall(r"[A-Za-z]+|\d+", local)
-    ]
-    made = iter(words)
-    changed = regex.sub(r"[A-Za-z]+|\d+", lambda _: next(made), local)
+    changed = _RUN.sub(lambda run: household.names.plain_word(run[0]) or numbers.scrambled(draw, run[0]), local)
     return f"{changed}@{numbers.domain(draw, host)}"
 
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from datetime import date, timedelta
+from functools import lru_cache
 
 from deid_platform.surrogates.date_shapes import (
     GAP,
@@ -75,7 +76,7 @@ def shift_text(
         read, where it is a holiday, or where the calendar ends.
     """
     core = surface.strip()
-    if not core or len(core) > _LONGEST or _NO_DATE.fullmatch(core):
+    if not core or len(core) > _LONGEST:
         return None
     try:
         moved = _moved(core, timedelta(days=days), language.casefold(), note_date, habits_of(tuple(beside)))
@@ -84,11 +85,15 @@ def shift_text(
     return None if moved is None else surface.replace(core, moved, 1)
 
 
+@lru_cache(maxsize=1024)
 def _moved(core: str, by: timedelta, language: str, near: date | None, habits: Habits) -> str | None:
-    if _DECADE.fullmatch(core):
-        return core
-    if _WEEKDAY_ALONE.fullmatch(core):
-        return core if by.days % 7 == 0 else None
+    if any(map(str.isalpha, core)):
+        if _NO_DATE.fullmatch(core):
+            return None
+        if _DECADE.fullmatch(core):
+            return core
+        if _WEEKDAY_ALONE.fullmatch(core):
+            return core if by.days % 7 == 0 else None
     found = read_date(core, language, near)
     if found is not None:
         return rewritten(found, found.day + by, language, habits) if _may_move(found.match, by) else None

@@ -46,6 +46,22 @@ HITS = [
     ("Tait Quarmby", [("Tait Quarmby", "PATIENT")]),
     ("Cruz, Jose", [("Cruz, Jose", "PATIENT")]),
     ("José Cruz", [("José Cruz", "PATIENT")]),
+    # a colleague's surname that is a word, where colleagues are named
+    ("Asked by Brown re the wound", [("Brown", "DOCTOR")]),
+    ("Brown paged at noon", [("Brown", "DOCTOR")]),
+    ("PCP Brown aware", [("Brown", "DOCTOR")]),
+    ("discussed w/ dr brown", [("brown", "DOCTOR")]),
+    ("D/w M. Brown", [("M. Brown", "DOCTOR")]),
+    ("Report to Sylvia, bed 11", [("Sylvia", "DOCTOR")]),
+    ("Sylvia from nursing called", [("Sylvia", "DOCTOR")]),
+    ("as above.\n- Sylvia\n", [("Sylvia", "DOCTOR")]),
+    ("@SylviaNdu please advise", [("SylviaNdu", "DOCTOR")]),
+    (
+        "Vee Reddy-De, MD; Reddy-De, Vee; V. Reddy-De",
+        [("Vee Reddy-De", "DOCTOR"), ("Reddy-De, Vee", "DOCTOR"), ("V. Reddy-De", "DOCTOR")],
+    ),
+    ("Dictated by: Sylvia Ndu\nD: 08/05  T: 8/7", [("Sylvia Ndu", "DOCTOR")]),
+    ("Sylvia Ndu, M.D.", [("Sylvia Ndu", "DOCTOR")]),
     # clinics: shortened, written out, with their generic part dropped
     ("WESTBROOK FAMILY MED MEBANE", [("WESTBROOK FAMILY MED MEBANE", "HOSPITAL")]),
     ("the Westbrook office", [("Westbrook", "HOSPITAL")]),
@@ -75,6 +91,7 @@ NEAR_MISSES = [
     "Family Medicine, Cancer Center and the Main Hospital",
     "Mr. Carter will return",
     "40 mg, 40 Cross",
+    "Brown sputum; X. Brown stool; by brown bag; dr may see",
     "5550177",  # seven digits without a separator
 ]
 
@@ -84,7 +101,11 @@ def find_terms(topics: Topics) -> Callable[[str], Found]:
     """What the gazetteer finds, of topics with a few more people and places."""
     more = Topics.of(
         [],
-        [Provider("D8", "Chidi", "Okonkwo", phone="617-555-0142"), Provider("D9", "Coli", "Coli")],
+        [
+            Provider("D8", "Chidi", "Okonkwo", phone="617-555-0142"),
+            Provider("D9", "Coli", "Coli"),
+            Provider("D10", "Vee", "Reddy-De"),
+        ],
         [
             Facility("F8", "St. Alder's Hospital"),
             Facility("F9", "Coombe & Lark Pediatrics"),

@@ -42,6 +42,18 @@ abita in [[Via Roma 12|STREET]], [[20121|ZIP]] [[Milano|CITY]]
 [[Calle Mayor 14|STREET]], [[28013|ZIP]] [[Madrid|CITY]]
 [[12 rue de Rivoli|STREET]], [[75004|ZIP]] [[Paris|CITY]]
 [[Lindenstraße 5|STREET]], [[80331|ZIP]] [[München|CITY]]
+mailing address [[3241 Quarry Avenue|STREET]], [[Marietta|CITY]] [[45750|ZIP]]. Her son
+Address | [[4849 Ninth Ave|STREET]] | [[Athens|CITY]] | [[OH|STATE]] | [[45701|ZIP]]
+Address: [[1385 Prairie Avenue|STREET]]; [[Youngstown|CITY]]; [[OH|STATE]]; [[44503|ZIP]].
+[[5141 Ravine Pl|STREET]]; [[Dayton|CITY]]. Oxygen
+lives off [[Osprey Street|STREET]], [[Toledo|CITY]].
+EMS: [[686 NUTMEG DRIVE, APT. 46|STREET]] [[GROVE CITY|CITY]].
+[[6848 COVERED BRIDGE LANE|STREET]] [[NEWARK|CITY]].
+lives near [[Ravine Avenue|STREET]] & [[Woodland Drive|STREET]].
+near [[Ravine Avenue|STREET]] and [[Woodland Drive|STREET]]
+House number [[860, Briarcliff Blvd|STREET]]
+walks to the bus stop on [[Main Drive|STREET]]
+Home visit at [[6970 orchard st apt. 9|STREET]] today
 5 feet down the road
 2 stitches in place
 at 11:20 PM Dr. called
@@ -74,6 +86,56 @@ born in [[Houston|CITY]], [[Texas|STATE]]
 lives out past [[Birch Point Marina|LOCATION-OTHER]]
 found near [[Larkin Mobile Home Park|LOCATION-OTHER]]
 from [[Lucas County|LOCATION-OTHER]]
+[[CHILLICOTHE|CITY]], [[OHIO|STATE]]. His mother
+City: [[Springfield|CITY]]  State: [[OH|STATE]]  Zip: [[45503|ZIP]]
+a 51-year-old man, [[Two Harbors|CITY]]
+lives in [[Lima|CITY]] with her husband
+lives in [[North Bend|CITY]]
+has family in [[Huntington|CITY]] and [[Grove City|CITY]].
+[[Stride Ahead Rehabilitation|HOSPITAL]] ([[Athens|CITY]]). Prior
+[[Mercy Hospital|HOSPITAL]] in [[Round Top|CITY]].
+[[Harlow Hospital - Fairview|HOSPITAL]] in [[Windsor|CITY]].
+[[Cobalt Drugs|ORGANIZATION]] in [[Findlay|CITY]].
+[[Hamilton|CITY]] resident. Lives alone
+lives in [[Sodus|CITY]], [[MI|STATE]]. No pets
+lives in [[Saint Louis|CITY]], [[MI|STATE]].
+lives in [[Baltimore|CITY]], [[MD|STATE]].
+[[Gordon|CITY]], [[TX|STATE]].
+[[Toledo|CITY]], [[OH|STATE]]
+Provider: [[Arlo Norman|DOCTOR]], MD
+Signed by: [[Leach, Norman|DOCTOR]], MD
+lives out past [[Halfmoon Lake|LOCATION-OTHER]]
+drove in from [[Cutler Reservoir|LOCATION-OTHER]]
+near [[Pike's Landing|LOCATION-OTHER]]
+stays at [[Camp Tamarack|LOCATION-OTHER]]
+near the [[Hollins Ferry exit|LOCATION-OTHER]]
+[[Lowell|CITY]], [[Mass.|STATE]] He
+from [[Albany|CITY]], [[N.Y.|STATE]] by bus
+lives in [[dayton|CITY]], [[oh|STATE]]
+mail goes to [[dayton|CITY]], [[oh|STATE]] [[45402|ZIP]]
+12 tablets, in 10000 units
+[[Portland|CITY]] ([[ME|STATE]])
+[[DAYTON|CITY]] [[OH|STATE]]
+City=[[Cranbury|CITY]], State=[[ME|STATE]], ZIP=[[04401|ZIP]]
+[[12 Oak St|STREET]] / [[Cranbury|CITY]] / [[ME|STATE]] / [[04401|ZIP]]
+zip+4: [[04401-2211|ZIP]]
+lives at [[12 Elm|STREET]]
+[[W1234 State Hwy 29|STREET]]
+emigrated from [[Chad|COUNTRY]]
+stationed in [[Korea|COUNTRY]]
+[[Cincinnati|CITY]]-born
+First-born
+SNF: [[MEADOWBROOK SENIOR LIVING|HOSPITAL]], [[CINCINNATI|CITY]].
+near [[Old Tannery Flats|LOCATION-OTHER]]
+Abdomen: soft. Mass. None
+lives in assisted living
+lives in Section 8 housing
+surgery resident, who saw her
+LIMA to LAD
+Bridge to transplant
+Lake Louise criteria
+Rocky Mountain spotted fever
+Ommaya Reservoir
 Indiana pouch
 Minnesota tube
 Philadelphia chromosome
@@ -103,6 +165,47 @@ seen at [[Bluffton Therapy & Wellness|HOSPITAL]]
 [[Children's Hospital of Wichita|HOSPITAL]]
 transferred to [[Ochsner|HOSPITAL]]
 [[Ospedale Niguarda|HOSPITAL]]
+[[Kindred Rx|ORGANIZATION]] called
+[[Hartsell Joint Institute|HOSPITAL]]
+films from [[Shoreline Infectious Disease|HOSPITAL]]
+[[ELLERY VASCULAR & HEART GROUP|HOSPITAL]]
+SNF: [[AMBER LANTERN HOME CARE|HOSPITAL]], [[ATHENS|CITY]].
+lives at [[The Gables at Orchard Hill|HOSPITAL]] since then
+SNF: [[THE GABLES AT ORCHARD HILL|HOSPITAL]], [[LORAIN|CITY]].
+[[J Paul Jones Hospital|HOSPITAL]]
+[[D W McMillan Memorial Hospital|HOSPITAL]]
+[[Sharp Coronado Hospital and Healthcare Ctr|HOSPITAL]] called
+[[Summit Healthcare Regional Medical Center|HOSPITAL]] called
+[[Wakemed, Raleigh Campus|HOSPITAL]]
+at [[University College Hospital|HOSPITAL]]
+seen at [[Brightwater|HOSPITAL]]. Then home
+at [[copper hills regional hospital|HOSPITAL]] for a week
+[[wabash bend urgent care|HOSPITAL]] sent no report
+Transfer: [[TWIN FORKS SURGERY CENTER|HOSPITAL]] -> [[BRRMC|HOSPITAL]]
+[[BRRMC|HOSPITAL]] | DISCHARGE |
+unit 5E, [[BRRMC|HOSPITAL]]. Deep
+labs drawn at [[BRFMDAY|HOSPITAL]] today
+[[Cranford Gen Hosp|HOSPITAL]]
+admitted to [[Cranford Memorial|HOSPITAL]] last week
+discharged to [[Larkspur|HOSPITAL]] SNF
+[[cloverdale family practice|HOSPITAL]] sent no report
+[[elmhurst pulmonary associates|HOSPITAL]] sent no report
+to General Surgery
+at a support group
+outside cardiology group
+seen at OSH
+transferred to MICU
+seen at Baseline
+films from MRI
+drawn at bedside
+an outside hospital
+a provincial hospital
+the local pharmacy
+at the surgery center
+HOME HEALTH
+RESUME HOME HEALTH
+Arrange Home Care
+Interventional Radiology and Neurology Departments
 Emergency Department
 Primary Care
 the Radiology Department
@@ -133,6 +236,29 @@ transferred with [[Google|ORGANIZATION]].
 attends [[Quarmby Elementary School|ORGANIZATION]]
 a student at [[University of Toledo|ORGANIZATION]]
 insured by [[Pellworth Insurance|ORGANIZATION]]
+E-prescribed: [[Main Street Drug|ORGANIZATION]], today
+[[RX EXPRESS|ORGANIZATION]] called
+pharm: [[tri-county drug|ORGANIZATION]].
+usually fills at [[Dunn & Avery Apothecary|ORGANIZATION]]
+drives a truck for [[Westering Paper|ORGANIZATION]].
+transferred here with [[Inkwell Books|ORGANIZATION]].
+attends [[School House Baptist Church|ORGANIZATION]]
+retired from [[Orchard State College|ORGANIZATION]].
+letter faxed to [[Amity Public Library|ORGANIZATION]]
+form faxed to [[Wexler Railcar|ORGANIZATION]].
+member of [[Grace Lutheran Church|ORGANIZATION]]
+goes to [[Harmon High|ORGANIZATION]]
+night shift at [[Tolland Ironworks|ORGANIZATION]]
+Employer: [[Tolland Ironworks|ORGANIZATION]]
+hurt lifting pallets at [[Inkwell Books|ORGANIZATION]]
+dialysis at [[DaVita|ORGANIZATION]]
+enrolled in the GUSTO trial
+goes to Physical Therapy
+attends Physical Therapy
+Recreational Street Drugs: none
+Maverick RX 2.75mm
+a local drug store
+Pharmacy: none
 NO KNOWN DRUG ALLERGIES
 Recreational Drugs: none
 Urine Drugs: negative

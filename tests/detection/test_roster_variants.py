@@ -43,6 +43,8 @@ PATIENTS = {
     "colan": Patient("18", "Ana", None, "Colan"),
     "hope": Patient("19", "Hope", "Joy", "Price"),
     "chase": Patient("20", "Mark", None, "Chase"),
+    "de": Patient("21", "Tarak", None, "De"),
+    "barlow": Patient("22", "Pia", None, "Barlow", relatives="Eileen Diaz"),
 }
 
 
@@ -73,6 +75,15 @@ NICKNAMES = [
     ("cruz", "[MJ] is here"),
 ]
 INITIALS = [
+    # initials that every clinic uses, charted as a person's
+    ("barlow", "18:22 [PB] up to void, 238 mL"),
+    ("barlow", "[PB] and family agree; ([PB]) no events; Pt [PB] doing well"),
+    ("barlow", "[P.B.] was seen and examined"),
+    ("barlow", "PB level 3, PB was normal, PB/12"),
+    ("barlow", "[BARLOW^PIA] and [EileenDiaz] have proxy access"),
+    ("de", "[DE T]  4271680"),
+    ("de", "de novo"),
+    ("de", "seen by Ely Day, PA-T.  [DE, TARAK] was discharged"),
     ("smith", "[R.S.] denies pain"),
     ("smith", "[R. S.] is 72"),
     ("smith", "[RS] reports pain"),

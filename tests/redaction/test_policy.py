@@ -10,7 +10,16 @@ import pytest
 from deid_platform.errors import Code, DeidError
 from deid_platform.labels import HIPAA_IDENTIFIER, Label
 from deid_platform.redaction.pages import policies_markdown
-from deid_platform.redaction.policy import Action, NoteDateRule, Policy, load_policy, parse_policy, policy_names
+from deid_platform.redaction.policy import (
+    DIRECT_IDENTIFIERS,
+    Action,
+    DateClass,
+    NoteDateRule,
+    Policy,
+    load_policy,
+    parse_policy,
+    policy_names,
+)
 
 LEGAL_BASIS = {
     "safe_harbor": "164.514(b)(2)",
@@ -58,7 +67,7 @@ def test_patient_only_leaves_providers_clinics_and_ages_and_of_a_birth_its_year(
     assert policy.labels[Label.DATE] is Action.BIRTH_YEAR
     patients_own = {Label.PATIENT, Label.STREET, Label.PHONE, Label.SSN, Label.MEDICALRECORD, Label.HEALTHPLAN}
     assert all(policy.labels[label] is Action.TAG for label in patients_own)
-    assert not policy.limited
+    assert policy.limited, "days of care and ages over 89 stay"
 
 
 def test_a_limited_data_set_keeps_dates_ages_town_state_and_zip_and_no_direct_identifier():
@@ -68,7 +77,7 @@ def test_a_limited_data_set_keeps_dates_ages_town_state_and_zip_and_no_direct_id
     assert all(policy.labels[label] is Action.TAG for label in set(Label) - kept(policy))
     assert policy.limited
     assert policy.note_date is NoteDateRule.KEEP
-    assert [name for name in policy_names() if load_policy(name).limited] == ["limited_dataset"]
+    assert [name for name in policy_names() if load_policy(name).limited] == ["limited_dataset", "patient_only"]
 
 
 def test_gdpr_it_removes_ages_and_dates_whole_and_says_that_the_rest_is_personal_data_still():
@@ -224,3 +233,54 @@ def test_the_page_in_docs_is_the_generated_one():
     assert page.read_text(encoding="utf-8") == policies_markdown(), (
         "regenerate: python -c 'from deid_platform.redaction.pages import *; print(policies_markdown(), end=\"\")'"
     )
+
+
+@pytest.mark.parametrize("label", DIRECT_IDENTIFIERS)
+def test_a_policy_that_keeps_a_direct_identifier_is_refused(label: Label):
+    with pytest.raises(DeidError) as caught:
+        parse_policy(changed(f"  {label}: tag\n", f"  {label}: keep\n"))
+    assert (caught.value.code, caught.value.ref) == (Code.POLICY_INVALID, f"labels.{label} is a direct identifier")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "limited"),
+    [
+        ("  STREET: tag\n", "  STREET: keep\n", True),
+        ("  CITY: tag\n", "  CITY: keep\n", True),
+        ("  ZIP: zip3\n", "  ZIP: keep\n", True),
+        ("  AGE: age90\n", "  AGE: keep\n", True),
+        ("  DATE: year\n", "  DATE: birth_year\n", True),
+        ("  AGE: age90\n", "  AGE: tag\n", False),
+        ("  STATE: keep\n", "  STATE: tag\n", False),
+        ("  DATE: year\n", "  DATE: tag\n", False),
+    ],
+)
+def test_a_policy_that_keeps_days_of_care_addresses_or_ages_over_89_is_limited(old: str, new: str, limited: bool):
+    assert parse_policy(changed(old, new)).limited is limited
+
+
+@pytest.mark.parametrize(
+    ("action", "rule", "dates"),
+    [
+        ("tag", "shift", DateClass.SHIFT),
+        ("tag", "year", DateClass.YEAR),
+        ("tag", "drop", DateClass.NONE),
+        ("year", "drop", DateClass.YEAR),
+        ("birth_year", "year", DateClass.TRUE),
+        ("keep", "keep", DateClass.TRUE),
+        ("surrogate", "drop", DateClass.SHIFT),
+    ],
+)
+def test_the_class_of_dates_is_the_one_that_tells_the_most(action: str, rule: str, dates: DateClass):
+    source = changed("  DATE: year\n", f"  DATE: {action}\n").replace(b"note_date: year", f"note_date: {rule}".encode())
+    assert parse_policy(source).dates is dates
+
+
+def test_a_file_may_not_bear_the_name_of_a_shipped_policy_unless_it_is_that_policy(tmp_path: Path):
+    path = tmp_path / "own.yaml"
+    path.write_bytes(changed("  DOCTOR: keep\n", "  DOCTOR: tag\n"))
+    with pytest.raises(DeidError) as caught:
+        load_policy(path)
+    assert (caught.value.code, caught.value.ref) == (Code.POLICY_INVALID, "name is that of a shipped policy")
+    path.write_text(SAFE_HARBOR, encoding="utf-8")
+    assert load_policy(path).digest == load_policy("safe_harbor").digest

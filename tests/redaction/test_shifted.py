@@ -14,7 +14,7 @@ from deid_platform.keys import Keyring
 from deid_platform.labels import Label
 from deid_platform.notes import Note, Patient, Span, Topics
 from deid_platform.redaction.lone_years import lone_years
-from deid_platform.redaction.policy import load_policy
+from deid_platform.redaction.policy import NoteDateRule, load_policy
 from deid_platform.redaction.redact import Redaction, redact
 from deid_platform.redaction.structured import released_date
 from deid_platform.surrogates.dates import note_shift_days
@@ -114,7 +114,19 @@ def test_years_alone_move_with_the_dates_around_them():
         ("in 2015, 2016, and 2017", ["2015", "2016", "2017"]),
         ("class of 1947, nel 2011, seit 2012", ["1947", "2011", "2012"]),
         ("in 2015", ["2015"]),
+        ("CABG 2015. Stent 2016, AICD-2017; DM2 2014", ["2015", "2016", "2017", "2014"]),
+        ("smoked 1970-2005, dx'd 2011, quit 2005", ["1970", "2005", "2011", "2005"]),
+        ("FY2019, FY19, '18 admission, 2018/19 season", ["2019", "19", "18", "2018/19"]),
+        # What tells when in the year goes with it; a fall is none.
+        ("Q3 2018, 2018 Q3, summer of 2018, s/p fall 2015", ["Q3 2018", "2018 Q3", "summer of 2018", "2015"]),
+        ("PSA 2012: 4.5, echo 2015, CA 19-9", ["2012", "2015"]),
+        ("PSA 2012 4.5", ["2012"]),
         # A dose, a time of day, a result, a number, a decade, a date.
+        ("1500-2000 mL, 2000-calorie diet, up to 2000 cc, > 2000, $2000", []),
+        ("ANC of 2015, hCG level was 1950, urine output: 2000, room 2015, ext. 1998", []),
+        ("up from 1200 to 2000; 34 2015 12; given at 2015; delivered at 1900", []),
+        ("555-2015, c.2015G>A, X2015, 12.2015, 2015A, 5'10, the '80s, '12 hours", []),
+        ("2019 03 14, CT_2019_03_14.pdf, 03_14_2019", []),  # whole dates, of which the leak check tells
         ("in 2000 mL, 2000 mg of 2000 cells", []),
         ("at 2015 hours, BP 2015/80, in 20156", []),
         ("WBC 1950, in 2089, in the 1990s", []),
@@ -128,6 +140,23 @@ def test_a_year_is_one_where_the_words_around_make_it_one(text: str, years: list
 def test_a_year_within_a_date_that_was_found_is_no_year_alone():
     text = "in March 2019 and in 2016"
     assert [text[s.start : s.end] for s in lone_years(text, [Span(3, 13, Label.DATE)])] == ["2016"]
+
+
+def test_a_year_behind_a_date_that_became_a_tag_moves_too():
+    far = next(f"p{i}" for i in range(500) if note_shift_days(KEYRING, TOPICS, Note("n", "", f"p{i}")) > 300)
+    assert shifted("{DATE|Thanksgiving} 2018, room {DATE|Diwali} (2018)", patient_id=far).text == (
+        "[DATE] 2019, room [DATE] (2019)"
+    )
+
+
+def test_where_dates_become_tags_years_alone_do_too_and_where_the_year_stays_they_stay():
+    text = "CABG 2015, in 2016; 2000 mg; {DATE|3/4/2019}"
+    plain, spans = marked(text)
+    note = Note("n1", plain, note_date=WRITTEN)
+    assert redact(note, spans, load_policy("gdpr_it")).text == "CABG [DATE], in [DATE]; 2000 mg; [DATE]"
+    assert redact(note, spans, load_policy("safe_harbor")).text == "CABG 2015, in 2016; 2000 mg; [DATE 2019]"
+    shifting = replace(load_policy("gdpr_it"), note_date=NoteDateRule.SHIFT)
+    assert "2015" not in redact(note, spans, shifting).text
 
 
 def test_stand_ins_without_a_key_are_refused():

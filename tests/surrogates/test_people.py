@@ -83,6 +83,17 @@ def test_a_family_shares_its_surname_and_nobody_his_given_name():
     assert both == f"{given[0]} and {given[1]} {SURNAME}"
 
 
+def test_somebody_whose_two_names_are_one_word_gets_two():
+    surrogates = Surrogates(KEYRING, Topics.of([Patient("p9", "Martin", None, "Martin", sex="M")]))
+    plain, comma, initial = people(
+        "Martin Martin", "Martin, Martin", "M. Martin", patient_id="p9", surrogates=surrogates
+    )
+    given, surname = plain.split()
+    assert given != surname
+    assert comma == f"{surname}, {given}"
+    assert initial == f"{given[0]}. {surname}"
+
+
 def test_particles_stay_and_the_name_within_is_one_person_with_them_or_without():
     full, surname, together, capitals = people("Anna de la Cruz", "de la Cruz", "DeLaCruz", "DE LA CRUZ, ANNA")
     given, name = full.split(" de la ")

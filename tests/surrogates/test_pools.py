@@ -1,8 +1,12 @@
 """Pools of names: many locales, both sexes, three shares that have no name in common."""
 
+import pickle
+
 import pytest
 
 from deid_platform.surrogates.pools import Share, cities, given_names, locales, share_of, surnames
+from deid_platform.surrogates.stand_in import Surrogates
+from tests.surrogates.surrogate_scene import KEYRING, TOPICS, replaced
 
 
 def test_at_least_ten_locales_have_names_of_both_sexes():
@@ -46,3 +50,17 @@ def test_a_sex_is_read_as_topics_write_it(sex: str, same_as: str | None):
 def test_countries_have_towns_where_they_are_listed():
     assert "Roma" in cities("IT")
     assert cities("XX") == ()
+
+
+@pytest.mark.parametrize("share", Share)
+def test_stand_ins_can_be_drawn_from_one_share_alone(share: Share):
+    surrogates = pickle.loads(pickle.dumps(Surrogates(KEYRING, TOPICS, share=share)))
+    source = (
+        "{PATIENT|John Michael Smith}, wife {PATIENT|Mary}, friend {PATIENT|Zora Quill}, {PATIENT|Johnny Smith}, "
+        "{PATIENT|Jack}, {PATIENT|Giulia Ferrari}; "
+        "{DOCTOR|Ann Zeller}, {DOCTOR|Dr. Marchetti}, {DOCTOR|Oskar Vantongeren}"
+    )
+    made = replaced(source, surrogates)
+    drawn = [word for text in made for word in text.removeprefix("Dr. ").split()]
+    assert len(drawn) == 16
+    assert {share_of(word) for word in drawn} == {share}

@@ -50,7 +50,7 @@ class Cast:
             locale = self.rng.choice(LOCALES)
             given, surname = self.rng.choice(given_names(locale, None)), self.rng.choice(surnames(locale))
             words = {letters(given), letters(surname), *nicknames(letters(given))}
-            plain = given.isalpha() and surname.isalpha() and min(len(given), len(surname)) > 2
+            plain = given.isalpha() and surname.isalpha() and min(len(given), len(surname)) > 2 and given != surname
             if plain and not words & used and letters(given)[0] not in not_with and letters(surname) not in PARTICLES:
                 used |= words
                 return given, surname

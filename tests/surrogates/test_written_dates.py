@@ -169,6 +169,11 @@ def test_what_one_date_does_not_show_of_the_writers_habits_the_others_do(
     assert shift_text(text, -70, note_date=WRITTEN, beside=beside) == moved
 
 
+@pytest.mark.parametrize(("text", "weeks", "moved"), [("2/32", -20, None), ("11/99", 20, None), ("2/33", -20, "9/32")])
+def test_a_month_of_a_year_that_would_be_read_as_a_day_has_no_shifted_form(text: str, weeks: int, moved: str | None):
+    assert shift_text(text, 7 * weeks, note_date=WRITTEN) == moved
+
+
 def test_no_spelling_stays_only_where_the_month_does():
     assert shift_text("Sept 5, 2019", 7) == "Sep 12, 2019" == shift_text("Oct 3, 2019", -21)
 

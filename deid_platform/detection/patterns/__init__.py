@@ -19,6 +19,7 @@ from deid_platform.detection.patterns.structure import structure_names
 from deid_platform.detection.patterns.templates import CAPACITY, TemplateCounts, Verdicts, paragraphs
 from deid_platform.detection.patterns.vocabulary import vocabulary_names
 from deid_platform.detection.reading import Reading
+from deid_platform.detection.staff import initials_of, staff_initials
 from deid_platform.notes import Span
 
 __all__ = ["Patterns"]
@@ -67,6 +68,7 @@ class Patterns:
             for span in _moved(verdicts[digest] or (), start)
         ]
         spans.extend(repeated_names(text, spans))
+        spans.extend(staff_initials(text, initials_of(text, spans), "patterns:staff-initials"))
         return spans
 
     def _count(self, places: Sequence[tuple[int, int]], new: Sequence[tuple[int, int]], seconds: float) -> None:

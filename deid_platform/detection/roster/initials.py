@@ -24,6 +24,19 @@ _CHARTED = regex.compile(
     r"seen|given|stable|counsell?ed|educated|instructed|transferred|discharged|medicated|turned|fed|bathed|voided)",
     regex.IGNORECASE,
 )
+# What is charted of nobody but a person: enough even for letters that every clinic uses.
+_SURELY_CHARTED = regex.compile(
+    r"\)?[ \t]+(?:up[ \t]+(?:to[ \t]+(?:the[ \t]+)?(?:void|chair|bathroom|bedside|commode)|ad[ \t]+lib)|"
+    r"and[ \t]+family|and[ \t]+(?:his|her|their)[ \t]|no[ \t]+events|doing[ \t]+(?:well|better|fine)|resting|asleep|"
+    r"was[ \t]+(?:informed|counsell?ed|seen[ \t]+(?:with[ \t]+(?:his|her|their)|and[ \t]+examined)))\b",
+    regex.IGNORECASE,
+)
+# With full stops they are a clinic's own: "p.o.", "b.i.d.", "M.D."
+_DOTTED_TERMS = frozenset((
+    "ac", "am", "bm", "bid", "cc", "ct", "do", "dc", "ed", "er", "ga", "gi", "gu", "hs", "id", "im", "ir", "iv", "md",
+    "mr", "np", "ob", "od", "oob", "or", "os", "ot", "ou", "pa", "pc", "pm", "po", "pr", "prn", "pt", "qd", "qid",
+    "rn", "sc", "sl", "sq", "tid", "us", "va",
+))  # fmt: skip
 _NEVER_BY_VERB = frozenset({"pt", "pts"})
 
 
@@ -41,7 +54,11 @@ def stand_as_initials(words: Words, start: int, end: int) -> bool:
         last += 1
     if titled(text, first) or speaks(text, last):
         return letters not in _NEVER_BY_VERB or titled(text, first)
-    if clinical or letters in _NEVER_BY_VERB:
+    if letters in _NEVER_BY_VERB:
+        return False
+    if _SURELY_CHARTED.match(text, last) or (dotted and letters not in _DOTTED_TERMS):
+        return True
+    if clinical:
         return False
     if dotted or len(letters) > 2:
         return dotted or not in_capitals(text, first, last)

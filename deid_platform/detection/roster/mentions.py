@@ -21,7 +21,7 @@ from deid_platform.detection.roster.variants import How
 from deid_platform.detection.words import Words, ordinary_words
 
 _BEFORE_INITIAL = regex.compile(r"[ \t]*,?[ \t]*")
-_AFTER_INITIAL = regex.compile(r"\.?[ \t\-]*(?:\r?\n[ \t]*)?")
+_AFTER_INITIAL = regex.compile(r"[ \t\-]*(?:\r?\n[ \t]*)?|\.[ \t]?\-?(?:\r?\n[ \t]*)?")
 # The dash at the end of a line within one word.
 _HYPHENATED = regex.compile(r"[ \t]*[-‐\u00ad][ \t]*\r?\n[ \t]*|[-‐][ \t]+")
 _ABBREVIATION = 3

@@ -76,6 +76,7 @@ class Variants:
         for row in rows:
             for given, surname in _relatives(row.relatives):
                 variants._add_names(given, surname)
+                variants._add_joined("".join(name_words(given)), "".join(name_words(surname)))
         for row in rows:
             variants._add_address(row)
         for row in rows:
@@ -110,17 +111,21 @@ class Variants:
                 self._add_nickname(line_of(nickname))
         for word in (*given, *inner, *family):
             self._add_fragments(word)
-        main = tuple(word for word in family if word not in PARTICLES)
+        main = tuple(word for word in family if word not in PARTICLES) or family[-1:]
         wholes = {"".join(family), *main}
         if not given or not main:
             return
         for whole in wholes:
             for name in {"".join(given), given[0]}:
-                if len(name) + len(whole) > 6:
-                    self._add(name + whole, Label.PATIENT, How.SURE)
-                    self._add(whole + name, Label.PATIENT, How.SURE)
+                self._add_joined(name, whole)
             self._add_handles(given[0][0], inner[0][0] if inner else "", whole)
         self._add_initials(given, inner, (family[0], *main))
+
+    def _add_joined(self, name: str, whole: str) -> None:
+        """A given name and a surname that have run together."""
+        if name and whole and len(name) + len(whole) > 6:
+            self._add(name + whole, Label.PATIENT, How.SURE)
+            self._add(whole + name, Label.PATIENT, How.SURE)
 
     def _add_handles(self, first: str, middle: str, whole: str) -> None:
         for handle in (first + whole, whole + first, first + middle + whole, whole + first + middle):

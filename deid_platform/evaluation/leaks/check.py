@@ -16,14 +16,16 @@ from itertools import zip_longest
 from deid_platform.evaluation.leaks.births import birth_date_left, tells_day_and_month
 from deid_platform.evaluation.leaks.columns import OLDEST_SHOWN_AGE, Released, columns_left
 from deid_platform.evaluation.leaks.institution import Institution
+from deid_platform.evaluation.leaks.kin import Kin
 from deid_platform.evaluation.leaks.kinds import Leak, LeakKind, kept_kinds
 from deid_platform.evaluation.leaks.reading import GAP, NAME_GAP, Reading, fold, line_of, readings, tokens_of
 from deid_platform.evaluation.leaks.roster import LONG_NUMBER, roster_residue, source_id_left
 from deid_platform.evaluation.leaks.shapes import shapes_left
+from deid_platform.evaluation.leaks.shifts import dates_left, year_left
 from deid_platform.evaluation.leaks.strangers import Phrases, Strangers
 from deid_platform.labels import Label
 from deid_platform.notes import Note, Patient, Span, Topics
-from deid_platform.redaction.policy import Action, Policy
+from deid_platform.redaction.policy import Action, DateClass, Policy
 
 # What a coarsened value may look like inside a tag: a year, a decade, two years, three digits of a ZIP code.
 _VALUE = r"(?:\d{4}s?|\d{4}-\d{4}|\d{3})"
@@ -37,6 +39,7 @@ class LeakCheck:
     Attributes:
         policy: What may remain.
         strangers: Everybody in the topics.
+        kin: Relatives and mothers of patients.
         institution: Its own names, where stand-ins take their place.
         reported: What was reported as leaked.
         reported_numbers: The same, by its digits.
@@ -46,6 +49,7 @@ class LeakCheck:
 
     policy: Policy
     strangers: Strangers
+    kin: Kin
     institution: Institution
     reported: Phrases
     reported_numbers: frozenset[str]
@@ -65,13 +69,15 @@ class LeakCheck:
             reported: Strings that were reported as leaked; they leak in every note.
         """
         tag = _tag_of(policy)
+        spare = policy.labels[Label.DOCTOR] is Action.KEEP
         # A reader may have marked a tag with the name beside it.
         reported = tuple(piece for text in reported for piece in tag.sub("\n", text).split("\n"))
         lines = (tokens_of(fold(text)) for text in reported)
         numbers = ("".join(c for c in fold(text) if c.isdigit()).lstrip("0") for text in reported if _is_number(text))
         return cls(
             policy=policy,
-            strangers=Strangers(topics, spare_providers=policy.labels[Label.DOCTOR] is Action.KEEP),
+            strangers=Strangers(topics, spare_providers=spare),
+            kin=Kin(topics, spare_providers=spare),
             institution=Institution(topics, policy),
             reported=Phrases(line_of(tokens) for tokens in lines if tokens),
             reported_numbers=frozenset(number for number in numbers if len(number) >= LONG_NUMBER),
@@ -146,7 +152,14 @@ class LeakCheck:
 
     def _left(self, note: Note, known_as: Sequence[Patient], text: str) -> set[LeakKind]:
         read = readings(text)
-        return {kind for reading in read for kind in shapes_left(reading)} | self._of_people(note, known_as, read)
+        found = {kind for reading in read for kind in shapes_left(reading)} | self._of_people(note, known_as, read)
+        if self.policy.dates is DateClass.SHIFT and any(
+            dates_left(reading, note.note_date, language=note.language) for reading in read
+        ):
+            found.add(LeakKind.DATE_SHAPE)
+        if self.policy.hides_years and any(map(year_left, read)):
+            found.add(LeakKind.LONE_YEAR)
+        return found
 
     def _of_people(
         self, note: Note, known_as: Sequence[Patient], read: Iterable[Reading], *, strangers: bool = True
@@ -161,6 +174,7 @@ class LeakCheck:
                 found.add(LeakKind.REPORTED)
             if strangers:
                 found.update(self.strangers.residue(reading, known_as))
+                found.update(self.kin.residue(reading, known_as))
                 found.update(self.institution.residue(reading))
         return found - self.exempt
 

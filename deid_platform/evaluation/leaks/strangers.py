@@ -26,7 +26,7 @@ from deid_platform.notes import Patient, Provider, Topics
 FEW_BEARERS = 3
 """A full name that more patients bear names none of them."""
 _SHORTEST_FULL_NAME = 6
-_INITIAL = re.compile(r" [^\W\d_](?= )")
+INITIAL = re.compile(r" [^\W\d_](?= )")
 _IDENTIFIER = re.compile(r"[0-9](?<![0-9].)(?:-?[0-9]){4,19}(?![^\W_])")
 _LETTERS_BEFORE = re.compile(r"(?<![^\W_])[a-z]{0,5}-?$")
 _DATE = re.compile(r"\d{1,4}-\d{1,2}-\d{1,4}")
@@ -92,7 +92,7 @@ class Strangers:
             reading: The text.
             own: All rows of the note's own patient, whose identifiers are not sought here.
         """
-        hits = set(self._names.found(_INITIAL.sub("", reading.line)))
+        hits = set(self._names.found(INITIAL.sub("", reading.line)))
         if hits:
             mine = {line for row in own for line in full_names(row)}
             if any(hit not in mine and written_as_names(hit, reading) for hit in hits):

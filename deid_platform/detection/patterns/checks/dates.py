@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 import regex
 
 from deid_platform.detection.patterns.checks.place import Place
+from deid_platform.detection.patterns.vocabulary import Kind, kind_of
 
 _NUMBER = regex.compile(r"\d+")
 _MISREAD = str.maketrans("OoIl|", "00111")
@@ -41,6 +42,16 @@ _APGAR = regex.compile(r"\bapgars?\b[^\d\n]{0,20}$", regex.IGNORECASE)
 _NO_DAY_BEFORE = regex.compile(
     r"\b(?:acuity|vision|va|snellen|ck|cytokeratin|keratin|od|os|ou|score[ds]?|phq-?\d{1,2}|gad-?7|mmse|moca|epds|gds|nihss|kps|epworth|stop-?bang|ess|ipss|braden|barthel|morse|audit|dast|bdi|madrs|readings)\b[^\n]{0,14}$",
     regex.I,
+)
+_GRADES = {"0/5", "1/5", "2/5", "3/5", "4/5", "5/5", "1/4", "2/4", "3/4", "4/4"}
+_DICTATED = regex.compile(r"\b(?:dictated|transcribed|signed)\b", regex.I)
+_NAME_LABEL = regex.compile(
+    r"(?:^|[ \t(])(?i:name|pt|patient|client|subject|re|in[ ]re|last,[ ]first(?:,[ ]middle)?\)?|label[ ]reads|resident)"
+    r"(?:[ \t]*:[ \t]*|[ \t]+)[\"“]?"
+    r"\p{Lu}[\p{L}'’\-]+[,/^]?[ \t]?\p{Lu}?[\p{L}'’.\-]*(?:[ ]\p{Lu}[\p{L}.]*){0,2}[\"”]?$"
+)
+_LAST_NAMES = regex.compile(
+    r"(\p{Lu}[\p{L}'’\-]+)(?:,[ ]?|[/^]|[ ])(\p{Lu}[\p{L}'’\-]+)(?:[ ]\p{Lu}\.?)?[\"”]?(?:[ ]\([MF]\))?$"
 )
 _SHARES = {"1/2", "1/3", "2/3", "1/4", "3/4"}
 _SHARE_CUE = regex.compile(r"\b(?:by|about|around|approximately|in|for|at|dose|given|cut|the)[ ~]{1,2}$", regex.I)
@@ -132,6 +143,25 @@ def month_day(text: str, start: int, end: int) -> Place | None:
     ):
         return None
     return (start, end) if _is_month_day(a, b) or (1 <= a <= 12 and len(surface.rpartition("/")[2]) == 2) else None
+
+
+def dictated_day(text: str, start: int, end: int) -> Place | None:
+    """The day behind "D:" or "T:" below a dictation; grades of strength ("D: 5/5") stand in none."""
+    grade = text[start:end] in _GRADES and _DICTATED.search(text, max(0, start - 120), start) is None
+    return None if grade else month_day(text, start, end)
+
+
+def header_day(text: str, start: int, end: int) -> Place | None:
+    """A month and a day that end a line which a label of a name or a listed person's name begins."""
+    line = max(text.rfind("\n", 0, start), text.rfind("\r", 0, start)) + 1
+    before = text[line:start].strip(" \t")
+    if "^" in before or _NAME_LABEL.search(before):
+        return month_day(text, start, end)
+    words = _LAST_NAMES.search(before)
+    kinds = [kind_of(words[group]) for group in (1, 2)] if words else []
+    medical = Kind.CLINICAL | Kind.ORDINARY
+    person = any(k & Kind.GIVEN for k in kinds) and not any(k & medical and not k & Kind.SURNAME for k in kinds)
+    return month_day(text, start, end) if person and text[start:end] not in _GRADES else None
 
 
 def plain_month_day(text: str, start: int, end: int) -> Place | None:

@@ -1,7 +1,7 @@
-"""Checks of places and institutions: where such a name ends, and whether it names anything of its own.
+"""Checks of places: where a town's, a state's, a street's or a landmark's name ends, and whether it is one.
 
 Belongs here: functions (text, start, end) -> the interval to tag, narrowed if need be, or None. Does not
-belong here: patterns (`../data/*.yaml`) or checks of people (`names.py`).
+belong here: patterns (`../data/*.yaml`) or checks of institutions (`institutions.py`) and people (`names.py`).
 """
 
 from __future__ import annotations
@@ -23,39 +23,25 @@ _STATES = frozenset(
     """.split()  # noqa: SIM905 - a list literal would take forty lines
 )
 _AUSTRALIAN_STATES = frozenset({"NSW", "VIC", "QLD", "ACT", "TAS", "SA", "NT"})
-_NATIONS = frozenset({"american", "national", "european", "international", "world", "royal", "british", "canadian"})
-_SOCIETY = regex.compile(
-    r"\b(?:College|Society|Association|Academy|Institutes?|Organi[sz]ation|Board|Federation|League)\b"
-)
 _CITY_BEFORE = regex.compile(r"(\p{Lu}[\p{L}'’.\-]+(?:[ ]\p{Lu}[\p{L}'’.\-]+){0,2})[ \t]*,[ \t]*$")
 _TITLE_WORDS = regex.compile(r"(?:[ ]\p{Lu}?[\p{L}\-]+){1,4}")
-_FINDING = regex.compile(r"[ \t]*(?::|,[ \t]*(?i:s1|rrr|regular|reg|normal|nl|heart|no|hs|s1s2|hrrr))")
-_SHAPED = regex.compile(r"\b(?i:straight|curved)[ ]$")
-_PAIRED_THING = regex.compile(r"[ ](?:and|or)[ ]\p{Lu}\p{L}+[ ](?:clamps?|forceps|retractors?)\b")
+# What one lives in that is no town.
+_DWELLINGS = frozenset(
+    {
+        *("apartment", "assisted", "condo", "facility", "group", "home", "homeless", "house", "independent", "nursing"),
+        *("public", "rehab", "section", "senior", "shelter", "subsidized", "supervised", "supportive", "trailer"),
+    }
+)
+# Generic words that stand before a name's own ("Main Street Drug").
+SITUATIONS = frozenset({"main", "new", "north", "old", "south", "east", "west"})
+# State codes that are credentials after a name ("Tyler, MD").
+_CREDENTIAL_CODES = frozenset({"MD", "PA", "MA", "MS", "DO"})
+_NAMED_BEFORE = regex.compile(r"(?i:\bby|\bfor|\bdr\.?|:|\)|\||;)[ \t]*$")
+_SURNAME_BEFORE = regex.compile(r"\p{Lu}[\p{L}'’\-]+,[ \t]*$")
+_STANDS_ALONE = regex.compile(
+    r"(?i:[ \t]*(?:[.,;)|\r\n]|$|[ \t]{2}|(?:with|for|and|since|who|but|where|on|as|is|to)\b))"
+)
 _SENTENCE_INSIDE = regex.compile(r"(?<!\b(?i:ave|blvd|pkwy|hwy|apt|ste|bldg|rte|unit))(?<=\p{L}{3})\.[ \t]")
-
-
-def organization(text: str, start: int, end: int) -> Place | None:
-    """An institution's name with at least one word of its own: not "Primary Care" or "Emergency Department"."""
-    tokens, _ = _own_words(text, start, end)
-    stop = _without_tail(text, tokens, end) if tokens else end
-    tokens, own = _own_words(text, start, stop)
-    return (tokens[0].start(), stop) if own and not _learned_society(text, tokens, stop) else None
-
-
-def own_organization(text: str, start: int, end: int) -> Place | None:
-    """As `organization`, where the generic part is everyday clinical prose as well ("Physical Therapy", "Drugs").
-
-    One of its own words must then be no common one, or two of them must read as a place ("Old Mill").
-    """
-    place = organization(text, start, end)
-    if place is None:
-        return None
-    _, own = _own_words(text, *place)
-    words = [w for w in own if w[:1].isalpha()]
-    rare = any(not (stops_a_name(w) or kind_of(w) & Kind.CLINICAL) or w in word_list("cities") for w in words)
-    scenic = _reads_as_place([bare(t) for t in NAME_TOKEN.findall(text, *place)])
-    return place if rare or scenic else None
 
 
 def landmark(text: str, start: int, end: int) -> Place | None:
@@ -64,54 +50,23 @@ def landmark(text: str, start: int, end: int) -> Place | None:
     while tokens and bare(tokens[0][0]) in word_list("title_stopwords"):
         tokens.pop(0)
     words = [bare(t[0]) for t in tokens]
-    own = any(not stops_a_name(w) and not kind_of(w) & Kind.CLINICAL for w in words[:-1])
-    return (tokens[0].start(), end) if own or (len(words) > 2 and _reads_as_place(words[:-1])) else None
+    own = any(
+        (not stops_a_name(w) or t[0].endswith(("'s", "’s"))) and not kind_of(w) & Kind.CLINICAL
+        for w, t in zip(words[:-1], tokens, strict=False)
+    )
+    return (tokens[0].start(), end) if own or (len(words) > 2 and reads_as_place(words[:-1])) else None
 
 
-def hospital_abroad(text: str, start: int, end: int) -> Place | None:
-    """A hospital whose kind stands first, "Ospedale Niguarda": a later word must be no common one."""
+def named_after(text: str, start: int, end: int) -> Place | None:
+    """A place whose kind stands first, "Camp Tamarack": the next word is no common one, and no scale bears the name."""
     later = [bare(t) for t in NAME_TOKEN.findall(text, start, end)[1:]]
-    return (start, end) if any(len(w) > 2 and not stops_a_name(w) for w in later) else None
+    plain = stops_a_name(later[0]) or kind_of(later[0]) & (Kind.CLINICAL | Kind.ORDINARY)
+    return None if plain or names_a_thing(text, end) else (start, end)
 
 
-def _reads_as_place(words: list[str]) -> bool:
+def reads_as_place(words: list[str]) -> bool:
     """Whether a noun of nature or settlement follows another word, as in "Old Mill"."""
     return any(word in word_list("place_nouns") for word in words[1:])
-
-
-def _learned_society(text: str, tokens: list[regex.Match[str]], end: int) -> bool:
-    """Whether the name is a society's whose guidelines notes quote ("American College of Rheumatology")."""
-    return bare(tokens[0][0]) in _NATIONS and _SOCIETY.search(text, tokens[0].start(), end) is not None
-
-
-def _own_words(text: str, start: int, end: int) -> tuple[list[regex.Match[str]], list[str]]:
-    """The words of an institution's name from the first that can begin it, and those that are its own, folded."""
-    tokens = list(NAME_TOKEN.finditer(text, start, end))
-    generic = word_list("generic_institution_words")
-    while tokens and ((word := fold_term(tokens[0][0]).strip(".'-")) in word_list("title_stopwords") or len(word) == 1):
-        tokens.pop(0)
-    if not tokens or fold_term(text[tokens[0].start() : end]) in word_list("generic_phrases"):
-        return tokens, []
-    words = [fold_term(t[0]).removesuffix("'s").strip(".'-") for t in tokens]
-    own = [w for w in words if w not in generic and (w not in word_list("clinical_words") or w in word_list("cities"))]
-    return tokens, own
-
-
-def _without_tail(text: str, tokens: list[regex.Match[str]], end: int) -> int:
-    """Where a facility's name ends: behind its last generic word only a place stands ("Family Medicine Lynford")."""
-    generic = [i for i, t in enumerate(tokens) if bare(t[0]) in word_list("generic_institution_words")]
-    if not generic:
-        return end
-    for position in range(generic[-1] + 1, len(tokens)):
-        kind = kind_of(tokens[position][0])
-        place = bare(tokens[position][0]) in word_list("cities")
-        if not place and (
-            kind & (Kind.ORDINARY | Kind.CLINICAL)
-            or tokens[position][0].isupper() != text[tokens[0].start() : end].isupper()
-        ):
-            before: int = tokens[position - 1].end()
-            return before
-    return end
 
 
 def city(text: str, start: int, end: int) -> Place | None:
@@ -134,7 +89,8 @@ def town(text: str, start: int, end: int) -> Place | None:
         word = bare(token[0])
         clinical = kind_of(token[0]) & Kind.CLINICAL and word not in word_list("cities")
         code = token[0].isupper() and len(word) <= 3 and not capitals
-        if word in word_list("title_stopwords") or clinical or code or (stop > start and word in _STATES):
+        apart = stop > start and token.start() - stop > 1
+        if word in word_list("title_stopwords") or clinical or code or apart or (stop > start and word in _STATES):
             break
         stop = token.end()
     surface = fold_term(text[start:stop])
@@ -145,6 +101,57 @@ def town(text: str, start: int, end: int) -> Place | None:
     return (start, stop) if stop > start and (known or rare) and not names_a_thing(text, stop) else None
 
 
+def home_town(text: str, start: int, end: int) -> Place | None:
+    """As `town`, after a word that only places follow ("lives in"): a common word is one as well ("Round Top")."""
+    if text[start - 1 : start] == "(" and text[start:end].isupper() and not text[max(0, start - 3) : start].isupper():
+        return None  # an abbreviation of what stands before the bracket
+    place = town(text, start, end)
+    if place is not None:
+        return place
+    gap = text.find("  ", start, end)
+    end = gap if gap > 0 else end
+    tokens = list(NAME_TOKEN.finditer(text, start, end))
+    words = [bare(t[0]) for t in tokens]
+    generic = word_list("generic_institution_words") - SITUATIONS
+    excluded = word_list("title_stopwords") | generic | word_list("months") | _DWELLINGS
+    plain = any(w in excluded or t[0].isupper() for w, t in zip(words, tokens, strict=True))
+    whole = _STANDS_ALONE.match(text, end) is not None
+    country_named = fold_term(text[start:end]) in word_list("countries")
+    return None if plain or not words or not whole or country_named else (start, end)
+
+
+def city_or_code(text: str, start: int, end: int) -> Place | None:
+    """A city before a state's code, or the code behind such a city: not the credential behind a person's name."""
+    if end - start > 2:
+        code = text[end : end + 8].lstrip(" \t,")[:2]
+        return None if code in _CREDENTIAL_CODES and not _is_town_before(text, end, code) else city(text, start, end)
+    return (start, end) if _is_town_before(text, start, text[start:end]) else None
+
+
+def city_or_abbreviation(text: str, start: int, end: int) -> Place | None:
+    """A city before a state's traditional abbreviation, or that abbreviation ("Lowell, Mass.")."""
+    if text[end - 1] == ".":
+        return (start, end) if _is_town_before(text, start, "") else None
+    return city(text, start, end)
+
+
+def _is_town_before(text: str, stop: int, code: str) -> bool:
+    """Whether the words before a state's code are a town's."""
+    line = max(text.rfind("\n", 0, stop), stop - 60, 0)
+    before = _CITY_BEFORE.search(text[line:stop].rstrip(" \t,") + ", ")
+    if before is None:
+        return False
+    words = [fold_term(w) for w in before[1].split()]
+    known = any(" ".join(words[i:]) in word_list("cities") for i in range(len(words)))
+    if code not in _CREDENTIAL_CODES:
+        return known or not all(map(is_common, words))
+    given = any(kind_of(w) & Kind.GIVEN for w in words)
+    listed = " ".join(words) in word_list("cities")
+    person = given and (not listed or _SURNAME_BEFORE.search(text, line, line + before.start()))
+    named = _NAMED_BEFORE.search(text, line, line + before.start())
+    return known and not person and not named
+
+
 def known_city(text: str, start: int, end: int) -> Place | None:
     """A city of the shipped list, unless a thing bears its name ("the Jackson table")."""
     known = fold_term(text[start:end]) in word_list("cities") and not names_a_thing(text, end)
@@ -152,16 +159,17 @@ def known_city(text: str, start: int, end: int) -> Place | None:
 
 
 def known_city_or_state(text: str, start: int, end: int) -> Place | None:
-    """A city of the shipped list, or the state after one."""
+    """A city of the shipped list, or the state after one; a credential after a person's name is none."""
     if end - start > 2:
-        return known_city(text, start, end)
+        code = text[end : end + 8].lstrip(" \t,")[:2]
+        return known_city(text, start, end) if _is_town_before(text, end, code) else None
     line = max(text.rfind("\n", 0, start), start - 40, 0)
     before = _CITY_BEFORE.search(text, line, start)
     if before is None:
         return None
     words = before[1].split()
     known = any(fold_term(" ".join(words[i:])) in word_list("cities") for i in range(len(words)))
-    return (start, end) if known else None
+    return (start, end) if known and _is_town_before(text, start, text[start:end]) else None
 
 
 def state(text: str, start: int, end: int) -> Place | None:
@@ -172,28 +180,6 @@ def state(text: str, start: int, end: int) -> Place | None:
 def country(text: str, start: int, end: int) -> Place | None:
     """A country's name, unless a thing bears it ("India ink", "Japan Coma Scale")."""
     return state(text, start, end)
-
-
-def saint(text: str, start: int, end: int) -> Place | None:
-    """A place named after a saint or a mountain, of which no disease is ("St. Vitus dance")."""
-    second = list(NAME_TOKEN.finditer(text, start, end))[1:2]
-    ordinary = bool(second) and second[0][0][:1].isupper() and kind_of(second[0][0]) & Kind.ORDINARY
-    longer = text.count(" ", start, end) > 1
-    return None if names_a_thing(text, end) or (ordinary and not longer) else (start, end)
-
-
-def chain(text: str, start: int, end: int) -> Place | None:
-    """A firm that is no abbreviation of an examination ("CVS: regular rate")."""
-    beside = _FINDING.match(text, end)
-    return None if beside is not None and text[start:end].isupper() else (start, end)
-
-
-def known_hospital(text: str, start: int, end: int) -> Place | None:
-    """A hospital of the shipped list, unless an instrument bears its name ("Ochsner clamp")."""
-    thing = (
-        names_a_thing(text, end) or _PAIRED_THING.match(text, end) or _SHAPED.search(text, max(0, start - 10), start)
-    )
-    return None if thing else (start, end)
 
 
 def _borne_by_a_title(text: str, end: int) -> bool:
