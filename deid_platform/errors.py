@@ -196,6 +196,12 @@ class Code(Enum):
         "A release would mix detectors, policies or keys, or would lose deliveries that the active one has.",
         "Give each combination a release of its own; promote every delivery into it before it is activated.",
     )
+    RELEASE_DATES = (
+        "release-dates",
+        "Under the same secret there is or was a release with another class of dates (true, shifted, year or none): the "
+        "keys of patients and notes are the same in both, so that one would tell how far the other's dates were moved.",
+        "Rotate the key secret first (docs/releases.md), or go back to a policy of the former class.",
+    )
     RELEASE_UNKNOWN = (
         "release-unknown",
         "There is no release of that name, or none before the one that analysts see.",

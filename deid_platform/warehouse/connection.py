@@ -32,6 +32,7 @@ _OWN_STATES = {
     "DG004": Code.RELEASE_CONFLICT,
     "DG005": Code.FINDING_INVALID,
     "DG006": Code.PROJECT_UNKNOWN,
+    "DG007": Code.RELEASE_DATES,
 }
 _BY_STATE = (
     # undefined table, function, schema; database does not exist

@@ -104,7 +104,7 @@ def activate_release(promoter: Engine, name: str) -> bool:
 
     Raises:
         DeidError: `release-conflict` with the deliveries that the new release still lacks, or because a person
-            withheld it.
+            withheld it; `release-dates` where a release under the same key shows dates of another class.
     """
     with begin(promoter) as connection:
         return bool(connection.execute(text("SELECT ctl.activate_release(:r)"), {"r": name}).scalar_one())

@@ -110,6 +110,7 @@ class Header:
         detector: The detector's name, for people.
         policy: The policy's name, for people.
         limited: Whether true dates stay, so that the release is shown in `limited` and nowhere else.
+        dates: The class of dates that it shows: `true`, `shift`, `year` or `none`.
     """
 
     release: str
@@ -123,6 +124,7 @@ class Header:
     detector: str = ""
     policy: str = ""
     limited: bool = False
+    dates: str = "year"
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +176,8 @@ def stage(
         The digest and the counts of what arrived, both computed by the server.
 
     Raises:
-        DeidError: `release-conflict` if the release has another detector, policy or key;
+        DeidError: `release-conflict` if the release has another detector, policy or key; `release-dates` if a release under
+            the same key shows dates of another class;
             `warehouse-statement` if a row is refused; `warehouse-unreachable`.
     """
     with begin(loader) as connection:
@@ -270,7 +273,7 @@ def _announce(connection: Connection, delivery: Delivery, header: Header) -> Non
         text(
             "SELECT ctl.begin_staging(:delivery, :feed, :seq, :release, :detector, :detector_digest, :policy,"
             " :policy_digest, :key_id, :inputs, :demonstration, :run_id, :clean, :quarantined, :withdrawn, :rejoined,"
-            " :limited)"
+            " :limited, :dates)"
         ),
         {
             "delivery": delivery.key,
@@ -290,6 +293,7 @@ def _announce(connection: Connection, delivery: Delivery, header: Header) -> Non
             "withdrawn": header.announced.withdrawn,
             "rejoined": header.announced.rejoined,
             "limited": header.limited,
+            "dates": header.dates,
         },
     )
 

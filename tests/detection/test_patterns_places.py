@@ -193,6 +193,8 @@ discharged to [[Larkspur|HOSPITAL]] SNF
 to General Surgery
 at a support group
 outside cardiology group
+F  Hosp. No.: see below
+Ref Cardiology
 seen at OSH
 transferred to MICU
 seen at Baseline

@@ -46,5 +46,7 @@ def test_clean_notes_raise_hardly_any_alarm(name: str, bound: float) -> None:
                 alarms.update(kinds[:1])
     assert notes >= 800
     assert alarms.total() < bound * notes, alarms
-    # Beside words that happen to be the patient's name, nothing that is left looks like anybody.
-    assert set(alarms) <= {LeakKind.FIRST_NAME, LeakKind.LAST_NAME, *([LeakKind.SURROGATE] if surrogates else ())}
+    # Beside words that happen to be the patient's name, nothing that is left looks like anybody. Under a shift, a
+    # result such as "Hgb/Hct 12/31" may be a day near the note's own.
+    shifting = (LeakKind.SURROGATE, LeakKind.DATE_SHAPE) if surrogates else ()
+    assert set(alarms) <= {LeakKind.FIRST_NAME, LeakKind.LAST_NAME, *shifting}

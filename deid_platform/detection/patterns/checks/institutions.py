@@ -95,6 +95,8 @@ def _initials_of_a_name(tokens: list[regex.Match[str]]) -> bool:
     """Whether a name follows the initials with which an institution begins ("J Paul Jones Hospital")."""
     following = next((t[0] for t in tokens if len(bare(t[0])) > 1), "")
     kind = kind_of(following)
+    if bare(following) in word_list("generic_institution_words"):
+        return False
     initial = tokens[0][0][0].isupper() and bare(tokens[0][0]) not in {"a", "i"}
     return initial and (bool(kind & (Kind.GIVEN | Kind.SURNAME)) or not stops_a_name(bare(following)))
 

@@ -114,7 +114,7 @@ def home_town(text: str, start: int, end: int) -> Place | None:
     words = [bare(t[0]) for t in tokens]
     generic = word_list("generic_institution_words") - SITUATIONS
     excluded = word_list("title_stopwords") | generic | word_list("months") | _DWELLINGS
-    plain = any(w in excluded or t[0].isupper() for w, t in zip(words, tokens, strict=True))
+    plain = any(w in excluded or t[0].isupper() or w.endswith("ed") for w, t in zip(words, tokens, strict=True))
     whole = _STANDS_ALONE.match(text, end) is not None
     country_named = fold_term(text[start:end]) in word_list("countries")
     return None if plain or not words or not whole or country_named else (start, end)

@@ -1,24 +1,44 @@
 -- Into staging: what is announced, what arrived, and the digest by which the gate knows it again.
 
+-- Refuses a release whose dates are of another class than those of a release under the same secret that was ever
+-- promoted into. Keys are the same in both, so that whoever keeps the one could tell from the other how far a patient's
+-- dates were moved.
+CREATE OR REPLACE FUNCTION ctl.refuse_other_dates(p_release text) RETURNS void
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    IF EXISTS (
+        SELECT 1 FROM ctl.release r JOIN ctl.release o
+        ON o.key_id = r.key_id AND o.release <> r.release AND (r.dates <> o.dates OR r.dates IS NULL OR o.dates IS NULL)
+        WHERE r.release = p_release
+          AND (o.activated_at IS NOT NULL OR o.expired_at IS NOT NULL
+               OR EXISTS (SELECT 1 FROM ctl.publication p WHERE p.release = o.release))
+    ) THEN
+        RAISE EXCEPTION '%', p_release USING ERRCODE = 'DG007';
+    END IF;
+END $$;
+
 -- Opens a staging: says what is about to come. Takes the feed's lock first, as promotion does.
 CREATE OR REPLACE FUNCTION ctl.begin_staging(
     p_delivery text, p_feed text, p_delivery_seq bigint, p_release text, p_detector text, p_detector_digest text,
     p_policy text, p_policy_digest text, p_key_id text, p_inputs text, p_demonstration boolean, p_run_id text,
-    p_clean integer, p_quarantined integer, p_withdrawn integer, p_rejoined integer, p_limited boolean
+    p_clean integer, p_quarantined integer, p_withdrawn integer, p_rejoined integer, p_limited boolean,
+    p_dates text
 ) RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     PERFORM ctl.lock_feed(p_feed);
-    INSERT INTO ctl.release AS r (release, detector, detector_digest, policy, policy_digest, key_id, limited)
-    VALUES (p_release, p_detector, p_detector_digest, p_policy, p_policy_digest, p_key_id, p_limited)
+    INSERT INTO ctl.release AS r (release, detector, detector_digest, policy, policy_digest, key_id, limited, dates)
+    VALUES (p_release, p_detector, p_detector_digest, p_policy, p_policy_digest, p_key_id, p_limited, p_dates)
     ON CONFLICT (release) DO UPDATE SET detector = EXCLUDED.detector, policy = EXCLUDED.policy
         WHERE (r.detector, r.policy) = ('', '');
     PERFORM 1 FROM ctl.release r
     WHERE r.release = p_release AND r.detector_digest = p_detector_digest
-      AND r.policy_digest = p_policy_digest AND r.key_id = p_key_id AND r.limited = p_limited;
+      AND r.policy_digest = p_policy_digest AND r.key_id = p_key_id AND r.limited = p_limited
+      AND (r.dates = p_dates OR r.dates IS NULL);
     IF NOT FOUND THEN
         RAISE EXCEPTION 'mixture: %', p_release USING ERRCODE = 'DG004';
     END IF;
+    PERFORM ctl.refuse_other_dates(p_release);
     INSERT INTO ctl.delivery AS d (
         delivery, feed, delivery_seq, release, detector_digest, inputs, demonstration, run_id,
         clean, quarantined, withdrawn, rejoined, state)

@@ -79,6 +79,7 @@ BEGIN
     IF v_lost IS NOT NULL THEN
         RAISE EXCEPTION 'not staged under its secret: %', array_to_string(v_lost, ', ') USING ERRCODE = 'DG004';
     END IF;
+    PERFORM ctl.refuse_other_dates(p_release);
     PERFORM ctl.show_release(p_release, false);
     INSERT INTO ctl.ledger (event, release) VALUES ('activated', p_release);
     RETURN true;
