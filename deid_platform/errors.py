@@ -198,7 +198,7 @@ class Code(Enum):
     )
     RELEASE_DATES = (
         "release-dates",
-        "Under the same secret there is or was a release with another class of dates (true, shifted, year or none): the "
+        "Under the same secret there is or was a release with another class of dates (true, shifted, year or none): "
         "keys of patients and notes are the same in both, so that one would tell how far the other's dates were moved.",
         "Rotate the key secret first (docs/releases.md), or go back to a policy of the former class.",
     )

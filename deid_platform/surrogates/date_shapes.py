@@ -56,7 +56,6 @@ _MARK = r"\s?[-/.,\\]{1,2}\s?"
 _PART = r"(?:(?P<part>early|mid|late|the\s+(?:beginning|middle|end)\s+of|circa|ca\.?|about)[\s-]+(?:of\s+|in\s+)?)?"
 
 _LETTERS = re.compile(r"[^\W\d_]{3,}")
-_FIRST_NUMBER = re.compile(r"\s*(0[1-9]|[1-9])\s?[/.-]")
 
 # With digits alone: most dates are. Of two shapes that fit, the first that a calendar could hold counts.
 _NUMBERS = (
@@ -111,11 +110,6 @@ class Found:
     match: re.Match[str]
     day: date
     fields: tuple[tuple[str, str], ...]
-
-    @property
-    def numbers(self) -> list[str]:
-        """Its day and month as far as they are numbers, as written."""
-        return [self.match[group] for _, group in self.fields if group in ("first", "second", "day")]
 
     @property
     def full(self) -> bool:
@@ -255,16 +249,14 @@ def _nearest_day(day: int, near: date | None) -> date | None:
 class Habits:
     """How a note writes its dates, where one of them alone does not show it.
 
-    "4 May" among abbreviated months has an abbreviation too, and "12/28" beside "3/4" no zero to come. Were each
-    written anew by itself, the odd one out would tell which month it was.
+    "4 May" among abbreviated months has an abbreviation too. Were each written anew by itself, the odd one out would tell
+    which month it was.
 
     Attributes:
         short: Whether names of months are abbreviated.
-        padded: Whether numbers of one digit have a zero before them.
     """
 
     short: bool | None = None
-    padded: bool | None = None
 
 
 @lru_cache(maxsize=1024)
@@ -272,12 +264,10 @@ def habits_of(dates: tuple[str, ...]) -> Habits:
     """The habits that the dates of a note show; None where none does."""
     words = (lengths_of(word) for text in dates for word in _LETTERS.findall(text))
     short = next((next(iter(lengths)) for lengths in words if len(lengths) == 1), None)
-    firsts = [match[1] for text in dates if (match := _FIRST_NUMBER.match(text))]
-    padded = None if not firsts else not any(len(number) == 1 for number in firsts)
-    return Habits(short, padded)
+    return Habits(short)
 
 
-def rewritten(found: Found, moved: date, language: str, habits: Habits, beside: Found | None = None) -> str:
+def rewritten(found: Found, moved: date, language: str, habits: Habits) -> str:
     """The text with each of its fields written anew.
 
     Args:
@@ -285,7 +275,6 @@ def rewritten(found: Found, moved: date, language: str, habits: Habits, beside: 
         moved: What it becomes.
         language: The note's, in small letters.
         habits: How the note writes its dates.
-        beside: The other end of a range, written with zeros as this one is.
 
     Raises:
         ValueError: A month with a year of two digits comes to lie in a year that would be read as a day ("9/31").
@@ -294,10 +283,8 @@ def rewritten(found: Found, moved: date, language: str, habits: Habits, beside: 
     if [group for _, group in found.fields] == ["short", "first"] and moved.year % 100 < _FIRST_NO_DAY:
         raise ValueError
     values = {"year": moved.year, "month": moved.month, "day": moved.day}
-    numbers = [*found.numbers, *(beside.numbers if beside else ())]
     pieces = [
-        (*match.span(group), _field(match, group, values[kind], language, habits, numbers))
-        for kind, group in found.fields
+        (*match.span(group), _field(match, group, values[kind], language, habits)) for kind, group in found.fields
     ]
     if any(group == "day" for _, group in found.fields) and match["suffix"]:
         pieces.append((*match.span("suffix"), suffix_of(moved.day, match["suffix"])))
@@ -307,7 +294,7 @@ def rewritten(found: Found, moved: date, language: str, habits: Habits, beside: 
     return text
 
 
-def _field(match: re.Match[str], group: str, value: int, language: str, habits: Habits, numbers: list[str]) -> str:
+def _field(match: re.Match[str], group: str, value: int, language: str, habits: Habits) -> str:
     was = match[group]
     if group == "mon":
         name = read_month(was, language=language, hyphened=_hyphened(match))
@@ -321,27 +308,21 @@ def _field(match: re.Match[str], group: str, value: int, language: str, habits: 
         return f"{value:04d}"
     if group in ("short", "quoted"):
         return f"{value % 100:02d}"
-    return f"{value:02d}" if _padded(match, was, habits, numbers) else str(value)
+    return f"{value:02d}" if _padded(match) else str(value)
 
 
-def _padded(match: re.Match[str], was: str, habits: Habits, numbers: list[str]) -> bool:
-    """Whether one digit is written with a zero before it: as the numbers beside it show, the note, or most people."""
-    if len(was) == 1 or any(len(number) == 1 for number in numbers):
-        return False
-    if any(number.startswith("0") for number in numbers):
-        return True
-    if "mon" in match.re.groupindex:  # "March 12" becomes "March 5", but "12-MAR-2019" "05-MAR-2019"
+def _padded(match: re.Match[str]) -> bool:
+    """Whether a number of one digit is written with a zero before it: as the shape has it, whatever the original had.
+
+    Were zeros kept where they stood, "12/25/2019" would become "1/8/2020" in a note that writes "03/04/2019", and tell
+    that both its numbers had two digits: a few such dates tell the shift.
+    """
+    groups = match.groupdict()
+    if groups.get("mon"):  # "March 5", but "05-MAR-2019"
         return _joined(match)
-    if match.string[:4].isdigit():
-        return True
-    if habits.padded is not None:
-        return habits.padded
-    # "11/93" becomes "9/93" and "12/25" "1/8", but "12/25/2019" "01/08/2020".
-    return len(numbers) > 1 and _tells_year(match)
-
-
-def _tells_year(match: re.Match[str]) -> bool:
-    return any(match.groupdict().get(name) for name in ("year", "short", "quoted"))
+    if match.string[:4].isdigit() or not groups.get("second"):
+        return match.string[:4].isdigit()
+    return match.end("first") == match.start("second")
 
 
 def suffix_of(day: int, like: str) -> str:

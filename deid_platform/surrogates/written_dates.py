@@ -1,12 +1,13 @@
 """A date in a text moved by a number of days, and written as it was.
 
-Belongs here: the shapes in which notes write dates, and rewriting one in place: order, separators, zeros, month
-names, ordinals, two-digit years and times of day stay as they are. Does not belong here: how far a patient's dates
+Belongs here: the shapes in which notes write dates, and rewriting one in place: order, separators, month names,
+ordinals, two-digit years and times of day stay as they are; zeros before a digit go by the shape, since by their
+absence they would tell of the original. Does not belong here: how far a patient's dates
 move (`dates.py`) or which dates a policy moves (`redaction/`).
 
 A full date moves exactly. One without a year or month is placed next to the note's own date and moves exactly
-from there; one without a day moves as its middle does, and is written at the precision that it had. It may come out
-as it went in ("March 2019" by a week): a tag there would tell that the shift is a small one. Holidays and
+from there; one without a day moves as its middle does, or as a full date of the same month or year in the same note
+does, and is written at the precision that it had. It may come out as it went in ("March 2019" by a week): a tag there would tell that the shift is a small one. Holidays and
 named days, and whatever fits no shape or no calendar ("323/20", "2/30/2019"), have no shifted form.
 """
 
@@ -69,7 +70,8 @@ def shift_text(
         language: The note's. Numbers are read month first, unless that is impossible or the language, or the
             region as in "en-GB", writes the day first.
         note_date: When the note was written: places what lacks a year or month.
-        beside: The note's dates as they are written, which show the writer's habits where this one does not.
+        beside: The note's dates as they are written, which show the writer's habits where this one does not, and with
+            which one without a day moves: "3/4/2019, in March 2019" stay in one month.
 
     Returns:
         The text moved, which for a date without a day may be the text itself; None where no date can be
@@ -79,14 +81,47 @@ def shift_text(
     if not core or len(core) > _LONGEST:
         return None
     try:
-        moved = _moved(core, timedelta(days=days), language.casefold(), note_date, habits_of(tuple(beside)))
+        dates, read = tuple(beside), language.casefold()
+        anchor = _anchor(core, dates, read, note_date) if len(dates) > 1 else None
+        moved = _moved(core, timedelta(days=days), read, note_date, habits_of(dates), anchor)
     except (OverflowError, ValueError):  # no such day
         return None
     return None if moved is None else surface.replace(core, moved, 1)
 
 
 @lru_cache(maxsize=1024)
-def _moved(core: str, by: timedelta, language: str, near: date | None, habits: Habits) -> str | None:
+def _anchor(core: str, dates: tuple[str, ...], language: str, near: date | None) -> date | None:
+    """The more precise date of the note with which one without a day moves: of those in its month or year, the one that
+    lies next to its middle; None where there is none.
+
+    Moved by themselves, the two would say by their distance where in the month the day was, and so how far it moved.
+    """
+    found = read_date(core, language, near)
+    if found is None or any(kind == "day" for kind, _ in found.fields):
+        return None
+    within = [other for text in dates if (other := _read(text.strip(), language, near)) and _lies_in(other, found)]
+    best = min(within, key=lambda other: (-len(other.fields), abs(other.day - found.day)), default=None)
+    return None if best is None else best.day
+
+
+def _lies_in(date_: Found, period: Found) -> bool:
+    """Whether a date is more precise than a month or a year, and lies in it."""
+    if len(date_.fields) <= len(period.fields) or date_.day.year != period.day.year:
+        return False
+    return date_.day.month == period.day.month or not any(kind == "month" for kind, _ in period.fields)
+
+
+def _read(core: str, language: str, near: date | None) -> Found | None:
+    try:
+        return read_date(core, language, near) if 0 < len(core) <= _LONGEST else None
+    except ValueError:  # no such day
+        return None
+
+
+@lru_cache(maxsize=1024)
+def _moved(
+    core: str, by: timedelta, language: str, near: date | None, habits: Habits, anchor: date | None = None
+) -> str | None:
     if any(map(str.isalpha, core)):
         if _NO_DATE.fullmatch(core):
             return None
@@ -96,7 +131,7 @@ def _moved(core: str, by: timedelta, language: str, near: date | None, habits: H
             return core if by.days % 7 == 0 else None
     found = read_date(core, language, near)
     if found is not None:
-        return rewritten(found, found.day + by, language, habits) if _may_move(found.match, by) else None
+        return rewritten(found, (anchor or found.day) + by, language, habits) if _may_move(found.match, by) else None
     return _moved_range(core, by, language, near, habits)
 
 
@@ -120,8 +155,8 @@ def _moved_range(core: str, by: timedelta, language: str, near: date | None, hab
         if not (_may_move(first.match, by) and _may_move(last.match, by)):
             return None
         ends = (
-            rewritten(first, first.day + by, language, habits, last),
-            rewritten(last, last.day + by, language, habits, first),
+            rewritten(first, first.day + by, language, habits),
+            rewritten(last, last.day + by, language, habits),
         )
         return between.group().join(ends)
     return None
@@ -166,10 +201,8 @@ def _moved_days(
         return None
     names = [write_month(day.month, groups["mon"], name) for day in (first, last)]
     written = [
-        f"{day.day:02d}{_ending(day.day, groups.get(suffix))}" if groups[group].startswith("0")
-        else f"{day.day}{_ending(day.day, groups.get(suffix))}"
-        for day, group, suffix in ((first, "day", "suffix"), (last, "day2", "suffix2"))
-    ]  # fmt: skip
+        f"{day.day}{_ending(day.day, groups.get(suffix))}" for day, suffix in ((first, "suffix"), (last, "suffix2"))
+    ]
     head, tail = match.string[: match.start("mon" if month_first else "day")], ""
     if year is not None:
         tail = match.string[

@@ -176,9 +176,9 @@ def stage(
         The digest and the counts of what arrived, both computed by the server.
 
     Raises:
-        DeidError: `release-conflict` if the release has another detector, policy or key; `release-dates` if a release under
-            the same key shows dates of another class;
-            `warehouse-statement` if a row is refused; `warehouse-unreachable`.
+        DeidError: `release-conflict` if the release has another detector, policy or key; `release-dates` if notes are
+            staged and a release under the same key shows dates of another class; `warehouse-statement` if a row is
+            refused; `warehouse-unreachable`.
     """
     with begin(loader) as connection:
         _announce(connection, delivery, header)

@@ -214,6 +214,8 @@ D: 5/5 T: 5/5
 Motor Strength 5/5
 Patellar Reflexes 2/4
 Visual Acuity 20/20
+Hgb/Hct 12/31, plt 287
+cortisol of 17. March fracture site
 Hoffman, Babinski 4/4
 motor exam (5/5)
 platelets on 1,120,000

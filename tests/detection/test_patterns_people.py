@@ -46,6 +46,10 @@ mrs [[osei|PATIENT]] was seen
 ingresa [[D. Zoilo Ibarra Soler|PATIENT]]
 Mlle [[Fournier|PATIENT]] va bien
 Frau [[Lindemann|PATIENT]] berichtet
+His name is [[Austin|PATIENT]].
+a boy named [[Dallas|PATIENT]]
+0.4 ms. Bosniak II cyst
+Next of kin: [[Kim Norris|PATIENT]]  A frozen section was sent
 Dr. and nurse
 see your doctor urgently
 contact dr asap
@@ -91,6 +95,7 @@ Name: Aspirin 81 mg
 """
 
 SIGNATURES = """
+[[Jane Quarmby|DOCTOR]], NP⏎[[555-0123|PHONE]]
 Electronically signed by [[Ana Ruiz|DOCTOR]], RN
 /s/ [[Calvin Christensen|DOCTOR]]
 [[Sylvia Ayonghe Quarmby|DOCTOR]] MD [[05/13/2018|DATE]]

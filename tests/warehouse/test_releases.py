@@ -355,3 +355,63 @@ def test_opt_outs_under_a_secret_that_is_not_named_stay(scene):
     assert scene.visible() == ["note 2"]
     assert set_opt_outs(promoter(scene), {scene.keys.key_id: []}) == 1
     assert scene.visible() == ["note 1", "note 2"]
+
+
+# One secret, one class of dates
+
+SHIFTED = {"release": "r2", "policy_digest": plain_digest("surrogate"), "dates": "shift"}
+
+
+def refused_for_its_dates(action) -> bool:
+    with pytest.raises(DeidError) as caught:
+        action()
+    return caught.value.code is Code.RELEASE_DATES
+
+
+@pytest.mark.parametrize("dates", ["shift", "true", "none"])
+def test_another_class_of_dates_begins_no_release_under_a_secret_that_showed_one(scene, dates):
+    scene.publish("1", [scene.note(1)])
+    changes = {**SHIFTED, "dates": dates}
+    assert refused_for_its_dates(lambda: scene.stage("1", [scene.note(1)], **changes))
+    assert states(scene) == {"r1": "active"}
+    # Another detector or policy of the same class, and another secret, are what a release may change to.
+    scene.stage("1", [scene.note(1)], **{**changes, "dates": "year"})
+    scene.stage("2", [scene.note(2)], **{**changes, "release": "r3", "key_id": FORMER.key_id})
+
+
+def test_a_class_that_was_shown_once_counts_though_its_release_is_gone(two):
+    expire_releases(promoter(two), keep=0, days=0)
+    assert states(two)["r1"] == "expired"
+    with two.warehouse.administer() as connection:
+        connection.execute(text("UPDATE ctl.release SET dates = 'shift' WHERE release = 'r2'"))
+    changes = {"release": "r3", "policy_digest": plain_digest("other"), "dates": "shift"}
+    assert refused_for_its_dates(lambda: two.stage("1", [two.note(1)], **changes)), "r1 showed years"
+
+
+def test_what_was_begun_and_never_promoted_binds_nobody(scene):
+    scene.stage("1", [scene.note(1)], **SHIFTED)
+    scene.publish("1", [scene.note(1)])
+    assert states(scene) == {"r1": "active", "r2": "building"}
+
+
+def test_two_classes_that_were_built_at_once_are_not_both_shown(scene):
+    scene.publish("1", [scene.note(1)])
+    scene.publish("1", [scene.note(1)], **BETTER)
+    with scene.warehouse.administer() as connection:
+        connection.execute(text("UPDATE ctl.release SET dates = 'shift' WHERE release = 'r2'"))
+    assert refused_for_its_dates(lambda: activate_release(promoter(scene), "r2"))
+    assert states(scene) == {"r1": "active", "r2": "building"}
+
+
+def test_a_release_of_unknown_dates_is_like_no_other(scene):
+    scene.publish("1", [scene.note(1)])
+    with scene.warehouse.administer() as connection:
+        connection.execute(text("UPDATE ctl.release SET dates = NULL"))
+    assert refused_for_its_dates(lambda: scene.stage("1", [scene.note(1)], **{**SHIFTED, "dates": "year"}))
+
+
+def test_withdrawals_are_staged_though_the_notes_would_be_refused(scene):
+    scene.publish("1", [scene.note(1), scene.note(2)])
+    scene.stage("2", withdrawn=[1], **SHIFTED)
+    scene.hide("2")
+    assert scene.visible() == ["note 2"]

@@ -40,7 +40,7 @@ _SECONDARY_TO = regex.compile(r"[ \t]+(?!(?:at|and|with|for|by|in|am|pm|he|she|t
 _APGAR = regex.compile(r"\bapgars?\b[^\d\n]{0,20}$", regex.IGNORECASE)
 # Letters and proportions read from a chart, keratins, durations in British shorthand ("1/52" is a week).
 _NO_DAY_BEFORE = regex.compile(
-    r"\b(?:acuity|vision|va|snellen|ck|cytokeratin|keratin|od|os|ou|score[ds]?|phq-?\d{1,2}|gad-?7|mmse|moca|epds|gds|nihss|kps|epworth|stop-?bang|ess|ipss|braden|barthel|morse|audit|dast|bdi|madrs|readings)\b[^\n]{0,14}$",
+    r"\b(?:acuity|vision|va|snellen|ck|cytokeratin|keratin|od|os|ou|score[ds]?|phq-?\d{1,2}|gad-?7|mmse|moca|epds|gds|nihss|kps|epworth|stop-?bang|ess|ipss|braden|barthel|morse|audit|dast|bdi|madrs|readings|hgb/hct|h/h|h&h)\b[^\n]{0,14}$",
     regex.I,
 )
 _GRADES = {"0/5", "1/5", "2/5", "3/5", "4/5", "5/5", "1/4", "2/4", "3/4", "4/4"}

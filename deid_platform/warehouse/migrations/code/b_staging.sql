@@ -1,7 +1,7 @@
 -- Into staging: what is announced, what arrived, and the digest by which the gate knows it again.
 
--- Refuses a release whose dates are of another class than those of a release under the same secret that was ever
--- promoted into. Keys are the same in both, so that whoever keeps the one could tell from the other how far a patient's
+-- Refuses a release whose dates are of another class than those of a release under the same secret that ever showed
+-- or was about to show notes. Keys are the same in both, so that whoever keeps the one could tell from the other how far a patient's
 -- dates were moved.
 CREATE OR REPLACE FUNCTION ctl.refuse_other_dates(p_release text) RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
@@ -11,7 +11,7 @@ BEGIN
         ON o.key_id = r.key_id AND o.release <> r.release AND (r.dates <> o.dates OR r.dates IS NULL OR o.dates IS NULL)
         WHERE r.release = p_release
           AND (o.activated_at IS NOT NULL OR o.expired_at IS NOT NULL
-               OR EXISTS (SELECT 1 FROM ctl.publication p WHERE p.release = o.release))
+               OR EXISTS (SELECT 1 FROM ctl.publication p WHERE p.release = o.release AND p.approved > 0))
     ) THEN
         RAISE EXCEPTION '%', p_release USING ERRCODE = 'DG007';
     END IF;
@@ -38,7 +38,10 @@ BEGIN
     IF NOT FOUND THEN
         RAISE EXCEPTION 'mixture: %', p_release USING ERRCODE = 'DG004';
     END IF;
-    PERFORM ctl.refuse_other_dates(p_release);
+    -- Withdrawals show nothing, and wait for nobody who has to rotate a secret.
+    IF p_clean + p_quarantined > 0 THEN
+        PERFORM ctl.refuse_other_dates(p_release);
+    END IF;
     INSERT INTO ctl.delivery AS d (
         delivery, feed, delivery_seq, release, detector_digest, inputs, demonstration, run_id,
         clean, quarantined, withdrawn, rejoined, state)
