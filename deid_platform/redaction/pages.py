@@ -12,16 +12,17 @@ from importlib import resources
 from deid_platform.keys import Keyring
 from deid_platform.labels import HIPAA_IDENTIFIER, Label
 from deid_platform.notes import Note, Patient, Span, Topics
-from deid_platform.redaction.policy import Action, NoteDateRule, Policy, load_policy, policy_names
+from deid_platform.redaction.policy import DIRECT_IDENTIFIERS, Action, NoteDateRule, Policy, load_policy, policy_names
 from deid_platform.redaction.redact import redact
 from deid_platform.surrogates.stand_in import Surrogates
 
 _MARK = re.compile(r"\{([A-Z-]+)\|([^}]*)\}")
 _ACTIONS = {
-    Action.TAG: "a tag stands in its place",
+    Action.TAG: "a tag stands in its place; of dates, in that of years that stand alone too",
     Action.KEEP: "the text stays",
     Action.SURROGATE: "a stand-in of the same kind, the same one for all notes of a patient or, for providers and "
-    "institutions, of a site; dates move with the patient, and one without a day (March 2019) as its middle does. "
+    "institutions, of a site; dates move with the patient, and one without a day (March 2019) as a full date of that month in its note "
+    "does, else as its middle. Years that stand alone are dates. "
     "A tag where nothing can stand in: holidays, dates that cannot be read or tell an age over 89",
     Action.YEAR: "a tag with the year, where one can be read and tells of nobody over 89",
     Action.BIRTH_YEAR: "dates of care stay; of a date of birth, a tag with the year",
@@ -47,7 +48,8 @@ def policies_markdown() -> str:
         "# Policies",
         "A policy says what becomes of each label, and on what legal ground. "
         "`deid redact --policy NAME` and `[redaction]` in deid.toml choose one: a name from this page or a path to "
-        "a YAML file of the same form. A policy that leaves a label without an action is refused. "
+        "a YAML file of the same form. A policy that leaves a label without an action is refused, as is one that keeps a direct identifier "
+        f"({', '.join(DIRECT_IDENTIFIERS)}) or bears the name of a shipped one. "
         "What lies between the identifiers stays as it was written, character by character. Stand-ins need the key "
         "secret (`--secret-file`, or as [configuration](configuration.md) says); and dates are shifted in the text and "
         "beside it together or not at all: a true date or year beside a shifted one would tell the shift, so a policy "

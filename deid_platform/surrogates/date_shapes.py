@@ -249,8 +249,8 @@ def _nearest_day(day: int, near: date | None) -> date | None:
 class Habits:
     """How a note writes its dates, where one of them alone does not show it.
 
-    "4 May" among abbreviated months has an abbreviation too. Were each written anew by itself, the odd one out would tell
-    which month it was.
+    "4 May" among abbreviated months has an abbreviation too. Were each written anew by itself, the odd one out would
+    tell which month it was.
 
     Attributes:
         short: Whether names of months are abbreviated.

@@ -1,14 +1,15 @@
 """A date in a text moved by a number of days, and written as it was.
 
 Belongs here: the shapes in which notes write dates, and rewriting one in place: order, separators, month names,
-ordinals, two-digit years and times of day stay as they are; zeros before a digit go by the shape, since by their
-absence they would tell of the original. Does not belong here: how far a patient's dates
-move (`dates.py`) or which dates a policy moves (`redaction/`).
+ordinals, two-digit years and times of day stay as they are; zeros before a digit go by the shape, since kept where they
+stood they would tell of the original. Does not belong here: how far a patient's dates move (`dates.py`) or which dates
+a policy moves (`redaction/`).
 
-A full date moves exactly. One without a year or month is placed next to the note's own date and moves exactly
-from there; one without a day moves as its middle does, or as a full date of the same month or year in the same note
-does, and is written at the precision that it had. It may come out as it went in ("March 2019" by a week): a tag there would tell that the shift is a small one. Holidays and
-named days, and whatever fits no shape or no calendar ("323/20", "2/30/2019"), have no shifted form.
+A full date moves exactly. One without a year or month is placed next to the note's own date and moves exactly from
+there; one without a day moves as its middle does, or as a full date of the same month or year in the same note does,
+and is written at the precision that it had. It may come out as it went in ("March 2019" by a week): a tag there would
+tell that the shift is a small one. Holidays and named days, and whatever fits no shape or no calendar ("323/20",
+"2/30/2019"), have no shifted form.
 """
 
 from __future__ import annotations

@@ -197,6 +197,8 @@ McBurney point tender
 """
 
 REPEATS = """
+Dr. [[Ndoye|DOCTOR]] signed. Seen by the PA-C.  [[NDOYE|DOCTOR]] agreed.
+Dr. [[Ndoye|DOCTOR]], M.D.⏎[[Ndoye|DOCTOR]] agreed.
 Mr. [[Foley|PATIENT]] has a Foley catheter. [[Foley|PATIENT]] denies pain.
 Dr. [[Halvorsen|DOCTOR]] called. [[HALVORSEN|DOCTOR]] agreed; [[Halvorsen|DOCTOR]]'s note
 Mr. [[Tolland|PATIENT]] fell. [[J. Tolland|PATIENT]] is well

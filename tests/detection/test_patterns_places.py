@@ -155,6 +155,8 @@ travel to and from dialysis
 
 FACILITIES = """
 went to [[St. Mary's Hospital|HOSPITAL]]
+an MRI at [[Uniontown Hospital|HOSPITAL]]
+CT at [[Mercy Hospital|HOSPITAL]]
 at [[Harlow Falls Medical Center|HOSPITAL]]
 [[Westbrook Primary Care-Lynford|HOSPITAL]] Follow up
 cc: [[Eastgate Obstetrics & Gynecology|HOSPITAL]]

@@ -20,7 +20,7 @@ from deid_platform.notes import Span
 _PERSONS = (Label.PATIENT, Label.DOCTOR)
 _WORD = regex.compile(r"\b\p{Lu}[\p{L}\p{M}]+(?:['’\-]\p{L}[\p{L}\p{M}]+)*")
 _INNER = regex.compile(r"\p{L}[\p{L}\p{M}]+")
-_INITIALS_BEFORE = regex.compile(r"(?<![\p{L}.])(?:\p{Lu}\.[ \t]?){1,2}[ \t]?$")
+_INITIALS_BEFORE = regex.compile(r"(?<![\p{L}.\-])(?:\p{Lu}\.[ \t]?){1,2}\Z")
 _REPEATED = "patterns:name-repeated"
 _SHORTEST = 3
 _SURE = 0.7
