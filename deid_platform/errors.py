@@ -125,8 +125,9 @@ class Code(Enum):
     )
     POLICY_INVALID = (
         "policy-invalid",
-        "A policy leaves a label without an action or names an unknown one; the reference names the key.",
-        "Give every label an action (docs/policies.md).",
+        "A policy leaves a label without an action, names an unknown one, keeps a direct identifier, or bears the name "
+        "of a shipped policy; the reference names the key.",
+        "Give every label an action, and the policy a name of its own (docs/policies.md).",
     )
     # Warehouse and gate
     WAREHOUSE_UNREACHABLE = (

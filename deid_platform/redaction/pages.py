@@ -21,8 +21,8 @@ _ACTIONS = {
     Action.TAG: "a tag stands in its place; of dates, in that of years that stand alone too",
     Action.KEEP: "the text stays",
     Action.SURROGATE: "a stand-in of the same kind, the same one for all notes of a patient or, for providers and "
-    "institutions, of a site; dates move with the patient, and one without a day (March 2019) as a full date of that month in its note "
-    "does, else as its middle. Years that stand alone are dates. "
+    "institutions, of a site; dates move with the patient, and one without a day (March 2019) as a full date of "
+    "that month in its note does, else as its middle. Years that stand alone are dates. "
     "A tag where nothing can stand in: holidays, dates that cannot be read or tell an age over 89",
     Action.YEAR: "a tag with the year, where one can be read and tells of nobody over 89",
     Action.BIRTH_YEAR: "dates of care stay; of a date of birth, a tag with the year",
@@ -48,12 +48,18 @@ def policies_markdown() -> str:
         "# Policies",
         "A policy says what becomes of each label, and on what legal ground. "
         "`deid redact --policy NAME` and `[redaction]` in deid.toml choose one: a name from this page or a path to "
-        "a YAML file of the same form. A policy that leaves a label without an action is refused, as is one that keeps a direct identifier "
-        f"({', '.join(DIRECT_IDENTIFIERS)}) or bears the name of a shipped one. "
+        "a YAML file of the same form. A policy that leaves a label without an action is refused, as is one that keeps "
+        f"a direct identifier ({', '.join(DIRECT_IDENTIFIERS)}) or bears the name of a shipped one. "
         "What lies between the identifiers stays as it was written, character by character. Stand-ins need the key "
         "secret (`--secret-file`, or as [configuration](configuration.md) says); and dates are shifted in the text and "
         "beside it together or not at all: a true date or year beside a shifted one would tell the shift, so a policy "
-        "that mixes them is refused. A policy that keeps dates makes a limited data set.",
+        "that mixes them is refused. A policy that keeps days of care, streets, towns, ZIP codes or ages over 89 as "
+        "they are is limited: its releases are in the schema of limited data sets.",
+        "One key secret shows one class of dates: true, shifted, years or none. Keys of patients and notes are the "
+        "same in all releases of a secret, so that true dates or years in one would tell the shifts of another; a policy "
+        "of another class needs a new secret first ([releases](releases.md#the-dates-of-a-secret)).",
+        "Each redacted note goes through the [leak check](gate.md#the-leak-check), in the warehouse and in `deid "
+        "redact`: a note that leaks is held back.",
         "This page is generated from the policies by `deid_platform.redaction.pages`.",
         "## Actions",
         _table(("action", "what is left"), [(f"`{a.value}`", text) for a, text in _ACTIONS.items()]),

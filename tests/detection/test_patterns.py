@@ -21,29 +21,23 @@ def test_a_header_is_found_at_the_start_of_a_line_whatever_ends_lines(newline: s
     assert [text[s.start : s.end] for s in spans] == ["Quarmby, Jane"]
 
 
-HOSTILE = {
-    "dotted letters": "a.a.a" * 40_000,
-    "digits": "7" * 400_000,
-    "digit groups": "12-34-" * 40_000,
-    "capitals": "Aa " * 40_000,
-    "capitals without spaces": "A" * 100_000,
-    "slashes": "1/" * 60_000,
-    "at signs": "a@" * 50_000,
-    "colons": "a:" * 50_000,
-    "white space": " " * 200_000,
-    "titles": "Dr. " * 25_000,
-}
+HOSTILE = (
+    *("a.a.a.", "7", "12-34-", "Aa ", "A", "1/", "1/1/", "a@", "a:", " ", "Dr. ", "May 1 ", "mar-", "on the 9th and "),
+    *("call 617-", "a.com.", "1:ab:", "fax ", "MRN ####", "#1", "A1", "12 34 ", "id number ", "GB82 "),
+)
 
 
-@pytest.mark.parametrize("kind", HOSTILE)
-def test_hostile_text_ends_in_spans_or_in_a_coded_failure(kind: str) -> None:
-    detector = Patterns(timeout_s=0.2)
+@pytest.mark.parametrize("piece", HOSTILE)
+def test_hostile_text_ends_in_spans_or_in_a_coded_failure(piece: str) -> None:
+    text = piece * (200_000 // len(piece))
     try:
-        detector.find(Reading(Note("n", HOSTILE[kind])))
+        spans = Patterns(timeout_s=0.2).find(Reading(Note("n", text)))
     except DeidError as error:
         assert error.code is Code.DETECTOR_FAILED
         assert error.ref is not None
-        assert HOSTILE[kind][:6] not in str(error)
+        assert text[:6] not in str(error)
+    else:
+        assert all(0 <= span.start < span.end <= len(text) for span in spans)
 
 
 def test_recognizers_have_names_of_their_own_and_sound_scores() -> None:

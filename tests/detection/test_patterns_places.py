@@ -8,17 +8,14 @@ from __future__ import annotations
 from importlib.resources import files
 
 import pytest
-import regex
 import yaml
+from marked_text import found_in, lines, plain
 
-from deid_platform.detection import DetectorSpec
 from deid_platform.detection.patterns import Patterns
 from deid_platform.detection.reading import Reading
+from deid_platform.labels import Label
 from deid_platform.notes import Note
 from tests.detection.test_patterns_people import ALL as PEOPLE
-
-RULES = DetectorSpec().build()
-MARK = regex.compile(r"\[\[(.+?)\|([A-Z\-]+)\]\]")
 
 STREETS = """
 lives at [[1749 Orchard Drive, Apt G 101|STREET]]
@@ -275,30 +272,21 @@ Organ Systems
 """
 
 
-def lines(*tables: str) -> list[str]:
-    return [line for table in tables for line in table.strip().splitlines()]
-
-
-def marked(text: str) -> str:
-    """The text with the spans that the rules find in it, marked as the tables are."""
-    for span in reversed(RULES.detect([Note("n", text)])[0]):
-        text = f"{text[: span.start]}[[{text[span.start : span.end]}|{span.label.value}]]{text[span.end :]}"
-    return text
-
-
 ALL = lines(STREETS, PLACES, FACILITIES, ORGANIZATIONS)
 
 
 @pytest.mark.parametrize("line", ALL)
 def test_exactly_the_marked_places_and_institutions_are_found(line: str) -> None:
-    text = MARK.sub(r"\1", line).replace("⏎", "\n")
-    assert marked(text).replace("\n", "⏎") == line
+    text = plain(line).replace("⏎", "
+")
+    assert found_in(text, frozenset(Label)).replace("
+", "⏎") == line
 
 
 @pytest.mark.parametrize("table", ["people", "addresses", "organizations"])
 def test_every_recognizer_fires_on_a_line_of_the_tables(table: str) -> None:
     content = yaml.safe_load((files("deid_platform.detection.patterns") / "data" / f"{table}.yaml").read_text("utf-8"))
     patterns = Patterns()
-    texts = (MARK.sub(r"\1", line).replace("⏎", "\n") for line in (*ALL, *PEOPLE))
+    texts = (plain(line).replace("⏎", "\n") for line in (*ALL, *PEOPLE))
     fired = {span.source for text in texts for span in patterns.find(Reading(Note("n", text)))}
     assert {f"patterns:{entry['name']}" for entry in content["recognizers"]} - fired == set()

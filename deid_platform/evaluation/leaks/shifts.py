@@ -47,6 +47,7 @@ _NTH = re.compile(
     r"\b(?:on|since|until|till|by|from|before|after)\sthe\s[0-3]?[0-9](?:st|nd|rd|th)(?=\s*(?:[.,;)\n]|$|(?:and|for|at|to"
     r"|with|she|he|they|pt|patient|in|when|because)\b))"
 )
+_ENDINGS = frozenset(("st", "nd", "rd", "th"))
 _SHORT_YEAR = re.compile(
     r"(?<![^\W_])(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}\.?\s?'[0-9]{2}(?![0-9])"
 )
@@ -58,16 +59,19 @@ _OUT_OF = frozenset((2, 4, 5, 6, 7, 8, 9, 10, 12, 14, 15, 18, 21, 24, 27, 28, 30
 _THIRDS = frozenset(((1, 3), (2, 3)))
 
 # What closes the phrase behind a year leaves no room for a unit.
-_LONE_YEAR = re.compile(
-    rf"(?:(?<![^\W_])(?:in|since|until|till|during|circa|year|dx'?d|born|s/p|before|after)\s{{1,3}}|\(\s?|{GAP}[\s,]{{1,3}}"
-    rf"|(?<![^\W_])(?:[fc]y|q[1-4])[\s'/-]{{0,2}}|(?:19|20)[0-9]{{2}}-)(?:19[0-9]|20[0-4])[0-9](?=\s{{0,3}}(?:[,;)]|\.?(?:\s|\Z)))"
-    rf"(?!\s{{1,3}}[^\W_]|[^\n]{{0,3}}[:%/])"
+_YEAR_ALONE = re.compile(
+    r"[12](?<![0-9.].)(?:(?<=1)9[0-9]|(?<=2)0[0-4])[0-9](?=\s{0,3}(?:[,;)]|\.?(?:\s|\Z)))(?!\s{1,3}[^\W_]|[^\n]{0,3}[:%/])"
+)
+_YEAR_CUE = re.compile(
+    r"(?:(?<![^\W_])(?:in|since|until|till|during|circa|year|dx'?d|born|s/p|before|after)\s{1,3}|\(\s?"
+    rf"|{GAP}[\s,]{{1,3}}|(?<![^\W_])(?:[fc]y|q[1-4])[\s'/-]{{0,2}}|(?<![0-9]){_YEAR}-)\Z"
 )
 
 
 def year_left(reading: Reading) -> bool:
     """Whether a text shows a year that stands alone, where nothing but a year can be meant."""
-    return _LONE_YEAR.search(reading.folded) is not None
+    text = reading.folded
+    return any(_YEAR_CUE.search(text, max(0, m.start() - 12), m.start()) for m in _YEAR_ALONE.finditer(text))
 
 
 def dates_left(reading: Reading, written: date | None, *, language: str = "en") -> bool:
@@ -84,9 +88,9 @@ def dates_left(reading: Reading, written: date | None, *, language: str = "en") 
         or _COMPACT_YEAR_LAST.search(text) is not None
         or any(map(_is_parted, _PARTED.finditer(text)))
         or any(_possible(*map(int, re.findall("[0-9]+", m.group())[:2])) for m in _PARTED_YEAR_LAST.finditer(text))
-        or _OF_YEAR.search(text) is not None
+        or (GAP in text and _OF_YEAR.search(text) is not None)
         or any(map(_is_dotted, _DOTTED.finditer(text)))
-        or _NTH.search(text) is not None
+        or (not _ENDINGS.isdisjoint(reading.words) and _NTH.search(text) is not None)
         or ("'" in text and _SHORT_YEAR.search(text) is not None)
         or _slashed(text, written)
         or (written is not None and _near(text, written, language))
