@@ -56,8 +56,8 @@ def policies_markdown() -> str:
         "that mixes them is refused. A policy that keeps days of care, streets, towns, ZIP codes or ages over 89 as "
         "they are is limited: its releases are in the schema of limited data sets.",
         "One key secret shows one class of dates: true, shifted, years or none. Keys of patients and notes are the "
-        "same in all releases of a secret, so that true dates or years in one would tell the shifts of another; a policy "
-        "of another class needs a new secret first ([releases](releases.md#the-dates-of-a-secret)).",
+        "same in all releases of a secret, so that true dates or years in one would tell the shifts of another; a "
+        "policy of another class needs a new secret first ([releases](releases.md#the-dates-of-a-secret)).",
         "Each redacted note goes through the [leak check](gate.md#the-leak-check), in the warehouse and in `deid "
         "redact`: a note that leaks is held back.",
         "This page is generated from the policies by `deid_platform.redaction.pages`.",

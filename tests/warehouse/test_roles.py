@@ -138,7 +138,7 @@ def test_only_what_is_allowed_passes(shared_scene, role, table):
 
 
 CALLS = {
-    "ctl.begin_staging('f@1','f',1,'r','','d','','p','k','text',true,'x',0,0,0,0,false)": {Role.LOADER},
+    "ctl.begin_staging('f@1','f',1,'r','','d','','p','k','text',true,'x',0,0,0,0,false,'year')": {Role.LOADER},
     "ctl.finish_staging('clinic@1')": {Role.LOADER},
     "ctl.staged_digest('clinic@1')": {Role.GATEKEEPER},
     "ctl.staged_counts('clinic@1')": {Role.GATEKEEPER},
@@ -169,6 +169,7 @@ CALLS = {
     "ctl.lock_feed('clinic')": set(),
     "ctl.lock_releases()": set(),
     "ctl.unheard('r1')": set(),
+    "ctl.refuse_other_dates('r1')": set(),
     "ctl.staged_as_announced('clinic@1')": set(),
 }
 

@@ -34,6 +34,19 @@ _SUFFIX = regex.compile(r",?[ \t](?:Jr|Sr|JR|SR|II|III)\b\.?")
 _AFTER = regex.compile(r"['’]?s?[ \t]+(?P<noun>\p{L}+)")
 # After a name at the start of a line: a record number, a date of birth.
 _NUMBER_NEXT = regex.compile(r"[ \t]{1,20}[(|#]?[ \t]?(?:\d{5,12}\b|\d{1,2}/\d{1,2}/\d{2,4}|(?:MRN|DOB|M\.?R\.? ?#)\b)")
+# After a name: what a person does or has done to them, in small letters, or something that is theirs.
+_ACTS = regex.compile(
+    r"['’]s[ \t]+\p{Ll}|['’]?[ \t\r\n]{1,3}(?:denie[sd]|report(?:s|ed)|state[sd]|sa(?:ys|id)|complain(?:s|ed)"
+    r"|endorse[sd]|tolerate[sd]|agree[sd]|decline[sd]|verbalize[sd]|want(?:s|ed)|understands|felt|feels|lives|needs|underwent"
+    r"|present(?:s|ed)|return(?:s|ed)|called|to[ ](?:return|follow|see|call)|will[ ](?:be|return|follow|see|call|need)"
+    r"|has[ ](?:been|had|no)|had[ ](?:a|an|no)|(?:is|was)[ ](?:an?[ ]\d|(?:now|then|also|lightly|again)?[ ]?(?:alert|awake|awakened"
+    r"|extubated|intubated|sedated|admitted|discharged|transferred|taken|brought|seen|evaluated|examined|resting|stable"
+    r"|comfortable|born|referred|started|counsell?ed|instructed|informed|advised|told|asked|prepped|positioned|placed"
+    r"|doing|feeling|here|able|unable)))\b"
+)
+# Before a name at a sentence's end: what only a person is given.
+_CARED_FOR = regex.compile(r"(?<=\b(?:care[ ]of|opinion[ ]that)[ \t\r\n]{1,2})")
+_SENTENCE_END = regex.compile(r"['’]?(?:\.?[ \t]*(?:[\r\n]|$)|\.[ \t]+\p{Lu}|[;)])")
 _LONGEST_ABBREVIATION = 5
 # Endings of English and medical words; a word that no list knows and that ends so is hardly a given name.
 _WORD_ENDING = regex.compile(
@@ -101,7 +114,8 @@ def vocabulary_names(text: str, start: int = 0, end: int | None = None) -> Itera
     position = 0
     while position < len(words):
         used = 1
-        if kinds[position] & (Kind.GIVEN | Kind.SURNAME) or _may_precede(words, kinds, position):
+        known = kinds[position] & (Kind.GIVEN | Kind.SURNAME) or _may_precede(words, kinds, position)
+        if known or text.startswith(".", words[position].start() + 1):
             found = _name_at(text, words, kinds, position)
             if found is not None:
                 span, used = found
@@ -117,8 +131,12 @@ def _clinical_words() -> frozenset[str]:
 
 
 def _may_precede(words: list[regex.Match[str]], kinds: list[int], i: int) -> bool:
-    """Whether a word that no list knows stands before one that is a surname or a given name."""
-    if kinds[i] or i + 1 >= len(words) or words[i + 1].start() - words[i].end() > 3:
+    """Whether a word that is in no list of names stands before one that is a surname or a given name."""
+    if i + 1 >= len(words) or words[i + 1].start() - words[i].end() > 3:
+        return False
+    if kinds[i] == Kind.ORDINARY:  # a surname all the same, if it stands in "Rash, Derrick"
+        return bool(kinds[i + 1] & Kind.LONE) and words[i].string.startswith(",", words[i].end())
+    if kinds[i]:
         return False
     if _WORD_ENDING.fullmatch(words[i][0].lower()):
         return False
@@ -138,6 +156,8 @@ def _name_at(text: str, words: list[regex.Match[str]], kinds: list[int], i: int)
     last = _after_comma(text, words, kinds, i)
     if last is not None:
         return _span(text, first, words[last], PAIR_SOURCE, 0.7), last - i + 1
+    if len(chain) == 2 and _acts(text, first, words[i + 1]) and _is_pair(words, kinds, i):
+        return _span(text, first, words[i + 1], PAIR_SOURCE, 0.7), 2
     if kind & Kind.LONE and not kind & (Kind.ORDINARY | Kind.CLINICAL) and _stands_alone(text, words, kinds, i):
         last = i + 1 if len(chain) == 2 and _is_trailing_initial(text, words[i + 1]) else i
         return _span(text, first, words[last], SOURCE, 0.6), last - i + 1
@@ -197,6 +217,57 @@ def _last_of_full_name(text: str, words: list[regex.Match[str]], kinds: list[int
     return last
 
 
+def _acts(text: str, first: regex.Match[str], last: regex.Match[str]) -> bool:
+    """Whether a person's verb or possession follows some words, or a person's cue precedes them and nothing follows."""
+    if _ACTS.match(text, last.end()):
+        return not names_a_thing(text, last.end())
+    return bool(_SENTENCE_END.match(text, last.end()) and _CARED_FOR.match(text, first.start()))
+
+
+def _is_pair(words: list[regex.Match[str]], kinds: list[int], i: int) -> bool:
+    """Whether two words that act as a person does are given name and surname, one of them perhaps a common word."""
+    first, second = kinds[i], kinds[i + 1]
+    if (first | second) & Kind.CLINICAL or _is_place(words, i, i + 1):
+        return False
+    if not first & Kind.GIVEN:
+        return bool(second & Kind.SURNAME) and _is_unknown(words[i][0], first) and not second & Kind.ORDINARY
+    if _is_unknown(words[i + 1][0], second):
+        return True
+    if first & Kind.ORDINARY or second & Kind.SURNAME:
+        return bool(second & Kind.SURNAME) and not _is_clinics_word(words[i + 1][0])
+    return bool(first & Kind.LONE) and not _is_institutions_word(words[i + 1][0])
+
+
+def _is_reversed_pair(words: list[regex.Match[str]], kinds: list[int], i: int) -> bool:
+    """As `_is_pair`, of two words with a comma between them."""
+    surname, given = kinds[i], kinds[i + 1]
+    if (surname | given) & Kind.CLINICAL or _is_place(words, i, i + 1):
+        return False
+    if not given & Kind.GIVEN:
+        listed = surname & Kind.SURNAME and not surname & Kind.ORDINARY
+        may_be_given = given & Kind.SURNAME and not _is_clinics_word(words[i + 1][0])
+        unknown = _is_unknown(words[i][0], surname), _is_unknown(words[i + 1][0], given)
+        return bool((listed and unknown[1]) or (may_be_given and unknown[0]))
+    if surname & Kind.SURNAME:
+        return not _is_clinics_word(words[i][0])
+    return _is_unknown(words[i][0], surname) or bool(given & Kind.LONE and not _is_institutions_word(words[i][0]))
+
+
+def _is_unknown(word: str, kind: int) -> bool:
+    """Whether no list knows a word, and it is built like no English or medical one."""
+    return not kind and len(word) > 2 and not _WORD_ENDING.fullmatch(word.lower())
+
+
+def _is_clinics_word(word: str) -> bool:
+    return fold_term(word) in word_list("clinical_words")
+
+
+def _is_institutions_word(word: str) -> bool:
+    """Whether a word stands for no person whatever precedes it: a place, a title, a thing."""
+    lists = ("title_stopwords", "generic_institution_words", "ordinary_words")
+    return any(fold_term(word) in word_list(name) for name in lists)
+
+
 def _names_an_eponym(given: str, surname: str) -> bool:
     """Whether a word is the name in an eponym, as "Glasgow" in "Violet Glasgow", and both together are none."""
     bare = fold_term(_POSSESSIVE.sub("", surname))
@@ -205,11 +276,14 @@ def _names_an_eponym(given: str, surname: str) -> bool:
 
 def _after_comma(text: str, words: list[regex.Match[str]], kinds: list[int], i: int) -> int | None:
     """The index of the last word of "Surname, Given M"."""
-    if i + 1 >= len(words) or kinds[i] & (Kind.ORDINARY | Kind.SURNAME) == Kind.ORDINARY:
+    if i + 1 >= len(words) or not _COMMA.fullmatch(text, words[i].end(), words[i + 1].start()):
         return None
-    comma = _COMMA.fullmatch(text, words[i].end(), words[i + 1].start())
     given = kinds[i + 1]
-    if comma is None or not given & Kind.GIVEN or _all_caps(words[i][0]) != _all_caps(words[i + 1][0]):
+    if _all_caps(words[i][0]) != _all_caps(words[i + 1][0]) or len(words[i + 1][0]) == 1:
+        return None
+    if _is_reversed_pair(words, kinds, i) and _acts(text, words[i], words[i + 1]):
+        return i + 1
+    if kinds[i] & (Kind.ORDINARY | Kind.SURNAME) == Kind.ORDINARY or not given & Kind.GIVEN:
         return None
     last = i + 1
     initial = (
@@ -222,7 +296,7 @@ def _after_comma(text: str, words: list[regex.Match[str]], kinds: list[int], i: 
         return last
     if kinds[i] & (Kind.CLINICAL | Kind.SURNAME) == Kind.CLINICAL:
         return None
-    sure = bool(given & Kind.LONE) and bool(kinds[i] & Kind.SURNAME) and not kinds[i] & Kind.ORDINARY
+    sure = bool(given & Kind.LONE) and bool(kinds[i] & Kind.SURNAME) and not _is_clinics_word(words[i][0])
     unsure = bool(kinds[i] & Kind.ORDINARY) or bool(given & Kind.ORDINARY)
     if (initial and not (kinds[i] & Kind.ORDINARY and given & Kind.ORDINARY)) or (alone_on_line and not unsure) or sure:
         return None if _is_place(words, i, i + 1) else last
@@ -230,7 +304,10 @@ def _after_comma(text: str, words: list[regex.Match[str]], kinds: list[int], i: 
 
 
 def _initial_name(text: str, words: list[regex.Match[str]], kinds: list[int], i: int) -> tuple[Span, int] | None:
-    """ "J. Okonkwo", "J. R. Smith": initials with full stops before a listed surname."""
+    """ "J. Okonkwo", "J. R. Smith": initials with full stops before a listed surname.
+
+    Of someone who acts, the surname may be a common word as well, or one that no list knows.
+    """
     chain = _chain(text, words, i)
     for index in chain[1:]:
         if text[words[index - 1].end() : words[index - 1].end() + 1] != ".":
@@ -238,6 +315,9 @@ def _initial_name(text: str, words: list[regex.Match[str]], kinds: list[int], i:
         if len(words[index][0]) > 1:
             kind = kinds[index]
             surname = bool(kind & Kind.SURNAME) and not kind & (Kind.ORDINARY | Kind.CLINICAL)
+            may_be = kind & (Kind.SURNAME | Kind.CLINICAL) == Kind.SURNAME or _is_unknown(words[index][0], kind)
+            if may_be and not surname and not _is_clinics_word(words[index][0]):
+                surname = _acts(text, words[i], words[index])
             if not surname or len(words[index][0]) < 3 or names_a_thing(text, words[index].end()):
                 return None
             return _span(text, words[i], words[index], PAIR_SOURCE, 0.7), index - i + 1

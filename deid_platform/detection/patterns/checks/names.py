@@ -26,6 +26,8 @@ _CREDENTIALS = frozenset(
     slp ccc-slp bsn msn rrt rcp facs facc facp faafp facog mph ma ms bs pt ot emt emt-p dob mrn ssn sex age
     """.split()  # noqa: SIM905 - a list literal would take forty lines
 )
+_COURTESY_BEFORE = regex.compile(r"(?<=(?<!\p{L})(?:Mr|Mrs|Ms)\.?[ \t]{1,3})")
+_SHORTEST_SURNAME = 3
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 
 
@@ -96,8 +98,9 @@ def _stands_as_name(text: str, tokens: list[regex.Match[str]], words: list[str],
     behind_comma = "," in text[tokens[position - 1].end() : tokens[position].start()]
     following = words[position + 1] if position + 1 < len(words) else ""
     before_name = len(following) > 1 and not stops_a_name(following) and not _is_credential(tokens[position + 1][0])
+    gap = text[tokens[position].end() : tokens[position + 1].start()] if following else ""
     given_before = bool(kind_of(words[position - 1]) & Kind.GIVEN)
-    return behind_comma or before_name or given_before or position == len(tokens) - 1
+    return behind_comma or before_name or given_before or not following or gap.startswith(("  ", "\t"))
 
 
 def _is_credential(token: str) -> bool:
@@ -130,6 +133,18 @@ def person(text: str, start: int, end: int) -> Place | None:
 def titled(text: str, start: int, end: int) -> Place | None:
     """A name after a title or a label, where "Green" is a name too."""
     return _name(text, start, end, trust_first=True)
+
+
+def addressed(text: str, start: int, end: int) -> Place | None:
+    """As `titled`; after "Mr.", "Mrs." or "Ms." a clinic's word is a name too, if written like one ("Mr. Rash")."""
+    place = titled(text, start, end)
+    first = NAME_TOKEN.match(text, start, end)
+    if place is not None or first is None or first[0].removesuffix("'S").isupper() or not _COURTESY_BEFORE.match(text, start):
+        return place
+    name = bare(first[0])
+    if len(name) < _SHORTEST_SURNAME or name in word_list("title_stopwords"):
+        return None
+    return start, start + len(first[0].removesuffix("'s").removesuffix("’s").rstrip(".'-"))
 
 
 def titled_last_first(text: str, start: int, end: int) -> Place | None:
@@ -169,6 +184,8 @@ def before_credential(text: str, start: int, end: int) -> Place | None:
     comma = text.rfind(",", start, end)
     for position in range(len(tokens) - 1, -1, -1):
         word = bare(tokens[position][0])
+        if word in PARTICLES:
+            continue  # "Tommie van Buren": it belongs to the name if what stands before it does
         surname = position == len(tokens) - 1 or tokens[position].end() <= comma
         if stops_a_name(word) and not (_may_be_name(word) or (surname and not _never_a_name(word))):
             break
@@ -192,6 +209,16 @@ def initials(text: str, start: int, end: int) -> Place | None:
     while text[end - 1].isspace():
         end -= 1
     return None if known else (start, end)
+
+
+def colleague(text: str, start: int, end: int) -> Place | None:
+    """A name between "spoke with" and "from cardiology", where a surname is one even if it is a common word."""
+    place = person(text, start, end)
+    if place is None:
+        place = titled(text, start, end)
+        known = place is not None and _may_be_name(bare(text[place[0] : place[1]]))
+        return place if known else None
+    return place
 
 
 def relative(text: str, start: int, end: int) -> Place | None:

@@ -93,7 +93,8 @@ WHERE (SELECT ctl.log_access('limited.notes'));
 
 COMMENT ON VIEW limited.notes IS
     'A limited data set: protected health information, for those who signed a data use agreement.';
-COMMENT ON COLUMN limited.notes.note_date IS 'Date of the note, as it is.';
+COMMENT ON COLUMN limited.notes.note_date IS
+    'Date of the note: as it is, or shifted with the patient where the policy shifts dates; NULL where it keeps no day.';
 
 -- How many notes are shown at all, whoever's projects they belong to.
 CREATE OR REPLACE FUNCTION ctl.notes_shown() RETURNS bigint
