@@ -1,10 +1,10 @@
 """Names by vocabulary: capitalised words of which the shipped lists know at least one as a name.
 
 Belongs here: the one pass over a text's capitalised words, and what kind of word each is. Does not belong
-here: names that their surroundings give away (`data/people.yaml`), names found elsewhere in the note
-(`mentions.py`).
+here: names that their surroundings give away (`data/people.yaml`), what persons do (`acting.py`), names found
+elsewhere in the note (`mentions.py`).
 
-A verdict depends on nothing but the line that the words stand on.
+A verdict depends on nothing but the line that the words stand on and the first word of the next.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import regex
 
 from deid_platform.detection.detector import word_list
 from deid_platform.detection.naming import PARTICLES, is_common
+from deid_platform.detection.patterns.acting import acts
 from deid_platform.detection.reading import fold_term
 from deid_platform.labels import Label
 from deid_platform.notes import Span
@@ -34,26 +35,14 @@ _SUFFIX = regex.compile(r",?[ \t](?:Jr|Sr|JR|SR|II|III)\b\.?")
 _AFTER = regex.compile(r"['’]?s?[ \t]+(?P<noun>\p{L}+)")
 # After a name at the start of a line: a record number, a date of birth.
 _NUMBER_NEXT = regex.compile(r"[ \t]{1,20}[(|#]?[ \t]?(?:\d{5,12}\b|\d{1,2}/\d{1,2}/\d{2,4}|(?:MRN|DOB|M\.?R\.? ?#)\b)")
-# After a name: what a person does or has done to them, in small letters, or something that is theirs.
-_ACTS = regex.compile(
-    r"['’]s[ \t]+\p{Ll}|['’]?[ \t\r\n]{1,3}(?:denie[sd]|report(?:s|ed)|state[sd]|sa(?:ys|id)|complain(?:s|ed)"
-    r"|endorse[sd]|tolerate[sd]|agree[sd]|decline[sd]|verbalize[sd]|want(?:s|ed)|understands|felt|feels|lives|needs|underwent"
-    r"|present(?:s|ed)|return(?:s|ed)|called|to[ ](?:return|follow|see|call)|will[ ](?:be|return|follow|see|call|need)"
-    r"|has[ ](?:been|had|no)|had[ ](?:a|an|no)|(?:is|was)[ ](?:an?[ ]\d|(?:now|then|also|lightly|again)?[ ]?(?:alert|awake|awakened"
-    r"|extubated|intubated|sedated|admitted|discharged|transferred|taken|brought|seen|evaluated|examined|resting|stable"
-    r"|comfortable|born|referred|started|counsell?ed|instructed|informed|advised|told|asked|prepped|positioned|placed"
-    r"|doing|feeling|here|able|unable)))\b"
-)
-# Before a name at a sentence's end: what only a person is given.
-_CARED_FOR = regex.compile(r"(?<=\b(?:care[ ]of|opinion[ ]that)[ \t\r\n]{1,2})")
-_SENTENCE_END = regex.compile(r"['’]?(?:\.?[ \t]*(?:[\r\n]|$)|\.[ \t]+\p{Lu}|[;)])")
+_INSIDE_SENTENCE = regex.compile(r"(?<=\p{Ll}[ \t]{1,2})")
 _LONGEST_ABBREVIATION = 5
 # Endings of English and medical words; a word that no list knows and that ends so is hardly a given name.
 _WORD_ENDING = regex.compile(
     r".*(?:ly|ing|ings|ed|tion|tions|sion|ment|ments|ness|ous|ive|able|ible|ity|ities|ism|ists?|ful|less|ship|ance"
     r"|ence|ies|ical|ial|ology|ologist|itis|osis|emia|ectomy|otomy|ostomy|oma|pathy|scopy|scopic|gram|grams|graphy|plasty"
     r"|mycin|cillin|olol|pril|sartan|statin|azole|idine|amine|ide|oxin|mab|nib|zepam|zolam|cycline|floxacin|ase|ic|ics"
-    r"|tic|al|ar|ary|ory|ular|oid|ward|wards|where|self|selves|thing|body|day|time)"
+    r"|tic|al|ar|ary|ory|ular|oid|ward|wards|where|night|self|selves|thing|body|day|time)"
 )
 
 
@@ -156,7 +145,7 @@ def _name_at(text: str, words: list[regex.Match[str]], kinds: list[int], i: int)
     last = _after_comma(text, words, kinds, i)
     if last is not None:
         return _span(text, first, words[last], PAIR_SOURCE, 0.7), last - i + 1
-    if len(chain) == 2 and _acts(text, first, words[i + 1]) and _is_pair(words, kinds, i):
+    if len(chain) == 2 and acts(text, first.start(), words[i + 1].end()) and _is_pair(words, kinds, i):
         return _span(text, first, words[i + 1], PAIR_SOURCE, 0.7), 2
     if kind & Kind.LONE and not kind & (Kind.ORDINARY | Kind.CLINICAL) and _stands_alone(text, words, kinds, i):
         last = i + 1 if len(chain) == 2 and _is_trailing_initial(text, words[i + 1]) else i
@@ -217,13 +206,6 @@ def _last_of_full_name(text: str, words: list[regex.Match[str]], kinds: list[int
     return last
 
 
-def _acts(text: str, first: regex.Match[str], last: regex.Match[str]) -> bool:
-    """Whether a person's verb or possession follows some words, or a person's cue precedes them and nothing follows."""
-    if _ACTS.match(text, last.end()):
-        return not names_a_thing(text, last.end())
-    return bool(_SENTENCE_END.match(text, last.end()) and _CARED_FOR.match(text, first.start()))
-
-
 def _is_pair(words: list[regex.Match[str]], kinds: list[int], i: int) -> bool:
     """Whether two words that act as a person does are given name and surname, one of them perhaps a common word."""
     first, second = kinds[i], kinds[i + 1]
@@ -243,6 +225,8 @@ def _is_reversed_pair(words: list[regex.Match[str]], kinds: list[int], i: int) -
     surname, given = kinds[i], kinds[i + 1]
     if (surname | given) & Kind.CLINICAL or _is_place(words, i, i + 1):
         return False
+    if not surname & Kind.SURNAME and fold_term(words[i][0]) in word_list("cities"):
+        return False  # "In Boston, April was seen"
     if not given & Kind.GIVEN:
         listed = surname & Kind.SURNAME and not surname & Kind.ORDINARY
         may_be_given = given & Kind.SURNAME and not _is_clinics_word(words[i + 1][0])
@@ -250,7 +234,11 @@ def _is_reversed_pair(words: list[regex.Match[str]], kinds: list[int], i: int) -
         return bool((listed and unknown[1]) or (may_be_given and unknown[0]))
     if surname & Kind.SURNAME:
         return not _is_clinics_word(words[i][0])
-    return _is_unknown(words[i][0], surname) or bool(given & Kind.LONE and not _is_institutions_word(words[i][0]))
+    if _is_unknown(words[i][0], surname):
+        return True
+    # "However, Mary denies": a common word counts only where no sentence begins, or in capitals.
+    emphasised = _all_caps(words[i][0]) or _INSIDE_SENTENCE.match(words[i].string, words[i].start())
+    return bool(given & Kind.LONE and emphasised) and not _is_institutions_word(words[i][0])
 
 
 def _is_unknown(word: str, kind: int) -> bool:
@@ -281,7 +269,7 @@ def _after_comma(text: str, words: list[regex.Match[str]], kinds: list[int], i: 
     given = kinds[i + 1]
     if _all_caps(words[i][0]) != _all_caps(words[i + 1][0]) or len(words[i + 1][0]) == 1:
         return None
-    if _is_reversed_pair(words, kinds, i) and _acts(text, words[i], words[i + 1]):
+    if _is_reversed_pair(words, kinds, i) and acts(text, words[i].start(), words[i + 1].end()):
         return i + 1
     if kinds[i] & (Kind.ORDINARY | Kind.SURNAME) == Kind.ORDINARY or not given & Kind.GIVEN:
         return None
@@ -317,7 +305,7 @@ def _initial_name(text: str, words: list[regex.Match[str]], kinds: list[int], i:
             surname = bool(kind & Kind.SURNAME) and not kind & (Kind.ORDINARY | Kind.CLINICAL)
             may_be = kind & (Kind.SURNAME | Kind.CLINICAL) == Kind.SURNAME or _is_unknown(words[index][0], kind)
             if may_be and not surname and not _is_clinics_word(words[index][0]):
-                surname = _acts(text, words[i], words[index])
+                surname = acts(text, words[i].start(), words[index].end())
             if not surname or len(words[index][0]) < 3 or names_a_thing(text, words[index].end()):
                 return None
             return _span(text, words[i], words[index], PAIR_SOURCE, 0.7), index - i + 1

@@ -22,11 +22,11 @@ CHECKS: dict[str, Check] = {
         contacts.regional_phone, contacts.dialled, contacts.ip_address, contacts.link, numbers.card, numbers.npi,
         numbers.dea, numbers.vin, numbers.au_medicare, numbers.code, numbers.long_number, names.person, names.titled,
         names.titled_last_first, names.person_last_first, names.listed, names.introduced, names.before_credential,
-        names.initials, names.relative, names.acting, names.given, names.addressed, names.colleague, institutions.organization,
-        institutions.own_organization, institutions.saint, institutions.chain, institutions.known_hospital,
-        institutions.hospital_abroad, institutions.facility_code, institutions.facility_alone,
-        institutions.lowercase_institution, institutions.shop, places.city, places.known_city, places.street,
-        places.town, places.known_city_or_state, places.state, places.country, places.landmark, places.home_town,
-        places.city_or_code, places.city_or_abbreviation, places.named_after,
+        names.initials, names.relative, names.acting, names.given, names.addressed, names.colleague,
+        institutions.organization, institutions.own_organization, institutions.saint, institutions.chain,
+        institutions.known_hospital, institutions.hospital_abroad, institutions.facility_code,
+        institutions.facility_alone, institutions.lowercase_institution, institutions.shop, places.city,
+        places.known_city, places.street, places.town, places.known_city_or_state, places.state, places.country,
+        places.landmark, places.home_town, places.city_or_code, places.city_or_abbreviation, places.named_after,
     )
 } | numbers.PROVEN  # fmt: skip

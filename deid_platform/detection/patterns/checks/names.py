@@ -139,7 +139,12 @@ def addressed(text: str, start: int, end: int) -> Place | None:
     """As `titled`; after "Mr.", "Mrs." or "Ms." a clinic's word is a name too, if written like one ("Mr. Rash")."""
     place = titled(text, start, end)
     first = NAME_TOKEN.match(text, start, end)
-    if place is not None or first is None or first[0].removesuffix("'S").isupper() or not _COURTESY_BEFORE.match(text, start):
+    if (
+        place is not None
+        or first is None
+        or first[0].removesuffix("'S").isupper()
+        or not _COURTESY_BEFORE.match(text, start)
+    ):
         return place
     name = bare(first[0])
     if len(name) < _SHORTEST_SURNAME or name in word_list("title_stopwords"):
