@@ -204,6 +204,11 @@ geboren [[3.5.1950|DATE]]
 """
 
 NOT_DATES = """
+Completed 3/6 cycles
+blood culture 1/4 bottles
+labs 4/4 SIRS criteria
+TJC 4/28, SJC 2/28
+weight is at the 25th, height at the 15th.
 D: 5/5⏎T: 5/5⏎B: 5/5
 D: 5/5 T: 5/5
 Motor Strength 5/5

@@ -58,6 +58,9 @@ RN notified
 """
 
 HEADERS = """
+Attending: Agree with above
+Spouse: Supportive
+Contact: Isolation precautions
 Patient: [[QUARMBY, JANE T|PATIENT]]
 Patient: [[Jack Bond|PATIENT]]  DOB: [[4/18/1940|DATE]]
 Name: [[Jane Quarmby|PATIENT]]   DOB: [[1/2/1960|DATE]]

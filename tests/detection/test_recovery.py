@@ -98,6 +98,8 @@ KEPT = [
     ("Yasmin for contraception", "Yasmin", Label.PATIENT),  # why she came
     ("saw Heather for contraception", "Heather", Label.PATIENT),
     ("Foley removed her line", "Foley", Label.PATIENT),
+    ("Gave Ella 5 mg melatonin", "Ella", Label.PATIENT),
+    ("Page me at 2215 with questions", "2215", Label.PHONE),
     ("Old Mill Physical Therapy", "Old Mill Physical Therapy", Label.HOSPITAL),
     ("the LA Medical Center", "LA Medical Center", Label.HOSPITAL),
     ("12 HILL ROAD, LIMA, OH", "LIMA", Label.CITY),
@@ -173,6 +175,7 @@ def test_what_a_check_has_proved_is_not_given_back(text: str, surface: str, labe
         ("a St. Jude valve", "St. Jude", Label.HOSPITAL, True),
         ("SNOMED 38341003", "38341003", Label.MEDICALRECORD, False),
         ("Bruce Protocol Negative", "Bruce Protocol Negative", Label.DOCTOR, False),
+        ("Quistgaard 40 mg ordered", "Quistgaard", Label.DOCTOR, False),
     ],
 )
 def test_what_the_topics_name_is_given_back_only_inside_a_longer_term(

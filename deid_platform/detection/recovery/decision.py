@@ -143,7 +143,7 @@ def _covers(text: str, span: Span, place: Place, people: frozenset[str]) -> bool
     """Whether a place around a span makes it clinical."""
     longer = place.end - place.start > span.end - span.start + len("'s")
     if _from_topics(span):
-        return longer and span.label in _NAMED
+        return longer and span.label in _NAMED and place.kind == "term"
     if longer:
         return True
     if span.label not in _PERSONS:

@@ -40,9 +40,11 @@ _SECONDARY_TO = regex.compile(r"[ \t]+(?!(?:at|and|with|for|by|in|am|pm|he|she|t
 _APGAR = regex.compile(r"\bapgars?\b[^\d\n]{0,20}$", regex.IGNORECASE)
 # Letters and proportions read from a chart, keratins, durations in British shorthand ("1/52" is a week).
 _NO_DAY_BEFORE = regex.compile(
-    r"\b(?:acuity|vision|va|snellen|ck|cytokeratin|keratin|od|os|ou|score[ds]?|phq-?\d{1,2}|gad-?7|mmse|moca|epds|gds|nihss|kps|epworth|stop-?bang|ess|ipss|braden|barthel|morse|audit|dast|bdi|madrs|readings|hgb/hct|h/h|h&h)\b[^\n]{0,14}$",
+    r"\b(?:acuity|vision|va|snellen|ck|cytokeratin|keratin|od|os|ou|score[ds]?|phq-?\d{1,2}|gad-?7|mmse|moca|epds|gds|nihss|kps|epworth|stop-?bang|ess|ipss|braden|barthel|morse|audit|dast|bdi|madrs|tjc|sjc|tinetti|act|mdq|vent|cpap|readings|hgb/hct|h/h|h&h)\b[^\n]{0,14}$",
     regex.I,
 )
+# "Weight is at the 25th": a percentile.
+_GROWTH = regex.compile(r"\b(?:weight|height|length|bmi|head|plots?|growth|ofc)\b[^.\n]{0,30}$", regex.I)
 _GRADES = {"0/5", "1/5", "2/5", "3/5", "4/5", "5/5", "1/4", "2/4", "3/4", "4/4"}
 _DICTATED = regex.compile(r"\b(?:dictated|transcribed|signed)\b", regex.I)
 _NAME_LABEL = regex.compile(
@@ -236,6 +238,8 @@ def misread_date(text: str, start: int, end: int) -> Place | None:
 def bare_day(text: str, start: int, end: int) -> Place | None:
     """An ordinal that is a day of the month: nothing follows that it could count ("the 5th rib")."""
     day = _numbers(text, start, end)[0]
+    if _GROWTH.search(text, max(0, start - 40), start):
+        return None
     return (start, end) if 1 <= day <= 31 and _AFTER_ORDINAL.match(text, end, end + 60) else None
 
 
