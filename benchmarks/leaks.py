@@ -24,14 +24,15 @@ from deid_platform.evaluation.tokens import word_offsets
 from deid_platform.notes import Note, Patient, Topics
 from deid_platform.redaction.policy import Policy, load_policy
 from deid_platform.redaction.redact import Redaction, redact
+from deid_platform.surrogates.pools import Share, given_names, surnames
 
 Work = tuple[Note, tuple[Patient, ...], Redaction]
 
 
 def register(size: int, seed: int = 1) -> list[Patient]:
-    """Strangers: names drawn from the hospital's own lists, numbers at random."""
+    """Strangers: names drawn from the hospital's own share of the pools, numbers at random."""
     draw = random.Random(seed)
-    firsts, lasts = (*library.words("first_female"), *library.words("first_male")), library.words("surnames")
+    firsts, lasts = given_names("en_US", None, Share.HOSPITAL), surnames("en_US", Share.HOSPITAL)
     return [
         Patient(
             f"S{n}",
