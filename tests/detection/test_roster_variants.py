@@ -45,6 +45,9 @@ PATIENTS = {
     "chase": Patient("20", "Mark", None, "Chase"),
     "de": Patient("21", "Tarak", None, "De"),
     "barlow": Patient("22", "Pia", None, "Barlow", relatives="Eileen Diaz"),
+    "li": Patient("23", "伟", None, "李", relatives="王小芳"),
+    "kim": Patient("24", "민수", None, "김"),
+    "tanaka": Patient("25", "さくら", None, "田中"),
 }
 
 
@@ -304,6 +307,27 @@ def test_every_supported_variant_of_a_name_is_covered(first: str, last: str, var
     left = "".join(text[i] for i in range(start, end) if i not in covered)
     assert not any(c.isalnum() for c in left.replace("Q", "")), (variant, text, left)
     assert all(i < len(before) + len(written) for i in covered)
+
+
+@pytest.mark.parametrize(
+    ("patient", "text", "found"),
+    [
+        ("li", "李伟 was seen", ["李伟"]),
+        ("li", "患者李伟，男", ["李伟"]),
+        ("li", "李 伟 was seen", ["李 伟"]),
+        ("li", "李先生 came with 王小芳", ["李", "王小芳"]),
+        ("li", "伟大 and 李子 are words", []),
+        ("kim", "환자 김민수", ["김민수"]),
+        ("kim", "민수씨", ["민수"]),
+        ("tanaka", "田中さくらさん", ["田中さくら"]),
+        ("tanaka", "田中さん", ["田中"]),
+        ("tanaka", "田んぼ", []),
+    ],
+)
+def test_names_are_found_in_scripts_that_set_no_space_between_words(
+    find: Callable[[str, str], list[str]], patient: str, text: str, found: list[str]
+) -> None:
+    assert find(patient, text) == found
 
 
 def test_nicknames_hold_both_ways_and_do_not_mix_two_names() -> None:

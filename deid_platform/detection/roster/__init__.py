@@ -7,7 +7,7 @@ The roster always wins: what it finds is never given back as clinical, so that a
 hidden on the line of the Bruce protocol.
 
 Reading order: `variants.py` says what is looked for, `search.py` looks; `misspelling.py`, `initials.py` and
-`mentions.py` decide about what only resembles a name, `births.py` knows dates.
+`mentions.py` decide about what only resembles a name, `births.py` knows dates, `unspaced.py` scripts without spaces.
 """
 
 from __future__ import annotations

@@ -15,6 +15,7 @@ from deid_platform.detection.reading import Reading
 from deid_platform.detection.roster.births import births_in
 from deid_platform.detection.roster.mentions import mentions, standing
 from deid_platform.detection.roster.misspelling import Candidate, misspelt
+from deid_platform.detection.roster.unspaced import unspaced
 from deid_platform.detection.roster.variants import How, Variants
 from deid_platform.detection.words import Words, words_of
 from deid_platform.labels import Label
@@ -36,6 +37,7 @@ class Entry:
 
     def __init__(self, rows: tuple[Patient, ...]) -> None:
         self._variants = Variants.of(rows)
+        self._unspaced = unspaced(rows)
         self._kinds = tuple(self._variants.terms.values())
         # A patient may have one note only: what is quick to build counts, not what is quickest to search.
         self._automaton = AhoCorasick(
@@ -64,6 +66,9 @@ class Entry:
         letters = self._variants.letters
         for start, end in mentions(words, tuple(standing(words, names, letters)), letters):
             spans.append(_mention(words.note, *words.place(start, end)))
+        if self._unspaced is not None:
+            found = self._unspaced.finditer(words.note)
+            spans.extend(Span(match.start(), match.end(), Label.PATIENT, 1.0, SOURCE) for match in found)
         spans.extend(self._numbers(reading))
         spans.extend(Span(*place, Label.DATE, 1.0, SOURCE) for place in births_in(reading, self._variants.births))
         return spans
