@@ -1,4 +1,4 @@
-"""Speed of what surrounds detection, stage by stage, on one core, over the synthetic hospital.
+"""Speed of intake, scores and sampler on one core, over the synthetic hospital; `detection.py` has the other stages.
 
     python benchmarks/stages.py [--notes 2000]
 
@@ -17,13 +17,10 @@ from measure import row
 from deid_platform.corpora.exclusions import Exclusions
 from deid_platform.corpora.files import FilesFeed
 from deid_platform.corpora.hospital import HospitalSpec, generate, write
-from deid_platform.evaluation.leaks import LeakCheck
 from deid_platform.evaluation.scores import count_note, summarise
 from deid_platform.evaluation.tokens import word_offsets
 from deid_platform.keys import Keyring
 from deid_platform.notes import Delivery, Note, Patient, Topics
-from deid_platform.redaction.policy import load_policy
-from deid_platform.redaction.redact import redact
 from deid_platform.refresh.intake import take_in_notes, take_in_topic
 from deid_platform.sampling import Candidate, contains_own_phi, period_of, sample
 from deid_platform.store import NoteStore
@@ -42,7 +39,6 @@ def main() -> None:
         topics = topics.folded(delivery.topics)
     words = sum(len(word_offsets(note.text)) for note in notes)
     print(f"{len(notes):,} notes, {words:,} words")
-    policy = load_policy("safe_harbor_plus_providers")
     patients = [topics.patients.get(note.patient_id or "") for note in notes]
 
     with tempfile.TemporaryDirectory() as folder:
@@ -60,18 +56,6 @@ def main() -> None:
             lambda: take_in_notes(reader, first, store=store, keyring=keyring, exclusions=Exclusions()),
         )
 
-    redacted = row(
-        "redaction", words, lambda: [redact(note, spans, policy) for note, spans in zip(notes, gold, strict=True)]
-    )
-    check = row("leak check, built", words, lambda: LeakCheck.of(topics, policy))
-    row(
-        "leak check",
-        words,
-        lambda: [
-            check.check(note, topics.patients_known_as(note.patient_id), done.text, done.applied)
-            for note, done in zip(notes, redacted, strict=True)
-        ],
-    )
     row(
         "scores with intervals",
         words,

@@ -40,10 +40,6 @@ _KIN = regex.compile(
     r"[ \t]*(?:named|called|is|[,:(\-–])?[ \t]*$",
     regex.IGNORECASE,
 )
-_CREDENTIAL = regex.compile(
-    r"[ \t]*,?[ \t]*\(?(?:M\.?D|D\.?O|R\.?N|N\.?P|P\.?A(?:-C)?|Ph\.?D|LPN|LCSW|MSW|CRNA|APRN|ARNP|FNP(?:-BC|-C)?|"
-    r"DNP|PharmD|RPh|RRT|CNM|CNA|MBBS|FACS|FACP|DDS|DMD|DPM|DPT|OTR|PsyD|MPH|BSN|MSN)\b"
-)
 _ACTS = (
     r"is|was|has|had|does|did|denies|denied|reports|reported|states|stated|says|said|presents|presented|"
     r"complains|complained|feels|felt|notes|noted|describes|described|endorses|endorsed|admits|admitted|"
@@ -171,11 +167,6 @@ def labelled(text: str, start: int) -> bool:
 def of_kin(text: str, start: int) -> bool:
     """Whether a word for a relative introduces that place: "her husband ", "mother, "."""
     return _KIN.search(text, max(0, start - REACH), start) is not None
-
-
-def credentialed(text: str, end: int) -> bool:
-    """Whether a credential follows: ", MD", " RN"."""
-    return _CREDENTIAL.match(text, end, end + REACH) is not None
 
 
 def acts(text: str, end: int) -> bool:
