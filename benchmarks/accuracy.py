@@ -16,8 +16,10 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from deid_platform.across_notes import detect_together
 from deid_platform.corpora.hospital import HospitalSpec, Part, Shape, generate
 from deid_platform.detection import DetectorSpec
+from deid_platform.engine import LocalEngine
 from deid_platform.evaluation.scores import Estimate, count_note, summarise
 from deid_platform.notes import Note, Span, Topics
 
@@ -89,7 +91,8 @@ def main() -> None:
     words = sum(len(each.note.text.split()) for each in notes)
     print(f"{part.value}: {len(notes):,} notes, {words:,} words, {sum(len(each.gold) for each in notes):,} identifiers")
     for inputs, spec in (("with topics", DetectorSpec(topics=topics)), ("text alone", DetectorSpec())):
-        found = spec.build().detect([each.note for each in notes])
+        read = detect_together(LocalEngine(), spec, lambda: [each.note for each in notes])
+        found = [detection.spans or () for _, detection in read]
         scores = summarise(
             count_note(each.note.text, each.gold, spans, clinical=each.clinical, cluster=each.note.patient_id)
             for each, spans in zip(notes, found, strict=True)

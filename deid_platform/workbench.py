@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import json
 import os
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
+from deid_platform.across_notes import detect_together
 from deid_platform.corpora import Reason, Rejection, Role
 from deid_platform.corpora.files import read_notes, read_topic
 from deid_platform.detection import DetectorSpec
@@ -89,10 +89,11 @@ def redact_file(
     """Redacts a file of notes, in its order, into JSON lines `{"note_id", "text", "spans"}`.
 
     `spans` are all identifiers that were found, with offsets into the original text, whether or not the policy hides
-    their label. Under a policy with stand-ins they are the places of what was put in, with offsets into the redacted
-    text: the length of an original date beside the shifted one would tell the shift. Each note goes through the leak
-    check. Rows that are refused, notes on which a stage fails and notes that leak are counted and left out: a note is
-    never passed through unredacted. The output appears whole or not at all.
+    their label; what one note of a patient tells is found in the others. Under a policy with stand-ins they are the
+    places of what was put in, with offsets into the redacted text: the length of an original date beside the shifted
+    one would tell the shift. Each note goes through the leak check. Rows that are refused, notes on which a stage
+    fails and notes that leak are counted and left out: a note is never passed through unredacted. The output appears
+    whole or not at all.
 
     Args:
         source: Notes as JSON lines, CSV or Parquet: note_id and text, the note's other fields optional.
@@ -119,6 +120,9 @@ def redact_file(
     check = LeakCheck.of(spec.topics or Topics(), policy)
 
     def good() -> Iterator[Note]:
+        # Read twice, counted once.
+        outcome.rejected.clear()
+        outcome.undated = 0
         # Only id, text and spans are written, so a column more does no harm here.
         for item in read_notes(source, strict=False, spool=target.parent):
             if isinstance(item, Rejection):
@@ -127,15 +131,12 @@ def redact_file(
                     continue
                 _count(outcome.rejected, item.reason.value)
             else:
-                waiting.append(item)
                 yield item
 
-    # The engine is a step ahead of the writer by a few batches; notes wait here for their spans.
-    waiting: deque[Note] = deque()
     try:
         with _private(temporary) as lines:
-            for detection in engine.detect(spec, good(), on_batch=progress):
-                _redact_one(waiting.popleft(), detection, spec, check, surrogates, outcome, lines)
+            for note, detection in detect_together(engine, spec, good, spool=target.parent, on_batch=progress):
+                _redact_one(note, detection, spec, check, surrogates, outcome, lines)
         temporary.replace(target)
     finally:
         temporary.unlink(missing_ok=True)

@@ -4,7 +4,7 @@ Belongs here: how spans of several sources become one answer. Does not belong he
 
 The rule for overlaps: spans that share a code point are merged to their common extent, so that nothing
 that any source found is ever uncovered. The label is that of the longest member; between equally long
-ones, the roster's, then the gazetteer's, then the patterns'; then the higher score.
+ones, the roster's, then the gazetteer's, then the patterns', then what other notes say; then the higher score.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from deid_platform.detection.recovery import Recovery
 from deid_platform.detection.spans import merge
 from deid_platform.notes import Note, Span
 
-SOURCES = ("patterns", "gazetteer", "roster")
+SOURCES = ("elsewhere", "patterns", "gazetteer", "roster")
 """Sources in the order of how well they know what they found; a recognizer adds its name after a colon."""
 
 

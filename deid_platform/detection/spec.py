@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Literal
 
 from deid_platform.detection.detector import Detector
+from deid_platform.detection.elsewhere import SecondLook
 from deid_platform.detection.ensemble import Ensemble
 from deid_platform.detection.gazetteer import Gazetteer
 from deid_platform.detection.lexicons import TermsFile, terms_of
@@ -45,6 +46,14 @@ class DetectorSpec:
                 `dictionary-invalid` if a file of medical terms cannot be read.
         """
         return self._recipe.build(self)
+
+    def second_look(self) -> SecondLook:
+        """What looks again at the notes that the detector has read, with what other notes of their patients tell.
+
+        Raises:
+            DeidError: `settings-invalid` or `dictionary-invalid` if a file of medical terms cannot be read.
+        """
+        return SecondLook(Recovery(self.own_terms()))
 
     @property
     def detector_digest(self) -> str:

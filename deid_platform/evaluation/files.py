@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+from deid_platform.across_notes import detect_together
 from deid_platform.corpora.gold import SCHEME, read_gold
 from deid_platform.detection import DetectorSpec
 from deid_platform.engine import LocalEngine
@@ -44,9 +45,9 @@ def score_file(
     notes = [note for _, note in gold if note is not None]
     if not notes or len(notes) < len(gold):
         raise DeidError(Code.GOLD_MISSING, "text")
-    detections = engine.detect(spec, notes, on_batch=progress)
+    detections = detect_together(engine, spec, lambda: notes, on_batch=progress)
     counts = (
         count_note(note.text, found.spans, detection.spans or (), clinical=found.clinical, cluster=note.patient_id)
-        for (found, _), note, detection in zip(gold, notes, detections, strict=True)
+        for (found, _), (note, detection) in zip(gold, detections, strict=True)
     )
     return summarise(counts, resamples=resamples, seed=seed)

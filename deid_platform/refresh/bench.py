@@ -11,15 +11,18 @@ synthetic hospital, and then the summary says that recall on the site's own note
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import pyarrow as pa
 
+from deid_platform.across_notes import SecondLooks, Told
 from deid_platform.corpora.exclusions import Exclusions
 from deid_platform.corpora.gold import read_gold
 from deid_platform.corpora.hospital import HospitalSpec, generate
+from deid_platform.detection.elsewhere import mentioned_in
+from deid_platform.engine import Detection
 from deid_platform.errors import Code, DeidError
 from deid_platform.evaluation.scores import Scores, count_note, summarise
 from deid_platform.evaluation.tokens import word_offsets
@@ -175,30 +178,53 @@ def run_detector(site: Site, *, progress: Callable[[int], None] | None = None) -
     def parts() -> Iterator[pa.Table]:
         for inputs, spec in (("topics", site.spec(topics)), ("text", site.spec(None))):
             recipe = (inputs, detector, spec.dictionary_digest(site.keyring))
-            for table in store.read(tables.SURROGATE_NOTES, tables.ALL):
-                notes = [tables.from_row(Note, row) for row in table.to_pylist()]
+            first: list[tuple[str, Detection]] = []
+            told = Told()
+            for notes in _gold_notes(store):
                 keys = [site.keyring.digest(content_digest(note, site.keyring), *recipe) for note in notes]
                 new = [note for note, key in zip(notes, keys, strict=True) if key not in known]
                 found = site.engine.detect(spec, new, on_batch=progress)
-                rows = [
-                    {
-                        "note_id": note.note_id,
-                        "inputs": inputs,
-                        "spans": known[key] if key in known else tables.span_rows(next(found).spans or ()),
-                        "cache_key": key,
-                    }
-                    for note, key in zip(notes, keys, strict=True)
-                ]
-                yield pa.Table.from_pylist(rows, schema=tables.DETECTION_SCHEMA)
+                for note, key in zip(notes, keys, strict=True):
+                    detection = Detection(0, tables.spans_of(known[key])) if key in known else next(found)
+                    first.append((key, detection))
+                    told.add(note.patient_id, mentioned_in(note.text, detection.spans or ()))
+            yield from _second_looks(store, inputs, first, told, SecondLooks(spec))
 
     meta = {"gold": gold.meta["gold"], "gold_by_feed": gold.meta["gold_by_feed"], "detector_digest": detector}
     return store.write(tables.DETECTIONS, tables.ALL, parts(), meta=lambda: meta)
 
 
+def _gold_notes(store: NoteStore) -> Iterator[list[Note]]:
+    for table in store.read(tables.SURROGATE_NOTES, tables.ALL):
+        yield [tables.from_row(Note, row) for row in table.to_pylist()]
+
+
+def _second_looks(
+    store: NoteStore, inputs: str, first: Iterable[tuple[str, Detection]], told: Told, second: SecondLooks
+) -> Iterator[pa.Table]:
+    looked = iter(first)
+    for notes in _gold_notes(store):
+        rows = []
+        for note in notes:
+            key, detection = next(looked)
+            spans = detection.spans or ()
+            others = told.by_others(note.patient_id, mentioned_in(note.text, spans))
+            rows.append(
+                {
+                    "note_id": note.note_id,
+                    "inputs": inputs,
+                    "first": tables.scored_rows(spans),
+                    "spans": tables.span_rows(second.at(note, detection, others).spans or ()),
+                    "cache_key": key,
+                }
+            )
+        yield pa.Table.from_pylist(rows, schema=tables.DETECTION_SCHEMA)
+
+
 def _detected_before(store: NoteStore) -> dict[str, list[dict[str, Any]]]:
-    """The last run's spans by cache key."""
+    """What the last run's first look found, by cache key."""
     try:
-        return {row["cache_key"]: row["spans"] for row in store.rows(tables.DETECTIONS, tables.ALL)}
+        return {row["cache_key"]: row["first"] for row in store.rows(tables.DETECTIONS, tables.ALL) if "first" in row}
     except DeidError:
         # A cache that is missing, or cannot be trusted, is no cache.
         return {}

@@ -1,8 +1,8 @@
 """From raw notes to redacted rows, each checked for leaks before anything leaves the PHI zone.
 
-Belongs here: one delivery through detection, redaction and the leak check, with quarantine and cache.
-Does not belong here: how a span is found (`detection/`), replaced (`redaction/`) or a leak recognised
-(`evaluation/leaks`).
+Belongs here: one delivery through both looks of detection, redaction and the leak check, with quarantine and cache.
+Does not belong here: what decides about a row (`recipe.py`), how a span is found (`detection/`) or replaced
+(`redaction/`), or how a leak is recognised (`evaluation/leaks`).
 
 A note fails closed: whatever raises, or whatever the leak check finds, its row holds a reason code and no
 text, and the rest of the delivery goes on.
@@ -10,117 +10,31 @@ text, and the rest of the delivery goes on.
 
 from __future__ import annotations
 
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field
-from functools import cached_property
+from itertools import zip_longest
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow as pa
 
-from deid_platform.detection import DetectorSpec
-from deid_platform.detection.patterns.templates import TemplateCounts
+from deid_platform.across_notes import SecondLooks, Told
 from deid_platform.engine import Detection, LocalEngine
 from deid_platform.errors import Code, DeidError
-from deid_platform.evaluation.leaks import LeakCheck, Released
+from deid_platform.evaluation.leaks import Released
 from deid_platform.evaluation.tokens import word_offsets
-from deid_platform.keys import Keyring, package_digest
 from deid_platform.languages import released_language
-from deid_platform.notes import Delivery, Note, Patient, Topics
-from deid_platform.redaction.policy import Policy
+from deid_platform.notes import Delivery, Note
 from deid_platform.redaction.redact import redact
 from deid_platform.redaction.structured import released_date
 from deid_platform.refresh import tables
+from deid_platform.refresh.first_look import detection_of, look_first, told_digest, told_until
+from deid_platform.refresh.recipe import Recipe
 from deid_platform.store import Manifest, NoteStore
 from deid_platform.warehouse.expectations import OTHER_TYPE
 from deid_platform.warehouse.staging import Status
 
-if TYPE_CHECKING:
-    from deid_platform.surrogates.stand_in import Surrogates
-
 CLEAN, QUARANTINED = Status.CLEAN.value, Status.QUARANTINED.value
-
-
-@dataclass(frozen=True)
-class Recipe:
-    """Everything that decides what a note's redacted row looks like.
-
-    Attributes:
-        spec: The detector and its topics.
-        policy: What replaces an identifier.
-        keyring: The site's keys.
-        note_types: Types that research may see by name; any other becomes `other`, since a type is free
-            text at its source.
-        rosters_incomplete: Whether rows of the patients topic were lost on their way in. Then a note whose
-            patient has no row is quarantined: nobody can tell what its patient is called.
-        min_roster_share: Least share of notes whose patient must be in the topics for the delivery to count
-            as detected with topics; below it, only the scores on text alone speak for it.
-        reported: Strings that somebody found in the clear and reported: a note that shows one leaks.
-    """
-
-    spec: DetectorSpec
-    policy: Policy
-    keyring: Keyring
-    note_types: tuple[str, ...] = ()
-    rosters_incomplete: bool = False
-    min_roster_share: float = 0.95
-    reported: tuple[str, ...] = field(default=(), repr=False)
-
-    @cached_property
-    def digests(self) -> dict[str, str]:
-        """The digests that each note version carries."""
-        return {
-            "detector_digest": self.spec.detector_digest,
-            "dictionary_digest": self.spec.dictionary_digest(self.keyring),
-            "policy_digest": self.policy.digest,
-            "key_id": self.keyring.key_id,
-        }
-
-    @cached_property
-    def digest(self) -> str:
-        """Keyed digest of all that decides a row but the note: when it changes, every row is made anew."""
-        return self.keyring.digest(
-            "recipe",
-            *self.digests.values(),
-            # What passed an older leak check has not passed this one.
-            package_digest("deid_platform.evaluation.leaks"),
-            self.keyring.digest("reported", *sorted(self.reported)),
-            *self.note_types,
-            str(self.rosters_incomplete),
-            str(self.min_roster_share),
-        )
-
-    @property
-    def release(self) -> str:
-        """The release that a note redacted this way belongs to."""
-        return release_name(self.spec, self.policy, self.keyring)
-
-    @cached_property
-    def leak_check(self) -> LeakCheck:
-        """Looks for what is left of anybody in the topics, and of what was reported."""
-        return LeakCheck.of(self.spec.topics or Topics(), self.policy, reported=self.reported)
-
-    @cached_property
-    def surrogates(self) -> Surrogates | None:
-        """Who stands in for whom under the site's secret; None where the policy wants nobody to."""
-        if not self.policy.uses_surrogates:
-            return None
-        from deid_platform.surrogates.stand_in import Surrogates  # deferred: pools of names, which few policies need
-
-        return Surrogates(self.keyring, self.spec.topics)
-
-    def patients(self, note: Note) -> tuple[Patient, ...]:
-        """All that the topics say, and once said, of a note's patient; empty if they do not know them."""
-        return self.spec.topics.patients_known_as(note.patient_id) if self.spec.topics else ()
-
-
-def release_name(spec: DetectorSpec, policy: Policy, keyring: Keyring) -> str:
-    """Names a release: another detector, policy or secret is another one, never a mixture.
-
-    The dictionaries are not part of it, since they grow with every delivery.
-    """
-    return "r_" + keyring.digest("release", spec.detector_digest, policy.digest, keyring.key_id)[:12]
 
 
 def deidentify(
@@ -133,8 +47,8 @@ def deidentify(
 ) -> Manifest:
     """Writes a delivery's redacted rows and returns their manifest, whose `meta` holds the counts.
 
-    Clean rows whose note and recipe are those of the last run are taken over, so that a second run costs only
-    what changed. What was quarantined is tried again.
+    What was found and clean rows are taken over where note, recipe and what the patient's other notes tell are those
+    of the last run, so that a second run costs only what changed. What was quarantined is tried again.
 
     Args:
         delivery: Whose raw notes lie in the store.
@@ -146,17 +60,17 @@ def deidentify(
     Raises:
         DeidError: `not-materialized` if the delivery was not taken in.
     """
+    started = perf_counter()
+    looked = look_first(delivery, store=store, recipe=recipe, engine=engine, progress=progress)
+    told = told_until(store, delivery)
     known = _clean_rows(store, delivery, recipe)
-    counts: Counter[str] = Counter()
+    counts: Counter[str] = Counter(detected_before=looked.meta["counts"].get("cached", 0))
     labels: Counter[str] = Counter()
     reasons: Counter[str] = Counter()
-    reused: list[TemplateCounts] = []
-    started = perf_counter()
     raw = store.required(tables.RAW_NOTES, delivery.key)
 
     def parts() -> Iterator[pa.Table]:
-        raw_rows = store.stream(tables.RAW_NOTES, delivery.key)
-        rows = _redacted_rows(raw_rows, known, recipe, engine, counts, progress, reused.append)
+        rows = _redacted_rows(_looked_at(store, delivery), known, recipe, told, counts)
         for batch in tables.batched(rows, tables.NOTES_A_PART):
             for row in batch:
                 counts[row["status"]] += 1
@@ -172,6 +86,7 @@ def deidentify(
         return {
             **recipe.digests,
             "recipe": recipe.digest,
+            "told": told_digest(store, delivery, recipe.keyring),
             "files": raw.meta["files"],
             "release": recipe.release,
             "inputs": "topics" if recipe.spec.inputs == "topics" and known_enough else "text",
@@ -179,7 +94,7 @@ def deidentify(
             "counts": dict(counts),
             "labels": dict(labels),
             "reasons": dict(reasons),
-            "template_text": asdict(sum(reused, TemplateCounts())),
+            "template_text": looked.meta["template_text"],
             "seconds": round(perf_counter() - started, 3),
         }
 
@@ -205,37 +120,35 @@ def _clean_rows(store: NoteStore, delivery: Delivery, recipe: Recipe) -> dict[st
     return {row["cache_key"]: row for row in rows if row["status"] == CLEAN}
 
 
+def _looked_at(store: NoteStore, delivery: Delivery) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+    """Raw rows, each with what the first look found in it."""
+    raw_rows = store.stream(tables.RAW_NOTES, delivery.key)
+    for raw, first in zip_longest(raw_rows, store.stream(tables.FIRST_LOOK, delivery.key)):
+        if raw is None or first is None or raw["content_digest"] != first["content_digest"]:
+            # Another process took the delivery in again.
+            raise DeidError(Code.STORE_TORN, f"{tables.FIRST_LOOK}/{delivery.key}")
+        yield raw, first
+
+
 def _redacted_rows(
-    raw_rows: Iterable[dict[str, Any]],
+    rows: Iterable[tuple[dict[str, Any], dict[str, Any]]],
     known: Mapping[str, dict[str, Any]],
     recipe: Recipe,
-    engine: LocalEngine,
+    told: Told,
     counts: Counter[str],
-    progress: Callable[[int], None] | None,
-    reuse: Callable[[TemplateCounts], None],
 ) -> Iterator[dict[str, Any]]:
-    """Redacted rows in the order of the raw ones, all new notes in one stream through the engine."""
-    # The engine reads ahead by a few batches; what it has read waits here for its spans.
-    waiting: deque[tuple[dict[str, Any], str]] = deque()
-
-    def unknown() -> Iterator[Note]:
-        for raw in raw_rows:
-            key = recipe.keyring.digest("redacted", raw["content_digest"], recipe.digest)
-            waiting.append((raw, key))
-            if key not in known:
-                yield tables.from_row(Note, raw)
-
-    def cached() -> Iterator[dict[str, Any]]:
-        while waiting and waiting[0][1] in known:
+    """Redacted rows in the order of the raw ones."""
+    second = SecondLooks(recipe.spec)
+    for raw, first in rows:
+        others = told.by_others(raw["patient_id"], tables.told_of(first["told"]))
+        key = recipe.keyring.digest("redacted", raw["content_digest"], recipe.digest, *tables.told_parts(others))
+        if first["error"] is None and key in known:
             counts["cached"] += 1
-            yield known[waiting.popleft()[1]]
-
-    for detection in engine.detect(recipe.spec, unknown(), on_batch=progress, on_reuse=reuse):
-        yield from cached()
-        raw, key = waiting.popleft()
-        row = _redacted_row(tables.from_row(Note, raw), detection, recipe)
+            yield known[key]
+            continue
+        note = tables.from_row(Note, raw)
+        row = _redacted_row(note, second.at(note, detection_of(first), others), recipe)
         yield {**row, "content_digest": raw["content_digest"], "cache_key": key}
-    yield from cached()
 
 
 def _redacted_row(note: Note, detection: Detection, recipe: Recipe) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from deid_platform.corpora.exclusions import Exclusions
 from deid_platform.notes import Delivery
 from deid_platform.refresh import tables
+from deid_platform.refresh.first_look import told_digest
 from deid_platform.refresh.intake import files_digest
 from deid_platform.refresh.offer import offered
 from deid_platform.refresh.site import Site
@@ -46,4 +47,6 @@ def _is_held(site: Site, delivery: Delivery, held: DeliverySummary | None, exclu
     files = files_digest(site.reader(delivery.feed), delivery, site.keyring, exclusions)
     if not files == raw.meta["files"] == redacted.meta.get("files"):
         return False
-    return bool(redacted.meta["recipe"] == site.recipe(delivery).digest)
+    if redacted.meta["recipe"] != site.recipe(delivery).digest:
+        return False
+    return bool(redacted.meta.get("told") == told_digest(site.store, delivery, site.keyring))

@@ -19,8 +19,8 @@ from deid_platform.errors import Code, DeidError
 from deid_platform.keys import Keyring
 from deid_platform.notes import Delivery, Topics
 from deid_platform.redaction.policy import Policy, load_policy
-from deid_platform.refresh.deidentify import Recipe, release_name
 from deid_platform.refresh.intake import rosters_incomplete, topics_as_of
+from deid_platform.refresh.recipe import Recipe, release_name
 from deid_platform.refresh.reported import reported_strings
 from deid_platform.settings import FeedSettings, Settings
 from deid_platform.store import NoteStore

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 import pyarrow as pa
 
+from deid_platform.detection.elsewhere import Mentioned
 from deid_platform.labels import Label
 from deid_platform.notes import Facility, Note, Patient, Provider, Rejoining, Span, Topics, Withdrawal
 
@@ -24,6 +25,8 @@ ROWS_REFUSED = (RAW_NOTES, WITHDRAWALS, *(f"source/{name}" for name in TOPICS))
 INSTITUTION = "dictionaries/institution"
 MEDICAL = "dictionaries/medical"
 HARVESTED = "dictionaries/harvested"
+FIRST_LOOK = "deid/first_look"
+"""What the detector found in each note of a delivery, read by itself, and what the note tells of its patient."""
 REDACTED_NOTES = "deid/redacted_notes"
 TEST_SET = "bench/test_set"
 SURROGATE_NOTES = "bench/surrogate_notes"
@@ -78,11 +81,30 @@ REDACTED_SCHEMA = pa.schema(
         ("cache_key", pa.string()),
     ]
 )
+SCORED_SPANS = pa.list_(pa.struct([*SPANS.value_type, ("score", pa.float64())]))
+TOLD = pa.list_(pa.struct([("form", pa.large_string()), ("label", pa.string()), ("whole", pa.bool_())]))
+"""A name's folded word, or a whole string as it is written."""
+FIRST_LOOK_SCHEMA = pa.schema(
+    [
+        ("patient_id", pa.large_string()),
+        ("spans", SCORED_SPANS),
+        ("error", pa.string()),
+        ("told", TOLD),
+        ("content_digest", pa.string()),
+        ("cache_key", pa.string()),
+    ]
+)
 SURROGATE_SCHEMA = pa.schema(
     [*_columns(Note), pa.field("gold", SPANS), pa.field("clinical", pa.list_(pa.list_(pa.int32())))]
 )
 DETECTION_SCHEMA = pa.schema(
-    [("note_id", pa.large_string()), ("inputs", pa.string()), ("spans", SPANS), ("cache_key", pa.string())]
+    [
+        ("note_id", pa.large_string()),
+        ("inputs", pa.string()),
+        ("first", SCORED_SPANS),  # as the detector found them in the note by itself
+        ("spans", SPANS),
+        ("cache_key", pa.string()),
+    ]
 )
 TERM_SCHEMA = pa.schema([("term", pa.large_string()), ("kind", pa.string())])
 HARVEST_SCHEMA = pa.schema(
@@ -130,9 +152,39 @@ def span_rows(spans: Sequence[Span]) -> list[dict[str, Any]]:
     return [{"start": s.start, "end": s.end, "label": s.label.value, "source": s.source} for s in spans]
 
 
+def scored_rows(spans: Sequence[Span]) -> list[dict[str, Any]]:
+    """Spans as rows of `SCORED_SPANS`."""
+    return [{**row, "score": span.score} for row, span in zip(span_rows(spans), spans, strict=True)]
+
+
 def spans_of(rows: Sequence[dict[str, Any]] | None) -> tuple[Span, ...]:
-    """Spans from rows of `SPANS`."""
-    return tuple(Span(r["start"], r["end"], Label(r["label"]), source=r["source"] or "") for r in rows or ())
+    """Spans from rows of `SPANS` or `SCORED_SPANS`."""
+    return tuple(
+        Span(r["start"], r["end"], Label(r["label"]), r.get("score", 1.0), r["source"] or "") for r in rows or ()
+    )
+
+
+def told_rows(told: Mentioned) -> list[dict[str, Any]]:
+    """What a note tells as rows of `TOLD`."""
+    forms = ((told.names, False), (told.strings, True))
+    return [{"form": f, "label": label.value, "whole": whole} for said, whole in forms for f, label in said.items()]
+
+
+def told_parts(told: Mentioned) -> list[str]:
+    """What notes tell as strings, in an order of its own: what a digest is made of."""
+    return [f"{row['form']}\0{row['label']}\0{row['whole']}" for row in sorted(told_rows(told), key=_form)]
+
+
+def _form(row: dict[str, Any]) -> tuple[str, bool]:
+    return row["form"], row["whole"]
+
+
+def told_of(rows: Sequence[dict[str, Any]] | None) -> Mentioned:
+    """What a note tells, from rows of `TOLD`."""
+    names, strings = (
+        {r["form"]: Label(r["label"]) for r in rows or () if r["whole"] is whole} for whole in (False, True)
+    )
+    return Mentioned(names, strings)
 
 
 def topic_rows(topics: Topics, name: str) -> list[dict[str, Any]]:

@@ -11,6 +11,7 @@ from deid_platform.errors import Code
 from deid_platform.labels import Label
 from deid_platform.notes import Span
 from deid_platform.refresh.deidentify import deidentify
+from deid_platform.refresh.first_look import told_digest
 
 FIRST = "2026-01-05"
 PATIENTS = [{"patient_id": "p1", "first_name": "Thandiwe", "last_name": "Quillfeather", "birth_date": "1950-03-04"}]
@@ -59,7 +60,8 @@ def test_a_type_that_is_not_allowed_is_told_as_other(deliver, take_in, redacted)
 
 
 def test_what_fails_or_leaks_is_quarantined_without_text_and_the_rest_goes_on(deliver, take_in, redacted) -> None:
-    delivery = deliver("2026-01-12", notes=NOTES)
+    # Before any other delivery, whose notes would tell the name.
+    delivery = deliver("2025-12-01", notes=NOTES, patients=PATIENTS)
     take_in(delivery)
     beyond = (Span(0, 10_000, Label.PATIENT),)
     rows = redacted(delivery, Scripted({"1": (), "2": Code.DETECTOR_FAILED, "3": beyond}))
@@ -97,7 +99,7 @@ def test_planted_leaks_are_quarantined_each_with_its_reason_and_nothing_else_is(
     notes = [{"note_id": str(n), "patient_id": "p1", "text": text} for n, text in enumerate(texts)]
     known = PATIENTS[0] | {"mrn": "00441903", "street": "7 Rook Lane"}
     other = {"patient_id": "p8", "first_name": "Lucan", "last_name": "Pemberthy-Oduya", "mrn": "77031984"}
-    delivery = deliver("2026-01-13", notes=notes, patients=[known, other])
+    delivery = deliver("2025-12-02", notes=notes, patients=[known, other])
     take_in(delivery)
     rows = redacted(delivery, Scripted({}))
     assert {text: row["reason"] for text, row in zip(texts, rows, strict=True)} == PLANTED | dict.fromkeys(CLEAN)
@@ -122,7 +124,7 @@ def test_what_was_reported_is_sought_in_every_note_and_makes_every_row_anew(site
     for made_by, reason in ((recipe, None), (reported, "leak-reported"), (recipe, None)):
         deidentify(delivery, store=site.store, recipe=made_by, engine=engine)
         assert [row["reason"] for row in site.store.rows("deid/redacted_notes", delivery.key)] == [reason]
-    assert engine.asked == ["3"] * 3
+    assert engine.asked == ["3"], "what is found in a note does not depend on what was reported"
     assert recipe.digest != reported.digest == replace(recipe, reported=("bp  120/80",)).digest
     assert "120" not in repr(reported)
 
@@ -149,6 +151,63 @@ def test_what_was_quarantined_is_tried_again(deliver, take_in, redacted) -> None
     take_in(delivery)
     assert redacted(delivery, Scripted({"3": Code.DETECTOR_FAILED}))[0]["status"] == "quarantined"
     assert redacted(delivery, Scripted({}))[0]["status"] == "clean"
+
+
+SISTER = [
+    {"note_id": "letter", "patient_id": "p1", "text": "Dear Mrs. Ostrowe, your sister is well."},
+    {"note_id": "shift", "patient_id": "p1", "text": "Ostrowe at bedside. Ostrowe sign negative."},
+    {"note_id": "stranger", "patient_id": "p2", "text": "Ostrowe at bedside."},
+    {"note_id": "nobody", "text": "Ostrowe at bedside."},
+]
+LETTER = {"letter": (Span(10, 17, Label.PATIENT, 0.8, "patterns:letter"),)}
+
+
+def test_a_name_found_in_one_note_is_found_in_the_patient_s_others(site, deliver, take_in, redacted) -> None:
+    people = [{"patient_id": "p1", "last_name": "Quillfeather"}, {"patient_id": "p2", "last_name": "Aldous"}]
+    delivery = deliver("2025-11-01", notes=SISTER, patients=people)
+    take_in(delivery)
+    shown = {
+        "letter": "Dear Mrs. [PATIENT], your sister is well.",
+        "shift": "[PATIENT] at bedside. Ostrowe sign negative.",
+        "stranger": "Ostrowe at bedside.",
+        "nobody": "Ostrowe at bedside.",
+    }
+    engine = Scripted(LETTER)
+    assert {row["note_id"]: row["text"] for row in redacted(delivery, engine)} == shown
+    turned = deliver("2025-11-01", notes=SISTER[::-1])
+    take_in(turned)
+    assert {row["note_id"]: row["text"] for row in redacted(turned, engine)} == shown, "whatever the order of notes"
+    assert sorted(engine.asked) == sorted(shown), "no note was read anew"
+
+
+def test_what_a_delivery_tells_holds_for_later_ones_and_for_itself_made_anew(site, deliver, take_in, redacted) -> None:
+    patients = [{"patient_id": "p1", "last_name": "Quillfeather"}]
+    earlier = deliver("2025-10-01", notes=[SISTER[1] | {"note_id": "before"}], patients=patients)
+    later = deliver("2025-10-08", notes=[SISTER[1] | {"note_id": "after"}])
+    for delivery in (earlier, later):
+        take_in(delivery)
+        assert redacted(delivery, Scripted({}))[0]["text"] == SISTER[1]["text"]
+    told = site.store.manifest("deid/redacted_notes", later.key).meta["told"]
+
+    deliver("2025-10-01", notes=[SISTER[1] | {"note_id": "before"}, SISTER[0]])
+    take_in(earlier)
+    assert redacted(earlier, Scripted(LETTER))[0]["text"].startswith("[PATIENT] at bedside.")
+    assert told_digest(site.store, later, site.keyring) != told, "the later delivery is due again"
+    engine = Scripted({})
+    assert redacted(later, engine)[0]["text"].startswith("[PATIENT] at bedside.")
+    assert engine.asked == []
+
+
+def test_a_second_look_that_fails_withholds_the_note(monkeypatch, deliver, take_in, redacted) -> None:
+    delivery = deliver("2025-09-01", notes=SISTER, patients=[{"patient_id": "p1", "last_name": "Quillfeather"}])
+    take_in(delivery)
+
+    def broken(*_: object) -> None:
+        raise ValueError("Ostrowe")
+
+    monkeypatch.setattr("deid_platform.detection.elsewhere.SecondLook.__call__", broken)
+    reasons = {row["note_id"]: row["reason"] for row in redacted(delivery, Scripted(LETTER))}
+    assert reasons == {"letter": None, "shift": "detector-failed", "stranger": None, "nobody": None}
 
 
 def test_cached_and_new_notes_keep_their_places(deliver, take_in, redacted) -> None:

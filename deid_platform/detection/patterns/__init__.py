@@ -15,6 +15,7 @@ from time import perf_counter
 from deid_platform.detection.patterns.anchors import AnchorIndex
 from deid_platform.detection.patterns.mentions import repeated_names
 from deid_platform.detection.patterns.recognizer import TIMEOUT_S, load_recognizers
+from deid_platform.detection.patterns.repeats import repeated_strings
 from deid_platform.detection.patterns.structure import structure_names
 from deid_platform.detection.patterns.templates import CAPACITY, TemplateCounts, Verdicts, paragraphs
 from deid_platform.detection.patterns.vocabulary import vocabulary_names
@@ -67,7 +68,7 @@ class Patterns:
             for digest, (start, _) in zip(digests, places, strict=True)
             for span in _moved(verdicts[digest] or (), start)
         ]
-        spans.extend(repeated_names(text, spans))
+        spans.extend([*repeated_names(text, spans), *repeated_strings(text, spans)])
         spans.extend(staff_initials(text, initials_of(text, spans), "patterns:staff-initials"))
         return spans
 

@@ -7,23 +7,25 @@ surroundings give away (`data/people.yaml`).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 import regex
 
 from deid_platform.detection.naming import PARTICLES, is_common
-from deid_platform.detection.patterns.vocabulary import is_ordinary, names_a_thing
+from deid_platform.detection.patterns.vocabulary import names_a_thing
+from deid_platform.detection.patterns.vocabulary import is_ordinary
 from deid_platform.detection.reading import bounded, fold_term
 from deid_platform.labels import Label
 from deid_platform.notes import Span
 
-_PERSONS = (Label.PATIENT, Label.DOCTOR)
+PERSONS = (Label.PATIENT, Label.DOCTOR)
+SURE = 0.7
+"""The least score of a name that what surrounds it gives away; below it, the lists alone know it."""
 _WORD = regex.compile(r"\b\p{Lu}[\p{L}\p{M}]+(?:['’\-]\p{L}[\p{L}\p{M}]+)*")
 _INNER = regex.compile(r"\p{L}[\p{L}\p{M}]+")
 _INITIALS_BEFORE = regex.compile(r"(?<![\p{L}.\-])(?:\p{Lu}\.[ \t]?){1,2}\Z")
 _REPEATED = "patterns:name-repeated"
 _SHORTEST = 3
-_SURE = 0.7
 _SCORE = 0.75  # above that of the cues which know a name but not whose it is
 
 
@@ -39,6 +41,20 @@ def repeated_names(text: str, found: Sequence[Span]) -> Iterator[Span]:
         found: Spans found so far, of any label.
     """
     names = _names(text, found)
+    for start, end, label in mentions_of(names, text):
+        yield Span(start, end, label, _SCORE, _REPEATED)
+
+
+def mentions_of(
+    names: Mapping[str, Label], text: str, *, unless: Callable[[str, int, int], bool] | None = None
+) -> Iterator[tuple[int, int, Label]]:
+    """Where a text mentions people by words of their names; see `repeated_names`.
+
+    Args:
+        names: Folded words of names, with the label of whom they name.
+        text: The note.
+        unless: Whether a folded word at a place is not the name, beyond what is asked of every word.
+    """
     if not names:
         return
     words: dict[str, bool] = {}
@@ -53,24 +69,31 @@ def repeated_names(text: str, found: Sequence[Span]) -> Iterator[Span]:
         if folded not in words:
             words[folded] = _also_a_word(text, folded)
         if not words[folded]:
-            start = match.start()
+            start, end = match.start(), match.start() + len(word)
+            if unless is not None and unless(folded, start, end):
+                continue
             initials = _INITIALS_BEFORE.search(text, max(0, start - 7), start)
-            yield Span(initials.start() if initials else start, start + len(word), label, _SCORE, _REPEATED)
+            yield initials.start() if initials else start, end, label
 
 
 def _names(text: str, found: Sequence[Span]) -> dict[str, Label]:
     """The folded words of the people among `found` that name nobody else's thing, with their label."""
     names: dict[str, Label] = {}
     for span in sorted(found, key=lambda s: -s.score):
-        if span.label not in _PERSONS:
+        if span.label not in PERSONS:
             continue
-        for part in _INNER.findall(text, span.start, span.end):
-            folded = fold_term(part)
-            if len(folded) < _SHORTEST or folded in PARTICLES or is_common(folded):
+        for folded in name_words(text, span):
+            if is_common(folded):
                 continue
-            if span.score >= _SURE or not is_ordinary(folded):
+            if span.score >= SURE or not is_ordinary(folded):
                 names.setdefault(folded, span.label)
     return names
+
+
+def name_words(text: str, span: Span) -> Iterable[str]:
+    """The folded words of a name that can stand for it alone."""
+    words = map(fold_term, _INNER.findall(text, span.start, span.end))
+    return (word for word in words if len(word) >= _SHORTEST and word not in PARTICLES)
 
 
 def _also_a_word(text: str, folded: str) -> bool:

@@ -1,0 +1,105 @@
+"""Everything that decides what a note's redacted row looks like, and the digests that name it.
+
+Belongs here: detector, policy, keys and what the topics say of a patient, together. Does not belong here: any step.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from deid_platform.detection import DetectorSpec
+from deid_platform.evaluation.leaks import LeakCheck
+from deid_platform.keys import Keyring, package_digest
+from deid_platform.notes import Note, Patient, Topics
+from deid_platform.redaction.policy import Policy
+
+if TYPE_CHECKING:
+    from deid_platform.surrogates.stand_in import Surrogates
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """Everything that decides what a note's redacted row looks like.
+
+    Attributes:
+        spec: The detector and its topics.
+        policy: What replaces an identifier.
+        keyring: The site's keys.
+        note_types: Types that research may see by name; any other becomes `other`, since a type is free
+            text at its source.
+        rosters_incomplete: Whether rows of the patients topic were lost on their way in. Then a note whose
+            patient has no row is quarantined: nobody can tell what its patient is called.
+        min_roster_share: Least share of notes whose patient must be in the topics for the delivery to count
+            as detected with topics; below it, only the scores on text alone speak for it.
+        reported: Strings that somebody found in the clear and reported: a note that shows one leaks.
+    """
+
+    spec: DetectorSpec
+    policy: Policy
+    keyring: Keyring
+    note_types: tuple[str, ...] = ()
+    rosters_incomplete: bool = False
+    min_roster_share: float = 0.95
+    reported: tuple[str, ...] = field(default=(), repr=False)
+
+    @cached_property
+    def digests(self) -> dict[str, str]:
+        """The digests that each note version carries."""
+        return {
+            "detector_digest": self.spec.detector_digest,
+            "dictionary_digest": self.spec.dictionary_digest(self.keyring),
+            "policy_digest": self.policy.digest,
+            "key_id": self.keyring.key_id,
+        }
+
+    @cached_property
+    def detection_digest(self) -> str:
+        """Keyed digest of all that decides what is found in a note: another policy finds the same."""
+        return self.keyring.digest("detection", self.digests["detector_digest"], self.digests["dictionary_digest"])
+
+    @cached_property
+    def digest(self) -> str:
+        """Keyed digest of all that decides a row but the note: when it changes, every row is made anew."""
+        return self.keyring.digest(
+            "recipe",
+            *self.digests.values(),
+            # What passed an older leak check has not passed this one.
+            package_digest("deid_platform.evaluation.leaks"),
+            self.keyring.digest("reported", *sorted(self.reported)),
+            *self.note_types,
+            str(self.rosters_incomplete),
+            str(self.min_roster_share),
+        )
+
+    @property
+    def release(self) -> str:
+        """The release that a note redacted this way belongs to."""
+        return release_name(self.spec, self.policy, self.keyring)
+
+    @cached_property
+    def leak_check(self) -> LeakCheck:
+        """Looks for what is left of anybody in the topics, and of what was reported."""
+        return LeakCheck.of(self.spec.topics or Topics(), self.policy, reported=self.reported)
+
+    @cached_property
+    def surrogates(self) -> Surrogates | None:
+        """Who stands in for whom under the site's secret; None where the policy wants nobody to."""
+        if not self.policy.uses_surrogates:
+            return None
+        from deid_platform.surrogates.stand_in import Surrogates  # deferred: pools of names, which few policies need
+
+        return Surrogates(self.keyring, self.spec.topics)
+
+    def patients(self, note: Note) -> tuple[Patient, ...]:
+        """All that the topics say, and once said, of a note's patient; empty if they do not know them."""
+        return self.spec.topics.patients_known_as(note.patient_id) if self.spec.topics else ()
+
+
+def release_name(spec: DetectorSpec, policy: Policy, keyring: Keyring) -> str:
+    """Names a release: another detector, policy or secret is another one, never a mixture.
+
+    The dictionaries are not part of it, since they grow with every delivery.
+    """
+    return "r_" + keyring.digest("release", spec.detector_digest, policy.digest, keyring.key_id)[:12]
