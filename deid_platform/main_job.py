@@ -117,9 +117,15 @@ def _refresh(
     new = set(wanted if force else pending(site, wanted))
     due = [delivery for delivery in wanted if delivery in new or _was_stopped(instance, delivery)]
     instance.add_dynamic_partitions("delivery", [delivery.key for delivery in wanted])
-    outcomes = [_run(job, instance, delivery, console) for delivery in due]
+    outcomes: list[Refreshed] = []
+    while due:
+        outcomes += [_run(job, instance, delivery, console) for delivery in due]
+        # They may tell what changes an earlier one's rows: the mother of a newborn whose notes it brought.
+        run = {outcome.delivery for outcome in outcomes}
+        due = [delivery for delivery in pending(site, wanted) if delivery not in run]
+    run = {outcome.delivery for outcome in outcomes}
     for delivery in wanted:
-        if delivery not in due:
+        if delivery not in run:
             console.print(f"{delivery.key}: unchanged", highlight=False)
     return outcomes
 

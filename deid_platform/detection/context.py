@@ -10,12 +10,15 @@ from __future__ import annotations
 
 import regex
 
-from deid_platform.detection.detector import written_terms
+from deid_platform.detection.detector import word_list, written_terms
 from deid_platform.detection.naming import is_common
 from deid_platform.detection.reading import fold_term
+from deid_platform.detection.somebody import surely_somebody
 
 REACH = 60
 """Code points before and after a word that its context may fill."""
+
+_LONGEST_ABBREVIATION = 3
 
 _TITLE = regex.compile(
     r"(?<![\p{L}\p{M}])(?:mr|mrs|ms|miss|mx|dr|drs|doctor|prof|professor|master|madam|sir|sister|rev|hon|capt|sgt|"
@@ -186,6 +189,22 @@ def in_capitals(text: str, start: int, end: int) -> bool:
     return bool(beside) and all(word.isupper() for word in beside)
 
 
+def is_abbreviation(text: str, start: int, end: int) -> bool:
+    """Whether a word is written as one of every clinic's: "ANA" and "PEG" even in the notes of an Ana or a Peggy."""
+    surface = text[start:end]
+    return (
+        len(surface) <= _LONGEST_ABBREVIATION
+        and surface.isupper()
+        and surface.lower() in word_list("short_abbreviations")
+        and not in_capitals(text, start, end)
+    )
+
+
+def about_somebody(text: str, start: int, end: int) -> bool:
+    """Whether letters that are an abbreviation or a word as well can be nothing there but somebody's name."""
+    return titled(text, start) or speaks(text, end) or surely_somebody(text, start, end)
+
+
 def reads_as_name(text: str, start: int, end: int) -> bool:
     """Whether a common word at that place reads as a name: by its capital and by what stands around it.
 
@@ -200,7 +219,7 @@ def reads_as_name(text: str, start: int, end: int) -> bool:
         return word not in _HUMANS and speaks(text, end)
     introduced = labelled(text, start) or of_kin(text, start)
     if len(surface) > 1 and surface.isupper():
-        return speaks(text, end) or (introduced and not _in_other_sense(word, text, start, end))
+        return about_somebody(text, start, end) or (introduced and not _in_other_sense(word, text, start, end))
     if _in_other_sense(word, text, start, end):
         return False
     if introduced or acts(text, end):

@@ -17,9 +17,9 @@ from dataclasses import dataclass, field
 from deid_platform.detection.context import reads_as_name
 from deid_platform.detection.detector import word_list
 from deid_platform.detection.ensemble import Ensemble, rank
+from deid_platform.detection.patterns.kinds import is_ordinary
 from deid_platform.detection.patterns.mentions import PERSONS, SURE, mentions_of, name_words
 from deid_platform.detection.patterns.repeats import copies_of, telling_strings
-from deid_platform.detection.patterns.vocabulary import is_ordinary
 from deid_platform.detection.reading import Reading, fold
 from deid_platform.detection.recovery import Recovery
 from deid_platform.detection.spans import merge
@@ -118,6 +118,11 @@ class Elsewhere:
         found = [Span(start, end, label, _SCORE, f"{SOURCE}:name") for start, end, label in names]
         strings = copies_of(self._told.strings, text)
         return found + [Span(start, end, label, _SCORE, f"{SOURCE}:string") for start, end, label in strings]
+
+
+def told_by(texts: Iterable[tuple[str, Sequence[Span]]]) -> Elsewhere:
+    """What finds in any text whom and what some texts name, each given with what was found in it."""
+    return Elsewhere(together(mentioned_in(text, spans) for text, spans in texts))
 
 
 class SecondLook:

@@ -5,14 +5,16 @@ Belongs here: how spans of several sources become one answer. Does not belong he
 The rule for overlaps: spans that share a code point are merged to their common extent, so that nothing
 that any source found is ever uncovered. The label is that of the longest member; between equally long
 ones, the roster's, then the gazetteer's, then the patterns', then what other notes say; then the higher score.
+A clinician's gives way to the family's, however long (`family.py`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from deid_platform.detection.detector import Component
+from deid_platform.detection.family import told_apart
 from deid_platform.detection.patterns import Patterns
 from deid_platform.detection.patterns.templates import TemplateCounts
 from deid_platform.detection.plain import Rewritten, plain
@@ -40,6 +42,9 @@ _SEGMENT = 400_000
 """Code points that are read at once: a longer note, which is no note, is read in overlapping pieces."""
 _OVERLAP = 2_000
 
+Telling = Callable[[Iterable[tuple[str, Sequence[Span]]]], Component]
+"""Makes, of texts with what was found in each, a source that finds in any text whom and what they name."""
+
 
 class Ensemble:
     """Unites components, then recovers clinical terms, then merges overlaps.
@@ -49,11 +54,16 @@ class Ensemble:
     Args:
         components: Sources of spans.
         recovery: What to give back; None keeps everything.
+        telling: Makes a source of what the pieces of a very long note have named, for all of them; None reads every
+            piece by itself.
     """
 
-    def __init__(self, components: Sequence[Component], *, recovery: Recovery | None = None) -> None:
+    def __init__(
+        self, components: Sequence[Component], *, recovery: Recovery | None = None, telling: Telling | None = None
+    ) -> None:
         self.components = tuple(components)
         self.recovery = recovery
+        self._telling = telling
 
     @property
     def reused(self) -> TemplateCounts:
@@ -70,21 +80,40 @@ class Ensemble:
         if not shown.text:
             return ()
         if shown.text is note.text and len(note.text) <= _SEGMENT:
-            return merge(self._find(note), rank=rank)
+            return merge(self._find(note, self.components), rank=rank)
+        places = list(segments(shown.text))
+        pieces = [replace(note, text=shown.text[start:end]) for start, end in places]
         found = [
-            _placed(span, start, shown)
-            for start, end in segments(shown.text)
-            for span in merge(self._find(replace(note, text=shown.text[start:end])), rank=rank)
+            self._find(piece, self.components, more)
+            for piece, more in zip(pieces, self._rows(shown.text, places), strict=True)
         ]
-        return merge(found, rank=rank)
+        if self._telling is not None and len(pieces) > 1:
+            told = self._telling((piece.text, spans) for piece, spans in zip(pieces, found, strict=True))
+            for piece, spans in zip(pieces, found, strict=True):
+                spans.extend(self._find(piece, (told,)))
+        whole = (
+            _placed(span, start, shown)
+            for (start, _), spans in zip(places, found, strict=True)
+            for span in merge(spans, rank=rank)
+        )
+        return merge(whole, rank=rank)
 
-    def _find(self, note: Note) -> list[Span]:
+    def _find(self, note: Note, sources: Sequence[Component], more: Sequence[Span] = ()) -> list[Span]:
         """Spans of a stretch of a note without disguises, possibly overlapping."""
         reading = Reading(note)
-        spans = [span for component in self.components for span in component.find(reading)]
+        spans = [*more, *(span for source in sources for span in source.find(reading))]
         if self.recovery is not None and spans:
             spans = self.recovery.keep(reading, spans)
-        return spans
+        return told_apart(note.text, spans)
+
+    def _rows(self, text: str, places: Sequence[tuple[int, int]]) -> list[list[Span]]:
+        """For each piece of a text, the cells in it whose column is named in a piece before."""
+        cuts = [start for start, _ in places if start]
+        rows = [s for c in self.components if isinstance(c, Patterns) for s in c.rows_across(text, cuts)]
+        return [
+            [replace(s, start=s.start - start, end=s.end - start) for s in rows if start <= s.start and s.end <= end]
+            for start, end in places
+        ]
 
 
 def segments(text: str) -> Iterator[tuple[int, int]]:

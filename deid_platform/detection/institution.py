@@ -17,7 +17,7 @@ from functools import lru_cache
 import regex
 
 from deid_platform.detection.detector import word_list
-from deid_platform.detection.naming import PARTICLES, is_common, name_words, street_lines
+from deid_platform.detection.naming import PARTICLES, is_common, name_words, single_names, street_lines
 from deid_platform.detection.reading import fold_term
 from deid_platform.detection.words import line_of, ordinary_words
 from deid_platform.labels import Label
@@ -149,7 +149,7 @@ class Terms:
             return
         mains = [word for word in family if word not in PARTICLES and len(word) > 1]
         if len(family) > 1:
-            mains.append("".join(family))
+            mains += ["".join(family), *("".join(name_words(single)) for single in single_names(last))]
         given = [word for word in name_words(first) if len(word) > 1]
         if len(given) > 1:
             given.append("".join(given))

@@ -25,6 +25,9 @@ PARTICLES = frozenset(
 )
 """Small words inside surnames, which on their own name nobody."""
 
+# Further words that stand before the word that they belong to, of which some are names or words as well.
+_OPENING = PARTICLES | {"mc", "mac", "dela", "della", "dello", "degli", "dei", "ten", "te", "zu", "bint", "abu"}
+_APART = regex.compile(r"[\s\-‐‑–—]+")
 _GENERATIONS = frozenset({"jr", "sr", "ii", "iii", "iv"})
 _MOST_JOINED = 4
 _TOKEN = regex.compile(r"\p{L}[\p{L}\p{M}'’]*")
@@ -69,6 +72,19 @@ def name_parts(name: str | None) -> tuple[str, ...]:
 def name_words(name: str | None) -> tuple[str, ...]:
     """The folded words of a name field, without a generation: "O'Brien-Roy, Jr." gives "o", "brien", "roy"."""
     return tuple(word for word in line_of(name or "").split() if word not in _GENERATIONS)
+
+
+@lru_cache(maxsize=4096)
+def single_names(name: str | None) -> tuple[str, ...]:
+    """The names that a name field consists of, each with its particles: "van der Berg-O'Dea" gives two."""
+    found: list[str] = []
+    opening: list[str] = []
+    for word in filter(None, _APART.split(name or "")):
+        opening.append(word)
+        if line_of(word) not in _OPENING:
+            found.append(" ".join(opening))
+            opening = []
+    return tuple(found)
 
 
 @lru_cache(maxsize=4096)

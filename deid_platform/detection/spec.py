@@ -12,13 +12,14 @@ from pathlib import Path
 from typing import Literal
 
 from deid_platform.detection.detector import Detector
-from deid_platform.detection.elsewhere import SecondLook
+from deid_platform.detection.elsewhere import SecondLook, told_by
 from deid_platform.detection.ensemble import Ensemble
 from deid_platform.detection.gazetteer import Gazetteer
 from deid_platform.detection.lexicons import TermsFile, terms_of
 from deid_platform.detection.patterns import Patterns
 from deid_platform.detection.recovery import Recovery
 from deid_platform.detection.roster import Roster
+from deid_platform.detection.staff import Colleagues
 from deid_platform.errors import Code, DeidError
 from deid_platform.keys import Keyring, package_digest, plain_digest
 from deid_platform.notes import Facility, Patient, Provider, Topics
@@ -102,8 +103,9 @@ class DetectorSpec:
 
     def _rules(self) -> Detector:
         topics = self.topics or Topics()
-        components = (Patterns(), *((Gazetteer(topics), Roster(topics)) if topics else ()))
-        return Ensemble(components, recovery=Recovery(self.own_terms()))
+        patterns = Patterns(colleagues=Colleagues(topics))
+        components = (patterns, *((Gazetteer(topics), Roster(topics)) if topics else ()))
+        return Ensemble(components, recovery=Recovery(self.own_terms()), telling=told_by)
 
 
 @dataclass(frozen=True)
@@ -117,7 +119,7 @@ class _Recipe:
 
 _RECIPES: dict[str, _Recipe] = {
     "rules": _Recipe(DetectorSpec._rules, ("patterns", "gazetteer", "roster", "recovery"), uses_topics=True),
-    "patterns": _Recipe(lambda _: Ensemble([Patterns()]), ("patterns",), uses_topics=False),
+    "patterns": _Recipe(lambda _: Ensemble([Patterns()], telling=told_by), ("patterns",), uses_topics=False),
     "gazetteer": _Recipe(lambda s: Ensemble([Gazetteer(s.topics or Topics())]), ("gazetteer",), uses_topics=True),
     "roster": _Recipe(lambda s: Ensemble([Roster(s.topics or Topics())]), ("roster",), uses_topics=True),
 }

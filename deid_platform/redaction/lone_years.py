@@ -36,8 +36,11 @@ _PERIOD = re.compile(
 _PERIOD_BEHIND = re.compile(r"[\s/-]?(?:Q[1-4]|H[12])(?![^\W_])", re.IGNORECASE)
 _MONTH_AND_DAY = re.compile(r"(?P<mark>[\s_.-])[0-9]{1,2}(?P=mark)[0-9]{1,2}(?![0-9])")
 _MONTH_AND_DAY_BEFORE = re.compile(r"(?<![0-9])[0-9]{1,2}(?P<mark>[\s_.-])[0-9]{1,2}(?P=mark)\Z")
-# Two digits are a year behind an apostrophe or as a fiscal one; "5'10" is a height and "the '90s" a decade.
-_SHORT = re.compile(r"(?:(?<![^\W_])[FC]Y[\s-]?['’]?|(?<![\w'’])['’])(?P<short>[0-9]{2})(?![0-9'’]|s\b|[.:,/-][0-9])")
+# Two digits are a year behind an apostrophe or as a fiscal one; "5'10" is a height and "the '90s" a decade. What it
+# starts with comes first here too.
+_SHORT = re.compile(
+    r"[FC'’](?:(?<=['’])(?<![\w'’].)|(?<=[FC])(?<![^\W_].)Y[\s-]?['’]?)(?P<short>[0-9]{2})(?![0-9'’]|s\b|[.:,/-][0-9])"
+)
 _OF_NUMBER_BEFORE = re.compile(r"[^\W\d_]\Z|[<>≥≤=$€£#+×*^]\s?\Z|[0-9]{3}[-–]\Z|[0-9](?:\s?/\s?|[.:,])\Z")
 _YEAR_BEFORE = re.compile(r"(?<![0-9])(?:19|20)[0-9]{2}\s?(?:[-–/,&]|to|and)\s?\Z")
 _TIME_OF_DAY = re.compile(r"(?:\bat|@|\btime:?)\s*\Z", re.IGNORECASE)
@@ -63,7 +66,7 @@ def _free(text: str, ordered: Sequence[Span]) -> Iterator[Span]:
     waiting = iter(ordered)
     span = next(waiting, None)
     date_end = -1
-    for start, year, end, certain in sorted((*_long(text), *_short(text))):
+    for start, year, end, certain in sorted((*_long(text, ordered), *_short(text))):
         while span is not None and span.end <= start:
             date_end = span.end if span.label is Label.DATE else date_end
             span = next(waiting, None)
@@ -76,11 +79,16 @@ def _free(text: str, ordered: Sequence[Span]) -> Iterator[Span]:
             date_end = end
 
 
-def _long(text: str) -> Iterator[tuple[int, int, int, bool]]:
-    """Where a year of four digits may stand: the start of its quarter or season, its own, the end, and whether nothing
-    before it can make it something else."""
+def _long(text: str, ordered: Sequence[Span]) -> Iterator[tuple[int, int, int, bool]]:
+    """Where a year of four digits may stand outside the spans: the start of its quarter or season, its own, the end,
+    and whether nothing before it can make it something else."""
+    place = 0
     for match in _CANDIDATE.finditer(text):
         start, end = match.span()
+        while place < len(ordered) and ordered[place].end <= start:
+            place += 1
+        if place < len(ordered) and ordered[place].start < end:
+            continue
         year = int(match.group())
         second = _SECOND_YEAR.match(text, end)
         if second is not None and int(second[1]) == (year + 1) % 100:
@@ -96,10 +104,9 @@ def _long(text: str) -> Iterator[tuple[int, int, int, bool]]:
 
 
 def _short(text: str) -> Iterator[tuple[int, int, int, bool]]:
-    if "'" in text or "’" in text or "Y" in text:
-        for match in _SHORT.finditer(text):
-            if not _number_behind().match(text, match.end()):
-                yield match.start("short"), *match.span("short"), True
+    for match in _SHORT.finditer(text):
+        if not _number_behind().match(text, match.end()):
+            yield match.start("short"), *match.span("short"), True
 
 
 def _stands_as_year(text: str, start: int, end: int) -> bool:

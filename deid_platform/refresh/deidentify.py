@@ -26,10 +26,10 @@ from deid_platform.evaluation.tokens import word_offsets
 from deid_platform.languages import released_language
 from deid_platform.notes import Delivery, Note
 from deid_platform.redaction.redact import redact
-from deid_platform.redaction.structured import released_date
 from deid_platform.refresh import tables
 from deid_platform.refresh.first_look import detection_of, look_first, told_digest, told_until
 from deid_platform.refresh.recipe import Recipe
+from deid_platform.refresh.shifts import shifts_digest
 from deid_platform.store import Manifest, NoteStore
 from deid_platform.warehouse.expectations import OTHER_TYPE
 from deid_platform.warehouse.staging import Status
@@ -87,6 +87,7 @@ def deidentify(
             **recipe.digests,
             "recipe": recipe.digest,
             "told": told_digest(store, delivery, recipe.keyring),
+            "shifts": shifts_digest(store, delivery, recipe),
             "files": raw.meta["files"],
             "release": recipe.release,
             "inputs": "topics" if recipe.spec.inputs == "topics" and known_enough else "text",
@@ -141,7 +142,10 @@ def _redacted_rows(
     second = SecondLooks(recipe.spec)
     for raw, first in rows:
         others = told.by_others(raw["patient_id"], tables.told_of(first["told"]))
-        key = recipe.keyring.digest("redacted", raw["content_digest"], recipe.digest, *tables.told_parts(others))
+        moved_with = recipe.moved_with(raw["patient_id"]) or ""
+        key = recipe.keyring.digest(
+            "redacted", raw["content_digest"], recipe.digest, moved_with, *tables.told_parts(others)
+        )
         if first["error"] is None and key in known:
             counts["cached"] += 1
             yield known[key]
@@ -162,6 +166,7 @@ def _redacted_row(note: Note, detection: Detection, recipe: Recipe) -> dict[str,
         "note_type": released_type(note, recipe.note_types),
         "note_year": None,
         "shifted_date": None,
+        "shift_key": recipe.shift_key(note.patient_id),
         "language": released_language(note.language),
         "words": len(word_offsets(note.text)),
         "with_roster": bool(known_as),
@@ -176,7 +181,7 @@ def _redacted_row(note: Note, detection: Detection, recipe: Recipe) -> dict[str,
         return {**row, "reason": (detection.error or Code.DETECTOR_FAILED).slug}
     try:
         birth_date = known_as[0].birth_date if known_as else None
-        released = released_date(note, recipe.policy, recipe.keyring, birth_date=birth_date, topics=recipe.spec.topics)
+        released = recipe.released_date(note, birth_date)
         redaction = redact(note, detection.spans, recipe.policy, birth_date=birth_date, surrogates=recipe.surrogates)
         lengths = [len(replacement) for replacement in redaction.replacements]
         shown = Released(row["note_type"], row["language"], released.year, released.day, recipe.keyring.site)

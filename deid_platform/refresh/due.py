@@ -13,6 +13,7 @@ from deid_platform.refresh import tables
 from deid_platform.refresh.first_look import told_digest
 from deid_platform.refresh.intake import files_digest
 from deid_platform.refresh.offer import offered
+from deid_platform.refresh.shifts import shifts_digest
 from deid_platform.refresh.site import Site
 from deid_platform.warehouse.queries import DeliverySummary, summary
 from deid_platform.warehouse.roles import Role
@@ -23,7 +24,8 @@ def pending(site: Site, deliveries: Sequence[Delivery]) -> list[Delivery]:
 
     A delivery is held if it is promoted with nothing missing under the profile of today, and every link from its
     files to research is whole: they are the files that were taken in, its rows were made of what was taken in and by
-    the recipe of today (detector, topics, policy, key, note types), and those rows are what was staged and promoted.
+    the recipe of today (detector, topics, policy, key, note types), their dates moved with whom they move today, and
+    those rows are what was staged and promoted.
     A run may have been killed between any two of these.
 
     Raises:
@@ -47,6 +49,9 @@ def _is_held(site: Site, delivery: Delivery, held: DeliverySummary | None, exclu
     files = files_digest(site.reader(delivery.feed), delivery, site.keyring, exclusions)
     if not files == raw.meta["files"] == redacted.meta.get("files"):
         return False
-    if redacted.meta["recipe"] != site.recipe(delivery).digest:
+    recipe = site.recipe(delivery)
+    if redacted.meta["recipe"] != recipe.digest or redacted.meta.get("shifts") != shifts_digest(
+        site.store, delivery, recipe
+    ):
         return False
     return bool(redacted.meta.get("told") == told_digest(site.store, delivery, site.keyring))

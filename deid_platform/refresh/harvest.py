@@ -32,7 +32,7 @@ import regex
 from deid_platform.detection.detector import word_list
 from deid_platform.detection.lexicons.icd10cm import titles
 from deid_platform.detection.reading import fold, fold_term
-from deid_platform.detection.recovery import clinical_terms
+from deid_platform.detection.recovery import clinical_terms, eponym_heads
 from deid_platform.labels import Label
 from deid_platform.notes import Delivery
 from deid_platform.refresh import tables
@@ -192,7 +192,7 @@ def _is_phrase(places: list[tuple[int, int]], phrase: list[str], start: int, end
     """Whether it neither begins nor ends with a word that only joins others, and says more than what was hidden."""
     if {phrase[0], phrase[-1]} & word_list("title_stopwords"):
         return False
-    return any(not (start < b and a < end) for a, b in places) or phrase[-1] in word_list("eponym_heads")
+    return any(not (start < b and a < end) for a, b in places) or phrase[-1] in eponym_heads()
 
 
 class _Vocabulary:
@@ -222,7 +222,7 @@ def _shipped() -> frozenset[str]:
 
 @cache
 def _ordinary() -> frozenset[str]:
-    return word_list("eponym_heads") | word_list("clinical_words")
+    return eponym_heads() | word_list("clinical_words")
 
 
 def _plain(term: str) -> str:

@@ -177,6 +177,7 @@ def staged_rows(site: Site, delivery: Delivery, manifest: Manifest) -> Iterator[
             note_type=row["note_type"],
             note_year=row["note_year"],
             shifted_date=row["shifted_date"],
+            shift_key=row.get("shift_key"),
             language=row["language"],
             former_keys=tuple(former_keys),
         )

@@ -6,6 +6,7 @@ Belongs here: detector, policy, keys and what the topics say of a patient, toget
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from datetime import date
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,9 @@ from deid_platform.detection import DetectorSpec
 from deid_platform.evaluation.leaks import LeakCheck
 from deid_platform.keys import Keyring, package_digest
 from deid_platform.notes import Note, Patient, Topics
-from deid_platform.redaction.policy import Policy
+from deid_platform.redaction.policy import DateClass, Policy
+from deid_platform.redaction.structured import ReleasedDate, released_date
+from deid_platform.surrogates.dates import shift_scope
 
 if TYPE_CHECKING:
     from deid_platform.surrogates.stand_in import Surrogates
@@ -34,6 +37,8 @@ class Recipe:
         min_roster_share: Least share of notes whose patient must be in the topics for the delivery to count
             as detected with topics; below it, only the scores on text alone speak for it.
         reported: Strings that somebody found in the clear and reported: a note that shows one leaks.
+        links: Who is whose mother, of all that any delivery has told until today: a link that comes late moves the
+            dates of earlier notes too. The topics' own unless given.
     """
 
     spec: DetectorSpec
@@ -43,6 +48,7 @@ class Recipe:
     rosters_incomplete: bool = False
     min_roster_share: float = 0.95
     reported: tuple[str, ...] = field(default=(), repr=False)
+    links: Topics | None = None
 
     @cached_property
     def digests(self) -> dict[str, str]:
@@ -90,7 +96,26 @@ class Recipe:
             return None
         from deid_platform.surrogates.stand_in import Surrogates  # deferred: pools of names, which few policies need
 
-        return Surrogates(self.keyring, self.spec.topics)
+        return Surrogates(self.keyring, self.spec.topics, links=self._links)
+
+    @property
+    def _links(self) -> Topics | None:
+        return self.spec.topics if self.links is None else self.links
+
+    def released_date(self, note: Note, birth_date: date | None) -> ReleasedDate:
+        """What research may see of a note's own date."""
+        return released_date(note, self.policy, self.keyring, birth_date=birth_date, topics=self._links)
+
+    def moved_with(self, patient_id: str | None) -> str | None:
+        """Whose shift a patient's dates have; None where the policy shifts none, or nobody is known."""
+        if patient_id is None or self.policy.dates is not DateClass.SHIFT:
+            return None
+        return shift_scope(self._links, patient_id)
+
+    def shift_key(self, patient_id: str | None) -> str | None:
+        """A keyed digest of whose shift a patient's dates have: the warehouse shows no two of one patient."""
+        scope = self.moved_with(patient_id)
+        return None if scope is None else self.keyring.digest("shift-key", scope)
 
     def patients(self, note: Note) -> tuple[Patient, ...]:
         """All that the topics say, and once said, of a note's patient; empty if they do not know them."""

@@ -18,10 +18,11 @@ from deid_platform.engine import LocalEngine
 from deid_platform.errors import Code, DeidError
 from deid_platform.keys import Keyring
 from deid_platform.notes import Delivery, Topics
-from deid_platform.redaction.policy import Policy, load_policy
+from deid_platform.redaction.policy import DateClass, Policy, load_policy
 from deid_platform.refresh.intake import rosters_incomplete, topics_as_of
 from deid_platform.refresh.recipe import Recipe, release_name
 from deid_platform.refresh.reported import reported_strings
+from deid_platform.refresh.shifts import links_known
 from deid_platform.settings import FeedSettings, Settings
 from deid_platform.store import NoteStore
 from deid_platform.warehouse.connection import Warehouse
@@ -115,6 +116,7 @@ class Site:
             rosters_incomplete=rosters_incomplete(self.store, delivery),
             min_roster_share=self.settings.thresholds.min_roster_share,
             reported=reported_strings(self.store),
+            links=links_known(self.store) if self.policy.dates is DateClass.SHIFT else None,
         )
 
     def note_keys(self, feed: str, note_id: str) -> tuple[str, ...]:

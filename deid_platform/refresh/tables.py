@@ -68,6 +68,7 @@ REDACTED_SCHEMA = pa.schema(
         ("note_type", pa.string()),
         ("note_year", pa.int32()),
         ("shifted_date", pa.date32()),
+        ("shift_key", pa.string()),
         ("language", pa.string()),
         ("text", pa.large_string()),
         ("status", pa.string()),

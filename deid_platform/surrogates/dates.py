@@ -6,6 +6,10 @@ Belongs here: how far, with whom, and the shifted structured date. Does not belo
 The shift is an HMAC of the patient alone, so that intervals between a patient's notes stay exact, in
 every delivery and on every machine, and whoever withdraws and takes part again keeps theirs. Whole weeks keep
 weekdays true. A newborn moves with the mother, whose own notes tell of the birth: two shifts would tell of each other.
+
+Where topics name the mother only after a newborn's first notes were released, its dates move anew, in all of its notes:
+a refresh makes the earlier ones again, for which it goes by the links of all deliveries and not by those known then.
+Until that is done the warehouse shows the notes of one shift alone, so that no release ever shows two of one patient.
 """
 
 from __future__ import annotations
@@ -58,7 +62,7 @@ def shifted(keyring: Keyring, topics: Topics | None, note: Note) -> date | None:
 
     Args:
         keyring: Signs the shift.
-        topics: Say who shares whose shift.
+        topics: Say who shares whose shift; of all that is known, lest a patient be moved two ways.
         note: The note; one without a patient moves by its own `note_id`.
 
     Returns:

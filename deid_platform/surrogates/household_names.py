@@ -30,7 +30,9 @@ class HouseholdNames:
 
     Attributes:
         known: Every folded word of the family's names, with their nicknames.
-        avoid: Folded words that nobody's stand-in may be in this patient's notes.
+        avoid: Folded words that no stand-in drawn here may be: of the family's names, of where they live, and the
+            family's stand-ins.
+        people: Folded given names and surnames of the family's stand-ins, as they may stand together.
     """
 
     def __init__(self, deck: Deck, family: Sequence[Person], lived: Iterable[str | None]) -> None:
@@ -47,6 +49,7 @@ class HouseholdNames:
         self._given: dict[tuple[str, ...], str | None] = {}
         self._surnames: dict[str, str | None] = {}
         self._family_words: dict[str, str] = {}
+        self.people: set[tuple[str, str]] = set()
         for person in family:
             self._introduce(person)
 
@@ -60,7 +63,7 @@ class HouseholdNames:
             return initial_of(person, part, self._deck, lambda role, word: self._word_of(person, role, word))
         if part.role is Role.SURNAME:
             return self._surname(part.word)
-        drawn = self._given_of(person, part)
+        drawn = self._given_of(person, part.role, part.word)
         return nickname_of(drawn, self._deck, self.avoid) if part.nickname and drawn is not None else drawn
 
     def plain_word(self, run: str) -> str | None:
@@ -73,12 +76,17 @@ class HouseholdNames:
 
     def _introduce(self, person: Person) -> None:
         roles = ((Role.SURNAME, person.surname), (Role.GIVEN, person.given), (Role.MIDDLE, person.middle))
+        made: list[list[str]] = []
         for role, words in roles:
+            made.append([])
             for word in words:
                 drawn = self._word_of(person, role, word)
                 if drawn is not None:
-                    self.avoid.add(letters(drawn))
+                    made[-1].append(folded := letters(drawn))
+                    self.avoid.add(folded)
                     self._family_words.setdefault(word, drawn)
+        surnames, given, _ = made
+        self.people.update((one, two) for one in given for two in surnames)
 
     def _surname(self, word: str) -> str | None:
         """The stand-in of a folded word of a surname, whoever bears it."""
@@ -93,10 +101,10 @@ class HouseholdNames:
             self._given[key] = self._deck.draw(self._deck.pool(Kind.GIVEN, word, sex), word, self.avoid)
         return self._given[key]
 
-    def _given_of(self, person: Person | None, part: Part) -> str | None:
-        if part.role is not Role.GIVEN or person is None or person.token[0] != "patient":
-            return self._named(part.word, person.sex if person is not None else None)
-        place = person.given.get(part.word, 0)
+    def _given_of(self, person: Person | None, role: Role, word: str) -> str | None:
+        if role is not Role.GIVEN or person is None or person.token[0] != "patient":
+            return self._named(word, person.sex if person is not None else None)
+        place = person.given.get(word, 0)
         key = (*person.token, str(place))
         if key not in self._given:
             current = next(word for word, where in person.given.items() if where == place)
@@ -110,7 +118,7 @@ class HouseholdNames:
         """The stand-in of a known person's word in a role."""
         if role is Role.SURNAME:
             return self._surname(word)
-        return self._given_of(person, Part(0, 1, role, word))
+        return self._given_of(person, role, word)
 
 
 def nickname_of(drawn: str, deck: Deck, avoid: Container[str]) -> str:

@@ -13,13 +13,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import islice
 
 import regex
 
 from deid_platform.labels import Label
 from deid_platform.notes import Note, Patient, Provider, Span, Topics
 from deid_platform.surrogates.names import letters
-from deid_platform.surrogates.persons import Person, name_words, person
+from deid_platform.surrogates.persons import Person, given_places, name_words, person
 from deid_platform.surrogates.written_names import Part, Role, WrittenName, follows_title, parts_alone, read_names
 
 _CACHED_FAMILIES = 1024
@@ -79,11 +80,13 @@ class Directory:
             rows.setdefault(provider.provider_id, []).append(provider)
         self._providers = rows
         self._by_surname: dict[str, list[str]] = {}
-        # The lowest id first: later arrivals do not change who was here before.
-        for provider_id in sorted(rows, key=lambda key: (len(key), key)):
+        # Topics name people in the order in which deliveries brought them.
+        self._arrived = {provider_id: place for place, provider_id in enumerate(rows)}
+        for provider_id in rows:
             for word in {word for row in rows[provider_id] for word in name_words(row.last_name)}:
                 self._by_surname.setdefault(word, []).append(provider_id)
         self._provider = lru_cache(maxsize=8192)(self._provider_person)
+        self._colleagues = lru_cache(maxsize=8192)(self._colleagues_of)
         self._family = lru_cache(maxsize=_CACHED_FAMILIES)(self._family_of)
 
     def __repr__(self) -> str:
@@ -93,12 +96,24 @@ class Directory:
         """Whom the topics know around a patient; nobody for a note without one."""
         return Family(()) if patient_id is None else self._family(patient_id)
 
-    def namesakes(self, surname: str) -> tuple[str, ...]:
-        """The ids of the providers with a folded surname, the lowest first."""
-        return tuple(self._by_surname.get(surname, ()))
+    def surnames(self) -> Iterable[str]:
+        """The folded words of all providers' surnames."""
+        return self._by_surname.keys()
+
+    def bearers(self, surnames: Iterable[str]) -> list[tuple[str, dict[str, int]]]:
+        """The providers who have one of some folded surnames, each with that surname and the given names as `Person`
+        has them, in the order of their arrival."""
+        found = [(self._arrived[key], word, key) for word in surnames for key in self._by_surname.get(word, ())]
+        if len(found) < 2:
+            return []
+        rows = ((word, self._providers[key]) for _, word, key in sorted(found))
+        return [(word, given_places(row.first_name for row in same)) for word, same in rows]
 
     def colleagues(self, name: WrittenName) -> list[tuple[Person, tuple[Part, ...]]]:
-        """The providers whose name a written one may be."""
+        """The providers whose name a written one may be, two at the most: of several it is nobody in particular."""
+        return self._colleagues(name)
+
+    def _colleagues_of(self, name: WrittenName) -> list[tuple[Person, tuple[Part, ...]]]:
         ids = dict.fromkeys(key for token in name.tokens for key in self._by_surname.get(token.key, ()))
         if not ids and len(name.tokens) > 1:
             joined = "".join(token.key for token in name.tokens[-2:])
@@ -200,8 +215,8 @@ def _told(
 
 def _known(name: WrittenName, clinician: bool, family: tuple[Person, ...], directory: Directory) -> Mention | None:
     """Whom the topics alone can tell it is."""
-    kin = _best(name, family)
-    if not clinician and kin is not None:
+    kin = None if clinician else _best(name, family)
+    if kin is not None:
         return kin
     words = sum(len(token.key) > 1 for token in name.tokens)
     if len(name.tokens) > 1 and words:
@@ -209,8 +224,8 @@ def _known(name: WrittenName, clinician: bool, family: tuple[Person, ...], direc
         if len(colleagues) == 1:
             someone, parts = colleagues[0]
             return Mention(someone.token, True, someone, parts)
-        if kin is not None and not colleagues and words > 1:
-            return kin
+        if clinician and not colleagues and words > 1:
+            return _best(name, family)
     return None
 
 
@@ -237,8 +252,9 @@ def _best(name: WrittenName, people: Iterable[Person]) -> Mention | None:
 
 
 def _fitting(name: WrittenName, people: Iterable[Person]) -> list[tuple[Person, tuple[Part, ...]]]:
-    """The people whose name it may be."""
-    return [(someone, fitted[1]) for someone in people if (fitted := someone.fit(name)) is not None]
+    """The people whose name it may be, two at the most: then it is ambiguous, however many more there are."""
+    fitting = ((someone, fitted[1]) for someone in people if (fitted := someone.fit(name)) is not None)
+    return list(islice(fitting, 2))
 
 
 def _is_full(parts: tuple[Part, ...]) -> bool:

@@ -101,7 +101,7 @@ class Deck:
     def __init__(self, key: bytes, share: Share | None = None) -> None:
         self._key = key
         self._share = share
-        self._of_pool: dict[Home, Order] = {}
+        self._of_pool: dict[Pool, Order] = {}
 
     def __repr__(self) -> str:
         return "<Deck>"
@@ -147,11 +147,11 @@ class Deck:
 
     def _order(self, pool: Pool) -> Order:
         """The secret order of a pool's names."""
-        order = self._of_pool.get(pool.home)
+        order = self._of_pool.get(pool)
         if order is None:
             home = pool.home
             seed = self._key + f"{home.kind}/{home.family}/{home.sex}/{home.size}".encode()
-            order = self._of_pool[home] = Order(seed, len(pool.names))
+            order = self._of_pool[pool] = Order(seed, len(pool.names))
         return order
 
 
@@ -181,10 +181,12 @@ def pool_for(
         family = origin
     wanted = sex if kind is Kind.GIVEN and sex in ("F", "M") else listed_sex
     size, pools = _size(word), _pools(share)
-    for home in (Home(kind, family, wanted, size), Home(kind, family, wanted, 1), Home(kind, _ENGLISH, wanted, size)):
-        if home in pools:
-            return pools[home]
-    return pools[Home(kind, _ENGLISH, wanted, 1)]
+    return (
+        pools.get(Home(kind, family, wanted, size))
+        or pools.get(Home(kind, family, wanted, 1))
+        or pools.get(Home(kind, _ENGLISH, wanted, size))
+        or pools[Home(kind, _ENGLISH, wanted, 1)]
+    )
 
 
 @cache

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from typing import TypeAlias
 
 import regex
 from rapidfuzz.distance import OSA
@@ -21,6 +23,10 @@ _MISSPELT_ALONE, _MISSPELT = 5, 4
 _WORD = regex.compile(r"\p{L}[\p{L}\p{M}'’]*")
 
 
+# What a written word is of a name: where that lies in it, its role, the full word, and whether it is a nickname.
+_Known: TypeAlias = tuple[int, int, Role, str, bool]
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class Person:
     """Somebody whose names are known, from the topics or from a full mention in a note.
@@ -29,7 +35,7 @@ class Person:
         token: Who it is: a kind and an id of the topics, or the folded names.
         site: Whether the whole site knows the person (providers), or only the patient's own notes.
         sex: F or M where the topics say so.
-        given: Folded words of the given name, current and former, with their place in it.
+        given: Folded words of the given name, current and former in this order, with their place in it.
         middle: Folded words of middle names.
         surname: Folded words of surnames.
     """
@@ -40,7 +46,7 @@ class Person:
     given: Mapping[str, int]
     middle: tuple[str, ...]
     surname: tuple[str, ...]
-    _words: Mapping[str, tuple[Part, ...]] = field(default_factory=dict)
+    _words: Mapping[str, tuple[_Known, ...]] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         return f"<Person {self.token[0]}>"
@@ -83,9 +89,10 @@ class Person:
             if fitted is not None:
                 return fitted[1], 1
         least = _MISSPELT_ALONE if alone else _MISSPELT
-        for word in self._words if len(first.key) >= least and not is_usual(first.key) else ():
-            if len(word) >= least and OSA.distance(word, first.key, score_cutoff=1) <= 1:
-                return _placed(self._words[word], first.start, first.end), 0
+        if len(first.key) >= least and not is_usual(first.key):
+            for word in self._words:
+                if len(word) >= least and _one_letter_wrong(word, first.key):
+                    return _placed(self._words[word], first.start, first.end), 0
         return (), 0
 
     def _told_apart(self, parts: list[Part], *, surname_first: bool) -> list[Part]:
@@ -133,56 +140,80 @@ def person(
     given: dict[str, int] = {}
     middle: dict[str, None] = {}
     surname: dict[str, None] = {}
-    words: dict[str, tuple[Part, ...]] = {}
+    words: dict[str, tuple[_Known, ...]] = {}
     for first_name, middle_name, last_name in rows:
-        groups = [name_words(name) for name in (first_name, middle_name)]
-        last = name_words(last_name)
-        for place, word in enumerate(groups[0]):
+        first, other, last = name_words(first_name), name_words(middle_name), name_words(last_name)
+        for place, word in enumerate(first):
             given.setdefault(word, place)
-        middle.update(dict.fromkeys(groups[1]))
+        middle.update(dict.fromkeys(other))
         surname.update(dict.fromkeys(last))
-        by_role = ((Role.SURNAME, last), (Role.GIVEN, groups[0]), (Role.MIDDLE, groups[1]))
-        for role, group in by_role:
+        for role, group in ((Role.SURNAME, last), (Role.GIVEN, first), (Role.MIDDLE, other)):
             for word in group:
-                words.setdefault(word, (Part(0, len(word), role, word),))
+                words.setdefault(word, ((0, len(word), role, word, False),))
         # What may be run together: the whole surname with its particles, double given names, given name and surname.
         whole = letters(last_name or "")
         if len(last) == 1 and whole:
-            words.setdefault(whole, (Part(0, len(whole), Role.SURNAME, last[0]),))
-        for run in (by_role[0][1], by_role[1][1], [*groups[0][:1], *last[:1]], [*last[:1], *groups[0][:1]]):
+            words.setdefault(whole, ((0, len(whole), Role.SURNAME, last[0], False),))
+        for run in (last, first, (*first[:1], *last[:1]), (*last[:1], *first[:1])):
             if len(run) > 1:
                 words.setdefault("".join(run), _run_together(run, given))
-    for word in list(given):
+    for word in given:
         for called in nicknames(word) + (() if is_listed(Kind.GIVEN, word) else full_names(word)):
-            words.setdefault(called, (Part(0, len(called), Role.GIVEN, word, nickname=True),))
+            words.setdefault(called, ((0, len(called), Role.GIVEN, word, True),))
     letter = (sex or "")[:1].upper()
     return Person(token, site, letter if letter in ("F", "M") else None, given, tuple(middle), tuple(surname), words)
 
 
-def name_words(name: str | None) -> list[str]:
+def given_places(names: Iterable[str | None]) -> dict[str, int]:
+    """The folded words of given names, the current one first, with their place in it."""
+    places: dict[str, int] = {}
+    for name in names:
+        for place, word in enumerate(name_words(name)):
+            places.setdefault(word, place)
+    return places
+
+
+def spellings(given: Mapping[str, int], word: str) -> tuple[str, str]:
+    """The current and the oldest spelling of a given name that was corrected; any other word twice as it is."""
+    if word not in given:
+        return word, word
+    same = [key for key, place in given.items() if place == given[word]]
+    return same[0], same[-1]
+
+
+@lru_cache(maxsize=65536)
+def name_words(name: str | None) -> tuple[str, ...]:
     """The folded words of a name field without particles, unless it has no others ("Das")."""
     words = name_parts(name) or _WORD.findall(name or "")
-    return [key for word in words if (key := letters(word))]
+    return tuple(key for word in words if (key := letters(word)))
 
 
-def _run_together(run: list[str], given: Mapping[str, int]) -> tuple[Part, ...]:
-    parts = []
+def _run_together(run: Sequence[str], given: Mapping[str, int]) -> tuple[_Known, ...]:
+    parts: list[_Known] = []
     position = 0
     for word in run:
         role = Role.GIVEN if word in given else Role.SURNAME
-        parts.append(Part(position, position + len(word), role, word))
+        parts.append((position, position + len(word), role, word, False))
         position += len(word)
     return tuple(parts)
 
 
-def _placed(parts: tuple[Part, ...], start: int, end: int) -> tuple[Part, ...]:
-    """Parts of a known word at the place where it is written; a single one takes the whole place."""
-    if len(parts) == 1:
-        part = parts[0]
-        return (Part(start, end, part.role, part.word, nickname=part.nickname),)
-    placed = [Part(start + p.start, start + p.end, p.role, p.word) for p in parts]
-    placed[-1] = Part(placed[-1].start, end, placed[-1].role, placed[-1].word)
-    return tuple(placed)
+def _placed(known: tuple[_Known, ...], start: int, end: int) -> tuple[Part, ...]:
+    """Parts of a known word at the place where it is written; the last one reaches to its end."""
+    if len(known) == 1:
+        _, _, role, word, nickname = known[0]
+        return (Part(start, end, role, word, nickname=nickname),)
+    *most, (last, _, role, word, _) = known
+    return (*(Part(start + a, start + b, r, w) for a, b, r, w, _ in most), Part(start + last, end, role, word))
+
+
+def _one_letter_wrong(known: str, written: str) -> bool:
+    """Whether one letter of a word of four or more is wrong, missing, doubled or swapped: its first or last stays."""
+    return (
+        -2 < len(known) - len(written) < 2
+        and (known[0] == written[0] or known[-1] == written[-1])
+        and OSA.distance(known, written, score_cutoff=1) <= 1
+    )
 
 
 def _spelled(token: Token) -> tuple[Token, ...]:

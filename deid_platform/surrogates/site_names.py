@@ -3,20 +3,34 @@
 Belongs here: what is drawn within the site's scope for people. Does not belong here: patients and those around them
 (`household_names.py`).
 
-A provider's surname is drawn by the name, so that a bare mention agrees with a full one; of several providers with
-one surname only the first is, the others by their ids, and the surname alone, which is none of them, by itself.
+A provider's stand-in follows from the site's secret and the provider's own name. Nothing of the patient whose note it
+stands in decides anything, so that all of a site's notes together tell nothing of any patient's family by it. By chance
+it is sometimes a name of that very family. It stays then: another one, or a tag, in those notes alone would say to
+whoever knows the provider from elsewhere (from the provider's key, from the signature) which name the family has. The
+leak check knows that such a word was put in and was not there before. Only where a provider's whole stand-in is that of
+somebody in the household does a tag stand: both can be read, and two people must not become one.
+
+Surnames are drawn by the word alone: a bare mention agrees with a full one, and whoever joins or leaves the staff
+changes nothing for anybody. Namesakes therefore share a surname, as they do in life; to draw it by ids could not give
+"Dr. Zeller" in the notes one stand-in before and after a second Zeller came. Given names are drawn by the word too.
+Where that would make two names of the topics one (two names of one list never meet, others by their hash), whoever the
+topics named first keeps the stand-in and the other takes the next. Two providers who are written alike are one in a
+text: the key of a note's provider tells them apart.
 """
 
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from deid_platform.surrogates.household_names import HouseholdNames, initial_of, nickname_of
-from deid_platform.surrogates.names import Deck, Kind, Pool, letters
+from deid_platform.surrogates.household_names import initial_of, nickname_of
+from deid_platform.surrogates.names import Deck, Kind, letters
+from deid_platform.surrogates.persons import spellings
 from deid_platform.surrogates.written_names import Part, Role
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
     from deid_platform.surrogates.identity import Directory, Mention
     from deid_platform.surrogates.persons import Person
 
@@ -26,77 +40,77 @@ class SiteNames:
 
     Args:
         deck: The site's keyed orders.
-        directory: Who shares a surname with whom.
+        directory: Who the providers are.
     """
 
     def __init__(self, deck: Deck, directory: Directory) -> None:
         self._deck = deck
         self._directory = directory
+        self._surname = lru_cache(maxsize=16384)(self._surname_of)
         self._usual = lru_cache(maxsize=16384)(self._usual_of)
-        self._namesakes: dict[str, dict[str, str]] = {}
+        self._apart = lru_cache(maxsize=4096)(self._apart_of)
+        # The providers' surnames by their stand-in.
+        self._alike: dict[str, list[str]] = {}
+        for word in directory.surnames():
+            if (drawn := self._surname(word)) is not None:
+                self._alike.setdefault(drawn, []).append(word)
 
     def __repr__(self) -> str:
         return "<SiteNames>"
 
-    def word(self, mention: Mention, part: Part, household: HouseholdNames) -> str | None:
-        """What stands for one part of a name in a patient's notes: a word, or the letter of an initial.
-
-        Args:
-            mention: Who is meant.
-            part: The part as written.
-            household: The patient's names: nothing of the family's may be drawn, nor what stands in for it.
-        """
+    def word(self, mention: Mention, part: Part) -> str | None:
+        """What stands for one part of a name, in whosever notes: a word, or the letter of an initial."""
         person = mention.person
         if part.initial:
-            return initial_of(person, part, self._deck, lambda role, word: self._drawn(person, role, word, household))
-        drawn = self._drawn(person, part.role, part.word, household)
-        return nickname_of(drawn, self._deck, household.avoid) if part.nickname and drawn is not None else drawn
+            return initial_of(person, part, self._deck, lambda role, word: self._drawn(person, role, word))
+        drawn = self._drawn(person, part.role, part.word)
+        return nickname_of(drawn, self._deck, ()) if part.nickname and drawn is not None else drawn
 
-    def _drawn(self, person: Person | None, role: Role, word: str, household: HouseholdNames) -> str | None:
+    def _drawn(self, person: Person | None, role: Role, word: str) -> str | None:
         if role is Role.SURNAME:
-            return self._surname(person, word, household)
-        return self._given(person, word, household)
+            return self._surname(word)
+        if person is None:
+            return self._usual(word, None)
+        surname = next(iter(person.surname), None)
+        name = _name(surname, person.given, word)
+        drawn = self._surname(surname) if surname is not None else None
+        apart = self._apart(drawn) if drawn is not None else {}
+        return apart.get(name) or self._usual(name.oldest, surname)
 
-    def _given(self, person: Person | None, word: str, household: HouseholdNames) -> str | None:
-        ident = None
-        if person is not None and person.token[0] == "provider":
-            ident = f"{person.token[1]}/{person.given.get(word, 0)}"
-        beside = next(iter(person.surname), None) if person is not None else None
-        return self._draw(self._deck.pool(Kind.GIVEN, word, beside=beside), word, ident, household)
+    def _surname_of(self, word: str) -> str | None:
+        return self._deck.draw(self._deck.pool(Kind.SURNAME, word), word, ())
 
-    def _surname(self, person: Person | None, word: str, household: HouseholdNames) -> str | None:
-        pool = self._deck.pool(Kind.SURNAME, word)
-        table = self._table(word)
-        if not table:
-            return self._draw(pool, word, None, household)
-        known = table.get(person.token[-1]) if person is not None and person.token[0] == "provider" else None
-        if known is not None and letters(known) not in household.avoid:
-            return known
-        ident = "/".join(person.token) if person is not None else f"alone/{word}"
-        taken = {letters(drawn) for drawn in table.values()}
-        return self._deck.draw(pool, word, household.avoid | taken, ident=ident)
+    def _usual_of(self, given: str, surname: str | None) -> str | None:
+        return self._given(given, surname, ())
 
-    def _usual_of(self, pool: Pool, word: str, ident: str | None) -> str | None:
-        return self._deck.draw(pool, word, (), ident=ident)
+    def _given(self, given: str, surname: str | None, taken: Iterable[str]) -> str | None:
+        """The first given name that is not taken, nor the surname that it stands beside."""
+        avoid = {*taken, surname} if surname is not None else {*taken}
+        return self._deck.draw(self._deck.pool(Kind.GIVEN, given, beside=surname), given, avoid)
 
-    def _draw(self, pool: Pool, word: str, ident: str | None, household: HouseholdNames) -> str | None:
-        """The usual stand-in, or the next one where the family has that name."""
-        usual = self._usual(pool, word, ident)
-        if usual is None or letters(usual) not in household.avoid:
-            return usual
-        return self._deck.draw(pool, word, household.avoid, ident=ident)
-
-    def _table(self, word: str) -> dict[str, str]:
-        """The stand-in of a surname for each provider who bears it, no two the same."""
-        table = self._namesakes.get(word)
-        if table is None:
-            table = self._namesakes[word] = {}
-            pool = self._deck.pool(Kind.SURNAME, word)
-            taken: set[str] = set()
-            for place, provider_id in enumerate(self._directory.namesakes(word)):
-                ident = None if place == 0 else f"provider/{provider_id}"
-                drawn = self._deck.draw(pool, word, taken, ident=ident)
+    def _apart_of(self, surname: str) -> Mapping[_Name, str]:
+        """The given names of those providers with one stand-in of the surname who would have become another one."""
+        moved: dict[_Name, str] = {}
+        taken: set[str] = set()
+        bearers = self._directory.bearers(self._alike.get(surname, ()))
+        for name in dict.fromkeys(_name(word, given, next(iter(given))) for word, given in bearers if given):
+            drawn = self._usual(name.oldest, name.surname)
+            if drawn is not None and letters(drawn) in taken:
+                drawn = self._given(name.oldest, name.surname, taken)
                 if drawn is not None:
-                    table[provider_id] = drawn
-                    taken.add(letters(drawn))
-        return table
+                    moved[name] = drawn
+            if drawn is not None:
+                taken.add(letters(drawn))
+        return moved
+
+
+class _Name(NamedTuple):
+    """A given name with its surname; the oldest spelling decides what is drawn, so that a corrected name keeps it."""
+
+    surname: str | None
+    current: str
+    oldest: str
+
+
+def _name(surname: str | None, given: Mapping[str, int], word: str) -> _Name:
+    return _Name(surname, *spellings(given, word))

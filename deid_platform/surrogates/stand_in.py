@@ -31,6 +31,7 @@ from deid_platform.surrogates.numbers import Draw, keyed_draw
 from deid_platform.surrogates.pools import Share
 from deid_platform.surrogates.site_names import SiteNames
 from deid_platform.surrogates.written_dates import shift_text
+from deid_platform.surrogates.written_names import Role
 
 _CACHED_HOUSEHOLDS = 512
 _LONGEST = 200  # code points of an identifier; a longer span is none that could be read
@@ -54,13 +55,17 @@ class Surrogates:
         topics: Who the people and institutions are, as far as that is known.
         share: Draws names of people from this share alone: training data must not use up what is measured on.
             From a third of the names, strangers more often get the same one.
+        links: Topics that say who shares whose date shift, where more is known of that than these tell.
     """
 
-    def __init__(self, keyring: Keyring, topics: Topics | None, *, share: Share | None = None) -> None:
+    def __init__(
+        self, keyring: Keyring, topics: Topics | None, *, share: Share | None = None, links: Topics | None = None
+    ) -> None:
         load_pools(share)
         self._keyring = keyring
         self._topics = topics
         self._share = share
+        self._links = topics if links is None else links
         self._directory = Directory(topics)
         self._institutions = Institutions(topics)
         site_key = keyring.mac("surrogate", "site")
@@ -74,7 +79,7 @@ class Surrogates:
 
     def __reduce__(self) -> tuple[Callable[..., Surrogates], tuple[Keyring, Topics | None]]:
         # Worker processes get the secret and the topics, and remember for themselves.
-        return partial(Surrogates, share=self._share), (self._keyring, self._topics)
+        return partial(Surrogates, share=self._share, links=self._links), (self._keyring, self._topics)
 
     def replace(self, note: Note, spans: Sequence[Span]) -> list[str | None]:
         """The stand-in of each span.
@@ -105,7 +110,7 @@ class Surrogates:
             if span.label in _NAMES or not short[i]:
                 continue
             if span.label is Label.DATE:
-                days = note_shift_days(self._keyring, self._topics, note) if days is None else days
+                days = note_shift_days(self._keyring, self._links, note) if days is None else days
                 made[i] = shift_text(surfaces[i], days, language=note.language, note_date=note.note_date, beside=dates)
             elif span.label in (Label.HOSPITAL, Label.ORGANIZATION):
                 made[i] = self._institution(surfaces[i], named)
@@ -137,21 +142,25 @@ class Surrogates:
         names = household.names
         position = 0
         for mention in mentions:
+            written: dict[Role, str] = {}
             for part in mention.parts:
-                drawn = self._site_names.word(mention, part, names) if mention.site else names.word(mention, part)
+                drawn = self._site_names.word(mention, part) if mention.site else names.word(mention, part)
                 if drawn is None:
                     return None
+                written[part.role] = letters(drawn)
                 kept.append(surface[position : part.start])
                 pieces += (kept[-1], _dressed(drawn, surface[part.start : part.end]))
                 position = part.end
+            if mention.site and (written.get(Role.GIVEN), written.get(Role.SURNAME)) in names.people:
+                return None
         kept.append(surface[position:])
         pieces.append(kept[-1])
         # Titles and particles stay, but never a word that is a name in this family.
-        if any(letters(word) in names.known for text in kept for word in _WORD.findall(text)):
+        if any(letters(word) in names.known for word in _WORD.findall("\n".join(kept))):
             return None
         made = "".join(pieces)
         if made == surface:
-            return _other_initials(household.draw, surface)
+            return _other_initials(self._site_draw if all(m.site for m in mentions) else household.draw, surface)
         return made
 
     def _address(

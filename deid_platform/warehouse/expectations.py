@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy import Connection, Engine, text
 
 from deid_platform.languages import ISO_639_1, UNDETERMINED
-from deid_platform.redaction.policy import NoteDateRule, Policy
+from deid_platform.redaction.policy import DateClass, NoteDateRule, Policy
 from deid_platform.settings import ProfileSettings
 from deid_platform.surrogates.dates import MAX_WEEKS
 from deid_platform.warehouse.connection import translated
@@ -201,6 +201,9 @@ def _tables(read: _Read, policy: Policy, named_types: int) -> dict[str, pd.DataF
     if {"note_year", "shifted_date"} <= {*notes.columns}:
         withheld = {"note_year", "shifted_date"} - {_DATE_COLUMNS[policy.note_date]}
         measures["dates_beyond_policy"] = int(notes[sorted(withheld)].notna().to_numpy().sum())
+    if {"patient_key", "shift_key"} <= {*notes.columns}:
+        wanted = notes["patient_key"].notna() & (policy.dates is DateClass.SHIFT)
+        measures["shift_keys_against_policy"] = int((notes["shift_key"].notna() != wanted).sum())
     if "kind" in withdrawals:
         rejoined = int((withdrawals["kind"] == Kind.REJOINED.value).sum())
         measures |= {"withdrawn": len(withdrawals) - rejoined, "rejoined": rejoined}

@@ -122,8 +122,8 @@ def switch_release(officer: Engine, name: str, *, who: str, reason: str) -> None
         reason: At least ten characters.
 
     Raises:
-        DeidError: `release-conflict` if nothing stands in it or it is active already; `waiver-invalid` naming
-            `who` or `reason`.
+        DeidError: `release-conflict` if nothing stands in it or it is active already; `release-dates` as for
+            `activate_release`; `waiver-invalid` naming `who` or `reason`.
     """
     values = {"r": name, "who": who, "reason": reason}
     with begin(officer) as connection:

@@ -47,7 +47,8 @@ class Inputs(StrEnum):
 class StagedNote:
     """One note as it is staged: keys, a shifted date and redacted text, nothing of the source's own.
 
-    `text` is None unless the status is `clean`. `content_digest` is the keyed digest of the raw note.
+    `text` is None unless the status is `clean`. `content_digest` is the keyed digest of the raw note, `shift_key` that
+    of whose date shift its patient has; None where dates are not shifted.
     """
 
     note_key: str
@@ -62,6 +63,7 @@ class StagedNote:
     note_type: str | None = None
     note_year: int | None = None
     shifted_date: date | None = None
+    shift_key: str | None = None
     language: str | None = None
     former_keys: tuple[str, ...] = ()
     """The note's keys under former secrets, by which older releases know it."""
@@ -145,6 +147,7 @@ _OF_NOTE = (
     "note_type",
     "note_year",
     "shifted_date",
+    "shift_key",
     "language",
     "text",
     "status",

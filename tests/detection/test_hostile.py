@@ -164,6 +164,35 @@ def test_nothing_is_lost_where_two_pieces_of_a_long_text_meet() -> None:
     assert {text[s.start : s.end] for s in spans} == {"Ndoye", "3/14/2019"}
 
 
+CALM = "The abdomen is soft and the lungs are clear to the bases today.\n" * 8_000  # longer than one piece
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        (f"Mrs. Ostrowe came.\n{CALM}Ostrowe at bedside.\n{CALM}Ostrowe left.\n", "Ostrowe"),
+        (f"{CALM}Ostrowe at bedside.\n{CALM}Mrs. Ostrowe came.\n", "Ostrowe"),
+        (f"Employer: Tarn & Sedge Ropeworks\n{CALM}back at Tarn & Sedge Ropeworks\n", "Tarn & Sedge Ropeworks"),
+        (f"Mr. Foley came.\n{CALM}Foley reports pain. A Foley catheter.\n", "Foley"),
+    ],
+)
+def test_what_one_piece_of_a_long_text_names_is_found_in_the_others(text: str, found: str) -> None:
+    spans = RULES.detect([Note("n", text)])[0]
+    expected = text.count(found) - text.count(f"{found} catheter")
+    assert [text[s.start : s.end] for s in spans] == [found] * expected
+
+
+@pytest.mark.parametrize("separator", [" | ", "\t"])
+def test_a_table_that_pieces_cut_keeps_its_header(separator: str) -> None:
+    row = separator.join(("Zorbel", "4471", "seen in the clinic for a repeat visit " * 12 + "\n"))
+    table = separator.join(("Name", "MRN", "Visit\n")) + row * (900_000 // len(row))
+    spans = DetectorSpec("patterns").build().detect([Note("n", table)])[0]
+    assert len(spans) == 2 * table.count("Zorbel")
+    assert {table[s.start : s.end] for s in spans} == {"Zorbel", "4471"}
+    ended = DetectorSpec("patterns").build().detect([Note("n", table + "\n" + row.replace("Zorbel", "Quill"))])[0]
+    assert len(ended) == len(spans)  # a blank line ends it
+
+
 def _peak(length: int, topics: Topics) -> int:
     """Bytes that detection in a text of so many code points needs at most, beside the text."""
     sentence = "word " * 400 + "\nMr. Zebulon Quarmby was seen on 3/14/2019 and takes metoprolol 25 mg.\n"

@@ -53,6 +53,35 @@ year of birth: [[1926|DATE]]
 donna di [[94|AGE]] anni
 mujer de [[94|AGE]] años
 homme de [[94|AGE]] ans
+a [[93|AGE]] years-of-age man
+[[93.5|AGE]] year old and [[93 1/2|AGE]]-year-old
+[[93|AGE]]-F, [[93|AGE]] WM, [[93|AGE]] white female
+(F, [[93|AGE]]) and Male [[93|AGE]]
+aged [[90|AGE]]-[[95|AGE]], ages [[90|AGE]] to [[95|AGE]]
+she's [[93|AGE]] and lives alone
+she is [[93|AGE]] yrs.
+woman of [[93|AGE]] who fell
+[[93|AGE]]rd bday
+her [[ninety-third|AGE]] birthday, his [[hundredth|AGE]] birthday
+in her [[tenth|AGE]] decade
+a [[one-hundred-and-two|AGE]]-year-old
+[[a hundred|AGE]]-year-old
+the [[hundred|AGE]]-year-old
+mother d. [[94|AGE]], MGM [[94|AGE]] alive
+died in 2010 at age [[94|AGE]]
+lived until she was [[97|AGE]]
+(b [[1926|DATE]])
+una [[novantenne|AGE]], un [[ultranovantenne|AGE]], una [[novantatreenne|AGE]]
+una [[centenaria|AGE]], un [[ultracentenario|AGE]]
+un [[93|AGE]]enne, un [[93|AGE]]-enne
+di anni [[93|AGE]]
+età: [[93|AGE]], età [[93|AGE]]
+donna [[93|AGE]] aa, pz di aa. [[93|AGE]]
+di [[novantadue|AGE]] anni
+classe [[1926|DATE]]
+mujer [[nonagenaria|AGE]], edad: [[93|AGE]]
+mujer de [[noventa y dos|AGE]] años
+femme de [[quatre-vingt-treize|AGE]] ans
 """
 
 NOT_AGES = """
@@ -92,6 +121,34 @@ glucose 95, age-appropriate
 90/60
 S-100 y vimentina
 age 45-54
+HR in his 90s
+systolic in her 90s
+T 98 F, 95, 18
+M 93 kg
+weight M 93
+Room 102-F
+93 male patients
+93 woman-years
+mother 93 kg
+father 93/60
+he's 93% on RA
+she's 93 kg
+90 y of data
+for 90 yrs
+tenth decade of research
+lived in the 90s
+one hundred percent
+ninety-day supply
+da 90 anni
+da oltre 90 anni
+90 anni di fumo
+negli anni 90
+il centenario della fondazione
+ottantenne
+hace 90 años
+peso 93 kg
+classe 1999
+vitamin b 1925
 """
 
 

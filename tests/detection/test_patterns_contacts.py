@@ -23,6 +23,15 @@ call [[1-800-GET-WELL|PHONE]]
 Home phone: [[617 555 0123|PHONE]]
 Cell # [[(617) 555 0123|PHONE]]
 Phone number is [[617/555-0123|PHONE]]
+call [[617-555-0142 x5|PHONE]] or [[(617) 555-0142, ext. 7|PHONE]]
+call [[617-555-0142, press 2|PHONE]] for refills
+call [[617-555-0142 #5|PHONE]]
+called [[617-555-0142|PHONE]] x2 without answer
+called [[617-555-0142|PHONE]] x 2 days
+clinic ext. [[7|PHONE]] and desk x[[5|PHONE]]
+call [[6 1 7 5 5 5 0 1 4 2|PHONE]]
+[[6-1-7-5-5-5-0-1-4-2|PHONE]] is her number
+dictated as [[6 1 7 - 5 5 5 - 0 1 4 2|PHONE]]
 """
 
 LOST_DIGITS = """
@@ -87,6 +96,7 @@ F: [[617-555-0199|FAX]]
 [[617-555-0199|FAX]] (fax)
 Fax number: [[555-0199|FAX]]
 Fax: [[973 70 52 63|FAX]]
+fax [[617-555-0199 x5|FAX]]
 """
 
 NETWORK = """
@@ -100,6 +110,10 @@ e-mail [[jdoe@partnersmail|EMAIL]]
 see [[https://portal.example.org/x?y=1|URL]].
 at [[www.example.org/clinic|URL]],
 see [[example.org/clinic|URL]] and [[clinic.nhs.uk|URL]]
+see [[https://portal.example.org/x/y?token=ab12&u=jane%20doe#frag|URL]] now
+see [[https://portal.example.org/p/(jane)/x?r=[1]|URL]] now
+(see [[https://example.org/x|URL]])
+see [[example.org?x=1|URL]] and [[portal.example.org:8080/a?b=c|URL]]
 Twitter: [[@janedoe|URL]]
 from [[10.0.12.7|IPADDR]]
 signed in from [[10.0.12.7|IPADDR]]. Then left.
@@ -142,6 +156,13 @@ breakfast (0630)
 P 1200
 dose 5000-10000 units
 1234-5678
+2 3 2 3 2 3 2 3 2 3
+PHQ items 2 1 0 3 2 6 0 2 3 1
+1 2 3 4 5 6 7 8 9 10
+R knee ext. 5
+hip ext 12
+calf x2
+called x3
 """
 
 

@@ -56,6 +56,98 @@ echo [[050323|DATE]] normal
 scanned [[O3/l4/2019|DATE]]
 seen [[Feburary 3, 2019|DATE]]
 due [[Septmber 2020|DATE]]
+seen [[12 / 03 /2019|DATE]], [[12/ 3/19|DATE]] and [[12 /3/19|DATE]]
+seen [[3/4,2019|DATE]] and [[3,4/2019|DATE]]
+seen [[3-4/19|DATE]], since [[3/4.19|DATE]]
+seen [[05/07-24|DATE]] there
+seen [[05,07/24|DATE]] there
+seen [[3\\4/2019|DATE]] there
+seen [[3/14:2019|DATE]] there
+seen [[3_14_2019|DATE]] there
+file scan_[[2019_03_14|DATE]].dcm
+seen [[3:14:2019|DATE]] there
+seen [[03 14 2019|DATE]] there
+seen [[03 14 19|DATE]] there
+seen [[3///14/2019|DATE]] there
+seen [[3/-14/2019|DATE]] there
+seen /[[3/14/2019|DATE]]/ there
+H&P/[[3/14/2019|DATE]]
+seen [[03/122019|DATE]] there
+seen [[03-122019|DATE]] there
+[[0312/2019|DATE]] progress note
+seen [[0312-2019|DATE]] there
+seen [[0/314/2019|DATE]] and [[03/1/42019|DATE]]
+seen [[022/03/2019|DATE]] and [[02/033/2019|DATE]]
+seen [[055/07/24|DATE]] and [[05/007/24|DATE]]
+seen [[02/0 3/2019|DATE]] there
+seen [[02/03/2 019|DATE]] there
+seen [[02/03/20 19|DATE]].
+seen [[02/03/0219|DATE]], [[02/03/2109|DATE]] and [[02/03/3019|DATE]]
+seen [[13/45/2019|DATE]] and [[31/02/2019|DATE]]
+seen [[2/30/19|DATE]] and [[4/31/19|DATE]]
+seen [[13/14/19|DATE]] there
+seen [[3/14/2019|DATE]]10:30 there
+seen [[03/14/2019|DATE]]0830 there
+seen [[3/14'19|DATE]] and [[3/14 '19|DATE]]
+seen [[3/14/|DATE]] for pain
+seen [[3/14/XX|DATE]] and [[3/14/20__|DATE]]
+seen [[__/14/2019|DATE]], [[3/__/2019|DATE]] and [[3//2019|DATE]]
+seen [[03 / 2019|DATE]] there
+seen [[3/14th/2019|DATE]] and on [[3/14th|DATE]]
+seen [[03/14/2O19|DATE]] and [[03/14/20l9|DATE]]
+seen [[1O/14/2019|DATE]] and [[l/14/2019|DATE]]
+seen [[O3-l4-2019|DATE]] there
+seen [[3/I4/19|DATE]] there
+seen [[0S/07/2024|DATE]] there
+seen [[2O19-03-14|DATE]] and [[2019-O3-14|DATE]]
+on [[2019-13-40|DATE]] there
+on [[2019-0314|DATE]] and on [[201903-14|DATE]]
+on [[2019-03.14|DATE]] and on [[2019--03-14|DATE]]
+on [[2019 - 03 - 14|DATE]] there
+on [[2019-003-14|DATE]] there
+on [[20199-03-14|DATE]] there
+"""
+
+TYPING_ERRORS_IN_WORDS = """
+on [[27 th July 2020|DATE]] there
+the [[3 rd of May|DATE]], the [[21 st of June 2019|DATE]]
+on [[July 4 th, 2019|DATE]] there
+on [[4 th of March|DATE]] there
+on the [[3 rd|DATE]].
+until the [[9 th|DATE]].
+on [[March 3 rd|DATE]] and [[4 th|DATE]]
+the [[14-th of March|DATE]]
+seen [[March3,2019|DATE]] and [[3March2019|DATE]]
+seen [[Mar.3.2019|DATE]] and [[3.Mar.2019|DATE]]
+seen [[March 32019|DATE]] there
+seen [[Mar 3rd2019|DATE]] there
+seen [[14march2019|DATE]] and [[mar142019|DATE]]
+seen [[March 14 - 2019|DATE]] there
+seen [[Sep 14,19|DATE]] there
+seen [[March 14,, 2019|DATE]] and [[March 14. 2019|DATE]]
+seen [[March 14, 20199|DATE]] and [[March 14, 2109|DATE]]
+seen [[March 14, 2O19|DATE]] and [[March l4, 2019|DATE]]
+seen [[March 144, 2019|DATE]] and [[March 014, 2019|DATE]]
+seen [[March 14ht, 2019|DATE]] there
+seen [[14,March 2019|DATE]] and [[14 .March 2019|DATE]]
+seen [[2019 March|DATE]] there
+on [[Setpember 3|DATE]], [[Ocotber 3|DATE]] and [[Agust 3|DATE]]
+on [[Janurary 3|DATE]], [[Janury 3|DATE]] and [[Jannuary 3|DATE]]
+on [[Februray 3|DATE]] and [[Febuary 3rd|DATE]]
+on [[Octorber 3|DATE]], [[Novemebr 3|DATE]] and [[Decembr 3|DATE]]
+on [[Auguts 3|DATE]] and [[Augsut 3|DATE]]
+on [[Mrach 14, 2019|DATE]] and on [[Macrh 14|DATE]]
+on [[Juen 3, 2019|DATE]] and [[Jluy 3, 2019|DATE]]
+on [[Aprill 3|DATE]] there
+the [[3rd of Setpember|DATE]]
+in [[Otcober 2019|DATE]] there
+on [[Spet 14, 2019|DATE]] and [[14-Mra-2019|DATE]]
+on [[Novembre 3, 2019|DATE]] and [[Marzo 3, 2019|DATE]]
+il [[12 mrazo 2020|DATE]] visto
+il [[12 setembre 2020|DATE]] visto
+il [[3 febraio 2020|DATE]] visto
+il [[12marzo2020|DATE]] visto
+il [[3 genaio|DATE]] visto
 """
 
 MONTH_AND_DAY = """
@@ -170,16 +262,6 @@ from the [[21st|DATE]] to the [[24th of September|DATE]]
 started when? the [[11th|DATE]]
 i can not do the [[25th|DATE]], any other day
 home by the [[2nd|DATE]] or [[3rd|DATE]].
-"""
-
-HOLIDAYS = """
-on [[Christmas Eve|DATE]]
-home for [[Thanksgiving|DATE]] with family
-fell on [[New Year's Day|DATE]]
-last drink on the [[4th of July|DATE]]
-fasting for [[Ramadan|DATE]]
-since [[Mother's Day|DATE]]
-a visit at [[Easter|DATE]]
 """
 
 ABROAD = """
@@ -303,6 +385,47 @@ T1 weighted
 CD4/CD8 1/2
 sep 2 tablets
 the 617 block
+BP 130/80-140/90
+ratio 1/2.5
+L4/5 2019
+C3/4/5 fusion
+T12/L1 2018 film
+I/O 1010/2025
+I/O: 625/2010
+pain today 3-4/10
+on 3-4/10 pain
+grade 2-3/6 murmur
+WBC 5-10/hpf
+amlodipine/valsartan/HCTZ 5/160/25
+olmesartan 40/10/25
+Trizivir 300/150/300
+Trelegy 100/62.5/25
+ABG 7.35/45/80/24
+version 2019.3.1
+1,500/2,000
+take 1-2,000 units
+CN 3/4/6 intact
+0/14 nodes positive
+O2/3 L
+I/II/III
+2l/3l/4l
+Marsh 3a
+match 3
+Augusta 3
+number 3
+Enalapril 5
+NovoLog 5 units
+septum 3 mm
+decreased 3
+cucumber 3
+mango 3
+maggiore 3
+27 th percentile
+12 st 4 lb
+the 3 rd rib
+the 4 th metatarsal
+after the 2 nd dose
+3/4 cup, 2000 mL
 """
 
 
@@ -311,13 +434,13 @@ the 617 block
     lines(
         NUMERIC,
         TYPING_ERRORS,
+        TYPING_ERRORS_IN_WORDS,
         MONTH_AND_DAY,
         HEADERS_AND_MARGINS,
         MONTH_AND_YEAR,
         WRITTEN_OUT,
         RANGES,
         DAYS,
-        HOLIDAYS,
         ABROAD,
     ),
 )

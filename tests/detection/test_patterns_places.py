@@ -51,6 +51,13 @@ near [[Ravine Avenue|STREET]] and [[Woodland Drive|STREET]]
 House number [[860, Briarcliff Blvd|STREET]]
 walks to the bus stop on [[Main Drive|STREET]]
 Home visit at [[6970 orchard st apt. 9|STREET]] today
+lives at [[12 Elm St, Apt C|STREET]], [[12 elm street apt c|STREET]]
+[[221B Baker Street|STREET]] and [[221b Baker Street|STREET]]
+[[12 1/2 Elm St|STREET]] and [[12½ Elm St|STREET]]
+[[１２３ Elm Street|STREET]]
+sits in [[apt 4|STREET]] all day
+apt 4 weeks
+10m Timed Walk
 5 feet down the road
 2 stitches in place
 at 11:20 PM Dr. called
@@ -105,12 +112,31 @@ lives out past [[Halfmoon Lake|LOCATION-OTHER]]
 drove in from [[Cutler Reservoir|LOCATION-OTHER]]
 near [[Pike's Landing|LOCATION-OTHER]]
 stays at [[Camp Tamarack|LOCATION-OTHER]]
-near the [[Hollins Ferry exit|LOCATION-OTHER]]
+near [[the Hollins Ferry exit|LOCATION-OTHER]]
 [[Lowell|CITY]], [[Mass.|STATE]] He
 from [[Albany|CITY]], [[N.Y.|STATE]] by bus
 lives in [[dayton|CITY]], [[oh|STATE]]
 mail goes to [[dayton|CITY]], [[oh|STATE]] [[45402|ZIP]]
 12 tablets, in 10000 units
+[[SPRINGFIELD|CITY]] [[IL|STATE]] [[62704|ZIP]]
+[[Harlow Falls|CITY]] [[IN|STATE]] [[46204|ZIP]]
+[[Muncie|CITY]], [[IN|STATE]] [[25000|ZIP]]
+[[Cranbury|CITY]] [[ME|STATE]] [[94401|ZIP]]
+[[BOSTON|CITY]] [[MA|STATE]] [[15000|ZIP]]
+[[MA|STATE]] [[02115|ZIP]]
+[[NY|STATE]] [[62704|ZIP]]
+[[Portland|CITY]], [[OR|STATE]] [[97201|ZIP]] patients
+HEPARIN IN 25000 UNITS
+HEPARIN, IN 25000 units/250 mL
+Heparin Drip IN 25000/250
+MA 15000
+PA 20000
+IN 10000 PATIENTS
+OCCURS IN 10000 BIRTHS
+PLATELETS IN 50000 RANGE
+PLT OR 20000
+ERGOCALCIFEROL IN 50000 UNIT CAPSULE
+titer OR 10240
 [[Portland|CITY]] ([[ME|STATE]])
 [[DAYTON|CITY]] [[OH|STATE]]
 City=[[Cranbury|CITY]], State=[[ME|STATE]], ZIP=[[04401|ZIP]]
@@ -189,6 +215,17 @@ admitted to [[Cranford Memorial|HOSPITAL]] last week
 discharged to [[Larkspur|HOSPITAL]] SNF
 [[cloverdale family practice|HOSPITAL]] sent no report
 [[elmhurst pulmonary associates|HOSPITAL]] sent no report
+pharm: [[rx express|ORGANIZATION]].
+[[prairie diabetes & thyroid center|HOSPITAL]] sent no report
+seen at [[old quarry neuroscience center|HOSPITAL]] once
+[[hartsell joint institute|HOSPITAL]] sent it
+Transfer: [[STONEBROOK NEUROLOGY|HOSPITAL]] -> ward
+Transfer: [[MAPLE HEIGHTS DIALYSIS|HOSPITAL]].
+REFERRED TO PEDIATRIC NEUROLOGY.
+TRANSFER FROM DIALYSIS.
+at the wound care center, a pain clinic, the fracture clinic
+to the community health center, at an outpatient heart failure clinic
+called the poison control center
 to General Surgery
 at a support group
 outside cardiology group

@@ -46,6 +46,7 @@ PATIENTS = {
     "de": Patient("21", "Tarak", None, "De"),
     "barlow": Patient("22", "Pia", None, "Barlow", relatives="Eileen Diaz"),
     "li": Patient("23", "伟", None, "李", relatives="王小芳"),
+    "quint": Patient("26", "Jorge", "Liam", "Quint"),
     "kim": Patient("24", "민수", None, "김"),
     "tanaka": Patient("25", "さくら", None, "田中"),
 }
@@ -76,8 +77,23 @@ NICKNAMES = [
     ("williams", "[Jack] slept well"),
     ("jones", "Bob is here"),
     ("cruz", "[MJ] is here"),
+    ("burnett", "[Margie] slept; [Marge] too. It was [Maggie]"),  # of the list, and made of the beginning
+    ("turner", "[Pauly] called, a pall"),
+    ("kowalski", "[Carly] slept; Care and Car"),
+    ("may", "Maybe later; maya is a word"),
 ]
 INITIALS = [
+    # letters that mean nothing else: wherever they stand for themselves
+    ("quint", "saw [JQ] today, [JQ] - resting, [JLQ] to OR; plan for [JQ]: walk, ([JQ])/wife"),
+    ("quint", "anti-JQ, JQ-2, JQ 4.5, JQ=3, JQ: 12 and XJQ"),
+    ("quint", "[jq] denies pain, mr. [jq]; jq and jqx"),
+    ("quint", "[J.Q.] and [J. L. Q.], [J Q] denies"),
+    ("quint", "SEEN WITH [JQ] IN THE HALL"),
+    # letters that a clinic uses: what persons do, have, are, and are told
+    ("barlow", "[PB] asks, [PB] fell, [PB] c/o pain, [PB] to OR, [PB] extubated, [PB], a 45-year-old, [PB] (45F)"),
+    ("barlow", "spoke with [PB] today; mother of [PB]; saw [PB]. Told [PB] about it; room 12 [PB]; [PB]'s chart"),
+    ("barlow", "with PB, on PB; PB was normal, PB has been low; saw PB level; PB's rise; mother PB, father PB"),
+    ("turner", "met with PT; PT to OR; spoke with PT today; mother of PT"),
     # initials that every clinic uses, charted as a person's
     ("barlow", "18:22 [PB] up to void, 238 mL"),
     ("barlow", "[PB] and family agree; ([PB]) no events; Pt [PB] doing well"),
@@ -98,6 +114,8 @@ INITIALS = [
     ("smith", "RS 98% on room air"),
     ("smith", "rs and r.s."),
     ("smith", "J. [Smith] is somebody else's initial"),
+    ("green", "search by [green,w]; green, w and green,x"),
+    ("smith", "search by [smith,r] and [smith, r]; [smith] r and [smith],x"),
     ("kowalski", "CK is elevated, CK-MB 12, total CK 200"),
     ("kowalski", "[CK] denies chest pain"),
     ("kowalski", "[CXK] left"),

@@ -3,9 +3,10 @@ from __future__ import annotations
 import pytest
 
 from deid_platform.detection import DetectorSpec
-from deid_platform.detection.staff import initials_of, name_initials, staff_initials
+from deid_platform.detection.staff import Colleagues, Known, initials_of, name_initials, staff_initials
+from deid_platform.detection.staff.colleagues import Who
 from deid_platform.labels import Label
-from deid_platform.notes import Note, Span
+from deid_platform.notes import Note, Provider, Span, Topics
 
 TABLE = "Time | BP | Pain | Init\n10:23 | 133/79 | 0 | {}\n18:54 | 129/73 | 78 | CC/KR\nContact | someone"
 
@@ -40,6 +41,7 @@ HITS = [
     (TABLE.format("AM").replace("|", "\t"), ["AM", "CC", "KR"]),
 ]
 
+NOBODY = Known()
 NEAR_MISSES = [
     "PMH:\n- MI\n- DM\n- KX\n",
     "- CT abdomen\n",
@@ -63,10 +65,10 @@ NEAR_MISSES = [
 ]
 
 
-def _found(text: str, known: frozenset[str] = frozenset()) -> list[str]:
-    spans = sorted(set(staff_initials(text, known, "patterns:staff-initials")), key=lambda s: s.start)
+def _found(text: str, known: Known = NOBODY) -> list[str]:
+    spans = set(staff_initials(text, known, "patterns:staff-initials"))
     assert all(s.label is Label.DOCTOR for s in spans)
-    return [text[s.start : s.end] for s in spans]
+    return [text[start:end] for start, end in sorted({(s.start, s.end) for s in spans})]
 
 
 @pytest.mark.parametrize(("text", "expected"), HITS)
@@ -79,25 +81,102 @@ def test_what_a_clinic_abbreviates_is_no_colleague(text: str) -> None:
     assert _found(text) == []
 
 
+# Letters that mean nothing else: {} is KR, whoever that is.
 @pytest.mark.parametrize(
-    ("text", "expected"),
+    "text",
     [
-        ("done per KR", ["KR"]),
-        ("KR paged at noon", ["KR"]),
-        ("KR\n", ["KR"]),
-        ("AM paged", []),
-        ("BP/AM\n", ["BP", "AM"]),
+        *("BP checked {}", "Dressing changed {}", "Slept well -{}", "Slept well [{}]", "{} 14:35", "12/8/24 {}"),
+        *("Slept well. {}.", "per {}", "Plan per {}.", "d/w {}", "discussed with {}", "cc {}", "signed {}", "VO {}"),
+        *("{} paged", "{} to see in the morning", "{}'s patient", "Resident: {}", "covering for {}", "sgd {}"),
+        *("[{} 14:35]", "({} 12/8/24)", "removed by {} at 14:35", "Dr. {}", "Initials: {}", "Counted with {}"),
+        *("D: 12/8/24 T: 12/9/24 {}", "{}/dc D: 12/8/24", "{}:dc:mt", "Job 123456 {}/dc", "09:45 {} Walked in hall."),
+        *("{} RN, {} LPN", "2nd RN {}", "Time   Pulse   Init\n0900   72   {}\n"),
+        *("K.R. RN", "Slept well. -K.R.", "Slept well. - K R S"),
     ],
 )
-def test_initials_of_those_whom_the_note_names_need_less(text: str, expected: list[str]) -> None:
-    known = frozenset({"kr", "am"})
+def test_letters_that_mean_nothing_else_need_a_place_only(text: str) -> None:
+    found = _found(f"Vital signs are stable.\n{text.format('KR', 'KR')}\n\nNext")
+    assert found[0].replace(".", "") in ("KR", "K R S"), text
+
+
+COLLEAGUE = Known(colleagues=frozenset({"kr", "mb", "po", "or", "rn", "cm"}))
+OWN = Known(own=frozenset({"mb", "or"}))
+
+
+@pytest.mark.parametrize(
+    ("text", "known", "expected"),
+    [
+        # letters that mean nothing else need no place if somebody has them
+        ("KR put the line in; told KR twice, with KR beside", COLLEAGUE, ["KR", "KR", "KR"]),
+        ("Pulse | 72 | KR | room air", COLLEAGUE, ["KR"]),
+        ("Slept well -kr", COLLEAGUE, ["kr"]),
+        ("Plan as above.\n\nkr:mb\n", COLLEAGUE, ["kr", "mb"]),
+        ("KR-20 and KR=4, anti-KR, 5xKR, K KR+", COLLEAGUE, []),
+        ("SEEN IN THE ED AND KR WAS THERE", COLLEAGUE, []),
+        ("SEEN IN THE ED. KR\n", COLLEAGUE, ["KR"]),
+        # abbreviations of a clinic need one
+        ("told MB twice, with MB beside; CK-MB, MB 12, MB fraction", COLLEAGUE, []),
+        ("Asked MB about the line. Seen by MB.", COLLEAGUE, ["MB", "MB"]),
+        ("Line flushed MB\n", COLLEAGUE, ["MB"]),
+        ("Line flushed.  MB\n", COLLEAGUE, ["MB"]),
+        ("14:35 MB\nMB 12/8/24\n", COLLEAGUE, ["MB", "MB"]),
+        ("Counts correct MB/KR", COLLEAGUE, ["MB", "KR"]),
+        ("09:00 | 72 | MB\n10:00 | 70 | KR\n", COLLEAGUE, ["MB", "KR"]),
+        ("09:00 | MB\n10:00 | CK\n", COLLEAGUE, []),
+        ("Given PO\nPlan: PO, d/w CM, paged CM", COLLEAGUE, []),
+        # of those who wrote the note or whom it names the end of a line is enough
+        ("Slept through the night MB\n", OWN, ["MB"]),
+        ("Slept through the night MB\n", COLLEAGUE, []),
+        ("MB is up, MB of 4 and MB.", OWN, []),
+        ("Plan:\n- MB\n- CK\n", OWN, []),
+        # units and words need to be somebody's and a signature
+        ("Slept well. - OR\n", OWN, ["OR"]),
+        ("Slept well. - OR\n", COLLEAGUE, []),
+        ("Seen in the OR\nRN at bedside, OR nurse", OWN, []),
+        ("OR/KR\n", Known(frozenset({"or", "kr"})), ["OR", "KR"]),
+        ("12:26 Handoff OR to KR.", COLLEAGUE, ["OR", "KR"]),
+        ("Time | Init\n09:00 | OR\n", COLLEAGUE, ["OR"]),
+        # a middle name that no topic has
+        ("Walked in the hall KXR\n", Known(frozenset({"kr"})), ["KXR"]),
+        ("Walked in the hall KXR\n", NOBODY, []),
+    ],
+)
+def test_initials_of_those_who_are_known_need_less(text: str, known: Known, expected: list[str]) -> None:
     assert _found(text, known) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("Motor: EHL/EDL 5/5.", "PMH: nil\nFH: nil\n", "FL/AC (20-24) 20", "Xray AP/LL\n", "GI/GU: no findings"),
+        *("Findings:\n- AK\n- KX\n", "The KX catheter was removed.", "KX-12 and XK=3", "HR 72, KX 4.0"),
+        *("tested for KX and XK today", "(KX) is a protein", "Given PO, sent UA, denied CP", "Seen in AM\n10:00 AM\n"),
+        *("PE normal. EOM full. ROM good.", "consistent with KX", "Sensitive to KX, resistant to XK."),
+    ],
+)
+def test_letters_in_running_text_are_nobody_s_without_a_place(text: str) -> None:
     assert _found(text) == []
 
 
 def test_among_very_many_people_to_have_these_initials_says_nothing() -> None:
     everybody = frozenset(a + b for a in "abcdefghijklmnopqrstuvwxyz" for b in "abcdefghijklmnopqrstuvwxyz")
-    assert _found("done per KR", everybody) == []
+    assert _found("KR put the line in, MB as well MB", Known(everybody, everybody)) == []
+
+
+def test_the_author_s_initials_and_those_of_whom_a_note_names_are_known() -> None:
+    providers = [Provider("p1", "Kristina", "Ruiz-Mendes"), Provider("p2", "Ana", "Dell"), Provider("p3", None, "Roe")]
+    colleagues = Colleagues(Topics.of(providers=providers))
+    note = Note("n", "Iwo Quill saw her.", provider_id="p2")
+    known = colleagues.known_in(note, [Span(0, 9, Label.DOCTOR, 0.9, "x")])
+    assert known.own == {"ad", "iq"}
+    assert known.colleagues == {"ad", "kr", "km", "krm"}
+    assert [known.who(letters) for letters in ("iq", "km", "ixq", "zz")] == [
+        Who.OWN,
+        Who.COLLEAGUE,
+        Who.PERHAPS_OWN,
+        Who.NOBODY,
+    ]
+    assert Colleagues().known_in(note, []) == NOBODY
 
 
 @pytest.mark.parametrize(
@@ -106,7 +185,9 @@ def test_among_very_many_people_to_have_these_initials_says_nothing() -> None:
         ("Kristina Quill", ["kq"]),
         ("Quill, Kristina", ["kq"]),
         ("Ana Liz Quill", ["aq", "alq"]),
-        ("Özgür de la Quill", ["oq"]),
+        ("Özgür de la Quill", ["oq", "od"]),
+        ("Ana O'Dell", ["ao", "ad"]),
+        ("Tarak De", ["td"]),
         ("Quill", []),
     ],
 )
@@ -124,3 +205,11 @@ def test_the_rules_hide_staff_initials_that_are_abbreviations_elsewhere() -> Non
     text = "12:26 Handoff AM to CC.\nAM labs drawn. CC: cough."
     found = DetectorSpec("rules").build().detect([Note("n", text)])[0]
     assert [(text[s.start : s.end], s.start) for s in found] == [("AM", 14), ("CC", 20)]
+
+
+def test_the_rules_know_the_staff_of_the_topics() -> None:
+    topics = Topics.of(providers=[Provider("p1", "Kristina", "Ruiz"), Provider("p2", "Marius", "Bell")])
+    text = "Line flushed, KR helped MB\n"
+    notes = [Note("n", text), Note("n", text, provider_id="p2")]
+    found = DetectorSpec("rules", topics).build().detect(notes)
+    assert [[text[s.start : s.end] for s in spans] for spans in found] == [["KR"], ["KR", "MB"]]

@@ -40,6 +40,7 @@ NOTES = st.lists(st.sampled_from(PARAGRAPHS), max_size=6).map("\n\n".join)
         ("one\n \t\n\n  two\n", ["one", "  two\n"]),
         ("\n\n\none", ["one"]),
         ("Sincerely,\n\nMaria Lopez", ["Sincerely,\n\nMaria Lopez"]),
+        ("Sincerely,\n\n \n\nMaria Lopez", ["Sincerely,\n\n \n\nMaria Lopez"]),
         ("Patient:  \n\nMaria Lopez\n\nseen", ["Patient:  \n\nMaria Lopez", "seen"]),
         ("", []),
         ("\n\n", []),

@@ -117,7 +117,8 @@ def test_what_redaction_itself_put_there_is_no_leak(original: str, label: Label,
         ("Orrin", Label.PATIENT, "ORRIN"),
         ("Orrin Quillfeather", Label.PATIENT, "Anselm Quillfeather"),
         ("Ines Marchetti", Label.DOCTOR, "Ines Marchetti"),
-        ("Ines Marchetti", Label.DOCTOR, "Orrin Marsh"),  # the patient's name, put there for somebody else
+        ("Ines Marchetti", Label.PATIENT, "Orrin Marsh"),  # the patient's name, put there for somebody else
+        ("Dr. Orrin Venn", Label.DOCTOR, "Dr. Orrin Marsh"),
         ("Larkmoor Valley Clinic", Label.HOSPITAL, "Larkmoor Valley Clinic of the North"),
         ("MR-339120", Label.MEDICALRECORD, "MR-339120"),
         ("KD-1", Label.IDNUM, "MR-339120"),

@@ -20,7 +20,7 @@ SEEN = {"p1": date(2021, 3, 9), "p2": date(2020, 11, 17), "newborn": date(2021, 
 BORN = {"p1": date(1988, 6, 2), "p2": date(1951, 1, 30), "newborn": date(2021, 3, 6)}
 SHIFT = {"p1": 10 * WEEK, "p2": -20 * WEEK}
 # All that research is given of a note's origin beside these is the note's keyed digest, and no analyst may read that.
-NOT_SHOWN = {"content_digest", "dictionary_digest", "status", "former_keys"}
+NOT_SHOWN = {"content_digest", "dictionary_digest", "shift_key", "status", "former_keys"}
 
 
 @pytest.fixture(scope="module")

@@ -39,6 +39,7 @@ CONTENT = (
     "research.opted_out",
     "research.retraction",
     "research.number",
+    "research.shift",
     "quality.score",
     "ctl.publication",
     "ctl.finding",

@@ -241,6 +241,7 @@ FAULTS = {
     "rejoined_as_announced": f"DELETE FROM staging.withdrawal {REJOINED}",
     "withdrawn_not_staged": f"UPDATE staging.withdrawal SET key = '{KEYS.key('note', '1')}' {OF_NOTES}",
     "dates_of_the_policy": f"UPDATE staging.note SET shifted_date = '2020-03-02' {FIRST}",
+    "shift_keys_of_the_policy": f"UPDATE staging.note SET shift_key = repeat('0', 32) {FIRST}",
 }
 SHAPES = {
     "note_columns": "ALTER TABLE staging.note ALTER site TYPE {}",
@@ -251,6 +252,7 @@ TOLD_APART = {
     "staged_unchanged",
     "status_known",
     "shifted_date_plausible",
+    "shift_key_format",
     "quarantined_share",
     "untyped_share",
     "tags_of_the_policy",
@@ -341,8 +343,26 @@ def test_shifted_dates_lie_within_reach_of_a_shift(desk: Desk) -> None:
         (date(1900, 1, 1) - reach, set()),
         (date(1900, 1, 1) - reach - timedelta(days=1), {"shifted_date_plausible"}),
     ):
-        row = note(1, note_year=None, shifted_date=day)
+        row = note(1, note_year=None, shifted_date=day, shift_key=plain_digest("whose"))
         assert desk.failed(desk.stage([row]), policy=SHIFTED) == expected
+
+
+@pytest.mark.parametrize(
+    ("policy", "shift_key", "patient", "failed"),
+    [
+        (SHIFTED, plain_digest("whose"), KEYS.key("patient", "1"), set()),
+        (SHIFTED, None, None, set()),
+        (SHIFTED, None, KEYS.key("patient", "1"), {"shift_keys_of_the_policy"}),
+        (SHIFTED, plain_digest("whose"), None, {"shift_keys_of_the_policy"}),
+        (SHIFTED, MARKER, KEYS.key("patient", "1"), {"shift_key_format"}),
+        (YEARS, plain_digest("whose"), KEYS.key("patient", "1"), {"shift_keys_of_the_policy"}),
+    ],
+)
+def test_whose_shift_it_is_stands_beside_every_patients_row(
+    desk: Desk, policy: Policy, shift_key: str | None, patient: str | None, failed: set[str]
+) -> None:
+    row = note(1, note_year=None, shift_key=shift_key, patient_key=patient)
+    assert desk.failed(desk.stage([row]), policy=policy) == failed
 
 
 @pytest.mark.parametrize(
@@ -362,7 +382,7 @@ def test_shifted_dates_lie_within_reach_of_a_shift(desk: Desk) -> None:
 def test_a_date_that_the_policy_withholds_is_noticed(
     desk: Desk, policy: Policy, year: int | None, day: date | None, holds: bool
 ) -> None:
-    row = note(1, note_year=year, shifted_date=day)
+    row = note(1, note_year=year, shifted_date=day, shift_key=plain_digest("whose") if policy is SHIFTED else None)
     assert desk.failed(desk.stage([row]), policy=policy) == (set() if holds else {"dates_of_the_policy"})
 
 

@@ -403,6 +403,45 @@ def test_two_classes_that_were_built_at_once_are_not_both_shown(scene):
     assert states(scene) == {"r1": "active", "r2": "building"}
 
 
+@pytest.mark.parametrize("forward", [True, False], ids=["to the newer one", "back to the older one"])
+def test_nor_does_a_person_show_one_class_after_another(scene, forward):
+    """No reason that anybody could give makes it harmless: analysts keep what they read under the other class."""
+    scene.publish("1", [scene.note(1)])
+    scene.publish("1", [scene.note(1, "shifted")], **BETTER)
+    if not forward:
+        assert activate_release(promoter(scene), "r2")
+    before = states(scene), scene.visible()
+    with scene.warehouse.administer() as connection:
+        connection.execute(text("UPDATE ctl.release SET dates = 'shift' WHERE release = 'r2'"))
+    assert refused_for_its_dates(lambda: back(scene, "r2" if forward else "r1"))
+    assert (states(scene), scene.visible()) == before
+    assert "switched" not in scene.events()
+
+
+def test_a_person_may_show_another_class_under_another_secret(scene):
+    old = scene.note(1, "of years", note_key=FORMER.key("note", "1"))
+    scene.publish("1", [old], key_id=FORMER.key_id)
+    scene.publish("1", [scene.note(1, "shifted", former=[FORMER])], **SHIFTED)
+    back(scene, "r2", reason="the secret was rotated")
+    assert scene.visible() == ["shifted"]
+    back(scene)
+    assert scene.visible() == ["of years"]
+
+
+@pytest.mark.parametrize("policy", ["policy", "another"])
+def test_where_no_class_is_known_the_way_back_is_open_within_one_policy(two, policy):
+    with two.warehouse.administer() as connection:
+        connection.execute(
+            text("UPDATE ctl.release SET dates = NULL, policy_digest = :d WHERE release = 'r1'"),
+            {"d": plain_digest(policy)},
+        )
+    if policy == "policy":
+        back(two)
+        assert two.visible() == ["one", "two"]
+    else:
+        assert refused_for_its_dates(lambda: back(two))
+
+
 def test_a_release_of_unknown_dates_is_like_no_other(scene):
     scene.publish("1", [scene.note(1)])
     with scene.warehouse.administer() as connection:

@@ -7,21 +7,24 @@ or what the topics know (`gazetteer.py`, `roster.py`).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from operator import itemgetter
 from time import perf_counter
 
 from deid_platform.detection.patterns.anchors import AnchorIndex
+from deid_platform.detection.patterns.broken import joined_lines
 from deid_platform.detection.patterns.mentions import repeated_names
 from deid_platform.detection.patterns.recognizer import TIMEOUT_S, load_recognizers
 from deid_platform.detection.patterns.repeats import repeated_strings
 from deid_platform.detection.patterns.structure import structure_names
+from deid_platform.detection.patterns.tables import table_names
 from deid_platform.detection.patterns.templates import CAPACITY, TemplateCounts, Verdicts, paragraphs
+from deid_platform.detection.patterns.unlisted import unlisted_names
 from deid_platform.detection.patterns.vocabulary import vocabulary_names
 from deid_platform.detection.reading import Reading
-from deid_platform.detection.staff import initials_of, staff_initials
-from deid_platform.notes import Span
+from deid_platform.detection.staff import Colleagues, staff_initials
+from deid_platform.notes import Note, Span
 
 __all__ = ["Patterns"]
 
@@ -32,10 +35,14 @@ class Patterns:
     Args:
         timeout_s: Seconds of processor time that one pattern may take on one window.
         remembered: Code points of text whose verdicts are kept for when it recurs; 0 recognises all text anew.
+        colleagues: Whose initials count for more; nobody's unless given.
     """
 
-    def __init__(self, *, timeout_s: float = TIMEOUT_S, remembered: int = CAPACITY) -> None:
+    def __init__(
+        self, *, timeout_s: float = TIMEOUT_S, remembered: int = CAPACITY, colleagues: Colleagues | None = None
+    ) -> None:
         self.timeout_s = timeout_s
+        self._colleagues = colleagues or Colleagues()
         self.counts = TemplateCounts()
         self._verdicts = Verdicts(remembered)
         self._recognizers = load_recognizers()
@@ -69,8 +76,26 @@ class Patterns:
             for span in _moved(verdicts[digest] or (), start)
         ]
         spans.extend([*repeated_names(text, spans), *repeated_strings(text, spans)])
-        spans.extend(staff_initials(text, initials_of(text, spans), "patterns:staff-initials"))
+        known = self._colleagues.known_in(reading.note, spans)
+        spans.extend(staff_initials(text, known, "patterns:staff-initials"))
         return spans
+
+    def rows_across(self, text: str, cuts: Sequence[int]) -> Iterator[Span]:
+        """The identifiers of the tables that cuts run through, by the header that stands before a cut.
+
+        Args:
+            text: A text that is read in pieces.
+            cuts: Where pieces begin, ascending.
+        """
+        waiting = list(reversed(cuts))
+        for start, end in paragraphs(text) if waiting else ():
+            cut = False
+            while waiting and waiting[-1] < end:
+                cut = waiting.pop() > start or cut
+            if cut:
+                yield from _moved(tuple(table_names(text[start:end])), start)
+            if not waiting:
+                return
 
     def _count(self, places: Sequence[tuple[int, int]], new: Sequence[tuple[int, int]], seconds: float) -> None:
         characters = sum(end - start for start, end in places)
@@ -84,9 +109,22 @@ class Patterns:
         for number, windows in self._index.windows(reading, places):
             for place, span in self._recognizers[number].search(texts, windows, timeout_s=self.timeout_s):
                 found[place].append(span)
+        for place, text in enumerate(texts):
+            found[place].extend(self._recognise_broken(text))
         for text, spans in zip(texts, found, strict=True):
-            spans.extend([*vocabulary_names(text), *structure_names(text, spans)])
+            spans.extend([*vocabulary_names(text), *unlisted_names(text)])
+            spans.extend(list(structure_names(text, spans)))
         return [tuple(dict.fromkeys(spans)) for spans in found]
+
+    def _recognise_broken(self, text: str) -> Iterator[Span]:
+        """What the recognizers find over an end of a line that stands inside a number or a date."""
+        for joined in joined_lines(text):
+            shown = joined.shown.text
+            reading = Reading(Note("broken", shown))
+            for number, windows in self._index.windows(reading, [(0, len(shown))]):
+                for _, span in self._recognizers[number].search([shown], windows, timeout_s=self.timeout_s):
+                    if (whole := joined.placed(span)) is not None:
+                        yield whole
 
 
 @lru_cache(maxsize=1)

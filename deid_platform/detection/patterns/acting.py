@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import regex
 
-from deid_platform.detection.detector import word_list
+from deid_platform.detection.patterns.kinds import bears_a_name
 
 # In small letters, so that a line in capitals gives nothing away.
 _ACTS = regex.compile(
-    r"['’]s[ \t]+(?P<possession>\p{Ll}\p{L}*)|['’]?[ \t\r\n]{1,3}(?:denie[sd]|report(?:s|ed)|state[sd]|sa(?:ys|id)"
+    r"['’]s[ \t]+(?!(?:and|or|at|since|in|with|on|but|plus|vs|dx|diagnosed|onset|who|which)\b)"
+    r"(?P<possession>\p{Ll}\p{L}*)|['’]?[ \t\r\n]{1,3}(?:denie[sd]|report(?:s|ed)|state[sd]|sa(?:ys|id)"
     r"|complain(?:s|ed)|endorse[sd]|tolerate[sd]|agree[sd]|decline[sd]|verbalize[sd]|want(?:s|ed)|understands|felt|feels"
     r"|lives|needs|underwent|present(?:s|ed)|return(?:s|ed)|called|to[ ](?:return|follow|see|call)"
     r"|will[ ](?:be|return|follow|see|call|need)|has[ ](?:been|had|no)|had[ ](?:a|an|no)"
@@ -31,5 +32,5 @@ def acts(text: str, start: int, end: int) -> bool:
     """Whether the words at [start, end) do what persons do, own what no eponym names, or are cared for."""
     deed = _ACTS.match(text, end)
     if deed is not None:
-        return (deed["possession"] or "") not in word_list("eponym_nouns")
+        return not bears_a_name(deed["possession"] or "")
     return bool(_SENTENCE_END.match(text, end) and _CARED_FOR.match(text, start))

@@ -11,9 +11,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 import regex
 
-from deid_platform.detection.naming import PARTICLES, is_common
-from deid_platform.detection.patterns.vocabulary import names_a_thing
-from deid_platform.detection.patterns.vocabulary import is_ordinary
+from deid_platform.detection.context import about_somebody, is_abbreviation
+from deid_platform.detection.detector import word_list
+from deid_platform.detection.naming import PARTICLES, is_common, single_names
+from deid_platform.detection.naming import name_words as folded_words
+from deid_platform.detection.patterns.eponyms import is_eponym_s_name, lies_in_an_eponym, names_a_thing
+from deid_platform.detection.patterns.kinds import is_ordinary
 from deid_platform.detection.reading import bounded, fold_term
 from deid_platform.labels import Label
 from deid_platform.notes import Span
@@ -21,8 +24,15 @@ from deid_platform.notes import Span
 PERSONS = (Label.PATIENT, Label.DOCTOR)
 SURE = 0.7
 """The least score of a name that what surrounds it gives away; below it, the lists alone know it."""
-_WORD = regex.compile(r"\b\p{Lu}[\p{L}\p{M}]+(?:['’\-]\p{L}[\p{L}\p{M}]+)*")
-_INNER = regex.compile(r"\p{L}[\p{L}\p{M}]+")
+# O'Brien and d'Angelo with what stands before the apostrophe.
+_WORD = regex.compile(
+    r"\b(?:(?:\p{L}{1,5}['’](?=\p{Lu}))?\p{Lu}[\p{L}\p{M}]+|\p{Lu}['’]\p{L}[\p{L}\p{M}]+)(?:['’\-]\p{L}[\p{L}\p{M}]+)*"
+)
+_INNER = regex.compile(r"\p{L}[\p{L}\p{M}]*")
+_PARTS = regex.compile("['-]")
+# Written apart: "O Brien", "van der Berg".
+_OPENING_BEFORE = regex.compile(r"(?<![\p{L}\p{M}.'’\-])(?:\p{L}{1,4}[ \t]+){1,3}\Z")
+_LONGEST_OPENING = 14
 _INITIALS_BEFORE = regex.compile(r"(?<![\p{L}.\-])(?:\p{Lu}\.[ \t]?){1,2}\Z")
 _REPEATED = "patterns:name-repeated"
 _SHORTEST = 3
@@ -58,13 +68,16 @@ def mentions_of(
     if not names:
         return
     words: dict[str, bool] = {}
+    opened = {name[cut:] for name in names for cut in range(1, _LONGEST_OPENING) if cut < len(name)}
     for match in _WORD.finditer(text):
         word = match[0].removesuffix("'s").removesuffix("’s").removesuffix("'S").removesuffix("’S")
         folded = fold_term(word)
-        label = names.get(folded)
-        if label is None and "-" in folded:
-            label = next((names[part] for part in folded.split("-") if part in names), None)
-        if label is None or names_a_thing(text, match.end()):
+        label = names.get(folded) or _label_of_parts(names, folded)
+        if label is None or names_a_thing(text, match.end()) or lies_in_an_eponym(text, match.start(), match.end()):
+            continue
+        if is_abbreviation(text, match.start(), match.start() + len(word)) and not about_somebody(
+            text, match.start(), match.start() + len(word)
+        ):
             continue
         if folded not in words:
             words[folded] = _also_a_word(text, folded)
@@ -73,7 +86,11 @@ def mentions_of(
             if unless is not None and unless(folded, start, end):
                 continue
             initials = _INITIALS_BEFORE.search(text, max(0, start - 7), start)
-            yield initials.start() if initials else start, end, label
+            if initials is not None:
+                start = initials.start()
+            elif folded in opened:
+                start = _opening(names, text, start, folded)
+            yield start, end, label
 
 
 def _names(text: str, found: Sequence[Span]) -> dict[str, Label]:
@@ -91,9 +108,37 @@ def _names(text: str, found: Sequence[Span]) -> dict[str, Label]:
 
 
 def name_words(text: str, span: Span) -> Iterable[str]:
-    """The folded words of a name that can stand for it alone."""
-    words = map(fold_term, _INNER.findall(text, span.start, span.end))
-    return (word for word in words if len(word) >= _SHORTEST and word not in PARTICLES)
+    """The folded words of a name that can stand for it alone; those of O'Brien and van der Berg also run together."""
+    for single in single_names(text[span.start : span.end]):
+        words = folded_words(single)
+        yield from (word for word in words if len(word) >= _SHORTEST and word not in PARTICLES)
+        if len(words) > 1:
+            yield "".join(words)
+
+
+def _label_of_parts(names: Mapping[str, Label], folded: str) -> Label | None:
+    """The label of a word by what stands between its hyphens and apostrophes, or by all of it without them."""
+    if "-" not in folded and "'" not in folded:
+        return None
+    parts = _PARTS.split(folded)
+    if "-" in folded and _is_eponym(folded) and not all(part in names for part in parts):
+        return None
+    written = (folded.replace("'", ""), *folded.replace("'", "").split("-"), *parts)
+    return next((names[part] for part in written if part in names), None)
+
+
+def _is_eponym(folded: str) -> bool:
+    """Whether a word with hyphens is an eponym: "Wolff-Parkinson-White" in the notes of a Mr. White."""
+    return folded in word_list("eponyms") or is_eponym_s_name(folded.replace("-", " "))
+
+
+def _opening(names: Mapping[str, Label], text: str, start: int, folded: str) -> int:
+    """Where a mention begins whose word begins there and is the end of a name: with the particles of that name."""
+    opening = _OPENING_BEFORE.search(text, max(0, start - _LONGEST_OPENING), start)
+    for word in _INNER.finditer(text, opening.start(), start) if opening is not None else ():
+        if fold_term("".join(text[word.start() : start].split())) + folded in names:
+            return int(word.start())
+    return start
 
 
 def _also_a_word(text: str, folded: str) -> bool:

@@ -20,7 +20,8 @@ table; `_fragments.yaml` is read first) and `recognizers`, a list of:
     window:  optional; 40 unless told
     check:   optional; a function of `checks/`, which may narrow or refuse a group
     ignore_case: optional
-    lists:   optional; word lists (`../data/<list>.txt`) that the pattern names as \\L<list>, as written or in capitals
+    lists:   optional; word lists (`../data/<list>.txt`) that the pattern names as \\L<list>, as written or in capitals;
+             with `ignore_case` in any case, and with the end of a line for the space between two words
 
 The end of a window is the end of the text to a pattern; what stands before the window is seen by lookbehinds.
 """
@@ -37,6 +38,7 @@ import regex
 import yaml
 
 from deid_platform.detection.detector import word_list, written_terms
+from deid_platform.detection.patterns.alternatives import alternatives
 from deid_platform.detection.patterns.anchors import DEFAULT_REACH, Anchors, Window
 from deid_platform.detection.patterns.checks import CHECKS, Check
 from deid_platform.detection.reading import Reading
@@ -47,7 +49,21 @@ from deid_platform.notes import Span
 
 TIMEOUT_S = 2.0
 _SHORT = 300  # code points
-_TABLES = ("dates", "ages", "contacts", "identifiers", "addresses", "people", "organizations")
+_TABLES = (
+    "dates",
+    "ages",
+    "contacts",
+    "identifiers",
+    "addresses",
+    "people",
+    "care_team",
+    "messages",
+    "organizations",
+    "employers",
+    "landmarks",
+    "whereabouts",
+    "italian",
+)
 
 
 @dataclass(frozen=True)
@@ -67,8 +83,12 @@ class Recognizer:
     @cached_property
     def _pattern(self) -> regex.Pattern[str]:
         flags = regex.VERBOSE | (regex.IGNORECASE if self.ignore_case else 0)
-        lists = {name: [v for term in written_terms(name) for v in (term, term.upper())] for name in self.lists}
-        return regex.compile(self.expression, flags, **lists)
+        expression = self.expression
+        for name in self.lists:
+            written = written_terms(name)
+            forms = written if self.ignore_case else [form for term in written for form in (term, term.upper())]
+            expression = expression.replace(f"\\L<{name}>", alternatives(forms, any_writing=self.ignore_case))
+        return regex.compile(expression, flags)
 
     @cached_property
     def _groups(self) -> tuple[tuple[str, Label], ...]:

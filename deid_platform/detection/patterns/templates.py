@@ -20,7 +20,7 @@ import regex
 
 from deid_platform.notes import Span
 
-_BLANK_LINE = regex.compile(r"(?<![,:][ \t]{0,8})(?>\r\n|\r|\n)(?:[ \t]*(?>\r\n|\r|\n))+")
+_BLANK_LINE = regex.compile(r"(?<![,:]\s{0,12})(?>\r\n|\r|\n)(?:[ \t]*(?>\r\n|\r|\n))+")
 CAPACITY = 8_000_000
 """Code points of text whose verdicts are remembered: some thousand pages."""
 LONGEST = 20_000

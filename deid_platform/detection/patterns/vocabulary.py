@@ -1,8 +1,9 @@
 """Names by vocabulary: capitalised words of which the shipped lists know at least one as a name.
 
-Belongs here: the one pass over a text's capitalised words, and what kind of word each is. Does not belong
-here: names that their surroundings give away (`data/people.yaml`), what persons do (`acting.py`), names found
-elsewhere in the note (`mentions.py`).
+Belongs here: the one pass over a text's capitalised words, and where a name among them ends. Does not belong here:
+what kind of word each is (`kinds.py`), which two make a name (`pairs.py`), eponyms (`eponyms.py`), what persons do
+(`acting.py`), names that their surroundings give away (`data/people.yaml`), names found elsewhere in the note
+(`mentions.py`).
 
 A verdict depends on nothing but the line that the words stand on and the first word of the next.
 """
@@ -10,13 +11,28 @@ A verdict depends on nothing but the line that the words stand on and the first 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import lru_cache
 
 import regex
 
-from deid_platform.detection.detector import word_list
-from deid_platform.detection.naming import PARTICLES, is_common
+from deid_platform.detection.context import about_somebody
+from deid_platform.detection.naming import PARTICLES
 from deid_platform.detection.patterns.acting import acts
+from deid_platform.detection.patterns.eponyms import (
+    is_eponym_s_name,
+    is_in_an_eponym,
+    names_a_thing,
+    names_surely_a_thing,
+)
+from deid_platform.detection.patterns.kinds import (
+    POSSESSIVE,
+    Kind,
+    bears_a_name,
+    ends_as_a_word,
+    is_clinics_word,
+    is_unknown,
+    kind_of,
+)
+from deid_platform.detection.patterns.pairs import is_nobody_else, is_pair, is_place, is_reversed_pair, is_somebody
 from deid_platform.detection.reading import fold_term
 from deid_platform.labels import Label
 from deid_platform.notes import Span
@@ -30,61 +46,10 @@ _BETWEEN = regex.compile(
     r"(?:[(\"“'‘]\p{L}{2,15}[)\"”'’][ \t])?"
 )
 _COMMA = regex.compile(r"[ \t]?,[ \t]{0,2}")
-_POSSESSIVE = regex.compile(r"['’][sS]?$")
 _SUFFIX = regex.compile(r",?[ \t](?:Jr|Sr|JR|SR|II|III)\b\.?")
-_AFTER = regex.compile(r"['’]?s?[ \t]+(?P<noun>\p{L}+)")
 # After a name at the start of a line: a record number, a date of birth.
 _NUMBER_NEXT = regex.compile(r"[ \t]{1,20}[(|#]?[ \t]?(?:\d{5,12}\b|\d{1,2}/\d{1,2}/\d{2,4}|(?:MRN|DOB|M\.?R\.? ?#)\b)")
-_INSIDE_SENTENCE = regex.compile(r"(?<=\p{Ll}[ \t]{1,2})")
 _LONGEST_ABBREVIATION = 5
-# Endings of English and medical words; a word that no list knows and that ends so is hardly a given name.
-_WORD_ENDING = regex.compile(
-    r".*(?:ly|ing|ings|ed|tion|tions|sion|ment|ments|ness|ous|ive|able|ible|ity|ities|ism|ists?|ful|less|ship|ance"
-    r"|ence|ies|ical|ial|ology|ologist|itis|osis|emia|ectomy|otomy|ostomy|oma|pathy|scopy|scopic|gram|grams|graphy|plasty"
-    r"|mycin|cillin|olol|pril|sartan|statin|azole|idine|amine|ide|oxin|mab|nib|zepam|zolam|cycline|floxacin|ase|ic|ics"
-    r"|tic|al|ar|ary|ory|ular|oid|ward|wards|where|night|self|selves|thing|body|day|time)"
-)
-
-
-class Kind:
-    """What the lists know of a word, as bits (plain integers: an enum's flags take most of the pass's time)."""
-
-    GIVEN = 1
-    LONE = 2
-    SURNAME = 4
-    ORDINARY = 8
-    CLINICAL = 16
-
-
-@lru_cache(maxsize=65536)
-def kind_of(word: str) -> int:
-    """The kinds of a capitalised word, possessive or not; hyphenated ones by their parts as well."""
-    folded = fold_term(_POSSESSIVE.sub("", word)).strip(".'-")
-    kind = 0
-    parts = [folded, *(folded.split("-") if "-" in folded else ())]
-    if any(p in word_list("given_names") for p in parts[:2]):
-        kind |= Kind.GIVEN
-    if folded in word_list("lone_given_names"):
-        kind |= Kind.LONE
-    if folded in word_list("surnames") or (len(parts) > 2 and all(p in word_list("surnames") for p in parts[1:])):
-        kind |= Kind.SURNAME
-    if is_ordinary(folded) or (len(parts) > 2 and any(is_ordinary(p) for p in parts[1:])):
-        kind |= Kind.ORDINARY
-    if folded in _clinical_words():
-        kind |= Kind.CLINICAL
-    return kind
-
-
-def is_ordinary(folded: str) -> bool:
-    """Whether a folded word is one of common English, of clinics, or one that never begins a name."""
-    lists = ("ordinary_words", "title_stopwords", "generic_institution_words")
-    return is_common(folded) or any(folded in word_list(name) for name in lists)
-
-
-def names_a_thing(text: str, end: int) -> bool:
-    """Whether the word after a name makes it an eponym: a sign, a test, an instrument."""
-    following = _AFTER.match(text, end)
-    return following is not None and following["noun"].lower() in word_list("eponym_nouns")
 
 
 def vocabulary_names(text: str, start: int = 0, end: int | None = None) -> Iterator[Span]:
@@ -108,15 +73,9 @@ def vocabulary_names(text: str, start: int = 0, end: int | None = None) -> Itera
             found = _name_at(text, words, kinds, position)
             if found is not None:
                 span, used = found
-                yield span
+                if span is not None:
+                    yield span
         position += used
-
-
-@lru_cache(maxsize=1)
-def _clinical_words() -> frozenset[str]:
-    """Single words of the shipped clinical lists: eponyms, drugs, devices, scores, and whatever else is clinical."""
-    lists = ("eponyms", "drugs", "devices", "tests_and_scores", "clinical_names")
-    return frozenset(word for name in lists for term in word_list(name) for word in term.split()[:1] if " " not in term)
 
 
 def _may_precede(words: list[regex.Match[str]], kinds: list[int], i: int) -> bool:
@@ -127,29 +86,39 @@ def _may_precede(words: list[regex.Match[str]], kinds: list[int], i: int) -> boo
         return bool(kinds[i + 1] & Kind.LONE) and words[i].string.startswith(",", words[i].end())
     if kinds[i]:
         return False
-    if _WORD_ENDING.fullmatch(words[i][0].lower()):
+    if ends_as_a_word(words[i][0]):
         return False
     return bool(kinds[i + 1] & (Kind.SURNAME | Kind.GIVEN))
 
 
-def _name_at(text: str, words: list[regex.Match[str]], kinds: list[int], i: int) -> tuple[Span, int] | None:
-    """The name that begins at a word, with the number of words that it takes; None if there is none."""
+def _name_at(text: str, words: list[regex.Match[str]], kinds: list[int], i: int) -> tuple[Span | None, int] | None:
+    """The name that begins at a word, with the number of words that it takes; None if there is none.
+
+    An eponym that looks like a full name takes its words and is no name, lest one of them be taken for one.
+    """
     first, kind = words[i], kinds[i]
     if len(first[0]) == 1:
         return _initial_name(text, words, kinds, i)
     chain = _chain(text, words, i)
-    if len(chain) > 1 and not kind & Kind.CLINICAL:
+    if len(chain) > 1:
+        eponym = _last_of_eponym(words, chain)
+        if eponym is not None and not is_somebody(text, words, kinds, i, eponym):
+            return None, eponym - i + 1
         last = _last_of_full_name(text, words, kinds, chain)
+        if eponym is not None:
+            last = max(eponym, last or 0)
         if last is not None:
             return _span(text, first, words[last], PAIR_SOURCE, 0.7), last - i + 1
     last = _after_comma(text, words, kinds, i)
     if last is not None:
         return _span(text, first, words[last], PAIR_SOURCE, 0.7), last - i + 1
-    if len(chain) == 2 and acts(text, first.start(), words[i + 1].end()) and _is_pair(words, kinds, i):
+    if len(chain) == 2 and acts(text, first.start(), words[i + 1].end()) and is_pair(words, kinds, i):
         return _span(text, first, words[i + 1], PAIR_SOURCE, 0.7), 2
     if kind & Kind.LONE and not kind & (Kind.ORDINARY | Kind.CLINICAL) and _stands_alone(text, words, kinds, i):
         last = i + 1 if len(chain) == 2 and _is_trailing_initial(text, words[i + 1]) else i
         return _span(text, first, words[last], SOURCE, 0.6), last - i + 1
+    if kind & Kind.GIVEN and _is_about_somebody(text, first):
+        return _span(text, first, first, SOURCE, 0.6), 1
     return None
 
 
@@ -170,6 +139,17 @@ def _chain(text: str, words: list[regex.Match[str]], i: int) -> list[int]:
     return chain
 
 
+def _last_of_eponym(words: list[regex.Match[str]], chain: list[int]) -> int | None:
+    """The index of the last word of an eponym that looks like a full name and begins with the chain's first word."""
+    names = fold_term(words[chain[0]][0])
+    last = None
+    for index in chain[1:3]:
+        names += " " + fold_term(POSSESSIVE.sub("", words[index][0]))
+        if is_eponym_s_name(names):
+            last = index
+    return last
+
+
 def _last_of_full_name(text: str, words: list[regex.Match[str]], kinds: list[int], chain: list[int]) -> int | None:
     """The index of the surname of a full name whose first word is the chain's first."""
     first = kinds[chain[0]]
@@ -179,14 +159,16 @@ def _last_of_full_name(text: str, words: list[regex.Match[str]], kinds: list[int
         kind, word = kinds[index], words[index][0]
         if len(word) == 1 or word.lower() in PARTICLES:
             continue
-        eponym = bool(first & Kind.GIVEN) and _names_an_eponym(words[chain[0]][0], word)
-        if word.lower() in word_list("eponym_nouns") or (kind & Kind.CLINICAL and not (kind & Kind.SURNAME or eponym)):
+        eponym = bool(first & Kind.GIVEN) and is_in_an_eponym(words[chain[0]][0], word)
+        if bears_a_name(word.lower()) or (kind & Kind.CLINICAL and not (kind & Kind.SURNAME or eponym)):
             break
         known = bool(kind & (Kind.SURNAME | Kind.GIVEN)) or eponym
         plain = bool(kind & Kind.ORDINARY)
         if plain and not (kind & Kind.SURNAME and first & Kind.LONE and not caps):
             break
-        if first & Kind.ORDINARY:
+        if first & Kind.CLINICAL:  # "Kelly clamp", "Vincent Osei"
+            fits = bool(first & Kind.GIVEN and kind & (Kind.SURNAME | Kind.GIVEN)) and not kind & Kind.CLINICAL
+        elif first & Kind.ORDINARY:
             fits = bool(first & Kind.GIVEN) and (bool(kind & Kind.SURNAME) or eponym)
         elif first & Kind.GIVEN:
             fits = known or bool(first & Kind.LONE) or not (caps or first & (Kind.SURNAME | Kind.CLINICAL))
@@ -199,67 +181,12 @@ def _last_of_full_name(text: str, words: list[regex.Match[str]], kinds: list[int
         if not known and last is not None:
             break
         last = index
-    if last is None or words[chain[0]][0] == words[last][0] or names_a_thing(text, words[last].end()):
+    if last is None or words[chain[0]][0] == words[last][0] or is_place(words, chain[0], last):
         return None
-    if _is_place(words, chain[0], last) or _is_eponym(words, chain[0], last):
+    end = words[last].end()
+    if names_a_thing(text, end) and (names_surely_a_thing(text, end) or not is_nobody_else(first, kinds[last])):
         return None
     return last
-
-
-def _is_pair(words: list[regex.Match[str]], kinds: list[int], i: int) -> bool:
-    """Whether two words that act as a person does are given name and surname, one of them perhaps a common word."""
-    first, second = kinds[i], kinds[i + 1]
-    if (first | second) & Kind.CLINICAL or _is_place(words, i, i + 1):
-        return False
-    if not first & Kind.GIVEN:
-        return bool(second & Kind.SURNAME) and _is_unknown(words[i][0], first) and not second & Kind.ORDINARY
-    if _is_unknown(words[i + 1][0], second):
-        return True
-    if first & Kind.ORDINARY or second & Kind.SURNAME:
-        return bool(second & Kind.SURNAME) and not _is_clinics_word(words[i + 1][0])
-    return bool(first & Kind.LONE) and not _is_institutions_word(words[i + 1][0])
-
-
-def _is_reversed_pair(words: list[regex.Match[str]], kinds: list[int], i: int) -> bool:
-    """As `_is_pair`, of two words with a comma between them."""
-    surname, given = kinds[i], kinds[i + 1]
-    if (surname | given) & Kind.CLINICAL or _is_place(words, i, i + 1):
-        return False
-    if not surname & Kind.SURNAME and fold_term(words[i][0]) in word_list("cities"):
-        return False  # "In Boston, April was seen"
-    if not given & Kind.GIVEN:
-        listed = surname & Kind.SURNAME and not surname & Kind.ORDINARY
-        may_be_given = given & Kind.SURNAME and not _is_clinics_word(words[i + 1][0])
-        unknown = _is_unknown(words[i][0], surname), _is_unknown(words[i + 1][0], given)
-        return bool((listed and unknown[1]) or (may_be_given and unknown[0]))
-    if surname & Kind.SURNAME:
-        return not _is_clinics_word(words[i][0])
-    if _is_unknown(words[i][0], surname):
-        return True
-    # "However, Mary denies": a common word counts only where no sentence begins, or in capitals.
-    emphasised = _all_caps(words[i][0]) or _INSIDE_SENTENCE.match(words[i].string, words[i].start())
-    return bool(given & Kind.LONE and emphasised) and not _is_institutions_word(words[i][0])
-
-
-def _is_unknown(word: str, kind: int) -> bool:
-    """Whether no list knows a word, and it is built like no English or medical one."""
-    return not kind and len(word) > 2 and not _WORD_ENDING.fullmatch(word.lower())
-
-
-def _is_clinics_word(word: str) -> bool:
-    return fold_term(word) in word_list("clinical_words")
-
-
-def _is_institutions_word(word: str) -> bool:
-    """Whether a word stands for no person whatever precedes it: a place, a title, a thing."""
-    lists = ("title_stopwords", "generic_institution_words", "ordinary_words")
-    return any(fold_term(word) in word_list(name) for name in lists)
-
-
-def _names_an_eponym(given: str, surname: str) -> bool:
-    """Whether a word is the name in an eponym, as "Glasgow" in "Violet Glasgow", and both together are none."""
-    bare = fold_term(_POSSESSIVE.sub("", surname))
-    return bare in word_list("eponyms") and fold_term(f"{given} {bare}") not in word_list("eponyms")
 
 
 def _after_comma(text: str, words: list[regex.Match[str]], kinds: list[int], i: int) -> int | None:
@@ -269,7 +196,7 @@ def _after_comma(text: str, words: list[regex.Match[str]], kinds: list[int], i: 
     given = kinds[i + 1]
     if _all_caps(words[i][0]) != _all_caps(words[i + 1][0]) or len(words[i + 1][0]) == 1:
         return None
-    if _is_reversed_pair(words, kinds, i) and acts(text, words[i].start(), words[i + 1].end()):
+    if is_reversed_pair(words, kinds, i) and acts(text, words[i].start(), words[i + 1].end()):
         return i + 1
     if kinds[i] & (Kind.ORDINARY | Kind.SURNAME) == Kind.ORDINARY or not given & Kind.GIVEN:
         return None
@@ -284,10 +211,10 @@ def _after_comma(text: str, words: list[regex.Match[str]], kinds: list[int], i: 
         return last
     if kinds[i] & (Kind.CLINICAL | Kind.SURNAME) == Kind.CLINICAL:
         return None
-    sure = bool(given & Kind.LONE) and bool(kinds[i] & Kind.SURNAME) and not _is_clinics_word(words[i][0])
+    sure = bool(given & Kind.LONE) and bool(kinds[i] & Kind.SURNAME) and not is_clinics_word(words[i][0])
     unsure = bool(kinds[i] & Kind.ORDINARY) or bool(given & Kind.ORDINARY)
     if (initial and not (kinds[i] & Kind.ORDINARY and given & Kind.ORDINARY)) or (alone_on_line and not unsure) or sure:
-        return None if _is_place(words, i, i + 1) else last
+        return None if is_place(words, i, i + 1) else last
     return None
 
 
@@ -303,8 +230,8 @@ def _initial_name(text: str, words: list[regex.Match[str]], kinds: list[int], i:
         if len(words[index][0]) > 1:
             kind = kinds[index]
             surname = bool(kind & Kind.SURNAME) and not kind & (Kind.ORDINARY | Kind.CLINICAL)
-            may_be = kind & (Kind.SURNAME | Kind.CLINICAL) == Kind.SURNAME or _is_unknown(words[index][0], kind)
-            if may_be and not surname and not _is_clinics_word(words[index][0]):
+            may_be = kind & (Kind.SURNAME | Kind.CLINICAL) == Kind.SURNAME or is_unknown(words[index][0], kind)
+            if may_be and not surname and not is_clinics_word(words[index][0]):
                 surname = acts(text, words[i].start(), words[index].end())
             if not surname or len(words[index][0]) < 3 or names_a_thing(text, words[index].end()):
                 return None
@@ -327,20 +254,15 @@ def _stands_alone(text: str, words: list[regex.Match[str]], kinds: list[int], i:
     return True
 
 
+def _is_about_somebody(text: str, word: regex.Match[str]) -> bool:
+    """Whether a given name that may be an abbreviation or a word as well is said to do what only people do."""
+    start, end = word.span()
+    end -= 2 * word[0].endswith(("'s", "’s", "'S", "’S"))
+    return about_somebody(text, start, end)
+
+
 def _is_trailing_initial(text: str, word: regex.Match[str]) -> bool:
     return len(word[0]) == 1 and text[word.end() : word.end() + 1] in {".", ",", ";", ":", ")", "\r", "\n", ""}
-
-
-def _is_place(words: list[regex.Match[str]], first: int, last: int) -> bool:
-    """Whether the words are a known city or country, or a city and the state after it."""
-    folded = [fold_term(w[0]) for w in words[first : last + 1]]
-    whole = " ".join(folded)
-    places = word_list("cities") | word_list("countries")
-    return whole in places or (folded[0] in places and folded[-1] in {"virginia", "georgia", "carolina", "dakota"})
-
-
-def _is_eponym(words: list[regex.Match[str]], first: int, last: int) -> bool:
-    return " ".join(fold_term(w[0]) for w in words[first : last + 1]) in word_list("eponym_persons")
 
 
 def _begins_line(text: str, start: int) -> bool:
@@ -355,6 +277,6 @@ def _all_caps(word: str) -> bool:
 
 def _span(text: str, first: regex.Match[str], last: regex.Match[str], source: str, score: float) -> Span:
     surface = last[0]
-    end = last.end() - (len(surface) - len(_POSSESSIVE.sub("", surface)))
+    end = last.end() - (len(surface) - len(POSSESSIVE.sub("", surface)))
     suffix = _SUFFIX.match(text, end) if end == last.end() and first is not last else None
     return Span(first.start(), suffix.end() if suffix else end, Label.PATIENT, score, source)

@@ -10,6 +10,6 @@ Belongs here: deciding that a span is no identifier. Does not belong here: findi
 from __future__ import annotations
 
 from deid_platform.detection.recovery.decision import Recovery
-from deid_platform.detection.recovery.terms import LISTS, clinical_terms
+from deid_platform.detection.recovery.terms import LISTS, clinical_terms, eponym_heads
 
-__all__ = ["LISTS", "Recovery", "clinical_terms"]
+__all__ = ["LISTS", "Recovery", "clinical_terms", "eponym_heads"]

@@ -18,7 +18,7 @@ from ahocorasick_rs import AhoCorasick, Implementation, MatchKind
 
 from deid_platform.detection.detector import word_list
 from deid_platform.detection.reading import Reading, bounded, fold, fold_term
-from deid_platform.detection.recovery.terms import clinical_terms, names_of_people_and_places
+from deid_platform.detection.recovery.terms import clinical_terms, eponym_heads, names_of_people_and_places
 from deid_platform.detection.spans import trim
 from deid_platform.errors import Code, DeidError
 from deid_platform.notes import Span
@@ -45,14 +45,6 @@ _EPONYM = regex.compile(
     r"[ \t]+(?P<head>\p{L}{3,20})\b"
     r"(?P<verb>(?i:[ \t]+(?:the|here|off|out|in|up|a|this|all|any|consent|form)\b))?"
 )
-_OPEN_HEADS = frozenset(
-    {
-        *("syndrome", "maneuver", "manoeuvre", "phenomenon", "classification", "criteria", "triad", "retractor"),
-        *("retractors", "scissors", "forceps", "clamp", "clamps", "curette", "curettes", "speculum", "specula"),
-        *("rongeur", "rongeurs", "tenaculum", "tenacula", "osteotome", "osteotomes", "trocar", "trocars"),
-    }
-)
-"""Nouns before which nobody's name stands, so that whatever stands there is an eponym, listed or not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,9 +206,13 @@ def _reads_as_eponym(match: regex.Match[str]) -> bool:
     # A list of names cannot say whether "Jones" is the eponym or the patient: only a listed term can.
     if names_of_people_and_places().intersection(parts) and not _surely_eponyms(tuple(parts)):
         return False
-    if head in word_list("eponym_heads") and _surely_eponyms(tuple(parts)):
+    if head in eponym_heads() and _surely_eponyms(tuple(parts)):
         return True
-    return head in _OPEN_HEADS and match["own"] is None and not any(part in _ordinary() for part in parts)
+    return (
+        head in word_list("eponym_sure_nouns")
+        and match["own"] is None
+        and not any(part in _ordinary() for part in parts)
+    )
 
 
 @lru_cache(maxsize=4096)

@@ -14,6 +14,7 @@ from deid_platform.detection.reading import fold_term
 
 LISTS = (
     "eponyms",
+    "substances",
     "drugs",
     "devices",
     "procedures",
@@ -45,3 +46,9 @@ def clinical_terms(own: Iterable[str] = ()) -> Iterator[tuple[str, str]]:
 def names_of_people_and_places() -> frozenset[str]:
     """The folded given names, surnames, cities and countries of the shipped lists."""
     return frozenset[str]().union(*map(word_list, _NAMES))
+
+
+@cache
+def eponym_heads() -> frozenset[str]:
+    """The folded nouns after which the names of eponyms are called clinical."""
+    return word_list("eponym_nouns") | word_list("eponym_conditions")

@@ -12,7 +12,15 @@ from collections.abc import Collection, Iterator, Sequence
 
 import regex
 
-from deid_platform.detection.context import acts, in_capitals, labelled, reads_as_name, speaks, titled, titled_doctor
+from deid_platform.detection.context import (
+    acts,
+    is_abbreviation,
+    labelled,
+    reads_as_name,
+    speaks,
+    titled,
+    titled_doctor,
+)
 from deid_platform.detection.detector import word_list
 from deid_platform.detection.naming import capitalised, is_common
 from deid_platform.detection.roster.initials import stand_as_initials
@@ -24,7 +32,6 @@ _BEFORE_INITIAL = regex.compile(r"[ \t]*,?[ \t]*")
 _AFTER_INITIAL = regex.compile(r"[ \t\-]*(?:\r?\n[ \t]*)?|\.[ \t]?\-?(?:\r?\n[ \t]*)?")
 # The dash at the end of a line within one word.
 _HYPHENATED = regex.compile(r"[ \t]*[-‐\u00ad][ \t]*\r?\n[ \t]*|[-‐][ \t]+")
-_ABBREVIATION = 3
 _LONG = 6
 
 Place = tuple[int, int]
@@ -101,11 +108,14 @@ def _stands(words: Words, candidate: Candidate, edges: _Edges, letters: Collecti
     start, end, how = candidate.start, candidate.end, candidate.how
     first, last = words.place(start, end)
     surface = words.note[first:last]
-    if how in (How.SURE, How.CAPITAL) and _is_abbreviation(words, start, end):
+    if how in (How.SURE, How.CAPITAL) and is_abbreviation(words.note, first, last):
         how = How.CONTEXT
     if how is How.SURE:
         return True
     capital = surface[0].isupper()
+    typed = words.note[last : last + 1] == "," and words.note[last + 1 : last + 2].isalpha()  # "green,w"
+    if typed and _with_initials(words, (start, end), letters)[1] > end:
+        return True
     if how is How.CAPITAL:
         return capital or titled(words.note, first) or speaks(words.note, last)
     if how is How.SPELT:
@@ -116,17 +126,6 @@ def _stands(words: Words, candidate: Candidate, edges: _Edges, letters: Collecti
     if edges.beside(start, end) or (capital and _with_initials(words, (start, end), letters) != (start, end)):
         return True
     return (" " in words.text[start:end] and capitalised(surface)) or reads_as_name(words.note, first, last)
-
-
-def _is_abbreviation(words: Words, start: int, end: int) -> bool:
-    """Whether a word is written as one of the clinic's: "ANA" and "PEG" even in the notes of an Ana or a Peggy."""
-    first, last = words.place(start, end)
-    return (
-        end - start <= _ABBREVIATION
-        and words.note[first:last].isupper()
-        and words.text[start:end] in word_list("short_abbreviations")
-        and not in_capitals(words.note, first, last)
-    )
 
 
 def _stands_beside(words: Words, candidate: Candidate, sure: _Edges) -> bool:
@@ -195,7 +194,9 @@ def _with_initials(words: Words, place: Place, letters: Collection[str]) -> Plac
         start = before
     for count in range(2):
         after = words.after(end)
-        if not (line[end + 1 : after] in letters and words.surface(end + 1, after).isupper()):
+        # In small letters after a comma, as one types what is searched for: "smith,j".
+        small = after == end + 2 and "," in words.gap(end, end + 1) and words.surface(start, end).islower()
+        if not (line[end + 1 : after] in letters and (small or words.surface(end + 1, after).isupper())):
             break
         if not (_AFTER_INITIAL if count else _BEFORE_INITIAL).fullmatch(words.gap(end, end + 1)):
             break

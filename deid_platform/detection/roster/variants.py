@@ -14,7 +14,16 @@ from enum import Enum
 import regex
 
 from deid_platform.detection.detector import word_list
-from deid_platform.detection.naming import PARTICLES, is_common, name_words, nicknames_of, spellings, street_lines
+from deid_platform.detection.naming import (
+    PARTICLES,
+    is_common,
+    name_words,
+    nicknames_of,
+    single_names,
+    spellings,
+    street_lines,
+)
+from deid_platform.detection.roster.nicknames import pet_names
 from deid_platform.detection.words import line_of, ordinary_words
 from deid_platform.labels import Label
 from deid_platform.notes import Patient
@@ -95,6 +104,9 @@ class Variants:
                 if len(words) > 1 and word not in PARTICLES:
                     self._add(word, Label.PATIENT, _how(word))
                     self._add_spelt(word)
+            for single in _of_double(name):
+                for line in spellings(single):
+                    self._add(line, Label.PATIENT, _how(line))
             if len(words) > 1 and words[0] in PARTICLES and len(words[-1]) > 2:
                 self._add(words[-1], Label.PATIENT, _how(words[-1]))
         for word in name_words(surname):
@@ -107,12 +119,12 @@ class Variants:
         self._add_names(middle, None)
         given, inner, family = name_words(first), name_words(middle), name_words(last)
         for word in (*given, *inner, "".join(given)):
-            for nickname in nicknames_of(word):
+            for nickname in nicknames_of(word) | pet_names(word):
                 self._add_nickname(line_of(nickname))
         for word in (*given, *inner, *family):
             self._add_fragments(word)
         main = tuple(word for word in family if word not in PARTICLES) or family[-1:]
-        wholes = {"".join(family), *main}
+        wholes = {"".join(family), *main, *("".join(name_words(single)) for single in _of_double(last))}
         if not given or not main:
             return
         for whole in wholes:
@@ -222,6 +234,12 @@ class Variants:
         elif _LOOSEST.index(how) < _LOOSEST.index(known[1]):
             # The label that came first stands; the loosest way of standing counts.
             self.terms[line] = (known[0], how)
+
+
+def _of_double(name: str | None) -> tuple[str, ...]:
+    """The single names of a double one; none of a single one."""
+    singles = single_names(name)
+    return singles if len(singles) > 1 else ()
 
 
 def _how(line: str) -> How:

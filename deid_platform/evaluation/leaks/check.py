@@ -29,6 +29,7 @@ from deid_platform.redaction.policy import Action, DateClass, Policy
 
 # What a coarsened value may look like inside a tag: a year, a decade, two years, three digits of a ZIP code.
 _VALUE = r"(?:\d{4}s?|\d{4}-\d{4}|\d{3})"
+_WORD = re.compile(r"[^\W\d_]+")
 _STRAY_GAP = re.compile(f"[{GAP}{NAME_GAP}]")
 
 
@@ -137,11 +138,14 @@ class LeakCheck:
         yield from left
         put_in = [self.tag.sub("", text) for text in replaced]
         if any(put_in):
-            whole = self._of_people(note, known_as, readings(self._bare(redacted)), strangers=False)
+            originals = [note.text[span.start : span.end] for span in applied]
+            shown = list(map(self._not_by_chance, replaced, applied, originals))
+            whole = self._of_people(note, known_as, readings(self._bare(_woven(gaps, shown))), strangers=False)
+            if self._reported_in(readings(self._bare(redacted))):
+                whole.add(LeakKind.REPORTED)
             if self.policy.shifts_dates:
                 # Another date may come to lie on the day of birth; whether the birth stayed is asked place by place.
                 whole.discard(LeakKind.BIRTH_DATE)
-            originals = [note.text[span.start : span.end] for span in applied]
             births = {row.birth_date for row in known_as if row.birth_date is not None}
             if (
                 whole - left
@@ -170,13 +174,30 @@ class LeakCheck:
                 found.update(roster_residue(reading, patient))
             if source_id_left(note, reading):
                 found.add(LeakKind.SOURCE_ID)
-            if self.reported.found(reading.line) or not self.reported_numbers.isdisjoint(reading.numbers):
+            if self._reported_in((reading,)):
                 found.add(LeakKind.REPORTED)
             if strangers:
                 found.update(self.strangers.residue(reading, known_as))
                 found.update(self.kin.residue(reading, known_as))
                 found.update(self.institution.residue(reading))
         return found - self.exempt
+
+    def _reported_in(self, read: Iterable[Reading]) -> bool:
+        return any(
+            self.reported.found(reading.line) or not self.reported_numbers.isdisjoint(reading.numbers)
+            for reading in read
+        )
+
+    def _not_by_chance(self, put_in: str, span: Span, original: str) -> str:
+        """What was put in a place, without the words of a provider's stand-in that did not stand there before.
+
+        Such a stand-in is the same in every patient's notes, whatever the patient's name is: now and then it is that
+        very name, and tells nothing by it.
+        """
+        if span.label is not Label.DOCTOR or self.policy.labels[span.label] is not Action.SURROGATE:
+            return put_in
+        before = "".join(tokens_of(fold(original)))
+        return _WORD.sub(lambda word: word[0] if fold(word[0]) in before else GAP, put_in)
 
     def _bare(self, redacted: str) -> str:
         """A redacted text without its tags: "[PATIENT]" must not leak a person called Patient."""
@@ -229,9 +250,12 @@ def _tag_of(policy: Policy) -> re.Pattern[str]:
 def _joined(gaps: Sequence[str], applied: Sequence[Span]) -> str:
     """What is left of a text, with a gap where something was removed."""
     # A character of the original that looks like a gap of ours would part a name: it counts as one that nobody sees.
-    marks = [NAME_GAP if span.label is Label.PATIENT else GAP for span in applied]
-    own = (_STRAY_GAP.sub("\u200b", gap) for gap in gaps)
-    return "".join(part for pair in zip_longest(own, marks, fillvalue="") for part in pair)
+    own = [_STRAY_GAP.sub("\u200b", gap) for gap in gaps]
+    return _woven(own, [NAME_GAP if span.label is Label.PATIENT else GAP for span in applied])
+
+
+def _woven(gaps: Sequence[str], between: Sequence[str]) -> str:
+    return "".join(part for pair in zip_longest(gaps, between, fillvalue="") for part in pair)
 
 
 def _gaps(text: str, applied: Sequence[Span]) -> list[str] | None:

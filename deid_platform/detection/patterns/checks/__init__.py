@@ -6,7 +6,24 @@ themselves (one module a kind) or patterns (`../data/*.yaml`).
 
 from __future__ import annotations
 
-from deid_platform.detection.patterns.checks import contacts, dates, institutions, names, numbers, places
+from deid_platform.detection.patterns.checks import (
+    ages,
+    care_team,
+    contacts,
+    dates,
+    employers,
+    holidays,
+    institutions,
+    landmarks,
+    italian,
+    messages,
+    mistyped,
+    names,
+    numbers,
+    places,
+    whereabouts,
+    zips,
+)
 from deid_platform.detection.patterns.checks.place import Check, Place
 
 __all__ = ["CHECKS", "Check", "Place"]
@@ -16,17 +33,25 @@ CHECKS: dict[str, Check] = {
     for check in (
         dates.numeric_date, dates.iso_date, dates.dashed_date, dates.compact_date, dates.month_day,
         dates.plain_month_day, dates.dictated_day, dates.header_day, dates.month_year, dates.day_range,
-        dates.short_range, dates.lost_slash, dates.slipped_year, dates.misread_date, dates.bare_day,
-        dates.bare_day_word, dates.old_age, dates.old_age_not_heat, dates.old_age_written, dates.birth_year,
-        dates.school_year, contacts.international_phone, contacts.foreign_phone, contacts.valid_phone,
+        dates.short_range, dates.bare_day, dates.bare_day_word, mistyped.lost_slash, mistyped.misread_date,
+        mistyped.mistyped_date, mistyped.mistyped_iso_date, mistyped.mixed_short_date, mistyped.oddly_separated_date,
+        mistyped.mistyped_written_date, mistyped.misspelt_month, ages.old_age, ages.old_age_not_heat,
+        ages.old_age_written, ages.old_decade, ages.birth_year, ages.school_year, holidays.holiday,
+        contacts.international_phone, contacts.foreign_phone, contacts.valid_phone, contacts.phone_digit_by_digit,
         contacts.regional_phone, contacts.dialled, contacts.ip_address, contacts.link, numbers.card, numbers.npi,
-        numbers.dea, numbers.vin, numbers.au_medicare, numbers.code, numbers.long_number, names.person, names.titled,
+        numbers.dea, numbers.vin, numbers.au_medicare, numbers.code, numbers.long_number, names.person, names.titled, names.labelled,
         names.titled_last_first, names.person_last_first, names.listed, names.introduced, names.before_credential,
         names.initials, names.relative, names.acting, names.given, names.addressed, names.colleague,
+        messages.addressee, messages.handed, messages.paired, messages.arrowed, messages.bedded_pair,
+        messages.correspondent, messages.roomed, messages.staffed, messages.asked, messages.run_together, messages.handle, messages.signing,
         institutions.organization, institutions.own_organization, institutions.saint, institutions.chain,
         institutions.known_hospital, institutions.hospital_abroad, institutions.facility_code,
-        institutions.facility_alone, institutions.lowercase_institution, institutions.shop, places.city,
+        institutions.facility_alone, institutions.lowercase_institution, institutions.shop, employers.employer,
+        employers.named_employer, employers.firm, employers.agency, employers.small_employer, landmarks.landmark,
+        landmarks.small_landmark, landmarks.highway, places.city,
         places.known_city, places.street, places.town, places.known_city_or_state, places.state, places.country,
-        places.landmark, places.home_town, places.city_or_code, places.city_or_abbreviation, places.named_after,
+        places.home_town, places.city_or_code, places.city_or_abbreviation, places.named_after,
+        zips.state_zip,
+        whereabouts.street_spoken, whereabouts.unlisted_town, whereabouts.unlisted_institution, whereabouts.user_name,
     )
-} | numbers.PROVEN  # fmt: skip
+} | numbers.PROVEN | care_team.CARE | italian.ITALIAN  # fmt: skip

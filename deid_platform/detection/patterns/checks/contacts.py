@@ -16,8 +16,25 @@ from deid_platform.detection.patterns.checks.place import Place
 _REGIONS = ("US", "CA", "GB", "AU", "FR", "ES", "IT", "IN", "DE")
 _DATE_LIKE = regex.compile(
     r"\d{1,2}[ ./\-]\d{4}|\d{1,2}[ ./\-]\d{1,2}[ ./\-](?:\d{2}|\d{4})|\d{4}(?:[ ./\-]\d{1,2}){2}"
+    r"|(?:\d{4}[/.\-]|\d{1,2}[/.\-]\d{1,2})(?:19|20)\d\d"  # one separator lost
 )
+# Rows of answers are digits one by one as well, and none of theirs is large.
+_ANSWERS = regex.compile(
+    r"\b(?:scor(?:e[ds]?|ing)|items?|answers?|responses?|grades?|ratings?|phq-?\d?|gad-?7|epds|audit|cage|questions?|row)"
+    r"\b[^\r\n]{0,30}$",
+    regex.IGNORECASE,
+)
+_CALLED = regex.compile(
+    r"\b(?:call(?:s|ed|ing)?|phones?|tel|telephone|cell|mobile|ph|contact|dial|reach(?:ed)?|text|number|pager|beeper|fax)"
+    r"\b[^\d\r\n]{0,24}$",
+    regex.IGNORECASE,
+)
+_LARGEST_ANSWER = "4"
 _NETWORK = regex.compile(r"\b(?:ip|ipv4|host|server|address|network|subnet|from)\b\W{0,6}$", regex.IGNORECASE)
+
+
+_EXTENSION = regex.compile(r"[ \t,;]{0,3}\(?\p{L}{1,9}\.?[ \t:#.]{0,3}\d{1,6}\)?$|#\d{1,6}$")
+_OPENING = {")": "(", "]": "["}
 
 
 def international_phone(text: str, start: int, end: int) -> Place | None:
@@ -25,7 +42,7 @@ def international_phone(text: str, start: int, end: int) -> Place | None:
     import phonenumbers  # deferred: most notes never need it
 
     try:
-        number = phonenumbers.parse(text[start:end].replace("(0)", ""))
+        number = phonenumbers.parse(_EXTENSION.sub("", text[start:end]).replace("(0)", ""))
     except phonenumbers.NumberParseException:
         return None
     return (start, end) if phonenumbers.is_possible_number(number) else None
@@ -49,6 +66,16 @@ def _valid_in(number: str, region: str) -> bool:
 def valid_phone(text: str, start: int, end: int) -> Place | None:
     """Ten digits without separators that are an assigned American number."""
     return (start, end) if _valid_in(text[start:end], "US") else None
+
+
+def phone_digit_by_digit(text: str, start: int, end: int) -> Place | None:
+    """Ten digits one by one that are an assigned American number, and no row of answers to a questionnaire."""
+    digits = "".join(c for c in text[start:end] if c.isdigit())
+    before = text[max(0, start - 40) : start]
+    if _CALLED.search(before):
+        return start, end
+    answers = max(digits) <= _LARGEST_ANSWER or _ANSWERS.search(before)
+    return None if answers or not _valid_in(digits, "US") else (start, end)
 
 
 def regional_phone(text: str, start: int, end: int) -> Place | None:
@@ -77,7 +104,10 @@ def ip_address(text: str, start: int, end: int) -> Place | None:
 
 
 def link(text: str, start: int, end: int) -> Place | None:
-    """A web address without the punctuation of the sentence around it."""
+    """A web address without the punctuation of the sentence around it; a bracket that it opens belongs to it."""
     while end > start and text[end - 1] in ".,;:!?)]}>\"'":
+        opening = _OPENING.get(text[end - 1])
+        if opening and text.count(opening, start, end) >= text.count(text[end - 1], start, end):
+            break
         end -= 1
     return (start, end) if end - start > 3 else None

@@ -1,24 +1,21 @@
-"""Checks of dates and ages: whether numbers name a day, a month or an age over 89.
+"""Checks of dates: whether numbers name a day or a month.
 
 Belongs here: functions (text, start, end) -> the interval to tag, narrowed if need be, or None. Does not
-belong here: patterns (`../data/dates.yaml`, `../data/ages.yaml`) or what remains of a date (`redaction/`).
+belong here: dates with a typing error (`mistyped.py`), patterns (`../data/dates.yaml`) or what remains of a date
+(`redaction/`).
 """
 
 from __future__ import annotations
 
 import calendar
-from datetime import UTC, datetime
 
 import regex
 
 from deid_platform.detection.patterns.checks.place import Place
-from deid_platform.detection.patterns.vocabulary import Kind, kind_of
+from deid_platform.detection.patterns.kinds import Kind, kind_of
 
-_NUMBER = regex.compile(r"\d+")
-_MISREAD = str.maketrans("OoIl|", "00111")
-# Age of those who leave school: a class of 1947 was born in 1929.
-_SCHOOL_LEAVING_AGE = 18
-_OLDEST_KEPT_AGE = 89
+NUMBER = regex.compile(r"\d+")
+_LATEST_SHORT_YEAR = 39  # of a date that begins with its year: "40/10/25" are strengths
 # The denominators of kitchens, rulers and needles.
 _FRACTIONS = {2, 3, 4, 8, 16, 32, 64}
 
@@ -37,6 +34,12 @@ _AFTER_ORDINAL = regex.compile(
     regex.VERBOSE | regex.IGNORECASE,
 )
 _SECONDARY_TO = regex.compile(r"[ \t]+(?!(?:at|and|with|for|by|in|am|pm|he|she|to|the|was|via|after|labs?)\b)\p{L}")
+_NUMBERED = regex.compile(r"\b(?i:v|ver|version|release|build|rev|edition|i/?o|in/out|intake|output)\b[ .:]{0,2}$")
+_DATE_WORD = regex.compile(
+    r"\b(?:on|since|from|until|till|by|before|after|of|in|dated?|seen|due|born|dob|the|il|dal|al|nel|del|el|le|am)"
+    r"[ :]{1,2}(?:the[ ])?$",
+    regex.IGNORECASE,
+)
 _APGAR = regex.compile(r"\bapgars?\b[^\d\n]{0,20}$", regex.IGNORECASE)
 # Letters and proportions read from a chart, keratins, durations in British shorthand ("1/52" is a week).
 _NO_DAY_BEFORE = regex.compile(
@@ -63,77 +66,84 @@ _DURATION = regex.compile(
 _NO_DAY_AFTER = regex.compile(
     r"[ ,]{1,2}(?:in[ ](?:the|his|her)[ ])?(?:right|left|both|each|od|os|ou|unaided|corrected)\b", regex.I
 )
-_TEMPERATURE = regex.compile(
-    r"\b(?:t|tm|tmax|tcurrent|temps?|temperatures?|fever\w*|febrile|afebrile|degrees|heat\w*|rectal|oral|axillary"
-    r"|tympanic|temporal|water|needle|gauge)\b",
-    regex.IGNORECASE,
-)
 
 
-def _numbers(text: str, start: int, end: int) -> list[int]:
-    return [int(n) for n in _NUMBER.findall(text, start, end)]
+def numbers_in(text: str, start: int, end: int) -> list[int]:
+    """The numbers in an interval."""
+    return [int(n) for n in NUMBER.findall(text, start, end)]
 
 
-def _is_day(month: int, day: int, year: int | None = None) -> bool:
+def is_day(month: int, day: int, year: int | None = None) -> bool:
     """Whether the day exists in that month; in a leap year where the year is not known."""
     if not 1 <= month <= 12:
         return False
     return 1 <= day <= calendar.monthrange(2000 if year is None else year, month)[1]
 
 
-def _is_month_day(a: int, b: int) -> bool:
+def is_month_day(a: int, b: int) -> bool:
     """Whether two numbers are a month and a day in either order."""
-    return _is_day(a, b) or _is_day(b, a)
+    return is_day(a, b) or is_day(b, a)
 
 
-def _is_year(year: int) -> bool:
+def is_year(year: int) -> bool:
+    """Whether a number is a year that notes tell of."""
     return 1850 <= year <= 2150
 
 
-def _is_day_run(digits: str) -> bool:
-    """Whether two to four digits without a separator are a month and a day: "323", "1214", "31"."""
-    return any(_is_day(int(digits[:i]), int(digits[i:])) for i in (1, 2) if 0 < len(digits) - i <= 2)
+def is_numbered(text: str, start: int) -> bool:
+    """Whether a word before that place has numbers of its own: a version, a fluid balance."""
+    return _NUMBERED.search(text, max(0, start - 12), start) is not None
+
+
+def is_cued(text: str, start: int) -> bool:
+    """Whether a word that dates are written after stands before that place."""
+    return _DATE_WORD.search(text, max(0, start - 16), start) is not None
 
 
 def numeric_date(text: str, start: int, end: int) -> Place | None:
     """Three numbers that name a day; with a four-digit year also one that does not exist (a typing error)."""
-    numbers = _numbers(text, start, end)
+    numbers = numbers_in(text, start, end)
     if len(numbers) != 3 or _APGAR.search(text, max(0, start - 30), start):
         return None
     a, b, year = numbers
     if year >= 1000:
-        return (start, end) if _is_year(year) and a <= 99 and b <= 99 else None
-    return (start, end) if _is_month_day(a, b) or _is_month_day(b, year) else None
+        return (start, end) if is_year(year) and a <= 99 and b <= 99 else None
+    if is_month_day(a, b) or (is_month_day(b, year) and (a <= _LATEST_SHORT_YEAR or is_cued(text, start))):
+        return start, end
+    # "2/30/19", and "13/14/19" after a word of dates.
+    meant = min(a, b) <= 12 or is_cued(text, start)
+    return (start, end) if meant and min(a, b) >= 1 and max(a, b) <= 31 else None
 
 
 def iso_date(text: str, start: int, end: int) -> Place | None:
     """Year, month, day, of which the last two exist."""
-    year, month, day = _numbers(text, start, end)[:3]
-    return (start, end) if _is_year(year) and _is_month_day(month, day) else None
+    year, month, day = numbers_in(text, start, end)[:3]
+    numbered = "." in text[start:end] and is_numbered(text, start)
+    return (start, end) if is_year(year) and is_month_day(month, day) and not numbered else None
 
 
 def dashed_date(text: str, start: int, end: int) -> Place | None:
     """Three numbers between typographic dashes, the year first or last."""
-    year_first = len(_NUMBER.findall(text, start, end)[0]) == 4
+    year_first = len(NUMBER.findall(text, start, end)[0]) == 4
     return iso_date(text, start, end) if year_first else numeric_date(text, start, end)
 
 
 def compact_date(text: str, start: int, end: int) -> Place | None:
     """Six or eight digits that name a day in one of the usual orders; twelve or fourteen with a time of day."""
-    digits = "".join(_NUMBER.findall(text, start, end))
+    digits = "".join(NUMBER.findall(text, start, end))
     pairs = [int(digits[i : i + 2]) for i in range(0, len(digits) - 1, 2)]
     if len(digits) in (12, 14):
         hour, minute, second = (*pairs[4:], 0)[:3]
         in_day = hour < 24 and minute < 60 and second < 60
-        return (start, end) if in_day and _is_day(pairs[2], pairs[3]) and pairs[0] in (19, 20) else None
-    if len(digits) == 8 and (_is_month_day(pairs[2], pairs[3]) or _is_month_day(pairs[0], pairs[1])):
+        return (start, end) if in_day and is_day(pairs[2], pairs[3]) and pairs[0] in (19, 20) else None
+    if len(digits) == 8 and (is_month_day(pairs[2], pairs[3]) or is_month_day(pairs[0], pairs[1])):
         return start, end
-    return (start, end) if len(digits) == 6 and _is_month_day(pairs[0], pairs[1]) else None
+    return (start, end) if len(digits) == 6 and is_month_day(pairs[0], pairs[1]) else None
 
 
 def month_day(text: str, start: int, end: int) -> Place | None:
     """A month and a day, or a month and a two-digit year, where the words around already speak of a date."""
-    a, b = _numbers(text, start, end)[:2]
+    a, b = numbers_in(text, start, end)[:2]
     surface = text[start:end]
     if surface in _SHARES and _SHARE_CUE.search(text, max(0, start - 20), start):
         return None
@@ -144,7 +154,7 @@ def month_day(text: str, start: int, end: int) -> Place | None:
         or (surface == "2/2" and _SECONDARY_TO.match(text, end))
     ):
         return None
-    return (start, end) if _is_month_day(a, b) or (1 <= a <= 12 and len(surface.rpartition("/")[2]) == 2) else None
+    return (start, end) if is_month_day(a, b) or (1 <= a <= 12 and len(surface.rpartition("/")[2]) == 2) else None
 
 
 def dictated_day(text: str, start: int, end: int) -> Place | None:
@@ -168,9 +178,9 @@ def header_day(text: str, start: int, end: int) -> Place | None:
 
 def plain_month_day(text: str, start: int, end: int) -> Place | None:
     """Month/day that nothing around it calls a date: not what scores, fractions and strengths look like."""
-    a, b = _numbers(text, start, end)[:2]
+    a, b = numbers_in(text, start, end)[:2]
     chart = _NO_DAY_BEFORE.search(text, max(0, start - 40), start) or _NO_DAY_AFTER.match(text, end)
-    if not _is_day(a, b) or chart:
+    if not is_day(a, b) or chart:
         return None
     padded = text[start] == "0" or regex.search(r"[/\-]0\d", text[start:end]) is not None
     return (start, end) if padded or (b > 12 and b not in {15, 16, 20, 30} and a < b) else None
@@ -178,12 +188,12 @@ def plain_month_day(text: str, start: int, end: int) -> Place | None:
 
 def month_year(text: str, start: int, end: int) -> Place | None:
     """Month and year as numbers, or a range of two such pairs, of which the months exist."""
-    return (start, end) if all(1 <= month <= 12 for month in _numbers(text, start, end)[::2]) else None
+    return (start, end) if all(1 <= month <= 12 for month in numbers_in(text, start, end)[::2]) else None
 
 
 def day_range(text: str, start: int, end: int) -> Place | None:
     """Two month/day pairs that both exist and are neither scores over one maximum nor fractions of an inch."""
-    numbers = _numbers(text, start, end)
+    numbers = numbers_in(text, start, end)
     half = len(numbers) // 2
     if len(numbers) in (4, 6):
         (a, b), (c, d) = numbers[:2], numbers[half : half + 2]
@@ -197,47 +207,18 @@ def day_range(text: str, start: int, end: int) -> Place | None:
         fractions = b in _FRACTIONS and d in _FRACTIONS and a < b and c < d
         if scores or fractions:
             return None
-    return (start, end) if _is_month_day(a, b) and _is_month_day(c, d) else None
+    return (start, end) if is_month_day(a, b) and is_month_day(c, d) else None
 
 
 def short_range(text: str, start: int, end: int) -> Place | None:
     """One month and two days of it, the later one second: "3/14-19"."""
-    month, first, last = _numbers(text, start, end)[:3]
-    return (start, end) if _is_day(month, first) and _is_day(month, last) and first < last and first > 12 else None
-
-
-def lost_slash(text: str, start: int, end: int) -> Place | None:
-    """A date that lost one slash: "323/19", "2/142019", "2/1419"; not what reads as a blood pressure or a dose."""
-    first, second = _NUMBER.findall(text, start, end)[:2]
-    if len(first) >= 3:
-        high, low = int(first), int(second)
-        pressure = 70 <= high <= 260 and 20 <= low <= 140 and high - low <= 150
-        return (start, end) if _is_day_run(first) and not pressure else None
-    day, year = (second[:-4], second[-4:]) if len(second) > 4 else (second[:-2], second[-2:])
-    sound = len(year) == 2 or _is_year(int(year))
-    return (start, end) if sound and day and _is_month_day(int(first), int(day)) else None
-
-
-def slipped_year(text: str, start: int, end: int) -> Place | None:
-    """Month and day with a year that lost or gained a digit: "3/14/201", "3/14/20199"."""
-    a, b = _numbers(text, start, end)[:2]
-    digits = _NUMBER.findall(text, start, end)[2]
-    lost = len(digits) == 3 and (digits[0] in "02" or digits.startswith("19"))
-    gained = len(digits) == 5 and any(1900 <= int(digits[:i] + digits[i + 1 :]) <= 2099 for i in range(5))
-    return (start, end) if _is_month_day(a, b) and (lost or gained) else None
-
-
-def misread_date(text: str, start: int, end: int) -> Place | None:
-    """A date in which a letter stands for the digit that it looks like: "O3/l4/2019"."""
-    numbers = [int(n) for n in _NUMBER.findall(text[start:end].translate(_MISREAD))]
-    if len(numbers) != 3 or sum(c.isdigit() for c in text[start:end]) < 3:
-        return None
-    return (start, end) if _is_month_day(*numbers[:2]) and (_is_year(numbers[2]) or numbers[2] <= 99) else None
+    month, first, last = numbers_in(text, start, end)[:3]
+    return (start, end) if is_day(month, first) and is_day(month, last) and first < last and first > 12 else None
 
 
 def bare_day(text: str, start: int, end: int) -> Place | None:
     """An ordinal that is a day of the month: nothing follows that it could count ("the 5th rib")."""
-    day = _numbers(text, start, end)[0]
+    day = numbers_in(text, start, end)[0]
     if _GROWTH.search(text, max(0, start - 40), start):
         return None
     return (start, end) if 1 <= day <= 31 and _AFTER_ORDINAL.match(text, end, end + 60) else None
@@ -246,31 +227,3 @@ def bare_day(text: str, start: int, end: int) -> Place | None:
 def bare_day_word(text: str, start: int, end: int) -> Place | None:
     """The same of an ordinal in words."""
     return (start, end) if _AFTER_ORDINAL.match(text, end, end + 60) else None
-
-
-def old_age(text: str, start: int, end: int) -> Place | None:
-    """A number of years over 89, which HIPAA counts among the identifiers."""
-    return (start, end) if 90 <= _numbers(text, start, end)[0] <= 125 else None
-
-
-def old_age_not_heat(text: str, start: int, end: int) -> Place | None:
-    """An age over 89 before F or M, where nothing before it speaks of a temperature in Fahrenheit."""
-    measured = _TEMPERATURE.search(text, max(0, start - 24), start)
-    return None if measured else old_age(text, start, end)
-
-
-def old_age_written(text: str, start: int, end: int) -> Place | None:
-    """An age over 89 in digits; one in words is such by its pattern."""
-    return old_age(text, start, end) if text[start].isdigit() else (start, end)
-
-
-def birth_year(text: str, start: int, end: int) -> Place | None:
-    """A year of birth of somebody who is over 89 today; whether he was so in the note is the policy's to say."""
-    year = _numbers(text, start, end)[0]
-    return (start, end) if 1850 <= year < datetime.now(UTC).year - _OLDEST_KEPT_AGE else None
-
-
-def school_year(text: str, start: int, end: int) -> Place | None:
-    """A year of leaving school of somebody who is over 89 today."""
-    year = _numbers(text, start, end)[0]
-    return (start, end) if 1850 <= year < datetime.now(UTC).year - _OLDEST_KEPT_AGE + _SCHOOL_LEAVING_AGE else None

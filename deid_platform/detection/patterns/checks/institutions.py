@@ -1,7 +1,7 @@
 """Checks of institutions: where such a name ends, and whether it names anything of its own.
 
 Belongs here: functions (text, start, end) -> the interval to tag, narrowed if need be, or None. Does not
-belong here: patterns (`../data/*.yaml`) or checks of towns, streets and landmarks (`places.py`).
+belong here: patterns (`../data/*.yaml`) or checks of towns and streets (`places.py`).
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from deid_platform.detection.naming import is_common
 from deid_platform.detection.patterns.checks.names import NAME_TOKEN, bare, stops_a_name
 from deid_platform.detection.patterns.checks.place import Place
 from deid_platform.detection.patterns.checks.places import SITUATIONS, reads_as_place
-from deid_platform.detection.patterns.vocabulary import Kind, kind_of, names_a_thing
+from deid_platform.detection.patterns.eponyms import names_a_thing
+from deid_platform.detection.patterns.kinds import Kind, kind_of
 from deid_platform.detection.reading import fold_term
 
 _NATIONS = frozenset({"american", "national", "european", "international", "world", "royal", "british", "canadian"})
@@ -35,6 +36,21 @@ _MEDICAL_ENDING = regex.compile(
 )
 _GROUPS = frozenset({"associates", "specialists", "group"})
 _KINDS_OF_ONE_WORD = frozenset({"hospital", "pharmacy", "apothecary"})
+_CLINICS = frozenset({"clinic", "center", "centre", "institute"})
+# What a clinic is for, between its name and its kind.
+_SPECIALTIES = frozenset((
+    "allergy", "arthritis", "asthma", "behavioral", "birth", "bone", "brain", "breast", "cancer", "cardiac",
+    "cardiology", "children's", "dermatology", "diabetes", "dialysis", "digestive", "ear", "endocrine", "endoscopy",
+    "ent", "eye", "family", "fertility", "foot", "hand", "headache", "health", "hearing", "heart", "imaging",
+    "infusion", "joint", "kidney", "liver", "lung", "maternal", "medical", "memory", "nerve", "neurology",
+    "neuroscience", "nose", "oncology", "orthopedic", "pain", "pediatric", "physical", "primary", "pulmonary",
+    "radiology", "recovery", "rehab", "renal", "skin", "sleep", "specialty", "spine", "sports", "stroke", "surgery",
+    "surgical", "therapy", "throat", "thyroid", "urology", "vascular", "vein", "vision", "wellness", "women's",
+    "wound",
+))  # fmt: skip
+_OF_STREETS = frozenset((
+    "main", "high", "market", "church", "front", "broad", "court", "center", "water", "first", "second",
+))  # fmt: skip
 # What an institution may end in, besides the generic words; each may be all that is its own ("College Hospital").
 _KINDS = frozenset({"library", "college", "church", "museum", "academy", "apothecary"})
 _STATE_NEXT = regex.compile(r",[ \t]*[A-Z]{2}\b")
@@ -59,7 +75,8 @@ def own_organization(text: str, start: int, end: int) -> Place | None:
     _, own = _own_words(text, *place)
     words = [w for w in own if w[:1].isalpha()]
     rare = any(not (stops_a_name(w) or kind_of(w) & Kind.CLINICAL) or w in word_list("cities") for w in words)
-    scenic = reads_as_place([bare(t) for t in NAME_TOKEN.findall(text, *place)])
+    words = [bare(t) for t in NAME_TOKEN.findall(text, *place)]
+    scenic = reads_as_place(words) or (words[0] in _OF_STREETS and words[1:2] == ["street"])
     return place if rare or scenic else None
 
 
@@ -184,25 +201,27 @@ def lowercase_institution(text: str, start: int, end: int) -> Place | None:
     nature, generic, stops = (
         word_list(name) for name in ("place_nouns", "generic_institution_words", "title_stopwords")
     )
+    clinic = words[-1] in _CLINICS and len(words) > 2 and words[-2] in _SPECIALTIES
     kind = len(words) - (1 if words[-1] in _KINDS_OF_ONE_WORD else 2)
-    if words[-1] in _GROUPS and words[-2] not in generic:
+    if (words[-1] in _GROUPS and words[-2] not in generic) or (words[-1] in _CLINICS and not clinic):
         return None
     first, own = kind, False
     for position in range(kind - 1, -1, -1):
         word = words[position]
         before = words[position - 1] if position else ""
-        rare = _is_rare(word)
+        rare = is_rare(word)
         scenic = word in nature and bool(before) and before not in stops
         beside = position + 1 < kind and words[position + 1] in nature
-        if word in stops or not (rare or scenic or beside or word in generic):
+        specialty = clinic and word in _SPECIALTIES
+        if word in stops or not (rare or scenic or beside or specialty or word in generic):
             break
         first, own = position, own or rare or beside
-    while first < kind and words[first] in generic and not _is_rare(words[first]):
+    while first < kind and words[first] in generic and not is_rare(words[first]) and words[first + 1] not in nature:
         first += 1
     return (tokens[first].start(), end) if own and first < kind else None
 
 
-def _is_rare(word: str) -> bool:
+def is_rare(word: str) -> bool:
     """Whether a word is in no list of common, ordinary or clinical words and has no medical ending."""
     known = stops_a_name(word) or kind_of(word) & (Kind.CLINICAL | Kind.ORDINARY)
     return len(word) > 3 and (word in word_list("cities") or not (known or _MEDICAL_ENDING.fullmatch(word)))

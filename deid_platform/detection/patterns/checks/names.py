@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import regex
 
+from deid_platform.detection.context import about_somebody, is_abbreviation
 from deid_platform.detection.detector import word_list
 from deid_platform.detection.naming import PARTICLES, is_common
 from deid_platform.detection.patterns.checks.place import Place
-from deid_platform.detection.patterns.vocabulary import Kind, kind_of
+from deid_platform.detection.patterns.clinical import is_a_disease, is_substance
+from deid_platform.detection.patterns.eponyms import is_eponym_s_name, stands_for_its_thing
+from deid_platform.detection.patterns.kinds import Kind, kind_of
 from deid_platform.detection.reading import fold_term
 
 NAME_TOKEN = regex.compile(r"\p{L}[\p{L}\p{M}'’.\-]*")
@@ -124,7 +127,9 @@ def _is_initial(token: regex.Match[str]) -> bool:
 def person(text: str, start: int, end: int) -> Place | None:
     """A name where nothing but its place says so: it needs a word that is no common one and no abbreviation."""
     place = _name(text, start, end, trust_first=False)
-    if place is None or _abbreviation(text[place[0] : place[1]]):
+    if place is None or _abbreviation(text[place[0] : place[1]]) or is_a_disease(text, *place):
+        return None
+    if is_eponym_s_name(fold_term(text[place[0] : place[1]])) and stands_for_its_thing(text, *place):
         return None
     short = place[1] - place[0] == 2 and not _may_be_name(fold_term(text[place[0] : place[1]]))
     return None if short else place
@@ -133,6 +138,12 @@ def person(text: str, start: int, end: int) -> Place | None:
 def titled(text: str, start: int, end: int) -> Place | None:
     """A name after a title or a label, where "Green" is a name too."""
     return _name(text, start, end, trust_first=True)
+
+
+def labelled(text: str, start: int, end: int) -> Place | None:
+    """As `titled`; a drug, a device or a test after "Name:" is none."""
+    place = titled(text, start, end)
+    return None if place is None or is_substance(text[place[0] : place[1]]) else place
 
 
 def addressed(text: str, start: int, end: int) -> Place | None:
@@ -233,6 +244,8 @@ def relative(text: str, start: int, end: int) -> Place | None:
 
 def acting(text: str, start: int, end: int) -> Place | None:
     """A listed name before a verb of persons, where a given name is one even if it is a common word."""
+    if is_abbreviation(text, start, end) and not about_somebody(text, start, end):
+        return None  # "SAM was seen on echo", "PEG tolerated well"
     return listed(text, start, end) or _given_that_is_a_word(text, start, end)
 
 
@@ -242,7 +255,8 @@ def _given_that_is_a_word(text: str, start: int, end: int) -> Place | None:
         return None
     word = bare(first[0])
     known = kind_of(word) & Kind.GIVEN and word not in word_list("title_stopwords")
-    return titled(text, start, end) if known else None
+    place = titled(text, start, end) if known else None
+    return None if place is None or is_a_disease(text, *place) else place
 
 
 def given(text: str, start: int, end: int) -> Place | None:

@@ -1,4 +1,4 @@
-"""Checks of places: where a town's, a state's, a street's or a landmark's name ends, and whether it is one.
+"""Checks of places: where a town's, a state's or a street's name ends, and whether it is one.
 
 Belongs here: functions (text, start, end) -> the interval to tag, narrowed if need be, or None. Does not
 belong here: patterns (`../data/*.yaml`) or checks of institutions (`institutions.py`) and people (`names.py`).
@@ -12,7 +12,8 @@ from deid_platform.detection.detector import word_list
 from deid_platform.detection.naming import is_common
 from deid_platform.detection.patterns.checks.names import NAME_TOKEN, bare, stops_a_name
 from deid_platform.detection.patterns.checks.place import Place
-from deid_platform.detection.patterns.vocabulary import Kind, kind_of, names_a_thing
+from deid_platform.detection.patterns.eponyms import names_a_thing
+from deid_platform.detection.patterns.kinds import Kind, bears_a_name, kind_of
 from deid_platform.detection.reading import fold_term
 
 _STATES = frozenset(
@@ -42,19 +43,6 @@ _STANDS_ALONE = regex.compile(
     r"(?i:[ \t]*(?:[.,;)|\r\n]|$|[ \t]{2}|(?:with|for|and|since|who|but|where|on|as|is|to)\b))"
 )
 _SENTENCE_INSIDE = regex.compile(r"(?<!\b(?i:ave|blvd|pkwy|hwy|apt|ste|bldg|rte|unit))(?<=\p{L}{3})\.[ \t]")
-
-
-def landmark(text: str, start: int, end: int) -> Place | None:
-    """A place by what it is, "Birch Point Marina": one word of its own must be no common one, or read as a place."""
-    tokens = list(NAME_TOKEN.finditer(text, start, end))
-    while tokens and bare(tokens[0][0]) in word_list("title_stopwords"):
-        tokens.pop(0)
-    words = [bare(t[0]) for t in tokens]
-    own = any(
-        (not stops_a_name(w) or t[0].endswith(("'s", "’s"))) and not kind_of(w) & Kind.CLINICAL
-        for w, t in zip(words[:-1], tokens, strict=False)
-    )
-    return (tokens[0].start(), end) if own or (len(words) > 2 and reads_as_place(words[:-1])) else None
 
 
 def named_after(text: str, start: int, end: int) -> Place | None:
@@ -185,7 +173,7 @@ def country(text: str, start: int, end: int) -> Place | None:
 def _borne_by_a_title(text: str, end: int) -> bool:
     """Whether capitalised words after a place's name end in what a test or a scale is called."""
     following = _TITLE_WORDS.match(text, end)
-    return following is not None and any(w.lower() in word_list("eponym_nouns") for w in following[0].split())
+    return following is not None and any(map(bears_a_name, following[0].lower().split()))
 
 
 def street(text: str, start: int, end: int) -> Place | None:

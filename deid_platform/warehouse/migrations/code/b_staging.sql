@@ -1,14 +1,16 @@
 -- Into staging: what is announced, what arrived, and the digest by which the gate knows it again.
 
 -- Refuses a release whose dates are of another class than those of a release under the same secret that ever showed
--- or was about to show notes. Keys are the same in both, so that whoever keeps the one could tell from the other how far a patient's
--- dates were moved.
+-- or was about to show notes. Keys are the same in both, so that whoever keeps the one could tell from the other how far
+-- a patient's dates were moved. One whose class is not known is like no other, but for those of the very same policy.
 CREATE OR REPLACE FUNCTION ctl.refuse_other_dates(p_release text) RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     IF EXISTS (
         SELECT 1 FROM ctl.release r JOIN ctl.release o
-        ON o.key_id = r.key_id AND o.release <> r.release AND (r.dates <> o.dates OR r.dates IS NULL OR o.dates IS NULL)
+        ON o.key_id = r.key_id AND o.release <> r.release
+        AND (r.dates <> o.dates
+             OR ((r.dates IS NULL OR o.dates IS NULL) AND r.policy_digest <> o.policy_digest))
         WHERE r.release = p_release
           AND (o.activated_at IS NOT NULL OR o.expired_at IS NOT NULL
                OR EXISTS (SELECT 1 FROM ctl.publication p WHERE p.release = o.release AND p.approved > 0))
@@ -69,7 +71,7 @@ LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp SET datestyle = 'ISO, 
         || sha256(coalesce((
             SELECT string_agg(sha256(convert_to(ROW(
                 n.feed, n.delivery_seq, n.note_key, n.patient_key, n.provider_key, n.encounter_key, n.site,
-                n.note_type, n.note_year, n.shifted_date, n.language, n.status, n.detector_digest,
+                n.note_type, n.note_year, n.shifted_date, n.shift_key, n.language, n.status, n.detector_digest,
                 n.dictionary_digest, n.policy_digest, n.key_id, n.release, n.content_digest, n.former_keys,
                 encode(sha256(convert_to(n.text, 'UTF8')), 'hex'))::text, 'UTF8')), ''::bytea
                 ORDER BY n.note_key)

@@ -14,7 +14,8 @@ SELECT o.patient_key FROM research.opted_out o;
 
 -- The current version of each note of each release. Not shown: a version that a newer one corrected, in whichever
 -- release the correction stands and whether or not it passed the gate; one that was withdrawn; one in which a
--- finding was reported since it passed.
+-- finding was reported since it passed; one whose dates were moved otherwise than those that its patient's notes were
+-- promoted with last, since two shifts of one patient would tell of each other.
 CREATE OR REPLACE VIEW research.current_version AS
 SELECT v.*
 FROM research.note_version v
@@ -29,6 +30,9 @@ WHERE NOT EXISTS (
       SELECT 1 FROM research.withdrawal w
       WHERE w.kind = 'note' AND w.key = v.note_key AND w.feed = v.feed AND w.delivery_seq >= v.delivery_seq)
   AND NOT EXISTS (SELECT 1 FROM research.absent_patient a WHERE a.patient_key = v.patient_key)
+  AND NOT EXISTS (
+      SELECT 1 FROM research.shift s
+      WHERE s.release = v.release AND s.patient_key = v.patient_key AND s.shift_key <> v.shift_key)
   AND NOT EXISTS (
       SELECT 1 FROM research.retraction t
       WHERE t.note_key = v.note_key AND t.feed = v.feed AND t.release = v.release

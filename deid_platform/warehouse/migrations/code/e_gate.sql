@@ -186,14 +186,23 @@ BEGIN
     WHERE v.release = d.release AND v.feed = d.feed AND v.delivery_seq = d.delivery_seq;
     INSERT INTO research.note_version (
         release, feed, note_key, delivery_seq, delivery, patient_key, provider_key, encounter_key, site, note_type,
-        note_year, shifted_date, language, text, detector_digest, dictionary_digest, policy_digest, key_id, run_id,
-        content_digest)
+        note_year, shifted_date, shift_key, language, text, detector_digest, dictionary_digest, policy_digest, key_id,
+        run_id, content_digest)
     SELECT d.release, d.feed, n.note_key, d.delivery_seq, d.delivery, n.patient_key, n.provider_key,
-           n.encounter_key, n.site, n.note_type, n.note_year, n.shifted_date, n.language, n.text,
+           n.encounter_key, n.site, n.note_type, n.note_year, n.shifted_date, n.shift_key, n.language, n.text,
            n.detector_digest, n.dictionary_digest, n.policy_digest, n.key_id, n.run_id, n.content_digest
     FROM staging.note n
     WHERE n.delivery = p_delivery AND n.status = 'clean' AND n.note_key <> ALL (v_retracted);
     GET DIAGNOSTICS approved = ROW_COUNT;
+    -- Who moves with somebody else from now on: notes that were moved otherwise wait until they are made anew.
+    INSERT INTO research.shift AS s (release, patient_key, shift_key)
+    SELECT DISTINCT d.release, v.patient_key, v.shift_key
+    FROM research.note_version v
+    WHERE v.release = d.release AND v.feed = d.feed AND v.delivery_seq = d.delivery_seq
+      AND v.patient_key IS NOT NULL AND v.shift_key IS NOT NULL
+    ORDER BY v.patient_key -- one order for all: two promotions must not wait for each other
+    ON CONFLICT (release, patient_key) DO UPDATE SET shift_key = EXCLUDED.shift_key
+        WHERE s.shift_key <> EXCLUDED.shift_key;
     -- Not what holds under a former key: the release that knows the note by it stays without the correction.
     DELETE FROM research.held h
     WHERE h.release = d.release AND h.feed = d.feed AND h.delivery_seq = d.delivery_seq AND h.reason <> 'superseded';

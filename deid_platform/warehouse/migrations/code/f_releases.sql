@@ -108,6 +108,8 @@ BEGIN
     IF v_lost IS NOT NULL THEN
         RAISE EXCEPTION 'not staged under its secret: %', array_to_string(v_lost, ', ') USING ERRCODE = 'DG004';
     END IF;
+    -- Nor for showing how far dates were moved.
+    PERFORM ctl.refuse_other_dates(p_release);
     PERFORM ctl.show_release(p_release, EXISTS (
         SELECT 1 FROM ctl.release a JOIN ctl.release r ON r.release = p_release AND r.created_at < a.created_at
         WHERE a.active));
@@ -145,6 +147,7 @@ BEGIN
     -- What is held there still hides older versions, and what was retracted there may not pass elsewhere: both stay.
     DELETE FROM research.note_version WHERE release = ANY (v_old);
     GET DIAGNOSTICS v_notes = ROW_COUNT;
+    DELETE FROM research.shift WHERE release = ANY (v_old);
     DELETE FROM ctl.publication WHERE release = ANY (v_old);
     UPDATE ctl.release SET expired_at = clock_timestamp() WHERE release = ANY (v_old);
     INSERT INTO ctl.ledger (event, release, counts)

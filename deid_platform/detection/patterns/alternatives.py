@@ -1,0 +1,49 @@
+"""A list of terms as one expression that shares their beginnings.
+
+Belongs here: the building of the expression. Does not belong here: which terms a list has (`../data/*.txt`), or what
+is done where one of them stands (`recognizer.py`).
+
+An alternative for each term, or a named list of `regex`, is tried term by term; this one letter by letter, which on
+hundreds of terms is ten times as fast.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TypeAlias
+
+import regex
+
+_Node: TypeAlias = "dict[str, _Node]"
+_END = ""
+_APOSTROPHE = "['’]"
+_SPACE = r"(?:\s|[ \t]\r?\n|\r\n)"
+
+
+def alternatives(terms: Iterable[str], *, any_writing: bool) -> str:
+    """An expression of any of the terms, the longest first.
+
+    Args:
+        terms: What stands in the list.
+        any_writing: Whether case does not count, so that each is written once, and the end of a line may be a space.
+    """
+    root: _Node = {}
+    for term in map(str.lower, terms) if any_writing else terms:
+        node = root
+        for character in term:
+            node = node.setdefault(character, {})
+        node[_END] = {}
+    written = {"'": _APOSTROPHE, **({" ": _SPACE} if any_writing else {})}
+    return f"(?:{_expression(root, written)})"
+
+
+def _expression(node: _Node, written: dict[str, str]) -> str:
+    further = [
+        written.get(character, regex.escape(character)) + _expression(node[character], written)
+        for character in sorted(node)
+        if character != _END
+    ]
+    if not further:
+        return ""
+    body = further[0] if len(further) == 1 and _END not in node else f"(?:{'|'.join(further)})"
+    return f"{body}?" if _END in node else body

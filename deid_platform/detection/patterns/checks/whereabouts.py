@@ -1,0 +1,70 @@
+"""Checks of places in running prose: whether a capitalised word there is a street's, a town's or an institution's.
+
+Belongs here: functions (text, start, end) -> the interval to tag, narrowed if need be, or None. Does not belong here:
+patterns (`../data/whereabouts.yaml`), addresses (`places.py`) or institutions by their kind (`institutions.py`).
+"""
+
+from __future__ import annotations
+
+import regex
+
+from deid_platform.detection.detector import word_list
+from deid_platform.detection.patterns.checks.names import NAME_TOKEN, bare
+from deid_platform.detection.patterns.checks.place import Place
+from deid_platform.detection.patterns.checks.places import street
+from deid_platform.detection.patterns.eponyms import names_a_thing
+from deid_platform.detection.patterns.kinds import Kind, ends_as_a_word, kind_of
+from deid_platform.detection.reading import fold_term
+
+# Street names are made of such words, and so are headings: one of its words must be none of the clinic's.
+_PERSON_BEFORE = regex.compile(r"\b(?:[Dd]r|[Mm]rs?|[Mm]s)\.?[ ]$")
+_THING_WORDS = ("clinical_words", "title_stopwords", "months", "services", "ward_words")
+
+
+def street_spoken(text: str, start: int, end: int) -> Place | None:
+    """A street without a number: none that has only words of the clinic ("Recovery Road"), and no person's "Drive"."""
+    if _PERSON_BEFORE.search(text, max(0, start - 6), start):
+        return None
+    words = [bare(token) for token in NAME_TOKEN.findall(text, start, end)]
+    named = [w for w in words[:-1] if w not in ("north", "south", "east", "west", "ne", "nw", "se", "sw", "the")]
+    if not named or all(w in word_list("clinical_words") or w in word_list("title_stopwords") for w in named):
+        return None
+    return street(text, start, end)
+
+
+def unlisted_town(text: str, start: int, end: int) -> Place | None:
+    """A town that somebody was in: a listed city, or words of which no list knows a thing that one is in."""
+    return (start, end) if _is_proper(text, start, end) else None
+
+
+def unlisted_institution(text: str, start: int, end: int) -> Place | None:
+    """What records come from and patients go to, by a name alone: no service, ward or specialty."""
+    return (start, end) if _is_proper(text, start, end) else None
+
+
+def user_name(text: str, start: int, end: int) -> Place | None:
+    """A user name: with a digit or a mark inside, or a word that no list knows and that is built like no other."""
+    surface = text[start:end].rstrip(".-_")
+    stop = start + len(surface)
+    if any(char.isdigit() or char in "._" for char in surface):
+        return (start, stop)
+    kind = kind_of(surface.title())
+    known = kind & (Kind.ORDINARY | Kind.CLINICAL) or any(
+        fold_term(surface) in word_list(name) for name in _THING_WORDS
+    )
+    return None if known or ends_as_a_word(surface) else (start, stop)
+
+
+def _is_proper(text: str, start: int, end: int) -> bool:
+    if names_a_thing(text, end):
+        return False
+    if fold_term(text[start:end]) in word_list("cities"):
+        return True
+    tokens = NAME_TOKEN.findall(text, start, end)
+    kinds = [kind_of(token) for token in tokens]
+    if not tokens or any(bare(token) in word_list(name) for token in tokens for name in _THING_WORDS):
+        return False
+    if any(kind & Kind.CLINICAL for kind in kinds):
+        return False
+    unknown = [not kind & Kind.ORDINARY for kind in kinds]
+    return unknown[0] and all(unknown[:2]) and not (len(tokens) == 1 and not kinds[0] and ends_as_a_word(tokens[0]))
