@@ -156,6 +156,11 @@ def street_lines(street: str | None) -> tuple[str, ...]:
     return tuple(dict.fromkeys((" ".join(tokens), long, short)))
 
 
+def is_street_word(word: str) -> bool:
+    """Whether a word is one of those that streets end in: "St", "Avenue"."""
+    return fold_term(word).strip(".") in _SUFFIXES or fold_term(word).strip(".") in _LONG
+
+
 def after_unit(text: str, end: int) -> int:
     """Where an address ends whose street ends there: after ", Apt 3", "#4B" or "Suite 200" if one follows."""
     unit = _UNIT.match(text, end, end + _LONGEST_UNIT)

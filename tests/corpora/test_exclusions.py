@@ -175,7 +175,7 @@ def _parquet(rows: list[dict[str, object]]) -> bytes:
     [
         ("optouts.csv", b"patient_id\np1\n7\n"),
         ("optouts.csv", b"\xef\xbb\xbfpatient_id,since,why\r\n p1 ,2026-01-05,\r\n7,,\xc3\xa9\r\np1,,\r\n\r\n"),
-        ("optouts.csv.gz", gzip.compress(b"patient_id\np1\n7\n")),
+        ("optouts.csv.gz", gzip.compress(b"patient_id\np1\n7\n", mtime=0)),
         ("my list.jsonl", b'{"patient_id": "p1"}\n{"patient_id": 7, "n": [1]}\n'),
         ("optouts.parquet", _parquet([{"patient_id": "p1"}, {"patient_id": "7"}])),
         ("optouts.parquet", _parquet([{"patient_id": 7}, {"patient_id": 7}])),
@@ -201,7 +201,7 @@ def test_the_list_may_be_of_any_format_and_say_more(tmp_path, name, content):
         ("optouts.csv", b"patient_id,since\np1,x\n,x\n", "row 2: missing_id"),
         ("optouts.csv", b"patient_id\np1\np\xe9\n", "row 2: invalid_utf8"),
         ("optouts.csv", "patient_id\np1\n".encode("utf-16"), None),
-        ("optouts.csv.gz", gzip.compress(b"patient_id\n" + b"p1\n" * 999)[:-12], None),
+        ("optouts.csv.gz", gzip.compress(b"patient_id\n" + b"p1\n" * 999, mtime=0)[:-12], None),
         ("optouts.jsonl", b'{"patient_id": "p1"}\n{"patient_id": "p2"', "row 2: malformed_row"),
         ("optouts.jsonl", b'{"patient_id": ["p1"]}\n', "row 1: malformed_row"),
         ("optouts.parquet", b"not parquet", "row 1: unreadable_file"),

@@ -116,7 +116,7 @@ def test_a_feed_is_refused_when_it_is_made(root):
     ("name", "content"),
     [
         ("notes.jsonl", _jsonl(_note(1), _note(2)).encode()),
-        ("notes.jsonl.gz", gzip.compress(_jsonl(_note(1), _note(2)).encode())),
+        ("notes.jsonl.gz", gzip.compress(_jsonl(_note(1), _note(2)).encode(), mtime=0)),
         ("notes.jsonl.zst", bytes(pa.Codec("zstd").compress(_jsonl(_note(1), _note(2)).encode()))),
         ("notes.csv", b"note_id,text\nn1,Seen today.\nn2,Seen today.\n"),
         ("notes.csv.gz", gzip.compress(b"note_id,text\nn1,Seen today.\nn2,Seen today.\n")),

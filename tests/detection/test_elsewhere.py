@@ -90,8 +90,8 @@ def test_a_note_of_nobody_tells_nothing_and_is_told_nothing() -> None:
 
 LETTERS = [
     Note("1", "Seen by Dr. Wamsutter Ostrowe. Employer: Tarn & Sedge Ropeworks", patient_id="p1"),
-    Note("2", "Wounds healed. Ostrowe to follow. Back at Tarn & Sedge Ropeworks.", patient_id="p1"),
-    Note("3", "Wounds healed. Ostrowe to follow.", patient_id="p2"),
+    Note("2", "Wounds healed, plan as by Ostrowe service. Back at Tarn & Sedge Ropeworks.", patient_id="p1"),
+    Note("3", "Wounds healed, plan as by Ostrowe service.", patient_id="p2"),
 ]
 
 

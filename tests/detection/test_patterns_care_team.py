@@ -110,28 +110,28 @@ Dr. and nurse
 """
 
 SPOKEN_TO = """
-Spoke w/ [[Vollmir|DOCTOR]] at Dr. [[Halvorsen|DOCTOR]]'s office
-spoke frankly to [[Marlune|DOCTOR]] about smoking
-a long conversation today with [[Marlune|DOCTOR]] regarding goals
-will discuss with [[Vollmir|DOCTOR]] tomorrow
-discussed goals of care with [[Doveka|DOCTOR]] and [[Vollmir|DOCTOR]]
-Report rec'd from [[Vollmir|DOCTOR]]. Pt resting
-Report given to [[Doveka|DOCTOR]] and [[Vollmir|DOCTOR]] in PACU
-Handoff received from [[Vollmir|DOCTOR]] at shift change
-handed over to [[Doveka|DOCTOR]] on 6B
+Spoke w/ [[Vollmir|PATIENT]] at Dr. [[Halvorsen|DOCTOR]]'s office
+spoke frankly to [[Marlune|PATIENT]] about smoking
+a long conversation today with [[Marlune|PATIENT]] regarding goals
+will discuss with [[Vollmir|PATIENT]] tomorrow
+discussed goals of care with [[Doveka|PATIENT]] and [[Vollmir|PATIENT]]
+Report rec'd from [[Vollmir|PATIENT]]. Pt resting
+Report given to [[Doveka|PATIENT]] and [[Vollmir|PATIENT]] in PACU
+Handoff received from [[Vollmir|PATIENT]] at shift change
+handed over to [[Doveka|PATIENT]] on 6B
 Care assumed from [[Vollmir|DOCTOR]]
-Telephone order read back to [[Vollmir|DOCTOR]]
+Telephone order read back to [[Vollmir|PATIENT]]
 Left VM for [[Ottavine Swindrel|PATIENT]] today
 LVM for [[Doveka|PATIENT]] to call back
 message left with [[Vollmir|PATIENT]]
-Curbsided [[Doveka|DOCTOR]] in ID, no change
-told [[Vollmir|DOCTOR]] to call back
-notified [[Weber|DOCTOR]] of BP 88/50
+Curbsided [[Doveka|PATIENT]] in ID, no change
+told [[Vollmir|PATIENT]] to call back
+notified [[Weber|PATIENT]] of BP 88/50
 call after 5, ask for [[Katrune|PATIENT]].
 cross-covering for [[Vollmir|DOCTOR]]
-appt with [[Vollmir|DOCTOR]] in the clinic
-follow up with [[Vollmir|DOCTOR]] as planned
-Seen in conjunction with [[Ottavine|DOCTOR]] today
+appt with [[Vollmir|PATIENT]] in the clinic
+follow up with [[Vollmir|PATIENT]] as planned
+Seen in conjunction with [[Ottavine|PATIENT]] today
 at the request of [[Vollmir|DOCTOR]]
 on behalf of [[Vollmir|DOCTOR]]
 per [[Vollmir|DOCTOR]], hold heparin
@@ -140,7 +140,7 @@ It was a pleasure to meet [[Ottavine Swindrel|PATIENT]] in clinic.
 It was a pleasure to meet [[Rosemary Weber|PATIENT]] in clinic.
 Thank you for referring [[Ottavine Swindrel|PATIENT]] to us
 introduced herself as [[Doveka|PATIENT]]
-REPORT REC'D FROM [[VOLLMIR|DOCTOR]]. PT RESTING
+REPORT REC'D FROM [[VOLLMIR|PATIENT]]. PT RESTING
 spoke w/ [[sheila|DOCTOR]] at the front desk
 spoke with Pharmacy
 Spoke with Radiology about the CT

@@ -214,7 +214,9 @@ def test_the_list_of_words_holds_no_common_surname_or_given_name(name: str) -> N
     assert name.lower() not in word_list("italian_words")
 
 
-@pytest.mark.parametrize("word", ["mesotelioma", "ecocardiografia", "successivamente", "ipertrofia", "marzo", "diagnosi"])
+@pytest.mark.parametrize(
+    "word", ["mesotelioma", "ecocardiografia", "successivamente", "ipertrofia", "marzo", "diagnosi"]
+)
 def test_words_of_medicine_are_known_by_list_or_ending(word: str) -> None:
     assert is_italian_word(word)
 

@@ -212,7 +212,7 @@ JOHN HEAD CT was normal
 MARIA SKIN RASH NOTED
 Will Return was seen
 Jackson Drain was placed
-Christian Faith was called
+[[Christian Faith|PATIENT]] was called
 [[Moses, Kolton|PATIENT]]'s wound was clean
 Plan: [[MIRANDA, CHASE|PATIENT]] to return
 [[Hall, Giovanny|PATIENT]] was transferred

@@ -14,7 +14,7 @@ import regex
 from deid_platform.detection.context import speaks
 from deid_platform.detection.patterns.acting import acts
 from deid_platform.detection.patterns.eponyms import names_a_thing
-from deid_platform.detection.patterns.kinds import Kind, ends_as_a_word, kind_of
+from deid_platform.detection.patterns.kinds import Kind, ends_as_a_word, is_clinics_word, kind_of
 from deid_platform.detection.reading import fold_term
 from deid_platform.labels import Label
 from deid_platform.notes import Span
@@ -38,7 +38,8 @@ _DETERMINED = regex.compile(
 )
 # What is done to things as well.
 _DONE = regex.compile(
-    r"[ \t\r\n]{1,3}(?:called[ ](?:in|to)\b|(?:is|was)[ ](?:(?:now|then|also|again)[ ])?(?:positioned|placed|taken|started|prepped)\b)"
+    r"[ \t\r\n]{1,3}(?:called[ ](?:in|to)"
+    r"|(?:is|was)[ ](?:(?:now|then|also|again)[ ])?(?:positioned|placed|taken|started|prepped))\b"
 )
 # "B. Pickelhaub" within a sentence: at the start of a line it numbers a list.
 _INITIALED = regex.compile(
@@ -75,7 +76,10 @@ def _acting(text: str) -> Iterator[tuple[int, int]]:
     for match in _BEFORE_VERB.finditer(text):
         start, end = match.span("name")
         words = [word for word in match["name"].split() if not word.endswith(".")]
-        while len(words) > 1 and not _may_name(words[0]):  # "When Chayotl", "Unfortunately Tzabeth"
+        if not _may_name(words[-1]):  # as of most words that stand before a verb
+            continue
+        # "When Chayotl", "Unfortunately Tzabeth", but not "Patient Advocate".
+        while len(words) > 1 and not _may_name(words[0]) and not is_clinics_word(words[0]):
             start = text.index(words[1], start + len(words.pop(0)))
         if not all(map(_may_name, words)) or _DETERMINED.search(text, max(0, start - _REACH), start):
             continue

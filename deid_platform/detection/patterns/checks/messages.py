@@ -13,7 +13,7 @@ import regex
 
 from deid_platform.detection.detector import word_list
 from deid_platform.detection.letters import Letters, is_consulted, letters_kind
-from deid_platform.detection.naming import PARTICLES
+from deid_platform.detection.naming import PARTICLES, is_street_word
 from deid_platform.detection.patterns.checks.names import NAME_TOKEN, bare, labelled
 from deid_platform.detection.patterns.checks.place import Place
 from deid_platform.detection.patterns.clinical import is_substance
@@ -217,10 +217,10 @@ def _is_office(token: str) -> bool:
 
 
 def roomed(text: str, start: int, end: int) -> Place | None:
-    """ "Last, First" or "Last, F": neither is a word alone, and one of them can be nothing but a name."""
+    """ "Last, First" or "Last, F", no street: neither is a word alone, and one of them can be nothing but a name."""
     tokens = [token[0] for token in NAME_TOKEN.finditer(text, start, end)]
     full = [token for token in tokens if len(bare(token)) > 1 and bare(token) not in PARTICLES]
-    if not full or not all(is_a_name(token, loose=True) for token in full):
+    if not full or not all(is_a_name(token, loose=True) for token in full) or any(map(is_street_word, tokens)):
         return None
     sure = any(is_a_name(token) for token in full) or (len(full) > 1 and bool(kind_of(full[1]) & Kind.GIVEN))
     if not sure:
