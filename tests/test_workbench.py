@@ -132,11 +132,13 @@ def test_tags_and_stand_ins_of_any_length_are_where_the_spans_say() -> None:
 def test_a_note_that_leaks_is_withheld_and_told_by_its_reason(folder: Path) -> None:
     (folder / "notes.jsonl").write_text(
         '{"note_id": "n1", "patient_id": "p1", "text": "Patient: Ann Quillfeather."}\n'
-        '{"note_id": "n2", "patient_id": "p1", "text": "Attending: Tobin Quillfeather, MD"}\n'
+        '{"note_id": "n2", "patient_id": "p1", "text": "the quillfeather chart"}\n'
     )
-    done = redact(folder, "--policy", "safe_harbor", "--patients", str(folder / "patients.csv"))
+    # The patterns alone do not know whom small letters name; the leak check does.
+    known = ("--patients", str(folder / "patients.csv"))
+    done = redact(folder, "--detector", "patterns", "--policy", "safe_harbor", *known)
     assert done.returncode == 3
-    assert [row["note_id"] for row in rows(folder)] == ["n1"], "a physician who shares the name cannot be told apart"
+    assert [row["note_id"] for row in rows(folder)] == ["n1"]
     assert "1 notes withheld: leak-last-name" in done.stderr
     assert "Quillfeather" not in done.stderr
 
