@@ -21,7 +21,7 @@ from deid_platform.across_notes import SecondLooks, Told
 from deid_platform.corpora.exclusions import Exclusions
 from deid_platform.corpora.gold import read_gold
 from deid_platform.corpora.hospital import HospitalSpec, generate
-from deid_platform.detection.elsewhere import mentioned_in
+from deid_platform.detection.elsewhere import Mentioned, mentioned_in
 from deid_platform.engine import Detection
 from deid_platform.errors import Code, DeidError
 from deid_platform.evaluation.scores import Scores, count_note, summarise
@@ -178,7 +178,7 @@ def run_detector(site: Site, *, progress: Callable[[int], None] | None = None) -
     def parts() -> Iterator[pa.Table]:
         for inputs, spec in (("topics", site.spec(topics)), ("text", site.spec(None))):
             recipe = (inputs, detector, spec.dictionary_digest(site.keyring))
-            first: list[tuple[str, Detection]] = []
+            first: list[tuple[str, Detection, Mentioned]] = []
             told = Told()
             for notes in _gold_notes(store):
                 keys = [site.keyring.digest(content_digest(note, site.keyring), *recipe) for note in notes]
@@ -186,8 +186,9 @@ def run_detector(site: Site, *, progress: Callable[[int], None] | None = None) -
                 found = site.engine.detect(spec, new, on_batch=progress)
                 for note, key in zip(notes, keys, strict=True):
                     detection = Detection(0, tables.spans_of(known[key])) if key in known else next(found)
-                    first.append((key, detection))
-                    told.add(note.patient_id, mentioned_in(note.text, detection.spans or ()))
+                    own = mentioned_in(note.text, detection.spans or ())
+                    first.append((key, detection, own))
+                    told.add(note.patient_id, own)
             yield from _second_looks(store, inputs, first, told, SecondLooks(spec))
 
     meta = {"gold": gold.meta["gold"], "gold_by_feed": gold.meta["gold_by_feed"], "detector_digest": detector}
@@ -200,20 +201,19 @@ def _gold_notes(store: NoteStore) -> Iterator[list[Note]]:
 
 
 def _second_looks(
-    store: NoteStore, inputs: str, first: Iterable[tuple[str, Detection]], told: Told, second: SecondLooks
+    store: NoteStore, inputs: str, first: Iterable[tuple[str, Detection, Mentioned]], told: Told, second: SecondLooks
 ) -> Iterator[pa.Table]:
     looked = iter(first)
     for notes in _gold_notes(store):
         rows = []
         for note in notes:
-            key, detection = next(looked)
-            spans = detection.spans or ()
-            others = told.by_others(note.patient_id, mentioned_in(note.text, spans))
+            key, detection, own = next(looked)
+            others = told.by_others(note.patient_id, own)
             rows.append(
                 {
                     "note_id": note.note_id,
                     "inputs": inputs,
-                    "first": tables.scored_rows(spans),
+                    "first": tables.scored_rows(detection.spans or ()),
                     "spans": tables.span_rows(second.at(note, detection, others).spans or ()),
                     "cache_key": key,
                 }
