@@ -1,7 +1,7 @@
 """Notes that are read together: what one tells of its patient is sought in the patient's others.
 
 Belongs here: the two looks at a set of notes, and what they tell in between. Does not belong here: what counts as
-told (`detection/elsewhere.py`), or how a refresh keeps it from one delivery to the next (`refresh/detect.py`).
+told (`detection/elsewhere.py`), or how a refresh keeps it from one delivery to the next (`refresh/first_look.py`).
 
 The first look reads every note by itself; the second depends on all of them, but not on their order.
 """

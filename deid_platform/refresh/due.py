@@ -24,8 +24,8 @@ def pending(site: Site, deliveries: Sequence[Delivery]) -> list[Delivery]:
 
     A delivery is held if it is promoted with nothing missing under the profile of today, and every link from its
     files to research is whole: they are the files that were taken in, its rows were made of what was taken in and by
-    the recipe of today (detector, topics, policy, key, note types), their dates moved with whom they move today, and
-    those rows are what was staged and promoted.
+    the recipe of today (detector, topics, policy, key, note types) with what the patients' other notes tell today,
+    their dates moved with whom they move today, and those rows are what was staged and promoted.
     A run may have been killed between any two of these.
 
     Raises:
@@ -50,8 +50,9 @@ def _is_held(site: Site, delivery: Delivery, held: DeliverySummary | None, exclu
     if not files == raw.meta["files"] == redacted.meta.get("files"):
         return False
     recipe = site.recipe(delivery)
-    if redacted.meta["recipe"] != recipe.digest or redacted.meta.get("shifts") != shifts_digest(
-        site.store, delivery, recipe
-    ):
-        return False
-    return bool(redacted.meta.get("told") == told_digest(site.store, delivery, site.keyring))
+    today = {
+        "recipe": recipe.digest,
+        "shifts": shifts_digest(site.store, delivery, recipe),
+        "told": told_digest(site.store, delivery, site.keyring),
+    }
+    return all(redacted.meta.get(name) == digest for name, digest in today.items())

@@ -32,13 +32,8 @@ def street_spoken(text: str, start: int, end: int) -> Place | None:
     return street(text, start, end)
 
 
-def unlisted_town(text: str, start: int, end: int) -> Place | None:
-    """A town that somebody was in: a listed city, or words of which no list knows a thing that one is in."""
-    return (start, end) if _is_proper(text, start, end) else None
-
-
-def unlisted_institution(text: str, start: int, end: int) -> Place | None:
-    """What records come from and patients go to, by a name alone: no service, ward or specialty."""
+def unlisted_place(text: str, start: int, end: int) -> Place | None:
+    """What somebody was in, or records come from: a listed city, or words of which no list knows a thing or a ward."""
     return (start, end) if _is_proper(text, start, end) else None
 
 
