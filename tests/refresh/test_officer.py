@@ -22,7 +22,7 @@ def deid(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.fixture(scope="module", autouse=True)
 def published(site, deliver, through) -> None:
-    notes = [{"note_id": "1", "text": LEAK}, {"note_id": "2", "text": "Visited by QUORVEX."}]
+    notes = [{"note_id": "1", "text": LEAK}, {"note_id": "2", "text": "Bees again, with QUORVEX."}]
     through(deliver("2026-01-05", notes=notes), site)
 
 
