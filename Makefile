@@ -54,12 +54,18 @@ $(VENV)/bin/python:
 	@echo "making $(VENV) with $(PYTHON)" >&2
 	@$(PYTHON) -m venv $(VENV)
 
+# Once, where each process would do it anew if the environment forbids bytecode; the patterns alone take seconds.
+COMPILE = PYTHONDONTWRITEBYTECODE= $(BIN)/python -m compileall -q deid_platform assets resources \
+	&& PYTHONDONTWRITEBYTECODE= $(BIN)/python -m deid_platform.detection.patterns
+
 $(VENV)/.base: $(VENV)/bin/python pyproject.toml constraints.txt
 	@echo "installing the platform (about a minute)" >&2
 	@$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e .
+	@$(COMPILE)
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/bin/python pyproject.toml constraints.txt
 	@echo "installing the platform and what its tests need (about a minute)" >&2
 	@$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@$(COMPILE)
 	@touch $@ $(VENV)/.base

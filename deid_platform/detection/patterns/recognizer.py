@@ -30,7 +30,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from importlib.resources import files
 from typing import Any
 
@@ -41,6 +41,7 @@ from deid_platform.detection.detector import word_list, written_terms
 from deid_platform.detection.patterns.alternatives import alternatives
 from deid_platform.detection.patterns.anchors import DEFAULT_REACH, Anchors, Window
 from deid_platform.detection.patterns.checks import CHECKS, Check
+from deid_platform.detection.patterns.compiled import Key, keep, pattern
 from deid_platform.detection.reading import Reading
 from deid_platform.detection.spans import trim
 from deid_platform.errors import Code, DeidError
@@ -68,7 +69,7 @@ _TABLES = (
 
 @dataclass(frozen=True)
 class Recognizer:
-    """One entry of a table; compiled on first use."""
+    """One entry of a table; compiled on first use, unless a compiled one is kept."""
 
     name: str
     expression: str
@@ -81,14 +82,17 @@ class Recognizer:
     lists: tuple[str, ...] = ()
 
     @cached_property
-    def _pattern(self) -> regex.Pattern[str]:
+    def key(self) -> Key:
+        """What its pattern is kept by."""
         flags = regex.VERBOSE | (regex.IGNORECASE if self.ignore_case else 0)
         expression = self.expression
         for name in self.lists:
-            written = written_terms(name)
-            forms = written if self.ignore_case else [form for term in written for form in (term, term.upper())]
-            expression = expression.replace(f"\\L<{name}>", alternatives(forms, any_writing=self.ignore_case))
-        return regex.compile(expression, flags)
+            expression = expression.replace(f"\\L<{name}>", _any_of(name, any_writing=self.ignore_case))
+        return expression, int(flags)
+
+    @cached_property
+    def _pattern(self) -> regex.Pattern[str]:
+        return pattern(self.key)
 
     @cached_property
     def _groups(self) -> tuple[tuple[str, Label], ...]:
@@ -148,11 +152,20 @@ def load_recognizers() -> tuple[Recognizer, ...]:
     recognizers: list[Recognizer] = []
     for table in ("_fragments", *_TABLES):
         content = _read(table)
-        for name, pattern in content.get("fragments", {}).items():
-            fragments[name] = f"(?:{_expand(pattern, fragments)})"
+        for name, fragment in content.get("fragments", {}).items():
+            fragments[name] = f"(?:{_expand(fragment, fragments)})"
         for entry in content.get("recognizers", ()):
             recognizers.append(_recognizer(entry, fragments))
+    keep([recognizer.key for recognizer in recognizers])
     return tuple(recognizers)
+
+
+@cache
+def _any_of(name: str, *, any_writing: bool) -> str:
+    """An expression of any term of a word list."""
+    written = written_terms(name)
+    forms = written if any_writing else [form for term in written for form in (term, term.upper())]
+    return alternatives(forms, any_writing=any_writing)
 
 
 def _read(table: str) -> dict[str, Any]:
@@ -161,8 +174,8 @@ def _read(table: str) -> dict[str, Any]:
     return content
 
 
-def _expand(pattern: str, fragments: dict[str, str]) -> str:
-    expanded: str = regex.sub(r"<<(\w+)>>", lambda m: fragments[m[1]], pattern)
+def _expand(expression: str, fragments: dict[str, str]) -> str:
+    expanded: str = regex.sub(r"<<(\w+)>>", lambda m: fragments[m[1]], expression)
     return expanded
 
 
