@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import regex
 
+from deid_platform.detection.before import Before
 from deid_platform.detection.detector import word_list, written_terms
 from deid_platform.detection.naming import is_common
 from deid_platform.detection.reading import fold_term
@@ -20,28 +21,26 @@ REACH = 60
 
 _LONGEST_ABBREVIATION = 3
 
-_TITLE = regex.compile(
+_TITLE = Before(
     r"(?<![\p{L}\p{M}])(?:mr|mrs|ms|miss|mx|dr|drs|doctor|prof|professor|master|madam|sir|sister|rev|hon|capt|sgt|"
     r"nurse|sra?|srta|señora?|don|doña|sig|sig\.ra|signora?|dott|dott\.ssa|mme|mlle|monsieur|madame|herr|frau)"
-    r"\.?[ \t]+(?:\p{Lu}\.[ \t]*)?$",
-    regex.IGNORECASE,
+    r"\.?[ \t]+(?:\p{Lu}\.[ \t]*)?\n?",
+    REACH,
 )
-_DOCTOR = regex.compile(
-    r"(?<![\p{L}\p{M}])(?:drs?|doctor|prof|professor)\b\.?[ \t]+(?:\p{Lu}\.[ \t]*)?$", regex.IGNORECASE
-)
-_LABEL = regex.compile(
+_DOCTOR = Before(r"(?<![\p{L}\p{M}])(?:drs?|doctor|prof|professor)\b\.?[ \t]+(?:\p{Lu}\.[ \t]*)?\n?", REACH)
+_LABEL = Before(
     r"(?<![\p{L}\p{M}])(?:patient(?:['’]s)?(?:[ \t]+name)?|pt|client|name(?:[ \t]+is)?|named|called|dear|re|attn|cc|"
     r"aka|a\.k\.a\.|alias|nicknamed?|goes[ \t]+by|prefers|"
     r"(?:first|last|middle|maiden|given|family|sur|fore)(?:[ \t]?name)?(?=[ \t]*[:=]))"
-    r"\b\.?[ \t]*[:=#]?[ \t]*[\"“'‘(]?$",
-    regex.IGNORECASE,
+    r"\b\.?[ \t]*[:=#]?[ \t]*[\"“'‘(]?\n?",
+    REACH,
 )
-_KIN = regex.compile(
+_KIN = Before(
     r"(?<![\p{L}\p{M}])(?:(?:step|grand|god|half-?|foster )?(?:son|daughter|mother|father|brother|sister|mom|dad|"
     r"parent|child|sibling)|wife|husband|spouse|partner|fianc[ée]e?|aunt|uncle|niece|nephew|cousin|girlfriend|boyfriend|"
     r"friend|neighbou?r|guardian|caregiver|roommate|twin|baby|ex-(?:wife|husband))(?:[ \t]*-?[ \t]*in-law)?"
-    r"[ \t]*(?:named|called|is|[,:(\-–])?[ \t]*$",
-    regex.IGNORECASE,
+    r"[ \t]*(?:named|called|is|[,:(\-–])?[ \t]*\n?",
+    REACH,
 )
 _ACTS = (
     r"is|was|has|had|does|did|denies|denied|reports|reported|states|stated|says|said|presents|presented|"
@@ -73,7 +72,7 @@ _HUMANS = frozenset((
     "baby", "boy", "child", "daughter", "doctor", "father", "female", "girl", "husband", "infant", "lady", "male",
     "man", "mother", "nurse", "parent", "patient", "person", "pt", "sister", "son", "wife", "woman",
 ))  # fmt: skip
-_SENTENCE_END = regex.compile(r"(?:^|[\r\n.!?:;•*\-–—>|\[(\"“])\s*$")
+_SENTENCE_END = Before(r"(?:^|[\r\n.!?:;•*\-–—>|\[(\"“])\s*", REACH)
 _NUMBER_AFTER = regex.compile(rf"[ \t]*[#=:]?[ \t]*\d|[ \t]+(?:is|was|of){_QUANTITY}")
 _TOKEN = regex.compile(r"\p{L}[\p{L}\p{M}'’]*")
 _MINOR_WORDS = frozenset(
@@ -88,10 +87,10 @@ _NO_VERBS = frozenset((
     "since", "that", "this", "to", "today", "tomorrow", "tonight", "twice", "until", "via", "when", "where",
     "while", "who", "whose", "with", "yesterday",
 ))  # fmt: skip
-_IN_THE_MONTH = regex.compile(
+_IN_THE_MONTH = Before(
     r"\b(?:in|since|until|till|last|next|this|early|late|mid|during|through|(?:end|beginning|middle|month|\d) of|"
-    r"\d{1,2}(?:st|nd|rd|th)?)[\s\-]+$",
-    regex.IGNORECASE,
+    r"\d{1,2}(?:st|nd|rd|th)?)[\s\-]+",
+    REACH,
 )
 _OF_THE_MONTH = regex.compile(r"[\s,.\-/]*(?:\d|['’]\d\d\b|of\s+(?:\d|this|last|next))|\s+(?:through|thru|until)\b")
 _COLOURED = regex.compile(
@@ -101,12 +100,16 @@ _COLOURED = regex.compile(
     r"[ \t]*[/,\-][ \t]*(?:caucasian|non|or|white|yellow|brown)",
     regex.IGNORECASE,
 )
-_RACE = regex.compile(r"(?:race|ethnicity|colou?r|hispanic)[ \t]*[:=]?[ \t]*(?:is[ \t]+)?$", regex.IGNORECASE)
+_RACE = Before(r"(?:race|ethnicity|colou?r|hispanic)[ \t]*[:=]?[ \t]*(?:is[ \t]+)?\n?", REACH)
 _THINGS = regex.compile(
     r"[ \t]+(?:surgery|clinic|cent(?:er|re)|exam(?:ination)?|pain|ct|mri|x-?rays?|injur(?:y|ies)|trauma|specialists?|"
     r"therapy|ultrasound|scan|protocol|unit|program|medicine|care|room|status|syndrome|disease|sign|test|manage(?:r|ment))\b",
     regex.IGNORECASE,
 )
+
+
+def _before(expression: str) -> Before:
+    return Before(expression, REACH)
 
 
 def _after(pattern: str) -> regex.Pattern[str]:
@@ -116,13 +119,13 @@ def _after(pattern: str) -> regex.Pattern[str]:
 # The other sense of a word that is a name too: what stands before it, what follows it; None where nothing tells.
 _MONTH_SENSE = (_IN_THE_MONTH, _OF_THE_MONTH)
 _COLOUR_SENSE = (_RACE, _COLOURED)
-_SENSES: dict[str, tuple[regex.Pattern[str] | None, regex.Pattern[str] | None]] = {
+_SENSES: dict[str, tuple[Before | None, regex.Pattern[str] | None]] = {
     **dict.fromkeys((*written_terms("months"), "spring", "summer", "autumn", "winter"), _MONTH_SENSE),
     **dict.fromkeys(
         ("white", "black", "brown", "green", "gray", "grey", "red", "blue", "gold", "silver", "pink"), _COLOUR_SENSE
     ),
     "max": (
-        _after(r"\b(?:grade|assist|efforts?|doses?|daily|rate|temp|hr|flow|velocity|t|v|min)[ \t.:/\-]*$"),
+        _before(r"\b(?:grade|assist|efforts?|doses?|daily|rate|temp|hr|flow|velocity|t|v|min)[ \t.:/\-]*\n?"),
         _after(
             r"[ \t.:/\-]*(?:assist|doses?|efforts?|hr\b|heart|flow|temp|of\b|per\b|predicted|gradient|velocity|daily|"
             r"weight|inspiratory|strength|[ax]\b|=)"
@@ -137,39 +140,39 @@ _SENSES: dict[str, tuple[regex.Pattern[str] | None, regex.Pattern[str] | None]] 
     ),
     "young": (None, _after(r"\s+(?:adult|(?:wo)?man|child|(?:fe)?male|lady|boy|girl|people|patient|onset)")),
     "day": (
-        _after(
+        _before(
             r"\b(?:hospital|op(?:erative)?|pod|each|every|per|next|same|one|first|second|third|of|treatment|cycle|last|"
             r"this|all|good|other|mother['’]?s|father['’]?s|valentine['’]?s|memorial|labor|christmas|thanksgiving)"
-            r"[\s-]+$"
+            r"[\s-]+"
         ),
         _after(r"\s*(?:one|two|three|of|before|after|hospital|treatment)\b"),
     ),
     "page": (None, _after(r"\s+(?:one|of|to|me|us|with)\b")),
     "rose": (None, _after(r"\s+(?:bengal|to)\b")),
-    "art": (_after(r"of the\s+$"), _after(r"\s+(?:line|therapy)\b")),
+    "art": (_before(r"of the\s+"), _after(r"\s+(?:line|therapy)\b")),
     "case": (None, _after(r"\s+(?:report|conference|was|discussed)\b")),
-    "bill": (_after(r"\b(?:hospital|medical|the|a)\s+$"), _after(r"\s+(?:insurance|to|for)\b")),
+    "bill": (_before(r"\b(?:hospital|medical|the|a)\s+"), _after(r"\s+(?:insurance|to|for)\b")),
 }  # fmt: skip
 
 
 def titled(text: str, start: int) -> bool:
     """Whether a title stands before that place: "Mr. ", "Dr. J. ", "Sig.ra "."""
-    return _TITLE.search(text, max(0, start - REACH), start) is not None
+    return _TITLE(text, start)
 
 
 def titled_doctor(text: str, start: int) -> bool:
     """Whether the title before that place is a physician's or a professor's."""
-    return _DOCTOR.search(text, max(0, start - REACH), start) is not None
+    return _DOCTOR(text, start)
 
 
 def labelled(text: str, start: int) -> bool:
     """Whether a label or a word for a person introduces that place: "Patient: ", "Pt ", "goes by ", "Dear "."""
-    return _LABEL.search(text, max(0, start - REACH), start) is not None
+    return _LABEL(text, start)
 
 
 def of_kin(text: str, start: int) -> bool:
     """Whether a word for a relative introduces that place: "her husband ", "mother, "."""
-    return _KIN.search(text, max(0, start - REACH), start) is not None
+    return _KIN(text, start)
 
 
 def acts(text: str, end: int) -> bool:
@@ -224,7 +227,7 @@ def reads_as_name(text: str, start: int, end: int) -> bool:
         return False
     if introduced or acts(text, end):
         return True
-    return not _SENTENCE_END.search(text, max(0, start - REACH), start) and not _in_heading(text, start, end)
+    return not _SENTENCE_END(text, start) and not _in_heading(text, start, end)
 
 
 def _in_other_sense(word: str, text: str, start: int, end: int) -> bool:
@@ -236,7 +239,7 @@ def _in_other_sense(word: str, text: str, start: int, end: int) -> bool:
     return (
         _NUMBER_AFTER.match(text, end, end + REACH) is not None
         or (_THINGS.match(text, end, end + REACH) is not None)
-        or (before is not None and before.search(text, max(0, start - REACH), start) is not None)
+        or (before is not None and before(text, start))
         or (after is not None and after.match(text, end, end + REACH) is not None)
     )
 

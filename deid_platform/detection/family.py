@@ -17,6 +17,7 @@ from dataclasses import replace
 
 import regex
 
+from deid_platform.detection.before import Before
 from deid_platform.detection.naming import name_words
 from deid_platform.labels import Label
 from deid_platform.notes import Span
@@ -65,18 +66,21 @@ def _compiled(pattern: str) -> regex.Pattern[str]:
 
 
 # Right before the name: what is enough, and what is so unless the name owns something ("mother is Dr. Reed's patient").
-_BESIDE = _compiled(rf"(?<![\p{{L}}'’\-])(?:{_RELATIVE}[ \t]+|{_KIN}[ \t]*\([ \t]*){_TITLE}\Z")
-_SAID = _compiled(
+_BESIDE = Before(rf"(?<![\p{{L}}'’\-])(?:{_RELATIVE}[ \t]+|{_KIN}[ \t]*\([ \t]*){_TITLE}", _REACH)
+_SAID = Before(
     rf"(?<![\p{{L}}'’\-])(?:{_KIN}(?:[ \t]+(?:named|(?:is|was)(?:[ ](?:named|called))?)|['’]s[ ]name[ ](?:is|was))?"
     rf"[ \t]+{_TITLE}"
-    rf"|{_SENTENCE}(?:patient|pt)[ \t]+{_TITLES})\Z"
+    rf"|{_SENTENCE}(?:patient|pt)[ \t]+{_TITLES})",
+    _REACH,
 )
-_LABELLED = _compiled(rf"{_LINE}(?:{_KIN}|{_LABEL})[ \t]*[:=][ \t]*(?:\r?\n[ \t]*)?{_TITLE}\Z")
+_LABELLED = Before(rf"{_LINE}(?:{_KIN}|{_LABEL})[ \t]*[:=][ \t]*(?:\r?\n[ \t]*)?{_TITLE}", _REACH)
 # What is so if the name is set off behind as well: appositions, the head of a letter.
-_APPOSED = _compiled(rf"(?<![\p{{L}}'’\-]){_RELATIVE}[ \t]*,[ \t]*(?:\r?\n[ \t]*)?{_TITLE}\Z")
-_PATIENT = _compiled(rf"{_SENTENCE}(?:(?:the|our|this)[ ])?(?:patient|pt)[ \t]*,[ \t]*{_TITLE}\Z")
-_HEADED = _compiled(rf"{_LINE}(?:re|regarding|oggetto)[ \t]*:[ \t]*{_TITLE}\Z")
-_TO_WHOM = _compiled(rf"(?<!\p{{L}}){_TOLD}[ \t]+(?:(?:{_WHOSE}|the)[ \t]+)?(?:\p{{L}}+[ \t]+)?{_KIN}[ \t]+{_TITLE}\Z")
+_APPOSED = Before(rf"(?<![\p{{L}}'’\-]){_RELATIVE}[ \t]*,[ \t]*(?:\r?\n[ \t]*)?{_TITLE}", _REACH)
+_PATIENT = Before(rf"{_SENTENCE}(?:(?:the|our|this)[ ])?(?:patient|pt)[ \t]*,[ \t]*{_TITLE}", _REACH)
+_HEADED = Before(rf"{_LINE}(?:re|regarding|oggetto)[ \t]*:[ \t]*{_TITLE}", _REACH)
+_TO_WHOM = Before(
+    rf"(?<!\p{{L}}){_TOLD}[ \t]+(?:(?:{_WHOSE}|the)[ \t]+)?(?:\p{{L}}+[ \t]+)?{_KIN}[ \t]+{_TITLE}", _REACH
+)
 # Right behind it.
 _OWNS = _compiled(rf"{_CREDENTIAL}['’]s?(?!\p{{L}})")
 _DOES = _compiled(rf"{_CREDENTIAL}(?:[ \t]+{_VERB}\b|['’]s)")
@@ -125,16 +129,13 @@ def _is_family(text: str, start: int, end: int) -> bool:
     if sum(map(str.isalpha, text[start:end])) < _SHORTEST:
         return False
 
-    def before(pattern: regex.Pattern[str]) -> bool:
-        return pattern.search(text, max(0, start - _REACH), start) is not None
-
     def behind(pattern: regex.Pattern[str]) -> bool:
         return pattern.match(text, end, end + _REACH) is not None
 
     if behind(_OF_WHOM):
         return True
-    if before(_BESIDE) or ((before(_SAID) or before(_LABELLED)) and not behind(_OWNS)):
-        return not (before(_TO_WHOM) and behind(_DOES))
-    if before(_APPOSED):
+    if _BESIDE(text, start) or ((_SAID(text, start) or _LABELLED(text, start)) and not behind(_OWNS)):
+        return not (_TO_WHOM(text, start) and behind(_DOES))
+    if _APPOSED(text, start):
         return behind(_SET_OFF)
-    return (before(_PATIENT) and behind(_SET_OFF_ALONE)) or (before(_HEADED) and behind(_BEFORE_NUMBERS))
+    return (_PATIENT(text, start) and behind(_SET_OFF_ALONE)) or (_HEADED(text, start) and behind(_BEFORE_NUMBERS))

@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import regex
 
+from deid_platform.detection.before import Before
+
 _REACH = 60
 
 _AFTER = regex.compile(
@@ -57,11 +59,9 @@ _AFTER = regex.compile(
     """,
     regex.VERBOSE | regex.IGNORECASE,
 )
-_SPOKEN_WITH = regex.compile(r"\b(?:spoken?|talk(?:ed|ing)|speaking|met)[ \t]+(?:with|to)[ \t]+$", regex.IGNORECASE)
+_SPOKEN_WITH = Before(r"\b(?:spoken?|talk(?:ed|ing)|speaking|met)[ \t]+(?:with|to)[ \t]+\n?", _REACH)
 # Nobody is called "a Mark" or "no Ray".
-_DETERMINED = regex.compile(
-    r"\b(?:an?|the|no|any|this|that|each|every|repeat|positive|negative)[ \t]+$", regex.IGNORECASE
-)
+_DETERMINED = Before(r"\b(?:an?|the|no|any|this|that|each|every|repeat|positive|negative)[ \t]+\n?", _REACH)
 
 
 def surely_somebody(text: str, start: int, end: int) -> bool:
@@ -69,8 +69,8 @@ def surely_somebody(text: str, start: int, end: int) -> bool:
 
     "ANA ambulated", "SUE, 54F, presents" and "spoke with PAT" are about somebody; "ANA was positive" is not.
     """
-    if _DETERMINED.search(text, max(0, start - _REACH), start):
+    if _DETERMINED(text, start):
         return False
     if _AFTER.match(text, end, end + _REACH):
         return True
-    return _SPOKEN_WITH.search(text, max(0, start - _REACH), start) is not None
+    return _SPOKEN_WITH(text, start)

@@ -10,6 +10,7 @@ from functools import cache
 
 import regex
 
+from deid_platform.detection.before import Before
 from deid_platform.detection.context import REACH, labelled, speaks, titled
 from deid_platform.detection.detector import word_list
 from deid_platform.detection.patterns.kinds import POSSESSIVE, bears_a_name
@@ -30,16 +31,17 @@ _PLACED = regex.compile(
     r"[ \t]*(?:x[ ]?\d|\#[ ]?\d)|[ \t]+(?i:to[ ](?:bulb|gravity|wall|suction)|in[ ]place|intact|patent)\b"
 )
 # What one has or undergoes: a thing, unless the words speak as a person does.
-_UNDERGONE = regex.compile(
-    r"\b(?i:an?|two|both|flat|round|\d+[ ]?(?:fr(?:ench)?|mm)|s/p|status[ -]post|underwent|h/o|c/w|planned|elective"
+_UNDERGONE = Before(
+    r"\b(?:an?|two|both|flat|round|\d+[ ]?(?:fr(?:ench)?|mm)|s/p|status[ -]post|underwent|h/o|c/w|planned|elective"
     r"|prior|previous|modified|open|hybrid|robotic|laparoscopic|thoracoscopic|invasive"
-    r"|(?:dx|diagnosed|consistent)[ ]with|(?:procedures?|operations?|drains?|dressings?):)[ \t]+$"
+    r"|(?:dx|diagnosed|consistent)[ ]with|(?:procedures?|operations?|drains?|dressings?):)[ \t]+\n?",
+    REACH,
 )
 _CALLS = regex.compile(r"[ \t]+(?:called|came|comes|calls|who)\b")
 _WORD_BEFORE = regex.compile(r"(?<![\p{L}\p{M}])\p{Lu}[\p{L}\p{M}]+[ \t]{1,2}$")
 _WORD_AFTER = regex.compile(r"[ \t]{1,2}\p{Lu}[\p{L}\p{M}]+")
 _LONGEST = 30
-_SISTER = regex.compile(r"\b(?i:sister)[ \t]+$")
+_SISTER = Before(r"\bsister[ \t]+\n?", REACH)
 
 
 def names_a_thing(text: str, end: int) -> bool:
@@ -73,7 +75,7 @@ def stands_for_its_thing(text: str, start: int, end: int) -> bool:
         start: Where the names begin.
         end: Where they end, perhaps with a possessive.
     """
-    if labelled(text, start) or (titled(text, start) and not _SISTER.search(text, max(0, start - REACH), start)):
+    if labelled(text, start) or (titled(text, start) and not _SISTER(text, start)):
         return False
     names = fold_term(POSSESSIVE.sub("", text[start:end]))
     following, before = _QUALIFIED.match(text, end), _THING_BEFORE.search(text, max(0, start - REACH), start)
@@ -85,7 +87,7 @@ def stands_for_its_thing(text: str, start: int, end: int) -> bool:
         return True
     if speaks(text, end) or _CALLS.match(text, end):
         return False
-    return _UNDERGONE.search(text, max(0, start - REACH), start) is not None
+    return _UNDERGONE(text, start)
 
 
 def lies_in_an_eponym(text: str, start: int, end: int) -> bool:

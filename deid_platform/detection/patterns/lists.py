@@ -39,6 +39,7 @@ _BEFORE = regex.compile(rf"(?<![\p{{L}}\p{{M}}\p{{N}}'’.\-])(?P<name>{_WORD})(
 _LAST_OF_LIST = regex.compile(rf"(?:{_REMARK})?[ \t]*,?[ \t]*{_AND}[ \t]+(?P<name>{_WORD})")
 _SHORT = regex.compile(r"[ \t]*\([\p{Lu}\d\-]{2,6}\)")
 _REACH = 60
+_BEFORE_ENDS = ("/", "&", "and")
 
 
 class _Taken:
@@ -144,6 +145,8 @@ def _before(text: str, span: Span, taken: _Taken) -> Iterator[Span]:
         return
     start = span.start
     for _ in range(_LONGEST_LIST):
+        if not text[max(0, start - _REACH) : start].rstrip().endswith(_BEFORE_ENDS):
+            return  # as before most names
         before = _BEFORE.search(text, max(0, start - _REACH), start)
         if before is None or taken.holds(before.start("name")) or not is_a_name(before["name"]):
             return

@@ -68,29 +68,38 @@ def mentions_of(
     if not names:
         return
     words: dict[str, bool] = {}
+    known: dict[str, tuple[str, str, Label] | None] = {}  # of the words met so far, each of which recurs
     opened = {name[cut:] for name in names for cut in range(1, _LONGEST_OPENING) if cut < len(name)}
     for match in _WORD.finditer(text):
-        word = match[0].removesuffix("'s").removesuffix("’s").removesuffix("'S").removesuffix("’S")
-        folded = fold_term(word)
-        label = names.get(folded) or _label_of_parts(names, folded)
-        if label is None or names_a_thing(text, match.end()) or lies_in_an_eponym(text, match.start(), match.end()):
+        surface = match[0]
+        if surface not in known:
+            known[surface] = _known(names, surface)
+        if (mention := known[surface]) is None:
             continue
-        if is_abbreviation(text, match.start(), match.start() + len(word)) and not about_somebody(
-            text, match.start(), match.start() + len(word)
-        ):
+        word, folded, label = mention
+        start, end = match.start(), match.start() + len(word)
+        if names_a_thing(text, match.end()) or lies_in_an_eponym(text, start, match.end()):
+            continue
+        if is_abbreviation(text, start, end) and not about_somebody(text, start, end):
             continue
         if folded not in words:
             words[folded] = _also_a_word(text, folded)
-        if not words[folded]:
-            start, end = match.start(), match.start() + len(word)
-            if unless is not None and unless(folded, start, end):
-                continue
-            initials = _INITIALS_BEFORE.search(text, max(0, start - 7), start)
-            if initials is not None:
-                start = initials.start()
-            elif folded in opened:
-                start = _opening(names, text, start, folded)
-            yield start, end, label
+        if words[folded] or (unless is not None and unless(folded, start, end)):
+            continue
+        initials = _INITIALS_BEFORE.search(text, max(0, start - 7), start)
+        if initials is not None:
+            start = initials.start()
+        elif folded in opened:
+            start = _opening(names, text, start, folded)
+        yield start, end, label
+
+
+def _known(names: Mapping[str, Label], surface: str) -> tuple[str, str, Label] | None:
+    """A word without its possessive, the same folded, and whom it names; None if nobody of these names."""
+    word = surface.removesuffix("'s").removesuffix("’s").removesuffix("'S").removesuffix("’S")
+    folded = fold_term(word)
+    label = names.get(folded) or _label_of_parts(names, folded)
+    return None if label is None else (word, folded, label)
 
 
 def _names(text: str, found: Sequence[Span]) -> dict[str, Label]:

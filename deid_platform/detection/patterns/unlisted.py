@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 import regex
 
+from deid_platform.detection.before import Before
 from deid_platform.detection.context import speaks
 from deid_platform.detection.patterns.acting import acts
 from deid_platform.detection.patterns.eponyms import names_a_thing
@@ -21,6 +22,7 @@ from deid_platform.notes import Span
 
 _SOURCE = "patterns:unlisted-name"
 _SCORE = 0.65
+_REACH = 24
 _WORD = r"\p{Lu}(?:\p{Ll}[\p{L}\p{M}]+|['’]\p{Lu}\p{Ll}+)(?:[-‐–]\p{Lu}\p{Ll}+)?"
 # Only before what may be a verb in small letters, since most capitals begin a sentence or a heading.
 _BEFORE_VERB = regex.compile(
@@ -28,13 +30,13 @@ _BEFORE_VERB = regex.compile(
     r"(?=['’]s[ \t]+\p{Ll}|[ \t\r\n]{1,2}\p{Ll}{2,})"
 )
 # What a thing has before it, and a person has not; "at this point" and "the patient" go with persons.
-_DETERMINED = regex.compile(
+_DETERMINED = Before(
     r"\b(?:the|an?|this|that|these|those|her|his|our|their|its|your|my|no|any|each|every|some|of|new|old|with|by|on|per)"
     r"[ \t\r\n]{1,2}(?:(?!(?:point|time|moment|stage|visit|morning|evening|afternoon|night|day|week|month|year|date"
     r"|patient|pt|child|infant|baby|boy|girl|m[ae]n|wom[ae]n|gentleman|lady|resident|client|mother|father|parents?|sister"
     r"|brother|sibling|twin|son|daughter|wife|husband|partner|friend|neighbou?r|aunt|uncle|niece|nephew|cousin)\b)"
-    r"\p{Ll}+[ \t])?$",
-    regex.IGNORECASE,
+    r"\p{Ll}+[ \t])?\n?",
+    _REACH,
 )
 # What is done to things as well.
 _DONE = regex.compile(
@@ -59,7 +61,6 @@ _SPECIES = frozenset(
     vulgaris
     """.split()  # noqa: SIM905 - a list literal would take fifty lines
 )
-_REACH = 24
 
 
 def unlisted_names(text: str) -> Iterator[Span]:
@@ -74,14 +75,15 @@ def unlisted_names(text: str) -> Iterator[Span]:
 
 def _acting(text: str) -> Iterator[tuple[int, int]]:
     for match in _BEFORE_VERB.finditer(text):
-        start, end = match.span("name")
-        words = [word for word in match["name"].split() if not word.endswith(".")]
-        if not _may_name(words[-1]):  # as of most words that stand before a verb
+        name = match["name"]
+        if not _may_name(name.rpartition(" ")[2]):  # as of most words that stand before a verb
             continue
+        start, end = match.span("name")
+        words = [word for word in name.split() if not word.endswith(".")]
         # "When Chayotl", "Unfortunately Tzabeth", but not "Patient Advocate".
         while len(words) > 1 and not _may_name(words[0]) and not is_clinics_word(words[0]):
             start = text.index(words[1], start + len(words.pop(0)))
-        if not all(map(_may_name, words)) or _DETERMINED.search(text, max(0, start - _REACH), start):
+        if not all(map(_may_name, words)) or _DETERMINED(text, start):
             continue
         done = _DONE.match(text, end) or any(map(ends_as_a_word, words))
         if speaks(text, end) or (acts(text, start, end) and not done):

@@ -50,6 +50,8 @@ _SUFFIX = regex.compile(r",?[ \t](?:Jr|Sr|JR|SR|II|III)\b\.?")
 # After a name at the start of a line: a record number, a date of birth.
 _NUMBER_NEXT = regex.compile(r"[ \t]{1,20}[(|#]?[ \t]?(?:\d{5,12}\b|\d{1,2}/\d{1,2}/\d{2,4}|(?:MRN|DOB|M\.?R\.? ?#)\b)")
 _LONGEST_ABBREVIATION = 5
+_LISTED = Kind.GIVEN | Kind.SURNAME
+_MAY_FOLLOW = _LISTED | Kind.LONE
 
 
 def vocabulary_names(text: str, start: int = 0, end: int | None = None) -> Iterator[Span]:
@@ -65,10 +67,14 @@ def vocabulary_names(text: str, start: int = 0, end: int | None = None) -> Itera
     """
     words = list(_CAPITALISED.finditer(text, start, len(text) if end is None else end))
     kinds = [kind_of(m[0]) for m in words]
+    count = len(words)
     position = 0
-    while position < len(words):
+    while position < count:
         used = 1
-        known = kinds[position] & (Kind.GIVEN | Kind.SURNAME) or _may_precede(words, kinds, position)
+        # Most words are neither in a list nor before one that is, and are passed over without a call.
+        known = kinds[position] & _LISTED or (
+            position + 1 < count and kinds[position + 1] & _MAY_FOLLOW and _may_precede(words, kinds, position)
+        )
         if known or text.startswith(".", words[position].start() + 1):
             found = _name_at(text, words, kinds, position)
             if found is not None:
@@ -80,7 +86,7 @@ def vocabulary_names(text: str, start: int = 0, end: int | None = None) -> Itera
 
 def _may_precede(words: list[regex.Match[str]], kinds: list[int], i: int) -> bool:
     """Whether a word that is in no list of names stands before one that is a surname or a given name."""
-    if i + 1 >= len(words) or words[i + 1].start() - words[i].end() > 3:
+    if words[i + 1].start() - words[i].end() > 3:
         return False
     if kinds[i] == Kind.ORDINARY:  # a surname all the same, if it stands in "Rash, Derrick"
         return bool(kinds[i + 1] & Kind.LONE) and words[i].string.startswith(",", words[i].end())
@@ -88,7 +94,7 @@ def _may_precede(words: list[regex.Match[str]], kinds: list[int], i: int) -> boo
         return False
     if ends_as_a_word(words[i][0]):
         return False
-    return bool(kinds[i + 1] & (Kind.SURNAME | Kind.GIVEN))
+    return bool(kinds[i + 1] & _LISTED)
 
 
 def _name_at(text: str, words: list[regex.Match[str]], kinds: list[int], i: int) -> tuple[Span | None, int] | None:
