@@ -173,9 +173,12 @@ def _windows(spans: Iterable[Span]) -> list[tuple[int, int]]:
 
 
 def _expressions_in(text: str, windows: Sequence[tuple[int, int]], section: str) -> Iterator[Place]:
-    for name, expression in _expressions()[section] if windows else ():
+    shown = [text[start:end].lower() for start, end in windows]
+    for name, expression, needs in _expressions()[section] if windows else ():
         try:
-            for start, end in windows:
+            for (start, end), small in zip(windows, shown, strict=True):
+                if needs and not any(map(small.__contains__, needs)):
+                    continue
                 for match in expression.finditer(text, start, end, timeout=_TIMEOUT_S):
                     if name != _DRUG_DOSE or not _holds_a_name(match[0]):
                         yield Place(match.start(), match.end(), "expression", _words(match[0]))
@@ -227,12 +230,16 @@ def _ordinary() -> frozenset[str]:
 
 
 @cache
-def _expressions() -> dict[str, tuple[tuple[str, regex.Pattern[str]], ...]]:
-    """Clinical terms with a syntax, from `data/recovery_expressions.yaml`, by what they may cover."""
-    text = (files("deid_platform.detection") / "data" / "recovery_expressions.yaml").read_text("utf-8")
+def _expressions() -> dict[str, tuple[tuple[str, regex.Pattern[str], Sequence[str]], ...]]:
+    """Clinical terms with a syntax, from `data/recovery_expressions.yaml`, by what they may cover, with their needs."""
+    content = yaml.safe_load(
+        (files("deid_platform.detection") / "data" / "recovery_expressions.yaml").read_text("utf-8")
+    )
+    needs = content.pop("needs")
     return {
         section: tuple(
-            (name, regex.compile(pattern, regex.VERBOSE | regex.IGNORECASE)) for name, pattern in entries.items()
+            (name, regex.compile(pattern, regex.VERBOSE | regex.IGNORECASE), needs.get(name, ()))
+            for name, pattern in entries.items()
         )
-        for section, entries in yaml.safe_load(text).items()
+        for section, entries in content.items()
     }
