@@ -53,6 +53,7 @@ class Anchors:
 Window = tuple[int, int, int]
 """A stretch to search: the number of the place that it lies in, and offsets within that place."""
 _Hit = tuple[int, int, tuple[int, ...]]
+_Found = dict[int, list[list[int]]]  # the windows of each group so far
 _Inside = Callable[[str], bool] | None
 
 
@@ -89,7 +90,7 @@ class AnchorIndex:
         """
         if not places:
             return
-        found: list[list[list[int]]] = [[] for _ in self._reach]
+        found: _Found = {}
         for hits in (
             self._terms.words_in(reading),
             self._terms.others_in(reading),
@@ -98,12 +99,15 @@ class AnchorIndex:
         ):
             self._place(hits, places, found)
         by_recognizer: dict[int, list[Window]] = {}
-        for members, windows in zip(self._members, found, strict=True):
-            if windows:
-                by_recognizer |= dict.fromkeys(members, _joined(reading.text, windows, places))
+        for group, windows in found.items():
+            joined = _joined(reading.text, windows, places)
+            for recognizer in self._members[group]:
+                by_recognizer[recognizer] = joined
         yield from sorted(by_recognizer.items())
 
-    def _place(self, hits: Iterable[_Hit], places: Sequence[tuple[int, int]], found: list[list[list[int]]]) -> None:
+    def _place(
+        self, hits: Iterable[_Hit], places: Sequence[tuple[int, int]], found: dict[int, list[list[int]]]
+    ) -> None:
         """Adds the surroundings of ascending hits to the windows of their groups."""
         reach = self._reach
         current, (left, right) = 0, places[0]
@@ -115,10 +119,14 @@ class AnchorIndex:
                 continue  # in a place that is not asked for, or across two
             for group in groups:
                 before, after = reach[group]
-                windows = found[group]
                 first = start - before if start - before > left else left
                 last = end + after if end + after < right else right
-                if windows and (known := windows[-1])[0] == current and first <= known[2] + _NEAR:
+                windows = found.get(group)
+                if windows is None:
+                    found[group] = [[current, first, last]]
+                    continue
+                known = windows[-1]
+                if known[0] == current and first <= known[2] + _NEAR:
                     if first < known[1]:
                         known[1] = first
                     if last > known[2]:
@@ -217,13 +225,18 @@ def _joined(text: str, found: list[list[int]], places: Sequence[tuple[int, int]]
     if len(found) > 1:
         found.sort()
     windows: list[Window] = []
+    current, opened, closed = -1, 0, 0  # the window that may still grow
     for place, start, end in found:
         left, right = places[place]
         if end < right:
-            space = text.find(" ", end, min(right, end + _NEAR))
-            end = space if space >= 0 else min(right, end + _NEAR)
-        if windows and windows[-1][0] == place and start - left <= windows[-1][2] + _NEAR:
-            windows[-1] = (place, windows[-1][1], max(windows[-1][2], end - left))
+            most = end + _NEAR if end + _NEAR < right else right
+            space = text.find(" ", end, most)
+            end = space if space >= 0 else most
+        if place == current and start <= closed + _NEAR:
+            if end > closed:
+                closed = end
+            windows[-1] = (place, opened - left, closed - left)
         else:
+            current, opened, closed = place, start, end
             windows.append((place, start - left, end - left))
     return windows

@@ -24,11 +24,11 @@ from deid_platform.notes import Span
 PERSONS = (Label.PATIENT, Label.DOCTOR)
 SURE = 0.7
 """The least score of a name that what surrounds it gives away; below it, the lists alone know it."""
-# O'Brien and d'Angelo with what stands before the apostrophe.
-_WORD = regex.compile(
-    r"\b(?:(?:\p{L}{1,5}['’](?=\p{Lu}))?\p{Lu}[\p{L}\p{M}]+|\p{Lu}['’]\p{L}[\p{L}\p{M}]+)(?:['’\-]\p{L}[\p{L}\p{M}]+)*"
-)
+# O'Brien with what stands before the apostrophe; of d'Angelo that is sought for itself.
+_WORD = regex.compile(r"\b\p{Lu}(?:[\p{L}\p{M}]+|['’]\p{L}[\p{L}\p{M}]+)(?:['’\-]\p{L}[\p{L}\p{M}]+)*")
+_SMALL_BEFORE = regex.compile(r"\b\p{Ll}\p{L}{0,4}['’]", regex.REVERSE)
 _INNER = regex.compile(r"\p{L}[\p{L}\p{M}]*")
+_APOSTROPHES = ("'", "’")
 _PARTS = regex.compile("['-]")
 # Written apart: "O Brien", "van der Berg".
 _OPENING_BEFORE = regex.compile(r"(?<![\p{L}\p{M}.'’\-])(?:\p{L}{1,4}[ \t]+){1,3}\Z")
@@ -70,15 +70,15 @@ def mentions_of(
     words: dict[str, bool] = {}
     known: dict[str, tuple[str, str, Label] | None] = {}  # of the words met so far, each of which recurs
     opened = {name[cut:] for name in names for cut in range(1, _LONGEST_OPENING) if cut < len(name)}
-    for match in _WORD.finditer(text):
-        surface = match[0]
+    for start, stop in _words(text):
+        surface = text[start:stop]
         if surface not in known:
             known[surface] = _known(names, surface)
         if (mention := known[surface]) is None:
             continue
         word, folded, label = mention
-        start, end = match.start(), match.start() + len(word)
-        if names_a_thing(text, match.end()) or lies_in_an_eponym(text, start, match.end()):
+        end = start + len(word)
+        if names_a_thing(text, stop) or lies_in_an_eponym(text, start, stop):
             continue
         if is_abbreviation(text, start, end) and not about_somebody(text, start, end):
             continue
@@ -92,6 +92,15 @@ def mentions_of(
         elif folded in opened:
             start = _opening(names, text, start, folded)
         yield start, end, label
+
+
+def _words(text: str) -> Iterator[tuple[int, int]]:
+    """The capitalised words of a text, each with what an apostrophe joins to it."""
+    for match in _WORD.finditer(text):
+        start, stop = match.span()
+        if text[start - 1 : start] in _APOSTROPHES and (small := _SMALL_BEFORE.match(text, 0, start)):
+            start = small.start()
+        yield start, stop
 
 
 def _known(names: Mapping[str, Label], surface: str) -> tuple[str, str, Label] | None:
