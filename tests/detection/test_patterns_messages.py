@@ -31,6 +31,8 @@ Thank you [[Tolu|PATIENT]] for seeing her
 Hi [[Grace|PATIENT]], labs are back
 Good morning [[Max|PATIENT]], please call
 Morning [[Xurna|PATIENT]], quick question
+Yes [[Xurna|PATIENT]], she came
+No, [[Tolu|PATIENT]], not yet
 [[Xurna|PATIENT]], please call her back
 [[Xurna|PATIENT]] - can you see pt today?
 [[Besfat|PATIENT]]: please call
