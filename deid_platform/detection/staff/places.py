@@ -13,6 +13,7 @@ from functools import cached_property
 
 import regex
 
+from deid_platform.detection.before import Before
 from deid_platform.detection.letters import is_ordered
 from deid_platform.detection.staff.cues import (
     ADDRESSING,
@@ -59,7 +60,7 @@ _ITEM_ABOVE = regex.compile(r"(?:\A|\n)[ \t]*[-–—~•*][^\n]*\n$")
 _ITEM_BELOW = regex.compile(r"\r?\n[ \t]*[-–—~•*]")
 _DASHES = ("-", "–", "—", "~")
 _SIGN = regex.compile(r"[ \t]*(?:[-–—~]{1,2}|/s/)[ \t]*|.*[.!?)][ \t]*[-–—~]{1,2}[ \t]*")
-_SENTENCE_DASH = regex.compile(r"[.!?)][ \t]*(?:[ \t]|(?:\r?\n[ \t]*)+)[-–—~]{1,2}[ \t]*$")
+_SENTENCE_DASH = Before(r"[.!?)][ \t]*(?:[ \t]|(?:\r?\n[ \t]*)+)[-–—~]{1,2}[ \t]*\n?", 2 * REACH)
 _LAST_LINE = regex.compile(r"\r?(?:\n[ \t\r]*(?:\n|$)|$)")
 _CLOSED = regex.compile(r"[.!?)\d][ \t]*\r?\n$|\n[ \t]*\r?\n$")
 BLANK = regex.compile(r"[ \t]*(?:[-–—~][ \t]*)?")
@@ -158,7 +159,7 @@ class Place:
     @cached_property
     def after_sentence(self) -> bool:
         """Whether a dash, and before it the end of a sentence, stands before the letters."""
-        return _SENTENCE_DASH.search(self.text, max(0, self.left - REACH), self.start) is not None
+        return _SENTENCE_DASH(self.text, self.start, left=max(0, self.left - REACH))
 
     @cached_property
     def closes(self) -> bool:

@@ -89,12 +89,14 @@ def _score(place: Place, known: Known) -> float:
     if dotted and who >= Who.COLLEAGUE and letters_kind(letters) >= Letters.CLINICAL:
         kind = Letters.FREE
     needed = _NEEDED.get((kind, who), _NEVER)
-    doubtful = len(surface) > len(letters) or (len(letters) == 2 and place.after_sentence)
-    if who is Who.NOBODY and ((kind is Letters.FREE and len(letters) == 3) or (kind is Letters.CLINICAL and doubtful)):
+    if who is Who.NOBODY and (
+        (kind is Letters.FREE and len(letters) == 3)
+        or (kind is Letters.CLINICAL and (len(surface) > len(letters) or (len(letters) == 2 and place.after_sentence)))
+    ):
         needed = Standing.SIGNED  # there are too many abbreviations of three letters for any list
     elif is_consulted(letters):
         needed = max(needed, Standing.SIGNED)
-    if place.in_capitals:
+    if needed < Standing.SIGNED and place.in_capitals:
         needed = max(needed, Standing.ALONE if who >= Who.COLLEAGUE else Standing.SIGNED)
     if needed == _NEVER:
         return 0.0
@@ -133,7 +135,8 @@ def _by_line(text: str, known: Known) -> Iterator[tuple[int, int]]:
     headed = False
     for line in text.split("\n"):
         end = start + len(line)
-        if cells := list(last_cell(text, start, end)):
+        cells = list(last_cell(text, start, end)) if line.rstrip(" \t\r|;")[-2:].isupper() else []
+        if cells:
             rows.append(cells)
             if headed:
                 yield from (cell for cell in cells if _may_stand_alone(fold_term(text[slice(*cell)]), known))
