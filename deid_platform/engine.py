@@ -30,6 +30,7 @@ from deid_platform.detection.ensemble import Ensemble
 from deid_platform.detection.patterns.templates import TemplateCounts
 from deid_platform.detection.spans import well_formed
 from deid_platform.errors import Code, DeidError
+from deid_platform.heap import settled
 from deid_platform.notes import Note, Span
 from deid_platform.quiet import hush
 
@@ -159,8 +160,9 @@ def _reused(detector: Detector) -> TemplateCounts:
 
 def _in_process(spec: DetectorSpec, batches: Iterator[list[Note]]) -> Iterator[_Answer]:
     detector = _build(spec)
-    for batch in batches:
-        yield _answer(detector, batch)
+    with settled():
+        for batch in batches:
+            yield _answer(detector, batch)
 
 
 def _serve(connection: Connection[Any, Any]) -> None:
@@ -174,8 +176,9 @@ def _serve(connection: Connection[Any, Any]) -> None:
             connection.send(refused)
             return
         connection.send(None)
-        while True:
-            connection.send(_answer(detector, connection.recv()))
+        with settled():
+            while True:
+                connection.send(_answer(detector, connection.recv()))
     except Exception:  # the parent is gone, or sees that this end is; a traceback on stderr could quote a note
         return
 

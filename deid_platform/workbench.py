@@ -20,6 +20,7 @@ from deid_platform.detection import DetectorSpec
 from deid_platform.engine import Detection, LocalEngine
 from deid_platform.errors import Code, DeidError
 from deid_platform.evaluation.leaks import LeakCheck
+from deid_platform.heap import settled
 from deid_platform.notes import Note, Span, Topics
 from deid_platform.redaction.policy import Policy
 from deid_platform.redaction.redact import Redaction, redact
@@ -134,7 +135,7 @@ def redact_file(
                 yield item
 
     try:
-        with _private(temporary) as lines:
+        with _private(temporary) as lines, settled():
             for note, detection in detect_together(engine, spec, good, spool=target.parent, on_batch=progress):
                 _redact_one(note, detection, spec, check, surrogates, outcome, lines)
         temporary.replace(target)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import ExitStack
 from itertools import zip_longest
 from time import perf_counter
 from typing import Any
@@ -23,6 +24,7 @@ from deid_platform.engine import Detection, LocalEngine
 from deid_platform.errors import Code, DeidError
 from deid_platform.evaluation.leaks import Released
 from deid_platform.evaluation.tokens import word_offsets
+from deid_platform.heap import settled
 from deid_platform.languages import released_language
 from deid_platform.notes import Delivery, Note
 from deid_platform.redaction.redact import redact
@@ -140,19 +142,25 @@ def _redacted_rows(
 ) -> Iterator[dict[str, Any]]:
     """Redacted rows in the order of the raw ones."""
     second = SecondLooks(recipe.spec)
-    for raw, first in rows:
-        others = told.by_others(raw["patient_id"], tables.told_of(first["told"]))
-        moved_with = recipe.moved_with(raw["patient_id"]) or ""
-        key = recipe.keyring.digest(
-            "redacted", raw["content_digest"], recipe.digest, moved_with, *tables.told_parts(others)
-        )
-        if first["error"] is None and key in known:
-            counts["cached"] += 1
-            yield known[key]
-            continue
-        note = tables.from_row(Note, raw)
-        row = _redacted_row(note, second.at(note, detection_of(first), others), recipe)
-        yield {**row, "content_digest": raw["content_digest"], "cache_key": key}
+    with ExitStack() as work:
+        begun = False
+        for raw, first in rows:
+            others = told.by_others(raw["patient_id"], tables.told_of(first["told"]))
+            moved_with = recipe.moved_with(raw["patient_id"]) or ""
+            key = recipe.keyring.digest(
+                "redacted", raw["content_digest"], recipe.digest, moved_with, *tables.told_parts(others)
+            )
+            if first["error"] is None and key in known:
+                counts["cached"] += 1
+                yield known[key]
+                continue
+            if not begun:
+                recipe.build()
+                work.enter_context(settled())
+                begun = True
+            note = tables.from_row(Note, raw)
+            row = _redacted_row(note, second.at(note, detection_of(first), others), recipe)
+            yield {**row, "content_digest": raw["content_digest"], "cache_key": key}
 
 
 def _redacted_row(note: Note, detection: Detection, recipe: Recipe) -> dict[str, Any]:
