@@ -183,6 +183,8 @@ def _serve(connection: Connection[Any, Any]) -> None:
         return
 
 
+_PRELOADED = ["__main__", "deid_platform.detection.patterns.__main__"]
+"""What the server of forks imports once, and not each worker and each that replaces one."""
 _STARTS = 3
 """How often a worker is started before the installation is at fault: what kills processes may hit one at its start."""
 
@@ -250,6 +252,7 @@ class _Worker:
         forks = "forkserver" in multiprocessing.get_all_start_methods()
         # Not fork: the parent may hold threads and database connections.
         context = multiprocessing.get_context("forkserver") if forks else multiprocessing.get_context("spawn")
+        context.set_forkserver_preload(_PRELOADED)
         with self._changing:
             if self._stopped:
                 raise DeidError(Code.DETECTOR_FAILED, "worker")

@@ -55,6 +55,7 @@ note_types = ["{TYPE}"]
 [exclusions]
 opt_outs = "inputs/optouts.csv"
 [bench]
+synthetic_notes = 20
 minimum_gold = 1
 [profiles.demo]
 min_recall = 0.0
