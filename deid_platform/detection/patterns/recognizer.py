@@ -12,7 +12,8 @@ table; `_fragments.yaml` is read first) and `recognizers`, a list of:
              with an underscore); further groups of that label are numbered by a suffix (DATE_2)
     anchors: what every match contains: folded words (`*` at an end lets it lie inside a word), or `digits` for
              every chain of digit groups, `capitals` for every run of capitalised words, `lists` for the terms
-             of the entry's own lists; the pattern is run only in windows around them, never beyond a paragraph
+             of the entry's own lists; the pattern is run only in windows around them, never beyond a paragraph, and
+             may name them as <<anchors>>, in small letters and but for those with `*`
     reach:   optional; code points before and after the anchor that a match may touch; [40, 80] unless told
     when:    optional, with `digits`; a pattern that the chain must hold, where each digit is written as 0
     beside:  optional, likewise; the same of the chain with the character before and after it, letters written as A
@@ -180,11 +181,15 @@ def _expand(expression: str, fragments: dict[str, str]) -> str:
 
 
 def _recognizer(entry: dict[str, Any], fragments: dict[str, str]) -> Recognizer:
+    anchors, expression = _anchors(entry), entry["pattern"]
+    if "<<anchors>>" in expression:
+        whole = (word for word in anchors.words if "*" not in word)
+        fragments = {**fragments, "anchors": alternatives(whole, any_writing=False)}
     return Recognizer(
         name=entry["name"],
-        expression=_expand(entry["pattern"], fragments),
+        expression=_expand(expression, fragments),
         score=entry["score"],
-        anchors=_anchors(entry),
+        anchors=anchors,
         near=tuple(map(str, entry.get("near", ()))),
         window=entry.get("window", 40),
         check=CHECKS[entry["check"]] if "check" in entry else None,
