@@ -17,11 +17,10 @@ class Before:
     Args:
         expression: In `regex` syntax, without captures; case does not count.
         reach: Code points before the place that it may look at; lookbehinds see further.
-        case: Whether case counts.
     """
 
-    def __init__(self, expression: str, reach: int, *, case: bool = False) -> None:
-        self._match = regex.compile(expression, regex.REVERSE | (0 if case else regex.IGNORECASE)).match
+    def __init__(self, expression: str, reach: int) -> None:
+        self._match = regex.compile(expression, regex.REVERSE | regex.IGNORECASE).match
         self._reach = reach
 
     def __call__(self, text: str, place: int, *, left: int = 0) -> bool:

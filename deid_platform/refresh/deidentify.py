@@ -154,12 +154,12 @@ def _redacted_rows(
                 counts["cached"] += 1
                 yield known[key]
                 continue
-            if not begun:
-                recipe.build()
-                work.enter_context(settled())
-                begun = True
             note = tables.from_row(Note, raw)
             row = _redacted_row(note, second.at(note, detection_of(first), others), recipe)
+            if not begun and row["status"] == CLEAN:
+                # What redacts and checks a note was built for this one.
+                work.enter_context(settled())
+                begun = True
             yield {**row, "content_digest": raw["content_digest"], "cache_key": key}
 
 

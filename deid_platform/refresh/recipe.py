@@ -98,10 +98,6 @@ class Recipe:
 
         return Surrogates(self.keyring, self.spec.topics, links=self._links)
 
-    def build(self) -> None:
-        """Builds what the first note that is redacted would otherwise wait for."""
-        _ = self.leak_check, self.surrogates
-
     @property
     def _links(self) -> Topics | None:
         return self.spec.topics if self.links is None else self.links

@@ -105,9 +105,7 @@ class AnchorIndex:
                 by_recognizer[recognizer] = joined
         yield from sorted(by_recognizer.items())
 
-    def _place(
-        self, hits: Iterable[_Hit], places: Sequence[tuple[int, int]], found: dict[int, list[list[int]]]
-    ) -> None:
+    def _place(self, hits: Iterable[_Hit], places: Sequence[tuple[int, int]], found: _Found) -> None:
         """Adds the surroundings of ascending hits to the windows of their groups."""
         reach = self._reach
         current, (left, right) = 0, places[0]

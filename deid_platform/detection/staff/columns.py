@@ -82,9 +82,9 @@ def _in_cell(text: str, start: int, stop: int, sign: str, column: int) -> Iterat
             yield cell.span(group)
 
 
-def last_cell(text: str, start: int, stop: int) -> Iterator[tuple[int, int]]:
+def last_cell(text: str, start: int, stop: int) -> list[tuple[int, int]]:
     """The places of two or three capitals, or of two such, that are all of the last cell of a row."""
-    if stop - start > 3 and text[start:stop].rstrip(" \t\r|;")[-2:].isupper():
-        cell = _LAST_CELL.search(text, max(start, stop - REACH), stop)
-        if cell is not None:
-            yield from (cell.span(group) for group in ("one", "two") if cell[group])
+    if stop - start <= 3 or not text[start:stop].rstrip(" \t\r|;")[-2:].isupper():
+        return []
+    cell = _LAST_CELL.search(text, max(start, stop - REACH), stop)
+    return [] if cell is None else [cell.span(group) for group in ("one", "two") if cell[group]]

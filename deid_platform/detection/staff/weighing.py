@@ -135,8 +135,7 @@ def _by_line(text: str, known: Known) -> Iterator[tuple[int, int]]:
     headed = False
     for line in text.split("\n"):
         end = start + len(line)
-        cells = list(last_cell(text, start, end)) if line.rstrip(" \t\r|;")[-2:].isupper() else []
-        if cells:
+        if cells := last_cell(text, start, end):
             rows.append(cells)
             if headed:
                 yield from (cell for cell in cells if _may_stand_alone(fold_term(text[slice(*cell)]), known))
