@@ -16,7 +16,7 @@ from assets.layer import ANALYTICS, PRIVACY, Counts, delivery_of, layer_asset, s
 from deid_platform.refresh import publish
 from deid_platform.refresh.summary import release_summary
 from deid_platform.reports.summary import summary_markdown
-from resources import SiteResource
+from resources import SiteResource, keep_parsed
 
 
 @layer_asset("research/note_version", owner=PRIVACY, kinds={"postgres"}, by_delivery=True, deps=[gate_delivery])
@@ -60,6 +60,7 @@ def mart_assets(project: DbtProject) -> dg.AssetsDefinition:
                 build = dbt.cli(["build", *_UNWRITTEN], context=context)
                 try:
                     events = list(build.stream())
+                    keep_parsed(project, build.target_path)
                 finally:
                     shutil.rmtree(build.target_path, ignore_errors=True)
         yield from events

@@ -46,7 +46,7 @@ def build_defs(*, config: Path | None = None, resource_overrides: Mapping[str, A
         executor=dg.in_process_executor,
         resources={
             "site": site,
-            "dbt": dbt_resource(project),
+            "dbt": dbt_resource(),
             **(resource_overrides or {}),
         },
     )

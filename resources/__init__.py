@@ -5,7 +5,7 @@ Resources hold the path of deid.toml and nothing else, since Dagster shows their
 opens the UI.
 """
 
-from resources.dbt import dbt_project, dbt_resource
+from resources.dbt import dbt_project, dbt_resource, keep_parsed
 from resources.site import SiteResource
 
-__all__ = ["SiteResource", "dbt_project", "dbt_resource"]
+__all__ = ["SiteResource", "dbt_project", "dbt_resource", "keep_parsed"]

@@ -3,14 +3,26 @@
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
+from importlib import metadata
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from dagster_dbt import DbtCliResource, DbtProject
+from packaging.version import Version
 
 PROJECT_DIR = Path(__file__).resolve().parent.parent / "dbt"
 # The one of this environment, which need not be on the PATH.
 _DBT = Path(sys.executable).with_name("dbt")
+_PARSED = "partial_parse.msgpack"
+
+
+class Dbt(DbtCliResource):
+    """dbt of this environment, whose version need not be asked of it: seconds, in each process anew."""
+
+    @property
+    def _cli_version(self) -> Version:
+        return Version(metadata.version("dbt-core"))
 
 
 def dbt_project(target: Path) -> DbtProject:
@@ -25,16 +37,27 @@ def dbt_project(target: Path) -> DbtProject:
         target.mkdir(parents=True, exist_ok=True)
         # Beside its place, then into it whole: half a manifest would be newer than the files, and never parsed again.
         with TemporaryDirectory(dir=target) as folder:
-            dbt_resource(project).cli(["parse", "--quiet"], target_path=Path(folder)).wait()
+            dbt_resource().cli(["parse", "--quiet"], target_path=Path(folder)).wait()
             (Path(folder) / project.manifest_path.name).replace(project.manifest_path)
     return project
 
 
-def dbt_resource(project: DbtProject) -> DbtCliResource:
-    """dbt on that project, without telemetry and without a version check over the network."""
-    return DbtCliResource(
-        project_dir=project,
+def dbt_resource() -> DbtCliResource:
+    """dbt on the project, without telemetry and without a version check over the network."""
+    return Dbt(
+        project_dir=str(PROJECT_DIR),
         profiles_dir=str(PROJECT_DIR),
         dbt_executable=str(_DBT),
         global_config_flags=["--no-send-anonymous-usage-stats", "--no-version-check", "--no-use-colors"],
     )
+
+
+def keep_parsed(project: DbtProject, built: Path) -> None:
+    """Keeps what dbt parsed for its next run, which then parses only what has changed.
+
+    Args:
+        project: The project.
+        built: The target folder of the run that parsed it.
+    """
+    with suppress(FileNotFoundError):
+        (built / _PARSED).replace(project.manifest_path.with_name(_PARSED))

@@ -128,7 +128,10 @@ class Warehouse:
         return self._engines[role]
 
     def dbt_environment(self) -> dict[str, str]:
-        """The variables by which `dbt/profiles.yml` finds this warehouse; holds the modeller's password, if any."""
+        """The variables by which `dbt/profiles.yml` finds this warehouse.
+
+        The modeller's password, if any, is under a name that dbt neither logs nor keeps with what it parsed.
+        """
         url = self.url(Role.MODELLER)
         host, port = url.query.get("host", url.host), url.query.get("port", url.port)
         # What dbt's profile has no place for, libpq reads from the environment: TLS above all.
@@ -137,7 +140,7 @@ class Warehouse:
             "DEID_DBT_HOST": str(host or "localhost"),
             "DEID_DBT_PORT": str(port or 5432),
             "DEID_DBT_DATABASE": self.database,
-            "DEID_PASSWORD_DEID_MODELLER": str(url.password or ""),
+            "DBT_ENV_SECRET_MODELLER": str(url.password or ""),
         }
 
     def psql(self, role: Role = Role.ANALYST) -> tuple[list[str], dict[str, str]]:

@@ -198,7 +198,7 @@ def test_on_a_real_server_each_role_logs_in_with_its_own_password(server_with_pa
     for role in LOGIN_ROLES:
         with warehouse.begin(role) as connection:
             assert connection.execute(text("SELECT session_user")).scalar() == role
-    assert warehouse.dbt_environment()["DEID_PASSWORD_DEID_MODELLER"] == password("deid_modeller")
+    assert warehouse.dbt_environment()["DBT_ENV_SECRET_MODELLER"] == password("deid_modeller")
 
     monkeypatch.setenv("DEID_PASSWORD_LOADER", "wrong")
     with pytest.raises(DeidError) as caught, Warehouse(server_with_passwords).begin(Role.LOADER):

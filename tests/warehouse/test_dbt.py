@@ -12,19 +12,20 @@ import pytest
 from sqlalchemy import text
 
 from deid_platform.warehouse.roles import Role
+from resources import dbt_resource
 
 pytestmark = pytest.mark.warehouse
 
 PROJECT = Path(__file__).parents[2] / "dbt"
+DBT = [sys.executable, "-c", "import sys; from dbt.cli.main import cli; sys.argv[0] = 'dbt'; cli()"]
 
 
-def dbt(warehouse, tmp_path, *command):
+def dbt(warehouse, tmp_path, *command, **environment):
     """Runs dbt as a program, since it keeps global state; its folders go elsewhere."""
-    run = [sys.executable, "-c", "import sys; from dbt.cli.main import cli; sys.argv[0] = 'dbt'; cli()", *command]
     places = ["--project-dir", PROJECT, "--profiles-dir", PROJECT, "--target-path", tmp_path, "--log-path", tmp_path]
     return subprocess.run(
-        [*run, *map(str, places)],
-        env={**os.environ, **warehouse.dbt_environment()},
+        [*DBT, *command, *map(str, places)],
+        env={**os.environ, **warehouse.dbt_environment(), **environment},
         capture_output=True,
         text=True,
         check=False,
@@ -61,6 +62,20 @@ def test_the_mart_counts_notes_and_hides_small_groups(scene, tmp_path):
     shown = dbt(scene.warehouse, tmp_path, "test")
     assert shown.returncode == 1
     assert "note_profile_hides_small_counts" in shown.stdout
+
+
+def test_what_dbt_keeps_of_a_parse_holds_no_password(scene, tmp_path):
+    parsed = dbt(scene.warehouse, tmp_path, "parse", DBT_ENV_SECRET_MODELLER="sesame-open", DEID_DBT_DATABASE="kept")
+    assert parsed.returncode == 0, parsed.stdout
+    assert (tmp_path / "partial_parse.msgpack").stat().st_size
+    kept = b"".join(file.read_bytes() for file in tmp_path.rglob("*") if file.is_file())
+    assert b"kept" in kept
+    assert b"sesame-open" not in kept
+
+
+def test_the_version_is_what_the_program_says():
+    said = subprocess.run([*DBT, "--version"], capture_output=True, text=True, check=True).stdout
+    assert f"installed: {dbt_resource()._cli_version}" in said
 
 
 def test_the_folder_is_no_package():
