@@ -24,6 +24,7 @@ Home phone: [[617 555 0123|PHONE]]
 Cell # [[(617) 555 0123|PHONE]]
 Phone number is [[617/555-0123|PHONE]]
 call [[617-555-0142 x5|PHONE]] or [[(617) 555-0142, ext. 7|PHONE]]
+at work, [[6175550142x4100|PHONE]]
 call [[617-555-0142, press 2|PHONE]] for refills
 call [[617-555-0142 #5|PHONE]]
 called [[617-555-0142|PHONE]] x2 without answer

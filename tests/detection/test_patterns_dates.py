@@ -9,6 +9,8 @@ import pytest
 from marked_text import found_in, lines, plain
 
 NUMERIC = """
+D: [[4/13/10|DATE]] T: [[4/6/08|DATE]] ML/AC
+doses of 5/10/20 mL each
 seen [[3/14/2019|DATE]] and [[03/14/19|DATE]].
 seen on [[2019-03-14|DATE]] and in [[2019-03|DATE]]
 logged [[2019-03-14T08:30:00Z|DATE]] by the pump

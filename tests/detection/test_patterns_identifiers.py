@@ -61,6 +61,9 @@ IBAN [[GB82 WEST 1234 5698 7654 32|ACCOUNT]]
 """
 
 RECORDS = """
+Our ref: [[361 553|IDNUM]]
+Your reference: [[AB/4471|IDNUM]]
+accession [[C15:98427|IDNUM]], collected today
 MRN: [[00123456|MEDICALRECORD]]
 MRN#[[AB-123456|MEDICALRECORD]]
 (MRN [[123456|MEDICALRECORD]])
@@ -135,6 +138,8 @@ fingerprint ID [[FP-12345|BIOID]]
 """
 
 NOT_IDENTIFIERS = """
+we refer to our reference values 12
+exon C15:9 of 24
 DEA status unknown
 account of the fall
 CA 19-9 of 35

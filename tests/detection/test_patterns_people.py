@@ -42,6 +42,13 @@ dr [[osei|DOCTOR]] advised rest
 MS. [[TOLLAND|PATIENT]] WAS SEEN
 mrs [[osei|PATIENT]] was seen
 ingresa [[D. Zoilo Ibarra Soler|PATIENT]]
+Mr/Ms [[Quar-⏎nby|PATIENT]] did well overnight
+Mrs. [[Hal- vors|PATIENT]] slept, Dr. [[Tol- lund|DOCTOR]] saw her
+Ms [[Tol lund|PATIENT]] did well overnight
+Mr. [[Tolland|PATIENT]]- well known to us
+Mrs. [[Zbikovska|PATIENT]] ruminates; Mr. [[Quarmby|PATIENT]] perseverates
+He sees Dr [[Mild|DOCTOR]] and Dr. [[Rash|DOCTOR]] for this
+Dr Appointment, Dr Office, Dr. Orders
 Mlle [[Fournier|PATIENT]] va bien
 Frau [[Lindemann|PATIENT]] berichtet
 His name is [[Austin|PATIENT]].

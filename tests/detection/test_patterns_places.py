@@ -177,6 +177,9 @@ travel to and from dialysis
 """
 
 FACILITIES = """
+Home health through [[Hartsfell Visiting Nurse Association|HOSPITAL]], start of care pending
+[[Visiting Nurse Service of Tarnbrook|HOSPITAL]] called
+The visiting nurse came
 went to [[St. Mary's Hospital|HOSPITAL]]
 an MRI at [[Uniontown Hospital|HOSPITAL]]
 CT at [[Mercy Hospital|HOSPITAL]]

@@ -30,6 +30,9 @@ HITS = [
     ("Plan as above.\n\nST/SM\n", ["ST", "SM"]),
     ("JS/ab 01/02/2024", ["JS", "ab"]),
     ("D: JS T: ab", ["JS", "ab"]),
+    ("D: 4/13/10 T: 4/6/08 MM/PK Job #A462982", ["MM", "PK"]),
+    ("D: 4/13/10  T: 4/6/08  NA/SE", ["NA", "SE"]),
+    ("T: 7/7/12 MY/JH Job #C16:9089", ["MY", "JH"]),
     ("Dictated: Iwo Quill. Transcribed: sa\n", ["sa"]),
     ("Typed by: PW", ["PW"]),
     # charting
@@ -54,6 +57,8 @@ NEAR_MISSES = [
     "12:00 Handoff ED to ICU",
     "Report to ED, RN aware",
     "D: 08/05  T: 8/7",
+    "D: 4/13/10 T: 4/6/08 AM/PM",
+    "T: 98.6 HR/BP stable",
     "Transcribed: by",
     "Dictated: MD",
     "seen per GI and by ID; AM labs; PM dose",

@@ -23,13 +23,18 @@ _CLINICAL_PAIRS = frozenset((
 # What may stand behind the typist: another's initials, dates, the number of the job.
 _REST = (
     r"(?![\p{L}\p{M}\p{N}])(?:[/:;](?P<third>\p{L}{2,3})(?![\p{L}\p{M}\p{N}]))?[ \t]*"
-    r"(?:[,;|]?[ \t]*(?:(?:[Jj]ob|[Dd]oc\p{Ll}*|\#)[ \t:#]*\d|\d{5,}|\d{1,2}[/\-]\d{1,2}[/\-]\d{2,4}"
+    r"(?:[,;|]?[ \t]*(?:(?:[Jj]ob|[Dd]oc\p{Ll}*|\#)[ \t:#]*\p{Lu}{0,3}-?\d|\d{5,}|\d{1,2}[/\-]\d{1,2}[/\-]\d{2,4}"
     r"|(?:DD?|TT?|DT)[ ]?:).*)?\r?$"
 )
 _TYPIST = regex.compile(r"(?:[ ]?[/;\\](?P<other>\p{Lu}{2,3}|\p{Ll}{2,3})|:(?P<other>\p{Lu}{2}|\p{Ll}{2,3}))" + _REST)
 _NUMBERED = regex.compile(
     r"(?:.*[ \t])?(?:DD?|TT?|DT|[Dd]ict\p{Ll}*|[Tt]rans\p{Ll}*|[Jj]ob|[Dd]oc\p{Ll}*|\#)[ \t:#]*\d[\d/\-.: ]*[ \t]+"
 )
+# A line that tells when it was dictated and when typed, or the number of the job as well: nothing but two who did it.
+_DATED_TWICE = regex.compile(
+    r".*(?<!\p{L})DD?[ ]?:[ \t]*\d[\d/\-. :]*(?:[,;|][ \t]*)?(?:TT?|DT)[ ]?:[ \t]*\d[\d/\-.: ]*"
+)
+_JOB_NEXT = regex.compile(r"[ \t,;|]*(?:[Jj]ob|JOB)\b")
 _SIGNS = ("/", ":", ";", "\\")
 _SENTENCE = regex.compile(r".*[.!?)][ \t]+(?:[-–—~][ \t]*)?")
 _DICTATED = regex.compile(r"(?<![\p{L}\p{N}])(?:DD?|dict(?:ated|ator)?)[ \t]?:[ \t]*$", regex.IGNORECASE)
@@ -43,19 +48,22 @@ def typist(place: Place, known: Known) -> list[tuple[int, int]]:
     beside = text[end : end + 2].lstrip(" ")[:1]
     if beside not in _SIGNS and ":" not in text[max(left, start - 3) : start]:
         return []  # most letters
-    pair, blank = None, False
+    pair, blank, sure = None, False, False
     if BLANK.fullmatch(text, left, start):
         pair, blank = _TYPIST.match(text, end, right), True
     elif _DICTATED.search(text, left, start):
         pair = _THEN_TYPED.match(text, end, right)
     elif _SENTENCE.fullmatch(text, left, start) or _NUMBERED.fullmatch(text, left, start):
         pair = _TYPIST.match(text, end, right)
+        if pair is not None:
+            dated = _DATED_TWICE.fullmatch(text, left, start) is not None
+            sure = dated or _JOB_NEXT.match(text, pair.end("other")) is not None
     if pair is None:
         return []
     one, two = fold_term(text[start:end]), fold_term(pair["other"])
     # In small letters after a colon, or alone between a sentence and a blank line, hardly anything else stands.
     placed = pair["other"].islower() or (blank and len(one) == len(two) == 2 and place.closes)
-    if not _are_two(one, two, known, placed=placed):
+    if f"{one}/{two}" in _CLINICAL_PAIRS or not (sure or _are_two(one, two, known, placed=placed)):
         return []
     third = pair.groupdict().get("third")
     return [pair.span("other"), *([pair.span("third")] if third else [])]
@@ -75,8 +83,6 @@ def small_pair(text: str, start: int, end: int, known: Known) -> list[tuple[int,
 
 
 def _are_two(one: str, two: str, known: Known, *, placed: bool) -> bool:
-    if f"{one}/{two}" in _CLINICAL_PAIRS:
-        return False
     kinds = (letters_kind(one), letters_kind(two))
     who = (known.who(one), known.who(two))
     if min(kinds) < Letters.CLINICAL:  # "NO/AT", "KR:or"

@@ -41,7 +41,7 @@ CHECKS: dict[str, Check] = {
         contacts.regional_phone, contacts.dialled, contacts.ip_address, contacts.link, numbers.card, numbers.npi,
         numbers.dea, numbers.vin, numbers.au_medicare, numbers.code, numbers.long_number, names.person, names.titled,
         names.labelled, names.titled_last_first, names.person_last_first, names.listed, names.introduced,
-        names.before_credential, names.initials, names.relative, names.acting, names.given, names.addressed,
+        names.before_credential, names.initials, names.relative, names.acting, names.given, names.addressed, names.torn,
         names.colleague, messages.addressee, messages.handed, messages.paired, messages.arrowed, messages.bedded_pair,
         messages.correspondent, messages.roomed, messages.staffed, messages.asked, messages.run_together,
         messages.handle, messages.signing, institutions.organization, institutions.own_organization,

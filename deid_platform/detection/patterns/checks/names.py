@@ -14,7 +14,7 @@ from deid_platform.detection.naming import PARTICLES, is_common
 from deid_platform.detection.patterns.checks.place import Place
 from deid_platform.detection.patterns.clinical import is_a_disease, is_substance
 from deid_platform.detection.patterns.eponyms import is_eponym_s_name, stands_for_its_thing
-from deid_platform.detection.patterns.kinds import Kind, kind_of
+from deid_platform.detection.patterns.kinds import Kind, ends_as_a_word, kind_of
 from deid_platform.detection.reading import fold_term
 
 NAME_TOKEN = regex.compile(r"\p{L}[\p{L}\p{M}'’.\-]*")
@@ -29,8 +29,9 @@ _CREDENTIALS = frozenset(
     slp ccc-slp bsn msn rrt rcp facs facc facp faafp facog mph ma ms bs pt ot emt emt-p dob mrn ssn sex age
     """.split()  # noqa: SIM905 - a list literal would take forty lines
 )
-_COURTESY_BEFORE = regex.compile(r"(?<=(?<!\p{L})(?:Mr|Mrs|Ms)\.?[ \t]{1,3})")
+_TITLE_BEFORE = regex.compile(r"(?<=(?<!\p{L})(?:Mr|Mrs|Ms|Dr|Doctor)\.?[ \t]{1,3})")
 _SHORTEST_SURNAME = 3
+_SECOND_HALF = regex.compile(r"\p{Ll}+$")
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 
 
@@ -147,14 +148,14 @@ def labelled(text: str, start: int, end: int) -> Place | None:
 
 
 def addressed(text: str, start: int, end: int) -> Place | None:
-    """As `titled`; after "Mr.", "Mrs." or "Ms." a clinic's word is a name too, if written like one ("Mr. Rash")."""
+    """As `titled`; after a title a clinic's word is a name too, if written like one ("Mr. Rash", "Dr. Mild")."""
     place = titled(text, start, end)
     first = NAME_TOKEN.match(text, start, end)
     if (
         place is not None
         or first is None
         or first[0].removesuffix("'S").isupper()
-        or not _COURTESY_BEFORE.match(text, start)
+        or not _TITLE_BEFORE.match(text, start)
     ):
         return place
     name = bare(first[0])
@@ -163,9 +164,23 @@ def addressed(text: str, start: int, end: int) -> Place | None:
     return start, start + len(first[0].removesuffix("'s").removesuffix("’s").rstrip(".'-"))
 
 
+def torn(text: str, start: int, end: int) -> Place | None:
+    """A surname that the end of a line or a scanner tore in two: its second half is no word, nor a verb's form."""
+    first, second = NAME_TOKEN.match(text, start, end), _SECOND_HALF.search(text, start, end)
+    if first is None or second is None:
+        return None
+    half = second[0]
+    if kind_of(half) & ~(Kind.GIVEN | Kind.SURNAME) or is_common(half) or half in PARTICLES:
+        return None
+    # Without a hyphen what follows a whole name is rather a rare verb.
+    hyphenated = first[0].endswith("-")
+    verb = ends_as_a_word(half) or half.endswith("s")
+    return (start, end) if hyphenated or not (verb or _may_be_name(bare(first[0]))) else None
+
+
 def titled_last_first(text: str, start: int, end: int) -> Place | None:
-    """As `titled`; what follows a comma belongs to the name only if it is a listed given name."""
-    return titled(text, start, _before_doubtful_comma(text, start, end))
+    """As `addressed`; what follows a comma belongs to the name only if it is a listed given name."""
+    return addressed(text, start, _before_doubtful_comma(text, start, end))
 
 
 def person_last_first(text: str, start: int, end: int) -> Place | None:
