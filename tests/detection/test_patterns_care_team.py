@@ -227,6 +227,38 @@ see dr asap
 aumentó el tamaño del DR asociado
 """
 
+ASIDES = """
+Reviewed with fellow ([[Vollmir|DOCTOR]]) and attending ([[Osagwe|DOCTOR]]).
+Social work ([[Doveka Marlune|DOCTOR]]) following.
+Night float ([[Vollmir|DOCTOR]]) paged x2.
+Please see my note re: [[Swindrel|PATIENT]] from yesterday.
+Patient known to [[Osagwe|DOCTOR]].
+Dictated by [[Besfatta|DOCTOR]] for [[Vollmir|DOCTOR]].
+ID c/s: [[Osagwe|DOCTOR]]
+Accepting physician at Wexcombe: [[Osagwe|DOCTOR]].
+[[Doveka|DOCTOR]] (transplant) aware.
+[[Osagwe|DOCTOR]] (cards): agree w/ plan
+Divorced from [[Vollmir|PATIENT]] in 2010.
+pcp: [[sandoval|DOCTOR]]
+Will sign out [[Swindrel|PATIENT]] to night team.
+CODE BLUE called for [[Swindrel|PATIENT]] at 0215.
+To do: call [[Osagwe|DOCTOR]] office
+He and [[Marlune|PATIENT]] plan to marry in the spring.
+Overnight: [[Swindrel|PATIENT]] spiked to 101.4.
+MOB [[Swindrel|PATIENT]] is rubella immune.
+Called re Warfarin dose, note regarding Medicare coverage
+Known to Cardiology. Familiar with Spanish. Referred to Neurology.
+attending (weekend), social work (consulted), scribe (virtual)
+Divorced from husband in 2010. Separated, lives near Hospital
+pcp: unknown, rn: aware
+ID consult: Vancomycin. Cards c/s: Pending
+Lisinopril (home): continue. Zosyn (id): agree
+He and Family agree. She and Staff discussed it.
+Will sign out Labs to night team. Called for Asystole at 0215.
+call Cardiology office, from Main office
+Dictated by voice for Accuracy. Seen by Cardiology for Preop
+"""
+
 ITALIAN = """
 Accompagnata dal fratello [[Iurune|PATIENT]], abita in campagna
 Firmato digitalmente da [[Ottavine D. Swindrel|DOCTOR]] in reparto
@@ -239,7 +271,7 @@ seguita da Cardiologia
 inviato da Pronto soccorso
 """
 
-ALL = lines(DONE_BY, ROLES, SPOKEN_TO, COMPANY, ACTING, ITALIAN)
+ALL = lines(DONE_BY, ROLES, SPOKEN_TO, COMPANY, ACTING, ASIDES, ITALIAN)
 
 
 @pytest.mark.parametrize("line", ALL)

@@ -204,6 +204,23 @@ Baker cyst
 McBurney point tender
 """
 
+AGED = """
+This is a 54 yo male, [[Almasi|PATIENT]], with a history of COPD.
+64F [[Osterhaus|PATIENT]] here for f/u DM2.
+[[Pruitt, Maddox|PATIENT]] - 54M - s/p TKA
+Twin A ([[Ezra|PATIENT]]) and Twin B ([[Silas|PATIENT]]) both feeding well.
+Siblings [[Ezra|PATIENT]], 4, and [[Junia|PATIENT]], 7, are healthy.
+Maiden name [[Delacroix|PATIENT]].
+Patient goes by "[[Wrennie|PATIENT]]".
+Police (Ofc. [[Mulvaney|PATIENT]]) at bedside.
+54 yo male, Caucasian, with chest pain
+54 yo female, Cantonese-speaking, with cough; a 60 yo woman, Catholic, declined blood
+64F Caucasian, here for follow up; 54M Veteran with PTSD
+Twin A (larger) and Twin B (smaller), Twin A, Breech
+Children 4, 7. Siblings: two, both healthy
+Maiden name unknown. Det. of bleeding, Bishop score 8
+"""
+
 COMMON_WORDS = """
 On examination [[Giovanny Hall|PATIENT]] was alert
 [[John Hood|PATIENT]] was discharged home
@@ -290,7 +307,7 @@ Medications⏎[[12 Oak Street|STREET]] is where the bus stops
 """
 
 
-ALL = lines(TITLES, HEADERS, SIGNATURES, KIN, VERBS, LISTS, COMMON_WORDS, REPEATS, LAYOUT)
+ALL = lines(TITLES, HEADERS, SIGNATURES, KIN, VERBS, LISTS, AGED, COMMON_WORDS, REPEATS, LAYOUT)
 
 
 @pytest.mark.parametrize("line", ALL)

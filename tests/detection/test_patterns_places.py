@@ -177,6 +177,9 @@ travel to and from dialysis
 """
 
 FACILITIES = """
+OSH records ([[Wexcombe Memorial|HOSPITAL]]) reviewed.
+Biopsy sent to [[Merrowdale Labs|HOSPITAL]].
+(Medical Intensive) results (General) sent to Central Labs for review
 Home health through [[Hartsfell Visiting Nurse Association|HOSPITAL]], start of care pending
 [[Visiting Nurse Service of Tarnbrook|HOSPITAL]] called
 The visiting nurse came
@@ -268,6 +271,9 @@ St. Vitus dance
 """
 
 ORGANIZATIONS = """
+Incarcerated at [[Stonehaven Correctional|ORGANIZATION]].
+She uses the [[Rendle|ORGANIZATION]]'s pharmacy. At the Inpatient pharmacy.
+County Jail, to Outpatient pharmacy
 [[RITE AID|ORGANIZATION]]-[[17 S ELM ST|STREET]]
 [[Quarmby Pharmacy|ORGANIZATION]] called
 sent to [[Medway Drug|ORGANIZATION]].

@@ -22,6 +22,10 @@ HITS = [
     ("Notes from Hollisdene were received.", "HOSPITAL", ["Hollisdene"]),
     ("Images uploaded by tmarquard to the portal.", "USERNAME", ["tmarquard"]),
     ("Last edited by jq_vance, locked by k4vance", "USERNAME", ["jq_vance", "k4vance"]),
+    ("Gets chemo at Westerhagen.", "HOSPITAL", ["Westerhagen"]),
+    ("She grew up outside Oskarvik. Vacationed in Vrindel last month.", "CITY", ["Oskarvik", "Vrindel"]),
+    ("mychart msg from quillan61 today", "USERNAME", ["quillan61"]),
+    ("Pharmacy: Rendle, Quillan Ave", "STREET", ["Quillan Ave"]),
     ("INR 10/4 2.4, 11/18 3.1.", "DATE", ["10/4", "11/18"]),
 ]
 NEAR_MISSES = [
@@ -37,6 +41,7 @@ NEAR_MISSES = [
     "Report from Pathology pending.",
     "Images reviewed by cardiology and entered by transcription.",
     "Released by surgery, typed by dictation.",
+    "Chemo at Home, dialysis at Bedside, surgery at Risk, message from patient2.",
     "Strength 5/5 4.5, reflexes 2/4.",
     "BP 10/6 2.4 is an error.",
 ]

@@ -31,6 +31,10 @@ _CREDENTIALS = frozenset(
 )
 _TITLE_BEFORE = regex.compile(r"(?<=(?<!\p{L})(?:Mr|Mrs|Ms|Dr|Doctor)\.?[ \t]{1,3})")
 _SHORTEST_SURNAME = 3
+# "Caucasian", "Cantonese-speaking", "Cree", "Ashkenazi".
+_ORIGIN = regex.compile(
+    r"(?i:.*(?:ian|ean|can|man|ese|ish|ino|ina|ani|azi|speaking|veteran|witness|catholic|muslim|hindu|jew)s?)"
+)
 _SECOND_HALF = regex.compile(r"\p{Ll}+$")
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 
@@ -272,6 +276,17 @@ def _given_that_is_a_word(text: str, start: int, end: int) -> Place | None:
     known = kind_of(word) & Kind.GIVEN and word not in word_list("title_stopwords")
     place = titled(text, start, end) if known else None
     return None if place is None or is_a_disease(text, *place) else place
+
+
+def one_aged(text: str, start: int, end: int) -> Place | None:
+    """A name where a note also says of what origin or faith somebody is: a listed one, or built like no word."""
+    place = person(text, start, end)
+    if place is None:
+        return None
+    words = NAME_TOKEN.findall(text, *place)
+    if any(_is_listed(kind_of(word)) for word in words):
+        return place
+    return place if not any(map(_ORIGIN.fullmatch, words)) and not ends_as_a_word(words[-1]) else None
 
 
 def given(text: str, start: int, end: int) -> Place | None:
