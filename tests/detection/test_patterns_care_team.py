@@ -246,6 +246,28 @@ To do: call [[Osagwe|DOCTOR]] office
 He and [[Marlune|PATIENT]] plan to marry in the spring.
 Overnight: [[Swindrel|PATIENT]] spiked to 101.4.
 MOB [[Swindrel|PATIENT]] is rubella immune.
+D/W on call reg [[Vollmir|DOCTOR]] - for review am
+Pt transferred via ambulance crew [[Osagwe|DOCTOR]]/[[Vollmir|DOCTOR]].
+Resident: [[Osagwe|DOCTOR]] / Staff: [[Vollmir|DOCTOR]]
+Circulator [[Doveka|DOCTOR]], scrub [[Marlune|DOCTOR]].
+Time out performed with [[Osagwe|PATIENT]] and [[Doveka|PATIENT]] present.
+Specimen received from [[Vollmir|DOCTOR]], in formalin
+1400 [[Osagwe|PATIENT]] at bs, drain out.
+[[Osagwe|PATIENT]] to f/u.
+will fax to [[Osagwe|DOCTOR]]
+[[Osagwe|DOCTOR]] attending note: as above
+Pt asking for "[[Katrune|PATIENT]]".
+"Please call [[Katrune|PATIENT]]" she said.
+Pt thinks that nurse is "[[Katrune|DOCTOR]]".
+Who lives with you? [[Doveka|PATIENT]] and [[Katrune|PATIENT]]
+2 kids ([[Doveka|PATIENT]], [[Katrune|PATIENT]])
+Scrub technique, Betadine scrub Hibiclens. Kids Tylenol given
+Please call Security. Please call Radiology. Please call if fever
+Looking for "Bed", waiting for "Placement"
+Who referred you? Self. Emergency contact? None
+Name of medication? Lisinopril
+faxed to Medicare, copied to Chart, Cardiology consult note reviewed
+Staff: Adequate. Time out with Team. Specimen from Liver
 Called re Warfarin dose, note regarding Medicare coverage
 Known to Cardiology. Familiar with Spanish. Referred to Neurology.
 attending (weekend), social work (consulted), scribe (virtual)

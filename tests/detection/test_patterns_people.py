@@ -213,6 +213,8 @@ Siblings [[Ezra|PATIENT]], 4, and [[Junia|PATIENT]], 7, are healthy.
 Maiden name [[Delacroix|PATIENT]].
 Patient goes by "[[Wrennie|PATIENT]]".
 Police (Ofc. [[Mulvaney|PATIENT]]) at bedside.
+[[Anneliese|PATIENT]] (dtr) [[617 555 0123|PHONE]]⏎[[Dorian|PATIENT]] - husband - [[617 555 0142|PHONE]]
+Office (main) [[617 555 0123|PHONE]]⏎Tel [[617 555 0142|PHONE]]⏎Hotline [[617 555 0199|PHONE]]
 54 yo male, Caucasian, with chest pain
 54 yo female, Cantonese-speaking, with cough; a 60 yo woman, Catholic, declined blood
 64F Caucasian, here for follow up; 54M Veteran with PTSD

@@ -74,7 +74,7 @@ _LINKS = frozenset((
     "is", "was", "be", "will", "named", "name", "called", "on", "call", "on-call", "duty", "of", "record", "covering",
     "assigned", "today", "tonight", "this", "shift",
 ))  # fmt: skip
-_PARTING = ",:(-–—"
+_PARTING = ',:(-–—"“'
 _LONGEST_LINK = 4
 _CAPITALISED_LAST = regex.compile(r"[ \t]*(?<=[ \t,:(])\p{Lu}[\p{L}\p{M}'’.\-]*[ \t]*$")
 _OPENING = "([{\"“'‘*-–—.,;:/"
