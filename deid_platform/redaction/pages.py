@@ -12,10 +12,21 @@ from importlib import resources
 from deid_platform.keys import Keyring
 from deid_platform.labels import HIPAA_IDENTIFIER, Label
 from deid_platform.notes import Note, Patient, Span, Topics
-from deid_platform.redaction.policy import DIRECT_IDENTIFIERS, Action, NoteDateRule, Policy, load_policy, policy_names
+from deid_platform.redaction.policy import (
+    ACTION_LABEL,
+    DIRECT_IDENTIFIERS,
+    Action,
+    NoteDateRule,
+    Policy,
+    load_policy,
+    note_date_rules,
+    policy_names,
+)
 from deid_platform.redaction.redact import redact
 from deid_platform.surrogates.stand_in import Surrogates
 
+# The policy whose file the page shows, and the name that it bears there.
+_SHOWN, OWN_NAME = "safe_harbor_plus_providers", "our_safe_harbor"
 _MARK = re.compile(r"\{([A-Z-]+)\|([^}]*)\}")
 _ACTIONS = {
     Action.TAG: "a tag stands in its place; of dates, in that of years that stand alone too",
@@ -48,7 +59,8 @@ def policies_markdown() -> str:
         "# Policies",
         "A policy says what becomes of each label, and on what legal ground. "
         "`deid redact --policy NAME` and `[redaction]` in deid.toml choose one: a name from this page or a path to "
-        "a YAML file of the same form. A policy that leaves a label without an action is refused, as is one that keeps "
+        "a YAML file of [that form](#a-policy-of-your-own). A policy that leaves a label without an action is refused, "
+        "as is one that keeps "
         f"a direct identifier ({', '.join(DIRECT_IDENTIFIERS)}) or bears the name of a shipped one. "
         "What lies between the identifiers stays as it was written, character by character. Stand-ins need the key "
         "secret (`--secret-file`, or as [configuration](configuration.md) says); and dates are shifted in the text and "
@@ -63,6 +75,7 @@ def policies_markdown() -> str:
         "This page is generated from the policies by `deid_platform.redaction.pages`.",
         "## Actions",
         _table(("action", "what is left"), [(f"`{a.value}`", text) for a, text in _ACTIONS.items()]),
+        *_own_policy(),
         "## The example before redaction",
         f"Written on {_NOTE_DATE.isoformat()}. People and places are invented; the topics know the patient's name and "
         "date of birth. Stand-ins and shifts are made here with a key that is public, for this page alone.",
@@ -76,6 +89,52 @@ def policies_markdown() -> str:
 def example_surrogates() -> Surrogates:
     """Stand-ins under the public example key."""
     return Surrogates(Keyring(EXAMPLE_KEY, site="example"), Topics.of(patients=[_PATIENT]))
+
+
+def _own_policy() -> list[str]:
+    """How a policy is written: one that ships, every key of it, and what is refused."""
+    source = (resources.files("deid_platform.redaction") / "policies" / f"{_SHOWN}.yaml").read_text(encoding="utf-8")
+    own = source.replace(f"name: {_SHOWN}\n", f"name: {OWN_NAME}\n")
+    labels = ", ".join(label.value for label in Label)
+    reading = ", ".join(f"`{action.value}` for {label.value} alone" for action, label in ACTION_LABEL.items())
+    dates = "; ".join(
+        f"`{action.value}`: {', '.join(f'`{rule.value}`' for rule in NoteDateRule if rule in note_date_rules(action))}"
+        for action in Action
+        if ACTION_LABEL.get(action, Label.DATE) is Label.DATE
+    )
+    return [
+        "## A policy of your own",
+        f"A file of YAML in UTF-8, for instance `{OWN_NAME}.yaml`, named by its path: `deid redact --policy "
+        f"./{OWN_NAME}.yaml ...`. This one does what `{_SHOWN}` does, under a name of its own:",
+        _block(own, "yaml"),
+        "Every key is needed, none but these is known, and none may stand twice:",
+        _table(
+            ("key", "what it holds"),
+            [
+                (
+                    "`name`",
+                    "a small letter, then up to 39 small letters, digits and `_`; not the name of a shipped one",
+                ),
+                ("`title`, `legal_basis`, `description`", "text, not empty: for whoever reads the dossier"),
+                (
+                    "`tag`",
+                    "what stands for a removed span, with `{label}` in it once, set off by marks at both ends: "
+                    '`"[{label}]"`',
+                ),
+                ("`tag_with_value`", 'the same with `{label}` and `{value}` once each: `"[{label} {value}]"`'),
+                ("`labels`", f"an [action](#actions) for each of {labels}"),
+                (
+                    "`structured`",
+                    "`note_date`, what remains of the note's own date: "
+                    + "; ".join(f"`{rule.value}`, {text}" for rule, text in _NOTE_DATES.items()),
+                ),
+            ],
+        ),
+        f"Of the actions, {reading}; `surrogate` for any but {Label.AGE}; `keep` for no direct identifier. What may be "
+        f"left of the note's date goes by the action of DATE: {dates}.",
+        "A file that says anything else is refused as a whole, before a note is read, by the key at fault and "
+        "never a value: `policy-invalid [labels.PATIENT is missing]`.",
+    ]
 
 
 def _policy(policy: Policy, note: Note, spans: list[Span]) -> list[str]:
@@ -114,5 +173,5 @@ def _table(header: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
-def _block(text: str) -> str:
-    return f"```text\n{text.rstrip()}\n```"
+def _block(text: str, language: str = "text") -> str:
+    return f"```{language}\n{text.rstrip()}\n```"

@@ -212,9 +212,14 @@ def parse_policy(source: bytes) -> Policy:
         labels={label: _action(label, labels[label.value]) for label in Label},
         note_date=_member(NoteDateRule, structured["note_date"], "structured.note_date"),
     )
-    if policy.note_date not in _DATE_RULES.get(policy.labels[Label.DATE], {NoteDateRule.YEAR, NoteDateRule.DROP}):
+    if policy.note_date not in note_date_rules(policy.labels[Label.DATE]):
         raise DeidError(Code.POLICY_INVALID, "structured.note_date")
     return policy
+
+
+def note_date_rules(dates: Action) -> frozenset[NoteDateRule]:
+    """What may be left of a note's own date beside an action of the dates in its text."""
+    return _DATE_RULES.get(dates, frozenset((NoteDateRule.YEAR, NoteDateRule.DROP)))
 
 
 def _mapping(value: object, where: str, keys: tuple[str, ...]) -> dict[str, object]:

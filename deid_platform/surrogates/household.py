@@ -63,6 +63,11 @@ class Household:
         return frozenset(fold_term(row.city) for row in self._rows if row.city)
 
     @cached_property
+    def streets(self) -> frozenset[str]:
+        """Folded words of the streets where the patient lives or lived."""
+        return frozenset(word for row in self._rows for word in places.street_words(row.street))
+
+    @cached_property
     def area(self) -> str:
         """The area code of the place that stands in for where the patient lives."""
         state = next((places.home_state(row.city, row.state) for row in self._rows if row.state or row.city), None)

@@ -238,13 +238,13 @@ def _listed() -> dict[Kind, dict[str, tuple[str, str]]]:
     last: dict[str, tuple[str, str]] = {}
     for locale in (*_ORDER, *(locale for locale in locales() if locale not in _ORDER)):
         family = _FAMILIES.get(locale, locale)
-        women, men = (frozenset(map(letters, given_names(locale, sex))) for sex in ("F", "M"))
+        women, men = (frozenset(map(letters, _given_names(locale, sex))) for sex in ("F", "M"))
         both = women & men
         for name in women | men:
             # On both lists of a place where names have a sex, the ending has to tell.
             sex = ("F" if name not in men else "M") if name not in both else "F" if name[-1] == "a" else "M"
             given.setdefault(name, (family, "N" if family == _ENGLISH and name in both else sex))
-        for name in surnames(locale):
+        for name in _surnames(locale):
             folded = letters(name)
             last.setdefault(folded, ("en_IN" if folded in _INDIAN else family, ""))
     return {Kind.GIVEN: given, Kind.SURNAME: last}
@@ -265,7 +265,8 @@ def _pools(share: Share | None = None) -> dict[Home, Pool]:
     """Every name that may be drawn, by its home."""
     written: dict[Kind, dict[str, str]] = {Kind.GIVEN: {}, Kind.SURNAME: {}}
     for locale in (locale for locale in dict.fromkeys((*_ORDER, *locales())) if locale != _NOT_DRAWN):
-        for kind, names in ((Kind.GIVEN, given_names(locale, None)), (Kind.SURNAME, surnames(locale))):
+        given = (*_given_names(locale, "F"), *_given_names(locale, "M"))
+        for kind, names in ((Kind.GIVEN, given), (Kind.SURNAME, _surnames(locale))):
             for name in names:
                 written[kind].setdefault(letters(name), name)
     for name in _neutral_names():
@@ -296,6 +297,23 @@ def _size(word: str) -> int:
 def _never_drawn() -> frozenset[str]:
     """Words of everyday and clinical language, eponyms among them: as a name they would mislead."""
     return frozenset(word for name in _NEVER for term in word_list(name) for word in _WORD.findall(term))
+
+
+def _given_names(locale: str, sex: str) -> tuple[str, ...]:
+    return (*given_names(locale, sex), *_more_names().get((locale, sex), ()))
+
+
+def _surnames(locale: str) -> tuple[str, ...]:
+    return (*surnames(locale), *_more_names().get((locale, "-"), ()))
+
+
+@cache
+def _more_names() -> dict[tuple[str, str], list[str]]:
+    """Names beside those of the lists, of lengths of which these have too few to draw from."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for locale, sex, names in (line.split("\t") for line in read_lines("more_names.tsv")):
+        found.setdefault((locale, sex), []).extend(names.split())
+    return found
 
 
 @cache

@@ -30,6 +30,7 @@ _PHONE_WORD = regex.compile(
 )
 _EXTENSION = regex.compile(r"\s*(?:,\s*)?(?:ext(?:ension)?\.?|x)\s*:?\s*\d{1,6}$", regex.IGNORECASE)
 _NO_DIGIT = regex.compile(r"\D")
+_BY_THREES = regex.compile(r"\d{3}(?:[ -]\d{3}){2}")
 _LETTER = regex.compile(r"\p{L}")
 _MORE_THAN_A_MASK = regex.compile(r"[^\P{L}xX]")
 _IPV4 = regex.compile(r"(\d{1,3})((?:\.\d{1,3}){3})((?:[:/]\d{1,5})?)")
@@ -76,6 +77,8 @@ def stand_in_number(draw: Draw, surface: str, avoid: Container[str] = ()) -> str
             drawn = _tax_code_like(draw, upper, counter)
         elif checks.get("iban"):
             drawn = _iban_like(upper, drawn)
+        elif checks.get("fr.nir"):
+            drawn = _french_like(upper, drawn)
         free = drawn.upper() != upper and drawn.upper().lstrip("0") not in avoid
         if free and all(_check(name)(drawn.upper()) is passes for name, passes in checks.items()):
             return _as_written(surface, drawn)
@@ -85,9 +88,12 @@ def stand_in_number(draw: Draw, surface: str, avoid: Container[str] = ()) -> str
 def stand_in_ssn(draw: Draw, surface: str) -> str | None:
     """A social security number that was never issued; where only the last four digits are written, those.
 
-    Another country's number under the same label becomes one of its own shape.
+    Another country's number under the same label becomes one of its own shape; a Canadian one has three groups of
+    three digits.
     """
     digits = _NO_DIGIT.sub("", surface)
+    if _BY_THREES.fullmatch(surface):
+        return stand_in_number(draw, surface)
     # Only what masks the rest of the number may stay.
     if len(digits) not in (4, 9) or _MORE_THAN_A_MASK.search(surface):
         return stand_in_number(draw, surface)
@@ -233,12 +239,13 @@ _SECOND_DIGITS = {
 
 # Length and shape of a compact identifier, upper case, to the checks that could be meant by it.
 _SHAPES: tuple[tuple[str, tuple[str, ...]], ...] = (
+    (r"\d{8}", ("au.tfn",)),
     (r"\d{9}", ("ca.sin", "au.tfn", "us.rtn")),
-    (r"\d{10}", ("npi", "gb.nhs")),
-    (r"\d{11}", ("de.idnr", "au.abn", "it.iva", "pl.pesel")),
+    (r"\d{10}", ("npi", "gb.nhs", "au_medicare")),
+    (r"\d{11}", ("de.idnr", "au.abn", "it.iva", "pl.pesel", "au_medicare")),
     (r"\d{12}", ("in_.aadhaar",)),
     (r"\d{13}", ("fr.nir", "ean")),
-    (r"[12]\d{4}[0-9AB]\d{9}", ("fr.nir", "imei", "luhn")),
+    (r"[12]\d{5}[0-9AB]\d{8}", ("fr.nir", "imei", "luhn")),
     (r"\d{14,19}", ("luhn",)),
     (r"\d{8}[A-Z]", ("es.dni",)),
     (r"[XYZ]\d{7}[A-Z]", ("es.nie",)),
@@ -256,8 +263,8 @@ def _check(name: str) -> Callable[[str], bool]:
     if name == "npi":
         valid: Callable[[str], bool] = import_module("stdnum.luhn").is_valid
         return lambda compact: valid("80840" + compact)
-    if name in ("dea", "vin"):
-        return _is_dea if name == "dea" else _is_vin
+    if name in _OWN:
+        return _OWN[name]
     module = import_module(f"stdnum.{name}")
     return lambda compact: bool(module.is_valid(compact))
 
@@ -286,11 +293,33 @@ def _is_vin(compact: str) -> bool:
     return len(compact) == 17 and not set(compact) & set("IOQ") and compact[8] == "0123456789X"[rest]
 
 
+def _is_au_medicare(compact: str) -> bool:
+    """An Australian card: it begins with 2 to 6, and the ninth digit is a weighted sum of those before, modulo 10."""
+    digits = [int(c) for c in compact]
+    weighed = sum(w * d for w, d in zip((1, 3, 7, 9, 1, 3, 7, 9), digits, strict=False))
+    return 2 <= digits[0] <= 6 and weighed % 10 == digits[8]
+
+
+# Checks that python-stdnum does not have.
+_OWN: dict[str, Callable[[str], bool]] = {"dea": _is_dea, "vin": _is_vin, "au_medicare": _is_au_medicare}
+
+
 def _iban_like(compact: str, drawn: str) -> str:
     """An account of the same country and shape with the check digits that belong to it."""
     body = drawn[4:].upper()
     number = "".join(str(int(c, 36)) for c in body + compact[:2] + "00")
     return f"{compact[:2]}{98 - int(number) % 97:02}{body}"
+
+
+def _french_like(compact: str, drawn: str) -> str:
+    """A French number with its sex: year, month, a department of the mainland, and the key that belongs to it.
+
+    The letter of a Corsican one does not stay: few are born there.
+    """
+    month, department = (1 + int(drawn[at : at + 2]) % last for at, last in ((3, 12), (8, 19)))
+    body = f"{compact[0]}{drawn[1:3]}{month:02}{department:02}{drawn[7:13]}"
+    key: str = import_module("stdnum.fr.nir").calc_check_digits(body)
+    return body + key
 
 
 def _tax_code_like(draw: Draw, compact: str, counter: int) -> str:

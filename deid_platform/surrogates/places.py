@@ -9,14 +9,15 @@ A city abroad stays in its country where the platform lists enough of its cities
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Container, Iterator
 from functools import cache
 from typing import NamedTuple
 
 import regex
 
+from deid_platform.detection.naming import name_parts
 from deid_platform.detection.reading import fold_term
-from deid_platform.surrogates.names import Deck, Home, Kind, Pool, invented_pool, read_lines
+from deid_platform.surrogates.names import Deck, Home, Kind, Pool, invented_pool, letters, read_lines
 from deid_platform.surrogates.numbers import Draw, scrambled, stand_in_number
 from deid_platform.surrogates.pools import cities
 
@@ -143,21 +144,34 @@ def stand_in_city(deck: Deck, surface: str, place: Place, language: str) -> str 
     return next((name for name in others if fold_term(name) != fold_term(surface)), None)
 
 
-def stand_in_zip(draw: Draw, surface: str, place: Place, language: str) -> str | None:
-    """A ZIP code of the place; another country's postcode of the same shape."""
+def stand_in_zip(draw: Draw, surface: str, place: Place, language: str, avoid: Container[str] = ()) -> str | None:
+    """A ZIP code of the place; another country's postcode of the same shape.
+
+    Args:
+        draw: The patient's.
+        surface: As written.
+        place: Where it is to lie.
+        language: The note's.
+        avoid: Numbers that may not be drawn, without leading zeros.
+    """
     match = _ZIP.fullmatch(surface.strip())
     if match is None or not language.casefold().startswith("en"):
-        return stand_in_number(draw, surface)
-    raw = draw(f"zip/{match[1]}")
-    local = f"{1 + raw[0] % 99:02}"
-    if place.zip3 + local == match[1]:
-        local = f"{1 + (raw[0] + 1) % 99:02}"
-    tail = match[2] or ""
-    return place.zip3 + local + _numbers_moved(draw, tail)
+        return stand_in_number(draw, surface, avoid)
+    first = draw(f"zip/{match[1]}")[0]
+    drawn = (f"{place.zip3}{1 + (first + step) % 99:02}" for step in range(99))
+    code = next(code for code in drawn if code != match[1] and code.lstrip("0") not in avoid)
+    return code + _numbers_moved(draw, match[2] or "")
 
 
-def stand_in_street(deck: Deck, draw: Draw, surface: str) -> str | None:
-    """A street address with other numbers and another name; kinds of streets, directions and units stay."""
+def stand_in_street(deck: Deck, draw: Draw, surface: str, avoid: Container[str] = ()) -> str | None:
+    """A street address with other numbers and another name; kinds of streets, directions and units stay.
+
+    Args:
+        deck: The patient's.
+        draw: The patient's.
+        surface: As written.
+        avoid: Folded names that may not be drawn.
+    """
     made: list[str] = []
     position = 0
     names: list[tuple[int, int]] = []
@@ -172,7 +186,7 @@ def stand_in_street(deck: Deck, draw: Draw, surface: str) -> str | None:
             names.append((match.start(), match.end()))
     for start, end in names:
         name = surface[start:end]
-        moved = scrambled(draw, name) if len(name) == 1 and name.isascii() else _street_name(deck, name, family)
+        moved = scrambled(draw, name) if len(name) == 1 and name.isascii() else _street_name(deck, name, family, avoid)
         made += (_numbers_moved(draw, surface[position:start]), moved)
         position = end
     made.append(_numbers_moved(draw, surface[position:]))
@@ -180,15 +194,23 @@ def stand_in_street(deck: Deck, draw: Draw, surface: str) -> str | None:
     return drawn if fold_term(drawn) != fold_term(surface) else None
 
 
-def _street_name(deck: Deck, surface: str, family: str | None) -> str:
+def street_words(street: str | None) -> Iterator[str]:
+    """The folded words that name a street: of "18 Teasel Row" and "Teaselstraße 18" the teasel."""
+    for word in name_parts(street):
+        german = _GERMAN.fullmatch(word)
+        folded = letters(word if german is None else german["name"])
+        if folded not in _STREET_WORDS:
+            yield folded
+
+
+def _street_name(deck: Deck, surface: str, family: str | None, avoid: Container[str]) -> str:
     german = _GERMAN.fullmatch(surface)
     if german is not None:
-        return (deck.draw(deck.surname_pool("de_DE"), "", (), ident=fold_term(german["name"])) or "") + str(
-            german["kind"]
-        )
+        stem = fold_term(german["name"])
+        return (deck.draw(deck.surname_pool("de_DE"), stem, avoid, ident=stem) or "") + str(german["kind"])
     folded = fold_term(surface).replace(".", "")
     pool = invented_pool() if family is None else deck.surname_pool(family)
-    name = deck.draw(pool, "", (folded,), ident="street/" + folded) or "Alderbrook"
+    name = deck.draw(pool, folded, avoid, ident="street/" + folded) or "Alderbrook"
     return name.upper() if surface.isupper() and len(surface) > 1 else name.lower() if surface.islower() else name
 
 

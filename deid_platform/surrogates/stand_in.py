@@ -172,7 +172,7 @@ class Surrogates:
             return places.written_state(household.deck, surface)
         place = places.place_for(household.deck, city or household.city_of(surface), code, household.cities)
         if label is Label.ZIP:
-            return places.stand_in_zip(household.draw, surface, place, note.language)
+            return places.stand_in_zip(household.draw, surface, place, note.language, household.numbers)
         drawn = places.stand_in_city(household.deck, surface, place, note.language)
         return None if drawn is None else _dressed(drawn, surface)
 
@@ -185,7 +185,7 @@ class Surrogates:
         draw = household.draw
         match label:
             case Label.STREET:
-                return places.stand_in_street(household.deck, draw, surface)
+                return places.stand_in_street(household.deck, draw, surface, household.streets)
             case Label.PHONE | Label.FAX:
                 return numbers.stand_in_phone(draw, surface, self._area(household, surface), household.lines)
             case Label.SSN:

@@ -2,24 +2,72 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from datetime import date
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, cast
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deid_platform.corpora.hospital import Style, dates, forms, identifiers, library, slots
+from deid_platform.corpora.hospital import (
+    Part,
+    Style,
+    dates,
+    forms,
+    identifiers,
+    library,
+    place_forms,
+    selection,
+    slots,
+)
 from deid_platform.corpora.hospital.dice import Dice
 from deid_platform.corpora.hospital.grammar import Choice, Copy, Draw, Form, Mark, Number, Slot, Template, Text, parse
 from deid_platform.corpora.hospital.page import Page
+from deid_platform.corpora.hospital.rule import SlotRule
 from deid_platform.corpora.hospital.slots import misspelt
 from deid_platform.corpora.hospital.spec import NOTE_TYPES, Shape
 from deid_platform.errors import DeidError
 from deid_platform.labels import Label
 from deid_platform.notes import Note
+from deid_platform.surrogates.pools import Share, given_names
+
+if TYPE_CHECKING:
+    from deid_platform.corpora.hospital.chart import Chart
 
 PINNED = [77, 38, 69, 77, 13, 93]
+
+
+LABELS = {
+    "names": {Label.PATIENT, Label.DOCTOR},
+    "dates": {Label.DATE},
+    "places": {
+        *(Label.STREET, Label.CITY, Label.STATE, Label.ZIP, Label.COUNTRY, Label.LOCATION_OTHER, Label.HOSPITAL),
+        Label.ORGANIZATION,
+    },
+}
+LABELS["identifiers"] = set(Label).difference(*LABELS.values())
+CONFUSING = (
+    *("meds", "labs", "exam", "plan", "numbers", "dates", "phones", "variants", "scores", "rooms", "anatomy", "drugs"),
+    *("eponyms", "words"),
+)
+
+
+def ways_of(family: str) -> list[Template]:
+    return [t for pool in library.pools().values() for t in pool if (t.way or "").startswith(f"{family}: ")]
+
+
+def planted(template: Template) -> list[tuple[Label, tuple[str, str | None]]]:
+    """What a template plants, and in which form; whose city or telephone it is makes no other form."""
+    found = []
+    for op in template.ops:
+        if isinstance(op, Form) and (label := forms.rule(op.name, op.pattern).label):
+            found.append((label, (op.pattern, op.case)))
+        elif isinstance(op, Slot) and (label := slots.rules()[op.name].label):
+            found.append((label, (op.name.partition(".")[2], op.case)))
+    return found
 
 
 def templates() -> Iterator[tuple[str, Template]]:
@@ -115,39 +163,27 @@ class TestShippedProse:
         ways = library.ways()[family]
         assert len(set(ways)) == len(ways) >= 150
 
-    @pytest.mark.parametrize(
-        ("family", "labels"),
-        [
-            ("names", {Label.PATIENT, Label.DOCTOR}),
-            ("dates", {Label.DATE}),
-            ("places", {Label.STREET, Label.CITY, Label.STATE, Label.ZIP, Label.COUNTRY, Label.LOCATION_OTHER,
-                        Label.HOSPITAL, Label.ORGANIZATION}),
-            ("identifiers", set(Label) - {Label.PATIENT, Label.DOCTOR, Label.DATE, Label.STREET, Label.CITY}),
-        ],
-    )  # fmt: skip
-    def test_every_way_holds_an_identifier_of_its_kind(self, family: str, labels: set[Label]) -> None:
-        rules = slots.rules()
-        for pool in library.pools().values():
-            for template in pool:
-                if (template.way or "").startswith(f"{family}: "):
-                    planted = {forms.rule(op.name, op.pattern).label for op in template.ops if isinstance(op, Form)}
-                    planted |= {rules[op.name].label for op in template.ops if isinstance(op, Slot)}
-                    assert planted & labels, template.way
+    @pytest.mark.parametrize("family", library.WAY_FAMILIES)
+    def test_every_way_holds_an_identifier_of_its_kind(self, family: str) -> None:
+        for template in ways_of(family):
+            assert {label for label, _ in planted(template)} & LABELS[family], template.way
 
-    @pytest.mark.parametrize(
-        ("family", "surfaces"), [("names", 60), ("dates", 110), ("places", 50), ("identifiers", 100)]
-    )
-    def test_they_differ_in_the_identifier_itself_not_in_its_context_alone(self, family: str, surfaces: int) -> None:
-        rules, found = slots.rules(), set()
-        for template in (template for pool in library.pools().values() for template in pool):
-            if not (template.way or "").startswith(f"{family}: "):
-                continue
-            for op in template.ops:
-                if isinstance(op, Form):
-                    found.add((forms.rule(op.name, op.pattern).label, op.pattern, op.case))
-                elif isinstance(op, Slot) and rules[op.name].label:
-                    found.add((rules[op.name].label, op.name, op.case))
-        assert len(found) >= surfaces
+    @pytest.mark.parametrize("family", library.WAY_FAMILIES)
+    def test_they_differ_in_the_identifier_itself_not_in_its_context_alone(self, family: str) -> None:
+        forms_of = {(label, form) for way in ways_of(family) for label, form in planted(way) if label in LABELS[family]}
+        assert len(forms_of) >= 150
+
+    @pytest.mark.parametrize("pool", CONFUSING)
+    def test_each_kind_of_what_only_looks_like_an_identifier_has_twenty_examples(self, pool: str) -> None:
+        own = [t for t in library.pools()[f"confuse/{pool}"] if any(isinstance(op, Mark) for op in t.ops)]
+        assert len({t.ops for t in own}) == len(own) >= 20
+        assert not any(planted(template) for template in own)
+
+    def test_what_is_only_shown_is_never_held_out(self) -> None:
+        shown = {name for name, pool in library.pools().items() if any(template.shown for template in pool)}
+        assert {"confuse/numbers", "confuse/rooms"} <= shown
+        for pool in selection.pools(Part.HELD_OUT).values():
+            assert not any(template.shown for template in pool)
 
     def test_every_eponymous_surname_has_its_eponym(self) -> None:
         for surname in library.words("surnames_eponyms"):
@@ -310,8 +346,47 @@ class TestForms:
     def test_parts_of_a_name(self, token: str, name: str, written: str) -> None:
         assert forms.part(token, forms.Person("Ann", name), Dice(1)) == written
 
+    def test_a_middle_name_begins_as_its_initial_and_a_generation_is_one(self) -> None:
+        person = forms.Person("Ann", "Smith", "B")
+        assert forms.part("K", person, Dice(1))[0] == "B"
+        assert forms.part("K", person, Dice(1)) in given_names("en_US", "F", Share.HOSPITAL)
+        assert forms.part("K", forms.Person("Ann", "Smith"), Dice(1)) == ""
+        assert {forms.part("G", person, Dice(n)) for n in range(40)} == {"Jr", "Sr", "II", "III", "IV"}
+
     @pytest.mark.parametrize(
-        ("name", "pattern"), [("nobody", "L"), ("patient", "..."), ("patient", "Q"), ("past", "-"), ("site.phone", "-")]
+        ("kind", "plain", "pattern", "written"),
+        [
+            ("street", "18 Fern Hollow Rd, Apt 4", "%h %n %t", r"18 Fern Hollow Rd"),
+            ("street", "18 Fern Hollow Rd", "%n %T|%h", r"Fern Hollow Road\|18"),
+            ("street", "7 Elm Boulevard", "%h %d. %n %t #%u", r"7 (N|S|E|W|NE|SW)\. Elm Boulevard #\d+"),
+            ("street", "7 Elm Drive", "%h %D %n %t", r"7 (North|South|East|West)(east|west)? Elm Dr"),
+            ("street", "Old Mill", "%n", r"Old Mill"),
+            ("city", "Akron", "N. %c", r"N\. Akron"),
+            ("city", "Cuyahoga Falls", "%a", r"Cuyahog"),
+            ("city", "Mt. Vernon", "%3", r"MTV"),
+            ("state_name", "Ohio", "%x", r"O\w{3,4}"),
+            ("name", "Harlow Regional Medical Center", "%s", r"Harlow Reg Med Ctr"),
+            ("name", "Harlow Regional Medical Center", "%S", r"Harlow Reg\. Med\. Ctr"),
+            ("name", "Harlow Family Medicine-Akron", "%i/%I", r"HFMA/H\.F\.M\.A"),
+            ("name", "Old Quarry Center", "%1 %2 %j", r"Old Old Quarry OldQuarryCenter"),
+        ],
+    )
+    def test_places(self, kind: str, plain: str, pattern: str, written: str) -> None:
+        rule = place_forms.rule(SlotRule(lambda _: plain, Label.CITY), kind, pattern)
+        chart = cast("Chart", SimpleNamespace(dice=Dice(3)))
+        assert rule.label is Label.CITY
+        assert re.fullmatch(written, rule.value(chart))
+
+    def test_nothing_is_written_of_a_place_that_the_chart_has_not(self) -> None:
+        rule = place_forms.rule(SlotRule(lambda _: "", Label.CITY), "city", "North %c")
+        assert rule.value(cast("Chart", SimpleNamespace(dice=Dice(3)))) == ""
+
+    @pytest.mark.parametrize(
+        ("name", "pattern"),
+        [
+            *(("nobody", "L"), ("patient", "..."), ("patient", "Q"), ("past", "-"), ("site.phone", "-")),
+            *(("patient.street", "%h %q"), ("patient.city", "%h"), ("site.phone", "%c")),
+        ],
     )
     def test_what_means_nothing_is_refused(self, name: str, pattern: str) -> None:
         with pytest.raises(DeidError, match="template-invalid"):

@@ -1,15 +1,17 @@
 """Policies: what ships, what is refused, and the page that shows them."""
 
 import pickle
+import re
 from dataclasses import replace
 from importlib import resources
 from pathlib import Path
 
 import pytest
+import yaml
 
 from deid_platform.errors import Code, DeidError
 from deid_platform.labels import HIPAA_IDENTIFIER, Label
-from deid_platform.redaction.pages import policies_markdown
+from deid_platform.redaction.pages import OWN_NAME, policies_markdown
 from deid_platform.redaction.policy import (
     DIRECT_IDENTIFIERS,
     Action,
@@ -284,3 +286,47 @@ def test_a_file_may_not_bear_the_name_of_a_shipped_policy_unless_it_is_that_poli
     assert (caught.value.code, caught.value.ref) == (Code.POLICY_INVALID, "name is that of a shipped policy")
     path.write_text(SAFE_HARBOR, encoding="utf-8")
     assert load_policy(path).digest == load_policy("safe_harbor").digest
+
+
+PAGE = (Path(__file__).parents[2] / "docs" / "policies.md").read_text(encoding="utf-8")
+SECTION = PAGE.partition("## A policy of your own\n")[2].partition("\n## ")[0]
+
+
+def test_the_file_that_the_page_shows_is_a_policy_under_a_name_of_its_own(tmp_path: Path):
+    (written,) = re.findall(r"```yaml\n(.*?)```", SECTION, re.DOTALL)
+    path = tmp_path / "own.yaml"
+    path.write_text(written, encoding="utf-8")
+    policy, shipped = load_policy(path), load_policy("safe_harbor_plus_providers")
+    assert policy.name == OWN_NAME not in policy_names()
+    assert replace(policy, name=shipped.name) == shipped
+
+
+def test_the_page_names_every_key_and_every_value_that_a_policy_may_have():
+    keys = re.findall(r"`(\w+)`", " ".join(re.findall(r"(?m)^\| (`.*?`) \|", SECTION)))
+    assert set(keys) == set(yaml.safe_load(SAFE_HARBOR))
+    for value in (*Action, *NoteDateRule):
+        assert f"`{value.value}`" in PAGE
+    for label in Label:
+        assert re.search(rf"(?m)^\| `labels` \|.*\b{label.value}\b", SECTION)
+
+
+def test_what_the_page_says_of_dates_is_what_is_let_through():
+    said = SECTION.partition("goes by the action of DATE: ")[2].partition(".")[0]
+    rules = dict(part.split(": ", 1) for part in said.split("; "))
+    assert len(rules) == 5
+    for action, allowed in rules.items():
+        for rule in NoteDateRule:
+            source = changed("  DATE: year\n", f"  DATE: {action.strip('`')}\n")
+            source = source.replace(b"note_date: year", f"note_date: {rule.value}".encode())
+            if f"`{rule.value}`" in allowed:
+                assert parse_policy(source).note_date is rule
+            else:
+                with pytest.raises(DeidError):
+                    parse_policy(source)
+
+
+def test_what_the_page_says_is_refused_is_refused_so():
+    (said,) = re.findall(r"`policy-invalid \[(.*?)\]`", SECTION)
+    with pytest.raises(DeidError) as caught:
+        parse_policy(changed("  PATIENT: tag\n", ""))
+    assert caught.value.ref == said

@@ -1,12 +1,17 @@
 """Numbers: same shape, same checks passed, one stand-in however they are written, from ranges nobody can have."""
 
+import random
 import re
+import string
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from stdnum import iban, luhn
+from stdnum import iban, imei, luhn
+from stdnum.au import tfn
+from stdnum.ca import sin
 from stdnum.es import dni, nie
+from stdnum.fr import nir
 from stdnum.gb import nhs
 from stdnum.in_ import aadhaar, pan
 from stdnum.it import codicefiscale
@@ -33,6 +38,17 @@ def is_dea(number: str) -> bool:
     return (sum(digits[0:6:2]) + 2 * sum(digits[1:6:2])) % 10 == digits[6]
 
 
+def is_au_medicare(number: str) -> bool:
+    a, b, c, d, e, f, g, h, check = map(int, number[:9])
+    return number[0] in "23456" and (a + e + 3 * (b + f) + 7 * (c + g) + 9 * (d + h)) % 10 == check
+
+
+def is_vin(number: str) -> bool:
+    values = [int(c) if c.isdigit() else "ABCDEFGH JKLMN P R STUVWXYZ".find(c) % 9 + 1 for c in number]
+    total = sum(v * w for v, w in zip(values, (8, 7, 6, 5, 4, 3, 2, 10, 0, 9, 8, 7, 6, 5, 4, 3, 2), strict=True))
+    return set("IOQ").isdisjoint(number) and number[8] == "0123456789X"[total % 11]
+
+
 CHECKED = [
     (is_npi, "1234567893", "1234567890"),
     (nhs.is_valid, "9434765919", "9434765918"),
@@ -44,6 +60,15 @@ CHECKED = [
     (aadhaar.is_valid, "234123412346", "234123412347"),
     (iban.is_valid, "GB82WEST12345698765432", "GB83WEST12345698765432"),
     (luhn.is_valid, "4111111111111111", "4111111111111112"),
+    (sin.is_valid, "123456782", "123456789"),
+    (tfn.is_valid, "123456782", "123456789"),
+    (tfn.is_valid, "81854414", "81854415"),
+    (nir.is_valid, "295109912611193", "295109912611194"),
+    (nir.is_valid, "295102A12611122", "295102A12611123"),
+    (imei.is_valid, "490154203237518", "490154203237519"),
+    (is_vin, "1M8GDM9AXKP042788", "1M8GDM9A1KP042788"),
+    (is_au_medicare, "2123456701", "2123456711"),
+    (is_au_medicare, "21234567011", "21234567111"),
 ]
 
 
@@ -57,6 +82,40 @@ def test_a_number_passes_its_checksum_exactly_if_the_original_did(check, right: 
         assert made != number
         assert check(made) is passes
         assert len(made) == len(number)
+
+
+@pytest.mark.parametrize(
+    ("check", "drawn"),
+    [
+        (sin.is_valid, [string.digits] * 9),
+        (tfn.is_valid, [string.digits] * 9),
+        (nir.is_valid, ["12", *[string.digits] * 2, "0", "123456789", *[string.digits] * 10]),
+        (imei.is_valid, [string.digits] * 15),
+        (is_au_medicare, [string.digits] * 10),
+        (aadhaar.is_valid, [string.digits] * 12),
+        (is_vin, [string.ascii_uppercase] * 3 + [string.digits, "ABC", *[string.digits] * 12]),
+    ],
+    ids=["sin", "tfn", "nir", "imei", "au medicare", "aadhaar", "vin"],
+)
+def test_every_number_of_a_kind_does_so_and_not_one_by_chance(check, drawn: list[str]):
+    rng = random.Random(7)
+    found: dict[bool, list[str]] = {True: [], False: []}
+    while min(map(len, found.values())) < 12:
+        number = "".join(rng.choice(alphabet) for alphabet in drawn)
+        found[bool(check(number))].append(number)
+    for passes, numbers in found.items():
+        made = [stand_in_number(DRAW, number) for number in numbers[:12]]
+        assert {bool(check(number)) for number in made if number} == {passes}
+        assert None not in made
+
+
+def test_a_canadian_number_is_no_american_one_and_a_french_one_keeps_sex_and_month():
+    made = stand_in_ssn(DRAW, "123 456 782") or ""
+    assert re.fullmatch(r"\d{3} \d{3} \d{3}", made)
+    assert sin.is_valid(made)
+    assert re.fullmatch(
+        r"2 \d\d (0[1-9]|1[0-2]) [01]\d \d{3} \d{3} \d\d", stand_in_ssn(DRAW, "2 95 10 99 126 111 93") or ""
+    )
 
 
 @settings(max_examples=60)

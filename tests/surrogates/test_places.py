@@ -4,7 +4,9 @@ import re
 
 import pytest
 
-from deid_platform.surrogates.places import us_places
+from deid_platform.surrogates.names import Deck
+from deid_platform.surrogates.numbers import keyed_draw
+from deid_platform.surrogates.places import stand_in_street, stand_in_zip, street_words, us_places
 from deid_platform.surrogates.stand_in import Surrogates
 from tests.surrogates.surrogate_scene import OTHER, TOPICS, replaced
 
@@ -31,6 +33,15 @@ def test_a_place_is_the_same_again_whole_or_in_parts():
 def test_nobody_elses_city_becomes_the_patients_own():
     cities = [place.city for place in us_places()]
     assert "Akron" not in replaced(" ".join(f"{{CITY|{city}}}" for city in cities))
+
+
+def test_nobody_elses_street_or_zip_becomes_the_patients_own():
+    deck, draw = Deck(b"k" * 32), keyed_draw(b"k" * 32)
+    street, place = stand_in_street(deck, draw, "18 Teasel Row") or "", BY_CITY["Akron", "OH"]
+    other = stand_in_street(deck, draw, "18 Teasel Row", set(street_words(street))) or ""
+    assert set(street_words(other)).isdisjoint(street_words(street))
+    code = stand_in_zip(draw, "10451", place, "en") or ""
+    assert stand_in_zip(draw, "10451", place, "en", {code}) not in (code, "10451")
 
 
 def test_two_states_are_never_one_and_none_stays():

@@ -1,7 +1,7 @@
 """A person, a date or a number written by a pattern.
 
-Belongs here: what the tokens of a pattern stand for. Does not belong here: the plain slots (`slots`, `numbers`) or
-the patterns themselves (`data/ways`).
+Belongs here: what the tokens of a pattern stand for. Does not belong here: the plain slots (`slots`, `numbers`), those
+of places (`place_forms`) or the patterns themselves (`data/ways`).
 
 A pattern is copied as it stands, except for its tokens.
 
@@ -11,7 +11,9 @@ People (`{patient~L, F M.}`; also relative, relative2, author, pcp, attending, c
     M      middle initial                   N      nickname
     X x    surname, first name with a slip  A a    surname, first name without accents
     J S    surname with its hyphen, apostrophe or spaces removed, or a hyphen made a space
-    P      the first half of a double surname
+    P W    the first half of a double surname, and the second
+    R      surname without its particle      U E    surname, first name in capitals beside what is not
+    K      a middle name                     G      a generation ("Jr", "III")
     H      surname broken by a hyphen at the end of a line; with a soft hyphen: h
     B      surname with a space in it        C      surname letter by letter
     O o    surname, first name as a scanner reads it, one letter a digit or rn for m
@@ -30,7 +32,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 
-from deid_platform.corpora.hospital import dates, library, slots
+from deid_platform.corpora.hospital import dates, library, place_forms, slots
 from deid_platform.corpora.hospital.chart import Chart
 from deid_platform.corpora.hospital.dice import Dice
 from deid_platform.corpora.hospital.numbers import DAYS, day_of
@@ -38,6 +40,7 @@ from deid_platform.corpora.hospital.rule import SlotRule
 from deid_platform.corpora.hospital.spec import Shape
 from deid_platform.errors import Code, DeidError
 from deid_platform.labels import Label
+from deid_platform.surrogates.pools import Share, given_names
 
 _PEOPLE = ("patient", "relative", "relative2", "author", "pcp", "attending", "consultant", "nurse")
 _PERSON_TOKEN = re.compile(r"[A-Za-z]")
@@ -55,12 +58,14 @@ class Person:
     last: str
     middle: str = ""
     nickname: str = ""
+    sex: str = "F"
+    share: Share = Share.HOSPITAL
 
 
 def _person(chart: Chart, role: str) -> Person:
     if role == "patient":
         r = chart.resident
-        return Person(r.first, r.last, r.middle, r.nickname)
+        return Person(r.first, r.last, r.middle, r.nickname, r.sex, chart.place.spec.name_share)
     if role in chart.relatives:
         kin = chart.relatives[role]
         return Person(kin.first, kin.last, nickname=library.nicknames().get(kin.first, kin.first))
@@ -89,6 +94,12 @@ def _scanned(name: str) -> str:
     return name + "."
 
 
+def _middle_name(person: Person, dice: Dice) -> str:
+    """A name that the middle initial may stand for."""
+    names = [name for name in given_names("en_US", person.sex, person.share) if name[0] == person.middle]
+    return dice.pick(names) if names else person.middle
+
+
 _PARTS: Mapping[str, Callable[[Person, Dice], str]] = {
     "F": lambda p, _: p.first,
     "f": lambda p, _: p.first[:1],
@@ -103,6 +114,12 @@ _PARTS: Mapping[str, Callable[[Person, Dice], str]] = {
     "J": lambda p, _: _joined(p.last),
     "S": lambda p, _: p.last.replace("-", " "),
     "P": lambda p, _: re.split(r"[ -]", p.last)[0],
+    "W": lambda p, _: re.split(r"[ -]", p.last)[-1],
+    "R": lambda p, _: p.last.rpartition(" ")[2],
+    "U": lambda p, _: p.last.upper(),
+    "E": lambda p, _: p.first.upper(),
+    "K": _middle_name,
+    "G": lambda _, dice: dice.pick(("Jr", "Sr", "II", "III", "IV")),
     "H": lambda p, _: p.last[: _middle(p.last)] + "-\n" + p.last[_middle(p.last) :],
     "h": lambda p, _: p.last[: _middle(p.last)] + _SOFT_HYPHEN + p.last[_middle(p.last) :],
     "B": lambda p, _: p.last[: _middle(p.last)] + " " + p.last[_middle(p.last) :],
@@ -122,7 +139,7 @@ _SHAPES = (
     ("N", Shape.PATIENT_NICKNAME),
     ("HhBC", Shape.NAME_BROKEN),
     ("Oo", Shape.NAME_SCANNED),
-    ("AaJSP", Shape.NAME_RESPELT),
+    ("AaJSPWR", Shape.NAME_RESPELT),
 )
 
 
@@ -203,4 +220,6 @@ def rule(name: str, pattern: str) -> SlotRule:
     plain = slots.rules().get(name)
     if plain is None or plain.label is None:
         raise DeidError(Code.TEMPLATE_INVALID, name)
+    if "%" in pattern:
+        return place_forms.rule(plain, name.rpartition(".")[2], pattern)
     return _number_rule(plain, pattern)

@@ -110,12 +110,14 @@ class Template:
         guard: What must be true of the patient.
         shape: The shape of its identifiers, if it has one to give.
         way: The way of writing that it is, if it is one.
+        shown: Whether the held-out part never draws it.
     """
 
     ops: tuple[Op, ...]
     guard: frozenset[str]
     shape: Shape | None = None
     way: str | None = None
+    shown: bool = False
 
 
 def parse(line: str) -> Template:

@@ -23,6 +23,8 @@ from deid_platform.corpora.hospital.spec import TYPE_NAMES, Style
 
 _DATA = files("deid_platform.corpora.hospital") / "data"
 _SECTION = re.compile(r"\[([a-z0-9_-]+(?:[/.][a-z0-9_]+)*)\]")
+# The ending of a file of pools that the held-out part never draws from, so that what is added moves no figure of it.
+_SHOWN = "_shown.txt"
 WAY_FAMILIES = ("names", "dates", "places", "identifiers")
 
 
@@ -111,7 +113,8 @@ def pools() -> Mapping[str, tuple[Template, ...]]:
     for entry in sorted((path for path in _DATA.iterdir() if path.name.startswith("pool_")), key=lambda e: e.name):
         for name, lines in _sections(entry).items():
             if not name.endswith("/about"):
-                found.setdefault(name, []).extend(parse(line) for line in lines if line)
+                shown = entry.name.endswith(_SHOWN)
+                found.setdefault(name, []).extend(replace(parse(line), shown=shown) for line in lines if line)
     for family in WAY_FAMILIES:
         for name, lines in _sections(_DATA / "ways" / f"{family}.txt").items():
             ways = (replace(parse(line), way=f"{family}: {line}") for line in lines if line)

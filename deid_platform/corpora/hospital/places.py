@@ -21,7 +21,10 @@ _COUNTRIES = (
     *("Mexico", "India", "Italy", "Poland", "Germany", "Brazil", "Canada", "Nigeria", "Kenya", "Turkey", "France"),
     *("Guatemala", "Vietnam", "Ukraine", "Haiti", "Nepal", "Honduras", "Jamaica", "Lebanon", "Peru", "Ghana"),
 )
-_SUFFIXES = {"St": "Street", "Ave": "Avenue", "Rd": "Road", "Dr": "Drive", "Ln": "Lane", "Ct": "Court", "Pl": "Place"}
+STREET_KINDS = {
+    "St": "Street", "Ave": "Avenue", "Rd": "Road", "Dr": "Drive", "Ln": "Lane", "Ct": "Court", "Pl": "Place",
+}  # fmt: skip
+"""Kinds of streets, in short and in full."""
 _STREET = re.compile(r"(?P<house>\d+) (?P<road>.+?)(?P<unit>,? (?:(?:Apt|Unit|Lot)\b|#).*)?")
 
 
@@ -36,7 +39,7 @@ def _street_part(chart: Chart, part: str) -> str:
 
 def _spelt_out(road: str) -> str:
     before, _, last = road.rpartition(" ")
-    return f"{before} {_SUFFIXES.get(last, last)}"
+    return f"{before} {STREET_KINDS.get(last, last)}"
 
 
 def _facility_rules(role: str, facility: Callable[[Chart], Facility]) -> dict[str, SlotRule]:

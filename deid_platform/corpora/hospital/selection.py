@@ -51,12 +51,12 @@ def is_held_out(note_type: str, style: Style) -> bool:
 
 @lru_cache(maxsize=3)
 def pools(part: Part) -> Mapping[str, tuple[Template, ...]]:
-    """Every pool by name, without the ways of the other part."""
+    """Every pool by name, without the ways of the other part and, held out, without what is only shown."""
     if part is Part.WHOLE:
         return library.pools()
     wanted = part is Part.HELD_OUT
     return {
-        name: tuple(t for t in pool if t.way is None or is_held_out_way(t.way) is wanted)
+        name: tuple(t for t in pool if not (wanted and t.shown) and (t.way is None or is_held_out_way(t.way) is wanted))
         for name, pool in library.pools().items()
     }
 
