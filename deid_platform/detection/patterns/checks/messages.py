@@ -195,6 +195,16 @@ def correspondent(text: str, start: int, end: int) -> Place | None:
     return (place[0], end) if _ADDRESS.match(text, end) else _whole(text, place, end)
 
 
+def recipient(text: str, start: int, end: int) -> Place | None:
+    """ "Last, First" or "Last, F" in the header of a message, not what "CC:" begins as well ("CC: Rash, Fever")."""
+    comma = text.index(",", start, end)
+    last, first = _first(text, start, comma), text[comma + 1 : end].strip(" \t.")
+    if not last or not is_a_name(last, loose=True) or is_substance(last):
+        return None
+    given = len(first) == 1 or bool(kind_of(first.split()[0]) & Kind.GIVEN) or is_a_name(first.split()[0])
+    return (start, end) if given and (is_a_name(last) or len(first) > 1) else None
+
+
 def staffed(text: str, start: int, end: int) -> Place | None:
     """A name where a column or a row names who did something: anything but a service, an office or a team."""
     place = labelled(text, start, end)
