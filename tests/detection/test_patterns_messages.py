@@ -372,7 +372,15 @@ labeled with the patient's name "[[Quarmby, Xurna|PATIENT]]"
 [[DANELLE XURNBY|PATIENT]]⏎2800 Main St #3⏎Harlow Falls OH 45011
 [[ROSEMARY D. QUARMBY|PATIENT]]⏎94220 Fourth Street #62
 accession 123, collected 06:10, ordering [[Quarmby|DOCTOR]]
+specimen labeled [[Xurna Quarmby|PATIENT]]
+mislabeled as "[[Besfat Q Tolland|PATIENT]]"
+labeled [[Okonkwo, C|PATIENT]] right ear
+labeled [[Okonkwo|PATIENT]] 4412
 labeled Liver, Biopsy
+labeled Distal Margin
+labeled with the Site, left
+labeled Conjunctiva right
+label: Aorta 4412
 labeled Sigmoid Colon, Polyp
 Container labelled Right Ovary
 specimen labeled Gallbladder, Stones
