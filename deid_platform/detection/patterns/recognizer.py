@@ -60,6 +60,7 @@ _TABLES = (
     "people",
     "care_team",
     "messages",
+    "copied",
     "organizations",
     "employers",
     "landmarks",
