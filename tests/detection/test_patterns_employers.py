@@ -21,7 +21,7 @@ on leave from [[Vantor|ORGANIZATION]] until then
 insured through [[Vantor Aerospace|ORGANIZATION]]
 She manages [[Pinwheel Toys|ORGANIZATION]].
 owner of [[Sable Hair Studio|ORGANIZATION]]
-Occupation: machinist at [[Vantor|ORGANIZATION]]
+Occupation: [[machinist|PROFESSION]] at [[Vantor|ORGANIZATION]]
 Employer/School: [[Vantor|ORGANIZATION]]
 [[Vantor Aerospace|ORGANIZATION]] (employer) sent a form.
 [[VANTOR AEROSPACE|ORGANIZATION]] (employer) sent a form.

@@ -168,16 +168,16 @@ presso la clinica Medica, dalla clinica Oculistica
 """
 
 EMPLOYERS = """
-Lavora come operaio presso [[Ceramiche Gavazzotti di Vergaredo|ORGANIZATION]]
+Lavora come [[operaio|PROFESSION]] presso [[Ceramiche Gavazzotti di Vergaredo|ORGANIZATION]]
 lavora presso [[Fratelli Bellomunno|ORGANIZATION]] di [[Sant'Eufemiano a Mare|CITY]]
 impiegata presso il Comune di [[Vergaredo|CITY]]
 barista al [[Bar Gelsomina|ORGANIZATION]]
 iscritto al [[Liceo Scientifico G. Galvaroni|ORGANIZATION]]
-ex operaia presso [[Officine Meccaniche Tartarini|ORGANIZATION]]
+ex [[operaia|PROFESSION]] presso [[Officine Meccaniche Tartarini|ORGANIZATION]]
 lavora presso il nostro ospedale, lavora in fabbrica
 lavora al Computer, servizio alla Persona, studente di Medicina
 impiegato per Stenosi aortica, titolare per Amiodarone
-lavora come operaio in [[Ceramiche Gavazzotti|ORGANIZATION]]
+lavora come [[operaio|PROFESSION]] in [[Ceramiche Gavazzotti|ORGANIZATION]]
 [[F.lli Bellomunno|ORGANIZATION]] S.n.c.
 fornito da [[Ceramiche Gavazzotti Srl|ORGANIZATION]]
 lavora in Ospedale, assunto per Dolore

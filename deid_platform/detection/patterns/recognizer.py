@@ -63,6 +63,7 @@ _TABLES = (
     "copied",
     "organizations",
     "employers",
+    "professions",
     "landmarks",
     "whereabouts",
     "italian",

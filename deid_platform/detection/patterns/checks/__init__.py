@@ -21,6 +21,7 @@ from deid_platform.detection.patterns.checks import (
     names,
     numbers,
     places,
+    professions,
     whereabouts,
     zips,
 )
@@ -48,10 +49,10 @@ CHECKS: dict[str, Check] = {
         institutions.organization, institutions.own_organization, institutions.saint, institutions.chain,
         institutions.known_hospital, institutions.hospital_abroad, institutions.facility_code,
         institutions.facility_alone, institutions.lowercase_institution, institutions.shop, employers.employer,
-        employers.named_employer, employers.firm, employers.agency, employers.small_employer, landmarks.landmark,
-        landmarks.small_landmark, landmarks.highway, places.city, places.known_city, places.street, places.town,
-        places.known_city_or_state, places.state, places.country, places.home_town, places.city_or_code,
-        places.city_or_abbreviation, places.named_after, zips.state_zip, whereabouts.street_spoken,
-        whereabouts.unlisted_place, whereabouts.user_name,
+        employers.named_employer, employers.firm, employers.agency, employers.small_employer, professions.profession,
+        landmarks.landmark, landmarks.small_landmark, landmarks.highway, places.city, places.known_city,
+        places.street, places.town, places.known_city_or_state, places.state, places.country, places.home_town,
+        places.city_or_code, places.city_or_abbreviation, places.named_after, zips.state_zip,
+        whereabouts.street_spoken, whereabouts.unlisted_place, whereabouts.user_name,
     )
 } | numbers.PROVEN | care_team.CARE | italian.ITALIAN  # fmt: skip
