@@ -5,6 +5,7 @@ Belongs here: how spans of several sources become one answer. Does not belong he
 The rule for overlaps: spans that share a code point are merged to their common extent, so that nothing
 that any source found is ever uncovered. The label is that of the longest member; between equally long
 ones, the roster's, then the gazetteer's, then the patterns', then what other notes say; then the higher score.
+A profession, which tells least, gives way to whatever else is found in its place.
 A clinician's gives way to the family's, however long (`family.py`).
 """
 
@@ -21,16 +22,18 @@ from deid_platform.detection.plain import Rewritten, plain
 from deid_platform.detection.reading import Reading
 from deid_platform.detection.recovery import Recovery
 from deid_platform.detection.spans import merge
+from deid_platform.labels import Label
 from deid_platform.notes import Note, Span
 
 SOURCES = ("elsewhere", "patterns", "gazetteer", "roster")
 """Sources in the order of how well they know what they found; a recognizer adds its name after a colon."""
 
 
-def rank(span: Span) -> tuple[int, int, float, str]:
+def rank(span: Span) -> tuple[bool, int, int, float, str]:
     """Which of two overlapping spans lends its label: the longer, the better informed, the surer."""
     source = span.source.partition(":")[0]
     return (
+        span.label is not Label.PROFESSION,
         span.end - span.start,
         SOURCES.index(source) if source in SOURCES else -1,
         span.score,

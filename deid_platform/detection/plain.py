@@ -1,8 +1,9 @@
 """A text without its disguises: what neither a reader sees nor a rule should stumble over is taken out.
 
-Belongs here: zero-width and bidirectional characters, control characters, letters of another script that
-look like Latin ones, full-width and mathematical letters and digits, and the way back to the offsets of the
-text as it was written. Does not belong here: case, accents and white space (`reading.py`).
+Belongs here: zero-width and bidirectional characters, control characters, the marks before quoted lines of a
+message, letters of another script that look like Latin ones, full-width and mathematical letters and digits, and the
+way back to the offsets of the text as it was written. Does not belong here: case, accents and white space
+(`reading.py`).
 
 Sources: the look-alikes are the project's own, chosen from the letters of Greek and Cyrillic whose usual
 glyph is that of a Latin letter; invisible characters are those of Unicode's category Cf that occur in text.
@@ -12,7 +13,7 @@ from __future__ import annotations
 
 import unicodedata
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -24,6 +25,10 @@ INVISIBLE = (
 )
 """Characters that nobody sees, as the inside of a pattern's bracket; the soft hyphen is seen at a line's end."""
 _INVISIBLE = regex.compile(rf"[{INVISIBLE}]+|\u00ad+(?![ \t]*[\r\n])")
+# Lines that begin with ">", at whatever depth, and one among them that begins with a word: "> 90 mmHg" quotes nothing.
+_QUOTED = regex.compile(r"(?<![^\r\n])[ \t]{0,3}>[^\r\n]*(?:(?:\r\n|\n|\r)[ \t]{0,3}>[^\r\n]*)*")
+_QUOTED_WORD = regex.compile(r"(?<![^\r\n])[ \t]{0,3}>[ \t>]*[\"“(\[*]?\p{L}")
+_QUOTE_MARK = regex.compile(r"(?<![^\r\n])[ \t]{0,3}>(?:[ \t]?>)*[ \t]?")
 _CONTROLS = bytes((*range(0x09), *range(0x0E, 0x1C), 0x7F))
 
 _LOOK_ALIKES = dict(
@@ -85,11 +90,19 @@ def has_controls(text: str) -> bool:
 
 
 def plain(text: str) -> Rewritten:
-    """A text as it looks: without invisible characters, in Latin letters and digits where it shows such."""
+    """A text as it looks: without invisible characters and marks of quotes, in the Latin letters that it shows."""
+    marks = list(_quote_marks(text)) if ">" in text else []
     if text.isascii() and not has_controls(text):
-        return Rewritten(text)
-    shown = without(text, (match.span() for match in _INVISIBLE.finditer(text)))
+        return without(text, marks)
+    shown = without(text, sorted([*marks, *(match.span() for match in _INVISIBLE.finditer(text))]))
     return Rewritten(latinised(shown.text), shown.cuts, shown.shifts)
+
+
+def _quote_marks(text: str) -> Iterator[tuple[int, int]]:
+    """What a mail program puts before each line that it quotes."""
+    for block in _QUOTED.finditer(text):
+        if _QUOTED_WORD.search(text, *block.span()):
+            yield from (mark.span() for mark in _QUOTE_MARK.finditer(text, *block.span()))
 
 
 @lru_cache(maxsize=1)

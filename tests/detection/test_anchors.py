@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import random
+from itertools import accumulate
 from pathlib import Path
 
 import pytest
@@ -95,9 +96,11 @@ def examples() -> list[str]:
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             if isinstance(node, ast.Constant) and isinstance(node.value, str) and " " in node.value:
                 text = MARK.sub(r"\1", node.value)
-                # A long one is a table of lines; in a short one a blank line would end the paragraph.
-                found.extend(text.splitlines() if len(text) > 400 else [BLANK_LINE.sub("\n", text)])
-    return [text.strip() for text in found if text.strip() and len(text) <= 400]
+                # A long one is a table of lines.
+                found.extend(text.splitlines() if len(text) > 400 else [text])
+    # A line break in a line of a table is written as ⏎; a blank line would end the paragraph.
+    written = (BLANK_LINE.sub("\n", text.replace("⏎", "\n")).strip() for text in found)
+    return [text for text in written if text and len(text) <= 400]
 
 
 def composed(seed: int) -> str:
@@ -114,6 +117,17 @@ def test_every_shipped_anchor_can_be_found_at_all() -> None:
     inner = [(r.name, word) for r in load_recognizers() for word in r.anchors.words if "*" in word.strip("*")]
     nothing = [r.name for r in load_recognizers() if not (r.anchors.words or r.anchors.digits or r.anchors.capitals)]
     assert (inner, nothing) == ([], [])
+
+
+def test_every_recognizer_finds_something_in_some_line_of_the_tables() -> None:
+    recognizers = load_recognizers()
+    lines = examples()
+    text = "\n\n".join(lines)
+    ends = list(accumulate(len(line) + 2 for line in lines))
+    places = [(end - 2 - len(line), end - 2) for line, end in zip(lines, ends, strict=True)]
+    around = dict(AnchorIndex([r.anchors for r in recognizers]).windows(Reading(Note("n", text)), places))
+    idle = [r.name for i, r in enumerate(recognizers) if next(r.search(lines, around.get(i, ())), None) is None]
+    assert idle == []
 
 
 @pytest.fixture(scope="module")

@@ -39,6 +39,10 @@ Find = Callable[..., list[tuple[str, str]]]
         ("β-blocker, 5 μg, α-1 antitrypsin, ΔF508", "β-blocker, 5 μg, α-1 antitrypsin, ΔF508"),
         ("10² mm³ ½ ① José Ñandú Straße", "10² mm³ ½ ① José Ñandú Straße"),
         ("a\tb\r\nc\fd", "a\tb\r\nc\fd"),
+        ("said:\n> Dr. Quarmby\n>> saw\r\n> > her\n>\nend", "said:\nDr. Quarmby\nsaw\r\nher\n\nend"),  # quoted lines
+        ("> Dr. Qu\u200barmby\n> 12 days", "Dr. Quarmby\n12 days"),
+        ("GFR\n> 60 mL/min\n> 90 a day", "GFR\n> 60 mL/min\n> 90 a day"),  # nothing that one says
+        ("a > b -> c", "a > b -> c"),
     ],
 )
 def test_a_text_is_read_as_it_looks(written: str, shown: str) -> None:
@@ -46,7 +50,8 @@ def test_a_text_is_read_as_it_looks(written: str, shown: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["a\u200bb\x00c", "\u200b\u200babc\u200b", "\x01", "İ\u200b ẞ\u202e x", "no change", ""]
+    "text",
+    ["a\u200bb\x00c", "\u200b\u200babc\u200b", "\x01", "İ\u200b ẞ\u202e x", "no change", "", "> a\n>> b\n> 3\u200b"],
 )
 def test_every_character_that_is_shown_finds_its_way_back(text: str) -> None:
     shown = plain(text)

@@ -8,6 +8,7 @@ import pickle
 import subprocess
 import sys
 from collections.abc import Callable
+from importlib.resources import files
 from pathlib import Path
 from zipfile import ZipFile
 
@@ -16,7 +17,7 @@ import pytest
 from deid_platform.detection import DetectorSpec
 from deid_platform.detection.detector import written_terms
 from deid_platform.detection.lexicons import FORMATS, TermsFile, formats, terms_of
-from deid_platform.detection.lexicons.icd10cm import names_in, titles
+from deid_platform.detection.lexicons.icd10cm import names_in, numeric_codes, titles
 from deid_platform.errors import Code, DeidError
 from deid_platform.notes import Note
 
@@ -246,3 +247,23 @@ def test_the_icd_package_is_not_loaded_to_detect() -> None:
 @pytest.mark.slow
 def test_the_shipped_icd_terms_are_those_of_the_package() -> None:
     assert list(written_terms("icd10cm")) == names_in(titles())
+
+
+@pytest.mark.slow
+def test_the_shipped_icd_codes_are_those_of_the_package() -> None:
+    shipped = (files("deid_platform.detection") / "data" / "icd10cm_codes.tsv").read_text("utf-8").splitlines()
+    assert [row for row in shipped if not row.startswith("#")] == list(numeric_codes())
+
+
+@pytest.mark.slow
+def test_no_code_without_its_dot_is_hidden_before_its_title() -> None:
+    import simple_icd_10_cm as icd
+
+    rows = [row.split("\t") for row in numeric_codes()]
+    notes = [
+        Note(f"{category}{end}", f"{category}{end} {icd.get_description(f'{category}.{end}')}")
+        for category, ends, _ in rows
+        for end in ends.split()[:1]
+    ]
+    found = DetectorSpec().build().detect(notes)
+    assert [note.note_id for note, spans in zip(notes, found, strict=True) if spans and spans[0].start < 7] == []

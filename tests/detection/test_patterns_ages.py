@@ -82,6 +82,17 @@ classe [[1926|DATE]]
 mujer [[nonagenaria|AGE]], edad: [[93|AGE]]
 mujer de [[noventa y dos|AGE]] años
 femme de [[quatre-vingt-treize|AGE]] ans
+[[ninety-two|AGE]] M s/p fall, [[Ninety two|AGE]] F with CHF
+a [[ninety-two|AGE]] yo man, a [[ninety|AGE]] y/o F, [[ninety-six|AGE]] yof
+a [[ninety-four|AGE]] woman
+[[class of '47|AGE]], [[Class of ’34|AGE]]
+graduated high school, [[class of '52|AGE]]
+he [[graduated in '49|AGE]]
+older than [[95|AGE]] but fit, over the age of [[ninety|AGE]]
+a [[90+|AGE]] year old, [[90+|AGE]] yo, [[92|AGE]] plus years old
+she is [[90+|AGE]]; he is well [[90|AGE]] plus
+pt is [[90|AGE]] plus and lives alone
+Age: [[90+|AGE]]
 """
 
 NOT_AGES = """
@@ -149,6 +160,18 @@ hace 90 años
 peso 93 kg
 classe 1999
 vitamin b 1925
+HR ninety-two, sats ninety-two
+sats 92 M/F, HR ninety-two M
+temperature ninety-nine F with chills
+class of '10, class of 2010, class of '29, class of 47
+class of 3 drugs, graduated in 2010
+older than 18, older than 90 days
+patients older than 90 were excluded
+90 plus 5 mg, 90 + 5 mg
+she was 90 plus 5 mg
+SpO2 90+ on RA, sats 90 plus on 2 L
+BP 90+ systolic, HR is 90+ with exertion
+ninety days, ninety mg
 """
 
 

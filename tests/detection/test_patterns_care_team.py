@@ -114,6 +114,8 @@ Spoke w/ [[Vollmir|PATIENT]] at Dr. [[Halvorsen|DOCTOR]]'s office
 spoke frankly to [[Marlune|PATIENT]] about smoking
 a long conversation today with [[Marlune|PATIENT]] regarding goals
 will discuss with [[Vollmir|PATIENT]] tomorrow
+please keep [[Marlune|PATIENT]] posted; kept [[Vollmir|PATIENT]] informed
+keep Nursing posted, keep Wound open
 discussed goals of care with [[Doveka|PATIENT]] and [[Vollmir|PATIENT]]
 Report rec'd from [[Vollmir|PATIENT]]. Pt resting
 Report given to [[Doveka|PATIENT]] and [[Vollmir|PATIENT]] in PACU

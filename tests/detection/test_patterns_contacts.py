@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 from marked_text import found_in, lines, plain
 
+from deid_platform.detection.patterns.checks import contacts
+
 CALLS = """
 call [[617-555-0123|PHONE]]
 call [[(617) 555-0123|PHONE]] today
@@ -175,3 +177,35 @@ def test_exactly_the_marked_contacts_are_found(line: str) -> None:
 @pytest.mark.parametrize("line", lines(NOT_CONTACTS))
 def test_ranges_pages_and_measures_are_no_contacts(line: str) -> None:
     assert found_in(line) == line
+
+
+# A number of each numbering plan, and one of the same writing that the plan does not have.
+OF_PLANS = [
+    ("US", "(201) 555-0123", "(201) 155-0123"),
+    ("CA", "(506) 234-5678", "(506) 134-5678"),
+    ("GB", "0121 234 5678", "0100 234 5678"),
+    ("AU", "(02) 9374 4000", "(01) 9374 4000"),
+    ("FR", "01 42 68 53 00", "00 42 68 53 00"),
+    ("ES", "967 597 100", "267 597 100"),
+    ("IT", "347 123 4567", "247 123 4567"),
+    ("IN", "98765 43210", "50000 00000"),
+    ("DE", "030 901820", "010 901820"),
+]
+
+
+@pytest.mark.parametrize(("region", "assigned", "invalid"), OF_PLANS)
+def test_a_number_without_a_country_must_be_one_of_a_plan(
+    region: str, assigned: str, invalid: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(contacts, "_REGIONS", (region,))
+    assert contacts.regional_phone(assigned, 0, len(assigned)) == (0, len(assigned))
+    assert contacts.regional_phone(invalid, 0, len(invalid)) is None
+
+
+def test_every_plan_that_is_tried_has_its_numbers_here() -> None:
+    assert tuple(region for region, _, _ in OF_PLANS) == contacts._REGIONS
+
+
+@pytest.mark.parametrize("number", ["(101) 555-0123", "00 42 68 53 00", "000 000 0000"])
+def test_a_number_of_no_plan_is_none(number: str) -> None:
+    assert contacts.regional_phone(number, 0, len(number)) is None

@@ -5,18 +5,10 @@ A line break inside a line is written as ⏎. The names are invented.
 
 from __future__ import annotations
 
-from importlib.resources import files
-
 import pytest
-import yaml
 from marked_text import found_in, lines, plain
 
-from deid_platform.detection.patterns import Patterns
-from deid_platform.detection.reading import Reading
 from deid_platform.labels import Label
-from deid_platform.notes import Note
-from tests.detection.test_patterns_places import ORGANIZATIONS
-from tests.detection.test_patterns_places import PLACES as TOWNS
 
 WORK = """
 works at [[Quarmby Widgets|ORGANIZATION]] as a clerk
@@ -29,7 +21,7 @@ on leave from [[Vantor|ORGANIZATION]] until then
 insured through [[Vantor Aerospace|ORGANIZATION]]
 She manages [[Pinwheel Toys|ORGANIZATION]].
 owner of [[Sable Hair Studio|ORGANIZATION]]
-Occupation: machinist at [[Vantor|ORGANIZATION]]
+Occupation: [[machinist|PROFESSION]] at [[Vantor|ORGANIZATION]]
 Employer/School: [[Vantor|ORGANIZATION]]
 [[Vantor Aerospace|ORGANIZATION]] (employer) sent a form.
 [[VANTOR AEROSPACE|ORGANIZATION]] (employer) sent a form.
@@ -117,12 +109,3 @@ ALL = lines(WORK, FIRMS, LANDMARKS)
 def test_exactly_the_marked_employers_and_landmarks_are_found(line: str) -> None:
     text = plain(line).replace("⏎", "\n")
     assert found_in(text, frozenset(Label)).replace("\n", "⏎") == line
-
-
-@pytest.mark.parametrize("table", ["employers", "landmarks"])
-def test_every_recognizer_fires_on_a_line_of_the_tables(table: str) -> None:
-    content = yaml.safe_load((files("deid_platform.detection.patterns") / "data" / f"{table}.yaml").read_text("utf-8"))
-    patterns = Patterns()
-    texts = (plain(line).replace("⏎", "\n") for line in (*ALL, *lines(ORGANIZATIONS, TOWNS)))
-    fired = {span.source for text in texts for span in patterns.find(Reading(Note("n", text)))}
-    assert {f"patterns:{entry['name']}" for entry in content["recognizers"]} - fired == set()

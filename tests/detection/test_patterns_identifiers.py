@@ -8,6 +8,12 @@ from __future__ import annotations
 import pytest
 from marked_text import found_in, lines, plain
 
+from deid_platform.detection.patterns.checks import CHECKS
+from deid_platform.detection.patterns.checks.numbers import PROVEN
+from deid_platform.detection.patterns.recognizer import load_recognizers
+from deid_platform.detection.reading import Reading
+from deid_platform.notes import Note
+
 UNITED_STATES = """
 SSN [[900-12-3456|SSN]]
 SSN: [[900123456|SSN]]
@@ -129,6 +135,9 @@ user id: [[jdoe12|USERNAME]]
 username: [[jane.doe|USERNAME]]
 entered by [[jd1234|USERNAME]]
 login [[dking96|USERNAME]]
+end of dictation⏎[[QRM/tk|USERNAME]]
+end of dictation⏎[[JQZ:tkv|USERNAME]]
+vitals⏎HR/RR⏎PO/iv or IV:po
 portal user name [[ovonquarmby70|USERNAME]]
 routed ([[RA3221|USERNAME]]) today
 signed ([[lmitche33|USERNAME]])
@@ -212,7 +221,7 @@ sample 2 of 3
 
 @pytest.mark.parametrize("line", lines(UNITED_STATES, ABROAD, RECORDS, THINGS))
 def test_exactly_the_marked_identifiers_are_found(line: str) -> None:
-    assert found_in(plain(line)) == line
+    assert found_in(plain(line).replace("⏎", "\n")).replace("\n", "⏎") == line
 
 
 @pytest.mark.parametrize("line", lines(NOT_IDENTIFIERS))
@@ -233,3 +242,40 @@ car 1M8GDM9A1KP042788
 def test_a_bare_number_whose_check_digit_is_wrong_is_not_taken_for_that_identifier(line: str) -> None:
     found = found_in(line)
     assert not any(f"|{label}]]" in found for label in ("MEDICALRECORD", "SSN", "VEHICLE", "IDNUM"))
+
+
+# A number of each recognizer that counts check digits, and the place of the one that proves it.
+CHECKED = [
+    ("npi-bare", "signed 1234567893", -1),
+    ("dea", "AB1234563", -1),
+    ("card", "4111 1111 1111 1111", -1),
+    ("card", "371449635398431", -1),
+    ("nie", "X2482300W", -1),
+    ("dni", "54362315K", -1),
+    ("tfn", "TFN 112 474 082", -1),
+    ("au-medicare", "2123 45670 1", -3),
+    ("nir", "1 85 05 78 006 084 91", -1),
+    ("aadhaar", "2341 2341 2346", -1),
+    ("iban", "GB82 WEST 1234 5698 7654 32", 3),
+    ("device-imei", "490154203237518", -1),
+    ("vehicle-vin", "1M8GDM9AXKP042788", 8),
+    ("nhs-number", "943 476 5919", -1),
+    ("sin", "130-692-544", -1),
+    ("codice-fiscale", "RSSMRA85T10A562S", -1),
+    ("italian-tax-code", "RSSMRA85T10A562S", -1),
+]
+
+
+@pytest.mark.parametrize(("name", "text", "at"), CHECKED)
+def test_of_all_check_digits_only_the_right_one_proves_a_number(name: str, text: str, at: int) -> None:
+    recognizer = next(r for r in load_recognizers() if r.name == name)
+    signs = "0123456789" + ("ABCDEFGHIJKLMNOPQRSTUVWXYZ" if text[at].isalpha() else "")
+    at %= len(text)
+    proven = [c for c in signs if list(recognizer.find(Reading(Note("n", text[:at] + c + text[at + 1 :]))))]
+    assert proven == [text[at]]
+
+
+def test_every_recognizer_with_a_check_digit_is_here() -> None:
+    counting = {check for name, check in PROVEN.items() if name != "pan"}  # which has a form and no check digit
+    counting |= {CHECKS[name] for name in ("npi", "dea", "card", "vin", "au_medicare")}
+    assert {r.name for r in load_recognizers() if r.check in counting} == {name for name, _, _ in CHECKED}

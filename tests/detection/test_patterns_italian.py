@@ -36,6 +36,9 @@ la signora anziana vive sola
 Dott. in medicina, il dottore ha consigliato
 Gentile Collega,⏎ti invio questo referto
 Egregio Dottore,⏎ringrazio
+il dott. [[ferretti|PATIENT]] consiglia; la signora [[ferretti|PATIENT]] riferisce
+sig. [[osvaldo ferretti|PATIENT]] vigile
+la signora riposa, il dott. consiglia, il sig. anziano
 """
 
 KIN = """
@@ -55,6 +58,9 @@ padre deceduto, nonna paterna Alzheimer
 Ipertensione (madre), Diabete (padre)
 Padre: Mesotelioma Pleurico; madre: Tiroidite
 Figli: due, sani. Figlio sano
+presente [[Ottavia Ferretti|PATIENT]] (sua figlia)
+presente [[Ottavia Ferretti|PATIENT]], la moglie.
+Riferisce Cefalea (la madre), Vertigini (il padre)
 """
 
 ROLES = """
@@ -75,6 +81,11 @@ seguito da Neurologia, inviato da Pronto Soccorso, richieste dal MMG
 operato da Ernia inguinale
 eseguita da Laboratorio, Visto il quadro clinico
 Firmato consenso informato
+La sottoscritta [[Ottavia Bellomunno|PATIENT]] dichiara
+Il sottoscritto Paziente dichiara, la sottoscritta, informata
+Cordiali saluti [[Ernesto Tartarini|DOCTOR]]
+Cordiali saluti, in fede
+Distintamente Palpabile la milza
 """
 
 PATIENTS = """
@@ -90,6 +101,8 @@ Ella si presentava pallida
 La paziente Diabetica, il pz Iperteso
 Esame obiettivo: Paziente vigile e collaborante
 Nome: Augmentin 1 g
+[[Ottavia Bellomunno|PATIENT]] di anni 64
+Donna di anni 64, Ipertensione da anni 10
 """
 
 TOWNS = """
@@ -119,6 +132,11 @@ colorazione con rosso Congo
 via endovenosa, via orale, per via sottocutanea 2 volte
 Via EV 500 mg, via OS 3 volte al giorno
 Chirurgia d'Urgenza, Medicina di Laboratorio
+[[Vergaredo|CITY]], [[3 marzo 2019|DATE]]
+[[Vergaredo|CITY]] lì [[3 marzo 2019|DATE]]
+CAP [[41058|ZIP]]; C.A.P.: [[41058|ZIP]]
+Controllo, [[3 marzo 2019|DATE]]
+CAP 41058/2 copie, polmonite (CAP) 2 g al giorno
 """
 
 INSTITUTIONS = """
@@ -145,18 +163,25 @@ Istituto Superiore di Sanità, Day Hospital
 Farmacia Ospedaliera, farmacia comunale
 villi intestinali, adenoma villoso, villocentesi
 presso la UOC Lungodegenza
+ricoverata presso la [[clinica Villa Gelsomina|HOSPITAL]]
+presso la clinica Medica, dalla clinica Oculistica
 """
 
 EMPLOYERS = """
-Lavora come operaio presso [[Ceramiche Gavazzotti di Vergaredo|ORGANIZATION]]
+Lavora come [[operaio|PROFESSION]] presso [[Ceramiche Gavazzotti di Vergaredo|ORGANIZATION]]
 lavora presso [[Fratelli Bellomunno|ORGANIZATION]] di [[Sant'Eufemiano a Mare|CITY]]
 impiegata presso il Comune di [[Vergaredo|CITY]]
 barista al [[Bar Gelsomina|ORGANIZATION]]
 iscritto al [[Liceo Scientifico G. Galvaroni|ORGANIZATION]]
-ex operaia presso [[Officine Meccaniche Tartarini|ORGANIZATION]]
+ex [[operaia|PROFESSION]] presso [[Officine Meccaniche Tartarini|ORGANIZATION]]
 lavora presso il nostro ospedale, lavora in fabbrica
 lavora al Computer, servizio alla Persona, studente di Medicina
 impiegato per Stenosi aortica, titolare per Amiodarone
+lavora come [[operaio|PROFESSION]] in [[Ceramiche Gavazzotti|ORGANIZATION]]
+[[F.lli Bellomunno|ORGANIZATION]] S.n.c.
+fornito da [[Ceramiche Gavazzotti Srl|ORGANIZATION]]
+lavora in Ospedale, assunto per Dolore
+Terapia Orale spa
 """
 
 NUMBERS = """
@@ -172,6 +197,8 @@ impegnativa [[0300A4012345678|IDNUM]]
 numero piastrine 350.000/mmc, PLT 320 000 GB 12500
 esame n. 3, campione n. 2, scheda 4, numero 3 compresse
 protocollo FOLFOX 6, protocollo AIEOP 2009
+targa [[AB123CD|VEHICLE]], ambulanza targata [[AB 123 CD|VEHICLE]]
+auto AB 12 CD, targa ossea AB1234
 """
 
 DAYS = """
@@ -187,6 +214,7 @@ al 1/3 medio di femore, il 2/3 distale, i 2/3 inferiori
 forza 4/5, soffio 3/6 alla punta, GCS 15/15
 lunedì e giovedì 2 compresse, lunedì 10 mg, martedì 5 gocce
 dal 10 al 15 %, il 20.5 mg, il 3.5 cm, 93% in aria ambiente
+dall'[[agosto|DATE]], nell'[[ottobre del 2018|DATE]]
 """
 
 PROSE = """

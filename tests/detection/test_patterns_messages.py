@@ -178,6 +178,40 @@ Message from Pharmacy: refill denied
 10:15 Labs: drawn
 """
 
+CHAINS = """
+On 3/3/21, 4:05 PM, "[[Tolland, Kofi|DOCTOR]]" wrote:
+On 3/3/21 at 4:05 PM [[Kofi Tolland|DOCTOR]] wrote:
+On 3/3/21 at 4:05 PM [[Kofi Tolland|DOCTOR]] <kt@example.org> wrote:
+On Tue, Mar 3, 2021 at 4:05 PM EST [[Xurna Besfat|DOCTOR]] <xb@example.org> wrote:
+On Mar 3, 2021, at 4:05 PM, [[Kofi Tolland|DOCTOR]]⏎<kt@example.org> wrote:
+Il giorno 3 mar 2021 [[Xurna Besfat|DOCTOR]] ha scritto:
+Cc: [[Ruiz, Ana|DOCTOR]]
+To: [[Ruiz, Ana|DOCTOR]]; [[Okafor, B.|DOCTOR]]
+Bcc: [[Ruiz, Ana|DOCTOR]]; [[Okafor, B.|DOCTOR]]
+Cc: "[[Ruiz, Ana|DOCTOR]]" <ar@example.org>; "[[Okafor, B.|DOCTOR]]" <bo@example.org>
+To: [[Quarmby, X|DOCTOR]] <xq@example.org>; [[Besfat, Xurna|DOCTOR]]
+From: [[Ruiz, Ana|DOCTOR]]⏎Sent: Tuesday, March 3, 2021 4:05 PM⏎To: [[Okafor, Bim|DOCTOR]]
+Sent: Tuesday, March 3, 2021⏎To: [[Okafor, Bim|DOCTOR]]; [[Tolland, Kofi|DOCTOR]]⏎Cc: [[Osei, Ama|DOCTOR]]
+> From: [[Ruiz, Ana|DOCTOR]]⏎> Subject: FW: refill⏎>⏎> Dr. [[Quarmby|DOCTOR]] agreed
+Subject: RE: FW: [[Quarmby, Jane|PATIENT]]
+Subject: Fwd: [[Quarmby, Jane|PATIENT]] - refill
+>> Hi [[Xurna|PATIENT]],⏎>> please call her⏎>> Thanks,⏎>> [[Besfat|PATIENT]]
+> seen by Dr.⏎> [[Osei|DOCTOR]] then
+Subject: RE: refill request
+Subject: FW: refill
+Subject: Fwd: refill
+Subject: AW: refill
+Subject: I: controllo
+Subject: R: controllo
+CC: Rash, Fever
+CC: Weakness, Numbness; HPI: none
+CC: Back Pain, Left
+To: Home, Self
+Cc: Pharmacy, Main
+He wrote: none of it helps
+> Lasix 40 mg⏎> Aspirin
+"""
+
 HANDOFFS = """
 rm 9 -- [[Lasarto|PATIENT]]/[[Gorjun|DOCTOR]] following
 [[Lasarto|DOCTOR]]/[[Gorjun|DOCTOR]]/[[Tolland|DOCTOR]] following
@@ -338,7 +372,15 @@ labeled with the patient's name "[[Quarmby, Xurna|PATIENT]]"
 [[DANELLE XURNBY|PATIENT]]⏎2800 Main St #3⏎Harlow Falls OH 45011
 [[ROSEMARY D. QUARMBY|PATIENT]]⏎94220 Fourth Street #62
 accession 123, collected 06:10, ordering [[Quarmby|DOCTOR]]
+specimen labeled [[Xurna Quarmby|PATIENT]]
+mislabeled as "[[Besfat Q Tolland|PATIENT]]"
+labeled [[Okonkwo, C|PATIENT]] right ear
+labeled [[Okonkwo|PATIENT]] 4412
 labeled Liver, Biopsy
+labeled Distal Margin
+labeled with the Site, left
+labeled Conjunctiva right
+label: Aorta 4412
 labeled Sigmoid Colon, Polyp
 Container labelled Right Ovary
 specimen labeled Gallbladder, Stones
@@ -354,13 +396,22 @@ specimen labeled Skin, left arm
 labeled "Ovary, left"
 """
 
-ALL = lines(GREETINGS, CLOSINGS, REQUESTS, MAIL, HANDOFFS, LISTS, TABLES, SIGNED)
+ALL = lines(GREETINGS, CLOSINGS, REQUESTS, MAIL, CHAINS, HANDOFFS, LISTS, TABLES, SIGNED)
 
 
 @pytest.mark.parametrize("line", ALL)
 def test_exactly_the_marked_people_are_found(line: str) -> None:
     text = plain(line).replace("⏎", "\n")
     assert found_in(text, PERSONS).replace("\n", "⏎") == line
+
+
+@pytest.mark.parametrize("mark", ["> ", ">", "> > ", ">> ", ">>>", "  > "])
+def test_quoted_lines_are_read_as_plain_ones_at_any_depth(mark: str) -> None:
+    for line in lines(GREETINGS, CLOSINGS, REQUESTS, MAIL):
+        written = plain(line).split("⏎")
+        if written[0][0].isalpha():
+            quoted, marked = ("\n".join(mark + part for part in parts) for parts in (written, line.split("⏎")))
+            assert found_in(quoted, PERSONS) == marked
 
 
 @pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"])

@@ -5,17 +5,10 @@ A line break inside a line is written as ⏎. The addresses are invented.
 
 from __future__ import annotations
 
-from importlib.resources import files
-
 import pytest
-import yaml
 from marked_text import found_in, lines, plain
 
-from deid_platform.detection.patterns import Patterns
-from deid_platform.detection.reading import Reading
 from deid_platform.labels import Label
-from deid_platform.notes import Note
-from tests.detection.test_patterns_people import ALL as PEOPLE
 
 STREETS = """
 lives at [[1749 Orchard Drive, Apt G 101|STREET]]
@@ -325,12 +318,3 @@ ALL = lines(STREETS, PLACES, FACILITIES, ORGANIZATIONS)
 def test_exactly_the_marked_places_and_institutions_are_found(line: str) -> None:
     text = plain(line).replace("⏎", "\n")
     assert found_in(text, frozenset(Label)).replace("\n", "⏎") == line
-
-
-@pytest.mark.parametrize("table", ["people", "addresses", "organizations"])
-def test_every_recognizer_fires_on_a_line_of_the_tables(table: str) -> None:
-    content = yaml.safe_load((files("deid_platform.detection.patterns") / "data" / f"{table}.yaml").read_text("utf-8"))
-    patterns = Patterns()
-    texts = (plain(line).replace("⏎", "\n") for line in (*ALL, *PEOPLE))
-    fired = {span.source for text in texts for span in patterns.find(Reading(Note("n", text)))}
-    assert {f"patterns:{entry['name']}" for entry in content["recognizers"]} - fired == set()

@@ -12,9 +12,11 @@ from deid_platform.detection.detector import word_list
 from deid_platform.detection.reading import Reading
 from deid_platform.detection.recovery import LISTS, Recovery
 from deid_platform.labels import Label
-from deid_platform.notes import Note, Span
+from deid_platform.notes import Note, Patient, Span, Topics
 
 RECOVERY = Recovery()
+
+Find = Callable[..., list[tuple[str, str]]]
 
 # One row each for what a detector took for an identifier: sentence, the wrong span, its label. The first
 # nine are the kinds of paper 001, table 4.
@@ -37,6 +39,29 @@ RECOVERED = [
     ("p.(Val600Glu)", "p.(Val600Glu)", Label.IDNUM),
     ("an unlisted Quarmby retractor", "Quarmby", Label.PATIENT),
     ("ICD S72.001A", "S72.001A", Label.IDNUM),
+]
+
+# Codes of ICD-10-CM without their dot: beside their title, or after a word for a diagnosis.
+UNDOTTED = [
+    "R402112 Coma scale, eyes open, never, at arrival to emergency department",
+    "R402112: Coma scale, eyes open",
+    "Coma scale, eyes open (R402112)",
+    "poor fetal growth, third trimester; O365921 Maternal care for poor fetal growth",
+    "P0703 Extremely low birth weight newborn, 750-999 grams",
+    "ICD-10-CM code E113313 and R402112",
+    "diagnoses: E113313; T868493",
+    "coded as E113313",
+]
+NOT_CODES = [
+    ("E113313", "E113313"),
+    ("MRN R402112 Coma scale", "R402112"),
+    ("MRN: R402112 Coma scale", "R402112"),
+    ("patient id E113313 Type 2 diabetes", "E113313"),
+    ("Account E113313 Type 2 diabetes", "E113313"),
+    ("E999999 Type 2 diabetes mellitus", "E999999"),  # on no list
+    ("diagnosis code: E999999", "E999999"),
+    ("R402112 seen by the team", "R402112"),
+    ("page P0703", "0703"),
 ]
 
 # Longer than the term: other words that are nobody's name go back with it.
@@ -281,3 +306,21 @@ def test_the_first_lists_are_large_enough_to_matter() -> None:
     assert len(word_list("eponyms")) >= 300
     assert len(word_list("drugs")) >= 100
     assert all(word_list(name) for name in LISTS)
+
+
+@pytest.mark.parametrize("text", UNDOTTED)
+def test_an_undotted_code_is_no_identifier_beside_its_title_or_after_a_diagnosis(text: str, find: Find) -> None:
+    assert find(text) == []
+
+
+@pytest.mark.parametrize(("text", "number"), NOT_CODES)
+def test_what_is_on_no_list_or_labelled_as_somebodys_number_stays_hidden(text: str, number: str, find: Find) -> None:
+    assert number in [surface for surface, _ in find(text)]
+
+
+def test_the_patients_own_number_stays_hidden_before_the_title_of_a_code() -> None:
+    topics = Topics.of([Patient("P1", "Zebulon", None, "Quarmby", mrn="R402112")], [], [])
+    detector = DetectorSpec(topics=topics).build()
+    text = "R402112 Coma scale, eyes open"
+    spans = detector.detect([Note("n", text, patient_id="P1")])[0]
+    assert [text[s.start : s.end] for s in spans] == ["R402112"]

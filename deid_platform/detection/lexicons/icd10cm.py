@@ -1,19 +1,19 @@
-"""ICD-10-CM: its titles by code, and the names in them.
+"""ICD-10-CM: its titles by code, the names in them, and the codes that look like numbers of a record.
 
 Belongs here: what recovery and harvesting take from the package `simple_icd_10_cm`. Does not belong here: the
 package's own work. It takes two seconds to import, so nothing imports it before it is needed; what
-detection needs is compiled into `detection/data/icd10cm.txt`:
+detection needs is compiled into `detection/data/icd10cm.txt` and `icd10cm_codes.tsv`:
 
-    python -m deid_platform.detection.lexicons.icd10cm > deid_platform/detection/data/icd10cm.txt
+    python -m deid_platform.detection.lexicons.icd10cm
 
 ICD-10-CM is in the public domain (National Center for Health Statistics, CDC).
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable, Iterator
 from importlib.metadata import version
+from pathlib import Path
 
 import regex
 
@@ -21,6 +21,7 @@ from deid_platform.detection.reading import fold_term
 
 PACKAGE = "simple-icd-10-cm"
 _MOST_WORDS = 5
+_TITLE_WORD = regex.compile(r"[\p{L}\d][\p{L}\d'\-]*")
 _WORD = regex.compile(r"\p{L}[\p{L}'’\-]*")
 # Where a title falls into parts, each of which can stand in a note by itself.
 _CUT = regex.compile(
@@ -28,6 +29,10 @@ _CUT = regex.compile(
 )
 _NAME = regex.compile(r"\p{Lu}\p{Ll}[\p{L}'’]*(?:-\p{Lu}\p{Ll}[\p{L}'’]*)*")
 _ENDS_LIKE_A_NAME = regex.compile(r".*(?:['’]s?|-\p{Lu}\p{Ll}.*)")
+_NUMERIC = regex.compile(r"[A-Z]\d{4,6}")
+_CATEGORY = 3  # code points of a code before its dot
+_BEGINNING = 2  # words
+_DATA = Path(__file__).parents[1] / "data"
 
 
 def titles() -> Iterator[str]:
@@ -63,14 +68,46 @@ def names_in(written: Iterable[str]) -> list[str]:
     return sorted(terms)
 
 
+def numeric_codes() -> Iterator[str]:
+    """Rows of `icd10cm_codes.tsv`: the codes that are, without their dot, a letter and four to six digits.
+
+    Yields:
+        A category, what follows it in its codes, and how their titles begin: `R40<TAB>2112 2113<TAB>coma scale`.
+    """
+    import simple_icd_10_cm as icd
+
+    codes: dict[str, list[str]] = {}
+    beginnings: dict[str, set[str]] = {}
+    for dotted in icd.get_all_codes():
+        code = dotted.replace(".", "")
+        if _NUMERIC.fullmatch(code):
+            codes.setdefault(code[:_CATEGORY], []).append(code[_CATEGORY:])
+            beginnings.setdefault(code[:_CATEGORY], set()).add(beginning(icd.get_description(dotted)))
+    for category in sorted(codes):
+        yield "\t".join((category, " ".join(sorted(codes[category])), "|".join(sorted(beginnings[category]))))
+
+
+def beginning(title: str) -> str:
+    """The folded words with which a title begins."""
+    return " ".join(_TITLE_WORD.findall(fold_term(title))[:_BEGINNING])
+
+
 def main() -> None:
-    """Writes the shipped list to standard output."""
-    head = (
-        "# Terms of ICD-10-CM with a name of a person or a place in them.\n"
+    """Writes the shipped lists."""
+    source = (
         f"# Source: ICD-10-CM, in the public domain, by the package {PACKAGE} {version(PACKAGE)}; made by\n"
         "# `python -m deid_platform.detection.lexicons.icd10cm`.\n"
     )
-    sys.stdout.write(head + "".join(f"{term}\n" for term in names_in(titles())))
+    for name, head, rows in (
+        ("icd10cm.txt", "# Terms of ICD-10-CM with a name of a person or a place in them.\n", names_in(titles())),
+        (
+            "icd10cm_codes.tsv",
+            "# Codes of ICD-10-CM that are a letter and digits without their dot: the category, what follows it in\n"
+            "# each of its codes, and the words with which their titles begin.\n",
+            numeric_codes(),
+        ),
+    ):
+        (_DATA / name).write_text(head + source + "".join(f"{row}\n" for row in rows), "utf-8")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """Gives back what is clinical: eponyms, drugs, devices, tests, scores, codes, genetic variants.
 
     terms       the shipped lists and the site's own, less those that are no more than names
+    codes       undotted codes of ICD-10-CM
     places      where terms and expressions stand in a note
     decision    which spans are given back, and which never
 

@@ -18,6 +18,7 @@ from ahocorasick_rs import AhoCorasick, Implementation, MatchKind
 
 from deid_platform.detection.detector import word_list
 from deid_platform.detection.reading import Reading, bounded, fold, fold_term
+from deid_platform.detection.recovery.codes import codes_in
 from deid_platform.detection.recovery.terms import clinical_terms, eponym_heads, names_of_people_and_places
 from deid_platform.detection.spans import trim
 from deid_platform.errors import Code, DeidError
@@ -121,6 +122,7 @@ class Finder:
                 *_composed(text, words),
                 *_expressions_in(text, words, "words"),
                 *_expressions_in(text, _windows(numbers), "numbers"),
+                *_undotted_codes(text, _windows(numbers)),
             ]
         )
         somebody = Places([p for p in found if _TITLE.search(text, max(0, p.start - 12), p.start)])
@@ -184,6 +186,12 @@ def _expressions_in(text: str, windows: Sequence[tuple[int, int]], section: str)
                         yield Place(match.start(), match.end(), "expression", _words(match[0]))
         except TimeoutError:
             raise DeidError(Code.DETECTOR_FAILED, f"recovery:{name}") from None
+
+
+def _undotted_codes(text: str, windows: Iterable[tuple[int, int]]) -> Iterator[Place]:
+    for window in windows:
+        for start, end in codes_in(text, *window):
+            yield Place(start, end, "expression", 0)
 
 
 def _holds_a_name(surface: str) -> bool:

@@ -15,6 +15,7 @@ from deid_platform.detection.patterns.checks.place import Place
 
 # Age of those who leave school: a class of 1947 was born in 1929.
 _SCHOOL_LEAVING_AGE = 18
+_SCHOOL_YEARS = 6  # for which a pupil speaks of the class to leave with
 _OLDEST_KEPT_AGE = 89
 _TEMPERATURE = regex.compile(
     r"\b(?:t|tm|tmax|tcurrent|temps?|temperatures?|fever\w*|febrile|afebrile|degrees|heat\w*|rectal|oral|axillary"
@@ -45,6 +46,12 @@ def old_age_written(text: str, start: int, end: int) -> Place | None:
     return old_age(text, start, end) if text[start].isdigit() else (start, end)
 
 
+def old_age_unmeasured(text: str, start: int, end: int) -> Place | None:
+    """As `old_age_written`, where nothing before it speaks of a pulse, a pressure or a temperature."""
+    vital = _VITAL.search(text, max(0, start - 48), start) or _TEMPERATURE.search(text, max(0, start - 24), start)
+    return None if vital else old_age_written(text, start, end)
+
+
 def old_decade(text: str, start: int, end: int) -> Place | None:
     """A decade of life beyond the eighties, where nothing before it speaks of a pulse or a pressure."""
     return None if _VITAL.search(text, max(0, start - 48), start) else (start, end)
@@ -57,6 +64,8 @@ def birth_year(text: str, start: int, end: int) -> Place | None:
 
 
 def school_year(text: str, start: int, end: int) -> Place | None:
-    """A year of leaving school of somebody who is over 89 today."""
-    year = numbers_in(text, start, end)[0]
-    return (start, end) if 1850 <= year < datetime.now(UTC).year - _OLDEST_KEPT_AGE + _SCHOOL_LEAVING_AGE else None
+    """A year of leaving school of somebody who is over 89 today; one of two digits is not of those yet at school."""
+    year, today = numbers_in(text, start, end)[0], datetime.now(UTC).year
+    if year < 100:
+        year += 2000 if year <= today % 100 + _SCHOOL_YEARS else 1900
+    return (start, end) if 1850 <= year < today - _OLDEST_KEPT_AGE + _SCHOOL_LEAVING_AGE else None

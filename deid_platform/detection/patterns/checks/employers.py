@@ -21,7 +21,7 @@ _NO_EMPLOYERS = frozenset((
     "uhc", "marketplace", "obamacare", "hmo", "ppo", "hospice", "palliative", "home", "self", "none", "retired",
     "disabled", "unemployed", "full", "part", "yes", "no", "unknown", "er", "ed", "icu", "or", "pt", "ot", "st", "rn",
     "wnl", "na", "night", "day", "evening", "weekend", "english", "spanish", "covid", "who", "bls", "als", "life",
-    "medic", "squad", "other",
+    "medic", "squad", "other", "self-employed", "student", "homemaker",
 ))  # fmt: skip
 _OPENING = frozenset(
     ("upon", "via", "per", "when", "called", "activated", "after", "before", "prior", "until", "unless", "while")
@@ -47,7 +47,7 @@ def employer(text: str, start: int, end: int) -> Place | None:
     if words[0] in _NO_EMPLOYERS or all(kind_of(word) & Kind.CLINICAL or len(word) == 1 for word in words):
         return None
     surface = fold_term(text[first:last])
-    if surface in word_list("countries") or surface in _GENERIC:
+    if surface in word_list("countries") or surface in _GENERIC or surface in word_list("professions"):
         return None
     ending = _LAST_WORD.search(text[first:last])
     return first, first + ending.start() if ending else last

@@ -14,6 +14,7 @@ import regex
 from deid_platform.detection.detector import word_list
 from deid_platform.detection.letters import Letters, is_consulted, letters_kind
 from deid_platform.detection.naming import PARTICLES, is_street_word
+from deid_platform.detection.patterns.checks.dates import month_day
 from deid_platform.detection.patterns.checks.names import NAME_TOKEN, bare, labelled
 from deid_platform.detection.patterns.checks.place import Place
 from deid_platform.detection.patterns.clinical import is_substance
@@ -40,7 +41,8 @@ _VOWEL = regex.compile("[aeiouy]")
 # After the last word of a name that stands for itself.
 _BOUND = regex.compile(r"['’]s\b|[ \t]*(?:[\r\n,;<\[\"”/]|$|\.[ \t]*(?:[\r\n]|$))")
 _ADDRESS = regex.compile(r"[ \t]*[<(\[][ \t]*(?:mailto:)?[^<>()\[\]\s@]{1,64}@")
-_REACH = 40
+_CREDITED = regex.compile(r"[(\[][ ]?(?P<name>\p{Lu}[^()\[\]\d]{1,40}?)[ ,;]*\Z")
+_REACH = 48
 
 
 @lru_cache(maxsize=16384)
@@ -146,6 +148,12 @@ def handed(text: str, start: int, end: int) -> Place | None:
     return place
 
 
+def credited_day(text: str, start: int, end: int) -> Place | None:
+    """A day and month behind the name of who wrote a note then: not "(Strength 3/5)"."""
+    name = _CREDITED.search(text, max(0, start - _REACH), start)
+    return month_day(text, start, end) if name is not None and handed(text, *name.span("name")) else None
+
+
 def paired(text: str, start: int, end: int) -> Place | None:
     """One of two names with a slash or "and" between them, both of which may be names: "Ndoye/Early following"."""
     place = labelled(text, start, end)
@@ -193,6 +201,16 @@ def correspondent(text: str, start: int, end: int) -> Place | None:
     if not known and not is_a_name(tokens[0], loose=True):
         return None
     return (place[0], end) if _ADDRESS.match(text, end) else _whole(text, place, end)
+
+
+def recipient(text: str, start: int, end: int) -> Place | None:
+    """ "Last, First" or "Last, F" in the header of a message, not what "CC:" begins as well ("CC: Rash, Fever")."""
+    comma = text.index(",", start, end)
+    last, first = _first(text, start, comma), text[comma + 1 : end].strip(" \t.")
+    if not last or not is_a_name(last, loose=True) or is_substance(last):
+        return None
+    given = len(first) == 1 or bool(kind_of(first.split()[0]) & Kind.GIVEN) or is_a_name(first.split()[0])
+    return (start, end) if given and (is_a_name(last) or len(first) > 1) else None
 
 
 def staffed(text: str, start: int, end: int) -> Place | None:

@@ -58,7 +58,7 @@ GOES_ON = regex.compile(
     |tomorrow|yesterday|overnight|earlier|later|twice|once|daily|weekly|monthly|personally|directly|immediately
     |extensively|briefly|promptly|stat|asap|first|last|next|every|anytime|a|an|the|his|her|their|our|my|us|me
     |states?|stated|says?|said|reports?|reported|agree[sd]?|recommend(?:s|ed)|advise[sd]|note[sd]|feels?|felt|thinks
-    |wants|wanted|asks?|asked|aware|notified|updated|informed|paged|called|calling|present|attending|following|covering
+    |wants|wanted|asks?|asked|aware|notified|updated|informed|posted|paged|called|calling|present|attending|following|covering
     |assisting|rounding|returned|return|calls|saw|sees|seen|gave|took|made|did|done|came|comes|went|goes|left|arrived
     |relieved|confirm(?:s|ed)|verified|verifies|explained|order(?:s|ed)|placed|removed|performed|completed|started
     |denie[sd]|declined|declines|verbalized|verbalised|requested|requests|provided|provides|attempted|spoke|tried|found

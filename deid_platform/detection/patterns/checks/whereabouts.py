@@ -33,8 +33,13 @@ def street_spoken(text: str, start: int, end: int) -> Place | None:
 
 
 def unlisted_place(text: str, start: int, end: int) -> Place | None:
-    """What somebody was in, or records come from: a listed city, or words of which no list knows a thing or a ward."""
-    return (start, end) if _is_proper(text, start, end) else None
+    """What somebody was in, or records come from: a listed city, or words of which no list knows a thing or a ward.
+
+    A country is left to its own recognizer, unless its name is a person's as well ("Jordan") and needs what leads here.
+    """
+    surface = text[start:end]
+    country = fold_term(surface) in word_list("countries") and not kind_of(surface) & (Kind.GIVEN | Kind.SURNAME)
+    return (start, end) if not country and _is_proper(text, start, end) else None
 
 
 def user_name(text: str, start: int, end: int) -> Place | None:
