@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Container
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cache, lru_cache
 from importlib import resources
@@ -60,7 +60,7 @@ class Kind(StrEnum):
     PLACE = "place"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, order=True)
 class Home:
     """The set of names that may stand in for one another.
 
@@ -68,7 +68,8 @@ class Home:
         kind: Given name or surname.
         family: The origin, as a language or a locale.
         sex: F, M, N for what both bear; empty for surnames.
-        size: Length class: 0 up to four letters, 1 up to seven, 2 above.
+        size: Length class: 0 up to four letters, 1 up to seven, 2 above. Where a class has too few names, those next
+            to it in length are of it too.
     """
 
     kind: Kind
@@ -181,8 +182,10 @@ def pool_for(
         family = origin
     wanted = sex if kind is Kind.GIVEN and sex in ("F", "M") else listed_sex
     size, pools = _size(word), _pools(share)
+    around = (pools.get(Home(kind, family, wanted, other)) for other in ((0, 2) if size == 1 else ()))
     return (
-        pools.get(Home(kind, family, wanted, size))
+        next((pool for pool in around if pool is not None and word in pool.place), None)
+        or pools.get(Home(kind, family, wanted, size))
         or pools.get(Home(kind, family, wanted, 1))
         or pools.get(Home(kind, _ENGLISH, wanted, size))
         or pools[Home(kind, _ENGLISH, wanted, 1)]
@@ -278,8 +281,8 @@ def _pools(share: Share | None = None) -> dict[Home, Pool]:
             name = written[kind].get(folded, "")
             if _SINGLE.fullmatch(name) and folded not in never and (share is None or share_of(name) is share):
                 homes.setdefault(Home(kind, family, sex, _size(folded)), []).append(folded)
-    for home in [home for home, names in homes.items() if len(names) < _SMALLEST_POOL and home.size != 1]:
-        homes.setdefault(Home(home.kind, home.family, home.sex, 1), []).extend(homes.pop(home))
+    for home in sorted(home for home, names in homes.items() if len(names) < _SMALLEST_POOL and home.size != 1):
+        _join(homes, home)
     pools = {}
     for home, members in homes.items():
         if len(members) >= _SMALLEST_POOL:
@@ -287,6 +290,18 @@ def _pools(share: Share | None = None) -> dict[Home, Pool]:
             spelled = tuple(written[home.kind][name] for name in ordered)
             pools[home] = Pool(home, spelled, ordered, {name: place for place, name in enumerate(ordered)})
     return pools
+
+
+def _join(homes: dict[Home, list[str]], home: Home) -> None:
+    """Fills a home that has too few names with those of middle length next to it, or gives them its own."""
+    names, middle = homes[home], homes.setdefault(replace(home, size=1), [])
+    middle.sort(key=lambda name: (len(name) if home.size == 0 else -len(name), name))
+    wanted = _SMALLEST_POOL - len(names)
+    if len(middle) >= wanted + _SMALLEST_POOL:
+        names += middle[:wanted]
+        del middle[:wanted]
+    else:
+        middle += homes.pop(home)
 
 
 def _size(word: str) -> int:

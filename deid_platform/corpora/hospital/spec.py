@@ -50,7 +50,8 @@ class Part(StrEnum):
     """Which part of what the hospital can write.
 
     `HELD_OUT` is what nobody develops on: the note types and styles below, the held-out share of the names, and
-    half of the ways of writing. `SHOWN` is the rest of types, styles and ways, with the hospital's own names.
+    more than a third of the ways of writing. `SHOWN` is the rest of types, styles and ways, with the hospital's own
+    names.
     """
 
     WHOLE = "whole"
