@@ -67,6 +67,8 @@ IBAN [[GB82 WEST 1234 5698 7654 32|ACCOUNT]]
 """
 
 RECORDS = """
+old account [[4933 24684|ACCOUNT]]
+case [[89 975|IDNUM]] closed, specimen [[SP 517 5856|IDNUM]] received
 Our ref: [[361 553|IDNUM]]
 Your reference: [[AB/4471|IDNUM]]
 accession [[C15:98427|IDNUM]], collected today
@@ -147,6 +149,8 @@ fingerprint ID [[FP-12345|BIOID]]
 """
 
 NOT_IDENTIFIERS = """
+known for rs1801133 and rs1799963
+case 12 weeks old, account for 20 30
 we refer to our reference values 12
 exon C15:9 of 24
 DEA status unknown

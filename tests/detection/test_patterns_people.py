@@ -224,6 +224,8 @@ Maiden name unknown. Det. of bleeding, Bishop score 8
 """
 
 COMMON_WORDS = """
+Prepared by [[K.R|DOCTOR]]
+watches her grandchild on Mondays and Thursdays
 On examination [[Giovanny Hall|PATIENT]] was alert
 [[John Hood|PATIENT]] was discharged home
 Plan: [[KARA GRAY|PATIENT]] to return

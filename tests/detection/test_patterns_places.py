@@ -11,6 +11,9 @@ from marked_text import found_in, lines, plain
 from deid_platform.labels import Label
 
 STREETS = """
+Mail to [[POB 1196|STREET]] or [[Lock Box 4483|STREET]]
+Lives at [[R.R. 11, Box 5613|STREET]]
+POB was clear, the lock box is shut
 lives at [[1749 Orchard Drive, Apt G 101|STREET]]
 [[40 CROSSBEAK RD|STREET]], [[ROCHESTER|CITY]], [[MN|STATE]]
 [[123 Elm St|STREET]], [[Harlow Falls|CITY]], [[IL|STATE]] [[62704|ZIP]]
@@ -170,6 +173,7 @@ travel to and from dialysis
 """
 
 FACILITIES = """
+Slides at [[Twin Forks Surgery Ctr|HOSPITAL]], done.
 OSH records ([[Wexcombe Memorial|HOSPITAL]]) reviewed.
 Biopsy sent to [[Merrowdale Labs|HOSPITAL]].
 (Medical Intensive) results (General) sent to Central Labs for review
