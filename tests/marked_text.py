@@ -24,7 +24,7 @@ NUMBERS = frozenset(Label) - PEOPLE_AND_PLACES
 
 @cache
 def _rules() -> Detector:
-    return DetectorSpec().build()
+    return DetectorSpec(professions=True).build()
 
 
 def lines(*tables: str) -> list[str]:

@@ -61,7 +61,7 @@ def redact(
     _must_exist(notes, patients, providers, facilities)
     rules = load_policy(policy)
     topics = _topics(patients, providers, facilities)
-    spec = DetectorSpec(name=detector, topics=topics or None)
+    spec = DetectorSpec(name=detector, topics=topics or None, professions=rules.hides_professions)
     with progress("redacting") as bar:
         outcome = redact_file(
             notes,

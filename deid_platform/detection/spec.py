@@ -33,11 +33,13 @@ class DetectorSpec:
         name: A registered recipe; see `detector_names`.
         topics: Dictionaries and rosters; None means the text alone.
         medical_terms: Files of an institution's own clinical terms to recover; a bare path is one term a line.
+        professions: Whether what somebody is by trade is sought too, which hardly any policy hides.
     """
 
     name: str = "rules"
     topics: Topics | None = None
     medical_terms: tuple[TermsFile | Path | str, ...] = ()
+    professions: bool = False
 
     def build(self) -> Detector:
         """The detector.
@@ -66,7 +68,7 @@ class DetectorSpec:
             DeidError: `detector-unknown` for an unregistered name; `settings-invalid` or
                 `dictionary-invalid` if a file of medical terms cannot be read.
         """
-        recipe = plain_digest(self.name, *self._recipe.parts)
+        recipe = plain_digest(self.name, *self._recipe.parts, *(("professions",) if self.professions else ()))
         return plain_digest(recipe, package_digest("deid_platform.detection"), *sorted(set(self.own_terms())))
 
     def dictionary_digest(self, keyring: Keyring) -> str:
@@ -103,7 +105,7 @@ class DetectorSpec:
 
     def _rules(self) -> Detector:
         topics = self.topics or Topics()
-        patterns = Patterns(colleagues=Colleagues(topics))
+        patterns = Patterns(colleagues=Colleagues(topics), professions=self.professions)
         components = (patterns, *((Gazetteer(topics), Roster(topics)) if topics else ()))
         return Ensemble(components, recovery=Recovery(self.own_terms()), telling=told_by)
 

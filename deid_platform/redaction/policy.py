@@ -131,6 +131,11 @@ class Policy:
         return self.labels[Label.DATE] is Action.SURROGATE
 
     @property
+    def hides_professions(self) -> bool:
+        """Whether what somebody is by trade must be found."""
+        return self.labels[Label.PROFESSION] is not Action.KEEP
+
+    @property
     def hides_years(self) -> bool:
         """Whether a true year that stands alone goes as dates do: it moves with them, or a tag takes its place."""
         return self.labels[Label.DATE] in (Action.SURROGATE, Action.TAG)

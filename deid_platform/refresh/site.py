@@ -104,7 +104,12 @@ class Site:
         detection = self.settings.detection
         listed = self.settings.dictionaries.terms_files
         files = tuple(TermsFile(str(self.settings.path(file.path)), file.format) for file in listed)
-        return DetectorSpec(name=detection.detector, topics=topics or None, medical_terms=files)
+        return DetectorSpec(
+            name=detection.detector,
+            topics=topics or None,
+            medical_terms=files,
+            professions=self.policy.hides_professions,
+        )
 
     def recipe(self, delivery: Delivery) -> Recipe:
         """Detector, topics as of the delivery, policy and keys."""

@@ -12,6 +12,7 @@ from deid_platform.detection import DetectorSpec
 from deid_platform.detection.detector import word_list
 from deid_platform.labels import Label
 from deid_platform.notes import Note, Patient, Topics
+from deid_platform.redaction.policy import load_policy, policy_names
 
 LABELLED = """
 Occupation: [[glazier|PROFESSION]]
@@ -82,7 +83,7 @@ def test_exactly_the_marked_professions_are_found(line: str) -> None:
 def test_a_profession_takes_the_label_of_nothing_else() -> None:
     topics = Topics.of([Patient("P1", "Zebulon", None, "Glazier")], [], [])
     text = "Occupation: cheesemaker glazier"
-    spans = DetectorSpec(topics=topics).build().detect([Note("n", text, patient_id="P1")])[0]
+    spans = DetectorSpec(topics=topics, professions=True).build().detect([Note("n", text, patient_id="P1")])[0]
     assert [(text[s.start : s.end], s.label) for s in spans] == [("cheesemaker glazier", Label.PATIENT)]
 
 
@@ -90,3 +91,12 @@ def test_no_state_and_no_role_of_a_care_team_is_on_the_list() -> None:
     states = {"retired", "unemployed", "disabled", "student", "homemaker", "casalinga", "pensionato"}
     roles = {"nurse", "physician", "surgeon", "therapist", "pharmacist", "paramedic", "medico", "infermiere", "aide"}
     assert not word_list("professions") & (states | roles)
+
+
+@pytest.mark.parametrize("name", policy_names())
+def test_they_are_sought_where_a_policy_hides_them(name: str) -> None:
+    policy = load_policy(name)
+    assert policy.hides_professions == (name == "gdpr_it")
+    note = Note("n", "Occupation: glazier")
+    spans = DetectorSpec(professions=policy.hides_professions).build().detect([note])[0]
+    assert bool(spans) == policy.hides_professions

@@ -24,6 +24,7 @@ from deid_platform.detection.patterns.unlisted import unlisted_names
 from deid_platform.detection.patterns.vocabulary import vocabulary_names
 from deid_platform.detection.reading import Reading
 from deid_platform.detection.staff import Colleagues, staff_initials
+from deid_platform.labels import Label
 from deid_platform.notes import Note, Span
 
 __all__ = ["Patterns"]
@@ -36,10 +37,16 @@ class Patterns:
         timeout_s: Seconds of processor time that one pattern may take on one window.
         remembered: Code points of text whose verdicts are kept for when it recurs; 0 recognises all text anew.
         colleagues: Whose initials count for more; nobody's unless given.
+        professions: Whether they are sought.
     """
 
     def __init__(
-        self, *, timeout_s: float = TIMEOUT_S, remembered: int = CAPACITY, colleagues: Colleagues | None = None
+        self,
+        *,
+        timeout_s: float = TIMEOUT_S,
+        remembered: int = CAPACITY,
+        colleagues: Colleagues | None = None,
+        professions: bool = False,
     ) -> None:
         self.timeout_s = timeout_s
         self._colleagues = colleagues or Colleagues()
@@ -47,6 +54,8 @@ class Patterns:
         self._verdicts = Verdicts(remembered)
         self._recognizers = load_recognizers()
         self._index = _anchor_index()
+        unsought = frozenset() if professions else _alone(Label.PROFESSION)
+        self._sought = [number not in unsought for number in range(len(self._recognizers))]
 
     def __repr__(self) -> str:
         return "<Patterns>"
@@ -107,6 +116,8 @@ class Patterns:
         texts = [reading.text[start:end] for start, end in places]
         found: list[list[Span]] = [[] for _ in texts]
         for number, windows in self._index.windows(reading, places):
+            if not self._sought[number]:
+                continue
             for place, span in self._recognizers[number].search(texts, windows, timeout_s=self.timeout_s):
                 found[place].append(span)
         for place, text in enumerate(texts):
@@ -130,6 +141,12 @@ class Patterns:
 @lru_cache(maxsize=1)
 def _anchor_index() -> AnchorIndex:
     return AnchorIndex([recognizer.anchors for recognizer in load_recognizers()])
+
+
+@lru_cache
+def _alone(label: Label) -> frozenset[int]:
+    """The numbers of the recognizers that find one label and no other."""
+    return frozenset(number for number, recognizer in enumerate(load_recognizers()) if recognizer.labels == {label})
 
 
 def _moved(spans: Sequence[Span], by: int) -> Sequence[Span]:

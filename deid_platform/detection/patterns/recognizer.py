@@ -50,6 +50,7 @@ from deid_platform.labels import Label
 from deid_platform.notes import Span
 
 TIMEOUT_S = 2.0
+_LABEL = regex.compile(r"\(\?P<([A-Z]+(?:_[A-Z]+)*)(?:_\d+)?>")
 _SHORT = 300  # code points
 _TABLES = (
     "dates",
@@ -102,6 +103,11 @@ class Recognizer:
         return tuple(
             (name, Label[regex.sub(r"_\d+$", "", name)]) for name in self._pattern.groupindex if name.isupper()
         )
+
+    @property
+    def labels(self) -> frozenset[Label]:
+        """What it may find, which is told without compiling it."""
+        return frozenset(Label[name] for name in _LABEL.findall(self.expression))
 
     @cached_property
     def _near(self) -> regex.Pattern[str]:
