@@ -32,6 +32,7 @@ Occupation: retired
 Occupation: unemployed
 Occupation: disabled since then
 Occupation: student
+Occupation: The patient is in school
 Occupation: none. Lives alone
 Occupation: N/A
 OCCUPATION: RETIRED

@@ -32,7 +32,7 @@ _STATES = frozenset(
     housewife self employed self-employed employment fulltime parttime full part currently minor child infant toddler
     applicable available asked reported provided documented file declined refused deferred see same significant yes
     homeless incarcerated inmate prisoner veteran military volunteer working works works as job status history
-    exposure exposures hazard hazards active pensionato pensionata disoccupato disoccupata studente
+    exposure exposures hazard hazards active patient the he she pensionato pensionata disoccupato disoccupata studente
     studentessa casalinga invalido invalida nessuna nessuno ignota non nd inabile occupato occupata the a an his her
     """.split()  # noqa: SIM905
 )
