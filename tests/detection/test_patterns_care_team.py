@@ -230,6 +230,10 @@ aumentó el tamaño del DR asociado
 """
 
 ASIDES = """
+Results to [[Osagwe|DOCTOR]].
+Teaching done with [[Doveka|PATIENT]], teach-back good.
+She asks for [[Katrune|PATIENT]]; called
+asks for Tylenol; asked for Water. Results to follow, Results to Chart
 Reviewed with fellow ([[Vollmir|DOCTOR]]) and attending ([[Osagwe|DOCTOR]]).
 Social work ([[Doveka Marlune|DOCTOR]]) following.
 Night float ([[Vollmir|DOCTOR]]) paged x2.

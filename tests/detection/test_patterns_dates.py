@@ -9,6 +9,13 @@ import pytest
 from marked_text import found_in, lines, plain
 
 NUMERIC = """
+Worklist: Potts: Allen [[3/11|DATE]]
+Patient: wilson, yesenia [[10/12|DATE]]
+Due back [[12.26|DATE]].
+Next infusion [[08-04|DATE]].
+Pap [[4 - 2019|DATE]] normal. Imaging [[may 2024|DATE]] reviewed.
+next visit 12-16 weeks, next clinic 3.5, imaging 4 - 5 views
+Patient: pain 8/10
 D: [[4/13/10|DATE]] T: [[4/6/08|DATE]] ML/AC
 doses of 5/10/20 mL each
 seen [[3/14/2019|DATE]] and [[03/14/19|DATE]].

@@ -67,6 +67,9 @@ IBAN [[GB82 WEST 1234 5698 7654 32|ACCOUNT]]
 """
 
 RECORDS = """
+Accn [[24-726301|IDNUM]]
+order no. [[80 049 9618|IDNUM]]
+passport [[63 159496|LICENSE]].
 old account [[4933 24684|ACCOUNT]]
 case [[89 975|IDNUM]] closed, specimen [[SP 517 5856|IDNUM]] received
 Our ref: [[361 553|IDNUM]]
@@ -149,6 +152,7 @@ fingerprint ID [[FP-12345|BIOID]]
 """
 
 NOT_IDENTIFIERS = """
+order no. 80 of 120, passport 63 pages
 known for rs1801133 and rs1799963
 case 12 weeks old, account for 20 30
 we refer to our reference values 12

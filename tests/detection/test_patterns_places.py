@@ -11,6 +11,8 @@ from marked_text import found_in, lines, plain
 from deid_platform.labels import Label
 
 STREETS = """
+Mail: [[County Rd 39|STREET]]. Home: [[Hwy 30|STREET]]. Home: US 2 views
+Mail: [[SW Eighth St|STREET]]. Home: [[East Eighth|STREET]]. Home: 2 cats
 Mail to [[POB 1196|STREET]] or [[Lock Box 4483|STREET]]
 Lives at [[R.R. 11, Box 5613|STREET]]
 POB was clear, the lock box is shut
@@ -268,6 +270,7 @@ St. Vitus dance
 """
 
 ORGANIZATIONS = """
+Pharmacy [[MedwayDrug|ORGANIZATION]]; before that [[CornerApothecary|ORGANIZATION]], once [[PILLAR PHARM|ORGANIZATION]]
 Incarcerated at [[Stonehaven Correctional|ORGANIZATION]].
 She uses the [[Rendle|ORGANIZATION]]'s pharmacy. At the Inpatient pharmacy.
 County Jail, to Outpatient pharmacy

@@ -88,6 +88,8 @@ INITIALS = [
     ("quint", "anti-JQ, JQ-2, JQ 4.5, JQ=3, JQ: 12 and XJQ"),
     ("quint", "[jq] denies pain, mr. [jq]; jq and jqx"),
     ("quint", "[J.Q.] and [J. L. Q.], [J Q] denies"),
+    ("quint", "Ride arranged for [j.q]. Diet changed for [J Q]; order placed for [jlq], results released to [J.Q]"),
+    ("quint", "arranged for jq2 and j.q5; changed the jq for good"),
     ("quint", "SEEN WITH [JQ] IN THE HALL"),
     # letters that a clinic uses: what persons do, have, are, and are told
     ("barlow", "[PB] asks, [PB] fell, [PB] c/o pain, [PB] to OR, [PB] extubated, [PB], a 45-year-old, [PB] (45F)"),

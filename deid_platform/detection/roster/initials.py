@@ -50,7 +50,7 @@ _CHARTED = regex.compile(
 _CARED_FOR = regex.compile(
     r"\b(?:pt|patient|client|re|(?:spoke|spoken|met|meeting|visit|discussed|talked|sat)[ \t]+(?:w/|with)|"
     rf"(?:{_KIN}|chart|care|assessment|mood)[ \t]+of|plan[ \t]+for|seeing|referring|saw|met|told|called|examined|"
-    r"evaluated|interviewed|discharge|(?:baby|infant|twin|rm|room|bed)(?:[ \t]+\p{N}+\w?)?|"
+    r"evaluated|interviewed|discharge|(?:arranged|changed|placed|released|scheduled)[ \t]+(?:for|to)|(?:baby|infant|twin|rm|room|bed)(?:[ \t]+\p{N}+\w?)?|"
     r"(?:mrn|dob)[ \t:#]*[\p{N}/\-]{4,12})[ \t]*:?[ \t]*\(?$",
     regex.IGNORECASE,
 )
@@ -58,6 +58,7 @@ _STOPS = regex.compile(
     r"\)?[ \t]*(?:$|[.,;:)\r\n]|"
     r"(?:about|and|at|by|again|home|in|on|over|regarding|this|to|today|tomorrow|who|yesterday)\b)"
 )
+_SMALL = regex.compile(r"\p{Ll}(?:\.?\p{Ll}){1,3}")
 _LONGER = 2
 _NEVER_BY_VERB = frozenset({"pt", "pts"})
 
@@ -70,8 +71,10 @@ def stand_as_initials(words: Words, start: int, end: int) -> bool:
     letters = words.text[start:end].replace(" ", "")
     dotted = _DOTTED.fullmatch(surface) is not None
     if not dotted and not _BARE.fullmatch(surface):
-        small = surface.islower() and len(surface) == len(letters) and letters_kind(letters) is Letters.FREE
-        return small and (titled(text, first) or labelled(text, first) or _does(text, last))
+        free = letters_kind(letters) is Letters.FREE and not is_dotted_term(letters)
+        if not free or not _SMALL.fullmatch(surface):
+            return False
+        return titled(text, first) or labelled(text, first) or _does(text, last) or _is_cared_for(text, first, last)
     if dotted and text[last : last + 1] == ".":
         last += 1
     if titled(text, first) or speaks(text, last):
@@ -88,14 +91,23 @@ def stand_as_initials(words: Words, start: int, end: int) -> bool:
     if letters not in word_list("short_abbreviations"):
         if len(letters) > _LONGER:
             return not in_capitals(text, first, last)
-        return labelled(text, first) or of_kin(text, first) or acts(text, last) or bool(_CHARTED.match(text, last))
+        introduced = labelled(text, first) or of_kin(text, first) or _is_cared_for(text, first, last)
+        return introduced or acts(text, last) or bool(_CHARTED.match(text, last))
     if is_ordered(letters):
         return False
-    cared_for = _CARED_FOR.search(text, max(0, first - REACH), first) is not None
-    if cared_for and _STOPS.match(text, last):
+    if _is_cared_for(text, first, last):
         return True
-    introduced = cared_for or labelled(text, first) or of_kin(text, first)
+    introduced = (
+        _CARED_FOR.search(text, max(0, first - REACH), first) is not None
+        or labelled(text, first)
+        or of_kin(text, first)
+    )
     return introduced and (acts(text, last) or _CHARTED.match(text, last) is not None)
+
+
+def _is_cared_for(text: str, start: int, end: int) -> bool:
+    """Whether a phrase ends with them that says with whom or for whom something is done."""
+    return _CARED_FOR.search(text, max(0, start - REACH), start) is not None and _STOPS.match(text, end) is not None
 
 
 def _does(text: str, end: int) -> bool:
