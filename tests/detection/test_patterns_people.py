@@ -225,6 +225,7 @@ Maiden name unknown. Det. of bleeding, Bishop score 8
 
 COMMON_WORDS = """
 Prepared by [[K.R|DOCTOR]]
+Provider: [[Francisco Colom|DOCTOR]], FNP-BC, AGNP-C
 Prepared by [[L.P|DOCTOR]]
 Dr. [[N0rman|DOCTOR]] and Mrs. [[Be1lamy|PATIENT]] spoke. B12, Mr. T1 and Dr. 5
 Ordering provider [[d cisneros|DOCTOR]].

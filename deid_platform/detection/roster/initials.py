@@ -50,7 +50,8 @@ _CHARTED = regex.compile(
 _CARED_FOR = regex.compile(
     r"\b(?:pt|patient|client|re|(?:spoke|spoken|met|meeting|visit|discussed|talked|sat)[ \t]+(?:w/|with)|"
     rf"(?:{_KIN}|chart|care|assessment|mood)[ \t]+of|plan[ \t]+for|seeing|referring|saw|met|told|called|examined|"
-    r"evaluated|interviewed|discharge|(?:arranged|changed|placed|released|scheduled)[ \t]+(?:for|to)|(?:baby|infant|twin|rm|room|bed)(?:[ \t]+\p{N}+\w?)?|"
+    r"evaluated|interviewed|discharge|(?:arranged|changed|placed|released|scheduled)[ \t]+(?:for|to)|"
+    r"(?:baby|infant|twin|rm|room|bed)(?:[ \t]+\p{N}+\w?)?|"
     r"(?:mrn|dob)[ \t:#]*[\p{N}/\-]{4,12})[ \t]*:?[ \t]*\(?$",
     regex.IGNORECASE,
 )

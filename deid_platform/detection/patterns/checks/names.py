@@ -73,6 +73,8 @@ def _name(text: str, start: int, end: int, *, trust_first: bool) -> Place | None
             continue
         if word in PARTICLES:
             continue
+        if position == 0 and "-" in word and _is_credential(token[0]):
+            return None  # "FNP-BC", which no surname looks like
         trusted = trust_first and position == 0 and not _never_a_name(word)
         foreign = position > 0 and (_is_credential(token[0]) or (not capitals and _abbreviation(token[0])))
         if foreign or (stops_a_name(word) and not trusted):
