@@ -121,7 +121,9 @@ class _Recipe:
 
 _RECIPES: dict[str, _Recipe] = {
     "rules": _Recipe(DetectorSpec._rules, ("patterns", "gazetteer", "roster", "recovery"), uses_topics=True),
-    "patterns": _Recipe(lambda _: Ensemble([Patterns()], telling=told_by), ("patterns",), uses_topics=False),
+    "patterns": _Recipe(
+        lambda s: Ensemble([Patterns(professions=s.professions)], telling=told_by), ("patterns",), uses_topics=False
+    ),
     "gazetteer": _Recipe(lambda s: Ensemble([Gazetteer(s.topics or Topics())]), ("gazetteer",), uses_topics=True),
     "roster": _Recipe(lambda s: Ensemble([Roster(s.topics or Topics())]), ("roster",), uses_topics=True),
 }

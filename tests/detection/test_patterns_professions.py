@@ -101,3 +101,5 @@ def test_they_are_sought_where_a_policy_hides_them(name: str) -> None:
     note = Note("n", "Occupation: glazier")
     spans = DetectorSpec(professions=policy.hides_professions).build().detect([note])[0]
     assert bool(spans) == policy.hides_professions
+    patterns = DetectorSpec("patterns", professions=policy.hides_professions).build().detect([note])[0]
+    assert bool(patterns) == policy.hides_professions

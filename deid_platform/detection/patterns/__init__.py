@@ -115,11 +115,8 @@ class Patterns:
         """What the recognizers find in each of some paragraphs, relative to its start."""
         texts = [reading.text[start:end] for start, end in places]
         found: list[list[Span]] = [[] for _ in texts]
-        for number, windows in self._index.windows(reading, places):
-            if not self._sought[number]:
-                continue
-            for place, span in self._recognizers[number].search(texts, windows, timeout_s=self.timeout_s):
-                found[place].append(span)
+        for place, span in self._searched(reading, places, texts):
+            found[place].append(span)
         for place, text in enumerate(texts):
             found[place].extend(self._recognise_broken(text))
         for text, spans in zip(texts, found, strict=True):
@@ -132,10 +129,17 @@ class Patterns:
         for joined in joined_lines(text):
             shown = joined.shown.text
             reading = Reading(Note("broken", shown))
-            for number, windows in self._index.windows(reading, [(0, len(shown))]):
-                for _, span in self._recognizers[number].search([shown], windows, timeout_s=self.timeout_s):
-                    if (whole := joined.placed(span)) is not None:
-                        yield whole
+            for _, span in self._searched(reading, [(0, len(shown))], [shown]):
+                if (whole := joined.placed(span)) is not None:
+                    yield whole
+
+    def _searched(
+        self, reading: Reading, places: Sequence[tuple[int, int]], texts: Sequence[str]
+    ) -> Iterator[tuple[int, Span]]:
+        """What the recognizers that are sought find in some places of a text, each with the number of its place."""
+        for number, windows in self._index.windows(reading, places):
+            if self._sought[number]:
+                yield from self._recognizers[number].search(texts, windows, timeout_s=self.timeout_s)
 
 
 @lru_cache(maxsize=1)

@@ -96,13 +96,10 @@ def stand_as_initials(words: Words, start: int, end: int) -> bool:
         return introduced or acts(text, last) or bool(_CHARTED.match(text, last))
     if is_ordered(letters):
         return False
-    if _is_cared_for(text, first, last):
+    cared_for = _CARED_FOR.search(text, max(0, first - REACH), first) is not None
+    if cared_for and _STOPS.match(text, last):
         return True
-    introduced = (
-        _CARED_FOR.search(text, max(0, first - REACH), first) is not None
-        or labelled(text, first)
-        or of_kin(text, first)
-    )
+    introduced = cared_for or labelled(text, first) or of_kin(text, first)
     return introduced and (acts(text, last) or _CHARTED.match(text, last) is not None)
 
 
