@@ -17,6 +17,8 @@ from importlib import import_module
 
 import regex
 
+from deid_platform.detection.patterns.checks.numbers import au_medicare, dea, npi, vin
+
 _TRIES = 4000
 _ALNUM = regex.compile(r"[0-9A-Za-z]")
 # Says what the number is, and nothing of whose.
@@ -70,7 +72,8 @@ def stand_in_number(draw: Draw, surface: str, avoid: Container[str] = ()) -> str
     if not any(c.isdigit() for c in compact):
         return None
     upper = compact.upper()
-    checks = {name: _check(name)(upper) for name in _checks_of(upper)}
+    # Zeros alone pass most checks and prove nothing.
+    checks = {name: _check(name)(upper) for name in _checks_of(upper)} if upper.strip("0") else {}
     for counter in range(_TRIES):
         drawn = _drawn(draw, compact, counter)
         if checks.get("it.codicefiscale"):
@@ -255,53 +258,21 @@ _SHAPES: tuple[tuple[str, tuple[str, ...]], ...] = (
     (r"[A-HJ-NPR-Z0-9]{17}", ("vin",)),
     (r"[A-Z]{2}\d{7}", ("dea",)),
 )
+# The checks by which detection knows them, since python-stdnum has none.
+_OWN = {"npi": npi, "dea": dea, "vin": vin, "au_medicare": au_medicare}
 _COMPILED = tuple((regex.compile(shape), names) for shape, names in _SHAPES)
 
 
 @cache
 def _check(name: str) -> Callable[[str], bool]:
-    if name == "npi":
-        valid: Callable[[str], bool] = import_module("stdnum.luhn").is_valid
-        return lambda compact: valid("80840" + compact)
-    if name in _OWN:
-        return _OWN[name]
+    if (own := _OWN.get(name)) is not None:
+        return lambda compact: own(compact, 0, len(compact)) is not None
     module = import_module(f"stdnum.{name}")
     return lambda compact: bool(module.is_valid(compact))
 
 
 def _checks_of(upper: str) -> list[str]:
     return [name for shape, names in _COMPILED if shape.fullmatch(upper) for name in names]
-
-
-def _is_dea(compact: str) -> bool:
-    digits = [int(c) for c in compact[2:]]
-    return (digits[0] + digits[2] + digits[4] + 2 * (digits[1] + digits[3] + digits[5])) % 10 == digits[6]
-
-
-def _is_vin(compact: str) -> bool:
-    """The check of ISO 3779 as North America uses it: a weighted sum modulo 11 in the ninth place."""
-    values = dict(zip("ABCDEFGHJKLMNPRSTUVWXYZ", "12345678123457923456789", strict=True))
-    weights = (8, 7, 6, 5, 4, 3, 2, 10, 0, 9, 8, 7, 6, 5, 4, 3, 2)
-    rest = (
-        sum(
-            int(values.get(c, c)) * weight
-            for c, weight in zip(compact, weights, strict=True)
-            if c in values or c.isdigit()
-        )
-        % 11
-    )
-    return len(compact) == 17 and not set(compact) & set("IOQ") and compact[8] == "0123456789X"[rest]
-
-
-def _is_au_medicare(compact: str) -> bool:
-    """An Australian card: it begins with 2 to 6, and the ninth digit is a weighted sum of those before, modulo 10."""
-    digits = [int(c) for c in compact]
-    weighed = sum(w * d for w, d in zip((1, 3, 7, 9, 1, 3, 7, 9), digits, strict=False))
-    return 2 <= digits[0] <= 6 and weighed % 10 == digits[8]
-
-
-# Checks that python-stdnum does not have.
-_OWN: dict[str, Callable[[str], bool]] = {"dea": _is_dea, "vin": _is_vin, "au_medicare": _is_au_medicare}
 
 
 def _iban_like(compact: str, drawn: str) -> str:

@@ -5,7 +5,7 @@ import re
 import string
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from stdnum import iban, imei, luhn
 from stdnum.au import tfn
@@ -118,6 +118,9 @@ def test_a_canadian_number_is_no_american_one_and_a_french_one_keeps_sex_and_mon
     )
 
 
+@example("00000000")
+@example("000000000")
+@example("0000000000")
 @settings(max_examples=60)
 @given(st.from_regex(r"[A-Z]{0,3}-?[0-9]{1,10}(?:[-/ .][0-9]{1,4})?[a-z]?", fullmatch=True))
 def test_an_identifier_keeps_its_shape_and_is_never_the_same(number: str):

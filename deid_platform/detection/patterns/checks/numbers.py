@@ -32,6 +32,7 @@ _COUNTED = regex.compile(
 )
 _AU_MEDICARE = (1, 3, 7, 9, 1, 3, 7, 9)
 _VIN_WEIGHTS = (8, 7, 6, 5, 4, 3, 2, 10, 0, 9, 8, 7, 6, 5, 4, 3, 2)
+_NOT_IN_VIN = frozenset("IOQ")
 _VIN_LETTERS = dict(
     zip("ABCDEFGHJKLMNPRSTUVWXYZ", (1, 2, 3, 4, 5, 6, 7, 8, 1, 2, 3, 4, 5, 7, 9, *range(2, 10)), strict=True)
 )
@@ -86,6 +87,8 @@ def dea(text: str, start: int, end: int) -> Place | None:
 def vin(text: str, start: int, end: int) -> Place | None:
     """Seventeen characters with the check digit of a vehicle identification number (49 CFR 565.15)."""
     number = text[start:end].upper()
+    if not _NOT_IN_VIN.isdisjoint(number):
+        return None
     total = sum(w * (int(c) if c.isdigit() else _VIN_LETTERS[c]) for w, c in zip(_VIN_WEIGHTS, number, strict=True))
     return (start, end) if number[8] == "0123456789X"[total % 11] else None
 
