@@ -24,8 +24,13 @@ _DOUBLING = ("y", "ie", "i", "ey", "o", "a")
 @lru_cache(maxsize=4096)
 def pet_names(name: str) -> frozenset[str]:
     """The given names that a folded given name is shortened to: "gertrude" gives "gert", "gerty" and "trude"."""
-    known = word_list("given_names") | word_list("lone_given_names")
+    known = _given_names()
     return frozenset(form for form in _forms(name) if len(form) >= _SHORTEST and form in known) - {name}
+
+
+@lru_cache(maxsize=1)
+def _given_names() -> frozenset[str]:
+    return word_list("given_names") | word_list("lone_given_names")
 
 
 def _forms(name: str) -> Iterator[str]:
