@@ -12,7 +12,7 @@ from deid_platform.detection.detector import word_list
 from deid_platform.detection.naming import is_common
 from deid_platform.detection.patterns.checks.names import NAME_TOKEN, bare, stops_a_name
 from deid_platform.detection.patterns.checks.place import Place
-from deid_platform.detection.patterns.checks.places import SITUATIONS, reads_as_place
+from deid_platform.detection.patterns.checks.places import kinds_of_institution, reads_as_place
 from deid_platform.detection.patterns.eponyms import names_a_thing
 from deid_platform.detection.patterns.kinds import Kind, kind_of
 from deid_platform.detection.reading import fold_term
@@ -120,8 +120,9 @@ def _initials_of_a_name(tokens: list[regex.Match[str]]) -> bool:
 
 def _without_tail(text: str, tokens: list[regex.Match[str]], end: int) -> int:
     """Where a facility's name ends: behind its last generic word only a place stands ("Family Medicine Lynford")."""
-    kinds = (word_list("generic_institution_words") - SITUATIONS) | _KINDS
-    generic = [i for i, t in enumerate(tokens) if bare(t[0]).partition("-")[0] in kinds]
+    kinds = kinds_of_institution()
+    heads = [bare(t[0]).partition("-")[0] for t in tokens]
+    generic = [i for i, head in enumerate(heads) if head in kinds or head in _KINDS]
     if not generic:
         return end
     for position in range(generic[-1] + 1, len(tokens)):

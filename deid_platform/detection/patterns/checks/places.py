@@ -6,6 +6,8 @@ belong here: patterns (`../data/*.yaml`) or checks of institutions (`institution
 
 from __future__ import annotations
 
+from functools import cache
+
 import regex
 
 from deid_platform.detection.detector import word_list
@@ -34,7 +36,7 @@ _DWELLINGS = frozenset(
     }
 )
 # Generic words that stand before a name's own ("Main Street Drug").
-SITUATIONS = frozenset({"main", "new", "north", "old", "south", "east", "west"})
+_SITUATIONS = frozenset({"main", "new", "north", "old", "south", "east", "west"})
 # State codes that are credentials after a name ("Tyler, MD").
 _CREDENTIAL_CODES = frozenset({"MD", "PA", "MA", "MS", "DO"})
 _NAMED_BEFORE = regex.compile(r"(?i:\bby|\bfor|\bdr\.?|:|\)|\||;)[ \t]*$")
@@ -100,12 +102,23 @@ def home_town(text: str, start: int, end: int) -> Place | None:
     end = gap if gap > 0 else end
     tokens = list(NAME_TOKEN.finditer(text, start, end))
     words = [bare(t[0]) for t in tokens]
-    generic = word_list("generic_institution_words") - SITUATIONS
-    excluded = word_list("title_stopwords") | generic | word_list("months") | _DWELLINGS
+    excluded = _no_towns()
     plain = any(w in excluded or t[0].isupper() or w.endswith("ed") for w, t in zip(words, tokens, strict=True))
     whole = _STANDS_ALONE.match(text, end) is not None
     country_named = fold_term(text[start:end]) in word_list("countries")
     return None if plain or not words or not whole or country_named else (start, end)
+
+
+@cache
+def _no_towns() -> frozenset[str]:
+    """Words that are in no town's name, unless a list has the town."""
+    return word_list("title_stopwords") | kinds_of_institution() | word_list("months") | _DWELLINGS
+
+
+@cache
+def kinds_of_institution() -> frozenset[str]:
+    """Generic words that an institution's name may end in."""
+    return word_list("generic_institution_words") - _SITUATIONS
 
 
 def city_or_code(text: str, start: int, end: int) -> Place | None:
