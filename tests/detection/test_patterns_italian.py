@@ -217,6 +217,36 @@ dal 10 al 15 %, il 20.5 mg, il 3.5 cm, 93% in aria ambiente
 dall'[[agosto|DATE]], nell'[[ottobre del 2018|DATE]]
 """
 
+TERSE = """
+Inf. [[Bellomunno|DOCTOR]]: paziente tranquillo
+Inf.ra [[Tartarini|DOCTOR]]: medicazione eseguita
+Turno notte: inf. [[Gavazzotti|DOCTOR]] e [[Bellomunno|DOCTOR]].
+1° op. [[Tartarini|DOCTOR]], 2° op. [[Gavazzotti|DOCTOR]], anest. [[Bellomunno|DOCTOR]].
+OSS [[Ferretti|DOCTOR]] riferisce che ha mangiato poco
+Autista: [[Gennaro|DOCTOR]]; la maestra [[Patrizia|DOCTOR]].
+Inf. respiratoria ricorrente; IMA inf. nel passato; FKT motoria, OSS presente
+h 14:30 [[A.G.|DOCTOR]]: parametri stabili
+ore 03:15 [[Ferretti|DOCTOR]]: pz agitato
+h 14:30 Lasix: 1 fiala
+[[Rizzo S|PATIENT]].: parametri nella norma
+[[FERRETTI|DOCTOR]] / [[RIZZO|DOCTOR]] - I e II operatore
+Letto 5: [[Ferretti|PATIENT]] - Letto 6: [[Rizzo|PATIENT]] - Letto 7: libero
+letto 14 [[Ferretti|PATIENT]], in attesa; letto 15 monitorizzato
+Pz [[N. B.|PATIENT]], 72 anni
+Denuncia ai Carabinieri di [[Vergaredo|CITY]]
+arriva con 118 da [[Vergaredo|CITY]]
+118 da casa, stazione di pompaggio, porto a termine
+seguito dal CSM di [[via Livorno|STREET]]
+abita in [[via Mazzini 8|STREET]], [[Vergaredo|CITY]]
+abita in [[via dei Gelsomini 9/b, scala C|STREET]], [[Vergaredo|CITY]]
+Prossimo controllo [[lun 15/5|DATE]]
+Utente: [[mrossi2|USERNAME]]; utente: paziente
+[[ASL Napoli 2 Nord|HOSPITAL]], distretto 44
+Ex [[operaio|PROFESSION]] della [[Bellomunno SpA|ORGANIZATION]]
+"[[Gianluca|PATIENT]] non dorme"
+tra il [[3 e il 4 gennaio|DATE]]
+cell [[339.1122.445|PHONE]]
+"""
 PROSE = """
 Morbo di Parkinson, morbo di Crohn, sindrome di Sjögren, segno di Murphy positivo
 Nel sospetto di sindrome di Miller Fisher è stata eseguita una rachicentesi
@@ -228,7 +258,7 @@ Terapia a domicilio: Pariet, Duoplavin
 Addome trattabile, Torace: MV presente. Famiglia: padre vivente e sano
 """
 
-ALL = lines(TITLES, KIN, ROLES, PATIENTS, TOWNS, INSTITUTIONS, EMPLOYERS, NUMBERS, DAYS, PROSE)
+ALL = lines(TITLES, KIN, ROLES, PATIENTS, TOWNS, INSTITUTIONS, EMPLOYERS, NUMBERS, DAYS, TERSE, PROSE)
 
 
 @pytest.mark.parametrize("line", ALL)

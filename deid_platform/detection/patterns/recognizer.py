@@ -68,6 +68,7 @@ _TABLES = (
     "landmarks",
     "whereabouts",
     "italian",
+    "italian_terse",
 )
 
 
