@@ -151,7 +151,22 @@ signed ([[lmitche33|USERNAME]])
 fingerprint ID [[FP-12345|BIOID]]
 """
 
+REGISTERS = """
+client no. [[77123|IDNUM]], inmate number [[A77123|IDNUM]], booking number [[2022-00123|IDNUM]]
+inmate # [[77-B-1234|IDNUM]], folder no [[7712345|IDNUM]], registration [[R44710|IDNUM]]
+index number [[44-71-09|IDNUM]], wristband [[0099128-A|IDNUM]], PID [[77-1029|IDNUM]]
+tracking [[1Z999AA10123456784|IDNUM]], X-ray no. [[XR77123|IDNUM]]
+OHIP [[1234 567 897|HEALTHPLAN]], health card [[1234-567-897-AB|HEALTHPLAN]], Medicaid [[99012345A|HEALTHPLAN]]
+Her record number, [[771-23-45|MEDICALRECORD]], was verified; chart [[55-21-09|MEDICALRECORD]] pulled
+billing account [[2001-889-12|MEDICALRECORD]], account ending in [[9921|MEDICALRECORD]]
+patient file [[7712/09|MEDICALRECORD]], mrn[[7712345|MEDICALRECORD]]
+Pt Jane Quarmby / [[7712345|MEDICALRECORD]] / rm 12
+"""
+
 NOT_IDENTIFIERS = """
+first episode was 1989, registration desk 12, folder 3 of 4, the index case, tracking number pending
+chart review 4/5, account ending soon, path number pending
+
 order no. 80 of 120, passport 63 pages
 known for rs1801133 and rs1799963
 case 12 weeks old, account for 20 30
@@ -227,7 +242,7 @@ sample 2 of 3
 """
 
 
-@pytest.mark.parametrize("line", lines(UNITED_STATES, ABROAD, RECORDS, THINGS))
+@pytest.mark.parametrize("line", lines(UNITED_STATES, ABROAD, RECORDS, REGISTERS, THINGS))
 def test_exactly_the_marked_identifiers_are_found(line: str) -> None:
     assert found_in(plain(line).replace("⏎", "\n")).replace("\n", "⏎") == line
 

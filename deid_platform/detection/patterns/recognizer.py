@@ -67,6 +67,7 @@ _TABLES = (
     "professions",
     "landmarks",
     "whereabouts",
+    "registers",
     "italian",
     "italian_terse",
 )

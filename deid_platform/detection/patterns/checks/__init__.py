@@ -22,6 +22,7 @@ from deid_platform.detection.patterns.checks import (
     numbers,
     places,
     professions,
+    registers,
     whereabouts,
     zips,
 )
@@ -54,6 +55,6 @@ CHECKS: dict[str, Check] = {
         professions.profession, landmarks.landmark, landmarks.small_landmark, landmarks.highway, places.city,
         places.known_city, places.street, places.town, places.known_city_or_state, places.state, places.country,
         places.home_town, places.city_or_code, places.city_or_abbreviation, places.named_after, zips.state_zip,
-        whereabouts.street_spoken, whereabouts.unlisted_place, whereabouts.user_name,
+        registers.numbered, whereabouts.street_spoken, whereabouts.unlisted_place, whereabouts.user_name,
     )
 } | numbers.PROVEN | care_team.CARE | italian.ITALIAN  # fmt: skip
