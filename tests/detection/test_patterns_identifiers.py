@@ -161,11 +161,26 @@ Her record number, [[771-23-45|MEDICALRECORD]], was verified; chart [[55-21-09|M
 billing account [[2001-889-12|MEDICALRECORD]], account ending in [[9921|MEDICALRECORD]]
 patient file [[7712/09|MEDICALRECORD]], mrn[[7712345|MEDICALRECORD]]
 Pt Jane Quarmby / [[7712345|MEDICALRECORD]] / rm 12
+QUARMBYJANE [[94-97-10|MEDICALRECORD]]⏎Quarmby, Jane [[305 898|MEDICALRECORD]]
+JANE QUARMBY   [[0094 9710|MEDICALRECORD]]
+MNR: [[949710|MEDICALRECORD]], MRno [[949710|MEDICALRECORD]]
+MRN_[[949710|MEDICALRECORD]], medrec [[949710|MEDICALRECORD]]
+hospital# [[949710|MEDICALRECORD]], clinic number: [[4-949-710|MEDICALRECORD]], H# [[949710|MEDICALRECORD]]
+MRNs: [[949710|MEDICALRECORD]] and [[949711|MEDICALRECORD]]
+merged MRN [[949712|MEDICALRECORD]] into [[949713|MEDICALRECORD]]
+[[949710|MEDICALRECORD]] is the chart number
+records under [[949711|MEDICALRECORD]] were merged with [[949712|MEDICALRECORD]]
+duplicate chart [[812334|MEDICALRECORD]] exists
+sticker reads [[812335|MEDICALRECORD]], pt [[812336|MEDICALRECORD]] in bay 4
+Hosp. #: [[81-23-34|MEDICALRECORD]], HRN: [[812334|MEDICALRECORD]]; paid by check #[[4421|ACCOUNT]]
+acct [[305 898 12|ACCOUNT]], a/c no. [[305898|ACCOUNT]], pt acct [[V305-898|ACCOUNT]]
 """
 
 NOT_IDENTIFIERS = """
 first episode was 1989, registration desk 12, folder 3 of 4, the index case, tracking number pending
 chart review 4/5, account ending soon, path number pending
+Urine Culture 305 898⏎Weight Loss 94-97-10⏎UN: none, H# 2, acct closed 5 times
+chart shows 812334 copies, record of 150000 platelets, patient 4 of 12, check 4421 steps
 
 order no. 80 of 120, passport 63 pages
 known for rs1801133 and rs1799963

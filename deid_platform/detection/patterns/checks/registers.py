@@ -6,23 +6,35 @@ Belongs here: functions (text, start, end) -> the interval to tag, or None, for 
 
 from __future__ import annotations
 
+import regex
+
+from deid_platform.detection.patterns.checks.messages import run_together
 from deid_platform.detection.patterns.checks.names import NAME_TOKEN, bare
 from deid_platform.detection.patterns.checks.place import Place
 from deid_platform.detection.patterns.kinds import Kind, is_clinics_word, is_institutions_word, kind_of
 
+# The words of a line before its number.
+_NAME_BEFORE = regex.compile(r"(?<![^\r\n])[ \t]*([\p{L}\p{M}'’.\-]+(?:,?[ ]?[\p{L}\p{M}'’.\-]+){0,2})[ \t,(\#\-–|]*\Z")
+_REACH = 80
 _LISTED = Kind.GIVEN | Kind.SURNAME
 
 
 def numbered(text: str, start: int, end: int) -> Place | None:
-    """A name of two words or more before a record's number: one is a given name, or a surname and nothing else."""
+    """A name before a record's number, or that number: a word of two is a given name, or a surname and nothing else."""
+    if not text[start].isdigit():
+        return (start, end) if _names(text, start, end) else None
+    name = _NAME_BEFORE.search(text, max(0, start - _REACH), start)
+    return (start, end) if name is not None and _names(text, *name.span(1)) else None
+
+
+def _names(text: str, start: int, end: int) -> bool:
     words = [token[0] for token in NAME_TOKEN.finditer(text, start, end) if len(bare(token[0])) > 1]
+    if len(words) == 1:
+        return run_together(text, start, end) is not None
     kinds = [kind_of(word) for word in words]
-    if len(words) < 2 or any(
-        is_institutions_word(word) and not k & _LISTED for word, k in zip(words, kinds, strict=True)
-    ):
-        return None
+    if any(is_institutions_word(word) and not k & _LISTED for word, k in zip(words, kinds, strict=True)):
+        return False
     if any(k & Kind.GIVEN for k in kinds):
-        return start, end
+        return True
     clinical = any(k & Kind.CLINICAL or is_clinics_word(word) for word, k in zip(words, kinds, strict=True))
-    sure = any(k & Kind.SURNAME and not k & Kind.ORDINARY for k in kinds)
-    return (start, end) if sure and not clinical else None
+    return not clinical and any(k & Kind.SURNAME and not k & Kind.ORDINARY for k in kinds)
