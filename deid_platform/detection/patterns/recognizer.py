@@ -68,6 +68,7 @@ _TABLES = (
     "landmarks",
     "whereabouts",
     "registers",
+    "hasty",
     "italian",
     "italian_terse",
 )
