@@ -33,6 +33,7 @@ from deid_platform.detection.patterns.kinds import (
     kind_of,
 )
 from deid_platform.detection.patterns.pairs import is_nobody_else, is_pair, is_place, is_reversed_pair, is_somebody
+from deid_platform.detection.patterns.passing import is_strange, name_in_passing, opens_a_place
 from deid_platform.detection.reading import fold_term
 from deid_platform.labels import Label
 from deid_platform.notes import Span
@@ -75,12 +76,15 @@ def vocabulary_names(text: str, start: int = 0, end: int | None = None) -> Itera
         known = kinds[position] & _LISTED or (
             position + 1 < count and kinds[position + 1] & _MAY_FOLLOW and _may_precede(words, kinds, position)
         )
+        found = None
         if known or text.startswith(".", words[position].start() + 1):
             found = _name_at(text, words, kinds, position)
-            if found is not None:
-                span, used = found
-                if span is not None:
-                    yield span
+        if found is None and (is_strange(words[position][0], kinds[position]) or opens_a_place(words, kinds, position)):
+            found = name_in_passing(text, words, kinds, position)
+        if found is not None:
+            span, used = found
+            if span is not None:
+                yield span
         position += used
 
 

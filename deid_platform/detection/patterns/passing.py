@@ -1,0 +1,211 @@
+"""Names in passing: capitalised words of a sentence that are no words of English or of clinics.
+
+Belongs here: what stands before and behind a word in the middle of a sentence by which it is a town's or an
+institution's name ("her dentist in Sacaton"), or somebody's whom a list knows ("PCP is Okonjo"). Does not belong here:
+which words are capitalised (`vocabulary.py`), words that begin a sentence and act (`unlisted.py`), names that a role or
+a verb gives away (`data/care_team.yaml`).
+
+Sources: the project's own, from how clinical prose speaks of things: what is done "with" or "using" something, what is
+"of" something and what an article determines is a drug, a device or a part of the body, not somebody.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
+
+import regex
+
+from deid_platform.detection.before import Before
+from deid_platform.detection.detector import word_list
+from deid_platform.detection.patterns.checks.names import ORIGIN
+from deid_platform.detection.patterns.checks.strangers import GOES_ON
+from deid_platform.detection.patterns.eponyms import lies_in_an_eponym, names_a_thing
+from deid_platform.detection.patterns.kinds import Kind, is_unknown, kind_of
+from deid_platform.detection.patterns.mentions import PERSONS
+from deid_platform.detection.reading import fold_term
+from deid_platform.labels import Label
+from deid_platform.notes import Span
+
+_SOURCE = "patterns:name-in-passing"
+_PLACE_SOURCE = "patterns:place-in-passing"
+_SCORE = 0.6
+_REACH = 40
+_WORDS = Kind.ORDINARY | Kind.CLINICAL
+_LISTED = Kind.GIVEN | Kind.SURNAME
+_LONGEST = 3
+_BEFORE = regex.compile(r"(?P<word>\p{L}+)(?P<sep>[ ]|[ ]?\(|,[ ])$")
+_PLACED = frozenset(("at", "from", "in", "near", "outside", "to", "around", "toward", "towards", "via"))
+# What is in, at or from something that is no place: a limb in a bandage, a plate from its maker.
+_IN_A_THING = Before(
+    r"\b(?:wrapped|soaked|dressed|covered|placed|packed|immersed|dissolved|diluted|mixed|suspended|reconstituted|bathed"
+    r"|fixed|stored|embedded|put|held|secured|mounted|loaded|changes?|increase|decrease|interest|bound|seated|enclosed)"
+    r"[ ](?:\p{Ll}+[ ])?in[ ]|\b(?:derived|plates?|screws?|made|system|kit|implants?|device|catheter|suture|obtained"
+    r"|weaned|switched|changed|converted|differs?|different|result(?:ed|ing)?|suffer(?:s|ed|ing)?|stemming|secondary|relief"
+    r"|toxicity|reaction|rash|effects?)[ ]from[ ]|\bdirected[ ]at[ ]",
+    _REACH,
+)
+# Before "to": somebody goes or is brought there.
+_MOVED = Before(
+    r"\b(?:go|goes|went|going|gone|com(?:e|es|ing)|came|return(?:s|ed|ing)?|back|transfer(?:s|red|ring)?|mov(?:e|es|ed|ing)"
+    r"|dr[oi]ve(?:s|n)?|driving|fl[ey]w?|flown|flies|flying|sent|send|sending|tak(?:e|en|ing)|took|brought|bring|way|out"
+    r"|refer(?:red|ral)?|trip|travel(?:s|led|ed|ling|ing)?|discharge[ds]?|admitted|close|closer|commutes?|commuting|shipped"
+    r"|airlifted|mailed|walk(?:s|ed|ing)?|hitchhiked|relocat(?:e|ed|ing)|deployed|records|fax(?:ed)?|call(?:ed)?"
+    r"|transport(?:ed)?|on|home|off|over|up|down|d/c|dc|dispo|disposition|next)"
+    r"[ ](?:(?!due\b)\p{Ll}+[ ]){0,2}to[ ]",
+    _REACH,
+)
+# Behind these a name is a thing's as well: what is used, what is given, what something is part or sign of.
+_OF_THINGS = frozenset(
+    """
+    a absorbable an and any applied apply as bilateral both by consistent curved deep degree degrees each
+    extra first for given gauge good grew had has inch injected large like loaded mm modified more negative normal
+    of on or other over plain port positive possible prior probable received repeat reverse round rubber running s
+    second sharp simple size small some start started straight such superficial than that the then these third this
+    those tried two type under underwent use used using utilizing via with without
+    """.split()  # noqa: SIM905 - a list literal would take thirty lines
+)
+_DRUG_NEXT = regex.compile(r"[ ]+\d+(?:[.,]\d+)?[ ]?(?:mg|mcg|ml|cc|%|units?|g|fr|mm|cm|meq)\b", regex.IGNORECASE)
+_NAME = r"\p{Lu}\p{Ll}[\p{L}\p{M}]*(?:[-‐’']\p{L}[\p{L}\p{M}]+)?"
+_JOINED_BEHIND = regex.compile(
+    rf"(?:['’]s)?(?:,[ ](?:(?:and|&)[ ])?|[ ](?:and|&)[ ]|[ ]?/[ ]?)(?P<name>{_NAME}(?:[ ]{_NAME})?)(?![\p{{L}}\p{{N}}])"
+)
+_JOINED_BEFORE = regex.compile(
+    rf"(?<=[\p{{Ll}}:(][ ]?)(?P<name>{_NAME}(?:[ ]{_NAME})?)(?:,[ ](?:(?:and|&)[ ])?|[ ](?:and|&)[ ]|[ ]?/[ ]?)$"
+)
+_MOST_JOINED = 6
+_TRADE_MARK = regex.compile(r"[®™/\-‐‑'’]")
+
+
+def name_in_passing(text: str, words: list[regex.Match[str]], kinds: list[int], i: int) -> tuple[Span, int] | None:
+    """The name in the middle of a sentence that begins at a word, with the number of words that it takes.
+
+    Args:
+        text: The note.
+        words: Its capitalised words.
+        kinds: Their kinds.
+        i: The index of the word, which is none of English or of clinics, or stands before a noun of places.
+    """
+    start = words[i].start()
+    if start < 2 or text[start - 1] not in " (":
+        return None
+    before = _BEFORE.search(text, max(0, start - _REACH), start)
+    if before is None or not before["word"].islower():
+        return None
+    if before["sep"] == " " and before["word"] in _PLACED:
+        return _place(text, words, kinds, i, before["word"])
+    if not is_strange(words[i][0], kinds[i]) or before["word"] in _OF_THINGS:
+        return None
+    last = _last(words, kinds, i, _is_somebody_s)
+    end = words[last].end()
+    if not GOES_ON.match(text, end) or not any(kinds[k] & _LISTED for k in range(i, last + 1)):
+        return None
+    if _TRADE_MARK.match(text, end) or names_a_thing(text, end) or lies_in_an_eponym(text, start, end):
+        return None
+    listed_among_things = before["sep"] == ", " and text.startswith(",", end)
+    if last == i and (listed_among_things or fold_term(words[i][0]) in _first_of_eponyms()):
+        return None
+    return Span(start, end, Label.PATIENT, _SCORE, _SOURCE), last - i + 1
+
+
+def _place(
+    text: str, words: list[regex.Match[str]], kinds: list[int], i: int, preposition: str
+) -> tuple[Span, int] | None:
+    """The place behind a preposition, with the nouns of institutions and settlements that its name ends in."""
+    start = words[i].start()
+    last = _last(words, kinds, i, _is_a_place_s)
+    end = words[last].end()
+    if not GOES_ON.match(text, end) or _TRADE_MARK.match(text, end) or _DRUG_NEXT.match(text, end):
+        return None
+    if names_a_thing(text, end) or _IN_A_THING(text, start) or (preposition == "to" and not _MOVED(text, start)):
+        return None
+    institution = preposition == "at" or _is_institution_s(words[last][0])
+    label = Label.HOSPITAL if institution else Label.CITY
+    return Span(start, end, label, _SCORE, _PLACE_SOURCE), last - i + 1
+
+
+def _last(words: list[regex.Match[str]], kinds: list[int], i: int, fits: Callable[[str, int], bool]) -> int:
+    """The index of the last of the words that follow each other and fit."""
+    last = i
+    while last + 1 < len(words) and last - i + 1 < _LONGEST:
+        following = words[last + 1]
+        if words[i].string[words[last].end() : following.start()] != " " or not fits(following[0], kinds[last + 1]):
+            break
+        last += 1
+    return last
+
+
+def _is_somebody_s(word: str, kind: int) -> bool:
+    return not kind & _WORDS and len(word) > 1
+
+
+def _is_a_place_s(word: str, kind: int) -> bool:
+    return _is_somebody_s(word, kind) or _is_settlement_s(word) or _is_institution_s(word)
+
+
+def _is_settlement_s(word: str) -> bool:
+    return word.istitle() and word.lower() in word_list("place_nouns")
+
+
+def _is_institution_s(word: str) -> bool:
+    return word.istitle() and word.lower() in word_list("generic_institution_words")
+
+
+def opens_a_place(words: list[regex.Match[str]], kinds: list[int], i: int) -> bool:
+    """Whether an ordinary word stands before a noun of nature or settlement, as in "Willow Bend"."""
+    if i + 1 >= len(words) or words[i + 1].start() - words[i].end() != 1 or kinds[i] & Kind.CLINICAL:
+        return False
+    return _is_settlement_s(words[i + 1][0]) and fold_term(words[i][0]) not in word_list("clinical_words")
+
+
+def is_strange(word: str, kind: int) -> bool:
+    """Whether a capitalised word is none of English or of clinics, and built like no such word if no list knows it."""
+    return not kind & _WORDS and len(word) > 2 and (bool(kind) or is_unknown(word, kind)) and not word.isupper()
+
+
+def names_beside(text: str, found: Iterable[Span]) -> Iterator[Span]:
+    """Names that a comma or "and" joins to a person's that was found: "(Tobi, Kemi, Femi)".
+
+    Args:
+        text: A paragraph.
+        found: What was found in it.
+    """
+    for span in found:
+        if span.label in PERSONS:
+            yield from _joined_behind(text, span)
+            yield from _joined_before(text, span)
+
+
+def _joined_behind(text: str, span: Span) -> Iterator[Span]:
+    end = span.end
+    for _ in range(_MOST_JOINED):
+        match = _JOINED_BEHIND.match(text, end)
+        if match is None or not _may_stand_beside(match["name"]) or not GOES_ON.match(text, match.end("name")):
+            return
+        start, end = match.span("name")
+        if names_a_thing(text, end) or _TRADE_MARK.match(text, end) or _DRUG_NEXT.match(text, end):
+            return
+        yield Span(start, end, span.label, _SCORE, _SOURCE)
+
+
+def _joined_before(text: str, span: Span) -> Iterator[Span]:
+    start = span.start
+    for _ in range(_MOST_JOINED):
+        match = _JOINED_BEFORE.search(text, max(0, start - _REACH), start)
+        if match is None or not _may_stand_beside(match["name"]):
+            return
+        start = match.start("name")
+        yield Span(start, match.end("name"), span.label, _SCORE, _SOURCE)
+
+
+def _may_stand_beside(name: str) -> bool:
+    words = name.split()
+    kinds = [kind_of(word) for word in words]
+    return all(map(is_strange, words, kinds)) and not any(map(ORIGIN.fullmatch, words))
+
+
+@cache
+def _first_of_eponyms() -> frozenset[str]:
+    """The first words of the eponyms of several words, without their possessive."""
+    firsts = (term.split()[0] for term in word_list("eponyms") if " " in term)
+    return frozenset(word.removesuffix("'s") for word in firsts)
