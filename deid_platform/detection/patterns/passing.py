@@ -65,6 +65,46 @@ _OF_THINGS = frozenset(
     those tried two type under underwent use used using utilizing via with without
     """.split()  # noqa: SIM905 - a list literal would take thirty lines
 )
+# What an institution ends in for short: "Riverview Psych", "Westover High", "Greater Zion Baptist".
+_KINDS = frozenset(
+    [
+        "academy",
+        "airport",
+        "baptist",
+        "behavioral",
+        "church",
+        "college",
+        "correctional",
+        "courthouse",
+        "elementary",
+        "extended",
+        "high",
+        "jail",
+        "junior",
+        "lutheran",
+        "manor",
+        "memorial",
+        "mercy",
+        "methodist",
+        "middle",
+        "pharmacy",
+        "prep",
+        "presbyterian",
+        "preschool",
+        "prison",
+        "psych",
+        "rec",
+        "shelter",
+        "snf",
+        "tech",
+        "trinity",
+        "university",
+    ]
+)
+# Departments are nobody's place: "Postanesthesia Care Unit".
+_MEDICAL = regex.compile(
+    r"(?i:post|pre|intra|peri|endo|electro|neuro|cardio|gastro|broncho|angio|hemo|onco|radio|tele)\p{Ll}{4,}"
+)
 _DRUG_NEXT = regex.compile(r"[ ]+\d+(?:[.,]\d+)?[ ]?(?:mg|mcg|ml|cc|%|units?|g|fr|mm|cm|meq)\b", regex.IGNORECASE)
 _NAME = r"\p{Lu}\p{Ll}[\p{L}\p{M}]*(?:[-‐’']\p{L}[\p{L}\p{M}]+)?"
 _JOINED_BEHIND = regex.compile(
@@ -115,6 +155,8 @@ def _place(
     start = words[i].start()
     last = _last(words, kinds, i, _is_a_place_s)
     end = words[last].end()
+    if not kinds[i] and _MEDICAL.fullmatch(words[i][0]):
+        return None
     if not GOES_ON.match(text, end) or _TRADE_MARK.match(text, end) or _DRUG_NEXT.match(text, end):
         return None
     if names_a_thing(text, end) or _IN_A_THING(text, start) or (preposition == "to" and not _MOVED(text, start)):
@@ -148,7 +190,8 @@ def _is_settlement_s(word: str) -> bool:
 
 
 def _is_institution_s(word: str) -> bool:
-    return word.istitle() and word.lower() in word_list("generic_institution_words")
+    folded = word.lower()
+    return word.istitle() and (folded in word_list("generic_institution_words") or folded in _KINDS)
 
 
 def opens_a_place(words: list[regex.Match[str]], kinds: list[int], i: int) -> bool:
