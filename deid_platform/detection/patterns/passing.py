@@ -105,6 +105,8 @@ _KINDS = frozenset(
 _MEDICAL = regex.compile(
     r"(?i:post|pre|intra|peri|endo|electro|neuro|cardio|gastro|broncho|angio|hemo|onco|radio|tele)\p{Ll}{4,}"
 )
+# A number, a hyphen or an abbreviation's full stop: "#20 Hank", "K-Lor", "St. Jude".
+_NO_NAME_BEFORE = regex.compile(r"(?:\#?\d{1,3}[ ]|[\-‐‑&/.+]|\bSt\.[ ]|\p{Lu}\p{L}*[ ])$")
 _DRUG_NEXT = regex.compile(r"[ ]+\d+(?:[.,]\d+)?[ ]?(?:mg|mcg|ml|cc|%|units?|g|fr|mm|cm|meq)\b", regex.IGNORECASE)
 _NAME = r"\p{Lu}\p{Ll}[\p{L}\p{M}]*(?:[-‐’']\p{L}[\p{L}\p{M}]+)?"
 _JOINED_BEHIND = regex.compile(
@@ -127,14 +129,15 @@ def name_in_passing(text: str, words: list[regex.Match[str]], kinds: list[int], 
         i: The index of the word, which is none of English or of clinics, or stands before a noun of places.
     """
     start = words[i].start()
-    if start < 2 or text[start - 1] not in " (":
-        return None
     before = _BEFORE.search(text, max(0, start - _REACH), start)
-    if before is None or not before["word"].islower():
-        return None
-    if before["sep"] == " " and before["word"] in _PLACED:
-        return _place(text, words, kinds, i, before["word"])
-    if not is_strange(words[i][0], kinds[i]) or before["word"] in _OF_THINGS:
+    word = before["word"] if before is not None else ""
+    if word.islower() and before is not None and before["sep"] == " " and word in _PLACED:
+        return _place(text, words, kinds, i, word)
+    if (
+        not is_strange(words[i][0], kinds[i])
+        or word in _OF_THINGS
+        or _NO_NAME_BEFORE.search(text, max(0, start - 6), start)
+    ):
         return None
     last = _last(words, kinds, i, _is_somebody_s)
     end = words[last].end()
@@ -142,7 +145,7 @@ def name_in_passing(text: str, words: list[regex.Match[str]], kinds: list[int], 
         return None
     if _TRADE_MARK.match(text, end) or names_a_thing(text, end) or lies_in_an_eponym(text, start, end):
         return None
-    listed_among_things = before["sep"] == ", " and text.startswith(",", end)
+    listed_among_things = before is not None and before["sep"] == ", " and text.startswith(",", end)
     if last == i and (listed_among_things or fold_term(words[i][0]) in _first_of_eponyms()):
         return None
     return Span(start, end, Label.PATIENT, _SCORE, _SOURCE), last - i + 1
