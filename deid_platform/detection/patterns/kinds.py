@@ -41,11 +41,16 @@ def kind_of(word: str) -> int:
     folded = fold_term(POSSESSIVE.sub("", word)).strip(".'-")
     kind = 0
     parts = [folded, *(folded.split("-") if "-" in folded else ())]
+    run_together = folded.replace("'", "") if "'" in folded[:3] else folded  # the census writes "Omalley"
     if any(p in word_list("given_names") for p in parts[:2]):
         kind |= Kind.GIVEN
     if folded in word_list("lone_given_names"):
         kind |= Kind.LONE
-    if folded in word_list("surnames") or (len(parts) > 2 and all(p in word_list("surnames") for p in parts[1:])):
+    if (
+        folded in word_list("surnames")
+        or run_together in word_list("surnames")
+        or (len(parts) > 2 and all(p in word_list("surnames") for p in parts[1:]))
+    ):
         kind |= Kind.SURNAME
     if is_ordinary(folded) or (len(parts) > 2 and any(is_ordinary(p) for p in parts[1:])):
         kind |= Kind.ORDINARY

@@ -31,11 +31,12 @@ _SOURCE = "patterns:name-in-passing"
 _PLACE_SOURCE = "patterns:place-in-passing"
 _SCORE = 0.6
 _REACH = 40
+_NEAR = 20
 _WORDS = Kind.ORDINARY | Kind.CLINICAL
 _LISTED = Kind.GIVEN | Kind.SURNAME
 _LONGEST = 3
-_BEFORE = regex.compile(r"(?P<word>\p{L}+)(?P<sep>[ ]|[ ]?\(|,[ ])$")
-_PLACED = frozenset(("at", "from", "in", "near", "outside", "to", "around", "toward", "towards", "via"))
+_BEFORE = regex.compile(r"(?P<word>\p{L}+|@)(?P<sep>[ ]|[ ]?\(|,[ ])$")
+_PLACED = frozenset(("@", "at", "from", "in", "near", "outside", "to", "around", "toward", "towards", "via"))
 # What is in, at or from something that is no place: a limb in a bandage, a plate from its maker.
 _IN_A_THING = Before(
     r"\b(?:wrapped|soaked|dressed|covered|placed|packed|immersed|dissolved|diluted|mixed|suspended|reconstituted|bathed"
@@ -53,6 +54,14 @@ _MOVED = Before(
     r"|airlifted|mailed|walk(?:s|ed|ing)?|hitchhiked|relocat(?:e|ed|ing)|deployed|records|fax(?:ed)?|call(?:ed)?"
     r"|transport(?:ed)?|on|home|off|over|up|down|d/c|dc|dispo|disposition|next)"
     r"[ ](?:(?!due\b)\p{Ll}+[ ]){0,2}to[ ]",
+    _REACH,
+)
+# What stands before "to" and a thing: a cause, a side, a drug's substitute.
+_TO_A_THING = Before(
+    r"\b(?:due|secondary|allerg\p{L}+|expos\p{L}+|similar|related|attribut\p{L}+|respon\p{L}+|addition|prior|relative|superior"
+    r"|inferior|anterior|posterior|proximal|distal|lateral|medial|adjacent|appl\p{L}+|sensitiv\p{L}+|resistan\p{L}+|intoleran\p{L}+"
+    r"|switch\p{L}*|chang\p{L}+|convert\p{L}*|transition\p{L}*|titrat\p{L}+|reaction|compar\p{L}+|equivalent|parallel|opposed"
+    r"|added|attached|connected|secured|sutured)[ ](?:\p{Ll}+[ ])?to[ ]",
     _REACH,
 )
 # Behind these a name is a thing's as well: what is used, what is given, what something is part or sign of.
@@ -106,7 +115,7 @@ _MEDICAL = regex.compile(
     r"(?i:post|pre|intra|peri|endo|electro|neuro|cardio|gastro|broncho|angio|hemo|onco|radio|tele)\p{Ll}{4,}"
 )
 # A number, a hyphen or an abbreviation's full stop: "#20 Hank", "K-Lor", "St. Jude".
-_NO_NAME_BEFORE = regex.compile(r"(?:\#?\d{1,3}[ ]|[\-‐‑&/.+]|\bSt\.[ ]|\p{Lu}\p{L}*[ ])$")
+_NO_NAME_BEFORE = regex.compile(r"(?:\#?\d{1,3}[ ]|[\-‐‑&/.+]|\bSt\.[ ]|(?<![\p{L}\p{N}])\p{Lu}\p{Ll}+[ ])$")
 _DRUG_NEXT = regex.compile(r"[ ]+\d+(?:[.,]\d+)?[ ]?(?:mg|mcg|ml|cc|%|units?|g|fr|mm|cm|meq)\b", regex.IGNORECASE)
 _NAME = r"\p{Lu}\p{Ll}[\p{L}\p{M}]*(?:[-‐’']\p{L}[\p{L}\p{M}]+)?"
 _JOINED_BEHIND = regex.compile(
@@ -131,12 +140,12 @@ def name_in_passing(text: str, words: list[regex.Match[str]], kinds: list[int], 
     start = words[i].start()
     before = _BEFORE.search(text, max(0, start - _REACH), start)
     word = before["word"] if before is not None else ""
-    if word.islower() and before is not None and before["sep"] == " " and word in _PLACED:
+    if before is not None and before["sep"] == " " and word in _PLACED:
         return _place(text, words, kinds, i, word)
     if (
         not is_strange(words[i][0], kinds[i])
-        or word in _OF_THINGS
-        or _NO_NAME_BEFORE.search(text, max(0, start - 6), start)
+        or word.lower() in _OF_THINGS
+        or _NO_NAME_BEFORE.search(text, max(0, start - _NEAR), start)
     ):
         return None
     last = _last(words, kinds, i, _is_somebody_s)
@@ -162,9 +171,13 @@ def _place(
         return None
     if not GOES_ON.match(text, end) or _TRADE_MARK.match(text, end) or _DRUG_NEXT.match(text, end):
         return None
-    if names_a_thing(text, end) or _IN_A_THING(text, start) or (preposition == "to" and not _MOVED(text, start)):
+    if names_a_thing(text, end) or _IN_A_THING(text, start):
         return None
-    institution = preposition == "at" or _is_institution_s(words[last][0])
+    if preposition == "to" and not _MOVED(text, start):
+        listed = any(kinds[k] & _LISTED for k in range(i, last + 1)) and is_strange(words[i][0], kinds[i])
+        told = listed and not _TO_A_THING(text, start)
+        return (Span(start, end, Label.PATIENT, _SCORE, _SOURCE), last - i + 1) if told else None
+    institution = preposition in ("@", "at") or _is_institution_s(words[last][0])
     label = Label.HOSPITAL if institution else Label.CITY
     return Span(start, end, label, _SCORE, _PLACE_SOURCE), last - i + 1
 
@@ -181,7 +194,7 @@ def _last(words: list[regex.Match[str]], kinds: list[int], i: int, fits: Callabl
 
 
 def _is_somebody_s(word: str, kind: int) -> bool:
-    return not kind & _WORDS and len(word) > 1
+    return not kind & _WORDS and len(word) > 1 and (bool(kind) or is_unknown(word, kind))
 
 
 def _is_a_place_s(word: str, kind: int) -> bool:

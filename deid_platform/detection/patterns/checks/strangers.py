@@ -50,7 +50,7 @@ _DATE_NEXT = regex.compile(r"[ \t]+\d{1,4}(?:st|nd|rd|th)?(?![\d:/.\-])")
 # What a sentence goes on with after somebody who is named in it: it ends, says when, where, to whom, or what they do.
 GOES_ON = regex.compile(
     r"""(?:['’]s)?(?:
-    [ \t]*(?:$|[\r\n.,;:)\]}&"”+@>|=]|[-–—]{1,2}[ \t]|/(?!\p{Ll}))
+    [ \t]*(?:$|[\r\n.,;:)\[\]}&"”+@>|=]|[-–—]{1,2}[ \t]|/(?!\p{Ll}))
     |[ \t]+(?:[@&(+\d]|x[ ]?\d|w/|[-–—]
     |(?:at|on|in|of|from|for|with|re|regarding|about|and|or|but|who|whom|whose|that|this|these|to|via|by|per|after|as
     |before|during|while|when|if|so|because|again|also|then|than|now|here|there|too|not|yet|has|had|have|is|was|were

@@ -58,6 +58,14 @@ def area_named(text: str, start: int, end: int) -> Place | None:
     return None if not any(kinds) and ends_as_a_word(tokens[-1]) else (start, end)
 
 
+def hospital_named(text: str, start: int, end: int) -> Place | None:
+    """A hospital by the last word of its name: the first is a city's or none of English or of clinics."""
+    tokens = NAME_TOKEN.findall(text, start, end)
+    kind = kind_of(tokens[0])
+    own = bare(tokens[0]) in word_list("cities") or not kind & (Kind.ORDINARY | Kind.CLINICAL)
+    return (start, end) if own and (kind or not ends_as_a_word(tokens[0])) else None
+
+
 def user_name(text: str, start: int, end: int) -> Place | None:
     """A user name: with a digit or a mark inside, or a word that no list knows and that is built like no other."""
     surface = text[start:end].rstrip(".-_")
