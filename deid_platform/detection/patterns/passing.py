@@ -32,6 +32,11 @@ _PLACE_SOURCE = "patterns:place-in-passing"
 _SCORE = 0.6
 _REACH = 40
 _NEAR = 20
+_SHORTEST = 3
+# Days, and greetings of Italian letters.
+_NO_NAMES = frozenset(
+    ("mon", "tue", "tues", "wed", "thu", "thur", "thurs", "fri", "sat", "sun", "caro", "cara", "cari", "care")
+)
 _WORDS = Kind.ORDINARY | Kind.CLINICAL
 _LISTED = Kind.GIVEN | Kind.SURNAME
 _LONGEST = 3
@@ -67,8 +72,8 @@ _TO_A_THING = Before(
 # Behind these a name is a thing's as well: what is used, what is given, what something is part or sign of.
 _OF_THINGS = frozenset(
     """
-    a absorbable an and any applied apply as bilateral both by consistent curved deep degree degrees each
-    extra first for given gauge good grew had has inch injected large like loaded mm modified more negative normal
+    a absorbable an and any applied apply as bilateral both by consistent curved deep degree del della di degrees each
+    extra first given gauge good grew had has inch injected large like loaded mm modified more negative normal
     of on or other over plain port positive possible prior probable received repeat reverse round rubber running s
     second sharp simple size small some start started straight such superficial than that the then these third this
     those tried two type under underwent use used using utilizing via with without
@@ -116,6 +121,9 @@ _MEDICAL = regex.compile(
 )
 # A number, a hyphen or an abbreviation's full stop: "#20 Hank", "K-Lor", "St. Jude".
 _NO_NAME_BEFORE = regex.compile(r"(?:\#?\d{1,3}[ ]|[\-‐‑&/.+]|\bSt\.[ ]|(?<![\p{L}\p{N}])\p{Lu}\p{Ll}+[ ])$")
+# Whom a paper is by: "(Osei and Tolland, 2019)", "Osei et al."
+_CITED = regex.compile(r"[ ](?:and|&)[ ]\p{L}+,?[ ]\(?(?:19|20)\d\d\b|,?[ ]et[ ]al\b|,?[ ]\(?(?:19|20)\d\d\b")
+_OF_NEXT = regex.compile(r"[ ](?:di|del|della|dei)\b")
 _DRUG_NEXT = regex.compile(r"[ ]+\d+(?:[.,]\d+)?[ ]?(?:mg|mcg|ml|cc|%|units?|g|fr|mm|cm|meq)\b", regex.IGNORECASE)
 _NAME = r"\p{Lu}\p{Ll}[\p{L}\p{M}]*(?:[-‐’']\p{L}[\p{L}\p{M}]+)?"
 _JOINED_BEHIND = regex.compile(
@@ -125,6 +133,7 @@ _JOINED_BEFORE = regex.compile(
     rf"(?<=[\p{{Ll}}:(][ ]?)(?P<name>{_NAME}(?:[ ]{_NAME})?)(?:,[ ](?:(?:and|&)[ ])?|[ ](?:and|&)[ ]|[ ]?/[ ]?)$"
 )
 _MOST_JOINED = 6
+_JOINING = (*PERSONS, Label.HOSPITAL, Label.CITY, Label.ORGANIZATION)
 _TRADE_MARK = regex.compile(r"[®™/\-‐‑'’]")
 
 
@@ -144,7 +153,7 @@ def name_in_passing(text: str, words: list[regex.Match[str]], kinds: list[int], 
         return _place(text, words, kinds, i, word)
     if (
         not is_strange(words[i][0], kinds[i])
-        or word.lower() in _OF_THINGS
+        or _of_things(word)
         or _NO_NAME_BEFORE.search(text, max(0, start - _NEAR), start)
     ):
         return None
@@ -154,10 +163,22 @@ def name_in_passing(text: str, words: list[regex.Match[str]], kinds: list[int], 
         return None
     if _TRADE_MARK.match(text, end) or names_a_thing(text, end) or lies_in_an_eponym(text, start, end):
         return None
+    surface = fold_term(text[start:end])
+    if surface in word_list("countries") or _CITED.match(text, end):
+        return None
     listed_among_things = before is not None and before["sep"] == ", " and text.startswith(",", end)
     if last == i and (listed_among_things or fold_term(words[i][0]) in _first_of_eponyms()):
         return None
-    return Span(start, end, Label.PATIENT, _SCORE, _SOURCE), last - i + 1
+    label = Label.CITY if surface in word_list("cities") else Label.PATIENT
+    return Span(start, end, label, _SCORE, _SOURCE), last - i + 1
+
+
+def _behind_possessive(text: str, end: int) -> int:
+    return end + 2 * text.startswith(("'s", "’s"), end)
+
+
+def _of_things(word: str) -> bool:
+    return word.lower() in _OF_THINGS and not (len(word) == 1 and word.isupper())
 
 
 def _place(
@@ -169,9 +190,13 @@ def _place(
     end = words[last].end()
     if not kinds[i] and _MEDICAL.fullmatch(words[i][0]):
         return None
-    if not GOES_ON.match(text, end) or _TRADE_MARK.match(text, end) or _DRUG_NEXT.match(text, end):
+    if (
+        not GOES_ON.match(text, end)
+        or _TRADE_MARK.match(text, _behind_possessive(text, end))
+        or _DRUG_NEXT.match(text, end)
+    ):
         return None
-    if names_a_thing(text, end) or _IN_A_THING(text, start):
+    if names_a_thing(text, end) or _IN_A_THING(text, start) or _CITED.match(text, end) or _OF_NEXT.match(text, end):
         return None
     if preposition == "to" and not _MOVED(text, start):
         listed = any(kinds[k] & _LISTED for k in range(i, last + 1)) and is_strange(words[i][0], kinds[i])
@@ -194,7 +219,7 @@ def _last(words: list[regex.Match[str]], kinds: list[int], i: int, fits: Callabl
 
 
 def _is_somebody_s(word: str, kind: int) -> bool:
-    return not kind & _WORDS and len(word) > 1 and (bool(kind) or is_unknown(word, kind))
+    return not kind & _WORDS and not word.isupper() and (bool(kind) or is_unknown(word, kind))
 
 
 def _is_a_place_s(word: str, kind: int) -> bool:
@@ -219,7 +244,9 @@ def opens_a_place(words: list[regex.Match[str]], kinds: list[int], i: int) -> bo
 
 def is_strange(word: str, kind: int) -> bool:
     """Whether a capitalised word is none of English or of clinics, and built like no such word if no list knows it."""
-    return not kind & _WORDS and len(word) > 2 and (bool(kind) or is_unknown(word, kind)) and not word.isupper()
+    if kind & _WORDS or len(word) < _SHORTEST or word.isupper() or word.lower() in _NO_NAMES:
+        return False
+    return bool(kind) or is_unknown(word, kind)
 
 
 def names_beside(text: str, found: Iterable[Span]) -> Iterator[Span]:
@@ -230,7 +257,7 @@ def names_beside(text: str, found: Iterable[Span]) -> Iterator[Span]:
         found: What was found in it.
     """
     for span in found:
-        if span.label in PERSONS:
+        if span.label in _JOINING:
             yield from _joined_behind(text, span)
             yield from _joined_before(text, span)
 
@@ -260,6 +287,10 @@ def _joined_before(text: str, span: Span) -> Iterator[Span]:
 def _may_stand_beside(name: str) -> bool:
     words = name.split()
     kinds = [kind_of(word) for word in words]
+    if fold_term(name) in word_list("countries") or any(
+        fold_term(word) in word_list("italian_words") for word in words
+    ):
+        return False
     return all(map(is_strange, words, kinds)) and not any(map(ORIGIN.fullmatch, words))
 
 
