@@ -19,7 +19,7 @@ import regex
 from deid_platform.detection.before import Before
 from deid_platform.detection.detector import word_list
 from deid_platform.detection.patterns.checks.names import ORIGIN
-from deid_platform.detection.patterns.checks.strangers import GOES_ON
+from deid_platform.detection.patterns.checks.strangers import BUILT, GOES_ON
 from deid_platform.detection.patterns.eponyms import lies_in_an_eponym, names_a_thing
 from deid_platform.detection.patterns.kinds import Kind, is_unknown, kind_of
 from deid_platform.detection.patterns.mentions import PERSONS
@@ -115,6 +115,7 @@ _KINDS = frozenset(
         "university",
     ]
 )
+_SHORT_KIND = regex.compile(r"[ ](?:ALF|CHC|CLSC|CMHC|ED|ER|FQHC|HS|JHS|PD|SNF|VAMC|VA|YMCA)\b")
 # Departments are nobody's place: "Postanesthesia Care Unit".
 _MEDICAL = regex.compile(
     r"(?i:post|pre|intra|peri|endo|electro|neuro|cardio|gastro|broncho|angio|hemo|onco|radio|tele)\p{Ll}{4,}"
@@ -123,11 +124,17 @@ _MEDICAL = regex.compile(
 _NO_NAME_BEFORE = regex.compile(r"(?:\#?\d{1,3}[ ]|[\-‐‑&/.+]|\bSt\.[ ]|(?<![\p{L}\p{N}])\p{Lu}\p{Ll}+[ ])$")
 # Whom a paper is by: "(Osei and Tolland, 2019)", "Osei et al."
 _CITED = regex.compile(r"[ ](?:and|&)[ ]\p{L}+,?[ ]\(?(?:19|20)\d\d\b|,?[ ]et[ ]al\b|,?[ ]\(?(?:19|20)\d\d\b")
+_COMPLAINS = regex.compile(r"[ ](?:[csp]/[opw]|[aph]/[ow]|NPO|POD|HD|DOL|hx|going|cont['’]?d|note)\b")
+_OF_MEDICINE = regex.compile(
+    r".*(?:olog(?:y|ist|ic)|iatry|iatrics?|surgery|therapy|pathy|scop[ey]|scopic|graphy|gram|ectomy|plasty|tomy|itis|osis|emia"
+    r"|mycin|cillin|olol|pril|sartan|statin|azole|idine|zepam|zolam|cycline|floxacin|oxin|caine|coccus|monas|ella|virus"
+    r"|bacter|mab|nib|gel|seal|graft|lene|fil|cryl)"
+)
 _OF_NEXT = regex.compile(r"[ ](?:di|del|della|dei)\b")
 _DRUG_NEXT = regex.compile(r"[ ]+\d+(?:[.,]\d+)?[ ]?(?:mg|mcg|ml|cc|%|units?|g|fr|mm|cm|meq)\b", regex.IGNORECASE)
 _NAME = r"\p{Lu}\p{Ll}[\p{L}\p{M}]*(?:[-‐’']\p{L}[\p{L}\p{M}]+)?"
 _JOINED_BEHIND = regex.compile(
-    rf"(?:['’]s)?(?:,[ ](?:(?:and|&)[ ])?|[ ](?:and|&)[ ]|[ ]?/[ ]?)(?P<name>{_NAME}(?:[ ]{_NAME})?)(?![\p{{L}}\p{{N}}])"
+    rf"(?:['’]s)?(?:[ ]of[ ]|,[ ](?:(?:and|&)[ ])?|[ ](?:and|&)[ ]|[ ]?/[ ]?)(?P<name>{_NAME}(?:[ ]{_NAME})?)(?![\p{{L}}\p{{N}}])"
 )
 _JOINED_BEFORE = regex.compile(
     rf"(?<=[\p{{Ll}}:(][ ]?)(?P<name>{_NAME}(?:[ ]{_NAME})?)(?:,[ ](?:(?:and|&)[ ])?|[ ](?:and|&)[ ]|[ ]?/[ ]?)$"
@@ -149,7 +156,7 @@ def name_in_passing(text: str, words: list[regex.Match[str]], kinds: list[int], 
     start = words[i].start()
     before = _BEFORE.search(text, max(0, start - _REACH), start)
     word = before["word"] if before is not None else ""
-    if before is not None and before["sep"] == " " and word in _PLACED:
+    if before is not None and before["sep"] == " " and (word in _PLACED or word in ("From", "Near")):
         return _place(text, words, kinds, i, word)
     if (
         not is_strange(words[i][0], kinds[i])
@@ -159,7 +166,9 @@ def name_in_passing(text: str, words: list[regex.Match[str]], kinds: list[int], 
         return None
     last = _last(words, kinds, i, _is_somebody_s)
     end = words[last].end()
-    if not GOES_ON.match(text, end) or not any(kinds[k] & _LISTED for k in range(i, last + 1)):
+    if not (GOES_ON.match(text, end) or _COMPLAINS.match(text, end)) or not any(
+        kinds[k] & _LISTED for k in range(i, last + 1)
+    ):
         return None
     if _TRADE_MARK.match(text, end) or names_a_thing(text, end) or lies_in_an_eponym(text, start, end):
         return None
@@ -223,7 +232,7 @@ def _is_somebody_s(word: str, kind: int) -> bool:
 
 
 def _is_a_place_s(word: str, kind: int) -> bool:
-    return _is_somebody_s(word, kind) or _is_settlement_s(word) or _is_institution_s(word)
+    return may_be_a_place(word, kind) or _is_settlement_s(word) or _is_institution_s(word)
 
 
 def _is_settlement_s(word: str) -> bool:
@@ -233,6 +242,13 @@ def _is_settlement_s(word: str) -> bool:
 def _is_institution_s(word: str) -> bool:
     folded = word.lower()
     return word.istitle() and (folded in word_list("generic_institution_words") or folded in _KINDS)
+
+
+def may_be_a_place(word: str, kind: int) -> bool:
+    """Whether a word may be a town's: as `is_strange`, but one that nothing knows may end as rarer words do."""
+    if kind & _WORDS or len(word) < _SHORTEST or word.isupper() or word.lower() in _NO_NAMES:
+        return False
+    return bool(kind) or not (BUILT.fullmatch(word.lower()) or _OF_MEDICINE.fullmatch(word.lower()))
 
 
 def opens_a_place(words: list[regex.Match[str]], kinds: list[int], i: int) -> bool:

@@ -37,7 +37,7 @@ SPECIALTY = regex.compile(
     r"|floxacin|oxin|logia|iatria|chirurgia|terapia|care|health|med|meds|rx|tech|net|lab|labs|diagnostics)"
 )
 # How English and medical words end; not the endings of surnames as well: -al, -ar, -ic, -ed.
-_BUILT = regex.compile(
+BUILT = regex.compile(
     r".*(?:ly|tions?|sions?|ments?|ness|ous|able|ible|ity|ities|isms?|ists?|ful|less|ship|ance|ence|ies|ical|ics|ular"
     r"|oid|ing|ings)"
 )
@@ -197,7 +197,7 @@ def is_known(text: str, start: int, end: int) -> bool:
 def is_built(word: str) -> bool:
     """Whether a word ends as English and medical words do; in capitals, where every word is, by any such ending."""
     folded = fold_term(word)
-    built = _BUILT.fullmatch(folded) is not None or SPECIALTY.fullmatch(folded) is not None
+    built = BUILT.fullmatch(folded) is not None or SPECIALTY.fullmatch(folded) is not None
     return built or (word.isupper() and ends_as_a_word(word))
 
 

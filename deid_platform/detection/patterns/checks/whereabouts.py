@@ -58,12 +58,28 @@ def area_named(text: str, start: int, end: int) -> Place | None:
     return None if not any(kinds) and ends_as_a_word(tokens[-1]) else (start, end)
 
 
+def small_city(text: str, start: int, end: int) -> Place | None:
+    """A listed city in small letters, where somebody is or comes from: no word of English or of clinics."""
+    surface = text[start:end]
+    kind = kind_of(surface)
+    return (start, end) if surface.islower() and not kind & (Kind.ORDINARY | Kind.CLINICAL) else None
+
+
+def small_chain(text: str, start: int, end: int) -> Place | None:
+    """A firm of the list in small letters, of which a word is none of English or of clinics."""
+    surface = text[start:end]
+    known = [kind_of(word) & (Kind.ORDINARY | Kind.CLINICAL) for word in surface.split()]
+    return (start, end) if surface.islower() and (not all(known) or len(known) > 1) else None
+
+
 def hospital_named(text: str, start: int, end: int) -> Place | None:
     """A hospital by the last word of its name: the first is a city's or none of English or of clinics."""
     tokens = NAME_TOKEN.findall(text, start, end)
     kind = kind_of(tokens[0])
-    own = bare(tokens[0]) in word_list("cities") or not kind & (Kind.ORDINARY | Kind.CLINICAL)
-    return (start, end) if own and (kind or not ends_as_a_word(tokens[0])) else None
+    if bare(tokens[0]) in word_list("cities"):
+        return start, end
+    strange = not kind & (Kind.ORDINARY | Kind.CLINICAL)
+    return (start, end) if strange and (kind or not ends_as_a_word(tokens[0])) else None
 
 
 def user_name(text: str, start: int, end: int) -> Place | None:
