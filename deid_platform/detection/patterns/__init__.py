@@ -85,7 +85,8 @@ class Patterns:
             for digest, (start, _) in zip(digests, places, strict=True)
             for span in _moved(verdicts[digest] or (), start)
         ]
-        spans.extend([*repeated_names(text, spans), *repeated_strings(text, spans)])
+        repeated = list(repeated_names(text, spans))
+        spans.extend([*repeated, *repeated_strings(text, spans), *names_beside(text, repeated)])
         known = self._colleagues.known_in(reading.note, spans)
         spans.extend(staff_initials(text, known, "patterns:staff-initials"))
         return spans

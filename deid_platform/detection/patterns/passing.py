@@ -125,6 +125,10 @@ _NO_NAME_BEFORE = regex.compile(r"(?:\#?\d{1,3}[ ]|[\-‐‑&/.+]|\bSt\.[ ]|(?<!
 # Whom a paper is by: "(Osei and Tolland, 2019)", "Osei et al."
 _CITED = regex.compile(r"[ ](?:and|&)[ ]\p{L}+,?[ ]\(?(?:19|20)\d\d\b|,?[ ]et[ ]al\b|,?[ ]\(?(?:19|20)\d\d\b")
 _COMPLAINS = regex.compile(r"[ ](?:[csp]/[opw]|[aph]/[ow]|NPO|POD|HD|DOL|hx|going|cont['’]?d|note)\b")
+_BEGINS = Before(r"(?:^|[\r\n.!?:;>•*][ \t]{0,2})", _REACH)
+_DOES = regex.compile(
+    r"[ ](?!(?:need|re|coated|soaked|based|assisted|guided|shaped|curved|modified)\b)\p{Ll}{2,}ed\b(?![ ]\p{Ll}+s\b)"
+)
 _OF_MEDICINE = regex.compile(
     r".*(?:olog(?:y|ist|ic)|iatry|iatrics?|surgery|therapy|pathy|scop[ey]|scopic|graphy|gram|ectomy|plasty|tomy|itis|osis|emia"
     r"|mycin|cillin|olol|pril|sartan|statin|azole|idine|zepam|zolam|cycline|floxacin|oxin|caine|coccus|monas|ella|virus"
@@ -134,7 +138,7 @@ _OF_NEXT = regex.compile(r"[ ](?:di|del|della|dei)\b")
 _DRUG_NEXT = regex.compile(r"[ ]+\d+(?:[.,]\d+)?[ ]?(?:mg|mcg|ml|cc|%|units?|g|fr|mm|cm|meq)\b", regex.IGNORECASE)
 _NAME = r"\p{Lu}\p{Ll}[\p{L}\p{M}]*(?:[-‐’']\p{L}[\p{L}\p{M}]+)?"
 _JOINED_BEHIND = regex.compile(
-    rf"(?:['’]s)?(?:[ ]of[ ]|,[ ](?:(?:and|&)[ ])?|[ ](?:and|&)[ ]|[ ]?/[ ]?)(?P<name>{_NAME}(?:[ ]{_NAME})?)(?![\p{{L}}\p{{N}}])"
+    rf"(?:['’]s)?(?:[ ]\([^()\r\n]{{1,16}}\))?(?:[ ]of[ ]|,[ ](?:(?:and|&)[ ])?|[ ](?:and|&)[ ]|[ ]?/[ ]?)(?P<name>{_NAME}(?:[ ]{_NAME})?)(?![\p{{L}}\p{{N}}])"
 )
 _JOINED_BEFORE = regex.compile(
     rf"(?<=[\p{{Ll}}:(][ ]?)(?P<name>{_NAME}(?:[ ]{_NAME})?)(?:,[ ](?:(?:and|&)[ ])?|[ ](?:and|&)[ ]|[ ]?/[ ]?)$"
@@ -166,7 +170,8 @@ def name_in_passing(text: str, words: list[regex.Match[str]], kinds: list[int], 
         return None
     last = _last(words, kinds, i, _is_somebody_s)
     end = words[last].end()
-    if not (GOES_ON.match(text, end) or _COMPLAINS.match(text, end)) or not any(
+    begins = _BEGINS(text, start)
+    if not (GOES_ON.match(text, end) or (begins and _DOES.match(text, end)) or _COMPLAINS.match(text, end)) or not any(
         kinds[k] & _LISTED for k in range(i, last + 1)
     ):
         return None

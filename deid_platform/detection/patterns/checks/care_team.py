@@ -147,7 +147,12 @@ def care_family(text: str, start: int, end: int) -> Place | None:
     if first is not None and first[0].isupper() and _ACTED_ON.match(text, first.end()) and _is_given(first[0]):
         return start, first.end()
     place = read(text, start, end)
-    if place is None or is_nobody(text, *place) or is_clinical(text, *place) or not GOES_ON.match(text, place[1]):
+    if (
+        place is None
+        or is_nobody(text, *place)
+        or is_clinical(text, *place)
+        or not (GOES_ON.match(text, place[1]) or DOES.match(text, place[1]))
+    ):
         return None
     return place if may_be_somebody(text, *place) else None
 
