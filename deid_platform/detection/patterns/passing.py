@@ -12,7 +12,7 @@ Sources: the project's own, from how clinical prose speaks of things: what is do
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from functools import cache
+from functools import cache, lru_cache
 
 import regex
 
@@ -41,7 +41,10 @@ _WORDS = Kind.ORDINARY | Kind.CLINICAL
 _LISTED = Kind.GIVEN | Kind.SURNAME
 _LONGEST = 3
 _BEFORE = regex.compile(r"(?P<word>\p{L}+|@)(?P<sep>[ ]|[ ]?\(|,[ ])$")
-_PLACED = frozenset(("@", "at", "from", "in", "near", "outside", "to", "around", "toward", "towards", "via"))
+_LONGEST_PREPOSITION = 9
+_PLACED = frozenset(
+    ("@", "at", "From", "Near", "from", "in", "near", "outside", "to", "around", "toward", "towards", "via")
+)
 # What is in, at or from something that is no place: a limb in a bandage, a plate from its maker.
 _IN_A_THING = Before(
     r"\b(?:wrapped|soaked|dressed|covered|placed|packed|immersed|dissolved|diluted|mixed|suspended|reconstituted|bathed"
@@ -124,11 +127,13 @@ _MEDICAL = regex.compile(
 _NO_NAME_BEFORE = regex.compile(r"(?:\#?\d{1,3}[ ]|[\-‐‑&/.+]|\bSt\.[ ]|(?<![\p{L}\p{N}])\p{Lu}\p{Ll}+[ ])$")
 # Whom a paper is by: "(Osei and Tolland, 2019)", "Osei et al."
 _CITED = regex.compile(r"[ ](?:and|&)[ ]\p{L}+,?[ ]\(?(?:19|20)\d\d\b|,?[ ]et[ ]al\b|,?[ ]\(?(?:19|20)\d\d\b")
+# How a sentence goes on after a patient, and a verb that begins after the first word of a sentence.
 _COMPLAINS = regex.compile(r"[ ](?:[csp]/[opw]|[aph]/[ow]|NPO|POD|HD|DOL|hx|going|cont['’]?d|note)\b")
 _BEGINS = Before(r"(?:^|[\r\n.!?:;>•*][ \t]{0,2})", _REACH)
 _DOES = regex.compile(
     r"[ ](?!(?:need|re|coated|soaked|based|assisted|guided|shaped|curved|modified)\b)\p{Ll}{2,}ed\b(?![ ]\p{Ll}+s\b)"
 )
+# How a word ends that is no town's, though no list knows it.
 _OF_MEDICINE = regex.compile(
     r".*(?:olog(?:y|ist|ic)|iatry|iatrics?|surgery|therapy|pathy|scop[ey]|scopic|graphy|gram|ectomy|plasty|tomy|itis|osis|emia"
     r"|mycin|cillin|olol|pril|sartan|statin|azole|idine|zepam|zolam|cycline|floxacin|oxin|caine|coccus|monas|ella|virus"
@@ -137,12 +142,16 @@ _OF_MEDICINE = regex.compile(
 _OF_NEXT = regex.compile(r"[ ](?:di|del|della|dei)\b")
 _DRUG_NEXT = regex.compile(r"[ ]+\d+(?:[.,]\d+)?[ ]?(?:mg|mcg|ml|cc|%|units?|g|fr|mm|cm|meq)\b", regex.IGNORECASE)
 _NAME = r"\p{Lu}\p{Ll}[\p{L}\p{M}]*(?:[-‐’']\p{L}[\p{L}\p{M}]+)?"
+_NAMES = rf"(?P<name>{_NAME}(?:[ ]{_NAME})?)"
 _JOINED_BEHIND = regex.compile(
-    rf"(?:['’]s)?(?:[ ]\([^()\r\n]{{1,16}}\))?(?:[ ]of[ ]|,[ ](?:(?:and|&)[ ])?|[ ](?:and|&)[ ]|[ ]?/[ ]?)(?P<name>{_NAME}(?:[ ]{_NAME})?)(?![\p{{L}}\p{{N}}])"
+    r"(?:['’]s)?(?:[ ]\([^()\r\n]{1,16}\))?(?:[ ]of[ ]|,[ ](?:(?:and|&)[ ])?|[ ](?:and|&)[ ]|[ ]?/[ ]?)"
+    rf"{_NAMES}(?![\p{{L}}\p{{N}}])"
 )
 _JOINED_BEFORE = regex.compile(
-    rf"(?<=[\p{{Ll}}:(][ ]?)(?P<name>{_NAME}(?:[ ]{_NAME})?)(?:,[ ](?:(?:and|&)[ ])?|[ ](?:and|&)[ ]|[ ]?/[ ]?)$"
+    rf"(?<=[\p{{Ll}}:(][ ]?){_NAMES}(?:,[ ](?:(?:and|&)[ ])?|[ ](?:and|&)[ ]|[ ]?/[ ]?)",
+    regex.REVERSE,
 )
+_JOINS = (", ", "and ", "& ", "/", "/ ")
 _MOST_JOINED = 6
 _JOINING = (*PERSONS, Label.HOSPITAL, Label.CITY, Label.ORGANIZATION)
 _TRADE_MARK = regex.compile(r"[®™/\-‐‑'’]")
@@ -157,23 +166,24 @@ def name_in_passing(text: str, words: list[regex.Match[str]], kinds: list[int], 
         kinds: Their kinds.
         i: The index of the word, which is none of English or of clinics, or stands before a noun of places.
     """
-    start = words[i].start()
+    start, word, kind = words[i].start(), words[i][0], kinds[i]
+    preposition = _preposition(text, start)
+    if preposition:
+        if word == "The":
+            return _with_article(text, words, kinds, i)
+        if kind & _WORDS and not opens_a_place(words, kinds, i):
+            return None
+        return _place(text, words, kinds, i, preposition) if kind & _WORDS or may_be_a_place(word, kind) else None
+    if not kind & _LISTED or kind & _WORDS or not is_strange(word, kind):
+        return None
     before = _BEFORE.search(text, max(0, start - _REACH), start)
-    word = before["word"] if before is not None else ""
-    if before is not None and before["sep"] == " " and (word in _PLACED or word in ("From", "Near")):
-        return _place(text, words, kinds, i, word)
-    if (
-        not is_strange(words[i][0], kinds[i])
-        or _of_things(word)
-        or _NO_NAME_BEFORE.search(text, max(0, start - _NEAR), start)
-    ):
+    if before is not None and _of_things(before["word"]):
+        return None
+    if _NO_NAME_BEFORE.search(text, max(0, start - _NEAR), start):
         return None
     last = _last(words, kinds, i, _is_somebody_s)
     end = words[last].end()
-    begins = _BEGINS(text, start)
-    if not (GOES_ON.match(text, end) or (begins and _DOES.match(text, end)) or _COMPLAINS.match(text, end)) or not any(
-        kinds[k] & _LISTED for k in range(i, last + 1)
-    ):
+    if not _goes_on(text, start, end):
         return None
     if _TRADE_MARK.match(text, end) or names_a_thing(text, end) or lies_in_an_eponym(text, start, end):
         return None
@@ -185,6 +195,34 @@ def name_in_passing(text: str, words: list[regex.Match[str]], kinds: list[int], 
         return None
     label = Label.CITY if surface in word_list("cities") else Label.PATIENT
     return Span(start, end, label, _SCORE, _SOURCE), last - i + 1
+
+
+def _goes_on(text: str, start: int, end: int) -> bool:
+    """Whether a sentence goes on as after somebody; at its start, somebody does something as well."""
+    if GOES_ON.match(text, end) or _COMPLAINS.match(text, end):
+        return True
+    return _BEGINS(text, start) and _DOES.match(text, end) is not None
+
+
+def _preposition(text: str, start: int) -> str:
+    """The preposition of places before a word, if one stands there."""
+    if not start or text[start - 1] != " ":
+        return ""
+    word = text[max(0, start - _LONGEST_PREPOSITION) : start - 1].rpartition(" ")[2]
+    return word if word in _PLACED else ""
+
+
+def _with_article(text: str, words: list[regex.Match[str]], kinds: list[int], i: int) -> tuple[Span, int] | None:
+    """What has a capital article in the middle of a sentence: "at The Alfred"."""
+    last = _last(words, kinds, i, _is_capitalised)
+    end = words[last].end()
+    if last == i or not GOES_ON.match(text, end) or not words[i + 1][0].istitle():
+        return None
+    return Span(words[i].start(), end, Label.HOSPITAL, _SCORE, _PLACE_SOURCE), last - i + 1
+
+
+def _is_capitalised(word: str, _kind: int) -> bool:
+    return word.istitle()
 
 
 def _behind_possessive(text: str, end: int) -> int:
@@ -249,6 +287,7 @@ def _is_institution_s(word: str) -> bool:
     return word.istitle() and (folded in word_list("generic_institution_words") or folded in _KINDS)
 
 
+@lru_cache(maxsize=4096)
 def may_be_a_place(word: str, kind: int) -> bool:
     """Whether a word may be a town's: as `is_strange`, but one that nothing knows may end as rarer words do."""
     if kind & _WORDS or len(word) < _SHORTEST or word.isupper() or word.lower() in _NO_NAMES:
@@ -298,7 +337,8 @@ def _joined_behind(text: str, span: Span) -> Iterator[Span]:
 def _joined_before(text: str, span: Span) -> Iterator[Span]:
     start = span.start
     for _ in range(_MOST_JOINED):
-        match = _JOINED_BEFORE.search(text, max(0, start - _REACH), start)
+        joined = text.endswith(_JOINS, max(0, start - _NEAR), start)
+        match = _JOINED_BEFORE.match(text, max(0, start - _REACH), start) if joined else None
         if match is None or not _may_stand_beside(match["name"]):
             return
         start = match.start("name")

@@ -33,7 +33,7 @@ from deid_platform.detection.patterns.kinds import (
     kind_of,
 )
 from deid_platform.detection.patterns.pairs import is_nobody_else, is_pair, is_place, is_reversed_pair, is_somebody
-from deid_platform.detection.patterns.passing import may_be_a_place, name_in_passing, opens_a_place
+from deid_platform.detection.patterns.passing import name_in_passing
 from deid_platform.detection.reading import fold_term
 from deid_platform.labels import Label
 from deid_platform.notes import Span
@@ -79,9 +79,7 @@ def vocabulary_names(text: str, start: int = 0, end: int | None = None) -> Itera
         found = None
         if known or text.startswith(".", words[position].start() + 1):
             found = _name_at(text, words, kinds, position)
-        if found is None and (
-            may_be_a_place(words[position][0], kinds[position]) or opens_a_place(words, kinds, position)
-        ):
+        if found is None:
             found = name_in_passing(text, words, kinds, position)
         if found is not None:
             span, used = found

@@ -54,6 +54,7 @@ CHECKS: dict[str, Check] = {
         professions.profession, landmarks.landmark, landmarks.small_landmark, landmarks.highway, places.city,
         places.known_city, places.street, places.town, places.known_city_or_state, places.state, places.country,
         places.home_town, places.city_or_code, places.city_or_abbreviation, places.named_after, zips.state_zip,
-        whereabouts.street_spoken, whereabouts.unlisted_place, whereabouts.area_named, whereabouts.hospital_named, whereabouts.small_city, whereabouts.small_chain, whereabouts.user_name,
+        whereabouts.street_spoken, whereabouts.unlisted_place, whereabouts.area_named, whereabouts.hospital_named,
+        whereabouts.small_city, whereabouts.small_chain, whereabouts.user_name,
     )
 } | numbers.PROVEN | care_team.CARE | italian.ITALIAN  # fmt: skip
