@@ -33,6 +33,10 @@ class Kind:
     SURNAME = 4
     ORDINARY = 8
     CLINICAL = 16
+    SENSES = 31
+    # Of ordinary words alone: nouns of nature and settlement, and the article.
+    SETTLEMENT = 32
+    ARTICLE = 64
 
 
 @lru_cache(maxsize=65536)
@@ -53,7 +57,8 @@ def kind_of(word: str) -> int:
     ):
         kind |= Kind.SURNAME
     if is_ordinary(folded) or (len(parts) > 2 and any(is_ordinary(p) for p in parts[1:])):
-        kind |= Kind.ORDINARY
+        kind |= Kind.ORDINARY | (Kind.SETTLEMENT if folded in word_list("place_nouns") else 0)
+        kind |= Kind.ARTICLE if folded == "the" else 0
     if folded in _clinical_words():
         kind |= Kind.CLINICAL
     return kind

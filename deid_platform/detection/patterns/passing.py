@@ -169,7 +169,7 @@ def name_in_passing(text: str, words: list[regex.Match[str]], kinds: list[int], 
     start, word, kind = words[i].start(), words[i][0], kinds[i]
     preposition = _preposition(text, start)
     if preposition:
-        if word == "The":
+        if kind & Kind.ARTICLE:
             return _with_article(text, words, kinds, i)
         if kind & _WORDS and not opens_a_place(words, kinds, i):
             return None

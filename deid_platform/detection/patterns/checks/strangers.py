@@ -185,7 +185,9 @@ def may_be_somebody(text: str, start: int, end: int) -> bool:
         not kind and len(word) >= SHORTEST and not is_built(word) for word, kind in zip(words, kinds, strict=True)
     ]
     # A common word may be the surname of somebody whose given name no list knows.
-    return unknown[0] and all(new or kind == Kind.ORDINARY for new, kind in zip(unknown, kinds, strict=True))
+    return unknown[0] and all(
+        new or kind & Kind.SENSES == Kind.ORDINARY for new, kind in zip(unknown, kinds, strict=True)
+    )
 
 
 def is_known(text: str, start: int, end: int) -> bool:
