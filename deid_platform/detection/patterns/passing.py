@@ -28,6 +28,7 @@ from deid_platform.labels import Label
 from deid_platform.notes import Span
 
 _SOURCE = "patterns:name-in-passing"
+_DAY_SOURCE = "patterns:day-in-passing"
 _PLACE_SOURCE = "patterns:place-in-passing"
 _SCORE = 0.6
 _REACH = 40
@@ -124,11 +125,14 @@ _MEDICAL = regex.compile(
     r"(?i:post|pre|intra|peri|endo|electro|neuro|cardio|gastro|broncho|angio|hemo|onco|radio|tele)\p{Ll}{4,}"
 )
 # A number, a hyphen or an abbreviation's full stop: "#20 Hank", "K-Lor", "St. Jude".
-_NO_NAME_BEFORE = regex.compile(r"(?:\#?\d{1,3}[ ]|[\-‐‑&/.+]|\bSt\.[ ]|(?<![\p{L}\p{N}])\p{Lu}\p{Ll}+[ ])$")
+_NO_NAME_BEFORE = regex.compile(r"(?:(?<!\d)\#?\d{1,3}[ ]|[\-‐‑&/.+]|\bSt\.[ ]|(?<![\p{L}\p{N}])\p{Lu}\p{Ll}+[ ])$")
 # Whom a paper is by: "(Osei and Tolland, 2019)", "Osei et al."
 _CITED = regex.compile(r"[ ](?:and|&)[ ]\p{L}+,?[ ]\(?(?:19|20)\d\d\b|,?[ ]et[ ]al\b|,?[ ]\(?(?:19|20)\d\d\b")
 # How a sentence goes on after a patient, and a verb that begins after the first word of a sentence.
-_COMPLAINS = regex.compile(r"[ ](?:[csp]/[opw]|[aph]/[ow]|NPO|POD|HD|DOL|hx|going|cont['’]?d|note)\b")
+_COMPLAINS = regex.compile(
+    r"[ ](?:[csp]/[opw]|[aph]/[ow]|NPO|POD|HD|DOL|hx|going|cont['’]?d|note|agreeable|amenable|tearful|excused|absent"
+    r"|comfortable|cooperative|resting|asleep|transported|sleepy|happy|anxious|able|unable)\b"
+)
 _BEGINS = Before(r"(?:^|[\r\n.!?:;>•*][ \t]{0,2})", _REACH)
 _DOES = regex.compile(
     r"[ ](?!(?:need|re|coated|soaked|based|assisted|guided|shaped|curved|modified)\b)\p{Ll}{2,}ed\b(?![ ]\p{Ll}+s\b)"
@@ -151,6 +155,12 @@ _JOINED_BEFORE = regex.compile(
     rf"(?<=[\p{{Ll}}:(][ ]?){_NAMES}(?:,[ ](?:(?:and|&)[ ])?|[ ](?:and|&)[ ]|[ ]?/[ ]?)",
     regex.REVERSE,
 )
+# When somebody was at a place: "Pelican Bay 10/1".
+_DAY_BEHIND = regex.compile(
+    r"[ ]\(?(?P<day>(?:0?[1-9]|1[0-2])/(?:0?[1-9]|[12]\d|3[01]))"
+    r"(?![\d/]|[.\-]\d|[ ]?(?i:%|mm|cm|mg|ml|days?|points?|strength)\b)"
+)
+_JOINS_BEHIND = (", ", " and ", " & ", " of ", "/", " /", "'s", "’s", " (")
 _JOINS = (", ", "and ", "& ", "/", "/ ")
 _MOST_JOINED = 6
 _JOINING = (*PERSONS, Label.HOSPITAL, Label.CITY, Label.ORGANIZATION)
@@ -174,7 +184,7 @@ def name_in_passing(text: str, words: list[regex.Match[str]], kinds: list[int], 
         if kind & _WORDS and not opens_a_place(words, kinds, i):
             return None
         return _place(text, words, kinds, i, preposition) if kind & _WORDS or may_be_a_place(word, kind) else None
-    if not kind & _LISTED or kind & _WORDS or not is_strange(word, kind):
+    if kind & _WORDS or not (kind & _LISTED or fold_term(word) in word_list("cities")) or not is_strange(word, kind):
         return None
     before = _BEFORE.search(text, max(0, start - _REACH), start)
     if before is not None and _of_things(before["word"]):
@@ -250,7 +260,8 @@ def _place(
         return None
     if names_a_thing(text, end) or _IN_A_THING(text, start) or _CITED.match(text, end) or _OF_NEXT.match(text, end):
         return None
-    if preposition == "to" and not _MOVED(text, start):
+    town = fold_term(text[start:end]) in word_list("cities")
+    if preposition == "to" and not town and not _MOVED(text, start):
         listed = any(kinds[k] & _LISTED for k in range(i, last + 1)) and is_strange(words[i][0], kinds[i])
         told = listed and not _TO_A_THING(text, start)
         return (Span(start, end, Label.PATIENT, _SCORE, _SOURCE), last - i + 1) if told else None
@@ -319,13 +330,16 @@ def names_beside(text: str, found: Iterable[Span]) -> Iterator[Span]:
     for span in found:
         if span.label in _JOINING:
             yield from _joined_behind(text, span)
+            day = _DAY_BEHIND.match(text, span.end) if span.label not in PERSONS else None
+            if day is not None:
+                yield Span(*day.span("day"), Label.DATE, _SCORE, _DAY_SOURCE)
             yield from _joined_before(text, span)
 
 
 def _joined_behind(text: str, span: Span) -> Iterator[Span]:
     end = span.end
     for _ in range(_MOST_JOINED):
-        match = _JOINED_BEHIND.match(text, end)
+        match = _JOINED_BEHIND.match(text, end) if text.startswith(_JOINS_BEHIND, end) else None
         if match is None or not _may_stand_beside(match["name"]) or not GOES_ON.match(text, match.end("name")):
             return
         start, end = match.span("name")
@@ -351,6 +365,8 @@ def _may_stand_beside(name: str) -> bool:
     if fold_term(name) in word_list("countries") or any(
         fold_term(word) in word_list("italian_words") for word in words
     ):
+        return False
+    if _OF_MEDICINE.fullmatch(words[-1].lower()):
         return False
     return all(map(is_strange, words, kinds)) and not any(map(ORIGIN.fullmatch, words))
 

@@ -51,7 +51,7 @@ _DATE_NEXT = regex.compile(r"[ \t]+\d{1,4}(?:st|nd|rd|th)?(?![\d:/.\-])")
 GOES_ON = regex.compile(
     r"""(?:['’]s)?(?:
     [ \t]*(?:$|[\r\n.,;:)\[\]}&"”+@>|=]|[-–—]{1,2}[ \t]|/(?!\p{Ll}))
-    |[ \t]+(?:[@&(+\d]|x[ ]?\d|w/|[-–—]
+    |[ \t]+(?:[@&(+\#\d]|x[ ]?\d|w/|[-–—]
     |(?:at|on|in|of|from|for|with|re|regarding|about|and|or|but|who|whom|whose|that|this|these|to|via|by|per|after|as
     |before|during|while|when|if|so|because|again|also|then|than|now|here|there|too|not|yet|has|had|have|is|was|were
     |will|would|can|could|did|does|may|must|should|without|until|since|over|through|prior|upon|both|today|tonight
