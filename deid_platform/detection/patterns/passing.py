@@ -332,7 +332,7 @@ def names_beside(text: str, found: Iterable[Span]) -> Iterator[Span]:
             yield from _joined_behind(text, span)
             day = _DAY_BEHIND.match(text, span.end) if span.label not in PERSONS else None
             if day is not None:
-                yield Span(*day.span("day"), Label.DATE, _SCORE, _DAY_SOURCE)
+                yield Span(day.start("day"), day.end("day"), Label.DATE, _SCORE, _DAY_SOURCE)
             yield from _joined_before(text, span)
 
 
