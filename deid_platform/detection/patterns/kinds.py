@@ -88,7 +88,13 @@ def bears_a_name(noun: str) -> bool:
 
 def is_unknown(word: str, kind: int) -> bool:
     """Whether no list knows a word of that kind, and it is built like no English or medical one."""
-    return not kind and len(word) >= _SHORTEST_UNKNOWN and not ends_as_a_word(word)
+    return not kind and len(word) >= _SHORTEST_UNKNOWN and not ends_as_a_word(word) and not is_rare_word(word)
+
+
+def is_rare_word(word: str) -> bool:
+    """Whether a word is one of English or of anatomy that no other list has, or its plural."""
+    folded = fold_term(word)
+    return folded in word_list("rare_words") or folded.removesuffix("s") in word_list("rare_words")
 
 
 def ends_as_a_word(word: str) -> bool:

@@ -21,7 +21,7 @@ from deid_platform.detection.detector import word_list
 from deid_platform.detection.patterns.checks.names import ORIGIN
 from deid_platform.detection.patterns.checks.strangers import BUILT, GOES_ON
 from deid_platform.detection.patterns.eponyms import lies_in_an_eponym, names_a_thing
-from deid_platform.detection.patterns.kinds import Kind, is_unknown, kind_of
+from deid_platform.detection.patterns.kinds import Kind, is_rare_word, is_unknown, kind_of
 from deid_platform.detection.patterns.mentions import PERSONS
 from deid_platform.detection.reading import fold_term
 from deid_platform.labels import Label
@@ -303,7 +303,9 @@ def may_be_a_place(word: str, kind: int) -> bool:
     """Whether a word may be a town's: as `is_strange`, but one that nothing knows may end as rarer words do."""
     if kind & _WORDS or len(word) < _SHORTEST or word.isupper() or word.lower() in _NO_NAMES:
         return False
-    return bool(kind) or not (BUILT.fullmatch(word.lower()) or _OF_MEDICINE.fullmatch(word.lower()))
+    return bool(kind) or not (
+        is_rare_word(word) or BUILT.fullmatch(word.lower()) or _OF_MEDICINE.fullmatch(word.lower())
+    )
 
 
 def opens_a_place(words: list[regex.Match[str]], kinds: list[int], i: int) -> bool:
