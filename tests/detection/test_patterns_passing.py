@@ -50,7 +50,9 @@ HITS = [
     ("Gets methadone at BRMC daily.", ["BRMC"]),
     ("lives alone in laredo, no pets", ["laredo"]),
     ("works @ home depot", ["home depot"]),
+    ("Comparison: Lenox Hill CT of last year.", ["Lenox Hill"]),
     # people
+    ("The ex, Marlon, has custody.", ["Marlon"]),
     ("He is also known as Bunny to family.", ["Bunny"]),
     ("Paged ortho (Nwachukwu, pager 31877).", ["Nwachukwu", "31877"]),
     ("Dictated by MJT / kls", ["MJT", "kls"]),
@@ -102,6 +104,8 @@ NEAR_MISSES = [
     "Monday and Thursday, third visit.",
     "Surgery went well. Practice breathing.",
     "in target range, from apple juice, in general, at best",
+    "Transferred from ED 2/2 pain; 2/2 sepsis.",
+    "Ambulated in Hallway, void in Urinal, lesion near Falx.",
     "Baby Aspirin daily; little improvement, old MI.",
 ]
 

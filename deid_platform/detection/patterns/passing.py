@@ -157,7 +157,7 @@ _JOINED_BEFORE = regex.compile(
 )
 # When somebody was at a place: "Pelican Bay 10/1".
 _DAY_BEHIND = regex.compile(
-    r"[ ]\(?(?P<day>(?:0?[1-9]|1[0-2])/(?:0?[1-9]|[12]\d|3[01]))"
+    r"[ ]\(?(?!2/2\b)(?P<day>(?:0?[1-9]|1[0-2])/(?:0?[1-9]|[12]\d|3[01]))"
     r"(?![\d/]|[.\-]\d|[ ]?(?i:%|mm|cm|mg|ml|days?|points?|strength)\b)"
 )
 _JOINS_BEHIND = (", ", " and ", " & ", " of ", "/", " /", "'s", "’s", " (")
@@ -200,7 +200,9 @@ def name_in_passing(text: str, words: list[regex.Match[str]], kinds: list[int], 
     surface = fold_term(text[start:end])
     if surface in word_list("countries") or _CITED.match(text, end):
         return None
-    listed_among_things = before is not None and before["sep"] == ", " and text.startswith(",", end)
+    listed_among_things = (
+        not kind & Kind.GIVEN and before is not None and before["sep"] == ", " and text.startswith(",", end)
+    )
     if last == i and (listed_among_things or fold_term(words[i][0]) in _first_of_eponyms()):
         return None
     label = Label.CITY if surface in word_list("cities") else Label.PATIENT
@@ -257,6 +259,8 @@ def _place(
         or _TRADE_MARK.match(text, _behind_possessive(text, end))
         or _DRUG_NEXT.match(text, end)
     ):
+        return None
+    if text.startswith(("'s", "’s"), end) and fold_term(words[last][0]) in _first_of_eponyms():
         return None
     if names_a_thing(text, end) or _IN_A_THING(text, start) or _CITED.match(text, end) or _OF_NEXT.match(text, end):
         return None
