@@ -91,6 +91,11 @@ def is_unknown(word: str, kind: int) -> bool:
     return not kind and len(word) >= _SHORTEST_UNKNOWN and not ends_as_a_word(word) and not is_rare_word(word)
 
 
+def is_town(folded: str) -> bool:
+    """Whether a folded name is a city's or a town's."""
+    return folded in word_list("cities") or folded in word_list("towns")
+
+
 def is_rare_word(word: str) -> bool:
     """Whether a word is one of English or of anatomy that no other list has, or its plural."""
     folded = fold_term(word)

@@ -21,7 +21,7 @@ from deid_platform.detection.detector import word_list
 from deid_platform.detection.patterns.checks.names import ORIGIN
 from deid_platform.detection.patterns.checks.strangers import BUILT, GOES_ON
 from deid_platform.detection.patterns.eponyms import lies_in_an_eponym, names_a_thing
-from deid_platform.detection.patterns.kinds import Kind, is_rare_word, is_unknown, kind_of
+from deid_platform.detection.patterns.kinds import Kind, is_rare_word, is_town, is_unknown, kind_of
 from deid_platform.detection.patterns.mentions import PERSONS
 from deid_platform.detection.reading import fold_term
 from deid_platform.labels import Label
@@ -184,7 +184,7 @@ def name_in_passing(text: str, words: list[regex.Match[str]], kinds: list[int], 
         if kind & _WORDS and not opens_a_place(words, kinds, i):
             return None
         return _place(text, words, kinds, i, preposition) if kind & _WORDS or may_be_a_place(word, kind) else None
-    if kind & _WORDS or not (kind & _LISTED or fold_term(word) in word_list("cities")) or not is_strange(word, kind):
+    if kind & _WORDS or not (kind & _LISTED or is_town(fold_term(word))) or not is_strange(word, kind):
         return None
     before = _BEFORE.search(text, max(0, start - _REACH), start)
     if before is not None and _of_things(before["word"]):
@@ -205,7 +205,7 @@ def name_in_passing(text: str, words: list[regex.Match[str]], kinds: list[int], 
     )
     if last == i and (listed_among_things or fold_term(words[i][0]) in _first_of_eponyms()):
         return None
-    label = Label.CITY if surface in word_list("cities") else Label.PATIENT
+    label = Label.CITY if is_town(surface) else Label.PATIENT
     return Span(start, end, label, _SCORE, _SOURCE), last - i + 1
 
 
@@ -264,7 +264,7 @@ def _place(
         return None
     if names_a_thing(text, end) or _IN_A_THING(text, start) or _CITED.match(text, end) or _OF_NEXT.match(text, end):
         return None
-    town = fold_term(text[start:end]) in word_list("cities")
+    town = is_town(fold_term(text[start:end]))
     if preposition == "to" and not town and not _MOVED(text, start):
         listed = any(kinds[k] & _LISTED for k in range(i, last + 1)) and is_strange(words[i][0], kinds[i])
         told = listed and not _TO_A_THING(text, start)

@@ -13,7 +13,7 @@ from deid_platform.detection.patterns.checks.names import NAME_TOKEN, bare
 from deid_platform.detection.patterns.checks.place import Place
 from deid_platform.detection.patterns.checks.places import reads_as_place, street
 from deid_platform.detection.patterns.eponyms import names_a_thing
-from deid_platform.detection.patterns.kinds import Kind, ends_as_a_word, kind_of
+from deid_platform.detection.patterns.kinds import Kind, ends_as_a_word, is_town, kind_of
 from deid_platform.detection.reading import fold_term
 
 # Street names are made of such words, and so are headings: one of its words must be none of the clinic's.
@@ -48,7 +48,7 @@ def unlisted_place(text: str, start: int, end: int) -> Place | None:
 def area_named(text: str, start: int, end: int) -> Place | None:
     """Words before a noun that many things and places have ("the Longmont area"): none that a list knows otherwise."""
     tokens = NAME_TOKEN.findall(text, start, end)
-    if fold_term(text[start:end]) in word_list("cities") or (reads_as_place([bare(t) for t in tokens])):
+    if is_town(fold_term(text[start:end])) or (reads_as_place([bare(t) for t in tokens])):
         return start, end
     kinds = [kind_of(token) for token in tokens]
     if any(kind & (Kind.ORDINARY | Kind.CLINICAL) for kind in kinds) or _MEDICAL.match(text, start):
@@ -60,9 +60,8 @@ def area_named(text: str, start: int, end: int) -> Place | None:
 
 def small_city(text: str, start: int, end: int) -> Place | None:
     """A listed city in small letters, where somebody is or comes from: no word of English or of clinics."""
-    surface = text[start:end]
-    kind = kind_of(surface)
-    return (start, end) if surface.islower() and not kind & (Kind.ORDINARY | Kind.CLINICAL) else None
+    town = is_town(fold_term(text[start:end]))
+    return (start, end) if town and not kind_of(text[start:end]) & (Kind.ORDINARY | Kind.CLINICAL) else None
 
 
 def small_chain(text: str, start: int, end: int) -> Place | None:
@@ -76,7 +75,7 @@ def hospital_named(text: str, start: int, end: int) -> Place | None:
     """A hospital by the last word of its name: the first is a city's or none of English or of clinics."""
     tokens = NAME_TOKEN.findall(text, start, end)
     kind = kind_of(tokens[0])
-    if bare(tokens[0]) in word_list("cities"):
+    if is_town(bare(tokens[0])):
         return start, end
     strange = not kind & (Kind.ORDINARY | Kind.CLINICAL)
     return (start, end) if strange and (kind or not ends_as_a_word(tokens[0])) else None
