@@ -51,4 +51,6 @@ def written_terms(name: str) -> tuple[str, ...]:
 @cache
 def word_list(name: str) -> frozenset[str]:
     """A word list of this package, folded."""
-    return frozenset(map(fold_term, written_terms(name)))
+    return frozenset(
+        term.lower() if term.isascii() and term.isalpha() else fold_term(term) for term in written_terms(name)
+    )

@@ -241,7 +241,7 @@ Please see my note re: [[Swindrel|PATIENT]] from yesterday.
 Patient known to [[Osagwe|DOCTOR]].
 Dictated by [[Besfatta|DOCTOR]] for [[Vollmir|DOCTOR]].
 ID c/s: [[Osagwe|DOCTOR]]
-Accepting physician at Wexcombe: [[Osagwe|DOCTOR]].
+Accepting physician at [[Wexcombe|HOSPITAL]]: [[Osagwe|DOCTOR]].
 [[Doveka|DOCTOR]] (transplant) aware.
 [[Osagwe|DOCTOR]] (cards): agree w/ plan
 Divorced from [[Vollmir|PATIENT]] in 2010.

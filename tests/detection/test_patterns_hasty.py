@@ -29,7 +29,7 @@ seen with [[T E R R E N C E|PATIENT]] today
 
 PLACES = """
 lives at [[maple court|HOSPITAL]], dc to [[shady pines|HOSPITAL]]
-txfr from [[brockton general|HOSPITAL]], moved from [[tucson|CITY]] last year
+txfr from [[brockton general|HOSPITAL]], moved from [[tucson|CITY]]
 """
 
 NOBODY = """

@@ -15,6 +15,7 @@ from time import perf_counter
 from deid_platform.detection.patterns.anchors import AnchorIndex
 from deid_platform.detection.patterns.broken import joined_lines
 from deid_platform.detection.patterns.mentions import repeated_names
+from deid_platform.detection.patterns.passing import names_beside
 from deid_platform.detection.patterns.recognizer import TIMEOUT_S, load_recognizers
 from deid_platform.detection.patterns.repeats import repeated_strings
 from deid_platform.detection.patterns.structure import structure_names
@@ -84,7 +85,8 @@ class Patterns:
             for digest, (start, _) in zip(digests, places, strict=True)
             for span in _moved(verdicts[digest] or (), start)
         ]
-        spans.extend([*repeated_names(text, spans), *repeated_strings(text, spans)])
+        repeated = list(repeated_names(text, spans))
+        spans.extend([*repeated, *repeated_strings(text, spans), *names_beside(text, repeated)])
         known = self._colleagues.known_in(reading.note, spans)
         spans.extend(staff_initials(text, known, "patterns:staff-initials"))
         return spans
@@ -122,6 +124,7 @@ class Patterns:
         for text, spans in zip(texts, found, strict=True):
             spans.extend([*vocabulary_names(text), *unlisted_names(text)])
             spans.extend(list(structure_names(text, spans)))
+            spans.extend(list(names_beside(text, spans)))
         return [tuple(dict.fromkeys(spans)) for spans in found]
 
     def _recognise_broken(self, text: str) -> Iterator[Span]:

@@ -33,6 +33,10 @@ class Kind:
     SURNAME = 4
     ORDINARY = 8
     CLINICAL = 16
+    SENSES = 31
+    # Of ordinary words alone: nouns of nature and settlement, and the article.
+    SETTLEMENT = 32
+    ARTICLE = 64
 
 
 @lru_cache(maxsize=65536)
@@ -41,14 +45,20 @@ def kind_of(word: str) -> int:
     folded = fold_term(POSSESSIVE.sub("", word)).strip(".'-")
     kind = 0
     parts = [folded, *(folded.split("-") if "-" in folded else ())]
+    run_together = folded.replace("'", "") if "'" in folded[:3] else folded  # the census writes "Omalley"
     if any(p in word_list("given_names") for p in parts[:2]):
         kind |= Kind.GIVEN
     if folded in word_list("lone_given_names"):
         kind |= Kind.LONE
-    if folded in word_list("surnames") or (len(parts) > 2 and all(p in word_list("surnames") for p in parts[1:])):
+    if (
+        folded in word_list("surnames")
+        or run_together in word_list("surnames")
+        or (len(parts) > 2 and all(p in word_list("surnames") for p in parts[1:]))
+    ):
         kind |= Kind.SURNAME
     if is_ordinary(folded) or (len(parts) > 2 and any(is_ordinary(p) for p in parts[1:])):
-        kind |= Kind.ORDINARY
+        kind |= Kind.ORDINARY | (Kind.SETTLEMENT if folded in word_list("place_nouns") else 0)
+        kind |= Kind.ARTICLE if folded == "the" else 0
     if folded in _clinical_words():
         kind |= Kind.CLINICAL
     return kind
@@ -78,7 +88,18 @@ def bears_a_name(noun: str) -> bool:
 
 def is_unknown(word: str, kind: int) -> bool:
     """Whether no list knows a word of that kind, and it is built like no English or medical one."""
-    return not kind and len(word) >= _SHORTEST_UNKNOWN and not ends_as_a_word(word)
+    return not kind and len(word) >= _SHORTEST_UNKNOWN and not ends_as_a_word(word) and not is_rare_word(word)
+
+
+def is_town(folded: str) -> bool:
+    """Whether a folded name is a city's or a town's."""
+    return folded in word_list("cities") or folded in word_list("towns")
+
+
+def is_rare_word(word: str) -> bool:
+    """Whether a word is one of English or of anatomy that no other list has, or its plural."""
+    folded = fold_term(word)
+    return folded in word_list("rare_words") or folded.removesuffix("s") in word_list("rare_words")
 
 
 def ends_as_a_word(word: str) -> bool:

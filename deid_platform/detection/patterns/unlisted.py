@@ -23,7 +23,7 @@ from deid_platform.notes import Span
 _SOURCE = "patterns:unlisted-name"
 _SCORE = 0.65
 _REACH = 24
-_WORD = r"\p{Lu}(?:\p{Ll}[\p{L}\p{M}]+|['’]\p{Lu}\p{Ll}+)(?:[-‐–]\p{Lu}\p{Ll}+)?"
+_WORD = r"\p{Lu}(?:\p{Ll}[\p{L}\p{M}]++|['’]\p{Lu}\p{Ll}++)(?:[-‐–]\p{Lu}\p{Ll}++)?"
 # Only before what may be a verb in small letters, since most capitals begin a sentence or a heading.
 _BEFORE_VERB = regex.compile(
     rf"(?<![\p{{L}}\p{{M}}\p{{N}}'’.\-/&])(?P<name>{_WORD}(?:[ ](?:\p{{Lu}}\.[ ])?{_WORD})?)"

@@ -33,6 +33,7 @@ from deid_platform.detection.patterns.kinds import (
     kind_of,
 )
 from deid_platform.detection.patterns.pairs import is_nobody_else, is_pair, is_place, is_reversed_pair, is_somebody
+from deid_platform.detection.patterns.passing import name_in_passing
 from deid_platform.detection.reading import fold_term
 from deid_platform.labels import Label
 from deid_platform.notes import Span
@@ -51,6 +52,7 @@ _SUFFIX = regex.compile(r",?[ \t](?:Jr|Sr|JR|SR|II|III)\b\.?")
 _NUMBER_NEXT = regex.compile(r"[ \t]{1,20}[(|#]?[ \t]?(?:\d{5,12}\b|\d{1,2}/\d{1,2}/\d{2,4}|(?:MRN|DOB|M\.?R\.? ?#)\b)")
 _LONGEST_ABBREVIATION = 5
 _LISTED = Kind.GIVEN | Kind.SURNAME
+_ORDINARY = Kind.ORDINARY | Kind.CLINICAL
 _MAY_FOLLOW = _LISTED | Kind.LONE
 
 
@@ -67,6 +69,7 @@ def vocabulary_names(text: str, start: int = 0, end: int | None = None) -> Itera
     """
     words = list(_CAPITALISED.finditer(text, start, len(text) if end is None else end))
     kinds = [kind_of(m[0]) for m in words]
+    kinds.append(0)  # of what follows the last
     count = len(words)
     position = 0
     while position < count:
@@ -75,12 +78,17 @@ def vocabulary_names(text: str, start: int = 0, end: int | None = None) -> Itera
         known = kinds[position] & _LISTED or (
             position + 1 < count and kinds[position + 1] & _MAY_FOLLOW and _may_precede(words, kinds, position)
         )
+        found = None
         if known or text.startswith(".", words[position].start() + 1):
             found = _name_at(text, words, kinds, position)
-            if found is not None:
-                span, used = found
-                if span is not None:
-                    yield span
+        if found is None and (
+            not kinds[position] & _ORDINARY or kinds[position] & Kind.ARTICLE or kinds[position + 1] & Kind.SETTLEMENT
+        ):
+            found = name_in_passing(text, words, kinds, position)
+        if found is not None:
+            span, used = found
+            if span is not None:
+                yield span
         position += used
 
 
@@ -88,7 +96,7 @@ def _may_precede(words: list[regex.Match[str]], kinds: list[int], i: int) -> boo
     """Whether a word that is in no list of names stands before one that is a surname or a given name."""
     if words[i + 1].start() - words[i].end() > 3:
         return False
-    if kinds[i] == Kind.ORDINARY:  # a surname all the same, if it stands in "Rash, Derrick"
+    if kinds[i] & Kind.SENSES == Kind.ORDINARY:  # a surname all the same, if it stands in "Rash, Derrick"
         return bool(kinds[i + 1] & Kind.LONE) and words[i].string.startswith(",", words[i].end())
     if kinds[i]:
         return False

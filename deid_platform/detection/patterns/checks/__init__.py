@@ -56,7 +56,8 @@ CHECKS: dict[str, Check] = {
         professions.profession, landmarks.landmark, landmarks.small_landmark, landmarks.highway, places.city,
         places.known_city, places.street, places.town, places.known_city_or_state, places.state, places.country,
         places.home_town, places.city_or_code, places.city_or_abbreviation, places.named_after, zips.state_zip,
-        hasty.hasty_name, hasty.hasty_officer, hasty.small_city, hasty.small_house, hasty.letters_apart,
-        registers.numbered, whereabouts.street_spoken, whereabouts.unlisted_place, whereabouts.user_name,
+        hasty.hasty_name, hasty.hasty_officer, hasty.small_house, hasty.letters_apart, registers.numbered,
+        whereabouts.street_spoken, whereabouts.unlisted_place, whereabouts.area_named, whereabouts.hospital_named,
+        whereabouts.small_city, whereabouts.small_chain, whereabouts.user_name,
     )
 } | numbers.PROVEN | care_team.CARE | italian.ITALIAN  # fmt: skip

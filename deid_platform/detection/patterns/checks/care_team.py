@@ -30,12 +30,12 @@ from deid_platform.detection.patterns.checks.strangers import (
     behind_a_word,
     common_name,
     is_built,
+    is_city_or_country,
     is_clinical,
     is_known,
     is_nobody,
     is_service,
     is_thing,
-    is_town,
     may_be_somebody,
     read,
     short,
@@ -147,7 +147,12 @@ def care_family(text: str, start: int, end: int) -> Place | None:
     if first is not None and first[0].isupper() and _ACTED_ON.match(text, first.end()) and _is_given(first[0]):
         return start, first.end()
     place = read(text, start, end)
-    if place is None or is_nobody(text, *place) or is_clinical(text, *place) or not GOES_ON.match(text, place[1]):
+    if (
+        place is None
+        or is_nobody(text, *place)
+        or is_clinical(text, *place)
+        or not (GOES_ON.match(text, place[1]) or DOES.match(text, place[1]))
+    ):
         return None
     return place if may_be_somebody(text, *place) else None
 
@@ -257,7 +262,7 @@ def _only_persons(text: str, start: int, end: int, *, role: bool) -> Place | Non
     if not kind & NAMED:
         if SPECIALTY.fullmatch(folded) or (surface.isupper() and ends_as_a_word(surface)):
             return None
-        if not role and is_town(folded):
+        if not role and is_city_or_country(folded):
             return None
         if not GOES_ON.match(text, place[1]) and (ends_as_a_word(surface) or not DOES.match(text, place[1])):
             return None

@@ -7,11 +7,18 @@ Does not belong here: patterns, and names in small letters (`care_team.py`).
 from __future__ import annotations
 
 from deid_platform.detection.detector import word_list
-from deid_platform.detection.patterns.checks.care_team import OTHERS, SHORTEST, is_built
 from deid_platform.detection.patterns.checks.italian_words import is_italian_word
 from deid_platform.detection.patterns.checks.names import NAME_TOKEN, bare
 from deid_platform.detection.patterns.checks.place import Place
-from deid_platform.detection.patterns.kinds import Kind, ends_as_a_word, is_clinics_word, is_institutions_word, kind_of
+from deid_platform.detection.patterns.checks.strangers import OTHERS, SHORTEST, is_built
+from deid_platform.detection.patterns.kinds import (
+    Kind,
+    ends_as_a_word,
+    is_clinics_word,
+    is_institutions_word,
+    is_town,
+    kind_of,
+)
 
 _LISTED = Kind.GIVEN | Kind.SURNAME
 # Words without their apostrophe, which are surnames as well.
@@ -60,13 +67,6 @@ def _may_be_second(word: str) -> bool:
     return bool(kind & _LISTED) and not kind & Kind.ORDINARY and not is_clinics_word(word)
 
 
-def small_city(text: str, start: int, end: int) -> Place | None:
-    """A city in small letters that is no word as well."""
-    words = [bare(word) for word in text[start:end].split()]
-    plain = all(kind_of(word) & (Kind.ORDINARY | Kind.CLINICAL) for word in words)
-    return None if plain or any(is_clinics_word(word) for word in words) else (start, end)
-
-
 def small_house(text: str, start: int, end: int) -> Place | None:
     """A nursing home or hospital in small letters: "shady pines", "paducah general"; not "acute rehab"."""
     first, *kind = (bare(word) for word in text[start:end].split())
@@ -74,7 +74,7 @@ def small_house(text: str, start: int, end: int) -> Place | None:
         return None
     if kind[0] in word_list("place_nouns") or kind[0] in ("court", "manor", "terrace", "village", "gardens", "pines"):
         return start, end
-    own = first in word_list("cities") or not (kind_of(first) & Kind.ORDINARY or ends_as_a_word(first))
+    own = is_town(first) or not (kind_of(first) & Kind.ORDINARY or ends_as_a_word(first))
     return (start, end) if own and not is_institutions_word(first) else None
 
 

@@ -32,7 +32,7 @@ _CREDENTIALS = frozenset(
 _TITLE_BEFORE = regex.compile(r"(?<=(?<!\p{L})(?:Mr|Mrs|Ms|Dr|Doctor)\.?[ \t]{1,3})")
 _SHORTEST_SURNAME = 3
 # "Caucasian", "Cantonese-speaking", "Cree", "Ashkenazi".
-_ORIGIN = regex.compile(
+ORIGIN = regex.compile(
     r"(?i:.*(?:ian|ean|can|man|ese|ish|ino|ina|ani|azi|speaking|veteran|witness|catholic|muslim|hindu|jew)s?)"
 )
 _SECOND_HALF = regex.compile(r"\p{Ll}+$")
@@ -288,7 +288,7 @@ def one_aged(text: str, start: int, end: int) -> Place | None:
     words = NAME_TOKEN.findall(text, *place)
     if any(_is_listed(kind_of(word)) for word in words):
         return place
-    return place if not any(map(_ORIGIN.fullmatch, words)) and not ends_as_a_word(words[-1]) else None
+    return place if not any(map(ORIGIN.fullmatch, words)) and not ends_as_a_word(words[-1]) else None
 
 
 def given(text: str, start: int, end: int) -> Place | None:

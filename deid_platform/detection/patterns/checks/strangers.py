@@ -37,7 +37,7 @@ SPECIALTY = regex.compile(
     r"|floxacin|oxin|logia|iatria|chirurgia|terapia|care|health|med|meds|rx|tech|net|lab|labs|diagnostics)"
 )
 # How English and medical words end; not the endings of surnames as well: -al, -ar, -ic, -ed.
-_BUILT = regex.compile(
+BUILT = regex.compile(
     r".*(?:ly|tions?|sions?|ments?|ness|ous|able|ible|ity|ities|isms?|ists?|ful|less|ship|ance|ence|ies|ical|ics|ular"
     r"|oid|ing|ings)"
 )
@@ -50,8 +50,8 @@ _DATE_NEXT = regex.compile(r"[ \t]+\d{1,4}(?:st|nd|rd|th)?(?![\d:/.\-])")
 # What a sentence goes on with after somebody who is named in it: it ends, says when, where, to whom, or what they do.
 GOES_ON = regex.compile(
     r"""(?:['’]s)?(?:
-    [ \t]*(?:$|[\r\n.,;:)\]}&"”+@>|=]|[-–—]{1,2}[ \t]|/(?!\p{Ll}))
-    |[ \t]+(?:[@&(+\d]|x\d|w/|[-–—]
+    [ \t]*(?:$|[\r\n.,;:)\[\]}&"”+@>|=]|[-–—]{1,2}[ \t]|/(?!\p{Ll}))
+    |[ \t]+(?:[@&(+\#\d]|x[ ]?\d|w/|[-–—]
     |(?:at|on|in|of|from|for|with|re|regarding|about|and|or|but|who|whom|whose|that|this|these|to|via|by|per|after|as
     |before|during|while|when|if|so|because|again|also|then|than|now|here|there|too|not|yet|has|had|have|is|was|were
     |will|would|can|could|did|does|may|must|should|without|until|since|over|through|prior|upon|both|today|tonight
@@ -162,7 +162,7 @@ def is_nobody(text: str, start: int, end: int) -> bool:
         abbreviated = not kind_of(tokens[0]) and surface.isupper() and len(surface) <= LONGEST_ABBREVIATION
         return abbreviated and not _is_capitals_line(text, start)
     joined = " ".join(words)
-    return is_town(joined) or is_eponym_s_name(joined)
+    return is_city_or_country(joined) or is_eponym_s_name(joined)
 
 
 def is_clinical(text: str, start: int, end: int) -> bool:
@@ -179,13 +179,15 @@ def may_be_somebody(text: str, start: int, end: int) -> bool:
     kinds = [kind_of(word) for word in words]
     if any(kind & NAMED and not kind & Kind.CLINICAL for kind in kinds):
         return True
-    if all(is_town(fold_term(word)) for word in words):
+    if all(is_city_or_country(fold_term(word)) for word in words):
         return False
     unknown = [
         not kind and len(word) >= SHORTEST and not is_built(word) for word, kind in zip(words, kinds, strict=True)
     ]
     # A common word may be the surname of somebody whose given name no list knows.
-    return unknown[0] and all(new or kind == Kind.ORDINARY for new, kind in zip(unknown, kinds, strict=True))
+    return unknown[0] and all(
+        new or kind & Kind.SENSES == Kind.ORDINARY for new, kind in zip(unknown, kinds, strict=True)
+    )
 
 
 def is_known(text: str, start: int, end: int) -> bool:
@@ -197,7 +199,7 @@ def is_known(text: str, start: int, end: int) -> bool:
 def is_built(word: str) -> bool:
     """Whether a word ends as English and medical words do; in capitals, where every word is, by any such ending."""
     folded = fold_term(word)
-    built = _BUILT.fullmatch(folded) is not None or SPECIALTY.fullmatch(folded) is not None
+    built = BUILT.fullmatch(folded) is not None or SPECIALTY.fullmatch(folded) is not None
     return built or (word.isupper() and ends_as_a_word(word))
 
 
@@ -211,7 +213,7 @@ def is_thing(folded: str) -> bool:
     return any(folded in word_list(name) for name in ("drugs", "devices", "tests_and_scores", "clinical_names"))
 
 
-def is_town(folded: str) -> bool:
+def is_city_or_country(folded: str) -> bool:
     """Whether folded words are a known city or country."""
     return folded in word_list("cities") or folded in word_list("countries")
 

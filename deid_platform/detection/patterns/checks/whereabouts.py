@@ -11,13 +11,16 @@ import regex
 from deid_platform.detection.detector import word_list
 from deid_platform.detection.patterns.checks.names import NAME_TOKEN, bare
 from deid_platform.detection.patterns.checks.place import Place
-from deid_platform.detection.patterns.checks.places import street
+from deid_platform.detection.patterns.checks.places import reads_as_place, street
 from deid_platform.detection.patterns.eponyms import names_a_thing
-from deid_platform.detection.patterns.kinds import Kind, ends_as_a_word, kind_of
+from deid_platform.detection.patterns.kinds import Kind, ends_as_a_word, is_town, kind_of
 from deid_platform.detection.reading import fold_term
 
 # Street names are made of such words, and so are headings: one of its words must be none of the clinic's.
 _PERSON_BEFORE = regex.compile(r"\b(?:[Dd]r|[Mm]rs?|[Mm]s)\.?[ ]$")
+_MEDICAL = regex.compile(
+    r"(?i:post|pre|intra|peri|sub|supra|infra|endo|electro|neuro|cardio|gastro|broncho|angio|hemo)\p{Ll}{4}"
+)
 _THING_WORDS = ("clinical_words", "title_stopwords", "months", "services", "ward_words")
 
 
@@ -40,6 +43,42 @@ def unlisted_place(text: str, start: int, end: int) -> Place | None:
     surface = text[start:end]
     country = fold_term(surface) in word_list("countries") and not kind_of(surface) & (Kind.GIVEN | Kind.SURNAME)
     return (start, end) if not country and _is_proper(text, start, end) else None
+
+
+def area_named(text: str, start: int, end: int) -> Place | None:
+    """Words before a noun that many things and places have ("the Longmont area"): none that a list knows otherwise."""
+    tokens = NAME_TOKEN.findall(text, start, end)
+    if is_town(fold_term(text[start:end])) or (reads_as_place([bare(t) for t in tokens])):
+        return start, end
+    kinds = [kind_of(token) for token in tokens]
+    if any(kind & (Kind.ORDINARY | Kind.CLINICAL) for kind in kinds) or _MEDICAL.match(text, start):
+        return None
+    if any(bare(token) in word_list(name) for token in tokens for name in _THING_WORDS):
+        return None
+    return None if not any(kinds) and ends_as_a_word(tokens[-1]) else (start, end)
+
+
+def small_city(text: str, start: int, end: int) -> Place | None:
+    """A listed city in small letters, where somebody is or comes from: no word of English or of clinics."""
+    town = is_town(fold_term(text[start:end]))
+    return (start, end) if town and not kind_of(text[start:end]) & (Kind.ORDINARY | Kind.CLINICAL) else None
+
+
+def small_chain(text: str, start: int, end: int) -> Place | None:
+    """A firm of the list in small letters, of which a word is none of English or of clinics."""
+    surface = text[start:end]
+    known = [kind_of(word) & (Kind.ORDINARY | Kind.CLINICAL) for word in surface.split()]
+    return (start, end) if surface.islower() and (not all(known) or len(known) > 1) else None
+
+
+def hospital_named(text: str, start: int, end: int) -> Place | None:
+    """A hospital by the last word of its name: the first is a city's or none of English or of clinics."""
+    tokens = NAME_TOKEN.findall(text, start, end)
+    kind = kind_of(tokens[0])
+    if is_town(bare(tokens[0])):
+        return start, end
+    strange = not kind & (Kind.ORDINARY | Kind.CLINICAL)
+    return (start, end) if strange and (kind or not ends_as_a_word(tokens[0])) else None
 
 
 def user_name(text: str, start: int, end: int) -> Place | None:
