@@ -230,6 +230,7 @@ Prepared by [[L.P|DOCTOR]]
 Dr. [[N0rman|DOCTOR]] and Mrs. [[Be1lamy|PATIENT]] spoke. B12, Mr. T1 and Dr. 5
 The patient [[Marg0t Villier|PATIENT]] and her son [[Wi11iam|PATIENT]]; Name: [[J0nnie Quarmby|PATIENT]]
 patient T10 level injury, the patient B12 level was low, patient H1N1 positive
+D/W DR. [[HASSON|DOCTOR]] AND DR. [[MERCADO|DOCTOR]]
 [[Quarmby, Jane|PATIENT]] [[7712345|IDNUM]], [[Grace Quarmby|PATIENT]] ([[7712345|IDNUM]])
 [[QUARMBY, JANE|PATIENT]] - [[7712345|IDNUM]] - F
 Urine Culture [[1234567|IDNUM]], Catalog Number ([[1234567|DEVICE]]), Mark Order [[1234567|IDNUM]]

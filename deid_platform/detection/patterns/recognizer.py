@@ -52,6 +52,8 @@ from deid_platform.notes import Span
 TIMEOUT_S = 2.0
 _LABEL = regex.compile(r"\(\?P<([A-Z]+(?:_[A-Z]+)*)(?:_\d+)?>")
 _SHORT = 300  # code points
+_WORD = 3  # code points that a check cuts off at least, for what it cut to be read again
+_BEYOND = 40  # code points behind a match that are read again with it
 _TABLES = (
     "dates",
     "ages",
@@ -133,6 +135,18 @@ class Recognizer:
         Raises:
             DeidError: `detector-failed`, naming the recognizer, if the pattern ran out of time.
         """
+        cut: list[Window] = []
+        yield from self._search(texts, windows, cut, timeout_s)
+        if cut:
+            yield from self._search(texts, cut, [], timeout_s)
+
+    def _search(
+        self, texts: Sequence[str], windows: Iterable[Window], cut: list[Window], timeout_s: float
+    ) -> Iterator[tuple[int, Span]]:
+        """As `search`; what a check cut off behind a span is added to `cut`, since another match may begin there.
+
+        So in "DR. HASSON AND DR. MERCADO", where the first match takes all and the check leaves a name of it.
+        """
         finditer, near, check = self._pattern.finditer, self.near, self.check
         try:
             for number, start, end in windows:
@@ -149,6 +163,8 @@ class Recognizer:
                             place = check(text, *place)
                         if place is not None:
                             yield number, Span(*place, label, self.score, self._source)
+                            if last - place[1] > _WORD:
+                                cut.append((number, place[1], min(end, match.end() + _BEYOND)))
         except TimeoutError:
             raise DeidError(Code.DETECTOR_FAILED, self._source) from None
 
