@@ -32,6 +32,7 @@ JOB = "refresh"
 # Marks the runs that `deid refresh` itself executes; those of the daemon and the UI have workers of their own.
 _OURS = {"deid/started_by": "deid refresh"}
 _POLL_SECONDS = 0.2
+_STEP_EVENTS = {dg.DagsterEventType.STEP_START, dg.DagsterEventType.STEP_SUCCESS}
 
 
 @dataclass(frozen=True)
@@ -175,19 +176,28 @@ def _watched(
     job: dg.JobDefinition, instance: dg.DagsterInstance, run_id: str, what: str, console: Console
 ) -> Iterator[None]:
     """A bar that counts finished steps, read from the instance's own event log while the job runs."""
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    done = threading.Event()
     # Progress is ours to show; Dagster's loggers would write over it.
     logging.getLogger("dagster").setLevel(logging.CRITICAL)
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bars:
+    if not console.is_terminal:  # nobody sees the bar, and reading the log again and again costs the run seconds
+        yield
+        return
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    done = threading.Event()
+    with Progress(*columns, console=console, transient=True) as bars:
         task = bars.add_task(what, total=len(job.nodes))
 
         def poll() -> None:
+            cursor = None
             while not done.wait(_POLL_SECONDS):
-                finished = instance.all_logs(run_id, of_type=dg.DagsterEventType.STEP_SUCCESS)
-                current = instance.all_logs(run_id, of_type=dg.DagsterEventType.STEP_START)
-                step = current[-1].step_key if current else ""
-                bars.update(task, completed=len(finished), description=f"{what}  {(step or '').replace('__', '/')}")
+                new = instance.get_records_for_run(run_id, cursor=cursor, of_type=_STEP_EVENTS)
+                cursor = new.cursor
+                for record in new.records:
+                    entry = record.event_log_entry
+                    if entry.dagster_event_type is dg.DagsterEventType.STEP_SUCCESS:
+                        bars.advance(task)
+                    else:
+                        step = (entry.step_key or "").replace("__", "/")
+                        bars.update(task, description=f"{what}  {step}")
 
         watcher = threading.Thread(target=poll, daemon=True)
         watcher.start()
