@@ -1,7 +1,7 @@
 """A process that has loaded all that a refresh needs, and forks one for each refresh that is to be killed.
 
-Great Expectations alone takes seconds to import. Run as a program: it reads one order a line and answers with one
-outcome a line, both JSON.
+Great Expectations alone takes seconds to import, and so do dictionaries, patterns and pools of names to read. Run as
+a program: it reads one order a line and answers with one outcome a line, both JSON.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -19,9 +20,38 @@ sys.path.append(str(Path(__file__).parent))
 import crash_scene
 import great_expectations  # noqa: F401 - loaded here, once
 
+from deid_platform.corpora.hospital import HospitalSpec, generate
+from deid_platform.detection import DetectorSpec
+from deid_platform.engine import LocalEngine
 from deid_platform.errors import DeidError
+from deid_platform.redaction.policy import load_policy
+from deid_platform.refresh.bench import SYNTHETIC_SEED
+from deid_platform.settings import load_settings
+from deid_platform.workbench import redact_file
 
 FAILED = 3
+
+
+def _read_what_every_refresh_reads() -> None:
+    """Redacts some notes of the test set: what that loads, every fork has."""
+    threads = _threads()
+    with tempfile.TemporaryDirectory() as folder:
+        settings = load_settings(crash_scene.make_installation(Path(folder) / "installation"))
+        notes = Path(folder) / "notes.jsonl"
+        hospital = list(generate(HospitalSpec(seed=SYNTHETIC_SEED, notes=20)))
+        written = [note for each in hospital for note in each.notes]
+        notes.write_text("".join(json.dumps({"note_id": note.note_id, "text": note.text}) + "\n" for note in written))
+        policy = load_policy(settings.redaction.policy)
+        spec = DetectorSpec(
+            settings.detection.detector, topics=hospital[0].topics, professions=policy.hides_professions
+        )
+        redact_file(notes, Path(folder) / "redacted.jsonl", spec=spec, policy=policy, engine=LocalEngine())
+    # A thread more, and a fork could inherit a lock that nobody opens.
+    assert _threads() == threads
+
+
+def _threads() -> int:
+    return len(list(Path("/proc/self/task").iterdir()))
 
 
 def _kill_server(data: Path, delay: float, told: int) -> None:
@@ -88,6 +118,7 @@ def _run(order: dict[str, Any]) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
+    _read_what_every_refresh_reads()
     for line in sys.stdin:
         sys.stdout.write(json.dumps(_run(json.loads(line))) + "\n")
         sys.stdout.flush()
