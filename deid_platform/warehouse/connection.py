@@ -80,7 +80,7 @@ class Warehouse:
             except (ArgumentError, ValueError):
                 raise DeidError(Code.SETTINGS_INVALID, "DEID_WAREHOUSE_URL") from None
         self.database = (self._url.database if self._url is not None else None) or database
-        self._engines: dict[str, Engine] = {}
+        self._engines: dict[str | URL, Engine] = {}
 
     def __repr__(self) -> str:
         return f"<Warehouse {'embedded' if self.embedded else 'server'} {self.database}>"
@@ -163,10 +163,15 @@ class Warehouse:
         database = MAINTENANCE_DATABASE if maintenance else self.database
         if self._server is not None:
             self._server.start()
-            return _engine(self._server.url(SUPERUSER, database))
-        assert self._url is not None  # noqa: S101 - one of the two is set
-        url = self._url if self._url.password else self._url._replace(password=password(ADMINISTRATOR))
-        return _engine(url.set(database=database))
+            url = self._server.url(SUPERUSER, database)
+        else:
+            assert self._url is not None  # noqa: S101 - one of the two is set
+            known = self._url if self._url.password else self._url._replace(password=password(ADMINISTRATOR))
+            url = known.set(database=database)
+        # By its whole URL: the administrator's password may be there for the bootstrap alone.
+        if url not in self._engines:
+            self._engines[url] = _engine(url)
+        return self._engines[url]
 
     @contextmanager
     def administer(self, *, maintenance: bool = False) -> Iterator[Connection]:

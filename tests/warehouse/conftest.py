@@ -5,9 +5,10 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import AbstractContextManager
+from functools import cached_property
 
 import pytest
-from sqlalchemy import text
+from sqlalchemy import Engine, create_engine, text
 
 from deid_platform.keys import Keyring, plain_digest
 from deid_platform.notes import Delivery
@@ -222,11 +223,27 @@ class Scene:
             )
 
 
+class Lasting(Warehouse):
+    """With connections of the roles that stay open: over TCP and TLS, opening them takes most of a test's time."""
+
+    @cached_property
+    def pools(self) -> dict[Role, Engine]:
+        return {}
+
+    def engine(self, role: Role) -> Engine:
+        if role not in self.pools:
+            self.pools[role] = create_engine(self.url(role), hide_parameters=True)
+        return self.pools[role]
+
+
 @pytest.fixture(scope="module")
 def emptied(fresh_database: Callable[[], AbstractContextManager[Warehouse]]) -> Iterator[Warehouse]:
     """A database for tests that change rows only; making one takes longer than most of them."""
     with fresh_database() as fresh:
-        yield fresh
+        lasting = Lasting(fresh.admin_engine().url.render_as_string(hide_password=False))
+        yield lasting
+        for pool in lasting.pools.values():
+            pool.dispose()
 
 
 @pytest.fixture

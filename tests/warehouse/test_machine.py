@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import sys
 from dataclasses import replace
-from functools import cache
 from pathlib import Path
 
 import pytest
@@ -22,17 +21,16 @@ from hypothesis.stateful import (
     rule,
     run_state_machine_as_test,
 )
-from sqlalchemy import Engine, create_engine, text
+from sqlalchemy import text
 
 from deid_platform.errors import Code, DeidError
 from deid_platform.keys import plain_digest
 from deid_platform.labels import Label
 from deid_platform.notes import Delivery
-from deid_platform.warehouse.connection import Warehouse
 from deid_platform.warehouse.findings import retract
 from deid_platform.warehouse.promotion import hide, set_opt_outs
 from deid_platform.warehouse.releases import activate_release, expire_releases, switch_release
-from deid_platform.warehouse.roles import LOGIN_ROLES, Role
+from deid_platform.warehouse.roles import Role
 from deid_platform.warehouse.staging import Staged
 
 sys.path.append(str(Path(__file__).parent))
@@ -58,14 +56,6 @@ contents = st.builds(
     patients=some((1, 2)),
     rejoined=some((1, 2)),
 )
-
-
-class Lasting(Warehouse):
-    """With connections that stay open: opening them would take most of the time of a thousand steps."""
-
-    @cache  # noqa: B019 - as long as the test
-    def engine(self, role: Role) -> Engine:
-        return create_engine(self.url(role), hide_parameters=True)
 
 
 class Deliveries(RuleBasedStateMachine):
@@ -260,13 +250,11 @@ class Deliveries(RuleBasedStateMachine):
         assert (approved, named) == (self.model.approved, 0)
 
 
-def test_analysts_see_what_the_model_says_whatever_happens_to_deliveries(emptied, scene):
-    lasting = Lasting(emptied.admin_engine().url.render_as_string(hide_password=False))
-
+def test_analysts_see_what_the_model_says_whatever_happens_to_deliveries(scene):
     class Machine(Deliveries):
         pass
 
-    Machine.scene = type(scene)(lasting)
+    Machine.scene = scene
 
     drawn = int(os.environ.get("DEID_TEST_EXAMPLES", "0"))
     run_state_machine_as_test(
@@ -280,5 +268,3 @@ def test_analysts_see_what_the_model_says_whatever_happens_to_deliveries(emptied
             suppress_health_check=list(HealthCheck),
         ),
     )
-    for role in LOGIN_ROLES:
-        lasting.engine(role).dispose()
