@@ -30,6 +30,9 @@ sys.path.append(str(Path(__file__).parent))
 
 from system_server import SystemServer, binaries
 
+# Rewriting the assertions of every file takes each worker ten seconds; kept, even where the environment forbids it.
+sys.dont_write_bytecode = False
+
 TEMPLATE = "deid_template"
 TCP = os.environ.get("DEID_TEST_SERVER") == "tcp"
 NEED_A_SERVER = {"database_server", "embedded_server", "system_server"}
