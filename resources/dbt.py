@@ -25,7 +25,7 @@ class Dbt(DbtCliResource):
     def _cli_version(self) -> Version:
         return Version(metadata.version("dbt-core"))
 
-    def _initialize_dbt_core_adapter(self, args: Sequence[str]) -> None:  # type: ignore[override] - None is none
+    def _initialize_dbt_core_adapter(self, args: Sequence[str]) -> None:  # type: ignore[override]  # may be none
         """A connection beside dbt's own, for row counts and columns that no asset fetches: two seconds a run."""
 
 
