@@ -13,9 +13,9 @@ from operator import itemgetter
 from time import perf_counter
 
 from deid_platform.detection.patterns.anchors import AnchorIndex
+from deid_platform.detection.patterns.beside import names_beside
 from deid_platform.detection.patterns.broken import joined_lines
 from deid_platform.detection.patterns.mentions import repeated_names
-from deid_platform.detection.patterns.passing import names_beside
 from deid_platform.detection.patterns.recognizer import TIMEOUT_S, load_recognizers
 from deid_platform.detection.patterns.repeats import repeated_strings
 from deid_platform.detection.patterns.structure import structure_names

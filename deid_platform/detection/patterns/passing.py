@@ -11,26 +11,23 @@ Sources: the project's own, from how clinical prose speaks of things: what is do
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from functools import cache, lru_cache
 
 import regex
 
 from deid_platform.detection.before import Before
 from deid_platform.detection.detector import word_list
-from deid_platform.detection.patterns.checks.names import ORIGIN
 from deid_platform.detection.patterns.checks.strangers import BUILT, GOES_ON
 from deid_platform.detection.patterns.eponyms import lies_in_an_eponym, names_a_thing
-from deid_platform.detection.patterns.kinds import Kind, is_rare_word, is_town, is_unknown, kind_of
-from deid_platform.detection.patterns.mentions import PERSONS
+from deid_platform.detection.patterns.kinds import Kind, is_rare_word, is_town, is_unknown
 from deid_platform.detection.reading import fold_term
 from deid_platform.labels import Label
 from deid_platform.notes import Span
 
-_SOURCE = "patterns:name-in-passing"
-_DAY_SOURCE = "patterns:day-in-passing"
+SOURCE = "patterns:name-in-passing"
 _PLACE_SOURCE = "patterns:place-in-passing"
-_SCORE = 0.6
+SCORE = 0.6
 _REACH = 40
 _NEAR = 20
 _SHORTEST = 3
@@ -85,39 +82,11 @@ _OF_THINGS = frozenset(
 )
 # What an institution ends in for short: "Riverview Psych", "Westover High", "Greater Zion Baptist".
 _KINDS = frozenset(
-    [
-        "academy",
-        "airport",
-        "baptist",
-        "behavioral",
-        "church",
-        "college",
-        "correctional",
-        "courthouse",
-        "elementary",
-        "extended",
-        "high",
-        "jail",
-        "junior",
-        "lutheran",
-        "manor",
-        "memorial",
-        "mercy",
-        "methodist",
-        "middle",
-        "pharmacy",
-        "prep",
-        "presbyterian",
-        "preschool",
-        "prison",
-        "psych",
-        "rec",
-        "shelter",
-        "snf",
-        "tech",
-        "trinity",
-        "university",
-    ]
+    """
+    academy airport baptist behavioral church college correctional courthouse elementary extended high jail
+    junior lutheran manor memorial mercy methodist middle pharmacy prep presbyterian preschool prison psych
+    rec shelter snf tech trinity university
+    """.split()  # noqa: SIM905 - a list literal would take thirty lines
 )
 _SHORT_KIND = regex.compile(r"[ ](?:ALF|CHC|CLSC|CMHC|ED|ER|FQHC|HS|JHS|PD|SNF|VAMC|VA|YMCA)\b")
 # Departments are nobody's place: "Postanesthesia Care Unit".
@@ -138,33 +107,14 @@ _DOES = regex.compile(
     r"[ ](?!(?:need|re|coated|soaked|based|assisted|guided|shaped|curved|modified)\b)\p{Ll}{2,}ed\b(?![ ]\p{Ll}+s\b)"
 )
 # How a word ends that is no town's, though no list knows it.
-_OF_MEDICINE = regex.compile(
+OF_MEDICINE = regex.compile(
     r".*(?:olog(?:y|ist|ic)|iatry|iatrics?|surgery|therapy|pathy|scop[ey]|scopic|graphy|gram|ectomy|plasty|tomy|itis|osis|emia"
     r"|mycin|cillin|olol|pril|sartan|statin|azole|idine|zepam|zolam|cycline|floxacin|oxin|caine|coccus|monas|ella|virus"
     r"|bacter|mab|nib|gel|seal|graft|lene|fil|cryl)"
 )
 _OF_NEXT = regex.compile(r"[ ](?:di|del|della|dei)\b")
-_DRUG_NEXT = regex.compile(r"[ ]+\d+(?:[.,]\d+)?[ ]?(?:mg|mcg|ml|cc|%|units?|g|fr|mm|cm|meq)\b", regex.IGNORECASE)
-_NAME = r"\p{Lu}\p{Ll}[\p{L}\p{M}]*(?:[-‐’']\p{L}[\p{L}\p{M}]+)?"
-_NAMES = rf"(?P<name>{_NAME}(?:[ ]{_NAME})?)"
-_JOINED_BEHIND = regex.compile(
-    r"(?:['’]s)?(?:[ ]\([^()\r\n]{1,16}\))?(?:[ ]of[ ]|,[ ](?:(?:and|&)[ ])?|[ ](?:and|&)[ ]|[ ]?/[ ]?)"
-    rf"{_NAMES}(?![\p{{L}}\p{{N}}])"
-)
-_JOINED_BEFORE = regex.compile(
-    rf"(?<=[\p{{Ll}}:(][ ]?){_NAMES}(?:,[ ](?:(?:and|&)[ ])?|[ ](?:and|&)[ ]|[ ]?/[ ]?)",
-    regex.REVERSE,
-)
-# When somebody was at a place: "Pelican Bay 10/1".
-_DAY_BEHIND = regex.compile(
-    r"[ ]\(?(?!2/2\b)(?P<day>(?:0?[1-9]|1[0-2])/(?:0?[1-9]|[12]\d|3[01]))"
-    r"(?![\d/]|[.\-]\d|[ ]?(?i:%|mm|cm|mg|ml|days?|points?|strength)\b)"
-)
-_JOINS_BEHIND = (", ", " and ", " & ", " of ", "/", " /", "'s", "’s", " (")
-_JOINS = (", ", "and ", "& ", "/", "/ ")
-_MOST_JOINED = 6
-_JOINING = (*PERSONS, Label.HOSPITAL, Label.CITY, Label.ORGANIZATION)
-_TRADE_MARK = regex.compile(r"[®™/\-‐‑'’]")
+DRUG_NEXT = regex.compile(r"[ ]+\d+(?:[.,]\d+)?[ ]?(?:mg|mcg|ml|cc|%|units?|g|fr|mm|cm|meq)\b", regex.IGNORECASE)
+TRADE_MARK = regex.compile(r"[®™/\-‐‑'’]")
 
 
 def name_in_passing(text: str, words: list[regex.Match[str]], kinds: list[int], i: int) -> tuple[Span, int] | None:
@@ -195,7 +145,7 @@ def name_in_passing(text: str, words: list[regex.Match[str]], kinds: list[int], 
     end = words[last].end()
     if not _goes_on(text, start, end):
         return None
-    if _TRADE_MARK.match(text, end) or names_a_thing(text, end) or lies_in_an_eponym(text, start, end):
+    if TRADE_MARK.match(text, end) or names_a_thing(text, end) or lies_in_an_eponym(text, start, end):
         return None
     surface = fold_term(text[start:end])
     if surface in word_list("countries") or _CITED.match(text, end):
@@ -206,7 +156,7 @@ def name_in_passing(text: str, words: list[regex.Match[str]], kinds: list[int], 
     if last == i and (listed_among_things or fold_term(words[i][0]) in _first_of_eponyms()):
         return None
     label = Label.CITY if is_town(surface) else Label.PATIENT
-    return Span(start, end, label, _SCORE, _SOURCE), last - i + 1
+    return Span(start, end, label, SCORE, SOURCE), last - i + 1
 
 
 def _goes_on(text: str, start: int, end: int) -> bool:
@@ -230,7 +180,7 @@ def _with_article(text: str, words: list[regex.Match[str]], kinds: list[int], i:
     end = words[last].end()
     if last == i or not GOES_ON.match(text, end) or not words[i + 1][0].istitle():
         return None
-    return Span(words[i].start(), end, Label.HOSPITAL, _SCORE, _PLACE_SOURCE), last - i + 1
+    return Span(words[i].start(), end, Label.HOSPITAL, SCORE, _PLACE_SOURCE), last - i + 1
 
 
 def _is_capitalised(word: str, _kind: int) -> bool:
@@ -256,8 +206,8 @@ def _place(
         return None
     if (
         not GOES_ON.match(text, end)
-        or _TRADE_MARK.match(text, _behind_possessive(text, end))
-        or _DRUG_NEXT.match(text, end)
+        or TRADE_MARK.match(text, _behind_possessive(text, end))
+        or DRUG_NEXT.match(text, end)
     ):
         return None
     if text.startswith(("'s", "’s"), end) and fold_term(words[last][0]) in _first_of_eponyms():
@@ -268,10 +218,10 @@ def _place(
     if preposition == "to" and not town and not _MOVED(text, start):
         listed = any(kinds[k] & _LISTED for k in range(i, last + 1)) and is_strange(words[i][0], kinds[i])
         told = listed and not _TO_A_THING(text, start)
-        return (Span(start, end, Label.PATIENT, _SCORE, _SOURCE), last - i + 1) if told else None
+        return (Span(start, end, Label.PATIENT, SCORE, SOURCE), last - i + 1) if told else None
     institution = preposition in ("@", "at") or _is_institution_s(words[last][0])
     label = Label.HOSPITAL if institution else Label.CITY
-    return Span(start, end, label, _SCORE, _PLACE_SOURCE), last - i + 1
+    return Span(start, end, label, SCORE, _PLACE_SOURCE), last - i + 1
 
 
 def _last(words: list[regex.Match[str]], kinds: list[int], i: int, fits: Callable[[str, int], bool]) -> int:
@@ -308,7 +258,7 @@ def may_be_a_place(word: str, kind: int) -> bool:
     if kind & _WORDS or len(word) < _SHORTEST or word.isupper() or word.lower() in _NO_NAMES:
         return False
     return bool(kind) or not (
-        is_rare_word(word) or BUILT.fullmatch(word.lower()) or _OF_MEDICINE.fullmatch(word.lower())
+        is_rare_word(word) or BUILT.fullmatch(word.lower()) or OF_MEDICINE.fullmatch(word.lower())
     )
 
 
@@ -324,57 +274,6 @@ def is_strange(word: str, kind: int) -> bool:
     if kind & _WORDS or len(word) < _SHORTEST or word.isupper() or word.lower() in _NO_NAMES:
         return False
     return bool(kind) or is_unknown(word, kind)
-
-
-def names_beside(text: str, found: Iterable[Span]) -> Iterator[Span]:
-    """Names that a comma or "and" joins to a person's that was found: "(Tobi, Kemi, Femi)".
-
-    Args:
-        text: A paragraph.
-        found: What was found in it.
-    """
-    for span in found:
-        if span.label in _JOINING:
-            yield from _joined_behind(text, span)
-            day = _DAY_BEHIND.match(text, span.end) if span.label not in PERSONS else None
-            if day is not None:
-                yield Span(day.start("day"), day.end("day"), Label.DATE, _SCORE, _DAY_SOURCE)
-            yield from _joined_before(text, span)
-
-
-def _joined_behind(text: str, span: Span) -> Iterator[Span]:
-    end = span.end
-    for _ in range(_MOST_JOINED):
-        match = _JOINED_BEHIND.match(text, end) if text.startswith(_JOINS_BEHIND, end) else None
-        if match is None or not _may_stand_beside(match["name"]) or not GOES_ON.match(text, match.end("name")):
-            return
-        start, end = match.span("name")
-        if names_a_thing(text, end) or _TRADE_MARK.match(text, end) or _DRUG_NEXT.match(text, end):
-            return
-        yield Span(start, end, span.label, _SCORE, _SOURCE)
-
-
-def _joined_before(text: str, span: Span) -> Iterator[Span]:
-    start = span.start
-    for _ in range(_MOST_JOINED):
-        joined = text.endswith(_JOINS, max(0, start - _NEAR), start)
-        match = _JOINED_BEFORE.match(text, max(0, start - _REACH), start) if joined else None
-        if match is None or not _may_stand_beside(match["name"]):
-            return
-        start = match.start("name")
-        yield Span(start, match.end("name"), span.label, _SCORE, _SOURCE)
-
-
-def _may_stand_beside(name: str) -> bool:
-    words = name.split()
-    kinds = [kind_of(word) for word in words]
-    if fold_term(name) in word_list("countries") or any(
-        fold_term(word) in word_list("italian_words") for word in words
-    ):
-        return False
-    if _OF_MEDICINE.fullmatch(words[-1].lower()):
-        return False
-    return all(map(is_strange, words, kinds)) and not any(map(ORIGIN.fullmatch, words))
 
 
 @cache
