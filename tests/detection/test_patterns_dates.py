@@ -273,6 +273,16 @@ i can not do the [[25th|DATE]], any other day
 home by the [[2nd|DATE]] or [[3rd|DATE]].
 """
 
+IN_ROWS = """
+seen [[10/3|DATE]], [[10/5|DATE]] & [[10/9|DATE]]
+cultures [[3/14|DATE]] and [[3/16|DATE]] grew nothing
+x-rays of [[10/3|DATE]], note of [[1/12|DATE]]
+LMP [[2-14|DATE]], PPD read [[10/5|DATE]]
+on the [[12th|DATE]] of this month
+visit [[10 03 2022|DATE]] noted
+[[october three|DATE]], [[june twenty-one|DATE]]
+"""
+
 ABROAD = """
 ricoverato il [[12 marzo 2020|DATE]]
 visita del [[3/5/2019|DATE]]
@@ -295,6 +305,10 @@ geboren [[3.5.1950|DATE]]
 """
 
 NOT_DATES = """
+strength 4/5, 5/5 and 3/5, acuity 20/20, 20/40
+strength 4/5 and 5/5 in the legs, grades 1/6, 2/6
+ratios 3/4, 1/2 and 1/4, scores 8/10 and 9/10
+june three weeks, july two times, dose of 1/2 tablet
 Completed 3/6 cycles
 blood culture 1/4 bottles
 labs 4/4 SIRS criteria
@@ -451,6 +465,7 @@ after the 2 nd dose
         RANGES,
         DAYS,
         ABROAD,
+        IN_ROWS,
     ),
 )
 def test_exactly_the_marked_dates_are_found(line: str) -> None:

@@ -56,6 +56,7 @@ _WORD = 3  # code points that a check cuts off at least, for what it cut to be r
 _BEYOND = 40  # code points behind a match that are read again with it
 _TABLES = (
     "dates",
+    "days",
     "ages",
     "contacts",
     "identifiers",

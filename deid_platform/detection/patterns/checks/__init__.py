@@ -35,9 +35,9 @@ CHECKS: dict[str, Check] = {
     check.__name__: check
     for check in (
         dates.numeric_date, dates.iso_date, dates.dashed_date, dates.compact_date, dates.month_day,
-        dates.plain_month_day, dates.dictated_day, dates.header_day, dates.month_year, dates.day_range,
-        dates.short_range, dates.bare_day, dates.bare_day_word, mistyped.lost_slash, mistyped.misread_date,
-        mistyped.mistyped_date, mistyped.mistyped_iso_date, mistyped.mixed_short_date,
+        dates.plain_month_day, dates.listed_day, dates.dictated_day, dates.header_day, dates.month_year,
+        dates.day_range, dates.short_range, dates.bare_day, dates.bare_day_word, mistyped.lost_slash,
+        mistyped.misread_date, mistyped.mistyped_date, mistyped.mistyped_iso_date, mistyped.mixed_short_date,
         mistyped.oddly_separated_date, mistyped.mistyped_written_date, mistyped.misspelt_month, ages.old_age,
         ages.old_age_not_heat, ages.old_age_written, ages.old_age_unmeasured, ages.old_decade, ages.birth_year,
         ages.school_year, holidays.holiday, contacts.international_phone, contacts.foreign_phone,

@@ -42,6 +42,10 @@ _DATE_WORD = regex.compile(
 )
 _APGAR = regex.compile(r"\bapgars?\b[^\d\n]{0,20}$", regex.IGNORECASE)
 # Letters and proportions read from a chart, keratins, durations in British shorthand ("1/52" is a week).
+_DAYS_IN_A_ROW = regex.compile(r"(?<![\d/])\d{1,2}/\d{1,2}(?:(?:,[ ]?|,?[ ](?:&|and)[ ])\d{1,2}/\d{1,2})+(?![\d/])")
+_LONGEST_ROW = 60
+_LARGEST_SCORE = 10
+_LARGEST_STRENGTH = 6  # 5 of strength, 6 of a murmur
 _NO_DAY_BEFORE = regex.compile(
     r"\b(?:acuity|vision|va|snellen|ck|cytokeratin|keratin|od|os|ou|score[ds]?|phq-?\d{1,2}|gad-?7|mmse|moca|epds|gds|nihss|kps|epworth|stop-?bang|ess|ipss|braden|barthel|morse|audit|dast|bdi|madrs|tjc|sjc|tinetti|act|mdq|vent|cpap|readings|hgb/hct|h/h|h&h)\b[^\n]{0,14}$",
     regex.I,
@@ -184,6 +188,24 @@ def plain_month_day(text: str, start: int, end: int) -> Place | None:
         return None
     padded = text[start] == "0" or regex.search(r"[/\-]0\d", text[start:end]) is not None
     return (start, end) if padded or (b > 12 and b not in {15, 16, 20, 30} and a < b) else None
+
+
+def listed_day(text: str, start: int, end: int) -> Place | None:
+    """One of several months and days in a row: they ascend within a month, or one is no score."""
+    whole = _DAYS_IN_A_ROW.search(text, max(0, start - _LONGEST_ROW), start + _LONGEST_ROW)
+    while whole is not None and whole.end() < end:
+        whole = _DAYS_IN_A_ROW.search(text, whole.end(), start + _LONGEST_ROW)
+    if whole is None or not whole.start() <= start < whole.end():
+        return None
+    numbers = numbers_in(text, *whole.span())
+    days = list(zip(numbers[::2], numbers[1::2], strict=False))
+    chart = _NO_DAY_BEFORE.search(text, max(0, whole.start() - 40), whole.start()) or _NO_DAY_AFTER.match(
+        text, whole.end()
+    )
+    if chart or not all(is_day(a, b) for a, b in days) or len({b for _, b in days}) == 1:
+        return None
+    ascend = days == sorted(set(days)) and (len(days) > 2 or max(b for _, b in days) > _LARGEST_SCORE)
+    return (start, end) if ascend and max(max(day) for day in days) > _LARGEST_STRENGTH else None
 
 
 def month_year(text: str, start: int, end: int) -> Place | None:
