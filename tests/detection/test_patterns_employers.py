@@ -43,6 +43,7 @@ on leave from work
 """
 
 FIRMS = """
+Hospice: [[Redfern|ORGANIZATION]]; Bank: [[Quarmby Trust|ORGANIZATION]]; Hospice: declined, Dialysis: MWF
 burnt his hand in the [[Lumen Glassworks|ORGANIZATION]] fire
 a truck of [[Zephyr Freight|ORGANIZATION]]
 [[Quarmby & Sons|ORGANIZATION]] sent it
@@ -72,6 +73,7 @@ HR via telephone; HR 72 at rest
 """
 
 LANDMARKS = """
+served at [[Fort Redfern|LOCATION-OTHER]], at fort lauderdale
 fell on [[the Greenway Trail|LOCATION-OTHER]] today
 hiking [[Old Rag Mountain|LOCATION-OTHER]] with her
 stung at [[Redfern Pond|LOCATION-OTHER]]

@@ -9,6 +9,7 @@ import pytest
 Find = Callable[..., list[tuple[str, str]]]
 
 HITS = [
+    ("Mail to PO Box 88, Vrindel CA today", "CITY", ["Vrindel"]),
     ("Fell outside the bakery on Quillan Street this morning.", "STREET", ["Quillan Street"]),
     ("Collision at Harrowgate Avenue and North Tamsin Road.", "STREET", ["Harrowgate Avenue", "North Tamsin Road"]),
     ("Found wandering near NE Quillan Dr. by police.", "STREET", ["NE Quillan Dr."]),
