@@ -41,7 +41,7 @@ HITS = [
     ("Served aboard the USS Tarnow.", ["USS Tarnow"]),
     ("He is a deacon at New Hope Baptist.", ["New Hope Baptist"]),
     ("Lives at Cabrini Towers, apt 9F.", ["Cabrini Towers", "apt 9F"]),
-    ("Come to Suite 410.", ["Suite 410"]),
+    ("Please come to:\nSuite 410\nVrindel", ["Suite 410"]),
     ("It is in the Kirbyn Building.", ["Kirbyn Building"]),
     ("Records of Tacoma General 3/18 reviewed.", ["Tacoma General", "3/18"]),
     ("He was under them at The Alfred and improved.", ["The Alfred"]),
@@ -85,6 +85,8 @@ HITS = [
     ("Concentrator delivered 10/4; last worked 12/3.", ["10/4", "12/3"]),
 ]
 NEAR_MISSES = [
+    "Suite 410 for the stress test, vaccine lot EW0170.",
+    "Bone age by Greulich and Pyle is 7 years.",
     "The extremity was wrapped in Esmarch prior to inflation.",
     "Irrigated with saline and Kantrex, closed with Monocril.",
     "A locking plate from Leibinger was used.",

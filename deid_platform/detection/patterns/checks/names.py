@@ -167,6 +167,8 @@ def addressed(text: str, start: int, end: int) -> Place | None:
     name = bare(first[0])
     if len(name) < _SHORTEST_SURNAME or name in word_list("title_stopwords"):
         return None
+    if text.startswith(":", first.end()):
+        return None  # a label, and the title a street's "Drive": "12 Linden Dr. Home: ..."
     return start, start + len(first[0].removesuffix("'s").removesuffix("’s").rstrip(".'-"))
 
 
