@@ -72,7 +72,7 @@ def test_a_random_secret_is_taken_in_any_form() -> None:
         (lambda package: (package / "ages.tsv").write_text("ninety\t90\n"), True),
         (lambda package: (package / "patterns" / "rules.py").rename(package / "moved.py"), True),
         (lambda package: (package / "patterns" / "words.txt").unlink(), True),
-        (lambda package: (package / "__pycache__").mkdir(), False),
+        (lambda package: (package / "__pycache__").mkdir(exist_ok=True), False),
         (lambda package: (package / "README.md").write_text("Words.\n"), False),
     ],
     ids=["code", "nested yaml", "nested list", "table", "moved", "removed", "byte code", "other files"],
