@@ -255,7 +255,7 @@ def _is_institution_s(word: str) -> bool:
 @lru_cache(maxsize=4096)
 def may_be_a_place(word: str, kind: int) -> bool:
     """Whether a word may be a town's: as `is_strange`, but one that nothing knows may end as rarer words do."""
-    if kind & _WORDS or len(word) < _SHORTEST or word.isupper() or word.lower() in _NO_NAMES:
+    if not _is_no_word(word, kind):
         return False
     return bool(kind) or not (
         is_rare_word(word) or BUILT.fullmatch(word.lower()) or OF_MEDICINE.fullmatch(word.lower())
@@ -271,9 +271,12 @@ def opens_a_place(words: list[regex.Match[str]], kinds: list[int], i: int) -> bo
 
 def is_strange(word: str, kind: int) -> bool:
     """Whether a capitalised word is none of English or of clinics, and built like no such word if no list knows it."""
-    if kind & _WORDS or len(word) < _SHORTEST or word.isupper() or word.lower() in _NO_NAMES:
-        return False
-    return bool(kind) or is_unknown(word, kind)
+    return _is_no_word(word, kind) and (bool(kind) or is_unknown(word, kind))
+
+
+def _is_no_word(word: str, kind: int) -> bool:
+    """Whether no list has a word for one of English or of clinics, and it is no abbreviation and no day."""
+    return not (kind & _WORDS or len(word) < _SHORTEST or word.isupper() or word.lower() in _NO_NAMES)
 
 
 @cache

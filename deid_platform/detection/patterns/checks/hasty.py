@@ -1,7 +1,7 @@
-"""Checks of what was typed in haste: places in small letters, words with spaces between their letters.
+"""Checks of what was typed in haste: names and houses in small letters, words with spaces between their letters.
 
 Belongs here: functions (text, start, end) -> the interval to tag, or None, for the patterns of `../data/hasty.yaml`.
-Does not belong here: patterns, and names in small letters (`care_team.py`).
+Does not belong here: patterns, and names in small letters behind whole words for roles and deeds (`care_team.py`).
 """
 
 from __future__ import annotations
