@@ -105,9 +105,9 @@ def main(count: int = 100_000, characters: int = 4_000) -> None:
             with timed("  promote again, unchanged"):
                 promote(warehouse.engine(Role.PROMOTER), delivery)
             activate_release(warehouse.engine(Role.PROMOTER), "r1")
-            with timed("  analyst counts all notes"), warehouse.begin(Role.ANALYST) as connection:
+            with timed("  analyst counts all notes"), warehouse.begin(Role.DEMO_ANALYST) as connection:
                 assert connection.execute(text("SELECT count(*) FROM research.notes")).scalar() == count
-            with timed("  analyst reads one note"), warehouse.begin(Role.ANALYST) as connection:
+            with timed("  analyst reads one note"), warehouse.begin(Role.DEMO_ANALYST) as connection:
                 statement = text("SELECT text FROM research.notes WHERE note_key = :key")
                 assert connection.execute(statement, {"key": rows[0].note_key}).scalar() == rows[0].text
     finally:

@@ -16,6 +16,7 @@ from deid_platform.errors import DeidError
 from deid_platform.redaction.policy import policy_names
 from deid_platform.refresh.site import Site
 from deid_platform.settings import config_path, load_settings
+from deid_platform.warehouse.logins import unbounded
 from deid_platform.warehouse.queries import summary
 from deid_platform.warehouse.roles import Role
 
@@ -57,7 +58,11 @@ def _site(site: Site) -> Iterator[Finding]:
     secret = _look("key secret", lambda: f"key {site.keyring.key_id}")
     yield secret
     if secret.good:
-        yield _look("warehouse", lambda: _warehouse(site))
+        warehouse = _look("warehouse", lambda: _warehouse(site))
+        yield warehouse
+        if warehouse.good:
+            found = unbounded(site.warehouse.engine(Role.OFFICER))
+            yield Finding("logins", not found, "; ".join(found) or "each bounded")
 
 
 def _feed(site: Site, name: str) -> Finding:

@@ -49,6 +49,12 @@ class Code(Enum):
         "names the role.",
         "Generate one: `python -c 'import secrets; print(secrets.token_urlsafe(24))'`.",
     )
+    LOGIN_INVALID = (
+        "login-invalid",
+        "A reader's login has another form than lower-case letters, digits and `_`, or is a role that does more than "
+        "read.",
+        "Choose another name, one a person.",
+    )
     # Data model
     SPAN_BOUNDS = (
         "span-bounds",

@@ -127,7 +127,7 @@ def test_without_a_url_the_warehouse_is_embedded_and_stops_when_asked(own_home: 
     assert done.returncode == 0, done.stderr
     assert "embedded PostgreSQL" in done.stderr
     assert stat.S_IMODE((own_home / ".deid" / "secret").stat().st_mode) == 0o600
-    assert deid("db", "psql", "--", "-At", stdin="select current_user;").stdout.strip() == "analyst"
+    assert deid("db", "psql", "--", "-At", stdin="select current_user;").stdout.strip() == "demo_analyst"
     assert "stopped" in deid("db", "stop").stderr
     assert "release none active" in deid("db", "status").stdout
 

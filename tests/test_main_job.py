@@ -77,7 +77,7 @@ def test_the_summary_tells_a_newcomer_what_happened(first: subprocess.CompletedP
 def test_the_analyst_reads_redacted_notes_and_the_mart(
     first: subprocess.CompletedProcess[str], warehouse: Warehouse
 ) -> None:
-    with warehouse.begin(Role.ANALYST) as connection:
+    with warehouse.begin(Role.DEMO_ANALYST) as connection:
         texts = connection.exec_driver_sql("SELECT text FROM research.notes").scalars().all()
         shown = connection.exec_driver_sql("SELECT count(*) FROM marts.note_profile").scalar_one()
     assert "[PATIENT] is well." in texts

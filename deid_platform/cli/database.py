@@ -42,14 +42,31 @@ def db_status(config: Config = None) -> None:
 @db.command("psql", context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
 def db_psql(
     context: typer.Context,
-    role: Annotated[str, typer.Option(help="Log in as this role.")] = "analyst",
+    role: Annotated[str, typer.Option(help="Log in as this role, or as a person.")] = "demo_analyst",
     config: Config = None,
 ) -> None:
-    """Open psql on the warehouse, as the analyst by default; further arguments go to psql."""
-    from deid_platform.warehouse.roles import Role
-
-    (program, *arguments), environment = site_of(config).warehouse.psql(Role(role))
+    """Open psql on the warehouse, by default as the demonstration's analyst; further arguments go to psql."""
+    (program, *arguments), environment = site_of(config).warehouse.psql(role)
     os.execvpe(program, [program, *arguments, *context.args], {**os.environ, **environment})  # noqa: S606 - no shell
+
+
+@db.command("login")
+def db_login(
+    login: Annotated[str, typer.Argument(help="Lower-case letters, digits, `_`.")],
+    limited: Annotated[bool, typer.Option("--limited", help="For limited data sets instead of research.")] = False,
+    connections: Annotated[int, typer.Option(min=1, help="How many it may have at once.")] = 10,
+    config: Config = None,
+) -> None:
+    """Make a reader's own login, as the warehouse's administrator; its password is DEID_PASSWORD_<LOGIN>, if set.
+
+    It reads nothing until `deid project member` lets it.
+    """
+    from deid_platform.warehouse.logins import add_login
+
+    warehouse = site_of(config).warehouse
+    has_password = add_login(warehouse, login, limited=limited, connections=connections)
+    how = "" if has_password or warehouse.embedded else "; it has no password yet"
+    console.print(f"login {login}, at most {connections} connections{how}", highlight=False)
 
 
 @db.command("stop")

@@ -187,23 +187,25 @@ def grant(
     """Let a project read notes of a site, a type, or both, or no longer."""
     from deid_platform.warehouse.projects import grant_project
 
-    grant_project(_officer(config), project, site=site, note_type=note_type, granted=not remove)
+    ended = grant_project(_officer(config), project, site=site, note_type=note_type, granted=not remove)
     may = "may no longer" if remove else "may"
     console.print(f"{project} {may} read site {site or '*'}, type {note_type or '*'}", markup=False, highlight=False)
+    _tell_ended(ended)
 
 
 @projects.command("member")
 def member(
     project: Annotated[str, typer.Argument()],
-    login: Annotated[str, typer.Argument(help="A login of the warehouse that has the role analyst.")],
+    login: Annotated[str, typer.Argument(help="A person's login, made by `deid db login`.")],
     remove: Annotated[bool, typer.Option("--remove", help="It belongs to the project no longer.")] = False,
     config: Config = None,
 ) -> None:
     """Let a login read for a project, or no longer."""
     from deid_platform.warehouse.projects import set_member
 
-    set_member(_officer(config), project, login, member=not remove)
+    ended = set_member(_officer(config), project, login, member=not remove)
     console.print(f"{login} {'left' if remove else 'reads for'} {project}", markup=False, highlight=False)
+    _tell_ended(ended)
 
 
 @projects.command("list")
@@ -239,6 +241,13 @@ def accesses(
         reason = ", ".join(found.projects) or "nothing"
         table.add_row(when, escape(found.login), found.relation, found.release or "none", reason)
     out.print(table)
+
+
+def _tell_ended(ended: int | None) -> None:
+    if ended is None:
+        console.print("open connections go on: the database may not end them (`deid doctor`)", highlight=False)
+    elif ended:
+        console.print(f"{ended} open connections ended", highlight=False)
 
 
 def _officer(config: Path | None) -> Engine:

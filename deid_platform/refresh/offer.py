@@ -57,7 +57,7 @@ def hide_opted_out(site: Site) -> int:
     """
     patients = site.exclusions.opted_out()
     keys = {ring.key_id: [ring.key("patient", patient) for patient in patients] for ring in site.keyrings}
-    return set_opt_outs(site.warehouse.engine(Role.PROMOTER), keys)
+    return set_opt_outs(site.warehouse.engine(Role.LOADER), site.warehouse.engine(Role.PROMOTER), keys)
 
 
 def stage_delivery(site: Site, delivery: Delivery, *, run_id: str) -> Staged:

@@ -6,10 +6,13 @@ on tables and functions, which a migration makes together with the object.
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from sqlalchemy import Connection, text
 
 from deid_platform.warehouse.connection import Warehouse
-from deid_platform.warehouse.roles import LOGIN_ROLES, Role, new_password
+from deid_platform.warehouse.logins import bound_logins, is_member, set_password
+from deid_platform.warehouse.roles import LOGIN_ROLES, READERS, SERVICES, Role, new_password
 
 _BOOTSTRAP_LOCK = 0x6465_6964_0001
 _QUIET = {
@@ -21,7 +24,7 @@ _QUIET = {
 }
 
 
-def bootstrap(warehouse: Warehouse) -> None:
+def bootstrap(warehouse: Warehouse, *, demonstration: bool = False) -> None:
     """Makes roles and database; what exists is brought to the same state, so that it can run any number of times.
 
     Passwords are set on a real server only, from the environment (`password`); a role without one keeps
@@ -29,17 +32,23 @@ def bootstrap(warehouse: Warehouse) -> None:
 
     Args:
         warehouse: Where; its administrator must be a superuser, or may create roles and databases.
+        demonstration: Whether to make the login `demo_analyst` too.
 
     Raises:
         DeidError: `password-weak` with the role's name, before anything is changed; else as any statement does.
     """
     # Before anything is made: a role that exists without a good password could be left that way.
-    passwords: dict[Role, str | None] = {} if warehouse.embedded else {role: new_password(role) for role in LOGIN_ROLES}
+    logins = LOGIN_ROLES if demonstration else SERVICES
+    passwords: dict[Role, str | None] = {} if warehouse.embedded else {role: new_password(role) for role in logins}
     with warehouse.administer(maintenance=True) as connection:
         # Roles belong to the cluster and CREATE DATABASE takes no transaction, hence a lock of the session.
         connection.execute(text("SELECT pg_advisory_lock(:key)"), {"key": _BOOTSTRAP_LOCK})
-        _create_roles(connection)
-        _set_passwords(connection, passwords)
+        _create_roles(connection, logins)
+        for role, secret in passwords.items():
+            if secret:
+                set_password(connection, role, secret)
+        _grant_powers(connection)
+        bound_logins(connection)
         _create_database(connection, warehouse.database)
         # Grants on a database are rows of a shared catalogue: two sessions at once would collide on them.
         with warehouse.administer() as inside:
@@ -47,12 +56,18 @@ def bootstrap(warehouse: Warehouse) -> None:
         connection.execute(text("SELECT pg_advisory_unlock(:key)"), {"key": _BOOTSTRAP_LOCK})
 
 
-def _create_roles(connection: Connection) -> None:
-    existing: set[str] = set(connection.execute(text("SELECT rolname FROM pg_roles")).scalars())
-    for role in Role:
-        login = "LOGIN" if role in LOGIN_ROLES else "NOLOGIN"
+def _create_roles(connection: Connection, logins: Collection[Role]) -> None:
+    found = connection.execute(text("SELECT rolname, rolcanlogin FROM pg_roles"))
+    existing: dict[str, bool] = {row.rolname: row.rolcanlogin for row in found}
+    for role in (Role.OWNER, *READERS, *logins):
+        login = "LOGIN" if role in logins else "NOLOGIN"
         if role not in existing:
             connection.execute(text(f"CREATE ROLE {role} {login} NOCREATEDB NOCREATEROLE"))
+    for group in READERS:
+        if existing.get(group):  # made by an earlier version, which let people log in as it
+            connection.execute(text(f"ALTER ROLE {group} NOLOGIN PASSWORD NULL"))
+    if Role.DEMO_ANALYST in logins and not is_member(connection, Role.DEMO_ANALYST, Role.ANALYST):
+        connection.execute(text(f"GRANT {Role.ANALYST} TO {Role.DEMO_ANALYST}"))
     # SET ROLE to the owner, and default privileges for the modeller, need membership; since version 16 whoever
     # makes a role is a member, but one that may not yet become it.
     kind = "MEMBER" if connection.dialect.server_version_info < (16,) else "SET"  # type: ignore[operator]
@@ -62,16 +77,26 @@ def _create_roles(connection: Connection) -> None:
             connection.execute(text(f"GRANT {role} TO CURRENT_USER"))
 
 
-def _set_passwords(connection: Connection, passwords: dict[Role, str | None]) -> None:
-    driver = connection.connection.driver_connection
-    assert driver is not None  # noqa: S101 - an open connection has its driver's
-    for role, secret in passwords.items():
-        if secret:
-            # Hashed on this side, so that the password itself never reaches the server or its log.
-            hashed = driver.pgconn.encrypt_password(secret.encode(), role.encode(), b"scram-sha-256").decode()
-            connection.exec_driver_sql(
-                f"ALTER ROLE {role} PASSWORD '{hashed}'", execution_options={"no_parameters": True}
-            )
+def _grant_powers(connection: Connection) -> None:
+    """Lets the owner's functions end readers' sessions, and the platform in where readers fill the server.
+
+    An administrator who may not grant one of them leaves it out, and `deid doctor` tells.
+    """
+    powers = {
+        "pg_signal_backend": (Role.OWNER,),
+        "pg_read_all_stats": (Role.OWNER,),  # which sessions are idle in a transaction
+        "pg_use_reserved_connections": SERVICES,  # since PostgreSQL 16
+    }
+    grantable = text(
+        "SELECT g.rolname FROM pg_roles g, pg_roles me WHERE me.rolname = current_user AND g.rolname = ANY(:names)"
+        " AND (me.rolsuper OR pg_has_role(me.oid, g.oid, 'MEMBER WITH ADMIN OPTION')"
+        "      OR (me.rolcreaterole AND current_setting('server_version_num')::integer < 160000))"
+    )
+    found: list[str] = list(connection.execute(grantable, {"names": list(powers)}).scalars())
+    for power in found:
+        for role in powers[power]:
+            if not is_member(connection, role, power):
+                connection.execute(text(f"GRANT {power} TO {role}"))
 
 
 def _quoted(connection: Connection, identifier: str) -> str:
@@ -87,11 +112,11 @@ def _create_database(connection: Connection, database: str) -> None:
 
 def _close_to_public(connection: Connection, database: str) -> None:
     name = _quoted(connection, database)
-    logins = ", ".join((*LOGIN_ROLES, Role.LIMITED_ANALYST))
+    roles = ", ".join((*SERVICES, *READERS))
     statements = [
         f"REVOKE ALL ON DATABASE {name} FROM PUBLIC",
         f"GRANT CONNECT, CREATE ON DATABASE {name} TO {Role.OWNER}",
-        f"GRANT CONNECT ON DATABASE {name} TO {logins}",
+        f"GRANT CONNECT ON DATABASE {name} TO {roles}",
         # Incremental dbt models need temporary tables; nobody else may make one.
         f"GRANT TEMPORARY ON DATABASE {name} TO {Role.MODELLER}",
         "REVOKE ALL ON SCHEMA public FROM PUBLIC",

@@ -143,7 +143,7 @@ class Warehouse:
             "DBT_ENV_SECRET_MODELLER": str(url.password or ""),
         }
 
-    def psql(self, role: Role = Role.ANALYST) -> tuple[list[str], dict[str, str]]:
+    def psql(self, role: str = Role.DEMO_ANALYST) -> tuple[list[str], dict[str, str]]:
         """The command line of a psql session as one role, and what it needs in its environment."""
         if self._server is not None:
             self._server.start()

@@ -152,7 +152,7 @@ def _read(connection: Connection, delivery: str, policy: Policy) -> _Read:
         withdrawals=_frame(connection, "withdrawal", delivery, {}, {}),
         columns={row[0]: row[1] for row in columns},
         announced=dict(announced._mapping) if announced else {},
-        today=connection.execute(text("SELECT current_date")).scalar_one(),
+        today=connection.execute(text("SELECT CAST(statement_timestamp() AT TIME ZONE 'UTC' AS date)")).scalar_one(),
     )
 
 

@@ -68,13 +68,13 @@ def configure(admin: Engine, profile: str) -> None:
 
 
 def _open_demonstration(connection: Connection, *, open_: bool) -> None:
-    """Lets the login `analyst` read all notes of a demonstration; elsewhere nobody reads without a project."""
+    """Lets the login `demo_analyst` read all notes of a demonstration; elsewhere nobody reads without a project."""
     if open_:
         project = "INSERT INTO ctl.project (project, purpose) VALUES (:p, 'the demonstration') ON CONFLICT DO NOTHING"
         connection.execute(text(project), {"p": DEMONSTRATION})
         for statement in (
             "INSERT INTO ctl.project_grant (project) VALUES (:p) ON CONFLICT DO NOTHING",
-            "INSERT INTO ctl.project_member (project, login) VALUES (:p, 'analyst') ON CONFLICT DO NOTHING",
+            "INSERT INTO ctl.project_member (project, login) VALUES (:p, 'demo_analyst') ON CONFLICT DO NOTHING",
         ):
             connection.execute(text(statement), {"p": DEMONSTRATION})
     else:
@@ -83,7 +83,7 @@ def _open_demonstration(connection: Connection, *, open_: bool) -> None:
 
 def prepare(warehouse: Warehouse, *, profile: str) -> None:
     """Roles, database, schema and profile in one call; does nothing where all is in place."""
-    bootstrap(warehouse)
+    bootstrap(warehouse, demonstration=profile == "demo")
     admin = warehouse.admin_engine()
     migrate(admin)
     configure(admin, profile)

@@ -7,9 +7,9 @@ that enforces it (`migrations/code/d_visibility.sql`), or making logins, which i
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 
-from sqlalchemy import Engine, text
+from sqlalchemy import Connection, Engine, text
 
 from deid_platform.warehouse.connection import begin
 
@@ -40,19 +40,25 @@ class Access:
 
 
 def set_project(officer: Engine, project: str, *, purpose: str, until: date | None = None) -> None:
-    """Makes a project, or gives one another purpose or last day.
+    """Makes a project, or gives one another purpose or last day, which ends in UTC by the server's clock.
 
     Raises:
         DeidError: `warehouse-statement` (23514) if the name is not lower-case letters, digits, `_` and `-`.
     """
     with begin(officer) as connection:
         connection.execute(text("SELECT ctl.set_project(:p, :why, :u)"), {"p": project, "why": purpose, "u": until})
+        members = _members(connection, project)
+    if until is not None and until < datetime.now(tz=UTC).date():
+        _end_sessions(officer, members)
 
 
 def grant_project(
     officer: Engine, project: str, *, site: str | None = None, note_type: str | None = None, granted: bool = True
-) -> None:
+) -> int | None:
     """Lets a project read the notes of a site and a type, or takes that very grant back; None means every one.
+
+    Returns:
+        How many open connections of its members were ended for it; None if the database may not end any.
 
     Raises:
         DeidError: `project-unknown`.
@@ -60,16 +66,36 @@ def grant_project(
     values = {"p": project, "s": site, "t": note_type, "g": granted}
     with begin(officer) as connection:
         connection.execute(text("SELECT ctl.grant_project(:p, :s, :t, :g)"), values)
+        members = _members(connection, project)
+    return 0 if granted else _end_sessions(officer, members)
 
 
-def set_member(officer: Engine, project: str, login: str, *, member: bool = True) -> None:
+def set_member(officer: Engine, project: str, login: str, *, member: bool = True) -> int | None:
     """Lets a login read for a project, or no longer.
+
+    Returns:
+        How many open connections of a login that leaves were ended; None if the database may not end any.
 
     Raises:
         DeidError: `project-unknown`.
     """
     with begin(officer) as connection:
         connection.execute(text("SELECT ctl.set_member(:p, :l, :m)"), {"p": project, "l": login, "m": member})
+    return 0 if member else _end_sessions(officer, [login])
+
+
+def _members(connection: Connection, project: str) -> list[str]:
+    statement = text("SELECT login FROM ctl.project_member WHERE project = :p")
+    return list(connection.execute(statement, {"p": project}).scalars())
+
+
+def _end_sessions(officer: Engine, logins: list[str]) -> int | None:
+    """Ends readers' connections, once the change is there to be seen: an open transaction goes by what was before."""
+    with begin(officer) as connection:
+        ended: int | None = connection.execute(
+            text("SELECT ctl.end_sessions(:logins)"), {"logins": logins}
+        ).scalar_one()
+    return ended
 
 
 def projects(officer: Engine) -> tuple[Project, ...]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, timedelta
 from enum import StrEnum
 
 from sqlalchemy import Engine, text
@@ -124,10 +124,13 @@ def waive(
         return int(connection.execute(statement, values).scalar_one())
 
 
-def set_opt_outs(promoter: Engine, keys: Mapping[str, Sequence[str]]) -> int:
+def set_opt_outs(loader: Engine, promoter: Engine, keys: Mapping[str, Sequence[str]]) -> int:
     """Makes these the patients who take no part in research, all of them; whoever is not named is shown again.
 
+    Whoever is shown again is so by the word of both roles; either alone can only hide.
+
     Args:
+        loader: The engine of the role `loader`.
         promoter: The engine of the role `promoter`.
         keys: The id of each secret that is in use, and under it each patient's key. What stands under another secret
             stays: nobody who lacks it can say that it should not.
@@ -137,6 +140,23 @@ def set_opt_outs(promoter: Engine, keys: Mapping[str, Sequence[str]]) -> int:
     """
     pairs = [(key_id, key) for key_id, every in keys.items() for key in every]
     values = {"ids": list(keys), "key_ids": [key_id for key_id, _ in pairs], "keys": [key for _, key in pairs]}
+    with begin(loader) as connection:
+        connection.execute(text("SELECT ctl.announce_opt_outs(:ids, :key_ids, :keys)"), values)
     with begin(promoter) as connection:
         found = connection.execute(text("SELECT * FROM ctl.set_opt_outs(:ids, :key_ids, :keys)"), values).one()
     return int(found.added + found.removed)
+
+
+IDLE_READER = timedelta(minutes=5)
+"""How long a reader's transaction may do nothing: what it has locked or sees goes on for as long."""
+
+
+def end_idle_readers(promoter: Engine) -> int | None:
+    """Ends the connections of readers whose transaction has been idle for more than `IDLE_READER`.
+
+    Returns:
+        How many; None if the database may not end any (`deid doctor` tells).
+    """
+    with begin(promoter) as connection:
+        ended = connection.execute(text("SELECT ctl.end_idle_readers(:after)"), {"after": IDLE_READER})
+        return ended.scalar_one()  # type: ignore[no-any-return]

@@ -30,12 +30,21 @@ class Role(StrEnum):
     MODELLER = "deid_modeller"
     """dbt: reads research, builds marts."""
     ANALYST = "analyst"
-    """Reads research, marts and quality."""
+    """The group of those who read research, marts and quality; nobody can log in as it, people's logins are members."""
     LIMITED_ANALYST = "limited_analyst"
-    """Reads limited data sets, whose recipients sign an agreement each: a person's own login is made a member of it."""
+    """The group of those who read limited data sets, whose recipients sign an agreement each."""
+    DEMO_ANALYST = "demo_analyst"
+    """An analyst's login, made where the profile is `demo`."""
 
 
-LOGIN_ROLES = tuple(role for role in Role if role not in (Role.OWNER, Role.LIMITED_ANALYST))
+READERS = (Role.ANALYST, Role.LIMITED_ANALYST)
+"""Groups. A member of a role may become it, and a role may change its own password: as a login, a group could be taken
+over by any member."""
+SERVICES = (Role.LOADER, Role.GATEKEEPER, Role.PROMOTER, Role.OFFICER, Role.MODELLER)
+"""The platform's own logins."""
+LOGIN_ROLES = (*SERVICES, Role.DEMO_ANALYST)
+READER_CONNECTIONS = 10
+"""How many connections a reader's login may have at once, unless its administrator says otherwise."""
 ADMINISTRATOR = "admin"
 """Stands for whoever bootstraps and migrates: DEID_PASSWORD_ADMIN, unless the URL holds the password."""
 MIN_PASSWORD_CHARACTERS = 12

@@ -38,6 +38,7 @@ _SETTINGS = {
     "log_error_verbosity": "terse",  # DETAIL and CONTEXT carry whole rows
     "max_wal_size": "'2GB'",  # one large COPY should not wait for checkpoints
     "shared_buffers": "'256MB'",
+    "reserved_connections": "10",  # for the platform's logins, which readers must not shut out
     "wal_buffers": "'16MB'",
     "timezone": "'UTC'",
 }
@@ -125,7 +126,7 @@ class EmbeddedServer:
         query = {"host": str(socket), "port": str(port)}
         return URL.create("postgresql+psycopg", username=role, database=database, query=query)
 
-    def psql(self, role: str = "analyst", database: str = "deid") -> list[str]:
+    def psql(self, role: str = "demo_analyst", database: str = "deid") -> list[str]:
         """The command line of the bundled `psql` as one role."""
         info = self._postmaster()
         if info is None:

@@ -224,7 +224,7 @@ def kill_server(data: Path) -> None:
 
 def shown(warehouse: Warehouse) -> set[tuple[str, str]]:
     """What an analyst sees: keys and texts."""
-    with warehouse.begin(Role.ANALYST) as connection:
+    with warehouse.begin(Role.DEMO_ANALYST) as connection:
         rows = connection.exec_driver_sql("SELECT note_key, text FROM research.notes").all()
     return {(row.note_key, row.text) for row in rows}
 

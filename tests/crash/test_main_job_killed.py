@@ -103,7 +103,7 @@ def test_killed_three_times_it_completes_and_leaves_no_run_and_no_slot_behind(
         assert instance.get_run_ids(dg.RunsFilter(statuses=NOT_FINISHED_STATUSES)) == []
         assert _slots(instance) == []
         assert instance.event_log_storage.get_concurrency_run_ids() == set()
-    with warehouse.begin(Role.ANALYST) as connection:
+    with warehouse.begin(Role.DEMO_ANALYST) as connection:
         assert connection.exec_driver_sql("SELECT count(*) FROM research.notes").scalar_one() > 0
         assert connection.exec_driver_sql("SELECT count(*) FROM marts.note_profile").scalar_one() > 0
 

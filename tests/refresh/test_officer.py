@@ -27,7 +27,7 @@ def published(site, deliver, through) -> None:
 
 
 def seen(site) -> list[str]:
-    with site.warehouse.begin(Role.ANALYST) as connection:
+    with site.warehouse.begin(Role.DEMO_ANALYST) as connection:
         return list(connection.exec_driver_sql("SELECT text FROM research.notes ORDER BY 1").scalars())
 
 
@@ -71,8 +71,8 @@ def test_projects_are_made_granted_and_listed(site) -> None:
 
 def test_reads_are_listed_newest_first(site) -> None:
     seen(site)
-    first = deid("project", "accesses", "--login", "analyst").stdout.splitlines()[1]
-    assert all(part in first for part in ("analyst", "research.notes", site.release, "demonstration"))
+    first = deid("project", "accesses", "--login", "demo_analyst").stdout.splitlines()[1]
+    assert all(part in first for part in ("demo_analyst", "research.notes", site.release, "demonstration"))
 
 
 @pytest.mark.parametrize(

@@ -43,7 +43,7 @@ def run(site, take_in, redacted):
 
 def seen(site) -> dict[str, str]:
     """What the analyst sees: note_key to text."""
-    with site.warehouse.begin(Role.ANALYST) as connection:
+    with site.warehouse.begin(Role.DEMO_ANALYST) as connection:
         return dict(connection.exec_driver_sql("SELECT note_key, text FROM research.notes").all())
 
 

@@ -18,7 +18,7 @@ from deid_platform.warehouse.roles import Role
 
 
 def seen(site) -> set[str]:
-    with site.warehouse.begin(Role.ANALYST) as connection:
+    with site.warehouse.begin(Role.DEMO_ANALYST) as connection:
         return set(connection.exec_driver_sql("SELECT text FROM research.notes").scalars())
 
 
@@ -132,7 +132,7 @@ def test_a_new_secret_makes_a_new_release_beside_the_old_and_withdrawals_reach_b
     for delivery in rotated.deliveries():
         if delivery != second:
             through(delivery, rotated)
-    with site.warehouse.begin(Role.ANALYST) as connection:
+    with site.warehouse.begin(Role.DEMO_ANALYST) as connection:
         keys = set(connection.exec_driver_sql("SELECT note_key FROM research.notes").scalars())
     assert rotated.note_key("hospital", "f2") in keys
     assert site.note_key("hospital", "f2") not in keys

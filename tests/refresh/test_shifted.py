@@ -105,7 +105,7 @@ def test_mother_and_newborn_keep_their_distance(staged):
 
 
 def test_analysts_see_no_column_but_these(staged, shifting):
-    with shifting.warehouse.begin(Role.ANALYST) as connection:
+    with shifting.warehouse.begin(Role.DEMO_ANALYST) as connection:
         columns = connection.execute(text("SELECT * FROM research.notes LIMIT 0")).keys()
     assert set(columns) == {*shown(staged(0))[0], "release"}
 

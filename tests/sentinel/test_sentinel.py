@@ -152,7 +152,7 @@ class Aftermath:
     def retract(self, watermark: str) -> None:
         """Reports a word of a clean note as leaked, as an analyst would."""
         words = [marker.value.lower() for marker in self.markers if marker.prose and marker.name.startswith(watermark)]
-        with Warehouse(EmbeddedServer(self.home)).begin(Role.ANALYST) as connection:
+        with Warehouse(EmbeddedServer(self.home)).begin(Role.DEMO_ANALYST) as connection:
             shown = connection.exec_driver_sql("SELECT note_key, text FROM research.notes").all()
         key, start = next((row.note_key, row.text.index(words[0])) for row in shown if words[0] in row.text)
         span = f"{start}:{start + len(words[0])}"
@@ -311,7 +311,7 @@ def test_what_is_not_broken_goes_on(aftermath: Aftermath) -> None:
 def test_analysts_read_what_is_clean_but_for_the_note_that_one_of_them_reported(
     aftermath: Aftermath, watermark: str, notes: int
 ) -> None:
-    with Warehouse(EmbeddedServer(aftermath.home)).begin(Role.ANALYST) as connection:
+    with Warehouse(EmbeddedServer(aftermath.home)).begin(Role.DEMO_ANALYST) as connection:
         texts = connection.exec_driver_sql("SELECT text FROM research.notes").scalars().all()
     words = [m.value.lower() for m in aftermath.markers if m.prose and m.name.startswith(watermark)]
     shown = [text for text in texts if any(f"Feels {word} today" in text for word in words)]

@@ -34,6 +34,7 @@ KEYS = Keyring(b"e7a14f0d93c25b68f1d07be4295ac386", site="clinic")
 CONTENT = (
     "staging.note",
     "staging.withdrawal",
+    "staging.opt_out_list",
     "research.note_version",
     "research.withdrawal",
     "research.held",
@@ -212,7 +213,7 @@ class Scene:
 
     def visible(self) -> list[str]:
         """The texts that an analyst sees, in order."""
-        with self.warehouse.begin(Role.ANALYST) as connection:
+        with self.warehouse.begin(Role.DEMO_ANALYST) as connection:
             return list(connection.execute(text("SELECT text FROM research.notes ORDER BY text")).scalars())
 
     def events(self) -> list[str]:
@@ -232,7 +233,8 @@ class Lasting(Warehouse):
 
     def engine(self, role: Role) -> Engine:
         if role not in self.pools:
-            self.pools[role] = create_engine(self.url(role), hide_parameters=True)
+            # A member who leaves loses the connections that are open.
+            self.pools[role] = create_engine(self.url(role), hide_parameters=True, pool_pre_ping=True)
         return self.pools[role]
 
 

@@ -46,12 +46,17 @@ def fresh_database(hosted):
 
 @pytest.mark.parametrize(
     ("role", "password"),
-    [("loader", "loader"), ("analyst", "Analyst-20260715"), ("officer", "short-9f2a"), ("promoter", "changeme-please")],
+    [
+        ("loader", "loader"),
+        ("demo_analyst", "Demo_Analyst-20260715"),
+        ("officer", "short-9f2a"),
+        ("promoter", "changeme-please"),
+    ],
 )
 def test_a_weak_password_is_refused_before_anything_is_made(hosted, system_server, monkeypatch, role, password):
     monkeypatch.setenv(f"DEID_PASSWORD_{role.upper()}", password)
     with pytest.raises(DeidError) as caught:
-        bootstrap(hosted)
+        bootstrap(hosted, demonstration=True)
     assert (caught.value.code, caught.value.ref) == (Code.PASSWORD_WEAK, role)
     assert password not in str(caught.value).replace(role, "")
     with Warehouse(system_server.url()).administer() as connection:
@@ -80,7 +85,7 @@ def test_each_role_is_as_small_as_on_any_server(hosted, own_scene):
                 )
             ).one()
         assert tuple(found) == (role, False, True)
-    for role in (Role.ANALYST, Role.LOADER, Role.GATEKEEPER):
+    for role in (Role.DEMO_ANALYST, Role.LOADER, Role.GATEKEEPER):
         with pytest.raises(DeidError) as caught, hosted.begin(role) as connection:
             connection.execute(text("DELETE FROM research.note_version"))
         assert (caught.value.code, caught.value.ref) == (Code.WAREHOUSE_STATEMENT, "42501")
@@ -92,6 +97,6 @@ def test_the_servers_log_quotes_nothing_once_the_administrator_may_quiet_it(host
             connection.exec_driver_sql(f"GRANT SET ON PARAMETER {name} TO chief")
     prepare(hosted, profile="demo")
     for wrong in (f"SELECT '{own_scene.marker}'::date", f'SELECT 1 FROM "{own_scene.marker}"'):
-        with pytest.raises(DeidError), hosted.begin(Role.ANALYST) as connection:
+        with pytest.raises(DeidError), hosted.begin(Role.DEMO_ANALYST) as connection:
             connection.execute(text(wrong))
     assert own_scene.marker not in system_server.log.read_text(errors="replace")

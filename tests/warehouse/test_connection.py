@@ -74,7 +74,7 @@ def test_a_missing_schema_a_missing_database_and_a_missing_server_are_told_apart
         (Code.WAREHOUSE_UNREACHABLE, Warehouse(f"postgresql://nobody@/deid?host={tmp_path}")),
     ]
     for code, warehouse in cases:
-        with pytest.raises(DeidError) as caught, warehouse.begin(Role.ANALYST) as connection:
+        with pytest.raises(DeidError) as caught, warehouse.begin(Role.DEMO_ANALYST) as connection:
             connection.execute(text("SELECT * FROM research.notes"))
         assert caught.value.code is code
 
@@ -158,11 +158,11 @@ def test_over_a_network_the_server_has_to_prove_who_it_is(url, environment, mode
 
 
 def test_psql_on_a_real_server_gets_its_password_by_the_environment_alone(monkeypatch):
-    monkeypatch.setenv("DEID_PASSWORD_ANALYST", "s3cret")
+    monkeypatch.setenv("DEID_PASSWORD_DEMO_ANALYST", "s3cret")
     command, environment = Warehouse("postgresql://admin:other@example.org/deid?sslmode=require").psql()
     program, url = command
     assert Path(program).name == "psql"
-    assert url == "postgresql://analyst@example.org/deid?sslmode=require"
+    assert url == "postgresql://demo_analyst@example.org/deid?sslmode=require"
     assert environment == {"PGPASSWORD": "s3cret"}
 
 
@@ -194,7 +194,7 @@ def test_on_a_real_server_each_role_logs_in_with_its_own_password(server_with_pa
     for role in LOGIN_ROLES:
         monkeypatch.setenv(f"DEID_PASSWORD_{role.upper()}", secrets.token_hex(8))
     warehouse = Warehouse(server_with_passwords)
-    prepare(warehouse, profile="production")
+    prepare(warehouse, profile="demo")
     for role in LOGIN_ROLES:
         with warehouse.begin(role) as connection:
             assert connection.execute(text("SELECT session_user")).scalar() == role

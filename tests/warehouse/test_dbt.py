@@ -48,7 +48,7 @@ def test_the_mart_counts_notes_and_hides_small_groups(scene, tmp_path):
     scene.publish("1", rows)
     built = dbt(scene.warehouse, tmp_path, "build")
     assert built.returncode == 0, built.stdout
-    with scene.warehouse.begin(Role.ANALYST) as connection:
+    with scene.warehouse.begin(Role.DEMO_ANALYST) as connection:
         mart = connection.execute(text("SELECT * FROM marts.note_profile ORDER BY note_type")).all()
     assert [tuple(row) for row in mart] == [
         # type, year, notes, patients, mean words, suppressed

@@ -36,7 +36,7 @@ def fresh_database(system_databases):
     return system_databases
 
 
-def ask(warehouse: Warehouse, role: Role = Role.ANALYST) -> object:
+def ask(warehouse: Warehouse, role: Role = Role.DEMO_ANALYST) -> object:
     with warehouse.begin(role) as connection:
         return connection.execute(text("SELECT session_user")).scalar()
 
@@ -69,9 +69,9 @@ def on_server(server: SystemServer, break_it: Callable[[], None], mend: Callable
 def with_password(password: str | None) -> Iterator[dict[str, str]]:
     with pytest.MonkeyPatch.context() as patch:
         if password is None:
-            patch.delenv("DEID_PASSWORD_ANALYST")
+            patch.delenv("DEID_PASSWORD_DEMO_ANALYST")
         else:
-            patch.setenv("DEID_PASSWORD_ANALYST", password)
+            patch.setenv("DEID_PASSWORD_DEMO_ANALYST", password)
         yield {}
 
 
@@ -103,11 +103,13 @@ REFUSALS: dict[str, tuple[Code, Callable[[SystemServer], AbstractContextManager[
     "no password": (Code.WAREHOUSE_LOGIN, lambda _: with_password(None)),
     "no such role": (
         Code.WAREHOUSE_LOGIN,
-        lambda s: after_statements(s, ("ALTER ROLE analyst RENAME TO gone", "ALTER ROLE gone RENAME TO analyst")),
+        lambda s: after_statements(
+            s, ("ALTER ROLE demo_analyst RENAME TO gone", "ALTER ROLE gone RENAME TO demo_analyst")
+        ),
     ),
     "a role that may not log in": (
         Code.WAREHOUSE_LOGIN,
-        lambda s: after_statements(s, ("ALTER ROLE analyst NOLOGIN", "ALTER ROLE analyst LOGIN")),
+        lambda s: after_statements(s, ("ALTER ROLE demo_analyst NOLOGIN", "ALTER ROLE demo_analyst LOGIN")),
     ),
     "a role that pg_hba.conf does not know": (
         Code.WAREHOUSE_LOGIN,
@@ -118,7 +120,7 @@ REFUSALS: dict[str, tuple[Code, Callable[[SystemServer], AbstractContextManager[
     "a role that pg_hba.conf rejects": (
         Code.WAREHOUSE_LOGIN,
         lambda s: on_server(
-            s, lambda: s.allow("hostssl all analyst 127.0.0.1/32 reject", TLS_ALONE), lambda: s.allow(TLS_ALONE)
+            s, lambda: s.allow("hostssl all demo_analyst 127.0.0.1/32 reject", TLS_ALONE), lambda: s.allow(TLS_ALONE)
         ),
     ),
     "an expired certificate": (
@@ -139,7 +141,7 @@ REFUSALS: dict[str, tuple[Code, Callable[[SystemServer], AbstractContextManager[
     "no connection left": (
         Code.WAREHOUSE_FULL,
         lambda s: after_statements(
-            s, ("ALTER ROLE analyst CONNECTION LIMIT 0", "ALTER ROLE analyst CONNECTION LIMIT -1")
+            s, ("ALTER ROLE demo_analyst CONNECTION LIMIT 0", "ALTER ROLE demo_analyst CONNECTION LIMIT -1")
         ),
     ),
     "no such database": (Code.WAREHOUSE_NOT_READY, lambda _: reached_by(database="nowhere")),
@@ -155,7 +157,7 @@ def test_each_way_of_being_refused_has_its_code_and_passes_when_it_is_mended(sys
         database = changes.pop("database", name)
         refused = Warehouse(system_server.url(database, **changes))
         assert code_of(lambda: ask(refused)) is expected
-    assert ask(Warehouse(system_server.url(name))) == "analyst"
+    assert ask(Warehouse(system_server.url(name))) == "demo_analyst"
 
 
 def test_a_server_that_is_gone_is_told_and_used_again_when_it_is_back(system_server, shared_scene):
@@ -165,7 +167,7 @@ def test_a_server_that_is_gone_is_told_and_used_again_when_it_is_back(system_ser
         assert code_of(lambda: prepare(shared_scene.warehouse, profile="demo")) is Code.WAREHOUSE_UNREACHABLE
     finally:
         system_server.start()
-    assert ask(shared_scene.warehouse) == "analyst"
+    assert ask(shared_scene.warehouse) == "demo_analyst"
 
 
 def test_after_a_failover_a_standby_takes_no_writes_and_is_told_so(system_server, own_scene):
@@ -403,5 +405,5 @@ def schemas(warehouse: Warehouse) -> set[tuple[str, ...]]:
 
 
 def read_notes(warehouse: Warehouse) -> None:
-    with warehouse.begin(Role.ANALYST) as connection:
+    with warehouse.begin(Role.DEMO_ANALYST) as connection:
         connection.execute(text("SELECT * FROM research.notes"))

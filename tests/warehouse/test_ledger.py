@@ -67,17 +67,17 @@ def test_analysts_see_scores_of_eleven_and_more(shared_scene):
         Score("ALL", "recall", 0.97, 0.95, 0.98, n=4_000),
         Score("AGE", "recall", 0.5, 0.2, 0.8, n=10),
         Score("ZIP", "recall", 0.9, 0.7, 1.0, n=11),
-        Score("ALL", "words per second", 90_000.0),
+        Score("ALL", "f1", 0.98765),
     ]
     detector = plain_digest("detector")
     record_scores(
         shared_scene.warehouse.engine(Role.GATEKEEPER),
         scores,
         detector_digest=detector,
-        gold="hospital",
+        gold="synthetic",
         inputs=Inputs.TEXT,
     )
-    with shared_scene.warehouse.begin(Role.ANALYST) as connection:
+    with shared_scene.warehouse.begin(Role.DEMO_ANALYST) as connection:
         seen = connection.execute(
             text("SELECT label, measure, value, low, high, n, suppressed FROM quality.scores ORDER BY n, label")
         ).all()
@@ -86,7 +86,7 @@ def test_analysts_see_scores_of_eleven_and_more(shared_scene):
         ("ALL", "recall", 0.97, 0.95, 0.98, 4_000, False),
         # Ten could be read back from a share of ten; of what has no count, nobody knows how few it is of.
         ("AGE", "recall", None, None, None, None, True),
-        ("ALL", "words per second", None, None, None, None, True),
+        ("ALL", "f1", None, None, None, None, True),
     ]
 
 

@@ -11,7 +11,7 @@ from deid_platform.errors import Code, DeidError
 from deid_platform.keys import plain_digest
 from deid_platform.warehouse.projects import grant_project, set_member, set_project
 from deid_platform.warehouse.releases import activate_release
-from deid_platform.warehouse.roles import Role
+from deid_platform.warehouse.roles import READERS, Role
 
 pytestmark = pytest.mark.warehouse
 
@@ -60,16 +60,16 @@ def test_who_signed_and_was_granted_it_reads_it_with_its_dates_and_leaves_a_trac
         assert tuple(connection.execute(text(logged)).one()) == ("signed_fellow", "limited.notes", "r2")
 
 
-@pytest.mark.parametrize("role", [Role.ANALYST, Role.MODELLER], ids=str)
+@pytest.mark.parametrize("role", [Role.DEMO_ANALYST, Role.MODELLER], ids=str)
 def test_research_and_what_is_built_from_it_show_nothing_of_it(published, role):
     with published.warehouse.begin(role) as connection:
         assert connection.execute(text("SELECT count(*) FROM research.notes")).scalar() == 0
-    if role is Role.ANALYST:
+    if role is Role.DEMO_ANALYST:
         with published.warehouse.begin(role) as connection:
             assert connection.execute(text("SELECT count(*) FROM omop.note")).scalar() == 0
 
 
-@pytest.mark.parametrize("role", [role for role in Role if role not in (Role.LIMITED_ANALYST, Role.OWNER)], ids=str)
+@pytest.mark.parametrize("role", [role for role in Role if role not in (*READERS, Role.OWNER)], ids=str)
 def test_no_other_role_may_read_the_schema(published, role):
     with pytest.raises(DeidError, match="42501"), published.warehouse.begin(role) as connection:
         connection.execute(text("SELECT 1 FROM limited.notes"))

@@ -210,7 +210,7 @@ class Deliveries(RuleBasedStateMachine):
     @rule(patients=some((1, 2)))
     def opt_out(self, patients: frozenset[int]) -> None:
         keys = [self.scene.keys.key("patient", str(n)) for n in patients]
-        set_opt_outs(self.promoter, {self.scene.keys.key_id: keys})
+        set_opt_outs(self.scene.warehouse.engine(Role.LOADER), self.promoter, {self.scene.keys.key_id: keys})
         self.model.opted_out = set(patients)
 
     @precondition(lambda self: self.model.shown())

@@ -33,7 +33,7 @@ MODEL = [
 
 
 def rows(scene):
-    with scene.warehouse.begin(Role.ANALYST) as connection:
+    with scene.warehouse.begin(Role.DEMO_ANALYST) as connection:
         return connection.execute(text("SELECT * FROM omop.note ORDER BY note_text")).all()
 
 

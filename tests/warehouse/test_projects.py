@@ -32,7 +32,7 @@ def production(scene) -> Iterator:
     return scene
 
 
-def grant(scene, *grants, login="analyst", **changes):
+def grant(scene, *grants, login="demo_analyst", **changes):
     set_project(officer(scene), "sepsis", purpose="outcomes of sepsis", **changes)
     for site, kind in grants:
         grant_project(officer(scene), "sepsis", site=site, note_type=kind)
@@ -41,7 +41,7 @@ def grant(scene, *grants, login="analyst", **changes):
 
 def test_without_a_project_nobody_reads_anything(production):
     assert production.visible() == []
-    with production.warehouse.begin(Role.ANALYST) as connection:
+    with production.warehouse.begin(Role.DEMO_ANALYST) as connection:
         assert connection.execute(text("SELECT count(*) FROM omop.note")).scalar() == 0
 
 
@@ -77,7 +77,7 @@ def test_a_project_ends_on_its_last_day(production):
 
 def test_who_leaves_reads_no_more(production):
     grant(production, (None, None))
-    set_member(officer(production), "sepsis", "analyst", member=False)
+    set_member(officer(production), "sepsis", "demo_analyst", member=False)
     assert production.visible() == []
 
 
@@ -109,7 +109,7 @@ def test_a_function_of_the_readers_own_sees_no_row_that_is_not_granted(productio
     grant(production, ("south", None))
     # Without a barrier a cheap condition would run on every row before it is known whether it may be read.
     probe = "SELECT count(*) FROM research.notes WHERE 1 / (CASE WHEN text LIKE 'north%' THEN 0 ELSE 1 END) = 1"
-    with production.warehouse.begin(Role.ANALYST) as connection:
+    with production.warehouse.begin(Role.DEMO_ANALYST) as connection:
         assert connection.execute(text(probe)).scalar() == 1
 
 
@@ -129,7 +129,7 @@ def test_the_list_of_projects_tells_purpose_grants_and_members(production):
     grant(production, ("north", "progress"), ("south", None), until=TODAY)
     (found,) = projects(officer(production))
     assert (found.project, found.purpose, found.until) == ("sepsis", "outcomes of sepsis", TODAY)
-    assert (found.grants, found.members) == ((("north", "progress"), ("south", None)), ("analyst",))
+    assert (found.grants, found.members) == ((("north", "progress"), ("south", None)), ("demo_analyst",))
 
 
 def test_a_project_that_is_none_is_refused_by_its_code(production):
@@ -156,10 +156,10 @@ def test_every_read_is_logged_once_with_its_login_release_and_projects(productio
     grant(production, (None, None))
     before = len(accesses(officer(production)))
     production.visible()
-    newest, *others = accesses(officer(production), login="analyst")
+    newest, *others = accesses(officer(production), login="demo_analyst")
     assert len(others) == before
     assert (newest.login, newest.relation, newest.release, newest.projects) == (
-        "analyst",
+        "demo_analyst",
         "research.notes",
         "r1",
         ("sepsis",),
@@ -172,7 +172,7 @@ def test_a_read_that_is_rolled_back_leaves_a_gap_in_the_numbers(production):
             return connection.execute(text("SELECT id FROM ctl.access_log ORDER BY id")).scalars().all()
 
     production.visible()
-    with production.warehouse.engine(Role.ANALYST).connect() as connection:
+    with production.warehouse.engine(Role.DEMO_ANALYST).connect() as connection:
         connection.execute(text("SELECT count(*) FROM research.notes"))
         connection.rollback()
     production.visible()
@@ -182,7 +182,7 @@ def test_a_read_that_is_rolled_back_leaves_a_gap_in_the_numbers(production):
 
 def test_what_cannot_be_logged_cannot_be_read(production):
     grant(production, (None, None))
-    with pytest.raises(DeidError, match="25006"), production.warehouse.begin(Role.ANALYST) as connection:
+    with pytest.raises(DeidError, match="25006"), production.warehouse.begin(Role.DEMO_ANALYST) as connection:
         connection.execute(text("SET TRANSACTION READ ONLY"))
         connection.execute(text("SELECT count(*) FROM research.notes"))
 

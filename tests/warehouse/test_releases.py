@@ -33,6 +33,10 @@ def officer(scene):
     return scene.warehouse.engine(Role.OFFICER)
 
 
+def loader(scene):
+    return scene.warehouse.engine(Role.LOADER)
+
+
 def promoter(scene):
     return scene.warehouse.engine(Role.PROMOTER)
 
@@ -350,10 +354,10 @@ def test_a_rejoining_that_is_said_no_more_holds_under_no_secret(scene):
 def test_opt_outs_under_a_secret_that_is_not_named_stay(scene):
     scene.publish("1", [scene.note(1, patient=1), scene.note(2, patient=2)])
     mine = {scene.keys.key_id: [scene.keys.key("patient", "1")]}
-    assert set_opt_outs(promoter(scene), mine) == 1
-    assert set_opt_outs(promoter(scene), {"another": ["p_other"]}) == 1
+    assert set_opt_outs(loader(scene), promoter(scene), mine) == 1
+    assert set_opt_outs(loader(scene), promoter(scene), {"another": ["p_other"]}) == 1
     assert scene.visible() == ["note 2"]
-    assert set_opt_outs(promoter(scene), {scene.keys.key_id: []}) == 1
+    assert set_opt_outs(loader(scene), promoter(scene), {scene.keys.key_id: []}) == 1
     assert scene.visible() == ["note 1", "note 2"]
 
 

@@ -82,7 +82,7 @@ def test_a_server_that_was_killed_is_started_again(home):
 def test_without_a_start_there_is_nothing_to_connect_to(tmp_path):
     server = EmbeddedServer(tmp_path)
     assert not server.status().running
-    for call in (lambda: server.socket, lambda: server.url("analyst", "deid"), server.psql):
+    for call in (lambda: server.socket, lambda: server.url("demo_analyst", "deid"), server.psql):
         with pytest.raises(DeidError) as caught:
             call()
         assert caught.value.code is Code.WAREHOUSE_UNREACHABLE
@@ -107,7 +107,7 @@ def test_psql_answers_as_the_analyst(shared_scene):
     printed = subprocess.run(
         [*command, "-At"], input=query, env=environment, capture_output=True, text=True, check=True
     ).stdout
-    assert printed.strip() == "analyst|1"
+    assert printed.strip() == "demo_analyst|1"
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only as root does the server run as another user")

@@ -67,7 +67,7 @@ def first_revision(database_server) -> Iterator[Warehouse]:
 def test_what_was_shown_is_shown_and_what_was_hidden_stays_hidden(first_revision):
     migrate(first_revision.admin_engine())
     configure(first_revision.admin_engine(), "demo")
-    with first_revision.begin(Role.ANALYST) as connection:
+    with first_revision.begin(Role.DEMO_ANALYST) as connection:
         assert connection.execute(text("SELECT text FROM research.notes")).scalars().all() == ["note 4"]
     with first_revision.begin(Role.OFFICER) as connection:
         counts = connection.execute(text("SELECT withdrawn, rejoined FROM ctl.delivery ORDER BY delivery_seq")).all()

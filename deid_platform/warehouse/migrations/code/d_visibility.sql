@@ -38,11 +38,13 @@ WHERE NOT EXISTS (
       WHERE t.note_key = v.note_key AND t.feed = v.feed AND t.release = v.release
         AND t.delivery_seq = v.delivery_seq AND t.at >= v.promoted_at);
 
--- What the projects of whoever is logged in were granted. session_user: SET ROLE does not change it.
+-- What the projects of whoever is logged in were granted. session_user: SET ROLE does not change it. The day is the
+-- server's, in UTC: current_date is the reader's own, whose SET timezone would put off the end of a project.
 CREATE OR REPLACE VIEW ctl.granted AS
 SELECT g.project, g.site, g.note_type
 FROM ctl.project_grant g
-JOIN ctl.project p ON p.project = g.project AND (p.until IS NULL OR p.until >= current_date)
+JOIN ctl.project p ON p.project = g.project
+    AND (p.until IS NULL OR p.until >= CAST(statement_timestamp() AT TIME ZONE 'UTC' AS date))
 JOIN ctl.project_member m ON m.project = g.project AND m.login = session_user;
 
 -- Forced on the owner too, since the views below read as the owner: what the gate's own functions (which run as the
@@ -70,9 +72,14 @@ BEGIN
     RETURN true;
 END $$;
 
+-- Only the key of a note, by which notes are looked up, is the table's own column. Comparisons of plain columns are
+-- leakproof: the planner runs them on rows before it knows whether those may be read, and EXPLAIN ANALYZE tells what came
+-- of it. substr(x, 1) and x + 0 change nothing and are not leakproof, so that row security always comes first.
 CREATE OR REPLACE VIEW research.notes WITH (security_barrier) AS
-SELECT v.note_key, v.patient_key, v.provider_key, v.encounter_key, v.site, v.note_type, v.note_year,
-       v.shifted_date, v.language, v.text, v.release
+SELECT v.note_key, substr(v.patient_key, 1) AS patient_key, substr(v.provider_key, 1) AS provider_key,
+       substr(v.encounter_key, 1) AS encounter_key, substr(v.site, 1) AS site, substr(v.note_type, 1) AS note_type,
+       v.note_year + 0 AS note_year, v.shifted_date + 0 AS shifted_date, substr(v.language, 1) AS language,
+       substr(v.text, 1) AS text, r.release
 FROM research.current_version v
 JOIN ctl.release r ON r.release = v.release AND r.active AND NOT r.limited
 -- A subquery of its own: once a statement.
@@ -89,8 +96,9 @@ COMMENT ON COLUMN research.notes.text IS 'The redacted text.';
 -- A release that is a limited data set is here and nowhere else: neither in research nor, since those are built from
 -- it, in omop and marts.
 CREATE OR REPLACE VIEW limited.notes WITH (security_barrier) AS
-SELECT v.note_key, v.patient_key, v.provider_key, v.encounter_key, v.site, v.note_type,
-       v.shifted_date AS note_date, v.language, v.text, v.release
+SELECT v.note_key, substr(v.patient_key, 1) AS patient_key, substr(v.provider_key, 1) AS provider_key,
+       substr(v.encounter_key, 1) AS encounter_key, substr(v.site, 1) AS site, substr(v.note_type, 1) AS note_type,
+       v.shifted_date + 0 AS note_date, substr(v.language, 1) AS language, substr(v.text, 1) AS text, r.release
 FROM research.current_version v
 JOIN ctl.release r ON r.release = v.release AND r.active AND r.limited
 WHERE (SELECT ctl.log_access('limited.notes'));
@@ -105,3 +113,21 @@ CREATE OR REPLACE FUNCTION ctl.notes_shown() RETURNS bigint
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
     SELECT count(*) FROM research.current_version v JOIN ctl.release r ON r.release = v.release AND r.active
 $$;
+
+-- No statistics of what stands behind a view: the planner estimates by them how many rows a reader's condition would
+-- find, in rows that the reader may not read too, and EXPLAIN tells the estimate. The migration that began this also
+-- dropped those that were there (sql/0006_b_statistics.sql).
+DO $$
+DECLARE
+    v_column record;
+BEGIN
+    FOR v_column IN
+        SELECT a.attrelid::regclass AS relation, a.attname FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid
+        WHERE c.relkind = 'r' AND a.attnum > 0 AND NOT a.attisdropped AND coalesce(a.attstattarget, -1) <> 0
+          AND (c.relnamespace IN ('research'::regnamespace, 'quality'::regnamespace)
+               OR a.attrelid IN ('ctl.release'::regclass, 'ctl.project'::regclass, 'ctl.project_grant'::regclass,
+                                 'ctl.project_member'::regclass))
+    LOOP
+        EXECUTE format('ALTER TABLE %s ALTER COLUMN %I SET STATISTICS 0', v_column.relation, v_column.attname);
+    END LOOP;
+END $$;

@@ -12,7 +12,8 @@ LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
            CASE WHEN g.passed THEN 'passed'
                 WHEN g.passed IS NOT NULL AND r.waivable AND EXISTS (
                     SELECT 1 FROM ctl.waiver w
-                    WHERE w.requirement = r.requirement AND w.until >= current_date
+                    WHERE w.requirement = r.requirement
+                      AND w.until >= CAST(statement_timestamp() AT TIME ZONE 'UTC' AS date)
                       AND (w.delivery = d.delivery OR w.feed = d.feed)) THEN 'waived'
                 WHEN g.passed IS NOT NULL THEN 'failed'
                 ELSE 'missing' END
@@ -192,7 +193,10 @@ BEGIN
            n.encounter_key, n.site, n.note_type, n.note_year, n.shifted_date, n.shift_key, n.language, n.text,
            n.detector_digest, n.dictionary_digest, n.policy_digest, n.key_id, n.run_id, n.content_digest
     FROM staging.note n
-    WHERE n.delivery = p_delivery AND n.status = 'clean' AND n.note_key <> ALL (v_retracted);
+    WHERE n.delivery = p_delivery AND n.status = 'clean' AND n.note_key <> ALL (v_retracted)
+    -- In the order of keys, which tells nothing. Rows come in as the source orders them, often by date, and a SELECT
+    -- returns them as they were written: that order beside shifted dates would tell how far each was moved.
+    ORDER BY n.note_key;
     GET DIAGNOSTICS approved = ROW_COUNT;
     -- Who moves with somebody else from now on: notes that were moved otherwise wait until they are made anew.
     INSERT INTO research.shift AS s (release, patient_key, shift_key)

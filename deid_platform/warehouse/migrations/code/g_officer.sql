@@ -14,7 +14,7 @@ BEGIN
         RAISE EXCEPTION 'who' USING ERRCODE = 'DG003';
     ELSIF p_reason IS NULL OR length(btrim(p_reason)) < 10 THEN
         RAISE EXCEPTION 'reason' USING ERRCODE = 'DG003';
-    ELSIF p_until IS NULL OR p_until <= current_date THEN
+    ELSIF p_until IS NULL OR p_until <= CAST(statement_timestamp() AT TIME ZONE 'UTC' AS date) THEN
         RAISE EXCEPTION 'until' USING ERRCODE = 'DG003';
     ELSIF NOT EXISTS (
         SELECT 1 FROM ctl.requirement r JOIN ctl.profile p ON p.name = r.profile AND p.active
@@ -127,17 +127,34 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
     WHERE f.id > p_newest ORDER BY f.id
 $$;
 
--- The whole list of patients who take no part in research, as it is now, under each of the secrets named. What stands
--- under another secret stays: the list of whoever lacks that secret says nothing about it.
+-- The loader's word on the patients who take no part in research: the whole list under each of the secrets named.
+CREATE OR REPLACE FUNCTION ctl.announce_opt_outs(p_secrets text[], p_key_ids text[], p_keys text[]) RETURNS void
+LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+    INSERT INTO staging.opt_out_list AS l (key_id, keys)
+    SELECT s.key_id, ARRAY(SELECT k.key FROM unnest(p_keys, p_key_ids) AS k (key, key_id) WHERE k.key_id = s.key_id)
+    FROM (SELECT DISTINCT unnest(p_secrets) AS key_id) s ORDER BY s.key_id
+    ON CONFLICT (key_id) DO UPDATE SET keys = EXCLUDED.keys, at = EXCLUDED.at
+$$;
+
+-- The promoter's word on the same, which makes it so. Whom either names is hidden; shown again is only whom neither
+-- names, so that no one login can show a patient who opted out. What stands under another secret stays: the list of
+-- whoever lacks that secret says nothing about it.
 CREATE OR REPLACE FUNCTION ctl.set_opt_outs(
     p_secrets text[], p_key_ids text[], p_keys text[], OUT added integer, OUT removed integer
 ) LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     LOCK TABLE research.opted_out IN SHARE ROW EXCLUSIVE MODE;
-    DELETE FROM research.opted_out o WHERE o.key_id = ANY (p_secrets) AND o.patient_key <> ALL (p_keys);
+    WITH named AS (
+        SELECT k.key FROM unnest(p_keys) AS k (key)
+        UNION SELECT unnest(l.keys) FROM staging.opt_out_list l)
+    DELETE FROM research.opted_out o
+    USING staging.opt_out_list l
+    WHERE o.key_id = ANY (p_secrets) AND l.key_id = o.key_id
+      AND NOT EXISTS (SELECT 1 FROM named n WHERE n.key = o.patient_key);
     GET DIAGNOSTICS removed = ROW_COUNT;
     INSERT INTO research.opted_out (patient_key, key_id)
     SELECT DISTINCT k.key, k.key_id FROM unnest(p_keys, p_key_ids) AS k (key, key_id)
+    UNION SELECT unnest(l.keys), l.key_id FROM staging.opt_out_list l
     ON CONFLICT DO NOTHING;
     GET DIAGNOSTICS added = ROW_COUNT;
     IF added + removed > 0 THEN

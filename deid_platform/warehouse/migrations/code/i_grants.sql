@@ -12,7 +12,7 @@ GRANT USAGE ON SCHEMA marts TO analyst;
 GRANT USAGE, CREATE ON SCHEMA marts TO deid_modeller;
 
 GRANT SELECT, INSERT, DELETE ON staging.note, staging.withdrawal TO loader;
-GRANT EXECUTE ON FUNCTION ctl.begin_staging, ctl.finish_staging TO loader;
+GRANT EXECUTE ON FUNCTION ctl.begin_staging, ctl.finish_staging, ctl.announce_opt_outs TO loader;
 
 GRANT SELECT ON staging.note, staging.withdrawal TO gatekeeper;
 GRANT SELECT ON ctl.profile, ctl.requirement, ctl.release, ctl.delivery, ctl.publication, ctl.gate, ctl.waiver,
@@ -28,10 +28,10 @@ GRANT SELECT ON ctl.profile, ctl.requirement, ctl.release, ctl.delivery, ctl.pub
     ctl.ledger, ctl.finding, ctl.project, ctl.project_grant, ctl.project_member, ctl.access_log, ctl.alembic_version
     TO officer;
 GRANT EXECUTE ON FUNCTION ctl.gate_state, ctl.notes_shown, ctl.waive, ctl.retract, ctl.reported_since, ctl.switch_release,
-    ctl.diff_releases, ctl.set_project, ctl.grant_project, ctl.set_member TO officer;
+    ctl.diff_releases, ctl.set_project, ctl.grant_project, ctl.set_member, ctl.end_sessions TO officer;
 
-GRANT EXECUTE ON FUNCTION ctl.promote, ctl.hide, ctl.activate_release, ctl.expire_releases, ctl.set_opt_outs
-    TO promoter;
+GRANT EXECUTE ON FUNCTION ctl.promote, ctl.hide, ctl.activate_release, ctl.expire_releases, ctl.set_opt_outs,
+    ctl.end_idle_readers TO promoter;
 
 GRANT SELECT ON research.notes TO analyst, deid_modeller;
 GRANT SELECT ON omop.note TO analyst;

@@ -1,0 +1,403 @@
+"""What readers could learn or take by other ways than reading: plans, order, sessions, the clock, group roles.
+
+Belongs here: attacks of whoever has a reader's login. What a reader is granted is in `test_projects.py`; attacks on the
+gate are in `test_bypasses.py`.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from datetime import UTC, date, datetime, timedelta
+
+import pytest
+from sqlalchemy import Connection, NullPool, create_engine, text
+from sqlalchemy.exc import DBAPIError
+
+from deid_platform.errors import Code, DeidError
+from deid_platform.warehouse.logins import add_login, unbounded
+from deid_platform.warehouse.migrate import configure
+from deid_platform.warehouse.projects import grant_project, set_member, set_project
+from deid_platform.warehouse.promotion import end_idle_readers
+from deid_platform.warehouse.roles import READERS, SERVICES, Role
+
+pytestmark = pytest.mark.warehouse
+
+TODAY = datetime.now(tz=UTC).date()
+OPERATORS = ("=", "<>", "<", "<=", ">", ">=", "^@", "~<~", "~<=~", "~>~", "~>=~")
+
+
+def reading(scene, sql: str, role: Role = Role.DEMO_ANALYST) -> list:
+    with scene.warehouse.begin(role) as connection:
+        return connection.exec_driver_sql(sql, execution_options={"no_parameters": True}).scalars().all()
+
+
+def as_administrator(scene, *statements: str) -> list:
+    with scene.warehouse.administer() as connection:
+        for statement in statements:
+            found = connection.exec_driver_sql(statement, execution_options={"no_parameters": True})
+        return found.scalars().all() if found.returns_rows else []
+
+
+def grant(scene, login: str = "demo_analyst", *, until: date | None = None, **what) -> None:
+    officer = scene.warehouse.engine(Role.OFFICER)
+    set_project(officer, "sepsis", purpose="outcomes of sepsis", until=until)
+    grant_project(officer, "sepsis", **what)
+    set_member(officer, "sepsis", login)
+
+
+# Plans
+
+
+def plan(connection: Connection, view: str, condition: str, options: str = "COSTS") -> str:
+    explain = f"EXPLAIN ({options}) SELECT 1 FROM {view} WHERE {condition}"
+    found = connection.exec_driver_sql(explain, execution_options={"no_parameters": True})
+    return "\n".join(found.scalars())
+
+
+@pytest.fixture(scope="module")
+def hidden(shared_scene):
+    """Sixty notes of the north, ten withdrawn since; the analyst's project reads the south, which has two."""
+    scene = shared_scene
+    rows = [
+        scene.note(
+            100 + n, f"{site} secret {n}", site=site, note_type=f"type {n % 3}", patient=n, note_year=2000 + n % 9
+        )
+        for n, site in enumerate(["north"] * 60 + ["south"] * 2)
+    ]
+    scene.publish("2", rows)
+    scene.publish("3", withdrawn=range(100, 110))
+    configure(scene.warehouse.admin_engine(), "production")
+    grant(scene, site="south")
+    as_administrator(scene, "VACUUM ANALYZE")  # as autovacuum does
+    return scene
+
+
+def columns(scene, view: str) -> list[tuple[str, str]]:
+    schema, name = view.split(".")
+    with scene.warehouse.administer() as connection:
+        found = connection.execute(
+            text(
+                "SELECT column_name, data_type FROM information_schema.columns"
+                " WHERE table_schema = :s AND table_name = :n"
+            ),
+            {"s": schema, "n": name},
+        )
+        return [(row.column_name, row.data_type) for row in found]
+
+
+def conditions(scene, view: str) -> Iterator[tuple[str, str, str]]:
+    """Each leakproof comparison with each column, with a value that hidden rows hold and with one of nobody."""
+    present = {
+        "note_key": scene.note(120).note_key,
+        "patient_key": scene.note(120).patient_key,
+        "site": "north",
+        "note_type": "type 1",
+        "language": "en",
+        "text": "north secret 20",
+        "note_text": "north secret 20",
+        "release": "r1",
+        "note_title": "type 1",
+        "note_source_value": scene.note(120).note_key,
+    }
+    for column, kind in columns(scene, view):
+        if kind in ("text", "character varying"):
+            absent = "zzz" if column != "release" else "r2"
+            for operator in OPERATORS:
+                known = present.get(column, "n")
+                yield column, f"{column} {operator} '{known}'", f"{column} {operator} '{absent}'"
+        elif kind == "integer":
+            for operator in OPERATORS[:6]:
+                yield column, f"{column} {operator} 2003", f"{column} {operator} 1903"
+        else:
+            for operator in OPERATORS[:6]:
+                yield column, f"{column} {operator} '2003-01-01'", f"{column} {operator} '1903-01-01'"
+        yield column, f"{column} IS NULL", f"{column} IS NULL"
+
+
+@pytest.mark.parametrize("view", ["research.notes", "omop.note"])
+def test_the_planner_estimates_the_same_for_what_hidden_rows_hold_and_for_what_nobody_has(hidden, view):
+    with hidden.warehouse.begin(Role.DEMO_ANALYST) as connection:
+        for _, *pair in conditions(hidden, view):
+            known, unknown = (
+                re.findall(r"cost=\S+ rows=\d+ width=\d+", plan(connection, view, condition)) for condition in pair
+            )
+            assert known == unknown, pair
+
+
+def test_nor_do_statistics_of_any_table_behind_a_view_exist(hidden):
+    behind = """
+        WITH RECURSIVE bases (relation) AS (
+            SELECT c.oid FROM pg_class c WHERE c.relkind = 'v'
+              AND (has_table_privilege('analyst', c.oid, 'SELECT')
+                   OR has_table_privilege('limited_analyst', c.oid, 'SELECT'))
+              AND c.relnamespace::regnamespace::text IN ('research', 'omop', 'limited', 'quality')
+            UNION
+            SELECT e.base FROM bases b JOIN (
+                SELECT r.ev_class AS relation, d.refobjid AS base FROM pg_rewrite r
+                JOIN pg_depend d ON d.classid = 'pg_rewrite'::regclass AND d.objid = r.oid
+                WHERE d.refclassid = 'pg_class'::regclass AND d.refobjid <> r.ev_class
+                UNION ALL
+                SELECT p.polrelid, d.refobjid FROM pg_policy p
+                JOIN pg_depend d ON d.classid = 'pg_policy'::regclass AND d.objid = p.oid
+                WHERE d.refclassid = 'pg_class'::regclass) e ON e.relation = b.relation)
+        SELECT {} FROM bases b JOIN pg_class c ON c.oid = b.relation AND c.relkind = 'r'
+    """
+    tables = as_administrator(hidden, behind.format("c.relname"))
+    assert {"note_version", "withdrawal", "held", "retraction", "shift", "number", "project_grant"} <= set(tables)
+    kept = "count(*) FILTER (WHERE EXISTS (SELECT 1 FROM pg_statistic s WHERE s.starelid = c.oid))"
+    assert as_administrator(hidden, behind.format(kept)) == [0]
+
+
+@pytest.mark.parametrize("view", ["research.notes", "omop.note"])
+def test_nor_does_a_plan_that_was_run_tell_which_hidden_rows_a_condition_found(hidden, view):
+    options = "ANALYZE, TIMING OFF, SUMMARY OFF, COSTS OFF, BUFFERS OFF"
+    with hidden.warehouse.begin(Role.DEMO_ANALYST) as connection:
+        for column, *pair in conditions(hidden, view):
+            # Keys are drawn by HMAC and say nothing; notes are looked up by them, so they are compared first.
+            if column in ("note_key", "note_id", "person_id", "provider_id", "visit_occurrence_id", "release"):
+                continue
+            own = [connection.execute(text(f"SELECT count(*) FROM {view} WHERE {condition}")) for condition in pair]
+            if len({found.scalar() for found in own}) > 1:
+                continue
+            # The conditions themselves aside: what ran, and how many rows each part passed on or over.
+            known, unknown = (
+                [line for line in plan(connection, view, condition, options).splitlines() if "Filter: " not in line]
+                for condition in pair
+            )
+            assert any("rows=" in line for line in known)
+            assert known == unknown, pair
+
+
+@pytest.mark.parametrize("column", ["ctid", "xmin", "tableoid"])
+def test_where_and_when_a_row_was_written_is_no_column_of_a_view(hidden, column):
+    with pytest.raises(DeidError, match="warehouse-statement"):
+        reading(hidden, f"SELECT {column} FROM research.notes")
+
+
+# Order
+
+
+def rank_correlation(values: list) -> float:
+    """Spearman's, of a list of distinct values with their positions."""
+    n = len(values)
+    rank = {value: position for position, value in enumerate(sorted(values))}
+    return 1 - 6 * sum((rank[value] - position) ** 2 for position, value in enumerate(values)) / (n * (n * n - 1))
+
+
+@pytest.mark.parametrize(
+    "order",
+    [
+        "SELECT note_key FROM research.notes",
+        "SELECT note_source_value FROM omop.note",
+        "SELECT note_source_value FROM omop.note ORDER BY note_id",
+        "SELECT unnest(array_agg(note_key)) FROM research.notes",
+    ],
+    ids=["as they stand", "as OMOP has them", "by OMOP's number", "gathered"],
+)
+def test_notes_that_come_in_by_date_stand_in_no_order_of_dates(scene, order):
+    scene.publish("1", [scene.note(n, patient=n, shifted_date=date(2020, 1, 1)) for n in range(400)])
+    day = {scene.note(n).note_key: n for n in range(400)}  # the source writes them day by day
+    assert abs(rank_correlation([day[key] for key in reading(scene, order)])) < 0.2  # 4 sigma
+
+
+def test_nor_do_the_marts_or_what_is_written_within_a_delivery_tell_them_apart(scene):
+    scene.publish("1", [scene.note(n, patient=n) for n in range(400)])
+    written = as_administrator(scene, "SELECT note_key FROM research.note_version ORDER BY ctid")
+    assert written == sorted(written)
+    assert as_administrator(scene, "SELECT count(DISTINCT xmin::text) FROM research.note_version") == [1]
+    for kind in ("note", "patient"):
+        numbered = as_administrator(scene, f"SELECT key FROM research.number WHERE kind = '{kind}' ORDER BY ctid")
+        assert numbered == sorted(numbered)
+
+
+# The clock
+
+
+@pytest.mark.parametrize("zone", ["Pacific/Kiritimati", "Etc/GMT+12", "X+160", "X-160"])
+def test_a_project_ends_by_the_servers_clock_whatever_the_reader_sets(scene, zone):
+    scene.publish("1", [scene.note(1)])
+    configure(scene.warehouse.admin_engine(), "production")
+
+    def seen() -> list:
+        with scene.warehouse.begin(Role.DEMO_ANALYST) as connection:
+            connection.execute(text(f"SET timezone = '{zone}'"))
+            return connection.execute(text("SELECT text FROM research.notes")).scalars().all()
+
+    grant(scene, until=TODAY - timedelta(days=1))
+    assert seen() == []
+    grant(scene, until=datetime.now(tz=UTC).date())
+    assert seen() == ["note 1"]
+
+
+@pytest.mark.parametrize("zone", ["Etc/GMT+12", "X+160"])
+def test_so_does_a_waiver(scene, zone):
+    configure(scene.warehouse.admin_engine(), "production")
+    staged = scene.stage("1", [scene.note(1)])
+    scene.measure(staged, failing=["site_gold"], profile="production")
+    as_administrator(
+        scene,
+        "INSERT INTO ctl.waiver (delivery, requirement, who, reason, until)"
+        f" VALUES ('clinic@1', 'site_gold', 'A. Officer', 'gold is being annotated', '{TODAY - timedelta(days=1)}')",
+    )
+    with scene.warehouse.begin(Role.PROMOTER) as connection:
+        connection.execute(text(f"SET timezone = '{zone}'"))
+        promoted = connection.execute(text("SELECT * FROM ctl.promote('clinic@1')")).one()
+    assert (promoted.outcome, promoted.missing) == ("refused", ["site_gold"])
+    with pytest.raises(DeidError) as caught, scene.warehouse.begin(Role.OFFICER) as connection:
+        connection.execute(text(f"SET timezone = '{zone}'"))
+        connection.execute(
+            text("SELECT ctl.waive(NULL, 'clinic', 'site_gold', 'A. Officer', 'gold is being annotated', :today)"),
+            {"today": TODAY},
+        )
+    assert (caught.value.code, caught.value.ref) == (Code.WAIVER_INVALID, "until")
+
+
+# Groups and people
+
+
+@contextmanager
+def person(scene, login: str, **changes) -> Iterator[Callable[[], Connection]]:
+    """A reader's own login; yields what opens a connection as it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(f"DEID_PASSWORD_{login.upper()}", "".join(random.choices("abcdefgh0123456789", k=40)))
+        add_login(scene.warehouse, login, **changes)
+        engine = create_engine(scene.warehouse.url(login), poolclass=NullPool, hide_parameters=True)
+        try:
+            yield engine.connect
+        finally:
+            with scene.warehouse.administer() as connection:
+                gone = "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE usename = :login"
+                connection.execute(text(gone), {"login": login})
+                connection.execute(text(f"DROP ROLE {login}"))
+
+
+@pytest.mark.parametrize("group", READERS, ids=str)
+def test_nobody_logs_in_as_a_group_nor_makes_it_a_login(scene, group):
+    with pytest.raises(DeidError), scene.warehouse.begin(group):
+        pass
+    with person(scene, "jdoe", limited=group is Role.LIMITED_ANALYST) as connect:
+        for statement in (
+            f"ALTER ROLE {group} LOGIN",
+            f"ALTER ROLE {group} PASSWORD 'taken-over-by-a-member'",
+            f"ALTER ROLE {group} SET row_security = off",
+            "ALTER ROLE demo_analyst PASSWORD 'taken-over-by-a-member'",
+            "ALTER ROLE jdoe CONNECTION LIMIT 100",
+        ):
+            with connect() as connection, pytest.raises(DBAPIError) as caught:
+                connection.execute(text(statement))
+            assert caught.value.orig.sqlstate == "42501", statement
+        with connect() as connection:  # as the group, a member still logs in as nobody else
+            with_role = connection.exec_driver_sql
+            try:
+                with_role(f"SET ROLE {group}")
+                with_role(f"ALTER ROLE {group} PASSWORD 'taken-over-by-a-member'")
+                connection.commit()
+            except DBAPIError:
+                connection.rollback()
+    assert as_administrator(scene, f"SELECT rolcanlogin FROM pg_roles WHERE rolname = '{group}'") == [False]
+    with pytest.raises(DeidError), scene.warehouse.begin(group):
+        pass
+
+
+def test_no_service_has_members_who_could_take_it_over(scene):
+    assert unbounded(scene.warehouse.engine(Role.OFFICER)) == tuple(
+        told for told in unbounded(scene.warehouse.engine(Role.OFFICER)) if "reserved_connections" in told
+    )
+    with person(scene, "jdoe"):
+        as_administrator(scene, "GRANT officer TO jdoe", "ALTER ROLE jdoe CONNECTION LIMIT -1")
+        told = unbounded(scene.warehouse.engine(Role.OFFICER))
+        assert "jdoe belongs to officer, whose password it can change" in told
+        assert "jdoe has no limit of connections" in told
+
+
+@pytest.mark.parametrize("login", [*SERVICES, *READERS, "deid_owner", "J Doe", 'x"; DROP ROLE loader', ""])
+def test_a_login_that_is_no_readers_is_refused(scene, login):
+    with pytest.raises(DeidError) as caught:
+        add_login(scene.warehouse, login)
+    assert caught.value.code is Code.LOGIN_INVALID
+
+
+def test_nor_is_a_login_of_an_administrator_made_a_readers(scene):
+    administrator = scene.warehouse.admin_engine().url.username
+    with pytest.raises(DeidError) as caught:
+        add_login(scene.warehouse, administrator)
+    assert caught.value.code is Code.LOGIN_INVALID
+
+
+# Sessions
+
+
+@pytest.mark.parametrize("how", ["removed", "grant taken back", "project ended"])
+def test_who_may_no_longer_read_loses_the_snapshot_that_still_could(scene, how):
+    scene.publish("1", [scene.note(1)])
+    configure(scene.warehouse.admin_engine(), "production")
+    officer = scene.warehouse.engine(Role.OFFICER)
+    with person(scene, "jdoe") as connect:
+        grant(scene, "jdoe")
+        with connect() as connection:
+            connection.exec_driver_sql("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+            connection.exec_driver_sql("DECLARE kept CURSOR FOR SELECT text FROM research.notes")
+            read = "SELECT text FROM research.notes"
+            assert connection.exec_driver_sql(read).scalars().all() == ["note 1"]
+            if how == "removed":
+                assert set_member(officer, "sepsis", "jdoe", member=False) == 1
+            elif how == "grant taken back":
+                assert grant_project(officer, "sepsis", granted=False) == 1
+            else:
+                set_project(officer, "sepsis", purpose="outcomes of sepsis", until=TODAY - timedelta(days=1))
+            with pytest.raises(DBAPIError):
+                connection.exec_driver_sql("FETCH 1 FROM kept")
+            connection.invalidate()
+        with connect() as connection:
+            assert connection.exec_driver_sql(read).scalars().all() == []
+
+
+def test_the_officer_ends_no_session_of_the_platforms(scene):
+    with scene.warehouse.begin(Role.LOADER) as loading, scene.warehouse.begin(Role.OFFICER) as connection:
+        loading.execute(text("SELECT 1"))
+        ended = connection.execute(text("SELECT ctl.end_sessions(ARRAY['loader', 'promoter', 'postgres'])"))
+        assert ended.scalar() == 0
+        assert loading.execute(text("SELECT 1")).scalar() == 1
+
+
+def test_a_reader_who_idles_in_a_transaction_is_sent_away_whatever_it_sets(scene):
+    scene.publish("1", [scene.note(1)])
+    with person(scene, "jdoe") as connect, connect() as idle, connect() as other:
+        for name in ("idle_in_transaction_session_timeout", "idle_session_timeout", "statement_timeout"):
+            idle.exec_driver_sql(f"SET {name} = 0")
+        idle.exec_driver_sql("SELECT count(*) FROM research.notes")
+        other.exec_driver_sql("SELECT 1")
+        other.commit()
+        promoter = scene.warehouse.engine(Role.PROMOTER)
+        assert end_idle_readers(promoter) == 0  # not for minutes yet
+        with scene.warehouse.begin(Role.PROMOTER) as connection:
+            assert connection.execute(text("SELECT ctl.end_idle_readers('0 s')")).scalar() == 1
+        with pytest.raises(DBAPIError):
+            idle.exec_driver_sql("SELECT 1")
+        idle.invalidate()
+        assert other.exec_driver_sql("SELECT 1").scalar() == 1
+
+
+def test_readers_who_fill_the_server_shut_no_service_out(scene):
+    (reserved,) = as_administrator(scene, "SELECT coalesce(current_setting('reserved_connections', true), '0')")
+    if reserved == "0":
+        told = unbounded(scene.warehouse.engine(Role.OFFICER))
+        assert "reserved_connections is 0: readers can fill the server" in told
+        return
+    with ExitStack() as stack:
+        opened = 0
+        for number in range(12):
+            connect = stack.enter_context(person(scene, f"reader_{number}"))
+            with pytest.raises(DBAPIError) as caught:
+                for _ in range(11):
+                    stack.enter_context(connect())
+                    opened += 1
+            if "too many connections for role" not in str(caught.value):
+                break
+        assert opened > 50
+        for role in SERVICES:
+            with scene.warehouse.begin(role) as connection:
+                assert connection.execute(text("SELECT 1")).scalar() == 1
