@@ -36,7 +36,7 @@ def add_login(
     Raises:
         DeidError: `login-invalid` if the name is not of that form or is a role of the platform; `password-weak`.
     """
-    if not _LOGIN.fullmatch(login) or login in {*SERVICES, *READERS, Role.OWNER}:
+    if not _LOGIN.fullmatch(login) or login in {*Role} - {Role.DEMO_ANALYST}:
         raise DeidError(Code.LOGIN_INVALID)
     secret = None if warehouse.embedded else new_password(login)
     group = Role.LIMITED_ANALYST if limited else Role.ANALYST

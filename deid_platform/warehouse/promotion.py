@@ -159,4 +159,4 @@ def end_idle_readers(promoter: Engine) -> int | None:
     """
     with begin(promoter) as connection:
         ended = connection.execute(text("SELECT ctl.end_idle_readers(:after)"), {"after": IDLE_READER})
-        return ended.scalar_one()  # type: ignore[no-any-return]
+        return ended.scalar_one()

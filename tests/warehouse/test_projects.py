@@ -191,3 +191,11 @@ def test_not_even_the_officer_rewrites_the_log(production):
     production.visible()
     with pytest.raises(DeidError, match="42501"), production.warehouse.administer() as connection:
         connection.execute(text("DELETE FROM ctl.access_log"))
+
+
+def test_a_correction_that_a_project_may_not_read_hides_the_version_that_it_might_have(scene):
+    scene.publish("1", [scene.note(1, "first", note_type="progress"), scene.note(2, "other", note_type="progress")])
+    scene.publish("2", [scene.note(1, "corrected", note_type="radiology")])
+    configure(scene.warehouse.admin_engine(), "production")
+    grant(scene, (None, "progress"))
+    assert scene.visible() == ["other"]

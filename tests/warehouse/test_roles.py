@@ -19,7 +19,7 @@ TABLES = (
     "staging.opt_out_list",
     "research.note_version",
     "research.current_version",
-    "research.absent_patient",
+    "research.version_key",
     "research.withdrawal",
     "research.held",
     "research.opted_out",
@@ -49,7 +49,7 @@ TABLES = (
 )
 VIEWS = (
     "research.current_version",
-    "research.absent_patient",
+    "research.version_key",
     "research.notes",
     "omop.note",
     "limited.notes",
@@ -96,7 +96,7 @@ def statement(action: str, table: str) -> str:
         "ctl.release": "active",
         "ctl.alembic_version": "version_num",
         "research.current_version": "text",
-        "research.absent_patient": "patient_key",
+        "research.version_key": "note_key",
         "research.withdrawal": "key",
         "research.held": "reason",
         "research.opted_out": "patient_key",

@@ -1,26 +1,25 @@
 -- What can be seen: which versions are current, who may read which of them, and the log of who did.
 
--- Patients none of whose notes are shown. Of one feed's statements about a patient the newest counts; a feed cannot
--- take back what another said, since watermarks of two feeds have no common order.
-CREATE OR REPLACE VIEW research.absent_patient AS
-SELECT w.key AS patient_key
-FROM research.withdrawal w
-WHERE w.kind = 'patient'
-  AND NOT EXISTS (
-      SELECT 1 FROM research.withdrawal j
-      WHERE j.kind = 'rejoined' AND j.key = w.key AND j.feed = w.feed AND j.delivery_seq > w.delivery_seq)
-UNION ALL
-SELECT o.patient_key FROM research.opted_out o;
+-- Which versions of a note there are, whoever asks: row security would hide a correction from a reader who may not read
+-- it, and so show the version that it corrects. It belongs to a role that may read these columns, of every row.
+CREATE OR REPLACE VIEW research.version_key AS
+SELECT v.note_key, v.feed, v.delivery_seq FROM research.note_version v;
+GRANT USAGE, CREATE ON SCHEMA research TO deid_indexer;
+GRANT SELECT (note_key, feed, delivery_seq) ON research.note_version TO deid_indexer;
+ALTER VIEW research.version_key OWNER TO deid_indexer;
+REVOKE CREATE ON SCHEMA research FROM deid_indexer;
+DROP POLICY IF EXISTS every_key ON research.note_version;
+CREATE POLICY every_key ON research.note_version FOR SELECT TO deid_indexer USING (true);
 
 -- The current version of each note of each release. Not shown: a version that a newer one corrected, in whichever
--- release the correction stands and whether or not it passed the gate; one that was withdrawn; one in which a
--- finding was reported since it passed; one whose dates were moved otherwise than those that its patient's notes were
--- promoted with last, since two shifts of one patient would tell of each other.
+-- release the correction stands and whether or not it passed the gate; one that was withdrawn, or whose patient was; one
+-- in which a finding was reported since it passed; one whose dates were moved otherwise than those that its patient's
+-- notes were promoted with last, since two shifts of one patient would tell of each other.
 CREATE OR REPLACE VIEW research.current_version AS
 SELECT v.*
 FROM research.note_version v
 WHERE NOT EXISTS (
-      SELECT 1 FROM research.note_version o
+      SELECT 1 FROM research.version_key o
       WHERE o.note_key = v.note_key AND o.feed = v.feed AND o.delivery_seq > v.delivery_seq)
   AND NOT EXISTS (
       SELECT 1 FROM research.held h
@@ -29,7 +28,16 @@ WHERE NOT EXISTS (
   AND NOT EXISTS (
       SELECT 1 FROM research.withdrawal w
       WHERE w.kind = 'note' AND w.key = v.note_key AND w.feed = v.feed AND w.delivery_seq >= v.delivery_seq)
-  AND NOT EXISTS (SELECT 1 FROM research.absent_patient a WHERE a.patient_key = v.patient_key)
+  -- Of one feed's statements about a patient the newest counts; a feed cannot take back what another said, since
+  -- watermarks of two feeds have no common order. (Each condition looks up a key of its own, which stays fast
+  -- however wrong an estimate is.)
+  AND NOT EXISTS (
+      SELECT 1 FROM research.withdrawal w
+      WHERE w.kind = 'patient' AND w.key = v.patient_key
+        AND NOT EXISTS (
+            SELECT 1 FROM research.withdrawal j
+            WHERE j.kind = 'rejoined' AND j.key = w.key AND j.feed = w.feed AND j.delivery_seq > w.delivery_seq))
+  AND NOT EXISTS (SELECT 1 FROM research.opted_out o WHERE o.patient_key = v.patient_key)
   AND NOT EXISTS (
       SELECT 1 FROM research.shift s
       WHERE s.release = v.release AND s.patient_key = v.patient_key AND s.shift_key <> v.shift_key)
@@ -83,7 +91,9 @@ SELECT v.note_key, substr(v.patient_key, 1) AS patient_key, substr(v.provider_ke
 FROM research.current_version v
 JOIN ctl.release r ON r.release = v.release AND r.active AND NOT r.limited
 -- A subquery of its own: once a statement.
-WHERE (SELECT ctl.log_access('research.notes'));
+WHERE (SELECT ctl.log_access('research.notes'))
+-- Rows lie delivery by delivery, and a delivery is about as old as its notes.
+ORDER BY v.note_key;
 
 COMMENT ON VIEW research.notes IS
     'De-identified notes: the current version of each note of the active release, as far as your projects reach.';
@@ -101,7 +111,8 @@ SELECT v.note_key, substr(v.patient_key, 1) AS patient_key, substr(v.provider_ke
        v.shifted_date + 0 AS note_date, substr(v.language, 1) AS language, substr(v.text, 1) AS text, r.release
 FROM research.current_version v
 JOIN ctl.release r ON r.release = v.release AND r.active AND r.limited
-WHERE (SELECT ctl.log_access('limited.notes'));
+WHERE (SELECT ctl.log_access('limited.notes'))
+ORDER BY v.note_key;
 
 COMMENT ON VIEW limited.notes IS
     'A limited data set: protected health information, for those who signed a data use agreement.';
