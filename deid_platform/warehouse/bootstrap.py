@@ -59,15 +59,13 @@ def bootstrap(warehouse: Warehouse, *, demonstration: bool = False) -> None:
 def _create_roles(connection: Connection, logins: Collection[Role]) -> None:
     found = connection.execute(text("SELECT rolname, rolcanlogin FROM pg_roles"))
     existing: dict[str, bool] = {row.rolname: row.rolcanlogin for row in found}
-    for role in (Role.OWNER, Role.INDEXER, *READERS, *logins):
+    for role in (Role.OWNER, *READERS, *logins):
         login = "LOGIN" if role in logins else "NOLOGIN"
         if role not in existing:
             connection.execute(text(f"CREATE ROLE {role} {login} NOCREATEDB NOCREATEROLE"))
     for group in READERS:
         if existing.get(group):  # made by an earlier version, which let people log in as it
             connection.execute(text(f"ALTER ROLE {group} NOLOGIN PASSWORD NULL"))
-    if not is_member(connection, Role.OWNER, Role.INDEXER):  # whoever makes a view hands it over
-        connection.execute(text(f"GRANT {Role.INDEXER} TO {Role.OWNER}"))
     if Role.DEMO_ANALYST in logins and not is_member(connection, Role.DEMO_ANALYST, Role.ANALYST):
         connection.execute(text(f"GRANT {Role.ANALYST} TO {Role.DEMO_ANALYST}"))
     # SET ROLE to the owner, and default privileges for the modeller, need membership; since version 16 whoever

@@ -19,8 +19,6 @@ class Role(StrEnum):
 
     OWNER = "deid_owner"
     """Owns schemas, tables and the gate's functions; nobody can log in as it."""
-    INDEXER = "deid_indexer"
-    """Owns the view that tells which versions of a note there are; nobody can log in as it."""
     LOADER = "loader"
     """Writes staging and nothing else."""
     GATEKEEPER = "gatekeeper"

@@ -36,6 +36,7 @@ CONTENT = (
     "staging.withdrawal",
     "staging.opt_out_list",
     "research.note_version",
+    "research.version_key",
     "research.withdrawal",
     "research.held",
     "research.opted_out",

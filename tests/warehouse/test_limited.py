@@ -69,7 +69,7 @@ def test_research_and_what_is_built_from_it_show_nothing_of_it(published, role):
             assert connection.execute(text("SELECT count(*) FROM omop.note")).scalar() == 0
 
 
-@pytest.mark.parametrize("role", [role for role in Role if role not in (*READERS, Role.OWNER, Role.INDEXER)], ids=str)
+@pytest.mark.parametrize("role", [role for role in Role if role not in (*READERS, Role.OWNER)], ids=str)
 def test_no_other_role_may_read_the_schema(published, role):
     with pytest.raises(DeidError, match="42501"), published.warehouse.begin(role) as connection:
         connection.execute(text("SELECT 1 FROM limited.notes"))

@@ -49,7 +49,6 @@ TABLES = (
 )
 VIEWS = (
     "research.current_version",
-    "research.version_key",
     "research.notes",
     "omop.note",
     "limited.notes",

@@ -13,7 +13,7 @@ from sqlalchemy import text
 from deid_platform.warehouse.bootstrap import bootstrap
 from deid_platform.warehouse.connection import Warehouse
 from deid_platform.warehouse.migrate import configure, migrate
-from deid_platform.warehouse.roles import Role
+from deid_platform.warehouse.roles import READERS, Role
 
 pytestmark = pytest.mark.warehouse
 
@@ -79,3 +79,38 @@ def test_after_it_nothing_staged_before_passes(first_revision):
     migrate(first_revision.admin_engine())
     with first_revision.begin(Role.GATEKEEPER) as connection:
         assert connection.execute(text("SELECT count(*) FROM staging.note")).scalar() == 0
+
+
+def test_after_it_the_planner_has_forgotten_what_it_knew_of_the_notes(first_revision):
+    known = text(
+        "SELECT count(*) FROM pg_statistic s JOIN pg_class c ON c.oid = s.starelid"
+        " WHERE c.relnamespace = CAST('research' AS regnamespace)"
+    )
+    with first_revision.administer() as connection:
+        connection.execute(text("ANALYZE"))
+        assert connection.execute(known).scalar() > 0
+    migrate(first_revision.admin_engine())
+    with first_revision.administer() as connection:
+        assert connection.execute(known).scalar() == 0
+        connection.execute(text("ANALYZE"))
+        assert connection.execute(known).scalar() == 0
+
+
+def test_and_it_knows_which_version_corrects_which(first_revision):
+    migrate(first_revision.admin_engine())
+    with first_revision.administer() as connection:
+        held = connection.execute(text("SELECT note_key, feed, delivery_seq, release FROM research.version_key"))
+        versions = connection.execute(text("SELECT note_key, feed, delivery_seq, release FROM research.note_version"))
+        assert set(held) == set(versions) != set()
+
+
+@pytest.mark.parametrize("group", READERS, ids=str)
+def test_a_group_that_people_could_log_in_as_becomes_one_that_nobody_can(first_revision, group):
+    with first_revision.administer() as connection:
+        connection.execute(text(f"ALTER ROLE {group} LOGIN PASSWORD '{os.urandom(16).hex()}'"))
+    bootstrap(first_revision)
+    with first_revision.administer() as connection:
+        found = connection.execute(
+            text("SELECT rolcanlogin, rolpassword IS NULL FROM pg_authid WHERE rolname = :g"), {"g": group}
+        )
+        assert tuple(found.one()) == (False, True)

@@ -1,15 +1,24 @@
 -- What can be seen: which versions are current, who may read which of them, and the log of who did.
 
--- Which versions of a note there are, whoever asks: row security would hide a correction from a reader who may not read
--- it, and so show the version that it corrects. It belongs to a role that may read these columns, of every row.
-CREATE OR REPLACE VIEW research.version_key AS
-SELECT v.note_key, v.feed, v.delivery_seq FROM research.note_version v;
-GRANT USAGE, CREATE ON SCHEMA research TO deid_indexer;
-GRANT SELECT (note_key, feed, delivery_seq) ON research.note_version TO deid_indexer;
-ALTER VIEW research.version_key OWNER TO deid_indexer;
-REVOKE CREATE ON SCHEMA research FROM deid_indexer;
-DROP POLICY IF EXISTS every_key ON research.note_version;
-CREATE POLICY every_key ON research.note_version FOR SELECT TO deid_indexer USING (true);
+-- Keeps research.version_key what research.note_version holds.
+CREATE OR REPLACE FUNCTION ctl.note_new_versions() RETURNS trigger
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    INSERT INTO research.version_key (note_key, feed, delivery_seq, release)
+    SELECT v.note_key, v.feed, v.delivery_seq, v.release FROM versions v;
+    RETURN NULL;
+END $$;
+CREATE OR REPLACE FUNCTION ctl.forget_old_versions() RETURNS trigger
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    DELETE FROM research.version_key k USING versions v
+    WHERE (k.note_key, k.feed, k.delivery_seq, k.release) = (v.note_key, v.feed, v.delivery_seq, v.release);
+    RETURN NULL;
+END $$;
+CREATE OR REPLACE TRIGGER note_new_versions AFTER INSERT ON research.note_version
+    REFERENCING NEW TABLE AS versions FOR EACH STATEMENT EXECUTE FUNCTION ctl.note_new_versions();
+CREATE OR REPLACE TRIGGER forget_old_versions AFTER DELETE ON research.note_version
+    REFERENCING OLD TABLE AS versions FOR EACH STATEMENT EXECUTE FUNCTION ctl.forget_old_versions();
 
 -- The current version of each note of each release. Not shown: a version that a newer one corrected, in whichever
 -- release the correction stands and whether or not it passed the gate; one that was withdrawn, or whose patient was; one

@@ -13,3 +13,14 @@ CREATE TABLE staging.opt_out_list (
     keys   text[] NOT NULL,
     at     timestamptz NOT NULL DEFAULT clock_timestamp()
 );
+
+-- Which versions of a note there are. Row security would hide a correction from a reader who may not read it, and so show
+-- the version that it corrects; here it hides nothing.
+CREATE TABLE research.version_key (
+    note_key     text COLLATE "C" NOT NULL,
+    feed         text NOT NULL,
+    delivery_seq bigint NOT NULL,
+    release      text NOT NULL,
+    PRIMARY KEY (note_key, feed, delivery_seq, release)
+);
+INSERT INTO research.version_key SELECT note_key, feed, delivery_seq, release FROM research.note_version ORDER BY note_key;
