@@ -20,6 +20,12 @@ PROJECT = Path(__file__).parents[2] / "dbt"
 DBT = [sys.executable, "-c", "import sys; from dbt.cli.main import cli; sys.argv[0] = 'dbt'; cli()"]
 
 
+@pytest.fixture(scope="module")
+def target(tmp_path_factory):
+    """One folder for all builds: dbt parses the project once."""
+    return tmp_path_factory.mktemp("target")
+
+
 def dbt(warehouse, tmp_path, *command, **environment):
     """Runs dbt as a program, since it keeps global state; its folders go elsewhere."""
     places = ["--project-dir", PROJECT, "--profiles-dir", PROJECT, "--target-path", tmp_path, "--log-path", tmp_path]
@@ -32,7 +38,7 @@ def dbt(warehouse, tmp_path, *command, **environment):
     )
 
 
-def test_the_mart_counts_notes_and_hides_small_groups(scene, tmp_path):
+def test_the_mart_counts_notes_and_hides_small_groups(scene, target):
     def notes(numbers, *, patients, **changes):
         return [
             dataclasses.replace(scene.note(n, "three short words", patient=n % patients), **changes) for n in numbers
@@ -46,7 +52,10 @@ def test_the_mart_counts_notes_and_hides_small_groups(scene, tmp_path):
         *notes(range(42, 43), patients=1, note_type="unknown"),
     ]
     scene.publish("1", rows)
-    built = dbt(scene.warehouse, tmp_path, "build")
+    with scene.warehouse.administer() as connection:  # as if the mart had had other columns before
+        connection.exec_driver_sql("SET ROLE deid_modeller")
+        connection.exec_driver_sql("CREATE TABLE marts.note_profile (former integer)")
+    built = dbt(scene.warehouse, target, "build")
     assert built.returncode == 0, built.stdout
     with scene.warehouse.begin(Role.ANALYST) as connection:
         mart = connection.execute(text("SELECT * FROM marts.note_profile ORDER BY note_type")).all()
@@ -59,9 +68,27 @@ def test_the_mart_counts_notes_and_hides_small_groups(scene, tmp_path):
     ]
     with scene.warehouse.administer() as connection:
         connection.execute(text("UPDATE marts.note_profile SET notes = 3 WHERE note_type = 'letter'"))
-    shown = dbt(scene.warehouse, tmp_path, "test")
+    shown = dbt(scene.warehouse, target, "test")
     assert shown.returncode == 1
     assert "note_profile_hides_small_counts" in shown.stdout
+
+
+def test_a_reader_who_never_ends_neither_waits_for_a_new_mart_nor_holds_it_up(scene, target):
+    of_mart, of_notes = text("SELECT note_type FROM marts.note_profile"), text("SELECT count(*) FROM research.notes")
+    scene.publish("1", [scene.note(n, note_type="letter", patient=n) for n in range(20)])
+    assert dbt(scene.warehouse, target, "build").returncode == 0
+    reader = scene.warehouse.engine(Role.ANALYST).execution_options(isolation_level="REPEATABLE READ")
+    with reader.connect() as idle:
+        before = idle.execute(of_mart).scalars().all(), idle.execute(of_notes).scalar_one()
+        scene.publish("2", [scene.note(n, note_type="referral", patient=n) for n in range(30, 50)])
+        # Whatever did wait would fail.
+        built = dbt(scene.warehouse, target, "build", PGOPTIONS="-c lock_timeout=1s")
+        assert built.returncode == 0, built.stdout
+        with scene.warehouse.begin(Role.ANALYST) as connection:
+            # Whole and in the order of its own columns, not in the order of arrival.
+            assert connection.execute(of_mart).scalars().all() == ["letter", "referral"]
+        # Whoever reads on reads what it read before, whole.
+        assert (idle.execute(of_mart).scalars().all(), idle.execute(of_notes).scalar_one()) == before
 
 
 def test_what_dbt_keeps_of_a_parse_holds_no_password(scene, tmp_path):

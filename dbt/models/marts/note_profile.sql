@@ -19,3 +19,5 @@ select
     case when {{ shown('notes') }} is not null then round(mean_words, 1) end as mean_words,
     notes < {{ var('smallest_shown_count') }} or patients < {{ var('smallest_shown_count') }} as suppressed
 from counted
+-- What the rows say, not when a note came in, is their order.
+order by note_type, note_year
