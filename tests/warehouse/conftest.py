@@ -36,6 +36,8 @@ CONTENT = (
     "staging.withdrawal",
     "research.note_version",
     "research.withdrawal",
+    "research.arrived_withdrawal",
+    "research.withdrawal_source",
     "research.held",
     "research.opted_out",
     "research.retraction",

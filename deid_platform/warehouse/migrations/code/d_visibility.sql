@@ -1,10 +1,16 @@
 -- What can be seen: which versions are current, who may read which of them, and the log of who did.
 
+-- What is withdrawn: as promotions and hidden stagings say it, and as the files of deliveries that wait for their run do.
+CREATE OR REPLACE VIEW research.tombstone AS
+SELECT w.kind, w.key, w.feed, w.delivery_seq FROM research.withdrawal w WHERE w.kind <> 'rejoined'
+UNION ALL
+SELECT a.kind, a.key, a.feed, a.delivery_seq FROM research.arrived_withdrawal a;
+
 -- Patients none of whose notes are shown. Of one feed's statements about a patient the newest counts; a feed cannot
 -- take back what another said, since watermarks of two feeds have no common order.
 CREATE OR REPLACE VIEW research.absent_patient AS
 SELECT w.key AS patient_key
-FROM research.withdrawal w
+FROM research.tombstone w
 WHERE w.kind = 'patient'
   AND NOT EXISTS (
       SELECT 1 FROM research.withdrawal j
@@ -27,7 +33,7 @@ WHERE NOT EXISTS (
       WHERE h.note_key = v.note_key AND h.feed = v.feed
         AND (h.delivery_seq > v.delivery_seq OR (h.delivery_seq = v.delivery_seq AND h.release = v.release)))
   AND NOT EXISTS (
-      SELECT 1 FROM research.withdrawal w
+      SELECT 1 FROM research.tombstone w
       WHERE w.kind = 'note' AND w.key = v.note_key AND w.feed = v.feed AND w.delivery_seq >= v.delivery_seq)
   AND NOT EXISTS (SELECT 1 FROM research.absent_patient a WHERE a.patient_key = v.patient_key)
   AND NOT EXISTS (
