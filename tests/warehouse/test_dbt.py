@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import os
 import subprocess
 import sys
@@ -11,6 +10,8 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 
+from deid_platform.warehouse.migrate import DEMONSTRATION
+from deid_platform.warehouse.projects import grant_project, set_member, set_project
 from deid_platform.warehouse.roles import Role
 from resources import dbt_resource
 
@@ -38,18 +39,21 @@ def dbt(warehouse, tmp_path, *command, **environment):
     )
 
 
-def test_the_mart_counts_notes_and_hides_small_groups(scene, target):
-    def notes(numbers, *, patients, **changes):
-        return [
-            dataclasses.replace(scene.note(n, "three short words", patient=n % patients), **changes) for n in numbers
-        ]
+def of(scene, number, notes, *, patients, words=3, **changes):
+    """So many notes, numbered from one on, of so many patients."""
+    return [
+        scene.note(number + n, " ".join(["word"] * words), patient=number + n % patients, **changes)
+        for n in range(notes)
+    ]
 
+
+def test_the_mart_counts_notes_and_hides_small_groups(scene, target):
     rows = [
-        *notes(range(20), patients=12),
-        *notes(range(20, 31), patients=3, note_type="discharge"),
-        *notes(range(31, 41), patients=10, note_type="letter"),
-        *notes(range(41, 42), patients=1, note_type=None),
-        *notes(range(42, 43), patients=1, note_type="unknown"),
+        *of(scene, 0, 29, patients=12, site="north"),
+        *of(scene, 100, 11, patients=3, note_type="discharge", site="north"),
+        *of(scene, 200, 10, patients=10, note_type="letter", site="north"),
+        *of(scene, 300, 15, patients=15, note_type=None, site="north"),
+        *of(scene, 400, 25, patients=25, words=7, note_type="unknown", site="north"),
     ]
     scene.publish("1", rows)
     with scene.warehouse.administer() as connection:  # as if the mart had had other columns before
@@ -57,20 +61,52 @@ def test_the_mart_counts_notes_and_hides_small_groups(scene, target):
         connection.exec_driver_sql("CREATE TABLE marts.note_profile (former integer)")
     built = dbt(scene.warehouse, target, "build")
     assert built.returncode == 0, built.stdout
-    with scene.warehouse.begin(Role.ANALYST) as connection:
-        mart = connection.execute(text("SELECT * FROM marts.note_profile ORDER BY note_type")).all()
-    assert [tuple(row) for row in mart] == [
+    assert mart(scene) == [
         # type, year, notes, patients, mean words, suppressed
-        ("discharge", 2020, 11, None, 3.0, True),
-        ("letter", 2020, None, None, None, True),
-        ("progress", 2020, 20, 12, 3.0, False),
-        ("unknown", 2020, None, None, None, True),  # without a type, and called so: one group
+        ("discharge", 2020, 10, None, 3, True),
+        ("progress", 2020, 20, 10, 3, False),
+        ("unknown", 2020, 30, 30, 6, False),  # without a type, and called so: one row
     ]
     with scene.warehouse.administer() as connection:
-        connection.execute(text("UPDATE marts.note_profile SET notes = 3 WHERE note_type = 'letter'"))
+        connection.execute(text("UPDATE marts.note_profile SET notes = 13 WHERE note_type = 'progress'"))
     shown = dbt(scene.warehouse, target, "test")
     assert shown.returncode == 1
     assert "note_profile_hides_small_counts" in shown.stdout
+
+
+def mart(scene):
+    with scene.warehouse.begin(Role.ANALYST) as connection:
+        rows = connection.execute(text("SELECT * FROM marts.note_profile ORDER BY note_type"))
+        return [tuple(row) for row in rows]
+
+
+def test_less_ones_own_notes_the_mart_tells_nothing_of_small_cells_of_other_projects(scene, target):
+    """An analyst knows each note of their own site, and takes them away from the counts of all."""
+    own = [
+        *of(
+            scene, 0, 14, patients=14, site="north", note_type="letter"
+        ),  # 15 would be another multiple of 10 if rounded
+        *of(scene, 100, 20, patients=11, site="north", note_type="progress"),
+        *of(scene, 200, 9, patients=9, site="north", note_type="referral"),
+    ]
+    # Of another project: few of the same kinds, each a whole cell, with texts of a length that a mean would show.
+    others = [
+        *of(scene, 300, 3, patients=3, words=90, site="south", note_type="letter"),
+        *of(scene, 400, 10, patients=10, words=90, site="south", note_type="progress"),
+        *of(scene, 500, 3, patients=3, words=90, site="south", note_type="referral"),
+        *of(scene, 600, 10, patients=10, words=90, site="south", note_type="rare"),
+    ]
+    scene.publish("1", [*own, *others])
+    officer = scene.warehouse.engine(Role.OFFICER)
+    set_project(officer, "northern", purpose="outcomes in the north")
+    grant_project(officer, "northern", site="north")
+    set_member(officer, DEMONSTRATION, "analyst", member=False)
+    set_member(officer, "northern", "analyst")
+    assert len(scene.visible()) == len(own)
+    built = dbt(scene.warehouse, target, "build")
+    assert built.returncode == 0, built.stdout
+    # Exactly what it would be if the others had nothing: the analyst could have written it themselves.
+    assert mart(scene) == [("letter", 2020, 10, 10, 3, False), ("progress", 2020, 20, 10, 3, False)]
 
 
 def test_a_reader_who_never_ends_neither_waits_for_a_new_mart_nor_holds_it_up(scene, target):
