@@ -165,6 +165,8 @@ CALLS = {
     "ctl.notes_shown()": {Role.OFFICER},
     "ctl.switch_release('r1', '', '')": {Role.OFFICER},
     "ctl.diff_releases('r1', 'r2')": {Role.OFFICER},
+    "ctl.release_notes('r1', 'r2')": {Role.OFFICER},
+    "ctl.shown_count(1)": set(),
     "ctl.retract('{x}', 0, 1, 'PATIENT', '', 9)": {Role.OFFICER},
     "ctl.set_project('p', 'why', NULL)": {Role.OFFICER},
     "ctl.grant_project('p', NULL, NULL, true)": {Role.OFFICER},

@@ -42,3 +42,4 @@ GRANT SELECT ON quality.scores TO analyst, deid_modeller, officer;
 
 GRANT EXECUTE ON FUNCTION ctl.withdraw, ctl.mark_read, ctl.marked_read TO promoter;
 GRANT EXECUTE ON FUNCTION ctl.withdrawn_ahead TO officer, gatekeeper;
+GRANT EXECUTE ON FUNCTION ctl.release_notes TO officer;
