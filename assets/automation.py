@@ -8,6 +8,8 @@ import dagster as dg
 from assets.dictionaries import harvested
 from assets.layer import DELIVERIES, coded
 from deid_platform.refresh.due import pending
+from deid_platform.refresh.site import Site
+from deid_platform.refresh.withdraw import withdraw_arrived
 from deid_platform.settings import ScheduleSettings
 from resources import SiteResource
 
@@ -34,6 +36,7 @@ def delivery_sensor(seconds: int) -> dg.SensorDefinition:
     def new_deliveries(context: dg.SensorEvaluationContext, site: SiteResource) -> dg.SensorResult | dg.SkipReason:
         with coded("new_deliveries"):
             it = site.site
+            _withdraw(it)
             # A patient who opts out changes no file.
             excluded = it.exclusions.digest(it.keyring)[:12]
             # Sizes and times only: reading every file every minute would cost more than the refresh.
@@ -65,12 +68,19 @@ def weekly_schedule(settings: ScheduleSettings) -> dg.ScheduleDefinition:
     )
     def weekly_refresh(context: dg.ScheduleEvaluationContext, site: SiteResource) -> list[dg.RunRequest]:
         with coded("weekly_refresh"):
+            _withdraw(site.site)
             wanted = [delivery.key for delivery in pending(site.site, site.site.deliveries())]
         context.instance.add_dynamic_partitions(str(DELIVERIES.name), wanted)
         day = context.scheduled_execution_time.date().isoformat()
         return [dg.RunRequest(run_key=f"{key}/{day}", partition_key=key) for key in wanted]
 
     return weekly_refresh
+
+
+def _withdraw(site: Site) -> None:
+    """Hides who left, before any run is asked for: the run may wait in the queue behind others."""
+    if failures := withdraw_arrived(site).failures:
+        raise failures[0]
 
 
 _PARTITION = "dagster/partition"

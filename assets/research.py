@@ -9,10 +9,12 @@ from typing import Any
 
 import dagster as dg
 from dagster_dbt import DagsterDbtTranslator, DbtCliResource, DbtProject, dbt_assets
+from dagster_dbt.errors import DagsterDbtCliRuntimeError
 
 from assets import shown
 from assets.gate import delivery as gate_delivery
 from assets.layer import ANALYTICS, PRIVACY, Counts, delivery_of, layer_asset, step
+from deid_platform.errors import Code, DeidError
 from deid_platform.refresh import publish
 from deid_platform.refresh.summary import release_summary
 from deid_platform.reports.summary import summary_markdown
@@ -61,6 +63,11 @@ def mart_assets(project: DbtProject) -> dg.AssetsDefinition:
                 try:
                     events = list(build.stream())
                     keep_parsed(project, build.target_path)
+                except DagsterDbtCliRuntimeError as error:
+                    # What the materialization of a mart says when a reader keeps it from changing the mart's columns.
+                    if Code.WAREHOUSE_BUSY.slug in str(error):
+                        raise DeidError(Code.WAREHOUSE_BUSY, "marts") from None
+                    raise
                 finally:
                     shutil.rmtree(build.target_path, ignore_errors=True)
         yield from events

@@ -1,7 +1,9 @@
--- No count that is shown is small, and none is hidden without saying so.
+-- Every count that is shown is a multiple of the base, none is zero, and none of patients is hidden without saying so.
 select *
 from {{ ref('note_profile') }}
-where notes < {{ var('smallest_shown_count') }}
-   or patients < {{ var('smallest_shown_count') }}
-   or (notes is null or patients is null) <> suppressed
-   or (notes is null and mean_words is not null)
+where notes is null
+   or notes <= 0
+   or patients <= 0
+   or mod(notes, {{ var('count_base') }}) <> 0
+   or mod(patients, {{ var('count_base') }}) <> 0
+   or (patients is null and not suppressed)

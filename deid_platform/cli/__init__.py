@@ -28,6 +28,7 @@ for command in (
     files.evaluate,
     operate.hospital,
     operate.refresh,
+    operate.withdraw,
     operate.summary,
     operate.proposals,
     operate.ui,

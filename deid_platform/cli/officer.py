@@ -142,6 +142,21 @@ def diff(old: Annotated[str, typer.Argument()], new: Annotated[str, typer.Argume
     out.print(table)
 
 
+@releases.command("notes")
+def notes(
+    release: Annotated[str | None, typer.Argument(help="By default the one that analysts see.")] = None,
+    config: Config = None,
+) -> None:
+    """Print what a release changes for analysts since the one before it, as Markdown to hand to them.
+
+    Counts under 11 are left out and others rounded down to tens, site by site.
+    """
+    from deid_platform.refresh.release_notes import release_notes
+    from deid_platform.reports.release_notes import release_notes_markdown
+
+    typer.echo(release_notes_markdown(release_notes(site_of(config), release)), nl=False)
+
+
 @releases.command("rollback")
 def rollback(who: Who, why: Why, config: Config = None) -> None:
     """Show analysts the release before this one. No refresh shows them this one again; `activate` does."""

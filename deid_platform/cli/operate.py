@@ -1,4 +1,4 @@
-"""Commands that run an installation: hospital, refresh, summary, proposals, ui, doctor.
+"""Commands that run an installation: hospital, refresh, withdraw, summary, proposals, ui, doctor.
 
 Belongs here: arguments and what a person reads. Does not belong here: the main job (`main_job.py`) or what it does
 (`refresh/`).
@@ -57,6 +57,7 @@ def refresh(
     from deid_platform.settings import config_path, load_settings
 
     path = config_path(config)
+    _withdraw(path)  # without the lock: whoever leaves waits for no other refresh
     with installation_lock(load_settings(path).home_path, wait=wait):
         with console.status("loading the platform"):
             from deid_platform.main_job import load_job, refresh_deliveries
@@ -66,6 +67,29 @@ def refresh(
         summary(path)
     if any(outcome.failure for outcome in outcomes):
         raise typer.Exit(1)
+
+
+def withdraw(config: Config = None) -> None:
+    """Hide at once what the deliveries that arrived withdraw, and who opted out; a refresh may run meanwhile.
+
+    Files that have not changed since are not read again, so this may run every minute. Exit status 1 says that
+    something could not be read; what could be has taken effect.
+    """
+    if not _withdraw(config):
+        raise typer.Exit(1)
+
+
+def _withdraw(config: Path | None) -> bool:
+    from deid_platform.refresh.withdraw import withdraw_arrived
+
+    done = withdraw_arrived(site_of(config))
+    if done.keys or done.opted_out:
+        console.print(f"withdrawn: {done.keys:,} keys; opt-outs changed: {done.opted_out:,}", highlight=False)
+    if done.lost:
+        console.print(f"rows of withdrawals that cannot be read: {done.lost:,}", highlight=False)
+    for failure in done.failures:
+        console.print(f"not withdrawn: {failure}", markup=False, highlight=False)
+    return not done.failures and not done.lost
 
 
 def summary(config: Config = None) -> None:

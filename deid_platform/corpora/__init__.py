@@ -142,8 +142,9 @@ class Reader(Protocol):
         """
         ...
 
-    def marker(self, delivery: Delivery) -> str:
-        """A mark that changes when any file is added, removed, resized or touched: cheap enough to poll.
+    def marker(self, delivery: Delivery, *roles: Role) -> str:
+        """A mark that changes when any file of these roles (without any, of all) is added, removed, resized or touched:
+        cheap enough to poll.
 
         No content is read and no name can be read from it, so it may leave the PHI zone. Whether the
         content is any other says the fingerprint alone.

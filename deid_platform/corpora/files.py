@@ -137,10 +137,10 @@ class FilesFeed(Reader):
                 total.update(f"{role}[{ordinal}] {_format(path)} {size} {content.hexdigest()}\n".encode())
         return total.hexdigest()
 
-    def marker(self, delivery: Delivery) -> str:
-        """SHA-256 over place, format, size and time of change of every file that has a role."""
+    def marker(self, delivery: Delivery, *roles: Role) -> str:
+        """SHA-256 over place, format, size and time of change of every file of these roles, by default of all."""
         total = hashlib.sha256()
-        for role in Role:
+        for role in roles or Role:
             for ordinal, path in enumerate(self._files(delivery, role)):
                 size = changed = -1
                 # A file may go while the folder is read, and a link may lead nowhere.

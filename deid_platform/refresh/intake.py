@@ -14,7 +14,7 @@ from typing import TypeVar
 
 import pyarrow as pa
 
-from deid_platform.corpora import Reader, Reason, Rejection
+from deid_platform.corpora import Reader, Reason, Rejection, Role
 from deid_platform.corpora.exclusions import Exclusions
 from deid_platform.errors import Code, DeidError
 from deid_platform.keys import Keyring
@@ -25,8 +25,8 @@ from deid_platform.store import NoteStore
 T = TypeVar("T")
 # A row that was rejected for these reasons is there all the same: without the one value, or as a former row.
 _NAME_KEPT = (Reason.IMPOSSIBLE_DATE.value, Reason.DUPLICATE_ID.value)
-# A withdrawal or a rejoining that was rejected for these is kept: it takes effect once what it names is known.
-_STATEMENT_KEPT = (Reason.UNKNOWN_NOTE.value, Reason.UNKNOWN_PATIENT.value, Reason.DUPLICATE_ID.value)
+STATEMENT_KEPT = (Reason.UNKNOWN_NOTE.value, Reason.UNKNOWN_PATIENT.value, Reason.DUPLICATE_ID.value)
+"""A withdrawal or a rejoining that was rejected for these is kept: it takes effect once what it names is known."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +67,15 @@ def files_digest(reader: Reader, delivery: Delivery, keyring: Keyring, exclusion
     return keyring.digest(reader.fingerprint(delivery), exclusions.digest(keyring))
 
 
+def withdrawals_marker(reader: Reader, delivery: Delivery, keyring: Keyring) -> str:
+    """A keyed mark that changes when a file that withdraws anything does; no file is read for it.
+
+    Raises:
+        DeidError: `feed-unreadable` if the delivery is not there.
+    """
+    return keyring.digest("withdrawals", reader.marker(delivery, Role.WITHDRAWN))
+
+
 def take_in_notes(
     reader: Reader, delivery: Delivery, *, store: NoteStore, keyring: Keyring, exclusions: Exclusions
 ) -> Intake:
@@ -99,6 +108,7 @@ def take_in_notes(
             yield pa.Table.from_pylist(rows, schema=tables.RAW_SCHEMA)
 
     digest = files_digest(reader, delivery, keyring, exclusions)
+    marker = withdrawals_marker(reader, delivery, keyring)
     notes = store.write(
         tables.RAW_NOTES, delivery.key, parts(), meta=lambda: {"files": digest, "rejected": dict(refused_notes)}
     )
@@ -114,7 +124,8 @@ def take_in_notes(
     statements: list[Withdrawal | Rejoining] = [*withdrawn, *never, *back]
     rows = [tables.withdrawal_row(statement) for statement in dict.fromkeys(statements)]
     table = pa.Table.from_pylist(rows, schema=tables.WITHDRAWAL_SCHEMA)
-    meta = {"rejected": dict(refused_withdrawals), "read": len(withdrawn) + len(back) + len(excluded)}
+    read = len(withdrawn) + len(back) + len(excluded)
+    meta = {"rejected": dict(refused_withdrawals), "read": read, "marker": marker}
     store.write(tables.WITHDRAWALS, delivery.key, [table], meta=lambda: meta)
     if not unsealed:
         refuse_empty(store, delivery)
@@ -143,7 +154,7 @@ def withdrawals_lost(store: NoteStore, delivery: Delivery) -> int:
     A file that ends early, or cannot be opened at all, counts as one row.
     """
     rejected: Mapping[str, int] = store.required(tables.WITHDRAWALS, delivery.key).meta["rejected"]
-    return sum(count for reason, count in rejected.items() if reason not in _STATEMENT_KEPT)
+    return sum(count for reason, count in rejected.items() if reason not in STATEMENT_KEPT)
 
 
 def _good(items: Iterable[T | Rejection], reasons: Counter[str], note_ids: set[str] | None = None) -> Iterator[T]:

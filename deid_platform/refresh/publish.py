@@ -10,6 +10,7 @@ from deid_platform.errors import Code, DeidError
 from deid_platform.notes import Delivery
 from deid_platform.refresh import tables
 from deid_platform.refresh.site import Site
+from deid_platform.refresh.withdraw import withdraw_changed
 from deid_platform.warehouse.promotion import Promotion, promote
 from deid_platform.warehouse.queries import gate_state
 from deid_platform.warehouse.releases import activate_release, expire_releases
@@ -22,11 +23,12 @@ def gate_states(site: Site, delivery: Delivery) -> dict[str, str]:
 
 
 def promote_delivery(site: Site, delivery: Delivery) -> Promotion:
-    """Asks the gate.
+    """Asks the gate; what the delivery's files have come to withdraw since they were taken in is hidden before.
 
     Raises:
         DeidError: `gate-refused` with the requirements that are not met.
     """
+    withdraw_changed(site, delivery)
     return promote(site.warehouse.engine(Role.PROMOTER), delivery)
 
 

@@ -22,7 +22,7 @@ GOLD_NAMES = {
     "synthetic_hospital": "the synthetic hospital; recall on your notes: not measured",
 }
 INPUTS = {"topics": "with topics", "text": "on text alone"}
-_MEASURES = {
+MEASURES = {
     "precision": "precision",
     "recall": "recall",
     "f1": "F1",
@@ -133,7 +133,7 @@ _COLUMNS = (
 
 
 def _score_rows(summary: ReleaseSummary) -> Iterator[tuple[str, ...]]:
-    for measure, name in _MEASURES.items():
+    for measure, name in MEASURES.items():
         cells = (summary.scores[inputs].get(measure, {}) for inputs in summary.scores)
         yield (name, *(interval(cell.get("value"), cell.get("low"), cell.get("high")) for cell in cells))
 

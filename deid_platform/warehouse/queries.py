@@ -29,7 +29,8 @@ class DeliverySummary:
         missing: Requirements of the active profile that are missing or failed for the staged content.
         waived: Requirements that a waiver stands in for.
         leaks: Notes in which the last leak check of the staged content found anything; None if there was none.
-        published: Digest of what is staged, if that is what the release holds; else None.
+        published: Digest of what is staged, if that is what the release holds; else None. None too where its files have
+            come to withdraw something since.
         demonstration: Whether it is demonstration data.
         at: When its state last changed.
     """
@@ -90,9 +91,11 @@ def summary(officer: Engine) -> WarehouseSummary:
                 SELECT d.delivery, d.release, d.state, d.clean, d.quarantined, d.withdrawn, d.rejoined,
                        d.demonstration, d.at, coalesce(p.approved, 0) AS approved,
                        coalesce(g.missing, '{}') AS missing, coalesce(g.waived, '{}') AS waived, l.leaks,
-                       CASE WHEN p.staged_digest = d.staged_digest THEN p.staged_digest END AS published
+                       CASE WHEN p.staged_digest = d.staged_digest AND a.delivery IS NULL
+                            THEN p.staged_digest END AS published
                 FROM ctl.delivery d
                 LEFT JOIN ctl.publication p ON p.release = d.release AND p.delivery = d.delivery
+                LEFT JOIN ctl.withdrawn_ahead() AS a (delivery) ON a.delivery = d.delivery
                 LEFT JOIN LATERAL (
                     SELECT array_agg(s.requirement ORDER BY s.requirement)
                                FILTER (WHERE s.state IN ('missing', 'failed')) AS missing,

@@ -32,6 +32,7 @@ class Release:
         notes: Notes that they brought, corrected versions included.
         created_at: When its first delivery was staged.
         activated_at: When analysts last began to see it.
+        dates: The class of dates that it shows: `true`, `shift`, `year` or `none`; None where that is not known.
     """
 
     release: str
@@ -45,6 +46,46 @@ class Release:
     notes: int
     created_at: datetime
     activated_at: datetime | None
+    dates: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class NoteCounts:
+    """Notes of one type in a release, and what became of those of the former one.
+
+    Each count may be handed to analysts: those under 11 are None, others are rounded down to tens, site by site. What
+    differs is None throughout where two releases cannot be compared.
+    """
+
+    note_type: str
+    notes: int | None
+    added: int | None
+    changed: int | None
+    withdrawn: int | None
+    retracted: int | None
+    gone: int | None
+    """Not shown any more for another reason: quarantined, corrected and not yet approved, moved otherwise."""
+
+
+@dataclass(frozen=True, slots=True)
+class FeedExtent:
+    """What a release holds of one feed: how many deliveries, and the newest of them."""
+
+    feed: str
+    deliveries: int
+    newest: str
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedScore:
+    """One figure of the bench as analysts see it; None where it is withheld."""
+
+    gold: str
+    inputs: str
+    measure: str
+    value: float | None
+    low: float | None
+    high: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +108,8 @@ _RELEASES = text(
                 WHEN r.withheld_at IS NOT NULL THEN 'withheld'
                 WHEN r.deactivated_at IS NOT NULL THEN 'left'
                 ELSE 'building' END AS state,
-           count(p.delivery) AS deliveries, coalesce(sum(p.approved), 0) AS notes, r.created_at, r.activated_at
+           count(p.delivery) AS deliveries, coalesce(sum(p.approved), 0) AS notes, r.created_at, r.activated_at,
+           r.dates
     FROM ctl.release r LEFT JOIN ctl.publication p ON p.release = r.release
     GROUP BY r.release ORDER BY r.created_at, r.release
     """
@@ -159,6 +201,46 @@ def diff_releases(officer: Engine, old: str, new: str) -> tuple[DeliveryDifferen
     with begin(officer) as connection:
         rows = connection.execute(text("SELECT * FROM ctl.diff_releases(:old, :new)"), {"old": old, "new": new})
         return tuple(DeliveryDifference(**row._mapping) for row in rows)
+
+
+def former_release(officer: Engine, name: str) -> str | None:
+    """The release that analysts saw before they saw this one first or again; None if there was none."""
+    statement = text(
+        "SELECT f.release FROM ctl.release r JOIN ctl.release f ON f.release <> r.release"
+        " WHERE r.release = :r AND f.activated_at < coalesce(r.activated_at, clock_timestamp())"
+        " ORDER BY f.activated_at DESC LIMIT 1"
+    )
+    with begin(officer) as connection:
+        return connection.execute(statement, {"r": name}).scalar()
+
+
+def note_counts(officer: Engine, former: str | None, name: str) -> tuple[NoteCounts, ...]:
+    """What a release shows of each note type, and how that differs from the former release, in counts for analysts."""
+    with begin(officer) as connection:
+        rows = connection.execute(text("SELECT * FROM ctl.release_notes(:f, :r)"), {"f": former, "r": name})
+        return tuple(NoteCounts(**row._mapping) for row in rows)
+
+
+def extents(officer: Engine, name: str) -> tuple[FeedExtent, ...]:
+    """How far a release reaches, feed by feed."""
+    statement = text(
+        "SELECT d.feed, count(*) AS deliveries,"
+        " (array_agg(d.delivery ORDER BY d.delivery_seq DESC))[1] AS newest"
+        " FROM ctl.publication p JOIN ctl.delivery d ON d.delivery = p.delivery"
+        " WHERE p.release = :r GROUP BY d.feed ORDER BY d.feed"
+    )
+    with begin(officer) as connection:
+        return tuple(FeedExtent(**row._mapping) for row in connection.execute(statement, {"r": name}))
+
+
+def published_scores(officer: Engine, detector_digest: str) -> tuple[PublishedScore, ...]:
+    """The newest figures over all labels of a detector, as analysts see them."""
+    statement = text(
+        "SELECT DISTINCT ON (gold, inputs, measure) gold, inputs, measure, value, low, high FROM quality.scores"
+        " WHERE detector_digest = :d AND label = 'ALL' ORDER BY gold, inputs, measure, at DESC"
+    )
+    with begin(officer) as connection:
+        return tuple(PublishedScore(**row._mapping) for row in connection.execute(statement, {"d": detector_digest}))
 
 
 def expire_releases(promoter: Engine, *, keep: int, days: int) -> tuple[str, ...]:

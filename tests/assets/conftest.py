@@ -36,15 +36,17 @@ def instance(instances: ExitStack, tmp_path: Path) -> dg.DagsterInstance:
 
 @pytest.fixture(scope="module")
 def arrive(installation: Path) -> Callable[..., None]:
-    """Writes a delivery folder with these notes and patients."""
+    """Writes a delivery folder with these notes, patients and withdrawals."""
 
-    def write(watermark: str, notes: list[dict], patients: str = "") -> None:
+    def write(watermark: str, notes: list[dict], patients: str = "", withdrawn: str = "") -> None:
         settings = load_settings(installation)
         folder = settings.path(settings.feeds["hospital"].path) / watermark
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "notes.jsonl").write_text("".join(json.dumps(note) + "\n" for note in notes))
         if patients:
             (folder / "patients.csv").write_text(patients)
+        if withdrawn:
+            (folder / "withdrawn.csv").write_text(withdrawn)
 
     return write
 

@@ -8,6 +8,8 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
+from deid_platform.warehouse.roles import Role
+
 NOTE = {"note_id": "1", "text": "Well."}
 
 
@@ -83,20 +85,38 @@ def test_a_changed_list_of_opt_outs_or_of_excluded_types_makes_every_delivery_du
     assert dict(look()).keys() == before.keys()
 
 
+def test_sensor_and_schedule_hide_who_left_before_any_run(look, definitions, instance, arrive, warehouse) -> None:
+    def hidden() -> set[str]:
+        with warehouse.begin(Role.OFFICER) as connection:
+            return set(connection.exec_driver_sql("SELECT ctl.withdrawn_ahead()").scalars())
+
+    arrive("2026-03-02", [NOTE], withdrawn="note_id\nZebulon\n")
+    look()
+    assert hidden() == {"hospital@2026-03-02"}
+    arrive("2026-03-09", [NOTE], withdrawn="note_id\nQuarmby\n")
+    scheduled(definitions, instance)
+    assert hidden() == {"hospital@2026-03-02", "hospital@2026-03-09"}
+
+
 def test_the_schedule_requests_what_research_does_not_hold(definitions, instance, arrive) -> None:
     arrive("2026-01-05", [NOTE])
     arrive("2026-01-12", [NOTE])
+    requests = scheduled(definitions, instance)
+    wanted = ["hospital@2026-01-05", "hospital@2026-01-12"]
+    assert [request.partition_key for request in requests][:2] == wanted
+    assert set(wanted) <= set(instance.get_dynamic_partitions("delivery"))
+    assert requests[0].run_key == "hospital@2026-01-05/2026-02-02"
+
+
+def scheduled(definitions: dg.Definitions, instance: dg.DagsterInstance) -> list[dg.RunRequest]:
+    """What the weekly schedule asks for at its time."""
     schedule = next(each for each in definitions.schedules if each.name == "weekly_refresh")
     context = dg.build_schedule_context(
         instance=instance,
         resources=resources(definitions),
         scheduled_execution_time=datetime.datetime(2026, 2, 2, 6, tzinfo=datetime.UTC),
     )
-    requests = list(schedule(context))
-    wanted = ["hospital@2026-01-05", "hospital@2026-01-12"]
-    assert [request.partition_key for request in requests][:2] == wanted
-    assert set(wanted) <= set(instance.get_dynamic_partitions("delivery"))
-    assert requests[0].run_key == "hospital@2026-01-05/2026-02-02"
+    return list(schedule(context))
 
 
 @pytest.fixture

@@ -7,7 +7,10 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
+from assets import layer
+from assets.research import MART
 from deid_platform.warehouse.expectations import EXPECTATIONS
+from deid_platform.warehouse.roles import Role
 
 # key: (team, kinds, partitioned by delivery, pool, upstream)
 ASSETS = {
@@ -134,3 +137,24 @@ def test_a_resource_shows_where_its_settings_lie_and_nothing_of_them(
     definitions: dg.Definitions, installation: Path
 ) -> None:
     assert definitions.resources["site"].model_dump() == {"config": str(installation)}
+
+
+def test_a_mart_whose_columns_changed_gives_up_on_its_readers_with_a_code(
+    definitions, instance, warehouse, monkeypatch
+) -> None:
+    monkeypatch.setattr(layer, "RETRIES", dg.RetryPolicy(max_retries=0))
+    with warehouse.administer() as connection:
+        connection.exec_driver_sql("SET ROLE deid_modeller")
+        connection.exec_driver_sql("CREATE TABLE marts.note_profile (former integer)")
+    dbt = definitions.resources["dbt"]
+    cli = type(dbt).cli
+    impatient = ["--vars", "lock_timeout: 100ms"]
+    monkeypatch.setattr(type(dbt), "cli", lambda self, args, **more: cli(self, [*args, *impatient], **more))
+
+    with warehouse.engine(Role.DEMO_ANALYST).connect() as idle:
+        idle.exec_driver_sql("SELECT * FROM marts.note_profile")
+        job = definitions.resolve_implicit_global_asset_job_def()
+        refused = job.execute_in_process(asset_selection=[MART], instance=instance, raise_on_error=False)
+        assert not refused.success
+        said = refused.failure_data_for_node("marts").user_failure_data.description
+        assert said.startswith("warehouse-busy [marts]")

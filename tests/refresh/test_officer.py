@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -55,6 +56,18 @@ def test_a_release_does_not_differ_from_itself_and_one_that_is_none_is_refused(s
     assert same.returncode == 0
     assert "hospital@2026-01-05" in same.stdout
     assert deid("release", "diff", site.release, "r_none").returncode == 1
+
+
+def test_the_notes_of_a_release_are_for_analysts_and_quote_no_note(site) -> None:
+    told = deid("release", "notes")
+    assert told.returncode == 0, told.stderr
+    assert told.stdout.startswith(f"# Release {site.release}\n\nThe first release.")
+    assert "| hospital | 1 | hospital@2026-01-05 |" in told.stdout
+    assert "| policy | safe_harbor_plus_providers |" in told.stdout
+    assert re.search(r"^\| the synthetic hospital.*, with topics \| recall \| 0\.\d{3} \(", told.stdout, re.M)
+    assert "progress note" not in told.stdout  # two are too few to show
+    assert "quorvex" not in told.stdout.lower()
+    assert "release-unknown" in deid("release", "notes", "r_none").stderr
 
 
 def test_projects_are_made_granted_and_listed(site) -> None:

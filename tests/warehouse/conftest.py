@@ -38,6 +38,8 @@ CONTENT = (
     "research.note_version",
     "research.version_key",
     "research.withdrawal",
+    "research.arrived_withdrawal",
+    "research.withdrawal_source",
     "research.held",
     "research.opted_out",
     "research.retraction",

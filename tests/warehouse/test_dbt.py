@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import os
 import subprocess
 import sys
@@ -11,6 +10,8 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 
+from deid_platform.warehouse.migrate import DEMONSTRATION
+from deid_platform.warehouse.projects import grant_project, set_member, set_project
 from deid_platform.warehouse.roles import Role
 from resources import dbt_resource
 
@@ -18,6 +19,12 @@ pytestmark = pytest.mark.warehouse
 
 PROJECT = Path(__file__).parents[2] / "dbt"
 DBT = [sys.executable, "-c", "import sys; from dbt.cli.main import cli; sys.argv[0] = 'dbt'; cli()"]
+
+
+@pytest.fixture(scope="module")
+def target(tmp_path_factory):
+    """One folder for all builds: dbt parses the project once."""
+    return tmp_path_factory.mktemp("target")
 
 
 def dbt(warehouse, tmp_path, *command, **environment):
@@ -32,36 +39,92 @@ def dbt(warehouse, tmp_path, *command, **environment):
     )
 
 
-def test_the_mart_counts_notes_and_hides_small_groups(scene, tmp_path):
-    def notes(numbers, *, patients, **changes):
-        return [
-            dataclasses.replace(scene.note(n, "three short words", patient=n % patients), **changes) for n in numbers
-        ]
+def of(scene, number, notes, *, patients, words=3, **changes):
+    """So many notes, numbered from one on, of so many patients."""
+    return [
+        scene.note(number + n, " ".join(["word"] * words), patient=number + n % patients, **changes)
+        for n in range(notes)
+    ]
 
+
+def test_the_mart_counts_notes_and_hides_small_groups(scene, target):
     rows = [
-        *notes(range(20), patients=12),
-        *notes(range(20, 31), patients=3, note_type="discharge"),
-        *notes(range(31, 41), patients=10, note_type="letter"),
-        *notes(range(41, 42), patients=1, note_type=None),
-        *notes(range(42, 43), patients=1, note_type="unknown"),
+        *of(scene, 0, 29, patients=12, site="north"),
+        *of(scene, 100, 11, patients=3, note_type="discharge", site="north"),
+        *of(scene, 200, 10, patients=10, note_type="letter", site="north"),
+        *of(scene, 300, 15, patients=15, note_type=None, site="north"),
+        *of(scene, 400, 25, patients=25, words=7, note_type="unknown", site="north"),
     ]
     scene.publish("1", rows)
-    built = dbt(scene.warehouse, tmp_path, "build")
+    with scene.warehouse.administer() as connection:  # as if the mart had had other columns before
+        connection.exec_driver_sql("SET ROLE deid_modeller")
+        connection.exec_driver_sql("CREATE TABLE marts.note_profile (former integer)")
+    built = dbt(scene.warehouse, target, "build")
     assert built.returncode == 0, built.stdout
-    with scene.warehouse.begin(Role.DEMO_ANALYST) as connection:
-        mart = connection.execute(text("SELECT * FROM marts.note_profile ORDER BY note_type")).all()
-    assert [tuple(row) for row in mart] == [
+    assert mart(scene) == [
         # type, year, notes, patients, mean words, suppressed
-        ("discharge", 2020, 11, None, 3.0, True),
-        ("letter", 2020, None, None, None, True),
-        ("progress", 2020, 20, 12, 3.0, False),
-        ("unknown", 2020, None, None, None, True),  # without a type, and called so: one group
+        ("discharge", 2020, 10, None, 3, True),
+        ("progress", 2020, 20, 10, 3, False),
+        ("unknown", 2020, 30, 30, 6, False),  # without a type, and called so: one row
     ]
     with scene.warehouse.administer() as connection:
-        connection.execute(text("UPDATE marts.note_profile SET notes = 3 WHERE note_type = 'letter'"))
-    shown = dbt(scene.warehouse, tmp_path, "test")
+        connection.execute(text("UPDATE marts.note_profile SET notes = 13 WHERE note_type = 'progress'"))
+    shown = dbt(scene.warehouse, target, "test")
     assert shown.returncode == 1
     assert "note_profile_hides_small_counts" in shown.stdout
+
+
+def mart(scene):
+    with scene.warehouse.begin(Role.DEMO_ANALYST) as connection:
+        rows = connection.execute(text("SELECT * FROM marts.note_profile ORDER BY note_type"))
+        return [tuple(row) for row in rows]
+
+
+def test_less_ones_own_notes_the_mart_tells_nothing_of_small_cells_of_other_projects(scene, target):
+    """An analyst knows each note of their own site, and takes them away from the counts of all."""
+    own = [
+        *of(
+            scene, 0, 14, patients=14, site="north", note_type="letter"
+        ),  # 15 would be another multiple of 10 if rounded
+        *of(scene, 100, 20, patients=11, site="north", note_type="progress"),
+        *of(scene, 200, 9, patients=9, site="north", note_type="referral"),
+    ]
+    # Of another project: few of the same kinds, each a whole cell, with texts of a length that a mean would show.
+    others = [
+        *of(scene, 300, 3, patients=3, words=90, site="south", note_type="letter"),
+        *of(scene, 400, 10, patients=10, words=90, site="south", note_type="progress"),
+        *of(scene, 500, 3, patients=3, words=90, site="south", note_type="referral"),
+        *of(scene, 600, 10, patients=10, words=90, site="south", note_type="rare"),
+    ]
+    scene.publish("1", [*own, *others])
+    officer = scene.warehouse.engine(Role.OFFICER)
+    set_project(officer, "northern", purpose="outcomes in the north")
+    grant_project(officer, "northern", site="north")
+    set_member(officer, DEMONSTRATION, "demo_analyst", member=False)
+    set_member(officer, "northern", "demo_analyst")
+    assert len(scene.visible()) == len(own)
+    built = dbt(scene.warehouse, target, "build")
+    assert built.returncode == 0, built.stdout
+    # Exactly what it would be if the others had nothing: the analyst could have written it themselves.
+    assert mart(scene) == [("letter", 2020, 10, 10, 3, False), ("progress", 2020, 20, 10, 3, False)]
+
+
+def test_a_reader_who_never_ends_neither_waits_for_a_new_mart_nor_holds_it_up(scene, target):
+    of_mart, of_notes = text("SELECT note_type FROM marts.note_profile"), text("SELECT count(*) FROM research.notes")
+    scene.publish("1", [scene.note(n, note_type="letter", patient=n) for n in range(20)])
+    assert dbt(scene.warehouse, target, "build").returncode == 0
+    reader = scene.warehouse.engine(Role.DEMO_ANALYST).execution_options(isolation_level="REPEATABLE READ")
+    with reader.connect() as idle:
+        before = idle.execute(of_mart).scalars().all(), idle.execute(of_notes).scalar_one()
+        scene.publish("2", [scene.note(n, note_type="referral", patient=n) for n in range(30, 50)])
+        # Whatever did wait would fail.
+        built = dbt(scene.warehouse, target, "build", PGOPTIONS="-c lock_timeout=1s")
+        assert built.returncode == 0, built.stdout
+        with scene.warehouse.begin(Role.DEMO_ANALYST) as connection:
+            # Whole and in the order of its own columns, not in the order of arrival.
+            assert connection.execute(of_mart).scalars().all() == ["letter", "referral"]
+        # Whoever reads on reads what it read before, whole.
+        assert (idle.execute(of_mart).scalars().all(), idle.execute(of_notes).scalar_one()) == before
 
 
 def test_what_dbt_keeps_of_a_parse_holds_no_password(scene, tmp_path):

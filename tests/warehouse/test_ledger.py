@@ -8,6 +8,7 @@ from sqlalchemy import text
 from deid_platform.errors import Code, DeidError
 from deid_platform.keys import plain_digest
 from deid_platform.notes import Delivery
+from deid_platform.refresh.bench import SYNTHETIC
 from deid_platform.warehouse.ledger import GateRow, Score, record_gate, record_scores
 from deid_platform.warehouse.queries import ledger, summary
 from deid_platform.warehouse.roles import Role
@@ -74,7 +75,7 @@ def test_analysts_see_scores_of_eleven_and_more(shared_scene):
         shared_scene.warehouse.engine(Role.GATEKEEPER),
         scores,
         detector_digest=detector,
-        gold="synthetic",
+        gold=SYNTHETIC,
         inputs=Inputs.TEXT,
     )
     with shared_scene.warehouse.begin(Role.DEMO_ANALYST) as connection:

@@ -31,7 +31,8 @@ from deid_platform.warehouse.findings import retract
 from deid_platform.warehouse.promotion import hide, set_opt_outs
 from deid_platform.warehouse.releases import activate_release, expire_releases, switch_release
 from deid_platform.warehouse.roles import Role
-from deid_platform.warehouse.staging import Staged
+from deid_platform.warehouse.staging import Kind, Staged
+from deid_platform.warehouse.withdrawals import withdraw
 
 sys.path.append(str(Path(__file__).parent))
 
@@ -153,6 +154,15 @@ class Deliveries(RuleBasedStateMachine):
     @rule(data=st.data())
     def hide_again(self, data: st.DataObject) -> None:
         self.hide(data.draw(st.sampled_from(sorted(self.found))))
+
+    @rule(place=st.sampled_from(PLACES), notes=some(NOTES), patients=some((1, 2)))
+    def withdraw(self, place: Place, notes: frozenset[int], patients: frozenset[int]) -> None:
+        """A delivery that has arrived, or whose files have changed, says who leaves; its run is yet to come."""
+        self.model.withdraw(place, notes, patients)
+        keys, (note, patient) = self.scene.keys, (Kind.NOTE, Kind.PATIENT)
+        gone = [(note, keys.key("note", str(n)), keys.key_id) for n in notes]
+        gone += [(patient, keys.key("patient", str(n)), keys.key_id) for n in patients]
+        withdraw(self.promoter, Delivery(place.feed, str(place.seq)), gone, marker="any")
 
     def hide(self, place: Place) -> None:
         self.model.hide(place)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import astuple
+
 import pytest
 from sqlalchemy import text
 
@@ -12,9 +14,13 @@ from deid_platform.warehouse.findings import retract
 from deid_platform.warehouse.promotion import set_opt_outs
 from deid_platform.warehouse.releases import (
     DeliveryDifference,
+    FeedExtent,
     activate_release,
     diff_releases,
     expire_releases,
+    extents,
+    former_release,
+    note_counts,
     previous_release,
     release,
     releases,
@@ -458,3 +464,60 @@ def test_withdrawals_are_staged_though_the_notes_would_be_refused(scene):
     scene.stage("2", withdrawn=[1], **SHIFTED)
     scene.hide("2")
     assert scene.visible() == ["note 2"]
+
+
+# What a release brings to those who read the one before it
+
+
+def many(scene, numbers, said="as before", **changes):
+    """Notes of as many patients, with a text that says so."""
+    return [scene.note(n, f"{said} {n}", source=str(n), patient=n, **changes) for n in numbers]
+
+
+def counted(scene, former="r1", name="r2") -> dict[str, tuple]:
+    return {line.note_type: astuple(line)[1:] for line in note_counts(officer(scene), former, name)}
+
+
+def test_notes_of_a_release_are_counted_by_type_and_by_what_became_of_them(scene):
+    letters = {"note_type": "letter"}
+    scene.publish("1", [*many(scene, range(80)), *many(scene, range(200, 225), **letters)])
+    scene.publish(
+        "1",
+        [*many(scene, range(30)), *many(scene, range(30, 80), "anew"), *many(scene, range(200, 225), **letters)],
+        **BETTER,
+    )
+    scene.publish("2", many(scene, range(300, 315)), **BETTER)
+    scene.stage(
+        "3", withdrawn=range(12), patients=range(12, 24), **{**BETTER, "detector_digest": plain_digest("better")}
+    )
+    scene.hide("3")
+    assert activate_release(promoter(scene), "r2")
+    assert former_release(officer(scene), "r2") == "r1"
+    assert former_release(officer(scene), "r1") is None
+    assert counted(scene) == {
+        # notes, new, other text, withdrawn, retracted, gone otherwise
+        "letter": (20, None, None, None, None, None),
+        "progress": (70, 10, 50, 20, None, None),
+    }
+    assert extents(officer(scene), "r2") == (FeedExtent("clinic", 2, "clinic@2"),)
+
+
+def test_less_ones_own_site_they_tell_nothing_of_small_cells_of_another(scene):
+    """An analyst of one site knows each of its notes in both releases, and takes them away."""
+    own, others = range(100, 114), range(300, 310)
+    north, south = {"site": "north"}, {"site": "south"}
+    rare = many(scene, range(400, 410), note_type="rare", **south)
+    scene.publish("1", [*many(scene, own, **north), *many(scene, others, **south), *rare])
+    alone = {"release": "r3", "detector": "alone"}
+    scene.publish("1", [*many(scene, own, "anew", **north), *many(scene, others, "anew", **south), *rare], **BETTER)
+    scene.publish("1", many(scene, own, "anew", **north), **alone)
+    assert counted(scene) == {"progress": (10, None, 10, None, None, None)}
+    assert counted(scene, name="r3") == {"progress": (10, None, 10, None, None, None)}
+
+
+def test_notes_of_two_secrets_or_of_no_former_release_are_not_compared(scene):
+    scene.publish("1", many(scene, range(20)))
+    rotated = [scene.note(n, note_key=FORMER.key("note", str(n))) for n in range(20)]
+    scene.publish("1", rotated, key_id=FORMER.key_id, **BETTER)
+    for former in ("r1", None):
+        assert counted(scene, former) == {"progress": (20, None, None, None, None, None)}

@@ -17,6 +17,7 @@ from deid_platform.errors import DeidError
 from deid_platform.evaluation.scores import summarise
 from deid_platform.keys import plain_digest
 from deid_platform.labels import Label
+from deid_platform.refresh.bench import SYNTHETIC
 from deid_platform.warehouse.findings import retract
 from deid_platform.warehouse.ledger import Score, record_scores
 from deid_platform.warehouse.migrate import configure
@@ -129,7 +130,7 @@ def another_release(scene):
 
 def score(scene):
     found = [Score("ALL", "recall", 0.97, 0.95, 0.98, n=4_000)]
-    record_scores(engine(scene, Role.GATEKEEPER), found, detector_digest=DIGEST, gold="synthetic", inputs=Inputs.TEXT)
+    record_scores(engine(scene, Role.GATEKEEPER), found, detector_digest=DIGEST, gold=SYNTHETIC, inputs=Inputs.TEXT)
 
 
 def figures(scene):
@@ -207,7 +208,7 @@ def test_no_text_of_the_gatekeepers_own_reaches_an_analyst_through_the_scores(sc
     score(scene)
     assert len(figures(scene)) == 1
     for value in (scene.marker, scene.marker.encode().hex().ljust(64, "0")):
-        said = {"detector_digest": DIGEST, "gold": "synthetic", "label": "ALL", "measure": "recall"} | {column: value}
+        said = {"detector_digest": DIGEST, "gold": SYNTHETIC, "label": "ALL", "measure": "recall"} | {column: value}
         with scene.warehouse.begin(Role.GATEKEEPER) as connection:
             connection.execute(
                 text(
@@ -223,9 +224,7 @@ def test_nor_do_more_digits_than_a_figure_needs_or_figures_of_before(scene):
     published("one")(scene)
     for value in (0.123456789, 0.987654321):
         found = [Score("ALL", "recall", value, value, value, n=4_000)]
-        record_scores(
-            engine(scene, Role.GATEKEEPER), found, detector_digest=DIGEST, gold="synthetic", inputs=Inputs.TEXT
-        )
+        record_scores(engine(scene, Role.GATEKEEPER), found, detector_digest=DIGEST, gold=SYNTHETIC, inputs=Inputs.TEXT)
     (figure,) = figures(scene)
     assert (figure.value, figure.low, figure.high) == (0.9877, 0.9877, 0.9877)
 

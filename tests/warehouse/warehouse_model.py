@@ -82,12 +82,16 @@ class Model:
         """Versions that did not pass, or of which nothing but their place is known any more."""
         self.gone: set[tuple[str, int, Place]] = set()
         """Notes and patients who are `withdrawn`, patients who `rejoined`: what, who, where that was said."""
+        self.ahead: set[tuple[str, int, Place, int]] = set()
+        """What files of deliveries withdraw that were not staged since, and the moment at which that was said."""
+        self.staged_at: dict[Place, int] = {}
         self.opted_out: set[int] = set()
         self.banned: set[tuple[str, int, str]] = set()
         self.approved = 0
 
     def stage(self, place: Place, content: Content) -> None:
         self.staged[place] = content
+        self.staged_at[place] = next(self.clock)
         self.promoted.discard(place)
         self.releases.setdefault(content.release, Release(next(self.clock)))
 
@@ -115,6 +119,16 @@ class Model:
         if self.holds | self.gone != before:
             self._copied_anew(place)
 
+    def withdraw(self, place: Place, notes: frozenset[int], patients: frozenset[int]) -> None:
+        """What a delivery's files withdraw is hidden before its run has staged it."""
+        now = next(self.clock)
+        self.ahead |= {("note", note, place, now) for note in notes}
+        self.ahead |= {("patient", patient, place, now) for patient in patients}
+
+    def withdrawn(self) -> set[tuple[str, int, Place]]:
+        """All that is withdrawn, in a run or ahead of it, and who rejoined."""
+        return self.gone | {said[:3] for said in self.ahead}
+
     def promote(self, place: Place) -> tuple[str, int]:
         """All of a delivery's notes are shown, if it passed; its outcome, and how many were approved."""
         self.hide(place)
@@ -124,6 +138,8 @@ class Model:
             self.promoted.discard(place)
             return "refused", 0
         self.promoted.add(place)
+        # From here on the delivery says itself what it withdraws; what its files have said since holds on.
+        self.ahead = {said for said in self.ahead if said[2] != place or said[3] > self.staged_at[place]}
         if release.holds.get(place) == content:
             return "unchanged", 0
         self._copied_anew(place)  # other releases share what it withdraws
@@ -210,7 +226,7 @@ class Model:
                 (said, who, other.feed) == ("rejoined", patient, place.feed) and other.seq > place.seq
                 for said, who, other in self.gone
             )
-            for what, whom, place in self.gone
+            for what, whom, place in self.withdrawn()
             if (what, whom) == ("patient", patient)
         )
 
@@ -222,7 +238,7 @@ class Model:
             and (release, place, note) not in self.holds
             and not any(
                 (what, who, other.feed) == ("note", note, place.feed) and other.seq >= place.seq
-                for what, who, other in self.gone
+                for what, who, other in self.withdrawn()
             )
         )
 

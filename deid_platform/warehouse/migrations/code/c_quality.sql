@@ -14,7 +14,7 @@ SELECT s.detector_digest, s.gold, s.inputs, s.label, s.measure,
 FROM (
     SELECT DISTINCT ON (detector_digest, gold, inputs, label, measure) *
     FROM quality.score
-    WHERE gold IN ('site', 'synthetic')
+    WHERE gold IN ('site', 'synthetic_hospital')
       AND measure IN ('precision', 'recall', 'f1', 'entity_recall', 'leak_rate', 'clinical_retention')
       AND label IN (
           'ALL', 'PATIENT', 'DOCTOR', 'USERNAME', 'PROFESSION', 'HOSPITAL', 'ORGANIZATION', 'STREET', 'CITY', 'STATE',

@@ -20,6 +20,23 @@ CREATE OR REPLACE TRIGGER note_new_versions AFTER INSERT ON research.note_versio
 CREATE OR REPLACE TRIGGER forget_old_versions AFTER DELETE ON research.note_version
     REFERENCING OLD TABLE AS versions FOR EACH STATEMENT EXECUTE FUNCTION ctl.forget_old_versions();
 
+-- What is withdrawn: as promotions and hidden stagings say it, and as the files of deliveries that wait for their run do.
+-- `rejoined` stands beside them.
+CREATE OR REPLACE VIEW research.tombstone AS
+SELECT w.kind, w.key, w.feed, w.delivery_seq FROM research.withdrawal w
+UNION ALL
+SELECT a.kind, a.key, a.feed, a.delivery_seq FROM research.arrived_withdrawal a;
+
+-- Patients who left. Of one feed's statements about a patient the newest counts; a feed cannot take back what another
+-- said, since watermarks of two feeds have no common order.
+CREATE OR REPLACE VIEW research.withdrawn_patient AS
+SELECT w.key AS patient_key
+FROM research.tombstone w
+WHERE w.kind = 'patient'
+  AND NOT EXISTS (
+      SELECT 1 FROM research.withdrawal j
+      WHERE j.kind = 'rejoined' AND j.key = w.key AND j.feed = w.feed AND j.delivery_seq > w.delivery_seq);
+
 -- The current version of each note of each release. Not shown: a version that a newer one corrected, in whichever
 -- release the correction stands and whether or not it passed the gate; one that was withdrawn, or whose patient was; one
 -- in which a finding was reported since it passed; one whose dates were moved otherwise than those that its patient's
@@ -35,17 +52,10 @@ WHERE NOT EXISTS (
       WHERE h.note_key = v.note_key AND h.feed = v.feed
         AND (h.delivery_seq > v.delivery_seq OR (h.delivery_seq = v.delivery_seq AND h.release = v.release)))
   AND NOT EXISTS (
-      SELECT 1 FROM research.withdrawal w
+      SELECT 1 FROM research.tombstone w
       WHERE w.kind = 'note' AND w.key = v.note_key AND w.feed = v.feed AND w.delivery_seq >= v.delivery_seq)
-  -- Of one feed's statements about a patient the newest counts; a feed cannot take back what another said, since
-  -- watermarks of two feeds have no common order. (Each condition looks up a key of its own, which stays fast
-  -- however wrong an estimate is.)
-  AND NOT EXISTS (
-      SELECT 1 FROM research.withdrawal w
-      WHERE w.kind = 'patient' AND w.key = v.patient_key
-        AND NOT EXISTS (
-            SELECT 1 FROM research.withdrawal j
-            WHERE j.kind = 'rejoined' AND j.key = w.key AND j.feed = w.feed AND j.delivery_seq > w.delivery_seq))
+  -- Two conditions, each of which looks up a key: together they would be read whole for every note.
+  AND NOT EXISTS (SELECT 1 FROM research.withdrawn_patient w WHERE w.patient_key = v.patient_key)
   AND NOT EXISTS (SELECT 1 FROM research.opted_out o WHERE o.patient_key = v.patient_key)
   AND NOT EXISTS (
       SELECT 1 FROM research.shift s

@@ -298,6 +298,7 @@ BEGIN
         RETURN;
     END IF;
 
+    PERFORM ctl.settle_withdrawals(p_delivery);
     IF EXISTS (SELECT 1 FROM ctl.publication p WHERE p.release = d.release AND p.delivery = p_delivery
                AND p.staged_digest = v_digest) THEN
         outcome := 'unchanged';

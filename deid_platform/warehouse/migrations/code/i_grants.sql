@@ -39,3 +39,7 @@ GRANT SELECT ON limited.notes TO limited_analyst;
 -- A view asks whoever reads it for the functions in it. Without USAGE on the schema it cannot be called otherwise.
 GRANT EXECUTE ON FUNCTION ctl.log_access TO analyst, deid_modeller, limited_analyst;
 GRANT SELECT ON quality.scores TO analyst, deid_modeller, officer;
+
+GRANT EXECUTE ON FUNCTION ctl.withdraw, ctl.mark_read, ctl.marked_read TO promoter;
+GRANT EXECUTE ON FUNCTION ctl.withdrawn_ahead TO officer, gatekeeper;
+GRANT EXECUTE ON FUNCTION ctl.release_notes TO officer;

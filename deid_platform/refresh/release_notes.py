@@ -1,0 +1,105 @@
+"""Gathers the notes of a release from the warehouse and from the policies at hand.
+
+Belongs here: which two releases are compared, and what their policies do with each label. Does not belong here: the
+layout (`reports/release_notes.py`), or counting notes, which is the database's.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+from sqlalchemy import Engine
+
+from deid_platform.errors import Code, DeidError
+from deid_platform.labels import Label
+from deid_platform.redaction.policy import Action, Policy, load_policy
+from deid_platform.refresh.site import Site
+from deid_platform.reports.release_notes import Interval, MadeWith, ReleaseNotes, TypeLine
+from deid_platform.warehouse.releases import (
+    Release,
+    extents,
+    former_release,
+    note_counts,
+    published_scores,
+    release,
+    releases,
+)
+from deid_platform.warehouse.roles import Role
+
+
+def release_notes(site: Site, name: str | None = None) -> ReleaseNotes:
+    """What a release changes for those who read the one before it.
+
+    Args:
+        site: The installation.
+        name: The release; by default the one that analysts see.
+
+    Raises:
+        DeidError: `release-unknown` if there is no such release, or none that analysts see.
+    """
+    officer = site.warehouse.engine(Role.OFFICER)
+    now = release(officer, name or _active(officer))
+    before = former_release(officer, now.release)
+    former = release(officer, before) if before else None
+    counts = note_counts(officer, before, now.release)
+    hidden, kept, otherwise = _compared(_policy(site, former), _policy(site, now)) if former else (None, (), {})
+    return ReleaseNotes(
+        release=_made_with(officer, now),
+        former=_made_with(officer, former) if former else None,
+        types=[TypeLine(**asdict(line)) for line in counts],
+        hidden=hidden,
+        kept=kept,
+        otherwise=otherwise,
+    )
+
+
+def _active(officer: Engine) -> str:
+    for found in releases(officer):
+        if found.state == "active":
+            return found.release
+    raise DeidError(Code.RELEASE_UNKNOWN)
+
+
+def _made_with(officer: Engine, found: Release) -> MadeWith:
+    scores: dict[tuple[str, str], dict[str, Interval]] = {}
+    for score in published_scores(officer, found.detector_digest):
+        scores.setdefault((score.gold, score.inputs), {})[score.measure] = (score.value, score.low, score.high)
+    return MadeWith(
+        release=found.release,
+        detector=f"{found.detector} {found.detector_digest}",
+        policy=found.policy,
+        key_id=found.key_id,
+        dates=found.dates,
+        reach={each.feed: (each.deliveries, each.newest) for each in extents(officer, found.release)},
+        scores=scores,
+    )
+
+
+def _policy(site: Site, made: Release) -> Policy | None:
+    """The policy that a release was made by, shipped or the site's own; None if neither is just as it was."""
+    for known in (site.settings.redaction.policy, made.policy):
+        try:
+            policy = load_policy(known)
+        except DeidError:
+            continue
+        if policy.digest == made.policy_digest:
+            return policy
+    return None
+
+
+def _compared(
+    former: Policy | None, now: Policy | None
+) -> tuple[dict[str, str] | None, tuple[str, ...], dict[str, str]]:
+    """Labels that are hidden now and were kept, kept and were hidden, and hidden otherwise."""
+    if former is None or now is None:
+        return None, (), {}
+    changed = [label for label in Label if former.labels[label] is not now.labels[label]]
+    return (
+        {label.value: now.labels[label].value for label in changed if former.labels[label] is Action.KEEP},
+        tuple(label.value for label in changed if now.labels[label] is Action.KEEP),
+        {
+            label.value: now.labels[label].value
+            for label in changed
+            if Action.KEEP not in (former.labels[label], now.labels[label])
+        },
+    )

@@ -1,0 +1,130 @@
+"""Withdrawals of every delivery that arrived, and the opt-outs of today, hidden before any of them is processed.
+
+Belongs here: reading who leaves, and when that is read again. Does not belong here: withdrawals as a delivery's run
+stages them (`offer.py`); notes that a delivery corrects or that never enter, which only its run can tell.
+
+Nothing here takes the installation's lock, or any lock of the database that a run or a reader could hold: whoever wants
+to leave waits neither for a refresh nor for an analyst.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from deid_platform.corpora import Rejection
+from deid_platform.errors import Code, DeidError
+from deid_platform.notes import Delivery
+from deid_platform.refresh import tables
+from deid_platform.refresh.intake import STATEMENT_KEPT, withdrawals_marker
+from deid_platform.refresh.offer import hide_opted_out
+from deid_platform.refresh.site import Site
+from deid_platform.warehouse.roles import Role
+from deid_platform.warehouse.staging import Kind
+from deid_platform.warehouse.withdrawals import mark_read, marked_read, withdraw
+
+_OPT_OUTS = "opt-outs"
+"""The list of opt-outs among the deliveries, whose names all have an @."""
+
+
+@dataclass(frozen=True)
+class Withdrawn:
+    """What came of it. Counts and codes; nothing here identifies anyone.
+
+    Attributes:
+        keys: Keys of notes and patients that are hidden now and were not before.
+        lost: Rows that could not be read, of the files that were read now: whom they name nobody knows.
+        opted_out: Keys of patients that joined or left the list of opt-outs.
+        failures: What could not be read or written at all; the rest took effect.
+    """
+
+    keys: int = 0
+    lost: int = 0
+    opted_out: int = 0
+    failures: tuple[DeidError, ...] = ()
+
+
+def withdraw_arrived(site: Site) -> Withdrawn:
+    """Hides what the deliveries that arrived withdraw, and brings the list of opt-outs to what it says now.
+
+    Files that have not changed since they were read are not read again.
+
+    Raises:
+        DeidError: `warehouse-not-ready`, `warehouse-unreachable`, `warehouse-login`; any other failure is among those
+            returned, so that one feed or file holds up no other.
+    """
+    known = marked_read(site.warehouse.engine(Role.PROMOTER))
+    keys = lost = opted_out = 0
+    failures: list[DeidError] = []
+    for feed in sorted(site.settings.feeds):
+        try:
+            deliveries = site.deliveries(feed)
+        except DeidError as error:
+            failures.append(error)
+            continue
+        for delivery in deliveries:
+            try:
+                added, unread = _withdraw(site, delivery, known)
+            except DeidError as error:
+                failures.append(error)
+            else:
+                keys, lost = keys + added, lost + unread
+    try:
+        opted_out = _hide_opted_out(site, known)
+    except DeidError as error:
+        failures.append(error)
+    return Withdrawn(keys, lost, opted_out, tuple(failures))
+
+
+def withdraw_changed(site: Site, delivery: Delivery) -> None:
+    """Before a delivery is promoted: hides what its files have come to withdraw since its run took them in.
+
+    Its promotion ends whatever was said ahead of its staging, and its rows may be of files that are gone by now.
+    """
+    taken_in = site.store.required(tables.WITHDRAWALS, delivery.key).meta.get("marker")
+    try:
+        now = withdrawals_marker(site.reader(delivery.feed), delivery, site.keyring)
+    except DeidError as error:
+        if error.code is Code.FEED_UNREADABLE:  # what is gone withdraws no more than was read of it
+            return
+        raise
+    if now != taken_in:
+        _withdraw(site, delivery, {})
+
+
+def _withdraw(site: Site, delivery: Delivery, known: Mapping[str, str]) -> tuple[int, int]:
+    """Hides what one delivery withdraws unless `known` has the mark of its files; keys added, rows lost."""
+    reader = site.reader(delivery.feed)
+    # Before reading: a file that changes meanwhile is read again.
+    files = withdrawals_marker(reader, delivery, site.keyring)
+    marker = site.keyring.digest(files, *(ring.key_id for ring in site.keyrings))
+    if known.get(delivery.key) == marker:
+        return 0, 0
+    gone: list[tuple[Kind, str, str]] = []
+    lost = 0
+    for item in reader.withdrawals(delivery, known_patients=None, known_notes=None):
+        if isinstance(item, Rejection):
+            lost += item.reason.value not in STATEMENT_KEPT
+            continue
+        for ring in site.keyrings:
+            if item.note_id is not None:
+                gone.append((Kind.NOTE, ring.key("note", delivery.feed, item.note_id), ring.key_id))
+            if item.patient_id is not None:
+                gone.append((Kind.PATIENT, ring.key("patient", item.patient_id), ring.key_id))
+    if not gone and delivery.key not in known:  # most deliveries withdraw nothing
+        return 0, lost
+    site.warehouse.accept(
+        delivery.feed,
+        demonstration=site.feed(delivery.feed).demonstration,
+        allow_real=site.settings.warehouse.allow_real_notes_on_embedded,
+    )
+    return withdraw(site.warehouse.engine(Role.PROMOTER), delivery, gone, marker=marker), lost
+
+
+def _hide_opted_out(site: Site, known: Mapping[str, str]) -> int:
+    marker = site.keyring.digest(site.exclusions.digest(site.keyring), *(ring.key_id for ring in site.keyrings))
+    if known.get(_OPT_OUTS) == marker:
+        return 0
+    changed = hide_opted_out(site)
+    mark_read(site.warehouse.engine(Role.PROMOTER), _OPT_OUTS, marker)
+    return changed

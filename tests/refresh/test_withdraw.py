@@ -1,0 +1,180 @@
+"""Who leaves is hidden as soon as a delivery says so, whatever else the installation is busy with."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from deid_platform.corpora.files import FilesFeed
+from deid_platform.notes import Delivery
+from deid_platform.refresh import due, offer, publish, tables
+from deid_platform.refresh.deidentify import deidentify
+from deid_platform.refresh.site import Site
+from deid_platform.refresh.withdraw import withdraw_arrived
+from deid_platform.settings import load_settings
+from deid_platform.warehouse.ledger import GateRow, record_gate
+from deid_platform.warehouse.roles import Role
+from deid_platform.warehouse.staging import Inputs
+
+DEID = Path(sys.executable).with_name("deid")
+HOLDER = """
+import sys
+from pathlib import Path
+from deid_platform.refresh.lock import installation_lock
+with installation_lock(Path(sys.argv[1])):
+    print("held", flush=True)
+    sys.stdin.read()
+"""
+
+
+def deid(*arguments: str) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "COLUMNS": "200", "TERM": "dumb"}
+    return subprocess.run([str(DEID), *arguments], capture_output=True, text=True, check=False, env=environment)
+
+
+def seen(site: Site) -> set[str]:
+    with site.warehouse.begin(Role.DEMO_ANALYST) as connection:
+        return set(connection.exec_driver_sql("SELECT text FROM research.notes").scalars())
+
+
+def notes(*names: str, patient: str) -> list[dict]:
+    return [{"note_id": name, "patient_id": patient, "text": f"Note {name}."} for name in names]
+
+
+@pytest.fixture(scope="module")
+def run(site, take_in) -> Callable[[Delivery], None]:
+    """Runs a delivery through the gate, with measurements that pass as they are: nothing here is about the bench."""
+
+    def through(delivery: Delivery) -> None:
+        take_in(delivery)
+        offer.stage_withdrawals(site, delivery, run_id="run-1")
+        deidentify(delivery, store=site.store, recipe=site.recipe(delivery), engine=site.engine)
+        staged = offer.stage_delivery(site, delivery, run_id="run-1")
+        record_gate(
+            site.warehouse.engine(Role.GATEKEEPER),
+            staged,
+            [GateRow(requirement, True) for requirement in ("parity", "expectations", "leaks", "bench")],
+            detector_digest=site.spec(None).detector_digest,
+            inputs=Inputs(site.store.required(tables.REDACTED_NOTES, delivery.key).meta["inputs"]),
+            profile="demo",
+        )
+        publish.promote_delivery(site, delivery)
+        publish.activate(site, delivery)
+
+    return through
+
+
+@pytest.fixture(scope="module", autouse=True)
+def published(site, deliver, run) -> None:
+    rows = [row for patient in "abcdefg" for row in notes(f"{patient}1", f"{patient}2", patient=patient)]
+    run(deliver("2026-01-01", notes=rows))
+
+
+@pytest.fixture
+def refreshing(site) -> Iterator[None]:
+    """Another process holds the installation's lock, as a refresh does, and an analyst has a transaction open."""
+    arguments = [sys.executable, "-c", HOLDER, str(site.settings.home_path)]
+    with subprocess.Popen(arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as holder:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == "held\n"
+        with site.warehouse.engine(Role.DEMO_ANALYST).connect() as idle:
+            idle.exec_driver_sql("SELECT count(*) FROM research.notes")
+            yield
+        holder.kill()
+
+
+@pytest.mark.parametrize(("command", "status"), [("withdraw", 0), ("refresh", 1)])
+def test_the_command_hides_at_once_while_a_refresh_runs(site, deliver, refreshing, command, status) -> None:
+    note, patient = ("a1", "b") if command == "withdraw" else ("a2", "c")
+    deliver(f"2026-02-0{status + 1}", withdrawn=[{"note_id": note}, {"patient_id": patient}])
+    before = seen(site)
+    done = deid(command)
+    assert done.returncode == status, done.stderr
+    assert "withdrawn: 2 keys" in done.stderr
+    assert ("refresh-running" in done.stderr) is (command == "refresh")
+    assert before - seen(site) == {f"Note {note}.", f"Note {patient}1.", f"Note {patient}2."}
+
+
+def test_what_has_not_changed_is_not_read_again(site, deliver, monkeypatch) -> None:
+    delivery = deliver("2026-02-05", withdrawn=[{"note_id": "d1"}])
+    assert withdraw_arrived(site).keys == 1
+    read = []
+    original = FilesFeed.withdrawals
+
+    def counted(self, of, **known):
+        read.append(of.key)
+        return original(self, of, **known)
+
+    monkeypatch.setattr(FilesFeed, "withdrawals", counted)
+    assert withdraw_arrived(site).keys == 0
+    assert delivery.key not in read
+    deliver("2026-02-05", withdrawn=[{"note_id": "d1"}, {"note_id": "d2"}])
+    assert withdraw_arrived(site).keys == 1
+    assert delivery.key in read
+    assert not {"Note d1.", "Note d2."} & seen(site)
+
+
+def test_what_can_be_read_takes_effect_and_the_rest_is_counted_and_never_shown(site, deliver) -> None:
+    delivery = deliver("2026-02-06", withdrawn=[{"note_id": "e1"}])
+    folder = site.settings.path(site.feed("hospital").path) / delivery.watermark
+    with (folder / "withdrawn.csv").open("a") as stream:
+        stream.write('Zebulon Quarmby,"\n')
+    done = deid("withdraw")
+    assert done.returncode == 1
+    assert "rows of withdrawals that cannot be read: 1" in done.stderr
+    assert not any(said in done.stderr + done.stdout for said in ("e1", "Zebulon", "Quarmby"))
+    assert "Note e1." not in seen(site)
+    (folder / "withdrawn.csv").unlink()
+    (folder / "notes.jsonl").unlink()
+    folder.rmdir()
+
+
+def test_one_feed_that_is_away_holds_up_no_other(site, deliver) -> None:
+    config = site.settings.root / "with_another.toml"
+    config.write_text(site.settings.root.joinpath("deid.toml").read_text() + '\n[feeds.clinic]\npath = "nowhere"\n')
+    deliver("2026-02-07", withdrawn=[{"note_id": "e2"}])
+    done = withdraw_arrived(Site(load_settings(config)))
+    assert [(failure.code.slug, failure.ref) for failure in done.failures] == [("feed-unreadable", "clinic")]
+    assert "Note e2." not in seen(site)
+
+
+def test_the_list_of_opt_outs_counts_too_and_is_told_once(site) -> None:
+    config = site.settings.root / "with_optouts.toml"
+    (site.settings.root / "optouts.csv").write_text("patient_id\nf\n")
+    config.write_text(
+        site.settings.root.joinpath("deid.toml").read_text() + '\n[exclusions]\nopt_outs = "optouts.csv"\n'
+    )
+    out = Site(load_settings(config))
+    assert [withdraw_arrived(out).opted_out for _ in range(2)] == [1, 0]
+    assert "Note f1." not in seen(site)
+    assert withdraw_arrived(site).opted_out == 1
+    assert "Note f1." in seen(site)
+
+
+def test_what_a_delivery_comes_to_withdraw_while_its_run_is_under_way_stays_hidden(site, deliver, take_in, run) -> None:
+    """Its promotion says anew what it withdraws, by files that are gone by then."""
+    delivery = deliver("2026-02-08", notes=notes("x1", patient="x"))
+    run(delivery)
+    for before_staging in (True, False):
+        note = "g1" if before_staging else "g2"
+        deliver("2026-02-08", notes=notes("x1", patient="x"))
+        (site.settings.path(site.feed("hospital").path) / delivery.watermark / "withdrawn.csv").unlink(missing_ok=True)
+        take_in(delivery)
+        if not before_staging:
+            offer.stage_delivery(site, delivery, run_id="run-2")
+        deliver("2026-02-08", notes=notes("x1", patient="x"), withdrawn=[{"note_id": note}])
+        assert withdraw_arrived(site).keys == 1
+        if before_staging:
+            offer.stage_delivery(site, delivery, run_id="run-2")
+        publish.promote_delivery(site, delivery)
+        assert f"Note {note}." not in seen(site)
+        assert due.pending(site, [delivery]) == [delivery]
+    # And the run over today's files ends in what they say: the first of the two is not withdrawn any more.
+    run(delivery)
+    assert due.pending(site, [delivery]) == []
+    assert {"Note g1.", "Note g2."} & seen(site) == {"Note g1."}
