@@ -7,6 +7,7 @@ import dagster as dg
 
 from assets.dictionaries import harvested
 from assets.layer import DELIVERIES, coded
+from assets.run_config import EXECUTOR
 from deid_platform.refresh.due import pending
 from deid_platform.settings import ScheduleSettings
 from resources import SiteResource
@@ -16,8 +17,7 @@ refresh = dg.define_asset_job(
     # Proposals for a person to judge are asked for; nothing of a refresh waits for them.
     selection=dg.AssetSelection.all() - dg.AssetSelection.assets(harvested),
     description="One delivery from its files to the research warehouse: the main job.",
-    # Small assets on one machine: the default multiprocess executor costs seconds a step in process starts.
-    executor_def=dg.in_process_executor,
+    executor_def=EXECUTOR,
 )
 
 
@@ -77,7 +77,7 @@ _PARTITION = "dagster/partition"
 _FINISHED = [dg.DagsterRunStatus.SUCCESS, dg.DagsterRunStatus.FAILURE, dg.DagsterRunStatus.CANCELED]
 
 
-@dg.op(description="Deletes finished runs past their time, except each partition's last success.")
+@dg.op(config_schema={}, description="Deletes finished runs past their time, except each partition's last success.")
 def forget_old_runs(context: dg.OpExecutionContext, site: SiteResource) -> None:
     """Deletes runs and their events that ended longer ago than `schedule.keep_runs_days`.
 
@@ -99,7 +99,7 @@ def forget_old_runs(context: dg.OpExecutionContext, site: SiteResource) -> None:
     context.add_output_metadata({"deleted": deleted})
 
 
-@dg.job(description="Retention: old runs leave Dagster's storage.", executor_def=dg.in_process_executor)
+@dg.job(description="Retention: old runs leave Dagster's storage.", executor_def=EXECUTOR)
 def retention() -> None:
     """One op; see there."""
     forget_old_runs()

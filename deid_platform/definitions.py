@@ -15,6 +15,7 @@ import dagster as dg
 
 from assets import bench, checks, deid, dictionaries, gate, research, source
 from assets.automation import daily_retention, delivery_sensor, refresh, retention, weekly_schedule
+from assets.run_config import CONSOLE, EXECUTOR, IO_MANAGER, LOGGER, closed
 from deid_platform.instance import prepare_instance
 from deid_platform.settings import config_path, load_settings
 from resources import SiteResource, dbt_project, dbt_resource
@@ -25,7 +26,8 @@ def build_defs(*, config: Path | None = None, resource_overrides: Mapping[str, A
 
     Args:
         config: Its deid.toml; by default the one that `settings.config_path` finds.
-        resource_overrides: Resources by key that stand in for the real ones, in tests or at a site.
+        resource_overrides: Resources by key that stand in for the real ones, in tests or at a site: objects, which
+            runs are handed as they are.
 
     Raises:
         DeidError: `settings-missing` or `settings-invalid`, before Dagster sees anything.
@@ -34,7 +36,7 @@ def build_defs(*, config: Path | None = None, resource_overrides: Mapping[str, A
     settings = load_settings(path)
     home = prepare_instance(settings, path)
     project = dbt_project(home / "dbt")
-    site = SiteResource(config=str(path))
+    resources = {"site": SiteResource(config=str(path)), "dbt": dbt_resource(), **(resource_overrides or {})}
     layers = (source, dictionaries, deid, bench, gate, research)
     return dg.Definitions(
         assets=[*(asset for layer in layers for asset in layer.ASSETS), research.mart_assets(project)],
@@ -42,12 +44,12 @@ def build_defs(*, config: Path | None = None, resource_overrides: Mapping[str, A
         jobs=[refresh, retention],
         sensors=[delivery_sensor(settings.schedule.sensor_seconds)],
         schedules=[weekly_schedule(settings.schedule), daily_retention],
-        # "Materialize selected" too: a process for each step would load the libraries anew, seconds a step.
-        executor=dg.in_process_executor,
+        # Of "Materialize selected" too, whose job Dagster makes.
+        executor=EXECUTOR,
+        loggers={CONSOLE: LOGGER},
         resources={
-            "site": site,
-            "dbt": dbt_resource(),
-            **(resource_overrides or {}),
+            "io_manager": IO_MANAGER,
+            **{key: closed(resource) for key, resource in resources.items()},
         },
     )
 

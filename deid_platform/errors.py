@@ -228,6 +228,11 @@ class Code(Enum):
         "Another process is refreshing this installation; two at once would get in each other's way.",
         "Wait until it has ended, or let `deid refresh --wait` do so.",
     )
+    RUN_CONFIG_REFUSED = (
+        "run-config-refused",
+        "A run was launched with a configuration of its own; the only one allowed is the console's log level.",
+        "Launch it without configuration. What can be set is set in deid.toml.",
+    )
     # Evaluation
     GOLD_MISSING = (
         "gold-missing",
