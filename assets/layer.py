@@ -20,6 +20,7 @@ from assets.run_config import refuse_run_config
 from deid_platform.errors import DeidError, internal
 from deid_platform.notes import Delivery
 from deid_platform.refresh.lock import installation_lock
+from deid_platform.stopping import check, watched
 from resources import SiteResource
 
 # Dynamic, because late and corrected notes arrive today whatever their date.
@@ -34,6 +35,9 @@ Counts = Mapping[str, Any]
 # Three more attempts over three quarters of a minute: a server that restarts or fails over is back by then.
 # Jitter, so that runs which lost the same server do not return to it together.
 RETRIES = dg.RetryPolicy(max_retries=3, delay=4.0, backoff=dg.Backoff.EXPONENTIAL, jitter=dg.Jitter.PLUS_MINUS)
+
+# What a run's record says once somebody has asked it to stop, or has given it up.
+_NO_LONGER_WANTED = (dg.DagsterRunStatus.CANCELING, dg.DagsterRunStatus.CANCELED, dg.DagsterRunStatus.FAILURE)
 
 
 def layer_asset(
@@ -108,9 +112,12 @@ def coded(where: str) -> Iterator[None]:
     """
     running = _running()
     try:
-        if running is not None:
+        if running is None:
+            yield
+        else:
             refuse_run_config(running.run.run_config)
-        yield
+            with _stoppable(running):
+                yield
     except Exception as error:
         said = error if isinstance(error, DeidError) else internal(error)
         metadata = {"code": said.code.slug, "where": where}
@@ -120,6 +127,18 @@ def coded(where: str) -> Iterator[None]:
             wait = RETRIES.calculate_delay(running.retry_number + 1)
             raise dg.RetryRequested(max_retries=RETRIES.max_retries, seconds_to_wait=wait) from failure
         raise failure from None
+
+
+@contextmanager
+def _stoppable(running: dg.OpExecutionContext) -> Iterator[None]:
+    """Stops before and after a step, if Dagster's own interrupt got lost on the way."""
+    run = running.instance.get_run_by_id(running.run_id)
+    if run is not None and run.status in _NO_LONGER_WANTED:
+        raise KeyboardInterrupt
+    with watched():
+        check()
+        yield
+        check()
 
 
 def _running() -> dg.OpExecutionContext | None:

@@ -33,6 +33,7 @@ from deid_platform.errors import Code, DeidError
 from deid_platform.heap import settled
 from deid_platform.notes import Note, Span
 from deid_platform.quiet import hush
+from deid_platform.stopping import check
 
 _Outcome = tuple[tuple[Span, ...] | None, Code | None]
 _Answer = tuple[list[_Outcome], TemplateCounts]
@@ -107,6 +108,7 @@ def detect(
     outcomes = _in_process(spec, batches) if workers <= 1 else _in_workers(spec, batches, workers)
     index = 0
     for batch, reused in outcomes:
+        check()
         for spans, error in batch:
             yield Detection(index, spans, error)
             index += 1
@@ -167,7 +169,8 @@ def _in_process(spec: DetectorSpec, batches: Iterator[list[Note]]) -> Iterator[_
 
 def _serve(connection: Connection[Any, Any]) -> None:
     """A worker's life: one spec, then batch after batch, until the other end of the pipe is gone."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to answer
+    # Ctrl-C is the parent's to answer. SIGTERM has no handler here: it ends this process wherever it is.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     hush()
     try:
         try:

@@ -27,6 +27,7 @@ from deid_platform.refresh.due import pending
 from deid_platform.refresh.lock import installation_lock
 from deid_platform.refresh.site import Site
 from deid_platform.settings import load_settings
+from deid_platform.stopping import check
 
 JOB = "refresh"
 # Marks the runs that `deid refresh` itself executes; those of the daemon and the UI have workers of their own.
@@ -70,6 +71,7 @@ def refresh_deliveries(
         up the next.
 
     Raises:
+        KeyboardInterrupt: The process was asked to stop.
         DeidError: `feed-unreadable` if the one delivery that is asked for has not arrived; `refresh-running`.
     """
     site = Site(load_settings(config))
@@ -149,6 +151,7 @@ def _run(job: dg.JobDefinition, instance: dg.DagsterInstance, delivery: Delivery
             # The next `deid refresh` repeats it; the daemon, if there is one, has no part in it.
             tags={**_OURS, "deid/feed": delivery.feed, MAX_RETRIES_TAG: "0"},
         )
+    check()  # a run that was stopped ends like one that failed, and the next delivery's would begin
     if result.success:
         console.print(f"{delivery.key}: [green]promoted[/]", highlight=False)
         return Refreshed(delivery)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import dagster as dg
 import pytest
+from lost_signals import lose
 
 from assets import layer
 from assets.run_config import closed
@@ -139,6 +141,55 @@ def test_a_resource_is_handed_out_as_it_was_made() -> None:
         dg.build_resources({"open": closed(made)}, resource_config=OPENED["resources"]),
     ):
         pass
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+def test_a_step_whose_interrupt_got_lost_is_the_last_of_its_run(
+    definitions: dg.Definitions, instance: dg.DagsterInstance, how: signal.Signals
+) -> None:
+    done: list[str] = []
+
+    @layer.layer_asset("gate/first", owner=layer.PRIVACY, kinds={"postgres"})
+    def first(site: SiteResource) -> layer.Counts:
+        """Finishes what it does."""
+        lose(how)
+        done.append("first")
+        return {}
+
+    @layer.layer_asset("research/second", owner=layer.PRIVACY, kinds={"postgres"}, deps=[first])
+    def second(site: SiteResource) -> layer.Counts:
+        """Would publish."""
+        done.append("second")
+        return {}
+
+    result = dg.materialize(
+        [first, second], resources={"site": definitions.resources["site"]}, instance=instance, raise_on_error=False
+    )
+    assert not result.success
+    assert done == ["first"]
+    assert result.get_asset_materialization_events() == []
+
+
+@pytest.mark.parametrize("ended", ["report_run_canceling", "report_run_canceled", "report_run_failed"])
+def test_a_run_that_was_stopped_or_given_up_meanwhile_begins_no_further_step(
+    definitions: dg.Definitions, instance: dg.DagsterInstance, ended: str
+) -> None:
+    done: list[str] = []
+
+    @dg.asset
+    def first(context: dg.AssetExecutionContext) -> None:
+        getattr(instance, ended)(context.run)
+
+    @layer.layer_asset("research/second", owner=layer.PRIVACY, kinds={"postgres"}, deps=[first])
+    def second(site: SiteResource) -> layer.Counts:
+        """Would publish."""
+        done.append("second")
+        return {}
+
+    resources = {"site": definitions.resources["site"]}
+    assert not dg.materialize([first, second], resources=resources, instance=instance, raise_on_error=False).success
+    assert done == []
 
 
 @pytest.mark.parametrize("error", [ValueError(MARKER), UnicodeDecodeError("utf-8", MARKER.encode(), 0, 1, "?")])
