@@ -72,6 +72,7 @@ def parts(
         "DAGSTER_PG_HOST": "127.0.0.1",
         "DAGSTER_PG_PASSWORD_FILE": str(dagster_password),
         "DAGSTER_REDACT_USER_CODE_ERRORS": "1",
+        "DEID_UI_HOSTS": "deid.example.org",
     }
     homes = {"code": str(load_settings(installation).home_path / "dagster")}
 
@@ -84,6 +85,7 @@ def parts(
         )
 
     running = {part: begin(part) for part in ("code", "daemon", "webserver", "operator")}
+    running["operator"].enter()
     for part in ("webserver", "operator"):
         running[part].until_ready()
     return running
@@ -147,6 +149,23 @@ def test_the_webserver_only_shows(parts: dict[str, Ui], mutation: str) -> None:
     answer = parts["webserver"].ask(f"mutation {{ {REFUSED[mutation]} {FIELDS.get(mutation, '{ __typename }')} }}")
     assert "UnauthorizedError" in str(answer), answer
     assert parts["operator"].ask("{ runsOrError { ... on Runs { count } } }")["data"]["runsOrError"]["count"] == 0
+
+
+def test_the_read_only_webserver_answers_to_its_names_and_to_its_own_pages(parts: dict[str, Ui]) -> None:
+    page = parts["webserver"]
+    assert not page.refuses("/runs", None, {"Host": "deid.example.org"}, cookie=False)
+    assert page.refuses("/runs", None, {"Host": "evil.example"}, cookie=False)
+    assert page.refuses("/runs", None, {"Origin": "https://evil.example"}, cookie=False)
+    assert page.refuses("/graphql?query=%7B__typename%7D", None, {}, cookie=False)
+
+
+def test_the_operators_webserver_wants_its_link_too(parts: dict[str, Ui]) -> None:
+    page = parts["operator"]
+    body, kind = b'{"query": "{ __typename }"}', {"Content-Type": "application/json"}
+    assert not page.refuses("/graphql", body, kind, cookie=True)
+    assert page.refuses("/graphql", body, kind, cookie=False)
+    assert page.refuses("/", None, {}, cookie=False)
+    assert page.refuses("/graphql", body, {**kind, "Origin": "https://evil.example"}, cookie=True)
 
 
 def test_an_operator_launches_and_the_webserver_shows_it(parts: dict[str, Ui]) -> None:
