@@ -1,6 +1,10 @@
-"""When a refresh runs: the sensor on arrivals, and the weekly schedule behind it. And how long a run is kept."""
+"""When a refresh runs: the sensor on arrivals, and the weekly schedule behind it; and when there was none too long.
+
+And how long a run is kept.
+"""
 
 import json
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
 import dagster as dg
@@ -71,6 +75,18 @@ def weekly_schedule(settings: ScheduleSettings) -> dg.ScheduleDefinition:
         return [dg.RunRequest(run_key=f"{key}/{day}", partition_key=key) for key in wanted]
 
     return weekly_refresh
+
+
+# Not the promotion: a delivery, its partition, is promoted once and is then as it should be for ever.
+REFRESHED = dg.AssetSelection.assets("research/release", "marts/note_profile")
+
+
+def freshness(settings: ScheduleSettings) -> Callable[[dg.AssetSpec], dg.AssetSpec]:
+    """Gives an asset the deadline by which it must have been refreshed again."""
+    policy = dg.FreshnessPolicy.time_window(
+        fail_window=timedelta(days=settings.stale_after_days), warn_window=timedelta(days=settings.warn_after_days)
+    )
+    return lambda spec: spec.replace_attributes(freshness_policy=policy)
 
 
 _PARTITION = "dagster/partition"

@@ -14,7 +14,15 @@ from typing import Any
 import dagster as dg
 
 from assets import bench, checks, deid, dictionaries, gate, research, source
-from assets.automation import daily_retention, delivery_sensor, refresh, retention, weekly_schedule
+from assets.automation import (
+    REFRESHED,
+    daily_retention,
+    delivery_sensor,
+    freshness,
+    refresh,
+    retention,
+    weekly_schedule,
+)
 from assets.run_config import CONSOLE, EXECUTOR, IO_MANAGER, LOGGER, closed
 from deid_platform.instance import prepare_instance
 from deid_platform.settings import config_path, load_settings
@@ -38,7 +46,7 @@ def build_defs(*, config: Path | None = None, resource_overrides: Mapping[str, A
     project = dbt_project(home / "dbt")
     resources = {"site": SiteResource(config=str(path)), "dbt": dbt_resource(), **(resource_overrides or {})}
     layers = (source, dictionaries, deid, bench, gate, research)
-    return dg.Definitions(
+    defs = dg.Definitions(
         assets=[*(asset for layer in layers for asset in layer.ASSETS), research.mart_assets(project)],
         asset_checks=checks.CHECKS,
         jobs=[refresh, retention],
@@ -52,6 +60,7 @@ def build_defs(*, config: Path | None = None, resource_overrides: Mapping[str, A
             **{key: closed(resource) for key, resource in resources.items()},
         },
     )
+    return defs.map_resolved_asset_specs(func=freshness(settings.schedule), selection=REFRESHED)
 
 
 def __getattr__(name: str) -> dg.Definitions:

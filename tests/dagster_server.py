@@ -142,25 +142,43 @@ class Ui:
         self.ask(mutation, where=self.repository, key=key)
 
     def launch(
-        self, job: str, partition: str | None = None, *, assets: Sequence[str] = (), steps: Sequence[str] = ()
+        self,
+        job: str,
+        partition: str | None = None,
+        *,
+        assets: Sequence[str] = (),
+        steps: Sequence[str] = (),
+        tags: Mapping[str, str] | None = None,
     ) -> str:
         """Launches a job, on these assets without their checks or on these steps alone; returns the run's id."""
-        answer = self.ask(LAUNCH, params=self.launching(job, partition, assets=assets, steps=steps))
+        answer = self.ask(LAUNCH, params=self.launching(job, partition, assets=assets, steps=steps, tags=tags))
         assert answer["data"]["launchRun"]["__typename"] == "LaunchRunSuccess", answer
         return str(answer["data"]["launchRun"]["run"]["runId"])
 
     def launching(
-        self, job: str, partition: str | None = None, *, assets: Sequence[str] = (), steps: Sequence[str] = ()
+        self,
+        job: str,
+        partition: str | None = None,
+        *,
+        assets: Sequence[str] = (),
+        steps: Sequence[str] = (),
+        tags: Mapping[str, str] | None = None,
     ) -> dict[str, Any]:
         """What a launch asks for."""
         selector: dict[str, Any] = {**self.repository, "jobName": job}
         if assets:
             selector |= {"assetSelection": [{"path": key.split("/")} for key in assets], "assetCheckSelection": []}
-        tags = [{"key": "dagster/partition", "value": partition}] if partition else []
-        params = {"selector": selector, "mode": "default", "executionMetadata": {"tags": tags}}
+        tagged = {**({"dagster/partition": partition} if partition else {}), **(tags or {})}
+        metadata = {"tags": [{"key": key, "value": value} for key, value in tagged.items()]}
+        params = {"selector": selector, "mode": "default", "executionMetadata": metadata}
         if steps:
             params["stepKeys"] = list(steps)
         return params
+
+    def status(self, run_id: str) -> str:
+        """Where a run stands."""
+        query = "query($id: ID!) { runOrError(runId: $id) { ... on Run { status } } }"
+        return str(self.ask(query, id=run_id)["data"]["runOrError"]["status"])
 
     def outcome(self, run_id: str) -> tuple[str, str]:
         """How a run ended, and what the step that failed said of itself."""

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import timedelta
 
 import dagster as dg
 import pytest
 from dagster._config import ConfigType, ConfigTypeKind
 
+from assets.automation import freshness
+from deid_platform.settings import ScheduleSettings
 from deid_platform.warehouse.expectations import EXPECTATIONS
 
 # key: (team, kinds, partitioned by delivery, pool, upstream)
@@ -105,6 +108,21 @@ def test_the_gate_is_mirrored_in_partitioned_checks(definitions: dg.Definitions)
         spec = definitions.resolve_asset_graph().get_check_spec(key)
         if key.name in EXPECTATIONS:
             assert spec.blocking, key.name
+
+
+def test_what_analysts_see_has_a_deadline_a_day_after_the_weekly_refresh(
+    definitions: dg.Definitions, specs: dict[str, dg.AssetSpec]
+) -> None:
+    deadline = dg.FreshnessPolicy.time_window(fail_window=timedelta(days=8), warn_window=timedelta(days=7.5))
+    assert {key: spec.freshness_policy for key, spec in specs.items() if spec.freshness_policy} == {
+        "research/release": deadline,
+        "marts/note_profile": deadline,
+    }
+
+
+def test_a_site_sets_the_deadline_with_its_schedule() -> None:
+    policy = freshness(ScheduleSettings(warn_after_days=1, stale_after_days=2))(dg.AssetSpec("any")).freshness_policy
+    assert policy == dg.FreshnessPolicy.time_window(fail_window=timedelta(days=2), warn_window=timedelta(days=1))
 
 
 def test_a_refresh_makes_everything_but_the_proposals(definitions: dg.Definitions) -> None:

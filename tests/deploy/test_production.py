@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
+import psutil
 import pytest
 from dagster_server import Start, Ui, servers
 from system_server import SUPERUSER, SystemServer
@@ -38,7 +39,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def parts(
+def begin(
     start: Start,
     folder: Path,
     deploy: Path,
@@ -47,8 +48,8 @@ def parts(
     make_storage: Callable[..., None],
     dagster_password: Path,
     tmp_path_factory: pytest.TempPathFactory,
-) -> dict[str, Ui]:
-    """Every part, started by the script that systemd and compose start it by."""
+) -> Callable[[str], Ui]:
+    """Starts a part by the script that systemd and compose start it by."""
     network = {
         "PGSSLMODE": "verify-full",
         "PGSSLROOTCERT": str(system_server.root_certificate),
@@ -61,7 +62,9 @@ def parts(
     template = (deploy / "dagster.yaml").read_text()
     assert "      db_name: dagster\n" in template
     at_port = f"      db_name: dagster\n      port: {system_server.port}\n"
-    (own / "dagster.yaml").write_text(template.replace("      db_name: dagster\n", at_port))
+    assert "poll_interval_seconds: 30\n" in template
+    sooner = template.replace("poll_interval_seconds: 30\n", "poll_interval_seconds: 2\n")
+    (own / "dagster.yaml").write_text(sooner.replace("      db_name: dagster\n", at_port))
     (own / "workspace.yaml").write_text((deploy / "workspace.yaml").read_text())
     shared = {
         **network,
@@ -76,7 +79,7 @@ def parts(
     }
     homes = {"code": str(load_settings(installation).home_path / "dagster")}
 
-    def begin(part: str) -> Ui:
+    def started(part: str) -> Ui:
         environment = {**shared, "DAGSTER_HOME": homes.get(part, str(folder / part))}
         return start(
             # The port of the UI that it serves, if it does.
@@ -84,6 +87,12 @@ def parts(
             environment,
         )
 
+    return started
+
+
+@pytest.fixture(scope="module")
+def parts(begin: Callable[[str], Ui]) -> dict[str, Ui]:
+    """Every part, running."""
     running = {part: begin(part) for part in ("code", "daemon", "webserver", "operator")}
     running["operator"].enter()
     for part in ("webserver", "operator"):
@@ -191,3 +200,26 @@ def test_what_the_parts_write_is_their_owners_alone(parts: dict[str, Ui], instal
     written = [path for path in (*folder.rglob("*"), home, *home.rglob("*")) if path.name != "code.sock"]
     assert {"dagster.yaml", "manifest.json"} <= {path.name for path in written}
     assert [str(path) for path in written if stat.S_IMODE(path.lstat().st_mode) & 0o077] == []
+
+
+def test_a_run_whose_code_server_was_killed_fails_soon_and_the_queue_goes_on(
+    parts: dict[str, Ui], begin: Callable[[str], Ui], installation: Path
+) -> None:
+    folder = installation.parent / "deliveries" / "2026-01-05"
+    folder.mkdir()
+    (folder / "notes.jsonl").write_text('{"note_id": "1", "text": "Well."}\n')
+    operator, code = parts["operator"], psutil.Process(parts["code"].process.pid)
+    operator.partition("hospital@2026-01-05")
+    run = operator.launch("refresh", "hospital@2026-01-05", tags={"dagster/max_retries": "0"})
+    operator.wait(lambda: operator.status(run) == "STARTED")
+    waiting = operator.launch("retention")
+
+    # As systemd and compose do: what the server has started ends with it.
+    for process in (code, *code.children(recursive=True)):
+        process.kill()
+    parts["code"].process.wait()
+    assert operator.outcome(run) == ("FAILURE", "")
+    assert operator.status(waiting) in ("QUEUED", "STARTING")
+
+    parts["code"] = begin("code")
+    assert operator.outcome(waiting) == ("SUCCESS", "")
