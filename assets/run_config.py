@@ -39,7 +39,7 @@ class NoConfig(dg.Config):
 
 
 # No value passes between steps. Dagster's own manager would take the folder that it writes to from the run.
-IO_MANAGER = dg.IOManagerDefinition(lambda _: dg.InMemoryIOManager(), config_schema={})
+IO_MANAGER = dg.IOManagerDefinition(lambda _: dg.InMemoryIOManager(), config_schema={})  # type: ignore[no-untyped-call]
 
 
 def closed(resource: object) -> dg.ResourceDefinition:

@@ -51,7 +51,7 @@ class WatchedRunLauncher(DefaultRunLauncher):
 
     def check_run_worker_health(self, run: dg.DagsterRun) -> CheckRunHealthResult:
         """Whether the run's code server still has it."""
-        client = self._get_grpc_client_for_termination(run.run_id)
+        client = self._get_grpc_client_for_termination(run.run_id)  # type: ignore[no-untyped-call]
         if client is None:  # `deid refresh` executes its runs itself, and ends those that were killed
             return CheckRunHealthResult(WorkerStatus.RUNNING)
         try:

@@ -144,6 +144,48 @@ def test_a_run_with_a_configuration_of_its_own_is_refused(ui, attack: tuple[dict
     assert not written.exists()
 
 
+# The other mutations that start runs.
+ALSO_LAUNCHES = {
+    "several runs": (
+        "launchMultipleRuns(executionParamsList: [$params])"
+        " { ... on LaunchMultipleRunsResult { launchMultipleRunsResult { __typename } } }"
+    ),
+    "a run as it was called before": "launchPipelineExecution(executionParams: $params) { __typename }",
+}
+
+
+@pytest.mark.parametrize("way", ALSO_LAUNCHES)
+def test_a_run_with_a_configuration_of_its_own_is_refused_whatever_launches_it(
+    ui, attack: tuple[dict[str, object], Path], way: str
+) -> None:
+    params, written = attack
+    before = ui.runs()
+    answer = ui.ask(f"mutation($params: ExecutionParams!) {{ {ALSO_LAUNCHES[way]} }}", params=params)
+    assert "RunConfigValidationInvalid" in str(answer["data"]), answer
+    assert ui.runs() == before
+    assert not written.exists()
+
+
+def test_a_backfill_with_a_configuration_of_its_own_starts_nothing(ui, attack: tuple[dict[str, object], Path]) -> None:
+    params, written = attack
+    before = ui.runs()
+    backfill = """mutation($params: LaunchBackfillParams!) {
+        launchPartitionBackfill(backfillParams: $params) { __typename ... on PythonError { message } } }"""
+    selector = {"repositorySelector": ui.repository, "partitionSetName": "refresh_partition_set"}
+    answer = ui.ask(
+        backfill,
+        params={
+            "selector": selector,
+            "partitionNames": [THROUGH_UI.key],
+            "forceSynchronousSubmission": True,
+            "runConfigData": params["runConfigData"],
+        },
+    )
+    assert answer["data"]["launchPartitionBackfill"]["__typename"] != "LaunchBackfillSuccess", answer
+    assert ui.runs() == before
+    assert not written.exists()
+
+
 def test_another_page_launches_nothing_whatever_it_sends(ui, attack: tuple[dict[str, object], Path]) -> None:
     params, written = attack
     plain = ui.launching("retention")
@@ -163,8 +205,18 @@ def test_another_page_launches_nothing_whatever_it_sends(ui, attack: tuple[dict[
     assert not written.exists()
 
 
-def test_a_plain_run_is_launched_by_who_used_the_link(ui) -> None:
-    assert ui.outcome(ui.launch("retention")) == ("SUCCESS", "")
+def test_a_plain_run_is_launched_by_who_used_the_link_and_not_again_with_a_configuration(ui) -> None:
+    run = ui.launch("retention")
+    assert ui.outcome(run) == ("SUCCESS", "")
+    before = ui.runs()
+    again = """mutation($params: ExecutionParams!) { launchRunReexecution(executionParams: $params) { __typename } }"""
+    params = ui.launching("retention")
+    params["executionMetadata"] |= {"rootRunId": run, "parentRunId": run}
+    configured = {**params, "runConfigData": {"ops": {"forget_old_runs": {"config": {"days": 0}}}}}
+    answer = ui.ask(again, params=configured)
+    assert answer["data"]["launchRunReexecution"]["__typename"] == "RunConfigValidationInvalid", answer
+    assert ui.runs() == before
+    assert ui.ask(again, params=params)["data"]["launchRunReexecution"]["__typename"] == "LaunchRunSuccess"
 
 
 def test_a_mutation_over_a_websocket_changes_nothing(ui) -> None:

@@ -63,7 +63,9 @@ def begin(
     assert "      db_name: dagster\n" in template
     at_port = f"      db_name: dagster\n      port: {system_server.port}\n"
     assert "poll_interval_seconds: 30\n" in template
+    assert "user_code_failure_retry_delay: 15\n" in template
     sooner = template.replace("poll_interval_seconds: 30\n", "poll_interval_seconds: 2\n")
+    sooner = sooner.replace("user_code_failure_retry_delay: 15\n", "user_code_failure_retry_delay: 2\n")
     (own / "dagster.yaml").write_text(sooner.replace("      db_name: dagster\n", at_port))
     (own / "workspace.yaml").write_text((deploy / "workspace.yaml").read_text())
     shared = {

@@ -346,7 +346,14 @@ def test_the_environment_that_units_share_holds_no_secret() -> None:
     parser.optionxform = str  # type: ignore[assignment,method-assign]
     parser.read_string("[all]\n" + (DEPLOY / "systemd" / "environment").read_text())
     shared = dict(parser["all"])
-    assert {"DEID_CONFIG", "DEID_WAREHOUSE_URL", "DAGSTER_PG_HOST", "PGSSLMODE", "PGSSLROOTCERT"} == set(shared)
+    assert set(shared) == {
+        "DEID_CONFIG",
+        "DEID_WAREHOUSE_URL",
+        "DAGSTER_PG_HOST",
+        "PGSSLMODE",
+        "PGSSLROOTCERT",
+        "DEID_UI_HOSTS",
+    }
     assert ":" not in shared["DEID_WAREHOUSE_URL"].removeprefix("postgresql://")
 
 
