@@ -16,8 +16,9 @@ from __future__ import annotations
 import multiprocessing
 import signal
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import dataclass
 from itertools import chain, islice
 from multiprocessing.connection import Connection
@@ -98,6 +99,7 @@ def detect(
 
     Raises:
         DeidError: If the detector cannot be built at all (for example `detector-unknown`).
+        KeyboardInterrupt: Between two batches, if the process was asked to stop.
     """
     batches = _batches(notes, batch_size)
     first = next(batches, None)
@@ -107,15 +109,17 @@ def detect(
     batches = chain([first], batches)
     outcomes = _in_process(spec, batches) if workers <= 1 else _in_workers(spec, batches, workers)
     index = 0
-    for batch, reused in outcomes:
-        check()
-        for spans, error in batch:
-            yield Detection(index, spans, error)
-            index += 1
-        if on_reuse is not None:
-            on_reuse(reused)
-        if on_batch is not None:
-            on_batch(len(batch))
+    # Whoever holds on to an exception holds on to the workers too, if they are not ended here.
+    with closing(outcomes):
+        for batch, reused in outcomes:
+            check()
+            for spans, error in batch:
+                yield Detection(index, spans, error)
+                index += 1
+            if on_reuse is not None:
+                on_reuse(reused)
+            if on_batch is not None:
+                on_batch(len(batch))
 
 
 def _batches(notes: Iterable[Note], size: int) -> Iterator[list[Note]]:
@@ -160,7 +164,7 @@ def _reused(detector: Detector) -> TemplateCounts:
     return detector.reused if isinstance(detector, Ensemble) else TemplateCounts()
 
 
-def _in_process(spec: DetectorSpec, batches: Iterator[list[Note]]) -> Iterator[_Answer]:
+def _in_process(spec: DetectorSpec, batches: Iterator[list[Note]]) -> Generator[_Answer, None, None]:
     detector = _build(spec)
     with settled():
         for batch in batches:
@@ -274,7 +278,7 @@ class _Worker:
         self._process.join()
 
 
-def _in_workers(spec: DetectorSpec, batches: Iterator[list[Note]], workers: int) -> Iterator[_Answer]:
+def _in_workers(spec: DetectorSpec, batches: Iterator[list[Note]], workers: int) -> Generator[_Answer, None, None]:
     staff = [_Worker(spec) for _ in range(workers)]
     idle: SimpleQueue[_Worker] = SimpleQueue()
     for worker in staff:
