@@ -178,7 +178,7 @@ def test_a_run_that_was_stopped_or_given_up_meanwhile_begins_no_further_step(
     done: list[str] = []
 
     @dg.asset
-    def first(context: dg.AssetExecutionContext) -> None:
+    def first(context) -> None:
         getattr(instance, ended)(context.run)
 
     @layer.layer_asset("research/second", owner=layer.PRIVACY, kinds={"postgres"}, deps=[first])
