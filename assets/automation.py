@@ -1,12 +1,17 @@
-"""When a refresh runs: the sensor on arrivals, and the weekly schedule behind it. And how long a run is kept."""
+"""When a refresh runs: the sensor on arrivals, and the weekly schedule behind it; and when there was none too long.
+
+And how long a run is kept.
+"""
 
 import json
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
 import dagster as dg
 
 from assets.dictionaries import harvested
 from assets.layer import DELIVERIES, coded
+from assets.run_config import EXECUTOR
 from deid_platform.refresh.due import pending
 from deid_platform.refresh.site import Site
 from deid_platform.refresh.withdraw import withdraw_arrived
@@ -18,8 +23,7 @@ refresh = dg.define_asset_job(
     # Proposals for a person to judge are asked for; nothing of a refresh waits for them.
     selection=dg.AssetSelection.all() - dg.AssetSelection.assets(harvested),
     description="One delivery from its files to the research warehouse: the main job.",
-    # Small assets on one machine: the default multiprocess executor costs seconds a step in process starts.
-    executor_def=dg.in_process_executor,
+    executor_def=EXECUTOR,
 )
 
 
@@ -83,11 +87,23 @@ def _withdraw(site: Site) -> None:
         raise failures[0]
 
 
+# Not the promotion: a delivery, its partition, is promoted once and is then as it should be for ever.
+REFRESHED = dg.AssetSelection.assets("research/release", "marts/note_profile")
+
+
+def freshness(settings: ScheduleSettings) -> Callable[[dg.AssetSpec], dg.AssetSpec]:
+    """Gives an asset the deadline by which it must have been refreshed again."""
+    policy = dg.FreshnessPolicy.time_window(
+        fail_window=timedelta(days=settings.stale_after_days), warn_window=timedelta(days=settings.warn_after_days)
+    )
+    return lambda spec: spec.replace_attributes(freshness_policy=policy)
+
+
 _PARTITION = "dagster/partition"
 _FINISHED = [dg.DagsterRunStatus.SUCCESS, dg.DagsterRunStatus.FAILURE, dg.DagsterRunStatus.CANCELED]
 
 
-@dg.op(description="Deletes finished runs past their time, except each partition's last success.")
+@dg.op(config_schema={}, description="Deletes finished runs past their time, except each partition's last success.")
 def forget_old_runs(context: dg.OpExecutionContext, site: SiteResource) -> None:
     """Deletes runs and their events that ended longer ago than `schedule.keep_runs_days`.
 
@@ -109,7 +125,7 @@ def forget_old_runs(context: dg.OpExecutionContext, site: SiteResource) -> None:
     context.add_output_metadata({"deleted": deleted})
 
 
-@dg.job(description="Retention: old runs leave Dagster's storage.", executor_def=dg.in_process_executor)
+@dg.job(description="Retention: old runs leave Dagster's storage.", executor_def=EXECUTOR)
 def retention() -> None:
     """One op; see there."""
     forget_old_runs()

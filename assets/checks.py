@@ -41,6 +41,7 @@ def _specs(described: dict[str, str], *, blocking: bool) -> list[dg.AssetCheckSp
 @dg.multi_asset_check(
     name="requirements",
     specs=_specs(REQUIREMENTS, blocking=False),
+    config_schema={},
     description="How each requirement of the active profile stands for what is staged.",
 )
 def requirements(context: dg.AssetCheckExecutionContext, site: SiteResource) -> Iterator[dg.AssetCheckResult]:
@@ -60,6 +61,7 @@ def requirements(context: dg.AssetCheckExecutionContext, site: SiteResource) -> 
 @dg.multi_asset_check(
     name="expectations",
     specs=_specs(EXPECTATIONS, blocking=True),
+    config_schema={},
     description="The Great Expectations suites over staging. Results are yes or no: any other format quotes values.",
 )
 def expectations(context: dg.AssetCheckExecutionContext, site: SiteResource) -> Iterator[dg.AssetCheckResult]:

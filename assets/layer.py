@@ -16,9 +16,11 @@ from typing import Any, get_type_hints
 import dagster as dg
 from dagster import DagsterInvariantViolationError
 
+from assets.run_config import refuse_run_config
 from deid_platform.errors import DeidError, internal
 from deid_platform.notes import Delivery
 from deid_platform.refresh.lock import installation_lock
+from deid_platform.stopping import check, watched
 from resources import SiteResource
 
 # Dynamic, because late and corrected notes arrive today whatever their date.
@@ -33,6 +35,9 @@ Counts = Mapping[str, Any]
 # Three more attempts over three quarters of a minute: a server that restarts or fails over is back by then.
 # Jitter, so that runs which lost the same server do not return to it together.
 RETRIES = dg.RetryPolicy(max_retries=3, delay=4.0, backoff=dg.Backoff.EXPONENTIAL, jitter=dg.Jitter.PLUS_MINUS)
+
+# What a run's record says once somebody has asked it to stop, or has given it up.
+_NO_LONGER_WANTED = (dg.DagsterRunStatus.CANCELING, dg.DagsterRunStatus.CANCELED, dg.DagsterRunStatus.FAILURE)
 
 
 def layer_asset(
@@ -79,6 +84,7 @@ def layer_asset(
             owners=[owner],
             kinds=kinds,
             pool=pool,
+            config_schema={},
             metadata=dict(metadata or {}),
             description=description or compute.__doc__,
         )(guarded)
@@ -100,28 +106,45 @@ def step(where: str, site: SiteResource) -> Iterator[None]:
 def coded(where: str) -> Iterator[None]:
     """Lets only coded failures out: any other error could quote a note, and Dagster stores what it sees.
 
-    Inside a run, a failure of infrastructure asks for another attempt as `RETRIES` says; any other is final. The
-    policy is not handed to Dagster, which would apply it to a run's termination too: the step that an operator
-    stops would start again.
+    A run that brings a configuration is refused. Inside a run, a failure of infrastructure asks for another attempt
+    as `RETRIES` says; any other is final. The policy is not handed to Dagster, which would apply it to a run's
+    termination too: the step that an operator stops would start again.
     """
+    running = _running()
     try:
-        yield
+        if running is None:
+            yield
+        else:
+            refuse_run_config(running.run.run_config)
+            with _stoppable(running):
+                yield
     except Exception as error:
         said = error if isinstance(error, DeidError) else internal(error)
         metadata = {"code": said.code.slug, "where": where}
         failure = dg.Failure(description=str(said), metadata=metadata, allow_retries=False)
-        retries = _retries()
         # The last failure is raised as it is: Dagster, redacting, would cut it off from the request.
-        if said.code.transient and retries is not None and retries < RETRIES.max_retries:
-            wait = RETRIES.calculate_delay(retries + 1)
+        if said.code.transient and running is not None and running.retry_number < RETRIES.max_retries:
+            wait = RETRIES.calculate_delay(running.retry_number + 1)
             raise dg.RetryRequested(max_retries=RETRIES.max_retries, seconds_to_wait=wait) from failure
         raise failure from None
 
 
-def _retries() -> int | None:
-    """How often this step was tried before; None outside a run, as in a sensor."""
+@contextmanager
+def _stoppable(running: dg.OpExecutionContext) -> Iterator[None]:
+    """Stops before and after a step, if Dagster's own interrupt got lost on the way."""
+    run = running.instance.get_run_by_id(running.run_id)
+    if run is not None and run.status in _NO_LONGER_WANTED:
+        raise KeyboardInterrupt
+    with watched():
+        check()
+        yield
+        check()
+
+
+def _running() -> dg.OpExecutionContext | None:
+    """The step that runs; None outside a run, as in a sensor."""
     try:
-        return int(dg.OpExecutionContext.get().retry_number)
+        return dg.OpExecutionContext.get()
     except DagsterInvariantViolationError:
         return None
 

@@ -14,6 +14,7 @@ from dagster_dbt.errors import DagsterDbtCliRuntimeError
 from assets import shown
 from assets.gate import delivery as gate_delivery
 from assets.layer import ANALYTICS, PRIVACY, Counts, delivery_of, layer_asset, step
+from assets.run_config import NoConfig
 from deid_platform.errors import Code, DeidError
 from deid_platform.refresh import publish
 from deid_platform.refresh.summary import release_summary
@@ -53,7 +54,12 @@ def mart_assets(project: DbtProject) -> dg.AssetsDefinition:
     """The marts of a dbt project that has been parsed."""
 
     @dbt_assets(manifest=project.manifest_path, project=project, dagster_dbt_translator=_Marts(), name="marts")
-    def marts(context: dg.AssetExecutionContext, dbt: DbtCliResource, site: SiteResource) -> Iterator[Any]:
+    def marts(
+        context: dg.AssetExecutionContext,
+        dbt: DbtCliResource,
+        site: SiteResource,
+        config: NoConfig,  # noqa: ARG001 - dbt's decorator takes no schema; without one, anything may be set
+    ) -> Iterator[Any]:
         with step("marts", site):
             # dbt is a program of its own: it learns of the server through its environment alone.
             os.environ.update(site.site.warehouse.dbt_environment())

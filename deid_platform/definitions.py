@@ -14,7 +14,16 @@ from typing import Any
 import dagster as dg
 
 from assets import bench, checks, deid, dictionaries, gate, research, source
-from assets.automation import daily_retention, delivery_sensor, refresh, retention, weekly_schedule
+from assets.automation import (
+    REFRESHED,
+    daily_retention,
+    delivery_sensor,
+    freshness,
+    refresh,
+    retention,
+    weekly_schedule,
+)
+from assets.run_config import CONSOLE, EXECUTOR, IO_MANAGER, LOGGER, closed
 from deid_platform.instance import prepare_instance
 from deid_platform.settings import config_path, load_settings
 from resources import SiteResource, dbt_project, dbt_resource
@@ -25,7 +34,8 @@ def build_defs(*, config: Path | None = None, resource_overrides: Mapping[str, A
 
     Args:
         config: Its deid.toml; by default the one that `settings.config_path` finds.
-        resource_overrides: Resources by key that stand in for the real ones, in tests or at a site.
+        resource_overrides: Resources by key that stand in for the real ones, in tests or at a site: objects, which
+            runs are handed as they are.
 
     Raises:
         DeidError: `settings-missing` or `settings-invalid`, before Dagster sees anything.
@@ -34,22 +44,23 @@ def build_defs(*, config: Path | None = None, resource_overrides: Mapping[str, A
     settings = load_settings(path)
     home = prepare_instance(settings, path)
     project = dbt_project(home / "dbt")
-    site = SiteResource(config=str(path))
+    resources = {"site": SiteResource(config=str(path)), "dbt": dbt_resource(), **(resource_overrides or {})}
     layers = (source, dictionaries, deid, bench, gate, research)
-    return dg.Definitions(
+    defs = dg.Definitions(
         assets=[*(asset for layer in layers for asset in layer.ASSETS), research.mart_assets(project)],
         asset_checks=checks.CHECKS,
         jobs=[refresh, retention],
         sensors=[delivery_sensor(settings.schedule.sensor_seconds)],
         schedules=[weekly_schedule(settings.schedule), daily_retention],
-        # "Materialize selected" too: a process for each step would load the libraries anew, seconds a step.
-        executor=dg.in_process_executor,
+        # Of "Materialize selected" too, whose job Dagster makes.
+        executor=EXECUTOR,
+        loggers={CONSOLE: LOGGER},
         resources={
-            "site": site,
-            "dbt": dbt_resource(),
-            **(resource_overrides or {}),
+            "io_manager": IO_MANAGER,
+            **{key: closed(resource) for key, resource in resources.items()},
         },
     )
+    return defs.map_resolved_asset_specs(func=freshness(settings.schedule), selection=REFRESHED)
 
 
 def __getattr__(name: str) -> dg.Definitions:

@@ -16,8 +16,9 @@ from __future__ import annotations
 import multiprocessing
 import signal
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import dataclass
 from itertools import chain, islice
 from multiprocessing.connection import Connection
@@ -33,6 +34,7 @@ from deid_platform.errors import Code, DeidError
 from deid_platform.heap import settled
 from deid_platform.notes import Note, Span
 from deid_platform.quiet import hush
+from deid_platform.stopping import check
 
 _Outcome = tuple[tuple[Span, ...] | None, Code | None]
 _Answer = tuple[list[_Outcome], TemplateCounts]
@@ -97,6 +99,7 @@ def detect(
 
     Raises:
         DeidError: If the detector cannot be built at all (for example `detector-unknown`).
+        KeyboardInterrupt: Between two batches, if the process was asked to stop.
     """
     batches = _batches(notes, batch_size)
     first = next(batches, None)
@@ -106,14 +109,17 @@ def detect(
     batches = chain([first], batches)
     outcomes = _in_process(spec, batches) if workers <= 1 else _in_workers(spec, batches, workers)
     index = 0
-    for batch, reused in outcomes:
-        for spans, error in batch:
-            yield Detection(index, spans, error)
-            index += 1
-        if on_reuse is not None:
-            on_reuse(reused)
-        if on_batch is not None:
-            on_batch(len(batch))
+    # Whoever holds on to an exception holds on to the workers too, if they are not ended here.
+    with closing(outcomes):
+        for batch, reused in outcomes:
+            check()
+            for spans, error in batch:
+                yield Detection(index, spans, error)
+                index += 1
+            if on_reuse is not None:
+                on_reuse(reused)
+            if on_batch is not None:
+                on_batch(len(batch))
 
 
 def _batches(notes: Iterable[Note], size: int) -> Iterator[list[Note]]:
@@ -158,7 +164,7 @@ def _reused(detector: Detector) -> TemplateCounts:
     return detector.reused if isinstance(detector, Ensemble) else TemplateCounts()
 
 
-def _in_process(spec: DetectorSpec, batches: Iterator[list[Note]]) -> Iterator[_Answer]:
+def _in_process(spec: DetectorSpec, batches: Iterator[list[Note]]) -> Generator[_Answer, None, None]:
     detector = _build(spec)
     with settled():
         for batch in batches:
@@ -167,7 +173,8 @@ def _in_process(spec: DetectorSpec, batches: Iterator[list[Note]]) -> Iterator[_
 
 def _serve(connection: Connection[Any, Any]) -> None:
     """A worker's life: one spec, then batch after batch, until the other end of the pipe is gone."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to answer
+    # Ctrl-C is the parent's to answer. SIGTERM has no handler here: it ends this process wherever it is.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     hush()
     try:
         try:
@@ -271,7 +278,7 @@ class _Worker:
         self._process.join()
 
 
-def _in_workers(spec: DetectorSpec, batches: Iterator[list[Note]], workers: int) -> Iterator[_Answer]:
+def _in_workers(spec: DetectorSpec, batches: Iterator[list[Note]], workers: int) -> Generator[_Answer, None, None]:
     staff = [_Worker(spec) for _ in range(workers)]
     idle: SimpleQueue[_Worker] = SimpleQueue()
     for worker in staff:

@@ -234,6 +234,16 @@ class Code(Enum):
         "Another process is refreshing this installation; two at once would get in each other's way.",
         "Wait until it has ended, or let `deid refresh --wait` do so.",
     )
+    INSTANCE_WRITE = (
+        "instance-write",
+        "Dagster's own storage, which keeps runs and their events, cannot be written: full, read-only or locked.",
+        "Check space and permissions of <home>/dagster (or Dagster's database), then run again: it goes on from there.",
+    )
+    RUN_CONFIG_REFUSED = (
+        "run-config-refused",
+        "A run was launched with a configuration of its own; the only one allowed is the console's log level.",
+        "Launch it without configuration. What can be set is set in deid.toml.",
+    )
     # Evaluation
     GOLD_MISSING = (
         "gold-missing",

@@ -6,7 +6,9 @@ job consists of (`definitions.py`) or what it does (`refresh/`).
 
 from __future__ import annotations
 
+import errno
 import logging
+import sqlite3
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,6 +21,7 @@ from dagster._core.storage.dagster_run import NOT_FINISHED_STATUSES
 from dagster._core.storage.tags import MAX_RETRIES_TAG, PARTITION_NAME_TAG
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from sqlalchemy.exc import DBAPIError
 
 from deid_platform.definitions import build_defs
 from deid_platform.errors import Code, DeidError
@@ -27,11 +30,13 @@ from deid_platform.refresh.due import pending
 from deid_platform.refresh.lock import installation_lock
 from deid_platform.refresh.site import Site
 from deid_platform.settings import load_settings
+from deid_platform.stopping import check
 
 JOB = "refresh"
 # Marks the runs that `deid refresh` itself executes; those of the daemon and the UI have workers of their own.
 _OURS = {"deid/started_by": "deid refresh"}
 _POLL_SECONDS = 0.2
+_UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EIO)
 _STEP_EVENTS = {dg.DagsterEventType.STEP_START, dg.DagsterEventType.STEP_SUCCESS}
 
 
@@ -45,8 +50,13 @@ class Refreshed:
 
 
 def load_job(config: Path) -> dg.JobDefinition:
-    """The main job of an installation; takes seconds, since it loads Dagster and parses the dbt project."""
-    return build_defs(config=config).resolve_job_def(JOB)
+    """The main job of an installation; takes seconds, since it loads Dagster and parses the dbt project.
+
+    Raises:
+        DeidError: As `build_defs`; `instance-write` if the instance's folder cannot be written.
+    """
+    with _storage_coded():
+        return build_defs(config=config).resolve_job_def(JOB)
 
 
 def refresh_deliveries(
@@ -70,12 +80,27 @@ def refresh_deliveries(
         up the next.
 
     Raises:
-        DeidError: `feed-unreadable` if the one delivery that is asked for has not arrived; `refresh-running`.
+        KeyboardInterrupt: The process was asked to stop.
+        DeidError: `feed-unreadable` if the one delivery that is asked for has not arrived; `refresh-running`;
+            `instance-write` if Dagster's storage cannot be written.
     """
     site = Site(load_settings(config))
-    with installation_lock(site.settings.home_path), dg.DagsterInstance.get() as instance:
+    with installation_lock(site.settings.home_path), _storage_coded(), dg.DagsterInstance.get() as instance:
         end_killed_runs(instance)
         return _refresh(job, site, instance, feed=feed, only=only, force=force, console=console)
+
+
+@contextmanager
+def _storage_coded() -> Iterator[None]:
+    """Gives failures of Dagster's storage a code; the warehouse's and the note store's have theirs by then."""
+    try:
+        yield
+    except (DBAPIError, sqlite3.Error):
+        raise DeidError(Code.INSTANCE_WRITE) from None
+    except OSError as error:
+        if error.errno not in _UNWRITABLE:
+            raise
+        raise DeidError(Code.INSTANCE_WRITE) from None
 
 
 def end_killed_runs(instance: dg.DagsterInstance) -> list[str]:
@@ -149,6 +174,7 @@ def _run(job: dg.JobDefinition, instance: dg.DagsterInstance, delivery: Delivery
             # The next `deid refresh` repeats it; the daemon, if there is one, has no part in it.
             tags={**_OURS, "deid/feed": delivery.feed, MAX_RETRIES_TAG: "0"},
         )
+    check()  # a run that was stopped ends like one that failed, and the next delivery's would begin
     if result.success:
         console.print(f"{delivery.key}: [green]promoted[/]", highlight=False)
         return Refreshed(delivery)

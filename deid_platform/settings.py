@@ -18,7 +18,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic_core import PydanticCustomError
 
 from deid_platform.errors import Code, DeidError
 from deid_platform.keys import Keyring
@@ -159,6 +160,17 @@ class ScheduleSettings(_Section):
     sensor_seconds: int = Field(default=60, ge=5)
     keep_runs_days: int = Field(default=180, ge=0)
     """How long Dagster keeps a finished run, except each delivery's last success."""
+    # A week, and what the weekly refresh may take.
+    warn_after_days: float = Field(default=7.5, gt=0)
+    """How long after its last refresh Dagster warns that research is not fresh."""
+    stale_after_days: float = Field(default=8.0, gt=0)
+    """And how long after it research counts as stale."""
+
+    @model_validator(mode="after")
+    def _warned_first(self) -> ScheduleSettings:
+        if self.warn_after_days >= self.stale_after_days:
+            raise PydanticCustomError("warn_after_days is not before stale_after_days", "see docs/configuration.md")
+        return self
 
 
 class ProfileSettings(_Section):

@@ -31,6 +31,7 @@ import pyarrow.parquet as pq
 
 from deid_platform.errors import Code, DeidError
 from deid_platform.keys import Keyring
+from deid_platform.stopping import check
 
 MANIFEST = "manifest.json"
 SETTLED = timedelta(minutes=15)
@@ -221,6 +222,7 @@ class NoteStore:
                 ancestor.chmod(0o700)
 
     def _write_bytes(self, path: str, raw: bytes | memoryview) -> None:
+        check()
         if self._local:
             # Private from its first byte: a mode set after writing would leave a window.
             Path(path).touch(mode=0o600)

@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
+import http.cookiejar
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
+import threading
 import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
+from websockets.sync.client import connect
+from websockets.typing import Origin, Subprotocol
+
+LAUNCH = """mutation($params: ExecutionParams!) { launchRun(executionParams: $params) {
+    __typename ... on LaunchRunSuccess { run { runId } } ... on Error { message } } }"""
 
 
 class Ui:
@@ -24,17 +33,35 @@ class Ui:
     repository: Mapping[str, str] = {"repositoryName": "__repository__", "repositoryLocationName": "deid_platform"}
 
     def __init__(self, port: int, process: subprocess.Popen[bytes], log: Path) -> None:
+        self.port = port
         self.address, self.process, self.log = f"http://127.0.0.1:{port}", process, log
+        # As a browser that keeps the cookie it is given.
+        self.cookies = http.cookiejar.CookieJar()
+        self._browser = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(self.cookies))
 
     def ask(self, query: str, **variables: object) -> dict[str, Any]:
         """The whole answer, with its `data` and its `errors`."""
         body = json.dumps({"query": query, "variables": variables}).encode()
         request = urllib.request.Request(f"{self.address}/graphql", body, {"Content-Type": "application/json"})
         try:
-            with urllib.request.urlopen(request, timeout=60) as answer:
+            with self._browser.open(request, timeout=60) as answer:
                 return json.load(answer)
         except urllib.error.HTTPError as refused:  # a query that failed comes with its reasons
             return json.load(refused)
+
+    def enter(self) -> None:
+        """Opens the link that the process printed, once the server answers."""
+
+        def opened() -> bool:
+            link = re.search(rf"{self.address}/\?token=\S+", self.log.read_text())
+            try:
+                return bool(link) and self._browser.open(link[0], timeout=60).status == 200
+            except urllib.error.HTTPError:
+                raise
+            except OSError:  # not yet there
+                return False
+
+        self.wait(opened)
 
     def until_ready(self) -> None:
         """Waits until the platform is loaded."""
@@ -57,27 +84,101 @@ class Ui:
             time.sleep(0.25)
         return pytest.fail(self.log.read_text())
 
+    def runs(self) -> int:
+        """How many runs there are."""
+        return int(self.ask("{ runsOrError { ... on Runs { count } } }")["data"]["runsOrError"]["count"])
+
+    def refuses(self, path: str, body: bytes | None, headers: Mapping[str, str], *, cookie: bool) -> bool:
+        """Whether a request, a POST if it has a body, is turned away at the door; no proof of identity is left out."""
+        request = urllib.request.Request(f"{self.address}{path}", body, dict(headers))
+        browser = self._browser if cookie else urllib.request.build_opener()
+        try:
+            with browser.open(request, timeout=60):
+                return False
+        except urllib.error.HTTPError as refused:
+            return refused.code in (401, 403, 405)
+
+    def over_websocket(self, query: str, variables: Mapping[str, object]) -> dict[str, Any]:
+        """What the first answer to an operation is that is asked over a websocket, as the pages subscribe."""
+        cookies = "; ".join(f"{cookie.name}={cookie.value}" for cookie in self.cookies)
+        with connect(
+            f"ws://127.0.0.1:{self.port}/graphql",
+            origin=Origin(self.address),
+            subprotocols=[Subprotocol("graphql-ws")],
+            additional_headers={"Cookie": cookies},
+        ) as websocket:
+            websocket.send('{"type": "connection_init"}')
+            assert json.loads(websocket.recv()) == {"type": "connection_ack"}
+            payload = {"query": query, "variables": variables}
+            websocket.send(json.dumps({"id": "1", "type": "start", "payload": payload}))
+            answer: dict[str, Any] = json.loads(websocket.recv(timeout=60))
+            return answer
+
+    @contextmanager
+    def entrance(self, path: str) -> Iterator[str]:
+        """An address that hands a browser the cookie and leads on to a page.
+
+        From another port of the same host: browsers keep a host's cookies for all of its ports.
+        """
+        (cookie,) = self.cookies
+        given = f"{cookie.name}={cookie.value}; HttpOnly; SameSite=Strict; Path=/"
+        page = f"{self.address}{path}"
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                self.send_response(303)
+                self.send_header("Set-Cookie", given)
+                self.send_header("Location", page)
+                self.end_headers()
+
+        with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+            threading.Thread(target=server.serve_forever, daemon=True).start()
+            yield f"http://127.0.0.1:{server.server_port}/"
+            server.shutdown()
+
     def partition(self, key: str) -> None:
         mutation = """mutation($where: RepositorySelector!, $key: String!) { addDynamicPartition(
             repositorySelector: $where, partitionsDefName: "delivery", partitionKey: $key) { __typename } }"""
         self.ask(mutation, where=self.repository, key=key)
 
     def launch(
-        self, job: str, partition: str | None = None, *, assets: Sequence[str] = (), steps: Sequence[str] = ()
+        self,
+        job: str,
+        partition: str | None = None,
+        *,
+        assets: Sequence[str] = (),
+        steps: Sequence[str] = (),
+        tags: Mapping[str, str] | None = None,
     ) -> str:
         """Launches a job, on these assets without their checks or on these steps alone; returns the run's id."""
-        mutation = """mutation($params: ExecutionParams!) { launchRun(executionParams: $params) {
-            __typename ... on LaunchRunSuccess { run { runId } } ... on Error { message } } }"""
+        answer = self.ask(LAUNCH, params=self.launching(job, partition, assets=assets, steps=steps, tags=tags))
+        assert answer["data"]["launchRun"]["__typename"] == "LaunchRunSuccess", answer
+        return str(answer["data"]["launchRun"]["run"]["runId"])
+
+    def launching(
+        self,
+        job: str,
+        partition: str | None = None,
+        *,
+        assets: Sequence[str] = (),
+        steps: Sequence[str] = (),
+        tags: Mapping[str, str] | None = None,
+    ) -> dict[str, Any]:
+        """What a launch asks for."""
         selector: dict[str, Any] = {**self.repository, "jobName": job}
         if assets:
             selector |= {"assetSelection": [{"path": key.split("/")} for key in assets], "assetCheckSelection": []}
-        tags = [{"key": "dagster/partition", "value": partition}] if partition else []
-        params = {"selector": selector, "mode": "default", "executionMetadata": {"tags": tags}}
+        tagged = {**({"dagster/partition": partition} if partition else {}), **(tags or {})}
+        metadata = {"tags": [{"key": key, "value": value} for key, value in tagged.items()]}
+        params = {"selector": selector, "mode": "default", "executionMetadata": metadata}
         if steps:
             params["stepKeys"] = list(steps)
-        answer = self.ask(mutation, params=params)
-        assert answer["data"]["launchRun"]["__typename"] == "LaunchRunSuccess", answer
-        return str(answer["data"]["launchRun"]["run"]["runId"])
+        return params
+
+    def status(self, run_id: str) -> str:
+        """Where a run stands."""
+        query = "query($id: ID!) { runOrError(runId: $id) { ... on Run { status } } }"
+        return str(self.ask(query, id=run_id)["data"]["runOrError"]["status"])
 
     def outcome(self, run_id: str) -> tuple[str, str]:
         """How a run ended, and what the step that failed said of itself."""

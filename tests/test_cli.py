@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import signal
 import socket
@@ -11,10 +12,12 @@ import subprocess
 import sys
 import tempfile
 import time
+import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
+import psutil
 import pytest
 
 from deid_platform.notes import Delivery
@@ -133,7 +136,8 @@ def test_without_a_url_the_warehouse_is_embedded_and_stops_when_asked(own_home: 
 
 
 @pytest.mark.slow
-def test_the_ui_says_its_address_and_answers_there(own_home: Path) -> None:
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+def test_the_ui_prints_a_link_that_lets_in_and_ends_whole(own_home: Path, how: signal.Signals) -> None:
     assert deid("db", "bootstrap").returncode == 0
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -143,7 +147,7 @@ def test_the_ui_says_its_address_and_answers_there(own_home: Path) -> None:
         ui = subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True)
     try:
         address = f"http://127.0.0.1:{port}"
-        for _ in range(120):
+        for _ in range(600):
             assert ui.poll() is None, (own_home / "ui.log").read_text()
             try:
                 with urllib.request.urlopen(f"{address}/server_info", timeout=2) as answer:
@@ -153,7 +157,17 @@ def test_the_ui_says_its_address_and_answers_there(own_home: Path) -> None:
                 time.sleep(0.5)
         else:
             pytest.fail((own_home / "ui.log").read_text())
-        assert address in (own_home / "ui.log").read_text()
+        (link,) = re.findall(rf"{address}/\?token=\S+", (own_home / "ui.log").read_text())
+        browser = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
+        assert "<!DOCTYPE html>" in browser.open(link).read().decode()
+        with pytest.raises(urllib.error.HTTPError, match="401"):
+            urllib.request.urlopen(address)
+        family = psutil.Process(ui.pid).children(recursive=True)
+        assert len(family) >= 3
+        ui.send_signal(how)
+        assert ui.wait(timeout=90) == 0
+        assert psutil.wait_procs(family, timeout=30)[1] == []
     finally:
-        os.killpg(ui.pid, signal.SIGTERM)
-        ui.wait(timeout=30)
+        if ui.poll() is None:
+            os.killpg(ui.pid, signal.SIGKILL)
+            ui.wait()

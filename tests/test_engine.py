@@ -14,10 +14,12 @@ from deid_platform.detection import DetectorSpec
 from deid_platform.engine import Detection, LocalEngine, detect
 from deid_platform.errors import Code, DeidError
 from deid_platform.notes import Note
+from deid_platform.stopping import watched
 
 sys.path.append(str(Path(__file__).parent))  # worker processes inherit it
 
 from engine_faults import SECRET, FaultySpec
+from lost_signals import lose
 
 
 def notes(*texts: str) -> list[Note]:
@@ -61,6 +63,22 @@ def test_a_detector_that_cannot_be_built_is_an_error_and_no_quarantine(workers: 
     assert failed.value.code is Code.DETECTOR_FAILED
     assert SECRET not in str(failed.value)
     assert failed.value.__cause__ is None or SECRET not in str(failed.value.__cause__)
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_request_to_stop_that_python_lost_ends_detection_before_the_next_batch_and_its_workers(workers: int) -> None:
+    done: list[int] = []
+
+    def told(count: int) -> None:
+        done.append(count)
+        lose()
+
+    with watched(), pytest.raises(KeyboardInterrupt):
+        list(detect(FaultySpec(), notes(*"abcdef"), workers=workers, batch_size=2, on_batch=told))
+    assert done == [2]
+    children = psutil.Process().children(recursive=True)
+    assert [p for p in children if p.parent() != psutil.Process() and p.status() != psutil.STATUS_ZOMBIE] == []
 
 
 @dataclass(frozen=True)

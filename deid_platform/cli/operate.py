@@ -6,9 +6,7 @@ Belongs here: arguments and what a person reads. Does not belong here: the main 
 
 from __future__ import annotations
 
-import os
 import signal
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -18,6 +16,7 @@ from rich.table import Table
 from deid_platform import __version__
 from deid_platform.cli.terminal import Config, console, out, progress, site_of
 from deid_platform.errors import Code, DeidError
+from deid_platform.stopping import check, requested, watched
 
 
 def hospital(
@@ -53,11 +52,26 @@ def refresh(
     config: Config = None,
 ) -> None:
     """Run the main job on every delivery that is new or changed, oldest first, and print the release summary."""
-    from deid_platform.refresh.lock import installation_lock
-    from deid_platform.settings import config_path, load_settings
+    from deid_platform.settings import config_path
 
     path = config_path(config)
-    _withdraw(path)  # without the lock: whoever leaves waits for no other refresh
+    with watched():
+        try:
+            _withdraw(path)  # without the lock: whoever leaves waits for no other refresh
+            failed = _refresh(path, feed=feed, delivery=delivery, force=force, wait=wait)
+            check()
+        except KeyboardInterrupt:
+            console.print("stopped; the next `deid refresh` goes on from here", highlight=False)
+            raise typer.Exit(128 + (requested() or signal.SIGINT)) from None
+    if failed:
+        raise typer.Exit(1)
+
+
+def _refresh(path: Path, *, feed: str | None, delivery: str | None, force: bool, wait: bool) -> bool:
+    """One refresh and its summary; whether any delivery failed."""
+    from deid_platform.refresh.lock import installation_lock
+    from deid_platform.settings import load_settings
+
     with installation_lock(load_settings(path).home_path, wait=wait):
         with console.status("loading the platform"):
             from deid_platform.main_job import load_job, refresh_deliveries
@@ -65,8 +79,7 @@ def refresh(
             job = load_job(path)
         outcomes = refresh_deliveries(job, path, feed=feed, only=delivery, force=force, console=console)
         summary(path)
-    if any(outcome.failure for outcome in outcomes):
-        raise typer.Exit(1)
+    return any(outcome.failure for outcome in outcomes)
 
 
 def withdraw(config: Config = None) -> None:
@@ -122,23 +135,16 @@ def ui(
 
     path = config_path(config)
     prepare_instance(load_settings(path), path)
-    console.print(f"Dagster UI: [bold]http://127.0.0.1:{port}[/] (ends with Ctrl-C)")
-    program = Path(sys.executable).with_name("dagster")
-    arguments = [
-        "dagster",
-        "dev",
-        "-w",
-        str(_workspace()),
-        "-h",
-        "127.0.0.1",
-        "-p",
-        str(port),
-        "--log-level",
-        "warning",
-    ]
     # A shell ignores interrupts in what it starts in the background, and Dagster takes SIGTERM for one.
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-    os.execv(program, arguments)  # noqa: S606 - no shell, and every argument is ours
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    with console.status("loading the platform"):
+        from deid_platform.ui.guard import Login
+        from deid_platform.ui.local import run
+
+    login = Login(port)
+    console.print("Dagster UI (ends with Ctrl-C); this link works once, in one browser:")
+    console.print(f"http://127.0.0.1:{port}{login.path}", markup=False, highlight=False, soft_wrap=True)
+    raise typer.Exit(run(_workspace(), port=port, login=login))
 
 
 def doctor(config: Config = None) -> None:

@@ -17,6 +17,7 @@ from sqlalchemy import URL, Connection, Engine, NullPool, create_engine, make_ur
 from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
 
 from deid_platform.errors import Code, DeidError
+from deid_platform.stopping import check
 from deid_platform.warehouse.roles import ADMINISTRATOR, Role, password
 from deid_platform.warehouse.server import SUPERUSER, EmbeddedServer, psql_binary
 
@@ -195,9 +196,14 @@ def _engine(url: URL) -> Engine:
 
 @contextmanager
 def begin(engine: Engine) -> Iterator[Connection]:
-    """One transaction on an engine, with errors translated; commits when the block ends well."""
+    """One transaction on an engine, with errors translated; commits when the block ends well.
+
+    A process that was asked to stop begins none and commits none.
+    """
     with translated(engine.url.username), engine.begin() as connection:
+        check()
         yield connection
+        check()
 
 
 @contextmanager

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Iterator
+from datetime import timedelta
 
 import dagster as dg
 import pytest
+from dagster._config import ConfigType, ConfigTypeKind
 
 from assets import layer
+from assets.automation import freshness
 from assets.research import MART
+from deid_platform.settings import ScheduleSettings
 from deid_platform.warehouse.expectations import EXPECTATIONS
 from deid_platform.warehouse.roles import Role
+from resources.dbt import Dbt
 
 # key: (team, kinds, partitioned by delivery, pool, upstream)
 ASSETS = {
@@ -63,6 +68,8 @@ ASSETS = {
     "research/release": ("analytics", "postgres", False, None, "marts/note_profile research/note_version"),
 }
 
+JOBS = ["refresh", "retention", "__ASSET_JOB"]
+
 
 @pytest.fixture(scope="module")
 def specs(definitions: dg.Definitions) -> dict[str, dg.AssetSpec]:
@@ -107,6 +114,21 @@ def test_the_gate_is_mirrored_in_partitioned_checks(definitions: dg.Definitions)
             assert spec.blocking, key.name
 
 
+def test_what_analysts_see_has_a_deadline_a_day_after_the_weekly_refresh(
+    definitions: dg.Definitions, specs: dict[str, dg.AssetSpec]
+) -> None:
+    deadline = dg.FreshnessPolicy.time_window(fail_window=timedelta(days=8), warn_window=timedelta(days=7.5))
+    assert {key: spec.freshness_policy for key, spec in specs.items() if spec.freshness_policy} == {
+        "research/release": deadline,
+        "marts/note_profile": deadline,
+    }
+
+
+def test_a_site_sets_the_deadline_with_its_schedule() -> None:
+    policy = freshness(ScheduleSettings(warn_after_days=1, stale_after_days=2))(dg.AssetSpec("any")).freshness_policy
+    assert policy == dg.FreshnessPolicy.time_window(fail_window=timedelta(days=2), warn_window=timedelta(days=1))
+
+
 def test_a_refresh_makes_everything_but_the_proposals(definitions: dg.Definitions) -> None:
     made = definitions.resolve_job_def("refresh").asset_layer.selected_asset_keys
     assert set(ASSETS) - {"/".join(key.path) for key in made} == {"dictionaries/harvested"}
@@ -120,23 +142,78 @@ def test_a_sensor_and_two_schedules_start_two_jobs(definitions: dg.Definitions) 
     ]
 
 
-@pytest.mark.parametrize("job", ["refresh", "retention", "__ASSET_JOB"])
+@pytest.mark.parametrize("job", JOBS)
 def test_a_run_is_one_process(definitions: dg.Definitions, job: str) -> None:
     assert definitions.resolve_job_def(job).executor_def.name == "in_process"
 
 
-def test_resources_can_be_overridden(installation: Path) -> None:
-    from deid_platform.definitions import build_defs
-
-    stand_in = object()
-    defs = build_defs(config=installation, resource_overrides={"site": stand_in})
-    assert defs.resources["site"] is stand_in
+def test_a_resource_shows_nothing_of_its_settings(definitions: dg.Definitions) -> None:
+    for name in ("site", "dbt"):
+        assert definitions.resources[name].config_schema.as_field().config_type.fields == {}
 
 
-def test_a_resource_shows_where_its_settings_lie_and_nothing_of_them(
-    definitions: dg.Definitions, installation: Path
-) -> None:
-    assert definitions.resources["site"].model_dump() == {"config": str(installation)}
+# What a run may set. Whoever launches one could else hand resources another program to run, other thresholds or
+# another folder.
+
+QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
+
+# What one might set, and of which job: a section that the job's own schema knows.
+OPEN = {
+    "the program that dbt is": (
+        "__ASSET_JOB",
+        {"resources": {"dbt": {"config": {"dbt_executable": "/bin/sh", "global_config_flags": ["-c", "exit"]}}}},
+    ),
+    "dbt's project": ("refresh", {"resources": {"dbt": {"config": {"project_dir": "/tmp", "profiles_dir": "/tmp"}}}}),
+    "the thresholds": ("refresh", {"resources": {"site": {"config": {"config": "/tmp/deid.toml"}}}}),
+    "where values are written": ("__ASSET_JOB", {"resources": {"io_manager": {"config": {"base_dir": "/tmp"}}}}),
+    "a step": ("refresh", {"ops": {"research__note_version": {"config": {"delivery": "hospital@2026-01-05"}}}}),
+    "a step of dbt's": ("__ASSET_JOB", {"ops": {"marts": {"config": {"select": "*"}}}}),
+    "a check": ("__ASSET_JOB", {"ops": {"expectations": {"config": {"skip": True}}}}),
+    "retention's step": ("retention", {"ops": {"forget_old_runs": {"config": {"days": 0}}}}),
+    "the executor": ("refresh", {"execution": {"config": {"retries": {"disabled": {}}}}}),
+    "the executor of retention": ("retention", {"execution": {"config": {"multiprocess": {}}}}),
+    "the logger's name": ("refresh", {"loggers": {"console": {"config": {"name": "dagster.redacted_errors"}}}}),
+    "another logger": ("refresh", {"loggers": {"json": {"config": {}}}}),
+    "an input": ("refresh", {"inputs": {"site": {"value": "/tmp"}}}),
+}
+
+
+def _leaves(kind: ConfigType, path: str = "") -> Iterator[str]:
+    """The paths of a run's configuration at which a value may stand."""
+    if kind.kind in (ConfigTypeKind.STRICT_SHAPE, ConfigTypeKind.PERMISSIVE_SHAPE, ConfigTypeKind.SELECTOR):
+        for name, field in kind.fields.items():
+            yield from _leaves(field.config_type, f"{path}.{name}" if path else name)
+    else:
+        yield path
+
+
+def _job(definitions: dg.Definitions, name: str) -> dg.JobDefinition:
+    return definitions.get_repository_def().get_job(name)
+
+
+@pytest.mark.parametrize("name", JOBS)
+def test_all_that_a_run_may_set_is_what_the_console_says(definitions: dg.Definitions, name: str) -> None:
+    schema = _job(definitions, name).run_config_schema.run_config_schema_type
+    assert set(_leaves(schema)) == {"loggers.console.config.log_level"}
+
+
+def test_these_are_all_jobs(definitions: dg.Definitions) -> None:
+    assert {each.name for each in definitions.get_repository_def().get_all_jobs()} == set(JOBS)
+
+
+@pytest.mark.parametrize("what", OPEN)
+def test_a_run_that_sets_anything_else_does_not_begin(definitions: dg.Definitions, what: str) -> None:
+    name, run_config = OPEN[what]
+    with pytest.raises(dg.DagsterInvalidConfigError):
+        dg.validate_run_config(_job(definitions, name), run_config)
+
+
+def test_the_console_s_level_is_one_of_the_known_ones(definitions: dg.Definitions) -> None:
+    dg.validate_run_config(_job(definitions, "refresh"), QUIET)
+    with pytest.raises(dg.DagsterInvalidConfigError):
+        dg.validate_run_config(
+            _job(definitions, "refresh"), {"loggers": {"console": {"config": {"log_level": "/bin/sh"}}}}
+        )
 
 
 def test_a_mart_whose_columns_changed_gives_up_on_its_readers_with_a_code(
@@ -146,10 +223,9 @@ def test_a_mart_whose_columns_changed_gives_up_on_its_readers_with_a_code(
     with warehouse.administer() as connection:
         connection.exec_driver_sql("SET ROLE deid_modeller")
         connection.exec_driver_sql("CREATE TABLE marts.note_profile (former integer)")
-    dbt = definitions.resources["dbt"]
-    cli = type(dbt).cli
+    cli = Dbt.cli
     impatient = ["--vars", "lock_timeout: 100ms"]
-    monkeypatch.setattr(type(dbt), "cli", lambda self, args, **more: cli(self, [*args, *impatient], **more))
+    monkeypatch.setattr(Dbt, "cli", lambda self, args, **more: cli(self, [*args, *impatient], **more))
 
     with warehouse.engine(Role.DEMO_ANALYST).connect() as idle:
         idle.exec_driver_sql("SELECT * FROM marts.note_profile")

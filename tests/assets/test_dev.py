@@ -6,15 +6,22 @@ Slow: a webserver, a daemon and a code server start, and a refresh runs.
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
+import socket
+import stat
 import subprocess
 import sys
+import tempfile
+import urllib.parse
 from collections.abc import Callable
 from pathlib import Path
 
 import dagster as dg
+import psutil
 import pytest
+from dagster_server import LAUNCH
 
 from deid_platform.notes import Delivery
 from deid_platform.refresh import offer
@@ -50,6 +57,7 @@ AROUND = {
 @pytest.fixture(scope="module")
 def ui(start, installation: Path):
     running = start(lambda port: [str(DEID), "ui", "--port", str(port)])
+    running.enter()
     running.until_ready()
     running.partition(THROUGH_UI.key)
     return running
@@ -103,6 +111,129 @@ def shown(warehouse: Warehouse) -> list[str]:
 def refused(said: str, delivery: Delivery, wanting: str) -> bool:
     """Whether a step failed since the gate refused this delivery for want of that."""
     return said.startswith(f"gate-refused [{delivery.key}:") and wanting in said.partition("]")[0]
+
+
+# A run that would be a shell's, and pages that would launch it
+
+
+@pytest.fixture
+def attack(ui, tmp_path: Path) -> tuple[dict[str, object], Path]:
+    """What launches a run of which dbt is a shell, and the file that the shell would write."""
+    written = tmp_path / "written"
+    shell = {
+        "project_dir": str(tmp_path),
+        "profiles_dir": str(tmp_path),
+        "dbt_executable": "/bin/sh",
+        "global_config_flags": ["-c", f"touch {written}; exit 1"],
+    }
+    (tmp_path / "dbt_project.yml").write_text("name: deid\nprofile: deid\n")
+    (tmp_path / "profiles.yml").write_text("deid: {}\n")
+    params = ui.launching("__ASSET_JOB", THROUGH_UI.key, assets=["marts/note_profile"])
+    return {**params, "runConfigData": {"resources": {"dbt": {"config": shell}}}}, written
+
+
+def test_a_run_with_a_configuration_of_its_own_is_refused(ui, attack: tuple[dict[str, object], Path]) -> None:
+    params, written = attack
+    before = ui.runs()
+    answer = ui.ask(LAUNCH, params=params)
+    assert answer["data"]["launchRun"]["__typename"] == "RunConfigValidationInvalid", answer
+    for section in ({"site": {"config": {"config": "/tmp/deid.toml"}}}, {"io_manager": {"config": {"base_dir": "/"}}}):
+        answer = ui.ask(LAUNCH, params={**params, "runConfigData": {"resources": section}})
+        assert answer["data"]["launchRun"]["__typename"] == "RunConfigValidationInvalid", answer
+    assert ui.runs() == before
+    assert not written.exists()
+
+
+# The other mutations that start runs.
+ALSO_LAUNCHES = {
+    "several runs": (
+        "launchMultipleRuns(executionParamsList: [$params])"
+        " { ... on LaunchMultipleRunsResult { launchMultipleRunsResult { __typename } } }"
+    ),
+    "a run as it was called before": "launchPipelineExecution(executionParams: $params) { __typename }",
+}
+
+
+@pytest.mark.parametrize("way", ALSO_LAUNCHES)
+def test_a_run_with_a_configuration_of_its_own_is_refused_whatever_launches_it(
+    ui, attack: tuple[dict[str, object], Path], way: str
+) -> None:
+    params, written = attack
+    before = ui.runs()
+    answer = ui.ask(f"mutation($params: ExecutionParams!) {{ {ALSO_LAUNCHES[way]} }}", params=params)
+    assert "RunConfigValidationInvalid" in str(answer["data"]), answer
+    assert ui.runs() == before
+    assert not written.exists()
+
+
+def test_a_backfill_with_a_configuration_of_its_own_starts_nothing(ui, attack: tuple[dict[str, object], Path]) -> None:
+    params, written = attack
+    before = ui.runs()
+    backfill = """mutation($params: LaunchBackfillParams!) {
+        launchPartitionBackfill(backfillParams: $params) { __typename ... on PythonError { message } } }"""
+    selector = {"repositorySelector": ui.repository, "partitionSetName": "refresh_partition_set"}
+    answer = ui.ask(
+        backfill,
+        params={
+            "selector": selector,
+            "partitionNames": [THROUGH_UI.key],
+            "forceSynchronousSubmission": True,
+            "runConfigData": params["runConfigData"],
+        },
+    )
+    assert answer["data"]["launchPartitionBackfill"]["__typename"] != "LaunchBackfillSuccess", answer
+    assert ui.runs() == before
+    assert not written.exists()
+
+
+def test_another_page_launches_nothing_whatever_it_sends(ui, attack: tuple[dict[str, object], Path]) -> None:
+    params, written = attack
+    plain = ui.launching("retention")
+    before = ui.runs()
+    for asked in (params, plain):
+        query = urllib.parse.urlencode({"query": LAUNCH, "variables": json.dumps({"params": asked})})
+        body = json.dumps({"query": LAUNCH, "variables": {"params": asked}}).encode()
+        for foreign in ({"Host": "evil.example"}, {"Origin": "https://evil.example"}, {}):
+            # With the cookie and without: where it is not refused for the one, then for the other.
+            assert ui.refuses(f"/graphql?{query}", None, foreign, cookie=True)
+            assert ui.refuses(f"/graphql?{query}", None, foreign, cookie=False)
+            assert ui.refuses(f"/graphql?{query}", b"", {"Content-Type": "text/plain", **foreign}, cookie=True)
+            assert ui.refuses("/graphql", body, {"Content-Type": "application/json", **foreign}, cookie=False)
+        for foreign in ({"Host": "evil.example"}, {"Origin": "https://evil.example"}):
+            assert ui.refuses("/graphql", body, {"Content-Type": "application/json", **foreign}, cookie=True)
+    assert ui.runs() == before
+    assert not written.exists()
+
+
+def test_a_plain_run_is_launched_by_who_used_the_link_and_not_again_with_a_configuration(ui) -> None:
+    run = ui.launch("retention")
+    assert ui.outcome(run) == ("SUCCESS", "")
+    before = ui.runs()
+    again = """mutation($params: ExecutionParams!) { launchRunReexecution(executionParams: $params) { __typename } }"""
+    params = ui.launching("retention")
+    params["executionMetadata"] |= {"rootRunId": run, "parentRunId": run}
+    configured = {**params, "runConfigData": {"ops": {"forget_old_runs": {"config": {"days": 0}}}}}
+    answer = ui.ask(again, params=configured)
+    assert answer["data"]["launchRunReexecution"]["__typename"] == "RunConfigValidationInvalid", answer
+    assert ui.runs() == before
+    assert ui.ask(again, params=params)["data"]["launchRunReexecution"]["__typename"] == "LaunchRunSuccess"
+
+
+def test_a_mutation_over_a_websocket_changes_nothing(ui) -> None:
+    before = ui.runs()
+    said = ui.over_websocket(LAUNCH, {"params": ui.launching("retention")})
+    assert said["type"] == "error"
+    assert ui.runs() == before
+
+
+def test_the_code_server_s_sockets_lie_in_a_folder_of_its_user_alone(ui) -> None:
+    family = [ui_process := psutil.Process(ui.process.pid), *ui_process.children(recursive=True)]
+    listening = [c for each in family for c in each.net_connections() if c.status == psutil.CONN_LISTEN]
+    assert {c.laddr.port for c in listening if c.family != socket.AF_UNIX} == {ui.port}
+    addresses = {c.laddr for each in family for c in each.net_connections("unix") if c.laddr}
+    sockets = [Path(address) for address in addresses if address.startswith(tempfile.gettempdir() + "/deid-ui-")]
+    assert sockets
+    assert {stat.S_IMODE(path.parent.stat().st_mode) for path in sockets} == {0o700}
 
 
 @pytest.mark.parametrize("way", AROUND)
@@ -165,7 +296,7 @@ def test_a_browser_draws_the_asset_graph_by_its_groups(ui, tmp_path: Path) -> No
     def drawn() -> set[str]:
         # The page's time runs ahead of the clock, up to the budget, while it waits for nothing.
         page = subprocess.run(
-            [BROWSER, *options, "--virtual-time-budget=15000", "--dump-dom", f"{ui.address}/asset-groups"],
+            [BROWSER, *options, "--virtual-time-budget=15000", "--dump-dom", entrance],
             capture_output=True,
             text=True,
             check=True,
@@ -175,7 +306,8 @@ def test_a_browser_draws_the_asset_graph_by_its_groups(ui, tmp_path: Path) -> No
         nodes = re.findall(r'<foreignObject[^>]*class="group"[^>]*>(.*?)</foreignObject>', page, re.DOTALL)
         return {group for group in GROUPS for node in nodes if f">{group}<" in node}
 
-    ui.wait(lambda: drawn() == set(GROUPS), seconds=15)
+    with ui.entrance("/asset-groups") as entrance:
+        ui.wait(lambda: drawn() == set(GROUPS), seconds=15)
 
 
 def test_what_the_server_wrote_is_its_users_alone_and_its_console_quotes_no_note(

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import signal
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import dagster as dg
 import pytest
+from lost_signals import lose
 
 from assets import layer
+from assets.run_config import closed
 from deid_platform.errors import Code, DeidError
 from deid_platform.instance import prepare_instance
 from deid_platform.settings import load_settings
@@ -18,13 +21,19 @@ Found = Callable[[Path], dict[str, str]]
 MARKER = "Wolfgangsee Brombeer"
 
 
+class Open(dg.ConfigurableResource):
+    """A resource that reads what a run sets."""
+
+    program: str = "dbt"
+
+
 class Steps:
     """Runs one asset whose first attempts end with these errors, and counts its attempts."""
 
     def __init__(self, site: object, instance: dg.DagsterInstance) -> None:
         self.site, self.instance, self.attempts = site, instance, 0
 
-    def run(self, *errors: BaseException) -> dg.ExecuteInProcessResult:
+    def run(self, *errors: BaseException, run_config: Mapping[str, object] | None = None) -> dg.ExecuteInProcessResult:
         left = list(errors)
 
         @layer.layer_asset("deid/step", owner=layer.ENGINEERS, kinds={"parquet"})
@@ -35,7 +44,14 @@ class Steps:
                 raise left.pop(0)
             return {"rows": 1}
 
-        return dg.materialize([step], resources={"site": self.site}, instance=self.instance, raise_on_error=False)
+        return dg.materialize(
+            [step],
+            # The second is open to a run's configuration, as one that a site adds may be.
+            resources={"site": self.site, "open": Open()},
+            run_config=run_config,
+            instance=self.instance,
+            raise_on_error=False,
+        )
 
 
 @pytest.fixture
@@ -96,6 +112,84 @@ def test_the_attempts_outlast_a_restart_of_the_server_and_end_within_two_minutes
 def test_a_step_that_is_stopped_is_not_started_again(steps: Steps) -> None:
     assert not steps.run(KeyboardInterrupt()).success
     assert steps.attempts == 1
+
+
+QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
+OPENED = {"resources": {"open": {"config": {"program": "/bin/sh"}}}}
+
+
+@pytest.mark.parametrize("run_config", [None, {}, QUIET], ids=["none", "empty", "quiet"])
+def test_a_step_runs_without_configuration(steps: Steps, run_config: Mapping[str, object] | None) -> None:
+    assert steps.run(run_config=run_config).success
+
+
+@pytest.mark.parametrize("run_config", [OPENED, OPENED | QUIET, {"execution": {"config": {}}}], ids=str)
+def test_a_step_refuses_its_run_where_a_schema_let_configuration_pass(
+    steps: Steps, run_config: Mapping[str, object]
+) -> None:
+    result = steps.run(run_config=run_config)
+    assert failure(result).step_failure_data.user_failure_data.description.startswith("run-config-refused")
+    assert steps.attempts == 0
+
+
+def test_a_resource_is_handed_out_as_it_was_made() -> None:
+    made = Open(program="ours")
+    with dg.build_resources({"open": closed(made)}) as handed:
+        assert handed.open is made
+    with (
+        pytest.raises(dg.DagsterInvalidConfigError),
+        dg.build_resources({"open": closed(made)}, resource_config=OPENED["resources"]),
+    ):
+        pass
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+def test_a_step_whose_interrupt_got_lost_is_the_last_of_its_run(
+    definitions: dg.Definitions, instance: dg.DagsterInstance, how: signal.Signals
+) -> None:
+    done: list[str] = []
+
+    @layer.layer_asset("gate/first", owner=layer.PRIVACY, kinds={"postgres"})
+    def first(site: SiteResource) -> layer.Counts:
+        """Finishes what it does."""
+        lose(how)
+        done.append("first")
+        return {}
+
+    @layer.layer_asset("research/second", owner=layer.PRIVACY, kinds={"postgres"}, deps=[first])
+    def second(site: SiteResource) -> layer.Counts:
+        """Would publish."""
+        done.append("second")
+        return {}
+
+    result = dg.materialize(
+        [first, second], resources={"site": definitions.resources["site"]}, instance=instance, raise_on_error=False
+    )
+    assert not result.success
+    assert done == ["first"]
+    assert result.get_asset_materialization_events() == []
+
+
+@pytest.mark.parametrize("ended", ["report_run_canceling", "report_run_canceled", "report_run_failed"])
+def test_a_run_that_was_stopped_or_given_up_meanwhile_begins_no_further_step(
+    definitions: dg.Definitions, instance: dg.DagsterInstance, ended: str
+) -> None:
+    done: list[str] = []
+
+    @dg.asset
+    def first(context) -> None:
+        getattr(instance, ended)(context.run)
+
+    @layer.layer_asset("research/second", owner=layer.PRIVACY, kinds={"postgres"}, deps=[first])
+    def second(site: SiteResource) -> layer.Counts:
+        """Would publish."""
+        done.append("second")
+        return {}
+
+    resources = {"site": definitions.resources["site"]}
+    assert not dg.materialize([first, second], resources=resources, instance=instance, raise_on_error=False).success
+    assert done == []
 
 
 @pytest.mark.parametrize("error", [ValueError(MARKER), UnicodeDecodeError("utf-8", MARKER.encode(), 0, 1, "?")])

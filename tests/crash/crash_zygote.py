@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import sys
 import tempfile
 import time
@@ -15,11 +16,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-sys.path.append(str(Path(__file__).parent))
+sys.path += [str(Path(__file__).parent), str(Path(__file__).parents[1])]
 
 import crash_scene
 import great_expectations  # noqa: F401 - loaded here, once
+import lost_signals
 
+from deid_platform import stopping
 from deid_platform.corpora.hospital import HospitalSpec, generate
 from deid_platform.detection import DetectorSpec
 from deid_platform.engine import LocalEngine
@@ -69,21 +72,25 @@ def _kill_server(data: Path, delay: float, told: int) -> None:
 def _child(order: dict[str, Any], told: int) -> None:
     os.environ.update(order["environment"])
     blow: Callable[[], object] = crash_scene.kill_me
+    if order.get("lost"):
+        blow = lost_signals.lose
     if order.get("server"):
         blow = lambda: _kill_server(Path(order["server"]), order["delay"], told)  # noqa: E731
 
     def entered(step: str) -> None:
         os.write(told, f"step {step}\n".encode())
         if step == order.get("before"):
-            crash_scene.kill_me()
+            blow()
 
     code: str | None = None
     try:
-        with crash_scene.interrupted(order.get("at"), blow) as seen:
+        with stopping.watched(), crash_scene.interrupted(order.get("at"), blow) as seen:
             crash_scene.refresh(Path(order["config"]), order["stopped"], entered)
         os.write(told, f"places {seen.total()}\n".encode())
     except DeidError as error:
         code = error.code.slug
+    except KeyboardInterrupt:
+        code = "stopped"
     except BaseException as error:
         code = f"uncoded {type(error).__name__}"
     if code:
@@ -99,9 +106,11 @@ def _run(order: dict[str, Any]) -> dict[str, Any]:
         os.close(read)
         _child(order, told)
     os.close(told)
+    sent = None
     if order.get("after") is not None:
         time.sleep(order["after"])
-        os.kill(pid, 9)  # at worst it has just ended, and is not yet waited for
+        sent = time.time()
+        os.kill(pid, order.get("signal", signal.SIGKILL))  # at worst it has just ended, and is not yet waited for
     with os.fdopen(read) as stream:
         lines = [line.split(maxsplit=1) for line in stream.read().splitlines()]
     _, status = os.waitpid(pid, 0)
@@ -114,6 +123,7 @@ def _run(order: dict[str, Any]) -> dict[str, Any]:
         "server_killed": "server" in last,
         "places": int(last.get("places", 0)),
         "seconds": time.perf_counter() - started,
+        "sent": sent,
     }
 
 

@@ -1,10 +1,11 @@
-"""`kill -9` of `deid refresh` itself: the next one ends what was left of it in Dagster, and completes its work."""
+"""`kill -9` or SIGTERM of `deid refresh` itself: the next one ends what was left in Dagster, and completes its work."""
 
 from __future__ import annotations
 
 import os
 import random
 import re
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -69,7 +70,7 @@ def _slots(instance: dg.DagsterInstance) -> list[str]:
 
 
 @pytest.mark.slow
-def test_killed_three_times_it_completes_and_leaves_no_run_and_no_slot_behind(
+def test_killed_three_times_and_stopped_it_completes_and_leaves_no_run_and_no_slot_behind(
     installation: Path, warehouse: Warehouse, refresh, dice: random.Random
 ) -> None:
     root = installation.parent
@@ -94,6 +95,15 @@ def test_killed_three_times_it_completes_and_leaves_no_run_and_no_slot_behind(
                 assert (second.returncode, "refresh-running" in second.stderr) == (1, True)
             killed.kill()
             killed.wait()
+
+        begun = len(instance.get_run_ids())
+        stopped, output = refresh()
+        _until(lambda: len(instance.get_run_ids()) > begun, stopped, output)
+        stopped.terminate()
+        # It begins no other delivery's run, and says by its status that it was stopped.
+        assert stopped.wait(PATIENCE) == 128 + signal.SIGTERM, output.read_text()
+        assert "stopped" in output.read_text()
+        assert len(instance.get_run_ids()) == begun + 1
 
         last, output = refresh()
         assert last.wait(PATIENCE) == 0, output.read_text()

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
+import psutil
 import pytest
 from dagster_server import Start, Ui, servers
 from system_server import SUPERUSER, SystemServer
@@ -38,7 +39,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def parts(
+def begin(
     start: Start,
     folder: Path,
     deploy: Path,
@@ -47,8 +48,8 @@ def parts(
     make_storage: Callable[..., None],
     dagster_password: Path,
     tmp_path_factory: pytest.TempPathFactory,
-) -> dict[str, Ui]:
-    """Every part, started by the script that systemd and compose start it by."""
+) -> Callable[[str], Ui]:
+    """Starts a part by the script that systemd and compose start it by."""
     network = {
         "PGSSLMODE": "verify-full",
         "PGSSLROOTCERT": str(system_server.root_certificate),
@@ -61,7 +62,11 @@ def parts(
     template = (deploy / "dagster.yaml").read_text()
     assert "      db_name: dagster\n" in template
     at_port = f"      db_name: dagster\n      port: {system_server.port}\n"
-    (own / "dagster.yaml").write_text(template.replace("      db_name: dagster\n", at_port))
+    assert "poll_interval_seconds: 30\n" in template
+    assert "user_code_failure_retry_delay: 15\n" in template
+    sooner = template.replace("poll_interval_seconds: 30\n", "poll_interval_seconds: 2\n")
+    sooner = sooner.replace("user_code_failure_retry_delay: 15\n", "user_code_failure_retry_delay: 2\n")
+    (own / "dagster.yaml").write_text(sooner.replace("      db_name: dagster\n", at_port))
     (own / "workspace.yaml").write_text((deploy / "workspace.yaml").read_text())
     shared = {
         **network,
@@ -72,10 +77,11 @@ def parts(
         "DAGSTER_PG_HOST": "127.0.0.1",
         "DAGSTER_PG_PASSWORD_FILE": str(dagster_password),
         "DAGSTER_REDACT_USER_CODE_ERRORS": "1",
+        "DEID_UI_HOSTS": "deid.example.org",
     }
     homes = {"code": str(load_settings(installation).home_path / "dagster")}
 
-    def begin(part: str) -> Ui:
+    def started(part: str) -> Ui:
         environment = {**shared, "DAGSTER_HOME": homes.get(part, str(folder / part))}
         return start(
             # The port of the UI that it serves, if it does.
@@ -83,7 +89,14 @@ def parts(
             environment,
         )
 
+    return started
+
+
+@pytest.fixture(scope="module")
+def parts(begin: Callable[[str], Ui]) -> dict[str, Ui]:
+    """Every part, running."""
     running = {part: begin(part) for part in ("code", "daemon", "webserver", "operator")}
+    running["operator"].enter()
     for part in ("webserver", "operator"):
         running[part].until_ready()
     return running
@@ -149,6 +162,23 @@ def test_the_webserver_only_shows(parts: dict[str, Ui], mutation: str) -> None:
     assert parts["operator"].ask("{ runsOrError { ... on Runs { count } } }")["data"]["runsOrError"]["count"] == 0
 
 
+def test_the_read_only_webserver_answers_to_its_names_and_to_its_own_pages(parts: dict[str, Ui]) -> None:
+    page = parts["webserver"]
+    assert not page.refuses("/runs", None, {"Host": "deid.example.org"}, cookie=False)
+    assert page.refuses("/runs", None, {"Host": "evil.example"}, cookie=False)
+    assert page.refuses("/runs", None, {"Origin": "https://evil.example"}, cookie=False)
+    assert page.refuses("/graphql?query=%7B__typename%7D", None, {}, cookie=False)
+
+
+def test_the_operators_webserver_wants_its_link_too(parts: dict[str, Ui]) -> None:
+    page = parts["operator"]
+    body, kind = b'{"query": "{ __typename }"}', {"Content-Type": "application/json"}
+    assert not page.refuses("/graphql", body, kind, cookie=True)
+    assert page.refuses("/graphql", body, kind, cookie=False)
+    assert page.refuses("/", None, {}, cookie=False)
+    assert page.refuses("/graphql", body, {**kind, "Origin": "https://evil.example"}, cookie=True)
+
+
 def test_an_operator_launches_and_the_webserver_shows_it(parts: dict[str, Ui]) -> None:
     run_id = parts["operator"].launch("retention")
     assert parts["webserver"].outcome(run_id) == ("SUCCESS", "")
@@ -172,3 +202,26 @@ def test_what_the_parts_write_is_their_owners_alone(parts: dict[str, Ui], instal
     written = [path for path in (*folder.rglob("*"), home, *home.rglob("*")) if path.name != "code.sock"]
     assert {"dagster.yaml", "manifest.json"} <= {path.name for path in written}
     assert [str(path) for path in written if stat.S_IMODE(path.lstat().st_mode) & 0o077] == []
+
+
+def test_a_run_whose_code_server_was_killed_fails_soon_and_the_queue_goes_on(
+    parts: dict[str, Ui], begin: Callable[[str], Ui], installation: Path
+) -> None:
+    folder = installation.parent / "deliveries" / "2026-01-05"
+    folder.mkdir()
+    (folder / "notes.jsonl").write_text('{"note_id": "1", "text": "Well."}\n')
+    operator, code = parts["operator"], psutil.Process(parts["code"].process.pid)
+    operator.partition("hospital@2026-01-05")
+    run = operator.launch("refresh", "hospital@2026-01-05", tags={"dagster/max_retries": "0"})
+    operator.wait(lambda: operator.status(run) == "STARTED")
+    waiting = operator.launch("retention")
+
+    # As systemd and compose do: what the server has started ends with it.
+    for process in (code, *code.children(recursive=True)):
+        process.kill()
+    parts["code"].process.wait()
+    assert operator.outcome(run) == ("FAILURE", "")
+    assert operator.status(waiting) in ("QUEUED", "STARTING")
+
+    parts["code"] = begin("code")
+    assert operator.outcome(waiting) == ("SUCCESS", "")

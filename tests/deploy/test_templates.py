@@ -78,6 +78,7 @@ def test_the_instance_is_as_a_production_one_should_be(
         assert not instance.nux_enabled
         assert type(instance.compute_log_manager).__name__ == "NoOpComputeLogManager"
         assert instance.run_monitoring_enabled
+        assert instance.run_launcher.supports_check_run_worker_health
         assert instance.run_monitoring_max_runtime_seconds == 24 * 60 * 60
         assert instance.get_settings("run_monitoring")["free_slots_after_run_end_seconds"] == 60
         assert instance.run_retries_enabled
@@ -345,7 +346,14 @@ def test_the_environment_that_units_share_holds_no_secret() -> None:
     parser.optionxform = str  # type: ignore[assignment,method-assign]
     parser.read_string("[all]\n" + (DEPLOY / "systemd" / "environment").read_text())
     shared = dict(parser["all"])
-    assert {"DEID_CONFIG", "DEID_WAREHOUSE_URL", "DAGSTER_PG_HOST", "PGSSLMODE", "PGSSLROOTCERT"} == set(shared)
+    assert set(shared) == {
+        "DEID_CONFIG",
+        "DEID_WAREHOUSE_URL",
+        "DAGSTER_PG_HOST",
+        "PGSSLMODE",
+        "PGSSLROOTCERT",
+        "DEID_UI_HOSTS",
+    }
     assert ":" not in shared["DEID_WAREHOUSE_URL"].removeprefix("postgresql://")
 
 

@@ -1,0 +1,74 @@
+"""`deid refresh` where the storage of Dagster cannot be written, with a small job in the place of the main one."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+import dagster as dg
+import pytest
+from rich.console import Console
+from sqlalchemy import Engine, event
+
+from deid_platform.errors import Code, DeidError
+from deid_platform.instance import prepare_instance
+from deid_platform.main_job import Refreshed, refresh_deliveries
+from deid_platform.notes import Delivery
+from deid_platform.settings import load_settings
+
+DELIVERY = Delivery("hospital", "2026-01-05")
+
+
+class Disk:
+    """The disk under Dagster's SQLite files: once it is full, none of them gets another page."""
+
+    full = False
+
+    def limit(self, connection: object, _: object) -> None:
+        if self.full and isinstance(connection, sqlite3.Connection):
+            connection.execute("PRAGMA max_page_count = 1")  # that is, as many as there are
+
+
+@pytest.fixture
+def disk() -> Iterator[Disk]:
+    disk = Disk()
+    event.listen(Engine, "connect", disk.limit)
+    yield disk
+    event.remove(Engine, "connect", disk.limit)
+
+
+@pytest.fixture(scope="module")
+def config(installation: Path) -> Iterator[Path]:
+    folder = installation.parent / "deliveries" / DELIVERY.watermark
+    folder.mkdir()
+    (folder / "notes.jsonl").write_text('{"note_id": "1", "text": "Well."}\n')
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DAGSTER_HOME", "")  # prepare_instance sets it; the monkeypatch puts it back
+        prepare_instance(load_settings(installation), installation)
+        yield installation
+
+
+def refresh(config: Path, disk: Disk, *, fills: bool) -> list[Refreshed]:
+    """One refresh by a job in the middle of which the disk is full, if it fills."""
+
+    @dg.asset(partitions_def=dg.DynamicPartitionsDefinition(name="delivery"))
+    def only() -> dg.MaterializeResult[None]:
+        disk.full = disk.full or fills
+        return dg.MaterializeResult(metadata={"large": "x" * 100_000})
+
+    job = dg.define_asset_job("refresh", executor_def=dg.in_process_executor)
+    definition = dg.Definitions(assets=[only], jobs=[job]).resolve_job_def("refresh")
+    return refresh_deliveries(definition, config, feed=None, only=DELIVERY.key, force=True, console=Console(quiet=True))
+
+
+@pytest.mark.parametrize("when", ["before it begins", "in the middle"])
+def test_a_full_disk_has_a_code_and_once_there_is_room_the_next_refresh_ends_well(
+    config: Path, disk: Disk, when: str
+) -> None:
+    disk.full = when == "before it begins"
+    with pytest.raises(DeidError) as refused:
+        refresh(config, disk, fills=True)
+    assert refused.value.code is Code.INSTANCE_WRITE
+    disk.full = False
+    assert refresh(config, disk, fills=False) == [Refreshed(DELIVERY)]
