@@ -30,6 +30,7 @@ for command in (
     operate.refresh,
     operate.summary,
     operate.proposals,
+    operate.accept_store,
     operate.ui,
     operate.doctor,
     officer.waive,

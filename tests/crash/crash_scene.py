@@ -25,6 +25,7 @@ from deid_platform.refresh.lock import installation_lock
 from deid_platform.refresh.site import Site
 from deid_platform.settings import load_settings
 from deid_platform.store import MANIFEST, NoteStore
+from deid_platform.store_heads import HEADS
 from deid_platform.warehouse import queries
 from deid_platform.warehouse.connection import Warehouse
 from deid_platform.warehouse.roles import Role
@@ -284,4 +285,4 @@ def torn_files(config: Path) -> list[Path]:
         for manifest in store.rglob(MANIFEST)
         for part in json.loads(manifest.read_text())["parts"]
     }
-    return sorted(p for p in store.rglob("*") if p.is_file() and p.name != MANIFEST and p not in named)
+    return sorted(p for p in store.rglob("*") if p.is_file() and p.name not in (MANIFEST, HEADS) and p not in named)
