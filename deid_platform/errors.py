@@ -82,6 +82,11 @@ class Code(Enum):
         "The note store could not be written (full, read-only or unreachable).",
         "Check space and permissions of the store's folder, then run again.",
     )
+    OUTPUT_UNUSABLE = (
+        "output-unusable",
+        "What was named to write to is a folder, lies in a folder that is not there, or cannot be opened, or nobody reads it.",
+        "Name a file in a folder that can be written, or /dev/stdout.",
+    )
     # Corpora
     FEED_UNREADABLE = (
         "feed-unreadable",
