@@ -84,7 +84,7 @@ class Code(Enum):
     )
     OUTPUT_UNUSABLE = (
         "output-unusable",
-        "What was named to write to is a folder, lies in a folder that is not there, or cannot be opened, or nobody reads it.",
+        "The output is a folder, lies in a folder that is not there, cannot be opened, or is a pipe that nobody reads.",
         "Name a file in a folder that can be written, or /dev/stdout.",
     )
     # Corpora
