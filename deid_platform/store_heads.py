@@ -64,6 +64,8 @@ class Heads:
         if self._recorded(name) == head:
             return
         with self._locked():
+            # Whatever was remembered: a file system may give two records in a row one number and one time.
+            self._known = None
             head, recorded = again(), self._recorded(name)
             if head == recorded:
                 return
@@ -93,6 +95,7 @@ class Heads:
                 what was sealed here.
         """
         with self._locked():
+            self._known = None
             heads = self._load()
             if heads is None:
                 if any(head.generation for head in found().values()):
@@ -109,7 +112,7 @@ class Heads:
             prepared = self._root / f".{HEADS}"
             try:
                 yield generation, lambda seal: self._prepare(prepared, {**heads, name: Head(generation, seal)})
-                prepared.replace(self._path)
+                self._settle(prepared)
             finally:
                 prepared.unlink(missing_ok=True)
 
@@ -160,9 +163,12 @@ class Heads:
         prepared = self._root / f".{HEADS}"
         try:
             self._prepare(prepared, heads)
-            prepared.replace(self._path)
+            self._settle(prepared)
         finally:
             prepared.unlink(missing_ok=True)
+
+    def _settle(self, prepared: Path) -> None:
+        prepared.replace(self._path)
 
     def _prepare(self, path: Path, heads: Mapping[str, Head]) -> None:
         document = {

@@ -25,7 +25,7 @@ _REFERENCE = re.compile(
 # Tags that part no words, with nothing in them that could be anybody's: those with other attributes stay.
 _TAG = re.compile(
     r"</?(?:b|i|u|s|em|strong|small|big|sub|sup|span|font|tt|mark|ins|del|wbr)"
-    r"(?:\s{1,3}(?:style|color|size|face)=(?:\"[^\"<>]{0,200}\"|'[^'<>]{0,200}'))*\s?/?>|<!--[^\w>]{0,200}-->",
+    r"(?:\s{1,3}(?:style|color|size|face)=(?:\"[^\"<>]{0,200}\"|'[^'<>]{0,200}'))*\s?/?>|<!--[^\w>]{0,40}-->",
     re.IGNORECASE,
 )
 

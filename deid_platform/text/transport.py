@@ -24,7 +24,7 @@ _LONGEST_LINE = range(60, 81)  # characters before the sign at the end of a line
 _ENCODED_WORD = re.compile(r"=\?[\w-]{2,40}\?[bBqQ]\?[^?\s]{1,400}\?=")
 _PERCENT = re.compile(r"(?:%(?:u[0-9A-Fa-f]{4}|[0-9A-Fa-f]{2}))+")
 _PERCENT_PART = re.compile(r"%u([0-9A-Fa-f]{4})|((?:%[0-9A-Fa-f]{2})+)")
-_TOKEN = re.compile(r"\S*%\S*")
+_TOKEN = re.compile(r"\S+")
 _UTF7 = re.compile(r"\+([A-Za-z0-9/]{3,80})-")
 _PUNYCODE = re.compile(r"(?<![^\W_])xn--([a-z0-9](?:[a-z0-9-]{0,57}[a-z0-9])?)(?![^\W_])", re.IGNORECASE)
 _HEX_LETTER = re.compile(r"[A-Fa-f]")
@@ -86,6 +86,8 @@ def percent_signs(text: str) -> Iterator[Edit]:
     if "%" not in text or not _PERCENT.search(text):
         return
     for token in _TOKEN.finditer(text):
+        if "%" not in token[0]:
+            continue
         found = [(match, _percent(match)) for match in _PERCENT.finditer(text, *token.span())]
         # "617%20555%200142": two of them inside a word are no two shares.
         inside = sum(_between_words(match) for match, _ in found)
@@ -139,7 +141,7 @@ def _utf7(encoded: str) -> str | None:
 
 def punycode(text: str) -> Iterator[Edit]:
     """Names of domains beyond ASCII: "xn--mller-kva.example"."""
-    if "xn--" not in text.lower():
+    if "n--" not in text and "N--" not in text:
         return
     for match in _PUNYCODE.finditer(text):
         try:
