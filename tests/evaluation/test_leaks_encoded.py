@@ -120,7 +120,7 @@ def test_what_nobody_can_read_for_certain_is_withheld(text: str) -> None:
         "abcdef0123456789abcdef0123456789, 2142434445464748, HLAB27HLADR4HLADQ2abcdEFGH",
         "βhCG, αTNF, γGT, κ-light, 5μg, José, Ærø, Иван, 10² mm³ ½ ① ☑️ 🏴\U000e0067\U000e0062\U000e007f 👩‍⚕️",
         "\u200fab\u200e \u2067cd\u2069 \u202aef\u202c",
-        "UID 1.2.840.3.04.2019.1, 13/32/2019/1, 10/20/30/40",
+        "UID 1.2.840.3.04.2019.1, 13/32/2019/1, 10/20/30/40, 06/28/42/50/33",
     ],
 )
 def test_clinical_shorthand_and_ordinary_signs_are_neither(text: str) -> None:

@@ -46,7 +46,7 @@ _DATE_AMONG_NUMBERS = re.compile(
     r"(?<!\d)(?:(?P<a>\d{1,2})(?P<sep>[/-])(?P<b>\d{1,2})(?P=sep)(?:19|20)\d\d(?!\d)"
     r"|(?:19|20)\d\d(?P<mark>[/-])(?P<c>\d\d)(?P=mark)(?P<d>\d\d)(?!\d)"
     r"|(?<!\d\.)(?P<e>\d\d)\.(?P<f>\d\d)\.(?:19|20)\d\d(?=[/.-]\d)"
-    r"|(?<!\d/)(?P<g>0\d)/(?P<h>\d\d)/\d\d(?=/\d{1,2}(?!\d)))"
+    r"|(?<!\d/)(?P<g>0\d)/(?P<h>\d\d)/\d\d(?=/\d{1,2}(?!\d))(?!/\d\d/\d\d(?!\d)))"
 )
 _MONTH = (
     r"(?:January|February|March|April|May|June|July|August|September|October|November|December"
