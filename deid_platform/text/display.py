@@ -18,6 +18,7 @@ from deid_platform.text.decoded import Edit
 _MARKED = re.compile(
     "[0-9A-Za-z\u00c0-\u024f\u1e00-\u1eff][\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]+"
 )
+_MARK = re.compile("[\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]")
 _RLO = "\u202e"
 _OPENING = frozenset("\u202a\u202b\u202d\u202e")
 _POP = "\u202c"
@@ -27,7 +28,7 @@ _DEEPEST = 125  # levels that the standard knows; further ones change nothing
 
 def composed_letters(text: str) -> Iterator[Edit]:
     """Latin letters and digits whose accents stand apart, each as one character without further marks."""
-    if text.isascii():
+    if text.isascii() or not _MARK.search(text):
         return
     for match in _MARKED.finditer(text):
         letter = match[0][0]

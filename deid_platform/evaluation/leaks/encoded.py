@@ -39,6 +39,11 @@ _OVERRIDDEN = re.compile("[\u202d\u202e][^\u202c\r\n]{0,400}?[^\\W_]")
 # A flag is a black flag and tags; one selector after a sign chooses its style.
 _TAGS = regex.compile(r"(?<!\U0001F3F4[\U000E0020-\U000E007E]{0,6})[\U000E0000-\U000E007F]")
 _SELECTORS = re.compile("[0-9A-Za-z][\U000e0100-\U000e01ef]|[\ufe00-\ufe0f\U000e0100-\U000e01ef]{3}")
+# What the patterns here begin with, or hold: few notes have any of it.
+_SUSPECT = re.compile(
+    "[\u200b-\u200d\u202d\u202e\u2060-\u2064\ufe00-\ufe0f\ufeff\u0530-\u058f\u13a0-\u167f\u18b0-\u18ff\u2c80-\u2cff"
+    "\ua4d0-\ua63f\ua6a0-\ua6ff\uab70-\uabbf\U00010400-\U000104ff\U00016800-\U00016a3f\U000e0000-\U000e01ef]"
+)
 _HIDDEN = re.compile("[\u200b-\u200d\u2060-\u2064\ufeff]{16}")
 _ALPHABETS = r"\p{Cherokee}\p{Lisu}\p{Armenian}\p{Canadian_Aboriginal}\p{Coptic}\p{Deseret}\p{Osage}\p{Vai}\p{Bamum}"
 _MIXED = regex.compile(rf"\p{{Latin}}\p{{M}}*[{_ALPHABETS}]|[{_ALPHABETS}]\p{{M}}*\p{{Latin}}")
@@ -70,7 +75,9 @@ def undecoded(text: str, folded: str) -> bool:
 
 def _hides(text: str) -> bool:
     """Whether characters that nobody sees turn text around or carry some of their own, or a word mixes alphabets."""
-    return any(pattern.search(text) for pattern in (_OVERRIDDEN, _TAGS, _SELECTORS, _HIDDEN, _MIXED))
+    return _SUSPECT.search(text) is not None and any(
+        pattern.search(text) for pattern in (_OVERRIDDEN, _TAGS, _SELECTORS, _HIDDEN, _MIXED)
+    )
 
 
 def _is_base64(match: re.Match[str]) -> bool:
