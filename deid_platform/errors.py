@@ -77,10 +77,21 @@ class Code(Enum):
         "A manifest or a part of the note store is missing, truncated or not what was sealed.",
         "Materialize the partition again; its manifest is never trusted half-written.",
     )
+    STORE_ROLLED_BACK = (
+        "store-rolled-back",
+        "A partition of the note store is older than what was sealed there last, or the record of that is gone.",
+        "Materialize the partition again. After a restore from a backup that you trust, or where heads.json itself is "
+        "gone, run `deid accept-store`: it takes what is there for the newest.",
+    )
     STORE_WRITE = (
         "store-write",
         "The note store could not be written (full, read-only or unreachable).",
         "Check space and permissions of the store's folder, then run again.",
+    )
+    OUTPUT_UNUSABLE = (
+        "output-unusable",
+        "The output is a folder, lies in a folder that is not there, cannot be opened, or is a pipe that nobody reads.",
+        "Name a file in a folder that can be written, or /dev/stdout.",
     )
     # Corpora
     FEED_UNREADABLE = (

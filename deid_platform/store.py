@@ -6,11 +6,12 @@ URIs. Does not belong here: what the rows mean (each asset's domain function) or
 
     <root>/<dataset>/<partition>/part-<random>.parquet    rows; written first, invisible until named
     <root>/<dataset>/<partition>/manifest.json            names and keyed digests of the parts; written last
+    <root>/heads.json                                     the newest manifest of each partition (`store_heads.py`)
 
 Readers go through the manifest alone, so a torn write leaves the partition as it was. The manifest is
 sealed with the site's key: a part or a manifest that was swapped, truncated or edited is refused, and a
 digest of it tells nothing about short notes to who does not hold the secret. On a local file system
-folders are 0700 and files 0600.
+folders are 0700 and files 0600, and a partition that was put back to an older sealed state is refused too.
 """
 
 from __future__ import annotations
@@ -20,8 +21,9 @@ import json
 import re
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +34,7 @@ import pyarrow.parquet as pq
 from deid_platform.errors import Code, DeidError
 from deid_platform.keys import Keyring
 from deid_platform.stopping import check
+from deid_platform.store_heads import Head, Heads
 
 MANIFEST = "manifest.json"
 SETTLED = timedelta(minutes=15)
@@ -52,13 +55,17 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """What a partition holds. `meta` carries counts and digests only, so it may be shown anywhere."""
+    """What a partition holds. `meta` carries counts and digests only, so it may be shown anywhere.
+
+    `generation` counts the partition's manifests, from 1; those of earlier versions of the platform have 0.
+    """
 
     dataset: str
     partition: str
     key_id: str
     parts: tuple[Part, ...]
     meta: Mapping[str, Any] = field(default_factory=dict)
+    generation: int = 0
 
     @property
     def rows(self) -> int:
@@ -84,6 +91,7 @@ class NoteStore:
         self._local = isinstance(self._fs, pafs.LocalFileSystem)
         self._keyring = keyring
         self._rings = {ring.key_id: ring for ring in (*former, keyring)}
+        self._heads = Heads(Path(self._root), keyring, self._rings) if self._local else None
 
     def write(
         self,
@@ -116,9 +124,7 @@ class NoteStore:
                 parts.append(self._write_part(begun[-1], table))
             manifest = Manifest(dataset, partition, self._keyring.key_id, tuple(parts), dict(meta() if meta else {}))
             begun.append(f"{folder}/.{MANIFEST}.{secrets.token_hex(4)}")
-            self._write_manifest(begun[-1], manifest)
-            # On a local file system a rename is atomic; object stores put a whole object or none.
-            self._fs.move(begun[-1], f"{folder}/{MANIFEST}")
+            manifest = self._seal_manifest(begun, manifest)
         except Exception as error:
             # Half a part is notes all the same, and on a full disk it is also what fills it.
             for path in begun:
@@ -129,12 +135,67 @@ class NoteStore:
         self._sweep(folder, keep={part.name for part in parts})
         return manifest
 
+    def _seal_manifest(self, begun: list[str], manifest: Manifest) -> Manifest:
+        """Writes a manifest to the last of the begun files and puts it in its place: from then on none is begun."""
+        path = begun[-1]
+        place = f"{self._folder(manifest.dataset, manifest.partition)}/{MANIFEST}"
+        if self._heads is None:
+            self._write_manifest(path, manifest)
+            # Object stores put a whole object or none.
+            self._fs.move(path, place)
+            begun.clear()
+            return manifest
+        name = f"{manifest.dataset}/{manifest.partition}"
+        present = partial(self._head, manifest.dataset, manifest.partition)
+        with self._heads.sealing(name, present, self._every_head) as (generation, record):
+            manifest = replace(manifest, generation=generation)
+            record(self._write_manifest(path, manifest))
+            # On a local file system a rename is atomic.
+            self._fs.move(path, place)
+            begun.clear()
+        return manifest
+
+    def accept(self) -> int:
+        """Takes every sealed partition as it is for the newest one, as after a restore from a backup.
+
+        Returns:
+            How many there are.
+        """
+        return 0 if self._heads is None else self._heads.accept(self._every_head)
+
+    def _every_head(self) -> dict[str, Head]:
+        """What the manifest of each partition says of itself."""
+        root = Path(self._root)
+        folders = [path.parent.relative_to(root) for path in root.rglob(MANIFEST)]
+        named = [f for f in folders if _NAME.fullmatch(str(f.parent)) and _PARTITION.fullmatch(f.name)]
+        return {str(folder): self._head(str(folder.parent), folder.name) for folder in named}
+
+    def _head(self, dataset: str, partition: str) -> Head:
+        """What a partition's manifest says of itself; `Head()` where none is that was sealed here."""
+        try:
+            found = self._sealed(dataset, partition)
+        except DeidError:
+            return Head()
+        return Head() if found is None or not found[0].generation else Head(found[0].generation, found[1])
+
     def manifest(self, dataset: str, partition: str) -> Manifest | None:
         """The partition's manifest, or None if it was never written.
 
         Raises:
-            DeidError: `store-torn` if it is not one that this store sealed.
+            DeidError: `store-torn` if it is not one that this store sealed, `store-rolled-back` if it is not the
+                newest one.
         """
+        found = self._sealed(dataset, partition)
+        if found is None:
+            return None
+        manifest, seal = found
+        if self._heads is not None:
+            head = Head(manifest.generation, seal) if manifest.generation else Head()
+            self._heads.confirm(f"{dataset}/{partition}", head, lambda: self._head(dataset, partition))
+        return manifest
+
+    def _sealed(self, dataset: str, partition: str) -> tuple[Manifest, str] | None:
+        """A manifest that was sealed here, be it the newest one or not, and its seal."""
         try:
             with self._fs.open_input_stream(f"{self._folder(dataset, partition)}/{MANIFEST}") as stream:
                 document = json.loads(stream.read())
@@ -150,13 +211,14 @@ class NoteStore:
         manifest = Manifest(**document, parts=parts)
         if (manifest.dataset, manifest.partition) != (dataset, partition):
             raise DeidError(Code.STORE_TORN, f"{dataset}/{partition}")
-        return manifest
+        return manifest, seal
 
     def required(self, dataset: str, partition: str) -> Manifest:
         """The partition's manifest.
 
         Raises:
-            DeidError: `not-materialized` if it was never written, `store-torn` if it is not sealed.
+            DeidError: `not-materialized` if it was never written, `store-torn` if it is not sealed,
+                `store-rolled-back` if it is not the newest one.
         """
         manifest = self.manifest(dataset, partition)
         if manifest is None:
@@ -236,12 +298,14 @@ class NoteStore:
         self._write_bytes(path, memoryview(raw))
         return Part(path.rpartition("/")[2], table.num_rows, raw.size, self._keyring.digest(raw.to_pybytes()))
 
-    def _write_manifest(self, path: str, manifest: Manifest) -> None:
+    def _write_manifest(self, path: str, manifest: Manifest) -> str:
+        """Writes and seals a manifest; returns its seal."""
         document = {**asdict(manifest), "meta": dict(manifest.meta)}
         # What is sealed is what a reader will parse back, so a tuple must already be a list here.
         document = json.loads(json.dumps(document))
-        raw = json.dumps({**document, "seal": _seal(document, self._keyring)}, indent=1).encode()
-        self._write_bytes(path, raw)
+        seal = _seal(document, self._keyring)
+        self._write_bytes(path, json.dumps({**document, "seal": seal}, indent=1).encode())
+        return seal
 
     def _sweep(self, folder: str, *, keep: set[str]) -> None:
         # Not what is young: another process may be reading by the manifest of a moment ago, or writing.

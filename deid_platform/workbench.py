@@ -7,7 +7,6 @@ Belongs here: one pass over a file of notes with topics beside it. Does not belo
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,6 +21,7 @@ from deid_platform.errors import Code, DeidError
 from deid_platform.evaluation.leaks import LeakCheck
 from deid_platform.heap import settled
 from deid_platform.notes import Note, Span, Topics
+from deid_platform.output import Output
 from deid_platform.redaction.policy import Policy
 from deid_platform.redaction.redact import Redaction, redact
 
@@ -93,12 +93,13 @@ def redact_file(
     their label; what one note of a patient tells is found in the others. Under a policy with stand-ins they are the
     places of what was put in, with offsets into the redacted text: the length of an original date beside the shifted
     one would tell the shift. Each note goes through the leak check. Rows that are refused, notes on which a stage
-    fails and notes that leak are counted and left out: a note is never passed through unredacted. The output appears
+    fails and notes that leak are counted and left out: a note is never passed through unredacted. A file appears
     whole or not at all.
 
     Args:
         source: Notes as JSON lines, CSV or Parquet: note_id and text, the note's other fields optional.
-        target: Written beside itself first and then renamed, readable by its owner alone.
+        target: Written beside itself first and then renamed, readable by its owner alone; through a link, what it
+            leads to. A device or a pipe is written to as notes are done.
         spec: The detector, with topics or for the text alone.
         policy: What replaces each label.
         engine: Where detection runs.
@@ -108,14 +109,14 @@ def redact_file(
 
     Raises:
         DeidError: `input-invalid`, before anything is read, if writing would replace the notes themselves or a
-            file beside them, through whatever link or path; `secret-missing` if the policy wants surrogates and
-            there are none.
+            file beside them, through whatever link or path; `output-unusable` if the target is a folder or cannot
+            be opened; `secret-missing` if the policy wants surrogates and there are none.
     """
     if policy.uses_surrogates and surrogates is None:
         raise DeidError(Code.SECRET_MISSING)
-    temporary = target.with_name(f".{target.name}.tmp")
+    output = Output.at(target)
     inputs = (source, *(path for path in beside if path is not None))
-    if any(_same_file(path, written) for path in inputs for written in (target, temporary)):
+    if any(_same_file(path, written) for path in inputs for written in (output.path, output.temporary or target)):
         raise DeidError(Code.INPUT_INVALID, "output is the input")
     outcome = Outcome()
     check = LeakCheck.of(spec.topics or Topics(), policy)
@@ -125,7 +126,7 @@ def redact_file(
         outcome.rejected.clear()
         outcome.undated = 0
         # Only id, text and spans are written, so a column more does no harm here.
-        for item in read_notes(source, strict=False, spool=target.parent):
+        for item in read_notes(source, strict=False, spool=output.folder):
             if isinstance(item, Rejection):
                 if item.reason is Reason.IMPOSSIBLE_DATE:
                     outcome.undated += 1
@@ -134,13 +135,9 @@ def redact_file(
             else:
                 yield item
 
-    try:
-        with _private(temporary) as lines, settled():
-            for note, detection in detect_together(engine, spec, good, spool=target.parent, on_batch=progress):
-                _redact_one(note, detection, spec, check, surrogates, outcome, lines)
-        temporary.replace(target)
-    finally:
-        temporary.unlink(missing_ok=True)
+    with output.opened() as lines, settled():
+        for note, detection in detect_together(engine, spec, good, spool=output.folder, on_batch=progress):
+            _redact_one(note, detection, spec, check, surrogates, outcome, lines)
     return outcome
 
 
@@ -193,10 +190,6 @@ def _same_file(one: Path, other: Path) -> bool:
         return one.samefile(other)
     except OSError:  # one of them is not there
         return False
-
-
-def _private(path: Path) -> TextIO:
-    return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8", newline="\n")
 
 
 def _count(reasons: dict[str, int], reason: str) -> None:

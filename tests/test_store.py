@@ -12,6 +12,7 @@ import shutil
 import stat
 import tempfile
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
@@ -21,6 +22,7 @@ import pytest
 from deid_platform.errors import Code, DeidError
 from deid_platform.keys import Keyring
 from deid_platform.store import MANIFEST, NoteStore
+from deid_platform.store_heads import HEADS, Heads
 
 SECRET, OTHER = hashlib.sha256(b"one").digest(), hashlib.sha256(b"another").digest()
 DATASET, PARTITION = "source/raw_notes", "hospital@2026-01-05"
@@ -239,3 +241,187 @@ def test_digests_of_equal_content_differ_between_sites(tmp_path: Path) -> None:
         Keyring(OTHER, site="north").digest("Stable. Follow up.")
     }
     assert len(digests) == 3
+
+
+def put_back(folder: Path, kept: Path) -> None:
+    """A partition's folder as it was when it was kept."""
+    shutil.rmtree(folder)
+    shutil.copytree(kept, folder)
+
+
+def assert_rolled_back(store: NoteStore, partition: str = PARTITION) -> None:
+    for read in (store.manifest, store.rows):
+        with pytest.raises(DeidError) as error:
+            read(DATASET, partition)
+        assert error.value.code is Code.STORE_ROLLED_BACK
+
+
+def test_a_partition_that_was_put_back_whole_is_refused_until_it_is_written_again(
+    store: NoteStore, tmp_path: Path, keyring: Keyring
+) -> None:
+    folder = tmp_path / "store" / DATASET / PARTITION
+    store.write(DATASET, "hospital@2026-01-12", [table("beside")])
+    for generation, text in enumerate(("first", "second", "third"), 1):
+        assert store.write(DATASET, PARTITION, [table(text)]).generation == generation
+        shutil.copytree(folder, tmp_path / text)
+    for kept in ("first", "second"):
+        put_back(folder, tmp_path / kept)
+        assert_rolled_back(store)
+        assert_rolled_back(NoteStore(tmp_path / "store", keyring))  # another process
+    put_back(folder, tmp_path / "third")
+    assert store.rows(DATASET, PARTITION) == [{"text": "third"}]
+    put_back(folder, tmp_path / "first")
+    store.write(DATASET, PARTITION, [table("fourth")])
+    assert store.rows(DATASET, PARTITION) == [{"text": "fourth"}]
+    assert store.rows(DATASET, "hospital@2026-01-12") == [{"text": "beside"}]
+    put_back(folder, tmp_path / "third")
+    assert_rolled_back(store)
+
+
+def test_several_partitions_put_back_are_each_refused(store: NoteStore, tmp_path: Path) -> None:
+    names = ["hospital@2026-01-05", "hospital@2026-01-12"]
+    for name in names:
+        store.write(DATASET, name, [table("old")])
+    shutil.copytree(tmp_path / "store" / DATASET, tmp_path / "kept")
+    for name in names:
+        store.write(DATASET, name, [table("new")])
+    put_back(tmp_path / "store" / DATASET, tmp_path / "kept")
+    for name in names:
+        assert_rolled_back(store, name)
+
+
+def test_a_restored_backup_is_read_once_somebody_answers_for_it(store: NoteStore, tmp_path: Path) -> None:
+    folder = tmp_path / "store" / DATASET / PARTITION
+    store.write(DATASET, PARTITION, [table("old")])
+    shutil.copytree(folder, tmp_path / "kept")
+    store.write(DATASET, PARTITION, [table("new")])
+    put_back(folder, tmp_path / "kept")
+    assert store.accept() == 1
+    assert store.rows(DATASET, PARTITION) == [{"text": "old"}]
+    assert store.write(DATASET, PARTITION, [table("newer")]).generation == 2
+
+
+@pytest.mark.parametrize("damage", ["gone", "cut", "edited", "put back"])
+def test_a_record_that_is_not_the_newest_lets_nothing_be_read_or_written(
+    store: NoteStore, tmp_path: Path, damage: str
+) -> None:
+    record = tmp_path / "store" / HEADS
+    store.write(DATASET, PARTITION, [table("old")])
+    kept = record.read_bytes()
+    for text in ("new", "newer"):
+        store.write(DATASET, PARTITION, [table(text)])
+    match damage:
+        case "gone":
+            record.unlink()
+        case "cut":
+            record.write_bytes(kept[:40])
+        case "edited":
+            record.write_bytes(record.read_bytes().replace(b"[3,", b"[4,"))
+        case "put back":
+            record.write_bytes(kept)
+    assert_rolled_back(store)
+    if damage != "put back":  # a write makes a record of its partition whatever is there
+        with pytest.raises(DeidError) as error:
+            store.write(DATASET, "hospital@2026-01-12", [table("beside")])
+        assert error.value.code is Code.STORE_ROLLED_BACK
+    store.accept()
+    assert store.rows(DATASET, PARTITION) == [{"text": "newer"}]
+
+
+class Killed(BaseException):
+    """Stands for the end of the process: nothing handles it."""
+
+
+def test_a_kill_between_the_manifest_and_its_record_loses_nothing_and_accuses_nobody(
+    store: NoteStore, tmp_path: Path, keyring: Keyring, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, record = tmp_path / "store" / DATASET / PARTITION, tmp_path / "store" / HEADS
+    store.write(DATASET, PARTITION, [table("old")])
+    shutil.copytree(folder, tmp_path / "kept")
+    recorded = record.read_bytes()
+    for again in (False, True):
+        # What a kill leaves: the new manifest in its place, and the record of the one before.
+        store.write(DATASET, PARTITION, [table(f"new {again}")])
+        record.write_bytes(recorded)
+        reader = NoteStore(tmp_path / "store", keyring)
+        if again:
+            reader.write(DATASET, PARTITION, [table("newest")])
+            assert reader.rows(DATASET, PARTITION) == [{"text": "newest"}]
+        else:
+            assert reader.rows(DATASET, PARTITION) == [{"text": "new False"}]
+            recorded = record.read_bytes()
+        # Read or written once, it is recorded: what was there before is no longer taken.
+        shutil.copytree(folder, tmp_path / f"kept {again}")
+        put_back(folder, tmp_path / "kept")
+        assert_rolled_back(reader)
+        put_back(folder, tmp_path / f"kept {again}")
+
+
+@pytest.mark.parametrize("step", ["_prepare", "replace"])
+def test_a_write_that_is_killed_at_any_step_of_its_record_can_be_read_and_written(
+    store: NoteStore, tmp_path: Path, keyring: Keyring, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    store.write(DATASET, PARTITION, [table("old")])
+
+    def killed(*_: object) -> None:
+        raise Killed
+
+    with monkeypatch.context() as patched, pytest.raises(Killed):
+        patched.setattr(*((Heads, "_prepare") if step == "_prepare" else (Path, "replace")), killed)
+        store.write(DATASET, PARTITION, [table("new")])
+    after = NoteStore(tmp_path / "store", keyring)
+    assert after.rows(DATASET, PARTITION) == [{"text": "old" if step == "_prepare" else "new"}]
+    after.write(DATASET, PARTITION, [table("newer")])
+    assert after.rows(DATASET, PARTITION) == [{"text": "newer"}]
+
+
+def test_a_store_of_before_there_was_a_record_is_read_and_recorded_as_it_is_written(
+    store: NoteStore, tmp_path: Path, keyring: Keyring
+) -> None:
+    for name in (PARTITION, "hospital@2026-01-12"):
+        store.write(DATASET, name, [table("old")])
+        manifest = tmp_path / "store" / DATASET / name / MANIFEST
+        document = json.loads(manifest.read_text())
+        del document["seal"], document["generation"]
+        seal = keyring.digest("manifest", json.dumps(document, sort_keys=True))
+        manifest.write_text(json.dumps({**document, "seal": seal}))
+    (tmp_path / "store" / HEADS).unlink()
+    folder = tmp_path / "store" / DATASET / PARTITION
+    shutil.copytree(folder, tmp_path / "kept")
+    former = NoteStore(tmp_path / "store", keyring)
+    assert former.rows(DATASET, PARTITION) == [{"text": "old"}]
+    former.write(DATASET, PARTITION, [table("new")])
+    assert former.rows(DATASET, "hospital@2026-01-12") == [{"text": "old"}]
+    put_back(folder, tmp_path / "kept")
+    assert_rolled_back(former)
+
+
+def test_writers_of_one_store_at_once_lose_no_record(tmp_path: Path, keyring: Keyring) -> None:
+    stores = [NoteStore(tmp_path / "store", keyring) for _ in range(4)]
+
+    def write(number: int) -> None:
+        for text in ("a", "b", "c"):
+            stores[number].write(DATASET, f"hospital@{number}", [table(text)])
+            assert stores[number - 1].partitions(DATASET)
+
+    with ThreadPoolExecutor(len(stores)) as threads:
+        list(threads.map(write, range(len(stores))))
+    reader = NoteStore(tmp_path / "store", keyring)
+    assert [reader.required(DATASET, f"hospital@{number}").generation for number in range(4)] == [3] * 4
+
+
+def test_a_reader_beside_a_writer_is_never_told_that_something_was_put_back(tmp_path: Path, keyring: Keyring) -> None:
+    writer, reader = (NoteStore(tmp_path / "store", keyring) for _ in range(2))
+    writer.write(DATASET, PARTITION, [table("0")])
+    with ThreadPoolExecutor(1) as threads:
+        writing = threads.submit(lambda: [writer.write(DATASET, PARTITION, [table(str(i))]) for i in range(40)])
+        while not writing.done():
+            assert reader.required(DATASET, PARTITION).rows == 1
+        writing.result()
+
+
+def test_a_secret_that_was_changed_opens_the_record_of_the_former_one(store: NoteStore, tmp_path: Path) -> None:
+    store.write(DATASET, PARTITION, [table("old")])
+    changed = NoteStore(tmp_path / "store", Keyring(OTHER, site="here"), Keyring(SECRET, site="here"))
+    assert changed.rows(DATASET, PARTITION) == [{"text": "old"}]
+    assert changed.write(DATASET, PARTITION, [table("new")]).generation == 2

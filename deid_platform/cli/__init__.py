@@ -31,6 +31,7 @@ for command in (
     operate.withdraw,
     operate.summary,
     operate.proposals,
+    operate.accept_store,
     operate.ui,
     operate.doctor,
     officer.waive,

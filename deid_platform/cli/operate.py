@@ -1,4 +1,4 @@
-"""Commands that run an installation: hospital, refresh, withdraw, summary, proposals, ui, doctor.
+"""Commands that run an installation: hospital, refresh, withdraw, summary, proposals, accept-store, ui, doctor.
 
 Belongs here: arguments and what a person reads. Does not belong here: the main job (`main_job.py`) or what it does
 (`refresh/`).
@@ -123,6 +123,12 @@ def proposals(config: Config = None) -> None:
 
     for line in proposed(site_of(config).store):
         out.print(line, markup=False, highlight=False, soft_wrap=True)
+
+
+def accept_store(config: Config = None) -> None:
+    """Take every partition of the note store as it is for the newest, after a restore from a backup you trust."""
+    accepted = site_of(config).store.accept()
+    console.print(f"accepted as they are: {accepted} partitions of the note store")
 
 
 def ui(

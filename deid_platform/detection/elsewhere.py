@@ -12,7 +12,7 @@ read as a name there.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from deid_platform.detection.context import reads_as_name
 from deid_platform.detection.detector import word_list
@@ -25,6 +25,7 @@ from deid_platform.detection.recovery import Recovery
 from deid_platform.detection.spans import merge
 from deid_platform.labels import Label
 from deid_platform.notes import Note, Span
+from deid_platform.text import readable
 
 SOURCE = "elsewhere"
 _SCORE = 0.8  # as sure as a name that a title introduces: of a Mr. Foley's notes, "Foley" is no catheter
@@ -68,6 +69,7 @@ def mentioned_in(text: str, spans: Sequence[Span]) -> Mentioned:
         spans: What the detector found in it. Only what is sure counts; of names that are ordinary words as well
             (Young, Grace), those that a list of names has.
     """
+    text, spans = _as_read(text, spans)
     names: dict[str, Label] = {}
     for span in spans:
         if span.label in PERSONS and span.score >= SURE:
@@ -75,6 +77,15 @@ def mentioned_in(text: str, spans: Sequence[Span]) -> Mentioned:
                 if not is_ordinary(word) or word in word_list("given_names") or word in word_list("surnames"):
                     _say(names, word, span.label)
     return Mentioned(names, telling_strings(text, spans))
+
+
+def _as_read(text: str, spans: Sequence[Span]) -> tuple[str, Sequence[Span]]:
+    """A note as its reader sees it, so that one note's "M&uuml;ller" is the other's "Müller"."""
+    seen = readable(text)
+    if not seen.layers:
+        return text, spans
+    places = ((seen.shown(span.start, span.end), span) for span in spans)
+    return seen.text, [replace(span, start=place[0], end=place[1]) for place, span in places if place is not None]
 
 
 def together(told: Iterable[Mentioned]) -> Mentioned:
@@ -149,7 +160,7 @@ class SecondLook:
         Raises:
             DeidError: `detector-failed` if the note could not be searched to its end.
         """
-        if not told or not told.may_stand_in(note.text):
+        if not told or not told.may_stand_in(readable(note.text).text):
             return tuple(spans)
         further = Ensemble([Elsewhere(told)], recovery=self._recovery).detect([note])[0]
         return merge((*spans, *further), rank=rank) if further else tuple(spans)

@@ -24,6 +24,7 @@ from deid_platform.detection.recovery import Recovery
 from deid_platform.detection.spans import merge
 from deid_platform.labels import Label
 from deid_platform.notes import Note, Span
+from deid_platform.text import Decoded, views
 
 SOURCES = ("elsewhere", "patterns", "gazetteer", "roster")
 """Sources in the order of how well they know what they found; a recognizer adds its name after a colon."""
@@ -52,7 +53,8 @@ Telling = Callable[[Iterable[tuple[str, Sequence[Span]]]], Component]
 class Ensemble:
     """Unites components, then recovers clinical terms, then merges overlaps.
 
-    Components see a note without its disguises (`plain.py`); spans come back in the offsets of the note.
+    Components see a note as its reader does (`deid_platform.text`) and without its disguises (`plain.py`); spans come
+    back in the offsets of the note, and cover the whole of an escape of which they have found a part.
 
     Args:
         components: Sources of spans.
@@ -79,6 +81,14 @@ class Ensemble:
         return [self._detect(note) for note in notes]
 
     def _detect(self, note: Note) -> tuple[Span, ...]:
+        seen = views(note.text)
+        if len(seen) == 1 and seen[0].text is note.text:
+            return self._detect_plain(note)
+        found = [_decoded(span, view) for view in seen for span in self._detect_plain(replace(note, text=view.text))]
+        return merge(found, rank=rank)
+
+    def _detect_plain(self, note: Note) -> tuple[Span, ...]:
+        """Spans of a note in which nothing is escaped."""
         shown = plain(note.text)
         if not shown.text:
             return ()
@@ -128,6 +138,12 @@ def segments(text: str) -> Iterator[tuple[int, int]]:
         yield start, line + 1 if line >= 0 else end
         start = end - 2 * _OVERLAP
     yield start, len(text)
+
+
+def _decoded(span: Span, view: Decoded) -> Span:
+    """A span of a readable text, in the offsets of the note."""
+    start, end = view.origin(span.start, span.end)
+    return replace(span, start=start, end=end)
 
 
 def _placed(span: Span, start: int, shown: Rewritten) -> Span:

@@ -1,12 +1,12 @@
 """A text without its disguises: what neither a reader sees nor a rule should stumble over is taken out.
 
 Belongs here: zero-width and bidirectional characters, control characters, the marks before quoted lines of a
-message, letters of another script that look like Latin ones, full-width and mathematical letters and digits, and the
-way back to the offsets of the text as it was written. Does not belong here: case, accents and white space
-(`reading.py`).
+message, letters of another script that look like Latin ones, full-width, mathematical and encircled letters and
+digits, and the way back to the offsets of the text. Does not belong here: escapes (`deid_platform.text`), case,
+accents and white space (`reading.py`).
 
 Sources: the look-alikes are the project's own, chosen from the letters of Greek and Cyrillic whose usual
-glyph is that of a Latin letter; invisible characters are those of Unicode's category Cf that occur in text.
+glyph is that of a Latin letter; invisible characters are those of Unicode's property Default_Ignorable_Code_Point.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ import regex
 
 INVISIBLE = (
     "\u0000-\u0008\u000e-\u001b\u007f\u0080-\u0084\u0086-\u009f"  # controls that are no white space
-    "\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\ufff9-\ufffb"
+    "\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff"
+    "\uffa0\ufff9-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e01ef"
 )
 """Characters that nobody sees, as the inside of a pattern's bracket; the soft hyphen is seen at a line's end."""
 _INVISIBLE = regex.compile(rf"[{INVISIBLE}]+|\u00ad+(?![ \t]*[\r\n])")
@@ -113,6 +114,12 @@ def _ascii_forms() -> dict[int, str]:
         form = unicodedata.normalize("NFKC", chr(point))
         if form.isascii() and form.isalnum():
             forms[point] = form
+    for letter in range(26):
+        # In circles, in squares, and those that flags are made of.
+        for first in (0x24B6, 0x1F130, 0x1F150, 0x1F170, 0x1F1E6):
+            forms[first + letter] = chr(0x41 + letter)
+        forms[0x24D0 + letter] = chr(0x61 + letter)
+    forms |= zip(map(ord, "ᴀʙᴄᴅᴇꜰɢʜɪᴊᴋʟᴍɴᴏᴘʀꜱᴛᴜᴠᴡʏᴢ"), "abcdefghijklmnoprstuvwyz", strict=True)
     for point in range(0x80, 0x1FBFA):
         if (digit := unicodedata.decimal(chr(point), None)) is not None:
             forms[point] = str(digit)

@@ -69,7 +69,8 @@ class DetectorSpec:
                 `dictionary-invalid` if a file of medical terms cannot be read.
         """
         recipe = plain_digest(self.name, *self._recipe.parts, *(("professions",) if self.professions else ()))
-        return plain_digest(recipe, package_digest("deid_platform.detection"), *sorted(set(self.own_terms())))
+        rules = (package_digest("deid_platform.detection"), package_digest("deid_platform.text"))
+        return plain_digest(recipe, *rules, *sorted(set(self.own_terms())))
 
     def dictionary_digest(self, keyring: Keyring) -> str:
         """Names the topics with their former rows, keyed, since topics could be guessed."""

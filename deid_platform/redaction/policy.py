@@ -112,7 +112,7 @@ class Policy:
             "labels": {label.value: self.labels[label].value for label in Label},
             "note_date": self.note_date.value,
         }
-        rules = [package_digest("deid_platform.redaction")]
+        rules = [package_digest("deid_platform.redaction"), package_digest("deid_platform.text")]
         if self.uses_surrogates or self.note_date is NoteDateRule.SHIFT:
             from deid_platform.surrogates.pools import POOLS_VERSION  # deferred: most policies need none of it
 

@@ -7,8 +7,8 @@ between overlapping ones (`detection/`): overlapping input is refused.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING
 
@@ -21,6 +21,7 @@ from deid_platform.redaction.lone_years import lone_years
 from deid_platform.redaction.policy import Action, Policy
 from deid_platform.redaction.years import kept_year
 from deid_platform.redaction.zips import zip3
+from deid_platform.text import Decoded, readable
 
 if TYPE_CHECKING:
     from deid_platform.surrogates.stand_in import Surrogates
@@ -78,16 +79,20 @@ def redact(
         if span.start < position or span.end > len(note.text):
             raise DeidError(Code.SPAN_BOUNDS, span.source or None)
         position = span.end
+    seen = readable(note.text)
+    # What a span says decides what becomes of it, whatever it is written in; one that shows nothing has no say.
+    read = {span: shown for span in ordered if (shown := _as_read(span, seen))}
     if policy.hides_years:
-        ordered = sorted((*ordered, *lone_years(note.text, ordered)))
-    replace = _Replacing(note, ordered, policy, birth_date, surrogates)
+        read |= _written(lone_years(seen.text, list(read.values())), seen)
+        ordered = sorted({*ordered, *read})
+    replacing = _Replacing(replace(note, text=seen.text), sorted(read.values()), policy, birth_date, surrogates)
     applied: list[Span] = []
     replacements: list[str] = []
     pieces: list[str] = []
     end = len(note.text)
     # From right to left, so that every offset still points into the original.
     for span in reversed(ordered):
-        replacement = replace.replacement(span)
+        replacement = replacing.replacement(read[span]) if span in read else policy.tagged(span.label)
         if replacement is not None:
             pieces += (note.text[span.end : end], replacement)
             end = span.start
@@ -95,6 +100,26 @@ def redact(
             replacements.append(replacement)
     pieces.append(note.text[:end])
     return Redaction("".join(reversed(pieces)), tuple(reversed(applied)), tuple(reversed(replacements)))
+
+
+def _as_read(span: Span, seen: Decoded) -> Span | None:
+    """A span in the offsets of the readable text; None if nothing is read there."""
+    place = seen.shown(span.start, span.end)
+    return None if place is None else replace(span, start=place[0], end=place[1])
+
+
+def _written(years: Iterable[Span], seen: Decoded) -> dict[Span, Span]:
+    """Spans of the readable text by their places in the note; what one escape holds of several has one place."""
+    places: dict[Span, Span] = {}
+    last: Span | None = None
+    for shown in years:
+        start, end = seen.origin(shown.start, shown.end)
+        if last is not None and start < last.end:
+            shown = places.pop(last)
+            start, end = last.start, max(last.end, end)
+        last = replace(shown, start=start, end=end)
+        places[last] = shown
+    return places
 
 
 class _Replacing:

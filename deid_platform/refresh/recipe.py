@@ -73,6 +73,7 @@ class Recipe:
             *self.digests.values(),
             # What passed an older leak check has not passed this one.
             package_digest("deid_platform.evaluation.leaks"),
+            package_digest("deid_platform.text"),
             self.keyring.digest("reported", *sorted(self.reported)),
             *self.note_types,
             str(self.rosters_incomplete),

@@ -25,6 +25,7 @@ from deid_platform.refresh.lock import installation_lock
 from deid_platform.refresh.site import Site
 from deid_platform.settings import load_settings
 from deid_platform.store import MANIFEST, NoteStore
+from deid_platform.store_heads import HEADS, Heads
 from deid_platform.warehouse import queries
 from deid_platform.warehouse.connection import Warehouse
 from deid_platform.warehouse.roles import Role
@@ -165,7 +166,7 @@ def interrupted(at: int | None, blow: Callable[[], object]) -> Iterator[Counter[
     """Counts what a refresh does to the outside, and strikes at the chosen place.
 
     The places are: before and after each statement and before each commit in the database; before, in the middle of
-    and after each file of the note store; before and after the file becomes the one that counts.
+    and after each file of the note store; before and after the file, and its record, become the ones that count.
 
     Args:
         at: Which place; None only counts.
@@ -178,7 +179,7 @@ def interrupted(at: int | None, blow: Callable[[], object]) -> Iterator[Counter[
             blow()
         seen[kind] += 1
 
-    write, seal = NoteStore._write_bytes, NoteStore._write_manifest
+    write, seal, settle = NoteStore._write_bytes, NoteStore._write_manifest, Heads._settle
 
     def write_bytes(self: NoteStore, path: str, raw: bytes | memoryview) -> None:
         place("file")
@@ -187,10 +188,16 @@ def interrupted(at: int | None, blow: Callable[[], object]) -> Iterator[Counter[
         place("half file")
         write(self, path, raw)
 
-    def write_manifest(self: NoteStore, folder: str, manifest: Any) -> None:
+    def write_manifest(self: NoteStore, folder: str, manifest: Any) -> str:
         place("seal")
-        seal(self, folder, manifest)
+        sealed = seal(self, folder, manifest)
         place("sealed")
+        return sealed
+
+    def settle_record(self: Heads, prepared: Path) -> None:
+        place("record")
+        settle(self, prepared)
+        place("recorded")
 
     hooks: dict[str, Callable[..., None]] = {
         "before_cursor_execute": lambda *_: place("statement"),
@@ -198,12 +205,14 @@ def interrupted(at: int | None, blow: Callable[[], object]) -> Iterator[Counter[
         "commit": lambda *_: place("commit"),
     }
     NoteStore._write_bytes, NoteStore._write_manifest = write_bytes, write_manifest  # type: ignore[method-assign]
+    Heads._settle = settle_record  # type: ignore[method-assign]
     for name, hook in hooks.items():
         event.listen(Engine, name, hook)
     try:
         yield seen
     finally:
         NoteStore._write_bytes, NoteStore._write_manifest = write, seal  # type: ignore[method-assign]
+        Heads._settle = settle  # type: ignore[method-assign]
         for name, hook in hooks.items():
             event.remove(Engine, name, hook)
 
@@ -284,4 +293,4 @@ def torn_files(config: Path) -> list[Path]:
         for manifest in store.rglob(MANIFEST)
         for part in json.loads(manifest.read_text())["parts"]
     }
-    return sorted(p for p in store.rglob("*") if p.is_file() and p.name != MANIFEST and p not in named)
+    return sorted(p for p in store.rglob("*") if p.is_file() and p.name not in (MANIFEST, HEADS) and p not in named)

@@ -5,6 +5,8 @@ A line break inside a line is written as ⏎.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 from marked_text import found_in, lines, plain
 
@@ -40,6 +42,11 @@ Date of service: [[031419|DATE]]
 sample [[20190314|DATE]] thawed
 HL7 [[20190314083000|DATE]]
 from [[5.12.19|DATE]] on
+ref [[03/04/2024|DATE]]/1/1 and [[3/4/2024|DATE]]/1
+ref 1/1/[[03/04/2024|DATE]] and 1/2/[[3/4/2024|DATE]]
+ref [[3/4/2024|DATE]]/[[3/8/2024|DATE]]
+ref [[03/04/24|DATE]]/1/1 and [[03.04.2024|DATE]].1
+ratios 10/20/30/40 and 06/28/42/50/33, 13/32/2024/1; UID 1.2.840.3.04.2024.1
 [[14MAR2019|DATE]] 0800 given
 [[14-Mar-2019|DATE]] at 14:30
 """
@@ -482,3 +489,8 @@ def test_a_date_may_run_over_one_line_break_and_not_over_a_blank_line(end: str) 
     assert found_in(f"seen March{end}14, 2019") == f"seen [[March{end}14, 2019|DATE]]"
     assert found_in(f"seen 03/{end}14/2019") == f"seen [[03/{end}14/2019|DATE]]"
     assert found_in(f"in March{end}{end}14 beds") == f"in [[March|DATE]]{end}{end}14 beds"
+
+
+@pytest.mark.parametrize("number", ["2024-03-04-1-1", "1-2024-03-04", "03-04-2024-17"])
+def test_a_number_made_of_a_date_is_hidden_whole(number: str, find: Callable[..., list[tuple[str, str]]]) -> None:
+    assert [surface for surface, _ in find(f"ref {number} filed")] == [number]

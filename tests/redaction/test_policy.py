@@ -10,6 +10,7 @@ import pytest
 import yaml
 
 from deid_platform.errors import Code, DeidError
+from deid_platform.keys import package_digest
 from deid_platform.labels import HIPAA_IDENTIFIER, Label
 from deid_platform.redaction.pages import OWN_NAME, policies_markdown
 from deid_platform.redaction.policy import (
@@ -201,11 +202,13 @@ def test_the_digest_changes_with_what_changes_text_and_only_then():
     assert len({policy.digest, *(other.digest for other in others)}) == 5
 
 
-def test_the_digest_follows_the_code_and_data_that_redact(monkeypatch: pytest.MonkeyPatch):
+@pytest.mark.parametrize("changed", ["deid_platform.redaction", "deid_platform.text"])
+def test_the_digest_follows_the_code_and_data_that_redact(changed: str, monkeypatch: pytest.MonkeyPatch):
     policy = load_policy("safe_harbor")
     before = policy.digest
     monkeypatch.setattr(
-        "deid_platform.redaction.policy.package_digest", {"deid_platform.redaction": "other rules"}.__getitem__
+        "deid_platform.redaction.policy.package_digest",
+        lambda package: "other rules" if package == changed else package_digest(package),
     )
     assert policy.digest != before
 

@@ -15,6 +15,7 @@ from itertools import zip_longest
 
 from deid_platform.evaluation.leaks.births import birth_date_left, tells_day_and_month
 from deid_platform.evaluation.leaks.columns import OLDEST_SHOWN_AGE, Released, columns_left
+from deid_platform.evaluation.leaks.encoded import loosely, undecoded
 from deid_platform.evaluation.leaks.institution import Institution
 from deid_platform.evaluation.leaks.kin import Kin
 from deid_platform.evaluation.leaks.kinds import Leak, LeakKind, kept_kinds
@@ -26,6 +27,7 @@ from deid_platform.evaluation.leaks.strangers import Phrases, Strangers
 from deid_platform.labels import Label
 from deid_platform.notes import Note, Patient, Span, Topics
 from deid_platform.redaction.policy import Action, DateClass, Policy
+from deid_platform.text import readable
 
 # What a coarsened value may look like inside a tag: a year, a decade, two years, three digits of a ZIP code.
 _VALUE = r"(?:\d{4}s?|\d{4}-\d{4}|\d{3})"
@@ -156,7 +158,10 @@ class LeakCheck:
 
     def _left(self, note: Note, known_as: Sequence[Patient], text: str) -> set[LeakKind]:
         read = readings(text)
-        found = {kind for reading in read for kind in shapes_left(reading)} | self._of_people(note, known_as, read)
+        found = {kind for reading in read for kind in shapes_left(reading)}
+        found |= self._of_people(note, known_as, (*read, *map(Reading, loosely(text))))
+        if any(undecoded(reading.text, reading.folded) for reading in read if reading.as_seen):
+            found.add(LeakKind.UNDECODED)
         if self.policy.dates is DateClass.SHIFT and any(
             dates_left(reading, note.note_date, language=note.language) for reading in read
         ):
@@ -212,8 +217,8 @@ class LeakCheck:
         if self.policy.shifts_dates and span.label is Label.DATE and not tells_day_and_month(original):
             # A month may be the same one after the shift: only a tag would tell by how little it was moved.
             return False
-        tokens = tokens_of(fold(original))
-        return bool(tokens) and line_of(tokens) in line_of(tokens_of(fold(put_in)))
+        tokens = tokens_of(fold(readable(original).text))
+        return bool(tokens) and line_of(tokens) in line_of(tokens_of(fold(readable(put_in).text)))
 
     def _tag_years(self, note: Note, known_as: Sequence[Patient], redacted: str) -> Iterator[LeakKind]:
         """A year in a tag that tells that somebody is over 89."""

@@ -17,13 +17,15 @@ from importlib import resources
 
 import regex
 
+from deid_platform.text import views
+
 # Stand for a removed patient's name and for any other removed text: no letters, and kept by `fold`.
 NAME_GAP = "\ufffe"
 GAP = "\ufffc"
 
 _LONGEST_NUMBER = 15
 _SHORTEST_JOINED = 6
-_INVISIBLE = regex.compile(r"\p{Cf}+")
+_INVISIBLE = regex.compile(r"[\p{Cf}\p{Default_Ignorable_Code_Point}]+")
 _TOKEN = re.compile(rf"[^\W\d_]+|\d+|[{GAP}{NAME_GAP}]")
 _WRITTEN = regex.compile(r"[\p{L}\p{M}]+(?:['’][\p{L}\p{M}]+)*")
 _POSSESSIVE = re.compile(r"'s(?![^\W_])")
@@ -41,6 +43,11 @@ _ALIKE = {
     **dict(zip("αβεζηικμνορτυχ", "abezhikmnoptyx", strict=True)),
     **dict.fromkeys("‘’‛ʼʹ′`", "'"),
 }
+# Letters that NFKD leaves as symbols: in black circles and squares, of flags, and small capitals.
+_SHOWN_AS = {
+    **{chr(first + i): chr(0x61 + i) for first in (0x1F150, 0x1F170, 0x1F1E6) for i in range(26)},
+    **dict(zip("ᴀʙᴄᴅᴇꜰɢʜɪᴊᴋʟᴍɴᴏᴘʀꜱᴛᴜᴠᴡʏᴢ", "abcdefghijklmnoprstuvwyz", strict=True)),
+}
 
 
 class _Folding(dict[int, str]):
@@ -54,10 +61,14 @@ class _Folding(dict[int, str]):
 def _folded(character: str) -> str:
     if character == "´":  # which NFKD would take for a space and an accent
         return "'"
+    if character in _SHOWN_AS:
+        return _SHOWN_AS[character]
+    if _INVISIBLE.match(character):
+        return ""
     plain = []
     for c in unicodedata.normalize("NFKD", character).casefold():
         category = unicodedata.category(c)
-        if category[0] == "M" or category == "Cf":
+        if category[0] == "M":
             continue
         if category == "Nd":
             plain.append(str(unicodedata.digit(c)))
@@ -101,10 +112,12 @@ class Reading:
         folded: `fold(text)`.
         tokens: Its words, numbers and gaps in order.
         line: The tokens, each between spaces.
+        as_seen: Whether it is what a reader sees, rather than how that is written.
     """
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, *, as_seen: bool = True) -> None:
         self.text = text
+        self.as_seen = as_seen
         self.folded = fold(text)
         self.tokens = tokens_of(self.folded)
         self.line = line_of(self.tokens)
@@ -160,11 +173,15 @@ class Reading:
 
 
 def readings(text: str) -> tuple[Reading, ...]:
-    """A text as it looks and, where it holds characters that nobody sees, also as if they were spaces."""
-    plain = Reading(text)
-    if text.isascii() or not _INVISIBLE.search(text):
-        return (plain,)
-    return (plain, Reading(_INVISIBLE.sub(" ", text)))
+    """A text as it is written, as its reader sees it, and, of invisible characters, also as if they were spaces."""
+    seen = [view.text for view in views(text)]
+    otherwise = [] if seen[0] is text else [text]
+    otherwise += [spaced for each in (*seen, *otherwise) if (spaced := _spaced(each)) != each]
+    return (*map(Reading, seen), *(Reading(each, as_seen=False) for each in otherwise))
+
+
+def _spaced(text: str) -> str:
+    return text if text.isascii() else _INVISIBLE.sub(" ", text)
 
 
 @cache

@@ -41,6 +41,13 @@ _NUMERIC_DATE = re.compile(
     # A dash may lead to another date, not to the rest of a longer number.
     r")(?!\d|/\d|-\d+(?![\d/.-]))" + _UNIT
 )
+# Further numbers behind or before it, as in a file's number, make a day that a calendar could hold no less one.
+_DATE_AMONG_NUMBERS = re.compile(
+    r"(?<!\d)(?:(?P<a>\d{1,2})(?P<sep>[/-])(?P<b>\d{1,2})(?P=sep)(?:19|20)\d\d(?!\d)"
+    r"|(?:19|20)\d\d(?P<mark>[/-])(?P<c>\d\d)(?P=mark)(?P<d>\d\d)(?!\d)"
+    r"|(?<!\d\.)(?P<e>\d\d)\.(?P<f>\d\d)\.(?:19|20)\d\d(?=[/.-]\d)"
+    r"|(?<!\d/)(?P<g>0\d)/(?P<h>\d\d)/\d\d(?=/\d{1,2}(?!\d))(?!/\d\d/\d\d(?!\d)))"
+)
 _MONTH = (
     r"(?:January|February|March|April|May|June|July|August|September|October|November|December"
     r"|JANUARY|FEBRUARY|MARCH|APRIL|MAY|JUNE|JULY|AUGUST|SEPTEMBER|OCTOBER|NOVEMBER|DECEMBER"
@@ -132,11 +139,15 @@ def _luhn(digits: str) -> bool:
 
 def _numeric_date(folded: str) -> bool:
     """A date of day, month and year, or of month and four-digit year, that a calendar could hold."""
-    for match in _NUMERIC_DATE.finditer(folded):
-        numbers = [int(n) for name in "abcdefgh" if (n := match[name])]
-        if match["month"] or (0 < min(numbers) <= 12 and 0 < max(numbers) <= 31):
-            return True
-    return False
+    if any(match["month"] or _possible(match) for match in _NUMERIC_DATE.finditer(folded)):
+        return True
+    return any(map(_possible, _DATE_AMONG_NUMBERS.finditer(folded)))
+
+
+def _possible(match: re.Match[str]) -> bool:
+    """Whether the two numbers beside the year can be a day and a month."""
+    numbers = [int(n) for name in "abcdefgh" if (n := match[name])]
+    return 0 < min(numbers) <= 12 and 0 < max(numbers) <= 31
 
 
 def _found(shape: re.Pattern[str]) -> Callable[[str], bool]:

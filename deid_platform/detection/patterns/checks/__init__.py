@@ -35,6 +35,7 @@ CHECKS: dict[str, Check] = {
     check.__name__: check
     for check in (
         dates.numeric_date, dates.iso_date, dates.dashed_date, dates.compact_date, dates.month_day,
+        dates.date_among_numbers,
         dates.plain_month_day, dates.listed_day, dates.dictated_day, dates.header_day, dates.month_year,
         dates.day_range, dates.short_range, dates.bare_day, dates.bare_day_word, mistyped.lost_slash,
         mistyped.misread_date, mistyped.mistyped_date, mistyped.mistyped_iso_date, mistyped.mixed_short_date,

@@ -126,6 +126,13 @@ def iso_date(text: str, start: int, end: int) -> Place | None:
     return (start, end) if is_year(year) and is_month_day(month, day) and not numbered else None
 
 
+def date_among_numbers(text: str, start: int, end: int) -> Place | None:
+    """Day, month and year, or the year first, of a day that exists."""
+    numbers = numbers_in(text, start, end)
+    one, two = numbers[1:] if numbers[0] >= 1000 else numbers[:2]
+    return (start, end) if is_month_day(one, two) else None
+
+
 def dashed_date(text: str, start: int, end: int) -> Place | None:
     """Three numbers between typographic dashes, the year first or last."""
     year_first = len(NUMBER.findall(text, start, end)[0]) == 4
