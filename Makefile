@@ -28,7 +28,7 @@ test: $(VENV)/.dev  ## ruff, mypy --strict, import-linter, pytest, and again wha
 ui: $(VENV)/.base  ## the Dagster UI on the demonstration's instance
 	@$(BIN)/deid ui
 
-psql: $(VENV)/.base  ## a psql session as the analyst
+psql: $(VENV)/.base  ## a psql session as the demonstration's analyst
 	@$(BIN)/deid db psql
 
 bench: $(VENV)/.dev  ## speed and memory stage by stage, accuracy on held-out writing, hostile texts; BENCH_NOTES=file.jsonl for notes of your own

@@ -19,6 +19,7 @@ from deid_platform.refresh import tables
 from deid_platform.refresh.intake import STATEMENT_KEPT, withdrawals_marker
 from deid_platform.refresh.offer import hide_opted_out
 from deid_platform.refresh.site import Site
+from deid_platform.warehouse.promotion import end_idle_readers
 from deid_platform.warehouse.roles import Role
 from deid_platform.warehouse.staging import Kind
 from deid_platform.warehouse.withdrawals import mark_read, marked_read, withdraw
@@ -47,6 +48,7 @@ class Withdrawn:
 def withdraw_arrived(site: Site) -> Withdrawn:
     """Hides what the deliveries that arrived withdraw, and brings the list of opt-outs to what it says now.
 
+    Then it sends away readers whose transaction has been idle for minutes: they would go on seeing what is hidden now.
     Files that have not changed since they were read are not read again.
 
     Raises:
@@ -73,6 +75,7 @@ def withdraw_arrived(site: Site) -> Withdrawn:
         opted_out = _hide_opted_out(site, known)
     except DeidError as error:
         failures.append(error)
+    end_idle_readers(site.warehouse.engine(Role.PROMOTER))
     return Withdrawn(keys, lost, opted_out, tuple(failures))
 
 

@@ -6,9 +6,11 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from sqlalchemy.exc import DBAPIError
 
 from deid_platform.corpora.files import FilesFeed
 from deid_platform.notes import Delivery
@@ -178,3 +180,13 @@ def test_what_a_delivery_comes_to_withdraw_while_its_run_is_under_way_stays_hidd
     run(delivery)
     assert due.pending(site, [delivery]) == []
     assert {"Note g1.", "Note g2."} & seen(site) == {"Note g1."}
+
+
+def test_a_reader_who_idles_in_a_transaction_is_sent_away(site, monkeypatch) -> None:
+    monkeypatch.setattr("deid_platform.warehouse.promotion.IDLE_READER", timedelta(0))
+    with site.warehouse.engine(Role.DEMO_ANALYST).connect() as idle:
+        idle.exec_driver_sql("SELECT count(*) FROM research.notes")
+        withdraw_arrived(site)
+        with pytest.raises(DBAPIError):
+            idle.exec_driver_sql("SELECT 1")
+        idle.invalidate()
