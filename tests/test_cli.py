@@ -72,7 +72,7 @@ def test_bootstrap_can_be_repeated_and_status_says_where_all_is(installation: Pa
 
 def test_psql_prints_rows_to_the_analyst_and_no_more(installation: Path) -> None:
     shown = deid("db", "psql", "--", "-At", stdin="select current_user, count(*) from research.notes;")
-    assert shown.stdout.strip() == "analyst|0"
+    assert shown.stdout.strip() == "demo_analyst|0"
     assert "permission denied" in deid("db", "psql", stdin="select * from staging.note;").stderr
 
 
