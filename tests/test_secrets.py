@@ -113,7 +113,7 @@ def test_no_process_has_a_secret_in_its_arguments(
             ui.send_signal(signal.SIGINT)
             ui.wait(timeout=60)
 
-    assert shown.strip() == "t|analyst", "the refresh itself ran over TCP, scram and TLS"
+    assert shown.strip() == "t|demo_analyst", "the refresh itself ran over TCP, scram and TLS"
     recorded = [" ".join(json.loads(line)) for line in (tmp_path / "record").read_text().splitlines()]
     everything = "\n".join([*recorded, *seen])
     for program in ("psql", "dbt", "dagster"):

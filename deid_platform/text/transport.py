@@ -25,6 +25,7 @@ _ENCODED_WORD = re.compile(r"=\?[\w-]{2,40}\?[bBqQ]\?[^?\s]{1,400}\?=")
 _PERCENT = re.compile(r"(?:%(?:u[0-9A-Fa-f]{4}|[0-9A-Fa-f]{2}))+")
 _PERCENT_PART = re.compile(r"%u([0-9A-Fa-f]{4})|((?:%[0-9A-Fa-f]{2})+)")
 _TOKEN = re.compile(r"\S+")
+_BLANK = re.compile(r"\s")
 _UTF7 = re.compile(r"\+([A-Za-z0-9/]{3,80})-")
 _PUNYCODE = re.compile(r"(?<![^\W_])xn--([a-z0-9](?:[a-z0-9-]{0,57}[a-z0-9])?)(?![^\W_])", re.IGNORECASE)
 _HEX_LETTER = re.compile(r"[A-Fa-f]")
@@ -93,7 +94,10 @@ def percent_signs(text: str) -> Iterator[Edit]:
         inside = sum(_between_words(match) for match, _ in found)
         if any(shown is not None for _, shown in found) or inside > 1:
             found = [(match, _percent_whole(match)) for match, _ in found]
-        yield from ((match.start(), match.end(), shown) for match, shown in found if shown is not None)
+        edits = ((match.start(), match.end(), shown) for match, shown in found if shown is not None)
+        # An address stays one word: its blanks are read as the sign that forms send for them.
+        address = "://" in token[0]
+        yield from ((start, end, _BLANK.sub("+", shown) if address else shown) for start, end, shown in edits)
 
 
 def _percent(match: re.Match[str]) -> str | None:

@@ -32,6 +32,7 @@ READ = [
     # URLs
     ("M%C3%BCller, M%FCller, M%u00fcller, Andr%E9.", "Müller, Müller, Müller, André."),
     ("John%20Smith 12%20Main%20St J%6Fhn Jo%68n", "John Smith 12 Main St John John"),
+    ("https://p.example/x?u=jane%20doe#f M%C3%BCller", "https://p.example/x?u=jane+doe#f Müller"),
     ("617%20555%200142 03%2F04%2F2024 M%25C3%25BCller", "617 555 0142 03/04/2024 Müller"),
     # Programs
     (r"M\u00fcller M\xfcller M\xc3\xbcller M\303\274ller M\u{fc}ller M\U000000fcller", " ".join(["Müller"] * 6)),
