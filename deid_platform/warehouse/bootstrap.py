@@ -53,6 +53,7 @@ def bootstrap(warehouse: Warehouse, *, demonstration: bool = False) -> None:
         # Grants on a database are rows of a shared catalogue: two sessions at once would collide on them.
         with warehouse.administer() as inside:
             _close_to_public(inside, warehouse.database)
+            _take_from_public(inside)
         connection.execute(text("SELECT pg_advisory_unlock(:key)"), {"key": _BOOTSTRAP_LOCK})
 
 
@@ -97,6 +98,18 @@ def _grant_powers(connection: Connection) -> None:
         for role in powers[power]:
             if not is_member(connection, role, power):
                 connection.execute(text(f"GRANT {power} TO {role}"))
+
+
+# By its snapshot, a reader who was removed would read on; large objects lie outside every schema and grant.
+_NOT_FOR_EVERYONE = ("pg_export_snapshot()", "lo_creat(integer)", "lo_create(oid)", "lo_from_bytea(oid, bytea)")
+
+
+def _take_from_public(connection: Connection) -> None:
+    """Takes functions of the server away from everyone, where the administrator may; else `deid doctor` tells."""
+    mine = text("SELECT rolsuper FROM pg_roles WHERE rolname = current_user")
+    if connection.execute(mine).scalar():
+        for function in _NOT_FOR_EVERYONE:
+            connection.execute(text(f"REVOKE EXECUTE ON FUNCTION pg_catalog.{function} FROM PUBLIC"))
 
 
 def _quoted(connection: Connection, identifier: str) -> str:

@@ -85,6 +85,11 @@ _UNBOUNDED = """
     FROM unnest(ARRAY['pg_signal_backend', 'pg_read_all_stats']) p (name)
     WHERE NOT pg_has_role('deid_owner', p.name, 'MEMBER')
     UNION ALL
+    SELECT format('REVOKE EXECUTE ON FUNCTION %s FROM PUBLIC: readers may call it', f.name)
+    FROM unnest(ARRAY['pg_export_snapshot()', 'lo_creat(integer)', 'lo_create(oid)', 'lo_from_bytea(oid,bytea)'])
+         f (name)
+    WHERE has_function_privilege('analyst', f.name, 'EXECUTE')
+    UNION ALL
     SELECT 'reserved_connections is 0: readers can fill the server'
     WHERE coalesce(current_setting('reserved_connections', true), '0') = '0'
 """

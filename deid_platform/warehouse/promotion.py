@@ -140,23 +140,30 @@ def set_opt_outs(loader: Engine, promoter: Engine, keys: Mapping[str, Sequence[s
     """
     pairs = [(key_id, key) for key_id, every in keys.items() for key in every]
     values = {"ids": list(keys), "key_ids": [key_id for key_id, _ in pairs], "keys": [key for _, key in pairs]}
+    statement = text("SELECT * FROM ctl.set_opt_outs(:ids, :key_ids, :keys)")
+    # Whoever leaves is hidden before the loader is asked; who is shown again, after it.
+    with begin(promoter) as connection:
+        hidden = connection.execute(statement, values).one()
     with begin(loader) as connection:
         connection.execute(text("SELECT ctl.announce_opt_outs(:ids, :key_ids, :keys)"), values)
     with begin(promoter) as connection:
-        found = connection.execute(text("SELECT * FROM ctl.set_opt_outs(:ids, :key_ids, :keys)"), values).one()
-    return int(found.added + found.removed)
+        shown = connection.execute(statement, values).one()
+    return int(hidden.added + hidden.removed + shown.added + shown.removed)
 
 
 IDLE_READER = timedelta(minutes=5)
-"""How long a reader's transaction may do nothing: what it has locked or sees goes on for as long."""
+"""How long a reader's transaction may do nothing: what it sees goes on for as long."""
+LONGEST_READER = timedelta(hours=1)
+"""How long one may go on at all."""
 
 
 def end_idle_readers(promoter: Engine) -> int | None:
-    """Ends the connections of readers whose transaction has been idle for more than `IDLE_READER`.
+    """Ends connections of readers whose transaction is idle for `IDLE_READER`, or goes on for `LONGEST_READER`.
 
     Returns:
         How many; None if the database may not end any (`deid doctor` tells).
     """
+    values = {"idle": IDLE_READER, "open": LONGEST_READER}
     with begin(promoter) as connection:
-        ended = connection.execute(text("SELECT ctl.end_idle_readers(:after)"), {"after": IDLE_READER})
+        ended = connection.execute(text("SELECT ctl.end_idle_readers(:idle, :open)"), values)
         return ended.scalar_one()

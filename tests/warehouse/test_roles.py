@@ -176,7 +176,7 @@ CALLS = {
     "ctl.grant_project('p', NULL, NULL, true)": {Role.OFFICER},
     "ctl.set_member('p', 'x', true)": {Role.OFFICER},
     "ctl.end_sessions('{}')": {Role.OFFICER},
-    "ctl.end_idle_readers('1 day')": {Role.PROMOTER},
+    "ctl.end_idle_readers('1 day', '1 day')": {Role.PROMOTER},
     "ctl.reader_sessions()": set(),
     # Analysts and the modeller may run it, inside a view; without USAGE on ctl they cannot call it.
     "ctl.log_access('x')": set(),

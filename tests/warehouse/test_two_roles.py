@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from sqlalchemy import text
+from sqlalchemy.exc import DBAPIError
 
 from deid_platform.errors import DeidError
 from deid_platform.evaluation.scores import summarise
@@ -200,6 +201,37 @@ def test_the_table_of_the_documents_is_this_one():
     rows = re.findall(r"^\| (\w[^|]*?) \| ((?:`\w+`(?:, )?)+) \|$", GATE.read_text(), re.MULTILINE)
     told = {step: set(re.findall(r"`(\w+)`", roles)) for step, roles in rows if step in STEPS}
     assert told == {name: {str(role) for role in step.actions} for name, step in STEPS.items()}
+
+
+def test_what_the_loader_announces_keeps_nobody_from_being_hidden(scene):
+    published("one", "two")(scene)
+    loader, promoter = engine(scene, Role.LOADER), engine(scene, Role.PROMOTER)
+    for number, nonsense in ((1, "ARRAY[NULL]::text[]"), (2, "ARRAY[repeat('x', 10000)]")):
+        with scene.warehouse.begin(Role.LOADER) as connection:
+            connection.execute(text(f"SELECT ctl.announce_opt_outs('{{x}}', '{{x}}', {nonsense})"))
+        set_opt_outs(loader, promoter, {scene.keys.key_id: [scene.keys.key("patient", str(number))]})
+        assert scene.visible() == ["two" if number == 1 else "one"]
+    keys = {scene.keys.key_id: [scene.keys.key("patient", "1"), scene.keys.key("patient", "2")]}
+    with scene.warehouse.begin(Role.LOADER) as holding:
+        holding.execute(text("SELECT ctl.announce_opt_outs(:ids, '{}', '{}')"), {"ids": list(keys)})
+        with pytest.raises(DeidError, match="warehouse-busy"):
+            set_opt_outs(loader, promoter, keys)
+        assert scene.visible() == []
+
+
+@pytest.mark.parametrize("level", ["REPEATABLE READ", "SERIALIZABLE"])
+def test_nobody_is_shown_again_by_lists_of_before(scene, level):
+    opted_out(scene)
+    no_opt_outs("ctl.announce_opt_outs")(scene)
+    old = engine(scene, Role.PROMOTER).execution_options(isolation_level=level)
+    with old.connect() as connection:
+        connection.execute(text("SELECT 1 FROM ctl.marked_read()"))
+        keys = {scene.keys.key_id: [scene.keys.key("patient", "1")]}
+        set_opt_outs(engine(scene, Role.LOADER), engine(scene, Role.PROMOTER), keys)
+        with pytest.raises(DBAPIError) as caught:
+            connection.execute(text("SELECT ctl.set_opt_outs(:ids, '{}', '{}')"), {"ids": [scene.keys.key_id]})
+        assert caught.value.orig.sqlstate == "25000"
+    assert scene.visible() == []
 
 
 @pytest.mark.parametrize("column", ["detector_digest", "gold", "label", "measure"])

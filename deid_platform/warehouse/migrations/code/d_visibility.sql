@@ -66,12 +66,12 @@ WHERE NOT EXISTS (
         AND t.delivery_seq = v.delivery_seq AND t.at >= v.promoted_at);
 
 -- What the projects of whoever is logged in were granted. session_user: SET ROLE does not change it. The day is the
--- server's, in UTC: current_date is the reader's own, whose SET timezone would put off the end of a project.
+-- server's, in UTC: current_date is the reader's own, whose SET timezone would put off the end of a project, and a statement that goes on over midnight would stop its clock.
 CREATE OR REPLACE VIEW ctl.granted AS
 SELECT g.project, g.site, g.note_type
 FROM ctl.project_grant g
 JOIN ctl.project p ON p.project = g.project
-    AND (p.until IS NULL OR p.until >= CAST(statement_timestamp() AT TIME ZONE 'UTC' AS date))
+    AND (p.until IS NULL OR p.until >= CAST(clock_timestamp() AT TIME ZONE 'UTC' AS date))
 JOIN ctl.project_member m ON m.project = g.project AND m.login = session_user;
 
 -- Forced on the owner too, since the views below read as the owner: what the gate's own functions (which run as the
@@ -106,7 +106,7 @@ CREATE OR REPLACE VIEW research.notes WITH (security_barrier) AS
 SELECT v.note_key, substr(v.patient_key, 1) AS patient_key, substr(v.provider_key, 1) AS provider_key,
        substr(v.encounter_key, 1) AS encounter_key, substr(v.site, 1) AS site, substr(v.note_type, 1) AS note_type,
        v.note_year + 0 AS note_year, v.shifted_date + 0 AS shifted_date, substr(v.language, 1) AS language,
-       substr(v.text, 1) AS text, r.release
+       substr(v.text, 1) AS text, substr(r.release, 1) AS release
 FROM research.current_version v
 JOIN ctl.release r ON r.release = v.release AND r.active AND NOT r.limited
 -- A subquery of its own: once a statement.
@@ -127,7 +127,7 @@ COMMENT ON COLUMN research.notes.text IS 'The redacted text.';
 CREATE OR REPLACE VIEW limited.notes WITH (security_barrier) AS
 SELECT v.note_key, substr(v.patient_key, 1) AS patient_key, substr(v.provider_key, 1) AS provider_key,
        substr(v.encounter_key, 1) AS encounter_key, substr(v.site, 1) AS site, substr(v.note_type, 1) AS note_type,
-       v.shifted_date + 0 AS note_date, substr(v.language, 1) AS language, substr(v.text, 1) AS text, r.release
+       v.shifted_date + 0 AS note_date, substr(v.language, 1) AS language, substr(v.text, 1) AS text, substr(r.release, 1) AS release
 FROM research.current_version v
 JOIN ctl.release r ON r.release = v.release AND r.active AND r.limited
 WHERE (SELECT ctl.log_access('limited.notes'))

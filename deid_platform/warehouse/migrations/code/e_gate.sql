@@ -13,7 +13,7 @@ LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
                 WHEN g.passed IS NOT NULL AND r.waivable AND EXISTS (
                     SELECT 1 FROM ctl.waiver w
                     WHERE w.requirement = r.requirement
-                      AND w.until >= CAST(statement_timestamp() AT TIME ZONE 'UTC' AS date)
+                      AND w.until >= CAST(clock_timestamp() AT TIME ZONE 'UTC' AS date)
                       AND (w.delivery = d.delivery OR w.feed = d.feed)) THEN 'waived'
                 WHEN g.passed IS NOT NULL THEN 'failed'
                 ELSE 'missing' END

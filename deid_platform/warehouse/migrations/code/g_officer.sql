@@ -14,7 +14,7 @@ BEGIN
         RAISE EXCEPTION 'who' USING ERRCODE = 'DG003';
     ELSIF p_reason IS NULL OR length(btrim(p_reason)) < 10 THEN
         RAISE EXCEPTION 'reason' USING ERRCODE = 'DG003';
-    ELSIF p_until IS NULL OR p_until <= CAST(statement_timestamp() AT TIME ZONE 'UTC' AS date) THEN
+    ELSIF p_until IS NULL OR p_until <= CAST(clock_timestamp() AT TIME ZONE 'UTC' AS date) THEN
         RAISE EXCEPTION 'until' USING ERRCODE = 'DG003';
     ELSIF NOT EXISTS (
         SELECT 1 FROM ctl.requirement r JOIN ctl.profile p ON p.name = r.profile AND p.active
@@ -129,7 +129,7 @@ $$;
 
 -- The loader's word on the patients who take no part in research: the whole list under each of the secrets named.
 CREATE OR REPLACE FUNCTION ctl.announce_opt_outs(p_secrets text[], p_key_ids text[], p_keys text[]) RETURNS void
-LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET lock_timeout = '5s' AS $$
     INSERT INTO staging.opt_out_list AS l (key_id, keys)
     SELECT s.key_id, ARRAY(SELECT k.key FROM unnest(p_keys, p_key_ids) AS k (key, key_id) WHERE k.key_id = s.key_id)
     FROM (SELECT DISTINCT unnest(p_secrets) AS key_id) s ORDER BY s.key_id
@@ -141,8 +141,12 @@ $$;
 -- whoever lacks that secret says nothing about it.
 CREATE OR REPLACE FUNCTION ctl.set_opt_outs(
     p_secrets text[], p_key_ids text[], p_keys text[], OUT added integer, OUT removed integer
-) LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+) LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET lock_timeout = '5s' AS $$
 BEGIN
+    -- Otherwise the caller could go by a list of before.
+    IF current_setting('transaction_isolation') <> 'read committed' THEN
+        RAISE EXCEPTION 'isolation' USING ERRCODE = 'invalid_transaction_state';
+    END IF;
     LOCK TABLE research.opted_out IN SHARE ROW EXCLUSIVE MODE;
     WITH named AS (
         SELECT k.key FROM unnest(p_keys) AS k (key)
@@ -153,8 +157,11 @@ BEGIN
       AND NOT EXISTS (SELECT 1 FROM named n WHERE n.key = o.patient_key);
     GET DIAGNOSTICS removed = ROW_COUNT;
     INSERT INTO research.opted_out (patient_key, key_id)
-    SELECT DISTINCT k.key, k.key_id FROM unnest(p_keys, p_key_ids) AS k (key, key_id)
-    UNION SELECT unnest(l.keys), l.key_id FROM staging.opt_out_list l
+    SELECT n.key, n.key_id
+    FROM (SELECT k.key, k.key_id FROM unnest(p_keys, p_key_ids) AS k (key, key_id)
+          UNION SELECT unnest(l.keys), l.key_id FROM staging.opt_out_list l) n
+    -- What is no key of anybody's must not keep those that are from being hidden.
+    WHERE n.key_id IS NOT NULL AND length(n.key) <= 200
     ON CONFLICT DO NOTHING;
     GET DIAGNOSTICS added = ROW_COUNT;
     IF added + removed > 0 THEN

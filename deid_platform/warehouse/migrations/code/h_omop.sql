@@ -24,6 +24,8 @@ JOIN research.number note ON note.kind = 'note' AND note.key = n.note_key
 JOIN research.number patient ON patient.kind = 'patient' AND patient.key = n.patient_key
 LEFT JOIN research.number provider ON provider.kind = 'provider' AND provider.key = n.provider_key
 LEFT JOIN research.number encounter ON encounter.kind = 'encounter' AND encounter.key = n.encounter_key
-WHERE coalesce(n.shifted_date, make_date(n.note_year, 1, 1)) IS NOT NULL;
+WHERE coalesce(n.shifted_date, make_date(n.note_year, 1, 1)) IS NOT NULL
+-- Joined, rows would come as any of the tables has them.
+ORDER BY note.number;
 
 COMMENT ON VIEW omop.note IS 'OMOP CDM 5.4 NOTE over research.notes; notes without a patient or any date are left out.';
