@@ -270,6 +270,18 @@ def test_so_does_a_waiver(scene, zone):
     assert (caught.value.code, caught.value.ref) == (Code.WAIVER_INVALID, "until")
 
 
+def test_nothing_asks_a_clock_that_a_reader_sets_or_that_stands_still_in_a_statement(scene):
+    definitions = as_administrator(
+        scene,
+        "SELECT prosrc FROM pg_proc WHERE pronamespace = 'ctl'::regnamespace"
+        " UNION ALL SELECT definition FROM pg_views"
+        " WHERE schemaname IN ('ctl', 'research', 'limited', 'omop', 'quality')",
+    )
+    assert any("clock_timestamp" in definition for definition in definitions)
+    other = re.compile(r"current_date|current_timestamp|localtimestamp|(statement|transaction)_timestamp|\bnow\(", re.I)
+    assert [definition for definition in definitions if other.search(definition)] == []
+
+
 # Groups and people
 
 
