@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from deid_platform.cli.terminal import Config, console, out, progress, site_of
+from deid_platform.warehouse.roles import READER_CONNECTIONS, Role
 
 db = typer.Typer(help="The warehouse: roles, migrations, a psql session.", no_args_is_help=True)
 
@@ -32,7 +33,6 @@ def db_bootstrap(config: Config = None) -> None:
 def db_status(config: Config = None) -> None:
     """Say where the warehouse is and which gate profile and release are in force."""
     from deid_platform.warehouse.queries import summary as state
-    from deid_platform.warehouse.roles import Role
 
     warehouse = site_of(config).warehouse
     found = state(warehouse.engine(Role.OFFICER))
@@ -42,7 +42,7 @@ def db_status(config: Config = None) -> None:
 @db.command("psql", context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
 def db_psql(
     context: typer.Context,
-    role: Annotated[str, typer.Option(help="Log in as this role, or as a person.")] = "demo_analyst",
+    role: Annotated[str, typer.Option(help="Log in as this role, or as a person.")] = Role.DEMO_ANALYST.value,
     config: Config = None,
 ) -> None:
     """Open psql on the warehouse, by default as the demonstration's analyst; further arguments go to psql."""
@@ -54,7 +54,7 @@ def db_psql(
 def db_login(
     login: Annotated[str, typer.Argument(help="Lower-case letters, digits, `_`.")],
     limited: Annotated[bool, typer.Option("--limited", help="For limited data sets instead of research.")] = False,
-    connections: Annotated[int, typer.Option(min=1, help="How many it may have at once.")] = 10,
+    connections: Annotated[int, typer.Option(min=1, help="How many it may have at once.")] = READER_CONNECTIONS,
     config: Config = None,
 ) -> None:
     """Make a reader's own login, as the warehouse's administrator; its password is DEID_PASSWORD_<LOGIN>, if set.

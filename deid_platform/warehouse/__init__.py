@@ -1,7 +1,7 @@
 """The research warehouse and its gate: Postgres, and the one door through which notes reach research.
 
-Reading order: `server` (the embedded Postgres), `roles`, `connection` (who connects how), `bootstrap`,
-`migrate`, `staging`, `expectations`, `ledger`, `promotion`, `queries`. What decides lives in
+Reading order: `server` (the embedded Postgres), `roles`, `connection` (who connects how), `logins`, `bootstrap`,
+`migrate`, `staging`, `withdrawals`, `expectations`, `ledger`, `promotion`, `queries`. What decides lives in
 `migrations/sql`: the gate is a function of the database, so that no client, however started, can publish
 around it.
 

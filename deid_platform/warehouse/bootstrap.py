@@ -11,7 +11,7 @@ from collections.abc import Collection
 from sqlalchemy import Connection, text
 
 from deid_platform.warehouse.connection import Warehouse
-from deid_platform.warehouse.logins import bound_logins, is_member, set_password
+from deid_platform.warehouse.logins import NOT_FOR_EVERYONE, OWNER_POWERS, bound_logins, is_member, set_password
 from deid_platform.warehouse.roles import LOGIN_ROLES, READERS, SERVICES, Role, new_password
 
 _BOOTSTRAP_LOCK = 0x6465_6964_0001
@@ -84,8 +84,7 @@ def _grant_powers(connection: Connection) -> None:
     An administrator who may not grant one of them leaves it out, and `deid doctor` tells.
     """
     powers = {
-        "pg_signal_backend": (Role.OWNER,),
-        "pg_read_all_stats": (Role.OWNER,),  # which sessions are idle in a transaction
+        **dict.fromkeys(OWNER_POWERS, (Role.OWNER,)),
         "pg_use_reserved_connections": SERVICES,  # since PostgreSQL 16
     }
     grantable = text(
@@ -100,15 +99,11 @@ def _grant_powers(connection: Connection) -> None:
                 connection.execute(text(f"GRANT {power} TO {role}"))
 
 
-# By its snapshot, a reader who was removed would read on; large objects lie outside every schema and grant.
-_NOT_FOR_EVERYONE = ("pg_export_snapshot()", "lo_creat(integer)", "lo_create(oid)", "lo_from_bytea(oid, bytea)")
-
-
 def _take_from_public(connection: Connection) -> None:
     """Takes functions of the server away from everyone, where the administrator may; else `deid doctor` tells."""
     mine = text("SELECT rolsuper FROM pg_roles WHERE rolname = current_user")
     if connection.execute(mine).scalar():
-        for function in _NOT_FOR_EVERYONE:
+        for function in NOT_FOR_EVERYONE:
             connection.execute(text(f"REVOKE EXECUTE ON FUNCTION pg_catalog.{function} FROM PUBLIC"))
 
 

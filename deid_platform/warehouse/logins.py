@@ -18,6 +18,16 @@ _LOGIN = re.compile(r"[a-z][a-z0-9_]{0,39}")
 # What a reader may set otherwise. What one may not is `ctl.end_idle_readers`.
 _SETTINGS = {"idle_in_transaction_session_timeout": "5min", "idle_session_timeout": "12h", "timezone": "UTC"}
 
+OWNER_POWERS = ("pg_signal_backend", "pg_read_all_stats")
+"""Roles of the server by which the owner's functions end readers' sessions, and see which of them are idle."""
+NOT_FOR_EVERYONE = ("pg_export_snapshot()", "lo_creat(integer)", "lo_create(oid)", "lo_from_bytea(oid, bytea)")
+"""By its snapshot, a reader who was removed would read on; large objects lie outside every schema and grant."""
+_WITHOUT_LIMIT = """
+    SELECT r.rolname AS login FROM pg_roles r
+    WHERE r.rolcanlogin AND r.rolconnlimit = -1 AND NOT r.rolsuper AND NOT r.rolcreaterole
+      AND EXISTS (SELECT 1 FROM unnest(CAST(:readers AS name[])) g (name) WHERE pg_has_role(r.oid, g.name, 'MEMBER'))
+"""
+
 
 def add_login(
     warehouse: Warehouse, login: str, *, limited: bool = False, connections: int = READER_CONNECTIONS
@@ -59,17 +69,13 @@ def add_login(
 
 def bound_logins(connection: Connection) -> None:
     """Gives each reader's login that has no limit of connections one: a group's own does not reach its members."""
-    unbounded = text(
-        "SELECT quote_ident(r.rolname) FROM pg_roles r"
-        " WHERE r.rolcanlogin AND r.rolconnlimit = -1 AND NOT r.rolsuper AND NOT r.rolcreaterole"
-        " AND (pg_has_role(r.oid, 'analyst', 'MEMBER') OR pg_has_role(r.oid, 'limited_analyst', 'MEMBER'))"
-    )
-    logins: list[str] = list(connection.execute(unbounded).scalars())
+    statement = text(f"SELECT quote_ident(w.login) FROM ({_WITHOUT_LIMIT}) w")  # noqa: S608 - ours alone
+    logins: list[str] = list(connection.execute(statement, {"readers": [*READERS]}).scalars())
     for login in logins:
         connection.execute(text(f"ALTER ROLE {login} CONNECTION LIMIT {READER_CONNECTIONS}"))
 
 
-_UNBOUNDED = """
+_UNBOUNDED = f"""
     SELECT format('%s belongs to %s, whose password it can change', m.rolname, r.rolname) AS told
     FROM pg_auth_members a JOIN pg_roles m ON m.oid = a.member JOIN pg_roles r ON r.oid = a.roleid
     WHERE r.rolname = ANY(:services) AND NOT m.rolsuper AND NOT m.rolcreaterole
@@ -77,27 +83,29 @@ _UNBOUNDED = """
     SELECT format('one can log in as the group %s', rolname) FROM pg_roles
     WHERE rolname = ANY(:readers) AND rolcanlogin
     UNION ALL
-    SELECT format('%s has no limit of connections', rolname) FROM pg_roles r
-    WHERE rolcanlogin AND rolconnlimit = -1 AND NOT rolsuper AND NOT rolcreaterole
-      AND EXISTS (SELECT 1 FROM unnest(CAST(:readers AS name[])) g (name) WHERE pg_has_role(r.oid, g.name, 'MEMBER'))
+    SELECT format('%s has no limit of connections', w.login) FROM ({_WITHOUT_LIMIT}) w
     UNION ALL
     SELECT format('GRANT %s TO deid_owner: no session of a reader can be ended', p.name)
-    FROM unnest(ARRAY['pg_signal_backend', 'pg_read_all_stats']) p (name)
+    FROM unnest(CAST(:powers AS text[])) p (name)
     WHERE NOT pg_has_role('deid_owner', p.name, 'MEMBER')
     UNION ALL
     SELECT format('REVOKE EXECUTE ON FUNCTION %s FROM PUBLIC: readers may call it', f.name)
-    FROM unnest(ARRAY['pg_export_snapshot()', 'lo_creat(integer)', 'lo_create(oid)', 'lo_from_bytea(oid,bytea)'])
-         f (name)
+    FROM unnest(CAST(:functions AS text[])) f (name)
     WHERE has_function_privilege('analyst', f.name, 'EXECUTE')
     UNION ALL
     SELECT 'reserved_connections is 0: readers can fill the server'
     WHERE coalesce(current_setting('reserved_connections', true), '0') = '0'
-"""
+"""  # noqa: S608 - ours alone
 
 
 def unbounded(officer: Engine) -> tuple[str, ...]:
     """What of the logins lets a reader take more than a reader's share, one sentence each; nothing if all is well."""
-    values = {"services": [*SERVICES], "readers": [*READERS]}
+    values = {
+        "services": [*SERVICES],
+        "readers": [*READERS],
+        "powers": [*OWNER_POWERS],
+        "functions": [*NOT_FOR_EVERYONE],
+    }
     with begin(officer) as connection:
         return tuple(connection.execute(text(_UNBOUNDED), values).scalars())
 

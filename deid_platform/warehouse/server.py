@@ -26,6 +26,7 @@ import psycopg
 from sqlalchemy import URL
 
 from deid_platform.errors import Code, DeidError
+from deid_platform.warehouse.roles import Role
 
 SUPERUSER = "postgres"
 _ATTEMPTS = 5
@@ -126,7 +127,7 @@ class EmbeddedServer:
         query = {"host": str(socket), "port": str(port)}
         return URL.create("postgresql+psycopg", username=role, database=database, query=query)
 
-    def psql(self, role: str = "demo_analyst", database: str = "deid") -> list[str]:
+    def psql(self, role: str = Role.DEMO_ANALYST, database: str = "deid") -> list[str]:
         """The command line of the bundled `psql` as one role."""
         info = self._postmaster()
         if info is None:

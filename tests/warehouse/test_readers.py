@@ -445,3 +445,14 @@ def test_a_transaction_that_goes_on_for_too_long_is_ended_though_it_is_never_idl
 def test_what_would_outlive_a_reader_s_session_or_stand_outside_every_grant_is_refused(scene, call):
     with pytest.raises(DeidError, match="42501"):
         reading(scene, f"SELECT {call}")
+
+
+def test_doctor_names_what_an_administrator_has_to_take_from_everyone(scene):
+    function = "FUNCTION pg_catalog.pg_export_snapshot()"
+    as_administrator(scene, f"GRANT EXECUTE ON {function} TO PUBLIC")
+    try:
+        told = unbounded(scene.warehouse.engine(Role.OFFICER))
+        assert "REVOKE EXECUTE ON FUNCTION pg_export_snapshot() FROM PUBLIC: readers may call it" in told
+    finally:
+        as_administrator(scene, f"REVOKE EXECUTE ON {function} FROM PUBLIC")
+    assert not [line for line in unbounded(scene.warehouse.engine(Role.OFFICER)) if "pg_export_snapshot" in line]
