@@ -226,6 +226,11 @@ class _Worker:
             if self._process is not None:
                 self._process.kill()
 
+    def ended(self) -> None:
+        """Waits until the process is gone: a killed one lives on until the system gets to it."""
+        if self._process is not None:
+            self._process.join()
+
     def _ask(self, batch: list[Note]) -> _Answer | None:
         """What the process answers; None if it died instead."""
         connection = self._connection or self._started()
@@ -306,3 +311,5 @@ def _in_workers(spec: DetectorSpec, batches: Iterator[list[Note]], workers: int)
         for worker in staff:
             worker.stop()
         threads.shutdown(wait=True)
+        for worker in staff:
+            worker.ended()
