@@ -11,7 +11,7 @@ import sys
 
 import typer
 
-from deid_platform.cli import database, files, officer, operate
+from deid_platform.cli import database, files, findings, gate, operate, projects, releases
 from deid_platform.cli.terminal import console
 from deid_platform.errors import DeidError, internal
 from deid_platform.quiet import hush
@@ -34,12 +34,12 @@ for command in (
     operate.accept_store,
     operate.ui,
     operate.doctor,
-    officer.waive,
-    officer.retract,
+    gate.waive,
+    findings.retract,
 ):
     app.command()(command)
-app.add_typer(officer.releases, name="release")
-app.add_typer(officer.projects, name="project")
+app.add_typer(releases.releases, name="release")
+app.add_typer(projects.projects, name="project")
 app.add_typer(database.db, name="db")
 
 

@@ -1,21 +1,28 @@
-"""What every command shares: where it writes, its progress bar, and the installation that it is about.
+"""What every command shares: where it writes, its progress bar, its lists, and the installation that it is about.
 
-Belongs here: the two consoles and options that many commands take. Does not belong here: any command.
+Belongs here: the two consoles, options that many commands take, and how records are shown. Does not belong here: any
+command.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
+from rich.table import Table
 
 if TYPE_CHECKING:
+    from sqlalchemy import Engine
+
     from deid_platform.refresh.site import Site
 
 console = Console(stderr=True)
@@ -24,6 +31,13 @@ out = Console()
 """What was asked for."""
 
 Config = Annotated[Path | None, typer.Option("--config", help="Another deid.toml than the one found here.")]
+Json = Annotated[bool, typer.Option("--json", help="JSON lines, one object a record.")]
+
+Who = Annotated[str, typer.Option(help="The privacy officer who answers for it.")]
+Why = Annotated[str, typer.Option(help="The reason, at least ten characters.")]
+
+Value = str | int | float | bool | date | datetime | None | Sequence[str] | Mapping[str, int]
+"""What a field of a record may hold."""
 
 
 def site_of(config: Path | None) -> Site:
@@ -32,6 +46,64 @@ def site_of(config: Path | None) -> Site:
     from deid_platform.settings import load_settings
 
     return Site(load_settings(config))
+
+
+def officer_of(config: Path | None) -> Engine:
+    """The privacy officer's connections to the warehouse of an installation."""
+    from deid_platform.warehouse.roles import Role
+
+    return site_of(config).warehouse.engine(Role.OFFICER)
+
+
+def show(columns: Sequence[str], records: Iterable[Sequence[Value]], *, as_json: bool = False) -> None:
+    """Prints records whole: a table where a person reads, tab-separated lines in a pipe, or JSON lines.
+
+    Args:
+        columns: Names of the fields, words separated by blanks; in JSON by underscores.
+        records: One value a column.
+        as_json: JSON lines, wherever they go.
+    """
+    if as_json:
+        for record in records:
+            fields = zip((column.replace(" ", "_") for column in columns), record, strict=True)
+            typer.echo(json.dumps(dict(fields), default=_iso, ensure_ascii=False))
+        return
+    rows = [list(record) for record in records]
+    if not out.is_terminal:
+        for row in ([*columns], *rows):
+            typer.echo("\t".join(" ".join(_plain(value).split()) for value in row))
+        return
+    table = Table(box=None, padding=(0, 2, 0, 0))
+    for at, column in enumerate(columns):
+        numbers = any(isinstance(row[at], int | float) and not isinstance(row[at], bool) for row in rows)
+        table.add_column(column, justify="right" if numbers else "left", overflow="fold")
+    for row in rows:
+        table.add_row(*(escape(_plain(value)) for value in row))
+    out.print(table)
+
+
+def _plain(value: Value) -> str:
+    match value:
+        case None:
+            return "none"
+        case bool():
+            return "yes" if value else "no"
+        case int():
+            return f"{value:,}" if out.is_terminal else str(value)
+        case datetime():
+            return f"{value:%Y-%m-%d %H:%M}"
+        case float():
+            return f"{value:.4g}"
+        case str() | date():
+            return str(value)
+        case Mapping():
+            return ", ".join(f"{name} {count}" for name, count in value.items())
+        case _:
+            return ", ".join(value)
+
+
+def _iso(value: date) -> str:
+    return value.isoformat()
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,107 @@
+"""Commands on projects: project set, grant, member, list, accesses.
+
+Belongs here: arguments and what a person reads of the answers. Does not belong here: what any of it does
+(`warehouse/projects.py`).
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated
+
+import typer
+
+from deid_platform.cli.terminal import Config, Json, console, officer_of, show
+
+projects = typer.Typer(help="Who may read what: projects, their grants and their members.", no_args_is_help=True)
+
+Day = Annotated[datetime | None, typer.Option(formats=["%Y-%m-%d"], help="The last day on which it holds.")]
+
+
+@projects.command("set")
+def set_project(
+    project: Annotated[str, typer.Argument(help="Lower-case letters, digits, `_` and `-`.")],
+    purpose: Annotated[str, typer.Option(help="What it is for.")],
+    until: Day = None,
+    config: Config = None,
+) -> None:
+    """Make a project, or give one another purpose or last day."""
+    from deid_platform.warehouse.projects import set_project as record
+
+    record(officer_of(config), project, purpose=purpose, until=until.date() if until else None)
+    console.print(f"project {project}", highlight=False)
+
+
+@projects.command("grant")
+def grant(
+    project: Annotated[str, typer.Argument()],
+    site: Annotated[str | None, typer.Option(help="Notes of this site; without it, of every site.")] = None,
+    note_type: Annotated[str | None, typer.Option(help="Notes of this type; without it, of every type.")] = None,
+    remove: Annotated[bool, typer.Option("--remove", help="It may read them no longer.")] = False,
+    config: Config = None,
+) -> None:
+    """Let a project read notes of a site, a type, or both, or no longer."""
+    from deid_platform.warehouse.projects import grant_project
+
+    ended = grant_project(officer_of(config), project, site=site, note_type=note_type, granted=not remove)
+    may = "may no longer" if remove else "may"
+    console.print(f"{project} {may} read site {site or '*'}, type {note_type or '*'}", markup=False, highlight=False)
+    _tell_ended(ended)
+
+
+@projects.command("member")
+def member(
+    project: Annotated[str, typer.Argument()],
+    login: Annotated[str, typer.Argument(help="A person's login, made by `deid db login`.")],
+    remove: Annotated[bool, typer.Option("--remove", help="It belongs to the project no longer.")] = False,
+    config: Config = None,
+) -> None:
+    """Let a login read for a project, or no longer."""
+    from deid_platform.warehouse.projects import set_member
+
+    ended = set_member(officer_of(config), project, login, member=not remove)
+    console.print(f"{login} {'left' if remove else 'reads for'} {project}", markup=False, highlight=False)
+    _tell_ended(ended)
+
+
+@projects.command("list")
+def list_projects(as_json: Json = False, config: Config = None) -> None:
+    """List every project with what it may read and who belongs to it."""
+    from deid_platform.warehouse.projects import projects as every
+
+    columns = ("project", "purpose", "until", "may read (site, type)", "members")
+    records = (
+        (
+            p.project,
+            p.purpose,
+            p.until or "no end",
+            [f"{s or '*'}, {t or '*'}" for s, t in p.grants] or "nothing",
+            p.members,
+        )
+        for p in every(officer_of(config))
+    )
+    show(columns, records, as_json=as_json)
+
+
+@projects.command("accesses")
+def accesses(
+    login: Annotated[str | None, typer.Option(help="Of this login alone.")] = None,
+    newest: Annotated[int, typer.Option(min=1, help="How many.")] = 50,
+    as_json: Json = False,
+    config: Config = None,
+) -> None:
+    """List who read what, newest first."""
+    from deid_platform.warehouse.projects import accesses as read
+
+    records = (
+        (found.at, found.login, found.relation, found.release, found.projects or "nothing")
+        for found in read(officer_of(config), login=login, newest=newest)
+    )
+    show(("when", "login", "read", "release", "for"), records, as_json=as_json)
+
+
+def _tell_ended(ended: int | None) -> None:
+    if ended is None:
+        console.print("open connections go on: the database may not end them (`deid doctor`)", highlight=False)
+    elif ended:
+        console.print(f"{ended} open connections ended", highlight=False)
