@@ -70,7 +70,8 @@ def show(columns: Sequence[str], records: Iterable[Sequence[Value]], *, as_json:
         return
     rows = [list(record) for record in records]
     if not out.is_terminal:
-        for row in ([*columns], *rows):
+        header: list[Value] = [*columns]
+        for row in (header, *rows):
             typer.echo("\t".join(" ".join(_plain(value).split()) for value in row))
         return
     table = Table(box=None, padding=(0, 2, 0, 0))
