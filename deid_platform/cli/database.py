@@ -1,4 +1,5 @@
-"""Commands on the warehouse's server: db bootstrap, status, psql, stop.
+"""Commands on the warehouse's server: db bootstrap, status, psql, url, dictionary, login,
+stop.
 
 Belongs here: arguments and what a person reads. Does not belong here: anything about notes or releases.
 """
@@ -48,6 +49,27 @@ def db_psql(
     """Open psql on the warehouse, by default as the demonstration's analyst; further arguments go to psql."""
     (program, *arguments), environment = site_of(config).warehouse.psql(role)
     os.execvpe(program, [program, *arguments, *context.args], {**os.environ, **environment})  # noqa: S606 - no shell
+
+
+@db.command("url")
+def db_url(
+    role: Annotated[str, typer.Option(help="Log in as this role, or as a person.")] = Role.DEMO_ANALYST.value,
+    config: Config = None,
+) -> None:
+    """Print the URL by which SQLAlchemy connects, without a password, by default as the demonstration's analyst."""
+    typer.echo(site_of(config).warehouse.url(role)._replace(password=None).render_as_string())
+
+
+@db.command("dictionary")
+def db_dictionary(
+    as_json: Annotated[bool, typer.Option("--json", help="For programs: one Table Schema a relation.")] = False,
+    config: Config = None,
+) -> None:
+    """Print what readers find in the warehouse: every relation and column with its type, meaning and policy."""
+    from deid_platform.warehouse.dictionary import dictionary, dictionary_json, dictionary_markdown
+
+    relations = dictionary(site_of(config).warehouse.engine(Role.OFFICER))
+    typer.echo(dictionary_json(relations) if as_json else dictionary_markdown(relations), nl=False)
 
 
 @db.command("login")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 
+from deid_platform.warehouse.dictionary import dictionary, dictionary_json, dictionary_markdown
 from deid_platform.warehouse.migrate import DEMONSTRATION
 from deid_platform.warehouse.projects import grant_project, set_member, set_project
 from deid_platform.warehouse.roles import Role
@@ -17,7 +19,8 @@ from resources import dbt_resource
 
 pytestmark = pytest.mark.warehouse
 
-PROJECT = Path(__file__).parents[2] / "dbt"
+ROOT = Path(__file__).parents[2]
+PROJECT = ROOT / "dbt"
 DBT = [sys.executable, "-c", "import sys; from dbt.cli.main import cli; sys.argv[0] = 'dbt'; cli()"]
 
 
@@ -145,3 +148,42 @@ def test_the_folder_is_no_package():
     # An __init__.py there would shadow the library of the same name.
     assert not list(PROJECT.rglob("__init__.py"))
     assert "send_anonymous_usage_stats: false" in (PROJECT / "dbt_project.yml").read_text()
+
+
+@pytest.fixture
+def analysts(scene, target):
+    """A scene with marts, for whoever looks at it first."""
+    scene.publish("1", [scene.note(n, f"On metoprolol, day {n}.", patient=n) for n in range(30)])
+    built = dbt(scene.warehouse, target, "run")
+    assert built.returncode == 0, built.stdout
+    return scene
+
+
+def test_the_data_dictionary_describes_every_column_that_readers_see(analysts):
+    relations = dictionary(analysts.warehouse.engine(Role.OFFICER))
+    assert [r.name for r in relations] == [
+        "limited.notes",
+        "marts.note_profile",
+        "omop.note",
+        "quality.scores",
+        "research.notes",
+    ]
+    assert [(r.name, c.name) for r in relations for c in r.columns if not (r.holds and c.meaning and c.policy)] == []
+    # `deid db dictionary` makes both.
+    assert dictionary_markdown(relations) == (ROOT / "docs/data-dictionary.md").read_text(encoding="utf-8")
+    assert dictionary_json(relations) == (ROOT / "docs/data-dictionary.json").read_text(encoding="utf-8")
+
+
+def test_the_analysts_notebook_runs(analysts, monkeypatch):
+    url = analysts.warehouse.url(Role.DEMO_ANALYST)
+    monkeypatch.setenv("DEID_ANALYST_URL", url.render_as_string(hide_password=False))
+    monkeypatch.setenv("MPLBACKEND", "Agg")
+    notebook = json.loads((ROOT / "docs/analysts.ipynb").read_text(encoding="utf-8"))
+    said = {}
+    for cell in notebook["cells"]:
+        if cell["cell_type"] == "code":
+            exec("".join(cell["source"]), said)  # noqa: S102 - the notebook is ours
+    assert list(said["columns"]["column_name"])[:2] == ["note_key", "patient_key"]
+    assert said["columns"]["meaning"].notna().all()
+    assert said["profile"]["notes"].sum() == 30
+    assert len(said["notes"]) == len(said["derived"]) == 20

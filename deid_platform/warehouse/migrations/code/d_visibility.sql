@@ -114,14 +114,6 @@ WHERE (SELECT ctl.log_access('research.notes'))
 -- Rows lie delivery by delivery, and a delivery is about as old as its notes.
 ORDER BY v.note_key;
 
-COMMENT ON VIEW research.notes IS
-    'De-identified notes: the current version of each note of the active release, as far as your projects reach.';
-COMMENT ON COLUMN research.notes.note_key IS 'Keyed identifier of the note.';
-COMMENT ON COLUMN research.notes.patient_key IS 'Keyed identifier of the patient; the same for all notes of one.';
-COMMENT ON COLUMN research.notes.note_year IS 'Year of the note, where the policy allows it.';
-COMMENT ON COLUMN research.notes.shifted_date IS 'Date of the note, moved by the patient''s own offset.';
-COMMENT ON COLUMN research.notes.text IS 'The redacted text.';
-
 -- A release that is a limited data set is here and nowhere else: neither in research nor, since those are built from
 -- it, in omop and marts.
 CREATE OR REPLACE VIEW limited.notes WITH (security_barrier) AS
@@ -132,11 +124,6 @@ FROM research.current_version v
 JOIN ctl.release r ON r.release = v.release AND r.active AND r.limited
 WHERE (SELECT ctl.log_access('limited.notes'))
 ORDER BY v.note_key;
-
-COMMENT ON VIEW limited.notes IS
-    'A limited data set: protected health information, for those who signed a data use agreement.';
-COMMENT ON COLUMN limited.notes.note_date IS
-    'Date of the note: as it is, or shifted with the patient where the policy shifts dates; NULL where it keeps no day.';
 
 -- How many notes are shown at all, whoever's projects they belong to.
 CREATE OR REPLACE FUNCTION ctl.notes_shown() RETURNS bigint

@@ -28,4 +28,3 @@ WHERE coalesce(n.shifted_date, make_date(n.note_year, 1, 1)) IS NOT NULL
 -- Joined, rows would come as any of the tables has them.
 ORDER BY note.number;
 
-COMMENT ON VIEW omop.note IS 'OMOP CDM 5.4 NOTE over research.notes; notes without a patient or any date are left out.';

@@ -1,0 +1,92 @@
+-- What each relation that readers see holds, column by column: `\d+` shows it, and
+-- docs/data-dictionary.md is made from it.
+-- Behind "Policy: " stands what becomes of the source's value on its way there.
+
+COMMENT ON VIEW research.notes IS
+    'De-identified notes: the current version of each note of the active release, as far as your projects reach.';
+COMMENT ON COLUMN research.notes.note_key IS
+    'The note: the same in all releases made with one key secret. Policy: keyed hash of the source''s note id.';
+COMMENT ON COLUMN research.notes.patient_key IS
+    'The patient: the same in all notes of one; NULL where the source names none.'
+    ' Policy: keyed hash of the source''s patient id.';
+COMMENT ON COLUMN research.notes.provider_key IS
+    'The author or signer, as far as the source names one. Policy: keyed hash of the source''s provider id.';
+COMMENT ON COLUMN research.notes.encounter_key IS
+    'The visit or stay, as far as the source names one. Policy: keyed hash of the source''s encounter id.';
+COMMENT ON COLUMN research.notes.site IS
+    'The institution or clinic that delivered the note. Policy: kept: the name of deid.toml.';
+COMMENT ON COLUMN research.notes.note_type IS
+    'Kind of note as the source calls it. Policy: kept if deid.toml lists it, else other.';
+COMMENT ON COLUMN research.notes.note_year IS
+    'Year of the note; NULL where the source or the policy gives none.'
+    ' Policy: year alone, where the policy keeps years.';
+COMMENT ON COLUMN research.notes.shifted_date IS
+    'Date of the note; NULL unless the policy shifts dates. Policy: moved by the patient''s own number of days.';
+COMMENT ON COLUMN research.notes.language IS 'Language as the source gives it, such as en or it. Policy: kept.';
+COMMENT ON COLUMN research.notes.text IS
+    'The redacted text. Policy: each identifier replaced as docs/policies.md says for its label.';
+COMMENT ON COLUMN research.notes.release IS
+    'The release that the row is of: detector, policy and key secret. Policy: made by the platform.';
+
+COMMENT ON VIEW limited.notes IS
+    'A limited data set: protected health information, for those who signed a data use agreement.';
+COMMENT ON COLUMN limited.notes.note_key IS 'As in research.notes. Policy: keyed hash of the source''s note id.';
+COMMENT ON COLUMN limited.notes.patient_key IS 'As in research.notes. Policy: keyed hash of the source''s patient id.';
+COMMENT ON COLUMN limited.notes.provider_key IS
+    'As in research.notes. Policy: keyed hash of the source''s provider id.';
+COMMENT ON COLUMN limited.notes.encounter_key IS
+    'As in research.notes. Policy: keyed hash of the source''s encounter id.';
+COMMENT ON COLUMN limited.notes.site IS 'As in research.notes. Policy: kept: the name of deid.toml.';
+COMMENT ON COLUMN limited.notes.note_type IS 'As in research.notes. Policy: kept if deid.toml lists it, else other.';
+COMMENT ON COLUMN limited.notes.note_date IS
+    'Date of the note; NULL where the policy keeps no day.'
+    ' Policy: as it is, or shifted with the patient where the policy shifts dates.';
+COMMENT ON COLUMN limited.notes.language IS 'As in research.notes. Policy: kept.';
+COMMENT ON COLUMN limited.notes.text IS
+    'The redacted text: dates, towns and ages are those of the note where the policy keeps them.'
+    ' Policy: each identifier replaced as docs/policies.md says for its label.';
+COMMENT ON COLUMN limited.notes.release IS 'As in research.notes. Policy: made by the platform.';
+
+COMMENT ON VIEW omop.note IS
+    'OMOP CDM 5.4 NOTE over research.notes; notes without a patient or any date are left out.';
+COMMENT ON COLUMN omop.note.note_id IS 'Number of the note. Policy: drawn by hash, kept with note_key.';
+COMMENT ON COLUMN omop.note.person_id IS 'Number of the patient. Policy: drawn by hash, kept with patient_key.';
+COMMENT ON COLUMN omop.note.note_date IS
+    'shifted_date, or the first of January of note_year. Policy: as for those columns.';
+COMMENT ON COLUMN omop.note.note_datetime IS 'shifted_date at midnight; NULL where it is. Policy: as for shifted_date.';
+COMMENT ON COLUMN omop.note.note_type_concept_id IS '32817, EHR. Policy: constant.';
+COMMENT ON COLUMN omop.note.note_class_concept_id IS
+    '0, no matching concept: a site''s note types are its own. Policy: constant.';
+COMMENT ON COLUMN omop.note.note_title IS 'note_type, its first 250 characters. Policy: as for note_type.';
+COMMENT ON COLUMN omop.note.note_text IS 'The redacted text. Policy: as for text.';
+COMMENT ON COLUMN omop.note.encoding_concept_id IS '32678, UTF-8. Policy: constant.';
+COMMENT ON COLUMN omop.note.language_concept_id IS '4180186 for English, else 0. Policy: made from language.';
+COMMENT ON COLUMN omop.note.provider_id IS
+    'Number of the author or signer. Policy: drawn by hash, kept with provider_key.';
+COMMENT ON COLUMN omop.note.visit_occurrence_id IS
+    'Number of the visit or stay. Policy: drawn by hash, kept with encounter_key.';
+COMMENT ON COLUMN omop.note.visit_detail_id IS 'NULL. Policy: constant.';
+COMMENT ON COLUMN omop.note.note_source_value IS 'note_key. Policy: as for note_key.';
+COMMENT ON COLUMN omop.note.note_event_id IS 'NULL. Policy: constant.';
+COMMENT ON COLUMN omop.note.note_event_field_concept_id IS 'NULL. Policy: constant.';
+
+COMMENT ON VIEW quality.scores IS
+    'The newest scores of each detector that a release was made with, on gold that no detector made.';
+COMMENT ON COLUMN quality.scores.detector_digest IS
+    'Digest of the detector that was measured. Policy: made by the platform.';
+COMMENT ON COLUMN quality.scores.gold IS
+    'What it was measured on: site (the institution''s own gold) or synthetic_hospital. Policy: made by the platform.';
+COMMENT ON COLUMN quality.scores.inputs IS
+    'What the detector was given: text (the notes alone) or topics (patients, providers, facilities too).'
+    ' Policy: made by the platform.';
+COMMENT ON COLUMN quality.scores.label IS 'Kind of identifier, or ALL. Policy: made by the platform.';
+COMMENT ON COLUMN quality.scores.measure IS
+    'precision, recall and f1 of words; entity_recall; leak_rate, the share of notes'
+    ' with a missed identifier; clinical_retention, the share of clinical terms kept.'
+    ' Policy: made by the platform.';
+COMMENT ON COLUMN quality.scores.value IS 'From 0 to 1, four decimals; NULL under 11 cases. Policy: aggregate.';
+COMMENT ON COLUMN quality.scores.low IS 'Lower end of the 95% bootstrap interval. Policy: aggregate.';
+COMMENT ON COLUMN quality.scores.high IS 'Upper end of the 95% bootstrap interval. Policy: aggregate.';
+COMMENT ON COLUMN quality.scores.n IS 'Number of cases; NULL under 11. Policy: aggregate.';
+COMMENT ON COLUMN quality.scores.suppressed IS 'Whether there were fewer than 11 cases. Policy: made by the platform.';
+COMMENT ON COLUMN quality.scores.at IS 'When it was measured. Policy: made by the platform.';
