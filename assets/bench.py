@@ -20,7 +20,7 @@ from resources import SiteResource
     metadata=shown.columns(tables.TEST_SET_SCHEMA),
 )
 def test_set(site: SiteResource) -> Counts:
-    """Notes sampled by note type and period after paper 001: distinct patients first, then notes with PHI."""
+    """Notes sampled by note type and period after Murugadoss 2024: distinct patients first, then notes with PHI."""
     chosen = bench.build_test_set(site.site)
     rows = [(g.note_type, g.period, suppress(g.population), suppress(g.sampled)) for g in chosen.groups]
     return shown.counts(

@@ -1,4 +1,4 @@
-"""The two dictionaries of the locally augmented ensemble (paper 001), what to hide and what to keep, and proposals."""
+"""The two dictionaries of the locally augmented ensemble (Murugadoss 2024), of what to hide and of what to keep."""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@ Belongs here: names and their tables. Does not belong here: what a policy does w
 (`redaction/`) or how one is found (`detection/`).
 
 Sources: the label set of the 2014 i2b2/UTHealth shared task; identifier letters of 45 CFR
-164.514(b)(2)(i); risk levels after paper 001, supplementary table 1.
+164.514(b)(2)(i); risk levels after Murugadoss 2024, supplementary table 1.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Label(StrEnum):
 
 
 class Risk(StrEnum):
-    """How far a leak of the label goes towards a person (paper 001, supplementary table 1)."""
+    """How far a leak of the label goes towards a person (Murugadoss 2024, supplementary table 1)."""
 
     HIGH = "high"
     MODERATE = "moderate"
@@ -118,7 +118,7 @@ CROSSWALKS: dict[str, dict[str, Label]] = {
         "CERTIFICATE_LICENSE_NUMBER": Label.LICENSE,
         "UNIQUE_IDENTIFIER": Label.IDNUM,
     },
-    "paper-001": {
+    "murugadoss-2024": {
         "Age": Label.AGE,
         "Alphanumeric Identifier": Label.IDNUM,
         "Date": Label.DATE,

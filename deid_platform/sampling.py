@@ -3,7 +3,7 @@
 Belongs here: which notes are annotated and measured. Does not belong here: reading notes (`corpora/`) or
 scoring them (`evaluation/`).
 
-After paper 001, Methods, "Sampling process and creation of gold standard test sets". Notes are grouped
+After Murugadoss 2024, Methods, "Sampling process and creation of gold standard test sets". Notes are grouped
 by type and period. A group of N notes with w words on average counts as N x log10(w), so that long notes
 weigh more and short boilerplate less; it gives s = min(N, max(k, its share of the adjusted counts x S))
 notes, with k = 10 and S = 10,000. Inside a group distinct patients come first, then notes that contain

@@ -77,7 +77,7 @@ class DictionarySettings(_Section):
     medical_terms: tuple[Path | TermsFileSettings, ...] = ()
     """The site's own clinical terms to recover; a bare path is a list with one term a line."""
     harvest_minimum_patients: int = Field(default=10, ge=2)
-    """Least number of patients in whose notes a phrase must stand to be proposed (paper 001, Methods)."""
+    """Least number of patients in whose notes a phrase must stand to be proposed (Murugadoss 2024, Methods)."""
 
     @property
     def terms_files(self) -> tuple[TermsFileSettings, ...]:
@@ -92,7 +92,7 @@ class RedactionSettings(_Section):
 
 
 class BenchSettings(_Section):
-    """The test set (paper 001, Methods) and how it is scored."""
+    """The test set (Murugadoss 2024, Methods) and how it is scored."""
 
     size: int = Field(default=10_000, gt=0)
     minimum_per_group: int = Field(default=10, ge=0)
@@ -190,7 +190,7 @@ class ProfileSettings(_Section):
 
 
 PROFILES: dict[str, ProfileSettings] = {
-    # The demonstration shows rules alone, without a model; production asks for what paper 001's baseline reached.
+    # The demonstration shows rules alone, without a model; production asks for what Murugadoss 2024's baseline reached.
     "demo": ProfileSettings(
         min_recall=0.90, min_precision=0.90, min_clinical_retention=0.95, max_quarantined_share=0.20
     ),

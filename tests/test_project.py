@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
+
+from deid_platform.notice import notice
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -51,3 +54,25 @@ def test_links_in_documents_lead_somewhere() -> None:
         for target in re.findall(r"\]\(([^)#]+)[^)]*\)", page.read_text(encoding="utf-8")):
             if not target.startswith("http"):
                 assert (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+def test_notice_lists_every_word_list_with_its_source() -> None:
+    assert (ROOT / "NOTICE").read_text(encoding="utf-8") == notice()
+
+
+def test_papers_are_called_by_their_authors_and_the_glossary_says_which_they_are() -> None:
+    cited = set()
+    for path in _written():
+        text = path.read_text(encoding="utf-8")
+        assert not re.search(r"\bpapers? 00\d", text, re.I), path
+        cited.update(re.findall(r"\b(?:Aghakasiri|Miranda|Murugadoss|Zambare) 20\d\d", text))
+    glossary = (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8")
+    assert cited == set(re.findall(r"^- \*\*(.+)\*\*:", glossary, re.M))
+
+
+def _written() -> Iterator[Path]:
+    """Whatever people read: code, documents, configuration."""
+    for folder in ("deid_platform", "assets", "resources", "dbt", "docs", "benchmarks", "deploy"):
+        kinds = {".py", ".md", ".yaml", ".yml", ".sql", ".txt", ".toml"}
+        yield from (path for path in (ROOT / folder).rglob("*") if path.suffix in kinds)
+    yield from (ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md"))

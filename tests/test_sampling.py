@@ -1,4 +1,4 @@
-"""The sampler: paper 001's formulas, and whom it takes first."""
+"""The sampler: Murugadoss 2024's formulas, and whom it takes first."""
 
 import random
 from datetime import date

@@ -96,7 +96,7 @@ def evaluate(
     resamples: Annotated[int, typer.Option(min=2, help="Bootstrap resamples for the 95% intervals.")] = 100,
     workers: Workers = 1,
 ) -> None:
-    """Score a detector against gold spans: word-level precision, recall and F1, as paper 001 does."""
+    """Score a detector against gold spans: word-level precision, recall and F1, as Murugadoss 2024 does."""
     from deid_platform.detection import DetectorSpec
     from deid_platform.engine import LocalEngine
     from deid_platform.evaluation.files import score_file

@@ -5,7 +5,7 @@ here: finding them (`gazetteer.py`), or what is looked for in one patient's own 
 
 Names of people are kept as pairs of one given name and one word of the surname, which says in one short entry what
 all their orders, particles and initials would say in ten. Terms that say nothing about anybody are dropped, after
-paper 001 (Methods, dictionaries): generic phrases ("primary care") and single words of common English.
+Murugadoss 2024 (Methods, dictionaries): generic phrases ("primary care") and single words of common English.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 Belongs here: counting words and entities, and what follows from the counts. Does not belong here: where
 gold comes from (`corpora/`), leaks of a redacted text (`leaks/`), pictures (`reports/`).
 
-Word-level precision, recall and F1 are those of paper 001, supplementary "Evaluation Metrics": a word
+Word-level precision, recall and F1 are those of Murugadoss 2024, supplementary "Evaluation Metrics": a word
 counts as an identifier if gold or detector touches it, whatever the label. Two stricter measures stand
 beside them, since a word half covered is a hit there: an entity counts as found only when every letter
 and digit of it is covered, and a note leaks when one of its entities is not.

@@ -1,7 +1,7 @@
 """The test set, its gold, and the scores of the very detector that redacts.
 
 Belongs here: which notes are measured, where their gold comes from, and running the configured detector
-over them with topics and on text alone (the two rows of paper 001, table 1, that need no model). Does not
+over them with topics and on text alone (the two rows of Murugadoss 2024, table 1, that need no model). Does not
 belong here: the sampler's formulas (`sampling.py`) or the scores' (`evaluation/`).
 
 Order of gold for a site: its own (adjudicated annotations, or slots planted in its own corpus), else the

@@ -1,6 +1,6 @@
 """Phrases that detection hides again and again although they may be clinical: proposals for a person to judge.
 
-Belongs here: counting such phrases over the notes of the store, after paper 001 (Methods, expansion of the
+Belongs here: counting such phrases over the notes of the store, after Murugadoss 2024 (Methods, expansion of the
 medical dictionary; figure 2). Does not belong here: using them. A proposal changes nothing: whoever accepts one
 writes it into a list that `[dictionaries] medical_terms` names, and the bench then approves another detector.
 

@@ -1,4 +1,4 @@
-"""The 21 entities that paper 001 (supplementary information) counts as PII: for each a line of ours with its labels.
+"""The 21 entities that Murugadoss 2024 (supplementary information) counts as PII: a line of ours for each.
 
 Nobody in these lines exists.
 """

@@ -1,4 +1,4 @@
-"""Scores: the formulas of paper 001, stricter measures beside them, and intervals."""
+"""Scores: the formulas of Murugadoss 2024, stricter measures beside them, and intervals."""
 
 import random
 

@@ -66,8 +66,8 @@ HELD_OUT_STYLES = frozenset({Style.DICTATED, Style.COPIED_FORWARD})
 class Shape(StrEnum):
     """Identifier shapes that detectors are known to miss.
 
-    Most are those of paper 001, table 2 and supplementary table 1; the last ten are what scanners, hurried hands and
-    other alphabets make of names, dates and numbers.
+    Most are those of Murugadoss 2024, table 2 and supplementary table 1; the last ten are what scanners, hurried hands
+    and other alphabets make of names, dates and numbers.
     """
 
     PATIENT_INITIALS = "patient-initials"

@@ -3,7 +3,7 @@
 Belongs here: deciding that a span is given back. Does not belong here: finding clinical terms
 (`places.py`) or spans.
 
-After paper 001 (Methods, recovery of medically relevant terms; figure 3), but failing closed. A span is
+After Murugadoss 2024 (Methods, recovery of medically relevant terms; figure 3), but failing closed. A span is
 given back only if what is clinical covers it whole, and never if
 
 - the roster found it, or a check of its own proved it (an e-mail address, a checksum);

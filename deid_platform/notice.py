@@ -1,0 +1,84 @@
+"""Makes NOTICE from the headers of the word lists: `python -m deid_platform.notice > NOTICE`.
+
+Belongs here: which list comes from whom, as its header says. Does not belong here: the lists.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from textwrap import fill
+
+_PACKAGE = Path(__file__).parent
+_SOURCE = re.compile(r"Source: (.*)")
+_OWN = re.compile(
+    r"the project's own|written for (this project|the synthetic hospital)|invented|public facts|the calendar", re.I
+)
+_OTHERS = re.compile(r"licence|public domain|CC BY|Copyright|HHS|UMLS|package|from `", re.I)
+_HEAD = """deid-platform: word lists, pools and models of others, and their licences
+
+Made from the headers of the files by `python -m deid_platform.notice`.
+
+No model is shipped. Names and addresses of stand-ins are read from the Faker library where it is installed; the leak
+check, detection and recovery read the lists below.
+"""
+_FAKER = """Licence of the Faker library, whose lists are part of files above
+
+Copyright (c) 2012 Daniele Faraglia
+
+Permission is hereby granted, free of charge, to any person obtaining a copy of this software and associated
+documentation files (the "Software"), to deal in the Software without restriction, including without limitation the
+rights to use, copy, modify, merge, publish, distribute, sublicense, and/or sell copies of the Software, and to permit
+persons to whom the Software is furnished to do so, subject to the following conditions:
+
+The above copyright notice and this permission notice shall be included in all copies or substantial portions of the
+Software.
+
+THE SOFTWARE IS PROVIDED "AS IS", WITHOUT WARRANTY OF ANY KIND, EXPRESS OR IMPLIED, INCLUDING BUT NOT LIMITED TO THE
+WARRANTIES OF MERCHANTABILITY, FITNESS FOR A PARTICULAR PURPOSE AND NONINFRINGEMENT. IN NO EVENT SHALL THE AUTHORS OR
+COPYRIGHT HOLDERS BE LIABLE FOR ANY CLAIM, DAMAGES OR OTHER LIABILITY, WHETHER IN AN ACTION OF CONTRACT, TORT OR
+OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE SOFTWARE.
+"""
+
+
+def notice() -> str:
+    """The text of NOTICE: each list of others with its source, then the names of the project's own.
+
+    Raises:
+        ValueError: If the header of a list does not say where it comes from.
+    """
+    others, own = [], []
+    for path, source in sorted(_sources()):
+        if _OTHERS.search(source):
+            others.append(f"{path}\n{fill(source, 116, initial_indent='    ', subsequent_indent='    ')}\n")
+        elif _OWN.search(source):
+            own.append(path)
+        else:
+            raise ValueError(path)
+    mine = "The project's own, from general knowledge or invented\n\n" + "\n".join(own) + "\n"
+    return "\n".join([_HEAD, *others, mine, _FAKER])
+
+
+def _sources() -> Iterator[tuple[str, str]]:
+    for path in _PACKAGE.rglob("*"):
+        if path.suffix in {".txt", ".tsv"} and "data" in path.parts:
+            # Layouts are templates, in which # begins a line of a note.
+            beside = path.with_name("SOURCE")
+            header = _header(beside if beside.exists() else path)
+            said = _SOURCE.search(header)
+            yield path.relative_to(_PACKAGE.parent).as_posix(), said[1] if said else header
+
+
+def _header(path: Path) -> str:
+    lines = []
+    for line in path.read_text(encoding="utf-8").splitlines():
+        if not line.startswith("#"):
+            break
+        lines.append(line.removeprefix("#").strip())
+    return " ".join(lines)
+
+
+if __name__ == "__main__":
+    sys.stdout.write(notice())
