@@ -17,6 +17,7 @@ from deid_platform.surrogates.month_names import (
     MONTH_WORDS,
     ORDINAL_WORDS,
     WEEKDAY_WORDS,
+    MonthName,
     lengths_of,
     read_month,
     read_ordinal,
@@ -25,6 +26,7 @@ from deid_platform.surrogates.month_names import (
 )
 
 _YEARS_AHEAD = 5
+_LINK = re.compile(r"\bde\b", re.IGNORECASE)
 _FIRST_NO_DAY = 32
 _FIRST_YEAR, _LAST_YEAR = 1800, 2200
 # Where neither the date nor the note has a year, any ordinary one will do, and a leap year for the 29th of February.
@@ -142,7 +144,7 @@ def _placed(match: re.Match[str], language: str, near: date | None) -> Found | N
     year = year_of(groups, near)
     fields = [("year", name) for name in ("year", "short", "quoted") if name in groups]
     if "mon" in groups:
-        name = read_month(groups["mon"], language=language, hyphened=_hyphened(match))
+        name = _month(match, language)
         if name is None:
             return None
         month, fields = name.month, [*fields, ("month", "mon")]
@@ -294,10 +296,15 @@ def rewritten(found: Found, moved: date, language: str, habits: Habits) -> str:
     return text
 
 
+def _month(match: re.Match[str], language: str) -> MonthName | None:
+    linked = _LINK.search(match.string) is not None
+    return read_month(match["mon"], language=language, hyphened=_hyphened(match), linked=linked)
+
+
 def _field(match: re.Match[str], group: str, value: int, language: str, habits: Habits) -> str:
     was = match[group]
     if group == "mon":
-        name = read_month(was, language=language, hyphened=_hyphened(match))
+        name = _month(match, language)
         assert name is not None  # noqa: S101 - it was read a moment ago
         if habits.short is not None and len(lengths_of(was)) > 1 and not _hyphened(match):
             name = name._replace(short=habits.short)

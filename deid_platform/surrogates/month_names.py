@@ -101,20 +101,20 @@ ORDINAL_WORDS = tuple(sorted({form for word in _ORDINAL_WORDS for form in (word,
 """Ordinal numbers in words, first to thirty-first."""
 
 
-def read_month(word: str, *, language: str, hyphened: bool = False) -> MonthName | None:
+def read_month(word: str, *, language: str, hyphened: bool = False, linked: bool = False) -> MonthName | None:
     """A month's name as it is written; None if it is no month.
 
     Args:
         word: The name alone, without a full stop.
         language: The note's; of two languages that share a word, it decides, then English.
         hyphened: Whether it stands between hyphens, where "May" is an abbreviation as "Mar" is.
+        linked: Whether a "de" stands beside it, as in Spanish: "marzo" is Italian too.
     """
     readings = _READINGS.get(plain(word))
     if not readings:
         return None
-    mine = (
-        [r for r in readings if r.language == language[:2]] or [r for r in readings if r.language == "en"] or readings
-    )
+    tongues = (language[:2], "en", *(("es",) if linked else ()))
+    mine = next((own for tongue in tongues if (own := [r for r in readings if r.language == tongue])), readings)
     fitting = [r for r in mine if r.short is hyphened]
     return (fitting or mine)[0]
 

@@ -35,6 +35,7 @@ from deid_platform.surrogates.written_names import Role
 
 _CACHED_HOUSEHOLDS = 512
 _LONGEST = 200  # code points of an identifier; a longer span is none that could be read
+_APOSTROPHE = regex.compile(r"['’](?![^\W_])")
 _WORD = regex.compile(r"\p{L}[\p{L}\p{M}]*(?:['’ʼ]\p{L}+)*")
 _RUN = regex.compile(r"[A-Za-z]+|\d+")
 _JOINT = regex.compile(r"\s*,?\s*")
@@ -101,7 +102,8 @@ class Surrogates:
         if people:
             resolved = resolve(note, [spans[i] for i in people], self._directory)
             for i, mentions in zip(people, resolved, strict=True):
-                made[i] = None if mentions is None else self._name(household, surfaces[i], mentions)
+                drawn = None if mentions is None else self._name(household, surfaces[i], mentions)
+                made[i] = drawn and _before_apostrophe(drawn, surfaces[i], note.text[spans[i].end :][:2])
         addresses = _addresses(note, spans)
         named = tuple(s for s, span in zip(surfaces, spans, strict=True) if span.label is Label.HOSPITAL and " " in s)
         days: int | None = None
@@ -234,6 +236,13 @@ def _dressed(drawn: str, surface: str) -> str:
     if surface.isupper() and (len(surface) > 1 or len(drawn) == 1):
         return drawn.upper()
     return drawn.lower() if surface.islower() else drawn
+
+
+def _before_apostrophe(drawn: str, surface: str, behind: str) -> str:
+    """A name before an apostrophe alone, which belongs to a final s: "the Walters' son"."""
+    if not _APOSTROPHE.match(behind) or surface[-1:] not in "sS" or drawn[-1:].casefold() in "sxz":
+        return drawn
+    return drawn + ("S" if surface.isupper() else "s")
 
 
 def _other_initials(draw: Draw, surface: str) -> str | None:

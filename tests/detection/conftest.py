@@ -35,6 +35,7 @@ def topics() -> Topics:
             Patient("P4", "José", None, "de la Cruz-Ibáñez"),
             Patient("P5", "Max", None, "Born"),
             Patient("P6", "Li", None, "Ng"),
+            Patient("P7", street="12 Oak Street", city="Mobile"),
         ],
         [Provider("D1", "Sylvia", "Ndu", user_id="GH8715"), Provider("D2", "May", "Brown")],
         [

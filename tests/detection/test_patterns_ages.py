@@ -22,6 +22,11 @@ Age: [[93|AGE]]
 AGE/SEX: [[93|AGE]]/F
 Age (yrs): [[93|AGE]]
 aged [[101|AGE]], lives alone
+died at [[ninety-four|AGE]].
+died at [[ninety four|AGE]], and his brother at 60
+turned [[ninety-one|AGE]].
+passed away at [[one hundred and two|AGE]].
+died at [[94|AGE]].
 at the age of [[97|AGE]]
 [[92|AGE]]F with falls
 [[92|AGE]] M s/p fall

@@ -123,10 +123,13 @@ from [[10.0.12.7|IPADDR]]
 signed in from [[10.0.12.7|IPADDR]]. Then left.
 IP [[8.8.8.8|IPADDR]]
 from [[2001:db8::8a2e:370:7334|IPADDR]]
+from [[fe80::1|IPADDR]]
+from [[fe80::1%eth0|IPADDR]], [[::ffff:192.0.2.4|IPADDR]]
 pump [[00:1A:2B:3C:4D:5E|DEVICE]]
 """
 
 NOT_CONTACTS = """
+at 12::30, ratio 1::2, IV::PO, 12:30:45
 range 150-4000
 version 1.2.3
 version 1.2.3.4

@@ -17,6 +17,11 @@ from deid_platform.labels import Label
 EVERY = frozenset(Label)
 
 TITLES = """
+Drs. [[Nguyen|DOCTOR]] and [[Patel|DOCTOR]] saw him. Drs [[Nguyen|DOCTOR]] & [[Patel|DOCTOR]].
+D/w Drs [[Okafor|DOCTOR]]. Drs [[Okafor|DOCTOR]] agreed.
+Dr. [[A|DOCTOR]].  Metoprolol was held.
+Seen by Dr. [[K|DOCTOR]]. Lisinopril continued.
+Seen by Dr. [[K. Lindqvist|DOCTOR]], who agreed.
 Dr. [[Ndoye|DOCTOR]] saw him. Later [[Ndoye|DOCTOR]] called.
 Dr. [[Green|DOCTOR]] will call
 DR [[QUARMBY|DOCTOR]] NOTIFIED
@@ -65,6 +70,7 @@ RN notified
 """
 
 HEADERS = """
+RE: EXAMINEE : [[Zarina|PATIENT]]
 Attending: Agree with above
 Spouse: Supportive
 Contact: Isolation precautions

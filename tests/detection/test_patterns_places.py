@@ -71,6 +71,7 @@ L4 5MG tablet
 """
 
 PLACES = """
+Adjusted by [[Tolliver|DOCTOR]], DC.
 zip code [[62704|ZIP]]
 lives in [[Harlow Falls|CITY]]
 lives with his niece in [[Lorain|CITY]]
@@ -175,6 +176,10 @@ travel to and from dialysis
 """
 
 FACILITIES = """
+COURSE IN HOSPITAL: stable
+RETURN TO CLINIC: 2 weeks
+VOCATIONAL REHABILITATION: none
+[[COPPER HILLS HOSPITAL|HOSPITAL]]
 Slides at [[Twin Forks Surgery Ctr|HOSPITAL]], done.
 OSH records ([[Wexcombe Memorial|HOSPITAL]]) reviewed.
 Biopsy sent to [[Merrowdale Labs|HOSPITAL]].

@@ -39,6 +39,8 @@ RECOVERED = [
     ("p.(Val600Glu)", "p.(Val600Glu)", Label.IDNUM),
     ("an unlisted Quarmby retractor", "Quarmby", Label.PATIENT),
     ("ICD S72.001A", "S72.001A", Label.IDNUM),
+    ("Patrick-Faber's normal.", "Patrick-Faber", Label.PATIENT),
+    ("Gaenslen's negative bilaterally.", "Gaenslen", Label.PATIENT),
 ]
 
 # Codes of ICD-10-CM without their dot: beside their title, or after a word for a diagnosis.
@@ -111,6 +113,7 @@ BY_WRITING = [
 ]
 
 KEPT = [
+    ("Thomas's normal day", "Thomas", Label.PATIENT),
     ("Smith Foley catheter", "Smith Foley catheter", Label.PATIENT),  # a name beside a term
     ("Foley Babinski", "Foley Babinski", Label.PATIENT),  # two eponyms, or a first and a last name
     ("Grace Murphy sign", "Grace Murphy sign", Label.PATIENT),

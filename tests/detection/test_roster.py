@@ -28,6 +28,11 @@ HITS = [
     ("P1", "zq@example.org", [("zq@example.org", "EMAIL")]),
     ("P1", "40 crossbeak rd", [("40 crossbeak rd", "STREET")]),
     ("P1", "of Harlow Falls 27599", [("Harlow Falls", "CITY"), ("27599", "ZIP")]),
+    ("P1", "we r in harlow falls now", [("harlow falls", "CITY")]),
+    ("P1", "moved off CROSSBEAK RD", [("CROSSBEAK RD", "STREET")]),
+    ("P1", "moved off crossbeak rd", [("crossbeak rd", "STREET")]),
+    ("P7", "lives in mobile with her son", [("mobile", "CITY")]),
+    ("P7", "still on oak street, home on oak street", [("oak street", "STREET")]),
     ("P1", "born 3/4/50", [("3/4/50", "DATE")]),
     ("P1", "born 04-MAR-1950", [("04-MAR-1950", "DATE")]),
     ("P1", "born March 4th, 1950", [("March 4th, 1950", "DATE")]),
@@ -52,6 +57,7 @@ HITS = [
 
 NEAR_MISSES = [
     ("P2", "will return in a week"),
+    ("P7", "mobile in bed; phone is mobile"),
     ("P2", "Will return in a week"),
     ("P2", "PATIENT STABLE. WILL FOLLOW UP."),
     ("P2", "green sputum"),

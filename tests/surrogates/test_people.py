@@ -62,6 +62,13 @@ def test_the_patient_is_one_person_in_every_writing(written: str, expected: str 
     assert made == expected.format(**forms, sl=SURNAME.lower(), gi=GIVEN[0], si=SURNAME[0], **low)
 
 
+def test_an_apostrophe_alone_keeps_a_final_s_before_it():
+    written = "the {PATIENT|Walters}' son; {PATIENT|WALTERS}’ SON; {PATIENT|Walters}'s son"
+    plural, capitals, singular = replaced(written)
+    assert (plural[-1], capitals[-1]) == ("s", "S")
+    assert plural.removesuffix("s") == singular.removesuffix("s")
+
+
 def test_a_nickname_becomes_a_nickname_or_the_given_name_of_the_same_person():
     for nickname in ("Johnny", "Jack", "JOHNNY SMITH"):
         (made,) = people(nickname)

@@ -112,6 +112,8 @@ def test_a_date_moves_and_is_written_as_it_was(text: str, ten_weeks_back: str, t
         ("it", "04/03/2019", "24/12/2018"),
         ("it", "4-9 marzo 2019", "24-29 dicembre 2018"),
         ("es", "4 de marzo de 2019", "24 de diciembre de 2018"),
+        ("en", "4 de marzo de 2019", "24 de diciembre de 2018"),  # the note's language is not always right
+        ("en", "4 marzo 2019", "24 dicembre 2018"),
         ("es", "15-ene-2019", "06-nov-2018"),
         ("fr", "4 août 2019", "26 mai 2019"),
         ("fr", "1er mars 2019", "21 décembre 2018"),

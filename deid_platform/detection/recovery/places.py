@@ -33,6 +33,8 @@ _TITLE = regex.compile(
     regex.IGNORECASE,
 )
 _DRUG_DOSE = "drug-dose"  # any word before a dose, so that a name of the lists does not count as a drug
+# What an eponym's possessive is followed by where its sign or test goes without saying: "Gaenslen's negative".
+_FINDINGS = frozenset({"negative", "positive", "normal", "equivocal"})
 _SHORT = 3  # "ED" and "ed" are a department and a disorder, "Ed" is a man
 _DIGIT = regex.compile(r"\d")
 _PART = regex.compile(r"\p{L}{2,}")
@@ -217,7 +219,7 @@ def _reads_as_eponym(match: regex.Match[str]) -> bool:
     # A list of names cannot say whether "Jones" is the eponym or the patient: only a listed term can.
     if names_of_people_and_places().intersection(parts) and not _surely_eponyms(tuple(parts)):
         return False
-    if head in eponym_heads() and _surely_eponyms(tuple(parts)):
+    if (head in eponym_heads() or (match["own"] and head in _FINDINGS)) and _surely_eponyms(tuple(parts)):
         return True
     return (
         head in word_list("eponym_sure_nouns")

@@ -25,6 +25,12 @@ SOURCE = "roster"
 _HOST = regex.compile(r"[\w.+\-]*@[\w.\-]+\w")
 _LONGEST_HOST = 320
 _HANDLE = regex.compile(r"[\p{Ll}\d]+(?:[._][\p{Ll}\d]+)+")
+_HOME = regex.compile(
+    r"(?:\b(?:liv(?:es?|ed|ing)|resid(?:es?|ed|ing|ent)|dwell(?:s|ing)|mov(?:e[sd]?|ing)|born|home|house|grew up|stay(?:s|ed|ing)?|hails?)"
+    r"(?: back| out| over)? (?:in|at|on|to|from|near|outside|around|of)|\b(?:town|city|address)(?: of| is)?:?) $",
+    regex.IGNORECASE,
+)
+_HOME_BEFORE = 30
 _INITIAL_DOT = regex.compile(r"(?<![\p{L}\p{M}])\p{Lu}$")
 
 
@@ -89,8 +95,10 @@ class Entry:
 def _span(words: Words, candidate: Candidate) -> Span | None:
     """The span of what is no name, if it stands."""
     start, end = words.place(candidate.start, candidate.end)
-    if candidate.how is How.CAPITAL and not capitalised(words.note[start:end]):
-        return None
+    if candidate.how in (How.CAPITAL, How.DWELLING) and not capitalised(words.note[start:end]):
+        before = words.note[max(0, start - _HOME_BEFORE) : start]
+        if candidate.how is How.CAPITAL or not _HOME.search(before):
+            return None
     if candidate.label is Label.STREET:
         end = after_unit(words.note, end)
     if candidate.label is Label.USERNAME:

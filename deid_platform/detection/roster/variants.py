@@ -42,6 +42,7 @@ class How(Enum):
 
     SURE = "in any case"
     CAPITAL = "with a capital letter, or beside another part of the name"
+    DWELLING = "with a capital letter, or where it reads as somebody's home"
     CONTEXT = "where it reads as a name"
     SPELT = "with a capital letter, unless it is a doctor's name"
     BESIDE = "only beside another part of the name or after a title"
@@ -49,7 +50,7 @@ class How(Enum):
     INITIALS = "where initials stand"
 
 
-_LOOSEST = (How.SURE, How.CAPITAL, How.CONTEXT, How.INITIALS, How.SPLIT)
+_LOOSEST = (How.SURE, How.DWELLING, How.CAPITAL, How.CONTEXT, How.INITIALS, How.SPLIT)
 
 
 @dataclass(slots=True, repr=False)
@@ -181,13 +182,16 @@ class Variants:
         lines = street_lines(patient.street)
         for line in lines:
             self._add(line, Label.STREET, How.SURE)
-        if lines and (tokens := lines[0].split())[0].isdigit() and _how(tokens[1]) is How.SURE and len(tokens[1]) > 3:
-            self._add(" ".join(tokens[:2]), Label.STREET, How.CAPITAL)
+        if lines and (tokens := lines[0].split())[0].isdigit() and len(tokens) > 1:
+            rare = _how(tokens[1]) is How.SURE and len(tokens[1]) > 3
+            if rare:
+                self._add(" ".join(tokens[:2]), Label.STREET, How.SURE)
             for line in lines:
                 if line.count(" ") > 1:
-                    self._add(line.partition(" ")[2], Label.STREET, How.CAPITAL)
+                    self._add(line.partition(" ")[2], Label.STREET, How.SURE if rare else How.DWELLING)
         if patient.city:
-            self._add(line_of(patient.city), Label.CITY, How.CAPITAL)
+            city = line_of(patient.city)
+            self._add(city, Label.CITY, How.SURE if _how(city) is How.SURE else How.DWELLING)
         zip5 = _DIGITS.sub("", patient.zip or "")[:5]
         if len(zip5) == 5:
             self.numbers[zip5] = Label.ZIP

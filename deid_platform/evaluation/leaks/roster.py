@@ -16,7 +16,7 @@ from functools import lru_cache
 
 from deid_platform.evaluation.leaks.births import birth_date_left
 from deid_platform.evaluation.leaks.kinds import LeakKind
-from deid_platform.evaluation.leaks.names import PersonForms, names_left
+from deid_platform.evaluation.leaks.names import SHORTEST_NAME, PersonForms, is_ordinary, names_left
 from deid_platform.evaluation.leaks.reading import Reading, digits_of, fold, line_of, tokens_of, word_list
 from deid_platform.notes import Note, Patient
 
@@ -52,6 +52,7 @@ class RosterForms:
         numbers: Digits of telephone, social security and record numbers, without leading zeros.
         phrases: Lines of tokens.
         last_four: Of the social security number.
+        town: Where the patient lives, after a word of place; None where the row names none that stands for itself.
         patient: The row itself, for its date of birth.
     """
 
@@ -60,6 +61,7 @@ class RosterForms:
     phrases: tuple[tuple[LeakKind, tuple[str, ...]], ...]
     email: str
     last_four: str
+    town: re.Pattern[str] | None
     patient: Patient
 
 
@@ -86,6 +88,7 @@ def forms_of(patient: Patient) -> RosterForms:
         tuple((kind, forms) for kind, forms in phrases if forms),
         email,
         ssn[-4:] if len(ssn) == SSN_DIGITS else "",
+        _town(patient.city or ""),
         patient,
     )
 
@@ -102,6 +105,8 @@ def roster_residue(reading: Reading, patient: Patient) -> Iterator[LeakKind]:
     for kind, phrases in forms.phrases:
         if any(phrase in reading.line for phrase in phrases):
             yield kind
+    if forms.town is not None and forms.town.search(reading.text):
+        yield LeakKind.CITY
     if forms.email and forms.email in reading.folded:
         yield LeakKind.EMAIL
     if patient.birth_date and birth_date_left(patient.birth_date, reading):
@@ -194,6 +199,16 @@ def _street_phrases(street: str) -> Iterator[str]:
         yield from (line_of([*way[:kind], form]) for form in _TYPE_OF[way[kind]])
     elif not numbered and len("".join(way)) >= _SHORTEST_USER:
         yield line_of(tokens)
+
+
+def _town(city: str) -> re.Pattern[str] | None:
+    """The city in any case behind a word of place, unless a name goes on from there: "in Fresno Heart Clinic"."""
+    words = tokens_of(fold(city))
+    if len("".join(words)) < SHORTEST_NAME or all(map(is_ordinary, words)):
+        return None
+    written = (words, city.split())
+    town = "|".join(r"[\s.'-]{1,3}".join(map(re.escape, way)) for way in written)
+    return re.compile(rf"(?i:\b(?:in|from|near|outside|around|to)\s{{1,3}}(?:{town}))\b(?![\s-]{{1,3}}[A-Z]|['’-]\w)")
 
 
 def _city_phrases(patient: Patient) -> Iterator[str]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from ipaddress import IPv6Address
 
 from deid_platform.evaluation.leaks.kinds import LeakKind
 from deid_platform.evaluation.leaks.reading import Reading
@@ -24,6 +25,8 @@ _PHONE = re.compile(
 _URL = re.compile(r"https?://\S|(?<!\w)www\.\w")
 _IP4 = re.compile(r"[0-9](?<![0-9.].)[0-9]{0,2}(?:\.[0-9]{1,3}){3}(?![0-9]|\.[0-9])")
 _IP6 = re.compile(r":(?:[0-9a-f]{1,4}:){3}")
+_SHORT_IP6 = re.compile(r"(?<![\w:.])(?:[0-9a-f]{1,4}:){0,7}:[0-9a-f:.]{0,39}")
+_TELLS_IP6 = re.compile(r"[a-f]|[0-9]{4}|\.")
 _MRN_CUES = frozenset(("mrn", "med", "medical", "chart", "acct", "account"))
 _MRN = re.compile(
     r"(?<![^\W_])(?:mrn|med(?:ical)? rec(?:ord)?(?: (?:number|no|num))?|chart (?:number|no)|acct|account (?:number|no))"
@@ -74,12 +77,16 @@ _WORDY_DATE = re.compile(
 _OLD = r"[\s-]{0,2}(?:y/?o\b|y\.\s?o\.|(?:years?|yrs?)[\s-]{1,2}(?:old|of age)\b)"
 _OVER_89 = re.compile(r"(?:9[0-9]|1[0-2][0-9])(?![0-9])")
 _AGE_AFTER = re.compile(_OLD)
-_AGE_BEFORE = re.compile(r"\b(?:aged?|age of|age is|turned|turning)[\s:]{1,3}$")
-_NO_AGE_AFTER = re.compile(r"\s?[-+%./]|\s?(?:days?|weeks?|months?|min|minutes?|hours?)\b")
+_TELLS_AGE = r"\b(?:aged?|age of|age is|turned|turning|died at|dead at|passed away at|lived to(?: be)?)[\s:]{1,3}"
+_AGE_BEFORE = re.compile(rf"{_TELLS_AGE}$")
+_NO_AGE_AFTER = re.compile(r"\s?[-+%/]|\.[0-9]|\s?(?:days?|weeks?|months?|min|minutes?|hours?)\b")
 _NINETIES = re.compile(
     r"\bin (?:her|his|their) (?:early |mid |mid-|late )?(?:90'?s|nineties)\b|\b(?:non|cent)(?:agen|en)arian"
 )
-_AGE_IN_WORDS = re.compile(rf"(?:ninety|hundred)(?:[\s-](?:and )?[a-z]{{3,5}})?{_OLD}")
+_AGE_IN_WORDS = re.compile(
+    rf"(?:ninety|hundred)(?:[\s-](?:and )?[a-z]{{3,5}})?{_OLD}"
+    rf"|{_TELLS_AGE}(?:(?:one|a)[\s-])?(?:ninety|hundred)\b(?!\s(?:percent|degrees|days|hours|minutes))"
+)
 
 
 def shapes_left(reading: Reading) -> Iterator[LeakKind]:
@@ -108,7 +115,16 @@ def _ip(folded: str) -> bool:
             max(map(len, octets)) == 3 or sum(len(octet) > 1 for octet in octets) > 1
         ):
             return True
-    return _IP6.search(folded) is not None
+    return _IP6.search(folded) is not None or ("::" in folded and any(map(_short_ip6, _SHORT_IP6.findall(folded))))
+
+
+def _short_ip6(written: str) -> bool:
+    """An IPv6 address with zeros left out; a digit and a letter, or a group of four, tell it from "12::30"."""
+    try:
+        IPv6Address(written.rstrip(".:"))
+    except ValueError:
+        return False
+    return any(c.isdigit() for c in written) and _TELLS_IP6.search(written) is not None
 
 
 def _url(folded: str) -> bool:
@@ -118,7 +134,7 @@ def _url(folded: str) -> bool:
 def _age(folded: str) -> bool:
     """An age of 90 years or more, which "90+" is not."""
     for match in _OVER_89.finditer(folded):
-        before, end = folded[max(0, match.start() - 16) : match.start()], match.end()
+        before, end = folded[max(0, match.start() - 20) : match.start()], match.end()
         if before[-1:].isdigit() or before[-1:] in ("/", "."):
             continue
         if _AGE_AFTER.match(folded, end) or (_AGE_BEFORE.search(before) and not _NO_AGE_AFTER.match(folded, end)):

@@ -34,6 +34,7 @@ _NETWORK = regex.compile(r"\b(?:ip|ipv4|host|server|address|network|subnet|from)
 
 
 _EXTENSION = regex.compile(r"[ \t,;]{0,3}\(?\p{L}{1,9}\.?[ \t:#.]{0,3}\d{1,6}\)?$|#\d{1,6}$")
+_IPV6 = regex.compile(r"(?=.*\d)(?:.*[A-Fa-f]|.*[0-9A-Fa-f]{4}|.*\.|(?:[^:]+:){7})")
 _OPENING = {")": "(", "]": "["}
 
 
@@ -93,13 +94,18 @@ def dialled(text: str, start: int, end: int) -> Place | None:
 
 
 def ip_address(text: str, start: int, end: int) -> Place | None:
-    """An IPv4 or IPv6 address; one of four single digits, as sections are numbered, only where a word says so."""
+    """An IPv4 or IPv6 address; one of four single digits, as sections are numbered, only where a word says so.
+
+    A short IPv6 address must have a digit and a letter, or a group of four: "12::30" is a slip in a time of day.
+    """
     surface = text[start:end]
     try:
         ipaddress.ip_address(surface)
     except ValueError:
         return None
-    numbered = len(surface) == 7 and "." in surface
+    if ":" in surface and not _IPV6.match(surface):
+        return None
+    numbered = len(surface) == 7 and ":" not in surface
     return (start, end) if not numbered or _NETWORK.search(text, max(0, start - 24), start) else None
 
 

@@ -31,6 +31,7 @@ _CREDENTIALS = frozenset(
 )
 _TITLE_BEFORE = regex.compile(r"(?<=(?<!\p{L})(?:Mr|Mrs|Ms|Dr|Doctor)\.?[ \t]{1,3})")
 _SHORTEST_SURNAME = 3
+_BEHIND_INITIAL = regex.compile(r"(?<=\G\p{Lu}\.?[ \t]{1,3})\p{L}+$")
 # "Caucasian", "Cantonese-speaking", "Cree", "Ashkenazi".
 ORIGIN = regex.compile(
     r"(?i:.*(?:ian|ean|can|man|ese|ish|ino|ina|ani|azi|speaking|veteran|witness|catholic|muslim|hindu|jew)s?)"
@@ -187,8 +188,15 @@ def torn(text: str, start: int, end: int) -> Place | None:
 
 
 def titled_last_first(text: str, start: int, end: int) -> Place | None:
-    """As `addressed`; what follows a comma belongs to the name only if it is a listed given name."""
-    return addressed(text, start, _before_doubtful_comma(text, start, end))
+    """As `addressed`; what follows a comma belongs to the name only if it is a listed given name.
+
+    An initial is all of a name before a drug or a test: "Dr. A. Metoprolol was held."
+    """
+    place = addressed(text, start, _before_doubtful_comma(text, start, end))
+    behind = None if place is None else _BEHIND_INITIAL.search(text, *place)
+    if place is None or behind is None or not is_substance(behind[0]):
+        return place
+    return place[0], place[0] + 1
 
 
 def person_last_first(text: str, start: int, end: int) -> Place | None:

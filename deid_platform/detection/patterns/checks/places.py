@@ -38,7 +38,7 @@ _DWELLINGS = frozenset(
 # Generic words that stand before a name's own ("Main Street Drug").
 _SITUATIONS = frozenset({"main", "new", "north", "old", "south", "east", "west"})
 # State codes that are credentials after a name ("Tyler, MD").
-_CREDENTIAL_CODES = frozenset({"MD", "PA", "MA", "MS", "DO"})
+_CREDENTIAL_CODES = frozenset({"MD", "PA", "MA", "MS", "DO", "DC"})
 _NAMED_BEFORE = regex.compile(r"(?i:\bby|\bfor|\bdr\.?|:|\)|\||;)[ \t]*$")
 _SURNAME_BEFORE = regex.compile(r"\p{Lu}[\p{L}'’\-]+,[ \t]*$")
 _STANDS_ALONE = regex.compile(
