@@ -112,8 +112,8 @@ class Code(Enum):
     )
     COLUMN_UNKNOWN = (
         "column-unknown",
-        "A file has columns that are no field, are not mapped to one and are not ignored; the reference is its role and "
-        "those columns.",
+        "A file has columns that are no field, are not mapped to one and are not ignored; the reference is its role "
+        "and those columns.",
         "Map them (`columns` of the feed in deid.toml, or `--columns COLUMN=field`) or leave them out (`ignore`, or "
         "`--columns COLUMN=`); docs/configuration.md lists the fields.",
     )

@@ -357,8 +357,8 @@ def load_settings(given: str | Path | None = None) -> Settings:
     except ValidationError as error:
         # pydantic's own text prints the value; the key's name, its line and the kind of fault are enough.
         faults = (
-            f"{'.'.join(map(str, fault['loc']))}{_line_of(text, fault['loc'])} ({_FAULTS.get(fault['type'], fault['type'])})"
-            for fault in error.errors()
+            f"{'.'.join(map(str, fault['loc']))}{_line_of(text, fault['loc'])} ({_FAULTS.get(kind, kind)})"
+            for fault, kind in ((fault, fault["type"]) for fault in error.errors())
         )
         raise DeidError(Code.SETTINGS_INVALID, ", ".join(sorted(faults))) from None
 

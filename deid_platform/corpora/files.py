@@ -21,7 +21,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, cast
 
-from deid_platform.corpora import Reader, Reason, Rejection, Role
+from deid_platform.corpora import Reader, Reason, Rejection, Role, UnknownColumns
+from deid_platform.corpora.columns import unknown_columns
 from deid_platform.corpora.decoding import BrokenFileError, chunks
 from deid_platform.corpora.rows import ID_FIELD, Record, Shape, note_id_of, record_of, shapes
 from deid_platform.corpora.tables import table_rows
@@ -265,6 +266,8 @@ def _read(
     latest = datetime.now(UTC).date() + timedelta(days=1)
     for ordinal, path in enumerate(files):
         label, row = f"{shape.role}[{ordinal}]", 0
+        header: tuple[str, ...] | None = None
+        unknown: UnknownColumns | None = None
         try:
             for row, cells in table_rows(path, *_format(path), max_chars=max_chars, spool=spool):
                 record, reason = (
@@ -276,7 +279,10 @@ def _read(
                     # A second row may hold another name, and that name may be in the notes.
                     record, reason = record if type(record) in _TOPIC_ROLES else None, refused
                 if reason is not None:
-                    yield Rejection(shape.role, label, row, reason, note_id_of(cells, shape))
+                    if not isinstance(cells, Reason) and (names := (*cells,)) != header:
+                        header, unknown = names, unknown_columns(names, shape)
+                    of_row = None if isinstance(cells, Reason) else unknown
+                    yield Rejection(shape.role, label, row, reason, note_id_of(cells, shape), of_row)
                 if record is not None:
                     yield record
         except BrokenFileError as error:
