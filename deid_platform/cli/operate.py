@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.markup import escape
 from rich.table import Table
 
 from deid_platform import __version__
@@ -160,7 +161,7 @@ def doctor(config: Config = None) -> None:
     findings = examine(config)
     table = Table(title=f"deid {__version__}", show_header=False, box=None)
     for finding in findings:
-        table.add_row("[green]ok[/]" if finding.good else "[red]no[/]", finding.subject, finding.detail)
+        table.add_row("[green]ok[/]" if finding.good else "[red]no[/]", finding.subject, escape(finding.detail))
     out.print(table)
     if not all(finding.good for finding in findings):
         raise typer.Exit(1)

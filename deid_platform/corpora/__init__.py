@@ -68,6 +68,10 @@ class Reason(StrEnum):
     """Not that format or compression, damaged, or not to be opened."""
 
 
+NEVER_ENTERS = (Reason.EXCLUDED_TYPE, Reason.MISSING_TYPE, Reason.OPTED_OUT, Reason.MISSING_PATIENT)
+"""Reasons that are no faults of a delivery."""
+
+
 @dataclass(frozen=True, slots=True)
 class UnknownColumns:
     """A row's columns that are no field of the role, are not mapped to one and are not ignored.

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from deid_platform.corpora import Reason, Rejection, Role, UnknownColumns
+from deid_platform.corpora.rows import roles_with
 
 FIRST = 20
 """How many lines of one kind of refusal are kept."""
@@ -55,7 +56,9 @@ class Refusals:
             self._unknown.setdefault(rejection.role, rejection.unknown)
 
     def __iter__(self) -> Iterator[Refused]:
-        return iter(sorted(self._kinds.values(), key=lambda kind: (list(Role).index(kind.role), kind.file, kind.reason)))
+        return iter(
+            sorted(self._kinds.values(), key=lambda kind: (list(Role).index(kind.role), kind.file, kind.reason))
+        )
 
     def clear(self) -> None:
         """Forgets all."""
@@ -72,17 +75,29 @@ class Refusals:
         """The columns without a meaning of the first row of each role that has some."""
         return dict(self._unknown)
 
+    def mapping(self) -> tuple[dict[str, str], list[str]]:
+        """The columns that are named: those that probably are a field, with it, and the others."""
+        roles: dict[str, list[Role]] = {}
+        others: dict[str, None] = {}
+        fields: dict[str, str] = {}
+        for role, unknown in self._unknown.items():
+            others.update(dict.fromkeys(unknown.named))
+            for name, target in unknown.fields:
+                roles.setdefault(name, []).append(role)
+                fields[name] = target
+        for name, target in fields.items():
+            # In another role, the field may have a column that already bears its name.
+            if len(roles[name]) == 1 and len(roles_with(target)) > 1:
+                fields[name] = f"{roles[name][0]}.{target}"
+        return fields, [name for name in others if name not in fields]
+
     def advice(self) -> Iterator[str]:
         """What to write into a feed of deid.toml for the columns that are named, a line each."""
-        fields: dict[str, str] = {}
-        others: dict[str, None] = {}
-        for unknown in self._unknown.values():
-            fields.update(unknown.fields)
-            others.update(dict.fromkeys(unknown.named))
+        fields, others = self.mapping()
         if fields:
             yield f"columns = {{ {', '.join(f'{_key(name)} = {json.dumps(fields[name])}' for name in fields)} }}"
-        if left := [name for name in others if name not in fields]:
-            yield f"ignore = [{', '.join(map(json.dumps, left))}]"
+        if others:
+            yield f"ignore = [{', '.join(map(json.dumps, others))}]"
 
 
 def lines_of(kind: Refused) -> str:
