@@ -300,8 +300,9 @@ class Code(Enum):
     # Command line
     INPUT_INVALID = (
         "input-invalid",
-        "A line of the input is not a note; the reference is its line number and the reason.",
-        'Each line: {"note_id": ..., "text": ...}.',
+        "What was given cannot be used as it stands; the reference says what.",
+        "Give another file or number: the output has to be another file than each input, and no file may change while "
+        "it is read.",
     )
 
     def __init__(self, slug: str, meaning: str, remedy: str) -> None:

@@ -2,8 +2,8 @@
 
 Belongs here: names of columns. Does not belong here: what their cells hold (`rows.py`).
 
-A column's name is no value, unless the file has no header line: then the first row's values stand in its place. So a name
-is shown only where the names around it prove a header, or where it is made of words that headers are made of.
+A column's name is no value, unless the file has no header line: then the first row's values stand in its place. So a
+name is shown only where the names around it prove a header, or where it is made of words that headers are made of.
 """
 
 from __future__ import annotations

@@ -300,7 +300,7 @@ def _read(
     spool: Path | None = None,
     head: int | None = None,
 ) -> Iterator[Record | Rejection]:
-    """Every row of a role's files, or the first rows of each, in order, as the record it is, the rejection it earns, or both."""
+    """Every row of a role's files or the first of each, in order: the record it is, the rejection it earns, or both."""
     # Where a note was written, the calendar may be a day ahead of UTC's.
     latest = datetime.now(UTC).date() + timedelta(days=1)
     for ordinal, path in enumerate(files):
