@@ -100,7 +100,8 @@ def _withdraw(config: Path | None) -> bool:
     if done.keys or done.opted_out:
         console.print(f"withdrawn: {done.keys:,} keys; opt-outs changed: {done.opted_out:,}", highlight=False)
     if done.lost:
-        console.print(f"rows of withdrawals that cannot be read: {done.lost:,}", highlight=False)
+        where = "`deid feed check FOLDER` names their lines"
+        console.print(f"rows of withdrawals that cannot be read: {done.lost:,}; {where}", highlight=False)
     for failure in done.failures:
         console.print(f"not withdrawn: {failure}", markup=False, highlight=False)
     return not done.failures and not done.lost
