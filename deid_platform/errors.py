@@ -102,8 +102,9 @@ class Code(Enum):
     # Corpora
     FEED_UNREADABLE = (
         "feed-unreadable",
-        "A file of a delivery cannot be read at all (truncated, wrong compression, not that format).",
-        "Deliver the file again; the reference names the file's role, not its content.",
+        "A file, or a delivery's folder, cannot be read at all: it is not there, is damaged, or is not of that format.",
+        "Check the path and who may read it, or deliver the file again; the reference names the feed, the delivery or "
+        "the file's role.",
     )
     FEED_EMPTY = (
         "feed-empty",

@@ -68,6 +68,7 @@ class Reason(StrEnum):
     """Not that format or compression, damaged, or not to be opened."""
 
 
+_NO_HEADER = "the file may have no header line, or another separator than , ; | and tab"
 NEVER_ENTERS = (Reason.EXCLUDED_TYPE, Reason.MISSING_TYPE, Reason.OPTED_OUT, Reason.MISSING_PATIENT)
 """Reasons that are no faults of a delivery."""
 
@@ -89,7 +90,7 @@ class UnknownColumns:
     header: bool = True
 
     def __str__(self) -> str:
-        more = [f"{self.unnamed} not shown" + ("" if self.header else ": the file may have no header line")]
+        more = [f"{self.unnamed} not shown" + ("" if self.header else f": {_NO_HEADER}")]
         return ", ".join((*self.named, *(more if self.unnamed else ())))
 
 

@@ -43,7 +43,8 @@ _SYNONYMS: Mapping[str, str] = {
 }
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_ .-]{0,39}")
-_CODE = re.compile(r"(?!(?:.*[0-9]){4})[A-Za-z_][A-Za-z0-9_]{0,39}")
+# Of one case, since a person's name has a capital and small letters, and with fewer digits than a person's number.
+_CODE = re.compile(r"(?!(?:.*[0-9]){4})(?:[a-z_][a-z0-9_]{0,39}|[A-Z_][A-Z0-9_]{0,39})")
 _CLOSE = 0.8
 
 
@@ -112,21 +113,22 @@ def unknown_columns(names: Collection[str], shape: Shape) -> UnknownColumns | No
 def _is_header(names: Collection[str], shape: Shape) -> bool:
     """Whether these are names and no values: the id's column is among them, or two that are known or nearly so."""
     known = {name for name in names if name in shape.columns or name in shape.ignore}
-    nearly = {name for name in names if _CODE.fullmatch(name) and _is_usual(name, shape) and _field(name, shape)}
+    nearly = {name for name in names if _CODE.fullmatch(name) and _usual_words(name, shape) > 1 and _field(name, shape)}
     of_the_id = {column for column, field in shape.columns.items() if field == ID_FIELD.get(shape.role)}
     return len(known | nearly) > 1 or not of_the_id.isdisjoint(known)
 
 
 def _may_be_shown(name: str, shape: Shape, *, header: bool) -> bool:
-    """A name with a blank may be a person's, and a long number somebody's."""
-    return _is_usual(name, shape) or (header and _CODE.fullmatch(name) is not None)
+    """A word alone may be a surname, unless it stands in a header and is one that fields are named by."""
+    usual = _usual_words(name, shape)
+    return usual > 1 or (header and (usual == 1 or _CODE.fullmatch(name) is not None))
 
 
-def _is_usual(name: str, shape: Shape) -> bool:
-    """Whether a name is made of the words that fields are named by; of two at least, since one may be a surname."""
+def _usual_words(name: str, shape: Shape) -> int:
+    """How many words a name has, if all of them are words that fields are named by; else 0."""
     words = [word.lower() for word in _WORD.findall(name)]
     usual = {word for field in shape.columns.values() for word in field.split("_")} | {*_SYNONYMS}
-    return len(words) > 1 and usual.issuperset(words) and _NAME.fullmatch(name) is not None
+    return len(words) if usual.issuperset(words) and _NAME.fullmatch(name) else 0
 
 
 def _field(name: str, shape: Shape) -> str | None:
