@@ -10,6 +10,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from deid_platform.cli import app
+from deid_platform.corpora import Reason
 from deid_platform.doctor import Finding, examine
 from deid_platform.errors import Code, DeidError
 
@@ -138,6 +139,11 @@ def test_a_folder_that_is_not_there_and_a_feed_that_is_none(tmp_path: Path, feed
         failed = deid("feed", "check", *arguments).exception
         assert isinstance(failed, DeidError)
         assert failed.code is code
+
+
+def test_every_reason_is_explained() -> None:
+    page = (Path(__file__).parents[1] / "docs" / "configuration.md").read_text(encoding="utf-8")
+    assert [reason.value for reason in Reason if f"`{reason.value}`" not in page] == []
 
 
 # doctor

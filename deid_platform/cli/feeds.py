@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from deid_platform.cli.terminal import Config, Json, console, show
+from deid_platform.cli.terminal import Config, Json, console, progress, show
 from deid_platform.errors import Code, DeidError
 
 if TYPE_CHECKING:
@@ -44,7 +44,8 @@ def check(
         f"read as a delivery of {name}" if name else "read without a feed's columns: name one with --feed",
         highlight=False,
     )
-    found = check_folder(site, name, folder)
+    with progress("reading") as bar:
+        found = check_folder(site, name, folder, progress=bar.advance)
     columns = ("file", "reason", "rows", "kept", "lines")
     show(columns, ((k.file, k.reason.value, k.rows, k.stands, k.lines) for k in found.refusals), as_json=as_json)
     _explain(found, folder, name)

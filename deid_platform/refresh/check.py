@@ -7,6 +7,7 @@ Belongs here: reading a folder as the intake would, and counting. Does not belon
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -18,6 +19,8 @@ from deid_platform.notes import Facility, Note, Patient, Provider
 from deid_platform.refresh.site import Site
 
 _KINDS = {Note: "notes", Patient: "patients", Provider: "providers", Facility: "facilities"}
+
+_ROWS_A_STEP = 256
 
 
 @dataclass(frozen=True)
@@ -42,7 +45,14 @@ class Checked:
         return not any(self.rows.values())
 
 
-def check_folder(site: Site | None, feed: str | None, folder: Path, *, head: int | None = None) -> Checked:
+def check_folder(
+    site: Site | None,
+    feed: str | None,
+    folder: Path,
+    *,
+    head: int | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> Checked:
     """Reads a folder as a delivery of a feed, under the feed's mapping and the site's exclusions.
 
     Withdrawals of what no delivery has brought are not looked for: that is known in the note store alone.
@@ -52,6 +62,7 @@ def check_folder(site: Site | None, feed: str | None, folder: Path, *, head: int
         feed: Its feed; None for one without a mapping.
         folder: Of any name.
         head: How many rows of each file are read; by default all.
+        progress: Called with the number of rows read since the last call.
 
     Raises:
         DeidError: `feed-unreadable` if the folder cannot be listed; `settings-invalid` if there is no such feed;
@@ -68,7 +79,9 @@ def check_folder(site: Site | None, feed: str | None, folder: Path, *, head: int
     rows: Counter[str] = Counter()
     refusals = Refusals()
     others = 0
-    for item in reader.inspect(folder, never=exclusions.reason, head=head):
+    for number, item in enumerate(reader.inspect(folder, never=exclusions.reason, head=head), start=1):
+        if progress is not None and number % _ROWS_A_STEP == 0:
+            progress(_ROWS_A_STEP)
         if isinstance(item, Rejection):
             refusals.add(item)
             continue
