@@ -290,6 +290,18 @@ def test_columns_that_may_be_meant_are_offered_with_the_lines_that_lack_them(fol
     assert "--columns NOTE_TXT=text" in done.stderr
 
 
+def test_a_file_without_a_header_is_told_so_and_shows_nobody(folder: Path) -> None:
+    (folder / "notes.jsonl").unlink()
+    (folder / "notes.csv").write_text("n1,Quillfeather\nn2,Marchetti\n")
+    command = [str(DEID), "redact", str(folder / "notes.csv"), "-o", str(folder / "out.jsonl")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder)
+    assert done.returncode == 3
+    assert "no column is known: map them with --columns COLUMN=field, or give the file a header line" in " ".join(
+        done.stderr.split()
+    )
+    assert "Quillfeather" not in done.stderr
+
+
 @pytest.mark.parametrize("content", ["", "\n\n"])
 def test_an_empty_file_is_an_error_and_leaves_no_output(folder: Path, content: str) -> None:
     (folder / "notes.jsonl").write_text(content)

@@ -166,7 +166,9 @@ def _print_refusals(refusals: Refusals) -> None:
         options = " ".join(shlex.join(("--columns", f"{column}={field}")) for column, field in fields.items())
         console.print(f"columns that may be meant: {options}", markup=False, highlight=False)
     elif any(unknown.unnamed and not unknown.header for unknown in refusals.unknown.values()):
-        console.print("no column is known: the file may have no header line", highlight=False)
+        console.print(
+            "no column is known: map them with --columns COLUMN=field, or give the file a header line", highlight=False
+        )
 
 
 def _topics(patients: Path | None, providers: Path | None, facilities: Path | None, mapping: ColumnMapping) -> Topics:
