@@ -111,11 +111,11 @@ def unknown_columns(names: Collection[str], shape: Shape) -> UnknownColumns | No
 
 
 def _is_header(names: Collection[str], shape: Shape) -> bool:
-    """Whether these are names and no values: the id's column is among them, or two that are known or nearly so."""
+    """Whether these are names and no values: an id's column is among them, or two that are known or nearly so."""
     known = {name for name in names if name in shape.columns or name in shape.ignore}
     nearly = {name for name in names if _CODE.fullmatch(name) and _usual_words(name, shape) > 1 and _field(name, shape)}
-    of_the_id = {column for column, field in shape.columns.items() if field == ID_FIELD.get(shape.role)}
-    return len(known | nearly) > 1 or not of_the_id.isdisjoint(known)
+    of_an_id = {column for column, field in shape.columns.items() if field.endswith("_id")}
+    return len(known | nearly) > 1 or not of_an_id.isdisjoint(known)
 
 
 def _may_be_shown(name: str, shape: Shape, *, header: bool) -> bool:
