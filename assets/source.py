@@ -28,7 +28,7 @@ def _topic_asset(name: str, description: str) -> dg.AssetsDefinition:
     def topic(context: dg.AssetExecutionContext, site: SiteResource) -> Counts:
         it, delivery = site.site, delivery_of(context)
         taken = intake.take_in_topic(it.reader(delivery.feed), delivery, name, store=it.store)
-        return shown.counts(taken.rows, rejected=taken.rejected)
+        return shown.counts(taken.rows, rejected=taken.rejected, unknown_columns=_names(taken))
 
     return topic
 
@@ -50,7 +50,17 @@ def raw_notes(context: dg.AssetExecutionContext, site: SiteResource) -> Counts:
     taken = intake.take_in_notes(
         it.reader(delivery.feed), delivery, store=it.store, keyring=it.keyring, exclusions=it.exclusions
     )
-    return shown.counts(taken.rows, rejected=taken.rejected, withdrawals=taken.withdrawn, rejoinings=taken.rejoined)
+    return shown.counts(
+        taken.rows,
+        rejected=taken.rejected,
+        unknown_columns=_names(taken),
+        withdrawals=taken.withdrawn,
+        rejoinings=taken.rejoined,
+    )
+
+
+def _names(taken: intake.Intake) -> str | None:
+    return ", ".join(taken.unknown_columns) or None
 
 
 ASSETS = [patients, providers, facilities, raw_notes]

@@ -9,16 +9,24 @@ import platform
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
+from deid_platform.corpora import NEVER_ENTERS
+from deid_platform.corpora.refusals import lines_of
 from deid_platform.detection import detector_names
 from deid_platform.errors import DeidError
+from deid_platform.notes import Delivery
 from deid_platform.redaction.policy import policy_names
+from deid_platform.refresh.check import check_folder
 from deid_platform.refresh.site import Site
 from deid_platform.settings import config_path, load_settings
 from deid_platform.warehouse.logins import unbounded
 from deid_platform.warehouse.queries import summary
 from deid_platform.warehouse.roles import Role
+
+_HEAD = 50
+"""How many rows of each file of a feed's newest delivery are read: enough for its columns, at once."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +39,7 @@ class Finding:
 
 
 def examine(config: Path | None = None) -> list[Finding]:
-    """Looks at Python, deid.toml, the key secret, the feeds, the store and the warehouse, in this order.
+    """Looks at Python, deid.toml, the feeds with the newest delivery of each, the key secret and the warehouse.
 
     What hangs on a thing that is not well is not looked at.
     """
@@ -52,6 +60,7 @@ def examine(config: Path | None = None) -> list[Finding]:
 
 
 def _site(site: Site) -> Iterator[Finding]:
+    yield _look("exclusions", lambda: f"{len(site.exclusions.opted_out())} patients opted out")
     yield _look("detector", lambda: f"{site.settings.detection.detector} {site.spec(None).detector_digest[:12]}")
     for name in site.settings.feeds:
         yield _feed(site, name)
@@ -67,9 +76,42 @@ def _site(site: Site) -> Iterator[Finding]:
 
 def _feed(site: Site, name: str) -> Finding:
     found = _look(f"feed {name}", lambda: f"{len(site.reader(name).deliveries())} deliveries")
-    if found.good and (refused := site.reader(name).refused()):
-        return Finding(found.subject, False, f"{found.detail}; {len(refused)} folders are not named as a delivery")
-    return found
+    if not found.good:
+        return found
+    faults = []
+    if refused := site.reader(name).refused():
+        faults.append(f"{len(refused)} folders are not named as a delivery")
+    looks: list[Callable[[], str]] = [lambda: _accepted(site, name)]
+    looks += [partial(_newest, site, delivery) for delivery in site.reader(name).deliveries()[-1:]]
+    faults += filter(None, (_look(name, look).detail for look in looks))
+    return Finding(found.subject, not faults, "; ".join([found.detail, *faults]))
+
+
+def _accepted(site: Site, name: str) -> str:
+    """Nothing, or an error if the warehouse must not hold this feed."""
+    allowed = site.settings.warehouse.allow_real_notes_on_embedded
+    site.warehouse.accept(name, demonstration=site.feed(name).demonstration, allow_real=allowed)
+    return ""
+
+
+def _newest(site: Site, delivery: Delivery) -> str:
+    """What speaks against a feed's newest delivery by the first rows of each of its files; empty if nothing does."""
+    feed = site.feed(delivery.feed)
+    folder = site.settings.path(feed.path) / delivery.watermark
+    found = check_folder(site, delivery.feed, folder, head=_HEAD)
+    faults = [
+        f"{kind.rows} rows of {kind.file} {kind.reason.value} ({lines_of(kind)})"
+        for kind in found.refusals
+        if not kind.stands and kind.reason not in NEVER_ENTERS
+    ]
+    faults += (f"columns of {role.value} without a meaning: {names}" for role, names in found.refusals.unknown.items())
+    if found.empty and not faults:
+        faults.append("no rows")
+    if found.other_types > site.settings.thresholds.max_untyped_share * found.rows.get("notes", 0):
+        faults.append(f"{found.other_types} of {found.rows['notes']} notes have a type that note_types does not list")
+    if not faults:
+        return ""
+    return f"newest, first {_HEAD} rows a file: {'; '.join(faults)}; `deid feed check {folder}` says more"
 
 
 def _warehouse(site: Site) -> str:
@@ -81,4 +123,5 @@ def _look(subject: str, at: Callable[[], str]) -> Finding:
     try:
         return Finding(subject, True, at())
     except DeidError as error:
-        return Finding(subject, False, f"{error.code.slug}: {error.code.remedy}")
+        ref = f" [{error.ref}]" if error.ref else ""
+        return Finding(subject, False, f"{error.code.slug}{ref}: {error.code.remedy}")

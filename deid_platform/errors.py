@@ -19,8 +19,8 @@ class Code(Enum):
     # Settings and secrets
     SETTINGS_INVALID = (
         "settings-invalid",
-        "A key of deid.toml is unknown, missing or of the wrong type; the reference names the key.",
-        "Correct the key that the message names.",
+        "A key of deid.toml is unknown, missing or of the wrong type; the reference names the key and its line.",
+        "Correct that key (docs/configuration.md lists them).",
     )
     SETTINGS_MISSING = (
         "settings-missing",
@@ -30,7 +30,8 @@ class Code(Enum):
     SECRET_MISSING = (
         "secret-missing",
         "No key secret is set, so no identifier can be keyed.",
-        "Set DEID_SECRET_FILE (or DEID_SECRET) to at least 32 random bytes.",
+        "Run `deid db bootstrap`, which makes one, or set DEID_SECRET_FILE (or DEID_SECRET) to at least 32 random "
+        "bytes.",
     )
     SECRET_WEAK = (
         "secret-weak",
@@ -63,8 +64,13 @@ class Code(Enum):
     )
     LABEL_UNKNOWN = (
         "label-unknown",
-        "A span carries a label that is not one of the platform's.",
-        "Map the label in deid_platform/labels.py.",
+        "A label is not one of the platform's, nor of the scheme that the gold is read by.",
+        "Give a label that docs/policies.md lists, such as PATIENT; gold of another scheme is read with `--scheme`.",
+    )
+    SCHEME_UNKNOWN = (
+        "scheme-unknown",
+        "There is no label scheme of that name; the reference names those there are.",
+        "Give one of them as `--scheme`.",
     )
     DELIVERY_NAME = (
         "delivery-name",
@@ -96,13 +102,32 @@ class Code(Enum):
     # Corpora
     FEED_UNREADABLE = (
         "feed-unreadable",
-        "A file of a delivery cannot be read at all (truncated, wrong compression, not that format).",
-        "Deliver the file again; the reference names the file's role, not its content.",
+        "A file, or a delivery's folder, cannot be read at all: it is not there, is damaged, or is not of that format.",
+        "Check the path and who may read it, or deliver the file again; the reference names the feed, the delivery or "
+        "the file's role.",
     )
     FEED_EMPTY = (
         "feed-empty",
         "A delivery holds no notes file and no withdrawals, or every row of it was refused.",
-        "Look at the reason counts of source/raw_notes.",
+        "`deid feed check FOLDER`, with the delivery's folder, names the lines, the reasons and the columns to map.",
+    )
+    COLUMN_UNKNOWN = (
+        "column-unknown",
+        "A file has columns that are no field, are not mapped to one and are not ignored; the reference is its role "
+        "and those columns.",
+        "Map them (`columns` of the feed in deid.toml, or `--columns COLUMN=field`) or leave them out (`ignore`, or "
+        "`--columns COLUMN=`); docs/configuration.md lists the fields.",
+    )
+    TOPIC_INVALID = (
+        "topic-invalid",
+        "A row of a topic cannot be read, so that the names in it would stay in the notes; the reference is the topic, "
+        "the line and the reason.",
+        "Correct that line, and take the file again from its source if it ends early.",
+    )
+    INPUT_EMPTY = (
+        "input-empty",
+        "A file holds nothing to work on: no row, or gold without a single span; the reference is its role.",
+        "Check that it is the file that was meant and that its columns are named as docs/configuration.md says.",
     )
     OPT_OUTS_UNREADABLE = (
         "opt-outs-unreadable",
@@ -112,7 +137,7 @@ class Code(Enum):
     FEED_MAPPING = (
         "feed-mapping",
         "A column mapping names a field that does not exist, or maps two columns to one field.",
-        "Correct [feeds.<name>.columns] in deid.toml.",
+        "Correct `columns` of [feeds.<name>] in deid.toml, or `--columns`; docs/configuration.md lists the fields.",
     )
     TEMPLATE_INVALID = (
         "template-invalid",
@@ -182,7 +207,7 @@ class Code(Enum):
     WAREHOUSE_NOT_READY = (
         "warehouse-not-ready",
         "Roles or migrations are missing.",
-        "Run `deid db bootstrap`, then `deid db migrate`.",
+        "Run `deid db bootstrap`.",
     )
     FEED_NOT_DEMONSTRATION = (
         "feed-not-demonstration",
@@ -261,6 +286,12 @@ class Code(Enum):
         "No gold spans are configured or found for this measurement.",
         "Point [feeds.<name>].gold at them, or let the bench use the synthetic hospital.",
     )
+    GOLD_INVALID = (
+        "gold-invalid",
+        "A line of the gold cannot be used; the reference is the line and the reason.",
+        'Correct that line: {"note_id": ..., "text": ..., "spans": [[start, end, label], ...]}, offsets in characters '
+        "from 0, end exclusive, inside the text.",
+    )
     # Anything else
     INTERNAL = (
         "internal-error",
@@ -270,8 +301,9 @@ class Code(Enum):
     # Command line
     INPUT_INVALID = (
         "input-invalid",
-        "A line of the input is not a note; the reference is its line number and the reason.",
-        'Each line: {"note_id": ..., "text": ...}.',
+        "What was given cannot be used as it stands; the reference says what.",
+        "Give another file or number: the output has to be another file than each input, and no file may change while "
+        "it is read.",
     )
 
     def __init__(self, slug: str, meaning: str, remedy: str) -> None:

@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, TextIO
 
 from deid_platform.across_notes import detect_together
 from deid_platform.corpora import Reason, Rejection, Role
+from deid_platform.corpora.columns import ColumnMapping
 from deid_platform.corpora.files import read_notes, read_topic
+from deid_platform.corpora.refusals import Refusals
 from deid_platform.detection import DetectorSpec
 from deid_platform.engine import Detection, LocalEngine
 from deid_platform.errors import Code, DeidError
@@ -40,6 +42,8 @@ class Outcome:
     """Those of them that the policy hides."""
     rejected: dict[str, int] = field(default_factory=dict)
     """Reason code -> input rows that were refused."""
+    refusals: Refusals = field(default_factory=Refusals)
+    """The same rows with their lines."""
     undated: int = 0
     """Notes whose date is none; they are read as if written today, which hides the most years."""
     withheld: dict[str, int] = field(default_factory=dict)
@@ -51,27 +55,40 @@ class Outcome:
         return not self.rejected and not self.withheld
 
 
-def read_topics(files: Mapping[Role, Path | None]) -> tuple[Topics, dict[str, int]]:
-    """Topics from their files, as the institution writes them.
+def read_topics(
+    files: Mapping[Role, Path | None], mapping: ColumnMapping | None = None
+) -> tuple[Topics, dict[str, int]]:
+    """Topics from their files, as the institution writes them; a second row of one id is kept as a former one.
+
+    Args:
+        files: Role to file.
+        mapping: How their columns become fields.
 
     Returns:
         The topics, and how many optional values were dropped from rows that stand, by role: a birth date that
         is none.
 
     Raises:
-        DeidError: `input-invalid` with role, row and reason of the first row that is lost: a roster that is
-            only half read would leave names in, and whoever gave the file can mend it.
+        DeidError: `topic-invalid` with role, line and reason of the first row that is lost, `column-unknown` where that
+            is for its columns, `input-empty` if there is no row: a roster that is only half read would leave names in,
+            and whoever gave the file can mend it.
     """
     topics = Topics()
+    mapping = mapping or ColumnMapping({})
     dropped: dict[str, int] = {}
     for role, path in files.items():
         if path is None:
             continue
-        upserts, rejections = read_topic(path, role)
+        upserts, rejections = read_topic(path, role, columns=mapping.columns, ignore=mapping.ignore)
         for refused in rejections:
-            if refused.reason is not Reason.IMPOSSIBLE_DATE:
-                raise DeidError(Code.INPUT_INVALID, f"{role.value}, row {refused.row}: {refused.reason.value}")
-            dropped[role.value] = dropped.get(role.value, 0) + 1
+            if refused.reason is Reason.UNKNOWN_COLUMN:
+                raise DeidError(Code.COLUMN_UNKNOWN, f"{role.value}: {refused.unknown}")
+            if not refused.stands:
+                raise DeidError(Code.TOPIC_INVALID, f"{role.value}, line {refused.row}: {refused.reason.value}")
+            if refused.reason is Reason.IMPOSSIBLE_DATE:
+                dropped[role.value] = dropped.get(role.value, 0) + 1
+        if not upserts:
+            raise DeidError(Code.INPUT_EMPTY, role.value)
         topics = topics.folded(upserts)
     return topics, dropped
 
@@ -85,6 +102,7 @@ def redact_file(
     engine: LocalEngine,
     surrogates: Surrogates | None = None,
     beside: Iterable[Path | None] = (),
+    mapping: ColumnMapping | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> Outcome:
     """Redacts a file of notes, in its order, into JSON lines `{"note_id", "text", "spans"}`.
@@ -105,12 +123,13 @@ def redact_file(
         engine: Where detection runs.
         surrogates: Say what stands in for whom, where the policy wants that.
         beside: The other files that this pass was made from: topics, a policy, a secret.
+        mapping: How the notes' columns become fields.
         progress: Called with the number of notes done since the last call.
 
     Raises:
-        DeidError: `input-invalid`, before anything is read, if writing would replace the notes themselves or a
-            file beside them, through whatever link or path; `output-unusable` if the target is a folder or cannot
-            be opened; `secret-missing` if the policy wants surrogates and there are none.
+        DeidError: `input-empty` if there is no row; `input-invalid`, before anything is read, if writing would replace
+            the notes themselves or a file beside them, through whatever link or path; `output-unusable` if the target
+            is a folder or cannot be opened; `secret-missing` if the policy wants surrogates and there are none.
     """
     if policy.uses_surrogates and surrogates is None:
         raise DeidError(Code.SECRET_MISSING)
@@ -119,25 +138,37 @@ def redact_file(
     if any(_same_file(path, written) for path in inputs for written in (output.path, output.temporary or target)):
         raise DeidError(Code.INPUT_INVALID, "output is the input")
     outcome = Outcome()
+    mapping = mapping or ColumnMapping({})
     check = LeakCheck.of(spec.topics or Topics(), policy)
 
     def good() -> Iterator[Note]:
         # Read twice, counted once.
         outcome.rejected.clear()
+        outcome.refusals.clear()
         outcome.undated = 0
         # Only id, text and spans are written, so a column more does no harm here.
-        for item in read_notes(source, strict=False, spool=output.folder):
+        for item in read_notes(
+            source,
+            columns=mapping.columns,
+            ignore=mapping.ignore,
+            defaults=mapping.defaults,
+            strict=False,
+            spool=output.folder,
+        ):
             if isinstance(item, Rejection):
                 if item.reason is Reason.IMPOSSIBLE_DATE:
                     outcome.undated += 1
                     continue
                 _count(outcome.rejected, item.reason.value)
+                outcome.refusals.add(item)
             else:
                 yield item
 
     with output.opened() as lines, settled():
         for note, detection in detect_together(engine, spec, good, spool=output.folder, on_batch=progress):
             _redact_one(note, detection, spec, check, surrogates, outcome, lines)
+        if outcome.complete and not outcome.notes:
+            raise DeidError(Code.INPUT_EMPTY, "notes")
     return outcome
 
 

@@ -36,7 +36,8 @@ def deid(*arguments: str, stdin: str | None = None) -> subprocess.CompletedProce
 
 
 @pytest.mark.parametrize(
-    "command", ["redact", "evaluate", "refresh", "withdraw", "hospital", "waive", "db", "doctor", "ui", "proposals"]
+    "command",
+    ["redact", "evaluate", "refresh", "withdraw", "hospital", "waive", "db", "feed", "doctor", "ui", "proposals"],
 )
 def test_every_command_explains_itself(command: str) -> None:
     shown = deid(command, "--help")

@@ -18,6 +18,7 @@ from deid_platform.corpora import Role
 from deid_platform.detection import DetectorSpec
 from deid_platform.engine import Detection, LocalEngine
 from deid_platform.errors import Code, DeidError
+from deid_platform.evaluation.files import score_file
 from deid_platform.keys import Keyring
 from deid_platform.labels import Label
 from deid_platform.notes import Span
@@ -213,11 +214,118 @@ def test_a_roster_that_is_not_read_whole_is_an_error(folder: Path) -> None:
     (folder / "patients.csv").write_text("patient_id,last_name,nickname\np1,Quillfeather,Quill\n")
     with pytest.raises(DeidError) as error:
         read_topics({Role.PATIENTS: folder / "patients.csv"})
-    assert error.value.ref == "patients, row 1: unknown_column"
+    assert (error.value.code, error.value.ref) == (Code.COLUMN_UNKNOWN, "patients: nickname")
     done = redact(folder, "--patients", str(folder / "patients.csv"))
     assert done.returncode == 1
     assert not (folder / "out.jsonl").exists()
     assert "Quillfeather" not in done.stderr
+
+
+def test_a_row_of_a_topic_that_is_lost_is_told_by_topic_and_line(folder: Path) -> None:
+    (folder / "patients.csv").write_text('patient_id,last_name\np1,"Quillfeather\nJones"\n,Quillfeather\n')
+    done = redact(folder, "--patients", str(folder / "patients.csv"))
+    assert done.returncode == 1
+    assert "topic-invalid [patients, line 4: missing_id]" in done.stderr
+    assert "is not a note" not in done.stderr
+    assert "Quillfeather" not in done.stderr
+
+
+def test_a_topic_without_a_header_is_told_so_and_names_nobody(folder: Path) -> None:
+    (folder / "patients.csv").write_text("p1,Ann,Quillfeather\np2,Bo,Marchetti\n")
+    with pytest.raises(DeidError) as error:
+        read_topics({Role.PATIENTS: folder / "patients.csv"})
+    assert error.value.code is Code.COLUMN_UNKNOWN
+    assert (
+        error.value.ref
+        == "patients: 3 not shown: the file may have no header line, or another separator than , ; | and tab"
+    )
+
+
+def test_a_second_row_of_one_patient_is_a_former_one_as_in_a_delivery(folder: Path) -> None:
+    (folder / "patients.csv").write_text("patient_id,last_name\np1,Marchetti\np1,Quillfeather\n")
+    done = redact(folder, "--patients", str(folder / "patients.csv"))
+    assert done.returncode == 0, done.stderr
+    assert "Quillfeather" not in rows(folder)[0]["text"]
+    topics, _ = read_topics({Role.PATIENTS: folder / "patients.csv"})
+    assert [row.last_name for row in topics.patients_known_as("p1")] == ["Marchetti", "Quillfeather"]
+
+
+FOREIGN = {"DOC": "b", "BODY": NOTES[0]["text"], "PAT": "p1", "spans": [[9, 25, "PATIENT"], [31, 41, "DATE"]]}
+MAPPED = ("--columns", "DOC=notes.note_id", "--columns", "BODY=text", "--columns", "PAT=patient_id")
+
+
+@pytest.fixture
+def foreign(folder: Path) -> Path:
+    """Notes, gold and patients as another house names their columns."""
+    (folder / "notes.jsonl").write_text(json.dumps(FOREIGN) + "\n")
+    (folder / "gold.jsonl").write_text(json.dumps(FOREIGN) + "\n")
+    (folder / "patients.csv").write_text("PAT;SURNAME;LOAD_TS\np1;Quillfeather;x\n")
+    (folder / "deid.toml").write_text(
+        'site = "north"\n[feeds.ehr]\npath = "x"\nignore = ["LOAD_TS"]\n'
+        'columns = { DOC = "notes.note_id", BODY = "text", PAT = "patient_id", SURNAME = "patients.last_name" }\n'
+    )
+    return folder
+
+
+@pytest.mark.parametrize(
+    "options", [(*MAPPED, "--columns", "SURNAME=last_name", "--columns", "LOAD_TS="), ("--feed", "ehr")]
+)
+def test_columns_are_mapped_on_the_command_line_or_by_a_feed(foreign: Path, options: tuple[str, ...]) -> None:
+    known = ("--patients", str(foreign / "patients.csv"))
+    done = redact(foreign, *known, *options)
+    assert done.returncode == 0, done.stderr
+    assert rows(foreign)[0]["note_id"] == "b"
+    assert "Quillfeather" not in rows(foreign)[0]["text"]
+    command = [str(DEID), "evaluate", str(foreign / "gold.jsonl"), *known, *options]
+    scored = subprocess.run(command, capture_output=True, text=True, check=False, cwd=foreign)
+    assert scored.returncode == 0, scored.stderr
+    assert "PATIENT" in scored.stdout
+
+
+def test_columns_that_may_be_meant_are_offered_with_the_lines_that_lack_them(folder: Path) -> None:
+    (folder / "notes.jsonl").write_text('{"note_id": "b", "NOTE_TXT": "Seen."}\n' * 2)
+    done = redact(folder)
+    assert done.returncode == 3
+    assert "2 rows refused: empty_text, lines 1, 2" in done.stderr
+    assert "--columns NOTE_TXT=text" in done.stderr
+
+
+def test_a_file_without_a_header_is_told_so_and_shows_nobody(folder: Path) -> None:
+    (folder / "notes.jsonl").unlink()
+    (folder / "notes.csv").write_text("n1,Quillfeather\nn2,Marchetti\n")
+    command = [str(DEID), "redact", str(folder / "notes.csv"), "-o", str(folder / "out.jsonl")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder)
+    assert done.returncode == 3
+    assert "no column is known: map them with --columns COLUMN=field, or give the file a header line" in " ".join(
+        done.stderr.split()
+    )
+    assert "Quillfeather" not in done.stderr
+
+
+@pytest.mark.parametrize("content", ["", "\n\n"])
+def test_an_empty_file_is_an_error_and_leaves_no_output(folder: Path, content: str) -> None:
+    (folder / "notes.jsonl").write_text(content)
+    done = redact(folder)
+    assert done.returncode == 1
+    assert "input-empty [notes]" in done.stderr
+    assert not (folder / "out.jsonl").exists()
+
+
+def test_an_empty_roster_is_an_error(folder: Path) -> None:
+    (folder / "patients.csv").write_text("patient_id,last_name\n")
+    with pytest.raises(DeidError) as error:
+        read_topics({Role.PATIENTS: folder / "patients.csv"})
+    assert (error.value.code, error.value.ref) == (Code.INPUT_EMPTY, "patients")
+
+
+@pytest.mark.parametrize(
+    ("content", "ref"), [("", "gold: no line"), (json.dumps({**NOTES[0], "spans": []}) + "\n", "gold: no span")]
+)
+def test_gold_that_measures_nothing_is_an_error(folder: Path, content: str, ref: str) -> None:
+    (folder / "gold.jsonl").write_text(content)
+    with pytest.raises(DeidError) as error:
+        score_file(folder / "gold.jsonl", spec=DetectorSpec(), engine=MustNotRun())
+    assert (error.value.code, error.value.ref) == (Code.INPUT_EMPTY, ref)
 
 
 def test_a_birth_date_that_is_none_is_left_out_and_told(folder: Path) -> None:

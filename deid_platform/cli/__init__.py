@@ -11,7 +11,7 @@ import sys
 
 import typer
 
-from deid_platform.cli import database, files, findings, gate, operate, projects, releases
+from deid_platform.cli import database, feeds, files, findings, gate, operate, projects, releases
 from deid_platform.cli.terminal import console
 from deid_platform.errors import DeidError, internal
 from deid_platform.quiet import hush
@@ -38,6 +38,7 @@ for command in (
     findings.retract,
 ):
     app.command()(command)
+app.add_typer(feeds.feed, name="feed")
 app.add_typer(releases.releases, name="release")
 app.add_typer(projects.projects, name="project")
 app.add_typer(database.db, name="db")

@@ -6,6 +6,7 @@ Belongs here: arguments and what a person reads. Does not belong here: what is d
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,8 +14,11 @@ import typer
 
 from deid_platform.cli.terminal import console, out, progress
 from deid_platform.errors import Code, DeidError
+from deid_platform.labels import CROSSWALKS
 
 if TYPE_CHECKING:
+    from deid_platform.corpora.columns import ColumnMapping
+    from deid_platform.corpora.refusals import Refusals
     from deid_platform.notes import Topics
     from deid_platform.surrogates.stand_in import Surrogates
 
@@ -22,6 +26,11 @@ DetectorName = Annotated[str, typer.Option("--detector", help="A registered dete
 Patients = Annotated[Path | None, typer.Option(help="The patients topic (CSV, JSONL or Parquet).")]
 Providers = Annotated[Path | None, typer.Option(help="The providers topic.")]
 Facilities = Annotated[Path | None, typer.Option(help="The facilities topic.")]
+Columns = Annotated[
+    list[str] | None,
+    typer.Option(help="A column and its field, `NOTE_TXT=text` or `PAT=patients.patient_id`; `COLUMN=` leaves it out."),
+]
+Feed = Annotated[str | None, typer.Option(help="Read columns as this feed of deid.toml does; --columns adds to it.")]
 Workers = Annotated[int, typer.Option(min=1, help="Worker processes; 1 means this process.")]
 
 
@@ -33,6 +42,8 @@ def redact(
     patients: Patients = None,
     providers: Providers = None,
     facilities: Facilities = None,
+    columns: Columns = None,
+    feed: Feed = None,
     policy: Annotated[str, typer.Option(help="A shipped policy or a path to YAML.")] = "safe_harbor_plus_providers",
     secret_file: Annotated[
         Path | None,
@@ -60,7 +71,8 @@ def redact(
 
     _must_exist(notes, patients, providers, facilities)
     rules = load_policy(policy)
-    topics = _topics(patients, providers, facilities)
+    mapping = _mapping(columns, feed)
+    topics = _topics(patients, providers, facilities, mapping)
     spec = DetectorSpec(name=detector, topics=topics or None, professions=rules.hides_professions)
     with progress("redacting") as bar:
         outcome = redact_file(
@@ -71,6 +83,7 @@ def redact(
             engine=LocalEngine(workers=workers),
             surrogates=_surrogates(secret_file, site, topics) if rules.uses_surrogates else None,
             beside=(patients, providers, facilities, Path(policy), secret_file),
+            mapping=mapping,
             progress=bar.advance,
         )
     console.print(
@@ -79,8 +92,7 @@ def redact(
     if outcome.undated:
         console.print(f"{outcome.undated:,} notes have a date that is none (YYYY-MM-DD is read)", highlight=False)
     if not outcome.complete:
-        for reason, count in sorted(outcome.rejected.items()):
-            console.print(f"{count:,} rows refused: {reason}")
+        _print_refusals(outcome.refusals)
         for reason, count in sorted(outcome.withheld.items()):
             console.print(f"{count:,} notes withheld: {reason}")
         raise typer.Exit(3)
@@ -92,18 +104,24 @@ def evaluate(
     patients: Patients = None,
     providers: Providers = None,
     facilities: Facilities = None,
-    scheme: Annotated[str, typer.Option(help="Whose label names the gold uses (labels.CROSSWALKS).")] = "i2b2-2014",
+    columns: Columns = None,
+    feed: Feed = None,
+    scheme: Annotated[
+        str, typer.Option(help=f"Whose label names the gold uses: {', '.join(sorted(CROSSWALKS))}.")
+    ] = "i2b2-2014",
     resamples: Annotated[int, typer.Option(min=2, help="Bootstrap resamples for the 95% intervals.")] = 100,
     workers: Workers = 1,
 ) -> None:
     """Score a detector against gold spans: word-level precision, recall and F1, as Murugadoss 2024 does."""
+    from deid_platform.corpora import Role
     from deid_platform.detection import DetectorSpec
     from deid_platform.engine import LocalEngine
     from deid_platform.evaluation.files import score_file
     from deid_platform.reports.summary import scores_table
 
     _must_exist(gold, patients, providers, facilities)
-    topics = _topics(patients, providers, facilities)
+    mapping = _mapping(columns, feed)
+    topics = _topics(patients, providers, facilities, mapping)
     spec = DetectorSpec(name=detector, topics=topics or None)
     with progress("scoring") as bar:
         scores = score_file(
@@ -111,6 +129,7 @@ def evaluate(
             spec=spec,
             engine=LocalEngine(workers=workers),
             scheme=scheme,
+            columns=mapping.shapes()[Role.NOTES].columns,
             resamples=resamples,
             progress=bar.advance,
         )
@@ -124,11 +143,40 @@ def _surrogates(secret_file: Path | None, site: str | None, topics: Topics) -> S
     return Surrogates(keyring_for(secret_file, site), topics or None)
 
 
-def _topics(patients: Path | None, providers: Path | None, facilities: Path | None) -> Topics:
+def _mapping(columns: list[str] | None, feed: str | None) -> ColumnMapping:
+    from deid_platform.corpora.columns import ColumnMapping
+    from deid_platform.settings import load_settings
+
+    base = None
+    if feed is not None:
+        settings = load_settings().feeds.get(feed)
+        if settings is None:
+            raise DeidError(Code.SETTINGS_INVALID, f"feeds.{feed}")
+        base = ColumnMapping(settings.columns, settings.ignore, settings.defaults)
+    return ColumnMapping.parse(columns or (), base)
+
+
+def _print_refusals(refusals: Refusals) -> None:
+    from deid_platform.corpora.refusals import lines_of
+
+    for kind in refusals:
+        console.print(f"{kind.rows:,} rows refused: {kind.reason.value}, {lines_of(kind)}", highlight=False)
+    fields, _ = refusals.mapping()
+    if fields:
+        options = " ".join(shlex.join(("--columns", f"{column}={field}")) for column, field in fields.items())
+        console.print(f"columns that may be meant: {options}", markup=False, highlight=False)
+    elif any(unknown.unnamed and not unknown.header for unknown in refusals.unknown.values()):
+        console.print(
+            "no column is known: map them with --columns COLUMN=field, or give the file a header line", highlight=False
+        )
+
+
+def _topics(patients: Path | None, providers: Path | None, facilities: Path | None, mapping: ColumnMapping) -> Topics:
     from deid_platform.corpora import Role
     from deid_platform.workbench import read_topics
 
-    topics, dropped = read_topics({Role.PATIENTS: patients, Role.PROVIDERS: providers, Role.FACILITIES: facilities})
+    files = {Role.PATIENTS: patients, Role.PROVIDERS: providers, Role.FACILITIES: facilities}
+    topics, dropped = read_topics(files, mapping)
     for role, count in dropped.items():
         console.print(f"{role}: {count:,} dates left out that are none (YYYY-MM-DD is read)", highlight=False)
     return topics

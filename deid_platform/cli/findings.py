@@ -37,7 +37,7 @@ def retract(
     from deid_platform.refresh.findings import report
 
     place = _SPAN.fullmatch(span)
-    if place is None:
+    if place is None or int(place[1]) >= int(place[2]):
         raise DeidError(Code.FINDING_INVALID, "span")
     if label not in Label.__members__.values():
         raise DeidError(Code.LABEL_UNKNOWN, "--label")

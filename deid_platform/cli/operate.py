@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.markup import escape
 from rich.table import Table
 
 from deid_platform import __version__
@@ -99,7 +100,8 @@ def _withdraw(config: Path | None) -> bool:
     if done.keys or done.opted_out:
         console.print(f"withdrawn: {done.keys:,} keys; opt-outs changed: {done.opted_out:,}", highlight=False)
     if done.lost:
-        console.print(f"rows of withdrawals that cannot be read: {done.lost:,}", highlight=False)
+        where = "`deid feed check FOLDER` names their lines"
+        console.print(f"rows of withdrawals that cannot be read: {done.lost:,}; {where}", highlight=False)
     for failure in done.failures:
         console.print(f"not withdrawn: {failure}", markup=False, highlight=False)
     return not done.failures and not done.lost
@@ -160,7 +162,7 @@ def doctor(config: Config = None) -> None:
     findings = examine(config)
     table = Table(title=f"deid {__version__}", show_header=False, box=None)
     for finding in findings:
-        table.add_row("[green]ok[/]" if finding.good else "[red]no[/]", finding.subject, finding.detail)
+        table.add_row("[green]ok[/]" if finding.good else "[red]no[/]", finding.subject, escape(finding.detail))
     out.print(table)
     if not all(finding.good for finding in findings):
         raise typer.Exit(1)

@@ -36,7 +36,7 @@ Json = Annotated[bool, typer.Option("--json", help="JSON lines, one object a rec
 Who = Annotated[str, typer.Option(help="The privacy officer who answers for it.")]
 Why = Annotated[str, typer.Option(help="The reason, at least ten characters.")]
 
-Value = str | int | float | bool | date | datetime | None | Sequence[str] | Mapping[str, int]
+Value = str | int | float | bool | date | datetime | None | Sequence[str] | Sequence[int] | Mapping[str, int]
 """What a field of a record may hold."""
 
 
@@ -100,7 +100,7 @@ def _plain(value: Value) -> str:
         case Mapping():
             return ", ".join(f"{name} {count}" for name, count in value.items())
         case _:
-            return ", ".join(value)
+            return ", ".join(map(str, value))
 
 
 def _iso(value: date) -> str:

@@ -68,6 +68,32 @@ class Reason(StrEnum):
     """Not that format or compression, damaged, or not to be opened."""
 
 
+_NO_HEADER = "the file may have no header line, or another separator than , ; | and tab"
+NEVER_ENTERS = (Reason.EXCLUDED_TYPE, Reason.MISSING_TYPE, Reason.OPTED_OUT, Reason.MISSING_PATIENT)
+"""Reasons that are no faults of a delivery."""
+
+
+@dataclass(frozen=True, slots=True)
+class UnknownColumns:
+    """A row's columns that are no field of the role, are not mapped to one and are not ignored.
+
+    Attributes:
+        named: Those whose names may be shown, in their order.
+        unnamed: How many others there are: what stands in the header's place may be values.
+        fields: Pairs of a named column and the field that it probably is.
+        header: Whether other columns prove that the file has a header.
+    """
+
+    named: tuple[str, ...] = ()
+    unnamed: int = 0
+    fields: tuple[tuple[str, str], ...] = ()
+    header: bool = True
+
+    def __str__(self) -> str:
+        more = [f"{self.unnamed} not shown" + ("" if self.header else f": {_NO_HEADER}")]
+        return ", ".join((*self.named, *(more if self.unnamed else ())))
+
+
 @dataclass(frozen=True, slots=True)
 class Rejection:
     """One row, the rest of one file, or one value of a topic row, that was refused.
@@ -75,10 +101,12 @@ class Rejection:
     Attributes:
         role: What the file holds.
         file: The role and the file's place among the delivery's files of that role, `notes[0]`.
-        row: Which row, from 1; for the two reasons that concern a file, the first row that is lost.
+        row: The line on which the row begins, from 1, or in Parquet the row's place; for the two reasons that concern
+            a file, the one after the last row that was whole.
         reason: Why.
         note_id: Which note the row is about, where that can be read: an older version of it must not stand. For
             the intake's eyes alone, since it is an identifier; no `repr` shows it.
+        unknown: The row's columns without a meaning, where there are any, whatever the reason.
     """
 
     role: Role
@@ -86,6 +114,12 @@ class Rejection:
     row: int
     reason: Reason
     note_id: str | None = field(default=None, repr=False)
+    unknown: UnknownColumns | None = field(default=None, repr=False)
+
+    @property
+    def stands(self) -> bool:
+        """Whether the row counts all the same: a topic's or a statement's, without its date or as a former one."""
+        return self.role is not Role.NOTES and self.reason in (Reason.IMPOSSIBLE_DATE, Reason.DUPLICATE_ID)
 
 
 class Reader(Protocol):

@@ -107,7 +107,7 @@ def _opt_outs(path: Path) -> frozenset[str]:
             patients.add(item)
         elif item.reason is not Reason.DUPLICATE_ID:
             # Whose row it was nobody can tell.
-            raise DeidError(Code.OPT_OUTS_UNREADABLE, f"exclusions.opt_outs, row {item.row}: {item.reason.value}")
+            raise DeidError(Code.OPT_OUTS_UNREADABLE, f"exclusions.opt_outs, line {item.row}: {item.reason.value}")
     if not patients:
         raise DeidError(Code.OPT_OUTS_UNREADABLE, "exclusions.opt_outs, no rows")
     return frozenset(patients)

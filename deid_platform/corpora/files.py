@@ -18,10 +18,12 @@ from collections.abc import Callable, Collection, Container, Iterable, Iterator,
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from itertools import islice
 from pathlib import Path
 from typing import Any, cast
 
-from deid_platform.corpora import Reader, Reason, Rejection, Role
+from deid_platform.corpora import Reader, Reason, Rejection, Role, UnknownColumns
+from deid_platform.corpora.columns import unknown_columns
 from deid_platform.corpora.decoding import BrokenFileError, chunks
 from deid_platform.corpora.rows import ID_FIELD, Record, Shape, note_id_of, record_of, shapes
 from deid_platform.corpora.tables import table_rows
@@ -150,6 +152,28 @@ class FilesFeed(Reader):
                 total.update(f"{role}[{ordinal}] {_format(path)} {size} {changed}\n".encode())
         return total.hexdigest()
 
+    def inspect(
+        self, folder: Path, *, never: Callable[[Note], Reason | None] | None = None, head: int | None = None
+    ) -> Iterator[Record | Rejection]:
+        """Every row of a folder as it would be read if that were a delivery, role by role; its name may be any.
+
+        Args:
+            folder: Where the files are.
+            never: Why a note never enters; None if it may.
+            head: How many rows of each file are read; by default all.
+
+        Raises:
+            DeidError: `feed-unreadable` if the folder cannot be listed.
+        """
+
+        def objection(role: Role) -> Callable[[Record], Reason | None]:
+            repeated = _repeated(role)
+            return lambda record: repeated(record) or (never(record) if never and isinstance(record, Note) else None)
+
+        for role in Role:
+            files = _files_of(folder, role, self.name)
+            yield from _read(files, self._shapes[role], self.max_chars, objection(role), self.spool, head)
+
     def _records(
         self, delivery: Delivery, role: Role, objection: Callable[[Record], Reason | None] | None = None
     ) -> Iterator[Record | Rejection]:
@@ -158,7 +182,7 @@ class FilesFeed(Reader):
 
     def _arrived(self) -> tuple[list[Delivery], list[DeidError]]:
         try:
-            folders = sorted(p.name for p in self.root.iterdir() if p.is_dir() and not _unfinished(p.name))
+            folders = sorted(p.name for p in self.root.iterdir() if p.is_dir() and not is_unfinished(p.name))
         except OSError:
             raise DeidError(Code.FEED_UNREADABLE, self.name) from None
         by_seq: dict[int, Delivery] = {}
@@ -175,14 +199,9 @@ class FilesFeed(Reader):
         return [by_seq[seq] for seq in sorted(by_seq)], refused
 
     def _files(self, delivery: Delivery, role: Role) -> list[Path]:
-        try:
-            if delivery.feed != self.name:
-                raise FileNotFoundError
-            names = sorted(p.name for p in (self.root / delivery.watermark).iterdir() if not _unfinished(p.name))
-        except OSError:
-            raise DeidError(Code.FEED_UNREADABLE, delivery.key) from None
-        claims = ((name, _ROLE.match(name)) for name in names)
-        return [self.root / delivery.watermark / name for name, claim in claims if claim and claim[1].lower() == role]
+        if delivery.feed != self.name:
+            raise DeidError(Code.FEED_UNREADABLE, delivery.key)
+        return _files_of(self.root / delivery.watermark, role, delivery.key)
 
 
 def read_notes(
@@ -243,7 +262,27 @@ def read_patient_ids(path: Path) -> Iterator[str | Rejection]:
         yield item if isinstance(item, Rejection) else cast(Rejoining, item).patient_id
 
 
-def _unfinished(name: str) -> bool:
+def passed_over(folder: Path) -> int:
+    """How many files of a folder no role claims. Their names are not told: they may be anything.
+
+    Raises:
+        DeidError: `feed-unreadable` if the folder cannot be listed.
+    """
+    return len(_files_of(folder, None, "folder"))
+
+
+def _files_of(folder: Path, role: Role | None, ref: str) -> list[Path]:
+    """The files of a folder that claim a role, or none of them, by name."""
+    try:
+        names = sorted(p.name for p in folder.iterdir() if not is_unfinished(p.name))
+    except OSError:
+        raise DeidError(Code.FEED_UNREADABLE, ref) from None
+    claims = ((name, _ROLE.match(name)) for name in names)
+    return [folder / name for name, claim in claims if (claim[1].lower() if claim else None) == role]
+
+
+def is_unfinished(name: str) -> bool:
+    """Whether a file or folder of that name is still being written."""
     return name.startswith((".", "_")) or name.endswith(".tmp")
 
 
@@ -259,14 +298,18 @@ def _read(
     max_chars: int,
     objection: Callable[[Record], Reason | None],
     spool: Path | None = None,
+    head: int | None = None,
 ) -> Iterator[Record | Rejection]:
-    """Every row of a role's files, in order, as the record it is, the rejection it earns, or both."""
+    """Every row of a role's files or the first of each, in order: the record it is, the rejection it earns, or both."""
     # Where a note was written, the calendar may be a day ahead of UTC's.
     latest = datetime.now(UTC).date() + timedelta(days=1)
     for ordinal, path in enumerate(files):
         label, row = f"{shape.role}[{ordinal}]", 0
+        header: tuple[str, ...] | None = None
+        unknown: UnknownColumns | None = None
         try:
-            for row, cells in table_rows(path, *_format(path), max_chars=max_chars, spool=spool):
+            rows = table_rows(path, *_format(path), max_chars=max_chars, spool=spool)
+            for row, cells in islice(rows, head):
                 record, reason = (
                     (None, cells)
                     if isinstance(cells, Reason)
@@ -276,7 +319,10 @@ def _read(
                     # A second row may hold another name, and that name may be in the notes.
                     record, reason = record if type(record) in _TOPIC_ROLES else None, refused
                 if reason is not None:
-                    yield Rejection(shape.role, label, row, reason, note_id_of(cells, shape))
+                    if not isinstance(cells, Reason) and (names := (*cells,)) != header:
+                        header, unknown = names, unknown_columns(names, shape)
+                    of_row = None if isinstance(cells, Reason) else unknown
+                    yield Rejection(shape.role, label, row, reason, note_id_of(cells, shape), of_row)
                 if record is not None:
                     yield record
         except BrokenFileError as error:

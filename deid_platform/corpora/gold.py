@@ -39,49 +39,77 @@ class Gold:
         return "<Gold>"
 
 
-def read_gold(path: Path, *, scheme: str = SCHEME) -> Iterator[Gold]:
+def read_gold(
+    path: Path, *, scheme: str = SCHEME, columns: Mapping[str, str] | None = None, with_text: bool = False
+) -> Iterator[Gold]:
     """Reads a gold file, plain or gzipped, line by line.
 
     Args:
         path: JSON lines.
         scheme: Which label names it uses: a key of `labels.CROSSWALKS`.
+        columns: Key to field of the note, as `rows.Shape.columns` has it; by default each key is its field's name.
+        with_text: Whether a line without a text is a fault.
 
     Raises:
-        DeidError: `gold-missing` if there is no such file, `label-unknown` for a label or scheme without a
-            crosswalk, `input-invalid` with the line's number for anything else.
+        DeidError: `gold-missing` if there is no such file, `scheme-unknown`, `label-unknown` with the line's number for
+            a label that the scheme has not, `gold-invalid` with the line's number and the reason for anything else.
     """
     labels = CROSSWALKS.get(scheme)
     if labels is None:
-        raise DeidError(Code.LABEL_UNKNOWN, "scheme")
+        raise DeidError(Code.SCHEME_UNKNOWN, ", ".join(sorted(CROSSWALKS)))
     opener = gzip.open if path.suffix == ".gz" else open
     try:
         with opener(path, "rt", encoding="utf-8", newline="\n") as lines:
             for number, line in enumerate(lines, start=1):
                 if line.strip():
-                    yield _gold(line, f"line {number}", labels)
+                    gold = _gold(line, f"line {number}", labels, columns or {})
+                    if with_text and gold.note is None:
+                        raise DeidError(Code.GOLD_INVALID, f"line {number}: no text")
+                    yield gold
     except FileNotFoundError:
         raise DeidError(Code.GOLD_MISSING) from None
     except (OSError, EOFError, UnicodeDecodeError):
         raise DeidError(Code.FEED_UNREADABLE, "gold") from None
 
 
-def _gold(line: str, where: str, labels: Mapping[str, Label]) -> Gold:
+def _gold(line: str, where: str, labels: Mapping[str, Label], columns: Mapping[str, str]) -> Gold:
     try:
-        row: dict[str, Any] = json.loads(line)
+        row: dict[str, Any] = {columns.get(key, key): value for key, value in json.loads(line).items()}
         text = row.get("text")
-        spans = []
-        for start, end, label, *surface in row["spans"]:
-            if label not in labels:
-                raise DeidError(Code.LABEL_UNKNOWN, where)
-            if text is not None and (end > len(text) or (surface and text[start:end] != surface[0])):
-                raise DeidError(Code.SPAN_BOUNDS, where)
-            spans.append(Span(start, end, labels[label], source="gold"))
+        spans = tuple(sorted(_span(span, text, where, labels) for span in row["spans"]))
         clinical = tuple((start, end) for start, end in row.get("clinical", ()))
+        if any(fault := _misplaced(start, end, text) for start, end in clinical):
+            raise DeidError(Code.GOLD_INVALID, f"{where}: a clinical term {fault}")
         note_id = str(row["note_id"])
         note = None if text is None else _note(note_id, text, row)
-    except (ValueError, KeyError, TypeError, AttributeError):
-        raise DeidError(Code.INPUT_INVALID, where) from None
-    return Gold(note_id, tuple(sorted(spans)), clinical, note)
+    except KeyError as error:
+        # One of ours, and no value of the file.
+        raise DeidError(Code.GOLD_INVALID, f"{where}: no {error.args[0]}") from None
+    except (ValueError, TypeError, AttributeError):
+        raise DeidError(Code.GOLD_INVALID, f"{where}: not of this form") from None
+    return Gold(note_id, spans, clinical, note)
+
+
+def _span(span: Any, text: str | None, where: str, labels: Mapping[str, Label]) -> Span:
+    start, end, label, *surface = span
+    if label not in labels:
+        raise DeidError(Code.LABEL_UNKNOWN, where)
+    if fault := _misplaced(start, end, text):
+        raise DeidError(Code.GOLD_INVALID, f"{where}: a span {fault}")
+    if text is not None and surface and text[start:end] != surface[0]:
+        raise DeidError(Code.GOLD_INVALID, f"{where}: a span does not hold the surface beside it")
+    return Span(start, end, labels[label], source="gold")
+
+
+def _misplaced(start: int, end: int, text: str | None) -> str | None:
+    """What is wrong with offsets, in words."""
+    if type(start) is not int or type(end) is not int:
+        raise TypeError
+    if start < 0:
+        return "begins before the text"
+    if start >= end:
+        return "is empty or reversed"
+    return "ends past the text" if text is not None and end > len(text) else None
 
 
 def _note(note_id: str, text: str, row: Mapping[str, Any]) -> Note:

@@ -109,6 +109,11 @@ def _defaults(defaults: Mapping[str, str]) -> dict[str, str | date]:
     return checked
 
 
+def roles_with(name: str) -> list[Role]:
+    """The roles that have a field of that name."""
+    return [role for role in Role if name in _FIELDS[role]]
+
+
 def record_of(
     cells: Mapping[str, object], shape: Shape, *, max_chars: int, latest: date
 ) -> tuple[Record | None, Reason | None]:

@@ -3,8 +3,9 @@
 Belongs here: how each format writes a row, and where its rows begin again after a broken one. Does
 not belong here: which columns there may be and what their values mean (`rows.py`).
 
-A row is its number, from 1, with either its cells by column or the reason why the format itself
-refuses it. A cell that Parquet holds but that cannot be used is a `Reason` in the value's place.
+A row is its number with either its cells by column or the reason why the format itself
+refuses it. The number is the line of the file on which the row begins, from 1, and in Parquet, which has no lines, the
+row's place. A cell that Parquet holds but that cannot be used is a `Reason` in the value's place.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import json
 import tempfile
 from collections import deque
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,7 @@ from deid_platform.errors import Code, DeidError
 Row = tuple[int, Mapping[str, object] | Reason]
 
 _BOM = b"\xef\xbb\xbf"
+_DELIMITERS = (",", ";", "\t", "|")
 _IN_MEMORY = 64 << 20  # bytes of a decompressed Parquet file before it goes to an unnamed temporary file
 _BATCH = 256  # rows of Parquet converted at once: about 1 MB of ordinary notes
 _EPOCH = date(1970, 1, 1).toordinal()
@@ -116,10 +118,12 @@ class _RecordLines:
         self._source = source
         self._again: deque[bytes | OverlongLine] = deque()
         self._limit = limit
+        self._lines = 0
         self.begin()
 
     def begin(self) -> None:
         """A new record starts."""
+        self.first_line = self._lines + 1
         self._taken: list[bytes | OverlongLine] = []
         self._size = 0
         self.undecodable = False
@@ -143,11 +147,22 @@ class _RecordLines:
     def _take(self) -> bytes | OverlongLine:
         line = self._again.popleft() if self._again else next(self._source)
         self._taken.append(line)
+        self._lines += 1
         return line
+
+    def ahead(self) -> str:
+        """The first line that is not blank, without taking it; empty if there is none that can be read."""
+        line: bytes | OverlongLine = b""
+        while not isinstance(line, OverlongLine) and not line.strip():
+            if (line := next(self._source, b"")) == b"":
+                break
+            self._again.append(line)
+        return "" if isinstance(line, OverlongLine) else line.decode(errors="replace")
 
     def retry(self) -> None:
         """Gives up the record's first line alone: a quote left open must not swallow the rows below it."""
         self._again.extendleft(reversed(self._taken[1:]))
+        self._lines -= len(self._taken) - 1
 
     def skip(self) -> None:
         """Drops the rest of a record that is too long to hold: up to the line that closes its quotes.
@@ -169,8 +184,20 @@ class _RecordLines:
             raise BrokenFileError(Reason.UNREADABLE_FILE) from None
 
 
+def _delimiter(header: str) -> str:
+    """What separates the fields of a header line: a comma, unless it has none outside quotes and has another.
+
+    Only the header decides: guessing from rows would let the text of a note change how its file is read.
+    """
+    for delimiter in _DELIMITERS:
+        with suppress(csv.Error):
+            if len(next(csv.reader([header], strict=True, delimiter=delimiter), ())) > 1:
+                return delimiter
+    return _DELIMITERS[0]
+
+
 def _csv(parts: Iterator[bytes], limit: int) -> Iterator[Row]:
-    """Comma-separated records with a header (RFC 4180); blank lines and the header are not counted.
+    """Records with a header (RFC 4180), separated by commas or by what the header shows; blank lines are passed over.
 
     After broken quoting the next line is taken for a new record, since nothing says otherwise; where it
     was the middle of a text, it rarely has the header's number of fields and is refused too.
@@ -178,9 +205,8 @@ def _csv(parts: Iterator[bytes], limit: int) -> Iterator[Row]:
     # The limit is the process's own: it only ever goes up, `lines` is what bounds memory.
     csv.field_size_limit(max(csv.field_size_limit(), limit))
     source = _RecordLines(lines(_without_bom(parts), limit=limit, carriage_returns=True), limit)
-    reader = csv.reader(source, strict=True)
+    reader = csv.reader(source, strict=True, delimiter=_delimiter(source.ahead()))
     header: list[str] | None = None
-    number = 0
     while True:
         source.begin()
         outcome: list[str] | Reason
@@ -203,13 +229,13 @@ def _csv(parts: Iterator[bytes], limit: int) -> Iterator[Row]:
             if not header or len(set(header)) != len(header):
                 raise BrokenFileError(Reason.UNREADABLE_FILE)
             continue
-        number += 1
+        line = source.first_line
         if isinstance(outcome, Reason):
-            yield number, outcome
+            yield line, outcome
         elif len(outcome) != len(header):
-            yield number, Reason.MALFORMED_ROW
+            yield line, Reason.MALFORMED_ROW
         else:
-            yield number, dict(zip(header, outcome, strict=True))
+            yield line, dict(zip(header, outcome, strict=True))
 
 
 def _parquet(path: Path, compression: str | None, spool: Path | None) -> Iterator[Row]:

@@ -6,7 +6,7 @@ or the formulas (`scores.py`).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from deid_platform.across_notes import detect_together
@@ -23,6 +23,7 @@ def score_file(
     spec: DetectorSpec,
     engine: LocalEngine,
     scheme: str = SCHEME,
+    columns: Mapping[str, str] | None = None,
     resamples: int = RESAMPLES,
     seed: int = 0,
     progress: Callable[[int], None] | None = None,
@@ -34,17 +35,19 @@ def score_file(
         spec: The detector, with topics or for the text alone.
         engine: Where it runs.
         scheme: Which label names the gold uses.
+        columns: Key of the gold to field of the note; by default each key is its field's name.
         resamples: Bootstrap resamples.
         seed: Of the resampling.
         progress: Called with the number of notes done since the last call.
 
     Raises:
-        DeidError: `gold-missing` if the file holds no note with a text; what `read_gold` raises.
+        DeidError: `input-empty` if the file holds no note, or no span in any: nothing could be found or missed; what
+            `read_gold` raises.
     """
-    gold = [(found, found.note) for found in read_gold(path, scheme=scheme)]
+    gold = [(found, found.note) for found in read_gold(path, scheme=scheme, columns=columns, with_text=True)]
     notes = [note for _, note in gold if note is not None]
-    if not notes or len(notes) < len(gold):
-        raise DeidError(Code.GOLD_MISSING, "text")
+    if not any(found.spans for found, _ in gold):
+        raise DeidError(Code.INPUT_EMPTY, "gold: no span" if gold else "gold: no line")
     detections = detect_together(engine, spec, lambda: notes, on_batch=progress)
     counts = (
         count_note(note.text, found.spans, detection.spans or (), clinical=found.clinical, cluster=note.patient_id)

@@ -130,7 +130,7 @@ def _site_gold(site: Site) -> tuple[list[dict[str, Any]], Topics, dict[str, int]
                 continue
             found = gold[note.note_id]
             if any(span.end > len(note.text) for span in found.spans):
-                raise DeidError(Code.SPAN_BOUNDS, "gold")
+                raise DeidError(Code.GOLD_INVALID, f"{delivery.key}: a span ends past its note's text")
             # Two feeds may number their notes alike.
             named = replace(note, note_id=f"{delivery.feed}/{note.note_id}")
             rows.append(_gold_row(named, found.spans, found.clinical))

@@ -14,7 +14,7 @@ from typing import TypeVar
 
 import pyarrow as pa
 
-from deid_platform.corpora import Reader, Reason, Rejection, Role
+from deid_platform.corpora import Reader, Reason, Rejection, Role, UnknownColumns
 from deid_platform.corpora.exclusions import Exclusions
 from deid_platform.errors import Code, DeidError
 from deid_platform.keys import Keyring
@@ -23,6 +23,7 @@ from deid_platform.refresh import tables
 from deid_platform.store import NoteStore
 
 T = TypeVar("T")
+_MOST_COLUMNS = 20
 # A row that was rejected for these reasons is there all the same: without the one value, or as a former row.
 _NAME_KEPT = (Reason.IMPOSSIBLE_DATE.value, Reason.DUPLICATE_ID.value)
 STATEMENT_KEPT = (Reason.UNKNOWN_NOTE.value, Reason.UNKNOWN_PATIENT.value, Reason.DUPLICATE_ID.value)
@@ -40,6 +41,8 @@ class Intake:
     """Withdrawals of notes and of patients, as the feed states them."""
     rejoined: int = 0
     """Patients who take part again."""
+    unknown_columns: tuple[str, ...] = ()
+    """Columns without a meaning, of refused rows, whose names may be shown."""
 
 
 class _Lazy(Container[str]):
@@ -89,12 +92,13 @@ def take_in_notes(
     """
     refused_notes: Counter[str] = Counter()
     refused_withdrawals: Counter[str] = Counter()
+    columns: dict[str, None] = {}
     sealed: set[str] = set()
     refused: set[str] = set()
     excluded: set[str] = set()
 
     def admitted() -> Iterator[Note]:
-        for note in _good(reader.notes(delivery), refused_notes, refused):
+        for note in _good(reader.notes(delivery), refused_notes, refused, columns):
             if (reason := exclusions.reason(note)) is None:
                 sealed.add(note.note_id)
                 yield note
@@ -110,7 +114,10 @@ def take_in_notes(
     digest = files_digest(reader, delivery, keyring, exclusions)
     marker = withdrawals_marker(reader, delivery, keyring)
     notes = store.write(
-        tables.RAW_NOTES, delivery.key, parts(), meta=lambda: {"files": digest, "rejected": dict(refused_notes)}
+        tables.RAW_NOTES,
+        delivery.key,
+        parts(),
+        meta=lambda: {"files": digest, "rejected": dict(refused_notes), "unknown_columns": [*columns]},
     )
     items = reader.withdrawals(delivery, known_patients=None, known_notes=None)
     withdrawn = list(_good(items, refused_withdrawals))
@@ -129,7 +136,7 @@ def take_in_notes(
     store.write(tables.WITHDRAWALS, delivery.key, [table], meta=lambda: meta)
     if not unsealed:
         refuse_empty(store, delivery)
-    return Intake(notes.rows, dict(refused_notes + refused_withdrawals), len(withdrawn), len(back))
+    return Intake(notes.rows, dict(refused_notes + refused_withdrawals), len(withdrawn), len(back), (*columns,))
 
 
 def refuse_empty(store: NoteStore, delivery: Delivery) -> None:
@@ -145,7 +152,11 @@ def refuse_empty(store: NoteStore, delivery: Delivery) -> None:
         return
     rejected = Counter(notes.meta["rejected"]) + Counter(statements.meta["rejected"])
     reasons = ", ".join(f"{count} {reason}" for reason, count in sorted(rejected.items()))
-    raise DeidError(Code.FEED_EMPTY, f"{delivery.key}: {reasons or 'no rows'}")
+    columns = ", ".join(notes.meta.get("unknown_columns", ()))
+    raise DeidError(
+        Code.FEED_EMPTY,
+        f"{delivery.key}: {reasons or 'no rows'}{f'; columns without a meaning: {columns}' * bool(columns)}",
+    )
 
 
 def withdrawals_lost(store: NoteStore, delivery: Delivery) -> int:
@@ -157,8 +168,13 @@ def withdrawals_lost(store: NoteStore, delivery: Delivery) -> int:
     return sum(count for reason, count in rejected.items() if reason not in STATEMENT_KEPT)
 
 
-def _good(items: Iterable[T | Rejection], reasons: Counter[str], note_ids: set[str] | None = None) -> Iterator[T]:
-    """The items that are no rejections; of those, reasons are counted and readable ids of notes kept on the way."""
+def _good(
+    items: Iterable[T | Rejection],
+    reasons: Counter[str],
+    note_ids: set[str] | None = None,
+    columns: dict[str, None] | None = None,
+) -> Iterator[T]:
+    """The items that are no rejections; of those, reasons, readable ids of notes and columns are kept on the way."""
     for item in items:
         if not isinstance(item, Rejection):
             yield item
@@ -166,6 +182,14 @@ def _good(items: Iterable[T | Rejection], reasons: Counter[str], note_ids: set[s
         reasons[item.reason.value] += 1
         if note_ids is not None and item.note_id is not None:
             note_ids.add(item.note_id)
+        if columns is not None and item.unknown is not None:
+            _name(columns, item.unknown)
+
+
+def _name(columns: dict[str, None], unknown: UnknownColumns) -> None:
+    """Adds columns that may be named, up to as many as anyone reads."""
+    if len(columns) < _MOST_COLUMNS:
+        columns.update(dict.fromkeys(unknown.named))
 
 
 def _unknown(
@@ -199,9 +223,14 @@ def take_in_topic(reader: Reader, delivery: Delivery, name: str, *, store: NoteS
     """Seals a delivery's upserts of one topic: `patients`, `providers` or `facilities`."""
     topics, rejections = reader.topics(delivery)
     table = pa.Table.from_pylist(tables.topic_rows(topics, name), schema=tables.TOPIC_SCHEMAS[name])
-    rejected = dict(Counter(r.reason.value for r in rejections if r.role.value == name))
+    of_topic = [rejection for rejection in rejections if rejection.role.value == name]
+    rejected = dict(Counter(rejection.reason.value for rejection in of_topic))
+    columns: dict[str, None] = {}
+    for rejection in of_topic:
+        if rejection.unknown is not None:
+            _name(columns, rejection.unknown)
     manifest = store.write(f"source/{name}", delivery.key, [table], meta=lambda: {"rejected": rejected})
-    return Intake(manifest.rows, rejected)
+    return Intake(manifest.rows, rejected, unknown_columns=(*columns,))
 
 
 def deliveries_until(store: NoteStore, dataset: str, delivery: Delivery) -> list[Delivery]:

@@ -9,7 +9,6 @@ import os
 from dataclasses import dataclass
 from functools import cached_property
 
-from deid_platform.corpora import Reader
 from deid_platform.corpora.exclusions import Exclusions
 from deid_platform.corpora.files import FilesFeed
 from deid_platform.detection import DetectorSpec
@@ -70,7 +69,7 @@ class Site:
             raise DeidError(Code.SETTINGS_INVALID, f"feeds.{name}")
         return self.settings.feeds[name]
 
-    def reader(self, name: str) -> Reader:
+    def reader(self, name: str) -> FilesFeed:
         """The reader of one feed."""
         feed = self.feed(name)
         return FilesFeed(

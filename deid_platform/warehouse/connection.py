@@ -114,9 +114,13 @@ class Warehouse:
             raise DeidError(Code.FEED_NOT_DEMONSTRATION, feed)
 
     def url(self, role: str) -> URL:
-        """The connection URL of a role, password included; `str` masks it."""
+        """The connection URL of a role, password included; `str` masks it.
+
+        Raises:
+            DeidError: `warehouse-not-ready` where the embedded server was never made: only the bootstrap makes it.
+        """
         if self._server is not None:
-            self._server.start()
+            self._made(self._server).start()
             return self._server.url(str(role), self.database)
         assert self._url is not None  # noqa: S101 - one of the two is set
         # _replace, not set: set leaves what is None as it was, and would send the administrator's password.
@@ -147,13 +151,20 @@ class Warehouse:
     def psql(self, role: str = Role.DEMO_ANALYST) -> tuple[list[str], dict[str, str]]:
         """The command line of a psql session as one role, and what it needs in its environment."""
         if self._server is not None:
-            self._server.start()
+            self._made(self._server).start()
             return self._server.psql(role, self.database), {}
         url = self.url(role)
         plain = url._replace(drivername="postgresql", password=None).render_as_string()
         # The embedded server's own psql was built without TLS.
         program = shutil.which("psql") or psql_binary()
         return [program, plain], {"PGPASSWORD": str(url.password)} if url.password else {}
+
+    @staticmethod
+    def _made(server: EmbeddedServer) -> EmbeddedServer:
+        # A server that is made for a role finds no role in it, after half a minute.
+        if not server.made:
+            raise DeidError(Code.WAREHOUSE_NOT_READY)
+        return server
 
     def admin_engine(self, *, maintenance: bool = False) -> Engine:
         """The administrator's engine, for bootstrap and migration only.

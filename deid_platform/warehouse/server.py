@@ -68,6 +68,11 @@ class EmbeddedServer:
         self.home = home.expanduser().resolve()
         self.data = self.home / "postgres"
 
+    @property
+    def made(self) -> bool:
+        """Whether there is a server to start, or `start` would first make one."""
+        return (self.data / "PG_VERSION").exists()
+
     def start(self) -> None:
         """Starts the server unless it already answers; several processes may call this at once.
 

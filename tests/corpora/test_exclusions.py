@@ -175,12 +175,13 @@ def _parquet(rows: list[dict[str, object]]) -> bytes:
     [
         ("optouts.csv", b"patient_id\np1\n7\n"),
         ("optouts.csv", b"\xef\xbb\xbfpatient_id,since,why\r\n p1 ,2026-01-05,\r\n7,,\xc3\xa9\r\np1,,\r\n\r\n"),
+        ("optouts.csv", b"patient_id;since\np1;2026-01-05\n7;\n"),
         ("optouts.csv.gz", gzip.compress(b"patient_id\np1\n7\n", mtime=0)),
         ("my list.jsonl", b'{"patient_id": "p1"}\n{"patient_id": 7, "n": [1]}\n'),
         ("optouts.parquet", _parquet([{"patient_id": "p1"}, {"patient_id": "7"}])),
         ("optouts.parquet", _parquet([{"patient_id": 7}, {"patient_id": 7}])),
     ],
-    ids=["csv", "csv with other columns", "gzip", "jsonl", "parquet", "parquet of numbers"],
+    ids=["csv", "csv with other columns", "semicolons", "gzip", "jsonl", "parquet", "parquet of numbers"],
 )
 def test_the_list_may_be_of_any_format_and_say_more(tmp_path, name, content):
     (tmp_path / name).write_bytes(content)
@@ -191,21 +192,20 @@ def test_the_list_may_be_of_any_format_and_say_more(tmp_path, name, content):
 @pytest.mark.parametrize(
     ("name", "content", "ref"),
     [
-        ("absent.csv", None, "row 1: unreadable_file"),
+        ("absent.csv", None, "line 1: unreadable_file"),
         ("optouts.csv", b"", "no rows"),
         ("optouts.csv", b"patient_id\n", "no rows"),
         ("optouts.csv", b"p1\n", "no rows"),
-        ("optouts.csv", b"p1\np2\n", "row 1: missing_id"),
-        ("optouts.csv", b"mrn\np1\n", "row 1: missing_id"),
-        ("optouts.csv", b"patient_id;since\np1;2026\n", "row 1: missing_id"),
-        ("optouts.csv", b"patient_id,since\np1,x\n,x\n", "row 2: missing_id"),
-        ("optouts.csv", b"patient_id\np1\np\xe9\n", "row 2: invalid_utf8"),
+        ("optouts.csv", b"p1\np2\n", "line 2: missing_id"),
+        ("optouts.csv", b"mrn\np1\n", "line 2: missing_id"),
+        ("optouts.csv", b"patient_id,since\np1,x\n,x\n", "line 3: missing_id"),
+        ("optouts.csv", b"patient_id\np1\np\xe9\n", "line 3: invalid_utf8"),
         ("optouts.csv", "patient_id\np1\n".encode("utf-16"), None),
         ("optouts.csv.gz", gzip.compress(b"patient_id\n" + b"p1\n" * 999, mtime=0)[:-12], None),
-        ("optouts.jsonl", b'{"patient_id": "p1"}\n{"patient_id": "p2"', "row 2: malformed_row"),
-        ("optouts.jsonl", b'{"patient_id": ["p1"]}\n', "row 1: malformed_row"),
-        ("optouts.parquet", b"not parquet", "row 1: unreadable_file"),
-        ("optouts.xlsx", b"p1", "row 1: unreadable_file"),
+        ("optouts.jsonl", b'{"patient_id": "p1"}\n{"patient_id": "p2"', "line 2: malformed_row"),
+        ("optouts.jsonl", b'{"patient_id": ["p1"]}\n', "line 1: malformed_row"),
+        ("optouts.parquet", b"not parquet", "line 1: unreadable_file"),
+        ("optouts.xlsx", b"p1", "line 1: unreadable_file"),
     ],
 )
 def test_a_list_that_cannot_be_read_whole_is_an_error_and_names_nobody(tmp_path, name, content, ref):
@@ -271,10 +271,10 @@ def test_nobody_is_named_by_its_repr():
 @pytest.mark.parametrize(
     ("section", "key"),
     [
-        ('note_types = ["psychotherapy", "--"]', "exclusions.note_types.1"),
-        ('note_types = "psychotherapy"', "exclusions.note_types"),
-        ("opt_outs = 1", "exclusions.opt_outs"),
-        ('optouts = "optouts.csv"', "exclusions.optouts"),
+        ('note_types = ["psychotherapy", "--"]', "exclusions.note_types.1, line 3"),
+        ('note_types = "psychotherapy"', "exclusions.note_types, line 3"),
+        ("opt_outs = 1", "exclusions.opt_outs, line 3"),
+        ('optouts = "optouts.csv"', "exclusions.optouts, line 3"),
     ],
 )
 def test_a_section_that_cannot_be_meant_is_refused_with_its_key(tmp_path, section, key):

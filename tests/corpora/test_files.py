@@ -137,7 +137,7 @@ def test_parts_are_read_by_name_and_share_their_ids(root, deliver):
     deliver("notes-1.jsonl", _jsonl(_note(1), _note(2)))
     notes, refused = _split(FilesFeed("ehr", root).notes(DAY))
     assert [n.note_id for n in notes] == ["n1", "n2", "n3"]
-    assert refused == [("notes[1]", 2, Reason.DUPLICATE_NOTE_ID)]
+    assert refused == [("notes[1]", 3, Reason.DUPLICATE_NOTE_ID)]
 
 
 def test_of_two_rows_with_one_id_the_first_good_one_stands(root, deliver):
@@ -290,8 +290,8 @@ def test_topics_are_this_delivery_s_upserts(root, deliver):
     assert [row.name for row in topics.every_facility()] == ["Eastside", "Westside"]
     assert [row.last_name for row in topics.patients_known_as("p1")] == ["Doe", "Roe"]
     assert [(r.file, r.row, r.reason) for r in refused] == [
-        ("patients[0]", 2, Reason.DUPLICATE_ID),
-        ("patients[0]", 3, Reason.MISSING_ID),
+        ("patients[0]", 3, Reason.DUPLICATE_ID),
+        ("patients[0]", 4, Reason.MISSING_ID),
         ("patients[1]", 1, Reason.IMPOSSIBLE_DATE),
         ("facilities[0]", 1, Reason.UNKNOWN_COLUMN),
         ("facilities[0]", 3, Reason.DUPLICATE_ID),
@@ -326,11 +326,11 @@ def test_withdrawals_name_one_known_note_or_patient(root, deliver):
     withdrawn, refused = _split(found)
     assert withdrawn == [Withdrawal(note_id="n1"), Withdrawal(patient_id="p1")]
     assert [(row, reason) for _, row, reason in refused] == [
-        (3, Reason.UNKNOWN_NOTE),
-        (4, Reason.UNKNOWN_PATIENT),
-        (5, Reason.MALFORMED_ROW),
-        (6, Reason.MISSING_ID),
-        (7, Reason.DUPLICATE_ID),
+        (4, Reason.UNKNOWN_NOTE),
+        (5, Reason.UNKNOWN_PATIENT),
+        (6, Reason.MALFORMED_ROW),
+        (7, Reason.MISSING_ID),
+        (8, Reason.DUPLICATE_ID),
     ]
 
 
@@ -345,7 +345,7 @@ def test_rejoinings_name_a_patient_each_once(root, deliver):
         ("rejoined[0]", 2, Reason.MISSING_ID),
         ("rejoined[0]", 3, Reason.UNKNOWN_COLUMN),
         ("rejoined[0]", 4, Reason.MALFORMED_ROW),
-        ("rejoined[1]", 3, Reason.DUPLICATE_ID),
+        ("rejoined[1]", 5, Reason.DUPLICATE_ID),
     ]
 
 
@@ -467,7 +467,7 @@ def test_a_single_file_needs_no_feed(tmp_path):
     path.write_text("patient_id,last_name,birth_date\np1,Doe,1950-02-30\n")
     topics, refused = read_topic(path, Role.PATIENTS)
     assert topics == Topics.of([Patient("p1", last_name="Doe")], undated=["p1"])
-    assert refused == [Rejection(Role.PATIENTS, "patients[0]", 1, Reason.IMPOSSIBLE_DATE)]
+    assert refused == [Rejection(Role.PATIENTS, "patients[0]", 2, Reason.IMPOSSIBLE_DATE)]
 
 
 @pytest.mark.parametrize("name", ["absent.jsonl", "notes.docx"])

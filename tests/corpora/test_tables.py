@@ -111,17 +111,54 @@ def test_csv_rows_stand_or_fall_alone(read, body, rows):
     got, broken = read(f"note_id,text\n{body}".encode(), "csv")
     assert broken is None
     expected = [row if isinstance(row, Reason) else dict(zip(("note_id", "text"), row, strict=True)) for row in rows]
-    assert got == list(enumerate(expected, start=1))
+    assert [row for _, row in got] == expected
+
+
+@pytest.mark.parametrize(
+    ("body", "lines"),
+    [
+        (b"n1,x\nn2,y\n", [2, 3]),
+        (b'\n\nn1,"two\nlines"\r\n\r\nn2,y\n', [4, 7]),
+        (b'n1,"open\nn2,y\nn3,z\n', [2, 3, 4]),
+        (b'n1,"' + b"x\n" * (1 << 20) + b'"\nn2,y\n', [2, (1 << 20) + 3]),
+    ],
+    ids=["one after the other", "blank lines and a text of two", "an open quote", "a row too long to hold"],
+)
+def test_csv_rows_are_numbered_by_the_line_on_which_they_begin(read, body, lines):
+    rows, _ = read(b"note_id,text\n" + body, "csv")
+    assert [number for number, _ in rows] == lines
+
+
+@pytest.mark.parametrize("separator", [";", "\t", "|"])
+def test_a_header_without_a_comma_shows_what_separates_the_fields(read, separator):
+    content = f'"note_id"{separator}text\nn1{separator}"a{separator} b, ""c""."\nn2{separator}d, e\n'
+    assert read(f"\n{content}".encode(), "csv") == (
+        [(3, {"note_id": "n1", "text": f'a{separator} b, "c".'}), (4, {"note_id": "n2", "text": "d, e"})],
+        None,
+    )
+
+
+@pytest.mark.parametrize(
+    ("content", "rows"),
+    [
+        (b"note_id,text\nn1,a; b; c\n", [{"note_id": "n1", "text": "a; b; c"}]),
+        (b'note_id,"a;b;c"\nn1,x\n', [{"note_id": "n1", "a;b;c": "x"}]),
+        (b"patient_id\np;1\n", [{"patient_id": "p;1"}]),
+        (b"note_id;text\nn1,x\nn2;y\n", [BAD, {"note_id": "n2", "text": "y"}]),
+    ],
+)
+def test_rows_never_change_what_separates_the_fields(read, content, rows):
+    assert [row for _, row in read(content, "csv")[0]] == rows
 
 
 def test_csv_invalid_utf8_costs_its_record_alone(read):
     rows, broken = read(b'note_id,text\nn1,"caf\xe9\nstill n1"\nn2,"caf\xc3\xa9"\n', "csv")
-    assert (rows, broken) == ([(1, UTF8), (2, {"note_id": "n2", "text": "café"})], None)
+    assert (rows, broken) == ([(2, UTF8), (4, {"note_id": "n2", "text": "café"})], None)
 
 
 @pytest.mark.parametrize("top", [b"\xef\xbb\xbf", b""])
 def test_csv_header_may_follow_a_bom_and_carry_blanks(read, top):
-    assert read(top + b'"note_id", text\r\nn1,x\r\n', "csv") == ([(1, {"note_id": "n1", "text": "x"})], None)
+    assert read(top + b'"note_id", text\r\nn1,x\r\n', "csv") == ([(2, {"note_id": "n1", "text": "x"})], None)
 
 
 @pytest.mark.parametrize(
@@ -139,7 +176,7 @@ def test_an_empty_csv_or_jsonl_has_no_rows(read):
 
 def test_csv_takes_fields_beyond_the_module_s_usual_limit(read):
     text = "x" * 200_000
-    assert read(f"note_id,text\nn1,{text}\n".encode(), "csv") == ([(1, {"note_id": "n1", "text": text})], None)
+    assert read(f"note_id,text\nn1,{text}\n".encode(), "csv") == ([(2, {"note_id": "n1", "text": text})], None)
 
 
 @pytest.mark.parametrize("newline", ["", "\n"])
@@ -148,12 +185,12 @@ def test_a_csv_record_too_long_to_hold_is_passed_over_whole(read, newline):
     content = f'note_id,text\nn1,x\nn2,"{text}"\nn3,z\n'.encode()
     rows, broken = read(content, "csv", max_chars=1000)
     assert broken is None
-    assert rows == [(1, {"note_id": "n1", "text": "x"}), (2, LONG), (3, {"note_id": "n3", "text": "z"})]
+    assert [row for _, row in rows] == [{"note_id": "n1", "text": "x"}, LONG, {"note_id": "n3", "text": "z"}]
 
 
 def test_a_csv_quote_that_never_closes_within_the_limit_ends_the_file(read):
     content = b'note_id,text\nn1,x\nn2,"' + b"open\n" * 400_000
-    assert read(content, "csv", max_chars=1000) == ([(1, {"note_id": "n1", "text": "x"})], Reason.UNREADABLE_FILE)
+    assert read(content, "csv", max_chars=1000) == ([(2, {"note_id": "n1", "text": "x"})], Reason.UNREADABLE_FILE)
 
 
 @pytest.mark.parametrize("table_format", ["jsonl", "csv"])
@@ -167,7 +204,7 @@ def test_truncation_costs_the_row_it_cuts(read, table_format):
     rows, broken = read(packed[:-30], table_format, "gz")
     assert broken is Reason.TRUNCATED_FILE
     assert 1500 < len(rows) < 2000
-    assert rows == list(enumerate(values, start=1))[: len(rows)]
+    assert [row for _, row in rows] == values[: len(rows)]
 
 
 @pytest.mark.parametrize("compression", ["none", "gzip", "zstd", "snappy"])

@@ -1,0 +1,97 @@
+"""Commands on feeds: feed check.
+
+Belongs here: arguments and what a person reads. Does not belong here: what is looked at (`refresh/check.py`).
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from deid_platform.cli.terminal import Config, Json, console, progress, show
+from deid_platform.errors import Code, DeidError
+
+if TYPE_CHECKING:
+    from deid_platform.refresh.check import Checked
+    from deid_platform.refresh.site import Site
+
+feed = typer.Typer(help="Feeds: what would become of a delivery.", no_args_is_help=True)
+
+
+@feed.command("check")
+def check(
+    folder: Annotated[Path, typer.Argument(help="A delivery's folder, of any name.")],
+    name: Annotated[
+        str | None,
+        typer.Option("--feed", help="Read it as this feed's; by default as that of the feed whose folder it lies in."),
+    ] = None,
+    as_json: Json = False,
+    config: Config = None,
+) -> None:
+    """Read a delivery without taking it in, and say what would be refused: file, reason and the first 20 lines.
+
+    A line is that of the text file on which the row begins, the header counted; in Parquet it is the row's place. Rows
+    that are kept count all the same: a topic's without its date, or as a former one. Nothing is written. Exit status 3
+    says that something would be refused, 1 that nothing would be left.
+    """
+    from deid_platform.refresh.check import check_folder
+
+    site = _site(config, needed=name is not None)
+    name = name or (_feed_of(site, folder) if site else None)
+    console.print(
+        f"read as a delivery of {name}" if name else "read without a feed's columns: name one with --feed",
+        highlight=False,
+    )
+    with progress("reading") as bar:
+        found = check_folder(site, name, folder, progress=bar.advance)
+    columns = ("file", "reason", "rows", "kept", "lines")
+    show(columns, ((k.file, k.reason.value, k.rows, k.stands, k.lines) for k in found.refusals), as_json=as_json)
+    _explain(found, folder, name)
+    if found.empty:
+        raise typer.Exit(1)
+    if found.refusals.lost:
+        raise typer.Exit(3)
+
+
+def _explain(found: Checked, folder: Path, name: str | None) -> None:
+    from deid_platform.corpora import Role
+    from deid_platform.corpora.files import is_unfinished
+    from deid_platform.notes import Delivery
+
+    read = ", ".join(f"{kind} {rows:,}" for kind, rows in found.rows.items())
+    said = [f"would be taken in: {read or 'nothing, so that the delivery is refused whole'}"]
+    for role, unknown in found.refusals.unknown.items():
+        said.append(f"columns of {role.value} without a meaning: {unknown}")
+    if advice := list(found.refusals.advice()):
+        said += [f"to map or to leave them out, in [feeds.{name or 'NAME'}] of deid.toml:", *(f"  {a}" for a in advice)]
+    if found.other_types:
+        said.append(f"{found.other_types:,} notes have a type that note_types does not list: it is shown as `other`")
+    if found.passed_over:
+        said.append(f"{found.passed_over:,} files are passed over: a name begins with one of {', '.join(Role)}")
+    try:
+        Delivery(name or "feed", folder.resolve().name)
+    except DeidError as error:
+        unfinished = is_unfinished(folder.resolve().name)
+        said.append("its name says that it is still being written" if unfinished else error.code.remedy)
+    for line in said:
+        console.print(line, markup=False, highlight=False, soft_wrap=True)
+
+
+def _site(config: Path | None, *, needed: bool) -> Site | None:
+    """The installation; None where there is none and none is needed."""
+    from deid_platform.cli.terminal import site_of
+
+    try:
+        return site_of(config)
+    except DeidError as error:
+        if error.code is Code.SETTINGS_MISSING and config is None and not needed:
+            return None
+        raise
+
+
+def _feed_of(site: Site, folder: Path) -> str | None:
+    """The feed whose folder a delivery lies in."""
+    feeds = site.settings.feeds.items()
+    return next((name for name, it in feeds if site.settings.path(it.path).resolve() == folder.resolve().parent), None)

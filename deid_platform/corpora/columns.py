@@ -1,0 +1,144 @@
+"""Columns that mean nothing to the platform: which of them may be named, and which field each probably is.
+
+Belongs here: names of columns. Does not belong here: what their cells hold (`rows.py`).
+
+A column's name is no value, unless the file has no header line: then the first row's values stand in its place. So a
+name is shown only where the names around it prove a header, or where it is made of words that headers are made of.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+from deid_platform.corpora import Role, UnknownColumns
+from deid_platform.corpora.rows import ID_FIELD, Shape, shapes
+from deid_platform.errors import Code, DeidError
+
+_SYNONYMS: Mapping[str, str] = {
+    # A word of a source's column -> the platform's words for it; nothing where it says nothing.
+    **dict.fromkeys(("doc", "document", "report"), "note"),
+    **dict.fromkeys(("body", "content", "txt"), "text"),
+    **dict.fromkeys(("pat", "pt", "person"), "patient"),
+    **dict.fromkeys(("prov", "clinician", "physician", "author"), "provider"),
+    **dict.fromkeys(("enc", "visit"), "encounter"),
+    **dict.fromkeys(("fac", "clinic"), "facility"),
+    **dict.fromkeys(("num", "number", "no", "nbr", "key", "identifier"), "id"),
+    **dict.fromkeys(("dt", "dttm", "datetime", "day"), "date"),
+    **dict.fromkeys(("given", "forename"), "first"),
+    **dict.fromkeys(("family",), "last"),
+    **dict.fromkeys(("nm",), "name"),
+    **dict.fromkeys(("tel", "telephone"), "phone"),
+    **dict.fromkeys(("zipcode", "postcode", "postal"), "zip"),
+    **dict.fromkeys(("code", "cd"), ""),
+    "address": "street",
+    "dob": "birth date",
+    "fname": "first name",
+    "gender": "sex",
+    "lang": "language",
+    "lname": "last name",
+    "surname": "last name",
+}
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_ .-]{0,39}")
+# Of one case, since a person's name has a capital and small letters, and with fewer digits than a person's number.
+_CODE = re.compile(r"(?!(?:.*[0-9]){4})(?:[a-z_][a-z0-9_]{0,39}|[A-Z_][A-Z0-9_]{0,39})")
+_CLOSE = 0.8
+
+
+@dataclass(frozen=True)
+class ColumnMapping:
+    """How a source's columns become fields, as a feed of deid.toml says it or the command line.
+
+    Attributes:
+        columns: Source column to field, see `rows.shapes`.
+        ignore: Columns that are dropped unread.
+        defaults: Note field to a constant for rows without a value there.
+    """
+
+    columns: Mapping[str, str]
+    ignore: Collection[str] = ()
+    defaults: Mapping[str, str] | None = None
+
+    @classmethod
+    def parse(cls, options: Iterable[str], base: ColumnMapping | None = None) -> ColumnMapping:
+        """The mapping that options of the form `COLUMN=field` spell out; `COLUMN=` ignores the column.
+
+        Args:
+            options: One a column.
+            base: A mapping that they add to; an option stands before what it says of the same column.
+
+        Raises:
+            DeidError: `feed-mapping` for an option of another form, or a mapping that no file could have.
+        """
+        columns, ignore = (dict(base.columns), set(base.ignore)) if base else ({}, set())
+        for option in options:
+            column, sign, target = (part.strip() for part in option.rpartition("="))
+            if not (column and sign):
+                raise DeidError(Code.FEED_MAPPING, "--columns")
+            columns.pop(column, None)
+            ignore.discard(column)
+            if target:
+                columns[column] = target
+            else:
+                ignore.add(column)
+        mapping = cls(columns, tuple(sorted(ignore)), base.defaults if base else None)
+        mapping.shapes()
+        return mapping
+
+    def shapes(self) -> dict[Role, Shape]:
+        """The shape of every role's files under this mapping; raises as `rows.shapes`."""
+        return shapes(self.columns, self.ignore, self.defaults)
+
+
+def unknown_columns(names: Collection[str], shape: Shape) -> UnknownColumns | None:
+    """Those of a row's columns that are no field, are not mapped and are not ignored; None if there is none."""
+    unknown = [name for name in names if name not in shape.columns and name not in shape.ignore]
+    if not unknown:
+        return None
+    header = _is_header(names, shape)
+    shown = tuple(name for name in unknown if _may_be_shown(name, shape, header=header))
+    taken = {shape.columns[name] for name in names if name in shape.columns}
+    fields: dict[str, str] = {}
+    for name in shown:
+        field = _field(name, shape)
+        if field is not None and field not in taken:
+            fields[name] = field
+            taken.add(field)
+    return UnknownColumns(shown, len(unknown) - len(shown), tuple(fields.items()), header=header)
+
+
+def _is_header(names: Collection[str], shape: Shape) -> bool:
+    """Whether these are names and no values: an id's column is among them, or two that are known or nearly so."""
+    known = {name for name in names if name in shape.columns or name in shape.ignore}
+    nearly = {name for name in names if _CODE.fullmatch(name) and _usual_words(name, shape) > 1 and _field(name, shape)}
+    of_an_id = {column for column, field in shape.columns.items() if field.endswith("_id")}
+    return len(known | nearly) > 1 or not of_an_id.isdisjoint(known)
+
+
+def _may_be_shown(name: str, shape: Shape, *, header: bool) -> bool:
+    """A word alone may be a surname, unless it stands in a header and is one that fields are named by."""
+    usual = _usual_words(name, shape)
+    return usual > 1 or (header and (usual == 1 or _CODE.fullmatch(name) is not None))
+
+
+def _usual_words(name: str, shape: Shape) -> int:
+    """How many words a name has, if all of them are words that fields are named by; else 0."""
+    words = [word.lower() for word in _WORD.findall(name)]
+    usual = {word for field in shape.columns.values() for word in field.split("_")} | {*_SYNONYMS}
+    return len(words) if usual.issuperset(words) and _NAME.fullmatch(name) else 0
+
+
+def _field(name: str, shape: Shape) -> str | None:
+    """The field that a column's name most probably means."""
+    words = " ".join(_SYNONYMS.get(word.lower(), word.lower()) for word in _WORD.findall(name)).split()
+    words = [word for at, word in enumerate(words) if word not in words[:at]]
+    fields = {*shape.columns.values()}
+    about = ID_FIELD[shape.role].removesuffix("_id") if shape.role in ID_FIELD else ""
+    without = [word for word in words if word != about]
+    for candidate in ("_".join(words), "_".join(without), "_".join((about, *without))):
+        if candidate in fields:
+            return candidate
+    return next(iter(get_close_matches("_".join(words), sorted(fields), n=1, cutoff=_CLOSE)), None)

@@ -1,0 +1,91 @@
+"""What would become of a delivery, said before it is taken in.
+
+Belongs here: reading a folder as the intake would, and counting. Does not belong here: taking anything in
+(`intake.py`), or who is told. Nothing is written.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from deid_platform.corpora import Rejection
+from deid_platform.corpora.exclusions import Exclusions
+from deid_platform.corpora.files import FilesFeed, passed_over
+from deid_platform.corpora.refusals import Refusals
+from deid_platform.notes import Facility, Note, Patient, Provider
+from deid_platform.refresh.site import Site
+
+_KINDS = {Note: "notes", Patient: "patients", Provider: "providers", Facility: "facilities"}
+
+_ROWS_A_STEP = 256
+
+
+@dataclass(frozen=True)
+class Checked:
+    """Counts of one folder; nothing here identifies anyone.
+
+    Attributes:
+        rows: `notes`, `patients`, `providers`, `facilities` or `statements` (withdrawn, rejoined) -> rows that count.
+        refusals: What is refused, by file and reason.
+        other_types: Notes whose type would be shown as `other`, where the feed lists types.
+        passed_over: Files that no role claims.
+    """
+
+    rows: dict[str, int]
+    refusals: Refusals
+    other_types: int
+    passed_over: int
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing would be left of it, so that a refresh refuses it whole."""
+        return not any(self.rows.values())
+
+
+def check_folder(
+    site: Site | None,
+    feed: str | None,
+    folder: Path,
+    *,
+    head: int | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> Checked:
+    """Reads a folder as a delivery of a feed, under the feed's mapping and the site's exclusions.
+
+    Withdrawals of what no delivery has brought are not looked for: that is known in the note store alone.
+
+    Args:
+        site: The installation; None for a folder that belongs to none.
+        feed: Its feed; None for one without a mapping.
+        folder: Of any name.
+        head: How many rows of each file are read; by default all.
+        progress: Called with the number of rows read since the last call.
+
+    Raises:
+        DeidError: `feed-unreadable` if the folder cannot be listed; `settings-invalid` if there is no such feed;
+            `feed-mapping`; `opt-outs-unreadable`.
+    """
+    exclusions = Exclusions()
+    note_types: tuple[str, ...] = ()
+    reader = FilesFeed("folder", folder.parent)
+    if site is not None and feed is not None:
+        exclusions, note_types = site.exclusions, site.feed(feed).note_types
+        home = site.settings.home_path
+        # What a compressed Parquet file is laid out in: no folder is made for it.
+        reader = replace(site.reader(feed), spool=home if home.is_dir() else None)
+    rows: Counter[str] = Counter()
+    refusals = Refusals()
+    others = 0
+    for number, item in enumerate(reader.inspect(folder, never=exclusions.reason, head=head), start=1):
+        if progress is not None and number % _ROWS_A_STEP == 0:
+            progress(_ROWS_A_STEP)
+        if isinstance(item, Rejection):
+            refusals.add(item)
+            continue
+        rows[_KINDS.get(type(item), "statements")] += 1
+        if note_types and isinstance(item, Note):
+            others += item.note_type not in note_types
+    return Checked(dict(rows), refusals, others, passed_over(folder))

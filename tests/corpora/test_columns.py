@@ -1,0 +1,155 @@
+"""Columns without a meaning: which are named, which field each probably is, and mappings as they are typed."""
+
+from __future__ import annotations
+
+import tomllib
+
+import pytest
+
+from deid_platform.corpora import Reason, Rejection, Role
+from deid_platform.corpora.columns import ColumnMapping, unknown_columns
+from deid_platform.corpora.refusals import FIRST, Refusals, lines_of
+from deid_platform.corpora.rows import shapes
+from deid_platform.errors import Code, DeidError
+
+
+def _unknown(names, role=Role.NOTES, **config):
+    return unknown_columns(names, shapes(**config)[role])
+
+
+@pytest.mark.parametrize(
+    ("role", "names", "shown"),
+    [
+        (Role.NOTES, ["note_id", "text", "colour", "LOAD_TS"], "colour, LOAD_TS"),
+        (Role.NOTES, ["NOTE_ID", "NOTE_TXT", "Lang", "X1"], "NOTE_ID, NOTE_TXT, Lang, X1"),
+        (Role.NOTES, ["Note Text", "Patient Id"], "Note Text, Patient Id"),
+        (Role.PATIENTS, ["last_name", "sex", "nickname"], "nickname"),
+        (Role.WITHDRAWN, ["patient_id", "why"], "why"),
+    ],
+)
+def test_a_header_is_named(role, names, shown):
+    assert str(_unknown(names, role)) == shown
+
+
+@pytest.mark.parametrize(
+    ("role", "names"),
+    [
+        (Role.PATIENTS, ["p1", "Ann", "Quillfeather"]),
+        (Role.PATIENTS, ["p1", "ANN", "QUILLFEATHER", "7731984"]),
+        (Role.PATIENTS, ["Street", "Page", "Key"]),  # words of columns, and surnames
+        (Role.PATIENTS, ["Ann Quillfeather"]),
+        (Role.PROVIDERS, ["d1", "Ines", "Marchetti", "imarchetti"]),
+        (Role.NOTES, ["n1", "Seen today with her son.", "p1", "2026-01-05"]),
+        (Role.NOTES, ["n1", "Visit Note", "Quillfeather"]),
+        (Role.NOTES, ["Visit Note", "Phone Note", "Quillfeather"]),
+        (Role.NOTES, ["text", "Quillfeather"]),  # one word that is a field proves little
+    ],
+)
+def test_a_row_in_the_header_s_place_is_not_shown(role, names):
+    found = _unknown(names, role)
+    assert set(found.named) <= {"Visit Note", "Phone Note"}
+    assert str(found).endswith("the file may have no header line, or another separator than , ; | and tab")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "Quillfeather",
+        "AnnQuillfeather",
+        "Ann_Quillfeather",
+        "Ann Quillfeather",
+        "MRN7731984",
+        "ann@quill.org",
+        "617-555-0142",
+        "Seen today.",
+        "é",
+    ],
+)
+def test_a_name_that_may_be_a_value_is_not_shown_in_a_header_either(name):
+    assert str(_unknown(["note_id", "text", name])) == "1 not shown"
+
+
+@pytest.mark.parametrize(
+    ("role", "column", "field"),
+    [
+        (Role.NOTES, "NOTE_TXT", "text"),
+        (Role.NOTES, "ReportBody", "text"),
+        (Role.NOTES, "TEXT", "text"),
+        (Role.NOTES, "DOC_ID", "note_id"),
+        (Role.NOTES, "id", "note_id"),
+        (Role.NOTES, "PAT_NUM", "patient_id"),
+        (Role.NOTES, "noteDate", "note_date"),
+        (Role.NOTES, "TYPE", "note_type"),
+        (Role.NOTES, "lnaguage", "language"),
+        (Role.NOTES, "LOAD_TS", None),
+        (Role.PATIENTS, "DOB", "birth_date"),
+        (Role.PATIENTS, "PAT_LAST_NM", "last_name"),
+        (Role.PATIENTS, "given_name", "first_name"),
+        (Role.PATIENTS, "Gender", "sex"),
+        (Role.PATIENTS, "ZIP_CODE", "zip"),
+        (Role.FACILITIES, "address", "street"),
+    ],
+)
+def test_the_field_that_is_probably_meant(role, column, field):
+    known = "mrn" if role is Role.PATIENTS else "site" if role is Role.NOTES else "abbreviation"
+    found = _unknown([known, "city" if role is not Role.NOTES else "encounter_id", column], role)
+    assert dict(found.fields).get(column) == field
+
+
+def test_a_field_that_a_column_has_is_suggested_to_no_other():
+    assert _unknown(["note_id", "text", "NOTE_TXT", "BODY"]).fields == ()
+    assert _unknown(["note_id", "NOTE_TXT", "BODY"]).fields == (("NOTE_TXT", "text"),)
+    assert _unknown(["note_id", "NOTE_TXT", "BODY"], columns={"BODY": "text"}).fields == ()
+
+
+def test_what_is_mapped_or_ignored_is_not_unknown():
+    assert _unknown(["note_id", "BODY", "LOAD_TS"], columns={"BODY": "text"}, ignore=["LOAD_TS"]) is None
+
+
+def test_refusals_count_by_file_and_reason_and_keep_the_first_lines():
+    refusals = Refusals()
+    for row in range(2, 32):
+        refusals.add(Rejection(Role.NOTES, "notes[0]", row, Reason.EMPTY_TEXT))
+    refusals.add(Rejection(Role.PATIENTS, "patients[0]", 3, Reason.DUPLICATE_ID))
+    empty, repeated = refusals
+    assert (empty.rows, empty.lines, empty.stands) == (30, [*range(2, 2 + FIRST)], False)
+    assert lines_of(empty).endswith("20, 21, ...")
+    assert (repeated.rows, lines_of(repeated), repeated.stands) == (1, "line 3", True)
+    assert refusals.lost == 30
+
+
+def test_the_advice_is_toml_that_maps_the_columns_as_they_are():
+    refusals = Refusals()
+    notes = ["Note Id", "NOTE_TXT", "PAT_ID", "LOAD_TS"]
+    patients = ["patient_id", "SURNAME", "nick"]
+    for role, names in ((Role.NOTES, notes), (Role.PATIENTS, patients)):
+        refusals.add(Rejection(role, f"{role}[0]", 2, Reason.UNKNOWN_COLUMN, None, _unknown(names, role)))
+    advice = tomllib.loads("\n".join(refusals.advice()))
+    assert advice == {
+        "columns": {
+            "Note Id": "notes.note_id",
+            "NOTE_TXT": "text",
+            "PAT_ID": "notes.patient_id",
+            "SURNAME": "patients.last_name",
+        },
+        "ignore": ["LOAD_TS", "nick"],
+    }
+    assert _unknown(notes, **advice) is None
+    assert _unknown(patients, Role.PATIENTS, **advice) is None
+
+
+def test_mappings_are_read_as_they_are_typed_and_added_to_a_feed_s():
+    feed = ColumnMapping({"DOC": "note_id", "BODY": "text"}, ("LOADED",), {"note_type": "letter"})
+    mapping = ColumnMapping.parse(["BODY=", "TXT = text", "a=b=site"], feed)
+    assert mapping.columns == {"DOC": "note_id", "TXT": "text", "a=b": "site"}
+    assert mapping.ignore == ("BODY", "LOADED")
+    assert mapping.defaults == {"note_type": "letter"}
+
+
+@pytest.mark.parametrize(
+    ("option", "ref"), [("NOTE_TXT", "--columns"), ("=text", "--columns"), ("NOTE_TXT=body", "columns.NOTE_TXT")]
+)
+def test_a_mapping_that_cannot_be_used_is_refused(option, ref):
+    with pytest.raises(DeidError) as error:
+        ColumnMapping.parse([option])
+    assert (error.value.code, error.value.ref) == (Code.FEED_MAPPING, ref)

@@ -1,0 +1,214 @@
+"""What a newcomer is told of a delivery, of deid.toml and of a warehouse that was never made."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from deid_platform.cli import app
+from deid_platform.corpora import Reason
+from deid_platform.doctor import Finding, examine
+from deid_platform.errors import Code, DeidError
+
+SETTINGS = 'site = "north"\nprofile = "demo"\n[feeds.ehr]\npath = "deliveries"\ndemonstration = true\n'
+FOREIGN = 'NOTE_NUM;NOTE_TXT;PAT_ID;LOAD_TS\nn1;"Seen\ntoday by Dr. Marchetti.";p1;x\nn2;Well.;p2;x\n'
+
+
+@pytest.fixture
+def feed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of an installation's one feed; nothing else is there."""
+    for name in ("DEID_SECRET", "DEID_SECRET_FILE", "DEID_WAREHOUSE_URL", "DAGSTER_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("DEID_CONFIG", str(tmp_path / "deid.toml"))
+    (tmp_path / "deid.toml").write_text(SETTINGS)
+    (tmp_path / "deliveries").mkdir()
+    return tmp_path / "deliveries"
+
+
+@pytest.fixture
+def deliver(feed: Path) -> Callable[..., Path]:
+    """Writes a delivery's folder, a file a keyword."""
+
+    def write(watermark: str = "2026-01-05", **files: str) -> Path:
+        folder = feed / watermark
+        folder.mkdir()
+        for name, content in files.items():
+            (folder / f"{name}.csv").write_text(content)
+        return folder
+
+    return write
+
+
+def deid(*arguments: str) -> Result:
+    return CliRunner().invoke(app, arguments)
+
+
+def refusals(result: Result) -> list[dict[str, object]]:
+    return [json.loads(line) for line in result.stdout.splitlines()]
+
+
+# feed check
+
+
+def test_what_would_be_refused_is_told_by_file_reason_and_line(deliver: Callable[..., Path]) -> None:
+    folder = deliver(
+        notes='note_id,text,note_date\nn1,"two\nlines",\nn1,again,\nn2,,\nn3,x,2026-02-30\nn4,x,extra,\n',
+        patients="patient_id,last_name\np1,Quillfeather\np1,Marchetti\n,Okafor\n",
+    )
+    told = deid("feed", "check", str(folder), "--json")
+    assert told.exit_code == 3
+    assert [(r["file"], r["reason"], r["lines"], r["kept"]) for r in refusals(told)] == [
+        ("notes[0]", "duplicate_note_id", [4], False),
+        ("notes[0]", "empty_text", [5], False),
+        ("notes[0]", "impossible_date", [6], False),
+        ("notes[0]", "malformed_row", [7], False),
+        ("patients[0]", "duplicate_id", [3], True),
+        ("patients[0]", "missing_id", [4], False),
+    ]
+    assert "read as a delivery of ehr" in told.stderr
+    assert "would be taken in: notes 1, patients 2" in told.stderr
+    assert "Quillfeather" not in told.output
+
+
+def test_a_delivery_that_is_well_ends_with_0_and_only_the_first_lines_are_told(deliver: Callable[..., Path]) -> None:
+    assert deid("feed", "check", str(deliver(notes="note_id,text\nn1,x\n"))).exit_code == 0
+    rows = "".join(f"n{n},\n" for n in range(30))
+    (refused,) = refusals(deid("feed", "check", "--json", str(deliver("2", notes=f"note_id,text\n{rows}n99,x\n"))))
+    assert (refused["rows"], refused["lines"]) == (30, [*range(2, 22)])
+
+
+def test_the_advice_on_columns_is_followed_and_the_delivery_is_well(feed: Path, deliver: Callable[..., Path]) -> None:
+    folder = deliver(notes=FOREIGN, patients="patient_id,SURNAME,nick\np1,Quillfeather,Quill\n")
+    told = deid("feed", "check", str(folder))
+    assert told.exit_code == 1, "nothing would be left"
+    assert "columns of notes without a meaning: NOTE_NUM, NOTE_TXT, PAT_ID, LOAD_TS" in told.stderr
+    assert "columns of patients without a meaning: SURNAME, nick" in told.stderr
+    assert "Quillfeather" not in told.output
+    advice = [line.strip() for line in told.stderr.splitlines() if line.startswith("  ")]
+    (feed.parent / "deid.toml").write_text("\n".join([SETTINGS.strip(), *advice, ""]))
+    again = deid("feed", "check", str(folder))
+    assert (again.exit_code, "notes 2, patients 1" in again.stderr) == (0, True), again.output
+
+
+def test_a_folder_of_any_name_needs_no_installation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("DEID_CONFIG", raising=False)
+    monkeypatch.chdir(tmp_path)
+    folder = tmp_path / "export of today"
+    folder.mkdir()
+    (folder / "notes.csv").write_text("note_id,text\nn1,x\n")
+    (folder / "Ann Quillfeather.csv").write_text("x")
+    told = deid("feed", "check", str(folder))
+    assert told.exit_code == 0, told.output
+    assert "without a feed's columns" in told.stderr
+    assert "1 files are passed over" in told.stderr
+    assert "Name delivery folders by date" in told.stderr
+    assert "Quillfeather" not in told.output
+
+
+def test_notes_that_never_enter_and_types_that_are_not_listed_are_told(
+    feed: Path, deliver: Callable[..., Path]
+) -> None:
+    (feed.parent / "optouts.csv").write_text("patient_id\np9\n")
+    (feed.parent / "deid.toml").write_text(
+        f'{SETTINGS}note_types = ["progress note"]\n[exclusions]\nopt_outs = "optouts.csv"\n'
+    )
+    row = "n{0},x,p{0},{1}\n"
+    types = ((1, "progress note"), (2, "phone call"), (3, "psychotherapy note"), (9, "progress note"))
+    folder = deliver(notes="note_id,text,patient_id,note_type\n" + "".join(row.format(*each) for each in types))
+    told = deid("feed", "check", str(folder), "--json")
+    assert [(r["reason"], r["lines"]) for r in refusals(told)] == [("excluded_type", [4]), ("opted_out", [5])]
+    assert "1 notes have a type that note_types does not list" in told.stderr
+
+
+def test_checking_writes_nothing(feed: Path, deliver: Callable[..., Path]) -> None:
+    folder = deliver(notes=FOREIGN)
+    before = sorted(feed.parent.rglob("*"))
+    deid("feed", "check", str(folder))
+    assert sorted(feed.parent.rglob("*")) == before
+
+
+def test_a_folder_that_is_not_there_and_a_feed_that_is_none(tmp_path: Path, feed: Path) -> None:
+    for arguments, code in (
+        ((str(feed / "3"),), Code.FEED_UNREADABLE),
+        ((str(feed), "--feed", "x"), Code.SETTINGS_INVALID),
+    ):
+        failed = deid("feed", "check", *arguments).exception
+        assert isinstance(failed, DeidError)
+        assert failed.code is code
+
+
+def test_every_reason_is_explained() -> None:
+    page = (Path(__file__).parents[1] / "docs" / "configuration.md").read_text(encoding="utf-8")
+    assert [reason.value for reason in Reason if f"`{reason.value}`" not in page] == []
+
+
+# doctor
+
+
+def finding(subject: str) -> Finding:
+    return next(found for found in examine() if found.subject == subject)
+
+
+@pytest.mark.parametrize(
+    ("files", "said"),
+    [
+        ({"notes": FOREIGN}, "columns of notes without a meaning: NOTE_NUM, NOTE_TXT, PAT_ID, LOAD_TS"),
+        ({"notes": "note_id,text\nn1,\n"}, "1 rows of notes[0] empty_text (line 2)"),
+        ({"notes": "note_id,text\nn1,x\n", "patients": "patient_id,nick\np1,x\n"}, "columns of patients"),
+        ({"notes": "note_id,text\n"}, "no rows"),
+        ({}, "no rows"),
+    ],
+)
+def test_the_doctor_looks_at_the_newest_delivery(
+    deliver: Callable[..., Path], files: dict[str, str], said: str
+) -> None:
+    deliver("2026-01-05", notes="note_id,text\nn1,x\n")
+    assert finding("feed ehr").good
+    folder = deliver("2026-01-12", **files)
+    found = finding("feed ehr")
+    assert not found.good
+    assert said in found.detail
+    assert f"`deid feed check {folder}`" in found.detail
+
+
+def test_the_doctor_names_what_a_refresh_refuses_for_the_settings_alone(
+    feed: Path, deliver: Callable[..., Path]
+) -> None:
+    deliver(notes="note_id,text,note_type\nn1,x,phone call\n")
+    config = feed.parent / "deid.toml"
+    config.write_text(f'{SETTINGS}note_types = ["progress note"]\n'.replace("demonstration = true\n", ""))
+    found = finding("feed ehr").detail
+    assert "feed-not-demonstration [ehr]" in found
+    assert "1 of 1 notes have a type that note_types does not list" in found
+    config.write_text(f'{SETTINGS}[exclusions]\nopt_outs = "gone.csv"\n')
+    assert "opt-outs-unreadable [exclusions.opt_outs, line 1: unreadable_file]" in finding("exclusions").detail
+    config.write_text(SETTINGS + 'colums = { A = "text" }\n')
+    assert "settings-invalid [feeds.ehr.colums, line 6 (there is no such key)]" in finding("settings").detail
+
+
+def test_the_doctor_shows_the_key_in_brackets(feed: Path) -> None:
+    (feed.parent / "deid.toml").write_text(SETTINGS + "workers = 2\n")
+    assert "[feeds.ehr.workers, line 6" in " ".join(deid("doctor").stdout.split())
+
+
+# Before the bootstrap
+
+
+@pytest.mark.parametrize(
+    "command", [("refresh",), ("withdraw",), ("summary",), ("release", "list"), ("db", "status"), ("db", "psql")]
+)
+def test_before_the_bootstrap_every_command_names_it_and_makes_no_server(feed: Path, command: tuple[str, ...]) -> None:
+    failed = deid(*command).exception
+    assert isinstance(failed, DeidError)
+    assert (failed.code, failed.code.remedy) == (Code.WAREHOUSE_NOT_READY, "Run `deid db bootstrap`.")
+    assert not list(feed.parent.rglob("postgres"))
+
+
+def test_a_reversed_span_is_told_as_one(feed: Path) -> None:
+    failed = deid("retract", "key", "--span", "9:3", "--label", "PATIENT", "--who", "Officer").exception
+    assert isinstance(failed, DeidError)
+    assert (failed.code, failed.ref) == (Code.FINDING_INVALID, "span")
