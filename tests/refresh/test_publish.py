@@ -14,9 +14,9 @@ from deid_platform.refresh.summary import release_summary
 from deid_platform.reports.summary import summary_markdown
 from deid_platform.settings import load_settings
 from deid_platform.warehouse.migrate import configure
-from deid_platform.warehouse.promotion import waive
 from deid_platform.warehouse.roles import Role
 from deid_platform.warehouse.staging import staged_now
+from deid_platform.warehouse.waivers import waive
 
 PATIENTS = [{"patient_id": "p1", "first_name": "Thandiwe", "last_name": "Quillfeather"}]
 
