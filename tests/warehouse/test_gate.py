@@ -16,7 +16,7 @@ from deid_platform.warehouse.promotion import Hidden, Outcome, hide, promote
 from deid_platform.warehouse.releases import activate_release
 from deid_platform.warehouse.roles import Role
 from deid_platform.warehouse.staging import Counts
-from deid_platform.warehouse.waivers import waive
+from deid_platform.warehouse.waivers import end_waiver, waive, waivers
 
 pytestmark = pytest.mark.warehouse
 
@@ -295,6 +295,26 @@ def test_a_waiver_ends_on_its_date(own_scene):
         connection.execute(text("ALTER TABLE ctl.waiver DISABLE TRIGGER append_only"))
         connection.execute(text("UPDATE ctl.waiver SET until = current_date - 1 WHERE requirement = 'topics'"))
     assert refused(scene, "1") == {"topics"}
+
+
+def test_a_waiver_that_was_ended_does_not_help_and_another_one_does(scene):
+    production(scene)
+    number, _ = waiver(scene, "topics"), waiver(scene, "site_gold")
+    end_waiver(scene.warehouse.engine(Role.OFFICER), number, who="A. Officer", reason="topics never came")
+    assert refused(scene, "1") == {"topics"}
+    waiver(scene, "topics")
+    assert scene.promote("1").waived == ("site_gold", "topics")
+
+
+def test_the_end_of_a_waiver_waits_for_a_promotion_that_goes_by_it(scene):
+    production(scene)
+    number, _ = waiver(scene, "topics"), waiver(scene, "site_gold")
+    with scene.warehouse.begin(Role.PROMOTER) as promoting:
+        promoting.execute(text("SELECT ctl.promote('clinic@1')"))
+        with pytest.raises(DeidError, match="warehouse-busy"), scene.warehouse.begin(Role.OFFICER) as ending:
+            ending.execute(text("SET LOCAL lock_timeout = '100ms'"))
+            ending.execute(text("SELECT ctl.end_waiver(:n, 'A. Officer', 'topics never came')"), {"n": number})
+    assert all(each.in_force for each in waivers(scene.warehouse.engine(Role.OFFICER)))
 
 
 def test_a_waiver_for_what_the_profile_no_longer_lets_be_waived_does_not_help(scene):
