@@ -213,7 +213,7 @@ class Code(Enum):
     )
     WAIVER_INVALID = (
         "waiver-invalid",
-        "Whoever answers for something gives a name and a reason of at least ten characters; a waiver also needs a last "
+        "Whoever answers for it gives a name and a reason of at least ten characters; a waiver also needs a last "
         "day ahead and a requirement that may be waived. The reference names what is wrong.",
         "Correct --who, --why or --until; a requirement that nobody may waive has to be met (`deid gate DELIVERY`).",
     )

@@ -83,7 +83,18 @@ def test_a_role_that_is_none_is_refused_by_name(installation: Path) -> None:
 
 def test_a_waiver_is_refused_for_its_requirement_before_its_reason(installation: Path) -> None:
     refused = deid(
-        *("waive", "hospital@2026-01-05", "site_gold", "--who", "Officer", "--why", "short", "--until", "2099-01-01")
+        *(
+            "waive",
+            "--ahead",
+            "hospital@2026-01-05",
+            "site_gold",
+            "--who",
+            "Officer",
+            "--why",
+            "short",
+            "--until",
+            "2099-01-01",
+        )
     )
     assert refused.returncode == 1
     assert "waiver-invalid [requirement site_gold: nobody may waive it under the profile demo]" in refused.stderr
