@@ -10,10 +10,11 @@ from collections.abc import Iterator
 
 import dagster as dg
 
+from assets import shown
 from assets.gate import delivery
 from assets.layer import DELIVERIES, coded, delivery_of, step
 from deid_platform.refresh.measure import record_expectations
-from deid_platform.refresh.publish import gate_states
+from deid_platform.refresh.publish import gate_requirements
 from deid_platform.warehouse.expectations import EXPECTATIONS
 from deid_platform.warehouse.suite import Severity
 from resources import SiteResource
@@ -47,14 +48,14 @@ def _specs(described: dict[str, str], *, blocking: bool) -> list[dg.AssetCheckSp
 def requirements(context: dg.AssetCheckExecutionContext, site: SiteResource) -> Iterator[dg.AssetCheckResult]:
     """Mirrors the gate's own view of the staged content."""
     with coded("gate/delivery:requirements"):
-        states = gate_states(site.site, delivery_of(context))
+        stands = {found.name: found for found in gate_requirements(site.site, delivery_of(context))}
     for name in REQUIREMENTS:
-        state = states.get(name, "not demanded")
+        found = stands.get(name)
         yield dg.AssetCheckResult(
             asset_key=delivery.key,
             check_name=name,
-            passed=state not in ("failed", "missing"),
-            metadata={"state": state},
+            passed=found is None or found.met,
+            metadata=shown.requirement(found) if found else {"state": "not demanded"},
         )
 
 

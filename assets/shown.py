@@ -13,6 +13,8 @@ from typing import Any
 import dagster as dg
 import pyarrow as pa
 
+from deid_platform.warehouse.standing import Requirement
+
 
 def columns(schema: pa.Schema, described: Mapping[str, str] | None = None) -> dict[str, Any]:
     """An Arrow schema as the asset's column schema."""
@@ -24,6 +26,21 @@ def columns(schema: pa.Schema, described: Mapping[str, str] | None = None) -> di
 def counts(rows: int, **more: Any) -> dict[str, Any]:
     """A row count under the name that Dagster plots over time, and whatever else was counted."""
     return {"dagster/row_count": rows, **{name: value for name, value in more.items() if value is not None}}
+
+
+def requirement(found: Requirement) -> dict[str, Any]:
+    """A requirement's state in words, and its figures and thresholds as numbers, which Dagster plots over time."""
+    metadata: dict[str, Any] = {"state": "not measured" if found.state == "missing" else found.state}
+    # One figure is the requirement's value; of several, each has its name.
+    one = len(found.figures) == 1
+    for figure in found.figures:
+        value, threshold = ("value", "threshold") if one else (figure.name, f"{figure.name}: threshold")
+        if figure.value is not None:
+            metadata[value] = dg.MetadataValue.float(float(figure.value))
+        metadata[threshold] = dg.MetadataValue.float(float(figure.threshold))
+    if found.waived_until:
+        metadata["waived_until"] = found.waived_until.isoformat()
+    return metadata
 
 
 def table(titles: Sequence[str], rows: Iterable[Sequence[Any]]) -> dg.MarkdownMetadataValue:

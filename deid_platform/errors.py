@@ -10,6 +10,8 @@ Raise these with `from None` wherever the cause could carry a value: pydantic, p
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from difflib import get_close_matches
 from enum import Enum
 
 
@@ -216,18 +218,34 @@ class Code(Enum):
     )
     GATE_REFUSED = (
         "gate-refused",
-        "The gate lacks a required row, or a row failed; the reference names the requirements.",
-        "Mend what failed, or let the privacy officer record a waiver (`deid waive`).",
+        "A requirement of the gate failed or was not measured; the reference names each with its figures.",
+        "`deid gate DELIVERY` shows what to do next: mend it, or let the privacy officer record a waiver.",
     )
     GATE_UNKNOWN_DELIVERY = (
         "gate-unknown-delivery",
-        "Nothing is staged under that delivery.",
-        "Materialize gate/delivery first.",
+        "Nothing of that delivery is staged yet.",
+        "Run `deid refresh --delivery DELIVERY`, or materialize gate/delivery.",
+    )
+    DELIVERY_UNKNOWN = (
+        "delivery-unknown",
+        "No feed has brought a delivery of that name.",
+        "Correct the name (`deid summary` lists what is staged); `deid waive --ahead` takes one that is yet to come.",
+    )
+    REQUIREMENT_UNKNOWN = (
+        "requirement-unknown",
+        "The gate has no requirement of that name.",
+        "Correct the name; `deid gate DELIVERY` shows the requirements (docs/gate.md).",
     )
     WAIVER_INVALID = (
         "waiver-invalid",
-        "A waiver needs a person, a reason of at least ten characters and a date ahead; some gates take none.",
-        "Give --who, --why and --until.",
+        "Whoever answers for it gives a name and a reason of at least ten characters; a waiver also needs a last "
+        "day ahead and a requirement that may be waived. The reference names what is wrong.",
+        "Correct --who, --why or --until; a requirement that nobody may waive has to be met (`deid gate DELIVERY`).",
+    )
+    WAIVER_UNKNOWN = (
+        "waiver-unknown",
+        "No waiver of that number is in force.",
+        "`deid waivers` lists them with their numbers.",
     )
     SUITE_INVALID = (
         "suite-invalid",
@@ -259,6 +277,16 @@ class Code(Enum):
         "project-unknown",
         "There is no project of that name.",
         "`deid project list` names them; `deid project set` makes one.",
+    )
+    GRANT_UNKNOWN = (
+        "grant-unknown",
+        "No feed names that site or note type and no note has it, or the project has no such grant to take back.",
+        "Correct it: sites and note types are those of deid.toml, grants those of `deid project list`.",
+    )
+    MEMBER_UNKNOWN = (
+        "member-unknown",
+        "There is no reader's login of that name, or it does not belong to the project.",
+        "`deid db login` makes a login; `deid project list` names a project's members.",
     )
     NOT_MATERIALIZED = (
         "not-materialized",
@@ -337,6 +365,23 @@ class DeidError(Exception):
     def __reduce__(self) -> tuple[type[DeidError], tuple[Code, str | None]]:
         # Worker processes send their errors back by pickle.
         return (DeidError, (self.code, self.ref))
+
+
+def did_you_mean(given: str, known: Iterable[str], *, listed: bool = True) -> str:
+    """The reference of a name that is mistyped: the nearest known one, and all of them where that is safe to print.
+
+    Args:
+        given: What was typed; it is not repeated.
+        known: The names that there are.
+        listed: Whether all of them may be shown.
+    """
+    names = sorted(known)
+    folded = {name.casefold(): name for name in names}
+    nearest = [folded[name] for name in get_close_matches(given.casefold(), folded, n=1)]
+    said = [f"did you mean {name}?" for name in nearest]
+    if listed:
+        said.append(f"known: {', '.join(names) or 'none'}")
+    return " ".join(said) or "no name like it"
 
 
 def internal(error: BaseException) -> DeidError:

@@ -37,7 +37,20 @@ def deid(*arguments: str, stdin: str | None = None) -> subprocess.CompletedProce
 
 @pytest.mark.parametrize(
     "command",
-    ["redact", "evaluate", "refresh", "withdraw", "hospital", "waive", "db", "feed", "doctor", "ui", "proposals"],
+    [
+        "redact",
+        "evaluate",
+        "refresh",
+        "withdraw",
+        "hospital",
+        "gate",
+        "waivers",
+        "db",
+        "feed",
+        "doctor",
+        "ui",
+        "proposals",
+    ],
 )
 def test_every_command_explains_itself(command: str) -> None:
     shown = deid(command, "--help")
@@ -83,12 +96,23 @@ def test_a_role_that_is_none_is_refused_by_name(installation: Path) -> None:
     assert deid("db", "psql", "--role", "superuser").returncode != 0
 
 
-def test_a_waiver_needs_a_reason(installation: Path) -> None:
+def test_a_waiver_is_refused_for_its_requirement_before_its_reason(installation: Path) -> None:
     refused = deid(
-        *("waive", "hospital@2026-01-05", "site_gold", "--who", "Officer", "--why", "short", "--until", "2099-01-01")
+        *(
+            "waive",
+            "--ahead",
+            "hospital@2026-01-05",
+            "site_gold",
+            "--who",
+            "Officer",
+            "--why",
+            "short",
+            "--until",
+            "2099-01-01",
+        )
     )
     assert refused.returncode == 1
-    assert "waiver-invalid [reason]" in refused.stderr
+    assert "waiver-invalid [requirement site_gold: nobody may waive it under the profile demo]" in refused.stderr
 
 
 def test_the_doctor_names_what_is_not_well(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

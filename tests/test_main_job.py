@@ -12,9 +12,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import dagster as dg
 import pytest
 
 from deid_platform.corpora.hospital import HospitalSpec, write
+from deid_platform.settings import load_settings
 from deid_platform.warehouse.connection import Warehouse
 from deid_platform.warehouse.roles import Role
 
@@ -84,6 +86,24 @@ def test_the_analyst_reads_redacted_notes_and_the_mart(
     assert shown > 1
 
 
+def test_the_checks_hold_figures_and_thresholds_as_numbers_that_dagster_plots(
+    first: subprocess.CompletedProcess[str], installation: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = load_settings(installation).home_path / "dagster"
+    monkeypatch.setenv("DAGSTER_HOME", str(home))
+    with dg.DagsterInstance.from_config(str(home)) as instance:
+        checks = {
+            name: instance.event_log_storage.get_latest_asset_check_execution_by_key(
+                [dg.AssetCheckKey(dg.AssetKey(["gate", "delivery"]), name)]
+            )
+            for name in ("bench", "leaks")
+        }
+    shown = {name: next(iter(found.values())).event.asset_check_evaluation.metadata for name, found in checks.items()}
+    assert shown["leaks"]["value"] == shown["leaks"]["threshold"] == dg.MetadataValue.float(0.0)
+    assert isinstance(shown["bench"]["recall (lower end)"], dg.FloatMetadataValue)
+    assert shown["bench"]["precision: threshold"] == dg.MetadataValue.float(0.9)
+
+
 def test_a_second_refresh_does_nothing_that_is_done(first: subprocess.CompletedProcess[str]) -> None:
     again = deid("refresh")
     assert again.returncode == 0
@@ -118,9 +138,10 @@ def test_a_refused_delivery_is_told_by_its_requirements_and_the_exit_status(
     finally:
         installation.write_text(text)
     assert refused.returncode == 1
-    assert "gate-refused [hospital@2026-01-12: bench]" in refused.stderr
+    assert "gate-refused [hospital@2026-01-12: bench failed (recall (lower end) 0." in refused.stderr
     assert "Traceback" not in refused.stderr
-    assert "missing: bench" in refused.stdout
+    assert "failed: bench" in refused.stdout
+    assert "`deid gate hospital@2026-01-12`" in refused.stdout
 
 
 def test_the_doctor_finds_all_well(first: subprocess.CompletedProcess[str]) -> None:

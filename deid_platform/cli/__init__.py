@@ -34,11 +34,13 @@ for command in (
     operate.accept_store,
     operate.ui,
     operate.doctor,
+    gate.gate,
     gate.waive,
     findings.retract,
 ):
     app.command()(command)
 app.add_typer(feeds.feed, name="feed")
+app.add_typer(gate.waivers, name="waivers")
 app.add_typer(releases.releases, name="release")
 app.add_typer(projects.projects, name="project")
 app.add_typer(database.db, name="db")

@@ -1,32 +1,123 @@
-"""The gate's commands: waive.
+"""The gate's commands: gate, waive, waivers, waivers revoke.
 
 Belongs here: arguments and what a person reads of the answers. Does not belong here: what any of it does
-(`warehouse/promotion.py`).
+(`refresh/gate.py`, `warehouse/waivers.py`).
 """
 
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from deid_platform.cli.terminal import Config, Who, Why, console, officer_of
+from deid_platform.cli.terminal import Config, Json, Value, Who, Why, console, officer_of, show, site_of
+
+if TYPE_CHECKING:
+    from deid_platform.warehouse.waivers import Waiver
+
+waivers = typer.Typer(help="Requirements that the privacy officer answers for.", invoke_without_command=True)
+
+DeliveryName = Annotated[str, typer.Argument(help="`<feed>@<watermark>`.")]
+
+
+def gate(delivery: DeliveryName, as_json: Json = False, config: Config = None) -> None:
+    """Show each requirement of the gate for one delivery: its figures, its thresholds, and what to do next."""
+    from deid_platform.notes import Delivery
+    from deid_platform.refresh.gate import delivery_standing, next_step, next_steps
+
+    found = delivery_standing(site_of(config), Delivery.parse(delivery))
+    columns = ["requirement", "state", "figure", "value", "demanded", "may be waived by", "waived until"]
+    # A command is too long for a table; whoever reads it finds it below.
+    more = ["threshold", "next"] if as_json else []
+    records: list[list[Value]] = []
+    for requirement in found.requirements:
+        state = "not measured" if requirement.state == "missing" else requirement.state
+        waived_by = "the privacy officer" if requirement.waivable else "nobody"
+        for figure in requirement.figures or (None,):
+            measured = [figure.name, figure.value, figure.demand] if figure else [None, None, None]
+            record: list[Value] = [requirement.name, state, *measured, waived_by, requirement.waived_until]
+            records.append(
+                record + ([figure.threshold if figure else None, next_step(found, requirement)] if more else [])
+            )
+    show(columns + more, records, as_json=as_json)
+    console.print(f"{found.delivery}: {found.state}, gate profile {found.profile}", markup=False, highlight=False)
+    for step in next_steps(found):
+        console.print(f"next: {step}", markup=False, highlight=False, soft_wrap=True)
 
 
 def waive(
-    delivery: Annotated[str, typer.Argument(help="`<feed>@<watermark>`.")],
+    delivery: DeliveryName,
     requirements: Annotated[list[str], typer.Argument(help="What is waived, such as topics site_gold.")],
     who: Who,
     why: Why,
     until: Annotated[datetime, typer.Option(formats=["%Y-%m-%d"], help="The last day on which it holds.")],
+    ahead: Annotated[bool, typer.Option("--ahead", help="The delivery is yet to arrive.")] = False,
     config: Config = None,
 ) -> None:
     """Record the privacy officer's waiver of requirements for one delivery; `deid refresh` then promotes it."""
     from deid_platform.notes import Delivery
-    from deid_platform.warehouse.promotion import waive as record
+    from deid_platform.refresh.gate import refuse_unknown
+    from deid_platform.warehouse.roles import Role
+    from deid_platform.warehouse.waivers import waive_all
 
-    officer = officer_of(config)
-    for requirement in requirements:
-        record(officer, requirement, who=who, reason=why, until=until.date(), delivery=Delivery.parse(delivery))
-        console.print(f"waived {requirement} for {delivery} until {until.date()}", highlight=False)
+    site, named = site_of(config), Delivery.parse(delivery)
+    refuse_unknown(site, named, ahead=ahead)
+    officer = site.warehouse.engine(Role.OFFICER)
+    numbers = waive_all(officer, requirements, who=who, reason=why, until=until.date(), delivery=named)
+    for number, requirement in zip(numbers, requirements, strict=True):
+        console.print(
+            f"waived {requirement} for {named.key} until {until.date()}, waiver {number}", markup=False, highlight=False
+        )
+    console.print(f"next: deid refresh --delivery {named.key}", markup=False, highlight=False)
+
+
+@waivers.callback()
+def list_waivers(context: typer.Context, as_json: Json = False, config: Config = None) -> None:
+    """List every waiver, in force or ended, oldest first."""
+    if context.invoked_subcommand:
+        return
+    from deid_platform.warehouse.waivers import waivers as every
+
+    columns = ("waiver", "delivery", "requirement", "who", "reason", "until", "state", "ended by", "because")
+    records = (
+        (
+            w.number,
+            w.delivery or f"all of {w.feed}",
+            w.requirement,
+            w.who,
+            w.reason,
+            w.until,
+            _waiver_state(w),
+            w.ended_by,
+            w.ended_because,
+        )
+        for w in every(officer_of(config))
+    )
+    show(columns, records, as_json=as_json)
+
+
+def _waiver_state(waiver: Waiver) -> str:
+    if waiver.in_force:
+        return "in force"
+    return f"ended {(waiver.ended_at or waiver.until):%Y-%m-%d}"
+
+
+@waivers.command("revoke")
+def revoke(
+    number: Annotated[int, typer.Argument(help="The waiver's, as `deid waivers` shows it.")],
+    who: Who,
+    why: Why,
+    config: Config = None,
+) -> None:
+    """End a waiver before its last day: from now on the gate does not go by it."""
+    from deid_platform.warehouse.waivers import end_waiver
+
+    ended = end_waiver(officer_of(config), number, who=who, reason=why)
+    what = ended.delivery or f"all of {ended.feed}"
+    console.print(f"waiver {number} ended: {ended.requirement} for {what}", markup=False, highlight=False)
+    console.print(
+        "what was promoted while it held stays in research; `deid release rollback` takes a release away",
+        markup=False,
+        highlight=False,
+    )

@@ -1,7 +1,7 @@
-"""Commands on projects: project set, grant, member, list, accesses.
+"""Commands on projects: project set, grant, member, delete, list, accesses.
 
 Belongs here: arguments and what a person reads of the answers. Does not belong here: what any of it does
-(`warehouse/projects.py`).
+(`warehouse/projects.py`, `refresh/grants.py`).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from deid_platform.cli.terminal import Config, Json, console, officer_of, show
+from deid_platform.cli.terminal import Config, Json, Who, Why, console, officer_of, show, site_of
 
 projects = typer.Typer(help="Who may read what: projects, their grants and their members.", no_args_is_help=True)
 
@@ -41,9 +41,16 @@ def grant(
     config: Config = None,
 ) -> None:
     """Let a project read notes of a site, a type, or both, or no longer."""
+    from deid_platform.refresh.grants import refuse_unknown_grant
     from deid_platform.warehouse.projects import grant_project
+    from deid_platform.warehouse.roles import Role
 
-    ended = grant_project(officer_of(config), project, site=site, note_type=note_type, granted=not remove)
+    installation = site_of(config)
+    if not remove:
+        refuse_unknown_grant(installation, of_site=site, note_type=note_type)
+    ended = grant_project(
+        installation.warehouse.engine(Role.OFFICER), project, site=site, note_type=note_type, granted=not remove
+    )
     may = "may no longer" if remove else "may"
     console.print(f"{project} {may} read site {site or '*'}, type {note_type or '*'}", markup=False, highlight=False)
     _tell_ended(ended)
@@ -61,6 +68,16 @@ def member(
 
     ended = set_member(officer_of(config), project, login, member=not remove)
     console.print(f"{login} {'left' if remove else 'reads for'} {project}", markup=False, highlight=False)
+    _tell_ended(ended)
+
+
+@projects.command("delete")
+def delete(project: Annotated[str, typer.Argument()], who: Who, why: Why, config: Config = None) -> None:
+    """Delete a project: nobody reads for it any longer. The ledger keeps what it was."""
+    from deid_platform.warehouse.projects import delete_project
+
+    ended = delete_project(officer_of(config), project, who=who, reason=why)
+    console.print(f"{project} deleted", markup=False, highlight=False)
     _tell_ended(ended)
 
 

@@ -12,24 +12,34 @@ from deid_platform.refresh import tables
 from deid_platform.refresh.site import Site
 from deid_platform.refresh.withdraw import withdraw_changed
 from deid_platform.warehouse.promotion import Promotion, promote
-from deid_platform.warehouse.queries import gate_state
 from deid_platform.warehouse.releases import activate_release, expire_releases
 from deid_platform.warehouse.roles import Role
+from deid_platform.warehouse.standing import Requirement, standing
 
 
-def gate_states(site: Site, delivery: Delivery) -> dict[str, str]:
+def gate_requirements(site: Site, delivery: Delivery) -> tuple[Requirement, ...]:
     """How each requirement of the active profile stands for what is staged."""
-    return gate_state(site.warehouse.engine(Role.OFFICER), delivery)
+    return standing(site.warehouse.engine(Role.OFFICER), delivery).requirements
 
 
 def promote_delivery(site: Site, delivery: Delivery) -> Promotion:
     """Asks the gate; what the delivery's files have come to withdraw since they were taken in is hidden before.
 
     Raises:
-        DeidError: `gate-refused` with the requirements that are not met.
+        DeidError: `gate-refused` with the requirements that are not met, and the figures of those that failed.
     """
     withdraw_changed(site, delivery)
-    return promote(site.warehouse.engine(Role.PROMOTER), delivery)
+    try:
+        return promote(site.warehouse.engine(Role.PROMOTER), delivery)
+    except DeidError as error:
+        if error.code is not Code.GATE_REFUSED:
+            raise
+        refusal = error
+    # The promoter reads nothing, so it knows the names alone.
+    unmet = {found.name: found for found in standing(site.warehouse.engine(Role.OFFICER), delivery).unmet}
+    names = (refusal.ref or "").partition(": ")[2].split(", ")
+    told = (str(unmet[name]) if name in unmet else f"{name} not measured" for name in names)
+    raise DeidError(Code.GATE_REFUSED, f"{delivery.key}: {', '.join(told)}")
 
 
 def activate(site: Site, delivery: Delivery) -> bool:

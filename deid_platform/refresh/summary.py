@@ -52,6 +52,7 @@ def _line(site: Site, held: DeliverySummary) -> DeliveryLine:
         withdrawn=held.announced.withdrawn,
         promoted=held.approved,
         missing=held.missing,
+        failed=held.failed,
         waived=held.waived,
         leaks=held.leaks,
         words_per_second=None if counts.get("cached") else counts.get("words", 0) / max(meta.get("seconds", 0), 1e-3),

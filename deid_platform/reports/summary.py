@@ -45,6 +45,9 @@ class DeliveryLine:
     withdrawn: int
     promoted: int
     missing: tuple[str, ...] = ()
+    """Requirements of the gate that failed or were not measured."""
+    failed: tuple[str, ...] = ()
+    """Those of them that failed."""
     waived: tuple[str, ...] = ()
     leaks: int | None = None
     """Notes in which the gate's own leak check found anything; None where it did not run."""
@@ -99,10 +102,13 @@ def _reasons(quarantined: Mapping[str, int]) -> str:
 
 def _row(line: DeliveryLine) -> tuple[str, ...]:
     """One delivery's cells, in the order of `_COLUMNS`."""
+    unmeasured = [name for name in line.missing if name not in line.failed]
     notes = (
         line.state,
-        f"missing: {', '.join(line.missing)}" if line.missing else "",
+        f"failed: {', '.join(line.failed)}" if line.failed else "",
+        f"not measured: {', '.join(unmeasured)}" if unmeasured else "",
         f"waived: {', '.join(line.waived)}" if line.waived else "",
+        f"`deid gate {line.delivery}` shows what to do next" if line.missing or line.state == "refused" else "",
     )
     return (
         line.delivery,

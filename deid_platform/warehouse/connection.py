@@ -34,6 +34,7 @@ _OWN_STATES = {
     "DG005": Code.FINDING_INVALID,
     "DG006": Code.PROJECT_UNKNOWN,
     "DG007": Code.RELEASE_DATES,
+    "DG008": Code.WAIVER_UNKNOWN,
 }
 _BY_STATE = (
     # undefined table, function, schema; database does not exist

@@ -11,7 +11,9 @@ from datetime import UTC, date, datetime
 
 from sqlalchemy import Connection, Engine, text
 
+from deid_platform.errors import Code, DeidError, did_you_mean
 from deid_platform.warehouse.connection import begin
+from deid_platform.warehouse.roles import READERS
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +63,14 @@ def grant_project(
         How many open connections of its members were ended for it; None if the database may not end any.
 
     Raises:
-        DeidError: `project-unknown`.
+        DeidError: `project-unknown`; `grant-unknown` if it is to take back a grant that there is not.
     """
     values = {"p": project, "s": site, "t": note_type, "g": granted}
     with begin(officer) as connection:
+        _refuse_unknown(connection, project)
+        if not granted and (site, note_type) not in (held := _grants(connection, project)):
+            given = ", ".join(f"{s or '*'} {t or '*'}" for s, t in held) or "nothing"
+            raise DeidError(Code.GRANT_UNKNOWN, f"{project} may read (site, note type): {given}")
         connection.execute(text("SELECT ctl.grant_project(:p, :s, :t, :g)"), values)
         members = _members(connection, project)
     return 0 if granted else _end_sessions(officer, members)
@@ -77,11 +83,66 @@ def set_member(officer: Engine, project: str, login: str, *, member: bool = True
         How many open connections of a login that leaves were ended; None if the database may not end any.
 
     Raises:
-        DeidError: `project-unknown`.
+        DeidError: `project-unknown`; `member-unknown` if there is no reader's login of that name, or, where it is to
+            leave, if it does not belong to the project.
     """
     with begin(officer) as connection:
+        _refuse_unknown(connection, project)
+        known = _logins(connection) if member else _members(connection, project)
+        if login not in known:
+            raise DeidError(Code.MEMBER_UNKNOWN, did_you_mean(login, known, listed=not member))
         connection.execute(text("SELECT ctl.set_member(:p, :l, :m)"), {"p": project, "l": login, "m": member})
     return 0 if member else _end_sessions(officer, [login])
+
+
+def delete_project(officer: Engine, project: str, *, who: str, reason: str) -> int | None:
+    """Deletes a project with its grants and members; the ledger keeps what it was.
+
+    Args:
+        officer: The engine of the role `officer`.
+        project: Which one.
+        who: The person who answers for it.
+        reason: At least ten characters.
+
+    Returns:
+        How many open connections of its members were ended; None if the database may not end any.
+
+    Raises:
+        DeidError: `project-unknown`; `waiver-invalid` without a person or a reason.
+    """
+    with begin(officer) as connection:
+        _refuse_unknown(connection, project)
+        statement = text("SELECT ctl.delete_project(:p, :who, :reason)")
+        values = {"p": project, "who": who, "reason": reason}
+        members: list[str] = connection.execute(statement, values).scalar_one()
+    return _end_sessions(officer, members)
+
+
+def holds_notes(officer: Engine, *, site: str | None = None, note_type: str | None = None) -> bool:
+    """Whether any note that was ever promoted is of this site and type; None means any."""
+    with begin(officer) as connection:
+        found = connection.execute(text("SELECT ctl.holds_notes(:s, :t)"), {"s": site, "t": note_type})
+        return bool(found.scalar_one())
+
+
+def _refuse_unknown(connection: Connection, project: str) -> None:
+    known: list[str] = list(connection.execute(text("SELECT project FROM ctl.project")).scalars())
+    if project not in known:
+        raise DeidError(Code.PROJECT_UNKNOWN, did_you_mean(project, known))
+
+
+def _logins(connection: Connection) -> list[str]:
+    """Readers' logins: they can log in and belong to a group of readers."""
+    statement = text(
+        "SELECT r.rolname FROM pg_roles r WHERE r.rolcanlogin AND NOT r.rolsuper AND EXISTS ("
+        " SELECT 1 FROM unnest(CAST(:readers AS name[])) g (name) WHERE pg_has_role(r.oid, g.name, 'MEMBER'))"
+    )
+    return list(connection.execute(statement, {"readers": [*READERS]}).scalars())
+
+
+def _grants(connection: Connection, project: str) -> list[tuple[str | None, str | None]]:
+    statement = text("SELECT site, note_type FROM ctl.project_grant WHERE project = :p ORDER BY 1, 2")
+    return [(row.site, row.note_type) for row in connection.execute(statement, {"p": project})]
 
 
 def _members(connection: Connection, project: str) -> list[str]:

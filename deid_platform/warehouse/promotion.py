@@ -1,4 +1,4 @@
-"""Through the gate: hiding, promoting and waiving a requirement.
+"""Through the gate: hiding and promoting.
 
 Belongs here: calling the gate's functions and telling their outcome. Does not belong here: the decision
 itself, which is the database's (`migrations/code/e_gate.sql`).
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import timedelta
 from enum import StrEnum
 
 from sqlalchemy import Engine, text
@@ -82,46 +82,6 @@ def promote(promoter: Engine, delivery: Delivery) -> Promotion:
     if found.outcome == "refused":
         raise DeidError(Code.GATE_REFUSED, f"{delivery.key}: {', '.join(found.missing)}")
     return Promotion(Outcome(found.outcome), found.approved, found.hidden, tuple(found.waived))
-
-
-def waive(
-    officer: Engine,
-    requirement: str,
-    *,
-    who: str,
-    reason: str,
-    until: date,
-    delivery: Delivery | None = None,
-    feed: str | None = None,
-) -> int:
-    """Records that a person answers for a requirement that is missing or failed.
-
-    Args:
-        officer: The engine of the role `officer`.
-        requirement: One that the active profile lets be waived.
-        who: The person; the login role is recorded beside it.
-        reason: At least ten characters.
-        until: The last day on which it holds; after today.
-        delivery: For this delivery alone ...
-        feed: ... or for all of a feed; exactly one of the two.
-
-    Returns:
-        The waiver's number.
-
-    Raises:
-        DeidError: `waiver-invalid`, naming what is wrong with it.
-    """
-    values = {
-        "delivery": delivery.key if delivery else None,
-        "feed": feed,
-        "requirement": requirement,
-        "who": who,
-        "reason": reason,
-        "until": until,
-    }
-    statement = text("SELECT ctl.waive(:delivery, :feed, :requirement, :who, :reason, :until)")
-    with begin(officer) as connection:
-        return int(connection.execute(statement, values).scalar_one())
 
 
 def set_opt_outs(loader: Engine, promoter: Engine, keys: Mapping[str, Sequence[str]]) -> int:

@@ -26,7 +26,8 @@ class DeliverySummary:
         state: `staging`, `staged`, `refused` or `promoted`.
         announced: Rows that its source announced.
         approved: Notes of it that are in that release.
-        missing: Requirements of the active profile that are missing or failed for the staged content.
+        missing: Requirements of the active profile that failed, or were not measured, for the staged content.
+        failed: Those of them that failed.
         waived: Requirements that a waiver stands in for.
         leaks: Notes in which the last leak check of the staged content found anything; None if there was none.
         published: Digest of what is staged, if that is what the release holds; else None. None too where its files have
@@ -41,6 +42,7 @@ class DeliverySummary:
     announced: Counts
     approved: int
     missing: tuple[str, ...]
+    failed: tuple[str, ...]
     waived: tuple[str, ...]
     leaks: int | None
     published: str | None
@@ -90,7 +92,8 @@ def summary(officer: Engine) -> WarehouseSummary:
                 """
                 SELECT d.delivery, d.release, d.state, d.clean, d.quarantined, d.withdrawn, d.rejoined,
                        d.demonstration, d.at, coalesce(p.approved, 0) AS approved,
-                       coalesce(g.missing, '{}') AS missing, coalesce(g.waived, '{}') AS waived, l.leaks,
+                       coalesce(g.missing, '{}') AS missing, coalesce(g.failed, '{}') AS failed,
+                       coalesce(g.waived, '{}') AS waived, l.leaks,
                        CASE WHEN p.staged_digest = d.staged_digest AND a.delivery IS NULL
                             THEN p.staged_digest END AS published
                 FROM ctl.delivery d
@@ -99,6 +102,8 @@ def summary(officer: Engine) -> WarehouseSummary:
                 LEFT JOIN LATERAL (
                     SELECT array_agg(s.requirement ORDER BY s.requirement)
                                FILTER (WHERE s.state IN ('missing', 'failed')) AS missing,
+                           array_agg(s.requirement ORDER BY s.requirement)
+                               FILTER (WHERE s.state = 'failed') AS failed,
                            array_agg(s.requirement ORDER BY s.requirement)
                                FILTER (WHERE s.state = 'waived') AS waived
                     FROM ctl.gate_state(d.delivery, d.staged_digest) s) g ON true
@@ -119,6 +124,7 @@ def summary(officer: Engine) -> WarehouseSummary:
             announced=Counts(row.clean, row.quarantined, row.withdrawn, row.rejoined),
             approved=row.approved,
             missing=tuple(row.missing),
+            failed=tuple(row.failed),
             waived=tuple(row.waived),
             leaks=row.leaks,
             published=row.published,
@@ -134,16 +140,6 @@ def notes_shown(officer: Engine) -> int:
     """How many notes are shown now, whoever's projects they belong to: current versions of the active release."""
     with begin(officer) as connection:
         return int(connection.execute(text("SELECT ctl.notes_shown()")).scalar_one())
-
-
-def gate_state(officer: Engine, delivery: Delivery) -> dict[str, str]:
-    """How each requirement of the active profile stands for what is staged: passed, waived, failed or missing."""
-    statement = text(
-        "SELECT s.requirement, s.state FROM ctl.delivery d"
-        " CROSS JOIN LATERAL ctl.gate_state(d.delivery, d.staged_digest) s WHERE d.delivery = :d ORDER BY 1"
-    )
-    with begin(officer) as connection:
-        return {row.requirement: row.state for row in connection.execute(statement, {"d": delivery.key})}
 
 
 def ledger(officer: Engine, delivery: Delivery | None = None, *, release: str | None = None) -> tuple[LedgerEntry, ...]:

@@ -55,7 +55,7 @@ def test_a_label_that_the_scheme_has_not_is_told_by_its_line(tmp_path):
 
 def test_a_scheme_that_is_none_names_those_there_are(tmp_path):
     code, ref = _refused(tmp_path, GOOD, scheme="i2b2")
-    assert (code, ref) == (Code.SCHEME_UNKNOWN, "asq-phi, i2b2-2014, paper-001")
+    assert (code, ref) == (Code.SCHEME_UNKNOWN, "asq-phi, i2b2-2014, murugadoss-2024")
     assert "labels.py" not in code.remedy
 
 

@@ -6,10 +6,15 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
+from deid_platform.cli import app
+from deid_platform.warehouse.projects import projects
+from deid_platform.warehouse.queries import ledger
 from deid_platform.warehouse.roles import Role
 
 DEID = Path(sys.executable).with_name("deid")
@@ -70,16 +75,71 @@ def test_the_notes_of_a_release_are_for_analysts_and_quote_no_note(site) -> None
     assert "release-unknown" in deid("release", "notes", "r_none").stderr
 
 
-def test_projects_are_made_granted_and_listed(site) -> None:
+@pytest.fixture(scope="module")
+def sepsis(site) -> Iterator[None]:
+    """A project with a grant and a member, as README makes one."""
     made = [
         deid("project", "set", "sepsis", "--purpose", "outcomes of sepsis", "--until", "2099-06-30"),
         deid("project", "grant", "sepsis", "--site", "north", "--note-type", "progress note"),
+        deid("db", "login", "jdoe"),
         deid("project", "member", "sepsis", "jdoe"),
     ]
-    assert [done.returncode for done in made] == [0, 0, 0], [done.stderr for done in made]
+    assert [done.returncode for done in made] == [0, 0, 0, 0], [done.stderr for done in made]
+    yield
+    with site.warehouse.administer() as connection:
+        connection.exec_driver_sql("DROP ROLE jdoe")
+
+
+def test_projects_are_made_granted_and_listed(sepsis) -> None:
     (line,) = [line for line in deid("project", "list").stdout.splitlines() if "sepsis" in line]
     assert all(part in line for part in ("outcomes of sepsis", "2099-06-30", "north, progress note", "jdoe"))
-    assert deid("project", "member", "none", "jdoe").returncode == 1
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        (
+            "grant sepsis --note-type progres_note",
+            "grant-unknown [--note-type: did you mean progress note? known: disch",
+        ),
+        ("grant sepsis --site nroth", "grant-unknown [--site: did you mean north? known: north]"),
+        (
+            "grant sepsis --site north --remove",
+            "grant-unknown [sepsis may read (site, note type): north progress note]",
+        ),
+        ("grant sepsys", "project-unknown [did you mean sepsis? known: demonstration, sepsis]"),
+        ("member sepsis jode", "member-unknown [did you mean jdoe?]"),
+        ("member sepsis loader", "member-unknown [no name like it]"),
+        ("member sepsis jode --remove", "member-unknown [did you mean jdoe? known: jdoe]"),
+        ("delete sepsys --who Officer --why over-and-done-with", "project-unknown [did you mean sepsis?"),
+        ("delete sepsis --who Officer --why over", "waiver-invalid [reason]"),
+    ],
+)
+def test_a_project_that_is_mistyped_is_refused_with_what_was_meant(site, sepsis, command, said) -> None:
+    before = projects(site.warehouse.engine(Role.OFFICER))
+    assert said in str(CliRunner().invoke(app, ["project", *command.split()]).exception)
+    assert projects(site.warehouse.engine(Role.OFFICER)) == before
+
+
+def test_a_note_type_that_notes_have_can_be_granted_though_no_feed_names_it_any_more(site, sepsis) -> None:
+    renamed = site.settings.root / "renamed.toml"
+    renamed.write_text((site.settings.root / "deid.toml").read_text().replace('"progress note", ', ""))
+    grant = ["project", "grant", "sepsis", "--note-type", "progress note", "--config", str(renamed)]
+    for more in ([], ["--remove"]):
+        done = CliRunner().invoke(app, [*grant, *more])
+        assert done.exit_code == 0, done.exception
+
+
+def test_a_project_is_deleted_and_the_ledger_keeps_what_it_was(site, sepsis) -> None:
+    done = deid("project", "delete", "sepsis", "--who", "A. Officer", "--why", "the study is over")
+    assert done.returncode == 0, done.stderr
+    assert "sepsis deleted" in done.stderr
+    assert "sepsis" not in deid("project", "list").stdout
+    *_, revoked, left, deleted = ledger(site.warehouse.engine(Role.OFFICER))
+    assert (revoked.event, revoked.requirements) == ("project-revoked", ("sepsis", "north", "progress note"))
+    assert (left.event, left.who) == ("project-left", "jdoe")
+    assert (deleted.event, deleted.requirements) == ("project-deleted", ("sepsis", "outcomes of sepsis", "2099-06-30"))
+    assert (deleted.who, deleted.reason) == ("A. Officer", "the study is over")
 
 
 def test_reads_are_listed_newest_first(site) -> None:

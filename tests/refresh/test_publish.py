@@ -14,9 +14,9 @@ from deid_platform.refresh.summary import release_summary
 from deid_platform.reports.summary import summary_markdown
 from deid_platform.settings import load_settings
 from deid_platform.warehouse.migrate import configure
-from deid_platform.warehouse.promotion import waive
 from deid_platform.warehouse.roles import Role
 from deid_platform.warehouse.staging import staged_now
+from deid_platform.warehouse.waivers import waive
 
 PATIENTS = [{"patient_id": "p1", "first_name": "Thandiwe", "last_name": "Quillfeather"}]
 
@@ -106,7 +106,7 @@ def test_a_selection_without_the_checks_is_refused_by_the_database(site, deliver
     with pytest.raises(DeidError) as error:
         publish.promote_delivery(site, delivery)
     assert error.value.code is Code.GATE_REFUSED
-    assert error.value.ref == "hospital@2026-01-19: expectations"
+    assert error.value.ref == "hospital@2026-01-19: expectations not measured"
     assert key(site, "19") not in seen(site)
 
 
@@ -142,7 +142,7 @@ def test_rows_that_are_not_those_of_the_note_store_fail_parity(site, deliver, ru
     measure.record_expectations(site, delivery)
     with pytest.raises(DeidError) as error:
         publish.promote_delivery(site, delivery)
-    assert error.value.ref == "hospital@2026-01-27: parity"
+    assert error.value.ref.startswith("hospital@2026-01-27: parity failed (rows ")
     assert key(site, "27") not in seen(site)
 
 
@@ -199,7 +199,7 @@ def test_a_withdrawal_that_nobody_can_read_stops_the_delivery_and_the_others_hol
     assert (parity.passed, parity.measured["withdrawals_lost"]) == (False, 1)
     with pytest.raises(DeidError) as error:
         publish.promote_delivery(site, second)
-    assert error.value.ref == "hospital@2026-03-21: parity"
+    assert error.value.ref == "hospital@2026-03-21: parity failed (lost withdrawals 1, at most 0)"
     assert seen(site).keys() & {key(site, n) for n in ("l1", "l2", "l3")} == {key(site, "l2")}
     run(deliver("2026-03-21", notes=notes, withdrawn=[{"patient_id": "pl1"}, {"patient_id": "pl2"}]))
     publish.promote_delivery(site, second)
@@ -326,7 +326,7 @@ def test_the_summary_tells_the_way_of_every_delivery(site) -> None:
     assert lines["hospital@2026-03-02"].rejected == 1
     assert found.leaks == 0
     page = summary_markdown(found)
-    assert "missing: expectations" in page
+    assert "not measured: expectations; `deid gate hospital@2026-01-19` shows" in page
     assert "recall on your notes: not measured" in page
     assert "of characters reused, about" in page
 
@@ -363,7 +363,10 @@ def test_production_names_what_is_missing_and_a_waiver_lets_it_pass(site, delive
     _through(production, delivery)
     with pytest.raises(DeidError) as error:
         publish.promote_delivery(production, delivery)
-    assert error.value.ref == "other@2026-02-09: site_gold, topics"
+    assert error.value.ref == (
+        "other@2026-02-09: site_gold failed (notes with gold 0, at least 1),"
+        " topics failed (share of notes with topics 0.000, at least 0.950)"
+    )
 
     until = datetime.datetime.now(datetime.UTC).date() + datetime.timedelta(days=30)
     for requirement in ("site_gold", "topics"):

@@ -103,7 +103,7 @@ RAISING = {
     "withdrawals": "assets.gate:offer.stage_withdrawals",
     "delivery": "assets.gate:offer.stage_delivery",
     "measurements": "assets.gate:measure.record_measurements",
-    "requirements": "assets.checks:gate_states",
+    "requirements": "assets.checks:gate_requirements",
     "expectations": "assets.checks:record_expectations",
     "note_version": "assets.research:publish.promote_delivery",
     "release": "assets.research:release_summary",

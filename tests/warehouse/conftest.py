@@ -50,6 +50,7 @@ CONTENT = (
     "ctl.finding",
     "ctl.access_log",
     "ctl.gate",
+    "ctl.waiver_end",
     "ctl.waiver",
     "ctl.ledger",
     "ctl.delivery",

@@ -64,7 +64,9 @@ def test_a_project_reads_what_it_was_granted(production, granted, seen):
 
 
 def test_a_grant_of_another_login_does_not_help_nor_does_the_name_of_the_role(production):
-    grant(production, (None, None), login="somebody_else")
+    grant(production, (None, None))
+    with production.warehouse.administer() as connection:
+        connection.execute(text("UPDATE ctl.project_member SET login = 'somebody_else'"))
     assert production.visible() == []
 
 

@@ -19,7 +19,7 @@ from sqlalchemy.exc import DBAPIError
 from deid_platform.errors import Code, DeidError
 from deid_platform.warehouse.logins import add_login, unbounded
 from deid_platform.warehouse.migrate import configure
-from deid_platform.warehouse.projects import grant_project, set_member, set_project
+from deid_platform.warehouse.projects import delete_project, grant_project, set_member, set_project
 from deid_platform.warehouse.promotion import end_idle_readers
 from deid_platform.warehouse.roles import READERS, SERVICES, Role
 
@@ -357,7 +357,7 @@ def test_nor_is_a_login_of_an_administrator_made_a_readers(scene):
 # Sessions
 
 
-@pytest.mark.parametrize("how", ["removed", "grant taken back", "project ended"])
+@pytest.mark.parametrize("how", ["removed", "grant taken back", "project ended", "project deleted"])
 def test_who_may_no_longer_read_loses_the_snapshot_that_still_could(scene, how):
     scene.publish("1", [scene.note(1)])
     configure(scene.warehouse.admin_engine(), "production")
@@ -373,6 +373,8 @@ def test_who_may_no_longer_read_loses_the_snapshot_that_still_could(scene, how):
                 assert set_member(officer, "sepsis", "jdoe", member=False) == 1
             elif how == "grant taken back":
                 assert grant_project(officer, "sepsis", granted=False) == 1
+            elif how == "project deleted":
+                assert delete_project(officer, "sepsis", who="A. Officer", reason="the study is over") == 1
             else:
                 set_project(officer, "sepsis", purpose="outcomes of sepsis", until=TODAY - timedelta(days=1))
             with pytest.raises(DBAPIError):

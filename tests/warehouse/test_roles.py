@@ -42,6 +42,7 @@ TABLES = (
     "ctl.publication",
     "ctl.gate",
     "ctl.waiver",
+    "ctl.waiver_end",
     "ctl.ledger",
     "ctl.finding",
     "ctl.project",
@@ -176,6 +177,9 @@ CALLS = {
     "ctl.grant_project('p', NULL, NULL, true)": {Role.OFFICER},
     "ctl.set_member('p', 'x', true)": {Role.OFFICER},
     "ctl.end_sessions('{}')": {Role.OFFICER},
+    "ctl.end_waiver(0, 'A. Officer', 'a reason of weight')": {Role.OFFICER},
+    "ctl.delete_project('p', 'A. Officer', 'a reason of weight')": {Role.OFFICER},
+    "ctl.holds_notes('north', NULL)": {Role.OFFICER},
     "ctl.end_idle_readers('1 day', '1 day')": {Role.PROMOTER},
     "ctl.reader_sessions()": set(),
     # Analysts and the modeller may run it, inside a view; without USAGE on ctl they cannot call it.

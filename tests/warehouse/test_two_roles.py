@@ -22,10 +22,11 @@ from deid_platform.refresh.bench import SYNTHETIC
 from deid_platform.warehouse.findings import retract
 from deid_platform.warehouse.ledger import Score, record_scores
 from deid_platform.warehouse.migrate import configure
-from deid_platform.warehouse.promotion import set_opt_outs, waive
+from deid_platform.warehouse.promotion import set_opt_outs
 from deid_platform.warehouse.releases import activate_release
 from deid_platform.warehouse.roles import Role
 from deid_platform.warehouse.staging import Counts, Inputs, Staged
+from deid_platform.warehouse.waivers import waive
 
 pytestmark = pytest.mark.warehouse
 

@@ -14,6 +14,7 @@ from deid_platform.warehouse.bootstrap import bootstrap
 from deid_platform.warehouse.connection import Warehouse
 from deid_platform.warehouse.migrate import configure, migrate
 from deid_platform.warehouse.roles import READERS, Role
+from deid_platform.warehouse.waivers import end_waiver, waivers
 
 pytestmark = pytest.mark.warehouse
 
@@ -41,6 +42,8 @@ BEFORE = (
     VERSION.format(key="n_1", seq=2, patient="p_1", text="NULL", status="withdrawn"),
     VERSION.format(key="n_2", seq=2, patient="p_2", text="NULL", status="quarantined"),
     "INSERT INTO research.withdrawn_patient (patient_key, delivery) VALUES ('p_3', 'clinic@2')",
+    "INSERT INTO ctl.waiver (feed, requirement, who, reason, until)"
+    " VALUES ('clinic', 'topics', 'A. Officer', 'topics come next week', '2999-12-31')",
 )
 
 
@@ -102,6 +105,14 @@ def test_and_it_knows_which_version_corrects_which(first_revision):
         held = connection.execute(text("SELECT note_key, feed, delivery_seq, release FROM research.version_key"))
         versions = connection.execute(text("SELECT note_key, feed, delivery_seq, release FROM research.note_version"))
         assert set(held) == set(versions) != set()
+
+
+def test_a_waiver_of_before_is_in_force_and_can_be_ended(first_revision):
+    migrate(first_revision.admin_engine())
+    officer = first_revision.engine(Role.OFFICER)
+    (before,) = waivers(officer)
+    assert (before.feed, before.requirement, before.in_force) == ("clinic", "topics", True)
+    assert not end_waiver(officer, before.number, who="B. Officer", reason="topics never came").in_force
 
 
 @pytest.mark.parametrize("group", READERS, ids=str)

@@ -26,8 +26,9 @@ _HOST = regex.compile(r"[\w.+\-]*@[\w.\-]+\w")
 _LONGEST_HOST = 320
 _HANDLE = regex.compile(r"[\p{Ll}\d]+(?:[._][\p{Ll}\d]+)+")
 _HOME = regex.compile(
-    r"(?:\b(?:liv(?:es?|ed|ing)|resid(?:es?|ed|ing|ent)|dwell(?:s|ing)|mov(?:e[sd]?|ing)|born|home|house|grew up|stay(?:s|ed|ing)?|hails?)"
-    r"(?: back| out| over)? (?:in|at|on|to|from|near|outside|around|of)|\b(?:town|city|address)(?: of| is)?:?) $",
+    r"(?:\b(?:liv(?:es?|ed|ing)|resid(?:es?|ed|ing|ent)|dwell(?:s|ing)|mov(?:e[sd]?|ing)|born|home|house|grew up"
+    r"|stay(?:s|ed|ing)?|hails?)(?: back| out| over)? (?:in|at|on|to|from|near|outside|around|of)"
+    r"|\b(?:town|city|address)(?: of| is)?:?) $",
     regex.IGNORECASE,
 )
 _HOME_BEFORE = 30

@@ -3,29 +3,34 @@
 
 -- How each requirement of the active profile stands for the content that p_digest names. The newest row of the
 -- same content, detector, inputs and profile counts, if whoever measured knew of every finding: a leak that someone
--- reported puts all that was measured without it in doubt. A waiver, while in date, covers a waivable requirement that
--- was measured and not met; nobody can answer for what was never measured.
+-- reported puts all that was measured without it in doubt. A waiver, while in date and not ended, covers a waivable
+-- requirement that was measured and not met; nobody can answer for what was never measured. `gate` is the row that
+-- counts, `waiver` the one in force that holds longest, whether or not it is needed.
 CREATE OR REPLACE FUNCTION ctl.gate_state(p_delivery text, p_digest text)
-RETURNS TABLE (requirement text, waivable boolean, state text)
+RETURNS TABLE (requirement text, waivable boolean, state text, gate bigint, waiver bigint)
 LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
     SELECT r.requirement, r.waivable,
            CASE WHEN g.passed THEN 'passed'
-                WHEN g.passed IS NOT NULL AND r.waivable AND EXISTS (
-                    SELECT 1 FROM ctl.waiver w
-                    WHERE w.requirement = r.requirement
-                      AND w.until >= CAST(clock_timestamp() AT TIME ZONE 'UTC' AS date)
-                      AND (w.delivery = d.delivery OR w.feed = d.feed)) THEN 'waived'
+                WHEN g.passed IS NOT NULL AND w.id IS NOT NULL THEN 'waived'
                 WHEN g.passed IS NOT NULL THEN 'failed'
-                ELSE 'missing' END
+                ELSE 'missing' END,
+           g.id, w.id
     FROM ctl.delivery d
     CROSS JOIN ctl.profile p
     JOIN ctl.requirement r ON r.profile = p.name
     LEFT JOIN LATERAL (
-        SELECT g.passed FROM ctl.gate g
+        SELECT g.id, g.passed FROM ctl.gate g
         WHERE g.delivery = d.delivery AND g.requirement = r.requirement AND g.staged_digest = p_digest
           AND g.detector_digest = d.detector_digest AND g.inputs = d.inputs AND g.profile = p.name
           AND NOT EXISTS (SELECT 1 FROM ctl.finding f WHERE f.id > g.known)
         ORDER BY g.id DESC LIMIT 1) g ON true
+    LEFT JOIN LATERAL (
+        SELECT w.id FROM ctl.waiver w
+        WHERE r.waivable AND w.requirement = r.requirement
+          AND w.until >= CAST(clock_timestamp() AT TIME ZONE 'UTC' AS date)
+          AND NOT EXISTS (SELECT 1 FROM ctl.waiver_end e WHERE e.waiver = w.id)
+          AND (w.delivery = d.delivery OR w.feed = d.feed)
+        ORDER BY w.until DESC, w.id DESC LIMIT 1) w ON true
     WHERE d.delivery = p_delivery AND p.active
 $$;
 

@@ -8,7 +8,12 @@ LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     v_id bigint;
 BEGIN
-    IF num_nonnulls(p_delivery, p_feed) <> 1 THEN
+    -- First, so that whoever mistypes it is not asked for the rest.
+    IF NOT EXISTS (
+        SELECT 1 FROM ctl.requirement r JOIN ctl.profile p ON p.name = r.profile AND p.active
+        WHERE r.requirement = p_requirement AND r.waivable) THEN
+        RAISE EXCEPTION 'requirement' USING ERRCODE = 'DG003';
+    ELSIF num_nonnulls(p_delivery, p_feed) <> 1 THEN
         RAISE EXCEPTION 'scope' USING ERRCODE = 'DG003';
     ELSIF coalesce(btrim(p_who), '') = '' THEN
         RAISE EXCEPTION 'who' USING ERRCODE = 'DG003';
@@ -16,17 +21,39 @@ BEGIN
         RAISE EXCEPTION 'reason' USING ERRCODE = 'DG003';
     ELSIF p_until IS NULL OR p_until <= CAST(clock_timestamp() AT TIME ZONE 'UTC' AS date) THEN
         RAISE EXCEPTION 'until' USING ERRCODE = 'DG003';
-    ELSIF NOT EXISTS (
-        SELECT 1 FROM ctl.requirement r JOIN ctl.profile p ON p.name = r.profile AND p.active
-        WHERE r.requirement = p_requirement AND r.waivable) THEN
-        RAISE EXCEPTION 'requirement' USING ERRCODE = 'DG003';
     END IF;
     INSERT INTO ctl.waiver (delivery, feed, requirement, who, reason, until)
     VALUES (p_delivery, p_feed, p_requirement, btrim(p_who), btrim(p_reason), p_until)
     RETURNING id INTO v_id;
-    INSERT INTO ctl.ledger (event, delivery, requirements, counts)
-    VALUES ('waived', p_delivery, ARRAY[p_requirement], jsonb_build_object('waiver', v_id));
+    INSERT INTO ctl.ledger (event, delivery, requirements, counts, who, reason)
+    VALUES ('waived', p_delivery, ARRAY[p_requirement], jsonb_build_object('waiver', v_id), btrim(p_who),
+            btrim(p_reason));
     RETURN v_id;
+END $$;
+
+-- Ends a waiver before its last day. Returns its requirement.
+CREATE OR REPLACE FUNCTION ctl.end_waiver(p_waiver bigint, p_who text, p_reason text) RETURNS text
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    w ctl.waiver;
+BEGIN
+    IF coalesce(btrim(p_who), '') = '' THEN
+        RAISE EXCEPTION 'who' USING ERRCODE = 'DG003';
+    ELSIF p_reason IS NULL OR length(btrim(p_reason)) < 10 THEN
+        RAISE EXCEPTION 'reason' USING ERRCODE = 'DG003';
+    END IF;
+    -- No promotion in between: what passes after this passes without the waiver.
+    PERFORM ctl.lock_releases();
+    SELECT * INTO w FROM ctl.waiver WHERE id = p_waiver;
+    IF w.id IS NULL OR w.until < CAST(clock_timestamp() AT TIME ZONE 'UTC' AS date) OR EXISTS (
+        SELECT 1 FROM ctl.waiver_end e WHERE e.waiver = w.id) THEN
+        RAISE EXCEPTION 'no waiver of that number is in force' USING ERRCODE = 'DG008';
+    END IF;
+    INSERT INTO ctl.waiver_end (waiver, who, reason) VALUES (w.id, btrim(p_who), btrim(p_reason));
+    INSERT INTO ctl.ledger (event, delivery, requirements, counts, who, reason)
+    VALUES ('waiver-ended', w.delivery, ARRAY[w.requirement], jsonb_build_object('waiver', w.id), btrim(p_who),
+            btrim(p_reason));
+    RETURN w.requirement;
 END $$;
 
 -- Hides a note in which a reader found an identifier, in every release at once, and every other note in which the
@@ -213,3 +240,40 @@ BEGIN
     INSERT INTO ctl.ledger (event, requirements, who)
     VALUES (CASE WHEN p_member THEN 'project-joined' ELSE 'project-left' END, ARRAY[p_project], p_login);
 END $$;
+
+-- Deletes a project. The ledger keeps what it was for, what it could read and who belonged to it. Returns its members.
+CREATE OR REPLACE FUNCTION ctl.delete_project(p_project text, p_who text, p_reason text) RETURNS text[]
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    p ctl.project;
+    v_members text[];
+BEGIN
+    IF coalesce(btrim(p_who), '') = '' THEN
+        RAISE EXCEPTION 'who' USING ERRCODE = 'DG003';
+    ELSIF p_reason IS NULL OR length(btrim(p_reason)) < 10 THEN
+        RAISE EXCEPTION 'reason' USING ERRCODE = 'DG003';
+    END IF;
+    -- Locked, so that nobody joins or is granted anything in between.
+    SELECT * INTO p FROM ctl.project WHERE project = p_project FOR UPDATE;
+    IF p.project IS NULL THEN
+        RAISE EXCEPTION 'no such project' USING ERRCODE = 'DG006';
+    END IF;
+    v_members := ARRAY(SELECT m.login FROM ctl.project_member m WHERE m.project = p_project ORDER BY m.login);
+    INSERT INTO ctl.ledger (event, requirements)
+    SELECT 'project-revoked', ARRAY[p_project, coalesce(g.site, '*'), coalesce(g.note_type, '*')]
+    FROM ctl.project_grant g WHERE g.project = p_project ORDER BY g.site, g.note_type;
+    INSERT INTO ctl.ledger (event, requirements, who)
+    SELECT 'project-left', ARRAY[p_project], m.login FROM unnest(v_members) AS m (login);
+    DELETE FROM ctl.project WHERE project = p_project; -- grants and members go with it
+    INSERT INTO ctl.ledger (event, requirements, who, reason)
+    VALUES ('project-deleted', ARRAY[p_project, p.purpose, coalesce(p.until::text, 'no end')], btrim(p_who),
+            btrim(p_reason));
+    RETURN v_members;
+END $$;
+
+-- Whether any version of a note is of this site and type; NULL means any.
+CREATE OR REPLACE FUNCTION ctl.holds_notes(p_site text, p_note_type text) RETURNS boolean
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+    SELECT EXISTS (SELECT 1 FROM research.note_version v
+                   WHERE (p_site IS NULL OR v.site = p_site) AND (p_note_type IS NULL OR v.note_type = p_note_type))
+$$;

@@ -1,0 +1,199 @@
+"""Where a delivery stands at the gate: each requirement of the active profile with what was measured for it.
+
+Belongs here: reading the gate's rows, and which of their figures count against which threshold. Does not belong here:
+measuring (`refresh/measure.py`), the decision (`migrations/code/e_gate.sql`), or what to do next (`refresh/gate.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Any
+
+from sqlalchemy import Connection, Engine, text
+
+from deid_platform.errors import Code, DeidError
+from deid_platform.notes import Delivery
+from deid_platform.warehouse.connection import begin
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """One figure of a requirement and the threshold that it is compared with.
+
+    `value` is None where there was nothing to measure it on. `at_least` tells a least value from a largest one.
+    """
+
+    name: str
+    value: float | None
+    threshold: float
+    at_least: bool = True
+
+    @property
+    def met(self) -> bool:
+        """Whether the value reaches a least threshold, or stays within a largest one."""
+        if self.value is None:
+            return False
+        return self.value >= self.threshold if self.at_least else self.value <= self.threshold
+
+    @property
+    def demand(self) -> str:
+        """The threshold in words."""
+        return f"{'at least' if self.at_least else 'at most'} {_number(self.threshold)}"
+
+    def __str__(self) -> str:
+        value = "not measured" if self.value is None else _number(self.value)
+        return f"{self.name} {value}, {self.demand}"
+
+
+@dataclass(frozen=True, slots=True)
+class Requirement:
+    """One requirement as it stands for what is staged.
+
+    Attributes:
+        name: Its name.
+        state: `passed`, `waived`, `failed` or `missing`, which is: not measured for what is staged.
+        waivable: Whether the active profile lets the privacy officer waive it.
+        figures: What was measured; nothing if it was not.
+        waived_until: The last day of the waiver in force, whether or not it is needed.
+    """
+
+    name: str
+    state: str
+    waivable: bool
+    figures: tuple[Figure, ...] = ()
+    waived_until: date | None = None
+
+    @property
+    def met(self) -> bool:
+        """Whether the gate goes on, by a measurement or by a waiver."""
+        return self.state in ("passed", "waived")
+
+    def __str__(self) -> str:
+        if self.state == "missing":
+            return f"{self.name} not measured"
+        missed = [figure for figure in self.figures if not figure.met] or self.figures
+        said = f"{self.name} {self.state}"
+        return f"{said} ({'; '.join(map(str, missed))})" if self.state == "failed" and missed else said
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A delivery at the gate.
+
+    Attributes:
+        delivery: Its key.
+        profile: The active profile.
+        state: `staging`, `staged`, `refused` or `promoted`.
+        at: When its state last changed.
+        requirements: Those of the profile, by name, then what else the last refusal named.
+    """
+
+    delivery: str
+    profile: str | None
+    state: str
+    at: datetime
+    requirements: tuple[Requirement, ...]
+
+    @property
+    def unmet(self) -> tuple[Requirement, ...]:
+        """What keeps it from being promoted."""
+        return tuple(requirement for requirement in self.requirements if not requirement.met)
+
+
+def standing(officer: Engine, delivery: Delivery) -> Standing:
+    """How each requirement of the active profile stands for what is staged of a delivery.
+
+    Args:
+        officer: The engine of the role `officer`.
+        delivery: Which delivery.
+
+    Raises:
+        DeidError: `gate-unknown-delivery` if nothing was staged under that name.
+    """
+    with begin(officer) as connection:
+        found = connection.execute(
+            text("SELECT state, at FROM ctl.delivery WHERE delivery = :d"), {"d": delivery.key}
+        ).one_or_none()
+        if found is None:
+            raise DeidError(Code.GATE_UNKNOWN_DELIVERY, delivery.key)
+        profile = connection.execute(text("SELECT name FROM ctl.profile WHERE active")).scalar()
+        requirements = _requirements(connection, delivery)
+        if found.state == "refused":
+            names = {requirement.name for requirement in requirements}
+            others = [name for name in _last_refusal(connection, delivery) if name not in names]
+            requirements += tuple(Requirement(name, "failed", waivable=False) for name in others)
+    return Standing(delivery.key, profile, found.state, found.at, requirements)
+
+
+def known_deliveries(officer: Engine) -> frozenset[str]:
+    """Every delivery that something was staged of."""
+    with begin(officer) as connection:
+        return frozenset(connection.execute(text("SELECT delivery FROM ctl.delivery")).scalars())
+
+
+def _requirements(connection: Connection, delivery: Delivery) -> tuple[Requirement, ...]:
+    statement = text(
+        "SELECT s.requirement, s.state, s.waivable, g.measured, w.until FROM ctl.delivery d"
+        " CROSS JOIN LATERAL ctl.gate_state(d.delivery, d.staged_digest) s"
+        " LEFT JOIN ctl.gate g ON g.id = s.gate LEFT JOIN ctl.waiver w ON w.id = s.waiver"
+        " WHERE d.delivery = :d ORDER BY s.requirement"
+    )
+    return tuple(
+        Requirement(
+            row.requirement,
+            row.state,
+            row.waivable,
+            tuple(_figures(row.requirement, row.measured or {})),
+            row.until,
+        )
+        for row in connection.execute(statement, {"d": delivery.key})
+    )
+
+
+def _last_refusal(connection: Connection, delivery: Delivery) -> list[str]:
+    """What the last refusal named: beside requirements, conditions that `ctl.promote` sees to itself."""
+    statement = text(
+        "SELECT requirements FROM ctl.ledger WHERE delivery = :d AND event = 'refused' ORDER BY id DESC LIMIT 1"
+    )
+    return connection.execute(statement, {"d": delivery.key}).scalar() or []
+
+
+_NONE_OF = {
+    "parity": {
+        "different": "rows that differ",
+        "mismatched": "rows of another note",
+        "withdrawals_lost": "lost withdrawals",
+    },
+    "leaks": {"leaks": "notes that leak"},
+    "expectations": {"failed": "expectations failed"},
+}
+_BENCH = {
+    "recall": ("low", "min_recall"),
+    "precision": ("value", "min_precision"),
+    "clinical_retention": ("value", "min_clinical_retention"),
+}
+
+
+def _figures(requirement: str, measured: Mapping[str, Any]) -> Iterator[Figure]:
+    """The figures of a gate row as `refresh/measure.py` writes it; what earlier versions did not write is left out."""
+    for key, name in _NONE_OF.get(requirement, {}).items():
+        if key in measured:
+            yield Figure(name, measured[key], 0, at_least=False)
+    if requirement == "bench":
+        thresholds = measured.get("thresholds", {})
+        for measure, (end, least) in _BENCH.items():
+            if measure in measured and least in thresholds:
+                name = measure.replace("_", " ") + (" (lower end)" if end == "low" else "")
+                yield Figure(name, measured[measure][end], thresholds[least])
+    if requirement == "topics" and "least_share" in measured:
+        notes = measured["notes"]
+        share = measured["with_roster"] / notes if notes else None
+        yield Figure("share of notes with topics", share, measured["least_share"])
+    if requirement == "site_gold" and "least" in measured:
+        yield Figure("notes with gold", measured["notes"], measured["least"])
+
+
+def _number(value: float) -> str:
+    return f"{value:,}" if isinstance(value, int) else f"{value:.3f}"

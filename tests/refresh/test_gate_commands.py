@@ -1,0 +1,207 @@
+"""README's recipe for a feed without topics and without gold, as people type it, and what may go wrong in it."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tomllib
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from click.testing import Result
+from typer.testing import CliRunner
+
+from deid_platform.cli import app
+from deid_platform.errors import Code, DeidError
+from deid_platform.notes import Delivery
+from deid_platform.refresh import publish
+from deid_platform.refresh.site import Site
+from deid_platform.refresh.summary import release_summary
+from deid_platform.reports.summary import summary_markdown
+from deid_platform.settings import load_settings
+from deid_platform.warehouse.migrate import configure
+from deid_platform.warehouse.promotion import Promotion
+from deid_platform.warehouse.queries import ledger
+from deid_platform.warehouse.roles import Role
+
+DEID = Path(sys.executable).with_name("deid")
+README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+EHR = Delivery("ehr", "2026-01-05")
+LATER = str(datetime.now(tz=UTC).date() + timedelta(days=90))
+
+
+def deid(*arguments: str) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "COLUMNS": "200", "TERM": "dumb"}
+    return subprocess.run([str(DEID), *arguments], capture_output=True, text=True, check=False, env=environment)
+
+
+def here(*arguments: str) -> Result:
+    """The same without a process of its own, which takes most of a command's time."""
+    return CliRunner().invoke(app, arguments)
+
+
+def recipe(command: str) -> list[str]:
+    """README's own command on the delivery, on a day that is yet to come."""
+    (found,) = re.findall(rf"^ +\.venv/bin/deid ({command} ehr@(?:.*\\\n)?.*)$", README, re.MULTILINE)
+    return shlex.split(re.sub(r"(?<=--until )\S+", LATER, found.replace("\\\n", " ")))
+
+
+def waived(*requirements: str, **changes: str) -> list[str]:
+    given = {
+        "delivery": EHR.key,
+        "--who": "A. Officer",
+        "--why": "gold is being annotated",
+        "--until": LATER,
+        **changes,
+    }
+    delivery = given.pop("delivery")
+    return ["waive", delivery, *requirements, *(part for option in given.items() for part in option)]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def site(installation, warehouse, tmp_path_factory) -> Site:
+    """README's deid.toml, with deliveries of its own and a smaller bench."""
+    folder = tmp_path_factory.mktemp("readme")
+    block = README.split("Write a `deid.toml`:")[1].split("and then")[0]
+    text = re.sub(r"^    ", "", block, flags=re.MULTILINE).replace("/data/deliveries", str(folder / "deliveries"), 1)
+    (columns,) = (feed["columns"] for feed in tomllib.loads(text)["feeds"].values())
+    note = {"note_id": "1", "note_type": "progress note", next(k for k, v in columns.items() if v == "text"): "Stable."}
+    arrived = folder / "deliveries" / EHR.watermark
+    arrived.mkdir(parents=True)
+    (arrived / "notes.jsonl").write_text(json.dumps(note) + "\n")
+    config = folder / "deid.toml"
+    config.write_text(text + "\n[bench]\nsynthetic_notes = 60\n")
+    configure(warehouse.admin_engine(), "production")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DEID_CONFIG", str(config))
+        yield Site(load_settings(config))
+
+
+@pytest.fixture(scope="module")
+def before(site) -> str:
+    """What `deid gate` says of a delivery that waits in its feed's folder."""
+    return str(here("gate", EHR.key).exception)
+
+
+@pytest.fixture(scope="module")
+def refusal(site, before, through) -> DeidError:
+    """What `deid refresh` says of it."""
+    with pytest.raises(DeidError) as refused:
+        through(EHR, site)
+    return refused.value
+
+
+@pytest.fixture(scope="module")
+def promoted(site, refusal) -> Promotion:
+    done = deid(*recipe("waive"))
+    assert done.returncode == 0, done.stderr
+    return publish.promote_delivery(site, EHR)
+
+
+def rows(*arguments: str) -> list[dict]:
+    shown = here(*arguments, "--json")
+    assert shown.exit_code == 0, shown.stderr
+    return [json.loads(line) for line in shown.stdout.splitlines()]
+
+
+def test_of_a_delivery_that_nobody_staged_the_gate_says_how(before) -> None:
+    assert "gate-unknown-delivery [ehr@2026-01-05]" in before
+    assert "deid refresh --delivery" in before
+
+
+def test_the_refusal_tells_what_failed_by_value_and_threshold(refusal) -> None:
+    assert refusal.code is Code.GATE_REFUSED
+    assert re.search(r"bench failed \(recall \(lower end\) 0\.\d{3}, at least 0\.980", refusal.ref)
+    assert "site_gold failed (notes with gold 0, at least 30)" in refusal.ref
+    assert "topics failed (share of notes with topics 0.000, at least 0.950)" in refusal.ref
+    assert "deid gate DELIVERY" in str(refusal)
+
+
+def test_so_does_the_summary_and_it_names_the_next_command(site, refusal) -> None:
+    told = summary_markdown(release_summary(site))
+    assert "refused; failed: bench, site_gold, topics; `deid gate ehr@2026-01-05` shows what to do next" in told
+
+
+def test_the_gate_shows_every_requirement_and_the_command_to_run(refusal) -> None:
+    shown = deid(*recipe("gate"))
+    assert shown.returncode == 0, shown.stderr
+    assert {line.split("\t")[0] for line in shown.stdout.splitlines()[1:]} == {
+        *("bench", "expectations", "leaks", "parity", "site_gold", "topics")
+    }
+    assert "ehr@2026-01-05: refused, gate profile production" in shown.stderr
+    assert "next: deid waive ehr@2026-01-05 bench site_gold topics --who" in shown.stderr
+    assert shown.stderr.rstrip().endswith("next: deid refresh --delivery ehr@2026-01-05")
+    assert set(recipe("waive")[2:5]) == {"bench", "site_gold", "topics"}
+
+
+def test_as_json_each_figure_is_a_number_beside_its_threshold(refusal) -> None:
+    found = {(row["requirement"], row["figure"]): row for row in rows("gate", EHR.key)}
+    gold = found["site_gold", "notes with gold"]
+    assert (gold["state"], gold["value"], gold["threshold"]) == ("failed", 0, 30)
+    assert (gold["may_be_waived_by"], gold["waived_until"]) == ("the privacy officer", None)
+    assert gold["next"].startswith("deid waive ehr@2026-01-05 site_gold --who")
+    leaks = found["leaks", "notes that leak"]
+    assert (leaks["state"], leaks["demanded"], leaks["may_be_waived_by"], leaks["next"]) == (
+        *("passed", "at most 0", "nobody"),
+        None,
+    )
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        (waived("site_gol"), "requirement-unknown [did you mean site_gold? known: bench, expectations, leaks"),
+        (waived("topics", "leaks"), "waiver-invalid [requirement leaks: nobody may waive it under the profile product"),
+        (waived("topics", "bnech"), "requirement-unknown [did you mean bench?"),
+        (waived("topics", **{"--why": "short"}), "waiver-invalid [reason]"),
+        (
+            waived("topics", delivery="ehr@2026-01-06"),
+            "delivery-unknown [ehr@2026-01-06: did you mean ehr@2026-01-05?]",
+        ),
+        (waived("topics", delivery="her@2026-01-05"), "delivery-unknown [her@2026-01-05: feed her: did you mean ehr?"),
+        ([*waived("topics", delivery="her@2026-01-05"), "--ahead"], "delivery-unknown [her@2026-01-05"),
+        (["gate", "ehr@2026-01-06"], "delivery-unknown [ehr@2026-01-06: did you mean ehr@2026-01-05?]"),
+        (
+            ["waivers", "revoke", "99", "--who", "A", "--why", "there is none"],
+            "waiver-unknown [no waiver of that number",
+        ),
+    ],
+    ids=lambda value: value if isinstance(value, str) else " ".join(value[:3]),
+)
+def test_what_is_mistyped_is_refused_with_what_was_meant_and_nothing_is_recorded(refusal, command, said) -> None:
+    assert said in str(here(*command).exception)
+    assert rows("waivers") == []
+
+
+def test_readmes_recipe_ends_promoted(promoted) -> None:
+    assert promoted.approved == 1
+    assert promoted.waived == ("bench", "site_gold", "topics")
+    found = {row["requirement"]: row for row in rows("gate", EHR.key)}
+    assert (found["topics"]["state"], found["topics"]["waived_until"]) == ("waived", LATER)
+    said = here("gate", EHR.key).stderr
+    assert "ehr@2026-01-05: promoted" in said
+    assert "next:" not in said
+
+
+def test_waivers_are_listed_and_one_is_ended_with_a_reason(site, promoted) -> None:
+    assert here(*waived("topics", delivery="ehr@2026-01-12"), "--ahead").exit_code == 0
+    listed = rows("waivers")
+    assert [row["requirement"] for row in listed] == ["bench", "topics", "site_gold", "topics"]
+    assert {(row["who"], row["reason"]) for row in listed[:3]} == {tuple(recipe("waive")[i] for i in (6, 8))}
+    assert {(row["until"], row["state"]) for row in listed} == {(LATER, "in force")}
+    number = str(listed[1]["waiver"])
+    revoked = [here("waivers", "revoke", number, "--who", "B. Officer", "--why", "topics never came") for _ in range(2)]
+    assert [done.exit_code for done in revoked] == [0, 1]
+    assert "waiver-unknown" in str(revoked[1].exception)
+    ended = rows("waivers")[1]
+    assert ended["state"].startswith("ended ")
+    assert (ended["ended_by"], ended["because"]) == ("B. Officer", "topics never came")
+    (entry,) = (e for e in ledger(site.warehouse.engine(Role.OFFICER), EHR) if e.event == "waiver-ended")
+    assert (entry.requirements, entry.who, entry.reason) == (("topics",), "B. Officer", "topics never came")
+    with pytest.raises(DeidError, match="topics failed"):
+        publish.promote_delivery(site, EHR)
