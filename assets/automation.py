@@ -125,10 +125,18 @@ def forget_old_runs(context: dg.OpExecutionContext, site: SiteResource) -> None:
     context.add_output_metadata({"deleted": deleted})
 
 
-@dg.job(description="Retention: old runs leave Dagster's storage.", executor_def=EXECUTOR)
+@dg.job(
+    description="Deletes Dagster's records of finished runs that are older than schedule.keep_runs_days.",
+    executor_def=EXECUTOR,
+)
 def retention() -> None:
     """One op; see there."""
     forget_old_runs()
 
 
-daily_retention = dg.ScheduleDefinition(name="daily_retention", job=retention, cron_schedule="30 3 * * *")
+daily_retention = dg.ScheduleDefinition(
+    name="daily_retention",
+    job=retention,
+    cron_schedule="30 3 * * *",
+    description="Deletes finished runs that are older than schedule.keep_runs_days; what was published stays.",
+)

@@ -75,6 +75,7 @@ def expectations(context: dg.AssetCheckExecutionContext, site: SiteResource) -> 
             check_name=outcome.name,
             passed=outcome.passed,
             severity=SEVERITY[outcome.severity],
+            metadata={"where it fails": "the gate refuses" if outcome.severity is Severity.CRITICAL else "a warning"},
         )
 
 

@@ -13,6 +13,18 @@ from deid_platform.refresh import tables
 from deid_platform.refresh.deidentify import deidentify
 from resources import SiteResource
 
+_MADE_WITH = {
+    "detector_digest": "the detector",
+    "dictionary_digest": "its dictionaries",
+    "policy_digest": "the policy",
+    "key_id": "the key secret",
+    "recipe": "all of these together",
+    "files": "the delivery's files",
+    "told": "what the patients' other notes say of them",
+    "shifts": "how far dates are moved",
+}
+"""What rows were made with: a delivery is made anew where one of these digests is another."""
+
 
 @layer_asset(
     "deid/redacted_notes",
@@ -36,16 +48,24 @@ def redacted_notes(context: dg.AssetExecutionContext, site: SiteResource) -> Cou
     """Each note through detection, redaction and the leak check; where any of them fails, into quarantine."""
     it, delivery = site.site, delivery_of(context)
     meta = dict(deidentify(delivery, store=it.store, recipe=it.recipe(delivery), engine=it.engine).meta)
-    labels = sorted(meta.pop("labels").items(), key=lambda item: -item[1])
-    counted = meta.pop("counts")
-    reused = TemplateCounts(**meta.pop("template_text"))
+    labels = sorted(meta["labels"].items(), key=lambda item: -item[1])
+    counted, reused = meta["counts"], TemplateCounts(**meta["template_text"])
     return shown.counts(
         counted.get("clean", 0) + counted.get("quarantined", 0),
-        **counted,
-        **meta,
-        template_share=round(reused.share, 4),
-        template_seconds_saved=round(reused.seconds_saved, 2),
+        clean=counted.get("clean", 0),
+        quarantined=counted.get("quarantined", 0),
+        quarantined_why=shown.table(("reason", "notes"), sorted(meta["reasons"].items())),
+        taken_over_unchanged=counted.get("detected_before", 0),
+        of_patients_in_topics=counted.get("with_roster", 0),
+        words=counted.get("words", 0),
+        detection_seconds=meta["seconds"],
+        template_text_share=round(reused.share, 4),
+        template_text_seconds_saved=round(reused.seconds_saved, 2),
         spans_by_label=shown.table(("label", "spans"), labels),
+        release=meta["release"],
+        policy=meta["policy"],
+        detector_was_given=meta["inputs"],
+        made_with=shown.table(("digest of", "is"), [(what, meta[name]) for name, what in _MADE_WITH.items()]),
     )
 
 

@@ -8,6 +8,7 @@ from assets import shown
 from assets.layer import ENGINEERS, PRIVACY, Counts, delivery_of, layer_asset
 from assets.source import facilities, patients, providers
 from deid_platform.refresh import dictionaries, harvest, tables
+from deid_platform.store import Manifest
 from resources import SiteResource
 
 
@@ -22,14 +23,14 @@ from resources import SiteResource
 def institution(context: dg.AssetExecutionContext, site: SiteResource) -> Counts:
     """Terms of the topics as of the delivery, and what changed since the one before: names, places and numbers."""
     manifest = dictionaries.write_institution(site.site, delivery_of(context))
-    return shown.counts(manifest.rows, **manifest.meta)
+    return _terms(manifest)
 
 
 @layer_asset("dictionaries/medical", owner=ENGINEERS, kinds={"parquet"}, metadata=shown.columns(tables.TERM_SCHEMA))
 def medical(site: SiteResource) -> Counts:
     """Clinical terms that survive although they look like identifiers: eponyms, drugs, devices, tests, codes."""
     manifest = dictionaries.write_medical(site.site)
-    return shown.counts(manifest.rows, **manifest.meta)
+    return _terms(manifest)
 
 
 @layer_asset(
@@ -53,6 +54,17 @@ def harvested(site: SiteResource) -> Counts:
     """
     manifest = harvest.harvest(site.site)
     return shown.counts(manifest.rows, **manifest.meta["counts"])
+
+
+def _terms(manifest: Manifest) -> Counts:
+    meta = manifest.meta
+    return shown.counts(
+        manifest.rows,
+        terms_by_kind=shown.table(("kind", "terms"), sorted(meta["kinds"].items())),
+        since_the_delivery_before=shown.table(("terms", "number"), sorted(meta.get("changes", {}).items())),
+        digest=meta["digest"],
+        digest_before=meta.get("previous"),
+    )
 
 
 ASSETS = [institution, medical, harvested]

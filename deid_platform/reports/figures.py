@@ -24,7 +24,10 @@ if TYPE_CHECKING:
 
 MOST_GROUPS = 40
 _BLUE, _ORANGE, _GREY = "#0072B2", "#D55E00", "#6b6b6b"
-_DPI = 150
+# As wide as the dialog in which the Dagster UI shows a picture.
+_WIDTH_PIXELS, _DPI = 700, 100
+# Where the axis of errors begins: what is less stands there too.
+_LEAST_ERROR = 1e-4
 _ROW_INCHES = 0.3
 _LONGEST_NAME = 34
 _HEADING_INCHES = 0.62
@@ -72,8 +75,10 @@ def sample_figure(test_set: TestSet, path: Path | None = None) -> bytes:
     return _png(figure, path)
 
 
-def scores_figure(scores: Scores, path: Path | None = None, *, title: str = "Recall and precision by label") -> bytes:
-    """Word-level recall and precision of every label with 95% intervals, the overall scores on top.
+def scores_figure(scores: Scores, path: Path | None = None, *, title: str = "What is missed, by label") -> bytes:
+    """Share of words missed and of words wrongly hidden for every label with 95% intervals, all labels on top.
+
+    The axis is logarithmic: what counts is whether one word in a hundred is missed or one in a thousand.
 
     Args:
         scores: What `evaluation.scores.summarise` returned.
@@ -86,37 +91,38 @@ def scores_figure(scores: Scores, path: Path | None = None, *, title: str = "Rec
     rows: list[tuple[str, Estimate, Estimate]] = [("All labels", scores.recall, scores.precision)]
     rows += [(label.value, by.recall, by.precision) for label, by in scores.labels.items()]
     figure, axes = _canvas([name for name, _, _ in rows])
-    lows: list[float] = []
     counts = [suppress(scores.recall.total), *_shown([recall.total for _, recall, _ in rows[1:]])]
     for y, ((_, recall, precision), count) in enumerate(zip(rows, counts, strict=True)):
-        lows += _interval(axes, recall, y - 0.16, _BLUE, "o")
-        lows += _interval(axes, precision, y + 0.16, _ORANGE, "D")
+        _error(axes, recall, y - 0.16, _BLUE, "o")
+        _error(axes, precision, y + 0.16, _ORANGE, "D")
         _beside(axes, y, f"{count} words")
     _beside(axes, -0.9, "in gold")
     axes.axhline(0.5, color="#b8b8b8", linewidth=1)
     axes.get_yticklabels()[0].set_fontweight("bold")
-    span = 1 - min([*lows, 0.9])
-    axes.set_xlim(max(0.0, 1 - 1.05 * span), 1 + 0.02 * span)
+    axes.set_xscale("log")
+    axes.set_xlim(_LEAST_ERROR, 1)
+    axes.set_xticks([10.0**power for power in range(-4, 1)], ["0.01% or none", "0.1%", "1%", "10%", "100%"])
+    axes.minorticks_off()
     axes.set_xlabel("share of words, with 95% bootstrap intervals", fontsize=9.5)
     _headed(
         figure,
         axes,
         title,
         f"{suppress(scores.notes)} notes, {suppress(scores.words)} words; label-blind; not drawn under 11 words",
-        (("o", _BLUE, "full", "recall"), ("D", _ORANGE, "full", "precision")),
+        (("o", _BLUE, "full", "missed (1 - recall)"), ("D", _ORANGE, "full", "wrongly hidden (1 - precision)")),
     )
     return _png(figure, path)
 
 
-def _interval(axes: Axes, estimate: Estimate, y: float, colour: str, marker: str) -> list[float]:
-    """Draw one estimate and say where its lower end lies; nothing of it when it rests on fewer than 11 words."""
+def _error(axes: Axes, estimate: Estimate, y: float, colour: str, marker: str) -> None:
+    """Draw how far one estimate is from 1; nothing of it when it rests on fewer than 11 words."""
     if estimate.value is None or estimate.total < SMALLEST_SHOWN:
-        return []
+        return
     low = estimate.value if estimate.low is None else estimate.low
     high = estimate.value if estimate.high is None else estimate.high
-    axes.plot((low, high), (y, y), color=colour, linewidth=2, solid_capstyle="butt", zorder=2, clip_on=False)
-    axes.plot(estimate.value, y, marker, color=colour, markersize=5.5, zorder=3, clip_on=False)
-    return [low]
+    least, error, most = (max(1 - share, _LEAST_ERROR) for share in (high, estimate.value, low))
+    axes.plot((least, most), (y, y), color=colour, linewidth=2, solid_capstyle="butt", zorder=2, clip_on=False)
+    axes.plot(error, y, marker, color=colour, markersize=5.5, zorder=3, clip_on=False)
 
 
 def _rows(groups: Sequence[GroupShare]) -> list[tuple[str, int, int]]:
@@ -162,7 +168,7 @@ def _canvas(names: Sequence[str]) -> tuple[Figure, Axes]:
     from matplotlib.figure import Figure
 
     height = _HEADING_INCHES + 0.9 + _ROW_INCHES * max(len(names), 3)
-    figure = Figure(figsize=(8.6, height), dpi=_DPI)
+    figure = Figure(figsize=(_WIDTH_PIXELS / _DPI, height), dpi=_DPI)
     figure.set_layout_engine("constrained", rect=(0, 0, 1, 1 - _HEADING_INCHES / height))
     FigureCanvasAgg(figure)
     axes = figure.add_subplot()
@@ -188,7 +194,7 @@ def _headed(figure: Figure, axes: Axes, title: str, under: str, legend: Sequence
         for marker, colour, fill, label in legend
     ]
     axes.legend(
-        handles=handles, loc="lower left", bbox_to_anchor=(0, 1), ncols=2, frameon=False, fontsize=9, handletextpad=0.2
+        handles=handles, loc="lower left", bbox_to_anchor=(0, 1), ncols=2, frameon=False, fontsize=9, handletextpad=0.2, columnspacing=1
     )
 
 

@@ -80,6 +80,24 @@ def test_there_are_no_other_assets(specs: dict[str, dg.AssetSpec]) -> None:
     assert set(specs) == set(ASSETS)
 
 
+def test_all_that_operators_start_or_read_is_described(definitions: dg.Definitions) -> None:
+    repository = definitions.get_repository_def()
+    named = [job for job in repository.get_all_jobs() if not job.name.startswith("__")]
+    checks = definitions.resolve_asset_graph().asset_check_keys
+    shown = [*named, *repository.schedule_defs, *repository.sensor_defs]
+    assert len(shown) >= 5
+    assert [one.name for one in shown if not one.description] == []
+    specs = [definitions.resolve_asset_graph().get_check_spec(key) for key in checks if key.asset_key.path[0] == "gate"]
+    assert specs
+    assert [spec.name for spec in specs if not spec.description] == []
+
+
+def test_the_marts_columns_have_types_and_meanings(specs: dict[str, dg.AssetSpec]) -> None:
+    columns = specs["marts/note_profile"].metadata["dagster/column_schema"].columns
+    assert [c.name for c in columns][:2] == ["note_type", "note_year"]
+    assert [c.name for c in columns if not c.type or c.type == "?" or not c.description] == []
+
+
 @pytest.mark.parametrize("key", ASSETS)
 def test_an_asset_is_described_grouped_owned_and_placed(
     key: str, specs: dict[str, dg.AssetSpec], definitions: dg.Definitions

@@ -83,12 +83,17 @@ def test_scores_are_drawn_by_label_with_the_total_first(drawn: list[Figure], tmp
     rare = count_note("abc", [Span(0, 3, Label.SSN)], [])
     png = scores_figure(summarise([hit] * 20 + [rare]), tmp_path / "scores.png", title="Rules on the hospital")
     assert (tmp_path / "scores.png").read_bytes() == png
-    labels = [t.get_text() for t in drawn[0].axes[0].get_yticklabels()]
-    assert labels == ["All labels", "PATIENT", "DATE", "SSN"]
+    axes = drawn[0].axes[0]
+    assert [t.get_text() for t in axes.get_yticklabels()] == ["All labels", "PATIENT", "DATE", "SSN"]
     assert "<11 words" in texts(drawn[0])
     assert "Rules on the hospital" in texts(drawn[0])
     ssn = [line for line in drawn[0].axes[0].lines if abs(line.get_ydata()[0] - 3) < 0.3]
     assert ssn == []
+    # Every date is missed and no patient is; nothing of them is wrongly hidden, which is drawn where the axis begins.
+    missed = {round(line.get_ydata()[0] + 0.16): line.get_xdata()[0] for line in axes.lines if line.get_marker() == "o"}
+    assert axes.get_xscale() == "log"
+    assert (missed[1], missed[2]) == (axes.get_xlim()[0], 1)
+    assert size_of(png)[0] == 700
 
 
 def test_a_measurement_of_nothing_is_still_a_picture():
