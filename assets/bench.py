@@ -9,16 +9,8 @@ from assets.source import raw_notes
 from deid_platform.evaluation.scores import suppress
 from deid_platform.refresh import bench, tables
 from deid_platform.reports.figures import sample_figure, scores_figure
+from deid_platform.reports.summary import MEASURES
 from resources import SiteResource
-
-MEASURES = {
-    "precision": "precision of words",
-    "recall": "recall of words",
-    "f1": "F1 of words",
-    "clinical_retention": "share of clinical terms kept",
-    "leak_rate": "share of notes with a missed identifier",
-}
-"""What the UI calls a measure."""
 
 
 @layer_asset(

@@ -194,7 +194,14 @@ def _headed(figure: Figure, axes: Axes, title: str, under: str, legend: Sequence
         for marker, colour, fill, label in legend
     ]
     axes.legend(
-        handles=handles, loc="lower left", bbox_to_anchor=(0, 1), ncols=2, frameon=False, fontsize=9, handletextpad=0.2, columnspacing=1
+        handles=handles,
+        loc="lower left",
+        bbox_to_anchor=(0, 1),
+        ncols=2,
+        frameon=False,
+        fontsize=9,
+        handletextpad=0.2,
+        columnspacing=1,
     )
 
 

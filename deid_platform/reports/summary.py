@@ -144,6 +144,15 @@ def _score_rows(summary: ReleaseSummary) -> Iterator[tuple[str, ...]]:
         yield (name, *(interval(cell.get("value"), cell.get("low"), cell.get("high")) for cell in cells))
 
 
+def _shown(summary: ReleaseSummary) -> str:
+    """The notes that analysts see, and how they come from what was promoted."""
+    promoted = sum(line.promoted for line in summary.deliveries)
+    gone = promoted - summary.notes_shown
+    if gone <= 0 or summary.waiting:
+        return f"{summary.notes_shown:,}"
+    return f"{summary.notes_shown:,}: {promoted:,} promoted, {gone:,} of them since corrected, withdrawn or hidden"
+
+
 def _gold(summary: ReleaseSummary) -> str:
     return f"{GOLD_NAMES.get(summary.gold or '', 'none')} ({summary.gold_notes:,} notes)"
 
@@ -155,7 +164,7 @@ def _headline(summary: ReleaseSummary) -> dict[str, str]:
         + (f"; not complete yet: {', '.join(summary.waiting)}" if summary.waiting else ""),
         "policy": summary.policy,
         "gate profile": summary.profile or "none",
-        "notes in research": f"{summary.notes_shown:,}",
+        "notes in research": _shown(summary),
         "leaks": f"{summary.leaks_stopped:,} notes quarantined by the leak check; "
         + (
             "not checked in what was staged" if summary.leaks is None else f"{summary.leaks:,} found in what was staged"

@@ -1,0 +1,19 @@
+"""The release summary: counts that a reader can add up."""
+
+from __future__ import annotations
+
+from deid_platform.reports.summary import DeliveryLine, ReleaseSummary, summary_markdown
+
+
+def of(shown: int, *promoted: int, waiting: tuple[str, ...] = ()) -> str:
+    lines = tuple(DeliveryLine(f"f@{n}", "promoted", p, 0, p, {}, 0, p) for n, p in enumerate(promoted))
+    return summary_markdown(ReleaseSummary("s", "demo", "r_1", waiting, "safe_harbor", shown, lines))
+
+
+def test_what_is_in_research_is_what_was_promoted_less_what_has_gone() -> None:
+    assert "95: 120 promoted, 25 of them since corrected, withdrawn or hidden" in of(95, 100, 20)
+
+
+def test_no_sum_is_shown_where_there_is_nothing_to_add_up() -> None:
+    assert "promoted, " not in of(120, 100, 20)
+    assert "promoted, " not in of(95, 100, 20, waiting=("r_2",))  # promoted into two releases
