@@ -55,6 +55,7 @@ TYPING_ERRORS = """
 ECG from [[415/21|DATE]] unchanged
 ECG from [[415/2021|DATE]] unchanged
 EKG from [[323/20|DATE]] showed QTc of 440
+seen on [[215/97|DATE]] for pain; BP on arrival 215/97, BP 215/97
 four cycles of chemotherapy [[323/19|DATE]]
 seen [[2/142019|DATE]] in clinic
 seen on [[2/1419|DATE]] in clinic

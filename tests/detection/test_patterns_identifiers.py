@@ -127,6 +127,7 @@ case [[Y11844|IDNUM]]
 JOHNSON S [[3346195|IDNUM]]
 Specimen: [[19-S-12345|IDNUM]]
 Slide [[S-123-45|IDNUM]]
+Specimen [[S-7-20262|IDNUM]] received
 case #[[JH-998877|IDNUM]]
 order #[[88123456|IDNUM]]
 Study ID: [[1002-034|IDNUM]]

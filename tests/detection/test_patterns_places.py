@@ -323,7 +323,25 @@ Organ Systems
 """
 
 
-ALL = lines(STREETS, PLACES, FACILITIES, ORGANIZATIONS)
+SPANISH = """
+Dra. [[Lucinda Bravo Ortuño|DOCTOR]] Servicio de Anatomía Patológica [[Hospital Infanta Berta|HOSPITAL]]. Madrugada
+Servicio de Urología. [[Complejo Hospitalario Universitario de Valdelinares|HOSPITAL]]. Consulta
+[[Facultad de Ciencias de la Salud, Universidad de Granada|ORGANIZATION]]. Consulta
+visto en el Servicio de Digestivo del [[Hospital Son Valero|HOSPITAL]] y dado de alta
+ingresado en nuestro hospital. Servicio de Urología: alta
+[[Callejón de las Moreras, 11, 4.º E|STREET]]. [[02004|ZIP]] [[Albacete|CITY]]
+[[c/ del Abedul 5-7, 2º dcha|STREET]] [[28036|ZIP]] [[Madrid|CITY]], [[España|COUNTRY]]
+[[Carretera de Toledo km 12,500|STREET]] [[28905|ZIP]] [[Getafe|CITY]]
+[[Travesía Mayor, 14|STREET]]. [[13600|ZIP]] [[Alcázar de San Juan|CITY]] ([[Ciudad Real|CITY]])
+[[Av. Sol, s/n|STREET]], [[28041|ZIP]], [[Madrid|CITY]] E-mail:
+Localidad/ Provincia: [[Santiago de Compostela|CITY]], [[A Coruña|CITY]].
+25000 Unidades de Heparina; 12000 Leucocitos de predominio mixto
+Rosa de Bengala positivo
+moved here from the [[United States|COUNTRY]], born in the [[Russian Federation|COUNTRY]]
+per the United States Preventive Services Task Force
+"""
+
+ALL = lines(STREETS, PLACES, FACILITIES, ORGANIZATIONS, SPANISH)
 
 
 @pytest.mark.parametrize("line", ALL)

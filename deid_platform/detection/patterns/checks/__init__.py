@@ -24,6 +24,7 @@ from deid_platform.detection.patterns.checks import (
     places,
     professions,
     registers,
+    spanish,
     whereabouts,
     zips,
 )
@@ -52,7 +53,8 @@ CHECKS: dict[str, Check] = {
         messages.staffed, messages.asked, messages.run_together, messages.handle, messages.signing,
         institutions.organization, institutions.own_organization, institutions.saint, institutions.chain,
         institutions.known_hospital, institutions.hospital_abroad, institutions.facility_code,
-        institutions.facility_alone, institutions.lowercase_institution, institutions.shop, employers.employer,
+        institutions.facility_alone, institutions.lowercase_institution, spanish.spanish_postcode,
+        institutions.shop, employers.employer,
         employers.named_employer, employers.firm, employers.agency, employers.small_employer,
         professions.profession, landmarks.landmark, landmarks.small_landmark, landmarks.highway, places.city,
         places.known_city, places.street, places.town, places.known_city_or_state, places.state, places.country,

@@ -48,6 +48,11 @@ _SPECIALTIES = frozenset((
     "surgical", "therapy", "throat", "thyroid", "urology", "vascular", "vein", "vision", "wellness", "women's",
     "wound",
 ))  # fmt: skip
+_DEPARTMENTS_ABROAD = frozenset({"servicio", "unidad", "sección", "seccion", "departamento", "servei"})
+_HOSPITALS_ABROAD = frozenset({"hospital", "complejo", "complexo", "clínica", "clinica", "fundación", "fundacion"})
+_WAYS_ABROAD = frozenset(
+    {"avda", "av", "avenida", "calle", "ctra", "carretera", "plaza", "paseo", "travesía", "camino"}
+)
 _OF_STREETS = frozenset((
     "main", "high", "market", "church", "front", "broad", "court", "center", "water", "first", "second",
 ))  # fmt: skip
@@ -58,10 +63,24 @@ _STATE_NEXT = regex.compile(r",[ \t]*[A-Z]{2}\b")
 
 def organization(text: str, start: int, end: int) -> Place | None:
     """An institution's name with at least one word of its own: not "Primary Care" or "Emergency Department"."""
+    start, end = _within_signature(text, start, end)
     tokens, _ = _own_words(text, start, end)
     stop = _without_tail(text, tokens, end) if tokens else end
     tokens, own = _own_words(text, start, stop)
     return (tokens[0].start(), stop) if own and not _learned_society(text, tokens, stop) else None
+
+
+def _within_signature(text: str, start: int, end: int) -> Place:
+    """The hospital in a Spanish signature, which has the writer and the department before it, the street behind it."""
+    tokens = list(NAME_TOKEN.finditer(text, start, end))
+    words = [bare(t[0]) for t in tokens]
+    department = next((i for i, word in enumerate(words) if word in _DEPARTMENTS_ABROAD), None)
+    if department is None:
+        return start, end
+    kind = next((i for i in range(department, len(words)) if words[i] in _HOSPITALS_ABROAD), department)
+    street = next((t for t, word in zip(tokens[kind:], words[kind:], strict=True) if word in _WAYS_ABROAD), None)
+    stop = text[: street.start()].rstrip() if street is not None else text[:end]
+    return tokens[kind].start(), len(stop)
 
 
 def own_organization(text: str, start: int, end: int) -> Place | None:

@@ -45,6 +45,10 @@ _MONTHS = _ENGLISH | {
 _SHORT_MONTH = 5  # letters up to which one error makes other words of a month ("Marsh 3", "Jane 4")
 _MOST_FRONT = 4  # digits of a day and a month
 
+# "on 215/97" is no pressure, if nothing before it speaks of one.
+_DAY_TOLD = regex.compile(r"\b(?i:on|dated?|since|until)[ :]{1,3}$")
+_PRESSURE = regex.compile(r"\b(?i:bp|pressures?|hypertens\w*|systolic|sbp|readings?|vitals?|range[sd]?)\b")
+
 
 def lost_slash(text: str, start: int, end: int) -> Place | None:
     """A date that lost one slash: "323/19", "2/142019", "2/1419"; not what reads as a blood pressure or a dose."""
@@ -54,7 +58,10 @@ def lost_slash(text: str, start: int, end: int) -> Place | None:
     if len(first) >= 3:
         high, low = int(first), int(second)
         pressure = 70 <= high <= 260 and 20 <= low <= 140 and high - low <= 150
-        return (start, end) if _is_day_run(first) and not pressure else None
+        told = _DAY_TOLD.search(text, max(0, start - 12), start) and not _PRESSURE.search(
+            text, max(0, start - 40), start
+        )
+        return (start, end) if _is_day_run(first) and (told or not pressure) else None
     day, year = (second[:-4], second[-4:]) if len(second) > 4 else (second[:-2], second[-2:])
     sound = len(year) == 2 or is_year(int(year))
     return (start, end) if sound and day and is_month_day(int(first), int(day)) else None
