@@ -28,6 +28,9 @@ from deid_platform.warehouse.roles import Role
 _HEAD = 50
 """How many rows of each file of a feed's newest delivery are read: enough for its columns, at once."""
 
+_FEWEST = 20
+"""Notes under which a share says nothing, as in the gate's expectation `untyped_share`."""
+
 
 @dataclass(frozen=True)
 class Finding:
@@ -107,7 +110,8 @@ def _newest(site: Site, delivery: Delivery) -> str:
     faults += (f"columns of {role.value} without a meaning: {names}" for role, names in found.refusals.unknown.items())
     if found.empty and not faults:
         faults.append("no rows")
-    if found.other_types > site.settings.thresholds.max_untyped_share * found.rows.get("notes", 0):
+    notes = found.rows.get("notes", 0)
+    if notes >= _FEWEST and found.other_types > site.settings.thresholds.max_untyped_share * notes:
         faults.append(f"{found.other_types} of {found.rows['notes']} notes have a type that note_types does not list")
     if not faults:
         return ""

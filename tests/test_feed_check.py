@@ -178,12 +178,13 @@ def test_the_doctor_looks_at_the_newest_delivery(
 def test_the_doctor_names_what_a_refresh_refuses_for_the_settings_alone(
     feed: Path, deliver: Callable[..., Path]
 ) -> None:
-    deliver(notes="note_id,text,note_type\nn1,x,phone call\n")
+    rows = "".join(f"n{number},x,phone call\n" for number in range(20))
+    deliver(notes=f"note_id,text,note_type\n{rows}")
     config = feed.parent / "deid.toml"
     config.write_text(f'{SETTINGS}note_types = ["progress note"]\n'.replace("demonstration = true\n", ""))
     found = finding("feed ehr").detail
     assert "feed-not-demonstration [ehr]" in found
-    assert "1 of 1 notes have a type that note_types does not list" in found
+    assert "20 of 20 notes have a type that note_types does not list" in found
     config.write_text(f'{SETTINGS}[exclusions]\nopt_outs = "gone.csv"\n')
     assert "opt-outs-unreadable [exclusions.opt_outs, line 1: unreadable_file]" in finding("exclusions").detail
     config.write_text(SETTINGS + 'colums = { A = "text" }\n')
