@@ -102,6 +102,11 @@ class Code(Enum):
         "Name a file in a folder that can be written, or /dev/stdout.",
     )
     # Corpora
+    FEED_UNKNOWN = (
+        "feed-unknown",
+        "deid.toml has no feed of that name; the reference names those it has.",
+        "Give one of them, or add [feeds.NAME] to deid.toml (docs/configuration.md).",
+    )
     FEED_UNREADABLE = (
         "feed-unreadable",
         "A file, or a delivery's folder, cannot be read at all: it is not there, is damaged, or is not of that format.",
@@ -302,6 +307,11 @@ class Code(Enum):
         "instance-write",
         "Dagster's own storage, which keeps runs and their events, cannot be written: full, read-only or locked.",
         "Check space and permissions of <home>/dagster (or Dagster's database), then run again: it goes on from there.",
+    )
+    PORT_UNUSABLE = (
+        "port-unusable",
+        "The port for the UI is in use, or may not be opened by this user; the reference is its number.",
+        "Name another, such as `deid ui --port 3001`, or stop what uses it: another `deid ui`, perhaps.",
     )
     RUN_CONFIG_REFUSED = (
         "run-config-refused",

@@ -132,11 +132,7 @@ def _refresh(
     force: bool,
     console: Console,
 ) -> list[Refreshed]:
-    wanted = [
-        d for d in site.deliveries(feed or (Delivery.parse(only).feed if only else None)) if only in (None, d.key)
-    ]
-    if only is not None and not wanted:
-        raise DeidError(Code.FEED_UNREADABLE, only)
+    wanted = site.wanted(feed, only)
     for name in sorted({delivery.feed for delivery in wanted}):
         for error in site.reader(name).refused():
             console.print(f"not a delivery [{error.ref}]: {error.code.remedy}", markup=False, highlight=False)

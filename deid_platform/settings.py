@@ -21,7 +21,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 from pydantic_core import PydanticCustomError
 
-from deid_platform.errors import Code, DeidError
+from deid_platform.errors import Code, DeidError, did_you_mean
 from deid_platform.keys import Keyring
 
 CONFIG_NAME = "deid.toml"
@@ -223,6 +223,16 @@ class Settings(_Section):
     def thresholds(self) -> ProfileSettings:
         """The thresholds of the profile in force."""
         return self.profiles.get(self.profile, PROFILES[self.profile])
+
+    def feed(self, name: str) -> FeedSettings:
+        """One feed's settings.
+
+        Raises:
+            DeidError: `feed-unknown`, with the nearest name, if deid.toml has no such feed.
+        """
+        if name not in self.feeds:
+            raise DeidError(Code.FEED_UNKNOWN, did_you_mean(name, self.feeds))
+        return self.feeds[name]
 
     @property
     def home_path(self) -> Path:

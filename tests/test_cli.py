@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -20,6 +21,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from deid_platform import __version__
 from deid_platform.notes import Delivery
 from deid_platform.refresh.site import Site
 from deid_platform.settings import load_settings
@@ -35,27 +37,9 @@ def deid(*arguments: str, stdin: str | None = None) -> subprocess.CompletedProce
     )
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        "redact",
-        "evaluate",
-        "refresh",
-        "withdraw",
-        "hospital",
-        "gate",
-        "waivers",
-        "db",
-        "feed",
-        "doctor",
-        "ui",
-        "proposals",
-    ],
-)
-def test_every_command_explains_itself(command: str) -> None:
-    shown = deid(command, "--help")
-    assert shown.returncode == 0
-    assert f"deid {command}" in shown.stdout
+def test_it_says_its_version() -> None:
+    shown = deid("--version")
+    assert (shown.returncode, shown.stdout) == (0, f"deid {__version__}\n")
 
 
 def test_hospital_writes_the_feed_and_its_gold_apart(installation: Path) -> None:
@@ -72,9 +56,31 @@ def test_hospital_writes_the_feed_and_its_gold_apart(installation: Path) -> None
 
 
 def test_hospital_refuses_a_feed_without_a_place_for_gold(installation: Path) -> None:
-    refused = deid("hospital", "--feed", "ehr")
+    other = installation.with_name("other.toml")
+    other.write_text(installation.read_text() + '\n[feeds.ehr]\npath = "ehr"\n')
+    refused = deid("hospital", "--feed", "ehr", "--config", str(other))
     assert refused.returncode == 1
     assert "settings-invalid [feeds.ehr.gold]" in refused.stderr
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        ("hospital --feed hopsital", "feed-unknown [did you mean hospital? known: "),
+        ("refresh --feed hopsital", "feed-unknown [did you mean hospital? known: "),
+        ("refresh --delivery hospital@2026-01-06", "delivery-unknown [hospital@2026-01-06: "),
+        ("redact NOTES -o out.jsonl --feed hopsital", "feed-unknown [did you mean hospital?"),
+        ("redact NOTES -o out.jsonl --detector ruls", "detector-unknown [did you mean rules? known: gazetteer, "),
+        ("redact NOTES -o out.jsonl --policy safeharbor", "policy-unknown [did you mean safe_harbor? known: gdpr_it, "),
+    ],
+)
+def test_a_mistyped_name_is_answered_with_the_nearest(installation: Path, command: str, said: str) -> None:
+    notes = installation.with_name("notes.jsonl")
+    notes.write_text('{"note_id": "1", "text": "Well."}\n')
+    refused = deid(*command.replace("NOTES", str(notes)).split())
+    assert refused.returncode == 1
+    assert said in refused.stderr
+    assert "loading" not in refused.stderr
 
 
 def test_bootstrap_can_be_repeated_and_status_says_where_all_is(installation: Path) -> None:
@@ -121,8 +127,13 @@ def test_the_doctor_names_what_is_not_well(tmp_path: Path, monkeypatch: pytest.M
     (tmp_path / "deid.toml").write_text('site = "north"\n[feeds.ehr]\npath = "missing"\n')
     examined = deid("doctor", "--config", str(tmp_path / "deid.toml"))
     assert examined.returncode == 1
-    assert "feed-unreadable" in examined.stdout
-    assert "secret-missing" in examined.stdout
+    found = {line.split("\t")[1]: line.split("\t") for line in examined.stdout.splitlines()}
+    assert found["feed ehr"][0] == found["key secret"][0] == "no"
+    assert "feed-unreadable" in found["feed ehr"][2]
+    assert "secret-missing" in found["key secret"][2]
+    assert "not well: feed ehr, key secret" in examined.stderr
+    lines = deid("doctor", "--json", "--config", str(tmp_path / "deid.toml")).stdout.splitlines()
+    assert {"well": True, "what": "settings", "detail": "profile production"} in map(json.loads, lines)
 
 
 def test_an_unexpected_failure_shows_a_code_and_no_traceback(installation: Path) -> None:
@@ -160,6 +171,19 @@ def test_without_a_url_the_warehouse_is_embedded_and_stops_when_asked(own_home: 
     assert deid("db", "psql", "--", "-At", stdin="select current_user;").stdout.strip() == "demo_analyst"
     assert "stopped" in deid("db", "stop").stderr
     assert "release none active" in deid("db", "status").stdout
+    state = json.loads(deid("db", "status", "--json").stdout)
+    assert (state["profile"], state["release"]) == ("demo", None)
+    summary = json.loads(deid("summary", "--json").stdout)
+    assert (summary["release"], summary["deliveries"], summary["notes_shown"]) == (None, [], 0)
+
+
+def test_the_ui_refuses_a_port_in_use(installation: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = str(other.getsockname()[1])
+        refused = deid("ui", "--port", port)
+    assert refused.returncode == 1
+    assert f"port-unusable [{port}]" in refused.stderr
+    assert "token" not in refused.stdout + refused.stderr
 
 
 @pytest.mark.slow

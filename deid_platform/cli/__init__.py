@@ -8,21 +8,41 @@ from __future__ import annotations
 
 import os
 import sys
+from typing import Annotated
 
 import typer
 
+from deid_platform import __version__
 from deid_platform.cli import database, feeds, files, findings, gate, operate, projects, releases
 from deid_platform.cli.terminal import console
 from deid_platform.errors import DeidError, internal
 from deid_platform.quiet import hush
 
+
+def _version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"deid {__version__}")
+        raise typer.Exit
+
+
 app = typer.Typer(
     name="deid",
-    help="Clinical-text de-identification that proves itself on every refresh.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     add_completion=False,
+    rich_markup_mode="markdown",  # rich's own would take the brackets of formats for markup
 )
+
+
+@app.callback()
+def _every_command(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """Clinical-text de-identification that proves itself on every refresh."""
+
+
 for command in (
     files.redact,
     files.evaluate,

@@ -1,5 +1,4 @@
-"""Commands on the warehouse's server: db bootstrap, status, psql, url, dictionary, login,
-stop.
+"""Commands on the warehouse's server: db bootstrap, status, psql, url, dictionary, login, stop.
 
 Belongs here: arguments and what a person reads. Does not belong here: anything about notes or releases.
 """
@@ -11,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from deid_platform.cli.terminal import Config, console, out, progress, site_of
+from deid_platform.cli.terminal import Config, Json, console, progress, show_json, site_of
 from deid_platform.warehouse.roles import READER_CONNECTIONS, Role
 
 db = typer.Typer(help="The warehouse: roles, migrations, a psql session.", no_args_is_help=True)
@@ -31,13 +30,16 @@ def db_bootstrap(config: Config = None) -> None:
 
 
 @db.command("status")
-def db_status(config: Config = None) -> None:
+def db_status(as_json: Json = False, config: Config = None) -> None:
     """Say where the warehouse is and which gate profile and release are in force."""
     from deid_platform.warehouse.queries import summary as state
 
     warehouse = site_of(config).warehouse
     found = state(warehouse.engine(Role.OFFICER))
-    out.print(f"{warehouse.describe()}, gate profile {found.profile}, release {found.release or 'none active'}")
+    if as_json:
+        show_json({"warehouse": warehouse.describe(), "profile": found.profile, "release": found.release})
+    else:
+        typer.echo(f"{warehouse.describe()}, gate profile {found.profile}, release {found.release or 'none active'}")
 
 
 @db.command("psql", context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
@@ -79,7 +81,8 @@ def db_login(
     connections: Annotated[int, typer.Option(min=1, help="How many it may have at once.")] = READER_CONNECTIONS,
     config: Config = None,
 ) -> None:
-    """Make a reader's own login, as the warehouse's administrator; its password is DEID_PASSWORD_<LOGIN>, if set.
+    """Make a reader's own login, as the warehouse's administrator; its password is
+    `DEID_PASSWORD_<LOGIN>`, if set.
 
     It reads nothing until `deid project member` lets it.
     """

@@ -149,9 +149,7 @@ def _mapping(columns: list[str] | None, feed: str | None) -> ColumnMapping:
 
     base = None
     if feed is not None:
-        settings = load_settings().feeds.get(feed)
-        if settings is None:
-            raise DeidError(Code.SETTINGS_INVALID, f"feeds.{feed}")
+        settings = load_settings().feed(feed)
         base = ColumnMapping(settings.columns, settings.ignore, settings.defaults)
     return ColumnMapping.parse(columns or (), base)
 

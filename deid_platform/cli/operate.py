@@ -7,15 +7,14 @@ Belongs here: arguments and what a person reads. Does not belong here: the main 
 from __future__ import annotations
 
 import signal
+import socket
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.markup import escape
-from rich.table import Table
 
-from deid_platform import __version__
-from deid_platform.cli.terminal import Config, console, out, progress, site_of
+from deid_platform.cli.terminal import Config, Json, console, out, progress, show, show_json, site_of
 from deid_platform.errors import Code, DeidError
 from deid_platform.stopping import check, requested, watched
 
@@ -34,8 +33,8 @@ def hospital(
     from deid_platform.settings import load_settings
 
     settings = load_settings(config)
-    chosen = settings.feeds.get(feed)
-    if chosen is None or chosen.gold is None:
+    chosen = settings.feed(feed)
+    if chosen.gold is None:
         raise DeidError(Code.SETTINGS_INVALID, f"feeds.{feed}.gold")
     spec = HospitalSpec(seed=seed, notes=notes, part=Part.HELD_OUT if held_out else Part.WHOLE)
     with progress("writing notes") as bar:
@@ -71,15 +70,16 @@ def refresh(
 def _refresh(path: Path, *, feed: str | None, delivery: str | None, force: bool, wait: bool) -> bool:
     """One refresh and its summary; whether any delivery failed."""
     from deid_platform.refresh.lock import installation_lock
-    from deid_platform.settings import load_settings
 
-    with installation_lock(load_settings(path).home_path, wait=wait):
+    site = site_of(path)
+    site.wanted(feed, delivery)  # a mistyped name is told before the platform is loaded
+    with installation_lock(site.settings.home_path, wait=wait):
         with console.status("loading the platform"):
             from deid_platform.main_job import load_job, refresh_deliveries
 
             job = load_job(path)
         outcomes = refresh_deliveries(job, path, feed=feed, only=delivery, force=force, console=console)
-        summary(path)
+        summary(config=path)
     return any(outcome.failure for outcome in outcomes)
 
 
@@ -107,12 +107,16 @@ def _withdraw(config: Path | None) -> bool:
     return not done.failures and not done.lost
 
 
-def summary(config: Config = None) -> None:
+def summary(as_json: Json = False, config: Config = None) -> None:
     """Print the release summary again."""
     from deid_platform.refresh.summary import release_summary
     from deid_platform.reports.summary import summary_panel
 
-    out.print(summary_panel(release_summary(site_of(config))))
+    found = release_summary(site_of(config))
+    if as_json:
+        show_json(asdict(found))
+    else:
+        out.print(summary_panel(found))
 
 
 def proposals(config: Config = None) -> None:
@@ -134,7 +138,7 @@ def accept_store(config: Config = None) -> None:
 
 
 def ui(
-    port: Annotated[int, typer.Option(help="Of the loopback address.")] = 3000,
+    port: Annotated[int, typer.Option(min=1, max=65535, help="Of the loopback address.")] = 3000,
     config: Config = None,
 ) -> None:
     """Start the Dagster UI and its daemon on this installation's instance."""
@@ -142,7 +146,12 @@ def ui(
     from deid_platform.settings import config_path, load_settings
 
     path = config_path(config)
-    prepare_instance(load_settings(path), path)
+    settings = load_settings(path)
+    try:
+        listening = socket.create_server(("127.0.0.1", port))
+    except OSError:
+        raise DeidError(Code.PORT_UNUSABLE, str(port)) from None
+    prepare_instance(settings, path)
     # A shell ignores interrupts in what it starts in the background, and Dagster takes SIGTERM for one.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     with console.status("loading the platform"):
@@ -152,19 +161,22 @@ def ui(
     login = Login(port)
     console.print("Dagster UI (ends with Ctrl-C); this link works once, in one browser:")
     console.print(f"http://127.0.0.1:{port}{login.path}", markup=False, highlight=False, soft_wrap=True)
-    raise typer.Exit(run(_workspace(), port=port, login=login))
+    with listening:
+        raise typer.Exit(run(_workspace(), listening=listening, login=login))
 
 
-def doctor(config: Config = None) -> None:
-    """Check the installation, one line a thing, and list what can be chosen."""
+def doctor(as_json: Json = False, config: Config = None) -> None:
+    """Check the installation, one line a thing, and list what can be chosen.
+
+    Exit status 1 says that a thing is not well.
+    """
     from deid_platform.doctor import examine
 
     findings = examine(config)
-    table = Table(title=f"deid {__version__}", show_header=False, box=None)
-    for finding in findings:
-        table.add_row("[green]ok[/]" if finding.good else "[red]no[/]", finding.subject, escape(finding.detail))
-    out.print(table)
-    if not all(finding.good for finding in findings):
+    records = ((finding.good, finding.subject, finding.detail) for finding in findings)
+    show(("well", "what", "detail"), records, as_json=as_json)
+    if ill := [finding.subject for finding in findings if not finding.good]:
+        console.print(f"[red]not well[/]: {', '.join(ill)}", highlight=False)
         raise typer.Exit(1)
 
 

@@ -6,13 +6,15 @@ Belongs here: arguments and what a person reads of the answers. Does not belong 
 
 from __future__ import annotations
 
-from typing import Annotated
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.markup import escape
-from rich.table import Table
 
-from deid_platform.cli.terminal import Config, Json, Who, Why, console, officer_of, out, show, site_of
+from deid_platform.cli.terminal import Config, Json, Who, Why, console, officer_of, show, show_json, site_of
+
+if TYPE_CHECKING:
+    from deid_platform.warehouse.queries import LedgerEntry
 
 releases = typer.Typer(help="Releases: which there are, and which one analysts see.", no_args_is_help=True)
 
@@ -31,29 +33,30 @@ def list_releases(as_json: Json = False, config: Config = None) -> None:
 
 
 @releases.command("show")
-def show_release(release: Annotated[str, typer.Argument()], config: Config = None) -> None:
+def show_release(release: Annotated[str, typer.Argument()], as_json: Json = False, config: Config = None) -> None:
     """Show what one release was made with, what it holds, and what happened to it."""
     from deid_platform.warehouse.queries import ledger
     from deid_platform.warehouse.releases import release as one
 
     officer = officer_of(config)
-    found = one(officer, release)
-    table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
-    for name, value in (
-        ("release", found.release),
+    found, entries = one(officer, release), ledger(officer, release=release)
+    if as_json:
+        show_json({**asdict(found), "ledger": [asdict(entry) for entry in entries]})
+        return
+    made_with = (
         ("state", found.state),
         ("detector", f"{found.detector} {found.detector_digest}"),
         ("policy", f"{found.policy} {found.policy_digest}"),
         ("key", found.key_id),
-        ("deliveries", f"{found.deliveries:,}"),
+        ("deliveries", found.deliveries),
         ("notes", f"{found.notes:,}, corrected versions included"),
-    ):
-        table.add_row(f"[bold]{name}[/]", value)
-    for entry in ledger(officer, release=release):
-        counts = ", ".join(f"{name} {count}" for name, count in entry.counts.items())
-        said = "; ".join(filter(None, (entry.delivery, counts, entry.who, entry.reason)))
-        table.add_row(f"{entry.at:%Y-%m-%d %H:%M}", escape(f"{entry.event}  {said}"))
-    out.print(table)
+    )
+    show(("release", found.release), (*made_with, *((entry.at, _said(entry)) for entry in entries)))
+
+
+def _said(entry: LedgerEntry) -> str:
+    counts = ", ".join(f"{name} {count}" for name, count in entry.counts.items())
+    return f"{entry.event}  {'; '.join(filter(None, (entry.delivery, counts, entry.who, entry.reason)))}"
 
 
 @releases.command("diff")

@@ -65,8 +65,7 @@ def show(columns: Sequence[str], records: Iterable[Sequence[Value]], *, as_json:
     """
     if as_json:
         for record in records:
-            fields = zip((column.replace(" ", "_") for column in columns), record, strict=True)
-            typer.echo(json.dumps(dict(fields), default=_iso, ensure_ascii=False))
+            show_json(dict(zip((column.replace(" ", "_") for column in columns), record, strict=True)))
         return
     rows = [list(record) for record in records]
     if not out.is_terminal:
@@ -81,6 +80,11 @@ def show(columns: Sequence[str], records: Iterable[Sequence[Value]], *, as_json:
     for row in rows:
         table.add_row(*(escape(_plain(value)) for value in row))
     out.print(table)
+
+
+def show_json(fields: Mapping[str, object]) -> None:
+    """Prints one JSON object on a line of its own; dates in ISO 8601."""
+    typer.echo(json.dumps(fields, default=_iso, ensure_ascii=False))
 
 
 def _plain(value: Value) -> str:

@@ -20,7 +20,7 @@ from deid_platform.detection.patterns import Patterns
 from deid_platform.detection.recovery import Recovery
 from deid_platform.detection.roster import Roster
 from deid_platform.detection.staff import Colleagues
-from deid_platform.errors import Code, DeidError
+from deid_platform.errors import Code, DeidError, did_you_mean
 from deid_platform.keys import Keyring, package_digest, plain_digest
 from deid_platform.notes import Facility, Patient, Provider, Topics
 
@@ -97,7 +97,7 @@ class DetectorSpec:
     def _recipe(self) -> _Recipe:
         recipe = _RECIPES.get(self.name)
         if recipe is None:
-            raise DeidError(Code.DETECTOR_UNKNOWN)
+            raise DeidError(Code.DETECTOR_UNKNOWN, did_you_mean(self.name, _RECIPES))
         return recipe
 
     def own_terms(self) -> list[str]:

@@ -15,7 +15,7 @@ from importlib import resources
 from pathlib import Path
 from typing import TypeVar
 
-from deid_platform.errors import Code, DeidError
+from deid_platform.errors import Code, DeidError, did_you_mean
 from deid_platform.keys import package_digest, plain_digest
 from deid_platform.labels import Label
 from deid_platform.strict_yaml import read_yaml
@@ -184,8 +184,7 @@ def load_policy(name_or_path: str | Path) -> Policy:
         try:
             source = Path(name_or_path).read_bytes()
         except (OSError, ValueError):
-            # What was typed in place of a name is shown only where it can be no more than a name.
-            raise DeidError(Code.POLICY_UNKNOWN, name if _NAME.fullmatch(name) else None) from None
+            raise DeidError(Code.POLICY_UNKNOWN, did_you_mean(name, policy_names())) from None
     policy = parse_policy(source)
     # Whoever reads a release's policy by its name must be able to look it up.
     if policy.name in policy_names() and source != (_SHIPPED / f"{policy.name}.yaml").read_bytes():

@@ -14,7 +14,7 @@ from deid_platform.corpora.files import FilesFeed
 from deid_platform.detection import DetectorSpec
 from deid_platform.detection.lexicons import TermsFile
 from deid_platform.engine import LocalEngine
-from deid_platform.errors import Code, DeidError
+from deid_platform.errors import Code, DeidError, did_you_mean
 from deid_platform.keys import Keyring
 from deid_platform.notes import Delivery, Topics
 from deid_platform.redaction.policy import DateClass, Policy, load_policy
@@ -60,14 +60,8 @@ class Site:
         return load_policy(self.settings.redaction.policy)
 
     def feed(self, name: str) -> FeedSettings:
-        """One feed's settings.
-
-        Raises:
-            DeidError: `settings-invalid` if deid.toml has no such feed.
-        """
-        if name not in self.settings.feeds:
-            raise DeidError(Code.SETTINGS_INVALID, f"feeds.{name}")
-        return self.settings.feeds[name]
+        """One feed's settings; see `Settings.feed`."""
+        return self.settings.feed(name)
 
     def reader(self, name: str) -> FilesFeed:
         """The reader of one feed."""
@@ -97,6 +91,21 @@ class Site:
         """Deliveries that have arrived, of one feed or feed by feed, each feed in the order of its watermarks."""
         names = sorted(self.settings.feeds) if feed is None else [feed]
         return [delivery for name in names for delivery in self.reader(name).deliveries()]
+
+    def wanted(self, feed: str | None = None, only: str | None = None) -> list[Delivery]:
+        """Deliveries that have arrived, those of one feed, or one by its name.
+
+        Raises:
+            DeidError: `feed-unknown`; `delivery-unknown` if the one by its name has not arrived, with the nearest name.
+        """
+        if only is None:
+            return self.deliveries(feed)
+        arrived = self.deliveries(feed or Delivery.parse(only).feed)
+        found = [delivery for delivery in arrived if delivery.key == only]
+        if not found:
+            near = did_you_mean(only, (delivery.key for delivery in arrived), listed=False)
+            raise DeidError(Code.DELIVERY_UNKNOWN, f"{only}: {near}")
+        return found
 
     def spec(self, topics: Topics | None) -> DetectorSpec:
         """The configured detector with these topics, or for text alone."""

@@ -16,6 +16,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from socket import socket
 from subprocess import Popen, TimeoutExpired
 from typing import Any
 
@@ -32,12 +33,12 @@ from deid_platform.ui.server import webserver
 _GOODBYE_SECONDS = 60
 
 
-def run(workspace: Path, *, port: int, login: Login) -> int:
+def run(workspace: Path, *, listening: socket, login: Login) -> int:
     """Serves the UI until it is stopped, or until the daemon has ended.
 
     Args:
         workspace: The workspace.yaml that names the platform's definitions.
-        port: Of the loopback address.
+        listening: A socket of the loopback address.
         login: Who is let in.
 
     Returns:
@@ -50,10 +51,11 @@ def run(workspace: Path, *, port: int, login: Login) -> int:
     ):
         served = folder / "workspace.yaml"
         served.write_text(yaml.safe_dump({"load_from": list(code.get_code_server_specs())}))
+        port = listening.getsockname()[1]
         with webserver(instance, served, port=port, login=login) as server, _daemon(served) as daemon:
             threading.Thread(target=_follow, args=(daemon, server), daemon=True).start()
             try:
-                server.run()
+                server.run([listening])
             except KeyboardInterrupt:
                 return 0
             return 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -46,8 +47,11 @@ def test_the_list_of_releases_names_detector_policy_and_state(site) -> None:
 
 def test_one_release_shows_what_happened_to_it(site) -> None:
     shown = deid("release", "show", site.release).stdout
-    for said in (site.policy.digest, "staged  hospital@2026-01-05", "approved 2", "activated"):
+    for said in (site.policy.digest, "staged hospital@2026-01-05", "approved 2", "activated"):
         assert said in shown
+    record = json.loads(deid("release", "show", site.release, "--json").stdout)
+    assert (record["release"], record["policy_digest"], record["notes"]) == (site.release, site.policy.digest, 2)
+    assert "activated" in {entry["event"] for entry in record["ledger"]}
 
 
 def test_without_an_earlier_release_there_is_no_way_back() -> None:
