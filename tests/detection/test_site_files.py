@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
+from deid_platform.across_notes import detect_together
 from deid_platform.cli import app
 from deid_platform.detection import DetectorSpec
 from deid_platform.detection.patterns.site_recognizers import CHECKS
@@ -160,15 +161,14 @@ def test_a_sign_in_a_class_or_behind_a_backslash_is_no_repeat(tmp_path: Path, pa
     assert found(DetectorSpec(recognizers=tmp_path / "own.yaml"), "badge K-1234") == ["K-1234"]
 
 
-def test_a_pattern_that_lingers_on_a_note_has_the_note_quarantined_however_short_it_is(tmp_path: Path) -> None:
+def test_a_pattern_that_lingers_on_a_note_never_passes_it_however_short_it_is(tmp_path: Path) -> None:
     # Slow behind "zz" alone, which no example shows.
     slow = r"K-\d{4}|zz(?:[b-y]{1,30}){1,30}!"
     (tmp_path / "own.yaml").write_text(listed(entry(pattern=slow)), "utf-8")
-    notes = [Note("slow", "zz" + "b" * 60), Note("quick", "badge K-1234")]
-    spec = DetectorSpec(recognizers=tmp_path / "own.yaml")
-    slow_one, quick_one = LocalEngine().detect(spec, notes)
-    assert (slow_one.spans, slow_one.error) == (None, Code.DETECTOR_FAILED)
-    assert [span.label.value for span in quick_one.spans] == ["IDNUM"]
+    detector = DetectorSpec(recognizers=tmp_path / "own.yaml").build()
+    with pytest.raises(DeidError) as failed:
+        detector.detect([Note("n", "zz" + "b" * 60)])
+    assert (failed.value.code, failed.value.ref) == (Code.DETECTOR_FAILED, "patterns:site-badge")
 
 
 # The allow list
@@ -188,6 +188,13 @@ def test_the_example_of_the_page_keeps_its_phrases_in_any_case_and_over_the_end_
 )
 def test_a_phrase_stays_hidden_where_somebody_is_called_so(files: DetectorSpec, text: str) -> None:
     assert found(files, text) == found(replace(files, keep=None), text) != []
+
+
+def test_what_another_note_of_the_patient_names_is_never_kept(files: DetectorSpec) -> None:
+    notes = [Note(str(n), text, patient_id="P1") for n, text in enumerate(("Patient: Cooper Ward", WARD, WARD))]
+    notes[2] = replace(notes[2], patient_id="P2")
+    looked = [detection.spans for _, detection in detect_together(LocalEngine(), files, lambda: notes)]
+    assert [bool(spans) for spans in looked] == [True, True, False]
 
 
 @pytest.mark.parametrize(
