@@ -136,6 +136,7 @@ def test_the_page_names_every_check() -> None:
         (listed(entry(pattern=r"K-\d+")), "its pattern repeats something without an end"),
         (listed(entry(pattern=r"K-[\d*]*+")), "its pattern repeats something without an end"),
         (listed(entry(pattern=r"K-\d{4,}")), "its pattern repeats something without an end"),
+        (listed(entry(pattern=r"K-\d{4}(?R)?")), "its pattern repeats something without an end"),
         (listed(entry(pattern=r"K-(?:\d{1,20}){1,20}(?!\d)(?=$)")), "its pattern lingers on some texts"),
         (listed(entry(pattern=r"K-(?:\d|\d\d){2,60}\b(?!\n)")), "its pattern lingers on some texts"),
     ],

@@ -45,8 +45,11 @@ _MARK = regex.compile(r"\[\[(.+?)\]\]", regex.DOTALL)
 _VALUE = "(?P<value>"
 # A pattern in pieces, so that a sign counts as a repeat only where it is one.
 _PIECE = regex.compile(
-    r"\\.|\[\^?\]?(?:\\.|\[:\^?\w+:\]|[^\]\\])*\]|\(\?(?:P?<\w+>|.)|\(\*\w+|(?P<bounded>\{\d*,?\d+\}|\?)[+?]?|(?P<endless>[*+]|\{\d*,\})|.",
-    regex.DOTALL,
+    r"""\\. | \[\^?\]?(?:\\.|\[:\^?\w+:\]|[^\]\\])*\]
+    | (?P<endless>\(\?(?:R|\d+|&\w+|P>\w+)\))           # a pattern inside itself
+    | \(\?(?:P?<\w+>|.) | \(\*\w+
+    | (?:\{\d*,?\d+\}|\?)[+?]? | (?P<endless>[*+]|\{\d*,\}) | .""",
+    regex.VERBOSE | regex.DOTALL,
 )
 _RUN = regex.compile(r"\p{L}+|\p{N}+|\s+|.", regex.DOTALL)
 _PROBE = 2_000  # code points
