@@ -28,7 +28,7 @@ def institution(context: dg.AssetExecutionContext, site: SiteResource) -> Counts
 
 @layer_asset("dictionaries/medical", owner=ENGINEERS, kinds={"parquet"}, metadata=shown.columns(tables.TERM_SCHEMA))
 def medical(site: SiteResource) -> Counts:
-    """Clinical terms that survive although they look like identifiers: eponyms, drugs, devices, tests, codes."""
+    """What survives although it looks like an identifier: eponyms, drugs, devices, tests, codes, the allow list."""
     manifest = dictionaries.write_medical(site.site)
     return _terms(manifest)
 

@@ -64,7 +64,7 @@ def examine(config: Path | None = None) -> list[Finding]:
 
 def _site(site: Site) -> Iterator[Finding]:
     yield _look("exclusions", lambda: f"{len(site.exclusions.opted_out())} patients opted out")
-    yield _look("detector", lambda: f"{site.settings.detection.detector} {site.spec(None).detector_digest[:12]}")
+    yield _look("detector", lambda: _detector(site))
     for name in site.settings.feeds:
         yield _feed(site, name)
     secret = _look("key secret", lambda: f"key {site.keyring.key_id}")
@@ -75,6 +75,17 @@ def _site(site: Site) -> Iterator[Finding]:
         if warehouse.good:
             found = unbounded(site.warehouse.engine(Role.OFFICER))
             yield Finding("logins", not found, "; ".join(found) or "each bounded")
+
+
+def _detector(site: Site) -> str:
+    spec = site.spec(None)
+    own, allowed = spec.site_recognizers(), spec.allow_list()
+    shown = [f"{spec.name} {spec.detector_digest[:12]}"]
+    if own.recognizers:
+        shown.append(f"{len(own.recognizers)} recognizers of the site {own.digest[:12]}")
+    if allowed.phrases:
+        shown.append(f"{len(allowed.phrases)} phrases kept {allowed.digest[:12]}")
+    return ", ".join(shown)
 
 
 def _feed(site: Site, name: str) -> Finding:

@@ -156,6 +156,18 @@ class Code(Enum):
         "A file of clinical terms is not of the format that deid.toml says; the reference names it and the format.",
         "Correct the entry's `format`, or fetch the release again: one broken row may mean a broken file.",
     )
+    RECOGNIZERS_INVALID = (
+        "recognizers-invalid",
+        "A file of a site's own recognizers cannot be used as a whole; the reference names the file, the recognizer "
+        "and the reason.",
+        "Correct that recognizer (docs/detection.md says what each key means); nothing is read without it.",
+    )
+    ALLOW_LIST_INVALID = (
+        "allow-list-invalid",
+        "An allow list (`detection.keep`, `--keep`) cannot be used; the reference names the file, the line and the "
+        "reason.",
+        "Correct that line: a phrase is of words alone, one a line, and no name by itself.",
+    )
     # Detection and redaction
     DETECTOR_UNKNOWN = (
         "detector-unknown",

@@ -60,10 +60,14 @@ class FeedSettings(_Section):
 
 
 class DetectionSettings(_Section):
-    """Which detector runs, and over how many worker processes."""
+    """Which detector runs, what the site adds to it, and over how many worker processes."""
 
     detector: str = "rules"
     workers: int = Field(default=1, ge=1)
+    recognizers: Path | None = None
+    """The site's own recognizers, in YAML."""
+    keep: Path | None = None
+    """The site's allow list: phrases that identify nobody, one a line."""
 
 
 class TermsFileSettings(_Section):

@@ -31,6 +31,8 @@ Columns = Annotated[
     typer.Option(help="A column and its field, `NOTE_TXT=text` or `PAT=patients.patient_id`; `COLUMN=` leaves it out."),
 ]
 Feed = Annotated[str | None, typer.Option(help="Read columns as this feed of deid.toml does; --columns adds to it.")]
+Recognizers = Annotated[Path | None, typer.Option(help="The site's own recognizers (docs/detection.md).")]
+Keep = Annotated[Path | None, typer.Option(help="Phrases that identify nobody at the site, one a line.")]
 Workers = Annotated[int, typer.Option(min=1, help="Worker processes; 1 means this process.")]
 
 
@@ -53,6 +55,8 @@ def redact(
     ] = None,
     site: Annotated[str | None, typer.Option(help="Whose stand-ins; by default deid.toml's site, or `local`.")] = None,
     detector: DetectorName = "rules",
+    recognizers: Recognizers = None,
+    keep: Keep = None,
     workers: Workers = 1,
 ) -> None:
     """Redact a file of notes, without a warehouse.
@@ -73,7 +77,13 @@ def redact(
     rules = load_policy(policy)
     mapping = _mapping(columns, feed)
     topics = _topics(patients, providers, facilities, mapping)
-    spec = DetectorSpec(name=detector, topics=topics or None, professions=rules.hides_professions)
+    spec = DetectorSpec(
+        name=detector,
+        topics=topics or None,
+        professions=rules.hides_professions,
+        recognizers=recognizers,
+        keep=keep,
+    )
     with progress("redacting") as bar:
         outcome = redact_file(
             notes,
@@ -82,7 +92,7 @@ def redact(
             policy=rules,
             engine=LocalEngine(workers=workers),
             surrogates=_surrogates(secret_file, site, topics) if rules.uses_surrogates else None,
-            beside=(patients, providers, facilities, Path(policy), secret_file),
+            beside=(patients, providers, facilities, Path(policy), secret_file, recognizers, keep),
             mapping=mapping,
             progress=bar.advance,
         )
@@ -101,6 +111,8 @@ def redact(
 def evaluate(
     gold: Annotated[Path, typer.Argument(help='JSON lines {"note_id", "text", "spans": [[start, end, label], ...]}.')],
     detector: DetectorName = "rules",
+    recognizers: Recognizers = None,
+    keep: Keep = None,
     patients: Patients = None,
     providers: Providers = None,
     facilities: Facilities = None,
@@ -122,7 +134,7 @@ def evaluate(
     _must_exist(gold, patients, providers, facilities)
     mapping = _mapping(columns, feed)
     topics = _topics(patients, providers, facilities, mapping)
-    spec = DetectorSpec(name=detector, topics=topics or None)
+    spec = DetectorSpec(name=detector, topics=topics or None, recognizers=recognizers, keep=keep)
     with progress("scoring") as bar:
         scores = score_file(
             gold,

@@ -17,7 +17,8 @@ from deid_platform.detection.ensemble import Ensemble
 from deid_platform.detection.gazetteer import Gazetteer
 from deid_platform.detection.lexicons import TermsFile, terms_of
 from deid_platform.detection.patterns import Patterns
-from deid_platform.detection.recovery import Recovery
+from deid_platform.detection.patterns.site_recognizers import SiteRecognizers, read_site_recognizers
+from deid_platform.detection.recovery import AllowList, Recovery, read_allow_list
 from deid_platform.detection.roster import Roster
 from deid_platform.detection.staff import Colleagues
 from deid_platform.errors import Code, DeidError, did_you_mean
@@ -34,20 +35,27 @@ class DetectorSpec:
         topics: Dictionaries and rosters; None means the text alone.
         medical_terms: Files of an institution's own clinical terms to recover; a bare path is one term a line.
         professions: Whether what somebody is by trade is sought too, which hardly any policy hides.
+        recognizers: A file of the institution's own recognizers; None leaves them out.
+        keep: A file of phrases that are no identifier there, its allow list; None leaves it out.
     """
 
     name: str = "rules"
     topics: Topics | None = None
     medical_terms: tuple[TermsFile | Path | str, ...] = ()
     professions: bool = False
+    recognizers: Path | str | None = None
+    keep: Path | str | None = None
 
     def build(self) -> Detector:
         """The detector.
 
         Raises:
-            DeidError: `detector-unknown` for an unregistered name; `settings-invalid` or
-                `dictionary-invalid` if a file of medical terms cannot be read.
+            DeidError: `detector-unknown` for an unregistered name; `settings-invalid` or `dictionary-invalid` if a
+                file of medical terms cannot be read; what `site_recognizers` and `allow_list` raise.
         """
+        # Loaded whatever the recipe uses, so that none leaves them out in silence.
+        self.site_recognizers()
+        self.allow_list()
         return self._recipe.build(self)
 
     def second_look(self) -> SecondLook:
@@ -62,13 +70,15 @@ class DetectorSpec:
     def detector_digest(self) -> str:
         """Names rules, thresholds, word lists and recipe: what the bench approves. Not the topics.
 
-        The institution's own medical terms are part of it: they give words back, so they need approval too.
+        The institution's own medical terms, recognizers and allow list are part of it: they decide what is hidden, so
+        they need approval too.
 
         Raises:
-            DeidError: `detector-unknown` for an unregistered name; `settings-invalid` or
-                `dictionary-invalid` if a file of medical terms cannot be read.
+            DeidError: As `build` does.
         """
-        recipe = plain_digest(self.name, *self._recipe.parts, *(("professions",) if self.professions else ()))
+        site = {"recognizers": self.site_recognizers().digest, "keep": self.allow_list().digest}
+        own = [part for kind, digest in site.items() if digest for part in (kind, digest)]
+        recipe = plain_digest(self.name, *self._recipe.parts, *(("professions",) if self.professions else ()), *own)
         rules = (package_digest("deid_platform.detection"), package_digest("deid_platform.text"))
         return plain_digest(recipe, *rules, *sorted(set(self.own_terms())))
 
@@ -104,11 +114,41 @@ class DetectorSpec:
         """The institution's own clinical terms, of all files; see `lexicons.terms_of`."""
         return [term for file in self.medical_terms for term in terms_of(file)]
 
+    def site_recognizers(self) -> SiteRecognizers:
+        """The institution's own recognizers, none unless it has a file of them.
+
+        Raises:
+            DeidError: `recognizers-invalid`; `settings-invalid` for a detector that has no patterns.
+        """
+        if self.recognizers is None:
+            return SiteRecognizers()
+        self._must_use("patterns", "detection.recognizers")
+        return read_site_recognizers(self.recognizers)
+
+    def allow_list(self) -> AllowList:
+        """The institution's allow list, empty unless it has a file of it.
+
+        Raises:
+            DeidError: `allow-list-invalid`; `settings-invalid` for a detector that has no recovery.
+        """
+        if self.keep is None:
+            return AllowList()
+        self._must_use("recovery", "detection.keep")
+        return read_allow_list(self.keep)
+
+    def _must_use(self, part: str, key: str) -> None:
+        if part not in self._recipe.parts:
+            raise DeidError(Code.SETTINGS_INVALID, f"{key}: the detector {self.name} has no {part}")
+
+    def _patterns(self, topics: Topics) -> Patterns:
+        own = self.site_recognizers().recognizers
+        return Patterns(colleagues=Colleagues(topics), professions=self.professions, own=own)
+
     def _rules(self) -> Detector:
         topics = self.topics or Topics()
-        patterns = Patterns(colleagues=Colleagues(topics), professions=self.professions)
+        patterns = self._patterns(topics)
         components = (patterns, *((Gazetteer(topics), Roster(topics)) if topics else ()))
-        return Ensemble(components, recovery=Recovery(self.own_terms()), telling=told_by)
+        return Ensemble(components, recovery=Recovery(self.own_terms(), self.allow_list().phrases), telling=told_by)
 
 
 @dataclass(frozen=True)
@@ -122,9 +162,7 @@ class _Recipe:
 
 _RECIPES: dict[str, _Recipe] = {
     "rules": _Recipe(DetectorSpec._rules, ("patterns", "gazetteer", "roster", "recovery"), uses_topics=True),
-    "patterns": _Recipe(
-        lambda s: Ensemble([Patterns(professions=s.professions)], telling=told_by), ("patterns",), uses_topics=False
-    ),
+    "patterns": _Recipe(lambda s: Ensemble([s._patterns(Topics())], telling=told_by), ("patterns",), uses_topics=False),
     "gazetteer": _Recipe(lambda s: Ensemble([Gazetteer(s.topics or Topics())]), ("gazetteer",), uses_topics=True),
     "roster": _Recipe(lambda s: Ensemble([Roster(s.topics or Topics())]), ("roster",), uses_topics=True),
 }

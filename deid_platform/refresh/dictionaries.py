@@ -42,8 +42,9 @@ def write_institution(site: Site, delivery: Delivery) -> Manifest:
 
 
 def write_medical(site: Site) -> Manifest:
-    """Writes the clinical terms that detection recovers, the site's own files included; `meta` counts them by list."""
-    terms = list(clinical_terms(site.spec(None).own_terms()))
+    """Writes what detection keeps, by list, the site's terms (`site`) and phrases (`allowed`) too; `meta` counts."""
+    spec = site.spec(None)
+    terms = [*clinical_terms(spec.own_terms()), *((phrase, "allowed") for phrase in spec.allow_list().phrases)]
     digest = site.keyring.digest(*(term for term, _ in terms))
     return _write(site, tables.MEDICAL, tables.ALL, terms, {"digest": digest})
 

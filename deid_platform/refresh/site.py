@@ -117,6 +117,8 @@ class Site:
             topics=topics or None,
             medical_terms=files,
             professions=self.policy.hides_professions,
+            recognizers=self.settings.path(detection.recognizers) if detection.recognizers else None,
+            keep=self.settings.path(detection.keep) if detection.keep else None,
         )
 
     def recipe(self, delivery: Delivery) -> Recipe:

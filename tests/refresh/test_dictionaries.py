@@ -90,3 +90,11 @@ def test_the_medical_dictionary_counts_its_lists_and_the_sites_own(site: Site, t
     kinds = dictionaries.write_medical(own).meta["kinds"]
     assert kinds["site"] == 1
     assert {"eponyms", "drugs", "devices", "procedures", "tests_and_scores", "abbreviations", "icd10cm"} <= set(kinds)
+
+
+def test_the_allow_list_is_counted_and_makes_another_release(site: Site, tmp_path: Path) -> None:
+    (tmp_path / "keep.txt").write_text("Cooper Ward\nLakeview Commons\n", "utf-8")
+    section = site.settings.detection.model_copy(update={"keep": tmp_path / "keep.txt"})
+    own = Site(site.settings.model_copy(update={"detection": section}))
+    assert dictionaries.write_medical(own).meta["kinds"]["allowed"] == 2
+    assert own.release != site.release

@@ -16,7 +16,7 @@ from deid_platform.detection.patterns.anchors import AnchorIndex
 from deid_platform.detection.patterns.beside import names_beside
 from deid_platform.detection.patterns.broken import joined_lines
 from deid_platform.detection.patterns.mentions import repeated_names
-from deid_platform.detection.patterns.recognizer import TIMEOUT_S, load_recognizers
+from deid_platform.detection.patterns.recognizer import TIMEOUT_S, Recognizer, load_recognizers
 from deid_platform.detection.patterns.repeats import repeated_strings
 from deid_platform.detection.patterns.structure import structure_names
 from deid_platform.detection.patterns.tables import table_names
@@ -39,6 +39,7 @@ class Patterns:
         remembered: Code points of text whose verdicts are kept for when it recurs; 0 recognises all text anew.
         colleagues: Whose initials count for more; nobody's unless given.
         professions: Whether they are sought.
+        own: A site's own recognizers, beside the shipped ones.
     """
 
     def __init__(
@@ -48,12 +49,14 @@ class Patterns:
         remembered: int = CAPACITY,
         colleagues: Colleagues | None = None,
         professions: bool = False,
+        own: Sequence[Recognizer] = (),
     ) -> None:
         self.timeout_s = timeout_s
         self._colleagues = colleagues or Colleagues()
         self.counts = TemplateCounts()
         self._verdicts = Verdicts(remembered)
         self._recognizers = load_recognizers()
+        self._own = tuple(own)
         self._index = _anchor_index()
         unsought = frozenset() if professions else _alone(Label.PROFESSION)
         self._sought = [number not in unsought for number in range(len(self._recognizers))]
@@ -143,6 +146,9 @@ class Patterns:
         for number, windows in self._index.windows(reading, places):
             if self._sought[number]:
                 yield from self._recognizers[number].search(texts, windows, timeout_s=self.timeout_s)
+        whole = [(number, 0, len(text)) for number, text in enumerate(texts)]
+        for recognizer in self._own:
+            yield from recognizer.search(texts, whole, timeout_s=self.timeout_s)
 
 
 @lru_cache(maxsize=1)

@@ -30,7 +30,7 @@ The end of a window is the end of the text to a pattern; what stands before the 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, cached_property, lru_cache
 from importlib.resources import files
 from typing import Any
@@ -85,17 +85,19 @@ class Recognizer:
     name: str
     expression: str
     score: float
-    anchors: Anchors
+    anchors: Anchors = field(default_factory=Anchors)
     near: tuple[str, ...] = ()
     window: int = 40
     check: Check | None = None
     ignore_case: bool = False
     lists: tuple[str, ...] = ()
+    of_site: bool = False
+    """Whether a site wrote it: its pattern is not verbose, and may linger on short stretches too."""
 
     @cached_property
     def key(self) -> Key:
         """What its pattern is kept by."""
-        flags = regex.VERBOSE | (regex.IGNORECASE if self.ignore_case else 0)
+        flags = (0 if self.of_site else regex.VERBOSE) | (regex.IGNORECASE if self.ignore_case else 0)
         expression = self.expression
         for name in self.lists:
             expression = expression.replace(f"\\L<{name}>", _any_of(name, any_writing=self.ignore_case))
@@ -153,8 +155,9 @@ class Recognizer:
         try:
             for number, start, end in windows:
                 text = texts[number]
-                # Asking for the time costs as much as reading a short window, on which no bounded pattern can linger.
-                limit = timeout_s if end - start > _SHORT or timeout_s < TIMEOUT_S else None
+                # Asking for the time costs as much as reading a short window, on which no shipped pattern can linger.
+                timed = self.of_site or end - start > _SHORT or timeout_s < TIMEOUT_S
+                limit = timeout_s if timed else None
                 for match in finditer(text, start, end, timeout=limit):
                     if near and not self._in_context(text, match.start(), match.end()):
                         continue

@@ -15,6 +15,9 @@ given back only if what is clinical covers it whole, and never if
 - it is the whole term and a part of an address, or a place that somebody went to ("treated at St. Jude");
 - it is clinical by its writing alone ("Quarmby retractor", "Quarmby 20 mg"), and the note has a person of that
   name somewhere else;
+- only the site's allow list has it, and it is not a name, an institution or a place that a pattern found: what the
+  topics, the other notes of the patient or the site's own recognizers find stays hidden, and so does a phrase in a
+  note that names a person by one of its words;
 - it is a whole date, or one after a word that dates are written after ("on 3/5", however strong the patient is).
 
 A person of a pattern that reaches further than a term ("Murphy Sign Negative") is given back if the other
@@ -48,10 +51,13 @@ _NAMED = frozenset(
         *(Label.STREET, Label.PROFESSION),
     }
 )
+_ALLOWABLE = _NAMED - {Label.PROFESSION}
 _PLACES = (Label.CITY, Label.STATE, Label.COUNTRY, Label.STREET)  # "CT", "LIMA": a scan, an artery, or an address
 _VISITED = (Label.HOSPITAL, Label.LOCATION_OTHER)
 _WENT = regex.compile(r"\b(?:at|to|from|near)(?:[ \t]+the)?[ \t]+$", regex.IGNORECASE)
 _GAZETTEER = "gazetteer"
+_PATTERNS = "patterns"
+_ALLOWED = "allowed"
 _WORD = regex.compile(r"\p{L}{2,}")
 _ANY_WORD = regex.compile(r"[\p{L}\p{N}]+")
 _NAME_FIELD = regex.compile(r"[:#][ \t]*$")
@@ -73,10 +79,11 @@ class Recovery:
 
     Args:
         terms: An institution's own clinical terms, beside the lists of this package.
+        allowed: Folded phrases of its allow list.
     """
 
-    def __init__(self, terms: Iterable[str] = ()) -> None:
-        self._finder = Finder(terms)
+    def __init__(self, terms: Iterable[str] = (), allowed: Iterable[str] = ()) -> None:
+        self._finder = Finder(terms, allowed)
 
     def __repr__(self) -> str:
         return "<Recovery>"
@@ -108,9 +115,19 @@ def _named(text: str, spans: Iterable[Span], places: Places) -> frozenset[str]:
     return frozenset(
         word
         for s in spans
-        if s.label in _PERSONS and (s.score >= _INTRODUCED_SCORE or not _only_clinical(text, s, places))
+        if s.label in _PERSONS and (s.score >= _surely_named(s, places) or not _only_clinical(text, s, places))
         for word in _folded_words(text[s.start : s.end])
     )
+
+
+def _surely_named(span: Span, places: Places) -> float:
+    """The score from which a person is named whatever clinical stands there.
+
+    Of a phrase of the allow list, "referred to" says less than the list; a title and a label say more.
+    """
+    near = places.touching(span.start, span.end)
+    allowed = any(p.kind == _ALLOWED and p.start <= span.start and span.end <= p.end for p in near)
+    return _LABELLED_SCORE if allowed else _INTRODUCED_SCORE
 
 
 def _only_clinical(text: str, span: Span, places: Places) -> bool:
@@ -141,6 +158,8 @@ def _from_topics(span: Span) -> bool:
 
 def _covers(text: str, span: Span, place: Place, people: frozenset[str]) -> bool:
     """Whether a place around a span makes it clinical."""
+    if place.kind == _ALLOWED:
+        return span.label in _ALLOWABLE and span.source.partition(":")[0] == _PATTERNS
     longer = place.end - place.start > span.end - span.start + len("'s")
     if _from_topics(span):
         return longer and span.label in _NAMED and place.kind == "term"
@@ -167,7 +186,7 @@ def _is_longer_than_its_terms(text: str, span: Span, near: Sequence[Place]) -> b
     """
     if span.label not in _NAMED:
         return False
-    inside = [p for p in near if span.start <= p.start < span.end and p.kind != "expression"]
+    inside = [p for p in near if span.start <= p.start < span.end and p.kind not in ("expression", _ALLOWED)]
     if not inside:
         return False
     rest = [

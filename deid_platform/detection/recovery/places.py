@@ -58,7 +58,7 @@ class Place:
         start: First code point.
         end: One past the last.
         kind: `term`; `abbreviation`, a listed one in capitals; `expression`, by its writing; `composed`, an
-            eponym by the noun after it.
+            eponym by the noun after it; `allowed`, a phrase of the site's allow list.
         words: How many words of letters it has.
     """
 
@@ -97,11 +97,15 @@ class Finder:
 
     Args:
         own: An institution's own clinical terms, beside the lists of this package.
+        allowed: Folded phrases of its allow list.
     """
 
-    def __init__(self, own: Iterable[str] = ()) -> None:
+    def __init__(self, own: Iterable[str] = (), allowed: Iterable[str] = ()) -> None:
+        clinical = {term for term, _ in clinical_terms(own)}
+        self._allowed = frozenset(allowed)
+        self._only_allowed = self._allowed - clinical
         self._automaton = AhoCorasick(
-            sorted({term for term, _ in clinical_terms(own)}),
+            sorted(clinical | self._allowed),
             matchkind=MatchKind.Standard,
             implementation=Implementation.ContiguousNFA,
         )
@@ -143,7 +147,9 @@ class Finder:
                 if place is None:
                     continue
                 term, surface = folded.text[start:end], text[place[0] : place[1]]
-                if len(term) <= _SHORT and surface.istitle():
+                if term in self._allowed:
+                    yield Place(place[0], place[1], "allowed", _words(term))
+                if term in self._only_allowed or (len(term) <= _SHORT and surface.istitle()):
                     continue
                 if term not in abbreviations:
                     yield Place(place[0], place[1], "term", _words(term))

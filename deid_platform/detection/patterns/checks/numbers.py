@@ -38,7 +38,7 @@ _VIN_LETTERS = dict(
 )
 
 
-def _proven(module: str) -> Check:
+def proven(module: str) -> Check:
     """A check by one module of python-stdnum, imported when first a number asks for it."""
 
     def check(text: str, start: int, end: int) -> Place | None:
@@ -48,17 +48,17 @@ def _proven(module: str) -> Check:
 
 
 PROVEN: dict[str, Check] = {
-    "sin": _proven("ca.sin"),
-    "nhs_number": _proven("gb.nhs"),
-    "tfn": _proven("au.tfn"),
-    "nir": _proven("fr.nir"),
-    "dni": _proven("es.dni"),
-    "nie": _proven("es.nie"),
-    "codice_fiscale": _proven("it.codicefiscale"),
-    "aadhaar": _proven("in_.aadhaar"),
-    "pan": _proven("in_.pan"),
-    "iban": _proven("iban"),
-    "imei": _proven("imei"),
+    "sin": proven("ca.sin"),
+    "nhs_number": proven("gb.nhs"),
+    "tfn": proven("au.tfn"),
+    "nir": proven("fr.nir"),
+    "dni": proven("es.dni"),
+    "nie": proven("es.nie"),
+    "codice_fiscale": proven("it.codicefiscale"),
+    "aadhaar": proven("in_.aadhaar"),
+    "pan": proven("in_.pan"),
+    "iban": proven("iban"),
+    "imei": proven("imei"),
 }
 """Checks of which python-stdnum is the whole, by the name that tables call them by."""
 

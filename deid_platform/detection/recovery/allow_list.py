@@ -1,0 +1,77 @@
+"""A site's allow list: phrases that identify nobody there, such as the name of a ward.
+
+Belongs here: reading the list and refusing a phrase that is too wide. Does not belong here: where a phrase is found
+(`places.py`), or what it may give back (`decision.py`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+import regex
+
+from deid_platform.detection.reading import fold_term
+from deid_platform.detection.recovery.terms import names_of_people_and_places
+from deid_platform.errors import Code, DeidError
+from deid_platform.keys import plain_digest
+
+LONGEST = 60
+"""Code points of a phrase: recovery looks no further around a span."""
+_SHORTEST = 3  # letters of a phrase of one word
+_DIGIT = regex.compile(r"\p{N}")
+_WORD = regex.compile(r"\p{L}+")
+
+
+@dataclass(frozen=True)
+class AllowList:
+    """Phrases to keep.
+
+    Attributes:
+        phrases: Folded, each once, sorted.
+        digest: Names them; empty without phrases.
+    """
+
+    phrases: tuple[str, ...] = ()
+    digest: str = ""
+
+
+def read_allow_list(path: Path | str) -> AllowList:
+    """The phrases of a file: one a line, `#` begins a comment, blank lines are skipped.
+
+    Raises:
+        DeidError: `allow-list-invalid`, naming the file, the line and the reason.
+    """
+    path = Path(path)
+    try:
+        stat = path.stat()
+        return _read(path, stat.st_mtime_ns, stat.st_size)
+    except (OSError, UnicodeDecodeError):
+        raise DeidError(Code.ALLOW_LIST_INVALID, f"{path.name}: it cannot be read") from None
+
+
+@lru_cache(maxsize=4)
+def _read(path: Path, mtime_ns: int, size: int) -> AllowList:  # noqa: ARG001 - a changed file is read anew
+    phrases = set()
+    for number, line in enumerate(path.read_text("utf-8-sig").splitlines(), 1):
+        if phrase := fold_term(line.split("#", 1)[0]):
+            if wrong := _fault(phrase):
+                raise DeidError(Code.ALLOW_LIST_INVALID, f"{path.name}, line {number}: {wrong}")
+            phrases.add(phrase)
+    if not phrases:
+        raise DeidError(Code.ALLOW_LIST_INVALID, f"{path.name}: it holds no phrase")
+    return AllowList(tuple(sorted(phrases)), plain_digest(*sorted(phrases)))
+
+
+def _fault(phrase: str) -> str | None:
+    words = _WORD.findall(phrase)
+    if _DIGIT.search(phrase):
+        return "a phrase with a digit"
+    if len(phrase) > LONGEST:
+        return f"a phrase of more than {LONGEST} characters"
+    if not words or (len(words) == 1 and len(words[0]) < _SHORTEST):
+        return f"a word of fewer than {_SHORTEST} letters"
+    if len(words) == 1 and words[0] in names_of_people_and_places():
+        return "a word that is a name of people or places: write the phrase that it stands in"
+    return None
