@@ -180,6 +180,8 @@ COURSE IN HOSPITAL: stable
 RETURN TO CLINIC: 2 weeks
 VOCATIONAL REHABILITATION: none
 [[COPPER HILLS HOSPITAL|HOSPITAL]]
+[[COPPER HILLS GENERAL HOSPITAL|HOSPITAL]] DISCHARGE SUMMARY
+[[Copper Hills Clinic|HOSPITAL]] Visit Summary
 Slides at [[Twin Forks Surgery Ctr|HOSPITAL]], done.
 OSH records ([[Wexcombe Memorial|HOSPITAL]]) reviewed.
 Biopsy sent to [[Merrowdale Labs|HOSPITAL]].

@@ -37,6 +37,7 @@ _DWELLINGS = frozenset(
 )
 # Generic words that stand before a name's own ("Main Street Drug").
 _SITUATIONS = frozenset({"main", "new", "north", "old", "south", "east", "west"})
+_OF_HEADINGS = frozenset({"course", "return", "summary"})
 # State codes that are credentials after a name ("Tyler, MD").
 _CREDENTIAL_CODES = frozenset({"MD", "PA", "MA", "MS", "DO", "DC"})
 _NAMED_BEFORE = regex.compile(r"(?i:\bby|\bfor|\bdr\.?|:|\)|\||;)[ \t]*$")
@@ -118,7 +119,7 @@ def _no_towns() -> frozenset[str]:
 @cache
 def kinds_of_institution() -> frozenset[str]:
     """Generic words that an institution's name may end in."""
-    return word_list("generic_institution_words") - _SITUATIONS
+    return word_list("generic_institution_words") - _SITUATIONS - _OF_HEADINGS
 
 
 def city_or_code(text: str, start: int, end: int) -> Place | None:
