@@ -17,7 +17,7 @@ LEAK = "Mr. Quillfeather is well."
 NAME = slice(4, 16)
 
 
-def report(scene, number=1, *, span=NAME, who="A. Reader", most_matches=1000):
+def report(scene, number=1, *, span=NAME, who="A. Reader", hide=None):
     keys = [scene.keys.key("note", str(number))]
     return retract(
         scene.warehouse.engine(Role.OFFICER),
@@ -26,7 +26,7 @@ def report(scene, number=1, *, span=NAME, who="A. Reader", most_matches=1000):
         span.stop,
         label=Label.PATIENT,
         who=who,
-        most_matches=most_matches,
+        hide=hide,
     )
 
 
@@ -64,7 +64,7 @@ def test_the_string_is_neither_in_the_database_nor_in_the_servers_log(scene, log
 
 def test_a_string_that_stands_everywhere_hides_the_reported_note_alone(scene):
     scene.publish("1", [scene.note(n, f"{LEAK} {n}") for n in range(1, 6)])
-    found = report(scene, most_matches=3)
+    found = report(scene, hide=3)
     assert (found.matches, found.hidden) == (4, 1)
     assert len(scene.visible()) == 4
     (reported,) = reported_since(scene.warehouse.engine(Role.OFFICER), found.number - 1)
