@@ -298,7 +298,7 @@ def test_a_common_word_that_was_reported_holds_its_delivery_up_until_two_people_
     with pytest.raises(DeidError, match=r"gate-refused.*expectations"):
         through(many, site)
     number = numbers(site)[-1]
-    withdraw = ("finding", "withdraw", str(number), "--why", "wound is no name", "--who")
+    withdraw = ("finding", "withdraw", str(number), "--why", "it is a common word", "--who")
     proposed = typed(*withdraw, "A. Officer")
     assert proposed.exit_code == 0, proposed.exception
     assert f'by somebody else: deid finding withdraw {number} --who "NAME" --why "REASON"' in proposed.stderr
@@ -321,6 +321,6 @@ def test_what_is_withdrawn_while_nothing_was_made_anew_is_shown_at_once(site, wo
     assert len(seen(site)) == 12
     number = str(numbers(site)[-1])
     for who in ("A. Officer", "B. Officer"):
-        done = typed("finding", "withdraw", number, "--who", who, "--why", "wound is no name")
+        done = typed("finding", "withdraw", number, "--who", who, "--why", "it is a common word")
     assert "12 notes shown again" in done.stderr
     assert seen(site) == sorted(WOUND + REST)
