@@ -31,7 +31,7 @@ def retract(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Count what would be hidden, and hide nothing.")] = False,
     hide: Annotated[
         int | None,
-        typer.Option(min=1, help="Hide up to so many notes without asking. [default: 1 in 100, at least 10]"),
+        typer.Option(min=1, help="Hide up to so many notes without asking; by default 1 in 100, at least 10."),
     ] = None,
     config: Config = None,
 ) -> None:
