@@ -290,6 +290,23 @@ class Code(Enum):
         "No release holds a note of that key, or the span does not lie within its text.",
         "Give the key and the offsets (code points, end exclusive) as research.notes shows them.",
     )
+    FINDING_COMMON = (
+        "finding-common",
+        "The string stands in more notes than are hidden without asking. The reported note is hidden, the others that "
+        "hold it are still shown. The reference tells how many notes hold it.",
+        "Run the same command at a terminal, which asks, or with --hide and that number if it is an identifier in all.",
+    )
+    FINDING_UNKNOWN = (
+        "finding-unknown",
+        "No finding of that number is in force.",
+        "`deid finding list` lists them with their numbers.",
+    )
+    SECOND_PERSON = (
+        "second-person",
+        "Whoever proposed to withdraw a finding cannot withdraw it too. Names that differ in case, blanks, signs or "
+        "accents alone are one name.",
+        "Let somebody else run the same command with their own name and reason.",
+    )
     PROJECT_UNKNOWN = (
         "project-unknown",
         "There is no project of that name.",

@@ -61,6 +61,7 @@ for command in (
     app.command()(command)
 app.add_typer(feeds.feed, name="feed")
 app.add_typer(gate.waivers, name="waivers")
+app.add_typer(findings.finding, name="finding")
 app.add_typer(releases.releases, name="release")
 app.add_typer(projects.projects, name="project")
 app.add_typer(database.db, name="db")

@@ -1,20 +1,26 @@
-"""Commands on what a reader found in a released note: retract.
+"""Commands on what a reader found in a released note: retract, finding.
 
-Belongs here: arguments and what a person reads of the answers. Does not belong here: what any of it does
+Belongs here: arguments, the question, and what a person reads of the answers. Does not belong here: what any of it does
 (`refresh/findings.py`).
 """
 
 from __future__ import annotations
 
 import re
-from typing import Annotated
+import sys
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from deid_platform.cli.terminal import Config, console, site_of
+from deid_platform.cli.terminal import Config, Json, Who, Why, console, officer_of, out, show, site_of
 from deid_platform.errors import Code, DeidError
 
+if TYPE_CHECKING:
+    from deid_platform.warehouse.findings import Reach
+
 _SPAN = re.compile(r"(\d{1,9})[:-](\d{1,9})")
+
+finding = typer.Typer(help="What readers found in released notes.", no_args_is_help=True)
 
 
 def retract(
@@ -22,33 +28,108 @@ def retract(
     span: Annotated[str, typer.Option(help="Where it stands in the redacted text: START:END in characters from 0.")],
     label: Annotated[str, typer.Option(help="What kind of identifier it is, such as PATIENT.")],
     who: Annotated[str, typer.Option(help="Who found it.")],
-    at_most: Annotated[
-        int, typer.Option(min=0, help="With more other notes than this holding the same string, hide this one alone.")
-    ] = 1000,  # findings.MOST_MATCHES, whose module takes long to load
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Count what would be hidden, and hide nothing.")] = False,
+    hide: Annotated[
+        int | None,
+        typer.Option(min=1, help="Hide up to so many notes without asking; by default 1 in 100, at least 10."),
+    ] = None,
     config: Config = None,
 ) -> None:
     """Hide a note in which a reader found an identifier, in every release at once.
 
-    Every other note in which the same string stands as words of its own is hidden too. No delivery passes the gate
-    again until `deid refresh` has made and measured it anew: notes that still hold the string are then quarantined.
-    The string itself is printed nowhere and logged nowhere. Exit status 3 says that it stands in too many notes.
+    Every other note in which the same string stands as words of its own is hidden too. Where that is many notes, it
+    may be a common word: then the reported note alone is hidden at once, and the others after a question at a terminal,
+    or with --hide. No delivery passes the gate again until `deid refresh` has made and measured it anew: notes that
+    still hold the string are then quarantined. The string itself is printed nowhere and logged nowhere.
     """
     from deid_platform.labels import Label
-    from deid_platform.refresh.findings import report
+    from deid_platform.refresh.findings import preview, report
 
     place = _SPAN.fullmatch(span)
     if place is None or int(place[1]) >= int(place[2]):
         raise DeidError(Code.FINDING_INVALID, "span")
     if label not in Label.__members__.values():
         raise DeidError(Code.LABEL_UNKNOWN, "--label")
-    start, end = map(int, place.groups())
-    found = report(site_of(config), note_key, start, end, label=Label(label), who=who, most_matches=at_most)
+    site, start, end = site_of(config), int(place[1]), int(place[2])
+    if dry_run:
+        _tell_preview(preview(site, note_key, start, end), hide)
+        return
+    done = report(site, note_key, start, end, label=Label(label), who=who, hide=hide)
+    settled = done.hidden == done.holders
+    if not settled and hide is None and sys.stdin.isatty():
+        # A leak must not stay visible while somebody thinks.
+        console.print(f"the reported note is hidden; the string stands in {_reach(done)}", highlight=False)
+        if typer.confirm(f"hide all {done.holders:,} notes?", err=True):
+            done = report(site, note_key, start, end, label=Label(label), who=who, hide=done.holders)
+            settled = done.hidden == done.holders
+        else:
+            settled = True
     console.print(
-        f"finding {found.number}, a string of {found.length} characters: {found.hidden:,} notes hidden; it stands in"
-        f" {found.matches:,} other notes, in {found.releases:,} releases",
+        f"finding {done.number}, a string of {done.length} characters: {_notes(done.hidden)} hidden; it stands in"
+        f" {_reach(done)}",
         highlight=False,
+        soft_wrap=True,
     )
     console.print("the gate is shut for what was measured before: run `deid refresh`", highlight=False)
-    if found.matches > at_most:
-        console.print(f"in more than {at_most:,} other notes: those were left as they are", highlight=False)
-        raise typer.Exit(3)
+    if not settled:
+        raise DeidError(Code.FINDING_COMMON, f"finding {done.number}: {done.holders} of {_notes(done.notes)}")
+
+
+def _tell_preview(reach: Reach, hide: int | None) -> None:
+    said = f"would hide {_reach(reach)}; a string of {reach.length} characters"
+    most = reach.unasked if hide is None else hide
+    if reach.holders > most:
+        said += (
+            f"\nmore than {_notes(most)}: `deid retract` hides the reported note alone and asks, unless --hide says so"
+        )
+    out.print(said, highlight=False, soft_wrap=True)
+
+
+def _reach(reach: Reach) -> str:
+    releases = "1 release" if reach.releases == 1 else f"{reach.releases:,} releases"
+    return f"{reach.holders:,} of {_notes(reach.notes)} ({reach.share:.1%}), in {releases}"
+
+
+def _notes(count: int) -> str:
+    return "1 note" if count == 1 else f"{count:,} notes"
+
+
+@finding.command("list")
+def list_findings(as_json: Json = False, config: Config = None) -> None:
+    """List every finding, oldest first; the string that was found is shown nowhere."""
+    from deid_platform.warehouse.findings import findings
+
+    columns = ("finding", "note key", "label", "who", "when", "notes hidden", "state", "withdrawn by", "reasons")
+    records = (
+        (f.number, f.note_key, f.label, f.who, f.at, f.hidden, f.state, f.withdrawn_by, f.reasons)
+        for f in findings(officer_of(config))
+    )
+    show(columns, records, as_json=as_json)
+
+
+@finding.command("withdraw")
+def withdraw(
+    number: Annotated[int, typer.Argument(help="The finding's, as `deid finding list` shows it.")],
+    who: Who,
+    why: Why,
+    config: Config = None,
+) -> None:
+    """Withdraw a finding that is none: one person proposes it, and a second one withdraws it by the same command.
+
+    Then the notes that it alone hid are shown again, and a later run does not look for its string.
+    """
+    from deid_platform.refresh.findings import withdraw as withdraw_finding
+
+    done = withdraw_finding(site_of(config), number, who=who, reason=why)
+    if not done.withdrawn:
+        said = (
+            f"proposed to withdraw finding {number}; nothing is shown yet",
+            f'next, by somebody else: deid finding withdraw {number} --who "NAME" --why "REASON"',
+        )
+    else:
+        said = (
+            f"finding {number} withdrawn: {_notes(done.shown)} shown again",
+            "next: deid refresh, which makes anew what was quarantined for it meanwhile",
+        )
+    for line in said:
+        console.print(line, markup=False, highlight=False, soft_wrap=True)

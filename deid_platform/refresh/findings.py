@@ -1,4 +1,4 @@
-"""Reporting a leak that a reader found, and learning what was reported.
+"""Reporting a leak that a reader found, withdrawing a finding, and learning of both.
 
 Belongs here: the way of a report from the warehouse into the PHI zone. Does not belong here: hiding notes, which is
 the database's (`warehouse/findings.py`), or what is kept of a report (`reported.py`).
@@ -16,15 +16,33 @@ from deid_platform.refresh import tables
 from deid_platform.refresh.lock import file_lock
 from deid_platform.refresh.reported import known_findings, newest_known
 from deid_platform.refresh.site import Site
-from deid_platform.warehouse.findings import MOST_MATCHES, Finding, reported_since, retract
+from deid_platform.warehouse.findings import (
+    Reach,
+    Retraction,
+    Withdrawal,
+    reported_since,
+    retract,
+    withdraw_finding,
+    withdrawn_findings,
+)
+from deid_platform.warehouse.findings import preview as preview_keys
 from deid_platform.warehouse.roles import Role
 
 _LOCK = "findings.lock"
 
 
+def preview(site: Site, note_key: str, start: int, end: int) -> Reach:
+    """Counts what `report` would hide, and writes nothing.
+
+    Raises:
+        DeidError: `finding-invalid` if no release holds the note or the span is not in its text.
+    """
+    return preview_keys(site.warehouse.engine(Role.OFFICER), _keys(site, note_key), start, end)
+
+
 def report(
-    site: Site, note_key: str, start: int, end: int, *, label: Label, who: str, most_matches: int = MOST_MATCHES
-) -> Finding:
+    site: Site, note_key: str, start: int, end: int, *, label: Label, who: str, hide: int | None = None
+) -> Retraction:
     """Hides a note in every release, and whatever else holds the same string, and remembers the string.
 
     From then on a note that still holds it after redaction is quarantined, and no delivery passes the gate until a
@@ -37,27 +55,46 @@ def report(
         end: Where it ends, exclusive.
         label: What kind of identifier it is.
         who: Who reported it.
-        most_matches: With more other notes than this holding the string, they are counted and not hidden.
+        hide: Up to how many notes may be hidden; with more that hold the string, the reported note alone is, and a
+            later run does not look for the string. By default `Reach.unasked`.
 
     Raises:
         DeidError: `finding-invalid` if no release holds the note or the span is not in its text.
     """
     officer = site.warehouse.engine(Role.OFFICER)
-    found = retract(officer, _keys(site, note_key), start, end, label=label, who=who, most_matches=most_matches)
+    found = retract(officer, _keys(site, note_key), start, end, label=label, who=who, hide=hide)
     learn(site)
     return found
+
+
+def withdraw(site: Site, number: int, *, who: str, reason: str) -> Withdrawal:
+    """Says that a finding is none; when two people have said so, its notes are shown and its string is forgotten.
+
+    Raises:
+        DeidError: as `withdraw_finding` does.
+    """
+    done = withdraw_finding(site.warehouse.engine(Role.OFFICER), number, who=who, reason=reason)
+    learn(site)
+    return done
 
 
 def learn(site: Site) -> int:
     """Seals the strings of the findings that the note store does not know yet, and says how many.
 
+    The strings of those that are withdrawn are forgotten: what stays says that the finding is known.
+
     Hiding comes first and this after, so a report may be interrupted in between: the gate then stays shut until the
     next run, whose first step is this.
     """
+    officer = site.warehouse.engine(Role.OFFICER)
     with file_lock(site.settings.home_path, _LOCK, wait=True):
-        new = reported_since(site.warehouse.engine(Role.OFFICER), newest_known(site.store))
-        if new:
-            rows = [*known_findings(site.store), *(asdict(item) for item in new)]
+        known = known_findings(site.store)
+        new = [asdict(item) for item in reported_since(officer, newest_known(site.store))]
+        withdrawn = withdrawn_findings(officer)
+        rows = [
+            {**row, "string": "", "everywhere": False} if row["finding"] in withdrawn else row for row in (*known, *new)
+        ]
+        if rows != known:
             table = pa.Table.from_pylist(rows, schema=tables.REPORTED_SCHEMA)
             site.store.write(tables.REPORTED, tables.ALL, [table], meta=lambda: {"findings": table.num_rows})
     return len(new)

@@ -17,7 +17,8 @@ from deid_platform.warehouse.standing import Requirement, Standing, known_delive
 
 _REMEDIES = {
     "parity": "mend the delivery's files where rows were refused (`rows refused` in `deid summary`)",
-    "expectations": "the checks of gate/delivery in `deid ui` name the expectations that failed",
+    "expectations": "the checks of gate/delivery in `deid ui` name the expectations that failed; "
+    "if a common word was reported as a leak: `deid finding withdraw`",
     "leaks": "the notes are made anew, and those that leak are quarantined",
     "bench": "`deid evaluate` on gold of your own shows what is missed; thresholds stand in deid.toml ([profiles])",
     "topics": "deliver patients.csv with the notes",

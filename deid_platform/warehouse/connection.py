@@ -35,6 +35,8 @@ _OWN_STATES = {
     "DG006": Code.PROJECT_UNKNOWN,
     "DG007": Code.RELEASE_DATES,
     "DG008": Code.WAIVER_UNKNOWN,
+    "DG009": Code.FINDING_UNKNOWN,
+    "DG010": Code.SECOND_PERSON,
 }
 _BY_STATE = (
     # undefined table, function, schema; database does not exist

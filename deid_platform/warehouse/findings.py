@@ -1,40 +1,92 @@
-"""Leaks that a reader reported: hiding them in every release at once.
+"""Findings: leaks that a reader reported. One person hides them in every release at once, two withdraw a finding.
 
-Belongs here: the call to the gate's `ctl.retract` and what it found. Does not belong here: keeping the string for
-the next leak check (`refresh/findings.py`, in the PHI zone).
+Belongs here: calling the functions of `migrations/code/d_findings.sql` and listing what they recorded. Does not belong
+here: keeping the string for the next leak check (`refresh/findings.py`, in the PHI zone).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from sqlalchemy import Engine, text
 
 from deid_platform.labels import Label
 from deid_platform.warehouse.connection import begin
 
-MOST_MATCHES = 1_000
-"""With more notes than this holding the same string it is no identifier, and hiding them all would serve nobody."""
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reach:
+    """How far a string reaches that a reader marked in a note, in counts.
+
+    Attributes:
+        length: Characters of the string, whole words and no spaces around them.
+        releases: In how many releases the string stands.
+        matches: How many other notes hold it as words of its own.
+        holders: These and the reported note, which counts once for each key that it is known by.
+        notes: How many notes the releases hold in all.
+        unasked: Up to how many notes are hidden unless somebody says that it may be more.
+    """
+
+    length: int
+    releases: int
+    matches: int
+    holders: int
+    notes: int
+    unasked: int
+
+    @property
+    def share(self) -> float:
+        """The share of all notes that hold the string, 0 to 1."""
+        return self.holders / self.notes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Retraction(Reach):
+    """What a report led to.
+
+    Attributes:
+        number: The finding's.
+        hidden: How many notes are hidden for it: all that hold the string, or the reported one alone.
+    """
+
+    number: int
+    hidden: int
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What a report led to.
+    """One finding as it was recorded, without its string, and who wants it withdrawn.
 
-    Attributes:
-        number: Its number in `ctl.finding`.
-        length: Characters of the string, whole words and no spaces around them.
-        releases: In how many releases the string stands.
-        matches: How many other notes hold it as words of its own.
-        hidden: How many notes are hidden for it, the one reported among them.
+    `withdrawn_by` and `reasons` hold nothing, whoever proposed it, or both who withdrew it; `withdrawn` says whether it
+    is: with a finding, those of the same place before it are withdrawn that hid the reported note alone.
     """
 
     number: int
-    length: int
-    releases: int
-    matches: int
+    note_key: str
+    label: str
+    who: str
+    at: datetime
     hidden: int
+    withdrawn: bool
+    withdrawn_by: tuple[str, ...]
+    reasons: tuple[str, ...]
+
+    @property
+    def state(self) -> str:
+        """`in force`, `withdrawal proposed` or `withdrawn`."""
+        if self.withdrawn:
+            return "withdrawn"
+        return "withdrawal proposed" if self.withdrawn_by else "in force"
+
+
+@dataclass(frozen=True, slots=True)
+class Withdrawal:
+    """Whether a finding is withdrawn by now, or only proposed to be, and how many more notes analysts see."""
+
+    withdrawn: bool
+    shown: int
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -54,6 +106,24 @@ class ReportedString:
         return f"<ReportedString {self.finding}>"
 
 
+def preview(officer: Engine, keys: Sequence[str], start: int, end: int) -> Reach:
+    """Counts what `retract` would hide, and writes nothing.
+
+    Args:
+        officer: The engine of the role `officer`.
+        keys: The note's key under each secret that is in use.
+        start: Where the identifier begins in the redacted text, in code points.
+        end: Where it ends, exclusive.
+
+    Raises:
+        DeidError: `finding-invalid` with `no such note` or `span`.
+    """
+    statement = text("SELECT * FROM ctl.preview(:keys, :start, :end)")
+    with begin(officer) as connection:
+        row = connection.execute(statement, {"keys": list(keys), "start": start, "end": end}).one()
+    return Reach(**row._mapping)
+
+
 def retract(
     officer: Engine,
     keys: Sequence[str],
@@ -62,8 +132,8 @@ def retract(
     *,
     label: Label,
     who: str,
-    most_matches: int = MOST_MATCHES,
-) -> Finding:
+    hide: int | None = None,
+) -> Retraction:
     """Hides a note in all releases, and every other note in which the same string stands as words of its own.
 
     Until a new run that knows of it has measured them, no delivery passes the gate. The string is neither logged nor
@@ -76,16 +146,54 @@ def retract(
         end: Where it ends, exclusive.
         label: What kind of identifier it is.
         who: Who reported it.
-        most_matches: With more other notes than this, they are counted but not hidden.
+        hide: Up to how many notes may be hidden; with more that hold the string, the reported note alone is. By default
+            `Reach.unasked`.
 
     Raises:
         DeidError: `finding-invalid` with `no such note` or `span`; `waiver-invalid` with `who`.
     """
-    values = {"keys": list(keys), "start": start, "end": end, "label": label.value, "who": who, "most": most_matches}
-    statement = text("SELECT * FROM ctl.retract(:keys, :start, :end, :label, :who, :most)")
+    values = {"keys": list(keys), "start": start, "end": end, "label": label.value, "who": who, "hide": hide}
+    statement = text("SELECT * FROM ctl.retract(:keys, :start, :end, :label, :who, :hide)")
     with begin(officer) as connection:
-        row = connection.execute(statement, values).one()
-    return Finding(row.finding, row.length, row.releases, row.matches, row.hidden)
+        row = dict(connection.execute(statement, values).one()._mapping)
+    return Retraction(number=row.pop("finding"), **row)
+
+
+def withdraw_finding(officer: Engine, number: int, *, who: str, reason: str) -> Withdrawal:
+    """Says that a finding is none: the first person proposes it, the second withdraws it.
+
+    Then what it alone hid is shown again. What a run has quarantined for it meanwhile waits for the next run.
+
+    Args:
+        officer: The engine of the role `officer`.
+        number: The finding's.
+        who: The person who answers for it.
+        reason: At least ten characters.
+
+    Raises:
+        DeidError: `finding-unknown` if none of that number is in force; `second-person` if the same person proposed it;
+            `waiver-invalid` without a person or a reason.
+    """
+    statement = text("SELECT * FROM ctl.withdraw_finding(:number, :who, :reason)")
+    with begin(officer) as connection:
+        row = connection.execute(statement, {"number": number, "who": who, "reason": reason}).one()
+    return Withdrawal(row.withdrawn, row.shown)
+
+
+def findings(officer: Engine) -> tuple[Finding, ...]:
+    """Every finding that was ever recorded, oldest first."""
+    statement = text(
+        "SELECT f.id AS number, f.note_key, f.label, f.who, f.at, f.hidden,"
+        " EXISTS (SELECT 1 FROM ctl.withdrawn_finding w WHERE w.finding = f.id) AS withdrawn,"
+        " ARRAY(SELECT w.who FROM ctl.finding_withdrawal w WHERE w.finding = f.id ORDER BY w.turn) AS withdrawn_by,"
+        " ARRAY(SELECT w.reason FROM ctl.finding_withdrawal w WHERE w.finding = f.id ORDER BY w.turn) AS reasons"
+        " FROM ctl.finding f ORDER BY f.id"
+    )
+    with begin(officer) as connection:
+        rows = [dict(row._mapping) for row in connection.execute(statement)]
+    return tuple(
+        Finding(**{**row, "withdrawn_by": tuple(row["withdrawn_by"]), "reasons": tuple(row["reasons"])}) for row in rows
+    )
 
 
 def reported_since(officer: Engine, newest: int) -> tuple[ReportedString, ...]:
@@ -97,3 +205,9 @@ def reported_since(officer: Engine, newest: int) -> tuple[ReportedString, ...]:
     with begin(officer) as connection:
         rows = connection.execute(text("SELECT * FROM ctl.reported_since(:newest)"), {"newest": newest}).all()
     return tuple(ReportedString(row.finding, row.feed, row.label, row.string, row.everywhere) for row in rows)
+
+
+def withdrawn_findings(officer: Engine) -> frozenset[int]:
+    """The numbers of the findings that are withdrawn."""
+    with begin(officer) as connection:
+        return frozenset(connection.execute(text("SELECT finding FROM ctl.withdrawn_finding")).scalars())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import pty
 import re
 import subprocess
 import sys
@@ -11,9 +12,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from click.testing import Result
 from typer.testing import CliRunner
 
 from deid_platform.cli import app
+from deid_platform.errors import DeidError
+from deid_platform.refresh.reported import newest_known, reported_strings
+from deid_platform.warehouse.findings import findings
 from deid_platform.warehouse.projects import projects
 from deid_platform.warehouse.queries import ledger
 from deid_platform.warehouse.roles import Role
@@ -181,7 +186,144 @@ def test_a_reported_leak_is_hidden_counted_and_never_printed(site) -> None:
     key = site.note_key("hospital", "1")
     done = deid("retract", key, "--span", "16:23", "--label", "PATIENT", "--who", "A. Reader")
     assert done.returncode == 0, done.stderr
-    assert "2 notes hidden; it stands in 1 other notes" in done.stderr
+    assert "2 notes hidden; it stands in 2 of 2 notes (100.0%), in 1 release" in done.stderr
     assert "quorvex" not in (done.stdout + done.stderr).lower()
     assert seen(site) == []
     assert "retracted" in deid("release", "show", site.release).stdout
+
+
+# A word that stands in many notes
+
+WOUND = [f"Wound {n} is clean." for n in range(12)]
+REST = [f"Sleeps well, {n} pillows." for n in range(12)]
+
+
+@pytest.fixture(scope="module")
+def many(site, deliver):
+    """A delivery of 24 notes, half of which hold the word wound."""
+    return deliver("2026-01-06", notes=[{"note_id": f"w{n}", "text": said} for n, said in enumerate(WOUND + REST)])
+
+
+@pytest.fixture(scope="module")
+def wound(site, through, many) -> tuple[str, ...]:
+    """The report of the word wound as a name, after the delivery was published."""
+    through(many, site)
+    key = site.note_key("hospital", "w0")
+    return ("retract", key, "--span", "0:5", "--label", "PATIENT", "--who", "A. Reader")
+
+
+def typed(*arguments: str) -> Result:
+    """The command without a terminal, in this process: starting another one takes most of a test's time."""
+    return CliRunner().invoke(app, arguments)
+
+
+def numbers(site) -> list[int]:
+    return [found.number for found in findings(site.warehouse.engine(Role.OFFICER))]
+
+
+def test_a_dry_run_tells_how_many_notes_would_be_hidden_and_hides_none(site, wound) -> None:
+    before, known = numbers(site), newest_known(site.store)
+    done = typed(*wound, "--dry-run")
+    assert done.exit_code == 0, done.exception
+    first, second = done.stdout.splitlines()
+    assert first == "would hide 12 of 26 notes (46.2%), in 1 release; a string of 5 characters"
+    assert "more than 10 notes" in second
+    assert typed(*wound, "--dry-run", "--hide", "12").stdout.splitlines() == [first]
+    assert len(seen(site)) == 24
+    assert (numbers(site), newest_known(site.store)) == (before, known)
+    assert "wound" not in (done.stdout + done.stderr).lower()
+
+
+def test_without_a_terminal_a_common_word_is_refused_and_the_reported_note_is_hidden_all_the_same(site, wound) -> None:
+    refused = typed(*wound)
+    (number,) = numbers(site)[1:]
+    assert f"finding-common [finding {number}: 12 of 26 notes]" in str(refused.exception)
+    assert "1 note hidden; it stands in 12 of 26 notes (46.2%), in 1 release" in refused.stderr
+    assert len(seen(site)) == 23
+    assert "finding-common" in str(typed(*wound, "--hide", "11").exception)
+    assert len(seen(site)) == 23
+    assert reported_strings(site.store) == ("quorvex",)
+
+
+def at_a_terminal(answer: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """The command with somebody at its standard input who answers so."""
+    asked, terminal = pty.openpty()
+    try:
+        os.write(asked, f"{answer}\n".encode())
+        return subprocess.run(
+            [str(DEID), *arguments], stdin=terminal, capture_output=True, text=True, check=False, timeout=300
+        )
+    finally:
+        os.close(asked)
+        os.close(terminal)
+
+
+def test_at_a_terminal_it_asks_and_after_a_no_the_others_stay(site, wound) -> None:
+    done = at_a_terminal("n", *wound)
+    assert done.returncode == 0, done.stderr
+    assert "the reported note is hidden; the string stands in 12 of 26 notes" in " ".join(done.stderr.split())
+    assert "hide all 12 notes? [y/N]" in done.stderr
+    assert len(seen(site)) == 23
+
+
+def test_after_a_yes_all_are_hidden_and_the_string_is_sought(site, wound) -> None:
+    done = at_a_terminal("y", *wound)
+    assert done.returncode == 0, done.stderr
+    assert "12 notes hidden" in done.stderr
+    assert len(seen(site)) == 12
+    assert reported_strings(site.store) == ("Wound", "quorvex")
+    assert "wound" not in (done.stdout + done.stderr).lower()
+
+
+def test_findings_are_listed_without_their_strings(site, wound) -> None:
+    *_, last = (json.loads(line) for line in typed("finding", "list", "--json").stdout.splitlines())
+    assert last["finding"] == numbers(site)[-1]
+    assert {**last, "finding": 0, "when": ""} == {
+        "finding": 0,
+        "note_key": wound[1],
+        "label": "PATIENT",
+        "who": "A. Reader",
+        "when": "",
+        "notes_hidden": 12,
+        "state": "in force",
+        "withdrawn_by": [],
+        "reasons": [],
+    }
+    plain = typed("finding", "list").stdout
+    assert len(plain.splitlines()) == 1 + len(numbers(site))
+    assert "wound" not in plain.lower()
+    assert "quorvex" not in plain.lower()
+
+
+def test_a_common_word_that_was_reported_holds_its_delivery_up_until_two_people_withdraw_the_finding(
+    site, wound, many, through
+) -> None:
+    with pytest.raises(DeidError, match=r"gate-refused.*expectations"):
+        through(many, site)
+    number = numbers(site)[-1]
+    withdraw = ("finding", "withdraw", str(number), "--why", "it is a common word", "--who")
+    proposed = typed(*withdraw, "A. Officer")
+    assert proposed.exit_code == 0, proposed.exception
+    assert f'by somebody else: deid finding withdraw {number} --who "NAME" --why "REASON"' in proposed.stderr
+    assert f"second-person [finding {number}]" in str(typed(*withdraw, "a. officer").exception)
+    assert "Wound" in reported_strings(site.store)
+    done = typed(*withdraw, "B. Officer")
+    assert done.exit_code == 0, done.exception
+    assert f"finding {number} withdrawn: " in done.stderr
+    assert reported_strings(site.store) == ("quorvex",)
+    assert newest_known(site.store) == number
+    assert "finding-unknown" in str(typed(*withdraw, "C. Officer").exception)
+    *_, last = (json.loads(line) for line in typed("finding", "list", "--json").stdout.splitlines())
+    assert (last["state"], last["withdrawn_by"]) == ("withdrawn", ["A. Officer", "B. Officer"])
+    assert through(many, site).outcome == "promoted"
+    assert seen(site) == sorted(WOUND + REST)
+
+
+def test_what_is_withdrawn_while_nothing_was_made_anew_is_shown_at_once(site, wound) -> None:
+    assert typed(*wound, "--hide", "12").exit_code == 0
+    assert len(seen(site)) == 12
+    number = str(numbers(site)[-1])
+    for who in ("A. Officer", "B. Officer"):
+        done = typed("finding", "withdraw", number, "--who", who, "--why", "it is a common word")
+    assert "12 notes shown again" in done.stderr
+    assert seen(site) == sorted(WOUND + REST)

@@ -13,7 +13,7 @@ from deid_platform.refresh.findings import report
 from deid_platform.refresh.reported import newest_known, reported_strings
 from deid_platform.refresh.site import Site
 from deid_platform.settings import load_settings
-from deid_platform.warehouse.findings import retract
+from deid_platform.warehouse.findings import retract, withdraw_finding
 from deid_platform.warehouse.roles import Role
 
 
@@ -112,6 +112,23 @@ def test_a_report_that_was_cut_off_is_learned_by_the_next_run(site, deliver, thr
     assert "zanthorpe" in reported_strings(site.store)
     assert newest_known(site.store) == found.number
     assert [row["reason"] for row in site.store.rows("deid/redacted_notes", delivery.key)] == ["leak-reported"]
+
+
+def test_a_withdrawal_of_a_finding_that_was_cut_off_is_learned_by_the_next_run(site, deliver, through) -> None:
+    delivery = deliver("2026-04-20", notes=[{"note_id": "h1", "text": "Rests with brannoch daily."}])
+    through(delivery, site)
+    found = report(site, site.note_key("hospital", "h1"), 11, 19, label=Label.PATIENT, who="A. Reader")
+    through(delivery, site)
+    assert [row["reason"] for row in site.store.rows("deid/redacted_notes", delivery.key)] == ["leak-reported"]
+    for who in ("A. Officer", "B. Officer"):
+        withdraw_finding(site.warehouse.engine(Role.OFFICER), found.number, who=who, reason="it is a plant's name")
+    assert "brannoch" in reported_strings(site.store)
+    assert "Rests with brannoch daily." not in seen(site)
+    assert due.pending(site, [delivery]) == [delivery]
+    through(delivery, site)
+    assert "brannoch" not in reported_strings(site.store)
+    assert newest_known(site.store) == found.number
+    assert "Rests with brannoch daily." in seen(site)
 
 
 def test_a_new_secret_makes_a_new_release_beside_the_old_and_withdrawals_reach_both(

@@ -47,6 +47,7 @@ CONTENT = (
     "research.shift",
     "quality.score",
     "ctl.publication",
+    "ctl.finding_withdrawal",
     "ctl.finding",
     "ctl.access_log",
     "ctl.gate",

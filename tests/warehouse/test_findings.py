@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+
 import pytest
 from sqlalchemy import text
 
 from deid_platform.errors import Code, DeidError
 from deid_platform.labels import Label
-from deid_platform.warehouse.findings import reported_since, retract
+from deid_platform.warehouse.findings import (
+    findings,
+    preview,
+    reported_since,
+    retract,
+    withdraw_finding,
+    withdrawn_findings,
+)
+from deid_platform.warehouse.promotion import set_opt_outs
+from deid_platform.warehouse.queries import ledger
 from deid_platform.warehouse.releases import activate_release
 from deid_platform.warehouse.roles import Role
 
@@ -17,7 +29,7 @@ LEAK = "Mr. Quillfeather is well."
 NAME = slice(4, 16)
 
 
-def report(scene, number=1, *, span=NAME, who="A. Reader", most_matches=1000):
+def report(scene, number=1, *, span=NAME, who="A. Reader", hide=None):
     keys = [scene.keys.key("note", str(number))]
     return retract(
         scene.warehouse.engine(Role.OFFICER),
@@ -26,8 +38,16 @@ def report(scene, number=1, *, span=NAME, who="A. Reader", most_matches=1000):
         span.stop,
         label=Label.PATIENT,
         who=who,
-        most_matches=most_matches,
+        hide=hide,
     )
+
+
+def withdraw(scene, number, *people, reason="it is a common word"):
+    """Each of these people in turn says that a finding is none."""
+    done = None
+    for who in people:
+        done = withdraw_finding(scene.warehouse.engine(Role.OFFICER), number, who=who, reason=reason)
+    return done
 
 
 def refused(scene, watermark):
@@ -64,7 +84,7 @@ def test_the_string_is_neither_in_the_database_nor_in_the_servers_log(scene, log
 
 def test_a_string_that_stands_everywhere_hides_the_reported_note_alone(scene):
     scene.publish("1", [scene.note(n, f"{LEAK} {n}") for n in range(1, 6)])
-    found = report(scene, most_matches=3)
+    found = report(scene, hide=3)
     assert (found.matches, found.hidden) == (4, 1)
     assert len(scene.visible()) == 4
     (reported,) = reported_since(scene.warehouse.engine(Role.OFFICER), found.number - 1)
@@ -166,3 +186,250 @@ def test_a_release_under_another_secret_is_reached_by_the_notes_other_key(scene)
     found = retract(scene.warehouse.engine(Role.OFFICER), keys, 4, 16, label=Label.PATIENT, who="A. Reader")
     assert (found.matches, found.hidden) == (0, 2)
     assert scene.visible() == []
+
+
+# How far it would reach
+
+
+def rows_of(scene, *tables):
+    with scene.warehouse.administer() as connection:
+        return [connection.execute(text(f"SELECT * FROM {table} t ORDER BY t::text")).all() for table in tables]
+
+
+def test_a_preview_counts_what_a_report_hides_and_writes_nothing(scene):
+    scene.publish("1", [scene.note(n, f"{LEAK} {n}") for n in (1, 2, 3)] + [scene.note(4), scene.note(5)])
+    scene.publish("1", [scene.note(1, LEAK)], release="r2", detector="better")
+    tables = ("ctl.finding", "ctl.ledger", "ctl.publication", "research.retraction")
+    before = rows_of(scene, *tables)
+    keys = [scene.keys.key("note", "1")]
+    reach = preview(scene.warehouse.engine(Role.OFFICER), keys, 5, 9)
+    assert rows_of(scene, *tables) == before
+    assert (reach.length, reach.releases, reach.matches, reach.holders, reach.notes) == (12, 2, 2, 3, 5)
+    assert reach.share == 0.6
+    done = report(scene)
+    assert (done.length, done.releases, done.matches, done.holders, done.hidden) == (12, 2, 2, 3, 3)
+    assert scene.visible() == ["note 4", "note 5"]
+
+
+def test_a_preview_of_nothing_is_refused_as_a_report_of_it_is(scene):
+    scene.publish("1", [scene.note(1, LEAK)])
+    officer = scene.warehouse.engine(Role.OFFICER)
+    for keys, start, end, ref in ((["n_none"], 4, 16, "no such note"), ([scene.keys.key("note", "1")], 4, 400, "span")):
+        with pytest.raises(DeidError) as caught:
+            preview(officer, keys, start, end)
+        assert (caught.value.code, caught.value.ref) == (Code.FINDING_INVALID, ref)
+
+
+@pytest.mark.parametrize(
+    ("holding", "others", "hidden"),
+    [(10, 0, 10), (11, 0, 1), (12, 1188, 12), (13, 1187, 1)],
+    ids=["ten", "more than ten", "one in a hundred", "more than one in a hundred"],
+)
+def test_more_than_one_in_a_hundred_and_more_than_ten_are_not_hidden_unasked(scene, holding, others, hidden):
+    scene.publish("1", [scene.note(n, f"{LEAK} {n}" if n <= holding else None) for n in range(1, holding + others + 1)])
+    found = report(scene)
+    assert (found.holders, found.hidden) == (holding, hidden)
+    assert len(scene.visible()) == holding + others - hidden
+
+
+def test_a_report_that_hid_its_note_alone_is_made_wide_by_a_second_one(scene):
+    scene.publish("1", [scene.note(n, f"{LEAK} {n}") for n in range(1, 13)])
+    assert report(scene).hidden == 1
+    assert report(scene, hide=11).hidden == 1
+    wide = report(scene, hide=12)
+    assert (wide.hidden, scene.visible()) == (12, [])
+    (*_, reported) = reported_since(scene.warehouse.engine(Role.OFFICER), 0)
+    assert (reported.finding, reported.everywhere) == (wide.number, True)
+
+
+# Withdrawn
+
+
+def test_two_people_withdraw_a_finding_and_what_it_hid_is_shown_again(scene):
+    scene.publish("1", [scene.note(1, LEAK), scene.note(2, "Quillfeather, too."), scene.note(3)])
+    scene.measure(scene.stage("2", [scene.note(4)]))
+    number = report(scene).number
+    proposed = withdraw(scene, number, "A. Officer")
+    assert (proposed.withdrawn, proposed.shown, scene.visible()) == (False, 0, ["note 3"])
+    assert refused(scene, "2") == {"parity", "expectations", "leaks", "bench"}
+    done = withdraw(scene, number, "B. Officer", reason="a word of the language")
+    assert (done.withdrawn, done.shown) == (True, 2)
+    assert scene.visible() == [LEAK, "Quillfeather, too.", "note 3"]
+    # What was measured before it counts again.
+    assert scene.promote("2").approved == 1
+    (found,) = findings(scene.warehouse.engine(Role.OFFICER))
+    assert (found.state, found.hidden, found.withdrawn_by) == ("withdrawn", 2, ("A. Officer", "B. Officer"))
+    assert found.reasons == ("it is a common word", "a word of the language")
+    entries = [e for e in ledger(scene.warehouse.engine(Role.OFFICER)) if e.event.startswith("finding-")]
+    assert [(e.event, e.who, e.reason, e.counts) for e in entries] == [
+        ("finding-withdrawal-proposed", "A. Officer", "it is a common word", {"finding": number, "shown": 0}),
+        ("finding-withdrawn", "B. Officer", "a word of the language", {"finding": number, "shown": 2}),
+    ]
+
+
+def test_a_text_that_a_promotion_left_out_meanwhile_passes_again(scene):
+    rows = [scene.note(1, LEAK), scene.note(2)]
+    scene.publish("1", rows)
+    number = report(scene).number
+    assert scene.publish("1", rows).approved == 1
+    assert withdraw(scene, number, "A. Officer", "B. Officer").shown == 0
+    assert scene.visible() == ["note 2"]  # until a promotion
+    assert scene.promote("1").approved == 2
+    assert scene.visible() == [LEAK, "note 2"]
+
+
+def test_what_anything_else_hides_stays_hidden(scene):
+    held = {
+        1: LEAK,
+        2: "Quillfeather left.",
+        3: "Quillfeather out.",
+        4: "Quillfeather Osgrave.",
+        5: "Quillfeather old.",
+    }
+    rows = [scene.note(n, said, patient=n) for n, said in held.items()]
+    scene.publish("1", [*rows, scene.note(6, "Quillfeather held.", patient=6)])
+    number = report(scene).number
+    set_opt_outs(
+        scene.warehouse.engine(Role.LOADER),
+        scene.warehouse.engine(Role.PROMOTER),
+        {scene.keys.key_id: [scene.keys.key("patient", "3")]},
+    )
+    report(scene, 4, span=slice(13, 20))
+    scene.stage("2", [scene.note(5, "Corrected."), scene.note(6, status="quarantined")], patients=[2])
+    scene.hide("2")
+    assert withdraw(scene, number, "A. Officer", "B. Officer").shown == 1
+    assert scene.visible() == [LEAK]
+
+
+def test_one_of_two_findings_of_a_string_goes_on_hiding_it(scene):
+    scene.publish("1", [scene.note(1, LEAK), scene.note(2, LEAK), scene.note(3)])
+    staged = scene.stage("2", [scene.note(4)])
+    first, second = report(scene, 1).number, report(scene, 2).number
+    assert withdraw(scene, first, "A. Officer", "B. Officer").shown == 0
+    assert scene.visible() == ["note 3"]
+    scene.measure(staged, known=first)
+    assert refused(scene, "2")
+    assert withdraw(scene, second, "A. Officer", "B. Officer").shown == 2
+    assert scene.promote("2").approved == 1
+
+
+def test_with_a_finding_those_are_withdrawn_that_it_made_wide_and_no_others(scene):
+    scene.publish("1", [scene.note(n, f"{LEAK} {n}") for n in range(1, 13)])
+    narrow, wide = report(scene).number, report(scene, hide=12).number
+    another = report(scene, 2, hide=1).number
+    assert withdraw(scene, wide, "A. Officer", "B. Officer").shown == 11
+    assert withdrawn_findings(scene.warehouse.engine(Role.OFFICER)) == {narrow, wide}
+    assert f"{LEAK} 2" not in scene.visible()
+    with pytest.raises(DeidError, match="finding-unknown"):
+        withdraw(scene, narrow, "A. Officer")
+    assert withdraw(scene, another, "A. Officer", "B. Officer").shown == 1
+
+
+def test_what_was_withdrawn_can_be_reported_again(scene):
+    scene.publish("1", [scene.note(1, LEAK)])
+    withdraw(scene, report(scene).number, "A. Officer", "B. Officer")
+    again = report(scene).number
+    assert scene.visible() == []
+    assert withdraw(scene, again, "B. Officer").withdrawn is False
+    assert scene.visible() == []
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        "A. Officer",
+        "a.  officer ",
+        "A.\tOFFICER\n",
+        "A Officer",
+        "\u200bA. Offi\u00adcer",
+        "\uff21. \uff2ffficer",
+        "\u00c1. Officer",
+    ],
+    ids=["itself", "case and blanks", "control signs", "no dot", "signs of no width", "wide letters", "an accent"],
+)
+def test_one_person_is_not_two_however_the_name_is_written(scene, other):
+    scene.publish("1", [scene.note(1, LEAK)])
+    number = report(scene).number
+    withdraw(scene, number, "A. Officer")
+    with pytest.raises(DeidError) as caught:
+        withdraw(scene, number, other)
+    assert (caught.value.code, caught.value.ref) == (Code.SECOND_PERSON, f"finding {number}")
+    assert scene.visible() == []
+
+
+@pytest.mark.parametrize(
+    ("who", "reason", "ref"),
+    [
+        ("", "it is a common word", "who"),
+        (" .\u200b ", "it is a common word", "who"),
+        ("B. Officer", "no   ", "reason"),
+    ],
+    ids=["nobody", "no letter", "no reason"],
+)
+@pytest.mark.parametrize("proposed", [False, True], ids=["first", "second"])
+def test_each_of_the_two_gives_a_name_and_a_reason(scene, who, reason, ref, proposed):
+    scene.publish("1", [scene.note(1, LEAK)])
+    number = report(scene).number
+    if proposed:
+        withdraw(scene, number, "A. Officer")
+    with pytest.raises(DeidError) as caught:
+        withdraw(scene, number, who, reason=reason)
+    assert (caught.value.code, caught.value.ref) == (Code.WAIVER_INVALID, ref)
+    assert scene.visible() == []
+
+
+def test_a_finding_is_withdrawn_once(scene):
+    scene.publish("1", [scene.note(1, LEAK)])
+    number = report(scene).number
+    withdraw(scene, number, "A. Officer", "B. Officer")
+    before = rows_of(scene, "ctl.finding_withdrawal", "ctl.ledger")
+    for who in ("A. Officer", "B. Officer", "C. Officer"):
+        for wrong in (number, number + 1):
+            with pytest.raises(DeidError, match="finding-unknown"):
+                withdraw(scene, wrong, who)
+    assert rows_of(scene, "ctl.finding_withdrawal", "ctl.ledger") == before
+
+
+def test_one_person_at_many_terminals_at_once_is_one(scene):
+    scene.publish("1", [scene.note(1, LEAK)])
+    number = report(scene).number
+
+    def say(who):
+        with suppress(DeidError):
+            return withdraw(scene, number, who)
+
+    with ThreadPoolExecutor(4) as pool:
+        done = list(pool.map(say, ["A. Officer", "a. officer", "A. OFFICER", "A.Officer"]))
+    assert sum(each is not None for each in done) == 1
+    assert scene.visible() == []
+    with ThreadPoolExecutor(4) as pool:
+        done = list(pool.map(say, ["B. Officer", "C. Officer", "D. Officer", "E. Officer"]))
+    assert [each.withdrawn for each in done if each] == [True]
+    assert scene.visible() == [LEAK]
+
+
+@pytest.mark.parametrize("level", ["REPEATABLE READ", "SERIALIZABLE"])
+def test_nobody_withdraws_by_an_old_view_of_things(scene, level):
+    scene.publish("1", [scene.note(1, LEAK)])
+    number = report(scene).number
+    officer = scene.warehouse.engine(Role.OFFICER).execution_options(isolation_level=level)
+    with pytest.raises(DeidError, match="25000"):
+        withdraw_finding(officer, number, who="A. Officer", reason="it is a common word")
+
+
+@pytest.mark.parametrize(
+    "action", ["UPDATE ctl.finding_withdrawal SET who = who", "DELETE FROM ctl.finding_withdrawal"]
+)
+def test_who_withdrew_a_finding_cannot_be_changed_even_by_the_owner(scene, action):
+    scene.publish("1", [scene.note(1, LEAK)])
+    withdraw(scene, report(scene).number, "A. Officer")
+    with pytest.raises(DeidError, match="42501"), scene.warehouse.administer() as connection:
+        connection.execute(text(action))
+
+
+def test_the_string_of_a_withdrawn_finding_is_told_to_nobody(scene):
+    scene.publish("1", [scene.note(1, LEAK)])
+    number = report(scene).number
+    withdraw(scene, number, "A. Officer", "B. Officer")
+    (reported,) = reported_since(scene.warehouse.engine(Role.OFFICER), 0)
+    assert (reported.finding, reported.string, reported.everywhere) == (number, "", False)

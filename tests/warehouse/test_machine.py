@@ -27,7 +27,7 @@ from deid_platform.errors import Code, DeidError
 from deid_platform.keys import plain_digest
 from deid_platform.labels import Label
 from deid_platform.notes import Delivery
-from deid_platform.warehouse.findings import retract
+from deid_platform.warehouse.findings import retract, withdraw_finding
 from deid_platform.warehouse.promotion import hide, set_opt_outs
 from deid_platform.warehouse.releases import activate_release, expire_releases, switch_release
 from deid_platform.warehouse.roles import Role
@@ -69,6 +69,7 @@ class Deliveries(RuleBasedStateMachine):
         self.scene.empty()
         self.model = Model()
         self.found: dict[Place, Staged] = {}
+        self.numbers: list[int] = []  # of the findings, as the database counts them
         self.promoter = self.scene.warehouse.engine(Role.PROMOTER)
         self.officer = self.scene.warehouse.engine(Role.OFFICER)
         # From the middle, so that what comes next may be older or newer.
@@ -224,19 +225,34 @@ class Deliveries(RuleBasedStateMachine):
         self.model.opted_out = set(patients)
 
     @precondition(lambda self: self.model.shown())
-    @rule(data=st.data())
-    def retract(self, data: st.DataObject) -> None:
+    @rule(data=st.data(), hide=st.sampled_from((None, None, 1)))
+    def retract(self, data: st.DataObject, hide: int | None) -> None:
         _, _, note = data.draw(st.sampled_from(self.model.shown()))
         span = wording(note, 1, "r1").index("name")
-        retract(
+        found = retract(
             self.officer,
             [self.scene.keys.key("note", str(note))],
             span,
             span + len("name1"),
             label=Label.PATIENT,
             who="A. Reader",
+            hide=hide,
         )
-        self.model.retract(note)
+        self.model.retract(note, hide)
+        self.numbers.append(found.number)
+
+    @precondition(lambda self: self.model.findings)
+    @rule(data=st.data(), who=st.sampled_from(("A. Officer", "B. Officer")))
+    def doubt(self, data: st.DataObject, who: str) -> None:
+        number = data.draw(st.sampled_from(sorted(self.model.findings)))
+        expected = self.model.doubt(number, who)
+        if expected in ("proposed", "withdrawn"):
+            done = withdraw_finding(self.officer, self.numbers[number - 1], who=who, reason="it is a common word")
+            assert done.withdrawn == (expected == "withdrawn")
+        else:
+            with pytest.raises(DeidError) as caught:
+                withdraw_finding(self.officer, self.numbers[number - 1], who=who, reason="it is a common word")
+            assert caught.value.code is (Code.FINDING_UNKNOWN if expected == "unknown" else Code.SECOND_PERSON)
 
     # What must hold whatever happened
 

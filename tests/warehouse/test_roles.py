@@ -45,6 +45,8 @@ TABLES = (
     "ctl.waiver_end",
     "ctl.ledger",
     "ctl.finding",
+    "ctl.finding_withdrawal",
+    "ctl.withdrawn_finding",
     "ctl.project",
     "ctl.project_grant",
     "ctl.project_member",
@@ -61,6 +63,7 @@ VIEWS = (
     "limited.notes",
     "quality.scores",
     "ctl.granted",
+    "ctl.withdrawn_finding",
 )
 # Who reads what is the officer's business alone; what `granted` says is of the login that asks.
 PEOPLE = ("ctl.project", "ctl.project_grant", "ctl.project_member", "ctl.access_log")
@@ -118,6 +121,7 @@ def statement(action: str, table: str) -> str:
         "ctl.project_grant": "site",
         "ctl.project_member": "login",
         "ctl.granted": "site",
+        "ctl.withdrawn_finding": "finding",
         "research.note_version": "text",
         "staging.note": "text",
         "staging.withdrawal": "key",
@@ -172,7 +176,13 @@ CALLS = {
     "ctl.diff_releases('r1', 'r2')": {Role.OFFICER},
     "ctl.release_notes('r1', 'r2')": {Role.OFFICER},
     "ctl.shown_count(1)": set(),
+    "ctl.preview('{x}', 0, 1)": {Role.OFFICER},
     "ctl.retract('{x}', 0, 1, 'PATIENT', '', 9)": {Role.OFFICER},
+    "ctl.withdraw_finding(0, 'A. Officer', 'a reason of weight')": {Role.OFFICER},
+    "ctl.person('A. Officer')": set(),
+    "ctl.marked_string('{x}', 0, 1)": set(),
+    "ctl.versions_holding('{x}', 'name')": set(),
+    "ctl.notes_held()": set(),
     "ctl.set_project('p', 'why', NULL)": {Role.OFFICER},
     "ctl.grant_project('p', NULL, NULL, true)": {Role.OFFICER},
     "ctl.set_member('p', 'x', true)": {Role.OFFICER},

@@ -60,10 +60,22 @@ class Release:
 
 @dataclass
 class Version:
-    """A version of a note that passed the gate into a release."""
+    """A version of a note that passed the gate into a release, and the findings that hide it."""
 
     version: int
-    retracted: bool = False
+    findings: set[int] = field(default_factory=set)
+
+
+@dataclass
+class Finding:
+    """What a reader found: where, whether in every note, and who wants it withdrawn."""
+
+    where: tuple[str, str, int]
+    everywhere: bool
+    hid: set[tuple[str, Place, int, str]]
+    """Release, place, note and its text."""
+    doubted_by: list[str] = field(default_factory=list)
+    withdrawn: bool = False
 
 
 class Model:
@@ -74,7 +86,8 @@ class Model:
         self.staged: dict[Place, Content] = {}
         self.promoted: set[Place] = set()
         """Deliveries that research holds as they are staged."""
-        self.passed: dict[tuple[Place, Content], frozenset[str]] = {}
+        self.measured: list[tuple[Place, Content, frozenset[str], frozenset[str], int]] = []
+        """Where, what, the requirements measured, those that failed, and the newest finding that was known."""
         self.releases: dict[str, Release] = {}
         self.active: str | None = None
         self.versions: dict[tuple[str, Place, int], Version] = {}
@@ -86,7 +99,7 @@ class Model:
         """What files of deliveries withdraw that were not staged since, and the moment at which that was said."""
         self.staged_at: dict[Place, int] = {}
         self.opted_out: set[int] = set()
-        self.banned: set[tuple[str, int, str]] = set()
+        self.findings: dict[int, Finding] = {}
         self.approved = 0
 
     def stage(self, place: Place, content: Content) -> None:
@@ -96,9 +109,16 @@ class Model:
         self.releases.setdefault(content.release, Release(next(self.clock)))
 
     def measure(self, place: Place, requirements: frozenset[str], failing: frozenset[str]) -> None:
-        key = (place, self.staged[place])
-        self.passed[key] = self.passed.get(key, frozenset()) | requirements - failing
-        self.passed[key] -= failing
+        self.measured.append((place, self.staged[place], requirements, failing, len(self.findings)))
+
+    def passed(self, place: Place) -> set[str]:
+        """The newest measurement counts that knew of every finding in force."""
+        newest = max((number for number, found in self.findings.items() if not found.withdrawn), default=0)
+        met: set[str] = set()
+        for where, content, requirements, failing, known in self.measured:
+            if (where, content) == (place, self.staged[place]) and known >= newest:
+                met = (met | requirements) - failing
+        return met
 
     def hide(self, place: Place) -> None:
         """What a delivery withdraws, quarantines or corrects is hidden, gate or no gate."""
@@ -134,7 +154,7 @@ class Model:
         self.hide(place)
         content = self.staged[place]
         release = self.releases[content.release]
-        if self.passed.get((place, content), frozenset()) < REQUIREMENTS:
+        if self.passed(place) < REQUIREMENTS:
             self.promoted.discard(place)
             return "refused", 0
         self.promoted.add(place)
@@ -149,7 +169,12 @@ class Model:
         banned = {
             note
             for note, version in content.clean()
-            if (place.feed, note, wording(note, version, content.release)) in self.banned
+            if any(
+                not found.withdrawn
+                and (place.feed, note, wording(note, version, content.release))
+                in {(at.feed, of, text) for _, at, of, text in found.hid}
+                for found in self.findings.values()
+            )
         }
         passing = {note: version for note, version in content.clean() if note not in banned}
         self.versions |= {(*mine, note): Version(version) for note, version in passing.items()}
@@ -209,16 +234,41 @@ class Model:
         self.versions = {key: held for key, held in self.versions.items() if key[0] not in gone}
         return sorted(gone)
 
-    def retract(self, note: int) -> None:
+    def retract(self, note: int, hide: int | None) -> None:
         """The note, and every other with the same name in it, is hidden; all must be measured anew."""
         newest = max((place.seq, place) for release, place, of in self.versions if (release, of) == (self.active, note))
         name = self.versions[self.active, newest[1], note].version
-        for (release, place, of), held in self.versions.items():
-            if of == note or held.version == name:
-                held.retracted = True
-                self.banned.add((place.feed, of, wording(of, held.version, release)))
+        holders = {key: held for key, held in self.versions.items() if key[2] == note or held.version == name}
+        everywhere = hide is None or len({(place.feed, of) for _, place, of in holders}) <= hide
+        number = len(self.findings) + 1
+        found = self.findings[number] = Finding((self.active, newest[1].feed, note), everywhere, set())
+        for (release, place, of), held in holders.items():
+            if everywhere or of == note:
+                held.findings.add(number)
+                found.hid.add((release, place, of, wording(of, held.version, release)))
                 self.releases[release].holds[place] = None
-        self.passed.clear()
+
+    def doubt(self, number: int, who: str) -> str:
+        """Who says that a finding is none: `unknown`, `same person`, `proposed` or `withdrawn`."""
+        found = self.findings[number]
+        if found.withdrawn:
+            return "unknown"
+        if who in found.doubted_by:
+            return "same person"
+        found.doubted_by.append(who)
+        if len(found.doubted_by) == 1:
+            return "proposed"
+        for earlier, other in self.findings.items():
+            if earlier == number or (
+                found.everywhere and not other.everywhere and earlier < number and other.where == found.where
+            ):
+                other.withdrawn = True
+                for release, place, _, _ in other.hid:
+                    if place in self.releases[release].holds:
+                        self.releases[release].holds[place] = None
+                for held in self.versions.values():
+                    held.findings.discard(earlier)
+        return "withdrawn"
 
     def is_absent(self, patient: int) -> bool:
         return patient in self.opted_out or any(
@@ -250,7 +300,7 @@ class Model:
             (release, place, note)
             for (release, place, note), held in self.versions.items()
             if release == self.active
-            and not held.retracted
+            and not held.findings
             and self.is_current(release, place, note)
             and not self.is_absent(PATIENT[note])
         )

@@ -2,7 +2,7 @@
 -- their search_path is fixed, so that nothing a caller makes can stand in for what they mean.
 
 -- How each requirement of the active profile stands for the content that p_digest names. The newest row of the
--- same content, detector, inputs and profile counts, if whoever measured knew of every finding: a leak that someone
+-- same content, detector, inputs and profile counts, if whoever measured knew of every finding that is not withdrawn: a leak that someone
 -- reported puts all that was measured without it in doubt. A waiver, while in date and not ended, covers a waivable
 -- requirement that was measured and not met; nobody can answer for what was never measured. `gate` is the row that
 -- counts, `waiver` the one in force that holds longest, whether or not it is needed.
@@ -22,7 +22,9 @@ LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
         SELECT g.id, g.passed FROM ctl.gate g
         WHERE g.delivery = d.delivery AND g.requirement = r.requirement AND g.staged_digest = p_digest
           AND g.detector_digest = d.detector_digest AND g.inputs = d.inputs AND g.profile = p.name
-          AND NOT EXISTS (SELECT 1 FROM ctl.finding f WHERE f.id > g.known)
+          AND NOT EXISTS (
+              SELECT 1 FROM ctl.finding f
+              WHERE f.id > g.known AND f.id NOT IN (SELECT w.finding FROM ctl.withdrawn_finding w))
         ORDER BY g.id DESC LIMIT 1) g ON true
     LEFT JOIN LATERAL (
         SELECT w.id FROM ctl.waiver w

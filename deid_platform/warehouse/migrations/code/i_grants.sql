@@ -16,7 +16,8 @@ GRANT EXECUTE ON FUNCTION ctl.begin_staging, ctl.finish_staging, ctl.announce_op
 
 GRANT SELECT ON staging.note, staging.withdrawal TO gatekeeper;
 GRANT SELECT ON ctl.profile, ctl.requirement, ctl.release, ctl.delivery, ctl.publication, ctl.gate, ctl.waiver,
-    ctl.waiver_end, ctl.ledger, ctl.finding, ctl.alembic_version TO gatekeeper;
+    ctl.waiver_end, ctl.ledger, ctl.finding, ctl.finding_withdrawal, ctl.withdrawn_finding,
+    ctl.alembic_version TO gatekeeper;
 -- Not actor, not at: the server says who wrote a row and when.
 GRANT INSERT (delivery, requirement, staged_digest, detector_digest, inputs, profile, passed, measured, known)
     ON ctl.gate TO gatekeeper;
@@ -25,10 +26,11 @@ GRANT INSERT (detector_digest, gold, inputs, label, measure, value, low, high, n
 GRANT EXECUTE ON FUNCTION ctl.staged_digest, ctl.staged_counts, ctl.gate_state TO gatekeeper;
 
 GRANT SELECT ON ctl.profile, ctl.requirement, ctl.release, ctl.delivery, ctl.publication, ctl.gate, ctl.waiver,
-    ctl.waiver_end, ctl.ledger, ctl.finding, ctl.project, ctl.project_grant, ctl.project_member, ctl.access_log, ctl.alembic_version
+    ctl.waiver_end, ctl.ledger, ctl.finding, ctl.finding_withdrawal, ctl.withdrawn_finding, ctl.project, ctl.project_grant,
+    ctl.project_member, ctl.access_log, ctl.alembic_version
     TO officer;
-GRANT EXECUTE ON FUNCTION ctl.gate_state, ctl.notes_shown, ctl.waive, ctl.retract, ctl.reported_since, ctl.switch_release,
-    ctl.diff_releases, ctl.set_project, ctl.grant_project, ctl.set_member, ctl.end_sessions,
+GRANT EXECUTE ON FUNCTION ctl.gate_state, ctl.notes_shown, ctl.waive, ctl.preview, ctl.retract, ctl.withdraw_finding,
+    ctl.reported_since, ctl.switch_release, ctl.diff_releases, ctl.set_project, ctl.grant_project, ctl.set_member, ctl.end_sessions,
     ctl.end_waiver, ctl.delete_project, ctl.holds_notes TO officer;
 
 GRANT EXECUTE ON FUNCTION ctl.promote, ctl.hide, ctl.activate_release, ctl.expire_releases, ctl.set_opt_outs,
