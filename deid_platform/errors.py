@@ -303,8 +303,8 @@ class Code(Enum):
     )
     SECOND_PERSON = (
         "second-person",
-        "Whoever proposed to withdraw a finding cannot withdraw it too. Names that differ in case, blanks, signs or "
-        "accents alone are one name.",
+        "Whoever proposed to withdraw a finding cannot withdraw it too, nor can the same login. Names that differ in "
+        "case, blanks, signs or accents alone are one name.",
         "Let somebody else run the same command with their own name and reason.",
     )
     PROJECT_UNKNOWN = (

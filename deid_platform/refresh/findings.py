@@ -73,7 +73,8 @@ def withdraw(site: Site, number: int, *, who: str, reason: str) -> Withdrawal:
     Raises:
         DeidError: as `withdraw_finding` does.
     """
-    done = withdraw_finding(site.warehouse.engine(Role.OFFICER), number, who=who, reason=reason)
+    officer, promoter = (site.warehouse.engine(role) for role in (Role.OFFICER, Role.PROMOTER))
+    done = withdraw_finding(officer, promoter, number, who=who, reason=reason)
     learn(site)
     return done
 

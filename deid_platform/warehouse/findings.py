@@ -159,13 +159,14 @@ def retract(
     return Retraction(number=row.pop("finding"), **row)
 
 
-def withdraw_finding(officer: Engine, number: int, *, who: str, reason: str) -> Withdrawal:
-    """Says that a finding is none: the first person proposes it, the second withdraws it.
+def withdraw_finding(officer: Engine, promoter: Engine, number: int, *, who: str, reason: str) -> Withdrawal:
+    """Says that a finding is none: the first person proposes it, the second withdraws it by another login.
 
     Then what it alone hid is shown again. What a run has quarantined for it meanwhile waits for the next run.
 
     Args:
-        officer: The engine of the role `officer`.
+        officer: The engine of the role `officer`, which proposes.
+        promoter: The engine of the role `promoter`, which withdraws.
         number: The finding's.
         who: The person who answers for it.
         reason: At least ten characters.
@@ -174,8 +175,13 @@ def withdraw_finding(officer: Engine, number: int, *, who: str, reason: str) -> 
         DeidError: `finding-unknown` if none of that number is in force; `second-person` if the same person proposed it;
             `waiver-invalid` without a person or a reason.
     """
-    statement = text("SELECT * FROM ctl.withdraw_finding(:number, :who, :reason)")
     with begin(officer) as connection:
+        proposed: bool | None = connection.execute(
+            text("SELECT bool_or(w.actor = session_user) FROM ctl.finding_withdrawal w WHERE w.finding = :number"),
+            {"number": number},
+        ).scalar_one()
+    statement = text("SELECT * FROM ctl.withdraw_finding(:number, :who, :reason)")
+    with begin(promoter if proposed else officer) as connection:
         row = connection.execute(statement, {"number": number, "who": who, "reason": reason}).one()
     return Withdrawal(row.withdrawn, row.shown)
 

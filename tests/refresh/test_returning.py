@@ -121,7 +121,13 @@ def test_a_withdrawal_of_a_finding_that_was_cut_off_is_learned_by_the_next_run(s
     through(delivery, site)
     assert [row["reason"] for row in site.store.rows("deid/redacted_notes", delivery.key)] == ["leak-reported"]
     for who in ("A. Officer", "B. Officer"):
-        withdraw_finding(site.warehouse.engine(Role.OFFICER), found.number, who=who, reason="it is a plant's name")
+        withdraw_finding(
+            site.warehouse.engine(Role.OFFICER),
+            site.warehouse.engine(Role.PROMOTER),
+            found.number,
+            who=who,
+            reason="it is a plant's name",
+        )
     assert "brannoch" in reported_strings(site.store)
     assert "Rests with brannoch daily." not in seen(site)
     assert due.pending(site, [delivery]) == [delivery]

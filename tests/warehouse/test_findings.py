@@ -46,7 +46,9 @@ def withdraw(scene, number, *people, reason="it is a common word"):
     """Each of these people in turn says that a finding is none."""
     done = None
     for who in people:
-        done = withdraw_finding(scene.warehouse.engine(Role.OFFICER), number, who=who, reason=reason)
+        done = withdraw_finding(
+            scene.warehouse.engine(Role.OFFICER), scene.warehouse.engine(Role.PROMOTER), number, who=who, reason=reason
+        )
     return done
 
 
@@ -414,7 +416,9 @@ def test_nobody_withdraws_by_an_old_view_of_things(scene, level):
     number = report(scene).number
     officer = scene.warehouse.engine(Role.OFFICER).execution_options(isolation_level=level)
     with pytest.raises(DeidError, match="25000"):
-        withdraw_finding(officer, number, who="A. Officer", reason="it is a common word")
+        withdraw_finding(
+            officer, scene.warehouse.engine(Role.PROMOTER), number, who="A. Officer", reason="it is a common word"
+        )
 
 
 @pytest.mark.parametrize(

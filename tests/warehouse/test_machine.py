@@ -247,11 +247,15 @@ class Deliveries(RuleBasedStateMachine):
         number = data.draw(st.sampled_from(sorted(self.model.findings)))
         expected = self.model.doubt(number, who)
         if expected in ("proposed", "withdrawn"):
-            done = withdraw_finding(self.officer, self.numbers[number - 1], who=who, reason="it is a common word")
+            done = withdraw_finding(
+                self.officer, self.promoter, self.numbers[number - 1], who=who, reason="it is a common word"
+            )
             assert done.withdrawn == (expected == "withdrawn")
         else:
             with pytest.raises(DeidError) as caught:
-                withdraw_finding(self.officer, self.numbers[number - 1], who=who, reason="it is a common word")
+                withdraw_finding(
+                    self.officer, self.promoter, self.numbers[number - 1], who=who, reason="it is a common word"
+                )
             assert caught.value.code is (Code.FINDING_UNKNOWN if expected == "unknown" else Code.SECOND_PERSON)
 
     # What must hold whatever happened

@@ -178,7 +178,7 @@ CALLS = {
     "ctl.shown_count(1)": set(),
     "ctl.preview('{x}', 0, 1)": {Role.OFFICER},
     "ctl.retract('{x}', 0, 1, 'PATIENT', '', 9)": {Role.OFFICER},
-    "ctl.withdraw_finding(0, 'A. Officer', 'a reason of weight')": {Role.OFFICER},
+    "ctl.withdraw_finding(0, 'A. Officer', 'a reason of weight')": {Role.OFFICER, Role.PROMOTER},
     "ctl.person('A. Officer')": set(),
     "ctl.marked_string('{x}', 0, 1)": set(),
     "ctl.versions_holding('{x}', 'name')": set(),

@@ -125,6 +125,17 @@ def retracted(scene):
     retract(engine(scene, Role.OFFICER), keys, 4, 16, label=Label.PATIENT, who="A. Reader")
 
 
+def says_it_is_none(role):
+    def said(scene):
+        with scene.warehouse.administer() as connection:
+            number = connection.execute(text("SELECT max(id) FROM ctl.finding")).scalar()
+        said_by = {"number": number, "who": f"{role} by name"}
+        with scene.warehouse.begin(role) as connection:
+            connection.execute(text("SELECT ctl.withdraw_finding(:number, :who, 'it is a common word')"), said_by)
+
+    return said
+
+
 def another_release(scene):
     scene.promote("1")
     activate_release(engine(scene, Role.PROMOTER), "r2")
@@ -167,6 +178,11 @@ STEPS = {
     ),
     "a note in which somebody found an identifier is shown again": Step(
         retracted, through_the_gate("1", [(1, "Mr. [PATIENT] is well.")]), sees("Mr. [PATIENT] is well.")
+    ),
+    "the same, because the finding was none": Step(
+        retracted,
+        {role: says_it_is_none(role) for role in (Role.OFFICER, Role.PROMOTER)},
+        sees("Mr. Quillfeather is well."),
     ),
     "another release is shown": Step(
         published("one"),

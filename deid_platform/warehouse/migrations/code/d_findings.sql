@@ -169,8 +169,8 @@ LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
     SELECT regexp_replace(lower(normalize(coalesce(p_who, ''), NFKD)), '[^[:alnum:]]', '', 'g')
 $$;
 
--- Says that a finding is none. The first who says so proposes it, which changes nothing. When somebody else says so too, it
--- is withdrawn: what it alone hid is shown again, unless a later measurement or anything else hides it, and the gate
+-- Says that a finding is none. The first who says so proposes it, which changes nothing. When somebody else says so too,
+-- by another login, it is withdrawn: what it alone hid is shown again, unless a later measurement or anything else hides it, and the gate
 -- asks nobody to know of it any more. Returns whether it is withdrawn, and how many more notes analysts see.
 CREATE OR REPLACE FUNCTION ctl.withdraw_finding(
     p_finding bigint, p_who text, p_reason text, OUT withdrawn boolean, OUT shown bigint
@@ -192,7 +192,7 @@ BEGIN
         RAISE EXCEPTION 'no finding of that number is in force' USING ERRCODE = 'DG009';
     END IF;
     SELECT * INTO v_first FROM ctl.finding_withdrawal w WHERE w.finding = f.id AND w.turn = 1;
-    IF v_first.person = v_person THEN
+    IF v_first.person = v_person OR v_first.actor = session_user THEN
         RAISE EXCEPTION 'finding %', f.id USING ERRCODE = 'DG010';
     END IF;
     withdrawn := v_first.finding IS NOT NULL;

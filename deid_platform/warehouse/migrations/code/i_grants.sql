@@ -34,7 +34,7 @@ GRANT EXECUTE ON FUNCTION ctl.gate_state, ctl.notes_shown, ctl.waive, ctl.previe
     ctl.end_waiver, ctl.delete_project, ctl.holds_notes TO officer;
 
 GRANT EXECUTE ON FUNCTION ctl.promote, ctl.hide, ctl.activate_release, ctl.expire_releases, ctl.set_opt_outs,
-    ctl.end_idle_readers TO promoter;
+    ctl.end_idle_readers, ctl.withdraw_finding TO promoter;
 
 GRANT SELECT ON research.notes TO analyst, deid_modeller;
 GRANT SELECT ON omop.note TO analyst;
