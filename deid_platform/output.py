@@ -16,6 +16,8 @@ from typing import TextIO
 
 from deid_platform.errors import Code, DeidError
 
+STANDARD_OUTPUT = Path("-")
+_STDOUT = Path("/dev/stdout")
 _MOST_LINKS = 40
 _LIVE = ("/dev/", "/proc/")
 """Names of what is already open, which may be a file too: `/dev/stdout` after a shell's `>>` is added to."""
@@ -36,11 +38,13 @@ class Output:
 
     @classmethod
     def at(cls, target: Path) -> Output:
-        """The output that a path names. A link stays, and what it leads to is written.
+        """The output that a path names; `-` is standard output. A link stays, and what it leads to is written.
 
         Raises:
             DeidError: `output-unusable` if it is a folder or lies in none, or its links lead nowhere.
         """
+        if target == STANDARD_OUTPUT:
+            return cls(_STDOUT, None)
         path = target.absolute()
         for _ in range(_MOST_LINKS):
             live = str(path).startswith(_LIVE)
@@ -90,4 +94,6 @@ class Output:
 
 def _stream(path: Path, *, new: bool) -> TextIO:
     flags = os.O_CREAT | os.O_TRUNC if new else os.O_APPEND | os.O_NOCTTY
-    return os.fdopen(os.open(path, os.O_WRONLY | flags, 0o600), "w", encoding="utf-8", newline="\n")
+    # A socket, or another user's terminal, cannot be opened again by its name.
+    descriptor = os.dup(1) if path == _STDOUT else os.open(path, os.O_WRONLY | flags, 0o600)
+    return os.fdopen(descriptor, "w", encoding="utf-8", newline="\n")

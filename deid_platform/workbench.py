@@ -13,10 +13,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from deid_platform.across_notes import detect_together
-from deid_platform.corpora import Reason, Rejection, Role
+from deid_platform.corpora import Format, Reason, Rejection, Role
 from deid_platform.corpora.columns import ColumnMapping
 from deid_platform.corpora.files import read_notes, read_topic
 from deid_platform.corpora.refusals import Refusals
+from deid_platform.corpora.source import STANDARD_INPUT, opened
 from deid_platform.detection import DetectorSpec
 from deid_platform.engine import Detection, LocalEngine
 from deid_platform.errors import Code, DeidError
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
 class Outcome:
     """What a pass did: counts only."""
 
+    read_as: Format | None = None
+    """How the notes are written, where it is not the input's name that says so."""
     notes: int = 0
     found: int = 0
     """Spans that were found, among them years alone where the policy hides them."""
@@ -103,9 +106,10 @@ def redact_file(
     surrogates: Surrogates | None = None,
     beside: Iterable[Path | None] = (),
     mapping: ColumnMapping | None = None,
+    table_format: Format | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> Outcome:
-    """Redacts a file of notes, in its order, into JSON lines `{"note_id", "text", "spans"}`.
+    """Redacts a file of notes, in its order, into JSON lines `{"note_id", "text", "spans"}`, or plain text into text.
 
     `spans` are all identifiers that were found, with offsets into the original text, whether or not the policy hides
     their label; what one note of a patient tells is found in the others. Under a policy with stand-ins they are the
@@ -115,45 +119,50 @@ def redact_file(
     whole or not at all.
 
     Args:
-        source: Notes as JSON lines, CSV or Parquet: note_id and text, the note's other fields optional.
+        source: Notes as JSON lines, CSV or Parquet: note_id and text, the note's other fields optional; a plain text,
+            which is one note; `-` for standard input.
         target: Written beside itself first and then renamed, readable by its owner alone; through a link, what it
-            leads to. A device or a pipe is written to as notes are done.
+            leads to. A device or a pipe, and `-` for standard output, is written to as notes are done.
         spec: The detector, with topics or for the text alone.
         policy: What replaces each label.
         engine: Where detection runs.
         surrogates: Say what stands in for whom, where the policy wants that.
         beside: The other files that this pass was made from: topics, a policy, a secret.
         mapping: How the notes' columns become fields.
+        table_format: How the notes are written; by default what the name or, of standard input, the beginning says.
         progress: Called with the number of notes done since the last call.
 
     Raises:
         DeidError: `input-empty` if there is no row; `input-invalid`, before anything is read, if writing would replace
             the notes themselves or a file beside them, through whatever link or path; `output-unusable` if the target
-            is a folder or cannot be opened; `secret-missing` if the policy wants surrogates and there are none.
+            is a folder or cannot be opened; `secret-missing` if the policy wants surrogates and there are none; what
+            `source.opened` raises.
     """
     if policy.uses_surrogates and surrogates is None:
         raise DeidError(Code.SECRET_MISSING)
     output = Output.at(target)
-    inputs = (source, *(path for path in beside if path is not None))
+    given = Path("/dev/stdin") if source == STANDARD_INPUT else source
+    inputs = (given, *(path for path in beside if path is not None))
     if any(_same_file(path, written) for path in inputs for written in (output.path, output.temporary or target)):
         raise DeidError(Code.INPUT_INVALID, "output is the input")
     outcome = Outcome()
     mapping = mapping or ColumnMapping({})
     check = LeakCheck.of(spec.topics or Topics(), policy)
 
-    def good() -> Iterator[Note]:
+    def good(path: Path) -> Iterator[Note]:
         # Read twice, counted once.
         outcome.rejected.clear()
         outcome.refusals.clear()
         outcome.undated = 0
         # Only id, text and spans are written, so a column more does no harm here.
         for item in read_notes(
-            source,
+            path,
             columns=mapping.columns,
             ignore=mapping.ignore,
             defaults=mapping.defaults,
             strict=False,
             spool=output.folder,
+            table_format=outcome.read_as,
         ):
             if isinstance(item, Rejection):
                 if item.reason is Reason.IMPOSSIBLE_DATE:
@@ -164,8 +173,13 @@ def redact_file(
             else:
                 yield item
 
-    with output.opened() as lines, settled():
-        for note, detection in detect_together(engine, spec, good, spool=output.folder, on_batch=progress):
+    with (
+        opened(source, table_format, spool=output.folder) as (path, outcome.read_as),
+        output.opened() as lines,
+        settled(),
+    ):
+        found = detect_together(engine, spec, lambda: good(path), spool=output.folder, on_batch=progress)
+        for note, detection in found:
             _redact_one(note, detection, spec, check, surrogates, outcome, lines)
         if outcome.complete and not outcome.notes:
             raise DeidError(Code.INPUT_EMPTY, "notes")
@@ -199,8 +213,11 @@ def _redact_one(
         return
     shown = _places(redaction) if policy.uses_surrogates else detection.spans
     spans = [[span.start, span.end, span.label.value] for span in shown]
-    row = {"note_id": note.note_id, "text": redaction.text, "spans": spans}
-    lines.write(json.dumps(row, ensure_ascii=False) + "\n")
+    if outcome.read_as is Format.TEXT:
+        lines.write(redaction.text)
+    else:
+        row = {"note_id": note.note_id, "text": redaction.text, "spans": spans}
+        lines.write(json.dumps(row, ensure_ascii=False) + "\n")
     outcome.notes += 1
     outcome.found += len({*detection.spans, *redaction.applied})
     outcome.replaced += len(redaction.applied)

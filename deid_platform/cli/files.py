@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from deid_platform.cli.terminal import console, out, progress
+from deid_platform.corpora import Format
 from deid_platform.errors import Code, DeidError
 from deid_platform.labels import CROSSWALKS
 
@@ -36,9 +37,30 @@ Workers = Annotated[int, typer.Option(min=1, help="Worker processes; 1 means thi
 
 def redact(
     notes: Annotated[
-        Path, typer.Argument(metavar="NOTES", help='JSON lines {"note_id", "text", ...}, CSV or Parquet.')
+        Path,
+        typer.Argument(
+            metavar="NOTES",
+            help='JSON lines {"note_id", "text", ...}, CSV, Parquet, or a .txt file, which is one note; - is standard '
+            "input.",
+        ),
     ],
-    output: Annotated[Path, typer.Option("--output", "-o", help="Where the redacted JSON lines go.")],
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            help="Where the redacted notes go; - is standard output, the default where the notes come from standard "
+            "input.",
+        ),
+    ] = None,
+    table_format: Annotated[
+        Format | None,
+        typer.Option(
+            "--format",
+            help="How the notes are written; by default as the file's name ends. Standard input is JSON lines if it "
+            "begins with a JSON object, else text.",
+        ),
+    ] = None,
     patients: Patients = None,
     providers: Providers = None,
     facilities: Facilities = None,
@@ -60,16 +82,23 @@ def redact(
     Writes {"note_id", "text", "spans": [[start, end, label], ...]} in input order. The spans are all identifiers
     that were found, as offsets into the original, also those whose label the policy keeps; under a policy with
     stand-ins they are the places of what was put in, as offsets into the redacted text, since the length of a true date
-    would tell how far it was moved. One secret, site and set of topics make the same stand-ins and date shifts each
-    time. Each note goes through the leak check. Rows that are refused, notes on which a stage fails and notes that leak
-    are counted and left out; exit status 3 says so.
+    would tell how far it was moved. Of a plain text, which is one note, only the redacted text is written. One secret,
+    site and set of topics make the same stand-ins and date shifts each time. Each note goes through the leak check.
+    Rows that are refused, notes on which a stage fails and notes that leak are counted and left out; exit status 3
+    says so.
     """
+    from deid_platform.corpora.source import STANDARD_INPUT
     from deid_platform.detection import DetectorSpec
     from deid_platform.engine import LocalEngine
+    from deid_platform.output import STANDARD_OUTPUT
     from deid_platform.redaction.policy import load_policy
     from deid_platform.workbench import redact_file
 
-    _must_exist(notes, patients, providers, facilities)
+    if output is None:
+        if notes != STANDARD_INPUT:
+            raise typer.BadParameter("name a file, or - for standard output", param_hint="--output")
+        output = STANDARD_OUTPUT
+    _must_exist(None if notes == STANDARD_INPUT else notes, patients, providers, facilities)
     rules = load_policy(policy)
     mapping = _mapping(columns, feed)
     topics = _topics(patients, providers, facilities, mapping)
@@ -84,8 +113,11 @@ def redact(
             surrogates=_surrogates(secret_file, site, topics) if rules.uses_surrogates else None,
             beside=(patients, providers, facilities, Path(policy), secret_file),
             mapping=mapping,
+            table_format=table_format,
             progress=bar.advance,
         )
+    if table_format is None and notes == STANDARD_INPUT:
+        console.print(f"standard input was read as {outcome.read_as}; --format takes it for something else")
     console.print(
         f"{outcome.notes:,} notes redacted under {rules.name}: {outcome.replaced:,} of {outcome.found:,} spans replaced"
     )
