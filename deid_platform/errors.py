@@ -162,6 +162,22 @@ class Code(Enum):
         "A detector raised on a note; the note is quarantined, never passed through.",
         "See the quarantine's reason counts; reproduce on the PHI side with the note's key.",
     )
+    REDACTION_FAILED = (
+        "redaction-failed",
+        "Redaction or the leak check raised on a note; the note is withheld, never passed through.",
+        "Report it, with a made-up note on which it happens too.",
+    )
+    NOTE_LEAKS = (
+        "note-leaks",
+        "The leak check found something in a redacted note, which is withheld; the reference is the first kind of "
+        "leak.",
+        "docs/gate.md says what each kind means. Leave the note out; give the topics that its patient is in.",
+    )
+    NOTE_INVALID = (
+        "note-invalid",
+        "A note's text is empty or too long, or holds a NUL or half a surrogate pair; the reference is the reason.",
+        "Leave the note out, or correct it at its source.",
+    )
     POLICY_UNKNOWN = (
         "policy-unknown",
         "No redaction policy of that name ships with the platform or lies at that path.",

@@ -23,10 +23,10 @@ from deid_platform.engine import Detection, LocalEngine
 from deid_platform.errors import Code, DeidError
 from deid_platform.evaluation.leaks import LeakCheck
 from deid_platform.heap import settled
-from deid_platform.notes import Note, Span, Topics
+from deid_platform.notes import Note, Topics
+from deid_platform.one_note import redact_note
 from deid_platform.output import Output
 from deid_platform.redaction.policy import Policy
-from deid_platform.redaction.redact import Redaction, redact
 
 if TYPE_CHECKING:
     from deid_platform.surrogates.stand_in import Surrogates
@@ -198,39 +198,20 @@ def _redact_one(
     if detection.spans is None:
         _count(outcome.withheld, (detection.error or Code.DETECTOR_FAILED).slug)
         return
-    policy = check.policy
-    known_as = spec.topics.patients_known_as(note.patient_id) if spec.topics else ()
     try:
-        birth_date = known_as[0].birth_date if known_as else None
-        redaction = redact(note, detection.spans, policy, birth_date=birth_date, surrogates=surrogates)
-        lengths = [len(replacement) for replacement in redaction.replacements]
-        leaks = check.check(note, known_as, redaction.text, redaction.applied, lengths=lengths)
-    except Exception:  # whatever was raised, the note does not pass
-        _count(outcome.withheld, "redaction-failed")
+        redacted = redact_note(note, detection.spans, check, topics=spec.topics, surrogates=surrogates)
+    except DeidError as withheld:
+        _count(outcome.withheld, withheld.ref or withheld.code.slug)
         return
-    if leaks:
-        _count(outcome.withheld, f"leak-{leaks[0].kind.value}")
-        return
-    shown = _places(redaction) if policy.uses_surrogates else detection.spans
-    spans = [[span.start, span.end, span.label.value] for span in shown]
     if outcome.read_as is Format.TEXT:
-        lines.write(redaction.text)
+        lines.write(redacted.text)
     else:
-        row = {"note_id": note.note_id, "text": redaction.text, "spans": spans}
+        spans = [[span.start, span.end, span.label.value] for span in redacted.spans]
+        row = {"note_id": note.note_id, "text": redacted.text, "spans": spans}
         lines.write(json.dumps(row, ensure_ascii=False) + "\n")
     outcome.notes += 1
-    outcome.found += len({*detection.spans, *redaction.applied})
-    outcome.replaced += len(redaction.applied)
-
-
-def _places(redaction: Redaction) -> Iterator[Span]:
-    """Where the replacements stand in the redacted text, in order."""
-    moved = 0
-    for span, replacement in zip(redaction.applied, redaction.replacements, strict=True):
-        start = span.start + moved
-        if replacement:
-            yield Span(start, start + len(replacement), span.label)
-        moved += len(replacement) - (span.end - span.start)
+    outcome.found += redacted.found
+    outcome.replaced += redacted.replaced
 
 
 def _same_file(one: Path, other: Path) -> bool:
