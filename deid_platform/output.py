@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -64,6 +64,17 @@ class Output:
         through = not stat.S_ISREG(mode) or (live and path.exists())
         return cls(path, None if through else path.with_name(f".{path.name}.tmp"))
 
+    def apart_from(self, inputs: Iterable[Path | None]) -> Output:
+        """This output, if writing it would replace none of these files, through whatever link or path.
+
+        Raises:
+            DeidError: `input-invalid` if it would.
+        """
+        written = (self.path, self.temporary or self.path)
+        if any(_same_file(path, place) for path in inputs if path is not None for place in written):
+            raise DeidError(Code.INPUT_INVALID, "output is the input")
+        return self
+
     @property
     def folder(self) -> Path | None:
         """Where temporary files of the same confidence may lie; None beside a device."""
@@ -90,6 +101,13 @@ class Output:
         finally:
             if self.temporary is not None:
                 self.temporary.unlink(missing_ok=True)
+
+
+def _same_file(one: Path, other: Path) -> bool:
+    try:
+        return one.samefile(other)
+    except OSError:  # one of them is not there
+        return False
 
 
 def _stream(path: Path, *, new: bool) -> TextIO:

@@ -140,11 +140,8 @@ def redact_file(
     """
     if policy.uses_surrogates and surrogates is None:
         raise DeidError(Code.SECRET_MISSING)
-    output = Output.at(target)
     given = Path("/dev/stdin") if source == STANDARD_INPUT else source
-    inputs = (given, *(path for path in beside if path is not None))
-    if any(_same_file(path, written) for path in inputs for written in (output.path, output.temporary or target)):
-        raise DeidError(Code.INPUT_INVALID, "output is the input")
+    output = Output.at(target).apart_from((given, *beside))
     outcome = Outcome()
     mapping = mapping or ColumnMapping({})
     check = LeakCheck.of(spec.topics or Topics(), policy)
@@ -212,13 +209,6 @@ def _redact_one(
     outcome.notes += 1
     outcome.found += redacted.found
     outcome.replaced += redacted.replaced
-
-
-def _same_file(one: Path, other: Path) -> bool:
-    try:
-        return one.samefile(other)
-    except OSError:  # one of them is not there
-        return False
 
 
 def _count(reasons: dict[str, int], reason: str) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from deid_platform.cli.terminal import console, out, progress
+from deid_platform.cli.terminal import Json, console, out, progress, show
 from deid_platform.corpora import Format
 from deid_platform.errors import Code, DeidError
 from deid_platform.labels import CROSSWALKS
@@ -143,13 +143,24 @@ def evaluate(
     ] = "i2b2-2014",
     resamples: Annotated[int, typer.Option(min=2, help="Bootstrap resamples for the 95% intervals.")] = 100,
     workers: Workers = 1,
+    misses: Annotated[
+        Path | None,
+        typer.Option(
+            help="Where what was missed and wrongly hidden goes, in context, as JSON lines. They hold text of notes."
+        ),
+    ] = None,
+    as_json: Json = False,
 ) -> None:
-    """Score a detector against gold spans: word-level precision, recall and F1, as Murugadoss 2024 does."""
+    """Score a detector against gold spans: word-level precision, recall and F1, as Murugadoss 2024 does.
+
+    The words of the lines of --misses add up to the missed and wrongly hidden words of `all`; a word with two labels
+    counts for each label in its row, and a word that is half covered counts as found.
+    """
     from deid_platform.corpora import Role
     from deid_platform.detection import DetectorSpec
     from deid_platform.engine import LocalEngine
     from deid_platform.evaluation.files import score_file
-    from deid_platform.reports.summary import scores_table
+    from deid_platform.reports.summary import SCORE_COLUMNS, score_records, scores_table
 
     _must_exist(gold, patients, providers, facilities)
     mapping = _mapping(columns, feed)
@@ -163,9 +174,21 @@ def evaluate(
             scheme=scheme,
             columns=mapping.shapes()[Role.NOTES].columns,
             resamples=resamples,
+            misses=misses,
+            beside=(patients, providers, facilities),
             progress=bar.advance,
         )
-    out.print(scores_table(scores, title=f"{detector}, inputs: {spec.inputs}"))
+    if as_json:
+        show(SCORE_COLUMNS, score_records(scores), as_json=True)
+    else:
+        out.print(scores_table(scores, title=f"{detector}, inputs: {spec.inputs}"))
+    if misses is not None:
+        missed, wrong = (share.total - share.hits for share in (scores.recall, scores.precision))
+        (console if as_json else out).print(
+            f"{missed:,} missed words and {wrong:,} wrongly hidden ones are in the file of misses, which holds text of "
+            "notes and belongs into the PHI zone",
+            highlight=False,
+        )
 
 
 def _surrogates(secret_file: Path | None, site: str | None, topics: Topics) -> Surrogates:
