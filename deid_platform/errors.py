@@ -336,6 +336,17 @@ class Code(Enum):
         'Correct that line: {"note_id": ..., "text": ..., "spans": [[start, end, label], ...]}, offsets in characters '
         "from 0, end exclusive, inside the text.",
     )
+    SPANS_INVALID = (
+        "spans-invalid",
+        "A line of the file of --spans cannot be used; the reference is the line and the reason.",
+        'Correct that line: {"note_id": ..., "spans": [[start, end, label], ...]}, offsets in characters (code points) '
+        "from 0, end exclusive, inside the text. Another detector may count bytes or UTF-16 units.",
+    )
+    SPANS_MISSING = (
+        "spans-missing",
+        "A note has no line in the file of --spans, so that nobody looked at it; the reference is how many have none.",
+        "Give each note a line, without spans (`[]`) where nothing was found; check that both files use the same ids.",
+    )
     # Anything else
     INTERNAL = (
         "internal-error",

@@ -9,22 +9,25 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from math import isnan
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING
 
 from deid_platform.across_notes import detect_together
 from deid_platform.corpora import Format, Reason, Rejection, Role
 from deid_platform.corpora.columns import ColumnMapping
 from deid_platform.corpora.files import read_notes, read_topic
+from deid_platform.corpora.given_spans import GivenSpans
 from deid_platform.corpora.refusals import Refusals
 from deid_platform.corpora.source import STANDARD_INPUT, opened
 from deid_platform.detection import DetectorSpec
+from deid_platform.detection.spans import merge
 from deid_platform.engine import Detection, LocalEngine
 from deid_platform.errors import Code, DeidError
 from deid_platform.evaluation.leaks import LeakCheck
 from deid_platform.heap import settled
-from deid_platform.notes import Note, Topics
-from deid_platform.one_note import redact_note
+from deid_platform.notes import Note, Span, Topics
+from deid_platform.one_note import Redacted, redact_note
 from deid_platform.output import Output
 from deid_platform.redaction.policy import Policy
 
@@ -107,6 +110,8 @@ def redact_file(
     beside: Iterable[Path | None] = (),
     mapping: ColumnMapping | None = None,
     table_format: Format | None = None,
+    given: GivenSpans | None = None,
+    scores: bool = False,
     progress: Callable[[int], None] | None = None,
 ) -> Outcome:
     """Redacts a file of notes, in its order, into JSON lines `{"note_id", "text", "spans"}`, or plain text into text.
@@ -130,18 +135,20 @@ def redact_file(
         beside: The other files that this pass was made from: topics, a policy, a secret.
         mapping: How the notes' columns become fields.
         table_format: How the notes are written; by default what the name or, of standard input, the beginning says.
+        given: Spans of another detector, in place of what `spec` finds; a note that has none is withheld.
+        scores: Whether the score of a span, if it has one, follows its label.
         progress: Called with the number of notes done since the last call.
 
     Raises:
         DeidError: `input-empty` if there is no row; `input-invalid`, before anything is read, if writing would replace
             the notes themselves or a file beside them, through whatever link or path; `output-unusable` if the target
             is a folder or cannot be opened; `secret-missing` if the policy wants surrogates and there are none; what
-            `source.opened` raises.
+            `source.opened` and `GivenSpans.of` raise.
     """
     if policy.uses_surrogates and surrogates is None:
         raise DeidError(Code.SECRET_MISSING)
-    given = Path("/dev/stdin") if source == STANDARD_INPUT else source
-    output = Output.at(target).apart_from((given, *beside))
+    behind = Path("/dev/stdin") if source == STANDARD_INPUT else source
+    output = Output.at(target).apart_from((behind, *beside))
     outcome = Outcome()
     mapping = mapping or ColumnMapping({})
     check = LeakCheck.of(spec.topics or Topics(), policy)
@@ -175,40 +182,64 @@ def redact_file(
         output.opened() as lines,
         settled(),
     ):
-        found = detect_together(engine, spec, lambda: good(path), spool=output.folder, on_batch=progress)
+        if given is None:
+            found = detect_together(engine, spec, lambda: good(path), spool=output.folder, on_batch=progress)
+        else:
+            found = _given(given, good(path), progress)
         for note, detection in found:
-            _redact_one(note, detection, spec, check, surrogates, outcome, lines)
+            redacted = _redacted(note, detection, spec, check, surrogates, outcome)
+            if redacted is not None:
+                lines.write(redacted.text if outcome.read_as is Format.TEXT else _line(note, redacted, scores=scores))
         if outcome.complete and not outcome.notes:
             raise DeidError(Code.INPUT_EMPTY, "notes")
     return outcome
 
 
-def _redact_one(
+def _given(
+    given: GivenSpans, notes: Iterable[Note], progress: Callable[[int], None] | None
+) -> Iterator[tuple[Note, Detection]]:
+    """Each note with the spans that were given for it; of those that overlap one is made."""
+    for index, note in enumerate(notes):
+        spans = merge(given.of(note), rank=_surer) if note in given else None
+        yield note, Detection(index, spans, Code.SPANS_MISSING if spans is None else None)
+        if progress is not None:
+            progress(1)
+
+
+def _surer(span: Span) -> tuple[object, ...]:
+    return (-1.0 if isnan(span.score) else span.score, span.end - span.start, span.label)
+
+
+def _redacted(
     note: Note,
     detection: Detection,
     spec: DetectorSpec,
     check: LeakCheck,
     surrogates: Surrogates | None,
     outcome: Outcome,
-    lines: TextIO,
-) -> None:
+) -> Redacted | None:
+    """A note redacted and counted; None if it is withheld."""
     if detection.spans is None:
         _count(outcome.withheld, (detection.error or Code.DETECTOR_FAILED).slug)
-        return
+        return None
     try:
         redacted = redact_note(note, detection.spans, check, topics=spec.topics, surrogates=surrogates)
     except DeidError as withheld:
         _count(outcome.withheld, withheld.ref or withheld.code.slug)
-        return
-    if outcome.read_as is Format.TEXT:
-        lines.write(redacted.text)
-    else:
-        spans = [[span.start, span.end, span.label.value] for span in redacted.spans]
-        row = {"note_id": note.note_id, "text": redacted.text, "spans": spans}
-        lines.write(json.dumps(row, ensure_ascii=False) + "\n")
+        return None
     outcome.notes += 1
     outcome.found += redacted.found
     outcome.replaced += redacted.replaced
+    return redacted
+
+
+def _line(note: Note, redacted: Redacted, *, scores: bool) -> str:
+    spans: list[list[object]] = []
+    for span in redacted.spans:
+        scored = (span.score,) if scores and not isnan(span.score) else ()
+        spans.append([span.start, span.end, span.label.value, *scored])
+    row = {"note_id": note.note_id, "text": redacted.text, "spans": spans}
+    return json.dumps(row, ensure_ascii=False) + "\n"
 
 
 def _count(reasons: dict[str, int], reason: str) -> None:

@@ -19,6 +19,7 @@ from deid_platform.labels import CROSSWALKS
 
 if TYPE_CHECKING:
     from deid_platform.corpora.columns import ColumnMapping
+    from deid_platform.corpora.given_spans import GivenSpans
     from deid_platform.corpora.refusals import Refusals
     from deid_platform.notes import Topics
     from deid_platform.surrogates.stand_in import Surrogates
@@ -32,6 +33,13 @@ Columns = Annotated[
     typer.Option(help="A column and its field, `NOTE_TXT=text` or `PAT=patients.patient_id`; `COLUMN=` leaves it out."),
 ]
 Feed = Annotated[str | None, typer.Option(help="Read columns as this feed of deid.toml does; --columns adds to it.")]
+Spans = Annotated[
+    Path | None,
+    typer.Option(
+        help='What another detector found, in place of --detector: JSON lines {"note_id", "spans": [[start, end, '
+        "label], ...]}, a score from 0 to 1 optional; a plain text is the note `note`."
+    ),
+]
 Workers = Annotated[int, typer.Option(min=1, help="Worker processes; 1 means this process.")]
 
 
@@ -75,6 +83,13 @@ def redact(
     ] = None,
     site: Annotated[str | None, typer.Option(help="Whose stand-ins; by default deid.toml's site, or `local`.")] = None,
     detector: DetectorName = "rules",
+    spans: Spans = None,
+    scheme: Annotated[
+        str, typer.Option(help=f"Whose label names --spans uses: {', '.join(sorted(CROSSWALKS))}.")
+    ] = "i2b2-2014",
+    scores: Annotated[
+        bool, typer.Option("--scores", help="Write the score of each span that has one behind its label.")
+    ] = False,
     workers: Workers = 1,
 ) -> None:
     """Redact a file of notes, without a warehouse.
@@ -84,8 +99,9 @@ def redact(
     stand-ins they are the places of what was put in, as offsets into the redacted text, since the length of a true date
     would tell how far it was moved. Of a plain text, which is one note, only the redacted text is written. One secret,
     site and set of topics make the same stand-ins and date shifts each time. Each note goes through the leak check.
-    Rows that are refused, notes on which a stage fails and notes that leak are counted and left out; exit status 3
-    says so.
+    Rows that are refused, notes on which a stage fails, notes that leak and notes that --spans has no line for are
+    counted and left out; exit status 3 says so. A score says how sure the detector is; those of rules are set by hand
+    and no probabilities.
     """
     from deid_platform.corpora.source import STANDARD_INPUT
     from deid_platform.detection import DetectorSpec
@@ -98,7 +114,8 @@ def redact(
         if notes != STANDARD_INPUT:
             raise typer.BadParameter("name a file, or - for standard output", param_hint="--output")
         output = STANDARD_OUTPUT
-    _must_exist(None if notes == STANDARD_INPUT else notes, patients, providers, facilities)
+    _must_exist(None if notes == STANDARD_INPUT else notes, patients, providers, facilities, spans)
+    given = _given(spans, scheme, detector)
     rules = load_policy(policy)
     mapping = _mapping(columns, feed)
     topics = _topics(patients, providers, facilities, mapping)
@@ -111,9 +128,11 @@ def redact(
             policy=rules,
             engine=LocalEngine(workers=workers),
             surrogates=_surrogates(secret_file, site, topics) if rules.uses_surrogates else None,
-            beside=(patients, providers, facilities, Path(policy), secret_file),
+            beside=(patients, providers, facilities, spans, Path(policy), secret_file),
             mapping=mapping,
             table_format=table_format,
+            given=given,
+            scores=scores,
             progress=bar.advance,
         )
     if table_format is None and notes == STANDARD_INPUT:
@@ -141,6 +160,10 @@ def evaluate(
     scheme: Annotated[
         str, typer.Option(help=f"Whose label names the gold uses: {', '.join(sorted(CROSSWALKS))}.")
     ] = "i2b2-2014",
+    spans: Spans = None,
+    spans_scheme: Annotated[
+        str | None, typer.Option(help="Whose label names --spans uses; by default those of the gold.")
+    ] = None,
     resamples: Annotated[int, typer.Option(min=2, help="Bootstrap resamples for the 95% intervals.")] = 100,
     workers: Workers = 1,
     misses: Annotated[
@@ -162,7 +185,8 @@ def evaluate(
     from deid_platform.evaluation.files import score_file
     from deid_platform.reports.summary import SCORE_COLUMNS, score_records, scores_table
 
-    _must_exist(gold, patients, providers, facilities)
+    _must_exist(gold, patients, providers, facilities, spans)
+    given = _given(spans, spans_scheme or scheme, detector)
     mapping = _mapping(columns, feed)
     topics = _topics(patients, providers, facilities, mapping)
     spec = DetectorSpec(name=detector, topics=topics or None)
@@ -175,13 +199,15 @@ def evaluate(
             columns=mapping.shapes()[Role.NOTES].columns,
             resamples=resamples,
             misses=misses,
-            beside=(patients, providers, facilities),
+            beside=(patients, providers, facilities, spans),
+            given=given,
             progress=bar.advance,
         )
+    title = f"{detector}, inputs: {spec.inputs}" if given is None else "spans of another detector"
     if as_json:
         show(SCORE_COLUMNS, score_records(scores), as_json=True)
     else:
-        out.print(scores_table(scores, title=f"{detector}, inputs: {spec.inputs}"))
+        out.print(scores_table(scores, title=title))
     if misses is not None:
         missed, wrong = (share.total - share.hits for share in (scores.recall, scores.precision))
         (console if as_json else out).print(
@@ -189,6 +215,16 @@ def evaluate(
             "notes and belongs into the PHI zone",
             highlight=False,
         )
+
+
+def _given(spans: Path | None, scheme: str, detector: str) -> GivenSpans | None:
+    from deid_platform.corpora.given_spans import GivenSpans
+
+    if spans is None:
+        return None
+    if detector != "rules":
+        raise typer.BadParameter("one of --detector and --spans", param_hint="--spans")
+    return GivenSpans.read(spans, scheme=scheme)
 
 
 def _surrogates(secret_file: Path | None, site: str | None, topics: Topics) -> Surrogates:

@@ -78,7 +78,8 @@ def _without_bom(parts: Iterator[bytes]) -> Iterator[bytes]:
     yield from parts
 
 
-def _unrepeated(pairs: list[tuple[str, object]]) -> dict[str, object]:
+def unrepeated(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """A JSON object, for `object_pairs_hook`; a `ValueError` if a key is repeated: one of the two would be lost."""
     row = dict(pairs)
     if len(row) != len(pairs):
         raise ValueError
@@ -90,7 +91,7 @@ def _no_constant(_: str) -> object:
 
 
 # Not strict: a raw tab or CR inside a string breaks JSON's grammar but leaves no doubt about what was written.
-_JSON = json.JSONDecoder(object_pairs_hook=_unrepeated, parse_constant=_no_constant, strict=False)
+_JSON = json.JSONDecoder(object_pairs_hook=unrepeated, parse_constant=_no_constant, strict=False)
 
 
 def _jsonl(parts: Iterator[bytes], limit: int) -> Iterator[Row]:
