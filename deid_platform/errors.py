@@ -171,7 +171,7 @@ class Code(Enum):
         "note-leaks",
         "The leak check found something in a redacted note, which is withheld; the reference is the first kind of "
         "leak.",
-        "docs/gate.md says what each kind means. Leave the note out; give the topics that its patient is in.",
+        "docs/gate.md says what each kind means. Leave the note out, or give the topics that name its patient.",
     )
     NOTE_INVALID = (
         "note-invalid",

@@ -65,7 +65,7 @@ class Output:
         return cls(path, None if through else path.with_name(f".{path.name}.tmp"))
 
     def apart_from(self, inputs: Iterable[Path | None]) -> Output:
-        """This output, if writing it would replace none of these files, through whatever link or path.
+        """This output, if writing it would change none of these files, through whatever link or path.
 
         Raises:
             DeidError: `input-invalid` if it would.
@@ -105,7 +105,8 @@ class Output:
 
 def _same_file(one: Path, other: Path) -> bool:
     try:
-        return one.samefile(other)
+        # A terminal may well be input and output.
+        return one.is_file() and one.samefile(other)
     except OSError:  # one of them is not there
         return False
 

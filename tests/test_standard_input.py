@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import pty
 import socket
 import stat
 import subprocess
@@ -128,6 +129,18 @@ def test_a_socket_is_an_output_too() -> None:
         subprocess.run([str(DEID), "redact", "-"], input=SEEN.encode(), stdout=theirs, capture_output=False, check=True)
         theirs.close()
         assert ours.recv(1000).decode() == REDACTED
+
+
+def test_a_terminal_is_input_and_output() -> None:
+    ours, theirs = pty.openpty()
+    with os.fdopen(ours, "r+b", buffering=0) as screen:
+        with subprocess.Popen(
+            [str(DEID), "redact", "-"], stdin=theirs, stdout=theirs, stderr=subprocess.PIPE
+        ) as running:
+            os.close(theirs)
+            screen.write(b"Seen by Dr. Alan Reed\n\x04")
+            assert running.wait() == 0, running.stderr
+        assert b"Seen by Dr. [DOCTOR]" in screen.read(1000)
 
 
 @pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="files need a name here")

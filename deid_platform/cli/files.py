@@ -36,8 +36,8 @@ Feed = Annotated[str | None, typer.Option(help="Read columns as this feed of dei
 Spans = Annotated[
     Path | None,
     typer.Option(
-        help='What another detector found, in place of --detector: JSON lines {"note_id", "spans": [[start, end, '
-        "label], ...]}, a score from 0 to 1 optional; a plain text is the note `note`."
+        help="What another detector found, in place of --detector: JSON lines as docs/detection.md shows them; a plain "
+        "text is the note `note`."
     ),
 ]
 Workers = Annotated[int, typer.Option(min=1, help="Worker processes; 1 means this process.")]

@@ -57,7 +57,7 @@ def opened(source: Path, chosen: Format | None, *, spool: Path | None = None) ->
 def _standard_input() -> Iterator[bytes]:
     try:
         with open(0, "rb", closefd=False) as stream:
-            while chunk := stream.read(_CHUNK):
+            while chunk := stream.read1(_CHUNK):  # on a terminal, `read` asks for a second Ctrl-D
                 yield chunk
     except OSError:
         raise DeidError(Code.FEED_UNREADABLE, "standard input") from None
