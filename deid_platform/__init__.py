@@ -1,3 +1,47 @@
-"""Clinical-text de-identification that proves itself on every refresh."""
+"""Clinical-text de-identification that proves itself on every refresh.
+
+From Python, `load` gives a `Deidentifier`, which has `detect` and `redact` (docs/python.md). Nothing else is imported
+before `load` is called.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+    from deid_platform.deidentifier import Deidentifier, TopicFiles
+    from deid_platform.notes import Topics
 
 __version__ = "0.1.0"
+
+
+def load(
+    detector: str = "rules",
+    *,
+    topics: Topics | TopicFiles | None = None,
+    policy: str | PathLike[str] = "safe_harbor_plus_providers",
+    secret_file: str | PathLike[str] | None = None,
+    site: str | None = None,
+    recognizers: str | PathLike[str] | None = None,
+    keep: str | PathLike[str] | None = None,
+) -> Deidentifier:
+    """Loads what finds, hides and checks; takes a second or two, and longer with many topics.
+
+    Args:
+        detector: A registered detector.
+        topics: Patients, providers and facilities, or the files of them by `patients`, `providers` and `facilities`.
+        policy: A shipped policy or a path to YAML.
+        secret_file: The key secret, for a policy with stand-ins; by default that of the environment or of deid.toml.
+        site: Whose stand-ins; by default deid.toml's site, or `local`.
+        recognizers: The site's own recognizers, in YAML (docs/detection.md).
+        keep: Phrases that identify nobody at the site, one a line.
+
+    Raises:
+        DeidError: `detector-unknown`, `recognizers-invalid`, `allow-list-invalid`, `policy-unknown`, `policy-invalid`,
+            `secret-missing`, `secret-weak`, and for topics what `workbench.read_topics` raises.
+    """
+    from deid_platform.deidentifier import Deidentifier
+
+    return Deidentifier(detector, topics, policy, secret_file, site, recognizers, keep)

@@ -128,13 +128,30 @@ def _batches(notes: Iterable[Note], size: int) -> Iterator[list[Note]]:
         yield batch
 
 
-def _build(spec: DetectorSpec) -> Detector:
+def build(spec: DetectorSpec) -> Detector:
+    """The detector of a spec, in this process.
+
+    Raises:
+        DeidError: `detector-failed` for whatever raises; what `spec.build` raises.
+    """
     try:
         return spec.build()
     except DeidError:
         raise
     except Exception:  # whatever a topic row provoked may quote it
         raise DeidError(Code.DETECTOR_FAILED, "build") from None
+
+
+def detect_in(detector: Detector, note: Note) -> tuple[Span, ...]:
+    """What a detector finds in one note.
+
+    Raises:
+        DeidError: `detector-failed` for whatever raises, and for spans that overlap or lie outside the text.
+    """
+    ((spans, error),) = _run(detector, [note])
+    if spans is None:
+        raise DeidError(error or Code.DETECTOR_FAILED)
+    return spans
 
 
 def _run(detector: Detector, batch: Sequence[Note]) -> list[_Outcome]:
@@ -165,7 +182,7 @@ def _reused(detector: Detector) -> TemplateCounts:
 
 
 def _in_process(spec: DetectorSpec, batches: Iterator[list[Note]]) -> Generator[_Answer, None, None]:
-    detector = _build(spec)
+    detector = build(spec)
     with settled():
         for batch in batches:
             yield _answer(detector, batch)
@@ -178,7 +195,7 @@ def _serve(connection: Connection[Any, Any]) -> None:
     hush()
     try:
         try:
-            detector = _build(connection.recv())
+            detector = build(connection.recv())
         except DeidError as refused:
             connection.send(refused)
             return

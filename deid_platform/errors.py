@@ -179,6 +179,22 @@ class Code(Enum):
         "A detector raised on a note; the note is quarantined, never passed through.",
         "See the quarantine's reason counts; reproduce on the PHI side with the note's key.",
     )
+    REDACTION_FAILED = (
+        "redaction-failed",
+        "Redaction or the leak check raised on a note; the note is withheld, never passed through.",
+        "Report it, with a made-up note on which it happens too.",
+    )
+    NOTE_LEAKS = (
+        "note-leaks",
+        "The leak check found something in a redacted note, which is withheld; the reference is the first kind of "
+        "leak.",
+        "docs/gate.md says what each kind means. Leave the note out, or give the topics that name its patient.",
+    )
+    NOTE_INVALID = (
+        "note-invalid",
+        "A note's text is empty or too long, or holds a NUL or half a surrogate pair; the reference is the reason.",
+        "Leave the note out, or correct it at its source.",
+    )
     POLICY_UNKNOWN = (
         "policy-unknown",
         "No redaction policy of that name ships with the platform or lies at that path.",
@@ -358,6 +374,17 @@ class Code(Enum):
         "A line of the gold cannot be used; the reference is the line and the reason.",
         'Correct that line: {"note_id": ..., "text": ..., "spans": [[start, end, label], ...]}, offsets in characters '
         "from 0, end exclusive, inside the text.",
+    )
+    SPANS_INVALID = (
+        "spans-invalid",
+        "A line of the file of --spans cannot be used; the reference is the line and the reason.",
+        'Correct that line: {"note_id": ..., "spans": [[start, end, label], ...]}, offsets in characters (code points) '
+        "from 0, end exclusive, inside the text. Another detector may count bytes or UTF-16 units.",
+    )
+    SPANS_MISSING = (
+        "spans-missing",
+        "A note has no line in the file of --spans, so that nobody looked at it; the reference is how many have none.",
+        "Give each note a line, without spans (`[]`) where nothing was found; check that both files use the same ids.",
     )
     # Anything else
     INTERNAL = (

@@ -54,7 +54,7 @@ class Span:
         start: First code point, from 0.
         end: One past the last code point.
         label: What kind of identifier it is.
-        score: The detector's confidence, 0 to 1.
+        score: The detector's confidence, 0 to 1; NaN where another detector says none.
         source: Which detector or which gold says so.
 
     Raises:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +16,8 @@ from typing import TextIO
 
 from deid_platform.errors import Code, DeidError
 
+STANDARD_OUTPUT = Path("-")
+_STDOUT = Path("/dev/stdout")
 _MOST_LINKS = 40
 _LIVE = ("/dev/", "/proc/")
 """Names of what is already open, which may be a file too: `/dev/stdout` after a shell's `>>` is added to."""
@@ -36,11 +38,13 @@ class Output:
 
     @classmethod
     def at(cls, target: Path) -> Output:
-        """The output that a path names. A link stays, and what it leads to is written.
+        """The output that a path names; `-` is standard output. A link stays, and what it leads to is written.
 
         Raises:
             DeidError: `output-unusable` if it is a folder or lies in none, or its links lead nowhere.
         """
+        if target == STANDARD_OUTPUT:
+            return cls(_STDOUT, None)
         path = target.absolute()
         for _ in range(_MOST_LINKS):
             live = str(path).startswith(_LIVE)
@@ -59,6 +63,17 @@ class Output:
             raise DeidError(Code.OUTPUT_UNUSABLE, "no such folder")
         through = not stat.S_ISREG(mode) or (live and path.exists())
         return cls(path, None if through else path.with_name(f".{path.name}.tmp"))
+
+    def apart_from(self, inputs: Iterable[Path | None]) -> Output:
+        """This output, if writing it would change none of these files, through whatever link or path.
+
+        Raises:
+            DeidError: `input-invalid` if it would.
+        """
+        written = (self.path, self.temporary or self.path)
+        if any(_same_file(path, place) for path in inputs if path is not None for place in written):
+            raise DeidError(Code.INPUT_INVALID, "output is the input")
+        return self
 
     @property
     def folder(self) -> Path | None:
@@ -88,6 +103,16 @@ class Output:
                 self.temporary.unlink(missing_ok=True)
 
 
+def _same_file(one: Path, other: Path) -> bool:
+    try:
+        # A terminal may well be input and output.
+        return one.is_file() and one.samefile(other)
+    except OSError:  # one of them is not there
+        return False
+
+
 def _stream(path: Path, *, new: bool) -> TextIO:
     flags = os.O_CREAT | os.O_TRUNC if new else os.O_APPEND | os.O_NOCTTY
-    return os.fdopen(os.open(path, os.O_WRONLY | flags, 0o600), "w", encoding="utf-8", newline="\n")
+    # A socket, or another user's terminal, cannot be opened again by its name.
+    descriptor = os.dup(1) if path == _STDOUT else os.open(path, os.O_WRONLY | flags, 0o600)
+    return os.fdopen(descriptor, "w", encoding="utf-8", newline="\n")

@@ -9,23 +9,27 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from math import isnan
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING
 
 from deid_platform.across_notes import detect_together
-from deid_platform.corpora import Reason, Rejection, Role
+from deid_platform.corpora import Format, Reason, Rejection, Role
 from deid_platform.corpora.columns import ColumnMapping
 from deid_platform.corpora.files import read_notes, read_topic
+from deid_platform.corpora.given_spans import GivenSpans
 from deid_platform.corpora.refusals import Refusals
+from deid_platform.corpora.source import STANDARD_INPUT, opened
 from deid_platform.detection import DetectorSpec
+from deid_platform.detection.spans import merge
 from deid_platform.engine import Detection, LocalEngine
 from deid_platform.errors import Code, DeidError
 from deid_platform.evaluation.leaks import LeakCheck
 from deid_platform.heap import settled
 from deid_platform.notes import Note, Span, Topics
+from deid_platform.one_note import Redacted, redact_note
 from deid_platform.output import Output
 from deid_platform.redaction.policy import Policy
-from deid_platform.redaction.redact import Redaction, redact
 
 if TYPE_CHECKING:
     from deid_platform.surrogates.stand_in import Surrogates
@@ -35,6 +39,8 @@ if TYPE_CHECKING:
 class Outcome:
     """What a pass did: counts only."""
 
+    read_as: Format | None = None
+    """How the notes are written, where it is not the input's name that says so."""
     notes: int = 0
     found: int = 0
     """Spans that were found, among them years alone where the policy hides them."""
@@ -103,9 +109,12 @@ def redact_file(
     surrogates: Surrogates | None = None,
     beside: Iterable[Path | None] = (),
     mapping: ColumnMapping | None = None,
+    table_format: Format | None = None,
+    given: GivenSpans | None = None,
+    scores: bool = False,
     progress: Callable[[int], None] | None = None,
 ) -> Outcome:
-    """Redacts a file of notes, in its order, into JSON lines `{"note_id", "text", "spans"}`.
+    """Redacts a file of notes, in its order, into JSON lines `{"note_id", "text", "spans"}`, or plain text into text.
 
     `spans` are all identifiers that were found, with offsets into the original text, whether or not the policy hides
     their label; what one note of a patient tells is found in the others. Under a policy with stand-ins they are the
@@ -115,45 +124,49 @@ def redact_file(
     whole or not at all.
 
     Args:
-        source: Notes as JSON lines, CSV or Parquet: note_id and text, the note's other fields optional.
+        source: Notes as JSON lines, CSV or Parquet: note_id and text, the note's other fields optional; a plain text,
+            which is one note; `-` for standard input.
         target: Written beside itself first and then renamed, readable by its owner alone; through a link, what it
-            leads to. A device or a pipe is written to as notes are done.
+            leads to. A device or a pipe, and `-` for standard output, is written to as notes are done.
         spec: The detector, with topics or for the text alone.
         policy: What replaces each label.
         engine: Where detection runs.
         surrogates: Say what stands in for whom, where the policy wants that.
         beside: The other files that this pass was made from: topics, a policy, a secret.
         mapping: How the notes' columns become fields.
+        table_format: How the notes are written; by default what the name or, of standard input, the beginning says.
+        given: Spans of another detector, in place of what `spec` finds; a note that has none is withheld.
+        scores: Whether the score of a span, if it has one, follows its label.
         progress: Called with the number of notes done since the last call.
 
     Raises:
         DeidError: `input-empty` if there is no row; `input-invalid`, before anything is read, if writing would replace
             the notes themselves or a file beside them, through whatever link or path; `output-unusable` if the target
-            is a folder or cannot be opened; `secret-missing` if the policy wants surrogates and there are none.
+            is a folder or cannot be opened; `secret-missing` if the policy wants surrogates and there are none; what
+            `source.opened` and `GivenSpans.of` raise.
     """
     if policy.uses_surrogates and surrogates is None:
         raise DeidError(Code.SECRET_MISSING)
-    output = Output.at(target)
-    inputs = (source, *(path for path in beside if path is not None))
-    if any(_same_file(path, written) for path in inputs for written in (output.path, output.temporary or target)):
-        raise DeidError(Code.INPUT_INVALID, "output is the input")
+    behind = Path("/dev/stdin") if source == STANDARD_INPUT else source
+    output = Output.at(target).apart_from((behind, *beside))
     outcome = Outcome()
     mapping = mapping or ColumnMapping({})
     check = LeakCheck.of(spec.topics or Topics(), policy)
 
-    def good() -> Iterator[Note]:
+    def good(path: Path) -> Iterator[Note]:
         # Read twice, counted once.
         outcome.rejected.clear()
         outcome.refusals.clear()
         outcome.undated = 0
         # Only id, text and spans are written, so a column more does no harm here.
         for item in read_notes(
-            source,
+            path,
             columns=mapping.columns,
             ignore=mapping.ignore,
             defaults=mapping.defaults,
             strict=False,
             spool=output.folder,
+            table_format=outcome.read_as,
         ):
             if isinstance(item, Rejection):
                 if item.reason is Reason.IMPOSSIBLE_DATE:
@@ -164,63 +177,69 @@ def redact_file(
             else:
                 yield item
 
-    with output.opened() as lines, settled():
-        for note, detection in detect_together(engine, spec, good, spool=output.folder, on_batch=progress):
-            _redact_one(note, detection, spec, check, surrogates, outcome, lines)
+    with (
+        opened(source, table_format, spool=output.folder) as (path, outcome.read_as),
+        output.opened() as lines,
+        settled(),
+    ):
+        if given is None:
+            found = detect_together(engine, spec, lambda: good(path), spool=output.folder, on_batch=progress)
+        else:
+            found = _given(given, good(path), progress)
+        for note, detection in found:
+            redacted = _redacted(note, detection, spec, check, surrogates, outcome)
+            if redacted is not None:
+                lines.write(redacted.text if outcome.read_as is Format.TEXT else _line(note, redacted, scores=scores))
         if outcome.complete and not outcome.notes:
             raise DeidError(Code.INPUT_EMPTY, "notes")
     return outcome
 
 
-def _redact_one(
+def _given(
+    given: GivenSpans, notes: Iterable[Note], progress: Callable[[int], None] | None
+) -> Iterator[tuple[Note, Detection]]:
+    """Each note with the spans that were given for it; of those that overlap one is made."""
+    for index, note in enumerate(notes):
+        spans = merge(given.of(note), rank=_surer) if note in given else None
+        yield note, Detection(index, spans, Code.SPANS_MISSING if spans is None else None)
+        if progress is not None:
+            progress(1)
+
+
+def _surer(span: Span) -> tuple[object, ...]:
+    return (-1.0 if isnan(span.score) else span.score, span.end - span.start, span.label)
+
+
+def _redacted(
     note: Note,
     detection: Detection,
     spec: DetectorSpec,
     check: LeakCheck,
     surrogates: Surrogates | None,
     outcome: Outcome,
-    lines: TextIO,
-) -> None:
+) -> Redacted | None:
+    """A note redacted and counted; None if it is withheld."""
     if detection.spans is None:
         _count(outcome.withheld, (detection.error or Code.DETECTOR_FAILED).slug)
-        return
-    policy = check.policy
-    known_as = spec.topics.patients_known_as(note.patient_id) if spec.topics else ()
+        return None
     try:
-        birth_date = known_as[0].birth_date if known_as else None
-        redaction = redact(note, detection.spans, policy, birth_date=birth_date, surrogates=surrogates)
-        lengths = [len(replacement) for replacement in redaction.replacements]
-        leaks = check.check(note, known_as, redaction.text, redaction.applied, lengths=lengths)
-    except Exception:  # whatever was raised, the note does not pass
-        _count(outcome.withheld, "redaction-failed")
-        return
-    if leaks:
-        _count(outcome.withheld, f"leak-{leaks[0].kind.value}")
-        return
-    shown = _places(redaction) if policy.uses_surrogates else detection.spans
-    spans = [[span.start, span.end, span.label.value] for span in shown]
-    row = {"note_id": note.note_id, "text": redaction.text, "spans": spans}
-    lines.write(json.dumps(row, ensure_ascii=False) + "\n")
+        redacted = redact_note(note, detection.spans, check, topics=spec.topics, surrogates=surrogates)
+    except DeidError as withheld:
+        _count(outcome.withheld, withheld.ref or withheld.code.slug)
+        return None
     outcome.notes += 1
-    outcome.found += len({*detection.spans, *redaction.applied})
-    outcome.replaced += len(redaction.applied)
+    outcome.found += redacted.found
+    outcome.replaced += redacted.replaced
+    return redacted
 
 
-def _places(redaction: Redaction) -> Iterator[Span]:
-    """Where the replacements stand in the redacted text, in order."""
-    moved = 0
-    for span, replacement in zip(redaction.applied, redaction.replacements, strict=True):
-        start = span.start + moved
-        if replacement:
-            yield Span(start, start + len(replacement), span.label)
-        moved += len(replacement) - (span.end - span.start)
-
-
-def _same_file(one: Path, other: Path) -> bool:
-    try:
-        return one.samefile(other)
-    except OSError:  # one of them is not there
-        return False
+def _line(note: Note, redacted: Redacted, *, scores: bool) -> str:
+    spans: list[list[object]] = []
+    for span in redacted.spans:
+        scored = (span.score,) if scores and not isnan(span.score) else ()
+        spans.append([span.start, span.end, span.label.value, *scored])
+    row = {"note_id": note.note_id, "text": redacted.text, "spans": spans}
+    return json.dumps(row, ensure_ascii=False) + "\n"
 
 
 def _count(reasons: dict[str, int], reason: str) -> None:

@@ -22,10 +22,11 @@ from deid_platform.evaluation.files import score_file
 from deid_platform.keys import Keyring
 from deid_platform.labels import Label
 from deid_platform.notes import Span
+from deid_platform.one_note import places
 from deid_platform.redaction.policy import load_policy
 from deid_platform.redaction.redact import Redaction
 from deid_platform.settings import keyring_for
-from deid_platform.workbench import _places, read_topics, redact_file
+from deid_platform.workbench import read_topics, redact_file
 
 DEID = Path(sys.executable).with_name("deid")
 POLICIES = Path(deid_platform.__file__).parent / "redaction" / "policies"
@@ -127,7 +128,7 @@ def test_under_stand_ins_spans_are_places_in_the_redacted_text_and_tell_nothing_
 
 def test_tags_and_stand_ins_of_any_length_are_where_the_spans_say() -> None:
     redaction = Redaction("A [DATE] bc XYZW", (Span(2, 4, Label.DATE), Span(8, 9, Label.PATIENT)), ("[DATE]", "XYZW"))
-    assert [redaction.text[s.start : s.end] for s in _places(redaction)] == ["[DATE]", "XYZW"]
+    assert [redaction.text[s.start : s.end] for s in places(redaction)] == ["[DATE]", "XYZW"]
 
 
 def test_a_note_that_leaks_is_withheld_and_told_by_its_reason(folder: Path) -> None:

@@ -30,6 +30,16 @@ class Role(StrEnum):
     REJOINED = "rejoined"
 
 
+class Format(StrEnum):
+    """How a file writes notes."""
+
+    JSONL = "jsonl"
+    CSV = "csv"
+    PARQUET = "parquet"
+    TEXT = "text"
+    """Plain text: the whole file is one note. No delivery has it."""
+
+
 class Reason(StrEnum):
     """Why a row, what is left of a file, or one value of a topic row was refused."""
 

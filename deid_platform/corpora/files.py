@@ -22,7 +22,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, cast
 
-from deid_platform.corpora import Reader, Reason, Rejection, Role, UnknownColumns
+from deid_platform.corpora import Format, Reader, Reason, Rejection, Role, UnknownColumns
 from deid_platform.corpora.columns import unknown_columns
 from deid_platform.corpora.decoding import BrokenFileError, chunks
 from deid_platform.corpora.rows import ID_FIELD, Record, Shape, note_id_of, record_of, shapes
@@ -35,6 +35,7 @@ MAX_CHARS = 1_000_000
 
 _TOPIC_ROLES = {Patient: Role.PATIENTS, Provider: Role.PROVIDERS, Facility: Role.FACILITIES}
 _ROLE = re.compile(rf"({'|'.join(Role)})(?:[.-]|$)", re.IGNORECASE)
+_COMPRESSION = re.compile(r"\.(gz|zst)$")
 _FORMAT = re.compile(r"\.(jsonl|csv|parquet)(?:\.(gz|zst))?$")
 
 
@@ -213,8 +214,9 @@ def read_notes(
     max_chars: int = MAX_CHARS,
     strict: bool = True,
     spool: Path | None = None,
+    table_format: Format | None = None,
 ) -> Iterator[Note | Rejection]:
-    """The notes of one file of any name that ends in a known format, under the rules of a feed.
+    """The notes of one file, under the rules of a feed.
 
     Args:
         path: The file.
@@ -225,12 +227,15 @@ def read_notes(
         strict: Whether a column without a meaning refuses its row, as in a feed; else it is left aside, and a
             note with an impossible date stands without it.
         spool: Folder for temporary files; by default the system's own.
+        table_format: How the file writes its notes; by default as its name ends, which plain text needs to have said.
 
     Raises:
         DeidError: `feed-mapping`, at once; what is wrong with the file itself comes as rejections.
     """
-    shape = shapes(columns, ignore, defaults)[Role.NOTES]
-    found = _read([path], replace(shape, strict=strict), max_chars, _repeated(Role.NOTES), spool)
+    if table_format is Format.TEXT:
+        columns, ignore = None, ()  # a text has no columns
+    shape = replace(shapes(columns, ignore, defaults)[Role.NOTES], strict=strict)
+    found = _read([path], shape, max_chars, _repeated(Role.NOTES), spool, table_format=table_format)
     return cast(Iterator[Note | Rejection], found)
 
 
@@ -292,6 +297,11 @@ def _format(path: Path) -> tuple[str, str | None]:
     return (match[1], match[2]) if match and path.is_file() else ("", None)
 
 
+def _compression(path: Path) -> str | None:
+    match = _COMPRESSION.search(path.name)
+    return match[1] if match else None
+
+
 def _read(
     files: Iterable[Path],
     shape: Shape,
@@ -299,6 +309,7 @@ def _read(
     objection: Callable[[Record], Reason | None],
     spool: Path | None = None,
     head: int | None = None,
+    table_format: Format | None = None,
 ) -> Iterator[Record | Rejection]:
     """Every row of a role's files or the first of each, in order: the record it is, the rejection it earns, or both."""
     # Where a note was written, the calendar may be a day ahead of UTC's.
@@ -308,7 +319,8 @@ def _read(
         header: tuple[str, ...] | None = None
         unknown: UnknownColumns | None = None
         try:
-            rows = table_rows(path, *_format(path), max_chars=max_chars, spool=spool)
+            written = _format(path) if table_format is None else (table_format, _compression(path))
+            rows = table_rows(path, *written, max_chars=max_chars, spool=spool)
             for row, cells in islice(rows, head):
                 record, reason = (
                     (None, cells)

@@ -54,22 +54,42 @@ def read_gold(
         DeidError: `gold-missing` if there is no such file, `scheme-unknown`, `label-unknown` with the line's number for
             a label that the scheme has not, `gold-invalid` with the line's number and the reason for anything else.
     """
+    labels = labels_of(scheme)
+    if not path.exists():
+        raise DeidError(Code.GOLD_MISSING)
+    for number, line in numbered_lines(path, "gold"):
+        gold = _gold(line, f"line {number}", labels, columns or {})
+        if with_text and gold.note is None:
+            raise DeidError(Code.GOLD_INVALID, f"line {number}: no text")
+        yield gold
+
+
+def labels_of(scheme: str) -> Mapping[str, Label]:
+    """The label names of a scheme.
+
+    Raises:
+        DeidError: `scheme-unknown`.
+    """
     labels = CROSSWALKS.get(scheme)
     if labels is None:
         raise DeidError(Code.SCHEME_UNKNOWN, ", ".join(sorted(CROSSWALKS)))
+    return labels
+
+
+def numbered_lines(path: Path, role: str) -> Iterator[tuple[int, str]]:
+    """The lines of a text file, plain or gzipped, that are not blank, each with its number, from 1.
+
+    Raises:
+        DeidError: `feed-unreadable` with the role if the file cannot be read to its end.
+    """
     opener = gzip.open if path.suffix == ".gz" else open
     try:
         with opener(path, "rt", encoding="utf-8", newline="\n") as lines:
             for number, line in enumerate(lines, start=1):
                 if line.strip():
-                    gold = _gold(line, f"line {number}", labels, columns or {})
-                    if with_text and gold.note is None:
-                        raise DeidError(Code.GOLD_INVALID, f"line {number}: no text")
-                    yield gold
-    except FileNotFoundError:
-        raise DeidError(Code.GOLD_MISSING) from None
+                    yield number, line
     except (OSError, EOFError, UnicodeDecodeError):
-        raise DeidError(Code.FEED_UNREADABLE, "gold") from None
+        raise DeidError(Code.FEED_UNREADABLE, role) from None
 
 
 def _gold(line: str, where: str, labels: Mapping[str, Label], columns: Mapping[str, str]) -> Gold:
@@ -78,7 +98,7 @@ def _gold(line: str, where: str, labels: Mapping[str, Label], columns: Mapping[s
         text = row.get("text")
         spans = tuple(sorted(_span(span, text, where, labels) for span in row["spans"]))
         clinical = tuple((start, end) for start, end in row.get("clinical", ()))
-        if any(fault := _misplaced(start, end, text) for start, end in clinical):
+        if any(fault := misplaced(start, end, text) for start, end in clinical):
             raise DeidError(Code.GOLD_INVALID, f"{where}: a clinical term {fault}")
         note_id = str(row["note_id"])
         note = None if text is None else _note(note_id, text, row)
@@ -94,15 +114,15 @@ def _span(span: Any, text: str | None, where: str, labels: Mapping[str, Label]) 
     start, end, label, *surface = span
     if label not in labels:
         raise DeidError(Code.LABEL_UNKNOWN, where)
-    if fault := _misplaced(start, end, text):
+    if fault := misplaced(start, end, text):
         raise DeidError(Code.GOLD_INVALID, f"{where}: a span {fault}")
     if text is not None and surface and text[start:end] != surface[0]:
         raise DeidError(Code.GOLD_INVALID, f"{where}: a span does not hold the surface beside it")
     return Span(start, end, labels[label], source="gold")
 
 
-def _misplaced(start: int, end: int, text: str | None) -> str | None:
-    """What is wrong with offsets, in words."""
+def misplaced(start: int, end: int, text: str | None) -> str | None:
+    """What is wrong with offsets, in words; a `TypeError` if they are no whole numbers."""
     if type(start) is not int or type(end) is not int:
         raise TypeError
     if start < 0:

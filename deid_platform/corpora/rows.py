@@ -165,6 +165,19 @@ def note_id_of(cells: Mapping[str, object] | Reason, shape: Shape) -> str | None
     return value if isinstance(value, str) and not isinstance(value, Reason) else None
 
 
+def text_fault(text: str, *, max_chars: int) -> Reason | None:
+    """Why a note with this text would be refused; None if it would not.
+
+    Args:
+        text: The text.
+        max_chars: The longest text, in code points.
+    """
+    value = _value("text", text)
+    if isinstance(value, Reason):
+        return value
+    return _objection({"note_id": "", "text": text}, Role.NOTES, max_chars, date.max)
+
+
 def _objection(values: Mapping[str, str | date], role: Role, max_chars: int, latest: date) -> Reason | None:
     match role:
         case Role.NOTES:

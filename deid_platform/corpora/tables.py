@@ -1,4 +1,4 @@
-"""Rows of a delivered file: JSONL, CSV and Parquet behind one shape.
+"""Rows of a file: JSONL, CSV, Parquet and plain text behind one shape.
 
 Belongs here: how each format writes a row, and where its rows begin again after a broken one. Does
 not belong here: which columns there may be and what their values mean (`rows.py`).
@@ -20,7 +20,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from deid_platform.corpora import Reason
+from deid_platform.corpora import Format, Reason
 from deid_platform.corpora.decoding import BrokenFileError, OverlongLine, chunks, lines
 from deid_platform.errors import Code, DeidError
 
@@ -29,6 +29,8 @@ Row = tuple[int, Mapping[str, object] | Reason]
 _BOM = b"\xef\xbb\xbf"
 _DELIMITERS = (",", ";", "\t", "|")
 _IN_MEMORY = 64 << 20  # bytes of a decompressed Parquet file before it goes to an unnamed temporary file
+TEXT_NOTE_ID = "note"
+"""The id of the one note that a plain text is."""
 _BATCH = 256  # rows of Parquet converted at once: about 1 MB of ordinary notes
 _EPOCH = date(1970, 1, 1).toordinal()
 _PER_DAY = {"s": 86_400, "ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
@@ -41,7 +43,7 @@ def table_rows(
 
     Args:
         path: The file.
-        table_format: `jsonl`, `csv` or `parquet`.
+        table_format: A `Format`; anything else cannot be read.
         compression: Around the file: `gz`, `zst` or None.
         max_chars: The longest text that is wanted. A JSONL or CSV row that is certainly longer is
             refused as `text_too_long` without being held in memory.
@@ -54,12 +56,14 @@ def table_rows(
     # JSON may spend 12 bytes on one character ("\ud83d\ude00"); the other columns share the rest.
     limit = 12 * max_chars + (1 << 20)
     match table_format:
-        case "jsonl":
+        case Format.JSONL:
             yield from _jsonl(chunks(path, compression), limit)
-        case "csv":
+        case Format.CSV:
             yield from _csv(chunks(path, compression), limit)
-        case "parquet":
+        case Format.PARQUET:
             yield from _parquet(path, compression, spool)
+        case Format.TEXT:
+            yield from _plain_text(chunks(path, compression), limit)
         case _:
             raise BrokenFileError(Reason.UNREADABLE_FILE)
 
@@ -74,7 +78,8 @@ def _without_bom(parts: Iterator[bytes]) -> Iterator[bytes]:
     yield from parts
 
 
-def _unrepeated(pairs: list[tuple[str, object]]) -> dict[str, object]:
+def unrepeated(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """A JSON object, for `object_pairs_hook`; a `ValueError` if a key is repeated: one of the two would be lost."""
     row = dict(pairs)
     if len(row) != len(pairs):
         raise ValueError
@@ -86,7 +91,7 @@ def _no_constant(_: str) -> object:
 
 
 # Not strict: a raw tab or CR inside a string breaks JSON's grammar but leaves no doubt about what was written.
-_JSON = json.JSONDecoder(object_pairs_hook=_unrepeated, parse_constant=_no_constant, strict=False)
+_JSON = json.JSONDecoder(object_pairs_hook=unrepeated, parse_constant=_no_constant, strict=False)
 
 
 def _jsonl(parts: Iterator[bytes], limit: int) -> Iterator[Row]:
@@ -105,6 +110,21 @@ def _jsonl(parts: Iterator[bytes], limit: int) -> Iterator[Row]:
             yield number, Reason.MALFORMED_ROW
         else:
             yield number, row if isinstance(row, dict) else Reason.MALFORMED_ROW
+
+
+def _plain_text(parts: Iterator[bytes], limit: int) -> Iterator[Row]:
+    """The whole file as one note; none if there is nothing but white space."""
+    content = bytearray()
+    for part in _without_bom(parts):
+        content += part
+        if len(content) > limit:
+            yield 1, Reason.TEXT_TOO_LONG
+            return
+    if content.strip():
+        try:
+            yield 1, {"note_id": TEXT_NOTE_ID, "text": content.decode()}
+        except UnicodeDecodeError:
+            yield 1, Reason.INVALID_UTF8
 
 
 class _OverlongRecordError(Exception):

@@ -15,7 +15,7 @@ from rich.panel import Panel
 from rich.table import Table
 
 from deid_platform.detection.patterns.templates import TemplateCounts
-from deid_platform.evaluation.scores import Estimate, Scores
+from deid_platform.evaluation.scores import Estimate, LabelScores, Scores
 
 GOLD_NAMES = {
     "site": "the site's own gold",
@@ -213,6 +213,34 @@ def _delivery_table(line: DeliveryLine) -> Table:
     for name, value in list(zip(_COLUMNS, _row(line), strict=True))[1:]:
         table.add_row(f"  {name}", value)
     return table
+
+
+_WHOLE = ("precision", "recall", "f1", "leak_rate", "clinical_retention")
+SCORE_COLUMNS = (
+    "label",
+    *(f"{measure}{end}" for measure in _WHOLE for end in ("", "_low", "_high")),
+    "gold_words",
+    "missed_words",
+    "detected_words",
+    "wrongly_hidden_words",
+    "notes",
+    "words",
+)
+
+
+def score_records(scores: Scores) -> Iterator[list[str | float | int | None]]:
+    """The rows of `scores_table` with exact numbers, by `SCORE_COLUMNS`; None for what a label has not."""
+    rows: list[tuple[str, Scores | LabelScores]] = [("all", scores)]
+    rows += [(label.value, found) for label, found in scores.labels.items()]
+    for name, row in rows:
+        record: list[str | float | int | None] = [name]
+        for measure in _WHOLE:
+            estimate: Estimate | None = getattr(row, measure, None)
+            record += (estimate.value, estimate.low, estimate.high) if estimate else (None, None, None)
+        for share in (row.recall, row.precision):
+            record += (share.total, share.total - share.hits)
+        record += (row.notes, row.words) if isinstance(row, Scores) else (None, None)
+        yield record
 
 
 def scores_table(scores: Scores, *, title: str) -> Table:

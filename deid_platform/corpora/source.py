@@ -1,0 +1,68 @@
+"""Where a command on files reads its notes from: a file, plain text included, or standard input.
+
+Belongs here: which format that is, and keeping standard input so that it can be read twice. Does not belong here:
+reading any format (`files.py`, `tables.py`).
+"""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from deid_platform.corpora import Format
+from deid_platform.errors import Code, DeidError
+
+STANDARD_INPUT = Path("-")
+
+_TEXT_FILE = re.compile(r"\.txt(?:\.(?:gz|zst))?$")
+_JSON_OBJECT = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*["}]')
+_CHUNK = 1 << 16
+_DESCRIPTORS = Path("/proc/self/fd")
+
+
+@contextmanager
+def opened(source: Path, chosen: Format | None, *, spool: Path | None = None) -> Iterator[tuple[Path, Format | None]]:
+    """A file that can be read as often as need be, and its format; None where its name has to say that.
+
+    Standard input that begins with a JSON object is JSON lines, anything else plain text. RTF, which begins with a
+    brace too, is text.
+
+    Args:
+        source: A file, or `-` for standard input.
+        chosen: The format, if somebody said it.
+        spool: Folder for a copy of standard input, readable by its owner alone; the system's own unless told.
+
+    Raises:
+        DeidError: `feed-unreadable` if standard input cannot be read, `store-write` if there is no room for its copy.
+    """
+    if source != STANDARD_INPUT:
+        yield source, chosen or (Format.TEXT if _TEXT_FILE.search(source.name) else None)
+        return
+    # Where a file can be opened again without a name it has none: nothing is left of it if this process is killed.
+    nameless = _DESCRIPTORS.is_dir()
+    with (tempfile.TemporaryFile if nameless else tempfile.NamedTemporaryFile)(dir=spool) as copy:
+        try:
+            for chunk in _standard_input():
+                copy.write(chunk)
+            copy.flush()
+        except OSError:
+            raise DeidError(Code.STORE_WRITE, "temporary file") from None
+        path = _DESCRIPTORS / str(copy.fileno()) if nameless else Path(copy.name)
+        yield path, chosen or _guessed(path)
+
+
+def _standard_input() -> Iterator[bytes]:
+    try:
+        with open(0, "rb", closefd=False) as stream:
+            while chunk := stream.read1(_CHUNK):  # on a terminal, `read` asks for a second Ctrl-D
+                yield chunk
+    except OSError:
+        raise DeidError(Code.FEED_UNREADABLE, "standard input") from None
+
+
+def _guessed(path: Path) -> Format:
+    with path.open("rb") as file:
+        return Format.JSONL if _JSON_OBJECT.match(file.read(_CHUNK)) else Format.TEXT

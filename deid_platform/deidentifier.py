@@ -1,0 +1,112 @@
+"""One note after the other, from Python: what `deid_platform.load` gives.
+
+Belongs here: a detector, a policy and a leak check that stay loaded. Does not belong here: what any of them does, or
+files of notes (`workbench.py`), whose notes are read together.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from os import PathLike
+from pathlib import Path
+
+from deid_platform.corpora import Role
+from deid_platform.corpora.files import MAX_CHARS
+from deid_platform.corpora.rows import text_fault
+from deid_platform.corpora.tables import TEXT_NOTE_ID
+from deid_platform.detection import DetectorSpec
+from deid_platform.engine import build, detect_in
+from deid_platform.errors import Code, DeidError, did_you_mean
+from deid_platform.evaluation.leaks import LeakCheck
+from deid_platform.notes import Note, Span, Topics
+from deid_platform.one_note import Redacted, redact_note
+from deid_platform.redaction.policy import load_policy
+from deid_platform.workbench import read_topics
+
+TopicFiles = Mapping[str, str | PathLike[str]]
+_TOPICS = (Role.PATIENTS, Role.PROVIDERS, Role.FACILITIES)
+
+
+class Deidentifier:
+    """A detector, a policy and a leak check, ready for notes; made by `deid_platform.load`, which says what each is."""
+
+    def __init__(
+        self,
+        detector: str,
+        topics: Topics | TopicFiles | None,
+        policy: str | PathLike[str],
+        secret_file: str | PathLike[str] | None,
+        site: str | None,
+        recognizers: str | PathLike[str] | None,
+        keep: str | PathLike[str] | None,
+    ) -> None:
+        self._topics = topics if isinstance(topics, Topics) else _read(topics or {})
+        rules = load_policy(str(policy))
+        self._surrogates = None
+        if rules.uses_surrogates:
+            from deid_platform.settings import keyring_for
+            from deid_platform.surrogates.stand_in import Surrogates
+
+            keyring = keyring_for(_path(secret_file), site)
+            self._surrogates = Surrogates(keyring, self._topics or None)
+        spec = DetectorSpec(
+            name=detector,
+            topics=self._topics or None,
+            professions=rules.hides_professions,
+            recognizers=_path(recognizers),
+            keep=_path(keep),
+        )
+        self._detector = build(spec)
+        self._check = LeakCheck.of(self._topics, rules)
+
+    def __repr__(self) -> str:
+        return "<Deidentifier>"
+
+    def detect(self, note: Note | str) -> list[Span]:
+        """The identifiers of a note: sorted, non-overlapping, offsets in code points, end exclusive.
+
+        Args:
+            note: A note, or the text of one that nothing else is known of.
+
+        Raises:
+            DeidError: `note-invalid` with the reason, `detector-failed`.
+        """
+        return list(detect_in(self._detector, _note(note)))
+
+    def redact(self, note: Note | str) -> Redacted:
+        """A note redacted by the policy, in which the leak check found nothing.
+
+        Args:
+            note: A note, or the text of one that nothing else is known of.
+
+        Raises:
+            DeidError: `note-leaks` with the first kind of leak, `note-invalid` with the reason, `detector-failed`,
+                `redaction-failed`.
+        """
+        note = _note(note)
+        spans = detect_in(self._detector, note)
+        return redact_note(note, spans, self._check, topics=self._topics, surrogates=self._surrogates)
+
+
+def _path(given: str | PathLike[str] | None) -> Path | None:
+    return None if given is None else Path(given)
+
+
+def _note(note: Note | str) -> Note:
+    """A note that a file could hold too."""
+    if isinstance(note, str):
+        note = Note(TEXT_NOTE_ID, note)
+    if fault := text_fault(note.text, max_chars=MAX_CHARS):
+        raise DeidError(Code.NOTE_INVALID, fault.value)
+    return note
+
+
+def _read(files: TopicFiles) -> Topics:
+    for name in files:
+        if name not in _TOPICS:
+            raise DeidError(Code.INPUT_INVALID, f"topics: {did_you_mean(name, _TOPICS)}")
+    topics, dropped = read_topics({Role(name): Path(path) for name, path in files.items()})
+    for role, count in dropped.items():
+        warnings.warn(f"{role}: {count:,} dates left out that are none (YYYY-MM-DD is read)", stacklevel=4)
+    return topics
