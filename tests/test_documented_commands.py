@@ -23,7 +23,7 @@ DEID = typer.main.get_command(app)
 def commands(text: str) -> list[str]:
     """What follows `deid` in backticks and in lines of a shell."""
     quoted = re.findall(r"`(?:\.venv/bin/)?deid ([^`]+)`", text)
-    return [*quoted, *re.findall(r"^ *(?:\$ )?(?:\.venv/bin/)?deid ([^`#\n]+)", text, re.M)]
+    return [*quoted, *re.findall(r"^ *(?:\$ )?(?:\.venv/bin/)?deid (?=[a-z-])([^`#\n]+)", text, re.M)]
 
 
 def unknown(said: str) -> Iterator[str]:

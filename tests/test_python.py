@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import json
 import re
 import subprocess
 import sys
@@ -41,6 +42,17 @@ def test_the_page_shows_the_arguments_that_there_are() -> None:
     shown = re.search(r"`load\((.*?)\)`", PAGE.read_text(encoding="utf-8"), re.S)[1]
     parameters = inspect.signature(deid_platform.load).parameters.values()
     assert re.findall(r"(\w+)=", shown) == [parameter.name for parameter in parameters]
+
+
+def test_a_sites_own_files_are_part_of_it(tmp_path: Path) -> None:
+    (tmp_path / "keep.txt").write_text("Cooper Ward\n")
+    entry = {"name": "fob", "label": "IDNUM", "pattern": r"KX-\d{3}", "hits": ["Fob [[KX-204]]"], "misses": ["Fob"]}
+    (tmp_path / "own.yaml").write_text(json.dumps({"recognizers": [entry]}))
+    own = deid_platform.load(recognizers=tmp_path / "own.yaml", keep=tmp_path / "keep.txt")
+    text = "Admitted to Cooper Ward, fob KX-204."
+    assert own.redact(text).text == "Admitted to Cooper Ward, fob [IDNUM]."
+    code, ref = raised_by(lambda: deid_platform.load(recognizers=tmp_path / "gone.yaml"))
+    assert (code, ref) == (Code.RECOGNIZERS_INVALID, "gone.yaml: it cannot be read")
 
 
 def test_importing_the_package_imports_nothing_of_it() -> None:

@@ -7,6 +7,8 @@ command.
 from __future__ import annotations
 
 import json
+import os
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -27,8 +29,8 @@ if TYPE_CHECKING:
 
 console = Console(stderr=True)
 """What happens, and what went wrong."""
-out = Console()
-"""What was asked for."""
+out = Console(width=None if sys.stdout.isatty() or "COLUMNS" in os.environ else 200)
+"""What was asked for; nothing is cut or folded in a pipe."""
 
 Config = Annotated[Path | None, typer.Option("--config", help="Another deid.toml than the one found here.")]
 Json = Annotated[bool, typer.Option("--json", help="JSON lines, one object a record.")]
