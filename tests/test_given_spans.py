@@ -63,7 +63,7 @@ def test_a_note_that_nobody_looked_at_is_withheld(folder: Path) -> None:
     done = redact(folder, "--spans", given(folder, {"note_id": "b", "spans": []}))
     assert done.exit_code == 3
     assert [row["note_id"] for row in rows(folder)] == ["b"]
-    assert "1 notes withheld: spans-missing" in done.output
+    assert "1 note withheld: spans-missing" in done.output
 
 
 def test_a_note_in_which_the_other_detector_missed_its_patient_is_withheld(folder: Path) -> None:
@@ -71,7 +71,7 @@ def test_a_note_in_which_the_other_detector_missed_its_patient_is_withheld(folde
     done = redact(folder, "--spans", spans, "--patients", folder / "patients.csv")
     assert done.exit_code == 3
     assert [row["note_id"] for row in rows(folder)] == ["b"]
-    assert "1 notes withheld: leak-" in done.output
+    assert "1 note withheld: leak-" in done.output
     assert "Quillfeather" not in done.output
 
 

@@ -127,7 +127,7 @@ def test_topics_may_be_files_and_stand_ins_are_those_of_a_secret(tmp_path: Path)
     (tmp_path / "patients.csv").write_text(
         "patient_id,first_name,last_name,birth_date\np1,Ann,Quillfeather,03/04/1950\n"
     )
-    with pytest.warns(UserWarning, match="patients: 1 dates left out that are none") as said:
+    with pytest.warns(UserWarning, match="patients: invalid dates left out: 1") as said:
         deid = deid_platform.load(
             topics={"patients": tmp_path / "patients.csv"},
             policy="surrogate",

@@ -46,7 +46,7 @@ def test_json_lines_in_a_pipe_come_out_as_json_lines() -> None:
 def test_notes_without_a_text_are_json_lines_all_the_same_and_refused() -> None:
     status, shown, told = redact("-", stdin=json.dumps({"note_id": "1", "NOTE_TXT": SEEN}))
     assert (status, shown) == (3, "")
-    assert "1 rows refused: empty_text, line 1" in told
+    assert "1 row refused: empty_text, line 1" in told
     assert "--columns NOTE_TXT=text" in told
 
 
@@ -83,7 +83,7 @@ def test_a_text_that_leaks_shows_nothing(tmp_path: Path) -> None:
     for source in ("-", tmp_path / "letter.txt"):
         status, shown, told = redact(source, "-o", "-", *known, stdin="the ann quillfeather chart")
         assert (status, shown) == (3, "")
-        assert "1 notes withheld: leak-" in told
+        assert "1 note withheld: leak-" in told
         assert "quillfeather" not in told
 
 
@@ -92,10 +92,10 @@ def test_a_text_that_leaks_shows_nothing(tmp_path: Path) -> None:
     [
         (b"", 1, "input-empty [notes]"),
         (b" \n\n", 1, "input-empty [notes]"),
-        (b"Seen by Jos\xe9 Reed", 3, "1 rows refused: invalid_utf8, line 1"),
-        (b"Seen by \0 Reed", 3, "1 rows refused: nul_character, line 1"),
-        (b"x" * 4 * 10**7, 3, "1 rows refused: text_too_long, line 1"),
-        (gzip.compress(b"Seen by Dr. Alan Reed"), 3, "1 rows refused: invalid_utf8, line 1"),
+        (b"Seen by Jos\xe9 Reed", 3, "1 row refused: invalid_utf8, line 1"),
+        (b"Seen by \0 Reed", 3, "1 row refused: nul_character, line 1"),
+        (b"x" * 4 * 10**7, 3, "1 row refused: text_too_long, line 1"),
+        (gzip.compress(b"Seen by Dr. Alan Reed"), 3, "1 row refused: invalid_utf8, line 1"),
     ],
 )
 def test_what_is_no_text_is_refused_and_shows_nothing(content: bytes, status: int, code: str) -> None:

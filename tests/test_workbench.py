@@ -141,7 +141,7 @@ def test_a_note_that_leaks_is_withheld_and_told_by_its_reason(folder: Path) -> N
     done = redact(folder, "--detector", "patterns", "--policy", "safe_harbor", *known)
     assert done.returncode == 3
     assert [row["note_id"] for row in rows(folder)] == ["n1"]
-    assert "1 notes withheld: leak-last-name" in done.stderr
+    assert "1 note withheld: leak-last-name" in done.stderr
     assert "Quillfeather" not in done.stderr
 
 
@@ -199,7 +199,7 @@ def test_refused_rows_are_counted_left_out_and_told_by_the_exit_status(folder: P
     assert done.returncode == 3
     assert len(rows(folder)) == 2
     for reason in ("duplicate_note_id", "empty_text", "malformed_row"):
-        assert f"1 rows refused: {reason}" in done.stderr
+        assert f"1 row refused: {reason}" in done.stderr
 
 
 def test_columns_without_a_meaning_and_dates_that_are_none_lose_no_note(folder: Path) -> None:
@@ -208,7 +208,7 @@ def test_columns_without_a_meaning_and_dates_that_are_none_lose_no_note(folder: 
     done = redact(folder)
     assert done.returncode == 0, done.stderr
     assert rows(folder)[-1] == {"note_id": "c", "text": "Well.", "spans": []}
-    assert "1 notes have a date that is none" in done.stderr
+    assert "invalid dates (YYYY-MM-DD is read): 1 note" in done.stderr
 
 
 def test_a_roster_that_is_not_read_whole_is_an_error(folder: Path) -> None:
@@ -333,7 +333,7 @@ def test_a_birth_date_that_is_none_is_left_out_and_told(folder: Path) -> None:
     (folder / "patients.csv").write_text("patient_id,last_name,birth_date\np1,Quillfeather,03/04/1950\n")
     done = redact(folder, "--patients", str(folder / "patients.csv"))
     assert done.returncode == 0
-    assert "patients: 1 dates left out" in done.stderr
+    assert "patients: 1 invalid date left out" in done.stderr
     assert "Quillfeather" not in rows(folder)[0]["text"]
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from deid_platform.cli.terminal import Json, console, out, progress, show
+from deid_platform.cli.terminal import Json, console, counted, out, progress, show
 from deid_platform.corpora import Format
 from deid_platform.errors import Code, DeidError
 from deid_platform.labels import CROSSWALKS
@@ -149,14 +149,15 @@ def redact(
     if table_format is None and notes == STANDARD_INPUT:
         console.print(f"standard input was read as {outcome.read_as}; --format takes it for something else")
     console.print(
-        f"{outcome.notes:,} notes redacted under {rules.name}: {outcome.replaced:,} of {outcome.found:,} spans replaced"
+        f"{counted(outcome.notes, 'note')} redacted under {rules.name}: {outcome.replaced:,} of"
+        f" {counted(outcome.found, 'span')} replaced"
     )
     if outcome.undated:
-        console.print(f"{outcome.undated:,} notes have a date that is none (YYYY-MM-DD is read)", highlight=False)
+        console.print(f"invalid dates (YYYY-MM-DD is read): {counted(outcome.undated, 'note')}", highlight=False)
     if not outcome.complete:
         _print_refusals(outcome.refusals)
         for reason, count in sorted(outcome.withheld.items()):
-            console.print(f"{count:,} notes withheld: {reason}")
+            console.print(f"{counted(count, 'note')} withheld: {reason}")
         raise typer.Exit(3)
 
 
@@ -264,7 +265,7 @@ def _print_refusals(refusals: Refusals) -> None:
     from deid_platform.corpora.refusals import lines_of
 
     for kind in refusals:
-        console.print(f"{kind.rows:,} rows refused: {kind.reason.value}, {lines_of(kind)}", highlight=False)
+        console.print(f"{counted(kind.rows, 'row')} refused: {kind.reason.value}, {lines_of(kind)}", highlight=False)
     fields, _ = refusals.mapping()
     if fields:
         options = " ".join(shlex.join(("--columns", f"{column}={field}")) for column, field in fields.items())
@@ -282,7 +283,7 @@ def _topics(patients: Path | None, providers: Path | None, facilities: Path | No
     files = {Role.PATIENTS: patients, Role.PROVIDERS: providers, Role.FACILITIES: facilities}
     topics, dropped = read_topics(files, mapping)
     for role, count in dropped.items():
-        console.print(f"{role}: {count:,} dates left out that are none (YYYY-MM-DD is read)", highlight=False)
+        console.print(f"{role}: {counted(count, 'invalid date')} left out (YYYY-MM-DD is read)", highlight=False)
     return topics
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from deid_platform.cli.terminal import Config, Json, Who, Why, console, officer_of, out, show, site_of
+from deid_platform.cli.terminal import Config, Json, Who, Why, console, counted, officer_of, out, show, site_of
 from deid_platform.errors import Code, DeidError
 
 if TYPE_CHECKING:
@@ -65,33 +65,28 @@ def retract(
         else:
             settled = True
     console.print(
-        f"finding {done.number}, a string of {done.length} characters: {_notes(done.hidden)} hidden; it stands in"
-        f" {_reach(done)}",
+        f"finding {done.number}, a string of {done.length} characters: {counted(done.hidden, 'note')} hidden;"
+        f" it stands in {_reach(done)}",
         highlight=False,
         soft_wrap=True,
     )
     console.print("the gate is shut for what was measured before: run `deid refresh`", highlight=False)
     if not settled:
-        raise DeidError(Code.FINDING_COMMON, f"finding {done.number}: {done.holders} of {_notes(done.notes)}")
+        raise DeidError(Code.FINDING_COMMON, f"finding {done.number}: {done.holders} of {counted(done.notes, 'note')}")
 
 
 def _tell_preview(reach: Reach, hide: int | None) -> None:
     said = f"would hide {_reach(reach)}; a string of {reach.length} characters"
     most = reach.unasked if hide is None else hide
     if reach.holders > most:
-        said += (
-            f"\nmore than {_notes(most)}: `deid retract` hides the reported note alone and asks, unless --hide says so"
-        )
+        said += f"\nmore than {counted(most, 'note')}: `deid retract` hides the reported note alone and asks,"
+        said += " unless --hide says so"
     out.print(said, highlight=False, soft_wrap=True)
 
 
 def _reach(reach: Reach) -> str:
-    releases = "1 release" if reach.releases == 1 else f"{reach.releases:,} releases"
-    return f"{reach.holders:,} of {_notes(reach.notes)} ({reach.share:.1%}), in {releases}"
-
-
-def _notes(count: int) -> str:
-    return "1 note" if count == 1 else f"{count:,} notes"
+    share = f"{reach.holders:,} of {counted(reach.notes, 'note')} ({reach.share:.1%})"
+    return f"{share}, in {counted(reach.releases, 'release')}"
 
 
 @finding.command("list")
@@ -128,7 +123,7 @@ def withdraw(
         )
     else:
         said = (
-            f"finding {number} withdrawn: {_notes(done.shown)} shown again",
+            f"finding {number} withdrawn: {counted(done.shown, 'note')} shown again",
             "next: deid refresh, which makes anew what was quarantined for it meanwhile",
         )
     for line in said:

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TextIO
 
 import typer
 from rich.console import Console
@@ -27,10 +27,17 @@ if TYPE_CHECKING:
 
     from deid_platform.refresh.site import Site
 
-console = Console(stderr=True)
+_IN_A_PIPE = 200  # columns: rich folds at 80 where nobody watches
+
+
+def _width(stream: TextIO) -> int | None:
+    return None if stream.isatty() or "COLUMNS" in os.environ else _IN_A_PIPE
+
+
+console = Console(stderr=True, width=_width(sys.stderr))
 """What happens, and what went wrong."""
-out = Console(width=None if sys.stdout.isatty() or "COLUMNS" in os.environ else 200)
-"""What was asked for; nothing is cut or folded in a pipe."""
+out = Console(width=_width(sys.stdout))
+"""What was asked for."""
 
 Config = Annotated[Path | None, typer.Option("--config", help="Another deid.toml than the one found here.")]
 Json = Annotated[bool, typer.Option("--json", help="JSON lines, one object a record.")]
@@ -87,6 +94,11 @@ def show(columns: Sequence[str], records: Iterable[Sequence[Value]], *, as_json:
 def show_json(fields: Mapping[str, object]) -> None:
     """Prints one JSON object on a line of its own; dates in ISO 8601."""
     typer.echo(json.dumps(fields, default=_iso, ensure_ascii=False))
+
+
+def counted(count: int, what: str) -> str:
+    """A number of things, as "1 note" or "2,000 notes"."""
+    return f"{count:,} {what}" if count == 1 else f"{count:,} {what}s"
 
 
 def _plain(value: Value) -> str:
