@@ -18,7 +18,7 @@ from assets.run_config import NoConfig
 from deid_platform.errors import Code, DeidError
 from deid_platform.refresh import publish
 from deid_platform.refresh.summary import release_summary
-from deid_platform.reports.summary import summary_markdown
+from deid_platform.reports.summary import deliveries_markdown, scores_markdown, summary_markdown
 from resources import SiteResource, keep_parsed
 
 
@@ -31,7 +31,7 @@ def note_version(context: dg.AssetExecutionContext, site: SiteResource) -> Count
         promotion.approved,
         outcome=promotion.outcome.value,
         hidden=promotion.hidden,
-        waived=list(promotion.waived),
+        waived=", ".join(promotion.waived) or "nothing",
         release_active=publish.activate(site.site, delivery),
     )
 
@@ -89,7 +89,9 @@ def release(site: SiteResource) -> Counts:
     return shown.counts(
         found.notes_shown,
         release=found.release,
-        expired=list(expired) or None,
+        expired=", ".join(expired) or None,
+        deliveries=dg.MetadataValue.md(deliveries_markdown(found)),
+        scores=dg.MetadataValue.md(scores_markdown(found)) if found.scores else None,
         summary=dg.MetadataValue.md(summary_markdown(found)),
     )
 

@@ -96,12 +96,13 @@ def test_the_checks_hold_figures_and_thresholds_as_numbers_that_dagster_plots(
             name: instance.event_log_storage.get_latest_asset_check_execution_by_key(
                 [dg.AssetCheckKey(dg.AssetKey(["gate", "delivery"]), name)]
             )
-            for name in ("bench", "leaks")
+            for name in ("gate_bench", "gate_leaks")
         }
     shown = {name: next(iter(found.values())).event.asset_check_evaluation.metadata for name, found in checks.items()}
-    assert shown["leaks"]["value"] == shown["leaks"]["threshold"] == dg.MetadataValue.float(0.0)
-    assert isinstance(shown["bench"]["recall (lower end)"], dg.FloatMetadataValue)
-    assert shown["bench"]["precision: threshold"] == dg.MetadataValue.float(0.9)
+    assert shown["gate_leaks"]["value"] == shown["gate_leaks"]["threshold"] == dg.MetadataValue.float(0.0)
+    assert isinstance(shown["gate_bench"]["recall (lower end)"], dg.FloatMetadataValue)
+    assert shown["gate_bench"]["may be waived by"] == dg.MetadataValue.text("nobody")
+    assert shown["gate_bench"]["precision: threshold"] == dg.MetadataValue.float(0.9)
 
 
 def test_a_second_refresh_does_nothing_that_is_done(first: subprocess.CompletedProcess[str]) -> None:
