@@ -31,12 +31,10 @@ def test_set(site: SiteResource) -> Counts:
     periods = sorted({group.period for group in chosen.groups})
     kinds: dict[str, dict[str, str]] = {}
     for group in chosen.groups:
-        kinds.setdefault(group.note_type, {})[group.period] = (
-            f"{suppress(group.sampled)} of {suppress(group.population)}"
-        )
+        kinds.setdefault(group.note_type, {})[group.period] = f"{suppress(group.sampled)}/{suppress(group.population)}"
     return shown.counts(
         len(chosen.note_ids),
-        share_with_own_patients_identifiers=shown.share(chosen.phi_share),
+        share_naming_the_patient=shown.share(chosen.phi_share),
         sampled_of_population=shown.table(
             ("note type", *periods), ((kind, *map(found.get, periods)) for kind, found in sorted(kinds.items()))
         ),

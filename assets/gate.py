@@ -30,7 +30,7 @@ def delivery(context: dg.AssetExecutionContext, site: SiteResource) -> Counts:
     """The delivery's clean rows in staging, and what was measured of them, bound to their digest.
 
     The decision is the database's (`ctl.promote`). The checks mirror it: `gate_...` is what the gate demands, with its
-    figures; `staging_...` is what is expected of the staged rows. `deid gate DELIVERY` says what to do next.
+    figures; `staged_...` is what is expected of the staged rows. `deid gate DELIVERY` says what to do next.
     """
     staged = offer.stage_delivery(site.site, delivery_of(context), run_id=context.run.run_id)
     rows = measure.record_measurements(site.site, staged)

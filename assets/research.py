@@ -18,7 +18,7 @@ from assets.run_config import NoConfig
 from deid_platform.errors import Code, DeidError
 from deid_platform.refresh import publish
 from deid_platform.refresh.summary import release_summary
-from deid_platform.reports.summary import deliveries_markdown, scores_markdown, summary_markdown
+from deid_platform.reports.summary import INPUTS, MEASURES, summary_markdown
 from resources import SiteResource, keep_parsed
 
 
@@ -90,8 +90,17 @@ def release(site: SiteResource) -> Counts:
         found.notes_shown,
         release=found.release,
         expired=", ".join(expired) or None,
-        deliveries=dg.MetadataValue.md(deliveries_markdown(found)),
-        scores=dg.MetadataValue.md(scores_markdown(found)) if found.scores else None,
+        deliveries=shown.table(
+            ("delivery", "notes in", "quarantined", "promoted", "gate"),
+            [(d.delivery, d.notes_in, sum(d.quarantined.values()), d.promoted, d.state) for d in found.deliveries],
+        ),
+        scores=shown.table(
+            ("measure", *(INPUTS[inputs] for inputs in found.scores)),
+            [
+                (name, *(by.get(measure, {}).get("value") for by in found.scores.values()))
+                for measure, name in MEASURES.items()
+            ],
+        ),
         summary=dg.MetadataValue.md(summary_markdown(found)),
     )
 

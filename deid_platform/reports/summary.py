@@ -7,7 +7,7 @@ show is suppressed where it is made.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from rich.console import Group, RenderableType
@@ -179,25 +179,14 @@ def _headline(summary: ReleaseSummary) -> dict[str, str]:
 def summary_markdown(summary: ReleaseSummary) -> str:
     """The summary as Markdown, for the Dagster UI and for documents."""
     lines = [f"- **{name}**: {value}" for name, value in _headline(summary).items()]
-    parts = ["\n".join(lines), deliveries_markdown(summary)]
+    lines += ["", "| " + " | ".join(_COLUMNS) + " |", "|" + " --- |" * len(_COLUMNS)]
+    lines += ["| " + " | ".join(row) + " |" for row in map(_row, summary.deliveries)]
     if summary.scores:
-        parts += [f"Measured on {_gold(summary)}; words, 95% bootstrap intervals.", scores_markdown(summary)]
-    return "\n\n".join(parts) + "\n"
-
-
-def deliveries_markdown(summary: ReleaseSummary) -> str:
-    """The deliveries' counts as a table."""
-    return _markdown(_COLUMNS, map(_row, summary.deliveries))
-
-
-def scores_markdown(summary: ReleaseSummary) -> str:
-    """The scores as a table, a column for what the detector was given."""
-    return _markdown(("measure", *(INPUTS.get(i, i) for i in summary.scores)), _score_rows(summary))
-
-
-def _markdown(titles: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    lines = [titles, ["---"] * len(titles), *rows]
-    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
+        lines += ["", f"Measured on {_gold(summary)}; words, 95% bootstrap intervals.", ""]
+        lines += ["| measure | " + " | ".join(INPUTS.get(i, i) for i in summary.scores) + " |"]
+        lines += ["|" + " --- |" * (1 + len(summary.scores))]
+        lines += ["| " + " | ".join(row) + " |" for row in _score_rows(summary)]
+    return "\n".join(lines) + "\n"
 
 
 def summary_panel(summary: ReleaseSummary) -> RenderableType:
