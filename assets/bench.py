@@ -91,7 +91,7 @@ def metrics(site: SiteResource) -> Counts:
         precision_with_topics=shown.share(scores.precision.value),
         recall_with_topics=shown.share(scores.recall.value),
         f1_with_topics=shown.share(scores.f1.value),
-        notes_with_a_missed_identifier_with_topics=shown.share(scores.leak_rate.value),
+        notes_with_a_miss_with_topics=shown.share(scores.leak_rate.value),
         scores=shown.table(
             ("detector was given", "measure", "value", "95% from", "to"),
             [(GIVEN[inputs], MEASURES[measure], *figures) for inputs, measure, *figures in measured.headline()],
