@@ -14,6 +14,7 @@ import dagster as dg
 import pyarrow as pa
 
 from assets.columns import MEANINGS
+from deid_platform.reports import summary
 from deid_platform.warehouse.standing import Requirement
 
 # Shares of thousands of words: what comes after is chance.
@@ -65,7 +66,7 @@ def table(titles: Sequence[str], rows: Iterable[Sequence[Any]]) -> dg.MarkdownMe
 def _cell(value: Any) -> str:
     if value is None:
         return "–"
-    return f"{value:.3f}" if isinstance(value, float) else str(value)
+    return summary.share(value) if isinstance(value, float) else str(value)
 
 
 def picture(png: bytes, alt: str) -> dg.MarkdownMetadataValue:
