@@ -24,8 +24,15 @@ _DECIMALS = 4
 def columns(schema: pa.Schema, described: Mapping[str, str] | None = None) -> dict[str, Any]:
     """An Arrow schema as the asset's column schema; `described` is what a column means here alone."""
     meanings = MEANINGS | dict(described or {})
-    shown = [dg.TableColumn(f.name, str(f.type), description=meanings[f.name]) for f in schema]
+    shown = [dg.TableColumn(f.name, _kind(f.type), description=meanings[f.name]) for f in schema]
     return {"dagster/column_schema": dg.TableSchema(columns=shown)}
+
+
+def _kind(kind: pa.DataType) -> str:
+    """An Arrow type, short enough to leave room beside it: of a struct, the names of its fields."""
+    if pa.types.is_list(kind):
+        return f"list of {_kind(kind.value_type)}"
+    return f"({', '.join(field.name for field in kind)})" if pa.types.is_struct(kind) else str(kind)
 
 
 def counts(rows: int, **more: Any) -> dict[str, Any]:

@@ -121,6 +121,7 @@ def test_what_lies_in_the_note_store_shows_its_columns(key: str, specs: dict[str
     schema = specs[key].metadata["dagster/column_schema"]
     assert len(schema.columns) >= 2
     assert [column.name for column in schema.columns if not column.description] == []
+    assert [column.type for column in schema.columns if len(column.type) > 45] == []
 
 
 def test_the_gate_is_mirrored_in_partitioned_checks(definitions: dg.Definitions) -> None:
