@@ -9,8 +9,10 @@ from assets.source import raw_notes
 from deid_platform.evaluation.scores import suppress
 from deid_platform.refresh import bench, tables
 from deid_platform.reports.figures import sample_figure, scores_figure
-from deid_platform.reports.summary import MEASURES
+from deid_platform.reports.summary import GOLD_NAMES, MEASURES
 from resources import SiteResource
+
+GIVEN = {"topics": "topics", "text": "text alone"}
 
 
 @layer_asset(
@@ -21,14 +23,22 @@ from resources import SiteResource
     metadata=shown.columns(tables.TEST_SET_SCHEMA),
 )
 def test_set(site: SiteResource) -> Counts:
-    """Notes sampled by note type and period after Murugadoss 2024: distinct patients first, then notes with PHI."""
+    """Notes to measure on, sampled by note type and period as in Murugadoss 2024.
+
+    Within a group, distinct patients come first, then notes that name their own patient.
+    """
     chosen = bench.build_test_set(site.site)
-    rows = [(g.note_type, g.period, suppress(g.population), suppress(g.sampled)) for g in chosen.groups]
+    periods = sorted({group.period for group in chosen.groups})
+    kinds: dict[str, dict[str, str]] = {}
+    for group in chosen.groups:
+        kinds.setdefault(group.note_type, {})[group.period] = f"{suppress(group.sampled)}/{suppress(group.population)}"
     return shown.counts(
         len(chosen.note_ids),
-        phi_share=chosen.phi_share,
-        groups=shown.table(("note type", "period", "population", "sampled"), rows),
-        population_against_sample=shown.picture(sample_figure(chosen), "population against sample"),
+        share_naming_the_patient=shown.share(chosen.phi_share),
+        sampled_of_population=shown.table(
+            ("note type", *periods), ((kind, *map(found.get, periods)) for kind, found in sorted(kinds.items()))
+        ),
+        picture=shown.picture(sample_figure(chosen), "population against sample"),
     )
 
 
@@ -37,12 +47,17 @@ def test_set(site: SiteResource) -> Counts:
     owner=PRIVACY,
     kinds={"parquet", "phi"},
     deps=[test_set],
-    metadata=shown.columns(tables.SURROGATE_SCHEMA, {"gold": "planted or annotated, never detected"}),
+    metadata=shown.columns(tables.SURROGATE_SCHEMA),
 )
 def surrogate_notes(site: SiteResource) -> Counts:
     """Notes whose identifiers are known: the site's own gold where it has some, else the synthetic hospital's."""
     found = bench.collect_gold(site.site)
-    return shown.counts(found.notes, gold=found.name, gold_spans=found.spans, gold_by_feed=found.by_feed)
+    return shown.counts(
+        found.notes,
+        gold=GOLD_NAMES[found.name],
+        gold_spans=found.spans,
+        notes_with_gold=shown.table(("feed", "notes"), sorted(found.by_feed.items())) if found.by_feed else None,
+    )
 
 
 @layer_asset(
@@ -56,29 +71,34 @@ def surrogate_notes(site: SiteResource) -> Counts:
 def detections(site: SiteResource) -> Counts:
     """What the configured detector finds in the gold notes, with topics and on text alone."""
     manifest = bench.run_detector(site.site)
-    return shown.counts(manifest.rows, gold=manifest.meta["gold"], detector_digest=manifest.meta["detector_digest"])
+    return shown.counts(
+        manifest.rows, gold=GOLD_NAMES[manifest.meta["gold"]], detector_digest=manifest.meta["detector_digest"]
+    )
 
 
 @layer_asset("bench/metrics", owner=PRIVACY, kinds={"postgres"}, deps=[detections])
 def metrics(site: SiteResource) -> Counts:
-    """Word-level precision, recall and F1 with 95% bootstrap intervals, by label, into quality.score."""
+    """How well the detector does on the gold, word by word, with 95% bootstrap intervals; into quality.score.
+
+    Recall is the share of the gold's words that are hidden, precision the share of hidden words that are gold.
+    """
     measured = bench.measure(site.site)
     scores = measured.by_inputs["topics"]
     return shown.counts(
         bench.record(site.site, measured),
-        gold=measured.gold,
+        gold=GOLD_NAMES[measured.gold],
         # Numbers by themselves, so that the UI plots them over time.
-        precision=scores.precision.value,
-        recall=scores.recall.value,
-        f1=scores.f1.value,
-        notes_with_a_missed_identifier=scores.leak_rate.value,
+        precision_with_topics=shown.share(scores.precision.value),
+        recall_with_topics=shown.share(scores.recall.value),
+        f1_with_topics=shown.share(scores.f1.value),
+        notes_with_a_miss_with_topics=shown.share(scores.leak_rate.value),
         scores=shown.table(
-            ("detector was given", "measure", "value", "low", "high"),
-            [(inputs, MEASURES[measure], *figures) for inputs, measure, *figures in measured.headline()],
+            ("detector was given", "measure", "value", "95% from", "to"),
+            [(GIVEN[inputs], MEASURES[measure], *figures) for inputs, measure, *figures in measured.headline()],
         ),
-        scores_by_label=shown.table(("label", "recall", "precision"), measured.by_label()),
-        missed_by_label=shown.picture(
-            scores_figure(scores, title=f"What the detector misses with topics, by label; gold: {measured.gold}"),
+        scores_by_label_with_topics=shown.table(("label", "recall", "precision"), measured.by_label()),
+        picture=shown.picture(
+            scores_figure(scores, title="What the detector misses with topics, by label"),
             "share of words missed and wrongly hidden, by label, with topics",
         ),
     )

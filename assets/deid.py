@@ -36,12 +36,7 @@ _MADE_WITH = {
     pool="gpu",
     metadata=shown.columns(
         tables.REDACTED_SCHEMA,
-        {
-            "text": "redacted; empty where the note is quarantined",
-            "reason": "why a note is quarantined",
-            "spans": "what was replaced, as offsets into the raw text",
-            "lengths": "how many characters stand in each of these places",
-        },
+        {"text": "the redacted text; empty where the note is quarantined"},
     ),
 )
 def redacted_notes(context: dg.AssetExecutionContext, site: SiteResource) -> Counts:

@@ -38,14 +38,7 @@ def medical(site: SiteResource) -> Counts:
     owner=PRIVACY,
     kinds={"parquet", "phi"},
     deps=[institution, medical, dg.AssetKey(["deid", "redacted_notes"])],
-    metadata=shown.columns(
-        tables.HARVEST_SCHEMA,
-        {
-            "phrase": "a proposal, never used before a person accepts it",
-            "label": "what its words are hidden as most often",
-            "patients": "at least so many",
-        },
-    ),
+    metadata=shown.columns(tables.HARVEST_SCHEMA),
 )
 def harvested(site: SiteResource) -> Counts:
     """Phrases of many patients' notes that detection hides and that may be clinical: proposals for people to judge.

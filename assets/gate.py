@@ -27,9 +27,10 @@ def withdrawals(context: dg.AssetExecutionContext, site: SiteResource) -> Counts
     deps=[withdrawals, redacted_notes, metrics],
 )
 def delivery(context: dg.AssetExecutionContext, site: SiteResource) -> Counts:
-    """Clean rows staged by the loader, and gate rows written by the gatekeeper, bound to the staged digest.
+    """The delivery's clean rows in staging, and what was measured of them, bound to their digest.
 
-    The decision is the database's: see `ctl.promote`. The checks on this asset mirror it for operators.
+    The decision is the database's (`ctl.promote`). The checks mirror it: `gate_...` is what the gate demands, with its
+    figures; `staged_...` is what is expected of the staged rows. `deid gate DELIVERY` says what to do next.
     """
     staged = offer.stage_delivery(site.site, delivery_of(context), run_id=context.run.run_id)
     rows = measure.record_measurements(site.site, staged)
@@ -40,7 +41,9 @@ def delivery(context: dg.AssetExecutionContext, site: SiteResource) -> Counts:
         withdrawn=staged.counts.withdrawn,
         staged_digest=staged.staged_digest,
         profile=site.site.settings.profile,
-        measured=shown.table(("requirement", "passed"), [(row.requirement, row.passed) for row in rows]),
+        measured=shown.table(
+            ("requirement", "measured as"), [(row.requirement, "passed" if row.passed else "failed") for row in rows]
+        ),
     )
 
 

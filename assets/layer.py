@@ -86,7 +86,7 @@ def layer_asset(
             pool=pool,
             config_schema={},
             metadata=dict(metadata or {}),
-            description=description or compute.__doc__,
+            description=description or inspect.getdoc(compute),
         )(guarded)
 
     return declare

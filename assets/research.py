@@ -18,7 +18,7 @@ from assets.run_config import NoConfig
 from deid_platform.errors import Code, DeidError
 from deid_platform.refresh import publish
 from deid_platform.refresh.summary import release_summary
-from deid_platform.reports.summary import summary_markdown
+from deid_platform.reports.summary import INPUTS, MEASURES, summary_markdown
 from resources import SiteResource, keep_parsed
 
 
@@ -31,7 +31,7 @@ def note_version(context: dg.AssetExecutionContext, site: SiteResource) -> Count
         promotion.approved,
         outcome=promotion.outcome.value,
         hidden=promotion.hidden,
-        waived=list(promotion.waived),
+        waived=", ".join(promotion.waived) or "nothing",
         release_active=publish.activate(site.site, delivery),
     )
 
@@ -89,7 +89,18 @@ def release(site: SiteResource) -> Counts:
     return shown.counts(
         found.notes_shown,
         release=found.release,
-        expired=list(expired) or None,
+        expired=", ".join(expired) or None,
+        deliveries=shown.table(
+            ("delivery", "notes in", "quarantined", "promoted", "gate"),
+            [(d.delivery, d.notes_in, sum(d.quarantined.values()), d.promoted, d.state) for d in found.deliveries],
+        ),
+        scores=shown.table(
+            ("measure", *(INPUTS[inputs] for inputs in found.scores)),
+            [
+                (name, *(by.get(measure, {}).get("value") for by in found.scores.values()))
+                for measure, name in MEASURES.items()
+            ],
+        ),
         summary=dg.MetadataValue.md(summary_markdown(found)),
     )
 

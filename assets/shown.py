@@ -13,14 +13,26 @@ from typing import Any
 import dagster as dg
 import pyarrow as pa
 
+from assets.columns import MEANINGS
+from deid_platform.reports import summary
 from deid_platform.warehouse.standing import Requirement
+
+# Shares of thousands of words: what comes after is chance.
+_DECIMALS = 4
 
 
 def columns(schema: pa.Schema, described: Mapping[str, str] | None = None) -> dict[str, Any]:
-    """An Arrow schema as the asset's column schema."""
-    described = described or {}
-    shown = [dg.TableColumn(f.name, str(f.type), description=described.get(f.name)) for f in schema]
+    """An Arrow schema as the asset's column schema; `described` is what a column means here alone."""
+    meanings = MEANINGS | dict(described or {})
+    shown = [dg.TableColumn(f.name, _kind(f.type), description=meanings[f.name]) for f in schema]
     return {"dagster/column_schema": dg.TableSchema(columns=shown)}
+
+
+def _kind(kind: pa.DataType) -> str:
+    """An Arrow type, short enough to leave room beside it: of a struct, the names of its fields."""
+    if pa.types.is_list(kind):
+        return f"list of {_kind(kind.value_type)}"
+    return f"({', '.join(field.name for field in kind)})" if pa.types.is_struct(kind) else str(kind)
 
 
 def counts(rows: int, **more: Any) -> dict[str, Any]:
@@ -30,17 +42,25 @@ def counts(rows: int, **more: Any) -> dict[str, Any]:
 
 def requirement(found: Requirement) -> dict[str, Any]:
     """A requirement's state in words, and its figures and thresholds as numbers, which Dagster plots over time."""
-    metadata: dict[str, Any] = {"state": "not measured" if found.state == "missing" else found.state}
+    metadata: dict[str, Any] = {
+        "state": "not measured" if found.state == "missing" else found.state,
+        "may be waived by": "the privacy officer" if found.waivable else "nobody",
+    }
     # One figure is the requirement's value; of several, each has its name.
     one = len(found.figures) == 1
     for figure in found.figures:
         value, threshold = ("value", "threshold") if one else (figure.name, f"{figure.name}: threshold")
         if figure.value is not None:
-            metadata[value] = dg.MetadataValue.float(float(figure.value))
+            metadata[value] = dg.MetadataValue.float(round(float(figure.value), _DECIMALS))
         metadata[threshold] = dg.MetadataValue.float(float(figure.threshold))
     if found.waived_until:
-        metadata["waived_until"] = found.waived_until.isoformat()
+        metadata["waived until"] = found.waived_until.isoformat()
     return metadata
+
+
+def share(value: float | None) -> float | None:
+    """A share as a number that Dagster plots over time."""
+    return None if value is None else round(value, _DECIMALS)
 
 
 def table(titles: Sequence[str], rows: Iterable[Sequence[Any]]) -> dg.MarkdownMetadataValue:
@@ -53,7 +73,7 @@ def table(titles: Sequence[str], rows: Iterable[Sequence[Any]]) -> dg.MarkdownMe
 def _cell(value: Any) -> str:
     if value is None:
         return "–"
-    return f"{value:.3f}" if isinstance(value, float) else str(value)
+    return summary.share(value) if isinstance(value, float) else str(value)
 
 
 def picture(png: bytes, alt: str) -> dg.MarkdownMetadataValue:

@@ -28,7 +28,7 @@ def _topic_asset(name: str, description: str) -> dg.AssetsDefinition:
     def topic(context: dg.AssetExecutionContext, site: SiteResource) -> Counts:
         it, delivery = site.site, delivery_of(context)
         taken = intake.take_in_topic(it.reader(delivery.feed), delivery, name, store=it.store)
-        return shown.counts(taken.rows, rejected=taken.rejected, unknown_columns=_names(taken))
+        return shown.counts(taken.rows, **_refused(taken))
 
     return topic
 
@@ -42,7 +42,7 @@ patients, providers, facilities = (_topic_asset(name, description) for name, des
     kinds={"parquet", "phi"},
     by_delivery=True,
     deps=[patients, providers, facilities],
-    metadata=shown.columns(tables.RAW_SCHEMA, {"text": "as the source wrote it; never leaves the PHI zone"}),
+    metadata=shown.columns(tables.RAW_SCHEMA),
 )
 def raw_notes(context: dg.AssetExecutionContext, site: SiteResource) -> Counts:
     """Notes as their source wrote them, with the delivery's withdrawals; refused rows are counted by reason."""
@@ -52,15 +52,20 @@ def raw_notes(context: dg.AssetExecutionContext, site: SiteResource) -> Counts:
     )
     return shown.counts(
         taken.rows,
-        rejected=taken.rejected,
-        unknown_columns=_names(taken),
+        **_refused(taken),
         withdrawals=taken.withdrawn,
         rejoinings=taken.rejoined,
     )
 
 
-def _names(taken: intake.Intake) -> str | None:
-    return ", ".join(taken.unknown_columns) or None
+def _refused(taken: intake.Intake) -> Counts:
+    """How many rows were refused, and of those the reasons and the columns to map."""
+    reasons = sorted(taken.rejected.items())
+    return {
+        "rows_refused": sum(taken.rejected.values()),
+        "refused_why": shown.table(("reason", "rows"), reasons) if reasons else None,
+        "columns_without_a_meaning": ", ".join(taken.unknown_columns) or None,
+    }
 
 
 ASSETS = [patients, providers, facilities, raw_notes]

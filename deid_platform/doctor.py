@@ -74,7 +74,7 @@ def _site(site: Site) -> Iterator[Finding]:
         yield warehouse
         if warehouse.good:
             found = unbounded(site.warehouse.engine(Role.OFFICER))
-            yield Finding("logins", not found, "; ".join(found) or "each bounded")
+            yield Finding("logins", not found, "; ".join(found) or "no reader's login can do more than read")
 
 
 def _detector(site: Site) -> str:

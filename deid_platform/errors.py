@@ -464,7 +464,7 @@ def catalogue_markdown() -> str:
     rows = "\n".join(f"| `{c.slug}` | {c.meaning} | {c.remedy} |" for c in Code)
     return (
         "# Errors\n\n"
-        "Every failure that crosses a room has a code and a reference that identifies nobody. "
-        "Messages never carry a value.\n\n"
+        "Every failure has a code, and a reference that identifies nobody. "
+        "No message holds a value of a note, a topic or a secret.\n\n"
         "| code | meaning | what to do |\n| --- | --- | --- |\n" + rows + "\n"
     )

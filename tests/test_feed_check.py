@@ -74,6 +74,14 @@ def test_what_would_be_refused_is_told_by_file_reason_and_line(deliver: Callable
     assert "Quillfeather" not in told.output
 
 
+def test_what_to_map_is_added_to_what_the_feed_maps_already(feed: Path, deliver: Callable[..., Path]) -> None:
+    settings = feed.parent / "deid.toml"
+    settings.write_text(SETTINGS + 'columns = { BODY = "text" }\nignore = ["DEPT"]\n')
+    told = deid("feed", "check", str(deliver(notes="NOTE_NUM,BODY,DEPT,LOAD_TS\nn1,x,y,z\n")))
+    assert 'columns = { BODY = "text", NOTE_NUM = "notes.note_id" }' in told.stderr
+    assert 'ignore = ["DEPT", "LOAD_TS"]' in told.stderr
+
+
 def test_a_delivery_that_is_well_ends_with_0_and_only_the_first_lines_are_told(deliver: Callable[..., Path]) -> None:
     assert deid("feed", "check", str(deliver(notes="note_id,text\nn1,x\n"))).exit_code == 0
     rows = "".join(f"n{n},\n" for n in range(30))

@@ -96,12 +96,36 @@ def test_the_checks_hold_figures_and_thresholds_as_numbers_that_dagster_plots(
             name: instance.event_log_storage.get_latest_asset_check_execution_by_key(
                 [dg.AssetCheckKey(dg.AssetKey(["gate", "delivery"]), name)]
             )
-            for name in ("bench", "leaks")
+            for name in ("gate_bench", "gate_leaks")
         }
     shown = {name: next(iter(found.values())).event.asset_check_evaluation.metadata for name, found in checks.items()}
-    assert shown["leaks"]["value"] == shown["leaks"]["threshold"] == dg.MetadataValue.float(0.0)
-    assert isinstance(shown["bench"]["recall (lower end)"], dg.FloatMetadataValue)
-    assert shown["bench"]["precision: threshold"] == dg.MetadataValue.float(0.9)
+    assert shown["gate_leaks"]["value"] == shown["gate_leaks"]["threshold"] == dg.MetadataValue.float(0.0)
+    assert isinstance(shown["gate_bench"]["recall (lower end)"], dg.FloatMetadataValue)
+    assert shown["gate_bench"]["may be waived by"] == dg.MetadataValue.text("nobody")
+    assert shown["gate_bench"]["precision: threshold"] == dg.MetadataValue.float(0.9)
+
+
+# The UI shows longer Markdown behind a link only.
+SHOWN_IN_PLACE = 1000
+
+
+def test_the_tables_that_an_operator_wants_first_are_shown_in_place(
+    first: subprocess.CompletedProcess[str], installation: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = load_settings(installation).home_path / "dagster"
+    monkeypatch.setenv("DAGSTER_HOME", str(home))
+    with dg.DagsterInstance.from_config(str(home)) as instance:
+        release, metrics, test_set, notes = (
+            instance.get_latest_materialization_event(dg.AssetKey(key.split("/"))).asset_materialization.metadata
+            for key in ("research/release", "bench/metrics", "bench/test_set", "source/raw_notes")
+        )
+    tables = [release["deliveries"], release["scores"], metrics["scores"], test_set["sampled_of_population"]]
+    assert [table.value for table in tables if len(table.value) >= SHOWN_IN_PLACE] == []
+    assert "| hospital@2026-01-12 |" in release["deliveries"].value
+    assert metrics["gold"] == dg.MetadataValue.text("the site's own gold")
+    assert 0 < metrics["recall_with_topics"].value <= 1
+    assert "| text alone | recall |" in metrics["scores"].value
+    assert notes["rows_refused"].value >= 0
 
 
 def test_a_second_refresh_does_nothing_that_is_done(first: subprocess.CompletedProcess[str]) -> None:

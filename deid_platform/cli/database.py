@@ -26,7 +26,7 @@ def db_bootstrap(config: Config = None) -> None:
     ensure_secret(site.settings)
     with progress("preparing the warehouse"):
         prepare(site.warehouse, profile=site.settings.profile)
-    console.print(f"warehouse ready: {site.warehouse.describe()}, gate profile {site.settings.profile}")
+    console.print(f"warehouse ready: {site.warehouse.describe()}, gate profile {site.settings.profile}", soft_wrap=True)
 
 
 @db.command("status")

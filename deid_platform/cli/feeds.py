@@ -16,6 +16,7 @@ from deid_platform.errors import Code, DeidError
 if TYPE_CHECKING:
     from deid_platform.refresh.check import Checked
     from deid_platform.refresh.site import Site
+    from deid_platform.settings import FeedSettings
 
 feed = typer.Typer(help="Feeds: what would become of a delivery.", no_args_is_help=True)
 
@@ -48,14 +49,14 @@ def check(
         found = check_folder(site, name, folder, progress=bar.advance)
     columns = ("file", "reason", "rows", "kept", "lines")
     show(columns, ((k.file, k.reason.value, k.rows, k.stands, k.lines) for k in found.refusals), as_json=as_json)
-    _explain(found, folder, name)
+    _explain(found, folder, name, site.settings.feeds.get(name or "") if site else None)
     if found.empty:
         raise typer.Exit(1)
     if found.refusals.lost:
         raise typer.Exit(3)
 
 
-def _explain(found: Checked, folder: Path, name: str | None) -> None:
+def _explain(found: Checked, folder: Path, name: str | None, feed: FeedSettings | None) -> None:
     from deid_platform.corpora import Role
     from deid_platform.corpora.files import is_unfinished
     from deid_platform.notes import Delivery
@@ -64,7 +65,7 @@ def _explain(found: Checked, folder: Path, name: str | None) -> None:
     said = [f"would be taken in: {read or 'nothing, so that the delivery is refused whole'}"]
     for role, unknown in found.refusals.unknown.items():
         said.append(f"columns of {role.value} without a meaning: {unknown}")
-    if advice := list(found.refusals.advice()):
+    if advice := list(found.refusals.advice(feed.columns, feed.ignore) if feed else found.refusals.advice()):
         said += [f"to map or to leave them out, in [feeds.{name or 'NAME'}] of deid.toml:", *(f"  {a}" for a in advice)]
     if found.other_types:
         said.append(f"{found.other_types:,} notes have a type that note_types does not list: it is shown as `other`")

@@ -98,7 +98,8 @@ def _withdraw(config: Path | None) -> bool:
 
     done = withdraw_arrived(site_of(config))
     if done.keys or done.opted_out:
-        console.print(f"withdrawn: {done.keys:,} keys; opt-outs changed: {done.opted_out:,}", highlight=False)
+        said = f"withdrawn: {done.keys:,} notes and patients; opt-outs changed: {done.opted_out:,}"
+        console.print(said, highlight=False)
     if done.lost:
         where = "`deid feed check FOLDER` names their lines"
         console.print(f"rows of withdrawals that cannot be read: {done.lost:,}; {where}", highlight=False)

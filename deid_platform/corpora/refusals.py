@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 from deid_platform.corpora import Reason, Rejection, Role, UnknownColumns
 from deid_platform.corpora.rows import roles_with
@@ -91,13 +92,19 @@ class Refusals:
                 fields[name] = f"{roles[name][0]}.{target}"
         return fields, [name for name in others if name not in fields]
 
-    def advice(self) -> Iterator[str]:
-        """What to write into a feed of deid.toml for the columns that are named, a line each."""
+    def advice(self, columns: Mapping[str, str] = MappingProxyType({}), ignore: Sequence[str] = ()) -> Iterator[str]:
+        """What to write into a feed of deid.toml for the columns that are named, a line each.
+
+        Args:
+            columns: What the feed maps already: TOML takes a key once.
+            ignore: What it ignores already.
+        """
         fields, others = self.mapping()
         if fields:
-            yield f"columns = {{ {', '.join(f'{_key(name)} = {json.dumps(fields[name])}' for name in fields)} }}"
+            mapped = {**columns, **fields}
+            yield f"columns = {{ {', '.join(f'{_key(name)} = {json.dumps(mapped[name])}' for name in mapped)} }}"
         if others:
-            yield f"ignore = [{', '.join(map(json.dumps, others))}]"
+            yield f"ignore = [{', '.join(map(json.dumps, [*ignore, *others]))}]"
 
 
 def lines_of(kind: Refused) -> str:

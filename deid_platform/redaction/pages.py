@@ -29,7 +29,7 @@ from deid_platform.surrogates.stand_in import Surrogates
 _SHOWN, OWN_NAME = "safe_harbor_plus_providers", "our_safe_harbor"
 _MARK = re.compile(r"\{([A-Z-]+)\|([^}]*)\}")
 _ACTIONS = {
-    Action.TAG: "a tag stands in its place; of dates, in that of years that stand alone too",
+    Action.TAG: "a tag, such as [PATIENT], stands in its place; of dates, also in place of years that stand alone",
     Action.KEEP: "the text stays",
     Action.SURROGATE: "a stand-in of the same kind, the same one for all notes of a patient or, for providers and "
     "institutions, of a site; dates move with the patient, and one without a day (March 2019) as a full date of "
@@ -40,6 +40,14 @@ _ACTIONS = {
     Action.ZIP3: "a tag with the first three digits of a US ZIP code, 000 for areas of 20,000 people or fewer",
     Action.AGE90: "ages up to 89 stay, older ones become 90+; a tag where no age can be read",
 }
+_COUNTRIES = (
+    "Safe Harbor lists geographic subdivisions smaller than a state (45 CFR 164.514(b)(2)(i)(B)), so names of states "
+    "and of countries, such as Ohio, United States or Russian Federation, stay wherever a policy below keeps STATE and "
+    "COUNTRY. Where a policy hides COUNTRY, detection knows the names in `deid_platform/detection/data/countries.txt`, "
+    "some official ones among them. Names that are also words or names of people (Chad, Turkey), and UK and "
+    'UAE, it hides only after words such as "born in" or "is from". Other abbreviations (USA) and adjectives (Mexican) '
+    "stay, and of an official name that is not on the list (Republic of Korea) only the listed part is hidden."
+)
 _NOTE_DATES = {
     NoteDateRule.YEAR: "its year, unless the patient is over 89 in it",
     NoteDateRule.SHIFT: "shifted by a whole number of weeks, the same for all notes of a patient",
@@ -57,7 +65,7 @@ def policies_markdown() -> str:
     note, spans = _example()
     parts = [
         "# Policies",
-        "A policy says what becomes of each label, and on what legal ground. "
+        "A policy says what becomes of each label, and on which legal basis. "
         "`deid redact --policy NAME` and `[redaction]` in deid.toml choose one: a name from this page or a path to "
         "a YAML file of [that form](#a-policy-of-your-own). A policy that leaves a label without an action is refused, "
         "as is one that keeps "
@@ -75,6 +83,8 @@ def policies_markdown() -> str:
         "This page is generated from the policies by `deid_platform.redaction.pages`.",
         "## Actions",
         _table(("action", "what is left"), [(f"`{a.value}`", text) for a, text in _ACTIONS.items()]),
+        "## States and countries",
+        _COUNTRIES,
         *_own_policy(),
         "## The example before redaction",
         f"Written on {_NOTE_DATE.isoformat()}. People and places are invented; the topics know the patient's name and "

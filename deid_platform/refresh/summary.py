@@ -10,6 +10,10 @@ from deid_platform.reports.summary import DeliveryLine, ReleaseSummary
 from deid_platform.warehouse.queries import DeliverySummary, notes_shown, summary
 from deid_platform.warehouse.roles import Role
 
+_DEMONSTRATION = {"query it": "make psql (as the analyst: select * from research.notes)", "browse lineage": "make ui"}
+# Nobody reads by themselves there: a reader has a login and a project.
+_PRODUCTION = {"query it": "deid db psql --role LOGIN, once `deid project` let it read", "browse lineage": "deid ui"}
+
 
 def release_summary(site: Site) -> ReleaseSummary:
     """The summary of everything that this installation has staged.
@@ -32,7 +36,7 @@ def release_summary(site: Site) -> ReleaseSummary:
         gold_notes=metrics.meta["notes"] if metrics else 0,
         scores=metrics.meta["headline"] if metrics else {},
         warehouse=site.warehouse.describe(),
-        places={"query it": "make psql (as the analyst: select * from research.notes)", "browse lineage": "make ui"},
+        places=_DEMONSTRATION if found.profile == "demo" else _PRODUCTION,
     )
 
 

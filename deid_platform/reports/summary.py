@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from decimal import ROUND_HALF_UP, Decimal
 
 from rich.console import Group, RenderableType
 from rich.panel import Panel
@@ -93,7 +94,14 @@ def interval(value: float | None, low: float | None, high: float | None) -> str:
     """A share with its 95% interval."""
     if value is None:
         return "not measured"
-    return f"{value:.3f}" if low is None or high is None else f"{value:.3f} ({low:.3f} to {high:.3f})"
+    if low is None or high is None:
+        return share(value)
+    return f"{share(value)} ({share(low)} to {share(high)})"
+
+
+def share(value: float) -> str:
+    """A share to three places, the same from a measurement as from the four places that the warehouse keeps of it."""
+    return f"{Decimal(f'{value:.4f}').quantize(Decimal('0.001'), ROUND_HALF_UP)}"
 
 
 def _reasons(quarantined: Mapping[str, int]) -> str:

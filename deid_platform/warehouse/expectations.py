@@ -44,8 +44,9 @@ FIGURES = frozenset(
 
 SUITES = tuple(load_suite(name, figures=FIGURES) for name in ("delivery", "note", "withdrawal", "language"))
 
+STAGED_UNCHANGED = "staged_unchanged"
 EXPECTATIONS = {
-    "staged_unchanged": "what is judged is what was staged",
+    STAGED_UNCHANGED: "what is judged is what was staged",
     **{expectation.name: expectation.says for suite in SUITES for expectation in suite.expectations},
 }
 """Every expectation's name and what it says, in the order of the outcomes."""
@@ -116,7 +117,7 @@ def validate_staged(
         "earliest_date": EARLIEST - LONGEST_SHIFT,
         "latest_date": read.today + LONGEST_SHIFT,
     }
-    unchanged = ExpectationOutcome("staged_unchanged", digest == staged.staged_digest)
+    unchanged = ExpectationOutcome(STAGED_UNCHANGED, digest == staged.staged_digest)
     return [unchanged, *_judge(_tables(read, policy, len(types)), figures)]
 
 

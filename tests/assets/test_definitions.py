@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from datetime import timedelta
 
@@ -11,6 +12,7 @@ from dagster._config import ConfigType, ConfigTypeKind
 
 from assets import layer
 from assets.automation import freshness
+from assets.checks import expectation_check
 from assets.research import MART
 from deid_platform.settings import ScheduleSettings
 from deid_platform.warehouse.expectations import EXPECTATIONS
@@ -118,18 +120,34 @@ def test_an_asset_is_described_grouped_owned_and_placed(
 def test_what_lies_in_the_note_store_shows_its_columns(key: str, specs: dict[str, dg.AssetSpec]) -> None:
     schema = specs[key].metadata["dagster/column_schema"]
     assert len(schema.columns) >= 2
+    assert [column.name for column in schema.columns if not column.description] == []
+    assert [column.type for column in schema.columns if len(column.type) > 45] == []
 
 
 def test_the_gate_is_mirrored_in_partitioned_checks(definitions: dg.Definitions) -> None:
     keys = definitions.resolve_asset_graph().asset_check_keys
     assert {"/".join(key.asset_key.path) for key in keys if "note_profile" not in str(key)} == {"gate/delivery"}
-    names = {key.name for key in keys}
-    assert set(EXPECTATIONS) <= names
-    assert {"parity", "leaks", "bench", "topics", "site_gold"} <= names
+    names = {key.name for key in keys if "note_profile" not in str(key)}
+    required = {"gate_parity", "gate_leaks", "gate_bench", "gate_topics", "gate_site_gold"}
+    expected = {expectation_check(name) for name in EXPECTATIONS}
+    assert names == expected | required
     for key in keys:
         spec = definitions.resolve_asset_graph().get_check_spec(key)
-        if key.name in EXPECTATIONS:
+        if key.name in expected:
             assert spec.blocking, key.name
+
+
+def test_what_the_gate_demands_is_listed_before_what_is_expected_of_which_rows(definitions: dg.Definitions) -> None:
+    graph = definitions.resolve_asset_graph()
+    said = {key.name: graph.get_check_spec(key).description for key in graph.asset_check_keys}
+    listed = [name.split("_")[0] for name in sorted(said) if "note_profile" not in name]
+    assert [*dict.fromkeys(listed)] == ["gate", "staged"]
+    assert said["staged_key_id_format"] == "every staged row, column key_id: hexadecimal"
+
+
+def test_no_description_begins_a_line_with_blanks_which_the_ui_shows_as_code(specs: dict[str, dg.AssetSpec]) -> None:
+    ours = {key: spec.description or "" for key, spec in specs.items() if not key.startswith("marts/")}
+    assert [key for key, said in ours.items() if re.search(r"^ ", said, re.M)] == []
 
 
 def test_what_analysts_see_has_a_deadline_a_day_after_the_weekly_refresh(

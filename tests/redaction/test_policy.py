@@ -9,9 +9,11 @@ from pathlib import Path
 import pytest
 import yaml
 
+from deid_platform.detection import DetectorSpec
 from deid_platform.errors import Code, DeidError
 from deid_platform.keys import package_digest
 from deid_platform.labels import HIPAA_IDENTIFIER, Label
+from deid_platform.notes import Note
 from deid_platform.redaction.pages import OWN_NAME, policies_markdown
 from deid_platform.redaction.policy import (
     DIRECT_IDENTIFIERS,
@@ -23,6 +25,7 @@ from deid_platform.redaction.policy import (
     parse_policy,
     policy_names,
 )
+from deid_platform.redaction.redact import redact
 
 LEGAL_BASIS = {
     "safe_harbor": "164.514(b)(2)",
@@ -238,6 +241,22 @@ def test_the_page_in_docs_is_the_generated_one():
     assert page.read_text(encoding="utf-8") == policies_markdown(), (
         "regenerate: python -c 'from deid_platform.redaction.pages import *; print(policies_markdown(), end=\"\")'"
     )
+
+
+@pytest.mark.parametrize(
+    ("policy", "shown"),
+    [
+        ("safe_harbor", "is from Turkey, in the United States; the Russian Federation, Republic of Korea, USA."),
+        (
+            "safe_harbor_plus_providers",
+            "is from [COUNTRY], in the [COUNTRY]; the [COUNTRY], Republic of [COUNTRY], USA.",
+        ),
+    ],
+)
+def test_countries_stay_or_go_as_the_page_says(policy: str, shown: str):
+    note = Note("1", "He is from Turkey, in the United States; the Russian Federation, Republic of Korea, USA.")
+    (spans,) = DetectorSpec().build().detect([note])
+    assert redact(note, spans, load_policy(policy)).text.endswith(shown)
 
 
 @pytest.mark.parametrize("label", DIRECT_IDENTIFIERS)

@@ -125,6 +125,7 @@ def test_the_refusal_tells_what_failed_by_value_and_threshold(refusal) -> None:
 def test_so_does_the_summary_and_it_names_the_next_command(site, refusal) -> None:
     told = summary_markdown(release_summary(site))
     assert "refused; failed: bench, site_gold, topics; `deid gate ehr@2026-01-05` shows what to do next" in told
+    assert "deid db psql --role LOGIN" in told  # in production, there is no demonstration's analyst
 
 
 def test_the_gate_shows_every_requirement_and_the_command_to_run(refusal) -> None:

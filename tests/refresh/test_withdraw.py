@@ -97,7 +97,7 @@ def test_the_command_hides_at_once_while_a_refresh_runs(site, deliver, refreshin
     before = seen(site)
     done = deid(command)
     assert done.returncode == status, done.stderr
-    assert "withdrawn: 2 keys" in done.stderr
+    assert "withdrawn: 2 notes and patients" in done.stderr
     assert ("refresh-running" in done.stderr) is (command == "refresh")
     assert before - seen(site) == {f"Note {note}.", f"Note {patient}1.", f"Note {patient}2."}
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from deid_platform.reports.summary import DeliveryLine, ReleaseSummary, summary_markdown
+from deid_platform.reports.summary import DeliveryLine, ReleaseSummary, interval, summary_markdown
 
 
 def of(shown: int, *promoted: int, waiting: tuple[str, ...] = ()) -> str:
@@ -17,3 +17,8 @@ def test_what_is_in_research_is_what_was_promoted_less_what_has_gone() -> None:
 def test_no_sum_is_shown_where_there_is_nothing_to_add_up() -> None:
     assert "promoted, " not in of(120, 100, 20)
     assert "promoted, " not in of(95, 100, 20, waiting=("r_2",))  # promoted into two releases
+
+
+def test_a_measurement_and_what_the_warehouse_keeps_of_it_are_shown_alike() -> None:
+    measured, kept = (0.248538, 0.22476, 0.28138), (0.2485, 0.2248, 0.2814)
+    assert interval(*measured) == interval(*kept) == "0.249 (0.225 to 0.281)"
