@@ -339,6 +339,7 @@ ingresado en nuestro hospital. Servicio de Urología: alta
 Localidad/ Provincia: [[Santiago de Compostela|CITY]], [[A Coruña|CITY]].
 25000 Unidades de Heparina; 12000 Leucocitos de predominio mixto
 Rosa de Bengala positivo
+moved from [[Viet Nam|COUNTRY]] and the [[Republic of Korea|COUNTRY]]
 moved here from the [[United States|COUNTRY]], born in the [[Russian Federation|COUNTRY]]
 per the United States Preventive Services Task Force
 """

@@ -249,7 +249,7 @@ def test_the_page_in_docs_is_the_generated_one():
         ("safe_harbor", "is from Turkey, in the United States; the Russian Federation, Republic of Korea, USA."),
         (
             "safe_harbor_plus_providers",
-            "is from [COUNTRY], in the [COUNTRY]; the [COUNTRY], Republic of [COUNTRY], USA.",
+            "is from [COUNTRY], in the [COUNTRY]; the [COUNTRY], [COUNTRY], USA.",
         ),
     ],
 )
