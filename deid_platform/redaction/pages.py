@@ -46,7 +46,7 @@ _COUNTRIES = (
     "COUNTRY. Where a policy hides COUNTRY, detection knows the names in `deid_platform/detection/data/countries.txt`, "
     "some official ones among them. Names that are also words or names of people (Chad, Turkey), and UK and "
     'UAE, it hides only after words such as "born in" or "is from". Other abbreviations (USA) and adjectives (Mexican) '
-    "stay, and of an official name that is not on the list (Republic of Korea) only the listed part is hidden."
+    "stay, and of an official name that is not on the list (Kingdom of Norway) only the listed part is hidden."
 )
 _NOTE_DATES = {
     NoteDateRule.YEAR: "its year, unless the patient is over 89 in it",
