@@ -16,6 +16,7 @@ from deid_platform.detection.patterns.checks import (
     holidays,
     institutions,
     italian,
+    italian_initials,
     landmarks,
     messages,
     mistyped,
@@ -63,4 +64,4 @@ CHECKS: dict[str, Check] = {
         whereabouts.street_spoken, whereabouts.unlisted_place, whereabouts.area_named, whereabouts.hospital_named,
         whereabouts.small_city, whereabouts.small_chain, whereabouts.user_name,
     )
-} | numbers.PROVEN | care_team.CARE | italian.ITALIAN  # fmt: skip
+} | numbers.PROVEN | care_team.CARE | italian.ITALIAN | italian_initials.ITALIAN_INITIALS  # fmt: skip
