@@ -25,9 +25,10 @@ _ABBREVIATIONS = frozenset(
 )
 _FEW = 2  # letters of initials that an age behind them makes somebody's, whatever else they stand for
 _OF_A_PERSON = regex.compile(
-    r"[ ]?[,(]?[ ]{0,2}(?:(?:di[ ]|circa[ ]){0,2}\d{1,3}[ ]?(?:anni|aa|mesi)|(?:di[ ])?(?:anni|aa\.?|età)[ ]\d|[FM]\.?,?[ ]\d|[♂♀]"
-    r"|(?i:sesso|(?:una?[ ])?(?:donna|uomo|maschio|femmina|bambin[oa]|ragazz[oa])|nat[oa]|riferi(?:sce|va)|nega(?:va)?"
-    r"|lamenta(?:va)?|giunge(?:va)?|vive(?:va)?|vien[ei](?:va)?[ ](?:ricoverat|visitat|dimess|trasferit|inviat)[oa])(?!\p{L}))"
+    r"[ ]?[,(]?[ ]{0,2}(?:(?:di[ ]|circa[ ]){0,2}\d{1,3}[ ]?(?:anni|aa|mesi)|(?:di[ ])?(?:anni|aa\.?|età)[ ]\d"
+    r"|[FM]\.?,?[ ]\d|[♂♀]|(?i:sesso|(?:una?[ ])?(?:donna|uomo|maschio|femmina|bambin[oa]|ragazz[oa])|nat[oa]"
+    r"|riferi(?:sce|va)|nega(?:va)?|lamenta(?:va)?|giunge(?:va)?|vive(?:va)?"
+    r"|vien[ei](?:va)?[ ](?:ricoverat|visitat|dimess|trasferit|inviat)[oa])(?!\p{L}))"
 )
 _BEGINS = regex.compile(r"(?:^|[\r\n]|[.!?;:][ \t])[ \t]*\Z")
 
