@@ -202,6 +202,9 @@ travel to and from dialysis
 """
 
 FACILITIES = """
+treated at [[NY Presbyterian|HOSPITAL]] in [[May|DATE]]; seen at [[UCLA Med Center|HOSPITAL]]
+seen at [[Tolland Med. Center|HOSPITAL]] on
+transferred to ICU General; to PT General
 COURSE IN HOSPITAL: stable
 RETURN TO CLINIC: 2 weeks
 VOCATIONAL REHABILITATION: none
