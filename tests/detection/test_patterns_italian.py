@@ -65,6 +65,7 @@ Paziente H.I.V. positivo, bambino A.P.G.A.R. 9
 paziente A.S.A. III; paziente S.L.A. avanzata; N.Y.H.A. II
 I.M.A. 4 anni fa; padre I.M.A. a 60 anni
 Diabete di tipo 2. F., 45 anni
+Diagnosi di M.C., donna di 40 anni; D.H. 6 mesi; N.B.: donna in età fertile
 Vitamina D., 4 anni dopo; gruppo B., 45 anni fa
 il piccolo intestino, il piccolo A. polmonare, paziente C. collaborante
 """

@@ -16,7 +16,7 @@ _ABBREVIATIONS = frozenset(
     """
     adi af ao aou ap apgr apr ar asa asl asp bav bcg bmi bpco ca cad cb cc cf ch chc cht ci cpap crp cta ctu cv cvc
     de dh dm dpt ds ea ecg ecmo eeg ef ega egds em emg en eo eog ep epo er ete ev fa fans fc fe fev fkt fr fv ga gb gcs
-    gh gr hb hbv hcv hdl hiv hpv icd ictu ig im ima inr ira irc irs iv ivg ivu kw la ldl les lla lma lmc mav mcv mi
+    gh gr hb hbv hcv hdl hiv hpv icd ictu ig im ima inr ira irc irs iv ivg ivu kw la ldl les lla lma lmc mav mc mcv mi
     mmg mts mv nac nas npt nyha od oe om os osas pa pac pacs pb pc pcr pcv pe peg pet pit pl plt pm pnx po pp ppi ps
     psa pt pta ptt pv pvc ra rao rbc rcp rgo rm rmn rsa rt rx sa sao sc scad sert sl sla sm sn snc sng snp so spdc
     ss ssn ssr sv svt ta tac tao tb tbc tc td te tea tep ti tia tipss tnf tp tr ts tsa tsh tso tt tv tvp ud uo uoc
@@ -25,7 +25,7 @@ _ABBREVIATIONS = frozenset(
 )
 _FEW = 2  # letters of initials that an age behind them makes somebody's, whatever else they stand for
 _OF_A_PERSON = regex.compile(
-    r"[ ]?[,(]?[ ]{0,2}(?:(?:di[ ]|circa[ ]){0,2}\d{1,3}[ ]?(?:anni|aa|mesi)|(?:di[ ])?(?:anni|aa\.?|età)[ ]\d"
+    r"[ ]?[,(]?[ ]{0,2}(?:(?:di[ ]|circa[ ]){0,2}\d{1,3}[ ]?(?:anni|aa)|(?:di[ ])?(?:anni|aa\.?|età)[ ]\d"
     r"|[FM]\.?,?[ ]\d|[♂♀]|(?i:sesso|(?:una?[ ])?(?:donna|uomo|maschio|femmina|bambin[oa]|ragazz[oa])|nat[oa]"
     r"|riferi(?:sce|va)|nega(?:va)?|lamenta(?:va)?|giunge(?:va)?|vive(?:va)?"
     r"|vien[ei](?:va)?[ ](?:ricoverat|visitat|dimess|trasferit|inviat)[oa])(?!\p{L}))"
