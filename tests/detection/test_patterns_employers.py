@@ -72,6 +72,26 @@ plays for fun; member of the team
 HR via telephone; HR 72 at rest
 """
 
+BEFORE_NOUNS = """
+works at the [[Brockway Logistics|ORGANIZATION]] warehouse
+He is a [[Delmore Foods|ORGANIZATION]] driver.
+She works as a [[Delmore|ORGANIZATION]] driver.
+a [[Delmore|ORGANIZATION]] truck driver, a [[Corvane|ORGANIZATION]] flight attendant
+burned at the [[Tennick|ORGANIZATION]] plant
+exposed at the [[Ardmill Chemical|ORGANIZATION]] plant
+injured at a [[Vantor|ORGANIZATION]] warehouse
+slipped in the [[Delmore|ORGANIZATION]] parking lot
+the [[Fenwick & Lowe|ORGANIZATION]] law firm
+She is employed by [[Kestrel|ORGANIZATION]] as a clerk
+works for [[Ostrava|ORGANIZATION]] in accounting
+the Pfizer vaccine, a Medtronic pump, an Omron cuff
+the Siemens scanner, a Stryker bed, a Synthes driver was used
+used as a Torx driver; was a Zimmer driver; from a Datura plant
+is a Retired driver, as a School bus driver, is a Mexican truck driver
+in the Hospital parking lot, in the Main parking lot, at the Bottling plant
+hit by a Volkswagen van
+"""
+
 LANDMARKS = """
 served at [[Fort Redfern|LOCATION-OTHER]], at fort lauderdale
 fell on [[the Greenway Trail|LOCATION-OTHER]] today
@@ -104,7 +124,7 @@ Station: normal. Gait and Station
 near the surgical ridge, along the nasal bridge
 """
 
-ALL = lines(WORK, FIRMS, LANDMARKS)
+ALL = lines(WORK, FIRMS, BEFORE_NOUNS, LANDMARKS)
 
 
 @pytest.mark.parametrize("line", ALL)

@@ -30,7 +30,7 @@ inviato dal Dr. [[Tartarini|DOCTOR]] per controllo
 Direttore Dott. [[Gavazzotti|DOCTOR]]
 Avv. [[Gavazzotti|PATIENT]], amministratore di sostegno
 Gentile Sig.ra [[Tartarini|PATIENT]],
-La Sig.ra [[M.R|PATIENT]]. nega
+La Sig.ra [[M.R.|PATIENT]] nega
 La signora riferisce dolore, il signore nega
 la signora anziana vive sola
 Dott. in medicina, il dottore ha consigliato
@@ -39,6 +39,35 @@ Egregio Dottore,⏎ringrazio
 il dott. [[ferretti|PATIENT]] consiglia; la signora [[ferretti|PATIENT]] riferisce
 sig. [[osvaldo ferretti|PATIENT]] vigile
 la signora riposa, il dott. consiglia, il sig. anziano
+"""
+
+INITIALS = """
+[[B.G.|PATIENT]], 45 anni, giunge per dispnea
+[[P.A.|PATIENT]] sesso M, anni 51
+[[A.D.L.|PATIENT]], femmina di 60 anni
+[[G.D|PATIENT]], F. 84 anni; [[B. G.|PATIENT]] (45 anni) giunge
+[[M.V.|PATIENT]] ♂ di 75 aa; [[R.G.|PATIENT]] è una donna
+Si ricovera [[R.G.|PATIENT]], maschio, 67 anni
+La paziente [[M.R.|PATIENT]] riferisce dolore
+Paziente: [[B.G.|PATIENT]]; pz. [[A.D.L.|PATIENT]] di anni 60
+il sig. [[B. G.|PATIENT]] è vigile
+Dott. ssa [[M.R.|DOCTOR]] ha operato
+il piccolo [[G.|PATIENT]], 4 anni, ha febbre
+La ragazza [[S.|PATIENT]] vive con i genitori
+[[G.|PATIENT]], 7 anni, giunge in PS
+la moglie [[P.A.|PATIENT]] riferisce; il figlio [[P.|PATIENT]], 8 anni
+P.A. 130/80, F.C. 80 bpm, T.C. 36.5
+Paziente P.A. 110/70 mmHg; paziente E.C.G. nella norma
+La paziente R.M. encefalo negativa, esegue V.E.S. e P.C.R.
+paziente A.O. di lunga data, paziente I.R.C., di anni 60
+Paziente in P.S., 45 anni; con B.P.C.O., 70 anni
+Paziente H.I.V. positivo, bambino A.P.G.A.R. 9
+paziente A.S.A. III; paziente S.L.A. avanzata; N.Y.H.A. II
+I.M.A. 4 anni fa; padre I.M.A. a 60 anni
+Diabete di tipo 2. F., 45 anni
+Diagnosi di M.C., donna di 40 anni; D.H. 6 mesi; N.B.: donna in età fertile
+Vitamina D., 4 anni dopo; gruppo B., 45 anni fa
+il piccolo intestino, il piccolo A. polmonare, paziente C. collaborante
 """
 
 KIN = """
@@ -258,7 +287,7 @@ Terapia a domicilio: Pariet, Duoplavin
 Addome trattabile, Torace: MV presente. Famiglia: padre vivente e sano
 """
 
-ALL = lines(TITLES, KIN, ROLES, PATIENTS, TOWNS, INSTITUTIONS, EMPLOYERS, NUMBERS, DAYS, TERSE, PROSE)
+ALL = lines(TITLES, INITIALS, KIN, ROLES, PATIENTS, TOWNS, INSTITUTIONS, EMPLOYERS, NUMBERS, DAYS, TERSE, PROSE)
 
 
 @pytest.mark.parametrize("line", ALL)

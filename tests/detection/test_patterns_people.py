@@ -17,6 +17,8 @@ from deid_platform.labels import Label
 EVERY = frozenset(Label)
 
 TITLES = """
+Dr. [[M.R|DOCTOR]]. saw him; Mr [[F.B|PATIENT]] a man; as per Dr. [[X|DOCTOR]]. I agree
+Dr. [[J. D. Quarmby|DOCTOR]] saw him; Dr. [[M. R|DOCTOR]]. called
 Drs. [[Nguyen|DOCTOR]] and [[Patel|DOCTOR]] saw him. Drs [[Nguyen|DOCTOR]] & [[Patel|DOCTOR]].
 D/w Drs [[Okafor|DOCTOR]]. Drs [[Okafor|DOCTOR]] agreed.
 Dr. [[A|DOCTOR]].  Metoprolol was held.
@@ -230,6 +232,9 @@ Maiden name unknown. Det. of bleeding, Bishop score 8
 """
 
 COMMON_WORDS = """
+melanoma, [[Jack T|PATIENT]]., reviewed; CHF, [[Douglas R|PATIENT]]., seen
+a patient, [[Lily A|PATIENT]]., with gout; [[Frank G|PATIENT]]. residing there
+Type A., Vitamin B., Grade C., Hepatitis B., Ward B., Point A., admitted
 Prepared by [[K.R|DOCTOR]]
 Provider: [[Francisco Colom|DOCTOR]], FNP-BC, AGNP-C
 Prepared by [[L.P|DOCTOR]]

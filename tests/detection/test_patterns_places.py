@@ -70,6 +70,32 @@ calle
 L4 5MG tablet
 """
 
+ABROAD = """
+He lives at [[12 rue de la Paix|STREET]], [[75002|ZIP]] [[Paris|CITY]].
+She moved to [[Hauptstr. 5|STREET]], [[10115|ZIP]] [[Berlin|CITY]] last year.
+Her address is [[Via Roma 3|STREET]], [[20121|ZIP]] [[Milano|CITY]] and she speaks Italian.
+lives at [[Flat 4, 22 Elm Road|STREET]], [[Leeds|CITY]] [[LS6 2AB|ZIP]] with her son
+lives at [[22 Elm Road|STREET]], [[London|CITY]] [[SW1A 2AA|ZIP]].
+Mail goes to [[Keizersgracht 62|STREET]], [[1015 CS|ZIP]] [[Amsterdam|CITY]].
+Home: [[Unit 5/120 George St|STREET]], [[Sydney|CITY]] [[NSW|STATE]] [[2000|ZIP]]
+[[Unit 12, 45 Bourke Street|STREET]], [[Melbourne|CITY]] [[VIC|STATE]] [[3000|ZIP]]
+staying at [[1-2-3 Shibuya|STREET]], [[Tokyo|CITY]] [[150-0002|ZIP]]
+[[2-8-1 Nishi-Shinjuku|STREET]], [[Shinjuku|CITY]], [[Tokyo|CITY]] [[163-8001|ZIP]]
+resides at [[221 rue Sainte-Catherine|STREET]], [[Montréal|CITY]] [[QC|STATE]] [[H3B 1A7|ZIP]]
+sent to [[Prinsenstraat 5|STREET]], [[3511 AB|ZIP]] [[Utrecht|CITY]]
+[[Rua Augusta 25|STREET]], [[1100-053|ZIP]] [[Lisboa|CITY]]
+[[Vesterbrogade 12|STREET]], [[1620|ZIP]] [[København|CITY]]
+[[Drottninggatan 4|STREET]], [[111 51|ZIP]] [[Stockholm|CITY]]
+[[ul. Marszałkowska 10|STREET]], [[00-590|ZIP]] [[Warszawa|CITY]]
+[[Unter den Linden 77|STREET]], [[10117|ZIP]] [[Berlin|CITY]]
+lives at [[Rue de la Loi 12|STREET]], [[1000|ZIP]] [[Bruxelles|CITY]]
+take 1-2-3 tablets, Tokyo guidelines 2018
+given 5 mg, 10115 units, Berlin criteria
+BMI 22 kg, 1015 CS measured; unit 5/120 ml, level 4, 22 years old
+Fire Brigade 12, 2000 Units; take 12, 1100-053 Tablets
+Smith et al. 2010, WBC 5/ul. Repeat 12
+"""
+
 PLACES = """
 Adjusted by [[Tolliver|DOCTOR]], DC.
 zip code [[62704|ZIP]]
@@ -176,6 +202,9 @@ travel to and from dialysis
 """
 
 FACILITIES = """
+treated at [[NY Presbyterian|HOSPITAL]] in [[May|DATE]]; seen at [[UCLA Med Center|HOSPITAL]]
+seen at [[Tolland Med. Center|HOSPITAL]] on
+transferred to ICU General; to PT General
 COURSE IN HOSPITAL: stable
 RETURN TO CLINIC: 2 weeks
 VOCATIONAL REHABILITATION: none
@@ -344,7 +373,7 @@ moved here from the [[United States|COUNTRY]], born in the [[Russian Federation|
 per the United States Preventive Services Task Force
 """
 
-ALL = lines(STREETS, PLACES, FACILITIES, ORGANIZATIONS, SPANISH)
+ALL = lines(STREETS, ABROAD, PLACES, FACILITIES, ORGANIZATIONS, SPANISH)
 
 
 @pytest.mark.parametrize("line", ALL)

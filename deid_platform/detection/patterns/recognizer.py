@@ -74,6 +74,7 @@ _TABLES = (
     "hasty",
     "italian",
     "italian_terse",
+    "italian_initials",
     "spanish",
 )
 

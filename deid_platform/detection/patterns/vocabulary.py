@@ -15,6 +15,7 @@ from collections.abc import Iterator
 import regex
 
 from deid_platform.detection.context import about_somebody
+from deid_platform.detection.detector import word_list
 from deid_platform.detection.naming import PARTICLES
 from deid_platform.detection.patterns.acting import acts
 from deid_platform.detection.patterns.eponyms import (
@@ -50,6 +51,11 @@ _COMMA = regex.compile(r"[ \t]?,[ \t]{0,2}")
 _SUFFIX = regex.compile(r",?[ \t](?:Jr|Sr|JR|SR|II|III)\b\.?")
 # After a name at the start of a line: a record number, a date of birth.
 _NUMBER_NEXT = regex.compile(r"[ \t]{1,20}[(|#]?[ \t]?(?:\d{5,12}\b|\d{1,2}/\d{1,2}/\d{2,4}|(?:MRN|DOB|M\.?R\.? ?#)\b)")
+# Behind the initial of a name that is cut short: "Jack T., seen at", "Frank G. residing in".
+_INITIAL_ENDS = regex.compile(r"\.(?=[,)]|['’]s|[ ](?:who|residing|living|seen|treated|admitted|presents)\b)")
+# Words of these lists are lettered themselves ("Ward B., seen at").
+_THINGS = ("ward_words", "clinical_words", "title_stopwords", "months", "services")
+_SHORTEST_GIVEN = 4
 _LONGEST_ABBREVIATION = 5
 _LISTED = Kind.GIVEN | Kind.SURNAME
 _ORDINARY = Kind.ORDINARY | Kind.CLINICAL
@@ -131,6 +137,13 @@ def _name_at(text: str, words: list[regex.Match[str]], kinds: list[int], i: int)
     if kind & Kind.LONE and not kind & (Kind.ORDINARY | Kind.CLINICAL) and _stands_alone(text, words, kinds, i):
         last = i + 1 if len(chain) == 2 and _is_trailing_initial(text, words[i + 1]) else i
         return _span(text, first, words[last], SOURCE, 0.6), last - i + 1
+    if (
+        len(chain) == 2
+        and kind & Kind.GIVEN
+        and not kind & Kind.CLINICAL
+        and _ends_in_initial(text, first, words[i + 1])
+    ):
+        return _span(text, first, words[i + 1], SOURCE, 0.6), 2
     if kind & Kind.GIVEN and _is_about_somebody(text, first):
         return _span(text, first, first, SOURCE, 0.6), 1
     return None
@@ -277,6 +290,15 @@ def _is_about_somebody(text: str, word: regex.Match[str]) -> bool:
 
 def _is_trailing_initial(text: str, word: regex.Match[str]) -> bool:
     return len(word[0]) == 1 and text[word.end() : word.end() + 1] in {".", ",", ";", ":", ")", "\r", "\n", ""}
+
+
+def _ends_in_initial(text: str, given: regex.Match[str], initial: regex.Match[str]) -> bool:
+    """Whether a given name that is a word as well stands before an initial as one does: "Jack T., seen at"."""
+    word = given[0]
+    listed = any(word.lower() in word_list(name) for name in _THINGS)
+    if listed or len(word) < _SHORTEST_GIVEN or len(initial[0]) > 1 or word.isupper():
+        return False
+    return _INITIAL_ENDS.match(text, initial.end()) is not None
 
 
 def _begins_line(text: str, start: int) -> bool:

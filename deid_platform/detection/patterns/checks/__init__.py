@@ -16,6 +16,7 @@ from deid_platform.detection.patterns.checks import (
     holidays,
     institutions,
     italian,
+    italian_initials,
     landmarks,
     messages,
     mistyped,
@@ -55,7 +56,8 @@ CHECKS: dict[str, Check] = {
         institutions.known_hospital, institutions.hospital_abroad, institutions.facility_code,
         institutions.facility_alone, institutions.lowercase_institution, spanish.spanish_postcode,
         institutions.shop, employers.employer,
-        employers.named_employer, employers.firm, employers.agency, employers.small_employer,
+        employers.named_employer, employers.firm, employers.firm_before_noun, employers.agency,
+        employers.small_employer,
         professions.profession, landmarks.landmark, landmarks.small_landmark, landmarks.highway, places.city,
         places.known_city, places.street, places.town, places.known_city_or_state, places.state, places.country,
         places.home_town, places.city_or_code, places.city_or_abbreviation, places.named_after, zips.state_zip,
@@ -63,4 +65,4 @@ CHECKS: dict[str, Check] = {
         whereabouts.street_spoken, whereabouts.unlisted_place, whereabouts.area_named, whereabouts.hospital_named,
         whereabouts.small_city, whereabouts.small_chain, whereabouts.user_name,
     )
-} | numbers.PROVEN | care_team.CARE | italian.ITALIAN  # fmt: skip
+} | numbers.PROVEN | care_team.CARE | italian.ITALIAN | italian_initials.ITALIAN_INITIALS  # fmt: skip

@@ -12,7 +12,7 @@ from deid_platform.detection.detector import word_list
 from deid_platform.detection.patterns.checks.institutions import is_rare, organization, own_organization
 from deid_platform.detection.patterns.checks.names import NAME_TOKEN, bare, stops_a_name
 from deid_platform.detection.patterns.checks.place import Place
-from deid_platform.detection.patterns.kinds import Kind, kind_of
+from deid_platform.detection.patterns.kinds import Kind, ends_as_a_word, is_rare_word, is_town, kind_of
 from deid_platform.detection.reading import fold_term
 
 # Who pays, and what one works with or is referred to, is nobody's employer.
@@ -78,6 +78,19 @@ def firm(text: str, start: int, end: int) -> Place | None:
     words = [bare(token) for token in NAME_TOKEN.findall(text, *place)]
     own = is_rare(words[0]) or words[0] in word_list("place_nouns")
     return place if own and _LOWER.search(line) and not heading else None
+
+
+def firm_before_noun(text: str, start: int, end: int) -> Place | None:
+    """A firm before a common noun ("a Delmore truck driver"): its first word is in no list but of names, no town's."""
+    words = [bare(token) for token in NAME_TOKEN.findall(text, start, end)]
+    clinical = any(kind_of(word) & Kind.CLINICAL or word in word_list("title_stopwords") for word in words)
+    plain = (
+        stops_a_name(words[0])
+        or is_rare_word(words[0])
+        or ends_as_a_word(words[0])
+        or kind_of(words[0]) & Kind.ORDINARY
+    )
+    return None if clinical or plain or is_town(fold_term(text[start:end])) else (start, end)
 
 
 def agency(text: str, start: int, end: int) -> Place | None:

@@ -12,6 +12,7 @@ import regex
 from deid_platform.detection.detector import word_list
 from deid_platform.detection.naming import is_common
 from deid_platform.detection.patterns.checks.dates import is_day, numbers_in
+from deid_platform.detection.patterns.checks.italian_initials import italian_initials
 from deid_platform.detection.patterns.checks.italian_words import (
     LINKS,
     LONGEST_ABBREVIATION,
@@ -36,6 +37,7 @@ _ARTICLE_BEFORE = regex.compile(
 _BARE_SIG = regex.compile(r"\b(?i:sigg?)\.?[ \t\r\n]{1,3}\Z")
 # Small words with which a name may begin where nothing else shows it: "de Rossi", not "di Roma".
 _FIRST_LINKS = frozenset({"de", "d'", "d"})
+_INITIALS = regex.compile(r"\p{Lu}\.[ ]?\p{Lu}\.(?:[ ]?\p{Lu}\.)?")
 _SHARE_NEXT = regex.compile(
     r"[ ](?i:medi[oa]|distal[ei]|prossimal[ei]|superior[ei]|inferior[ei]|estern[oai]|intern[oai]|lateral[ei]|medial[ei]"
     r"|anterior[ei]|posterior[ei]|central[ei]|sup|inf|dist|pross|ant|post|del|della|dell['’]|di|circa)\b"
@@ -62,6 +64,9 @@ _MEDICAL = Kind.ORDINARY | Kind.CLINICAL
 
 def italian_name(text: str, start: int, end: int) -> Place | None:
     """A name after a title or a label: its first word may be a word of English ("sig. Pace"), but none of records."""
+    if _INITIALS.fullmatch(text, start, end):
+        bare_sig = _BARE_SIG.search(text, max(0, start - 8), start)  # a prescription has it too
+        return italian_initials(text, start, end) if bare_sig else (start, end)
     place = _name(text, start, end, trusted=True)
     if place is None or not _BARE_SIG.search(text, max(0, start - 8), start):
         return place

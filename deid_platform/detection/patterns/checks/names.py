@@ -68,8 +68,8 @@ def _name(text: str, start: int, end: int, *, trust_first: bool) -> Place | None
     named = False
     for position, (token, word) in enumerate(zip(tokens, words, strict=True)):
         if len(word) <= 1:
-            # An initial belongs to the name before it ("Anna S."); after a title it is all there is ("Dr. K").
-            if word and token[0][0].isupper() and (named or (trust_first and len(tokens) == 1)):
+            # An initial belongs to the name before it ("Anna S."); after a title initials are all there is ("Dr. K").
+            if word and token[0][0].isupper() and (named or (trust_first and max(map(len, words)) == 1)):
                 last, named = token, True
             continue
         if word in PARTICLES:

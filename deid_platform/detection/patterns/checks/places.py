@@ -72,7 +72,7 @@ def town(text: str, start: int, end: int) -> Place | None:
     if text[start:end].isupper() and end - start <= 3:
         return (start, end) if text[start:end] in _AUSTRALIAN_STATES else None
     tokens = list(NAME_TOKEN.finditer(text, start, end))
-    if not tokens:
+    if not tokens or any(c.isdigit() for c in text[start:end]):
         return start, end  # a postcode
     stop = start
     capitals = text[start:end].isupper()
