@@ -98,11 +98,15 @@ def _anchor(core: str, dates: tuple[str, ...], language: str, near: date | None)
     Moved by themselves, the two would say by their distance where in the month the day was, and so how far it moved.
     """
     found = read_date(core, language, near)
-    if found is None or any(kind == "day" for kind, _ in found.fields):
+    if found is None or _tells_day(found):
         return None
     within = [other for text in dates if (other := _read(text.strip(), language, near)) and _lies_in(other, found)]
     best = min(within, key=lambda other: (-len(other.fields), abs(other.day - found.day)), default=None)
     return None if best is None else best.day
+
+
+def _tells_day(found: Found) -> bool:
+    return any(kind == "day" for kind, _ in found.fields)
 
 
 def _lies_in(date_: Found, period: Found) -> bool:
@@ -166,8 +170,8 @@ def _moved_range(core: str, by: timedelta, language: str, near: date | None, hab
 def _moved_end(match: re.Match[str], by: timedelta, language: str, near: date | None, habits: Habits) -> str | None:
     """Two days of one month in numbers: "3/14-19". Where they come to lie in two months, both are named."""
     first, last = (read_date(f"{match['month']}/{match[day]}", language, near) for day in ("day", "day2"))
-    if first is None or last is None or first.day >= last.day:
-        return None
+    if first is None or last is None or first.day >= last.day or not (_tells_day(first) and _tells_day(last)):
+        return None  # "1/40" is January 1940
     one, two = (rewritten(found, found.day + by, language, habits) for found in (first, last))
     same_month = one.partition("/")[0] == two.partition("/")[0]
     return f"{one}{match['between']}{two.partition('/')[2] if same_month else two}"

@@ -231,6 +231,11 @@ def test_with_anything_but_whole_weeks_no_weekday_is_made_false():
     assert shift_text("March 4, 2019", 3) == "March 7, 2019"
 
 
+def test_a_month_and_year_is_no_day_of_a_range():
+    assert shift_text("1/40-20", 14, note_date=WRITTEN) is None
+    assert shift_text("1/20-24", 14, note_date=WRITTEN) == "2/3-7"
+
+
 def test_where_the_calendar_ends_nothing_moves():
     assert shift_text("1800-01-02", -364) is not None
     assert shift_text("9999-12-30", 364) is None
