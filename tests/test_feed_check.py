@@ -11,7 +11,7 @@ from typer.testing import CliRunner, Result
 
 from deid_platform.cli import app
 from deid_platform.corpora import Reason
-from deid_platform.doctor import Finding, examine
+from deid_platform.doctor import Diagnosis, examine
 from deid_platform.errors import Code, DeidError
 
 SETTINGS = 'site = "north"\nprofile = "demo"\n[feeds.ehr]\npath = "deliveries"\ndemonstration = true\n'
@@ -157,7 +157,7 @@ def test_every_reason_is_explained() -> None:
 # doctor
 
 
-def finding(subject: str) -> Finding:
+def finding(subject: str) -> Diagnosis:
     return next(found for found in examine() if found.subject == subject)
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from deid_platform.cli.terminal import Config, Json, console, progress, show
+from deid_platform.cli.terminal import Config, Json, progress, say, show
 from deid_platform.errors import Code, DeidError
 
 if TYPE_CHECKING:
@@ -41,10 +41,7 @@ def check(
 
     site = _site(config, needed=name is not None)
     name = name or (_feed_of(site, folder) if site else None)
-    console.print(
-        f"read as a delivery of {name}" if name else "read without a feed's columns: name one with --feed",
-        highlight=False,
-    )
+    say(f"read as a delivery of {name}" if name else "read without a feed's columns: name one with --feed")
     with progress("reading") as bar:
         found = check_folder(site, name, folder, progress=bar.advance)
     columns = ("file", "reason", "rows", "kept", "lines")
@@ -77,7 +74,7 @@ def _explain(found: Checked, folder: Path, name: str | None, feed: FeedSettings 
         unfinished = is_unfinished(folder.resolve().name)
         said.append("its name says that it is still being written" if unfinished else error.code.remedy)
     for line in said:
-        console.print(line, markup=False, highlight=False, soft_wrap=True)
+        say(line)
 
 
 def _site(config: Path | None, *, needed: bool) -> Site | None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from deid_platform.cli.terminal import Config, Json, Value, Who, Why, console, officer_of, show, site_of
+from deid_platform.cli.terminal import Config, Json, Value, Who, Why, officer_of, say, show, site_of
 
 if TYPE_CHECKING:
     from deid_platform.warehouse.waivers import Waiver
@@ -41,9 +41,9 @@ def gate(delivery: DeliveryName, as_json: Json = False, config: Config = None) -
                 record + ([figure.threshold if figure else None, next_step(found, requirement)] if more else [])
             )
     show(columns + more, records, as_json=as_json)
-    console.print(f"{found.delivery}: {found.state}, gate profile {found.profile}", markup=False, highlight=False)
+    say(f"{found.delivery}: {found.state}, gate profile {found.profile}")
     for step in next_steps(found):
-        console.print(f"next: {step}", markup=False, highlight=False, soft_wrap=True)
+        say(f"next: {step}")
 
 
 def waive(
@@ -59,17 +59,15 @@ def waive(
     from deid_platform.notes import Delivery
     from deid_platform.refresh.gate import refuse_unknown
     from deid_platform.warehouse.roles import Role
-    from deid_platform.warehouse.waivers import waive_all
+    from deid_platform.warehouse.waivers import waive as record
 
     site, named = site_of(config), Delivery.parse(delivery)
     refuse_unknown(site, named, ahead=ahead)
     officer = site.warehouse.engine(Role.OFFICER)
-    numbers = waive_all(officer, requirements, who=who, reason=why, until=until.date(), delivery=named)
+    numbers = record(officer, requirements, who=who, reason=why, until=until.date(), delivery=named)
     for number, requirement in zip(numbers, requirements, strict=True):
-        console.print(
-            f"waived {requirement} for {named.key} until {until.date()}, waiver {number}", markup=False, highlight=False
-        )
-    console.print(f"next: deid refresh --delivery {named.key}", markup=False, highlight=False)
+        say(f"waived {requirement} for {named.key} until {until.date()}, waiver {number}")
+    say(f"next: deid refresh --delivery {named.key}")
 
 
 @waivers.callback()
@@ -115,9 +113,5 @@ def revoke(
 
     ended = end_waiver(officer_of(config), number, who=who, reason=why)
     what = ended.delivery or f"all of {ended.feed}"
-    console.print(f"waiver {number} ended: {ended.requirement} for {what}", markup=False, highlight=False)
-    console.print(
-        "what was promoted while it held stays in research; `deid release rollback` takes a release away",
-        markup=False,
-        highlight=False,
-    )
+    say(f"waiver {number} ended: {ended.requirement} for {what}")
+    say("what was promoted while it held stays in research; `deid release rollback` takes a release away")
