@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from deid_platform.cli.terminal import Config, Json, progress, say, show_json, site_of
+from deid_platform.cli.terminal import Config, Json, counted, progress, say, show_json, site_of
 from deid_platform.warehouse.roles import READER_CONNECTIONS, Role
 
 db = typer.Typer(help="The warehouse: roles, migrations, a psql session.", no_args_is_help=True)
@@ -91,7 +91,7 @@ def db_login(
     warehouse = site_of(config).warehouse
     has_password = add_login(warehouse, login, limited=limited, connections=connections)
     how = "" if has_password or warehouse.embedded else "; it has no password yet"
-    say(f"login {login}, at most {connections} connections{how}")
+    say(f"login {login}, at most {counted(connections, 'connection')}{how}")
 
 
 @db.command("stop")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from deid_platform.cli.terminal import Config, Json, Who, Why, counted, officer_of, out, say, show, site_of
+from deid_platform.cli.terminal import Config, Json, Who, Why, counted, officer_of, say, show, site_of
 from deid_platform.errors import Code, DeidError
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def _tell_preview(reach: Reach, hide: int | None) -> None:
     if reach.holders > most:
         said += f"\nmore than {counted(most, 'note')}: `deid retract` hides the reported note alone and asks,"
         said += " unless --hide says so"
-    out.print(said, highlight=False, soft_wrap=True)
+    typer.echo(said)
 
 
 def _reach(reach: Reach) -> str:

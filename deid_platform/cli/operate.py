@@ -14,7 +14,7 @@ from typing import Annotated
 
 import typer
 
-from deid_platform.cli.terminal import Config, Json, console, out, progress, say, show, show_json, site_of
+from deid_platform.cli.terminal import Config, Json, console, counted, out, progress, say, show, show_json, site_of
 from deid_platform.errors import Code, DeidError
 from deid_platform.stopping import check, requested, watched
 
@@ -129,13 +129,13 @@ def proposals(config: Config = None) -> None:
     from deid_platform.refresh.harvest import proposals as proposed
 
     for line in proposed(site_of(config).store):
-        out.print(line, markup=False, highlight=False, soft_wrap=True)
+        typer.echo(line)
 
 
 def accept_store(config: Config = None) -> None:
     """Take every partition of the note store as it is for the newest, after a restore from a backup you trust."""
     accepted = site_of(config).store.accept()
-    say(f"accepted as they are: {accepted} partitions of the note store")
+    say(f"accepted as they are: {counted(accepted, 'partition')} of the note store")
 
 
 def ui(

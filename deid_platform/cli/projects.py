@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from deid_platform.cli.terminal import Config, Json, Who, Why, officer_of, say, show, site_of
+from deid_platform.cli.terminal import Config, Json, Who, Why, counted, officer_of, say, show, site_of
 
 projects = typer.Typer(help="Who may read what: projects, their grants and their members.", no_args_is_help=True)
 
@@ -121,4 +121,4 @@ def _tell_ended(ended: int | None) -> None:
     if ended is None:
         say("open connections go on: the database may not end them (`deid doctor`)")
     elif ended:
-        say(f"{ended} open connections ended")
+        say(f"{counted(ended, 'open connection')} ended")
