@@ -142,7 +142,7 @@ def test_checking_writes_nothing(feed: Path, deliver: Callable[..., Path]) -> No
 def test_a_folder_that_is_not_there_and_a_feed_that_is_none(tmp_path: Path, feed: Path) -> None:
     for arguments, code in (
         ((str(feed / "3"),), Code.FEED_UNREADABLE),
-        ((str(feed), "--feed", "x"), Code.SETTINGS_INVALID),
+        ((str(feed), "--feed", "x"), Code.FEED_UNKNOWN),
     ):
         failed = deid("feed", "check", *arguments).exception
         assert isinstance(failed, DeidError)
