@@ -28,19 +28,17 @@ def gate(delivery: DeliveryName, as_json: Json = False, config: Config = None) -
 
     found = delivery_standing(site_of(config), Delivery.parse(delivery))
     columns = ["requirement", "state", "figure", "value", "demanded", "may be waived by", "waived until"]
-    # A command is too long for a table; whoever reads it finds it below.
-    more = ["threshold", "next"] if as_json else []
+    if as_json:  # a command is too long for a table; whoever reads that finds it below
+        columns += ["threshold", "next"]
     records: list[list[Value]] = []
-    for requirement in found.requirements:
-        state = "not measured" if requirement.state == "missing" else requirement.state
-        waived_by = "the privacy officer" if requirement.waivable else "nobody"
-        for figure in requirement.figures or (None,):
+    for each in found.requirements:
+        for figure in each.figures or (None,):
             measured = [figure.name, figure.value, figure.demand] if figure else [None, None, None]
-            record: list[Value] = [requirement.name, state, *measured, waived_by, requirement.waived_until]
-            records.append(
-                record + ([figure.threshold if figure else None, next_step(found, requirement)] if more else [])
-            )
-    show(columns + more, records, as_json=as_json)
+            record: list[Value] = [each.name, each.shown_state, *measured, each.waived_by, each.waived_until]
+            if as_json:
+                record += [figure.threshold if figure else None, next_step(found, each)]
+            records.append(record)
+    show(columns, records, as_json=as_json)
     say(f"{found.delivery}: {found.state}, gate profile {found.profile}")
     for step in next_steps(found):
         say(f"next: {step}")
