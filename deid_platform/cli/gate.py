@@ -7,14 +7,11 @@ Belongs here: arguments and what a person reads of the answers. Does not belong 
 from __future__ import annotations
 
 from datetime import datetime
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from deid_platform.cli.terminal import Config, Json, Value, Who, Why, officer_of, say, show, site_of
-
-if TYPE_CHECKING:
-    from deid_platform.warehouse.waivers import Waiver
 
 waivers = typer.Typer(help="Requirements that the privacy officer answers for.", invoke_without_command=True)
 
@@ -77,26 +74,10 @@ def list_waivers(context: typer.Context, as_json: Json = False, config: Config =
 
     columns = ("waiver", "delivery", "requirement", "who", "reason", "until", "state", "ended by", "because")
     records = (
-        (
-            w.number,
-            w.delivery or f"all of {w.feed}",
-            w.requirement,
-            w.who,
-            w.reason,
-            w.until,
-            _waiver_state(w),
-            w.ended_by,
-            w.ended_because,
-        )
+        (w.number, w.covers, w.requirement, w.who, w.reason, w.until, w.state, w.ended_by, w.ended_because)
         for w in every(officer_of(config))
     )
     show(columns, records, as_json=as_json)
-
-
-def _waiver_state(waiver: Waiver) -> str:
-    if waiver.in_force:
-        return "in force"
-    return f"ended {(waiver.ended_at or waiver.until):%Y-%m-%d}"
 
 
 @waivers.command("revoke")
@@ -110,6 +91,5 @@ def revoke(
     from deid_platform.warehouse.waivers import end_waiver
 
     ended = end_waiver(officer_of(config), number, who=who, reason=why)
-    what = ended.delivery or f"all of {ended.feed}"
-    say(f"waiver {number} ended: {ended.requirement} for {what}")
+    say(f"waiver {number} ended: {ended.requirement} for {ended.covers}")
     say("what was promoted while it held stays in research; `deid release rollback` takes a release away")

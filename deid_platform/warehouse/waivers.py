@@ -37,9 +37,19 @@ class Waiver:
     ended_at: datetime | None
 
     @property
+    def covers(self) -> str:
+        """Its delivery, or all of its feed, in words."""
+        return self.delivery or f"all of {self.feed}"
+
+    @property
     def in_force(self) -> bool:
         """Whether the gate still goes by it."""
         return self.ended_at is None and self.until >= datetime.now(tz=UTC).date()
+
+    @property
+    def state(self) -> str:
+        """`in force`, or `ended` and the day."""
+        return "in force" if self.in_force else f"ended {(self.ended_at or self.until):%Y-%m-%d}"
 
 
 def waive(
