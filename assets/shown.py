@@ -43,8 +43,8 @@ def counts(rows: int, **more: Any) -> dict[str, Any]:
 def requirement(found: Requirement) -> dict[str, Any]:
     """A requirement's state in words, and its figures and thresholds as numbers, which Dagster plots over time."""
     metadata: dict[str, Any] = {
-        "state": "not measured" if found.state == "missing" else found.state,
-        "may be waived by": "the privacy officer" if found.waivable else "nobody",
+        "state": found.shown_state,
+        "may be waived by": found.waived_by,
     }
     # One figure is the requirement's value; of several, each has its name.
     one = len(found.figures) == 1

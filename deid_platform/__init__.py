@@ -39,8 +39,9 @@ def load(
         keep: Phrases that identify nobody at the site, one a line.
 
     Raises:
-        DeidError: `detector-unknown`, `recognizers-invalid`, `allow-list-invalid`, `policy-unknown`, `policy-invalid`,
-            `secret-missing`, `secret-weak`, and for topics what `workbench.read_topics` raises.
+        DeidError: `detector-unknown`, `recognizers-invalid`, `allow-list-invalid`, `settings-invalid` for either with a
+            detector that has no use for it, `policy-unknown`, `policy-invalid`, `secret-missing`, `secret-weak`,
+            `input-invalid` for a topic of another name, and for topics what `workbench.read_topics` raises.
     """
     from deid_platform.deidentifier import Deidentifier
 

@@ -33,7 +33,7 @@ _FEWEST = 20
 
 
 @dataclass(frozen=True)
-class Finding:
+class Diagnosis:
     """One thing that was looked at."""
 
     subject: str
@@ -41,28 +41,28 @@ class Finding:
     detail: str
 
 
-def examine(config: Path | None = None) -> list[Finding]:
+def examine(config: Path | None = None) -> list[Diagnosis]:
     """Looks at Python, deid.toml, the feeds with the newest delivery of each, the key secret and the warehouse.
 
     What hangs on a thing that is not well is not looked at.
     """
-    findings = [
-        Finding("python", True, f"{platform.python_version()} at {sys.prefix}"),
-        Finding("detectors", True, ", ".join(detector_names())),
-        Finding("policies", True, ", ".join(policy_names())),
+    diagnoses = [
+        Diagnosis("python", True, f"{platform.python_version()} at {sys.prefix}"),
+        Diagnosis("detectors", True, ", ".join(detector_names())),
+        Diagnosis("policies", True, ", ".join(policy_names())),
     ]
     for subject, at in (
         ("deid.toml", lambda: str(config_path(config))),
         ("settings", lambda: f"profile {load_settings(config).profile}"),
     ):
         found = _look(subject, at)
-        findings.append(found)
+        diagnoses.append(found)
         if not found.good:
-            return findings
-    return [*findings, *_site(Site(load_settings(config)))]
+            return diagnoses
+    return [*diagnoses, *_site(Site(load_settings(config)))]
 
 
-def _site(site: Site) -> Iterator[Finding]:
+def _site(site: Site) -> Iterator[Diagnosis]:
     yield _look("exclusions", lambda: f"{len(site.exclusions.opted_out())} patients opted out")
     yield _look("detector", lambda: _detector(site))
     for name in site.settings.feeds:
@@ -74,7 +74,7 @@ def _site(site: Site) -> Iterator[Finding]:
         yield warehouse
         if warehouse.good:
             found = unbounded(site.warehouse.engine(Role.OFFICER))
-            yield Finding("logins", not found, "; ".join(found) or "no reader's login can do more than read")
+            yield Diagnosis("logins", not found, "; ".join(found) or "no reader's login can do more than read")
 
 
 def _detector(site: Site) -> str:
@@ -88,7 +88,7 @@ def _detector(site: Site) -> str:
     return ", ".join(shown)
 
 
-def _feed(site: Site, name: str) -> Finding:
+def _feed(site: Site, name: str) -> Diagnosis:
     found = _look(f"feed {name}", lambda: f"{len(site.reader(name).deliveries())} deliveries")
     if not found.good:
         return found
@@ -98,7 +98,7 @@ def _feed(site: Site, name: str) -> Finding:
     looks: list[Callable[[], str]] = [lambda: _accepted(site, name)]
     looks += [partial(_newest, site, delivery) for delivery in site.reader(name).deliveries()[-1:]]
     faults += filter(None, (_look(name, look).detail for look in looks))
-    return Finding(found.subject, not faults, "; ".join([found.detail, *faults]))
+    return Diagnosis(found.subject, not faults, "; ".join([found.detail, *faults]))
 
 
 def _accepted(site: Site, name: str) -> str:
@@ -134,9 +134,9 @@ def _warehouse(site: Site) -> str:
     return f"{site.warehouse.describe()}, profile {found.profile}, release {found.release or 'none active'}"
 
 
-def _look(subject: str, at: Callable[[], str]) -> Finding:
+def _look(subject: str, at: Callable[[], str]) -> Diagnosis:
     try:
-        return Finding(subject, True, at())
+        return Diagnosis(subject, True, at())
     except DeidError as error:
         ref = f" [{error.ref}]" if error.ref else ""
-        return Finding(subject, False, f"{error.code.slug}{ref}: {error.code.remedy}")
+        return Diagnosis(subject, False, f"{error.code.slug}{ref}: {error.code.remedy}")

@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from deid_platform.errors import Code, DeidError
-from deid_platform.evaluation.leaks import LeakCheck
-from deid_platform.notes import Note, Span, Topics
+from deid_platform.evaluation.leaks import Leak, LeakCheck, Released
+from deid_platform.notes import Note, Patient, Span, Topics
 from deid_platform.redaction.redact import Redaction, redact
 
 if TYPE_CHECKING:
@@ -61,19 +61,48 @@ def redact_note(
     Raises:
         DeidError: `redaction-failed`, or `note-leaks` with the first kind of leak, as `leak-last-name`.
     """
-    policy = check.policy
     known_as = topics.patients_known_as(note.patient_id) if topics else ()
     try:
-        birth_date = known_as[0].birth_date if known_as else None
-        redaction = redact(note, spans, policy, birth_date=birth_date, surrogates=surrogates)
-        lengths = [len(replacement) for replacement in redaction.replacements]
-        leaks = check.check(note, known_as, redaction.text, redaction.applied, lengths=lengths)
+        redaction, leaks = redact_and_check(note, spans, check, known_as, surrogates=surrogates)
     except Exception:  # whatever was raised may quote the note, which does not pass
         raise DeidError(Code.REDACTION_FAILED) from None
     if leaks:
-        raise DeidError(Code.NOTE_LEAKS, f"leak-{leaks[0].kind.value}")
-    shown = places(redaction) if policy.uses_surrogates else spans
+        raise DeidError(Code.NOTE_LEAKS, leak_reason(leaks))
+    shown = places(redaction) if check.policy.uses_surrogates else spans
     return Redacted(redaction.text, tuple(shown), len({*spans, *redaction.applied}), len(redaction.applied))
+
+
+def redact_and_check(
+    note: Note,
+    spans: Sequence[Span],
+    check: LeakCheck,
+    known_as: Sequence[Patient],
+    *,
+    surrogates: Surrogates | None = None,
+    released: Released | None = None,
+) -> tuple[Redaction, tuple[Leak, ...]]:
+    """A note by the policy of a leak check, and what that check finds left in it.
+
+    Args:
+        note: The original.
+        spans: What was found in it, non-overlapping.
+        check: The leak check, with the policy.
+        known_as: All rows of the note's patient, the current one first; empty if the topics do not know the patient.
+        surrogates: Say what stands in for whom, where the policy wants that.
+        released: The columns that go with the text.
+
+    Raises:
+        Exception: Whatever a stage raises; it may quote the note.
+    """
+    birth_date = known_as[0].birth_date if known_as else None
+    redaction = redact(note, spans, check.policy, birth_date=birth_date, surrogates=surrogates)
+    leaks = check.check(note, known_as, redaction.text, redaction.applied, released, lengths=redaction.lengths)
+    return redaction, leaks
+
+
+def leak_reason(leaks: Sequence[Leak]) -> str:
+    """Why a note that leaks is withheld: its first kind of leak, as `leak-last-name`."""
+    return f"leak-{leaks[0].kind.value}"
 
 
 def places(redaction: Redaction) -> Iterator[Span]:

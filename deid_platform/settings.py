@@ -14,7 +14,7 @@ import os
 import re
 import secrets
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -23,11 +23,9 @@ from pydantic_core import PydanticCustomError
 
 from deid_platform.errors import Code, DeidError, did_you_mean
 from deid_platform.keys import Keyring
+from deid_platform.toml_document import line_of, secrets_in
 
 CONFIG_NAME = "deid.toml"
-# Names under which secrets are kept, and a URL or connection string that holds a password.
-_SECRET_KEY = re.compile(r"(.*_)?(secret|password|passwd|passphrase|token|api_?key)", re.IGNORECASE)
-_SECRET_VALUE = re.compile(r"://[^/@\s]*:[^/@\s]+@|\bpassword\s*=", re.IGNORECASE)
 # What pydantic calls a fault, where its own word says little.
 _FAULTS = {"extra_forbidden": "there is no such key", "missing": "it has to be set", "literal_error": "no such choice"}
 Identifier = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,39}$")]
@@ -361,8 +359,8 @@ def load_settings(given: str | Path | None = None) -> Settings:
         line = re.search(r"\(at (line \d+)", str(error))
         raise DeidError(Code.SETTINGS_INVALID, f"{CONFIG_NAME} is not TOML{f', {line[1]}' if line else ''}") from None
     except UnicodeDecodeError:
-        raise DeidError(Code.SETTINGS_INVALID, f"{CONFIG_NAME} is not TOML") from None
-    if misplaced := sorted(_secrets_in(document)):
+        raise DeidError(Code.SETTINGS_INVALID, f"{CONFIG_NAME} is not UTF-8") from None
+    if misplaced := sorted(secrets_in(document)):
         raise DeidError(Code.SECRET_IN_SETTINGS, ", ".join(misplaced))
     if "root" in document:
         raise DeidError(Code.SETTINGS_INVALID, "root")
@@ -371,49 +369,10 @@ def load_settings(given: str | Path | None = None) -> Settings:
     except ValidationError as error:
         # pydantic's own text prints the value; the key's name, its line and the kind of fault are enough.
         faults = (
-            f"{'.'.join(map(str, fault['loc']))}{_line_of(text, fault['loc'])} ({_FAULTS.get(kind, kind)})"
+            f"{'.'.join(map(str, fault['loc']))}{line_of(text, fault['loc'])} ({_FAULTS.get(kind, kind)})"
             for fault, kind in ((fault, fault["type"]) for fault in error.errors())
         )
         raise DeidError(Code.SETTINGS_INVALID, ", ".join(sorted(faults))) from None
-
-
-def _line_of(text: str, key: Sequence[object]) -> str:
-    """`, line N` where a key of a TOML document is set, or what it is missing from; nothing for the top level.
-
-    tomllib keeps no places, so this looks for the first line with which the document so far holds the key.
-    """
-    if not key:
-        return ""
-    lines = text.splitlines(keepends=True)
-    begun = 0
-    for number in range(1, len(lines) + 1):
-        try:
-            found: Any = tomllib.loads("".join(lines[:number]))
-        except tomllib.TOMLDecodeError:  # inside a value of several lines
-            continue
-        for part in key:
-            if isinstance(found, list):  # one line for all of it
-                break
-            found = found.get(part) if isinstance(found, dict) else None
-        if found is not None:
-            statement = (at for at in range(begun, number) if lines[at].strip() and not lines[at].startswith("#"))
-            return f", line {next(statement, number - 1) + 1}"
-        begun = number
-    return _line_of(text, key[:-1])
-
-
-def _secrets_in(value: object, key: str = "", *, named: bool = False) -> Iterator[str]:
-    """The keys of a document that hold a secret: by their own name, or by what stands there."""
-    if isinstance(value, dict):
-        for name, inner in value.items():
-            ours = not key.endswith(".columns")  # there, names are the source's
-            inner_key = f"{key}.{name}" if key else name
-            yield from _secrets_in(inner, inner_key, named=ours and bool(_SECRET_KEY.fullmatch(name)))
-    elif isinstance(value, list):
-        for inner in value:
-            yield from _secrets_in(inner, key, named=named)
-    elif named or (isinstance(value, str) and _SECRET_VALUE.search(value)):
-        yield key
 
 
 def ensure_secret(settings: Settings) -> None:

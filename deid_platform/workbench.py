@@ -46,10 +46,8 @@ class Outcome:
     """Spans that were found, among them years alone where the policy hides them."""
     replaced: int = 0
     """Those of them that the policy hides."""
-    rejected: dict[str, int] = field(default_factory=dict)
-    """Reason code -> input rows that were refused."""
     refusals: Refusals = field(default_factory=Refusals)
-    """The same rows with their lines."""
+    """Input rows that were refused, by reason, with their lines."""
     undated: int = 0
     """Notes whose date is none; they are read as if written today, which hides the most years."""
     withheld: dict[str, int] = field(default_factory=dict)
@@ -58,7 +56,7 @@ class Outcome:
     @property
     def complete(self) -> bool:
         """Whether every input row is in the output."""
-        return not self.rejected and not self.withheld
+        return not self.refusals.lost and not self.withheld
 
 
 def read_topics(
@@ -155,7 +153,6 @@ def redact_file(
 
     def good(path: Path) -> Iterator[Note]:
         # Read twice, counted once.
-        outcome.rejected.clear()
         outcome.refusals.clear()
         outcome.undated = 0
         # Only id, text and spans are written, so a column more does no harm here.
@@ -172,7 +169,6 @@ def redact_file(
                 if item.reason is Reason.IMPOSSIBLE_DATE:
                     outcome.undated += 1
                     continue
-                _count(outcome.rejected, item.reason.value)
                 outcome.refusals.add(item)
             else:
                 yield item

@@ -20,6 +20,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+from command_line import deid as here
 
 from deid_platform import __version__
 from deid_platform.notes import Delivery
@@ -43,7 +44,7 @@ def test_it_says_its_version() -> None:
 
 
 def test_hospital_writes_the_feed_and_its_gold_apart(installation: Path) -> None:
-    written = deid("hospital", "--notes", "60")
+    written = here("hospital", "--notes", "60")
     assert written.returncode == 0, written.stderr
     settings = load_settings(installation)
     feed = settings.feeds["hospital"]
@@ -58,7 +59,7 @@ def test_hospital_writes_the_feed_and_its_gold_apart(installation: Path) -> None
 def test_hospital_refuses_a_feed_without_a_place_for_gold(installation: Path) -> None:
     other = installation.with_name("other.toml")
     other.write_text(installation.read_text() + '\n[feeds.ehr]\npath = "ehr"\n')
-    refused = deid("hospital", "--feed", "ehr", "--config", str(other))
+    refused = here("hospital", "--feed", "ehr", "--config", str(other))
     assert refused.returncode == 1
     assert "settings-invalid [feeds.ehr.gold]" in refused.stderr
 
@@ -77,7 +78,7 @@ def test_hospital_refuses_a_feed_without_a_place_for_gold(installation: Path) ->
 def test_a_mistyped_name_is_answered_with_the_nearest(installation: Path, command: str, said: str) -> None:
     notes = installation.with_name("notes.jsonl")
     notes.write_text('{"note_id": "1", "text": "Well."}\n')
-    refused = deid(*command.replace("NOTES", str(notes)).split())
+    refused = here(*command.replace("NOTES", str(notes)).split())
     assert refused.returncode == 1
     assert said in refused.stderr
     assert "loading" not in refused.stderr
@@ -103,19 +104,9 @@ def test_a_role_that_is_none_is_refused_by_name(installation: Path) -> None:
 
 
 def test_a_waiver_is_refused_for_its_requirement_before_its_reason(installation: Path) -> None:
-    refused = deid(
-        *(
-            "waive",
-            "--ahead",
-            "hospital@2026-01-05",
-            "site_gold",
-            "--who",
-            "Officer",
-            "--why",
-            "short",
-            "--until",
-            "2099-01-01",
-        )
+    refused = here(
+        *("waive", "--ahead", "hospital@2026-01-05", "site_gold"),
+        *("--who", "Officer", "--why", "short", "--until", "2099-01-01"),
     )
     assert refused.returncode == 1
     assert "waiver-invalid [requirement site_gold: nobody may waive it under the profile demo]" in refused.stderr
@@ -125,14 +116,14 @@ def test_the_doctor_names_what_is_not_well(tmp_path: Path, monkeypatch: pytest.M
     for name in ("DEID_CONFIG", "DEID_SECRET", "DEID_SECRET_FILE", "DEID_WAREHOUSE_URL"):
         monkeypatch.delenv(name, raising=False)
     (tmp_path / "deid.toml").write_text('site = "north"\n[feeds.ehr]\npath = "missing"\n')
-    examined = deid("doctor", "--config", str(tmp_path / "deid.toml"))
+    examined = here("doctor", "--config", str(tmp_path / "deid.toml"))
     assert examined.returncode == 1
     found = {line.split("\t")[1]: line.split("\t") for line in examined.stdout.splitlines()}
     assert found["feed ehr"][0] == found["key secret"][0] == "no"
     assert "feed-unreadable" in found["feed ehr"][2]
     assert "secret-missing" in found["key secret"][2]
     assert "not well: feed ehr, key secret" in examined.stderr
-    lines = deid("doctor", "--json", "--config", str(tmp_path / "deid.toml")).stdout.splitlines()
+    lines = here("doctor", "--json", "--config", str(tmp_path / "deid.toml")).stdout.splitlines()
     assert {"well": True, "what": "settings", "detail": "profile production"} in map(json.loads, lines)
 
 

@@ -11,7 +11,7 @@ from typer.testing import CliRunner, Result
 
 from deid_platform.cli import app
 from deid_platform.corpora import Reason
-from deid_platform.doctor import Finding, examine
+from deid_platform.doctor import Diagnosis, examine
 from deid_platform.errors import Code, DeidError
 
 SETTINGS = 'site = "north"\nprofile = "demo"\n[feeds.ehr]\npath = "deliveries"\ndemonstration = true\n'
@@ -112,7 +112,7 @@ def test_a_folder_of_any_name_needs_no_installation(tmp_path: Path, monkeypatch:
     told = deid("feed", "check", str(folder))
     assert told.exit_code == 0, told.output
     assert "without a feed's columns" in told.stderr
-    assert "1 files are passed over" in told.stderr
+    assert "passed over: 1 file;" in told.stderr
     assert "Name delivery folders by date" in told.stderr
     assert "Quillfeather" not in told.output
 
@@ -129,7 +129,7 @@ def test_notes_that_never_enter_and_types_that_are_not_listed_are_told(
     folder = deliver(notes="note_id,text,patient_id,note_type\n" + "".join(row.format(*each) for each in types))
     told = deid("feed", "check", str(folder), "--json")
     assert [(r["reason"], r["lines"]) for r in refusals(told)] == [("excluded_type", [4]), ("opted_out", [5])]
-    assert "1 notes have a type that note_types does not list" in told.stderr
+    assert "shown as `other`: 1 note" in told.stderr
 
 
 def test_checking_writes_nothing(feed: Path, deliver: Callable[..., Path]) -> None:
@@ -142,7 +142,7 @@ def test_checking_writes_nothing(feed: Path, deliver: Callable[..., Path]) -> No
 def test_a_folder_that_is_not_there_and_a_feed_that_is_none(tmp_path: Path, feed: Path) -> None:
     for arguments, code in (
         ((str(feed / "3"),), Code.FEED_UNREADABLE),
-        ((str(feed), "--feed", "x"), Code.SETTINGS_INVALID),
+        ((str(feed), "--feed", "x"), Code.FEED_UNKNOWN),
     ):
         failed = deid("feed", "check", *arguments).exception
         assert isinstance(failed, DeidError)
@@ -157,7 +157,7 @@ def test_every_reason_is_explained() -> None:
 # doctor
 
 
-def finding(subject: str) -> Finding:
+def finding(subject: str) -> Diagnosis:
     return next(found for found in examine() if found.subject == subject)
 
 

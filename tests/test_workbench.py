@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from command_line import deid
 
 import deid_platform
 from deid_platform.corpora import Role
@@ -28,7 +29,6 @@ from deid_platform.redaction.redact import Redaction
 from deid_platform.settings import keyring_for
 from deid_platform.workbench import read_topics, redact_file
 
-DEID = Path(sys.executable).with_name("deid")
 POLICIES = Path(deid_platform.__file__).parent / "redaction" / "policies"
 NOTES = [
     {"note_id": "b", "text": "Patient: Ann Quillfeather\r\nDOB 03/04/1950, phone (617) 555-0142.", "patient_id": "p1"},
@@ -46,8 +46,8 @@ def folder(tmp_path: Path) -> Path:
 
 
 def redact(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [str(DEID), "redact", str(folder / "notes.jsonl"), "-o", str(folder / "out.jsonl"), *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder)
+    notes, output = folder / "notes.jsonl", folder / "out.jsonl"
+    return deid("redact", str(notes), "-o", str(output), *arguments, folder=folder)
 
 
 def rows(folder: Path) -> list[dict]:
@@ -277,8 +277,7 @@ def test_columns_are_mapped_on_the_command_line_or_by_a_feed(foreign: Path, opti
     assert done.returncode == 0, done.stderr
     assert rows(foreign)[0]["note_id"] == "b"
     assert "Quillfeather" not in rows(foreign)[0]["text"]
-    command = [str(DEID), "evaluate", str(foreign / "gold.jsonl"), *known, *options]
-    scored = subprocess.run(command, capture_output=True, text=True, check=False, cwd=foreign)
+    scored = deid("evaluate", str(foreign / "gold.jsonl"), *known, *options, folder=foreign)
     assert scored.returncode == 0, scored.stderr
     assert "PATIENT" in scored.stdout
 
@@ -294,12 +293,9 @@ def test_columns_that_may_be_meant_are_offered_with_the_lines_that_lack_them(fol
 def test_a_file_without_a_header_is_told_so_and_shows_nobody(folder: Path) -> None:
     (folder / "notes.jsonl").unlink()
     (folder / "notes.csv").write_text("n1,Quillfeather\nn2,Marchetti\n")
-    command = [str(DEID), "redact", str(folder / "notes.csv"), "-o", str(folder / "out.jsonl")]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder)
+    done = deid("redact", str(folder / "notes.csv"), "-o", str(folder / "out.jsonl"), folder=folder)
     assert done.returncode == 3
-    assert "no column is known: map them with --columns COLUMN=field, or give the file a header line" in " ".join(
-        done.stderr.split()
-    )
+    assert "no column is known: map them with --columns COLUMN=field, or give the file a header line" in done.stderr
     assert "Quillfeather" not in done.stderr
 
 
@@ -485,13 +481,7 @@ def test_no_slow_library_is_loaded(folder: Path) -> None:
 def test_evaluate_scores_a_gold_file(folder: Path) -> None:
     gold = {**NOTES[0], "spans": [[9, 25, "PATIENT"], [31, 41, "DATE"]]}
     (folder / "gold.jsonl").write_text(json.dumps(gold) + "\n")
-    done = subprocess.run(
-        [str(DEID), "evaluate", str(folder / "gold.jsonl"), "--patients", str(folder / "patients.csv")],
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, "COLUMNS": "120"},
-    )
+    done = deid("evaluate", str(folder / "gold.jsonl"), "--patients", str(folder / "patients.csv"))
     assert done.returncode == 0, done.stderr
     assert "PATIENT" in done.stdout
     assert "inputs: topics" in done.stdout

@@ -79,6 +79,7 @@ def main() -> None:
             raise
         said = error if isinstance(error, DeidError) else internal(error)
         console.print(f"[bold red]{said.code.slug}[/]", end="")
-        console.print(f" [{said.ref}]" if said.ref else "", markup=False, highlight=False, end="")
-        console.print(f"\n{said.code.meaning}\n{said.code.remedy}", markup=False, highlight=False)
+        whole = not console.is_terminal  # whoever reads a pipe takes a line for a message
+        shown = f" [{said.ref}]" * bool(said.ref) + f"\n{said.code.meaning}\n{said.code.remedy}"
+        console.print(shown, markup=False, highlight=False, soft_wrap=whole)
         sys.exit(1)

@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from deid_platform.cli.terminal import Config, Json, console, progress, show_json, site_of
+from deid_platform.cli.terminal import Config, Json, counted, progress, say, show_json, site_of
 from deid_platform.warehouse.roles import READER_CONNECTIONS, Role
 
 db = typer.Typer(help="The warehouse: roles, migrations, a psql session.", no_args_is_help=True)
@@ -26,7 +26,7 @@ def db_bootstrap(config: Config = None) -> None:
     ensure_secret(site.settings)
     with progress("preparing the warehouse"):
         prepare(site.warehouse, profile=site.settings.profile)
-    console.print(f"warehouse ready: {site.warehouse.describe()}, gate profile {site.settings.profile}", soft_wrap=True)
+    say(f"warehouse ready: {site.warehouse.describe()}, gate profile {site.settings.profile}")
 
 
 @db.command("status")
@@ -91,7 +91,7 @@ def db_login(
     warehouse = site_of(config).warehouse
     has_password = add_login(warehouse, login, limited=limited, connections=connections)
     how = "" if has_password or warehouse.embedded else "; it has no password yet"
-    console.print(f"login {login}, at most {connections} connections{how}", highlight=False)
+    say(f"login {login}, at most {counted(connections, 'connection')}{how}")
 
 
 @db.command("stop")
@@ -101,4 +101,4 @@ def db_stop(config: Config = None) -> None:
     from deid_platform.warehouse.server import EmbeddedServer
 
     stopped = EmbeddedServer(load_settings(config).home_path).stop()
-    console.print("stopped" if stopped else "still in use, not stopped")
+    say("stopped" if stopped else "still in use, not stopped")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from deid_platform.cli.terminal import Config, Json, console, progress, show
+from deid_platform.cli.terminal import Config, Json, counted, progress, say, show
 from deid_platform.errors import Code, DeidError
 
 if TYPE_CHECKING:
@@ -41,10 +41,7 @@ def check(
 
     site = _site(config, needed=name is not None)
     name = name or (_feed_of(site, folder) if site else None)
-    console.print(
-        f"read as a delivery of {name}" if name else "read without a feed's columns: name one with --feed",
-        highlight=False,
-    )
+    say(f"read as a delivery of {name}" if name else "read without a feed's columns: name one with --feed")
     with progress("reading") as bar:
         found = check_folder(site, name, folder, progress=bar.advance)
     columns = ("file", "reason", "rows", "kept", "lines")
@@ -62,22 +59,21 @@ def _explain(found: Checked, folder: Path, name: str | None, feed: FeedSettings 
     from deid_platform.notes import Delivery
 
     read = ", ".join(f"{kind} {rows:,}" for kind, rows in found.rows.items())
-    said = [f"would be taken in: {read or 'nothing, so that the delivery is refused whole'}"]
+    say(f"would be taken in: {read or 'nothing, so that the delivery is refused whole'}")
     for role, unknown in found.refusals.unknown.items():
-        said.append(f"columns of {role.value} without a meaning: {unknown}")
+        say(f"columns of {role.value} without a meaning: {unknown}")
     if advice := list(found.refusals.advice(feed.columns, feed.ignore) if feed else found.refusals.advice()):
-        said += [f"to map or to leave them out, in [feeds.{name or 'NAME'}] of deid.toml:", *(f"  {a}" for a in advice)]
+        say("\n  ".join([f"to map or to leave them out, in [feeds.{name or 'NAME'}] of deid.toml:", *advice]))
     if found.other_types:
-        said.append(f"{found.other_types:,} notes have a type that note_types does not list: it is shown as `other`")
+        others = counted(found.other_types, "note")
+        say(f"of a type that note_types does not list, and shown as `other`: {others}")
     if found.passed_over:
-        said.append(f"{found.passed_over:,} files are passed over: a name begins with one of {', '.join(Role)}")
+        say(f"passed over: {counted(found.passed_over, 'file')}; a name has to begin with one of {', '.join(Role)}")
     try:
         Delivery(name or "feed", folder.resolve().name)
     except DeidError as error:
         unfinished = is_unfinished(folder.resolve().name)
-        said.append("its name says that it is still being written" if unfinished else error.code.remedy)
-    for line in said:
-        console.print(line, markup=False, highlight=False, soft_wrap=True)
+        say("its name says that it is still being written" if unfinished else error.code.remedy)
 
 
 def _site(config: Path | None, *, needed: bool) -> Site | None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from deid_platform.cli.terminal import Json, console, counted, out, progress, show
+from deid_platform.cli.terminal import Json, console, counted, out, progress, say, show
 from deid_platform.corpora import Format
 from deid_platform.errors import Code, DeidError
 from deid_platform.labels import CROSSWALKS
@@ -147,17 +147,17 @@ def redact(
             progress=bar.advance,
         )
     if table_format is None and notes == STANDARD_INPUT:
-        console.print(f"standard input was read as {outcome.read_as}; --format takes it for something else")
-    console.print(
+        say(f"standard input was read as {outcome.read_as}; --format takes it for something else")
+    say(
         f"{counted(outcome.notes, 'note')} redacted under {rules.name}: {outcome.replaced:,} of"
         f" {counted(outcome.found, 'span')} replaced"
     )
     if outcome.undated:
-        console.print(f"invalid dates (YYYY-MM-DD is read): {counted(outcome.undated, 'note')}", highlight=False)
+        say(f"invalid dates (YYYY-MM-DD is read): {counted(outcome.undated, 'note')}")
     if not outcome.complete:
         _print_refusals(outcome.refusals)
         for reason, count in sorted(outcome.withheld.items()):
-            console.print(f"{counted(count, 'note')} withheld: {reason}")
+            say(f"{counted(count, 'note')} withheld: {reason}")
         raise typer.Exit(3)
 
 
@@ -265,15 +265,13 @@ def _print_refusals(refusals: Refusals) -> None:
     from deid_platform.corpora.refusals import lines_of
 
     for kind in refusals:
-        console.print(f"{counted(kind.rows, 'row')} refused: {kind.reason.value}, {lines_of(kind)}", highlight=False)
+        say(f"{counted(kind.rows, 'row')} refused: {kind.reason.value}, {lines_of(kind)}")
     fields, _ = refusals.mapping()
     if fields:
         options = " ".join(shlex.join(("--columns", f"{column}={field}")) for column, field in fields.items())
-        console.print(f"columns that may be meant: {options}", markup=False, highlight=False)
+        say(f"columns that may be meant: {options}")
     elif any(unknown.unnamed and not unknown.header for unknown in refusals.unknown.values()):
-        console.print(
-            "no column is known: map them with --columns COLUMN=field, or give the file a header line", highlight=False
-        )
+        say("no column is known: map them with --columns COLUMN=field, or give the file a header line")
 
 
 def _topics(patients: Path | None, providers: Path | None, facilities: Path | None, mapping: ColumnMapping) -> Topics:
@@ -283,7 +281,7 @@ def _topics(patients: Path | None, providers: Path | None, facilities: Path | No
     files = {Role.PATIENTS: patients, Role.PROVIDERS: providers, Role.FACILITIES: facilities}
     topics, dropped = read_topics(files, mapping)
     for role, count in dropped.items():
-        console.print(f"{role}: {counted(count, 'invalid date')} left out (YYYY-MM-DD is read)", highlight=False)
+        say(f"{role}: {counted(count, 'invalid date')} left out (YYYY-MM-DD is read)")
     return topics
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from deid_platform.cli.terminal import Config, Json, Who, Why, console, counted, officer_of, out, show, site_of
+from deid_platform.cli.terminal import Config, Json, Who, Why, counted, officer_of, say, show, site_of
 from deid_platform.errors import Code, DeidError
 
 if TYPE_CHECKING:
@@ -58,19 +58,17 @@ def retract(
     settled = done.hidden == done.holders
     if not settled and hide is None and sys.stdin.isatty():
         # A leak must not stay visible while somebody thinks.
-        console.print(f"the reported note is hidden; the string stands in {_reach(done)}", highlight=False)
+        say(f"the reported note is hidden; the string stands in {_reach(done)}")
         if typer.confirm(f"hide all {done.holders:,} notes?", err=True):
             done = report(site, note_key, start, end, label=Label(label), who=who, hide=done.holders)
             settled = done.hidden == done.holders
         else:
             settled = True
-    console.print(
+    say(
         f"finding {done.number}, a string of {done.length} characters: {counted(done.hidden, 'note')} hidden;"
-        f" it stands in {_reach(done)}",
-        highlight=False,
-        soft_wrap=True,
+        f" it stands in {_reach(done)}"
     )
-    console.print("the gate is shut for what was measured before: run `deid refresh`", highlight=False)
+    say("the gate is shut for what was measured before: run `deid refresh`")
     if not settled:
         raise DeidError(Code.FINDING_COMMON, f"finding {done.number}: {done.holders} of {counted(done.notes, 'note')}")
 
@@ -81,7 +79,7 @@ def _tell_preview(reach: Reach, hide: int | None) -> None:
     if reach.holders > most:
         said += f"\nmore than {counted(most, 'note')}: `deid retract` hides the reported note alone and asks,"
         said += " unless --hide says so"
-    out.print(said, highlight=False, soft_wrap=True)
+    typer.echo(said)
 
 
 def _reach(reach: Reach) -> str:
@@ -127,4 +125,4 @@ def withdraw(
             "next: deid refresh, which makes anew what was quarantined for it meanwhile",
         )
     for line in said:
-        console.print(line, markup=False, highlight=False, soft_wrap=True)
+        say(line)

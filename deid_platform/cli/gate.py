@@ -7,14 +7,11 @@ Belongs here: arguments and what a person reads of the answers. Does not belong 
 from __future__ import annotations
 
 from datetime import datetime
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from deid_platform.cli.terminal import Config, Json, Value, Who, Why, console, officer_of, show, site_of
-
-if TYPE_CHECKING:
-    from deid_platform.warehouse.waivers import Waiver
+from deid_platform.cli.terminal import Config, Json, Value, Who, Why, officer_of, say, show, site_of
 
 waivers = typer.Typer(help="Requirements that the privacy officer answers for.", invoke_without_command=True)
 
@@ -28,22 +25,20 @@ def gate(delivery: DeliveryName, as_json: Json = False, config: Config = None) -
 
     found = delivery_standing(site_of(config), Delivery.parse(delivery))
     columns = ["requirement", "state", "figure", "value", "demanded", "may be waived by", "waived until"]
-    # A command is too long for a table; whoever reads it finds it below.
-    more = ["threshold", "next"] if as_json else []
+    if as_json:  # a command is too long for a table; whoever reads that finds it below
+        columns += ["threshold", "next"]
     records: list[list[Value]] = []
-    for requirement in found.requirements:
-        state = "not measured" if requirement.state == "missing" else requirement.state
-        waived_by = "the privacy officer" if requirement.waivable else "nobody"
-        for figure in requirement.figures or (None,):
+    for each in found.requirements:
+        for figure in each.figures or (None,):
             measured = [figure.name, figure.value, figure.demand] if figure else [None, None, None]
-            record: list[Value] = [requirement.name, state, *measured, waived_by, requirement.waived_until]
-            records.append(
-                record + ([figure.threshold if figure else None, next_step(found, requirement)] if more else [])
-            )
-    show(columns + more, records, as_json=as_json)
-    console.print(f"{found.delivery}: {found.state}, gate profile {found.profile}", markup=False, highlight=False)
+            record: list[Value] = [each.name, each.shown_state, *measured, each.waived_by, each.waived_until]
+            if as_json:
+                record += [figure.threshold if figure else None, next_step(found, each)]
+            records.append(record)
+    show(columns, records, as_json=as_json)
+    say(f"{found.delivery}: {found.state}, gate profile {found.profile}")
     for step in next_steps(found):
-        console.print(f"next: {step}", markup=False, highlight=False, soft_wrap=True)
+        say(f"next: {step}")
 
 
 def waive(
@@ -59,17 +54,15 @@ def waive(
     from deid_platform.notes import Delivery
     from deid_platform.refresh.gate import refuse_unknown
     from deid_platform.warehouse.roles import Role
-    from deid_platform.warehouse.waivers import waive_all
+    from deid_platform.warehouse.waivers import waive as record
 
     site, named = site_of(config), Delivery.parse(delivery)
     refuse_unknown(site, named, ahead=ahead)
     officer = site.warehouse.engine(Role.OFFICER)
-    numbers = waive_all(officer, requirements, who=who, reason=why, until=until.date(), delivery=named)
+    numbers = record(officer, requirements, who=who, reason=why, until=until.date(), delivery=named)
     for number, requirement in zip(numbers, requirements, strict=True):
-        console.print(
-            f"waived {requirement} for {named.key} until {until.date()}, waiver {number}", markup=False, highlight=False
-        )
-    console.print(f"next: deid refresh --delivery {named.key}", markup=False, highlight=False)
+        say(f"waived {requirement} for {named.key} until {until.date()}, waiver {number}")
+    say(f"next: deid refresh --delivery {named.key}")
 
 
 @waivers.callback()
@@ -81,26 +74,10 @@ def list_waivers(context: typer.Context, as_json: Json = False, config: Config =
 
     columns = ("waiver", "delivery", "requirement", "who", "reason", "until", "state", "ended by", "because")
     records = (
-        (
-            w.number,
-            w.delivery or f"all of {w.feed}",
-            w.requirement,
-            w.who,
-            w.reason,
-            w.until,
-            _waiver_state(w),
-            w.ended_by,
-            w.ended_because,
-        )
+        (w.number, w.covers, w.requirement, w.who, w.reason, w.until, w.state, w.ended_by, w.ended_because)
         for w in every(officer_of(config))
     )
     show(columns, records, as_json=as_json)
-
-
-def _waiver_state(waiver: Waiver) -> str:
-    if waiver.in_force:
-        return "in force"
-    return f"ended {(waiver.ended_at or waiver.until):%Y-%m-%d}"
 
 
 @waivers.command("revoke")
@@ -114,10 +91,5 @@ def revoke(
     from deid_platform.warehouse.waivers import end_waiver
 
     ended = end_waiver(officer_of(config), number, who=who, reason=why)
-    what = ended.delivery or f"all of {ended.feed}"
-    console.print(f"waiver {number} ended: {ended.requirement} for {what}", markup=False, highlight=False)
-    console.print(
-        "what was promoted while it held stays in research; `deid release rollback` takes a release away",
-        markup=False,
-        highlight=False,
-    )
+    say(f"waiver {number} ended: {ended.requirement} for {ended.covers}")
+    say("what was promoted while it held stays in research; `deid release rollback` takes a release away")

@@ -14,7 +14,7 @@ from typing import Annotated
 
 import typer
 
-from deid_platform.cli.terminal import Config, Json, console, out, progress, show, show_json, site_of
+from deid_platform.cli.terminal import Config, Json, console, counted, out, progress, say, show, show_json, site_of
 from deid_platform.errors import Code, DeidError
 from deid_platform.stopping import check, requested, watched
 
@@ -41,7 +41,7 @@ def hospital(
         written = write(
             spec, feed_root=settings.path(chosen.path), gold_root=settings.path(chosen.gold), progress=bar.at
         )
-    console.print(f"a synthetic hospital of {notes:,} notes: deliveries {', '.join(written)}")
+    say(f"a synthetic hospital of {notes:,} notes: deliveries {', '.join(written)}")
 
 
 def refresh(
@@ -61,7 +61,7 @@ def refresh(
             failed = _refresh(path, feed=feed, delivery=delivery, force=force, wait=wait)
             check()
         except KeyboardInterrupt:
-            console.print("stopped; the next `deid refresh` goes on from here", highlight=False)
+            say("stopped; the next `deid refresh` goes on from here")
             raise typer.Exit(128 + (requested() or signal.SIGINT)) from None
     if failed:
         raise typer.Exit(1)
@@ -99,12 +99,12 @@ def _withdraw(config: Path | None) -> bool:
     done = withdraw_arrived(site_of(config))
     if done.keys or done.opted_out:
         said = f"withdrawn: {done.keys:,} notes and patients; opt-outs changed: {done.opted_out:,}"
-        console.print(said, highlight=False)
+        say(said)
     if done.lost:
         where = "`deid feed check FOLDER` names their lines"
-        console.print(f"rows of withdrawals that cannot be read: {done.lost:,}; {where}", highlight=False)
+        say(f"rows of withdrawals that cannot be read: {done.lost:,}; {where}")
     for failure in done.failures:
-        console.print(f"not withdrawn: {failure}", markup=False, highlight=False)
+        say(f"not withdrawn: {failure}")
     return not done.failures and not done.lost
 
 
@@ -129,13 +129,13 @@ def proposals(config: Config = None) -> None:
     from deid_platform.refresh.harvest import proposals as proposed
 
     for line in proposed(site_of(config).store):
-        out.print(line, markup=False, highlight=False, soft_wrap=True)
+        typer.echo(line)
 
 
 def accept_store(config: Config = None) -> None:
     """Take every partition of the note store as it is for the newest, after a restore from a backup you trust."""
     accepted = site_of(config).store.accept()
-    console.print(f"accepted as they are: {accepted} partitions of the note store")
+    say(f"accepted as they are: {counted(accepted, 'partition')} of the note store")
 
 
 def ui(
@@ -160,8 +160,8 @@ def ui(
         from deid_platform.ui.local import run
 
     login = Login(port)
-    console.print("Dagster UI (ends with Ctrl-C); this link works once, in one browser:")
-    console.print(f"http://127.0.0.1:{port}{login.path}", markup=False, highlight=False, soft_wrap=True)
+    say("Dagster UI (ends with Ctrl-C); this link works once, in one browser:")
+    say(f"http://127.0.0.1:{port}{login.path}")
     with listening:
         raise typer.Exit(run(_workspace(), listening=listening, login=login))
 
@@ -173,10 +173,9 @@ def doctor(as_json: Json = False, config: Config = None) -> None:
     """
     from deid_platform.doctor import examine
 
-    findings = examine(config)
-    records = ((finding.good, finding.subject, finding.detail) for finding in findings)
-    show(("well", "what", "detail"), records, as_json=as_json)
-    if ill := [finding.subject for finding in findings if not finding.good]:
+    diagnoses = examine(config)
+    show(("well", "what", "detail"), ((d.good, d.subject, d.detail) for d in diagnoses), as_json=as_json)
+    if ill := [d.subject for d in diagnoses if not d.good]:
         console.print(f"[red]not well[/]: {', '.join(ill)}", highlight=False)
         raise typer.Exit(1)
 

@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from deid_platform.cli.terminal import Config, Json, Who, Why, console, officer_of, show, site_of
+from deid_platform.cli.terminal import Config, Json, Who, Why, counted, officer_of, say, show, site_of
 
 projects = typer.Typer(help="Who may read what: projects, their grants and their members.", no_args_is_help=True)
 
@@ -29,7 +29,7 @@ def set_project(
     from deid_platform.warehouse.projects import set_project as record
 
     record(officer_of(config), project, purpose=purpose, until=until.date() if until else None)
-    console.print(f"project {project}", highlight=False)
+    say(f"project {project}")
 
 
 @projects.command("grant")
@@ -52,7 +52,7 @@ def grant(
         installation.warehouse.engine(Role.OFFICER), project, site=site, note_type=note_type, granted=not remove
     )
     may = "may no longer" if remove else "may"
-    console.print(f"{project} {may} read site {site or '*'}, type {note_type or '*'}", markup=False, highlight=False)
+    say(f"{project} {may} read site {site or '*'}, type {note_type or '*'}")
     _tell_ended(ended)
 
 
@@ -67,7 +67,7 @@ def member(
     from deid_platform.warehouse.projects import set_member
 
     ended = set_member(officer_of(config), project, login, member=not remove)
-    console.print(f"{login} {'left' if remove else 'reads for'} {project}", markup=False, highlight=False)
+    say(f"{login} {'left' if remove else 'reads for'} {project}")
     _tell_ended(ended)
 
 
@@ -77,7 +77,7 @@ def delete(project: Annotated[str, typer.Argument()], who: Who, why: Why, config
     from deid_platform.warehouse.projects import delete_project
 
     ended = delete_project(officer_of(config), project, who=who, reason=why)
-    console.print(f"{project} deleted", markup=False, highlight=False)
+    say(f"{project} deleted")
     _tell_ended(ended)
 
 
@@ -119,6 +119,6 @@ def accesses(
 
 def _tell_ended(ended: int | None) -> None:
     if ended is None:
-        console.print("open connections go on: the database may not end them (`deid doctor`)", highlight=False)
+        say("open connections go on: the database may not end them (`deid doctor`)")
     elif ended:
-        console.print(f"{ended} open connections ended", highlight=False)
+        say(f"{counted(ended, 'open connection')} ended")

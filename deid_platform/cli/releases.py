@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from deid_platform.cli.terminal import Config, Json, Who, Why, console, officer_of, show, show_json, site_of
+from deid_platform.cli.terminal import Config, Json, Who, Why, officer_of, say, show, show_json, site_of
 
 if TYPE_CHECKING:
     from deid_platform.warehouse.queries import LedgerEntry
@@ -107,7 +107,7 @@ def rollback(who: Who, why: Why, config: Config = None) -> None:
     officer = officer_of(config)
     release = previous_release(officer)
     switch_release(officer, release, who=who, reason=why)
-    console.print(f"analysts see {release} now", highlight=False)
+    say(f"analysts see {release} now")
 
 
 @releases.command("activate")
@@ -116,4 +116,4 @@ def activate(release: Annotated[str, typer.Argument()], who: Who, why: Why, conf
     from deid_platform.warehouse.releases import switch_release
 
     switch_release(officer_of(config), release, who=who, reason=why)
-    console.print(f"analysts see {release} now", highlight=False)
+    say(f"analysts see {release} now")

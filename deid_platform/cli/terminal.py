@@ -64,6 +64,11 @@ def officer_of(config: Path | None) -> Engine:
     return site_of(config).warehouse.engine(Role.OFFICER)
 
 
+def say(what: str) -> None:
+    """Prints what happened on stderr, just as it is: without markup or colours, and on one line however long."""
+    console.print(what, markup=False, highlight=False, soft_wrap=True)
+
+
 def show(columns: Sequence[str], records: Iterable[Sequence[Value]], *, as_json: bool = False) -> None:
     """Prints records whole: a table where a person reads, tab-separated lines in a pipe, or JSON lines.
 

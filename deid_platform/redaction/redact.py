@@ -45,6 +45,11 @@ class Redaction:
         return f"<Redaction of {len(self.applied)} spans>"
 
     @property
+    def lengths(self) -> list[int]:
+        """How many code points stand in the place of each span, in order."""
+        return [len(replacement) for replacement in self.replacements]
+
+    @property
     def counts(self) -> Mapping[Label, int]:
         """How many spans of each label were replaced."""
         return Counter(span.label for span in self.applied)

@@ -19,7 +19,6 @@ from deid_platform.notes import Facility, Note, Patient, Provider
 from deid_platform.refresh.site import Site
 
 _KINDS = {Note: "notes", Patient: "patients", Provider: "providers", Facility: "facilities"}
-
 _ROWS_A_STEP = 256
 
 
@@ -65,7 +64,7 @@ def check_folder(
         progress: Called with the number of rows read since the last call.
 
     Raises:
-        DeidError: `feed-unreadable` if the folder cannot be listed; `settings-invalid` if there is no such feed;
+        DeidError: `feed-unreadable` if the folder cannot be listed; `feed-unknown` if there is no such feed;
             `feed-mapping`; `opt-outs-unreadable`.
     """
     exclusions = Exclusions()

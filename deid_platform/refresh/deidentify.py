@@ -27,7 +27,7 @@ from deid_platform.evaluation.tokens import word_offsets
 from deid_platform.heap import settled
 from deid_platform.languages import released_language
 from deid_platform.notes import Delivery, Note
-from deid_platform.redaction.redact import redact
+from deid_platform.one_note import leak_reason, redact_and_check
 from deid_platform.refresh import tables
 from deid_platform.refresh.first_look import detection_of, look_first, told_digest, told_until
 from deid_platform.refresh.recipe import Recipe
@@ -188,20 +188,19 @@ def _redacted_row(note: Note, detection: Detection, recipe: Recipe) -> dict[str,
     if detection.error is not None or detection.spans is None:
         return {**row, "reason": (detection.error or Code.DETECTOR_FAILED).slug}
     try:
-        birth_date = known_as[0].birth_date if known_as else None
-        released = recipe.released_date(note, birth_date)
-        redaction = redact(note, detection.spans, recipe.policy, birth_date=birth_date, surrogates=recipe.surrogates)
-        lengths = [len(replacement) for replacement in redaction.replacements]
+        released = recipe.released_date(note, known_as[0].birth_date if known_as else None)
         shown = Released(row["note_type"], row["language"], released.year, released.day, recipe.keyring.site)
-        leaks = recipe.leak_check.check(note, known_as, redaction.text, redaction.applied, shown, lengths=lengths)
+        redaction, leaks = redact_and_check(
+            note, detection.spans, recipe.leak_check, known_as, surrogates=recipe.surrogates, released=shown
+        )
     except Exception:  # whatever it raised, the note does not pass
-        return {**row, "reason": "redaction-failed"}
+        return {**row, "reason": Code.REDACTION_FAILED.slug}
     row |= {
         "note_year": released.year,
         "shifted_date": released.day,
         "spans": tables.span_rows(redaction.applied),
-        "lengths": lengths,
+        "lengths": redaction.lengths,
     }
     if leaks:
-        return {**row, "reason": f"leak-{leaks[0].kind.value}"}
+        return {**row, "reason": leak_reason(leaks)}
     return {**row, "text": redaction.text, "status": CLEAN, "reason": None}

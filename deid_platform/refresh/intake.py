@@ -6,7 +6,7 @@ delivery. Does not belong here: parsing files (`corpora/`).
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -14,7 +14,7 @@ from typing import TypeVar
 
 import pyarrow as pa
 
-from deid_platform.corpora import Reader, Reason, Rejection, Role, UnknownColumns
+from deid_platform.corpora import Reader, Reason, Rejection, Role
 from deid_platform.corpora.exclusions import Exclusions
 from deid_platform.errors import Code, DeidError
 from deid_platform.keys import Keyring
@@ -182,14 +182,9 @@ def _good(
         reasons[item.reason.value] += 1
         if note_ids is not None and item.note_id is not None:
             note_ids.add(item.note_id)
-        if columns is not None and item.unknown is not None:
-            _name(columns, item.unknown)
-
-
-def _name(columns: dict[str, None], unknown: UnknownColumns) -> None:
-    """Adds columns that may be named, up to as many as anyone reads."""
-    if len(columns) < _MOST_COLUMNS:
-        columns.update(dict.fromkeys(unknown.named))
+        # Of these names nobody reads more.
+        if columns is not None and item.unknown is not None and len(columns) < _MOST_COLUMNS:
+            columns.update(dict.fromkeys(item.unknown.named))
 
 
 def _unknown(
@@ -223,14 +218,12 @@ def take_in_topic(reader: Reader, delivery: Delivery, name: str, *, store: NoteS
     """Seals a delivery's upserts of one topic: `patients`, `providers` or `facilities`."""
     topics, rejections = reader.topics(delivery)
     table = pa.Table.from_pylist(tables.topic_rows(topics, name), schema=tables.TOPIC_SCHEMAS[name])
-    of_topic = [rejection for rejection in rejections if rejection.role.value == name]
-    rejected = dict(Counter(rejection.reason.value for rejection in of_topic))
+    reasons: Counter[str] = Counter()
     columns: dict[str, None] = {}
-    for rejection in of_topic:
-        if rejection.unknown is not None:
-            _name(columns, rejection.unknown)
-    manifest = store.write(f"source/{name}", delivery.key, [table], meta=lambda: {"rejected": rejected})
-    return Intake(manifest.rows, rejected, unknown_columns=(*columns,))
+    rejected = (rejection for rejection in rejections if rejection.role.value == name)
+    deque(_good(rejected, reasons, columns=columns), maxlen=0)
+    manifest = store.write(f"source/{name}", delivery.key, [table], meta=lambda: {"rejected": dict(reasons)})
+    return Intake(manifest.rows, dict(reasons), unknown_columns=(*columns,))
 
 
 def deliveries_until(store: NoteStore, dataset: str, delivery: Delivery) -> list[Delivery]:

@@ -239,14 +239,14 @@ SCORE_COLUMNS = (
 def score_records(scores: Scores) -> Iterator[list[str | float | int | None]]:
     """The rows of `scores_table` with exact numbers, by `SCORE_COLUMNS`; None for what a label has not."""
     rows: list[tuple[str, Scores | LabelScores]] = [("all", scores)]
-    rows += [(label.value, found) for label, found in scores.labels.items()]
+    rows += [(label.value, by) for label, by in scores.labels.items()]
     for name, row in rows:
         record: list[str | float | int | None] = [name]
         for measure in _WHOLE:
-            estimate: Estimate | None = getattr(row, measure, None)
-            record += (estimate.value, estimate.low, estimate.high) if estimate else (None, None, None)
-        for share in (row.recall, row.precision):
-            record += (share.total, share.total - share.hits)
+            found: Estimate | None = getattr(row, measure, None)
+            record += (found.value, found.low, found.high) if found else (None, None, None)
+        for estimate in (row.recall, row.precision):
+            record += (estimate.total, estimate.total - estimate.hits)
         record += (row.notes, row.words) if isinstance(row, Scores) else (None, None)
         yield record
 

@@ -28,6 +28,10 @@ WHERE c.relkind IN ('r', 'v') AND n.nspname NOT IN ('pg_catalog', 'information_s
               WHERE has_schema_privilege(reader, n.oid, 'USAGE') AND has_table_privilege(reader, c.oid, 'SELECT'))
 ORDER BY relation, a.attnum
 """
+_HEAD = """# Data dictionary
+
+What readers find in the warehouse. `deid db dictionary` makes this page, and with `--json` the same for
+programs: [data-dictionary.json](data-dictionary.json). *Policy* says what becomes of the source's value."""
 _POLICY = " Policy: "
 _KINDS = {"integer": "integer", "bigint": "integer", "smallint": "integer", "double precision": "number"}
 _KINDS |= {"numeric": "number", "boolean": "boolean", "date": "date"}
@@ -73,13 +77,7 @@ def _column(name: str, kind: str, comment: str) -> Column:
 
 def dictionary_markdown(relations: tuple[Relation, ...]) -> str:
     """The dictionary as a page to read."""
-    lines = ["# Data dictionary", ""]
-    lines += [
-        "What readers find in the warehouse. `deid db dictionary` makes this page, and with `--json` the same for"
-    ]
-    lines += [
-        "programs: [data-dictionary.json](data-dictionary.json). *Policy* says what becomes of the source's value."
-    ]
+    lines = [_HEAD]
     for relation in relations:
         lines += ["", f"## {relation.name}", "", " ".join(relation.holds.split()), ""]
         lines += ["| column | type | meaning | policy |", "| --- | --- | --- | --- |"]

@@ -70,11 +70,19 @@ class Requirement:
         """Whether the gate goes on, by a measurement or by a waiver."""
         return self.state in ("passed", "waived")
 
+    @property
+    def shown_state(self) -> str:
+        """Its state as people are shown it: `missing` is `not measured`."""
+        return "not measured" if self.state == "missing" else self.state
+
+    @property
+    def waived_by(self) -> str:
+        """Who may waive it: `the privacy officer` or `nobody`."""
+        return "the privacy officer" if self.waivable else "nobody"
+
     def __str__(self) -> str:
-        if self.state == "missing":
-            return f"{self.name} not measured"
         missed = [figure for figure in self.figures if not figure.met] or self.figures
-        said = f"{self.name} {self.state}"
+        said = f"{self.name} {self.shown_state}"
         return f"{said} ({'; '.join(map(str, missed))})" if self.state == "failed" and missed else said
 
 

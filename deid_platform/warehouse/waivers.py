@@ -6,7 +6,7 @@ database's (`migrations/code/e_gate.sql`), or whether its delivery exists, which
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 
@@ -37,44 +37,24 @@ class Waiver:
     ended_at: datetime | None
 
     @property
+    def covers(self) -> str:
+        """Its delivery, or all of its feed, in words."""
+        return self.delivery or f"all of {self.feed}"
+
+    @property
     def in_force(self) -> bool:
         """Whether the gate still goes by it."""
         return self.ended_at is None and self.until >= datetime.now(tz=UTC).date()
 
+    @property
+    def state(self) -> str:
+        """`in force`, or `ended` and the day."""
+        return "in force" if self.in_force else f"ended {(self.ended_at or self.until):%Y-%m-%d}"
+
 
 def waive(
     officer: Engine,
-    requirement: str,
-    *,
-    who: str,
-    reason: str,
-    until: date,
-    delivery: Delivery | None = None,
-    feed: str | None = None,
-) -> int:
-    """Records that a person answers for a requirement that was measured and not met.
-
-    Args:
-        officer: The engine of the role `officer`.
-        requirement: One that the active profile lets be waived.
-        who: The person; the login role is recorded beside it.
-        reason: At least ten characters.
-        until: The last day on which it holds; after today.
-        delivery: For this delivery alone ...
-        feed: ... or for all of a feed; exactly one of the two.
-
-    Returns:
-        The waiver's number.
-
-    Raises:
-        DeidError: `requirement-unknown`; `waiver-invalid`, naming what is wrong with it.
-    """
-    return waive_all(officer, [requirement], who=who, reason=reason, until=until, delivery=delivery, feed=feed)[0]
-
-
-def waive_all(
-    officer: Engine,
-    requirements: Iterable[str],
+    requirements: Sequence[str],
     *,
     who: str,
     reason: str,
@@ -82,19 +62,34 @@ def waive_all(
     delivery: Delivery | None = None,
     feed: str | None = None,
 ) -> list[int]:
-    """Records waivers of several requirements, all of them or none: `waive` tells the rest."""
-    given = list(requirements)
+    """Records that a person answers for requirements that were measured and not met: for all of them, or for none.
+
+    Args:
+        officer: The engine of the role `officer`.
+        requirements: Those that the active profile lets be waived.
+        who: The person; the login role is recorded beside it.
+        reason: At least ten characters.
+        until: The last day on which it holds; after today.
+        delivery: For this delivery alone ...
+        feed: ... or for all of a feed; exactly one of the two.
+
+    Returns:
+        The number of each waiver.
+
+    Raises:
+        DeidError: `requirement-unknown`; `waiver-invalid`, naming what is wrong with it.
+    """
     same = {"delivery": delivery.key if delivery else None, "feed": feed, "who": who, "reason": reason, "until": until}
     statement = text("SELECT ctl.waive(:delivery, :feed, :requirement, :who, :reason, :until)")
     with begin(officer) as connection:
-        _refuse_unknown(connection, given)
+        _refuse_unknown(connection, requirements)
         return [
             int(connection.execute(statement, {**same, "requirement": requirement}).scalar_one())
-            for requirement in given
+            for requirement in requirements
         ]
 
 
-def _refuse_unknown(connection: Connection, requirements: Iterable[str]) -> None:
+def _refuse_unknown(connection: Connection, requirements: Sequence[str]) -> None:
     """The database refuses what may not be waived; this says which, and what there is."""
     statement = text(
         "SELECT r.requirement, bool_or(p.active AND r.waivable) AS waivable FROM ctl.requirement r"

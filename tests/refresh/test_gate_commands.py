@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shlex
-import subprocess
-import sys
 import tomllib
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from click.testing import Result
-from typer.testing import CliRunner
+from command_line import deid
 
-from deid_platform.cli import app
 from deid_platform.errors import Code, DeidError
 from deid_platform.notes import Delivery
 from deid_platform.refresh import publish
@@ -29,20 +24,9 @@ from deid_platform.warehouse.promotion import Promotion
 from deid_platform.warehouse.queries import ledger
 from deid_platform.warehouse.roles import Role
 
-DEID = Path(sys.executable).with_name("deid")
 README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
 EHR = Delivery("ehr", "2026-01-05")
 LATER = str(datetime.now(tz=UTC).date() + timedelta(days=90))
-
-
-def deid(*arguments: str) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "COLUMNS": "200", "TERM": "dumb"}
-    return subprocess.run([str(DEID), *arguments], capture_output=True, text=True, check=False, env=environment)
-
-
-def here(*arguments: str) -> Result:
-    """The same without a process of its own, which takes most of a command's time."""
-    return CliRunner().invoke(app, arguments)
 
 
 def recipe(command: str) -> list[str]:
@@ -85,7 +69,7 @@ def site(installation, warehouse, tmp_path_factory) -> Site:
 @pytest.fixture(scope="module")
 def before(site) -> str:
     """What `deid gate` says of a delivery that waits in its feed's folder."""
-    return str(here("gate", EHR.key).exception)
+    return deid("gate", EHR.key).stderr
 
 
 @pytest.fixture(scope="module")
@@ -104,8 +88,8 @@ def promoted(site, refusal) -> Promotion:
 
 
 def rows(*arguments: str) -> list[dict]:
-    shown = here(*arguments, "--json")
-    assert shown.exit_code == 0, shown.stderr
+    shown = deid(*arguments, "--json")
+    assert shown.returncode == 0, shown.stderr
     return [json.loads(line) for line in shown.stdout.splitlines()]
 
 
@@ -175,7 +159,7 @@ def test_as_json_each_figure_is_a_number_beside_its_threshold(refusal) -> None:
     ids=lambda value: value if isinstance(value, str) else " ".join(value[:3]),
 )
 def test_what_is_mistyped_is_refused_with_what_was_meant_and_nothing_is_recorded(refusal, command, said) -> None:
-    assert said in str(here(*command).exception)
+    assert said in deid(*command).stderr
     assert rows("waivers") == []
 
 
@@ -184,21 +168,21 @@ def test_readmes_recipe_ends_promoted(promoted) -> None:
     assert promoted.waived == ("bench", "site_gold", "topics")
     found = {row["requirement"]: row for row in rows("gate", EHR.key)}
     assert (found["topics"]["state"], found["topics"]["waived_until"]) == ("waived", LATER)
-    said = here("gate", EHR.key).stderr
+    said = deid("gate", EHR.key).stderr
     assert "ehr@2026-01-05: promoted" in said
     assert "next:" not in said
 
 
 def test_waivers_are_listed_and_one_is_ended_with_a_reason(site, promoted) -> None:
-    assert here(*waived("topics", delivery="ehr@2026-01-12"), "--ahead").exit_code == 0
+    assert deid(*waived("topics", delivery="ehr@2026-01-12"), "--ahead").returncode == 0
     listed = rows("waivers")
     assert [row["requirement"] for row in listed] == ["bench", "topics", "site_gold", "topics"]
     assert {(row["who"], row["reason"]) for row in listed[:3]} == {tuple(recipe("waive")[i] for i in (6, 8))}
     assert {(row["until"], row["state"]) for row in listed} == {(LATER, "in force")}
     number = str(listed[1]["waiver"])
-    revoked = [here("waivers", "revoke", number, "--who", "B. Officer", "--why", "topics never came") for _ in range(2)]
-    assert [done.exit_code for done in revoked] == [0, 1]
-    assert "waiver-unknown" in str(revoked[1].exception)
+    revoked = [deid("waivers", "revoke", number, "--who", "B. Officer", "--why", "topics never came") for _ in range(2)]
+    assert [done.returncode for done in revoked] == [0, 1]
+    assert "waiver-unknown" in revoked[1].stderr
     ended = rows("waivers")[1]
     assert ended["state"].startswith("ended ")
     assert (ended["ended_by"], ended["because"]) == ("B. Officer", "topics never came")

@@ -182,7 +182,7 @@ def test_a_delivery_of_withdrawals_alone_is_none(site, deliver, take_in) -> None
 def test_a_feed_that_is_not_configured_is_named(site) -> None:
     with pytest.raises(DeidError) as error:
         site.reader(Delivery("elsewhere", FIRST).feed)
-    assert error.value.ref == "feeds.elsewhere"
+    assert error.value.ref == "known: hospital"
 
 
 # Corrections that cannot be read

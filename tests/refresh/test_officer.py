@@ -12,10 +12,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from click.testing import Result
-from typer.testing import CliRunner
+from command_line import deid
 
-from deid_platform.cli import app
 from deid_platform.errors import DeidError
 from deid_platform.refresh.reported import newest_known, reported_strings
 from deid_platform.warehouse.findings import findings
@@ -25,11 +23,6 @@ from deid_platform.warehouse.roles import Role
 
 DEID = Path(sys.executable).with_name("deid")
 LEAK = "Keeps bees with quorvex on Sundays."
-
-
-def deid(*arguments: str) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "COLUMNS": "200", "TERM": "dumb"}
-    return subprocess.run([str(DEID), *arguments], capture_output=True, text=True, check=False, env=environment)
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -126,7 +119,7 @@ def test_projects_are_made_granted_and_listed(sepsis) -> None:
 )
 def test_a_project_that_is_mistyped_is_refused_with_what_was_meant(site, sepsis, command, said) -> None:
     before = projects(site.warehouse.engine(Role.OFFICER))
-    assert said in str(CliRunner().invoke(app, ["project", *command.split()]).exception)
+    assert said in deid("project", *command.split()).stderr
     assert projects(site.warehouse.engine(Role.OFFICER)) == before
 
 
@@ -135,8 +128,8 @@ def test_a_note_type_that_notes_have_can_be_granted_though_no_feed_names_it_any_
     renamed.write_text((site.settings.root / "deid.toml").read_text().replace('"progress note", ', ""))
     grant = ["project", "grant", "sepsis", "--note-type", "progress note", "--config", str(renamed)]
     for more in ([], ["--remove"]):
-        done = CliRunner().invoke(app, [*grant, *more])
-        assert done.exit_code == 0, done.exception
+        done = deid(*grant, *more)
+        assert done.returncode == 0, done.stderr
 
 
 def test_a_project_is_deleted_and_the_ledger_keeps_what_it_was(site, sepsis) -> None:
@@ -212,35 +205,30 @@ def wound(site, through, many) -> tuple[str, ...]:
     return ("retract", key, "--span", "0:5", "--label", "PATIENT", "--who", "A. Reader")
 
 
-def typed(*arguments: str) -> Result:
-    """The command without a terminal, in this process: starting another one takes most of a test's time."""
-    return CliRunner().invoke(app, arguments)
-
-
 def numbers(site) -> list[int]:
     return [found.number for found in findings(site.warehouse.engine(Role.OFFICER))]
 
 
 def test_a_dry_run_tells_how_many_notes_would_be_hidden_and_hides_none(site, wound) -> None:
     before, known = numbers(site), newest_known(site.store)
-    done = typed(*wound, "--dry-run")
-    assert done.exit_code == 0, done.exception
+    done = deid(*wound, "--dry-run")
+    assert done.returncode == 0, done.stderr
     first, second = done.stdout.splitlines()
     assert first == "would hide 12 of 26 notes (46.2%), in 1 release; a string of 5 characters"
     assert "more than 10 notes" in second
-    assert typed(*wound, "--dry-run", "--hide", "12").stdout.splitlines() == [first]
+    assert deid(*wound, "--dry-run", "--hide", "12").stdout.splitlines() == [first]
     assert len(seen(site)) == 24
     assert (numbers(site), newest_known(site.store)) == (before, known)
     assert "wound" not in (done.stdout + done.stderr).lower()
 
 
 def test_without_a_terminal_a_common_word_is_refused_and_the_reported_note_is_hidden_all_the_same(site, wound) -> None:
-    refused = typed(*wound)
+    refused = deid(*wound)
     (number,) = numbers(site)[1:]
-    assert f"finding-common [finding {number}: 12 of 26 notes]" in str(refused.exception)
+    assert f"finding-common [finding {number}: 12 of 26 notes]" in refused.stderr
     assert "1 note hidden; it stands in 12 of 26 notes (46.2%), in 1 release" in refused.stderr
     assert len(seen(site)) == 23
-    assert "finding-common" in str(typed(*wound, "--hide", "11").exception)
+    assert "finding-common" in deid(*wound, "--hide", "11").stderr
     assert len(seen(site)) == 23
     assert reported_strings(site.store) == ("quorvex",)
 
@@ -276,7 +264,7 @@ def test_after_a_yes_all_are_hidden_and_the_string_is_sought(site, wound) -> Non
 
 
 def test_findings_are_listed_without_their_strings(site, wound) -> None:
-    *_, last = (json.loads(line) for line in typed("finding", "list", "--json").stdout.splitlines())
+    *_, last = (json.loads(line) for line in deid("finding", "list", "--json").stdout.splitlines())
     assert last["finding"] == numbers(site)[-1]
     assert {**last, "finding": 0, "when": ""} == {
         "finding": 0,
@@ -289,7 +277,7 @@ def test_findings_are_listed_without_their_strings(site, wound) -> None:
         "withdrawn_by": [],
         "reasons": [],
     }
-    plain = typed("finding", "list").stdout
+    plain = deid("finding", "list").stdout
     assert len(plain.splitlines()) == 1 + len(numbers(site))
     assert "wound" not in plain.lower()
     assert "quorvex" not in plain.lower()
@@ -302,28 +290,28 @@ def test_a_common_word_that_was_reported_holds_its_delivery_up_until_two_people_
         through(many, site)
     number = numbers(site)[-1]
     withdraw = ("finding", "withdraw", str(number), "--why", "it is a common word", "--who")
-    proposed = typed(*withdraw, "A. Officer")
-    assert proposed.exit_code == 0, proposed.exception
+    proposed = deid(*withdraw, "A. Officer")
+    assert proposed.returncode == 0, proposed.stderr
     assert f'by somebody else: deid finding withdraw {number} --who "NAME" --why "REASON"' in proposed.stderr
-    assert f"second-person [finding {number}]" in str(typed(*withdraw, "a. officer").exception)
+    assert f"second-person [finding {number}]" in deid(*withdraw, "a. officer").stderr
     assert "Wound" in reported_strings(site.store)
-    done = typed(*withdraw, "B. Officer")
-    assert done.exit_code == 0, done.exception
+    done = deid(*withdraw, "B. Officer")
+    assert done.returncode == 0, done.stderr
     assert f"finding {number} withdrawn: " in done.stderr
     assert reported_strings(site.store) == ("quorvex",)
     assert newest_known(site.store) == number
-    assert "finding-unknown" in str(typed(*withdraw, "C. Officer").exception)
-    *_, last = (json.loads(line) for line in typed("finding", "list", "--json").stdout.splitlines())
+    assert "finding-unknown" in deid(*withdraw, "C. Officer").stderr
+    *_, last = (json.loads(line) for line in deid("finding", "list", "--json").stdout.splitlines())
     assert (last["state"], last["withdrawn_by"]) == ("withdrawn", ["A. Officer", "B. Officer"])
     assert through(many, site).outcome == "promoted"
     assert seen(site) == sorted(WOUND + REST)
 
 
 def test_what_is_withdrawn_while_nothing_was_made_anew_is_shown_at_once(site, wound) -> None:
-    assert typed(*wound, "--hide", "12").exit_code == 0
+    assert deid(*wound, "--hide", "12").returncode == 0
     assert len(seen(site)) == 12
     number = str(numbers(site)[-1])
     for who in ("A. Officer", "B. Officer"):
-        done = typed("finding", "withdraw", number, "--who", who, "--why", "it is a common word")
+        done = deid("finding", "withdraw", number, "--who", who, "--why", "it is a common word")
     assert "12 notes shown again" in done.stderr
     assert seen(site) == sorted(WOUND + REST)

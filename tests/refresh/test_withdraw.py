@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from datetime import timedelta
-from pathlib import Path
 
 import pytest
+from command_line import deid
 from sqlalchemy.exc import DBAPIError
 
 from deid_platform.corpora.files import FilesFeed
@@ -23,7 +22,6 @@ from deid_platform.warehouse.ledger import GateRow, record_gate
 from deid_platform.warehouse.roles import Role
 from deid_platform.warehouse.staging import Inputs
 
-DEID = Path(sys.executable).with_name("deid")
 HOLDER = """
 import sys
 from pathlib import Path
@@ -32,11 +30,6 @@ with installation_lock(Path(sys.argv[1])):
     print("held", flush=True)
     sys.stdin.read()
 """
-
-
-def deid(*arguments: str) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "COLUMNS": "200", "TERM": "dumb"}
-    return subprocess.run([str(DEID), *arguments], capture_output=True, text=True, check=False, env=environment)
 
 
 def seen(site: Site) -> set[str]:

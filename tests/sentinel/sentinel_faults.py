@@ -267,7 +267,7 @@ def break_everything(broken: Broken) -> None:
     replace("assets.deid:deidentify", partial(full, broken))
     replace("deid_platform.refresh.measure:validate_staged", partial(unexpected, broken))
     replace("deid_platform.warehouse.connection:Warehouse.dbt_environment", partial(failing_mart, broken))
-    replace("deid_platform.refresh.deidentify:redact", faulty_redaction)
+    replace("deid_platform.one_note:redact", faulty_redaction)
     replace(
         "great_expectations.expectations:ExpectColumnValuesToMatchRegex._validate",
         partial(faulty_expectation, broken),

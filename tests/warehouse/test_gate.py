@@ -250,7 +250,7 @@ def waiver(scene, requirement="topics", **changes):
         "feed": "clinic",
         **changes,
     }
-    return waive(scene.warehouse.engine(Role.OFFICER), requirement, **arguments)
+    return waive(scene.warehouse.engine(Role.OFFICER), [requirement], **arguments)[0]
 
 
 def test_production_demands_topics_and_site_gold_and_takes_waivers_for_them(scene):

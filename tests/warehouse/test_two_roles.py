@@ -160,7 +160,7 @@ STEPS = {
             Role.GATEKEEPER: measure("2", failing=["topics"], profile="production"),
             Role.OFFICER: lambda scene: waive(
                 engine(scene, Role.OFFICER),
-                "topics",
+                ["topics"],
                 who="A. Officer",
                 reason="topics come next week",
                 until=datetime.now(tz=UTC).date() + timedelta(days=2),
