@@ -105,6 +105,21 @@ def test_what_is_no_text_is_refused_and_shows_nothing(content: bytes, status: in
     assert "Reed" not in told
 
 
+def test_two_texts_share_neither_date_shift_nor_stand_ins(tmp_path: Path) -> None:
+    (tmp_path / "key").write_text("6d1f0c8a94e7b25310fd86a2c7e95b40")
+    options = ("--policy", "surrogate", "--secret-file", tmp_path / "key")
+    shown = []
+    for letter in "AB":
+        text = f"Patient: Ann Quillfeather, seen 3/4/2019. Letter {letter}."
+        (tmp_path / "letter.txt").write_text(text)
+        status, made, told = redact("-", *options, stdin=text)
+        assert (status, redact(tmp_path / "letter.txt", "-o", "-", *options)[1]) == (0, made), told
+        shown.append(made.split(". Letter")[0].split(", seen "))
+    (one, day), (other, other_day) = shown
+    assert one != other
+    assert day != other_day
+
+
 def test_an_output_is_asked_for_where_the_notes_are_a_file(tmp_path: Path) -> None:
     (tmp_path / "letter.txt").write_text(SEEN)
     status, shown, told = redact(tmp_path / "letter.txt")
