@@ -179,7 +179,7 @@ def redact_file(
                 yield item
 
     with (
-        opened(source, table_format, spool=output.folder) as (path, outcome.read_as),
+        opened(source, table_format, mapping.shapes()[Role.NOTES], spool=output.folder) as (path, outcome.read_as),
         output.opened() as lines,
         settled(),
     ):

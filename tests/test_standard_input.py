@@ -56,6 +56,31 @@ def test_a_text_may_begin_like_no_json_object(text: str) -> None:
     assert (status, shown) == (0, text.replace("Alan Reed", "[DOCTOR]")), told
 
 
+@pytest.mark.parametrize("place", ["-", "notes.txt", "notes.txt.gz"])
+@pytest.mark.parametrize(
+    "rows",
+    [
+        "note_id;patient_id;text;last_name\nn1;P001;Pt well;OKONKWO\n",
+        "\ufeff\nNOTE_ID|PATIENT_ID|NOTE_TEXT\r\nn1|OKONKWO|Pt well\r\n",
+        '[{"note_id": "n1", "text": "Pt well", "mother": "OKONKWO"}]\n',
+        '{"note_id": "n1", "text": "Pt well", "mother": "OKONKWO"}\n',
+    ],
+)
+def test_a_table_without_a_name_that_says_so_is_not_shown_as_a_text(tmp_path: Path, place: str, rows: str) -> None:
+    source = place if place == "-" else tmp_path / place
+    if place != "-":
+        content = rows.encode()
+        (tmp_path / place).write_bytes(gzip.compress(content) if place.endswith(".gz") else content)
+    _, shown, told = redact(source, "-o", "-", stdin=rows)
+    assert "was read as " in told
+    assert "OKONKWO" not in shown + told
+
+
+@pytest.mark.parametrize("text", ["Text, language and speech are normal.\n", "site, date\n", '"Well," she says\n'])
+def test_a_text_may_begin_with_commas(text: str) -> None:
+    assert redact("-", stdin=text)[:2] == (0, text)
+
+
 def test_the_format_may_be_said() -> None:
     table = "note_id,text\r\nn1,Seen by Dr. Alan Reed\r\n"
     _, shown, told = redact("-", "--format", "csv", stdin=table)

@@ -67,8 +67,8 @@ def redact(
         Format | None,
         typer.Option(
             "--format",
-            help="How the notes are written; by default as the file's name ends. Standard input is JSON lines if it "
-            "begins with a JSON object, else text.",
+            help="How the notes are written; by default as the file's name ends. Standard input and .txt are JSON "
+            "lines if they begin with a JSON object, CSV if with a header of columns, else text.",
         ),
     ] = None,
     patients: Patients = None,
@@ -146,8 +146,9 @@ def redact(
             scores=scores,
             progress=bar.advance,
         )
-    if table_format is None and notes == STANDARD_INPUT:
-        console.print(f"standard input was read as {outcome.read_as}; --format takes it for something else")
+    if table_format is None and (notes == STANDARD_INPUT or outcome.read_as not in (None, Format.TEXT)):
+        what = "standard input" if notes == STANDARD_INPUT else "the file"
+        console.print(f"{what} was read as {outcome.read_as}; --format takes it for something else")
     console.print(
         f"{counted(outcome.notes, 'note')} redacted under {rules.name}: {outcome.replaced:,} of"
         f" {counted(outcome.found, 'span')} replaced"
