@@ -186,7 +186,7 @@ def redact_file(
         if given is None:
             found = detect_together(engine, spec, lambda: good(path), spool=output.folder, on_batch=progress)
         else:
-            found = _given(given, good(path), progress)
+            found = _given(given, policy, good(path), progress)
         for note, detection in found:
             redacted = _redacted(note, detection, spec, check, surrogates, outcome)
             if redacted is not None:
@@ -197,18 +197,20 @@ def redact_file(
 
 
 def _given(
-    given: GivenSpans, notes: Iterable[Note], progress: Callable[[int], None] | None
+    given: GivenSpans, policy: Policy, notes: Iterable[Note], progress: Callable[[int], None] | None
 ) -> Iterator[tuple[Note, Detection]]:
-    """Each note with the spans that were given for it; of those that overlap one is made."""
+    """Each note with the spans that were given for it; of those that overlap one is made, with the label of which the
+    policy hides the most: what it hides of one is not shown for the sake of another."""
+
+    def rank(span: Span) -> tuple[object, ...]:
+        score = -1.0 if isnan(span.score) else span.score
+        return policy.hidden(span.label), score, span.end - span.start, span.label
+
     for index, note in enumerate(notes):
-        spans = merge(given.of(note), rank=_surer) if note in given else None
+        spans = merge(given.of(note), rank=rank) if note in given else None
         yield note, Detection(index, spans, Code.SPANS_MISSING if spans is None else None)
         if progress is not None:
             progress(1)
-
-
-def _surer(span: Span) -> tuple[object, ...]:
-    return (-1.0 if isnan(span.score) else span.score, span.end - span.start, span.label)
 
 
 def _redacted(

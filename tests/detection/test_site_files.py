@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
+from deid_platform import load
 from deid_platform.across_notes import detect_together
 from deid_platform.cli import app
 from deid_platform.detection import DetectorSpec
@@ -83,6 +84,23 @@ def test_a_name_that_a_recognizer_found_is_hidden_wherever_it_stands_and_never_g
 @pytest.mark.parametrize("text", ["Fob KX-204\u200b", "fob # KX\u200b-204", "&#70;ob # KX-204"])
 def test_disguises_and_escapes_do_not_help(files: DetectorSpec, text: str) -> None:
     assert [surface.replace("\u200b", "") for surface in found(files, text)] == ["KX-204"]
+
+
+@pytest.mark.parametrize("label", ["STATE", "DOCTOR", "PROFESSION"])
+@pytest.mark.parametrize("pattern", [r"\bMrs\. [A-Z][a-z]{3,9}\b", r"\b[A-Z][a-z]{3,9}\b"])
+def test_a_recognizer_never_shows_a_patient_by_a_label_that_the_policy_keeps(
+    tmp_path: Path, label: str, pattern: str
+) -> None:
+    hit = "[[Mrs. Okonkwo]] came" if "Mrs" in pattern else "Mrs. [[Okonkwo]] came"
+    (tmp_path / "r.yaml").write_text(listed(entry(label=label, pattern=pattern, hits=[hit])))
+    deid = load(policy="safe_harbor", recognizers=tmp_path / "r.yaml")
+    shown = deid.redact("Mrs. Okonkwo came. Patient: Jane Okonkwo.").text
+    assert "Okonkwo" not in shown
+    assert "[PATIENT]" in shown
+    spec = DetectorSpec(recognizers=tmp_path / "r.yaml")
+    notes = [Note("a", "Patient: Jane Okonkwo.", patient_id="p"), Note("b", "Mrs. Okonkwo came.", patient_id="p")]
+    (_, _), (_, second) = detect_together(LocalEngine(), spec, lambda: notes)
+    assert [span.label.value for span in second.spans or ()] == ["PATIENT"]
 
 
 def test_a_check_refuses_a_wrong_check_digit(tmp_path: Path) -> None:
