@@ -94,7 +94,7 @@ def test_a_recognizer_never_shows_a_patient_by_a_label_that_the_policy_keeps(
     hit = "[[Mrs. Okonkwo]] came" if "Mrs" in pattern else "Mrs. [[Okonkwo]] came"
     (tmp_path / "r.yaml").write_text(listed(entry(label=label, pattern=pattern, hits=[hit])))
     deid = load(policy="safe_harbor", recognizers=tmp_path / "r.yaml")
-    shown = deid.redact("Mrs. Okonkwo came. Patient: Jane Okonkwo.").text
+    shown = deid.redact("Mrs. Okonkwo came. Okonkwo was well. Patient: Jane Okonkwo.").text
     assert "Okonkwo" not in shown
     assert "[PATIENT]" in shown
     spec = DetectorSpec(recognizers=tmp_path / "r.yaml")
