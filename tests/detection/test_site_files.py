@@ -29,6 +29,16 @@ from deid_platform.settings import load_settings
 PAGE = (Path(__file__).parents[2] / "docs" / "detection.md").read_text("utf-8")
 RECOGNIZERS, ALLOWED = (re.search(rf"```{kind}\n(.*?)```", PAGE, re.DOTALL)[1] for kind in ("yaml", "text"))
 """The examples of docs/detection.md."""
+NAMES_ALONE = (
+    "Grace",
+    "Mr. Smith",
+    "Patient John",
+    "O'Brien",
+    "Smith's",
+    "de la Cruz",
+    "John Smith",
+    "his wife Mary Ann",
+)
 WARD = "Transferred to Cooper Ward on Monday."
 FOB = "Opened with fob # KX-204."
 
@@ -203,7 +213,15 @@ def test_the_example_of_the_page_keeps_its_phrases_in_any_case_and_over_the_end_
 
 @pytest.mark.parametrize(
     "text",
-    ["Patient: Cooper Ward", "Dr. Cooper Ward rounded.", "Cooper Ward, MD", "Mr. Cooper came. Moved to Cooper Ward."],
+    [
+        *(
+            "Patient: Cooper Ward",
+            "Dr. Cooper Ward rounded.",
+            "Cooper Ward, MD",
+            "Mr. Cooper came. Moved to Cooper Ward.",
+        ),
+        *("Cooper Ward reports pain.", "Pt Cooper Ward denies pain.", "Seen with his wife Cooper Ward, who agrees."),
+    ],
 )
 def test_a_phrase_stays_hidden_where_somebody_is_called_so(files: DetectorSpec, text: str) -> None:
     assert found(files, text) == found(replace(files, keep=None), text) != []
@@ -245,8 +263,9 @@ def test_the_leak_check_withholds_a_kept_phrase_that_is_the_patient(files: Detec
         ("Cooper Ward\nBed 12\n", "keep.txt, line 2: a phrase with a digit"),
         ("# wards\n\nED\n", "keep.txt, line 3: a word of fewer than 3 letters"),
         ("--\n", "keep.txt, line 1: a word of fewer than 3 letters"),
-        ("Smith\n", "keep.txt, line 1: a word that is a name of people or places"),
-        ("Denver\n", "keep.txt, line 1: a word that is a name of people or places"),
+        ("Smith\n", "keep.txt, line 1: a name of people or places alone"),
+        *((f"{name}\n", "keep.txt, line 1: a name of people or places alone") for name in NAMES_ALONE),
+        ("Denver\n", "keep.txt, line 1: a name of people or places alone"),
         (f"the {'long ' * 20}ward\n", "keep.txt, line 1: a phrase of more than 60 characters"),
         ("# nothing yet\n", "keep.txt: it holds no phrase"),
     ],
