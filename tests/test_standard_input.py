@@ -163,6 +163,17 @@ def test_the_output_may_not_replace_the_file_behind_standard_input(tmp_path: Pat
     assert notes.read_bytes() == SEEN.encode()
 
 
+def test_the_output_may_not_replace_the_secret_of_the_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "key").write_text("6d1f0c8a94e7b25310fd86a2c7e95b40")
+    monkeypatch.setenv("DEID_SECRET_FILE", str(tmp_path / "key"))
+    status, shown, told = redact("-", "-o", tmp_path / "key", stdin=SEEN)
+    assert (status, shown) == (1, "")
+    assert "input-invalid [output is the input]" in told
+    assert (tmp_path / "key").read_text() == "6d1f0c8a94e7b25310fd86a2c7e95b40"
+
+
 def test_a_socket_is_an_output_too() -> None:
     ours, theirs = socket.socketpair()
     with ours, theirs:

@@ -112,6 +112,7 @@ def redact(
     from deid_platform.engine import LocalEngine
     from deid_platform.output import STANDARD_OUTPUT
     from deid_platform.redaction.policy import load_policy
+    from deid_platform.settings import files_in_force
     from deid_platform.workbench import redact_file
 
     if output is None:
@@ -139,7 +140,10 @@ def redact(
             policy=rules,
             engine=LocalEngine(workers=workers),
             surrogates=_surrogates(secret_file, site, topics) if rules.uses_surrogates else None,
-            beside=(patients, providers, facilities, spans, Path(policy), secret_file, recognizers, keep),
+            beside=(
+                *(patients, providers, facilities, spans, Path(policy), secret_file, recognizers, keep),
+                *files_in_force(),
+            ),
             mapping=mapping,
             table_format=table_format,
             given=given,
@@ -199,6 +203,7 @@ def evaluate(
     from deid_platform.engine import LocalEngine
     from deid_platform.evaluation.files import score_file
     from deid_platform.reports.summary import SCORE_COLUMNS, score_records, scores_table
+    from deid_platform.settings import files_in_force
 
     _must_exist(gold=gold, patients=patients, providers=providers, facilities=facilities, spans=spans)
     given = _given(spans, spans_scheme or scheme, detector, recognizers, keep)
@@ -214,7 +219,7 @@ def evaluate(
             columns=mapping.shapes()[Role.NOTES].columns,
             resamples=resamples,
             misses=misses,
-            beside=(patients, providers, facilities, spans, recognizers, keep),
+            beside=(patients, providers, facilities, spans, recognizers, keep, *files_in_force()),
             given=given,
             progress=bar.advance,
         )
