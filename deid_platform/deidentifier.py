@@ -14,11 +14,11 @@ from pathlib import Path
 from deid_platform.corpora import Role
 from deid_platform.corpora.files import MAX_CHARS
 from deid_platform.corpora.rows import text_fault
-from deid_platform.corpora.tables import TEXT_NOTE_ID
 from deid_platform.detection import DetectorSpec
 from deid_platform.engine import build, detect_in
 from deid_platform.errors import Code, DeidError, did_you_mean
 from deid_platform.evaluation.leaks import LeakCheck
+from deid_platform.keys import plain_digest
 from deid_platform.notes import Note, Span, Topics
 from deid_platform.one_note import Redacted, redact_note
 from deid_platform.redaction.policy import load_policy
@@ -95,11 +95,11 @@ def _path(given: str | PathLike[str] | None) -> Path | None:
 
 def _note(note: Note | str) -> Note:
     """A note that a file could hold too."""
-    if isinstance(note, str):
-        note = Note(TEXT_NOTE_ID, note)
-    if fault := text_fault(note.text, max_chars=MAX_CHARS):
+    text = note if isinstance(note, str) else note.text
+    if fault := text_fault(text, max_chars=MAX_CHARS):
         raise DeidError(Code.NOTE_INVALID, fault.value)
-    return note
+    # Under one id, all texts would have their dates moved alike, and one name in two of them the same stand-in.
+    return Note(plain_digest(text), text) if isinstance(note, str) else note
 
 
 def _read(files: TopicFiles) -> Topics:

@@ -94,6 +94,12 @@ RISK: dict[Label, Risk] = {
     **dict.fromkeys((Label.COUNTRY, Label.STATE, Label.PROFESSION), Risk.LOW),
 }
 
+# The direct identifiers of the patient that no rule lets through, not even that of limited data sets.
+DIRECT_IDENTIFIERS = (
+    Label.PATIENT, Label.SSN, Label.MEDICALRECORD, Label.PHONE, Label.FAX, Label.EMAIL, Label.URL, Label.IPADDR,
+    Label.ACCOUNT, Label.HEALTHPLAN, Label.LICENSE, Label.VEHICLE, Label.DEVICE, Label.BIOID,
+)  # fmt: skip
+
 CROSSWALKS: dict[str, dict[str, Label]] = {
     # scheme -> its label -> ours. Names that another scheme shares with i2b2-2014 map to themselves.
     "i2b2-2014": {

@@ -7,6 +7,7 @@ has its own way (`store.py`).
 from __future__ import annotations
 
 import os
+import secrets
 import stat
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -29,8 +30,9 @@ class Output:
 
     Attributes:
         path: The file or the device, behind all links.
-        temporary: What is written first and then takes the file's place; None for what is written to as it is:
-            devices, pipes and whatever this process has open.
+        temporary: What is written first and then takes the file's place, under a name that nobody can know before:
+            another user of the folder could put a link or a file of their own there. None for what is written to as it
+            is: devices, pipes and whatever this process has open.
     """
 
     path: Path
@@ -62,7 +64,7 @@ class Output:
         if not path.parent.is_dir():
             raise DeidError(Code.OUTPUT_UNUSABLE, "no such folder")
         through = not stat.S_ISREG(mode) or (live and path.exists())
-        return cls(path, None if through else path.with_name(f".{path.name}.tmp"))
+        return cls(path, None if through else path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp"))
 
     def apart_from(self, inputs: Iterable[Path | None]) -> Output:
         """This output, if writing it would change none of these files, through whatever link or path.
@@ -70,8 +72,7 @@ class Output:
         Raises:
             DeidError: `input-invalid` if it would.
         """
-        written = (self.path, self.temporary or self.path)
-        if any(_same_file(path, place) for path in inputs if path is not None for place in written):
+        if any(_same_file(path, self.path) for path in inputs if path is not None):
             raise DeidError(Code.INPUT_INVALID, "output is the input")
         return self
 
@@ -112,7 +113,7 @@ def _same_file(one: Path, other: Path) -> bool:
 
 
 def _stream(path: Path, *, new: bool) -> TextIO:
-    flags = os.O_CREAT | os.O_TRUNC if new else os.O_APPEND | os.O_NOCTTY
+    flags = os.O_CREAT | os.O_EXCL if new else os.O_APPEND | os.O_NOCTTY
     # A socket, or another user's terminal, cannot be opened again by its name.
     descriptor = os.dup(1) if path == _STDOUT else os.open(path, os.O_WRONLY | flags, 0o600)
     return os.fdopen(descriptor, "w", encoding="utf-8", newline="\n")

@@ -15,6 +15,7 @@ import re
 import secrets
 import tomllib
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -309,6 +310,16 @@ def keyring_for(secret_file: Path | None, site: str | None) -> Keyring:
     if secret is None and settings is not None:
         secret = _secret_file(settings.secret_path)
     return Keyring(secret or b"", site=site or (settings.site if settings else "local"))
+
+
+def files_in_force() -> tuple[Path, ...]:
+    """The deid.toml and the files of the key secret that commands on files read unasked; no output may replace them."""
+    named = os.environ.get("DEID_SECRET_FILE")
+    files = [Path(named)] if named else []
+    with suppress(DeidError):
+        files.append(config_path())
+        files.append(load_settings().secret_path)
+    return tuple(files)
 
 
 def _secret_of_environment() -> bytes | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -26,6 +26,7 @@ from deid_platform.engine import Detection, LocalEngine
 from deid_platform.errors import Code, DeidError
 from deid_platform.evaluation.leaks import LeakCheck
 from deid_platform.heap import settled
+from deid_platform.keys import plain_digest
 from deid_platform.notes import Note, Span, Topics
 from deid_platform.one_note import Redacted, redact_note
 from deid_platform.output import Output
@@ -174,14 +175,14 @@ def redact_file(
                 yield item
 
     with (
-        opened(source, table_format, spool=output.folder) as (path, outcome.read_as),
+        opened(source, table_format, mapping.shapes()[Role.NOTES], spool=output.folder) as (path, outcome.read_as),
         output.opened() as lines,
         settled(),
     ):
         if given is None:
             found = detect_together(engine, spec, lambda: good(path), spool=output.folder, on_batch=progress)
         else:
-            found = _given(given, good(path), progress)
+            found = _given(given, policy, good(path), progress)
         for note, detection in found:
             redacted = _redacted(note, detection, spec, check, surrogates, outcome)
             if redacted is not None:
@@ -192,18 +193,20 @@ def redact_file(
 
 
 def _given(
-    given: GivenSpans, notes: Iterable[Note], progress: Callable[[int], None] | None
+    given: GivenSpans, policy: Policy, notes: Iterable[Note], progress: Callable[[int], None] | None
 ) -> Iterator[tuple[Note, Detection]]:
-    """Each note with the spans that were given for it; of those that overlap one is made."""
+    """Each note with the spans that were given for it; of those that overlap one is made, with the label of which the
+    policy hides the most: what it hides of one is not shown for the sake of another."""
+
+    def rank(span: Span) -> tuple[object, ...]:
+        score = -1.0 if isnan(span.score) else span.score
+        return policy.hidden(span.label), score, span.end - span.start, span.label
+
     for index, note in enumerate(notes):
-        spans = merge(given.of(note), rank=_surer) if note in given else None
+        spans = merge(given.of(note), rank=rank) if note in given else None
         yield note, Detection(index, spans, Code.SPANS_MISSING if spans is None else None)
         if progress is not None:
             progress(1)
-
-
-def _surer(span: Span) -> tuple[object, ...]:
-    return (-1.0 if isnan(span.score) else span.score, span.end - span.start, span.label)
 
 
 def _redacted(
@@ -218,6 +221,9 @@ def _redacted(
     if detection.spans is None:
         _count(outcome.withheld, (detection.error or Code.DETECTOR_FAILED).slug)
         return None
+    if outcome.read_as is Format.TEXT:
+        # Under one id, all texts would have their dates moved alike, and one name in two of them the same stand-in.
+        note = replace(note, note_id=plain_digest(note.text))
     try:
         redacted = redact_note(note, detection.spans, check, topics=spec.topics, surrogates=surrogates)
     except DeidError as withheld:

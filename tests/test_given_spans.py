@@ -82,6 +82,13 @@ def test_spans_that_overlap_become_one_with_the_label_of_the_surer(folder: Path)
     assert rows(folder)[0]["spans"] == [[*NAME, "DOCTOR", 0.9]]
 
 
+def test_what_the_policy_hides_is_not_shown_for_a_surer_label_that_it_keeps(folder: Path) -> None:
+    found = [[2, 5, "STATE", 0.9], [*NAME, "PATIENT", 0.4], [20, 22, "AGE"]]
+    spans = given(folder, {"note_id": "a", "spans": found}, {"note_id": "b", "spans": []})
+    assert redact(folder, "--spans", spans, "--policy", "safe_harbor").exit_code == 0
+    assert rows(folder)[0]["text"] == "\N{GRINNING FACE} [PATIENT], 34, met Dr. Alan Reed."
+
+
 def test_scores_stand_behind_the_labels_of_spans_that_have_one(folder: Path) -> None:
     found = [[*NAME, "PATIENT", 0.5, "Ann Quillfeather"], [*DOCTOR, "DOCTOR"]]
     spans = given(folder, {"note_id": "a", "spans": found}, {"note_id": "b", "spans": []})

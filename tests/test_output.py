@@ -40,6 +40,34 @@ def test_a_file_is_private_and_replaced_whole_or_not_at_all(tmp_path: Path) -> N
     assert target.stat().st_ino != before
 
 
+def test_two_at_once_write_each_their_own(tmp_path: Path) -> None:
+    target = tmp_path / "out.jsonl"
+    with Output.at(target).opened() as one:
+        one.write("one\n")
+        with Output.at(target).opened() as other:
+            other.write("other\n")
+        assert target.read_text() == "other\n"
+    assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("out.jsonl", "one\n")]
+
+
+@pytest.mark.parametrize("trap", ["a link", "a file that others read"])
+def test_what_waits_at_the_place_of_the_temporary_file_is_not_written_to(tmp_path: Path, trap: str) -> None:
+    output = Output.at(tmp_path / "out.jsonl")
+    assert output.temporary is not None
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.write_text("old\n")
+    if trap == "a link":
+        output.temporary.symlink_to(elsewhere)
+    else:
+        elsewhere.chmod(0o644)
+        output.temporary.hardlink_to(elsewhere)
+    with pytest.raises(DeidError) as error, output.opened():
+        pass
+    assert error.value.code is Code.OUTPUT_UNUSABLE
+    assert elsewhere.read_text() == "old\n"
+    assert not (tmp_path / "out.jsonl").exists()
+
+
 @pytest.mark.parametrize("there", [True, False])
 def test_a_link_stays_and_what_it_leads_to_is_written(tmp_path: Path, there: bool) -> None:
     (tmp_path / "far").mkdir()

@@ -143,6 +143,20 @@ def test_topics_may_be_files_and_stand_ins_are_those_of_a_secret(tmp_path: Path)
     assert (person, seen) != ("Ann Quillfeather", "3/4/2019")
 
 
+def test_texts_share_neither_date_shift_nor_stand_ins(tmp_path: Path) -> None:
+    (tmp_path / "key").write_text(SECRET)
+    deid = deid_platform.load(policy="surrogate", secret_file=tmp_path / "key", site="north")
+    texts = [f"Patient: Ann Quillfeather, seen 3/4/2019. Letter {letter}." for letter in "ABCDEFGH"]
+    shown = []
+    for text in texts:
+        result = deid.redact(text)
+        assert result == deid.redact(text)
+        shown.append(tuple(result.text[span.start : span.end] for span in result.spans))
+    people, days = (set(column) for column in zip(*shown, strict=True))
+    assert len(people) > 4
+    assert len(days) > 4
+
+
 def test_what_cannot_be_loaded_is_said_by_its_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("DEID_SECRET", "DEID_SECRET_FILE", "DEID_CONFIG"):
         monkeypatch.delenv(name, raising=False)

@@ -56,6 +56,31 @@ def test_a_text_may_begin_like_no_json_object(text: str) -> None:
     assert (status, shown) == (0, text.replace("Alan Reed", "[DOCTOR]")), told
 
 
+@pytest.mark.parametrize("place", ["-", "notes.txt", "notes.txt.gz"])
+@pytest.mark.parametrize(
+    "rows",
+    [
+        "note_id;patient_id;text;last_name\nn1;P001;Pt well;OKONKWO\n",
+        "\ufeff\nNOTE_ID|PATIENT_ID|NOTE_TEXT\r\nn1|OKONKWO|Pt well\r\n",
+        '[{"note_id": "n1", "text": "Pt well", "mother": "OKONKWO"}]\n',
+        '{"note_id": "n1", "text": "Pt well", "mother": "OKONKWO"}\n',
+    ],
+)
+def test_a_table_without_a_name_that_says_so_is_not_shown_as_a_text(tmp_path: Path, place: str, rows: str) -> None:
+    source = place if place == "-" else tmp_path / place
+    if place != "-":
+        content = rows.encode()
+        (tmp_path / place).write_bytes(gzip.compress(content) if place.endswith(".gz") else content)
+    _, shown, told = redact(source, "-o", "-", stdin=rows)
+    assert "was read as " in told
+    assert "OKONKWO" not in shown + told
+
+
+@pytest.mark.parametrize("text", ["Text, language and speech are normal.\n", "site, date\n", '"Well," she says\n'])
+def test_a_text_may_begin_with_commas(text: str) -> None:
+    assert redact("-", stdin=text)[:2] == (0, text)
+
+
 def test_the_format_may_be_said() -> None:
     table = "note_id,text\r\nn1,Seen by Dr. Alan Reed\r\n"
     _, shown, told = redact("-", "--format", "csv", stdin=table)
@@ -105,6 +130,21 @@ def test_what_is_no_text_is_refused_and_shows_nothing(content: bytes, status: in
     assert "Reed" not in told
 
 
+def test_two_texts_share_neither_date_shift_nor_stand_ins(tmp_path: Path) -> None:
+    (tmp_path / "key").write_text("6d1f0c8a94e7b25310fd86a2c7e95b40")
+    options = ("--policy", "surrogate", "--secret-file", tmp_path / "key")
+    shown = []
+    for letter in "AB":
+        text = f"Patient: Ann Quillfeather, seen 3/4/2019. Letter {letter}."
+        (tmp_path / "letter.txt").write_text(text)
+        status, made, told = redact("-", *options, stdin=text)
+        assert (status, redact(tmp_path / "letter.txt", "-o", "-", *options)[1]) == (0, made), told
+        shown.append(made.split(". Letter")[0].split(", seen "))
+    (one, day), (other, other_day) = shown
+    assert one != other
+    assert day != other_day
+
+
 def test_an_output_is_asked_for_where_the_notes_are_a_file(tmp_path: Path) -> None:
     (tmp_path / "letter.txt").write_text(SEEN)
     status, shown, told = redact(tmp_path / "letter.txt")
@@ -121,6 +161,17 @@ def test_the_output_may_not_replace_the_file_behind_standard_input(tmp_path: Pat
     assert done.returncode == 1
     assert "input-invalid [output is the input]" in done.stderr
     assert notes.read_bytes() == SEEN.encode()
+
+
+def test_the_output_may_not_replace_the_secret_of_the_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "key").write_text("6d1f0c8a94e7b25310fd86a2c7e95b40")
+    monkeypatch.setenv("DEID_SECRET_FILE", str(tmp_path / "key"))
+    status, shown, told = redact("-", "-o", tmp_path / "key", stdin=SEEN)
+    assert (status, shown) == (1, "")
+    assert "input-invalid [output is the input]" in told
+    assert (tmp_path / "key").read_text() == "6d1f0c8a94e7b25310fd86a2c7e95b40"
 
 
 def test_a_socket_is_an_output_too() -> None:

@@ -394,24 +394,14 @@ def _output(folder: Path, kind: str) -> tuple[Path, Path]:
         case "a link as input":
             (folder / "link.jsonl").symlink_to(notes)
             return folder / "link.jsonl", notes
-        case "a hard link":
+        case _:
             (folder / "link.jsonl").hardlink_to(notes)
             return notes, folder / "link.jsonl"
-        case _:
-            return notes.rename(folder / ".out.jsonl.tmp"), folder / "out.jsonl"
 
 
 @pytest.mark.parametrize(
     "kind",
-    [
-        "the same path",
-        "another spelling",
-        "a relative path",
-        "a symbolic link",
-        "a link as input",
-        "a hard link",
-        "where the output is first written",
-    ],
+    ["the same path", "another spelling", "a relative path", "a symbolic link", "a link as input", "a hard link"],
 )
 def test_the_output_may_not_replace_the_notes(folder: Path, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
     (folder / "sub").mkdir()

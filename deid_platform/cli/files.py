@@ -67,8 +67,8 @@ def redact(
         Format | None,
         typer.Option(
             "--format",
-            help="How the notes are written; by default as the file's name ends. Standard input is JSON lines if it "
-            "begins with a JSON object, else text.",
+            help="How the notes are written; by default as the file's name ends. Standard input and .txt are JSON "
+            "lines if they begin with a JSON object, CSV if with a header of columns, else text.",
         ),
     ] = None,
     patients: Patients = None,
@@ -112,6 +112,7 @@ def redact(
     from deid_platform.engine import LocalEngine
     from deid_platform.output import STANDARD_OUTPUT
     from deid_platform.redaction.policy import load_policy
+    from deid_platform.settings import files_in_force
     from deid_platform.workbench import redact_file
 
     if output is None:
@@ -139,15 +140,19 @@ def redact(
             policy=rules,
             engine=LocalEngine(workers=workers),
             surrogates=_surrogates(secret_file, site, topics) if rules.uses_surrogates else None,
-            beside=(patients, providers, facilities, spans, Path(policy), secret_file, recognizers, keep),
+            beside=(
+                *(patients, providers, facilities, spans, Path(policy), secret_file, recognizers, keep),
+                *files_in_force(),
+            ),
             mapping=mapping,
             table_format=table_format,
             given=given,
             scores=scores,
             progress=bar.advance,
         )
-    if table_format is None and notes == STANDARD_INPUT:
-        say(f"standard input was read as {outcome.read_as}; --format takes it for something else")
+    if table_format is None and (notes == STANDARD_INPUT or outcome.read_as not in (None, Format.TEXT)):
+        what = "standard input" if notes == STANDARD_INPUT else "the file"
+        say(f"{what} was read as {outcome.read_as}; --format takes it for something else")
     say(
         f"{counted(outcome.notes, 'note')} redacted under {rules.name}: {outcome.replaced:,} of"
         f" {counted(outcome.found, 'span')} replaced"
@@ -198,6 +203,7 @@ def evaluate(
     from deid_platform.engine import LocalEngine
     from deid_platform.evaluation.files import score_file
     from deid_platform.reports.summary import SCORE_COLUMNS, score_records, scores_table
+    from deid_platform.settings import files_in_force
 
     _must_exist(gold=gold, patients=patients, providers=providers, facilities=facilities, spans=spans)
     given = _given(spans, spans_scheme or scheme, detector, recognizers, keep)
@@ -213,7 +219,7 @@ def evaluate(
             columns=mapping.shapes()[Role.NOTES].columns,
             resamples=resamples,
             misses=misses,
-            beside=(patients, providers, facilities, spans, recognizers, keep),
+            beside=(patients, providers, facilities, spans, recognizers, keep, *files_in_force()),
             given=given,
             progress=bar.advance,
         )

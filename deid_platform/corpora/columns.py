@@ -98,7 +98,7 @@ def unknown_columns(names: Collection[str], shape: Shape) -> UnknownColumns | No
     unknown = [name for name in names if name not in shape.columns and name not in shape.ignore]
     if not unknown:
         return None
-    header = _is_header(names, shape)
+    header = is_header(names, shape)
     shown = tuple(name for name in unknown if _may_be_shown(name, shape, header=header))
     taken = {shape.columns[name] for name in names if name in shape.columns}
     fields: dict[str, str] = {}
@@ -110,7 +110,7 @@ def unknown_columns(names: Collection[str], shape: Shape) -> UnknownColumns | No
     return UnknownColumns(shown, len(unknown) - len(shown), tuple(fields.items()), header=header)
 
 
-def _is_header(names: Collection[str], shape: Shape) -> bool:
+def is_header(names: Collection[str], shape: Shape) -> bool:
     """Whether these are names and no values: an id's column is among them, or two that are known or nearly so."""
     known = {name for name in names if name in shape.columns or name in shape.ignore}
     nearly = {name for name in names if _CODE.fullmatch(name) and _usual_words(name, shape) > 1 and _field(name, shape)}

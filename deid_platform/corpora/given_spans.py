@@ -65,7 +65,7 @@ class GivenSpans:
                 row = json.loads(line, object_pairs_hook=unrepeated)
                 note_id = _id(row["note_id"])
                 given = _Given(number, tuple(_span(span, number, labels) for span in row["spans"]))
-            except (ValueError, TypeError, KeyError):
+            except (ValueError, TypeError, KeyError, RecursionError):
                 raise _invalid(number, "not of this form") from None
             if note_id in by_note:
                 raise _invalid(number, "a second line of one note")

@@ -216,6 +216,13 @@ def _delimiter(header: str) -> str:
     return _DELIMITERS[0]
 
 
+def header_cells(line: str) -> list[str]:
+    """The cells of a line as a CSV's header would have them; none if it cannot be one."""
+    with suppress(csv.Error):
+        return [cell.strip() for cell in next(csv.reader([line], strict=True, delimiter=_delimiter(line)), ())]
+    return []
+
+
 def _csv(parts: Iterator[bytes], limit: int) -> Iterator[Row]:
     """Records with a header (RFC 4180), separated by commas or by what the header shows; blank lines are passed over.
 

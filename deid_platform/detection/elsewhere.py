@@ -16,13 +16,12 @@ from dataclasses import dataclass, field, replace
 
 from deid_platform.detection.context import reads_as_name
 from deid_platform.detection.detector import word_list
-from deid_platform.detection.ensemble import Ensemble, rank
+from deid_platform.detection.ensemble import Ensemble, united
 from deid_platform.detection.patterns.kinds import is_ordinary
 from deid_platform.detection.patterns.mentions import PERSONS, SURE, mentions_of, name_words
 from deid_platform.detection.patterns.repeats import copies_of, telling_strings
 from deid_platform.detection.reading import Reading, fold
 from deid_platform.detection.recovery import Recovery
-from deid_platform.detection.spans import merge
 from deid_platform.labels import Label
 from deid_platform.notes import Note, Span
 from deid_platform.text import readable
@@ -163,4 +162,4 @@ class SecondLook:
         if not told or not told.may_stand_in(readable(note.text).text):
             return tuple(spans)
         further = Ensemble([Elsewhere(told)], recovery=self._recovery).detect([note])[0]
-        return merge((*spans, *further), rank=rank) if further else tuple(spans)
+        return united((*spans, *further)) if further else tuple(spans)

@@ -6,7 +6,8 @@ The rule for overlaps: spans that share a code point are merged to their common 
 that any source found is ever uncovered. The label is that of the longest member; between equally long
 ones, the roster's, then the gazetteer's, then the patterns', then what other notes say; then the higher score.
 A profession, which tells least, gives way to whatever else is found in its place.
-A clinician's gives way to the family's, however long (`family.py`).
+A clinician's gives way to the family's, however long (`family.py`). What a site's own recognizer finds gives way to a
+direct identifier of the patient, however short: a site adds to what is hidden, and a policy may keep its label.
 """
 
 from __future__ import annotations
@@ -17,12 +18,13 @@ from dataclasses import replace
 from deid_platform.detection.detector import Component
 from deid_platform.detection.family import told_apart
 from deid_platform.detection.patterns import Patterns
+from deid_platform.detection.patterns.site_recognizers import OF_SITE
 from deid_platform.detection.patterns.templates import TemplateCounts
 from deid_platform.detection.plain import Rewritten, plain
 from deid_platform.detection.reading import Reading
 from deid_platform.detection.recovery import Recovery
 from deid_platform.detection.spans import merge
-from deid_platform.labels import Label
+from deid_platform.labels import DIRECT_IDENTIFIERS, Label
 from deid_platform.notes import Note, Span
 from deid_platform.text import Decoded, views
 
@@ -40,6 +42,20 @@ def rank(span: Span) -> tuple[bool, int, int, float, str]:
         span.score,
         span.label.value,
     )
+
+
+def united(spans: Iterable[Span]) -> tuple[Span, ...]:
+    """Overlapping spans as one, each with the label that the rule gives it; sorted."""
+    spans = list(spans)
+    direct = [s for s in spans if s.label in DIRECT_IDENTIFIERS and not s.source.startswith(OF_SITE)]
+
+    def labelled(span: Span) -> Span:
+        if not span.source.startswith(OF_SITE) or span.label in DIRECT_IDENTIFIERS:
+            return span
+        met = [other for other in direct if other.start < span.end and span.start < other.end]
+        return replace(span, label=max(met, key=rank).label) if met else span
+
+    return merge((labelled(span) for span in spans) if direct else spans, rank=rank)
 
 
 _SEGMENT = 400_000
@@ -85,7 +101,7 @@ class Ensemble:
         if len(seen) == 1 and seen[0].text is note.text:
             return self._detect_plain(note)
         found = [_decoded(span, view) for view in seen for span in self._detect_plain(replace(note, text=view.text))]
-        return merge(found, rank=rank)
+        return united(found)
 
     def _detect_plain(self, note: Note) -> tuple[Span, ...]:
         """Spans of a note in which nothing is escaped."""
@@ -93,7 +109,7 @@ class Ensemble:
         if not shown.text:
             return ()
         if shown.text is note.text and len(note.text) <= _SEGMENT:
-            return merge(self._find(note, self.components), rank=rank)
+            return united(self._find(note, self.components))
         places = list(segments(shown.text))
         pieces = [replace(note, text=shown.text[start:end]) for start, end in places]
         found = [
@@ -107,9 +123,9 @@ class Ensemble:
         whole = (
             _placed(span, start, shown)
             for (start, _), spans in zip(places, found, strict=True)
-            for span in merge(spans, rank=rank)
+            for span in united(spans)
         )
-        return merge(whole, rank=rank)
+        return united(whole)
 
     def _find(self, note: Note, sources: Sequence[Component], more: Sequence[Span] = ()) -> list[Span]:
         """Spans of a stretch of a note without disguises, possibly overlapping."""

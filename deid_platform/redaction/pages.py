@@ -10,11 +10,10 @@ from datetime import date
 from importlib import resources
 
 from deid_platform.keys import Keyring
-from deid_platform.labels import HIPAA_IDENTIFIER, Label
+from deid_platform.labels import DIRECT_IDENTIFIERS, HIPAA_IDENTIFIER, Label
 from deid_platform.notes import Note, Patient, Span, Topics
 from deid_platform.redaction.policy import (
     ACTION_LABEL,
-    DIRECT_IDENTIFIERS,
     Action,
     NoteDateRule,
     Policy,

@@ -17,7 +17,7 @@ from typing import TypeVar
 
 from deid_platform.errors import Code, DeidError, did_you_mean
 from deid_platform.keys import package_digest, plain_digest
-from deid_platform.labels import Label
+from deid_platform.labels import DIRECT_IDENTIFIERS, Label
 from deid_platform.strict_yaml import read_yaml
 
 _SHIPPED = resources.files("deid_platform.redaction") / "policies"
@@ -71,11 +71,6 @@ _DATE_RULES: dict[Action, frozenset[NoteDateRule]] = {
     # Whoever keeps all dates makes a limited data set.
     Action.KEEP: frozenset((NoteDateRule.KEEP,)),
 }
-# The direct identifiers of the patient that no rule lets through, not even that of limited data sets.
-DIRECT_IDENTIFIERS = (
-    Label.PATIENT, Label.SSN, Label.MEDICALRECORD, Label.PHONE, Label.FAX, Label.EMAIL, Label.URL, Label.IPADDR,
-    Label.ACCOUNT, Label.HEALTHPLAN, Label.LICENSE, Label.VEHICLE, Label.DEVICE, Label.BIOID,
-)  # fmt: skip
 # What Safe Harbor lists and a policy may still keep: its releases are then for those who signed for them.
 _LIMITED_IF_KEPT = (Label.DATE, Label.AGE, Label.STREET, Label.CITY, Label.ZIP)
 
@@ -129,6 +124,11 @@ class Policy:
     def shifts_dates(self) -> bool:
         """Whether dates in the text are moved."""
         return self.labels[Label.DATE] is Action.SURROGATE
+
+    def hidden(self, label: Label) -> int:
+        """How much of a label it hides: 0 nothing, 1 a part, as all but the year of a date, 2 all."""
+        action = self.labels[label]
+        return 0 if action is Action.KEEP else 1 if action in ACTION_LABEL else 2
 
     @property
     def hides_professions(self) -> bool:

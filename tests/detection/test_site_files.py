@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
+from deid_platform import load
 from deid_platform.across_notes import detect_together
 from deid_platform.cli import app
 from deid_platform.detection import DetectorSpec
@@ -28,6 +29,16 @@ from deid_platform.settings import load_settings
 PAGE = (Path(__file__).parents[2] / "docs" / "detection.md").read_text("utf-8")
 RECOGNIZERS, ALLOWED = (re.search(rf"```{kind}\n(.*?)```", PAGE, re.DOTALL)[1] for kind in ("yaml", "text"))
 """The examples of docs/detection.md."""
+NAMES_ALONE = (
+    "Grace",
+    "Mr. Smith",
+    "Patient John",
+    "O'Brien",
+    "Smith's",
+    "de la Cruz",
+    "John Smith",
+    "his wife Mary Ann",
+)
 WARD = "Transferred to Cooper Ward on Monday."
 FOB = "Opened with fob # KX-204."
 
@@ -83,6 +94,23 @@ def test_a_name_that_a_recognizer_found_is_hidden_wherever_it_stands_and_never_g
 @pytest.mark.parametrize("text", ["Fob KX-204\u200b", "fob # KX\u200b-204", "&#70;ob # KX-204"])
 def test_disguises_and_escapes_do_not_help(files: DetectorSpec, text: str) -> None:
     assert [surface.replace("\u200b", "") for surface in found(files, text)] == ["KX-204"]
+
+
+@pytest.mark.parametrize("label", ["STATE", "DOCTOR", "PROFESSION"])
+@pytest.mark.parametrize("pattern", [r"\bMrs\. [A-Z][a-z]{3,9}\b", r"\b[A-Z][a-z]{3,9}\b"])
+def test_a_recognizer_never_shows_a_patient_by_a_label_that_the_policy_keeps(
+    tmp_path: Path, label: str, pattern: str
+) -> None:
+    hit = "[[Mrs. Okonkwo]] came" if "Mrs" in pattern else "Mrs. [[Okonkwo]] came"
+    (tmp_path / "r.yaml").write_text(listed(entry(label=label, pattern=pattern, hits=[hit])))
+    deid = load(policy="safe_harbor", recognizers=tmp_path / "r.yaml")
+    shown = deid.redact("Mrs. Okonkwo came. Okonkwo was well. Patient: Jane Okonkwo.").text
+    assert "Okonkwo" not in shown
+    assert "[PATIENT]" in shown
+    spec = DetectorSpec(recognizers=tmp_path / "r.yaml")
+    notes = [Note("a", "Patient: Jane Okonkwo.", patient_id="p"), Note("b", "Mrs. Okonkwo came.", patient_id="p")]
+    (_, _), (_, second) = detect_together(LocalEngine(), spec, lambda: notes)
+    assert [span.label.value for span in second.spans or ()] == ["PATIENT"]
 
 
 def test_a_check_refuses_a_wrong_check_digit(tmp_path: Path) -> None:
@@ -185,7 +213,15 @@ def test_the_example_of_the_page_keeps_its_phrases_in_any_case_and_over_the_end_
 
 @pytest.mark.parametrize(
     "text",
-    ["Patient: Cooper Ward", "Dr. Cooper Ward rounded.", "Cooper Ward, MD", "Mr. Cooper came. Moved to Cooper Ward."],
+    [
+        *(
+            "Patient: Cooper Ward",
+            "Dr. Cooper Ward rounded.",
+            "Cooper Ward, MD",
+            "Mr. Cooper came. Moved to Cooper Ward.",
+        ),
+        *("Cooper Ward reports pain.", "Pt Cooper Ward denies pain.", "Seen with his wife Cooper Ward, who agrees."),
+    ],
 )
 def test_a_phrase_stays_hidden_where_somebody_is_called_so(files: DetectorSpec, text: str) -> None:
     assert found(files, text) == found(replace(files, keep=None), text) != []
@@ -227,8 +263,9 @@ def test_the_leak_check_withholds_a_kept_phrase_that_is_the_patient(files: Detec
         ("Cooper Ward\nBed 12\n", "keep.txt, line 2: a phrase with a digit"),
         ("# wards\n\nED\n", "keep.txt, line 3: a word of fewer than 3 letters"),
         ("--\n", "keep.txt, line 1: a word of fewer than 3 letters"),
-        ("Smith\n", "keep.txt, line 1: a word that is a name of people or places"),
-        ("Denver\n", "keep.txt, line 1: a word that is a name of people or places"),
+        ("Smith\n", "keep.txt, line 1: a name of people or places alone"),
+        *((f"{name}\n", "keep.txt, line 1: a name of people or places alone") for name in NAMES_ALONE),
+        ("Denver\n", "keep.txt, line 1: a name of people or places alone"),
         (f"the {'long ' * 20}ward\n", "keep.txt, line 1: a phrase of more than 60 characters"),
         ("# nothing yet\n", "keep.txt: it holds no phrase"),
     ],

@@ -12,11 +12,10 @@ import yaml
 from deid_platform.detection import DetectorSpec
 from deid_platform.errors import Code, DeidError
 from deid_platform.keys import package_digest
-from deid_platform.labels import HIPAA_IDENTIFIER, Label
+from deid_platform.labels import DIRECT_IDENTIFIERS, HIPAA_IDENTIFIER, Label
 from deid_platform.notes import Note
 from deid_platform.redaction.pages import OWN_NAME, policies_markdown
 from deid_platform.redaction.policy import (
-    DIRECT_IDENTIFIERS,
     Action,
     DateClass,
     NoteDateRule,

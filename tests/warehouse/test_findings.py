@@ -359,6 +359,16 @@ def test_one_person_is_not_two_however_the_name_is_written(scene, other):
     assert scene.visible() == []
 
 
+@pytest.mark.parametrize(("one", "same"), [("Ms. Strauß", "MS. STRAUSS"), ("σοφός", "ΣΟΦΌΣ")], ids=["sz", "sigma"])
+def test_capitals_make_no_other_person(scene, one, same):
+    scene.publish("1", [scene.note(1, LEAK)])
+    number = report(scene).number
+    withdraw(scene, number, one)
+    with pytest.raises(DeidError, match="second-person"):
+        withdraw(scene, number, same)
+    assert scene.visible() == []
+
+
 @pytest.mark.parametrize(
     ("who", "reason", "ref"),
     [

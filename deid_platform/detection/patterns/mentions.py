@@ -17,6 +17,7 @@ from deid_platform.detection.naming import PARTICLES, is_common, single_names
 from deid_platform.detection.naming import name_words as folded_words
 from deid_platform.detection.patterns.eponyms import is_eponym_s_name, lies_in_an_eponym, names_a_thing
 from deid_platform.detection.patterns.kinds import is_ordinary
+from deid_platform.detection.patterns.site_recognizers import OF_SITE
 from deid_platform.detection.reading import bounded, fold_term
 from deid_platform.labels import Label
 from deid_platform.notes import Span
@@ -114,7 +115,8 @@ def _known(names: Mapping[str, Label], surface: str) -> tuple[str, str, Label] |
 def _names(text: str, found: Sequence[Span]) -> dict[str, Label]:
     """The folded words of the people among `found` that name nobody else's thing, with their label."""
     names: dict[str, Label] = {}
-    for span in sorted(found, key=lambda s: -s.score):
+    # What a site's recognizer calls a clinician may be the patient by all that the shipped patterns know.
+    for span in sorted(found, key=lambda s: (s.source.startswith(OF_SITE), -s.score)):
         if span.label not in PERSONS:
             continue
         for folded in name_words(text, span):

@@ -34,6 +34,10 @@ CHECKS: Mapping[str, Check] = {**PROVEN, "card": card, "npi": npi, "luhn": prove
 SCORE = 0.95
 """As sure as a checksum: what a site's own pattern finds is never given back."""
 
+_NAMED_AS = "site-"
+OF_SITE = f"patterns:{_NAMED_AS}"
+"""How the source of each span begins."""
+
 _REQUIRED = ("name", "label", "pattern", "hits", "misses")
 _OPTIONAL = ("near", "window", "check", "ignore_case")
 _EXAMPLES = ("hits", "misses")
@@ -142,7 +146,7 @@ def _recognizer(entry: Mapping[str, Any], *, taken: Container[str]) -> Recognize
     _check_pattern(pattern)
     group = f"(?P<{Label(label).name}>"
     recognizer = Recognizer(
-        name=f"site-{entry['name']}",
+        name=f"{_NAMED_AS}{entry['name']}",
         expression=pattern.replace(_VALUE, group) if _VALUE in pattern else f"{group}{pattern})",
         score=SCORE,
         near=_texts(entry, "near", _MOST_NEAR) if "near" in entry else (),

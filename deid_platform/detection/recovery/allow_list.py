@@ -6,12 +6,14 @@ Belongs here: reading the list and refusing a phrase that is too wide. Does not 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 import regex
 
+from deid_platform.detection.detector import word_list
 from deid_platform.detection.reading import fold_term
 from deid_platform.detection.recovery.terms import names_of_people_and_places
 from deid_platform.errors import Code, DeidError
@@ -20,6 +22,40 @@ from deid_platform.keys import plain_digest
 LONGEST = 60
 """Code points of a phrase: recovery looks no further around a span."""
 _SHORTEST = 3  # letters of a phrase of one word
+_BESIDE_NAMES = frozenset(
+    {
+        *(
+            "mrs",
+            "miss",
+            "doctor",
+            "prof",
+            "professor",
+            "nurse",
+            "rev",
+            "patient",
+            "patients",
+            "name",
+            "named",
+            "called",
+        ),
+        *(
+            "wife",
+            "husband",
+            "son",
+            "daughter",
+            "mother",
+            "father",
+            "brother",
+            "sister",
+            "family",
+            "the",
+            "and",
+            "his",
+            "her",
+        ),
+        *("van", "von", "der", "den", "del", "della", "dos", "das", "ibn", "bin", "san", "santa", "saint"),
+    }
+)
 _DIGIT = regex.compile(r"\p{N}")
 _WORD = regex.compile(r"\p{L}+")
 
@@ -72,6 +108,19 @@ def _fault(phrase: str) -> str | None:
         return f"a phrase of more than {LONGEST} characters"
     if not words or (len(words) == 1 and len(words[0]) < _SHORTEST):
         return f"a word of fewer than {_SHORTEST} letters"
-    if len(words) == 1 and words[0] in names_of_people_and_places():
-        return "a word that is a name of people or places: write the phrase that it stands in"
+    if _only_names(words):
+        return "a name of people or places alone: write the phrase that it stands in"
     return None
+
+
+def _only_names(words: Sequence[str]) -> bool:
+    """Whether words tell no more than whom or which place is meant, with what stands before and in names."""
+    telling = [word for word in words if len(word) >= _SHORTEST and word not in _BESIDE_NAMES]
+    nouns = _nouns().intersection(telling) if len(telling) > 1 else ()
+    return not nouns and names_of_people_and_places().issuperset(telling)
+
+
+@cache
+def _nouns() -> frozenset[str]:
+    """Words that make another thing of a name: "Ward" is a surname too."""
+    return word_list("clinical_words") | word_list("common_words")

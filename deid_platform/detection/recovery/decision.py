@@ -58,6 +58,9 @@ _WENT = regex.compile(r"\b(?:at|to|from|near)(?:[ \t]+the)?[ \t]+$", regex.IGNOR
 _GAZETTEER = "gazetteer"
 _PATTERNS = "patterns"
 _ALLOWED = "allowed"
+_OF_PEOPLE_ALONE = frozenset(
+    f"{_PATTERNS}:{name}" for name in ("kin", "person-states", "care-acts", "care-patient-acts")
+)
 _WORD = regex.compile(r"\p{L}{2,}")
 _ANY_WORD = regex.compile(r"[\p{L}\p{N}]+")
 _NAME_FIELD = regex.compile(r"[:#][ \t]*$")
@@ -123,10 +126,13 @@ def _named(text: str, spans: Iterable[Span], places: Places) -> frozenset[str]:
 def _surely_named(span: Span, places: Places) -> float:
     """The score from which a person is named whatever clinical stands there.
 
-    Of a phrase of the allow list, "referred to" says less than the list; a title and a label say more.
+    Of a phrase of the allow list, "referred to" says less than the list; a title, a label and what people alone do or
+    are ("reports pain", "his wife") say more.
     """
     near = places.touching(span.start, span.end)
     allowed = any(p.kind == _ALLOWED and p.start <= span.start and span.end <= p.end for p in near)
+    if allowed and span.source in _OF_PEOPLE_ALONE:
+        return 0
     return _LABELLED_SCORE if allowed else _INTRODUCED_SCORE
 
 

@@ -163,10 +163,11 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
     WHERE f.id > p_newest ORDER BY f.id
 $$;
 
--- A name by its letters and digits alone, without accents: spellings of one name compare equal. Not granted to anyone.
+-- A name by its letters and digits alone, without accents: spellings of one name compare equal. By way of capitals, since
+-- a Greek sigma has two small letters. Not granted to anyone.
 CREATE OR REPLACE FUNCTION ctl.person(p_who text) RETURNS text
 LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
-    SELECT regexp_replace(lower(normalize(coalesce(p_who, ''), NFKD)), '[^[:alnum:]]', '', 'g')
+    SELECT regexp_replace(replace(lower(upper(normalize(coalesce(p_who, ''), NFKD))), 'ß', 'ss'), '[^[:alnum:]]', '', 'g')
 $$;
 
 -- Says that a finding is none. The first who says so proposes it, which changes nothing. When somebody else says so too,
