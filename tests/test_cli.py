@@ -95,7 +95,7 @@ def test_psql_prints_rows_to_the_analyst_and_no_more(installation: Path) -> None
     shown = deid("db", "psql", "--", "-At", stdin="select current_user, count(*) from research.notes;")
     assert shown.stdout.strip() == "demo_analyst|0"
     assert "permission denied" in deid("db", "psql", stdin="select * from staging.note;").stderr
-    assert deid("db", "url").stdout.startswith("postgresql+psycopg://demo_analyst@/deid")
+    assert deid("db", "url").stdout.startswith("postgresql+psycopg://demo_analyst@")
     assert "## research.notes" in deid("db", "dictionary").stdout
 
 

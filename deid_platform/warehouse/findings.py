@@ -6,6 +6,7 @@ here: keeping the string for the next leak check (`refresh/findings.py`, in the 
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -180,10 +181,16 @@ def withdraw_finding(officer: Engine, promoter: Engine, number: int, *, who: str
             text("SELECT bool_or(w.actor = session_user) FROM ctl.finding_withdrawal w WHERE w.finding = :number"),
             {"number": number},
         ).scalar_one()
-    statement = text("SELECT * FROM ctl.withdraw_finding(:number, :who, :reason)")
+    statement = text("SELECT * FROM ctl.withdraw_finding(:number, :who, :person, :reason)")
     with begin(promoter if proposed else officer) as connection:
-        row = connection.execute(statement, {"number": number, "who": who, "reason": reason}).one()
+        said = {"number": number, "who": who, "person": _person(who), "reason": reason}
+        row = connection.execute(statement, said).one()
     return Withdrawal(row.withdrawn, row.shown)
+
+
+def _person(who: str) -> str:
+    """A name without what spellings of it differ in: case, blanks, signs, accents, wide letters."""
+    return "".join(filter(str.isalnum, unicodedata.normalize("NFKD", who.casefold()).casefold()))
 
 
 def findings(officer: Engine) -> tuple[Finding, ...]:

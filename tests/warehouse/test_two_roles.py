@@ -129,9 +129,11 @@ def says_it_is_none(role):
     def said(scene):
         with scene.warehouse.administer() as connection:
             number = connection.execute(text("SELECT max(id) FROM ctl.finding")).scalar()
-        said_by = {"number": number, "who": f"{role} by name"}
+        said_by = {"number": number, "who": f"{role} by name", "person": str(role)}
         with scene.warehouse.begin(role) as connection:
-            connection.execute(text("SELECT ctl.withdraw_finding(:number, :who, 'it is a common word')"), said_by)
+            connection.execute(
+                text("SELECT ctl.withdraw_finding(:number, :who, :person, 'it is a common word')"), said_by
+            )
 
     return said
 

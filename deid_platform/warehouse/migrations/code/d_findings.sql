@@ -163,25 +163,19 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
     WHERE f.id > p_newest ORDER BY f.id
 $$;
 
--- A name by its letters and digits alone, without accents: spellings of one name compare equal. By way of capitals, since
--- a Greek sigma has two small letters. Not granted to anyone.
-CREATE OR REPLACE FUNCTION ctl.person(p_who text) RETURNS text
-LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
-    SELECT regexp_replace(replace(lower(upper(normalize(coalesce(p_who, ''), NFKD))), 'ß', 'ss'), '[^[:alnum:]]', '', 'g')
-$$;
-
 -- Says that a finding is none. The first who says so proposes it, which changes nothing. When somebody else says so too,
--- by another login, it is withdrawn: what it alone hid is shown again, unless a later measurement or anything else hides it, and the gate
--- asks nobody to know of it any more. Returns whether it is withdrawn, and how many more notes analysts see.
+-- by another login, it is withdrawn: what it alone hid is shown again, unless a later measurement or anything else hides
+-- it, and the gate asks nobody to know of it any more. p_person is the name without what spellings of one name differ in,
+-- which the caller tells: what a capital is depends on the server's locale. Returns whether it is withdrawn, and how many
+-- more notes analysts see.
 CREATE OR REPLACE FUNCTION ctl.withdraw_finding(
-    p_finding bigint, p_who text, p_reason text, OUT withdrawn boolean, OUT shown bigint
+    p_finding bigint, p_who text, p_person text, p_reason text, OUT withdrawn boolean, OUT shown bigint
 ) LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     f ctl.finding;
     v_first ctl.finding_withdrawal;
-    v_person text := ctl.person(p_who);
 BEGIN
-    IF v_person = '' THEN
+    IF coalesce(p_person, '') = '' OR coalesce(btrim(p_who), '') = '' THEN
         RAISE EXCEPTION 'who' USING ERRCODE = 'DG003';
     ELSIF p_reason IS NULL OR length(btrim(p_reason)) < 10 THEN
         RAISE EXCEPTION 'reason' USING ERRCODE = 'DG003';
@@ -193,12 +187,12 @@ BEGIN
         RAISE EXCEPTION 'no finding of that number is in force' USING ERRCODE = 'DG009';
     END IF;
     SELECT * INTO v_first FROM ctl.finding_withdrawal w WHERE w.finding = f.id AND w.turn = 1;
-    IF v_first.person = v_person OR v_first.actor = session_user THEN
+    IF p_person = v_first.person OR btrim(p_who) = v_first.who OR v_first.actor = session_user THEN
         RAISE EXCEPTION 'finding %', f.id USING ERRCODE = 'DG010';
     END IF;
     withdrawn := v_first.finding IS NOT NULL;
     INSERT INTO ctl.finding_withdrawal (finding, turn, who, person, reason)
-    VALUES (f.id, CASE WHEN withdrawn THEN 2 ELSE 1 END, btrim(p_who), v_person, btrim(p_reason));
+    VALUES (f.id, CASE WHEN withdrawn THEN 2 ELSE 1 END, btrim(p_who), p_person, btrim(p_reason));
     shown := 0;
     IF withdrawn THEN
         shown := -ctl.notes_shown();
