@@ -18,9 +18,8 @@ from deid_platform.detection import DetectorSpec
 from deid_platform.engine import build, detect_in
 from deid_platform.errors import Code, DeidError, did_you_mean
 from deid_platform.evaluation.leaks import LeakCheck
-from deid_platform.keys import plain_digest
 from deid_platform.notes import Note, Span, Topics
-from deid_platform.one_note import Redacted, redact_note
+from deid_platform.one_note import Redacted, redact_note, text_note_id
 from deid_platform.redaction.policy import load_policy
 from deid_platform.workbench import read_topics
 
@@ -98,8 +97,7 @@ def _note(note: Note | str) -> Note:
     text = note if isinstance(note, str) else note.text
     if fault := text_fault(text, max_chars=MAX_CHARS):
         raise DeidError(Code.NOTE_INVALID, fault.value)
-    # Under one id, all texts would have their dates moved alike, and one name in two of them the same stand-in.
-    return Note(plain_digest(text), text) if isinstance(note, str) else note
+    return Note(text_note_id(text), text) if isinstance(note, str) else note
 
 
 def _read(files: TopicFiles) -> Topics:

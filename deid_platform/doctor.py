@@ -123,7 +123,7 @@ def _newest(site: Site, delivery: Delivery) -> str:
         faults.append("no rows")
     notes = found.rows.get("notes", 0)
     if notes >= _FEWEST and found.other_types > site.settings.thresholds.max_untyped_share * notes:
-        faults.append(f"{found.other_types} of {found.rows['notes']} notes have a type that note_types does not list")
+        faults.append(f"{found.other_types} of {notes} notes have a type that note_types does not list")
     if not faults:
         return ""
     return f"newest, first {_HEAD} rows a file: {'; '.join(faults)}; `deid feed check {folder}` says more"

@@ -12,11 +12,20 @@ from typing import TYPE_CHECKING
 
 from deid_platform.errors import Code, DeidError
 from deid_platform.evaluation.leaks import Leak, LeakCheck, Released
+from deid_platform.keys import plain_digest
 from deid_platform.notes import Note, Patient, Span, Topics
 from deid_platform.redaction.redact import Redaction, redact
 
 if TYPE_CHECKING:
     from deid_platform.surrogates.stand_in import Surrogates
+
+
+def text_note_id(text: str) -> str:
+    """The id of a note of which nothing but the text is known.
+
+    Under one id, all such texts would have their dates moved alike, and one name in two of them the same stand-in.
+    """
+    return plain_digest(text)
 
 
 @dataclass(frozen=True, slots=True, repr=False)

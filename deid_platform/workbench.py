@@ -26,9 +26,8 @@ from deid_platform.engine import Detection, LocalEngine
 from deid_platform.errors import Code, DeidError
 from deid_platform.evaluation.leaks import LeakCheck
 from deid_platform.heap import settled
-from deid_platform.keys import plain_digest
 from deid_platform.notes import Note, Span, Topics
-from deid_platform.one_note import Redacted, redact_note
+from deid_platform.one_note import Redacted, redact_note, text_note_id
 from deid_platform.output import Output
 from deid_platform.redaction.policy import Policy
 
@@ -222,8 +221,7 @@ def _redacted(
         _count(outcome.withheld, (detection.error or Code.DETECTOR_FAILED).slug)
         return None
     if outcome.read_as is Format.TEXT:
-        # Under one id, all texts would have their dates moved alike, and one name in two of them the same stand-in.
-        note = replace(note, note_id=plain_digest(note.text))
+        note = replace(note, note_id=text_note_id(note.text))
     try:
         redacted = redact_note(note, detection.spans, check, topics=spec.topics, surrogates=surrogates)
     except DeidError as withheld:

@@ -81,8 +81,7 @@ def db_login(
     connections: Annotated[int, typer.Option(min=1, help="How many it may have at once.")] = READER_CONNECTIONS,
     config: Config = None,
 ) -> None:
-    """Make a reader's own login, as the warehouse's administrator; its password is
-    `DEID_PASSWORD_<LOGIN>`, if set.
+    """Make a reader's own login, as the warehouse's administrator; its password is `DEID_PASSWORD_<LOGIN>`, if set.
 
     It reads nothing until `deid project member` lets it.
     """

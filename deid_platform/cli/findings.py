@@ -114,15 +114,9 @@ def withdraw(
     from deid_platform.refresh.findings import withdraw as withdraw_finding
 
     done = withdraw_finding(site_of(config), number, who=who, reason=why)
-    if not done.withdrawn:
-        said = (
-            f"proposed to withdraw finding {number}; nothing is shown yet",
-            f'next, by somebody else: deid finding withdraw {number} --who "NAME" --why "REASON"',
-        )
+    if done.withdrawn:
+        say(f"finding {number} withdrawn: {counted(done.shown, 'note')} shown again")
+        say("next: deid refresh, which makes anew what was quarantined for it meanwhile")
     else:
-        said = (
-            f"finding {number} withdrawn: {counted(done.shown, 'note')} shown again",
-            "next: deid refresh, which makes anew what was quarantined for it meanwhile",
-        )
-    for line in said:
-        say(line)
+        say(f"proposed to withdraw finding {number}; nothing is shown yet")
+        say(f'next, by somebody else: deid finding withdraw {number} --who "NAME" --why "REASON"')

@@ -98,8 +98,7 @@ def _withdraw(config: Path | None) -> bool:
 
     done = withdraw_arrived(site_of(config))
     if done.keys or done.opted_out:
-        said = f"withdrawn: {done.keys:,} notes and patients; opt-outs changed: {done.opted_out:,}"
-        say(said)
+        say(f"withdrawn: {done.keys:,} notes and patients; opt-outs changed: {done.opted_out:,}")
     if done.lost:
         where = "`deid feed check FOLDER` names their lines"
         say(f"rows of withdrawals that cannot be read: {done.lost:,}; {where}")
