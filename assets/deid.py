@@ -8,7 +8,7 @@ from assets import shown
 from assets.dictionaries import institution, medical
 from assets.layer import ENGINEERS, Counts, delivery_of, layer_asset
 from assets.source import raw_notes
-from deid_platform.detection.patterns.templates import TemplateCounts
+from deid_platform.detection.rules.engine.templates import TemplateCounts
 from deid_platform.refresh import tables
 from deid_platform.refresh.deidentify import deidentify
 from resources import SiteResource

@@ -9,14 +9,14 @@ from assets.bench import metrics
 from assets.deid import redacted_notes
 from assets.layer import PRIVACY, Counts, delivery_of, layer_asset
 from assets.source import raw_notes
-from deid_platform.refresh import measure, offer
+from deid_platform.refresh import measure, stage
 from resources import SiteResource
 
 
 @layer_asset("gate/withdrawals", owner=PRIVACY, kinds={"postgres"}, by_delivery=True, deps=[raw_notes])
 def withdrawals(context: dg.AssetExecutionContext, site: SiteResource) -> Counts:
     """Withdrawn notes and patients, hidden from research before anything else is measured or can fail."""
-    return shown.counts(offer.stage_withdrawals(site.site, delivery_of(context), run_id=context.run.run_id))
+    return shown.counts(stage.stage_withdrawals(site.site, delivery_of(context), run_id=context.run.run_id))
 
 
 @layer_asset(
@@ -32,7 +32,7 @@ def delivery(context: dg.AssetExecutionContext, site: SiteResource) -> Counts:
     The decision is the database's (`ctl.promote`). The checks mirror it: `gate_...` is what the gate demands, with its
     figures; `staged_...` is what is expected of the staged rows. `deid gate DELIVERY` says what to do next.
     """
-    staged = offer.stage_delivery(site.site, delivery_of(context), run_id=context.run.run_id)
+    staged = stage.stage_delivery(site.site, delivery_of(context), run_id=context.run.run_id)
     rows = measure.record_measurements(site.site, staged)
     return shown.counts(
         staged.counts.notes,

@@ -22,18 +22,18 @@ from pathlib import Path
 from measure import row
 
 from deid_platform.detection import DetectorSpec
-from deid_platform.detection.detector import written_terms
-from deid_platform.detection.ensemble import Ensemble
-from deid_platform.detection.patterns import Patterns
-from deid_platform.detection.patterns.recognizer import load_recognizers
-from deid_platform.detection.reading import Reading
-from deid_platform.evaluation.leaks import LeakCheck
+from deid_platform.lexicon.lists import written_terms
+from deid_platform.detection.pipeline import Ensemble
+from deid_platform.detection.rules import Rules
+from deid_platform.detection.rules.engine.recognizer import load_recognizers
+from deid_platform.text.normalize import Document
+from deid_platform.leakcheck import LeakCheck
 from deid_platform.heap import settled
 from deid_platform.keys import Keyring
 from deid_platform.notes import Facility, Note, Patient, Provider, Span, Topics
 from deid_platform.redaction.policy import load_policy
 from deid_platform.redaction.redact import redact
-from deid_platform.surrogates.stand_in import Surrogates
+from deid_platform.surrogates.keyed import Surrogates
 
 SECTIONS = {
     "HISTORY OF PRESENT ILLNESS:": (
@@ -169,19 +169,19 @@ def main() -> None:
     print(f"{len(notes):,} notes, {words:,} words, topics of {len(topics.patients):,} patients")
     detector = row("build", words, DetectorSpec(topics=topics).build)
     assert isinstance(detector, Ensemble)
-    nothing = Reading(Note("warm", ""))
+    nothing = Document(Note("warm", ""))
     row("compile, once a process", words, lambda: [list(recognizer.find(nothing)) for recognizer in load_recognizers()])
     # First of all, while no paragraph is known yet; settled, as the engine has it.
     with settled():
         found = row("rules, all together", words, lambda: detector.detect(notes))
     print(f"  of these, template text: {detector.reused.share:.1%} of characters reused")
 
-    readings = [Reading(note) for note in notes]
-    row("  fold", words, lambda: [reading.folded for reading in readings])
-    row("  numbers", words, lambda: [reading.numbers for reading in readings])
-    anew = [Patterns(remembered=0) if isinstance(c, Patterns) else c for c in detector.components]
+    readings = [Document(note) for note in notes]
+    row("  fold", words, lambda: [document.folded for document in readings])
+    row("  numbers", words, lambda: [document.numbers for document in readings])
+    anew = [Rules(remembered=0) if isinstance(c, Rules) else c for c in detector.components]
     spans = [
-        row(f"  {type(c).__name__.lower()}", words, lambda part=c: [part.find(reading) for reading in readings])
+        row(f"  {type(c).__name__.lower()}", words, lambda part=c: [part.find(document) for document in readings])
         for c in anew
     ]
     if (recovery := detector.recovery) is not None:
@@ -198,13 +198,13 @@ def redaction(notes: Sequence[Note], found: Sequence[Sequence[Span]], topics: To
     done = row("redaction with tags", words, lambda: [redact(note, spans, policy) for note, spans in pairs])
     keyring = Keyring(hashlib.sha256(b"bench").digest(), site="bench")
     shifted = load_policy("surrogate")
-    stand_ins = row("surrogates, built", words, lambda: Surrogates(keyring, topics))
+    surrogates = row("surrogates, built", words, lambda: Surrogates(keyring, topics))
     # What comes out is not kept, as the engine writes it away note by note.
     with settled():
         row(
             "redaction with surrogates",
             words,
-            lambda: sum(len(redact(note, spans, shifted, surrogates=stand_ins).text) for note, spans in pairs),
+            lambda: sum(len(redact(note, spans, shifted, surrogates=surrogates).text) for note, spans in pairs),
         )
     check = row("leak check, built", words, lambda: LeakCheck.of(topics, policy))
     with settled():
@@ -218,13 +218,13 @@ def redaction(notes: Sequence[Note], found: Sequence[Sequence[Span]], topics: To
         )
 
 
-def slowest(readings: Sequence[Reading], count: int) -> None:
+def slowest(readings: Sequence[Document], count: int) -> None:
     """The recognizers that take longest over whole texts, without their anchors."""
     spent: list[tuple[float, str]] = []
     for recognizer in load_recognizers() if count else ():
         started = time.process_time()
-        for reading in readings:
-            list(recognizer.find(reading))
+        for document in readings:
+            list(recognizer.find(document))
         spent.append((time.process_time() - started, recognizer.name))
     for seconds, name in sorted(spent, reverse=True)[:count]:
         print(f"  {name:<28}{seconds:8.2f} s without anchors")

@@ -15,7 +15,7 @@ from measure import row
 
 from deid_platform.detection import DetectorSpec
 from deid_platform.errors import DeidError
-from deid_platform.evaluation.leaks import LeakCheck
+from deid_platform.leakcheck import LeakCheck
 from deid_platform.notes import Note, Patient, Topics
 from deid_platform.redaction.policy import load_policy
 from deid_platform.redaction.redact import redact

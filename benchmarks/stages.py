@@ -22,7 +22,7 @@ from deid_platform.evaluation.tokens import word_offsets
 from deid_platform.keys import Keyring
 from deid_platform.notes import Delivery, Note, Patient, Topics
 from deid_platform.refresh.intake import take_in_notes, take_in_topic
-from deid_platform.sampling import Candidate, contains_own_phi, period_of, sample
+from deid_platform.sampling import EligibleNote, contains_own_phi, period_of, sample
 from deid_platform.store import NoteStore
 
 
@@ -67,9 +67,9 @@ def main() -> None:
     row("sampler", words, lambda: sample(map(candidate, notes, patients), size=500))
 
 
-def candidate(note: Note, patient: Patient | None) -> Candidate:
+def candidate(note: Note, patient: Patient | None) -> EligibleNote:
     """A note as the sampler sees it."""
-    return Candidate(
+    return EligibleNote(
         note_id=note.note_id,
         patient_id=note.patient_id,
         note_type=note.note_type or "other",

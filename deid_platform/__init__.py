@@ -33,8 +33,8 @@ def load(
         detector: A registered detector.
         topics: Patients, providers and facilities, or the files of them by `patients`, `providers` and `facilities`.
         policy: A shipped policy or a path to YAML.
-        secret_file: The key secret, for a policy with stand-ins; by default that of the environment or of deid.toml.
-        site: Whose stand-ins; by default deid.toml's site, or `local`.
+        secret_file: The key secret, for a policy with surrogates; by default that of the environment or of deid.toml.
+        site: Whose surrogates; by default deid.toml's site, or `local`.
         recognizers: The site's own recognizers, in YAML (docs/detection.md).
         keep: Phrases that identify nobody at the site, one a line.
 

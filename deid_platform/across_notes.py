@@ -16,7 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from deid_platform.detection import DetectorSpec
-from deid_platform.detection.elsewhere import Mentioned, mentioned_in, together
+from deid_platform.detection.resolve.cross_note import Mentioned, mentioned_in, together
 from deid_platform.engine import Detection, LocalEngine
 from deid_platform.errors import Code, DeidError
 from deid_platform.notes import Note, Span

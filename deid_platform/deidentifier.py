@@ -17,7 +17,7 @@ from deid_platform.corpora.rows import text_fault
 from deid_platform.detection import DetectorSpec
 from deid_platform.engine import build, detect_in
 from deid_platform.errors import Code, DeidError, did_you_mean
-from deid_platform.evaluation.leaks import LeakCheck
+from deid_platform.leakcheck import LeakCheck
 from deid_platform.notes import Note, Span, Topics
 from deid_platform.one_note import Redacted, redact_note, text_note_id
 from deid_platform.redaction.policy import load_policy
@@ -45,7 +45,7 @@ class Deidentifier:
         self._surrogates = None
         if rules.uses_surrogates:
             from deid_platform.settings import keyring_for
-            from deid_platform.surrogates.stand_in import Surrogates
+            from deid_platform.surrogates.keyed import Surrogates
 
             keyring = keyring_for(_path(secret_file), site)
             self._surrogates = Surrogates(keyring, self._topics or None)

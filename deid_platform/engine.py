@@ -27,9 +27,9 @@ from threading import Lock
 from typing import Any
 
 from deid_platform.detection import Detector, DetectorSpec
-from deid_platform.detection.ensemble import Ensemble
-from deid_platform.detection.patterns.templates import TemplateCounts
-from deid_platform.detection.spans import well_formed
+from deid_platform.detection.pipeline import Ensemble
+from deid_platform.detection.rules.engine.templates import TemplateCounts
+from deid_platform.detection.resolve.merge import well_formed
 from deid_platform.errors import Code, DeidError
 from deid_platform.heap import settled
 from deid_platform.notes import Note, Span
@@ -207,7 +207,7 @@ def _serve(connection: Connection[Any, Any]) -> None:
         return
 
 
-_PRELOADED = ["__main__", "deid_platform.detection.patterns.__main__"]
+_PRELOADED = ["__main__", "deid_platform.detection.rules.__main__"]
 """What the server of forks imports once, and not each worker and each that replaces one."""
 _STARTS = 3
 """How often a worker is started before the installation is at fault: what kills processes may hit one at its start."""

@@ -21,7 +21,7 @@ _HEAD = """deid-platform: word lists, pools and models of others, and their lice
 
 Made from the headers of the files by `python -m deid_platform.notice`.
 
-No model is shipped. Names and addresses of stand-ins are read from the Faker library where it is installed; the leak
+No model is shipped. Names and addresses of surrogates are read from the Faker library where it is installed; the leak
 check, detection and recovery read the lists below.
 """
 _FAKER = """Licence of the Faker library, whose lists are part of files above

@@ -11,19 +11,19 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from deid_platform.errors import Code, DeidError
-from deid_platform.evaluation.leaks import Leak, LeakCheck, Released
+from deid_platform.leakcheck import Leak, LeakCheck, Released
 from deid_platform.keys import plain_digest
 from deid_platform.notes import Note, Patient, Span, Topics
 from deid_platform.redaction.redact import Redaction, redact
 
 if TYPE_CHECKING:
-    from deid_platform.surrogates.stand_in import Surrogates
+    from deid_platform.surrogates.keyed import Surrogates
 
 
 def text_note_id(text: str) -> str:
     """The id of a note of which nothing but the text is known.
 
-    Under one id, all such texts would have their dates moved alike, and one name in two of them the same stand-in.
+    Under one id, all such texts would have their dates moved alike, and one name in two of them the same surrogate.
     """
     return plain_digest(text)
 
@@ -35,7 +35,7 @@ class Redacted:
     Attributes:
         text: The redacted text.
         spans: All identifiers that were found, with offsets into the original, whether or not the policy hides their
-            label. Under a policy with stand-ins, the places of what was put in, with offsets into the redacted text:
+            label. Under a policy with surrogates, the places of what was put in, with offsets into the redacted text:
             the length of an original date beside the shifted one would tell the shift.
         found: How many were found, among them years alone where the policy hides them.
         replaced: How many of them the policy hides.

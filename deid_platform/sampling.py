@@ -42,7 +42,7 @@ UNDATED = "undated"
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class EligibleNote:
     """What the sampler needs to know of one note; its ids are identifiers, so `repr` shows none.
 
     Attributes:
@@ -132,7 +132,7 @@ def adjusted_count(population: int, mean_words: float) -> float:
     return population * math.log10(mean_words) if mean_words > 1 else 0.0
 
 
-def sample(candidates: Iterable[Candidate], *, size: int = SIZE, minimum: int = MINIMUM, seed: int = 0) -> TestSet:
+def sample(candidates: Iterable[EligibleNote], *, size: int = SIZE, minimum: int = MINIMUM, seed: int = 0) -> TestSet:
     """Draw a test set; the same notes for the same candidates, size, minimum and seed, in whatever order they come.
 
     Args:
@@ -141,13 +141,13 @@ def sample(candidates: Iterable[Candidate], *, size: int = SIZE, minimum: int = 
         minimum: k, the minimum of a group.
         seed: Decides between notes that the rules rank alike.
     """
-    population: dict[tuple[str, str], list[Candidate]] = defaultdict(list)
+    population: dict[tuple[str, str], list[EligibleNote]] = defaultdict(list)
     for candidate in candidates:
         population[candidate.note_type, candidate.period].append(candidate)
     means = {group: math.fsum(c.words for c in notes) / len(notes) for group, notes in population.items()}
     adjusted = {group: adjusted_count(len(notes), means[group]) for group, notes in population.items()}
     total = math.fsum(adjusted.values())
-    taken: list[Candidate] = []
+    taken: list[EligibleNote] = []
     groups: list[GroupShare] = []
     for group in sorted(population):
         notes = population[group]
@@ -190,10 +190,10 @@ def contains_own_phi(note: Note, patient: Patient) -> bool:
     return re.search(r"(?<!\d)" + r"[\s().-]{0,3}".join(digits[-10:]) + r"(?!\d)", text) is not None
 
 
-def _ranked(notes: Iterable[Candidate], seed: int) -> list[Candidate]:
+def _ranked(notes: Iterable[EligibleNote], seed: int) -> list[EligibleNote]:
     """Every patient's first note, then every patient's second, ...; in each round notes with PHI first."""
     seen: dict[tuple[bool, str], int] = defaultdict(int)
-    rounds: list[tuple[int, bool, bytes, Candidate]] = []
+    rounds: list[tuple[int, bool, bytes, EligibleNote]] = []
     keyed = sorted(((not c.has_phi, _draw(c, seed), c) for c in notes), key=lambda row: row[:2])
     for lacks_phi, draw, candidate in keyed:
         person = _person(candidate)
@@ -202,17 +202,17 @@ def _ranked(notes: Iterable[Candidate], seed: int) -> list[Candidate]:
     return [row[3] for row in sorted(rounds, key=lambda row: row[:3])]
 
 
-def _person(candidate: Candidate) -> tuple[bool, str]:
+def _person(candidate: EligibleNote) -> tuple[bool, str]:
     return (False, candidate.note_id) if candidate.patient_id is None else (True, candidate.patient_id)
 
 
-def _draw(candidate: Candidate, seed: int) -> bytes:
+def _draw(candidate: EligibleNote, seed: int) -> bytes:
     """The note's lot. A hash rather than a random generator, so that no other note has a part in it."""
     raw = f"{seed}:{candidate.note_id}".encode("utf-8", "surrogatepass")
     return hashlib.blake2b(raw, digest_size=16).digest()
 
 
-def _phi_share(notes: Sequence[Candidate]) -> float | None:
+def _phi_share(notes: Sequence[EligibleNote]) -> float | None:
     return sum(c.has_phi for c in notes) / len(notes) if notes else None
 
 

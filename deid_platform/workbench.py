@@ -21,10 +21,10 @@ from deid_platform.corpora.given_spans import GivenSpans
 from deid_platform.corpora.refusals import Refusals
 from deid_platform.corpora.source import STANDARD_INPUT, opened
 from deid_platform.detection import DetectorSpec
-from deid_platform.detection.spans import merge
+from deid_platform.detection.resolve.merge import merge
 from deid_platform.engine import Detection, LocalEngine
 from deid_platform.errors import Code, DeidError
-from deid_platform.evaluation.leaks import LeakCheck
+from deid_platform.leakcheck import LeakCheck
 from deid_platform.heap import settled
 from deid_platform.notes import Note, Span, Topics
 from deid_platform.one_note import Redacted, redact_note, text_note_id
@@ -32,7 +32,7 @@ from deid_platform.output import Output
 from deid_platform.redaction.policy import Policy
 
 if TYPE_CHECKING:
-    from deid_platform.surrogates.stand_in import Surrogates
+    from deid_platform.surrogates.keyed import Surrogates
 
 
 @dataclass
@@ -115,7 +115,7 @@ def redact_file(
     """Redacts a file of notes, in its order, into JSON lines `{"note_id", "text", "spans"}`, or plain text into text.
 
     `spans` are all identifiers that were found, with offsets into the original text, whether or not the policy hides
-    their label; what one note of a patient tells is found in the others. Under a policy with stand-ins they are the
+    their label; what one note of a patient tells is found in the others. Under a policy with surrogates they are the
     places of what was put in, with offsets into the redacted text: the length of an original date beside the shifted
     one would tell the shift. Each note goes through the leak check. Rows that are refused, notes on which a stage
     fails and notes that leak are counted and left out: a note is never passed through unredacted. A file appears

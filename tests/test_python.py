@@ -122,7 +122,7 @@ def test_a_detector_that_fails_gives_no_text(spans: tuple[Span, ...] | None) -> 
     assert raised_by(deid.redact, "Seen by Reed.") == (Code.DETECTOR_FAILED, None)
 
 
-def test_topics_may_be_files_and_stand_ins_are_those_of_a_secret(tmp_path: Path) -> None:
+def test_topics_may_be_files_and_surrogates_are_those_of_a_secret(tmp_path: Path) -> None:
     (tmp_path / "key").write_text(SECRET)
     (tmp_path / "patients.csv").write_text(
         "patient_id,first_name,last_name,birth_date\np1,Ann,Quillfeather,03/04/1950\n"
@@ -143,7 +143,7 @@ def test_topics_may_be_files_and_stand_ins_are_those_of_a_secret(tmp_path: Path)
     assert (person, seen) != ("Ann Quillfeather", "3/4/2019")
 
 
-def test_texts_share_neither_date_shift_nor_stand_ins(tmp_path: Path) -> None:
+def test_texts_share_neither_date_shift_nor_surrogates(tmp_path: Path) -> None:
     (tmp_path / "key").write_text(SECRET)
     deid = deid_platform.load(policy="surrogate", secret_file=tmp_path / "key", site="north")
     texts = [f"Patient: Ann Quillfeather, seen 3/4/2019. Letter {letter}." for letter in "ABCDEFGH"]

@@ -9,15 +9,15 @@ from hypothesis import strategies as st
 
 from deid_platform import sampling
 from deid_platform.notes import Note, Patient
-from deid_platform.sampling import Candidate, adjusted_count, contains_own_phi, period_of, sample
+from deid_platform.sampling import EligibleNote, adjusted_count, contains_own_phi, period_of, sample
 
 
 def group(
     note_type: str, notes: int, words: int, *, patients: int | None = None, phi: int | None = None
-) -> list[Candidate]:
+) -> list[EligibleNote]:
     """A group of notes; by default each of a patient of its own, and each with PHI."""
     return [
-        Candidate(
+        EligibleNote(
             f"{note_type}{i}",
             f"p{i % (patients or notes)}",
             note_type,
@@ -63,12 +63,12 @@ def test_shares_follow_the_adjusted_counts():
         ([], {}),
     ],
 )
-def test_minimum_and_maximum_of_a_group(candidates: list[Candidate], expected: dict[str, int]):
+def test_minimum_and_maximum_of_a_group(candidates: list[EligibleNote], expected: dict[str, int]):
     assert sizes(sample(candidates, size=100)) == expected
 
 
 def test_groups_are_type_and_period():
-    notes = [Candidate(f"n{t}{p}", "p", t, p, 9, False) for t in "ab" for p in ("2019", "2020")]
+    notes = [EligibleNote(f"n{t}{p}", "p", t, p, 9, False) for t in "ab" for p in ("2019", "2020")]
     assert [(g.note_type, g.period) for g in sample(notes).groups] == [
         ("a", "2019"),
         ("a", "2020"),
@@ -85,22 +85,22 @@ def test_distinct_patients_come_before_a_second_note_of_one():
 
 
 def test_a_new_patient_without_phi_comes_before_a_known_one_with_it():
-    many = [Candidate(f"x{i}", "one", "a", "2020", 9, True) for i in range(30)]
-    others = [Candidate(f"y{i}", f"q{i}", "a", "2020", 9, False) for i in range(9)]
+    many = [EligibleNote(f"x{i}", "one", "a", "2020", 9, True) for i in range(30)]
+    others = [EligibleNote(f"y{i}", f"q{i}", "a", "2020", 9, False) for i in range(9)]
     taken = sample(many + others, size=10)
     assert {n for n in taken.note_ids if n.startswith("y")} == {c.note_id for c in others}
     assert taken.phi_share == pytest.approx(0.1)
 
 
 def test_among_a_patients_notes_and_among_patients_those_with_phi_come_first():
-    notes = [Candidate(f"n{p}-{i}", f"p{p}", "a", "2020", 9, i == 3 and p < 10) for p in range(20) for i in range(5)]
+    notes = [EligibleNote(f"n{p}-{i}", f"p{p}", "a", "2020", 9, i == 3 and p < 10) for p in range(20) for i in range(5)]
     taken = sample(notes, size=10)
     assert taken.phi_share == 1.0
     assert set(taken.note_ids) == {f"n{p}-3" for p in range(10)}
 
 
 def test_notes_without_a_patient_count_as_patients_of_their_own():
-    notes = [Candidate(f"n{i}", None, "a", "2020", 9, True) for i in range(30)]
+    notes = [EligibleNote(f"n{i}", None, "a", "2020", 9, True) for i in range(30)]
     assert sample(notes, size=10).groups[0].distinct_patients == 10
 
 

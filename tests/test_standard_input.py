@@ -130,7 +130,7 @@ def test_what_is_no_text_is_refused_and_shows_nothing(content: bytes, status: in
     assert "Reed" not in told
 
 
-def test_two_texts_share_neither_date_shift_nor_stand_ins(tmp_path: Path) -> None:
+def test_two_texts_share_neither_date_shift_nor_surrogates(tmp_path: Path) -> None:
     (tmp_path / "key").write_text("6d1f0c8a94e7b25310fd86a2c7e95b40")
     options = ("--policy", "surrogate", "--secret-file", tmp_path / "key")
     shown = []

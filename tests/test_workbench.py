@@ -92,7 +92,7 @@ def surrogates_of(folder: Path, *arguments: str) -> subprocess.CompletedProcess[
     return redact(folder, "--policy", "surrogate", *topics, *arguments)
 
 
-def test_stand_ins_are_one_person_in_all_notes_and_dates_keep_their_distance(dated: Path) -> None:
+def test_surrogates_are_one_person_in_all_notes_and_dates_keep_their_distance(dated: Path) -> None:
     done = surrogates_of(dated, "--secret-file", str(dated / "key"))
     assert done.returncode == 0, done.stderr
     one, two = (row["text"] for row in rows(dated))
@@ -113,7 +113,7 @@ def test_stand_ins_are_one_person_in_all_notes_and_dates_keep_their_distance(dat
     assert days[0].weekday() == 0, "a Monday, as it was"
 
 
-def test_under_stand_ins_spans_are_places_in_the_redacted_text_and_tell_nothing_of_the_original(dated: Path) -> None:
+def test_under_surrogates_spans_are_places_in_the_redacted_text_and_tell_nothing_of_the_original(dated: Path) -> None:
     # Originals of other lengths in the same places, whose shifted forms have one length.
     shown = []
     for day in ("12/25/2018", "2018-12-25"):
@@ -126,7 +126,7 @@ def test_under_stand_ins_spans_are_places_in_the_redacted_text_and_tell_nothing_
     assert shown[0][0] == shown[1][0]
 
 
-def test_tags_and_stand_ins_of_any_length_are_where_the_spans_say() -> None:
+def test_tags_and_surrogates_of_any_length_are_where_the_spans_say() -> None:
     redaction = Redaction("A [DATE] bc XYZW", (Span(2, 4, Label.DATE), Span(8, 9, Label.PATIENT)), ("[DATE]", "XYZW"))
     assert [redaction.text[s.start : s.end] for s in places(redaction)] == ["[DATE]", "XYZW"]
 
@@ -165,7 +165,7 @@ def test_one_secret_makes_the_same_keys_wherever_it_is_given_and_another_site_ot
     assert keyring_for(None, None).key_id == Keyring(SECRET.encode(), site="north").key_id
 
 
-def test_without_a_secret_stand_ins_are_refused_and_tags_are_not(dated: Path) -> None:
+def test_without_a_secret_surrogates_are_refused_and_tags_are_not(dated: Path) -> None:
     done = surrogates_of(dated)
     assert done.returncode == 1
     assert "secret-missing" in done.stderr

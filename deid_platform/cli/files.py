@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from deid_platform.corpora.given_spans import GivenSpans
     from deid_platform.corpora.refusals import Refusals
     from deid_platform.notes import Topics
-    from deid_platform.surrogates.stand_in import Surrogates
+    from deid_platform.surrogates.keyed import Surrogates
 
 DetectorName = Annotated[str, typer.Option("--detector", help="A registered detector; `deid doctor` lists them.")]
 Patients = Annotated[Path | None, typer.Option(help="The patients topic (CSV, JSONL or Parquet).")]
@@ -80,10 +80,10 @@ def redact(
     secret_file: Annotated[
         Path | None,
         typer.Option(
-            help="The key secret, for a policy with stand-ins; else DEID_SECRET_FILE, DEID_SECRET or deid.toml's."
+            help="The key secret, for a policy with surrogates; else DEID_SECRET_FILE, DEID_SECRET or deid.toml's."
         ),
     ] = None,
-    site: Annotated[str | None, typer.Option(help="Whose stand-ins; by default deid.toml's site, or `local`.")] = None,
+    site: Annotated[str | None, typer.Option(help="Whose surrogates; by default deid.toml's site, or `local`.")] = None,
     detector: DetectorName = "rules",
     recognizers: Recognizers = None,
     keep: Keep = None,
@@ -100,9 +100,9 @@ def redact(
 
     Writes {"note_id", "text", "spans": [[start, end, label], ...]} in input order. The spans are all identifiers
     that were found, as offsets into the original, also those whose label the policy keeps; under a policy with
-    stand-ins they are the places of what was put in, as offsets into the redacted text, since the length of a true date
+    surrogates they are the places of what was put in, as offsets into the redacted text, since the length of a true date
     would tell how far it was moved. Of a plain text, which is one note, only the redacted text is written. One secret,
-    site and set of topics make the same stand-ins and date shifts each time. Each note goes through the leak check.
+    site and set of topics make the same surrogates and date shifts each time. Each note goes through the leak check.
     Rows that are refused, notes on which a stage fails, notes that leak and notes that --spans has no line for are
     counted and left out; exit status 3 says so. A score says how sure the detector is; those of rules are set by hand
     and no probabilities.
@@ -251,7 +251,7 @@ def _given(
 
 def _surrogates(secret_file: Path | None, site: str | None, topics: Topics) -> Surrogates:
     from deid_platform.settings import keyring_for
-    from deid_platform.surrogates.stand_in import Surrogates
+    from deid_platform.surrogates.keyed import Surrogates
 
     return Surrogates(keyring_for(secret_file, site), topics or None)
 

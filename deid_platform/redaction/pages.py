@@ -22,7 +22,7 @@ from deid_platform.redaction.policy import (
     policy_names,
 )
 from deid_platform.redaction.redact import redact
-from deid_platform.surrogates.stand_in import Surrogates
+from deid_platform.surrogates.keyed import Surrogates
 
 # The policy whose file the page shows, and the name that it bears there.
 _SHOWN, OWN_NAME = "safe_harbor_plus_providers", "our_safe_harbor"
@@ -30,7 +30,7 @@ _MARK = re.compile(r"\{([A-Z-]+)\|([^}]*)\}")
 _ACTIONS = {
     Action.TAG: "a tag, such as [PATIENT], stands in its place; of dates, also in place of years that stand alone",
     Action.KEEP: "the text stays",
-    Action.SURROGATE: "a stand-in of the same kind, the same one for all notes of a patient or, for providers and "
+    Action.SURROGATE: "a surrogate of the same kind, the same one for all notes of a patient or, for providers and "
     "institutions, of a site; dates move with the patient, and one without a day (March 2019) as a full date of "
     "that month in its note does, else as its middle. Years that stand alone are dates. "
     "A tag where nothing can stand in: holidays, dates that cannot be read or tell an age over 89",
@@ -42,7 +42,7 @@ _ACTIONS = {
 _COUNTRIES = (
     "Safe Harbor lists geographic subdivisions smaller than a state (45 CFR 164.514(b)(2)(i)(B)), so names of states "
     "and of countries, such as Ohio, United States or Russian Federation, stay wherever a policy below keeps STATE and "
-    "COUNTRY. Where a policy hides COUNTRY, detection knows the names in `deid_platform/detection/data/countries.txt`, "
+    "COUNTRY. Where a policy hides COUNTRY, detection knows the names in `deid_platform/lexicon/data/countries.txt`, "
     "some official ones among them. Names that are also words or names of people (Chad, Turkey), and UK and "
     'UAE, it hides only after words such as "born in" or "is from". Other abbreviations (USA) and adjectives (Mexican) '
     "stay, and of an official name that is not on the list (Kingdom of Norway) only the listed part is hidden."
@@ -69,7 +69,7 @@ def policies_markdown() -> str:
         "a YAML file of [that form](#a-policy-of-your-own). A policy that leaves a label without an action is refused, "
         "as is one that keeps "
         f"a direct identifier ({', '.join(DIRECT_IDENTIFIERS)}) or bears the name of a shipped one. "
-        "What lies between the identifiers stays as it was written, character by character. Stand-ins need the key "
+        "What lies between the identifiers stays as it was written, character by character. Surrogates need the key "
         "secret (`--secret-file`, or as [configuration](configuration.md) says); and dates are shifted in the text and "
         "beside it together or not at all: a true date or year beside a shifted one would tell the shift, so a policy "
         "that mixes them is refused. A policy that keeps days of care, streets, towns, ZIP codes or ages over 89 as "
@@ -87,7 +87,7 @@ def policies_markdown() -> str:
         *_own_policy(),
         "## The example before redaction",
         f"Written on {_NOTE_DATE.isoformat()}. People and places are invented; the topics know the patient's name and "
-        "date of birth. Stand-ins and shifts are made here with a key that is public, for this page alone.",
+        "date of birth. Surrogates and shifts are made here with a key that is public, for this page alone.",
         _block(note.text),
     ]
     for name in policy_names():
@@ -96,7 +96,7 @@ def policies_markdown() -> str:
 
 
 def example_surrogates() -> Surrogates:
-    """Stand-ins under the public example key."""
+    """Surrogates under the public example key."""
     return Surrogates(Keyring(EXAMPLE_KEY, site="example"), Topics.of(patients=[_PATIENT]))
 
 

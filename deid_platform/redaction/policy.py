@@ -117,7 +117,7 @@ class Policy:
 
     @property
     def uses_surrogates(self) -> bool:
-        """Whether anything is replaced with a stand-in, for which the key secret is needed."""
+        """Whether anything is replaced with a surrogate, for which the key secret is needed."""
         return Action.SURROGATE in self.labels.values()
 
     @property

@@ -24,7 +24,7 @@ from deid_platform.redaction.zips import zip3
 from deid_platform.text import Decoded, readable
 
 if TYPE_CHECKING:
-    from deid_platform.surrogates.stand_in import Surrogates
+    from deid_platform.surrogates.keyed import Surrogates
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -142,7 +142,7 @@ class _Replacing:
         self._written = note.note_date or datetime.now(UTC).date()
         keeps_births = policy.labels[Label.DATE] is Action.BIRTH_YEAR
         self._births = births(note, ordered, birth_date) if keeps_births else frozenset()
-        self._stand_ins = _stand_ins(note, ordered, policy, surrogates)
+        self._surrogates = _surrogates(note, ordered, policy, surrogates)
 
     def replacement(self, span: Span) -> str | None:
         """What stands in a span's place; None where its text stays."""
@@ -150,7 +150,7 @@ class _Replacing:
         match self._policy.labels[span.label]:
             case Action.SURROGATE:
                 # A date may come out as it went in, and has been moved all the same.
-                return self._stand_in(span)
+                return self._surrogate(span)
             case Action.BIRTH_YEAR if span not in self._births:
                 return None
             case action:
@@ -178,16 +178,16 @@ class _Replacing:
                 )
         return self._policy.tagged(span.label, value)
 
-    def _stand_in(self, span: Span) -> str:
+    def _surrogate(self, span: Span) -> str:
         old = span.label is Label.DATE and tells_old_age(self._note, span, self._written, self._birth_date)
-        stand_in = None if old else self._stand_ins.get(span)
-        return self._policy.tagged(span.label) if stand_in is None else stand_in
+        surrogate = None if old else self._surrogates.get(span)
+        return self._policy.tagged(span.label) if surrogate is None else surrogate
 
 
-def _stand_ins(
+def _surrogates(
     note: Note, ordered: Sequence[Span], policy: Policy, surrogates: Surrogates | None
 ) -> Mapping[Span, str | None]:
-    """The stand-in of each span that the policy wants replaced with one; None where a tag has to do."""
+    """The surrogate of each span that the policy wants replaced with one; None where a tag has to do."""
     if not policy.uses_surrogates:
         return {}
     if surrogates is None:

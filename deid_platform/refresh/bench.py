@@ -21,7 +21,7 @@ from deid_platform.across_notes import SecondLooks, Told
 from deid_platform.corpora.exclusions import Exclusions
 from deid_platform.corpora.gold import read_gold
 from deid_platform.corpora.hospital import HospitalSpec, generate
-from deid_platform.detection.elsewhere import Mentioned, mentioned_in
+from deid_platform.detection.resolve.cross_note import Mentioned, mentioned_in
 from deid_platform.engine import Detection
 from deid_platform.errors import Code, DeidError
 from deid_platform.evaluation.scores import Scores, count_note, summarise
@@ -31,7 +31,7 @@ from deid_platform.refresh import tables
 from deid_platform.refresh.deidentify import released_type
 from deid_platform.refresh.intake import content_digest, files_digest, topics_as_of
 from deid_platform.refresh.site import Site
-from deid_platform.sampling import Candidate, TestSet, contains_own_phi, period_of, sample
+from deid_platform.sampling import EligibleNote, TestSet, contains_own_phi, period_of, sample
 from deid_platform.store import Manifest, NoteStore
 from deid_platform.warehouse.ledger import Score, record_scores
 from deid_platform.warehouse.roles import Role
@@ -47,13 +47,13 @@ def build_test_set(site: Site) -> TestSet:
     """Samples the site's notes, the latest version of each, and seals which ones were chosen."""
     bench = site.settings.bench
     where: dict[str, tuple[str, str, str]] = {}
-    candidates: dict[str, Candidate] = {}
+    candidates: dict[str, EligibleNote] = {}
     for delivery, topics in _latest(site):
         for note in _versions(site.store, delivery):
             name = f"{delivery.feed}/{note.note_id}"
             where[name] = (delivery.feed, delivery.key, note.note_id)
             patient = topics.patients.get(note.patient_id or "")
-            candidates[name] = Candidate(
+            candidates[name] = EligibleNote(
                 note_id=name,
                 patient_id=note.patient_id,
                 # The groups are shown to people, and a type that the site does not know may hold anything.

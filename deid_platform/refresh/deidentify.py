@@ -22,7 +22,7 @@ import pyarrow as pa
 from deid_platform.across_notes import SecondLooks, Told
 from deid_platform.engine import Detection, LocalEngine
 from deid_platform.errors import Code, DeidError
-from deid_platform.evaluation.leaks import Released
+from deid_platform.leakcheck import Released
 from deid_platform.evaluation.tokens import word_offsets
 from deid_platform.heap import settled
 from deid_platform.languages import released_language

@@ -12,7 +12,7 @@ from deid_platform.notes import Delivery
 from deid_platform.refresh import tables
 from deid_platform.refresh.first_look import told_digest
 from deid_platform.refresh.intake import files_digest
-from deid_platform.refresh.offer import offered
+from deid_platform.refresh.stage import staged_from
 from deid_platform.refresh.shifts import shifts_digest
 from deid_platform.refresh.site import Site
 from deid_platform.warehouse.queries import DeliverySummary, summary
@@ -44,7 +44,7 @@ def _is_held(site: Site, delivery: Delivery, held: DeliverySummary | None, exclu
         return False
     if (held.state, held.release, held.missing) != ("promoted", site.release, ()):
         return False
-    if (held.published, offered(site, delivery)) != (staged.meta["staged_digest"], staged.meta["made_from"]):
+    if (held.published, staged_from(site, delivery)) != (staged.meta["staged_digest"], staged.meta["made_from"]):
         return False
     files = files_digest(site.reader(delivery.feed), delivery, site.keyring, exclusions)
     if not files == raw.meta["files"] == redacted.meta.get("files"):

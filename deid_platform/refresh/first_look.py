@@ -18,8 +18,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from deid_platform.across_notes import Told
-from deid_platform.detection.elsewhere import mentioned_in
-from deid_platform.detection.patterns.templates import TemplateCounts
+from deid_platform.detection.resolve.cross_note import mentioned_in
+from deid_platform.detection.rules.engine.templates import TemplateCounts
 from deid_platform.engine import Detection, LocalEngine
 from deid_platform.errors import Code, DeidError
 from deid_platform.keys import Keyring

@@ -29,10 +29,10 @@ from typing import Any
 import pyarrow as pa
 import regex
 
-from deid_platform.detection.detector import word_list
-from deid_platform.detection.lexicons.icd10cm import titles
-from deid_platform.detection.reading import fold, fold_term
-from deid_platform.detection.recovery import clinical_terms, eponym_heads
+from deid_platform.lexicon.lists import word_list
+from deid_platform.lexicon.vocabularies.icd10cm import titles
+from deid_platform.text.normalize import fold, fold_term
+from deid_platform.detection.resolve.recovery import clinical_terms, eponym_heads
 from deid_platform.labels import Label
 from deid_platform.notes import Delivery
 from deid_platform.refresh import tables
@@ -64,7 +64,7 @@ _TITLES = frozenset(
 
 
 @dataclass
-class Candidate:
+class Proposal:
     """What is known of one phrase.
 
     Attributes:
@@ -78,7 +78,7 @@ class Candidate:
     labels: Counter[str] = field(default_factory=Counter)
 
 
-class Candidates:
+class Proposals:
     """Phrases with their patients, in bounded memory.
 
     Args:
@@ -90,7 +90,7 @@ class Candidates:
     def __init__(self, minimum: int, *, most: int = MOST_CANDIDATES) -> None:
         self._minimum = minimum
         self._most = most
-        self._found: dict[str, Candidate] = {}
+        self._found: dict[str, Proposal] = {}
         self.forgotten = 0
 
     def __repr__(self) -> str:
@@ -99,7 +99,7 @@ class Candidates:
     def add(self, phrases: Mapping[str, str], patient: str) -> None:
         """Counts one note's phrases, each with the label that its words were hidden as."""
         for phrase, label in phrases.items():
-            candidate = self._found.setdefault(phrase, Candidate())
+            candidate = self._found.setdefault(phrase, Proposal())
             candidate.notes += 1
             candidate.labels[label] += 1
             if len(candidate.patients) < self._minimum:
@@ -111,7 +111,7 @@ class Candidates:
             self._found = kept
             fewest += 1
 
-    def enough(self) -> dict[str, Candidate]:
+    def enough(self) -> dict[str, Proposal]:
         """The phrases of enough patients."""
         return {p: c for p, c in self._found.items() if len(c.patients) >= self._minimum}
 
@@ -123,7 +123,7 @@ def harvest(site: Site) -> Manifest:
         DeidError: `not-materialized` if a delivery's notes or its institution dictionary are not there.
     """
     known = _Vocabulary(site.spec(None).own_terms())
-    candidates = Candidates(site.settings.dictionaries.harvest_minimum_patients)
+    candidates = Proposals(site.settings.dictionaries.harvest_minimum_patients)
     counts: Counter[str] = Counter()
     deliveries = [Delivery.parse(key) for key in site.store.partitions(tables.REDACTED_NOTES)]
     for delivery in deliveries:

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import zip_longest
 
-from deid_platform.evaluation.leaks import Released
+from deid_platform.leakcheck import Released
 from deid_platform.notes import Delivery, Note
 from deid_platform.refresh import tables
 from deid_platform.refresh.deidentify import CLEAN
 from deid_platform.refresh.intake import withdrawals_lost
-from deid_platform.refresh.offer import staged_rows, withdrawals_of
+from deid_platform.refresh.stage import staged_rows, withdrawals_of
 from deid_platform.refresh.reported import newest_known
 from deid_platform.refresh.site import Site
 from deid_platform.store import Manifest

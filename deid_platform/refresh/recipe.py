@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from deid_platform.detection import DetectorSpec
-from deid_platform.evaluation.leaks import LeakCheck
+from deid_platform.leakcheck import LeakCheck
 from deid_platform.keys import Keyring, package_digest
 from deid_platform.notes import Note, Patient, Topics
 from deid_platform.redaction.policy import DateClass, Policy
@@ -19,7 +19,7 @@ from deid_platform.redaction.structured import ReleasedDate, released_date
 from deid_platform.surrogates.dates import shift_scope
 
 if TYPE_CHECKING:
-    from deid_platform.surrogates.stand_in import Surrogates
+    from deid_platform.surrogates.keyed import Surrogates
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class Recipe:
             "recipe",
             *self.digests.values(),
             # What passed an older leak check has not passed this one.
-            package_digest("deid_platform.evaluation.leaks"),
+            package_digest("deid_platform.leakcheck"),
             package_digest("deid_platform.text"),
             self.keyring.digest("reported", *sorted(self.reported)),
             *self.note_types,
@@ -95,7 +95,7 @@ class Recipe:
         """Who stands in for whom under the site's secret; None where the policy wants nobody to."""
         if not self.policy.uses_surrogates:
             return None
-        from deid_platform.surrogates.stand_in import Surrogates  # deferred: pools of names, which few policies need
+        from deid_platform.surrogates.keyed import Surrogates  # deferred: pools of names, which few policies need
 
         return Surrogates(self.keyring, self.spec.topics, links=self._links)
 

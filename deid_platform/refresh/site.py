@@ -12,7 +12,7 @@ from functools import cached_property
 from deid_platform.corpora.exclusions import Exclusions
 from deid_platform.corpora.files import FilesFeed
 from deid_platform.detection import DetectorSpec
-from deid_platform.detection.lexicons import TermsFile
+from deid_platform.lexicon.vocabularies import TermsFile
 from deid_platform.engine import LocalEngine
 from deid_platform.errors import Code, DeidError, did_you_mean
 from deid_platform.keys import Keyring

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from deid_platform.detection.patterns.templates import TemplateCounts
+from deid_platform.detection.rules.engine.templates import TemplateCounts
 from deid_platform.notes import Delivery
 from deid_platform.refresh import tables
 from deid_platform.refresh.site import Site

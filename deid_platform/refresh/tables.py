@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 import pyarrow as pa
 
-from deid_platform.detection.elsewhere import Mentioned
+from deid_platform.detection.resolve.cross_note import Mentioned
 from deid_platform.labels import Label
 from deid_platform.notes import Facility, Note, Patient, Provider, Rejoining, Span, Topics, Withdrawal
 

@@ -1,7 +1,7 @@
 """Withdrawals of every delivery that arrived, and the opt-outs of today, hidden before any of them is processed.
 
 Belongs here: reading who leaves, and when that is read again. Does not belong here: withdrawals as a delivery's run
-stages them (`offer.py`); notes that a delivery corrects or that never enter, which only its run can tell.
+stages them (`stage.py`); notes that a delivery corrects or that never enter, which only its run can tell.
 
 Nothing here takes the installation's lock, or any lock of the database that a run or a reader could hold: whoever wants
 to leave waits neither for a refresh nor for an analyst.
@@ -17,7 +17,7 @@ from deid_platform.errors import Code, DeidError
 from deid_platform.notes import Delivery
 from deid_platform.refresh import tables
 from deid_platform.refresh.intake import STATEMENT_KEPT, withdrawals_marker
-from deid_platform.refresh.offer import hide_opted_out
+from deid_platform.refresh.stage import hide_opted_out
 from deid_platform.refresh.site import Site
 from deid_platform.warehouse.promotion import end_idle_readers
 from deid_platform.warehouse.roles import Role

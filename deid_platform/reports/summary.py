@@ -15,7 +15,7 @@ from rich.console import Group, RenderableType
 from rich.panel import Panel
 from rich.table import Table
 
-from deid_platform.detection.patterns.templates import TemplateCounts
+from deid_platform.detection.rules.engine.templates import TemplateCounts
 from deid_platform.evaluation.scores import Estimate, LabelScores, Scores
 
 GOLD_NAMES = {

@@ -1,10 +1,10 @@
 """Surrogates: who stands in for whom, and which day for which.
 
-Belongs here: keyed, stateless stand-ins. Does not belong here: a table from stand-ins back to people;
+Belongs here: keyed, stateless surrogates. Does not belong here: a table from surrogates back to people;
 there is none. What a policy asks for is `redaction/`.
 
 People, in reading order: `written_names` takes a name apart, `persons` and `identity` say whose it is, `names` has the
 pools in their secret order (`orders`), `household_names` and `site_names` draw, `household` is a patient's scope, and
-`stand_in` brings it all together. `numbers`, `places` and `institutions` are the rest, `dates` and `written_dates` the
+`surrogate` brings it all together. `numbers`, `places` and `institutions` are the rest, `dates` and `written_dates` the
 days.
 """

@@ -1,7 +1,7 @@
 """What one patient's notes have in common: the keyed orders of the scope, the names, where the patient lives.
 
 Belongs here: a patient's scope, and what the topics say of numbers and places in it. Does not belong here: how names
-are drawn (`household_names.py`), or how a stand-in is written into a text (`stand_in.py`).
+are drawn (`household_names.py`), or how a surrogate is written into a text (`keyed.py`).
 
 All but the key is worked out when a note first asks for it: most notes name nobody but in dates and numbers.
 """
@@ -12,7 +12,7 @@ from collections.abc import Callable, Hashable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from deid_platform.detection.reading import fold_term
+from deid_platform.text.normalize import fold_term
 from deid_platform.notes import Patient
 from deid_platform.surrogates import places
 from deid_platform.surrogates.household_names import HouseholdNames
@@ -53,7 +53,7 @@ class Household:
 
     @cached_property
     def names(self) -> HouseholdNames:
-        """The stand-ins of the family and of those whom the notes name."""
+        """The surrogates of the family and of those whom the notes name."""
         lived = (field for row in self._rows for field in (row.street, row.city))
         return HouseholdNames(self.deck, self._family(), lived)
 

@@ -1,7 +1,7 @@
-"""The stand-ins of the names of one patient and of those around the patient.
+"""The surrogates of the names of one patient and of those around the patient.
 
 Belongs here: what is drawn within the patient's own scope for people. Does not belong here: providers
-(`site_names.py`), where the patient lives (`household.py`), or how a stand-in is written into a text (`stand_in.py`).
+(`site_names.py`), where the patient lives (`household.py`), or how a surrogate is written into a text (`keyed.py`).
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from deid_platform.detection.naming import name_parts
-from deid_platform.surrogates.names import Deck, Kind, letters
+from deid_platform.text.names import name_parts
+from deid_platform.surrogates.names import Deck, WordClass, letters
 from deid_platform.surrogates.written_names import Part, Role, nicknames
 
 if TYPE_CHECKING:
@@ -30,9 +30,9 @@ class HouseholdNames:
 
     Attributes:
         known: Every folded word of the family's names, with their nicknames.
-        avoid: Folded words that no stand-in drawn here may be: of the family's names, of where they live, and the
-            family's stand-ins.
-        people: Folded given names and surnames of the family's stand-ins, as they may stand together.
+        avoid: Folded words that no surrogate drawn here may be: of the family's names, of where they live, and the
+            family's surrogates.
+        people: Folded given names and surnames of the family's surrogates, as they may stand together.
     """
 
     def __init__(self, deck: Deck, family: Sequence[Person], lived: Iterable[str | None]) -> None:
@@ -44,7 +44,7 @@ class HouseholdNames:
             for word in (own, *nicknames(own))
         )
         self.avoid = {*self.known, *(letters(word) for field in lived for word in name_parts(field))}
-        # The family is drawn for first and in the order of the topics, so that no two of it share a stand-in and
+        # The family is drawn for first and in the order of the topics, so that no two of it share a surrogate and
         # nobody else's can be one of theirs.
         self._given: dict[tuple[str, ...], str | None] = {}
         self._surnames: dict[str, str | None] = {}
@@ -67,7 +67,7 @@ class HouseholdNames:
         return nickname_of(drawn, self._deck, self.avoid) if part.nickname and drawn is not None else drawn
 
     def plain_word(self, run: str) -> str | None:
-        """The stand-in of a word of the family's names inside an address; None for any other word."""
+        """The surrogate of a word of the family's names inside an address; None for any other word."""
         word = run.lower()
         if word not in self.known:
             return None
@@ -89,16 +89,16 @@ class HouseholdNames:
         self.people.update((one, two) for one in given for two in surnames)
 
     def _surname(self, word: str) -> str | None:
-        """The stand-in of a folded word of a surname, whoever bears it."""
+        """The surrogate of a folded word of a surname, whoever bears it."""
         if word not in self._surnames:
-            self._surnames[word] = self._deck.draw(self._deck.pool(Kind.SURNAME, word), word, self.avoid)
+            self._surnames[word] = self._deck.draw(self._deck.pool(WordClass.SURNAME, word), word, self.avoid)
         return self._surnames[word]
 
     def _named(self, word: str, sex: str | None) -> str | None:
-        """The stand-in of a folded given name of somebody whom the topics do not know by an id."""
+        """The surrogate of a folded given name of somebody whom the topics do not know by an id."""
         key = ("named", word)
         if key not in self._given:
-            self._given[key] = self._deck.draw(self._deck.pool(Kind.GIVEN, word, sex), word, self.avoid)
+            self._given[key] = self._deck.draw(self._deck.pool(WordClass.GIVEN, word, sex), word, self.avoid)
         return self._given[key]
 
     def _given_of(self, person: Person | None, role: Role, word: str) -> str | None:
@@ -108,14 +108,14 @@ class HouseholdNames:
         key = (*person.token, str(place))
         if key not in self._given:
             current = next(word for word, where in person.given.items() if where == place)
-            pool = self._deck.pool(Kind.GIVEN, current, person.sex, beside=next(iter(person.surname), None))
-            # The id decides, not the spelling: a corrected name keeps its stand-in.
+            pool = self._deck.pool(WordClass.GIVEN, current, person.sex, beside=next(iter(person.surname), None))
+            # The id decides, not the spelling: a corrected name keeps its surrogate.
             ident = f"{person.token[1]}/{place}"
             self._given[key] = self._deck.draw(pool, current, self.avoid, ident=ident)
         return self._given[key]
 
     def _word_of(self, person: Person | None, role: Role, word: str) -> str | None:
-        """The stand-in of a known person's word in a role."""
+        """The surrogate of a known person's word in a role."""
         if role is Role.SURNAME:
             return self._surname(word)
         return self._given_of(person, role, word)
@@ -134,7 +134,7 @@ def initial_of(person: Person | None, part: Part, deck: Deck, drawn_for: Callabl
         person: Whose initial it is.
         part: The initial as written.
         deck: The scope's.
-        drawn_for: The stand-in of a word of this person in a role.
+        drawn_for: The surrogate of a word of this person in a role.
     """
     if person is not None:
         words = {Role.GIVEN: tuple(person.given), Role.MIDDLE: person.middle, Role.SURNAME: person.surname}

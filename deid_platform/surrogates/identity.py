@@ -1,7 +1,7 @@
 """Whose name is written: from the spans of a note to the people of the topics and of the note itself.
 
 Belongs here: resolving mentions to a person before anything is keyed. Does not belong here: taking a written name
-apart (`written_names.py`) or what replaces it (`stand_in.py`).
+apart (`written_names.py`) or what replaces it (`keyed.py`).
 
 "John Smith", "Mr. Smith", "JS", "J. Smith", "Smith, John", "Smtih" and "Johnny" are one person where the topics or a
 full mention in the same note say so. Two people never become one: a word that is a name on any list is no

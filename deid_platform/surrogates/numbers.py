@@ -3,7 +3,7 @@
 Belongs here: identifiers, telephone numbers and network addresses. Does not belong here: names and places.
 
 Digits become digits and letters letters, in a way that depends only on the digits and letters themselves, so that one
-number has one stand-in however it is written. Where ranges exist that nobody can have, the stand-in is from them:
+number has one surrogate however it is written. Where ranges exist that nobody can have, the surrogate is from them:
 social security areas 900 to 999 with groups that are no ITIN, telephone lines 555-0100 to 555-0199 and the numbers
 that Ofcom keeps for drama, networks and domains kept for documentation (RFC 5737, 3849, 2606).
 """
@@ -17,7 +17,7 @@ from importlib import import_module
 
 import regex
 
-from deid_platform.detection.patterns.checks.numbers import au_medicare, dea, npi, vin
+from deid_platform.detection.rules.en.identifiers import au_medicare, dea, npi, vin
 
 _TRIES = 4000
 _ALNUM = regex.compile(r"[0-9A-Za-z]")
@@ -114,7 +114,7 @@ def stand_in_phone(draw: Draw, surface: str, area: str, avoid: Container[str] = 
     Args:
         draw: The scope's keyed function.
         surface: The number as written, with its extension if any.
-        area: An area code of the place where the stand-in lives.
+        area: An area code of the place where the surrogate lives.
         avoid: Last four digits that may not be drawn.
 
     Returns:

@@ -1,9 +1,9 @@
 """Addresses that stand in for addresses: city, state, ZIP code and area code that belong together.
 
 Belongs here: places and streets, line by line. Does not belong here: names of institutions (`institutions.py`) or
-which spans of a note are one address (`stand_in.py`).
+which spans of a note are one address (`keyed.py`).
 
-Within one patient's notes a state has one stand-in, and its cities lie in that: "Akron, OH 44308" and "Ohio" agree.
+Within one patient's notes a state has one surrogate, and its cities lie in that: "Akron, OH 44308" and "Ohio" agree.
 A city abroad stays in its country where the platform lists enough of its cities.
 """
 
@@ -15,9 +15,9 @@ from typing import NamedTuple
 
 import regex
 
-from deid_platform.detection.naming import name_parts
-from deid_platform.detection.reading import fold_term
-from deid_platform.surrogates.names import Deck, Home, Kind, Pool, invented_pool, letters, read_lines
+from deid_platform.text.names import name_parts
+from deid_platform.text.normalize import fold_term
+from deid_platform.surrogates.names import Deck, Home, WordClass, Pool, invented_pool, letters, read_lines
 from deid_platform.surrogates.numbers import Draw, scrambled, stand_in_number
 from deid_platform.surrogates.pools import cities
 
@@ -288,7 +288,7 @@ def _state_codes() -> dict[str, str]:
 @cache
 def _state_pool() -> Pool:
     codes = tuple(sorted({place.state.lower() for place in us_places()}))
-    return Pool(Home(Kind.PLACE, "states", "", 0), codes, codes, {code: i for i, code in enumerate(codes)})
+    return Pool(Home(WordClass.PLACE, "states", "", 0), codes, codes, {code: i for i, code in enumerate(codes)})
 
 
 @cache

@@ -1,6 +1,6 @@
 """Pools of names by locale and sex, split three ways by hash.
 
-Belongs here: which names and towns there are to draw from. Does not belong here: who gets which (`stand_in.py`),
+Belongs here: which names and towns there are to draw from. Does not belong here: who gets which (`keyed.py`),
 or places of the United States, which are data (`places.py`).
 
 Source: the name and address providers of the Faker library (MIT licence), whose class attributes are read as they

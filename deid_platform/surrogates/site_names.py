@@ -1,20 +1,20 @@
-"""The stand-ins of providers, the same in every patient's notes.
+"""The surrogates of providers, the same in every patient's notes.
 
 Belongs here: what is drawn within the site's scope for people. Does not belong here: patients and those around them
 (`household_names.py`).
 
-A provider's stand-in follows from the site's secret and the provider's own name. Nothing of the patient whose note it
+A provider's surrogate follows from the site's secret and the provider's own name. Nothing of the patient whose note it
 stands in decides anything, so that all of a site's notes together tell nothing of any patient's family by it. By chance
 it is sometimes a name of that very family. It stays then: another one, or a tag, in those notes alone would say to
 whoever knows the provider from elsewhere (from the provider's key, from the signature) which name the family has. The
-leak check knows that such a word was put in and was not there before. Only where a provider's whole stand-in is that of
+leak check knows that such a word was put in and was not there before. Only where a provider's whole surrogate is that of
 somebody in the household does a tag stand: both can be read, and two people must not become one.
 
 Surnames are drawn by the word alone: a bare mention agrees with a full one, and whoever joins or leaves the staff
 changes nothing for anybody. Namesakes therefore share a surname, as they do in life; to draw it by ids could not give
-"Dr. Zeller" in the notes one stand-in before and after a second Zeller came. Given names are drawn by the word too.
+"Dr. Zeller" in the notes one surrogate before and after a second Zeller came. Given names are drawn by the word too.
 Where that would make two names of the topics one (two names of one list never meet, others by their hash), whoever the
-topics named first keeps the stand-in and the other takes the next. Two providers who are written alike are one in a
+topics named first keeps the surrogate and the other takes the next. Two providers who are written alike are one in a
 text: the key of a note's provider tells them apart.
 """
 
@@ -24,7 +24,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from deid_platform.surrogates.household_names import initial_of, nickname_of
-from deid_platform.surrogates.names import Deck, Kind, letters
+from deid_platform.surrogates.names import Deck, WordClass, letters
 from deid_platform.surrogates.persons import spellings
 from deid_platform.surrogates.written_names import Part, Role
 
@@ -49,7 +49,7 @@ class SiteNames:
         self._surname = lru_cache(maxsize=16384)(self._surname_of)
         self._usual = lru_cache(maxsize=16384)(self._usual_of)
         self._apart = lru_cache(maxsize=4096)(self._apart_of)
-        # The providers' surnames by their stand-in.
+        # The providers' surnames by their surrogate.
         self._alike: dict[str, list[str]] = {}
         for word in directory.surnames():
             if (drawn := self._surname(word)) is not None:
@@ -78,7 +78,7 @@ class SiteNames:
         return apart.get(name) or self._usual(name.oldest, surname)
 
     def _surname_of(self, word: str) -> str | None:
-        return self._deck.draw(self._deck.pool(Kind.SURNAME, word), word, ())
+        return self._deck.draw(self._deck.pool(WordClass.SURNAME, word), word, ())
 
     def _usual_of(self, given: str, surname: str | None) -> str | None:
         return self._given(given, surname, ())
@@ -86,10 +86,10 @@ class SiteNames:
     def _given(self, given: str, surname: str | None, taken: Iterable[str]) -> str | None:
         """The first given name that is not taken, nor the surname that it stands beside."""
         avoid = {*taken, surname} if surname is not None else {*taken}
-        return self._deck.draw(self._deck.pool(Kind.GIVEN, given, beside=surname), given, avoid)
+        return self._deck.draw(self._deck.pool(WordClass.GIVEN, given, beside=surname), given, avoid)
 
     def _apart_of(self, surname: str) -> Mapping[_Name, str]:
-        """The given names of those providers with one stand-in of the surname who would have become another one."""
+        """The given names of those providers with one surrogate of the surname who would have become another one."""
         moved: dict[_Name, str] = {}
         taken: set[str] = set()
         bearers = self._directory.bearers(self._alike.get(surname, ()))

@@ -24,7 +24,7 @@ import pytest
 from dagster_server import LAUNCH
 
 from deid_platform.notes import Delivery
-from deid_platform.refresh import offer
+from deid_platform.refresh import stage
 from deid_platform.refresh.site import Site
 from deid_platform.settings import load_settings
 from deid_platform.warehouse.connection import Warehouse
@@ -95,7 +95,7 @@ def unmeasured(installation: Path, arrive: Callable[..., None], materialize: Mat
         ]
         arrive(delivery.watermark, notes, "patient_id,first_name,last_name\np1,Zebulon,Quistgaard\n")
         assert materialize(delivery, *BEFORE_THE_GATE) == (True, "")
-        offer.stage_delivery(Site(load_settings(installation)), delivery, run_id="staged alone")
+        stage.stage_delivery(Site(load_settings(installation)), delivery, run_id="staged alone")
 
 
 def texts(delivery: Delivery) -> list[str]:

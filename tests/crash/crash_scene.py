@@ -19,7 +19,7 @@ import psutil
 from sqlalchemy import Engine, event
 
 from deid_platform.notes import Delivery
-from deid_platform.refresh import bench, due, intake, measure, offer, publish
+from deid_platform.refresh import bench, due, intake, measure, stage, publish
 from deid_platform.refresh.deidentify import deidentify
 from deid_platform.refresh.lock import installation_lock
 from deid_platform.refresh.site import Site
@@ -125,14 +125,14 @@ def _measure(site: Site, _: Delivery) -> None:
 
 
 def _stage(site: Site, delivery: Delivery) -> None:
-    measure.record_measurements(site, offer.stage_delivery(site, delivery, run_id="run"))
+    measure.record_measurements(site, stage.stage_delivery(site, delivery, run_id="run"))
 
 
 # In the order of the main job.
 STEPS: dict[str, Step] = {
     "topics": take_in_topics,
     "notes": take_in_notes,
-    "withdrawals": lambda site, delivery: offer.stage_withdrawals(site, delivery, run_id="run"),
+    "withdrawals": lambda site, delivery: stage.stage_withdrawals(site, delivery, run_id="run"),
     "redacted": _redact,
     "bench": _measure,
     "staged": _stage,

@@ -6,7 +6,7 @@ import pickle
 from collections.abc import Callable
 
 from deid_platform.detection import Detector, DetectorSpec
-from deid_platform.detection.spans import well_formed
+from deid_platform.detection.resolve.merge import well_formed
 from deid_platform.notes import Note
 
 AWKWARD_TEXTS = (

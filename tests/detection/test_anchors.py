@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 import regex
 
-from deid_platform.detection.patterns.anchors import AnchorIndex, Anchors
-from deid_platform.detection.patterns.recognizer import load_recognizers
-from deid_platform.detection.reading import Reading
+from deid_platform.detection.rules.engine.anchors import AnchorIndex, Anchors
+from deid_platform.detection.rules.engine.recognizer import load_recognizers
+from deid_platform.text.normalize import Document
 from deid_platform.notes import Note, Span
 
 HERE = Path(__file__).parent
@@ -31,7 +31,7 @@ PROSE = (
 def windows(text: str, anchors: Anchors, *places: tuple[int, int]) -> list[str]:
     """The windows of one recognizer, as text, in the places given or in the whole of it."""
     asked = places or ((0, len(text)),)
-    found = dict(AnchorIndex([anchors]).windows(Reading(Note("n", text)), asked)).get(0, [])
+    found = dict(AnchorIndex([anchors]).windows(Document(Note("n", text)), asked)).get(0, [])
     return [text[asked[place][0] + start : asked[place][0] + end] for place, start, end in found]
 
 
@@ -125,7 +125,7 @@ def test_every_recognizer_finds_something_in_some_line_of_the_tables() -> None:
     text = "\n\n".join(lines)
     ends = list(accumulate(len(line) + 2 for line in lines))
     places = [(end - 2 - len(line), end - 2) for line, end in zip(lines, ends, strict=True)]
-    around = dict(AnchorIndex([r.anchors for r in recognizers]).windows(Reading(Note("n", text)), places))
+    around = dict(AnchorIndex([r.anchors for r in recognizers]).windows(Document(Note("n", text)), places))
     idle = [r.name for i, r in enumerate(recognizers) if next(r.search(lines, around.get(i, ())), None) is None]
     assert idle == []
 
@@ -138,11 +138,11 @@ def found() -> dict[str, tuple[list[Span], list[Span]]]:
     spans: dict[str, tuple[list[Span], list[Span]]] = {r.name: ([], []) for r in recognizers}
     for seed in (1, 2):
         text = composed(seed)
-        reading = Reading(Note("n", text))
-        places = dict(index.windows(reading, [(0, len(text))]))
+        document = Document(Note("n", text))
+        places = dict(index.windows(document, [(0, len(text))]))
         for number, recognizer in enumerate(recognizers):
             whole, windowed = spans[recognizer.name]
-            whole.extend(recognizer.find(reading))
+            whole.extend(recognizer.find(document))
             windowed.extend(span for _, span in recognizer.search([text], places.get(number, ())))
     return spans
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from deid_platform.detection.elsewhere import mentioned_in
+from deid_platform.detection.resolve.cross_note import mentioned_in
 from deid_platform.labels import Label
 from deid_platform.notes import Span
 

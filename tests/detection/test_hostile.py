@@ -9,9 +9,9 @@ from itertools import pairwise
 import pytest
 
 from deid_platform.detection import DetectorSpec
-from deid_platform.detection.ensemble import segments
-from deid_platform.detection.plain import latinised, plain
-from deid_platform.detection.reading import fold
+from deid_platform.detection.pipeline import segments
+from deid_platform.text.deobfuscate import latinised, plain
+from deid_platform.text.normalize import fold
 from deid_platform.errors import Code, DeidError
 from deid_platform.notes import Note, Topics
 

@@ -15,9 +15,9 @@ from zipfile import ZipFile
 import pytest
 
 from deid_platform.detection import DetectorSpec
-from deid_platform.detection.detector import written_terms
-from deid_platform.detection.lexicons import FORMATS, TermsFile, formats, terms_of
-from deid_platform.detection.lexicons.icd10cm import names_in, numeric_codes, titles
+from deid_platform.lexicon.lists import written_terms
+from deid_platform.lexicon.vocabularies import FORMATS, TermsFile, formats, terms_of
+from deid_platform.lexicon.vocabularies.icd10cm import names_in, numeric_codes, titles
 from deid_platform.errors import Code, DeidError
 from deid_platform.notes import Note
 
@@ -251,7 +251,7 @@ def test_the_shipped_icd_terms_are_those_of_the_package() -> None:
 
 @pytest.mark.slow
 def test_the_shipped_icd_codes_are_those_of_the_package() -> None:
-    shipped = (files("deid_platform.detection") / "data" / "icd10cm_codes.tsv").read_text("utf-8").splitlines()
+    shipped = (files("deid_platform.lexicon") / "data" / "icd10cm_codes.tsv").read_text("utf-8").splitlines()
     assert [row for row in shipped if not row.startswith("#")] == list(numeric_codes())
 
 

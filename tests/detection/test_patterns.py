@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from deid_platform.detection import DetectorSpec
-from deid_platform.detection.patterns import Patterns
-from deid_platform.detection.patterns.recognizer import load_recognizers
-from deid_platform.detection.reading import Reading
+from deid_platform.detection.rules import Rules
+from deid_platform.detection.rules.engine.recognizer import load_recognizers
+from deid_platform.text.normalize import Document
 from deid_platform.errors import Code, DeidError
 from deid_platform.notes import Note
 
@@ -32,7 +32,7 @@ HOSTILE = (
 def test_hostile_text_ends_in_spans_or_in_a_coded_failure(piece: str) -> None:
     text = piece * (200_000 // len(piece))
     try:
-        spans = Patterns(timeout_s=0.2).find(Reading(Note("n", text)))
+        spans = Rules(timeout_s=0.2).find(Document(Note("n", text)))
     except DeidError as error:
         assert error.code is Code.DETECTOR_FAILED
         assert error.ref is not None

@@ -10,7 +10,7 @@ from collections.abc import Callable
 import pytest
 from marked_text import found_in, lines, plain
 
-from deid_platform.detection.reading import Reading
+from deid_platform.text.normalize import Document
 from deid_platform.notes import Note
 
 NUMBERS = """
@@ -109,4 +109,4 @@ def test_a_known_number_is_found_however_it_is_broken(written: str, find: Callab
 
 @pytest.mark.parametrize("text", ["1\n2\n3\n4\n5", "150 140\n35 40", "12 34 56\n78 90 12", "120 80 72 98 16 97 36"])
 def test_columns_are_no_numbers_that_go_on(text: str) -> None:
-    assert all("\n" not in text[start:end] for start, end, _ in Reading(Note("n", text)).numbers)
+    assert all("\n" not in text[start:end] for start, end, _ in Document(Note("n", text)).numbers)

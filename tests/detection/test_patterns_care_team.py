@@ -9,8 +9,8 @@ from __future__ import annotations
 import pytest
 from marked_text import MARK, found_in, lines, plain
 
-from deid_platform.detection.detector import word_list
-from deid_platform.detection.patterns.kinds import Kind, kind_of
+from deid_platform.lexicon.lists import word_list
+from deid_platform.lexicon.classes import WordClass, word_class
 from deid_platform.labels import Label
 
 EVERY = frozenset(Label)
@@ -310,7 +310,7 @@ def test_exactly_the_marked_people_are_found(line: str) -> None:
 
 @pytest.mark.parametrize("name", UNKNOWN)
 def test_no_list_knows_the_names_of_these_lines(name: str) -> None:
-    assert not kind_of(name)
+    assert not word_class(name)
 
 
 def test_no_role_and_no_relative_is_a_service() -> None:
@@ -327,5 +327,5 @@ def test_services_are_single_words() -> None:
     "cue", ["relieved by {}", "home with {}", "asked for {}", "{} was refused", "RN gave {}", "per {}"]
 )
 def test_drugs_are_nobody(cue: str, drug: str) -> None:
-    assert kind_of(drug) & Kind.CLINICAL
+    assert word_class(drug) & WordClass.CLINICAL
     assert not MARK.findall(found_in(cue.format(drug), EVERY))

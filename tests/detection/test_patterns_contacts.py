@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from marked_text import found_in, lines, plain
 
-from deid_platform.detection.patterns.checks import contacts
+from deid_platform.detection.rules.validators import contacts
 
 CALLS = """
 call [[617-555-0123|PHONE]]

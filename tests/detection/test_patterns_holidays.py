@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 from marked_text import found_in, lines, plain
 
-from deid_platform.detection.detector import written_terms
+from deid_platform.lexicon.lists import written_terms
 
 HOLIDAYS = """
 on [[Christmas Eve|DATE]]

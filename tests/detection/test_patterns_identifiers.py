@@ -8,10 +8,10 @@ from __future__ import annotations
 import pytest
 from marked_text import found_in, lines, plain
 
-from deid_platform.detection.patterns.checks import CHECKS
-from deid_platform.detection.patterns.checks.numbers import PROVEN
-from deid_platform.detection.patterns.recognizer import load_recognizers
-from deid_platform.detection.reading import Reading
+from deid_platform.detection.rules.validators import CHECKS
+from deid_platform.detection.rules.en.identifiers import PROVEN
+from deid_platform.detection.rules.engine.recognizer import load_recognizers
+from deid_platform.text.normalize import Document
 from deid_platform.notes import Note
 
 UNITED_STATES = """
@@ -310,7 +310,7 @@ def test_of_all_check_digits_only_the_right_one_proves_a_number(name: str, text:
     recognizer = next(r for r in load_recognizers() if r.name == name)
     signs = "0123456789" + ("ABCDEFGHIJKLMNOPQRSTUVWXYZ" if text[at].isalpha() else "")
     at %= len(text)
-    proven = [c for c in signs if list(recognizer.find(Reading(Note("n", text[:at] + c + text[at + 1 :]))))]
+    proven = [c for c in signs if list(recognizer.find(Document(Note("n", text[:at] + c + text[at + 1 :]))))]
     assert proven == [text[at]]
 
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 import pytest
 from marked_text import found_in, lines, plain
 
-from deid_platform.detection.detector import word_list
-from deid_platform.detection.patterns.checks.italian_words import is_italian_word
+from deid_platform.lexicon.lists import word_list
+from deid_platform.detection.rules.it.words import is_italian_word
 from deid_platform.labels import Label
 
 EVERY = frozenset(Label)

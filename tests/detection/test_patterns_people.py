@@ -10,8 +10,8 @@ from itertools import pairwise
 import pytest
 from marked_text import found_in, lines, plain
 
-from deid_platform.detection.detector import word_list
-from deid_platform.detection.patterns.vocabulary import vocabulary_names
+from deid_platform.lexicon.lists import word_list
+from deid_platform.detection.rules.names.vocabulary import vocabulary_names
 from deid_platform.labels import Label
 
 EVERY = frozenset(Label)

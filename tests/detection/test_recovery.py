@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from deid_platform.detection import DetectorSpec
-from deid_platform.detection.detector import word_list
-from deid_platform.detection.reading import Reading
-from deid_platform.detection.recovery import LISTS, Recovery
+from deid_platform.lexicon.lists import word_list
+from deid_platform.text.normalize import Document
+from deid_platform.detection.resolve.recovery import LISTS, Recovery
 from deid_platform.labels import Label
 from deid_platform.notes import Note, Patient, Span, Topics
 
@@ -169,7 +169,7 @@ def span_of(text: str, surface: str, label: Label, *, score: float = 0.7, source
 
 
 def kept(text: str, *spans: Span) -> list[Span]:
-    return RECOVERY.keep(Reading(Note("n", text)), spans)
+    return RECOVERY.keep(Document(Note("n", text)), spans)
 
 
 @pytest.mark.parametrize(("text", "surface", "label"), [*RECOVERED, *LONGER, *BY_WRITING])

@@ -6,7 +6,7 @@ from datetime import date
 import pytest
 
 from deid_platform.detection import DetectorSpec
-from deid_platform.detection.roster import date_forms
+from deid_platform.detection.topics.roster import date_forms
 from deid_platform.notes import Note, Patient, Topics
 
 Found = list[tuple[str, str]]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from deid_platform.detection import DetectorSpec
-from deid_platform.detection.naming import single_names
+from deid_platform.text.names import single_names
 from deid_platform.notes import Note, Patient, Topics
 
 PATIENTS = {

@@ -15,12 +15,12 @@ from deid_platform import load
 from deid_platform.across_notes import detect_together
 from deid_platform.cli import app
 from deid_platform.detection import DetectorSpec
-from deid_platform.detection.patterns.site_recognizers import CHECKS
+from deid_platform.detection.rules.engine.site_recognizers import CHECKS
 from deid_platform.doctor import examine
 from deid_platform.engine import LocalEngine
 from deid_platform.errors import Code, DeidError
 from deid_platform.evaluation.files import score_file
-from deid_platform.evaluation.leaks import LeakCheck, LeakKind
+from deid_platform.leakcheck import LeakCheck, LeakKind
 from deid_platform.notes import Facility, Note, Patient, Topics
 from deid_platform.redaction.policy import load_policy
 from deid_platform.redaction.redact import redact

@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from deid_platform.detection import DetectorSpec
-from deid_platform.detection.staff import Colleagues, Known, initials_of, name_initials, staff_initials
-from deid_platform.detection.staff.colleagues import Who
+from deid_platform.detection.topics.staff import Colleagues, Known, initials_of, name_initials, staff_initials
+from deid_platform.detection.topics.staff.colleagues import Who
 from deid_platform.labels import Label
 from deid_platform.notes import Note, Provider, Span, Topics
 

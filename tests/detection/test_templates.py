@@ -7,10 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from deid_platform.detection import DetectorSpec
-from deid_platform.detection.ensemble import Ensemble
-from deid_platform.detection.patterns import Patterns
-from deid_platform.detection.patterns.templates import LONGEST, TemplateCounts, Verdicts, paragraphs
-from deid_platform.detection.reading import Reading
+from deid_platform.detection.pipeline import Ensemble
+from deid_platform.detection.rules import Rules
+from deid_platform.detection.rules.engine.templates import LONGEST, TemplateCounts, Verdicts, paragraphs
+from deid_platform.text.normalize import Document
 from deid_platform.engine import detect
 from deid_platform.labels import Label
 from deid_platform.notes import Note, Span
@@ -53,18 +53,18 @@ def test_a_paragraph_ends_at_a_blank_line_but_not_after_a_colon_or_a_comma(text:
 @settings(max_examples=40, deadline=None)
 @given(st.lists(NOTES, min_size=1, max_size=4))
 def test_spans_are_the_same_with_and_without_remembered_verdicts(texts: list[str]) -> None:
-    readings = [Reading(Note(str(i), text)) for i, text in enumerate(texts)]
-    anew, forgetful, remembering = Patterns(remembered=0), Patterns(remembered=900), Patterns()
-    for reading in (*readings, *readings):
-        expected = anew.find(reading)
-        assert forgetful.find(reading) == expected
-        assert remembering.find(reading) == expected
+    readings = [Document(Note(str(i), text)) for i, text in enumerate(texts)]
+    anew, forgetful, remembering = Rules(remembered=0), Rules(remembered=900), Rules()
+    for document in (*readings, *readings):
+        expected = anew.find(document)
+        assert forgetful.find(document) == expected
+        assert remembering.find(document) == expected
     assert remembering.counts.reused >= remembering.counts.paragraphs / 2
 
 
 def test_a_verdict_does_not_depend_on_the_paragraphs_around_it() -> None:
     def alone(text: str) -> set[tuple[str, Label]]:
-        return {(text[s.start : s.end], s.label) for s in Patterns(remembered=0).find(Reading(Note("n", text)))}
+        return {(text[s.start : s.end], s.label) for s in Rules(remembered=0).find(Document(Note("n", text)))}
 
     note = "\n\n".join(p for p in PARAGRAPHS if "Sincerely" not in p)
     assert set().union(*map(alone, PARAGRAPHS)) <= alone(note)

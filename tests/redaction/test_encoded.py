@@ -12,7 +12,7 @@ from deid_platform.labels import Label
 from deid_platform.notes import Note, Patient, Span, Topics
 from deid_platform.redaction.policy import load_policy
 from deid_platform.redaction.redact import redact
-from deid_platform.surrogates.stand_in import Surrogates
+from deid_platform.surrogates.keyed import Surrogates
 
 WRITTEN = date(2019, 6, 1)
 
@@ -49,11 +49,11 @@ def test_a_stand_in_is_that_of_the_name_that_is_read_and_has_nothing_of_its_esca
     )
     policy = load_policy("surrogate")
 
-    def stand_in(name: str) -> str:
+    def surrogate(name: str) -> str:
         note = Note("n", f"{name} came", "p", note_date=WRITTEN)
         return redact(note, [Span(0, len(name), Label.PATIENT)], policy, surrogates=surrogates).text
 
-    assert stand_in("Zo&euml;&nbsp;M&uuml;ller") == stand_in("Zoë Müller") == stand_in("Zo=C3=AB M=FCller")
+    assert surrogate("Zo&euml;&nbsp;M&uuml;ller") == surrogate("Zoë Müller") == surrogate("Zo=C3=AB M=FCller")
 
 
 def test_an_escaped_year_that_stands_alone_goes_where_years_go() -> None:

@@ -227,7 +227,7 @@ def test_the_restricted_zip_list_is_the_seventeen_areas_of_the_2000_census():
     assert all(len(area) == 3 and area.isdigit() for area in areas)
 
 
-def test_a_policy_with_stand_ins_follows_the_pools_that_they_are_drawn_from(monkeypatch: pytest.MonkeyPatch):
+def test_a_policy_with_surrogates_follows_the_pools_that_they_are_drawn_from(monkeypatch: pytest.MonkeyPatch):
     names = ("surrogate", "safe_harbor")
     before = [load_policy(name).digest for name in names]
     monkeypatch.setattr("deid_platform.surrogates.pools.POOLS_VERSION", "another")

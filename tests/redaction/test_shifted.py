@@ -18,7 +18,7 @@ from deid_platform.redaction.policy import NoteDateRule, load_policy
 from deid_platform.redaction.redact import Redaction, redact
 from deid_platform.redaction.structured import released_date
 from deid_platform.surrogates.dates import note_shift_days
-from deid_platform.surrogates.stand_in import Surrogates
+from deid_platform.surrogates.keyed import Surrogates
 from tests.redaction.test_redact import marked
 
 SURROGATE = load_policy("surrogate")
@@ -159,7 +159,7 @@ def test_where_dates_become_tags_years_alone_do_too_and_where_the_year_stays_the
     assert "2015" not in redact(note, spans, shifting).text
 
 
-def test_stand_ins_without_a_key_are_refused():
+def test_surrogates_without_a_key_are_refused():
     with pytest.raises(DeidError) as caught:
         redact(Note("n", "x"), [], SURROGATE)
     assert caught.value.code is Code.POLICY_INVALID

@@ -12,7 +12,7 @@ import pytest
 from deid_platform.corpora.exclusions import Exclusions
 from deid_platform.engine import LocalEngine
 from deid_platform.notes import Delivery
-from deid_platform.refresh import bench, intake, measure, offer, publish, tables
+from deid_platform.refresh import bench, intake, measure, stage, publish, tables
 from deid_platform.refresh.deidentify import deidentify
 from deid_platform.refresh.site import Site
 from deid_platform.settings import load_settings
@@ -87,7 +87,7 @@ def through() -> Callable[[Delivery, Site], Promotion]:
         for name in tables.TOPICS:
             intake.take_in_topic(reader, delivery, name, store=site.store)
         intake.take_in_notes(reader, delivery, store=site.store, keyring=site.keyring, exclusions=site.exclusions)
-        offer.stage_withdrawals(site, delivery, run_id="run-1")
+        stage.stage_withdrawals(site, delivery, run_id="run-1")
         deidentify(delivery, store=site.store, recipe=site.recipe(delivery), engine=site.engine)
         if not measured:
             measured = True
@@ -95,7 +95,7 @@ def through() -> Callable[[Delivery, Site], Promotion]:
             bench.collect_gold(site)
             bench.run_detector(site)
             bench.record(site, bench.measure(site))
-        measure.record_measurements(site, offer.stage_delivery(site, delivery, run_id="run-1"))
+        measure.record_measurements(site, stage.stage_delivery(site, delivery, run_id="run-1"))
         measure.record_expectations(site, delivery)
         done = publish.promote_delivery(site, delivery)
         publish.activate(site, delivery)

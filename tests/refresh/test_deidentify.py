@@ -205,7 +205,7 @@ def test_a_second_look_that_fails_withholds_the_note(monkeypatch, deliver, take_
     def broken(*_: object) -> None:
         raise ValueError("Ostrowe")
 
-    monkeypatch.setattr("deid_platform.detection.elsewhere.SecondLook.__call__", broken)
+    monkeypatch.setattr("deid_platform.detection.resolve.cross_note.SecondLook.__call__", broken)
     reasons = {row["note_id"]: row["reason"] for row in redacted(delivery, Scripted(LETTER))}
     assert reasons == {"letter": None, "shift": "detector-failed", "stranger": None, "nobody": None}
 

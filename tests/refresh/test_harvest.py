@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from deid_platform.cli import operate
-from deid_platform.detection.detector import read_terms
+from deid_platform.lexicon.lists import read_terms
 from deid_platform.errors import Code, DeidError
 from deid_platform.notes import Delivery
 from deid_platform.refresh import dictionaries, harvest, tables
@@ -90,7 +90,7 @@ def test_nothing_is_proposed_before_anything_was_harvested(site: Site) -> None:
 
 
 def test_memory_is_bounded_and_what_is_forgotten_is_missed_rather_than_miscounted() -> None:
-    candidates = harvest.Candidates(3, most=50)
+    candidates = harvest.Proposals(3, most=50)
     for patient in range(3):
         candidates.add({"kept phrase": "PATIENT"}, str(patient))
         candidates.add({f"rare phrase {patient} {i}": "PATIENT" for i in range(200)}, str(patient))

@@ -8,7 +8,7 @@ import pytest
 
 from deid_platform.corpora.exclusions import Exclusions
 from deid_platform.errors import Code, DeidError
-from deid_platform.refresh import bench, due, measure, offer, publish, tables
+from deid_platform.refresh import bench, due, measure, stage, publish, tables
 from deid_platform.refresh.site import Site
 from deid_platform.refresh.summary import release_summary
 from deid_platform.reports.summary import summary_markdown
@@ -32,7 +32,7 @@ def run(site, take_in, redacted):
         bench.collect_gold(site)
         bench.run_detector(site)
         bench.record(site, bench.measure(site))
-        staged = offer.stage_delivery(site, delivery, run_id="run-1")
+        staged = stage.stage_delivery(site, delivery, run_id="run-1")
         measure.record_measurements(site, staged)
         if expectations:
             assert all(outcome.passed for outcome in measure.record_expectations(site, delivery))
@@ -162,7 +162,7 @@ def test_withdrawals_wait_for_nothing(site, deliver, run, take_in) -> None:
     assert key(site, "w") in seen(site)
     second = deliver("2026-03-02", withdrawn=[{"note_id": "w"}, {"note_id": "not yet"}])
     take_in(second)
-    assert offer.stage_withdrawals(site, second, run_id="run-9") == 2
+    assert stage.stage_withdrawals(site, second, run_id="run-9") == 2
     assert key(site, "w") not in seen(site)
     run(second)
     assert publish.promote_delivery(site, second).approved == 0
@@ -272,7 +272,7 @@ def test_a_run_that_is_killed_at_any_step_leaves_a_changed_delivery_due(
         lambda: None,
         lambda: take_in(delivery),
         lambda: redacted(delivery),
-        lambda: offer.stage_withdrawals(site, delivery, run_id="run-6"),
+        lambda: stage.stage_withdrawals(site, delivery, run_id="run-6"),
         lambda: run(delivery),
     )
     for step in steps:
@@ -313,7 +313,7 @@ def test_a_feed_that_is_no_demonstration_is_refused_by_the_embedded_server(site,
     real = Site(load_settings(other))
     real.__dict__["warehouse"] = Warehouse(embedded_server, database=site.warehouse.database)
     with pytest.raises(DeidError) as error:
-        offer.stage_delivery(real, delivery, run_id="run-2")
+        stage.stage_delivery(real, delivery, run_id="run-2")
     assert error.value.code is Code.FEED_NOT_DEMONSTRATION
 
 
@@ -336,10 +336,10 @@ def test_a_delivery_of_refused_corrections_alone_hides_and_is_then_an_error(site
     delivery = deliver("2026-03-13", notes=[{"note_id": "r2", "text": ""}])
     take_in(delivery)
     redacted(delivery)
-    offer.stage_withdrawals(site, delivery, run_id="run-4")
+    stage.stage_withdrawals(site, delivery, run_id="run-4")
     assert key(site, "r2") not in seen(site)
     with pytest.raises(DeidError) as error:
-        offer.stage_delivery(site, delivery, run_id="run-4")
+        stage.stage_delivery(site, delivery, run_id="run-4")
     assert (error.value.code, error.value.ref) == (Code.FEED_EMPTY, "hospital@2026-03-13: 1 empty_text")
 
 
@@ -348,7 +348,7 @@ def test_withdrawals_that_were_sealed_before_anyone_could_rejoin_are_withdrawals
     take_in(delivery)
     (table,) = site.store.read(tables.WITHDRAWALS, delivery.key)
     site.store.write(tables.WITHDRAWALS, delivery.key, [table.drop_columns("rejoined")], meta=lambda: {"rejected": {}})
-    assert offer.stage_withdrawals(site, delivery, run_id="run-5") == 2
+    assert stage.stage_withdrawals(site, delivery, run_id="run-5") == 2
 
 
 def test_production_names_what_is_missing_and_a_waiver_lets_it_pass(site, deliver, take_in, warehouse) -> None:
@@ -395,5 +395,5 @@ def _through(site, delivery) -> None:
     bench.collect_gold(site)
     bench.run_detector(site)
     bench.record(site, bench.measure(site))
-    measure.record_measurements(site, offer.stage_delivery(site, delivery, run_id="run-3"))
+    measure.record_measurements(site, stage.stage_delivery(site, delivery, run_id="run-3"))
     measure.record_expectations(site, delivery)

@@ -8,7 +8,7 @@ import pytest
 
 from deid_platform.errors import DeidError
 from deid_platform.labels import Label
-from deid_platform.refresh import due, offer, publish
+from deid_platform.refresh import due, stage, publish
 from deid_platform.refresh.findings import report
 from deid_platform.refresh.reported import newest_known, reported_strings
 from deid_platform.refresh.site import Site
@@ -60,7 +60,7 @@ def test_who_opts_out_is_gone_at_once_and_who_returns_is_shown_after_a_run(site,
     )
     path.write_text("patient_id\nc\n")
     out = Site(load_settings(config))
-    assert offer.hide_opted_out(out) == 1
+    assert stage.hide_opted_out(out) == 1
     assert "Note c1." not in seen(site)
     # The delivery is due again, and then holds nothing of that patient.
     assert due.pending(out, [first]) == [first]
@@ -74,7 +74,7 @@ def test_who_opts_out_is_gone_at_once_and_who_returns_is_shown_after_a_run(site,
     assert due.pending(again, [first]) == [first]
     through(first, again)
     assert "Note c1." in seen(site)
-    offer.hide_opted_out(site)
+    stage.hide_opted_out(site)
 
 
 def test_a_reported_leak_comes_back_only_without_its_string(site, deliver, through) -> None:

@@ -9,7 +9,7 @@ from datetime import date, timedelta
 import pytest
 from sqlalchemy import text
 
-from deid_platform.refresh import offer, tables
+from deid_platform.refresh import stage, tables
 from deid_platform.refresh.deidentify import deidentify
 from deid_platform.refresh.site import Site
 from deid_platform.settings import RedactionSettings
@@ -64,7 +64,7 @@ def staged(shifting, deliver, take_in, monkeypatch):
         delivery = deliver("2022-01-03", notes=notes, patients=patients)
         take_in(delivery)
         manifest = deidentify(delivery, store=shifting.store, recipe=shifting.recipe(delivery), engine=shifting.engine)
-        rows = offer.staged_rows(shifting, delivery, manifest)
+        rows = stage.staged_rows(shifting, delivery, manifest)
         return [{f.name: getattr(row, f.name) for f in fields(row)} for row in rows]
 
     return run
@@ -130,7 +130,7 @@ def test_a_policy_that_keeps_dates_stages_a_limited_data_set(site, deliver, take
     delivery = deliver("2022-03-01", notes=[note])
     take_in(delivery)
     deidentify(delivery, store=limited.store, recipe=limited.recipe(delivery), engine=limited.engine)
-    offer.stage_delivery(limited, delivery, run_id="run-1")
+    stage.stage_delivery(limited, delivery, run_id="run-1")
     with limited.warehouse.begin(Role.GATEKEEPER) as connection:
         staged = connection.execute(text("SELECT text, shifted_date FROM staging.note")).one()
         assert tuple(staged) == (note["text"], date(2021, 8, 3))

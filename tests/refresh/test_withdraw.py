@@ -13,7 +13,7 @@ from sqlalchemy.exc import DBAPIError
 
 from deid_platform.corpora.files import FilesFeed
 from deid_platform.notes import Delivery
-from deid_platform.refresh import due, offer, publish, tables
+from deid_platform.refresh import due, stage, publish, tables
 from deid_platform.refresh.deidentify import deidentify
 from deid_platform.refresh.site import Site
 from deid_platform.refresh.withdraw import withdraw_arrived
@@ -47,9 +47,9 @@ def run(site, take_in) -> Callable[[Delivery], None]:
 
     def through(delivery: Delivery) -> None:
         take_in(delivery)
-        offer.stage_withdrawals(site, delivery, run_id="run-1")
+        stage.stage_withdrawals(site, delivery, run_id="run-1")
         deidentify(delivery, store=site.store, recipe=site.recipe(delivery), engine=site.engine)
-        staged = offer.stage_delivery(site, delivery, run_id="run-1")
+        staged = stage.stage_delivery(site, delivery, run_id="run-1")
         record_gate(
             site.warehouse.engine(Role.GATEKEEPER),
             staged,
@@ -161,11 +161,11 @@ def test_what_a_delivery_comes_to_withdraw_while_its_run_is_under_way_stays_hidd
         (site.settings.path(site.feed("hospital").path) / delivery.watermark / "withdrawn.csv").unlink(missing_ok=True)
         take_in(delivery)
         if not before_staging:
-            offer.stage_delivery(site, delivery, run_id="run-2")
+            stage.stage_delivery(site, delivery, run_id="run-2")
         deliver("2026-02-08", notes=notes("x1", patient="x"), withdrawn=[{"note_id": note}])
         assert withdraw_arrived(site).keys == 1
         if before_staging:
-            offer.stage_delivery(site, delivery, run_id="run-2")
+            stage.stage_delivery(site, delivery, run_id="run-2")
         publish.promote_delivery(site, delivery)
         assert f"Note {note}." not in seen(site)
         assert due.pending(site, [delivery]) == [delivery]

@@ -100,8 +100,8 @@ RAISING = {
     "surrogate_notes": "assets.bench:bench.collect_gold",
     "detections": "assets.bench:bench.run_detector",
     "metrics": "assets.bench:bench.measure",
-    "withdrawals": "assets.gate:offer.stage_withdrawals",
-    "delivery": "assets.gate:offer.stage_delivery",
+    "withdrawals": "assets.gate:stage.stage_withdrawals",
+    "delivery": "assets.gate:stage.stage_delivery",
     "measurements": "assets.gate:measure.record_measurements",
     "requirements": "assets.checks:gate_requirements",
     "expectations": "assets.checks:record_expectations",
@@ -262,7 +262,7 @@ def break_everything(broken: Broken) -> None:
     for fault, place in RAISING.items():
         replace(place, partial(raising, broken, fault))
     replace("deid_platform.keys:Keyring.key", partial(keys_alike, broken))
-    replace("deid_platform.refresh.offer:staged_rows", partial(unstorable, broken))
+    replace("deid_platform.refresh.stage:staged_rows", partial(unstorable, broken))
     replace("assets.gate:measure.record_measurements", partial(gone, broken))
     replace("assets.deid:deidentify", partial(full, broken))
     replace("deid_platform.refresh.measure:validate_staged", partial(unexpected, broken))
@@ -341,7 +341,7 @@ def run(commands: list[str]) -> None:
 
 
 # Worker processes import this program under another name: their detector is as faulty.
-replace("deid_platform.detection.ensemble:Ensemble.detect", faulty_detector)
+replace("deid_platform.detection.pipeline:Ensemble.detect", faulty_detector)
 
 if __name__ == "__main__":
     chosen = Broken(json.loads(Path(sys.argv[1]).read_text()))

@@ -7,7 +7,7 @@ from datetime import date
 from deid_platform.keys import Keyring
 from deid_platform.labels import Label
 from deid_platform.notes import Facility, Note, Patient, Provider, Span, Topics
-from deid_platform.surrogates.stand_in import Surrogates
+from deid_platform.surrogates.keyed import Surrogates
 
 KEYRING = Keyring(hashlib.sha256(b"one").digest(), site="test")
 OTHER = Keyring(hashlib.sha256(b"another").digest(), site="test")

@@ -1,4 +1,4 @@
-"""Numbers: same shape, same checks passed, one stand-in however they are written, from ranges nobody can have."""
+"""Numbers: same shape, same checks passed, one surrogate however they are written, from ranges nobody can have."""
 
 import random
 import re

@@ -1,13 +1,13 @@
-"""Who stands in for whom: one stand-in a person in whatever way it is written, and two people never one."""
+"""Who stands in for whom: one surrogate a person in whatever way it is written, and two people never one."""
 
 import pickle
 
 import pytest
 
-from deid_platform.detection.detector import word_list
+from deid_platform.lexicon.lists import word_list
 from deid_platform.notes import Patient, Topics
 from deid_platform.surrogates.names import Kind, is_listed, letters, pool_for
-from deid_platform.surrogates.stand_in import Surrogates
+from deid_platform.surrogates.keyed import Surrogates
 from deid_platform.surrogates.written_names import nicknames
 from tests.surrogates.surrogate_scene import KEYRING, OTHER, SURROGATES, TOPICS, marked, people, replaced
 
@@ -170,7 +170,7 @@ def test_a_full_name_is_recognised_under_the_other_label():
     assert people("Ines Marchetti") == people("Ines Marchetti", label="DOCTOR")
 
 
-def test_a_corrected_given_name_keeps_its_stand_in():
+def test_a_corrected_given_name_keeps_its_surrogate():
     former = Topics.of([Patient("p1", "Jon", None, "Smith"), *TOPICS.patients.values()])
     surrogates = Surrogates(KEYRING, former)
     old, new = surrogates.replace(*marked("{PATIENT|Jon Smith} {PATIENT|John Smith}"))

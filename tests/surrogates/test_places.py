@@ -7,7 +7,7 @@ import pytest
 from deid_platform.surrogates.names import Deck
 from deid_platform.surrogates.numbers import keyed_draw
 from deid_platform.surrogates.places import stand_in_street, stand_in_zip, street_words, us_places
-from deid_platform.surrogates.stand_in import Surrogates
+from deid_platform.surrogates.keyed import Surrogates
 from tests.surrogates.surrogate_scene import OTHER, TOPICS, replaced
 
 BY_CITY = {(place.city, place.state): place for place in us_places()}
@@ -134,7 +134,7 @@ def test_countries_professions_ages_and_other_places_become_tags():
     assert replaced("{COUNTRY|France} {PROFESSION|glazier} {LOCATION-OTHER|Teasel Bridge} {AGE|93}") == [None] * 4
 
 
-def test_an_e_mail_address_carries_the_stand_ins_of_the_family_and_a_domain_for_examples():
+def test_an_e_mail_address_carries_the_surrogates_of_the_family_and_a_domain_for_examples():
     full, mail, other = replaced("{PATIENT|John Smith} {EMAIL|john.smith7@quillon.com} {EMAIL|qv77@quillon.com}")
     given, surname = full.lower().split()
     assert re.fullmatch(rf"{given}\.{surname}[1-9]@example\.(org|com|net)", mail)

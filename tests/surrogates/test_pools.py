@@ -5,7 +5,7 @@ import pickle
 import pytest
 
 from deid_platform.surrogates.pools import Share, cities, given_names, locales, share_of, surnames
-from deid_platform.surrogates.stand_in import Surrogates
+from deid_platform.surrogates.keyed import Surrogates
 from tests.surrogates.surrogate_scene import KEYRING, TOPICS, replaced
 
 
@@ -53,7 +53,7 @@ def test_countries_have_towns_where_they_are_listed():
 
 
 @pytest.mark.parametrize("share", Share)
-def test_stand_ins_can_be_drawn_from_one_share_alone(share: Share):
+def test_surrogates_can_be_drawn_from_one_share_alone(share: Share):
     surrogates = pickle.loads(pickle.dumps(Surrogates(KEYRING, TOPICS, share=share)))
     source = (
         "{PATIENT|John Michael Smith}, wife {PATIENT|Mary}, friend {PATIENT|Zora Quill}, {PATIENT|Johnny Smith}, "

@@ -1,4 +1,4 @@
-"""The stand-ins of providers: the same whoever the patient is, and whoever joins the staff."""
+"""The surrogates of providers: the same whoever the patient is, and whoever joins the staff."""
 
 import random
 from collections import defaultdict
@@ -6,14 +6,14 @@ from itertools import cycle
 
 import pytest
 
-from deid_platform.evaluation.leaks import LeakCheck
+from deid_platform.leakcheck import LeakCheck
 from deid_platform.labels import Label
 from deid_platform.notes import Patient, Provider, Topics
 from deid_platform.redaction.policy import load_policy
 from deid_platform.redaction.redact import redact
 from deid_platform.surrogates.names import letters
 from deid_platform.surrogates.pools import given_names, surnames
-from deid_platform.surrogates.stand_in import Surrogates
+from deid_platform.surrogates.keyed import Surrogates
 from tests.surrogates.surrogate_scene import KEYRING, marked, people
 
 DOCTOR = Provider("d3", "Ines", "Marchetti")
@@ -21,7 +21,7 @@ DOCTOR = Provider("d3", "Ines", "Marchetti")
 GIVEN, SURNAME = USUAL.split()
 WAYS = ("Ines Marchetti, MD", "Dr. Marchetti", "MARCHETTI, INES", "I. Marchetti", "Marchetti's", "I.M.")
 
-# Families whose names are the provider's stand-in's, in part.
+# Families whose names are the provider's surrogate's, in part.
 NAMESAKES = {
     "nobody's name": Patient("p", "Tobin", None, "Quill"),
     "the patient's given name": Patient("p", GIVEN, None, "Quill"),
@@ -35,7 +35,7 @@ NAMESAKES = {
 
 
 def of(*rows: Patient | Provider) -> Surrogates:
-    """Stand-ins for these people."""
+    """Surrogates for these people."""
     patients = [row for row in rows if isinstance(row, Patient)]
     return Surrogates(KEYRING, Topics.of(patients, [row for row in rows if isinstance(row, Provider)]))
 
@@ -95,7 +95,7 @@ def test_a_note_is_not_held_back_for_a_name_that_stands_in_for_a_provider(whose:
 
 
 @pytest.mark.parametrize(
-    ("label", "original", "stand_in", "leaks"),
+    ("label", "original", "surrogate", "leaks"),
     [
         (Label.DOCTOR, "Dr. Marchetti", "Dr. Quill", False),
         (Label.DOCTOR, "Dr. Quill", "Dr. Quill", True),
@@ -107,16 +107,16 @@ def test_a_note_is_not_held_back_for_a_name_that_stands_in_for_a_provider(whose:
         (Label.HOSPITAL, "Zeller Clinic", "Quill Clinic", True),
     ],
 )
-def test_only_what_was_not_there_before_is_chance(label: Label, original: str, stand_in: str, leaks: bool):
+def test_only_what_was_not_there_before_is_chance(label: Label, original: str, surrogate: str, leaks: bool):
     patient = NAMESAKES["nobody's name"]
     note, spans = marked(f"Seen by {{{label.value}|{original}}} today.", patient_id="p")
     found = LeakCheck.of(Topics.of([patient]), POLICY).check(
-        note, [patient], f"Seen by {stand_in} today.", spans, lengths=[len(stand_in)]
+        note, [patient], f"Seen by {surrogate} today.", spans, lengths=[len(surrogate)]
     )
     assert ([leak.kind.value for leak in found] == ["surrogate"]) is leaks
 
 
-def test_what_was_reported_leaks_also_as_a_stand_in():
+def test_what_was_reported_leaks_also_as_a_surrogate():
     note, spans = marked("Seen by {DOCTOR|Dr. Marchetti}.", patient_id="p")
     check = LeakCheck.of(Topics(), POLICY, reported=["Quill"])
     assert [leak.kind.value for leak in check.check(note, [], "Seen by Dr. Quill.", spans)] == ["surrogate"]
@@ -136,7 +136,7 @@ def staff(count: int) -> list[Provider]:
     return [Provider(f"{n}", *name) for n, name in zip(ids, names, strict=True)]
 
 
-def stand_ins(topics: Topics) -> dict[str, str]:
+def surrogates(topics: Topics) -> dict[str, str]:
     surrogates = Surrogates(KEYRING, topics)
     made = {}
     for provider in topics.providers.values():
@@ -153,7 +153,7 @@ def test_whoever_joins_the_staff_changes_nobody_elses_stand_in_and_no_two_become
     for size in (20, 60, 140, 300):
         arrived = everybody[:size] if whole else everybody[len(before) : size]
         topics = topics.folded(Topics.of(providers=sorted(arrived, key=lambda p: p.provider_id)))
-        now = stand_ins(topics)
+        now = surrogates(topics)
         assert len({letters(name) for name in now.values()}) == size
         assert {provider_id: now[provider_id] for provider_id in before} == before
         before = now
@@ -181,14 +181,14 @@ def test_two_whose_names_would_meet_are_kept_apart():
     one, two = next(names for names in usual.values() if len(names) > 1)[:2]
     first, second = Provider("d2", one, "Zeller"), Provider("d1", two, "Zeller")
     topics = Topics.of(providers=[first]).folded(Topics.of(providers=[second, first]))
-    kept, moved = stand_ins(topics).values()
+    kept, moved = surrogates(topics).values()
     assert kept == next(made for made, names in usual.items() if one in names)
     assert moved != kept
     shouted, bare = people(f"{two.upper()} ZELLER", "Zeller", label="DOCTOR", surrogates=Surrogates(KEYRING, topics))
     assert (shouted, bare) == (moved.upper(), moved.split()[1])
 
 
-def test_a_provider_whose_given_name_is_corrected_keeps_the_stand_in():
+def test_a_provider_whose_given_name_is_corrected_keeps_the_surrogate():
     before = of(Provider("d1", "Jon", "Marsh"))
     after = of(Provider("d1", "Jon", "Marsh"), Provider("d1", "John", "Marsh"))
     (old,) = people("Jon Marsh", label="DOCTOR", surrogates=before)

@@ -1,10 +1,10 @@
-"""A thousand patients with twenty notes each: nobody's stand-in is in the family, nobody is two, no two are one.
+"""A thousand patients with twenty notes each: nobody's surrogate is in the family, nobody is two, no two are one.
 
 A provider's is the same in all of them, whatever a family is called. What the topics say of a patient (street, city,
 ZIP, telephone, record number, day of birth) is in no note of theirs, nor is it drawn for anybody else in them, and all
 days of a patient move by one number of weeks.
 
-The notes are written from mentions alone, each in one of several ways, so that every stand-in can be foretold from
+The notes are written from mentions alone, each in one of several ways, so that every surrogate can be foretold from
 the one of the full name.
 """
 
@@ -16,20 +16,20 @@ from datetime import date, datetime, timedelta
 
 import pytest
 
-from deid_platform.detection.naming import PARTICLES
+from deid_platform.text.names import PARTICLES
 from deid_platform.labels import Label
 from deid_platform.notes import Note, Patient, Provider, Span, Topics
 from deid_platform.surrogates.dates import MAX_WEEKS
 from deid_platform.surrogates.names import invented_pool, letters, read_lines
 from deid_platform.surrogates.places import us_places
 from deid_platform.surrogates.pools import given_names, locales, surnames
-from deid_platform.surrogates.stand_in import Surrogates
+from deid_platform.surrogates.keyed import Surrogates
 from deid_platform.surrogates.written_names import nicknames
 from tests.surrogates.surrogate_scene import KEYRING, OTHER
 
 PATIENTS, NOTES = 1000, 20
 LOCALES = ("en_US", "en_US", "en_US", "en_GB", "es_MX", "it_IT", "fr_FR", "de_DE", "en_IN")
-# Locales that count as one origin, as the stand-ins have it.
+# Locales that count as one origin, as the surrogates have it.
 ORIGINS = {
     "en": ("en_US", "en_GB", "en"), "es": ("es_MX", "es_ES"), "it": ("it_IT",), "fr": ("fr_FR", "fr_CA"),
     "de": ("de_DE",), "in": ("en_IN",),
@@ -89,7 +89,7 @@ class Cast:
             self.people.append([*people, *((f"friend{i}", *self.name(used)) for i in range(2))])
 
     def patient(self, ident: str, given: str, surname: str, sex: str, relatives: str) -> Patient:
-        # In a town from which stand-ins are drawn, and in a street called by one of the invented names.
+        # In a town from which surrogates are drawn, and in a street called by one of the invented names.
         town = self.rng.choice(us_places())
         return Patient(
             ident, given, None, surname, self.day(1940, 1999), sex, str(self.rng.randrange(10**6, 10**7)), None,
@@ -199,12 +199,12 @@ def stated(cast: Cast, written):
 def test_nothing_of_the_family_and_no_original_is_left(written):
     for _, people, meant, made, _ in written:
         family = {letters(name) for who, *names in people if not who.startswith("friend") for name in names}
-        for (who, way, given, surname), stand_in in zip(meant, made, strict=True):
-            words = {letters(word) for word in stand_in.replace("'s", "").replace(",", " ").split()}
+        for (who, way, given, surname), surrogate in zip(meant, made, strict=True):
+            words = {letters(word) for word in surrogate.replace("'s", "").replace(",", " ").split()}
             assert who.startswith("d") or not words & family
             if who.startswith(("d", "friend")):
                 # Each of their names is drawn by itself, and by chance may be the other one of the two.
-                parts = dict(zip(way.replace("'s", "").replace(",", " ").split(), stand_in.split(), strict=True))
+                parts = dict(zip(way.replace("'s", "").replace(",", " ").split(), surrogate.split(), strict=True))
                 assert all(
                     letters(parts[x]) != letters(own) for x, own in (("{f}", given), ("{l}", surname)) if x in parts
                 )
@@ -215,36 +215,36 @@ def test_nothing_of_the_family_and_no_original_is_left(written):
 def test_everybody_has_one_stand_in_in_all_notes_and_ways(written):
     full: dict[tuple[str, str], str] = {}
     for patient, _, meant, made, _ in written:
-        for (who, way, _, _), stand_in in zip(meant, made, strict=True):
+        for (who, way, _, _), surrogate in zip(meant, made, strict=True):
             if way == WAYS[0]:
-                assert full.setdefault((patient.patient_id, who), stand_in) == stand_in
-                given, surname = stand_in.split()
+                assert full.setdefault((patient.patient_id, who), surrogate) == surrogate
+                given, surname = surrogate.split()
             else:
                 # The full name comes right before: whatever is written of it must agree.
-                assert letters(stand_in) == letters(written_as(way, given, surname))
+                assert letters(surrogate) == letters(written_as(way, given, surname))
 
 
 def test_no_two_people_become_one_and_families_share_their_surname(written):
-    stand_ins: dict[str, dict[str, str]] = defaultdict(dict)
+    surrogates: dict[str, dict[str, str]] = defaultdict(dict)
     for patient, _, meant, made, _ in written:
-        for (who, way, _, _), stand_in in zip(meant, made, strict=True):
+        for (who, way, _, _), surrogate in zip(meant, made, strict=True):
             if way == WAYS[0]:
-                stand_ins[patient.patient_id][who] = letters(stand_in.split()[0]) + " " + letters(stand_in.split()[1])
-    for people in stand_ins.values():
+                surrogates[patient.patient_id][who] = letters(surrogate.split()[0]) + " " + letters(surrogate.split()[1])
+    for people in surrogates.values():
         assert len(set(people.values())) == len(people)
         assert len({people[who].split()[1] for who in ("patient", "kin1", "kin2") if who in people}) <= 1
 
 
 def test_a_provider_is_the_same_for_all_patients_whatever_a_family_is_called(written):
-    stand_ins: dict[tuple[str, str], set[str]] = defaultdict(set)
+    surrogates: dict[tuple[str, str], set[str]] = defaultdict(set)
     by_chance = 0
     for _, people, meant, made, _ in written:
         family = {letters(name) for who, *names in people if not who.startswith("friend") for name in names}
-        for (who, way, _, _), stand_in in zip(meant, made, strict=True):
+        for (who, way, _, _), surrogate in zip(meant, made, strict=True):
             if who.startswith("d"):
-                stand_ins[who, way].add(stand_in)
-                by_chance += way == WAYS[0] and not family.isdisjoint(map(letters, stand_in.split()))
-    assert {len(made) for made in stand_ins.values()} == {1}
+                surrogates[who, way].add(surrogate)
+                by_chance += way == WAYS[0] and not family.isdisjoint(map(letters, surrogate.split()))
+    assert {len(made) for made in surrogates.values()} == {1}
     assert by_chance >= 10, "the cast has many families with a name that stands in for a provider's"
 
 
@@ -257,14 +257,14 @@ def test_a_patients_stand_in_is_of_the_same_sex_and_of_the_same_origin(written):
     seen = set()
     for patient, _, meant, made, _ in written:
         given_lists = women if patient.sex == "F" else men
-        for (who, way, given, surname), stand_in in zip(meant, made, strict=True):
+        for (who, way, given, surname), surrogate in zip(meant, made, strict=True):
             if who != "patient" or way != WAYS[0] or patient.patient_id in seen:
                 continue
             seen.add(patient.patient_id)
             origins = [origin for origin, names in last.items() if letters(surname) in names]
             if len(origins) != 1 or letters(surname) in elsewhere:
                 continue
-            drawn_given, drawn_surname = map(letters, stand_in.split())
+            drawn_given, drawn_surname = map(letters, surrogate.split())
             assert drawn_surname in last[origins[0]]
             given_origins = [origin for origin, names in given_lists.items() if letters(given) in names]
             if origins[0] in given_origins:
@@ -278,26 +278,26 @@ def test_a_patients_stand_in_is_of_the_same_sex_and_of_the_same_origin(written):
 def test_nothing_that_the_topics_say_of_the_patient_is_drawn_for_anything(stated):
     for patient, facts, made, _ in stated:
         street = letters(re.sub(r"\d+|Rd$", "", patient.street))
-        for (label, own, _), stand_in in zip(facts, made, strict=True):
-            assert stand_in, label
-            assert stand_in != own
-            assert letters(re.sub(r"\d+|Rd$", "", stand_in)) != street
-            assert stand_in not in (patient.city, patient.zip, patient.phone, patient.mrn)
-            assert label is not Label.PHONE or stand_in[-4:] != patient.phone[-4:]
+        for (label, own, _), surrogate in zip(facts, made, strict=True):
+            assert surrogate, label
+            assert surrogate != own
+            assert letters(re.sub(r"\d+|Rd$", "", surrogate)) != street
+            assert surrogate not in (patient.city, patient.zip, patient.phone, patient.mrn)
+            assert label is not Label.PHONE or surrogate[-4:] != patient.phone[-4:]
             assert label is not Label.DATE or all(
-                f"{patient.birth_date:{shape}}" != stand_in for shape in (*DATES, BIRTH)
+                f"{patient.birth_date:{shape}}" != surrogate for shape in (*DATES, BIRTH)
             )
 
 
 def test_every_day_is_one_and_all_of_a_patient_move_by_one_number_of_weeks(stated):
     weeks: dict[str, set[int]] = defaultdict(set)
     for patient, facts, made, _ in stated:
-        days = [(own, day, stand_in) for (_, own, day), stand_in in zip(facts, made, strict=True) if day is not None]
+        days = [(own, day, surrogate) for (_, own, day), surrogate in zip(facts, made, strict=True) if day is not None]
         shapes = [next(shape for shape in (*DATES, BIRTH) if day.strftime(shape) == own) for own, day, _ in days]
         assert len(set(shapes)) == len(days) >= 2
-        for shape, (_, day, stand_in) in zip(shapes, days, strict=True):
-            moved = read(stand_in, shape)
-            assert "%A" not in shape or stand_in.startswith(f"{moved:%A}")
+        for shape, (_, day, surrogate) in zip(shapes, days, strict=True):
+            moved = read(surrogate, shape)
+            assert "%A" not in shape or surrogate.startswith(f"{moved:%A}")
             weeks[patient.patient_id].add((moved - day).days)
     assert len(weeks) == PATIENTS
     for shift in weeks.values():
@@ -317,7 +317,7 @@ def test_another_secret_moves_days_and_numbers_otherwise(stated):
         assert sum(alike) / len(alike) < 0.04, label
 
 
-def test_another_secret_gives_other_stand_ins(written):
+def test_another_secret_gives_other_surrogates(written):
     pairs = [pair for *_, made, other in written for pair in zip(made, other, strict=False)]
     assert len(pairs) >= PATIENTS * 6
     assert sum(one != two for one, two in pairs) / len(pairs) > 0.99

@@ -1,0 +1,215 @@
+"""Which of a note's spans are clinical and therefore no identifiers.
+
+Belongs here: deciding that a span is given back. Does not belong here: finding clinical terms
+(`places.py`) or spans.
+
+After Murugadoss 2024 (Methods, recovery of medically relevant terms; figure 3), but failing closed. A span is
+given back only if what is clinical covers it whole, and never if
+
+- the roster found it, or a check of its own proved it (an e-mail address, a checksum);
+- the topics name it, unless it is a name inside a longer term: a clinic called St. Jude stays hidden, a
+  St. Jude valve does not;
+- a title stands before the term: "Mr. Foley", "Dr. Wright's test";
+- it is the whole term and names a person whom the note names elsewhere: of "Foley" in the note of a Mr. Foley
+  nobody knows which is meant, while "Foley catheter" remains clinical;
+- it is the whole term and a part of an address, or a place that somebody went to ("treated at St. Jude");
+- it is clinical by its writing alone ("Quarmby retractor", "Quarmby 20 mg"), and the note has a person of that
+  name somewhere else;
+- only the site's allow list has it, and it is not a name, an institution or a place that a pattern found: what the
+  topics, the other notes of the patient or the site's own recognizers find stays hidden, and so does a phrase in a
+  note that names a person by one of its words;
+- it is a whole date, or one after a word that dates are written after ("on 3/5", however strong the patient is).
+
+A person of a pattern that reaches further than a term ("Murphy Sign Negative") is given back if the other
+words are those of every clinic; with a word that could be a name ("Smith Foley catheter") it is kept. So is a
+place: the names of clinics are made of such words ("Old Mill Physical Therapy"), and only a finding after the
+term tells ("Babinski Absent"). No span is ever cut: it is given back whole or kept whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import cache
+
+import regex
+
+from deid_platform.lexicon.lists import word_list
+from deid_platform.text.normalize import Document, fold_term
+from deid_platform.detection.resolve.recovery.finder import Finder, ClinicalTerm, ClinicalTerms
+from deid_platform.detection.resolve.recovery.terms import names_of_people_and_places
+from deid_platform.detection.topics.roster import SOURCE as ROSTER
+from deid_platform.labels import Label
+from deid_platform.notes import Span
+
+PROVEN_SCORE = 0.95
+_INTRODUCED_SCORE = 0.8
+_LABELLED_SCORE = 0.9  # "Dictated by CAD" are somebody's initials
+_PERSONS = (Label.PATIENT, Label.DOCTOR)
+_NAMED = frozenset(
+    {
+        *(*_PERSONS, Label.HOSPITAL, Label.ORGANIZATION, Label.LOCATION_OTHER, Label.CITY, Label.STATE, Label.COUNTRY),
+        *(Label.STREET, Label.PROFESSION),
+    }
+)
+_ALLOWABLE = _NAMED - {Label.PROFESSION}
+_PLACES = (Label.CITY, Label.STATE, Label.COUNTRY, Label.STREET)  # "CT", "LIMA": a scan, an artery, or an address
+_VISITED = (Label.HOSPITAL, Label.LOCATION_OTHER)
+_WENT = regex.compile(r"\b(?:at|to|from|near)(?:[ \t]+the)?[ \t]+$", regex.IGNORECASE)
+_GAZETTEER = "gazetteer"
+_PATTERNS = "patterns"
+_ALLOWED = "allowed"
+_OF_PEOPLE_ALONE = frozenset(
+    f"{_PATTERNS}:{name}" for name in ("kin", "person-states", "care-acts", "care-patient-acts")
+)
+_WORD = regex.compile(r"\p{L}{2,}")
+_ANY_WORD = regex.compile(r"[\p{L}\p{N}]+")
+_NAME_FIELD = regex.compile(r"[:#][ \t]*$")
+_SINCE = regex.compile(r"\b(?:on|since|from|until|till|dated|before|after|thru|through)[ \t]+$", regex.IGNORECASE)
+# A date with its year or its month's name is nothing else, whatever stands around it.
+_WHOLE_DATE = regex.compile(r"\b\d{1,4}([/\-.])\d{1,2}\1\d{2,4}\b|\d.*\p{L}{3}|\p{L}{3}.*\d", regex.DOTALL)
+_LISTED = ("term", "abbreviation")
+_FINDINGS = frozenset(
+    {
+        *("negative", "positive", "present", "absent", "intact", "normal", "equivocal", "unremarkable", "bilateral"),
+        *("placed", "removed", "inserted", "discontinued", "draining", "clamped", "patent", "deferred"),
+    }
+)
+"""What is said of a sign or a device, never of a person."""
+
+
+class Recovery:
+    """Keeps identifiers and drops clinical terms from a note's spans.
+
+    Args:
+        terms: An institution's own clinical terms, beside the lists of this package.
+        allowed: Folded phrases of its allow list.
+    """
+
+    def __init__(self, terms: Iterable[str] = (), allowed: Iterable[str] = ()) -> None:
+        self._finder = Finder(terms, allowed)
+
+    def __repr__(self) -> str:
+        return "<Recovery>"
+
+    def keep(self, document: Document, spans: Sequence[Span]) -> list[Span]:
+        """The spans that are identifiers, in the order given.
+
+        Raises:
+            DeidError: `detector-failed` if the note could not be searched to its end.
+        """
+        doubtful = {s for s in spans if _is_doubtful(document.text, s)}
+        if not doubtful:
+            return list(spans)
+        places = self._finder.places(document, doubtful)
+        if not places:
+            return list(spans)
+        people = _named(document.text, spans, places)
+        return [s for s in spans if s not in doubtful or not _is_clinical(document.text, s, places, people)]
+
+
+def _is_doubtful(text: str, span: Span) -> bool:
+    if span.source.partition(":")[0] == ROSTER or span.score >= PROVEN_SCORE:
+        return False
+    return span.label is not Label.DATE or _WHOLE_DATE.search(text, span.start, span.end) is None
+
+
+def _named(text: str, spans: Iterable[Span], places: ClinicalTerms) -> frozenset[str]:
+    """The folded words of people whom a note names: with some certainty, or at all outside of clinical terms."""
+    return frozenset(
+        word
+        for s in spans
+        if s.label in _PERSONS and (s.score >= _surely_named(s, places) or not _only_clinical(text, s, places))
+        for word in _folded_words(text[s.start : s.end])
+    )
+
+
+def _surely_named(span: Span, places: ClinicalTerms) -> float:
+    """The score from which a person is named whatever clinical stands there.
+
+    Of a phrase of the allow list, "referred to" says less than the list; a title, a label and what people alone do or
+    are ("reports pain", "his wife") say more.
+    """
+    near = places.touching(span.start, span.end)
+    allowed = any(p.kind == _ALLOWED and p.start <= span.start and span.end <= p.end for p in near)
+    if allowed and span.source in _OF_PEOPLE_ALONE:
+        return 0
+    return _LABELLED_SCORE if allowed else _INTRODUCED_SCORE
+
+
+def _only_clinical(text: str, span: Span, places: ClinicalTerms) -> bool:
+    near = places.touching(span.start, span.end)
+    inside_one = any(p.start <= span.start and span.end <= p.end for p in near)
+    return inside_one or _is_longer_than_its_terms(text, span, near)
+
+
+def _folded_words(surface: str) -> list[str]:
+    words: list[str] = _WORD.findall(fold_term(surface))
+    return words
+
+
+def _is_clinical(text: str, span: Span, places: ClinicalTerms, people: frozenset[str]) -> bool:
+    near = places.touching(span.start, span.end)
+    # What only the writing shows to be clinical is doubtful where the note has a person of that name.
+    near = [p for p in near if p.kind in _LISTED or not _names_one_of(text, p, people)]
+    if span.label is Label.DATE and _SINCE.search(text, max(0, span.start - 8), span.start):
+        return False
+    if any(p.start <= span.start and span.end <= p.end and _covers(text, span, p, people) for p in near):
+        return True
+    return not _from_topics(span) and _is_longer_than_its_terms(text, span, near)
+
+
+def _from_topics(span: Span) -> bool:
+    return span.source.partition(":")[0] == _GAZETTEER
+
+
+def _covers(text: str, span: Span, place: ClinicalTerm, people: frozenset[str]) -> bool:
+    """Whether a place around a span makes it clinical."""
+    if place.kind == _ALLOWED:
+        return span.label in _ALLOWABLE and span.source.partition(":")[0] == _PATTERNS
+    longer = place.end - place.start > span.end - span.start + len("'s")
+    if _from_topics(span):
+        return longer and span.label in _NAMED and place.kind == "term"
+    if longer:
+        return True
+    if span.label not in _PERSONS:
+        visited = (
+            span.label in _VISITED and place.kind == "term" and _WENT.search(text, max(0, span.start - 12), span.start)
+        )
+        return span.label not in _PLACES and not visited
+    if place.kind == "abbreviation" and span.score < _LABELLED_SCORE:
+        return not _NAME_FIELD.search(text, max(0, span.start - 4), span.start)
+    return people.isdisjoint(_folded_words(text[span.start : span.end]))
+
+
+def _names_one_of(text: str, place: ClinicalTerm, people: frozenset[str]) -> bool:
+    return not people.isdisjoint(_folded_words(text[place.start : place.end]))
+
+
+def _is_longer_than_its_terms(text: str, span: Span, near: Sequence[ClinicalTerm]) -> bool:
+    """Whether a span consists of a clinical term and words that are nobody's name.
+
+    One word that is a term by itself ("Murphy") is not enough, unless a finding follows it.
+    """
+    if span.label not in _NAMED:
+        return False
+    inside = [p for p in near if span.start <= p.start < span.end and p.kind not in ("expression", _ALLOWED)]
+    if not inside:
+        return False
+    rest = [
+        fold_term(m[0])
+        for m in _ANY_WORD.finditer(text, span.start, span.end)
+        if not any(p.start <= m.start() and m.end() <= p.end for p in inside)
+    ]
+    if not rest:
+        # Two terms side by side ("CCS Pulmozyme"); two eponyms may be a first and a last name.
+        one = any(p.start <= span.start and span.end <= p.end for p in inside)
+        return span.label in _PERSONS and not one and any(p.words >= 2 or p.kind == "abbreviation" for p in inside)
+    if any(p.words >= 2 for p in inside) and span.label in _PERSONS:
+        return all(word in _words_of_clinics() for word in rest)
+    return all(word in _FINDINGS for word in rest) and span.score < _INTRODUCED_SCORE
+
+
+@cache
+def _words_of_clinics() -> frozenset[str]:
+    """Words of every clinic's notes and of common English that no list has as a name."""
+    return (word_list("clinical_words") | word_list("common_words")) - names_of_people_and_places()

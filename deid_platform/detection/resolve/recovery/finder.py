@@ -1,0 +1,261 @@
+"""Where clinical terms and expressions stand in a note.
+
+Belongs here: finding them, and how sure each kind is. Does not belong here: whether a span is given back
+because of one (`decision.py`).
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from importlib.resources import files
+
+import regex
+import yaml
+from ahocorasick_rs import AhoCorasick, Implementation, MatchKind
+
+from deid_platform.lexicon.lists import word_list
+from deid_platform.text.normalize import Document, bounded, fold, fold_term
+from deid_platform.detection.resolve.recovery.codes import codes_in
+from deid_platform.detection.resolve.recovery.terms import clinical_terms, eponym_heads, names_of_people_and_places
+from deid_platform.text.offsets import trim
+from deid_platform.errors import Code, DeidError
+from deid_platform.notes import Span
+
+_TIMEOUT_S = 2.0
+_REACH = 60  # code points around a span within which an expression may begin and end
+_TITLE = regex.compile(
+    # Not the milliseconds of "0.4 ms. Bosniak II cyst".
+    r"(?<![\p{L}])(?<!\d[ \t]*(?=ms\b))"
+    r"(?:mr|mrs|ms|miss|mx|drs?|doctor|prof|professor|nurse|rev|sgt|capt|officer|judge)\b\.?[ \t]*$",
+    regex.IGNORECASE,
+)
+_DRUG_DOSE = "drug-dose"  # any word before a dose, so that a name of the lists does not count as a drug
+# What an eponym's possessive is followed by where its sign or test goes without saying: "Gaenslen's negative".
+_FINDINGS = frozenset({"negative", "positive", "normal", "equivocal"})
+_SHORT = 3  # "ED" and "ed" are a department and a disorder, "Ed" is a man
+_DIGIT = regex.compile(r"\d")
+_PART = regex.compile(r"\p{L}{2,}")
+# An eponym before its noun: "Henoch-Schonlein purpura", "Bowen's disease", "Ivor Lewis esophagectomy". One
+# of a few adjectives may stand between: "Salter-Harris type II fracture", "Greenfield caval filter".
+_EPONYM = regex.compile(
+    r"(?<![\p{L}\p{N}'’\-])"
+    r"(?P<names>\p{Lu}[\p{L}\p{M}]+(?:(?:[\-–]|[ ]and[ ]|[ ])\p{Lu}[\p{L}\p{M}]+){0,3})(?P<own>['’]s?)?"
+    r"(?:[ \t]+(?:type|stage|grade|class)[ \t]+[\dIVXab]{1,4}|[ \t]+(?:modified|muscular|hepatic|caval|venous|arterial"
+    r"|mitral|aortic|valve|inguinal|distal|femoral|facial|wound|surgical|suction|soft|cervical|knee|spinal|gastric))?"
+    r"[ \t]+(?P<head>\p{L}{3,20})\b"
+    r"(?P<verb>(?i:[ \t]+(?:the|here|off|out|in|up|a|this|all|any|consent|form)\b))?"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ClinicalTerm:
+    """An interval of a note that a clinical term covers: code points, end exclusive.
+
+    Attributes:
+        start: First code point.
+        end: One past the last.
+        kind: `term`; `abbreviation`, a listed one in capitals; `expression`, by its writing; `composed`, an
+            eponym by the noun after it; `allowed`, a phrase of the site's allow list.
+        words: How many words of letters it has.
+    """
+
+    start: int
+    end: int
+    kind: str
+    words: int
+
+
+class ClinicalTerms:
+    """Places of one note in order, so that those at a span are found without looking at all of them."""
+
+    def __init__(self, places: Iterable[ClinicalTerm]) -> None:
+        self._places = sorted(places, key=lambda p: p.start)
+        self._starts = [p.start for p in self._places]
+        self._longest = max((p.end - p.start for p in self._places), default=0)
+
+    def __repr__(self) -> str:
+        return "<Places>"
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def __iter__(self) -> Iterator[ClinicalTerm]:
+        return iter(self._places)
+
+    def touching(self, start: int, end: int) -> list[ClinicalTerm]:
+        """The places that share a code point with an interval."""
+        first = bisect_left(self._starts, start - self._longest)
+        last = bisect_left(self._starts, end)
+        return [p for p in self._places[first:last] if p.end > start]
+
+
+class Finder:
+    """Finds the places of clinical terms.
+
+    Args:
+        own: An institution's own clinical terms, beside the lists of this package.
+        allowed: Folded phrases of its allow list.
+    """
+
+    def __init__(self, own: Iterable[str] = (), allowed: Iterable[str] = ()) -> None:
+        clinical = {term for term, _ in clinical_terms(own)}
+        self._allowed = frozenset(allowed)
+        self._only_allowed = self._allowed - clinical
+        self._automaton = AhoCorasick(
+            sorted(clinical | self._allowed),
+            matchkind=MatchKind.Standard,
+            implementation=Implementation.ContiguousNFA,
+        )
+
+    def __repr__(self) -> str:
+        return "<Finder>"
+
+    def places(self, document: Document, spans: Collection[Span]) -> ClinicalTerms:
+        """Clinical places around spans of a note; none in a term after a title.
+
+        Raises:
+            DeidError: `detector-failed`, naming the expression, if one ran out of time.
+        """
+        text = document.text
+        numbers = [s for s in spans if _DIGIT.search(text, s.start, s.end)]
+        words = _windows(s for s in spans if not _DIGIT.search(text, s.start, s.end))
+        found = ClinicalTerms(
+            [
+                *self._terms(text, _windows(spans)),
+                *_composed(text, words),
+                *_expressions_in(text, words, "words"),
+                *_expressions_in(text, _windows(numbers), "numbers"),
+                *_undotted_codes(text, _windows(numbers)),
+            ]
+        )
+        somebody = ClinicalTerms([p for p in found if _TITLE.search(text, max(0, p.start - 12), p.start)])
+        return ClinicalTerms([p for p in found if not somebody.touching(p.start, p.end)]) if somebody else found
+
+    def _terms(self, text: str, windows: Iterable[tuple[int, int]]) -> Iterator[ClinicalTerm]:
+        # Around spans alone: in a whole note there are more terms than words.
+        abbreviations = word_list("abbreviations")
+        for begin, stop in windows:
+            begin, stop = _to_spaces(text, begin, stop)
+            folded = fold(text[begin:stop])
+            for _, start, end in self._automaton.find_matches_as_indexes(folded.text, overlapping=True):
+                if not bounded(folded.text, start, end):
+                    continue
+                place = trim(text, begin + folded.origin(start), begin + folded.origin(end))
+                if place is None:
+                    continue
+                term, surface = folded.text[start:end], text[place[0] : place[1]]
+                if term in self._allowed:
+                    yield ClinicalTerm(place[0], place[1], "allowed", _words(term))
+                if term in self._only_allowed or (len(term) <= _SHORT and surface.istitle()):
+                    continue
+                if term not in abbreviations:
+                    yield ClinicalTerm(place[0], place[1], "term", _words(term))
+                elif surface.isupper():
+                    yield ClinicalTerm(place[0], place[1], "abbreviation", 1)
+
+
+def _to_spaces(text: str, start: int, end: int) -> tuple[int, int]:
+    """An interval widened to white space, or by as much as a long word may have."""
+    least, most = max(0, start - _REACH), min(len(text), end + _REACH)
+    while start > least and not text[start - 1].isspace():
+        start -= 1
+    while end < most and not text[end].isspace():
+        end += 1
+    return start, end
+
+
+def _words(text: str) -> int:
+    return len(_PART.findall(text))
+
+
+def _windows(spans: Iterable[Span]) -> list[tuple[int, int]]:
+    """The surroundings of spans, joined where they overlap, so that no stretch of a dense note is read twice."""
+    windows: list[tuple[int, int]] = []
+    for start, end in sorted((max(0, s.start - _REACH), s.end + _REACH) for s in spans):
+        if windows and start <= windows[-1][1]:
+            windows[-1] = (windows[-1][0], max(windows[-1][1], end))
+        else:
+            windows.append((start, end))
+    return windows
+
+
+def _expressions_in(text: str, windows: Sequence[tuple[int, int]], section: str) -> Iterator[ClinicalTerm]:
+    shown = [text[start:end].lower() for start, end in windows]
+    for name, expression, needs in _expressions()[section] if windows else ():
+        try:
+            for (start, end), small in zip(windows, shown, strict=True):
+                if needs and not any(map(small.__contains__, needs)):
+                    continue
+                for match in expression.finditer(text, start, end, timeout=_TIMEOUT_S):
+                    if name != _DRUG_DOSE or not _holds_a_name(match[0]):
+                        yield ClinicalTerm(match.start(), match.end(), "expression", _words(match[0]))
+        except TimeoutError:
+            raise DeidError(Code.DETECTOR_FAILED, f"recovery:{name}") from None
+
+
+def _undotted_codes(text: str, windows: Iterable[tuple[int, int]]) -> Iterator[ClinicalTerm]:
+    for window in windows:
+        for start, end in codes_in(text, *window):
+            yield ClinicalTerm(start, end, "expression", 0)
+
+
+def _holds_a_name(surface: str) -> bool:
+    return not names_of_people_and_places().isdisjoint(map(fold_term, _PART.findall(surface)))
+
+
+def _composed(text: str, windows: Iterable[tuple[int, int]]) -> Iterator[ClinicalTerm]:
+    """Eponyms by the noun that follows them."""
+    try:
+        for start, end in windows:
+            for match in _EPONYM.finditer(text, start, end, overlapped=True, timeout=_TIMEOUT_S):
+                if _reads_as_eponym(match):
+                    yield ClinicalTerm(match.start(), match.end("head"), "composed", _words(match[0]))
+    except TimeoutError:
+        raise DeidError(Code.DETECTOR_FAILED, "recovery:eponym") from None
+
+
+def _reads_as_eponym(match: regex.Match[str]) -> bool:
+    head = fold_term(match["head"])
+    if match["verb"] is not None and head == "sign":
+        return False
+    parts = [fold_term(part) for part in _PART.findall(match["names"]) if part != "and"]
+    # A list of names cannot say whether "Jones" is the eponym or the patient: only a listed term can.
+    if names_of_people_and_places().intersection(parts) and not _surely_eponyms(tuple(parts)):
+        return False
+    if (head in eponym_heads() or (match["own"] and head in _FINDINGS)) and _surely_eponyms(tuple(parts)):
+        return True
+    return (
+        head in word_list("eponym_sure_nouns")
+        and match["own"] is None
+        and not any(part in _ordinary() for part in parts)
+    )
+
+
+@lru_cache(maxsize=4096)
+def _surely_eponyms(parts: tuple[str, ...]) -> bool:
+    """Whether all parts are names of eponyms, and one of them at least is not also anybody's on the lists of names."""
+    return word_list("eponym_names").issuperset(parts) and not names_of_people_and_places().issuperset(parts)
+
+
+@cache
+def _ordinary() -> frozenset[str]:
+    return word_list("title_stopwords")
+
+
+@cache
+def _expressions() -> dict[str, tuple[tuple[str, regex.Pattern[str], Sequence[str]], ...]]:
+    """Clinical terms with a syntax, from `data/recovery_expressions.yaml`, by what they may cover, with their needs."""
+    content = yaml.safe_load(
+        (files("deid_platform.detection.resolve.recovery") / "expressions.yaml").read_text("utf-8")
+    )
+    needs = content.pop("needs")
+    return {
+        section: tuple(
+            (name, regex.compile(pattern, regex.VERBOSE | regex.IGNORECASE), needs.get(name, ()))
+            for name, pattern in entries.items()
+        )
+        for section, entries in content.items()
+    }

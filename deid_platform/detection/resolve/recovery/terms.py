@@ -1,0 +1,54 @@
+"""Which clinical terms recovery looks for: the shipped lists, and what a site adds.
+
+Belongs here: gathering terms and dropping those that are no more than names. Does not belong here: finding
+them in a note (`places.py`), or reading a licensed vocabulary (`detection/lexicons/`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import cache
+
+from deid_platform.lexicon.lists import word_list
+from deid_platform.text.normalize import fold_term
+
+LISTS = (
+    "eponyms",
+    "substances",
+    "drugs",
+    "devices",
+    "procedures",
+    "tests_and_scores",
+    "abbreviations",
+    "clinical_names",
+    "icd10cm",
+)
+"""The shipped lists, `data/<name>.txt`."""
+_NAMES = ("given_names", "surnames", "cities", "countries")
+
+
+def clinical_terms(own: Iterable[str] = ()) -> Iterator[tuple[str, str]]:
+    """The folded terms that recovery looks for, each with the list that it comes from.
+
+    Terms that consist of people's or places' names alone ("Robert Jones", "Denver") are left out.
+
+    Args:
+        own: An institution's own terms; their list is called `site`.
+    """
+    names = names_of_people_and_places()
+    for source, terms in [*((name, word_list(name)) for name in LISTS), ("site", map(fold_term, own))]:
+        for term in terms:
+            if len(term) >= 2 and term not in names and not names.issuperset(term.split()):
+                yield term, source
+
+
+@cache
+def names_of_people_and_places() -> frozenset[str]:
+    """The folded given names, surnames, cities and countries of the shipped lists."""
+    return frozenset[str]().union(*map(word_list, _NAMES))
+
+
+@cache
+def eponym_heads() -> frozenset[str]:
+    """The folded nouns after which the names of eponyms are called clinical."""
+    return word_list("eponym_nouns") | word_list("eponym_conditions")

@@ -1,0 +1,141 @@
+"""Whose name it is where a title or a credential says a clinician's and the words beside it say the family's.
+
+Belongs here: the label of a name that was found as a clinician's and is the patient's or a relative's all the same:
+"her father, Dr. Alan Reed, agrees", "Patient: Dr. Alan Reed". Does not belong here: finding names (`rules/`,
+`gazetteer.py`, `roster/`), or names that a word for kin introduces without a title (`rules/en/people.yaml`).
+
+A policy may keep the names of clinicians, so that the graver of two labels counts: what the roster knows, and what
+stands right beside a word for kin or behind a label for the patient. Whom a relative saw, called or was told of is
+nobody of the family: "mother saw Dr. Reed", "her father's doctor, Dr. Reed", "told mom Dr. Reed will call". In a list
+("mother, Dr. Reed, RN at bedside") a comma tells nothing; "my partner, Dr. Reed," is another clinician.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+import regex
+
+from deid_platform.text.lookbehind import Lookbehind
+from deid_platform.text.names import name_words
+from deid_platform.labels import Label
+from deid_platform.notes import Span
+
+_REACH = 80
+_SHORTEST = 3  # letters of a name; initials behind "mother" are those of whoever wrote the line
+
+_PARENTS_AND_CHILDREN = r"mother|father|mom|mum|dad|sons?|daughters?|brothers?|sisters?|parents?"
+_KIN = (
+    rf"(?:(?:step|god|grand|(?:great|half|foster|adoptive)[ -]?(?:grand)?)?(?:{_PARENTS_AND_CHILDREN})"
+    r"(?:[ -]in[ -]law)?|wife|husband|spouse|widow(?:er)?|fianc[ée]e?|aunt|uncle|niece|nephew|cousin"
+    r"|ex-?(?:wife|husband)|girlfriend|boyfriend|(?:life|domestic)[ ]partner|legal[ ]guardian|next[ ]of[ ]kin"
+    r"|madre|padre|mamma|papà|marito|moglie|figli[oa]|fratello|sorella|nonn[oa]|zi[oa]|cugin[oa]|suocer[oa]|genero|nuora"
+    r"|convivente|genitor[ei]|hij[oa]|espos[oa]|marido|herman[oa]|mère|père|fils|fille|mari|épouse|frère|sœur"
+    r"|mutter|vater|sohn|tochter|ehemann|ehefrau|bruder|schwester)"
+)
+_WHOSE = (
+    r"(?:his|her|their|my|our|(?:the[ ])?(?:patient|pt)['’]?s|\p{L}+['’]s|(?:il|la)[ ](?:suo|sua|loro)|suo|sua|su"
+    r"|seine?r?|ihre?r?|votre|leur)"
+)
+_RELATIVE = rf"{_WHOSE}[ \t]+(?:\p{{L}}+[ \t]+)?{_KIN}"
+_LABEL = (
+    r"(?:(?:patient|pt|member|decedent)(?:['’]s)?(?:[ ]name)?|emergency[ ]contact|nok|subscriber|insured|guarantor"
+    r"|paziente|paciente|assistito)"
+)
+_TITLES = (
+    r"(?:(?:the|il|lo|la|el|der|die|le)[ \t]+)?(?:(?:drs?|doctora?|professore?|profesora?|professoressa|prof"
+    r"|dott(?:\.?ssa)?|dottor(?:e|essa)?|dra|docteur|herrn?|frau|nurse)\b\.?[ \t]*)"
+)
+_TITLE = rf"(?:{_TITLES}{{1,3}})?"
+_SENTENCE = r"(?:^|(?<=[.!?:])[ \t]+|(?<=\n)[ \t]*)"
+_LINE = r"(?:^|(?<=[\n\t|;(])|(?<=[ ]{2}))[ \t>*•\-]*"
+_TOLD = (
+    r"(?:told|tell(?:s|ing)?|inform(?:s|ed|ing)?|advis(?:es?|ed|ing)|notif(?:y|ies|ied|ying)|updat(?:es?|ed|ing)"
+    r"|remind(?:s|ed)?|(?:re)?assur(?:es?|ed)|let|explain(?:s|ed)?[ ]to|instruct(?:s|ed)?)"
+)
+_VERB = (
+    r"(?:will|would|is|was|has|had|can|could|may|might|wants?|wanted|recommend(?:s|ed)|says?|said|asked|called|ordered"
+    r"|prescribed|plans?)"
+)
+_CREDENTIAL = r"(?:[ \t]*,?[ \t]*(?:M\.?D|D\.?O|R\.?N|Ph\.?D|N\.?P|PA(?:-C)?|FACS|FACC|FACP)\b\.?){0,3}"
+
+
+def _compiled(pattern: str) -> regex.Pattern[str]:
+    return regex.compile(pattern, regex.IGNORECASE)
+
+
+# Right before the name: what is enough, and what is so unless the name owns something ("mother is Dr. Reed's patient").
+_BESIDE = Lookbehind(rf"(?<![\p{{L}}'’\-])(?:{_RELATIVE}[ \t]+|{_KIN}[ \t]*\([ \t]*){_TITLE}", _REACH)
+_SAID = Lookbehind(
+    rf"(?<![\p{{L}}'’\-])(?:{_KIN}(?:[ \t]+(?:named|(?:is|was)(?:[ ](?:named|called))?)|['’]s[ ]name[ ](?:is|was))?"
+    rf"[ \t]+{_TITLE}"
+    rf"|{_SENTENCE}(?:patient|pt)[ \t]+{_TITLES})",
+    _REACH,
+)
+_LABELLED = Lookbehind(rf"{_LINE}(?:{_KIN}|{_LABEL})[ \t]*[:=][ \t]*(?:\r?\n[ \t]*)?{_TITLE}", _REACH)
+# What is so if the name is set off behind as well: appositions, the head of a letter.
+_APPOSED = Lookbehind(rf"(?<![\p{{L}}'’\-]){_RELATIVE}[ \t]*,[ \t]*(?:\r?\n[ \t]*)?{_TITLE}", _REACH)
+_PATIENT = Lookbehind(rf"{_SENTENCE}(?:(?:the|our|this)[ ])?(?:patient|pt)[ \t]*,[ \t]*{_TITLE}", _REACH)
+_HEADED = Lookbehind(rf"{_LINE}(?:re|regarding|oggetto)[ \t]*:[ \t]*{_TITLE}", _REACH)
+_TO_WHOM = Lookbehind(
+    rf"(?<!\p{{L}}){_TOLD}[ \t]+(?:(?:{_WHOSE}|the)[ \t]+)?(?:\p{{L}}+[ \t]+)?{_KIN}[ \t]+{_TITLE}", _REACH
+)
+# Right behind it.
+_OWNS = _compiled(rf"{_CREDENTIAL}['’]s?(?!\p{{L}})")
+_DOES = _compiled(rf"{_CREDENTIAL}(?:[ \t]+{_VERB}\b|['’]s)")
+_SET_OFF = _compiled(rf"{_CREDENTIAL}[ \t]*(?:[,;.)\]]|\r?\n|\Z)")
+_SET_OFF_ALONE = _compiled(rf"{_CREDENTIAL}[ \t]*,(?![ \t]*(?:and|&)\b)")
+_BEFORE_NUMBERS = _compiled(rf"{_CREDENTIAL}[ \t]*(?:\r?\n|\Z|[,;(][ \t]*(?:dob|mrn|born|d\.o\.b))")
+_OF_WHOM = _compiled(
+    rf"{_CREDENTIAL}[ \t]*(?:\([ \t]*(?:{_WHOSE}[ \t]+)?(?:\p{{L}}+[ \t]+)?{_KIN}[ \t]*[),;]"
+    rf"|,[ \t]*{_RELATIVE}(?![\p{{L}}'’\-])(?![ \t]*,?[ \t]*(?:and|&|or|e|y|et|und)\b))"
+)
+
+
+def relabel_relatives(text: str, spans: list[Span]) -> list[Span]:
+    """Spans in which no name of the family is labelled a clinician's.
+
+    Args:
+        text: What they were found in.
+        spans: In any order, possibly overlapping.
+
+    Returns:
+        The same spans, some of them labelled PATIENT instead of DOCTOR.
+    """
+    clinicians = [span for span in spans if span.label is Label.DOCTOR]
+    if not clinicians:
+        return spans
+    family = [span for span in clinicians if _is_family(text, span.start, span.end)]
+    known = [span for span in spans if span.label is Label.PATIENT and span.source.partition(":")[0] == "roster"]
+    if not family and not known:
+        return spans
+    # Further mentions of whom the note has told once: "Dr. Reed" behind "her father, Dr. Alan Reed,".
+    names = {word for span in family for word in _words(text, span)}
+    theirs = {
+        span
+        for span in clinicians
+        if any(map(span.overlaps, (*family, *known))) or names.issuperset(_words(text, span) or [""])
+    }
+    return [replace(span, label=Label.PATIENT) if span in theirs else span for span in spans]
+
+
+def _words(text: str, span: Span) -> Iterable[str]:
+    return [word for word in name_words(text[span.start : span.end]) if len(word) > 1]
+
+
+def _is_family(text: str, start: int, end: int) -> bool:
+    """Whether the words beside a name say that it is the patient's or a relative's."""
+    if sum(map(str.isalpha, text[start:end])) < _SHORTEST:
+        return False
+
+    def behind(pattern: regex.Pattern[str]) -> bool:
+        return pattern.match(text, end, end + _REACH) is not None
+
+    if behind(_OF_WHOM):
+        return True
+    if _BESIDE(text, start) or ((_SAID(text, start) or _LABELLED(text, start)) and not behind(_OWNS)):
+        return not (_TO_WHOM(text, start) and behind(_DOES))
+    if _APPOSED(text, start):
+        return behind(_SET_OFF)
+    return (_PATIENT(text, start) and behind(_SET_OFF_ALONE)) or (_HEADED(text, start) and behind(_BEFORE_NUMBERS))

@@ -1,0 +1,134 @@
+"""Checks of employers, schools and other bodies: whether words after a word for work name one, and where it ends.
+
+Belongs here: functions (text, start, end) -> the interval to tag, narrowed if need be, or None. Does not belong here:
+patterns (`../data/employers.yaml`), or hospitals, practices and pharmacies (`institutions.py`).
+"""
+
+from __future__ import annotations
+
+import regex
+
+from deid_platform.lexicon.lists import word_list
+from deid_platform.detection.rules.en.organizations import is_rare, organization, own_organization
+from deid_platform.detection.rules.en.people import NAME_TOKEN, bare, stops_a_name
+from deid_platform.detection.rules.engine.validator import Interval
+from deid_platform.lexicon.classes import WordClass, ends_as_a_word, is_rare_word, is_town, word_class
+from deid_platform.text.normalize import fold_term
+
+# Who pays, and what one works with or is referred to, is nobody's employer.
+_NO_EMPLOYERS = frozenset((
+    "medicare", "medicaid", "tricare", "ssi", "ssdi", "cobra", "aetna", "cigna", "humana", "anthem", "bcbs", "blue",
+    "uhc", "marketplace", "obamacare", "hmo", "ppo", "hospice", "palliative", "home", "self", "none", "retired",
+    "disabled", "unemployed", "full", "part", "yes", "no", "unknown", "er", "ed", "icu", "or", "pt", "ot", "st", "rn",
+    "wnl", "na", "night", "day", "evening", "weekend", "english", "spanish", "covid", "who", "bls", "als", "life",
+    "medic", "squad", "other", "self-employed", "student", "homemaker",
+))  # fmt: skip
+_OPENING = frozenset(
+    ("upon", "via", "per", "when", "called", "activated", "after", "before", "prior", "until", "unless", "while")
+)
+# What begins with these is a place ("Camp Tamarack"), left to the recognizers of landmarks.
+_LANDSCAPES = frozenset(("camp", "lake", "fort", "cape", "mount"))
+_GENERIC = frozenset(("united states", "college", "university", "school", "church", "high school", "middle school"))
+_LAST_WORD = regex.compile(r"[ ](?:and|the|of|&)$")
+_LOWER = regex.compile(r"\p{Ll}")
+_ARTICLES = frozenset(
+    ("a", "an", "his", "her", "their", "my", "our", "this", "that", "some", "any", "local", "various")
+)
+_FEWEST = 5  # letters of a word that is an employer by itself
+
+
+def employer(text: str, start: int, end: int) -> Interval | None:
+    """What one works at or for, in capitals: an institution with a word of its own that is no payer's or ward's."""
+    place = organization(text, start, end)
+    if place is None:
+        return None
+    first, last = place
+    words = [bare(token) for token in NAME_TOKEN.findall(text, first, last)]
+    if words[0] in _NO_EMPLOYERS or all(word_class(word) & WordClass.CLINICAL or len(word) == 1 for word in words):
+        return None
+    surface = fold_term(text[first:last])
+    if surface in word_list("countries") or surface in _GENERIC or surface in word_list("professions"):
+        return None
+    ending = _LAST_WORD.search(text[first:last])
+    return first, first + ending.start() if ending else last
+
+
+def named_employer(text: str, start: int, end: int) -> Interval | None:
+    """As `employer`, after words that other things follow as well: a word must be no common one, or name a firm."""
+    place = employer(text, start, end)
+    if place is None:
+        return None
+    words = [bare(token) for token in NAME_TOKEN.findall(text, *place)]
+    if words[0] in _LANDSCAPES:
+        return None
+    rare = any(not (stops_a_name(w) or word_class(w) & (WordClass.CLINICAL | WordClass.ORDINARY)) for w in words)
+    return (
+        place if rare or (len(words) > 1 and _ends_as_a_firm(text, *place)) or own_organization(text, *place) else None
+    )
+
+
+def firm(text: str, start: int, end: int) -> Interval | None:
+    """A firm by what it is called; in a line of capitals alone, or as a heading, everything looks like one."""
+    place = own_organization(text, start, end)
+    if place is None or not text[slice(*place)].isupper():
+        return place
+    left = max(text.rfind("\n", 0, start) + 1, start - 40)
+    line = text[left:start] + text[end : end + 40].partition("\n")[0]
+    heading = text[end : end + 2].lstrip(" ").startswith(":")
+    words = [bare(token) for token in NAME_TOKEN.findall(text, *place)]
+    own = is_rare(words[0]) or words[0] in word_list("place_nouns")
+    return place if own and _LOWER.search(line) and not heading else None
+
+
+def firm_before_noun(text: str, start: int, end: int) -> Interval | None:
+    """A firm before a common noun ("a Delmore truck driver"): its first word is in no list but of names, no town's."""
+    words = [bare(token) for token in NAME_TOKEN.findall(text, start, end)]
+    clinical = any(word_class(word) & WordClass.CLINICAL or word in word_list("title_stopwords") for word in words)
+    plain = (
+        stops_a_name(words[0])
+        or is_rare_word(words[0])
+        or ends_as_a_word(words[0])
+        or word_class(words[0]) & WordClass.ORDINARY
+    )
+    return None if clinical or plain or is_town(fold_term(text[start:end])) else (start, end)
+
+
+def agency(text: str, start: int, end: int) -> Interval | None:
+    """A department, a service or a shelter with a name of its own, which "Upon EMS arrival" does not give it."""
+    place = own_organization(text, start, end)
+    if place is None:
+        return None
+    words = [bare(token) for token in NAME_TOKEN.findall(text, *place)]
+    return None if words[0] in _OPENING else place
+
+
+def small_employer(text: str, start: int, end: int) -> Interval | None:
+    """An employer in small letters, "vantor aerospace": it ends in a firm's noun, or is a word that no list knows."""
+    tokens = list(NAME_TOKEN.finditer(text, start, end))
+    words = [bare(t[0]) for t in tokens]
+    while words and words[0] in ("the",):
+        words.pop(0)
+        tokens.pop(0)
+    if not words or words[0] in _ARTICLES or words[0] in _NO_EMPLOYERS:
+        return None
+    rare = [is_rare(word) for word in words]
+    alone = len(words) == 1 and rare[0] and len(words[0]) >= _FEWEST
+    named = len(words) > 1 and (rare[0] or (words[0] in word_list("place_nouns") or any(rare[:-1])))
+    kinds = _ends_as_a_firm(text, tokens[0].start(), end) or words[-1] in word_list("generic_institution_words")
+    school = words[-1] in (
+        "elementary",
+        "academy",
+        "school",
+        "preschool",
+        "kindergarten",
+        "university",
+        "college",
+        "daycare",
+    )
+    return (tokens[0].start(), end) if alone or (named and (kinds or school or all(rare))) else None
+
+
+def _ends_as_a_firm(text: str, start: int, end: int) -> bool:
+    words = fold_term(text[start:end]).split()
+    nouns = word_list("firm_nouns")
+    return len(words) > 1 and (words[-1] in nouns or " ".join(words[-2:]) in nouns or " ".join(words[-3:]) in nouns)

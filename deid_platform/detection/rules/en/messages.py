@@ -1,0 +1,280 @@
+"""Checks of names in messages, hand-offs and lists, where a greeting, a bed or another name introduces them.
+
+Belongs here: functions as in `names.py` for places where a name needs no title, and where clinics write services,
+drugs and findings as well ("Cards/Renal following", "Thanks, Pharmacy"). Does not belong here: where a name ends
+(`names.py`), or patterns (`../data/messages.yaml`).
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import regex
+
+from deid_platform.lexicon.lists import word_list
+from deid_platform.lexicon.abbreviations import AbbreviationKind, is_consulted, abbreviation_kind
+from deid_platform.text.names import PARTICLES, is_street_word
+from deid_platform.detection.rules.en.dates import month_day
+from deid_platform.detection.rules.en.people import NAME_TOKEN, bare, labelled
+from deid_platform.detection.rules.engine.validator import Interval
+from deid_platform.detection.rules.names.clinical_words import is_substance
+from deid_platform.detection.rules.names.eponyms import names_a_thing
+from deid_platform.lexicon.classes import WordClass, ends_as_a_word, is_unknown, word_class
+
+_NAME = WordClass.GIVEN | WordClass.SURNAME
+_SENSE = WordClass.ORDINARY | WordClass.CLINICAL
+_LONGEST_ABBREVIATION = 4
+_SHORTEST_UNKNOWN = 3
+_LONG_FOR_A_WORD = 10
+_SHORTEST_NAME = 2  # "Ly", "Ng"
+# How words end that name a service, a role or a deed, though no list knows them.
+_OFFICE_ENDING = regex.compile(
+    r".*(?:ing|ings|tions?|ology|ologists?|iatry|iatrics|therapy|therapists?|ment|ness|ity|ics|ly|desk|staff|line|team"
+    r"|osis|itis|oma|emia|uria|pathy|ectomy|otomy|ostomy|plasty|scopy|graphy|gram)"
+)
+_OTHER = r"(?P<other>\p{Lu}[\p{L}\p{M}'’\-]+)"
+_BETWEEN = r"(?:[ \t]*(?:[/&+]|-{1,2}>|→|=>)[ \t]*|[ \t]+and[ \t]+)"
+_PARTNER_AFTER = regex.compile(_BETWEEN + _OTHER)
+_PARTNER_BEFORE = regex.compile(_OTHER + _BETWEEN + "$")
+_HANDING = regex.compile(r"\b(?i:hand-?[ ]?off|sign-?[ ]?out|report|relie(?:f|ved)|rout(?:ing|ed)|care|shift)\b")
+_VOWEL = regex.compile("[aeiouy]")
+# After the last word of a name that stands for itself.
+_BOUND = regex.compile(r"['’]s\b|[ \t]*(?:[\r\n,;<\[\"”/]|$|\.[ \t]*(?:[\r\n]|$))")
+_ADDRESS = regex.compile(r"[ \t]*[<(\[][ \t]*(?:mailto:)?[^<>()\[\]\s@]{1,64}@")
+_CREDITED = regex.compile(r"[(\[][ ]?(?P<name>\p{Lu}[^()\[\]\d]{1,40}?)[ ,;]*\Z")
+_REACH = 48
+
+
+@lru_cache(maxsize=16384)
+def is_a_name(token: str, *, loose: bool = False) -> bool:
+    """Whether a word can be nothing but a name: a listed one that means nothing else, or one that nothing knows.
+
+    Args:
+        token: The word as it is written.
+        loose: Whether a listed name may be a common word as well ("Early", "Rusty"), and one that nothing knows may end
+            as English words do ("Lazaar").
+    """
+    word = bare(token)
+    kind = word_class(token)
+    if len(word) <= 1 or is_no_person(word) or (_is_place(word) and not kind & WordClass.GIVEN):
+        return False
+    if word in word_list("services") and not kind & _NAME:
+        return False
+    if loose and kind & WordClass.CLINICAL:
+        return word in word_list("eponym_names") and not is_substance(token)
+    if kind & _NAME:
+        return loose or not kind & _SENSE
+    if len(word) == _SHORTEST_NAME:
+        return not kind and token[1].islower() and word not in word_list("short_abbreviations")
+    if token.isupper() and len(word) <= _LONGEST_ABBREVIATION:
+        return False
+    if is_substance(token) or kind:
+        return False
+    return _OFFICE_ENDING.fullmatch(word) is None if loose else is_unknown(word, kind)
+
+
+def is_no_person(word: str) -> bool:
+    """Whether a folded word names nobody, whatever introduces it: a service, what never begins a name."""
+    return word in word_list("title_stopwords") or word in word_list("ward_words")
+
+
+def _is_place(word: str) -> bool:
+    return word in word_list("cities") or word in word_list("countries")
+
+
+def _first(text: str, start: int, end: int) -> str:
+    """The first word of a name that is no particle and no initial."""
+    words: list[str] = NAME_TOKEN.findall(text, start, end)
+    return next((word for word in words if len(bare(word)) > 1 and bare(word) not in PARTICLES), "")
+
+
+def addressee(text: str, start: int, end: int) -> Interval | None:
+    """Somebody who is greeted, mentioned or signs: a given name even if it is a word, or a word that nothing knows."""
+    place = labelled(text, start, end)
+    if place is None:
+        return (start, end) if is_short_name(text[start:end]) else None
+    token = _first(text, *place)
+    word, kind = bare(token), word_class(token)
+    if not word or is_no_person(word):
+        return None
+    if kind & WordClass.GIVEN or kind & (_NAME | _SENSE) == WordClass.SURNAME:
+        return _whole(text, place, end)
+    if is_short_name(token):
+        return place
+    if kind or word in word_list("services") or _OFFICE_ENDING.fullmatch(word):
+        return None
+    if token.isupper() and len(word) <= _LONGEST_ABBREVIATION:
+        return None
+    return place if len(word) >= _SHORTEST_UNKNOWN else None
+
+
+def is_short_name(token: str) -> bool:
+    """Whether a short word is written as a name and not as the abbreviation that it is in capitals: "Tia", "Ed"."""
+    word = bare(token)
+    if is_no_person(word):
+        return False
+    known = word in word_list("short_abbreviations") or word in word_list("abbreviations")
+    spoken = len(word) <= _SHORTEST_UNKNOWN and token[1:].islower() and _VOWEL.search(word) is not None
+    return known and spoken and word not in word_list("common_words") and not is_consulted(word)
+
+
+def _whole(text: str, place: Interval, end: int) -> Interval:
+    """A name with the one further word that its match holds, if nothing but a surname stands so: "Rosa Penny, RN"."""
+    rest = list(NAME_TOKEN.finditer(text, place[1], end))
+    if len(rest) != 1 or text[place[1] : rest[0].start()].strip(" ") or not _BOUND.match(text, end):
+        return place
+    word = bare(rest[0][0])
+    if len(word) <= _SHORTEST_NAME or rest[0][0].isupper() or word_class(word) & WordClass.CLINICAL or _is_office(word):
+        return place
+    return place[0], place[0] + len(text[place[0] : end].rstrip(" .'’-"))
+
+
+def asked(text: str, start: int, end: int) -> Interval | None:
+    """As `handed`, amid a sentence, where a capital tells more: a given name may be a common word."""
+    place = handed(text, start, end)
+    if place is not None:
+        return place
+    token = _first(text, start, end)
+    kind = word_class(token)
+    fits = bool(kind & WordClass.GIVEN) if kind else is_a_name(token, loose=True)
+    return addressee(text, start, end) if fits and not kind & WordClass.CLINICAL and not token.isupper() else None
+
+
+def handed(text: str, start: int, end: int) -> Interval | None:
+    """A name where a service or a finding may stand as well: its first word can be nothing but a name."""
+    place = labelled(text, start, end)
+    if place is None or names_a_thing(text, place[1]) or not is_a_name(_first(text, *place)):
+        return None
+    return place
+
+
+def credited_day(text: str, start: int, end: int) -> Interval | None:
+    """A day and month behind the name of who wrote a note then: not "(Strength 3/5)"."""
+    name = _CREDITED.search(text, max(0, start - _REACH), start)
+    return month_day(text, start, end) if name is not None and handed(text, *name.span("name")) else None
+
+
+def paired(text: str, start: int, end: int) -> Interval | None:
+    """One of two names with a slash or "and" between them, both of which may be names: "Ndoye/Early following"."""
+    place = labelled(text, start, end)
+    if place is None or names_a_thing(text, place[1]):
+        return None
+    words = (_first(text, *place), *_partners(text, *place))
+    fitting = len(words) > 1 and all(is_a_name(word, loose=True) for word in words)
+    return place if fitting and any(map(is_a_name, words)) else None
+
+
+def arrowed(text: str, start: int, end: int) -> Interval | None:
+    """One of two names with an arrow between them: a listed one, or where something is handed over."""
+    place = paired(text, start, end)
+    if place is None:
+        return None
+    known = any(word_class(word) & _NAME for word in (_first(text, *place), *_partners(text, *place)))
+    return place if known or _HANDING.search(text, max(0, start - _REACH), start) else None
+
+
+def bedded_pair(text: str, start: int, end: int) -> Interval | None:
+    """One of two names before a bed, surname and given name: of the two one is listed, and neither is clinical."""
+    words = (text[start:end], *_partners(text, start, end))
+    if len(words) < 2 or any(is_no_person(bare(word)) or word_class(word) & WordClass.CLINICAL for word in words):
+        return None
+    given = any(word_class(word) & WordClass.GIVEN for word in words) and not all(map(str.isupper, words))
+    return (start, end) if given or all(map(is_a_name, words)) else None
+
+
+def _partners(text: str, start: int, end: int) -> list[str]:
+    """The words on the other side of what joins a word to another."""
+    after = _PARTNER_AFTER.match(text, end, end + _REACH)
+    before = _PARTNER_BEFORE.search(text, max(0, start - _REACH), start)
+    return [match["other"] for match in (before, after) if match is not None]
+
+
+def correspondent(text: str, start: int, end: int) -> Interval | None:
+    """A name in the header of a message or beside an address, where offices write too ("Front Desk")."""
+    place = labelled(text, start, end)
+    if place is None:
+        return None
+    tokens = [token[0] for token in NAME_TOKEN.finditer(text, *place) if len(bare(token[0])) > 1]
+    if not tokens or is_no_person(bare(tokens[0])):
+        return None
+    known = any(word_class(token) & _NAME for token in tokens)
+    if not known and not is_a_name(tokens[0], loose=True):
+        return None
+    return (place[0], end) if _ADDRESS.match(text, end) else _whole(text, place, end)
+
+
+def recipient(text: str, start: int, end: int) -> Interval | None:
+    """ "Last, First" or "Last, F" in the header of a message, not what "CC:" begins as well ("CC: Rash, Fever")."""
+    comma = text.index(",", start, end)
+    last, first = _first(text, start, comma), text[comma + 1 : end].strip(" \t.")
+    if not last or not is_a_name(last, loose=True) or is_substance(last):
+        return None
+    given = len(first) == 1 or bool(word_class(first.split()[0]) & WordClass.GIVEN) or is_a_name(first.split()[0])
+    return (start, end) if given and (is_a_name(last) or len(first) > 1) else None
+
+
+def staffed(text: str, start: int, end: int) -> Interval | None:
+    """A name where a column or a row names who did something: anything but a service, an office or a team."""
+    place = labelled(text, start, end)
+    if place is None:
+        return None
+    tokens = [token[0] for token in NAME_TOKEN.finditer(text, *place) if len(bare(token[0])) > 1]
+    return None if tokens and all(map(_is_office, tokens)) else place
+
+
+def _is_office(token: str) -> bool:
+    word = bare(token)
+    if word_class(token) & _NAME and not token.isupper():
+        return False
+    lists = ("generic_institution_words", "clinical_words", "ward_words", "services")
+    if token.isupper() and (word in word_list("short_abbreviations") or word in word_list("abbreviations")):
+        return True
+    if any(word in word_list(name) for name in lists) or _OFFICE_ENDING.fullmatch(word):
+        return True
+    return bool(word_class(token) & WordClass.ORDINARY) and ends_as_a_word(word)
+
+
+def roomed(text: str, start: int, end: int) -> Interval | None:
+    """ "Last, First" or "Last, F", no street: neither is a word alone, and one of them can be nothing but a name."""
+    tokens = [token[0] for token in NAME_TOKEN.finditer(text, start, end)]
+    full = [token for token in tokens if len(bare(token)) > 1 and bare(token) not in PARTICLES]
+    if not full or not all(is_a_name(token, loose=True) for token in full) or any(map(is_street_word, tokens)):
+        return None
+    sure = any(is_a_name(token) for token in full) or (len(full) > 1 and bool(word_class(full[1]) & WordClass.GIVEN))
+    if not sure:
+        return None
+    while text[end - 1] in ".'’- \t":
+        end -= 1
+    return start, end
+
+
+def handle(text: str, start: int, end: int) -> Interval | None:
+    """A name or a user's in small letters after "@", where also a place or a condition may stand ("@bedside")."""
+    word = text[start:end]
+    kind = word_class(word)
+    if is_no_person(word) or (kind & WordClass.ORDINARY and not kind & WordClass.LONE):
+        return None
+    return start, end
+
+
+def signing(text: str, start: int, end: int) -> Interval | None:
+    """Initials after a closing ("thx - KV"), unless they are an office's, a service's or a word."""
+    while text[end - 1].isspace():
+        end -= 1
+    letters = "".join(c for c in text[start:end] if c.isalpha()).lower()
+    known = abbreviation_kind(letters) < AbbreviationKind.CLINICAL or is_consulted(letters)
+    return None if known else (start, end)
+
+
+def run_together(text: str, start: int, end: int) -> Interval | None:
+    """Surname and given name in capitals without a space between them, before a number: "QUARMBYJANE 0098812"."""
+    word = bare(text[start:end])
+    if word_class(word) or ends_as_a_word(word) or is_no_person(word) or word in word_list("services"):
+        return None
+    if len(word) >= _LONG_FOR_A_WORD:
+        return start, end
+    for cut in range(_SHORTEST_UNKNOWN, len(word) - _SHORTEST_UNKNOWN + 1):
+        surname, given = word[:cut], word[cut:]
+        if word_class(given) & WordClass.GIVEN and (word_class(surname) & WordClass.SURNAME or not word_class(surname)):
+            return start, end
+    return None

@@ -1,0 +1,220 @@
+"""Checks of dates with a typing error: a separator or a digit lost, doubled, swapped or mistaken, a month misspelt.
+
+Belongs here: functions (text, start, end) -> the interval to tag, or None. Does not belong here: dates as they
+should be (`dates.py`) or patterns (`../data/dates.yaml`).
+
+One error is what people make in a date: of what is left, the rest must still be a day, a month and a year.
+"""
+
+from __future__ import annotations
+
+import regex
+
+from deid_platform.lexicon.lists import word_list
+from deid_platform.detection.rules.en.dates import (
+    NUMBER,
+    is_cued,
+    is_day,
+    is_month_day,
+    is_numbered,
+    is_year,
+    numbers_in,
+)
+from deid_platform.detection.rules.engine.validator import Interval
+from deid_platform.lexicon.classes import WordClass, word_class
+from deid_platform.text.normalize import fold_term
+
+_MISREAD = str.maketrans("OoIl|SBZ", "00111582")
+_RARELY_MISREAD = regex.compile(r"(?<!\d)[SBZ]+(?!\d)")
+_CENTURIES = range(1900, 2100)
+# What a score or a dose is out of: no year behind a range ("3-4/10").
+_WIDEST_SCORE = 3
+_MAXIMA = {5, 6, 10, 12, 15, 20, 24, 25, 27, 28, 30, 40, 50, 60}
+_WORD = regex.compile(r"\p{L}{3,}")
+_SENTENCE_GOES_ON = regex.compile(r"[ \t]*(?:[.,;)\]\r\n]|$)")
+_ENGLISH = frozenset(
+    {
+        *("january", "february", "march", "april", "june", "july", "august", "september", "october", "november"),
+        "december",
+    }
+)
+_MONTHS = _ENGLISH | {
+    *("gennaio", "febbraio", "marzo", "aprile", "maggio", "giugno", "luglio", "agosto", "settembre", "ottobre"),
+    *("novembre", "dicembre"),
+}
+_SHORT_MONTH = 5  # letters up to which one error makes other words of a month ("Marsh 3", "Jane 4")
+_MOST_FRONT = 4  # digits of a day and a month
+
+# "on 215/97" is no pressure, if nothing before it speaks of one.
+_DAY_TOLD = regex.compile(r"\b(?i:on|dated?|since|until)[ :]{1,3}$")
+_PRESSURE = regex.compile(r"\b(?i:bp|pressures?|hypertens\w*|systolic|sbp|readings?|vitals?|range[sd]?)\b")
+
+
+def lost_slash(text: str, start: int, end: int) -> Interval | None:
+    """A date that lost one slash: "323/19", "2/142019", "2/1419"; not what reads as a blood pressure or a dose."""
+    first, second = NUMBER.findall(text, start, end)[:2]
+    if is_numbered(text, start):
+        return None
+    if len(first) >= 3:
+        high, low = int(first), int(second)
+        pressure = 70 <= high <= 260 and 20 <= low <= 140 and high - low <= 150
+        told = _DAY_TOLD.search(text, max(0, start - 12), start) and not _PRESSURE.search(
+            text, max(0, start - 40), start
+        )
+        return (start, end) if _is_day_run(first) and (told or not pressure) else None
+    day, year = (second[:-4], second[-4:]) if len(second) > 4 else (second[:-2], second[-2:])
+    sound = len(year) == 2 or is_year(int(year))
+    return (start, end) if sound and day and is_month_day(int(first), int(day)) else None
+
+
+def misread_date(text: str, start: int, end: int) -> Interval | None:
+    """A date in which a letter stands for the digit that it looks like: "O3/l4/2019", "2O19-03-14"."""
+    surface = text[start:end]
+    numbers = [int(n) for n in NUMBER.findall(surface.translate(_MISREAD))]
+    if len(numbers) != 3 or sum(c.isdigit() for c in surface) < 3 or _RARELY_MISREAD.search(surface):
+        return None
+    if numbers[0] > 99:
+        return (start, end) if numbers[0] in _CENTURIES and is_month_day(*numbers[1:]) else None
+    short = numbers[2] <= 99
+    if short and ("/" not in surface or surface.startswith(("O2", "o2"))):
+        return None  # oxygen, roman numerals
+    return (start, end) if is_month_day(*numbers[:2]) and (is_year(numbers[2]) or short) else None
+
+
+def mistyped_date(text: str, start: int, end: int) -> Interval | None:
+    """Day, month and year with one error: "3/4,2019", "022/03/2019", "0/314/2019", "3/14/201", "3/14/2109"."""
+    surface = text[start:end]
+    first, second, *rest = NUMBER.findall(surface)
+    year = "".join(rest)  # "3/14/20 19"
+    if is_numbered(text, start):
+        return None
+    if len(year) == 4 and int(year) in _CENTURIES:
+        return (start, end) if _is_near_day(first, second) else None
+    if len(year) == 2:  # "05/007/24"
+        doubled = any(len(n) == 3 and n.startswith("0") for n in (first, second))
+        return (start, end) if doubled and surface.count("/") == 2 and _is_near_day(first, second) else None
+    same = len(rest) == 1 and 2 in (surface.count("/"), surface.count("-"))
+    sound = (len(year) == 4 and "/" in surface) or _is_near_year(year)
+    return (start, end) if same and sound and is_month_day(int(first), int(second)) else None
+
+
+def mistyped_iso_date(text: str, start: int, end: int) -> Interval | None:
+    """Year, month and day with one error; a day that does not exist ("2019-13-40") only after a word of dates."""
+    numbers = NUMBER.findall(text, start, end)
+    if is_numbered(text, start):
+        return None
+    cued = is_cued(text, start)
+    if len(numbers) == 2:
+        year, rest = ("", "")
+        joined = "".join(numbers)
+        year, rest = joined[:4], joined[4:]
+        return (start, end) if cued and int(year) in _CENTURIES and is_month_day(int(rest[:2]), int(rest[2:])) else None
+    year, month, day = numbers[:3]
+    if len(year) != 4:
+        return (start, end) if cued and _is_near_year(year) and is_month_day(int(month), int(day)) else None
+    near = int(month) <= 99 and int(day) <= 99
+    return (start, end) if _is_near_day(month, day) or (cued and near) else None
+
+
+def mixed_short_date(text: str, start: int, end: int) -> Interval | None:
+    """Day, month and a short year between separators of two kinds, after a word of dates: "3-4/19", "3/14.19"."""
+    surface = text[start:end]
+    a, b, year = numbers_in(text, start, end)
+    between, _ = separators = regex.findall(r"\D", surface)
+    if len(set(separators)) < 2 or not is_month_day(a, b):
+        return None
+    padded = surface.startswith("0") or f"{between}0" in surface
+    score = between == "-" and year in _MAXIMA and 0 < b - a <= _WIDEST_SCORE
+    measure = between in ".," and (b < 10 or between == ",")
+    return None if not padded and (score or measure) else (start, end)
+
+
+def oddly_separated_date(text: str, start: int, end: int) -> Interval | None:
+    """Day, month and year of four digits that exist, between any separators."""
+    numbers = numbers_in(text, start, end)
+    year = max(numbers)
+    numbers.remove(year)
+    return (start, end) if year in _CENTURIES and is_month_day(*numbers) else None
+
+
+def mistyped_written_date(text: str, start: int, end: int) -> Interval | None:
+    """A month's name with a day and a year of which one has an error: "March 144, 2019", "March l4, 2O19"."""
+    surface = regex.sub(r"\p{L}{3,}", " ", text[start:end])
+    read = surface.translate(_MISREAD)
+    numbers = NUMBER.findall(read)
+    if len(numbers) == 1:  # "March 32019"
+        numbers = [numbers[0][:-4], numbers[0][-4:]]
+    day, year = numbers[:2]
+    if not 1 <= len(day) <= 3:
+        return None
+    exact = len(year) == 4 and int(year) in _CENTURIES
+    if len(year) == 3 and not _SENTENCE_GOES_ON.match(text, end):
+        return None  # "March 14, 201 patients"
+    sound = 1 <= int(day) <= 31
+    if not exact:
+        swapped = len(year) == 4 and _is_swapped_year(year)
+        return (start, end) if sound and (swapped or (len(year) != 4 and _is_near_year(year))) else None
+    one_too_many = len(day) == 3 and any(1 <= int(day[:i] + day[i + 1 :]) <= 31 for i in range(3))
+    return (start, end) if sound or one_too_many or int(day) <= 99 else None
+
+
+def misspelt_month(text: str, start: int, end: int) -> Interval | None:
+    """A month's name with one letter wrong, missing, doubled or swapped, beside a day or a year: "Setpember 3"."""
+    word = next((m for m in _WORD.finditer(text, start, end) if m[0].lower() not in ("the", "del")), None)
+    if word is None:
+        return None
+    folded = fold_term(word[0])
+    months = [month for month in _MONTHS if _one_edit(folded, month)]
+    kind = word_class(word[0])
+    thing = kind & (WordClass.ORDINARY | WordClass.CLINICAL) or any(folded in word_list(name) for name in ("cities", "drugs"))
+    if not months or folded in _ENGLISH or (thing and folded not in word_list("months")):
+        return None
+    year = regex.search(r"(?<!\d)(?:19|20)\d\d(?!\d)", text[start:end])
+    told = year or regex.search(r"\d[ ]?(?:st|nd|rd|th)\b", text[start:end])
+    if kind & (WordClass.GIVEN | WordClass.SURNAME) and not told:
+        return None
+    short = min(map(len, months)) <= _SHORT_MONTH
+    if short and not told and not (word[0][0].isupper() and is_cued(text, start)):
+        return None
+    return start, end
+
+
+def _is_day_run(digits: str) -> bool:
+    """Whether two to four digits without a separator are a month and a day: "323", "1214", "31"."""
+    return any(is_day(int(digits[:i]), int(digits[i:])) for i in (1, 2) if 0 < len(digits) - i <= 2)
+
+
+def _is_near_day(first: str, second: str) -> bool:
+    """Whether two groups of digits are a month and a day, but for one digit too many or a separator out of place."""
+    if len(first) <= 2 and len(second) <= 2 and is_month_day(int(first), int(second)):
+        return True
+    shorter = [(first[:i] + first[i + 1 :], second) for i in range(len(first)) if len(first) == 3]
+    shorter += [(first, second[:i] + second[i + 1 :]) for i in range(len(second)) if len(second) == 3]
+    if any(len(a) <= 2 and len(b) <= 2 and is_month_day(int(a), int(b)) for a, b in shorter):
+        return True
+    joined = first + second
+    return len(joined) <= _MOST_FRONT and max(len(first), len(second)) == 3 and _is_day_run(joined)
+
+
+def _is_near_year(digits: str) -> bool:
+    """Whether digits are a year that lost or gained one: "201", "20199"."""
+    if len(digits) == 3:
+        return digits[0] in "02" or digits.startswith("19")
+    return len(digits) == 5 and any(int(digits[:i] + digits[i + 1 :]) in _CENTURIES for i in range(5))
+
+
+def _is_swapped_year(digits: str) -> bool:
+    """Whether four digits are a year of which two neighbours changed places: "2109", "0219"."""
+    return any(int(digits[:i] + digits[i + 1] + digits[i] + digits[i + 2 :]) in _CENTURIES for i in range(3))
+
+
+def _one_edit(word: str, month: str) -> bool:
+    """Whether a word is a month's name with one letter wrong, missing, too many or swapped with the next."""
+    if word == month or abs(len(word) - len(month)) > 1:
+        return False
+    i = 0
+    while i < min(len(word), len(month)) and word[i] == month[i]:
+        i += 1
+    rest, wanted = word[i:], month[i:]
+    swapped = rest[:2] == wanted[:2][::-1] and rest[2:] == wanted[2:]
+    return rest[1:] == wanted[1:] or rest[1:] == wanted or rest == wanted[1:] or swapped

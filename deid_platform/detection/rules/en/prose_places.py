@@ -1,0 +1,109 @@
+"""Checks of places in running prose: whether a capitalised word there is a street's, a town's or an institution's.
+
+Belongs here: functions (text, start, end) -> the interval to tag, narrowed if need be, or None. Does not belong here:
+patterns (`../data/whereabouts.yaml`), addresses (`places.py`) or institutions by their kind (`institutions.py`).
+"""
+
+from __future__ import annotations
+
+import regex
+
+from deid_platform.lexicon.lists import word_list
+from deid_platform.detection.rules.en.people import NAME_TOKEN, bare
+from deid_platform.detection.rules.engine.validator import Interval
+from deid_platform.detection.rules.en.addresses import reads_as_place, street
+from deid_platform.detection.rules.names.eponyms import names_a_thing
+from deid_platform.lexicon.classes import WordClass, ends_as_a_word, is_town, word_class
+from deid_platform.text.normalize import fold_term
+
+# Street names are made of such words, and so are headings: one of its words must be none of the clinic's.
+_PERSON_BEFORE = regex.compile(r"\b(?:[Dd]r|[Mm]rs?|[Mm]s)\.?[ ]$")
+_MEDICAL = regex.compile(
+    r"(?i:post|pre|intra|peri|sub|supra|infra|endo|electro|neuro|cardio|gastro|broncho|angio|hemo)\p{Ll}{4}"
+)
+_THING_WORDS = ("clinical_words", "title_stopwords", "months", "services", "ward_words")
+
+
+def street_spoken(text: str, start: int, end: int) -> Interval | None:
+    """A street without a number: none that has only words of the clinic ("Recovery Road"), and no person's "Drive"."""
+    if _PERSON_BEFORE.search(text, max(0, start - 6), start):
+        return None
+    words = [bare(token) for token in NAME_TOKEN.findall(text, start, end)]
+    named = [w for w in words[:-1] if w not in ("north", "south", "east", "west", "ne", "nw", "se", "sw", "the")]
+    if not named or all(w in word_list("clinical_words") or w in word_list("title_stopwords") for w in named):
+        return None
+    return street(text, start, end)
+
+
+def unlisted_place(text: str, start: int, end: int) -> Interval | None:
+    """What somebody was in, or records come from: a listed city, or words of which no list knows a thing or a ward.
+
+    A country is left to its own recognizer, unless its name is a person's as well ("Jordan") and needs what leads here.
+    """
+    surface = text[start:end]
+    country = fold_term(surface) in word_list("countries") and not word_class(surface) & (WordClass.GIVEN | WordClass.SURNAME)
+    return (start, end) if not country and _is_proper(text, start, end) else None
+
+
+def area_named(text: str, start: int, end: int) -> Interval | None:
+    """Words before a noun that many things and places have ("the Longmont area"): none that a list knows otherwise."""
+    tokens = NAME_TOKEN.findall(text, start, end)
+    if is_town(fold_term(text[start:end])) or (reads_as_place([bare(t) for t in tokens])):
+        return start, end
+    kinds = [word_class(token) for token in tokens]
+    if any(kind & (WordClass.ORDINARY | WordClass.CLINICAL) for kind in kinds) or _MEDICAL.match(text, start):
+        return None
+    if any(bare(token) in word_list(name) for token in tokens for name in _THING_WORDS):
+        return None
+    return None if not any(kinds) and ends_as_a_word(tokens[-1]) else (start, end)
+
+
+def small_city(text: str, start: int, end: int) -> Interval | None:
+    """A listed city in small letters, where somebody is or comes from: no word of English or of clinics."""
+    town = is_town(fold_term(text[start:end]))
+    return (start, end) if town and not word_class(text[start:end]) & (WordClass.ORDINARY | WordClass.CLINICAL) else None
+
+
+def small_chain(text: str, start: int, end: int) -> Interval | None:
+    """A firm of the list in small letters, of which a word is none of English or of clinics."""
+    surface = text[start:end]
+    known = [word_class(word) & (WordClass.ORDINARY | WordClass.CLINICAL) for word in surface.split()]
+    return (start, end) if surface.islower() and (not all(known) or len(known) > 1) else None
+
+
+def hospital_named(text: str, start: int, end: int) -> Interval | None:
+    """A hospital by the last word of its name: the first is a city's or none of English or of clinics."""
+    tokens = NAME_TOKEN.findall(text, start, end)
+    kind = word_class(tokens[0])
+    if is_town(bare(tokens[0])):
+        return start, end
+    strange = not kind & (WordClass.ORDINARY | WordClass.CLINICAL)
+    return (start, end) if strange and (kind or not ends_as_a_word(tokens[0])) else None
+
+
+def user_name(text: str, start: int, end: int) -> Interval | None:
+    """A user name: with a digit or a mark inside, or a word that no list knows and that is built like no other."""
+    surface = text[start:end].rstrip(".-_")
+    stop = start + len(surface)
+    if any(char.isdigit() or char in "._" for char in surface):
+        return (start, stop)
+    kind = word_class(surface.title())
+    known = kind & (WordClass.ORDINARY | WordClass.CLINICAL) or any(
+        fold_term(surface) in word_list(name) for name in _THING_WORDS
+    )
+    return None if known or ends_as_a_word(surface) else (start, stop)
+
+
+def _is_proper(text: str, start: int, end: int) -> bool:
+    if names_a_thing(text, end):
+        return False
+    if fold_term(text[start:end]) in word_list("cities"):
+        return True
+    tokens = NAME_TOKEN.findall(text, start, end)
+    kinds = [word_class(token) for token in tokens]
+    if not tokens or any(bare(token) in word_list(name) for token in tokens for name in _THING_WORDS):
+        return False
+    if any(kind & WordClass.CLINICAL for kind in kinds):
+        return False
+    unknown = [not kind & WordClass.ORDINARY for kind in kinds]
+    return unknown[0] and all(unknown[:2]) and not (len(tokens) == 1 and not kinds[0] and ends_as_a_word(tokens[0]))

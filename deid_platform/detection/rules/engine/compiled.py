@@ -1,0 +1,86 @@
+"""Compiled patterns, kept from process to process beside the package's bytecode.
+
+Belongs here: the file that they are kept in. Does not belong here: which patterns there are (`recognizer.py`).
+
+To compile all recognizers takes seconds, and each command and each worker would do it anew. The file comes about as
+bytecode does, by the first who may write there and unless bytecode is unwanted, and is trusted as bytecode is. Without
+it a pattern is compiled when it is first needed. `python -m deid_platform.detection.rules` writes it.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import pickle
+import platform
+import sys
+from collections.abc import Collection
+from contextlib import suppress
+from functools import lru_cache
+from hashlib import sha256
+from importlib.util import cache_from_source
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import regex
+
+Key: TypeAlias = tuple[str, int]
+"""An expression and its flags."""
+
+_MADE_BY = ("regex._regex", "compile")
+_FOR = f"{sys.implementation.cache_tag} {platform.machine()} regex {regex.__version__}".encode()
+_READABLE = 0o644  # for every user, since it holds what the package ships
+
+
+def pattern(key: Key) -> regex.Pattern[str]:
+    """One compiled pattern."""
+    kept = _kept().get(key)
+    return regex.compile(*key) if kept is None else kept
+
+
+def keep(keys: Collection[Key]) -> None:
+    """Keeps these patterns and no others for the next process, where a file can be written."""
+    if sys.dont_write_bytecode or _kept().keys() == set(keys):
+        return
+    place = _place()
+    draft = place.with_suffix(f".{os.getpid()}")
+    with suppress(OSError):
+        place.parent.mkdir(exist_ok=True)
+        try:
+            with draft.open("xb") as stream:
+                body = pickle.dumps({key: pattern(key) for key in keys}, protocol=5)
+                stream.write(_digest(body) + body)
+            draft.chmod(_READABLE)
+            draft.replace(place)
+        finally:
+            draft.unlink(missing_ok=True)
+        _kept.cache_clear()
+
+
+@lru_cache(maxsize=1)
+def _kept() -> dict[Key, regex.Pattern[str]]:
+    """What is kept; nothing if the file is missing, torn or not for this interpreter."""
+    with suppress(OSError):
+        content = memoryview(_place().read_bytes())
+        body = content[len(_digest(b"")) :]
+        if content[: -len(body)] == _digest(body):
+            kept: dict[Key, regex.Pattern[str]] = _Reader(io.BytesIO(body)).load()
+            return kept
+    return {}
+
+
+def _place() -> Path:
+    return Path(cache_from_source(__file__)).with_name(f"recognizers.{sys.implementation.cache_tag}.patterns")
+
+
+def _digest(body: bytes | memoryview) -> bytes:
+    return sha256(_FOR + body).digest()
+
+
+class _Reader(pickle.Unpickler):
+    """Makes patterns, and nothing else that a file may ask for."""
+
+    def find_class(self, module_name: str, global_name: str) -> Any:
+        if (module_name, global_name) != _MADE_BY:
+            raise pickle.UnpicklingError(global_name)
+        return super().find_class(module_name, global_name)

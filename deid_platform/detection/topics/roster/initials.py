@@ -1,0 +1,113 @@
+"""Whether letters that are somebody's initials stand as initials, or for something of the clinic.
+
+Belongs here: "J.S.", "JS" and "JMS". Does not belong here: an initial beside a name, as in "J. Smith"
+(`mentions.py`), or initials of staff (`staff/`).
+
+Letters that mean nothing else are the patient's wherever they stand for themselves. Those that clinics use for
+something else ("MS", "CK") need what only a person does or has, or what is done with persons alone: "CK is feeling
+better", "CK's mother", "spoke with CK today".
+"""
+
+from __future__ import annotations
+
+import regex
+
+from deid_platform.detection.context.names import REACH, acts_as_person, in_capitals, labelled, of_kin, speaks, titled
+from deid_platform.lexicon.lists import word_list
+from deid_platform.lexicon.abbreviations import AbbreviationKind, is_dotted_term, is_ordered, abbreviation_kind, stands_apart
+from deid_platform.text.tokens import Words
+
+_DOTTED = regex.compile(r"(?:\p{Lu}\.[ \t]?){1,3}\p{Lu}\.?")
+_BARE = regex.compile(r"\p{Lu}{2,4}|\p{Lu}(?:[ \t-]\p{Lu}){1,3}")
+_KIN = (
+    r"(?:mother|father|mom|dad|parents?|wife|husband|spouse|partner|daughter|son|sister|brother|family|caregiver|"
+    r"guardian)"
+)
+# What is charted of nobody but a person: enough even for letters that every clinic uses.
+_SURELY_CHARTED = regex.compile(
+    r"\)?[ \t]+(?:up[ \t]+(?:to[ \t]+(?:the[ \t]+)?(?:void|chair|bathroom|bedside|commode)|ad[ \t]+lib|in[ \t]+chair)|"
+    rf"and[ \t]+(?:{_KIN}|(?:his|her|their)[ \t])|no[ \t]+events|doing[ \t]+(?:well|better|fine)|resting|asleep|awake|"
+    r"sleeping|sitting|lying|crying|tearful|oob|npo|c/o|a[&/]ox?\d?|extubated|asks|asked|requests|requested|refuses|"
+    r"refused|wants|would[ \t]+like|slept|ate|voided|ambulat\p{Ll}*|fell|woke|verbaliz\p{Ll}*|underwent|bathed|"
+    r"medicated|tolerat\p{Ll}*[ \t]+(?:breakfast|lunch|dinner|meals?|food|liquids|(?:a|the)?[ \t]*\p{Ll}*[ \t]?diet)|"
+    r"(?:will|to)[ \t]+(?:return|f/u|call|come|go)|to[ \t]+(?:or|pacu|floor|dialysis|radiology|bathroom|chair)|"
+    r"back[ \t]+(?:from|to)[ \t]+(?:or|pacu|bed|room|ct|mri|dialysis|radiology|the)|"
+    r"(?:has|had)[ \t]+(?:improved|pain|trouble|questions|no[ \t]+(?:pain|complaints|concerns|questions))|"
+    r"(?:rm|room|bed)[ \t]+\d|dob|mrn|was[ \t]+(?:informed|counsell?ed|admitted|discharged|born|brought|referred|"
+    r"seen[ \t]+(?:with[ \t]+(?:his|her|their)|and[ \t]+examined)))\b|"
+    # what is a person's, and a person's age
+    rf"['’]s[ \t]+(?:{_KIN}|chart|room|mood|appetite|home|care|questions|concerns|name|insurance|pharmacy)\b|"
+    r"\)?,?[ \t]+(?:is[ \t]+)?(?:\(|an?[ \t]+|aged?[ \t]+)?\d{1,3}[ \t\-]?(?:y|yo|y/o|yr|year|mo|month|[MF])\b",
+    regex.IGNORECASE,
+)
+# Enough for letters that few clinics use.
+_CHARTED = regex.compile(
+    r"\)?[ \t]+(?:up|no[ \t]+(?:issues|concerns|complaints)|alert|tolerat\p{Ll}*|seen|given|stable|counsell?ed|"
+    r"educated|instructed|transferred|discharged|turned|fed)\b",
+    regex.IGNORECASE,
+)
+# Whom one speaks with, sees and cares for, before the end of a phrase.
+_CARED_FOR = regex.compile(
+    r"\b(?:pt|patient|client|re|(?:spoke|spoken|met|meeting|visit|discussed|talked|sat)[ \t]+(?:w/|with)|"
+    rf"(?:{_KIN}|chart|care|assessment|mood)[ \t]+of|plan[ \t]+for|seeing|referring|saw|met|told|called|examined|"
+    r"evaluated|interviewed|discharge|(?:arranged|changed|placed|released|scheduled)[ \t]+(?:for|to)|"
+    r"(?:baby|infant|twin|rm|room|bed)(?:[ \t]+\p{N}+\w?)?|"
+    r"(?:mrn|dob)[ \t:#]*[\p{N}/\-]{4,12})[ \t]*:?[ \t]*\(?$",
+    regex.IGNORECASE,
+)
+_STOPS = regex.compile(
+    r"\)?[ \t]*(?:$|[.,;:)\r\n]|"
+    r"(?:about|and|at|by|again|home|in|on|over|regarding|this|to|today|tomorrow|who|yesterday)\b)"
+)
+_SMALL = regex.compile(r"\p{Ll}(?:\.?\p{Ll}){1,3}")
+_LONGER = 2
+_NEVER_BY_VERB = frozenset({"pt", "pts"})
+
+
+def stand_as_initials(words: Words, start: int, end: int) -> bool:
+    """Whether the initials at that place of the line are a person's."""
+    text = words.note
+    first, last = words.place(start, end)
+    surface = text[first:last]
+    letters = words.text[start:end].replace(" ", "")
+    dotted = _DOTTED.fullmatch(surface) is not None
+    if not dotted and not _BARE.fullmatch(surface):
+        free = abbreviation_kind(letters) is AbbreviationKind.FREE and not is_dotted_term(letters)
+        if not free or not _SMALL.fullmatch(surface):
+            return False
+        return titled(text, first) or labelled(text, first) or _does(text, last) or _is_cared_for(text, first, last)
+    if dotted and text[last : last + 1] == ".":
+        last += 1
+    if titled(text, first) or speaks(text, last):
+        return letters not in _NEVER_BY_VERB or titled(text, first)
+    if letters in _NEVER_BY_VERB:
+        return False
+    if _does(text, last) or (dotted and not is_dotted_term(letters)):
+        return True
+    kind = abbreviation_kind(letters)
+    if kind is AbbreviationKind.FREE and (dotted or " " not in surface):
+        return stands_apart(text, first, last)
+    if kind < AbbreviationKind.CLINICAL:
+        return False
+    if letters not in word_list("short_abbreviations"):
+        if len(letters) > _LONGER:
+            return not in_capitals(text, first, last)
+        introduced = labelled(text, first) or of_kin(text, first) or _is_cared_for(text, first, last)
+        return introduced or acts_as_person(text, last) or bool(_CHARTED.match(text, last))
+    if is_ordered(letters):
+        return False
+    cared_for = _CARED_FOR.search(text, max(0, first - REACH), first) is not None
+    if cared_for and _STOPS.match(text, last):
+        return True
+    introduced = cared_for or labelled(text, first) or of_kin(text, first)
+    return introduced and (acts_as_person(text, last) or _CHARTED.match(text, last) is not None)
+
+
+def _is_cared_for(text: str, start: int, end: int) -> bool:
+    """Whether a phrase ends with them that says with whom or for whom something is done."""
+    return _CARED_FOR.search(text, max(0, start - REACH), start) is not None and _STOPS.match(text, end) is not None
+
+
+def _does(text: str, end: int) -> bool:
+    """Whether what follows is what nobody but a person does, has or is."""
+    return speaks(text, end) or _SURELY_CHARTED.match(text, end) is not None

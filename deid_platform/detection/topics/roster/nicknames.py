@@ -1,0 +1,42 @@
+"""What somebody of a given name is called, where no list of nicknames has it: names made of the beginning or the end.
+
+Belongs here: how English, Spanish, Italian and Slavic usage shortens a name and lengthens what is left. Does not belong
+here: nicknames that must be known one by one (`data/nicknames.tsv`, `naming.py`).
+
+Sources: the project's own. Only what the shipped lists have as a given name is one: of "Margarita", "Margo" and "Rita",
+not "Marg-ie's" every possible spelling.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+
+from deid_platform.lexicon.lists import word_list
+
+_SHORTEST = 3
+_LONGEST_STEM = 6
+_SHORTEST_END = 4
+_ENDINGS = ("", "y", "ie", "i", "ey", "e", "o", "a", "s", "ito", "ita", "in", "ina", "ino", "etta", "ette", "ka", "ik")
+_DOUBLING = ("y", "ie", "i", "ey", "o", "a")
+
+
+@lru_cache(maxsize=4096)
+def pet_names(name: str) -> frozenset[str]:
+    """The given names that a folded given name is shortened to: "gertrude" gives "gert", "gerty" and "trude"."""
+    known = _given_names()
+    return frozenset(form for form in _forms(name) if len(form) >= _SHORTEST and form in known) - {name}
+
+
+@lru_cache(maxsize=1)
+def _given_names() -> frozenset[str]:
+    return word_list("given_names") | word_list("lone_given_names")
+
+
+def _forms(name: str) -> Iterator[str]:
+    for cut in range(_SHORTEST, min(len(name), _LONGEST_STEM) + 1):
+        stem = name[:cut]
+        yield from (stem + ending for ending in _ENDINGS)
+        yield from (stem + stem[-1] + ending for ending in _DOUBLING)
+    for start in range(2, len(name) - _SHORTEST_END + 1):
+        yield name[start:]

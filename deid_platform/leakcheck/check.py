@@ -1,0 +1,312 @@
+"""The verdict on one redacted note.
+
+Belongs here: bringing together what may be left, in the text, in what stands for removed text, and in the
+columns beside it. Does not belong here: each search (the other modules of this room), or what to do with a
+note that leaks (the gate).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date
+from itertools import zip_longest
+
+from deid_platform.leakcheck.births import birth_date_left, tells_day_and_month
+from deid_platform.leakcheck.columns import OLDEST_SHOWN_AGE, Released, columns_left
+from deid_platform.leakcheck.encoded import loosely, undecoded
+from deid_platform.leakcheck.institution import Institution
+from deid_platform.leakcheck.kin import Kin
+from deid_platform.leakcheck.kinds import Leak, LeakKind, kept_kinds
+from deid_platform.leakcheck.comparable import GAP, NAME_GAP, ComparableText, fold, line_of, comparable_texts, tokens_of
+from deid_platform.leakcheck.roster import LONG_NUMBER, roster_residue, source_id_left
+from deid_platform.leakcheck.shapes import shapes_left
+from deid_platform.leakcheck.shifts import dates_left, year_left
+from deid_platform.leakcheck.strangers import Phrases, Strangers
+from deid_platform.labels import Label
+from deid_platform.notes import Note, Patient, Span, Topics
+from deid_platform.redaction.policy import Action, DateClass, Policy
+from deid_platform.text import readable
+
+# What a coarsened value may look like inside a tag: a year, a decade, two years, three digits of a ZIP code.
+_VALUE = r"(?:\d{4}s?|\d{4}-\d{4}|\d{3})"
+_WORD = re.compile(r"[^\W\d_]+")
+_STRAY_GAP = re.compile(f"[{GAP}{NAME_GAP}]")
+
+
+@dataclass(frozen=True, repr=False)
+class LeakCheck:
+    """Looks for leaks in the notes of one delivery; made by `of`.
+
+    Attributes:
+        policy: What may remain.
+        strangers: Everybody in the topics.
+        kin: Relatives and mothers of patients.
+        institution: Its own names, where surrogates take their place.
+        reported: What was reported as leaked.
+        reported_numbers: The same, by its digits.
+        exempt: Kinds that the policy keeps.
+        tag: A tag of the policy, with or without a coarsened value.
+    """
+
+    policy: Policy
+    strangers: Strangers
+    kin: Kin
+    institution: Institution
+    reported: Phrases
+    reported_numbers: frozenset[str]
+    exempt: frozenset[LeakKind]
+    tag: re.Pattern[str]
+
+    def __repr__(self) -> str:
+        return "<LeakCheck>"
+
+    @classmethod
+    def of(cls, topics: Topics, policy: Policy, *, reported: Iterable[str] = ()) -> LeakCheck:
+        """A check for all notes that come with these topics.
+
+        Args:
+            topics: Everybody who may be named.
+            policy: By which the notes were redacted.
+            reported: Strings that were reported as leaked; they leak in every note.
+        """
+        tag = _tag_of(policy)
+        spare = policy.labels[Label.DOCTOR] is Action.KEEP
+        # A reader may have marked a tag with the name beside it.
+        reported = tuple(piece for text in reported for piece in tag.sub("\n", text).split("\n"))
+        lines = (tokens_of(fold(text)) for text in reported)
+        numbers = ("".join(c for c in fold(text) if c.isdigit()).lstrip("0") for text in reported if _is_number(text))
+        return cls(
+            policy=policy,
+            strangers=Strangers(topics, spare_providers=spare),
+            kin=Kin(topics, spare_providers=spare),
+            institution=Institution(topics, policy),
+            reported=Phrases(line_of(tokens) for tokens in lines if tokens),
+            reported_numbers=frozenset(number for number in numbers if len(number) >= LONG_NUMBER),
+            exempt=frozenset(kept_kinds(policy)),
+            tag=tag,
+        )
+
+    def check(
+        self,
+        note: Note,
+        known_as: Sequence[Patient],
+        redacted: str,
+        applied: Sequence[Span],
+        released: Released | None = None,
+        *,
+        lengths: Sequence[int] | None = None,
+    ) -> tuple[Leak, ...]:
+        """What is left in a redacted note.
+
+        Args:
+            note: The original.
+            known_as: All rows of the note's own patient, current and former (`Topics.patients_known_as`);
+                empty where the topics do not know the patient.
+            redacted: The redacted text.
+            applied: The spans that were replaced; offsets into the original.
+            released: The columns that go with it.
+            lengths: How many code points stand in the place of each span, in order. Without them the places are
+                found by what lies between them, of which a surrogate may hold some too.
+
+        Returns:
+            The kinds of leak, each once, in the order of `LeakKind`; empty for a clean note.
+        """
+        found = set(self._in_text(note, known_as, redacted, sorted(applied), lengths))
+        if released is not None:
+            found.update(columns_left(note, known_as, released, self.policy))
+            if released.note_type and self._left(note, known_as, released.note_type) - self.exempt:
+                found.add(LeakKind.COLUMN_TYPE)
+        return tuple(Leak(kind) for kind in LeakKind if kind in found - self.exempt)
+
+    def _in_text(
+        self,
+        note: Note,
+        known_as: Sequence[Patient],
+        redacted: str,
+        applied: Sequence[Span],
+        lengths: Sequence[int] | None,
+    ) -> Iterator[LeakKind]:
+        gaps = _gaps(note.text, applied)
+        replaced = None if gaps is None else _replaced(gaps, redacted, lengths)
+        yield from self._tag_years(note, known_as, redacted)
+        if gaps is None or replaced is None:
+            yield LeakKind.MISALIGNED
+            yield from self._left(note, known_as, self._bare(redacted))
+            return
+        # What is left of the original, and apart from it what was put in.
+        left = self._left(note, known_as, _joined(gaps, applied))
+        yield from left
+        put_in = [self.tag.sub("", text) for text in replaced]
+        if any(put_in):
+            originals = [note.text[span.start : span.end] for span in applied]
+            shown = list(map(self._not_by_chance, replaced, applied, originals))
+            whole = self._of_people(note, known_as, comparable_texts(self._bare(_woven(gaps, shown))), strangers=False)
+            if self._reported_in(comparable_texts(self._bare(redacted))):
+                whole.add(LeakKind.REPORTED)
+            if self.policy.shifts_dates:
+                # Another date may come to lie on the day of birth; whether the birth stayed is asked place by place.
+                whole.discard(LeakKind.BIRTH_DATE)
+            births = {row.birth_date for row in known_as if row.birth_date is not None}
+            if (
+                whole - left
+                or any(map(self._shows, put_in, applied, originals))
+                or any(_shows_birth(new, old, births) for new, old in zip(put_in, originals, strict=True))
+            ):
+                yield LeakKind.SURROGATE
+
+    def _left(self, note: Note, known_as: Sequence[Patient], text: str) -> set[LeakKind]:
+        read = comparable_texts(text)
+        found = {kind for reading in read for kind in shapes_left(reading)}
+        found |= self._of_people(note, known_as, (*read, *map(ComparableText, loosely(text))))
+        if any(undecoded(reading.text, reading.folded) for reading in read if reading.as_seen):
+            found.add(LeakKind.UNDECODED)
+        if self.policy.dates is DateClass.SHIFT and any(
+            dates_left(reading, note.note_date, language=note.language) for reading in read
+        ):
+            found.add(LeakKind.DATE_SHAPE)
+        if self.policy.hides_years and any(map(year_left, read)):
+            found.add(LeakKind.LONE_YEAR)
+        return found
+
+    def _of_people(
+        self, note: Note, known_as: Sequence[Patient], read: Iterable[ComparableText], *, strangers: bool = True
+    ) -> set[LeakKind]:
+        found: set[LeakKind] = set()
+        for reading in read:
+            for patient in known_as:
+                found.update(roster_residue(reading, patient))
+            if source_id_left(note, reading):
+                found.add(LeakKind.SOURCE_ID)
+            if self._reported_in((reading,)):
+                found.add(LeakKind.REPORTED)
+            if strangers:
+                found.update(self.strangers.residue(reading, known_as))
+                found.update(self.kin.residue(reading, known_as))
+                found.update(self.institution.residue(reading))
+        return found - self.exempt
+
+    def _reported_in(self, read: Iterable[ComparableText]) -> bool:
+        return any(
+            self.reported.found(reading.line) or not self.reported_numbers.isdisjoint(reading.numbers)
+            for reading in read
+        )
+
+    def _not_by_chance(self, put_in: str, span: Span, original: str) -> str:
+        """What was put in a place, without the words of a provider's surrogate that did not stand there before.
+
+        Such a surrogate is the same in every patient's notes, whatever the patient's name is: now and then it is that
+        very name, and tells nothing by it.
+        """
+        if span.label is not Label.DOCTOR or self.policy.labels[span.label] is not Action.SURROGATE:
+            return put_in
+        before = "".join(tokens_of(fold(original)))
+        return _WORD.sub(lambda word: word[0] if fold(word[0]) in before else GAP, put_in)
+
+    def _bare(self, redacted: str) -> str:
+        """A redacted text without its tags: "[PATIENT]" must not leak a person called Patient."""
+        name = self.policy.tagged(Label.PATIENT)
+        return self.tag.sub(lambda tag: NAME_GAP if tag.group() == name else GAP, redacted)
+
+    def _shows(self, put_in: str, span: Span, original: str) -> bool:
+        """Whether what stands in a place shows what stood there, or all that follows from it."""
+        if not put_in or self.policy.labels[span.label] is Action.AGE90:
+            # "90+-year-old" for a person of 90 says no more than the policy does.
+            return False
+        if self.policy.shifts_dates and span.label is Label.DATE and not tells_day_and_month(original):
+            # A month may be the same one after the shift: only a tag would tell by how little it was moved.
+            return False
+        tokens = tokens_of(fold(readable(original).text))
+        return bool(tokens) and line_of(tokens) in line_of(tokens_of(fold(readable(put_in).text)))
+
+    def _tag_years(self, note: Note, known_as: Sequence[Patient], redacted: str) -> Iterator[LeakKind]:
+        """A year in a tag that tells that somebody is over 89."""
+        if self.policy.labels[Label.DATE] is not Action.YEAR or note.note_date is None:
+            return
+        years = [int(year) for tag in self.tag.finditer(redacted) for year in re.findall(r"\d{4}", tag.group())]
+        births = [row.birth_date.year for row in known_as[:1] if row.birth_date is not None]
+        if any(
+            note.note_date.year - year > OLDEST_SHOWN_AGE or any(year - born > OLDEST_SHOWN_AGE for born in births)
+            for year in years
+        ):
+            yield LeakKind.TAG_YEAR
+
+
+def _shows_birth(put_in: str, original: str, births: Collection[date]) -> bool:
+    """Whether a date of birth stands where it stood, written in another way perhaps."""
+    if not births or not put_in:
+        return False
+    new, old = ComparableText(put_in), ComparableText(original)
+    return any(birth_date_left(born, old) and birth_date_left(born, new) for born in births)
+
+
+def _is_number(text: str) -> bool:
+    return any(c.isdigit() for c in text) and not any(c.isalpha() for c in text)
+
+
+def _tag_of(policy: Policy) -> re.Pattern[str]:
+    labels = "(?:" + "|".join(re.escape(label.value) for label in Label) + ")"
+    plain = re.escape(policy.tag).replace(re.escape("{label}"), labels)
+    valued = re.escape(policy.tag_with_value).replace(re.escape("{label}"), labels)
+    return re.compile(f"{plain}|{valued.replace(re.escape('{value}'), _VALUE)}")
+
+
+def _joined(gaps: Sequence[str], applied: Sequence[Span]) -> str:
+    """What is left of a text, with a gap where something was removed."""
+    # A character of the original that looks like a gap of ours would part a name: it counts as one that nobody sees.
+    own = [_STRAY_GAP.sub("\u200b", gap) for gap in gaps]
+    return _woven(own, [NAME_GAP if span.label is Label.PATIENT else GAP for span in applied])
+
+
+def _woven(gaps: Sequence[str], between: Sequence[str]) -> str:
+    return "".join(part for pair in zip_longest(gaps, between, fillvalue="") for part in pair)
+
+
+def _gaps(text: str, applied: Sequence[Span]) -> list[str] | None:
+    """What lies between the replaced spans; None if they overlap or reach outside the text."""
+    gaps: list[str] = []
+    position = 0
+    for span in applied:
+        if span.start < position or span.end > len(text):
+            return None
+        gaps.append(text[position : span.start])
+        position = span.end
+    return [*gaps, text[position:]]
+
+
+def _replaced(gaps: Sequence[str], redacted: str, lengths: Sequence[int] | None) -> list[str] | None:
+    """What stands between the gaps in a redacted text; None unless it is the gaps in order, with what has these
+    lengths in between, or where they are not known anything at all."""
+    if lengths is not None:
+        return _measured(gaps, redacted, lengths)
+    first, last = gaps[0], gaps[-1]
+    if len(gaps) == 1:
+        return [] if redacted == first else None
+    if not redacted.startswith(first) or not redacted.endswith(last):
+        return None
+    replaced: list[str] = []
+    position = len(first)
+    for gap in gaps[1:-1]:
+        place = redacted.find(gap, position)
+        if place < 0:
+            return None
+        replaced.append(redacted[position:place])
+        position = place + len(gap)
+    if position > len(redacted) - len(last):
+        return None
+    return [*replaced, redacted[position : len(redacted) - len(last)]]
+
+
+def _measured(gaps: Sequence[str], redacted: str, lengths: Sequence[int]) -> list[str] | None:
+    if len(lengths) != len(gaps) - 1 or any(length < 0 for length in lengths):
+        return None
+    replaced: list[str] = []
+    position = 0
+    for gap, length in zip(gaps, (*lengths, 0), strict=True):
+        if not redacted.startswith(gap, position):
+            return None
+        position += len(gap)
+        replaced.append(redacted[position : position + length])
+        position += length
+    return replaced[:-1] if position == len(redacted) else None
