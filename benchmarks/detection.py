@@ -22,18 +22,18 @@ from pathlib import Path
 from measure import row
 
 from deid_platform.detection import DetectorSpec
-from deid_platform.lexicon.lists import written_terms
 from deid_platform.detection.pipeline import Ensemble
 from deid_platform.detection.rules import Rules
 from deid_platform.detection.rules.engine.recognizer import load_recognizers
-from deid_platform.text.normalize import Document
-from deid_platform.leakcheck import LeakCheck
 from deid_platform.heap import settled
 from deid_platform.keys import Keyring
+from deid_platform.leakcheck import LeakCheck
+from deid_platform.lexicon.lists import written_terms
 from deid_platform.notes import Facility, Note, Patient, Provider, Span, Topics
 from deid_platform.redaction.policy import load_policy
 from deid_platform.redaction.redact import redact
 from deid_platform.surrogates.keyed import Surrogates
+from deid_platform.text.normalize import Document
 
 SECTIONS = {
     "HISTORY OF PRESENT ILLNESS:": (

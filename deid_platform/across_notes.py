@@ -68,7 +68,7 @@ class SecondLooks:
         if first.spans is None or not told:
             return first
         if self._look is None:
-            self._look = self._spec.second_look()
+            self._look = self._spec.second_pass()
         try:
             return replace(first, spans=self._look(note, first.spans, told))
         except Exception:  # whatever it raised may quote the note, which is withheld

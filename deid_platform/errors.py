@@ -174,6 +174,11 @@ class Code(Enum):
         "No detector of that name is registered.",
         "`deid doctor` lists the detectors.",
     )
+    STAGE_UNKNOWN = (
+        "stage-unknown",
+        "The detector has no stage of that name.",
+        "`deid doctor` lists the stages.",
+    )
     DETECTOR_FAILED = (
         "detector-failed",
         "A detector raised on a note; the note is quarantined, never passed through.",

@@ -95,6 +95,8 @@ RISK: dict[Label, Risk] = {
 }
 
 # The direct identifiers of the patient that no rule lets through, not even that of limited data sets.
+PERSONS = (Label.PATIENT, Label.DOCTOR)
+"""Labels of people: patients and those around them, and clinicians."""
 DIRECT_IDENTIFIERS = (
     Label.PATIENT, Label.SSN, Label.MEDICALRECORD, Label.PHONE, Label.FAX, Label.EMAIL, Label.URL, Label.IPADDR,
     Label.ACCOUNT, Label.HEALTHPLAN, Label.LICENSE, Label.VEHICLE, Label.DEVICE, Label.BIOID,

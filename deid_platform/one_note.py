@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from deid_platform.errors import Code, DeidError
-from deid_platform.leakcheck import Leak, LeakCheck, Released
 from deid_platform.keys import plain_digest
+from deid_platform.leakcheck import Leak, LeakCheck, Released
 from deid_platform.notes import Note, Patient, Span, Topics
 from deid_platform.redaction.redact import Redaction, redact
 

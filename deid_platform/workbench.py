@@ -21,11 +21,11 @@ from deid_platform.corpora.given_spans import GivenSpans
 from deid_platform.corpora.refusals import Refusals
 from deid_platform.corpora.source import STANDARD_INPUT, opened
 from deid_platform.detection import DetectorSpec
-from deid_platform.detection.resolve.merge import merge
+from deid_platform.detection.resolve.merge import merged
 from deid_platform.engine import Detection, LocalEngine
 from deid_platform.errors import Code, DeidError
-from deid_platform.leakcheck import LeakCheck
 from deid_platform.heap import settled
+from deid_platform.leakcheck import LeakCheck
 from deid_platform.notes import Note, Span, Topics
 from deid_platform.one_note import Redacted, redact_note, text_note_id
 from deid_platform.output import Output
@@ -202,7 +202,9 @@ def _given(
         return policy.hidden(span.label), score, span.end - span.start, span.label
 
     for index, note in enumerate(notes):
-        spans = merge(given.of(note), rank=rank) if note in given else None
+        spans = None
+        if note in given:
+            spans = tuple(replace(best, start=a, end=b) for best, a, b in merged(given.of(note), rank=rank))
         yield note, Detection(index, spans, Code.SPANS_MISSING if spans is None else None)
         if progress is not None:
             progress(1)

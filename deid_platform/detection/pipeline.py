@@ -1,167 +1,129 @@
-"""The union of components, less what is clinical: one detector out of several sources of spans.
+"""The pipeline: named stages in order, from a batch of notes to the spans of each.
 
-Belongs here: how spans of several sources become one answer. Does not belong here: finding them.
+Belongs here: what a stage is, running them, and the two passes over pieces of one text. Does not belong here: any stage,
+or which of them a detector is made of (`registry.py`).
 
-The rule for overlaps: spans that share a code point are merged to their common extent, so that nothing
-that any source found is ever uncovered. The label is that of the longest member; between equally long
-ones, the roster's, then the gazetteer's, then the patterns', then what other notes say; then the higher score.
-A profession, which tells least, gives way to whatever else is found in its place.
-A clinician's gives way to the family's, however long (`relatives.py`). What a site's own recognizer finds gives way to a
-direct identifier of the patient, however short: a site adds to what is hidden, and a policy may keep its label.
+A note becomes documents (`documents.py`). Detecting stages add candidates to each document; resolving stages take some
+away, add further mentions or change labels. What is left is merged and placed in the note again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import islice
 
-from deid_platform.lexicon.lists import Component
-from deid_platform.detection.resolve.relatives import relabel_relatives
-from deid_platform.detection.rules import Rules
-from deid_platform.detection.rules.engine.site_recognizers import OF_SITE
-from deid_platform.detection.rules.engine.templates import TemplateCounts
-from deid_platform.text.deobfuscate import Rewritten, plain
-from deid_platform.text.normalize import Document
-from deid_platform.detection.resolve.recovery import Recovery
+from deid_platform.detection.api import Candidate, Detector, Document
+from deid_platform.detection.documents import View, views_of
+from deid_platform.detection.resolve.cross_note import Mentioned, mentions_in, together
 from deid_platform.detection.resolve.merge import merge
-from deid_platform.labels import DIRECT_IDENTIFIERS, Label
+from deid_platform.detection.rules.engine.templates import TemplateCounts
 from deid_platform.notes import Note, Span
-from deid_platform.text import Decoded, views
 
-SOURCES = ("elsewhere", "patterns", "gazetteer", "roster")
-"""Sources in the order of how well they know what they found; a recognizer adds its name after a colon."""
-
-
-def rank(span: Span) -> tuple[bool, int, int, float, str]:
-    """Which of two overlapping spans lends its label: the longer, the better informed, the surer."""
-    source = span.source.partition(":")[0]
-    return (
-        span.label is not Label.PROFESSION,
-        span.end - span.start,
-        SOURCES.index(source) if source in SOURCES else -1,
-        span.score,
-        span.label.value,
-    )
+Candidates = list[list[Candidate]]
+"""One list a document."""
+Stage = Callable[[Sequence[Document], Candidates], Candidates]
+"""Takes a batch of documents with their candidates so far, and gives their candidates after it."""
 
 
-def united(spans: Iterable[Span]) -> tuple[Span, ...]:
-    """Overlapping spans as one, each with the label that the rule gives it; sorted."""
-    spans = list(spans)
-    direct = [s for s in spans if s.label in DIRECT_IDENTIFIERS and not s.source.startswith(OF_SITE)]
+def detecting(detector: Detector) -> Stage:
+    """A stage that adds what a detector finds."""
 
-    def labelled(span: Span) -> Span:
-        if not span.source.startswith(OF_SITE) or span.label in DIRECT_IDENTIFIERS:
-            return span
-        met = [other for other in direct if other.start < span.end and span.start < other.end]
-        return replace(span, label=max(met, key=rank).label) if met else span
+    def stage(documents: Sequence[Document], candidates: Candidates) -> Candidates:
+        found = detector.detect(documents)
+        return [[*before, *more] for before, more in zip(candidates, found, strict=True)]
 
-    return merge((labelled(span) for span in spans) if direct else spans, rank=rank)
+    return stage
 
 
-_SEGMENT = 400_000
-"""Code points that are read at once: a longer note, which is no note, is read in overlapping pieces."""
-_OVERLAP = 2_000
+def resolving(resolve: Callable[[Document, list[Candidate]], list[Candidate]]) -> Stage:
+    """A stage that looks at the candidates of one document at a time."""
 
-Telling = Callable[[Iterable[tuple[str, Sequence[Span]]]], Component]
-"""Makes, of texts with what was found in each, a source that finds in any text whom and what they name."""
+    def stage(documents: Sequence[Document], candidates: Candidates) -> Candidates:
+        return [resolve(document, some) for document, some in zip(documents, candidates, strict=True)]
+
+    return stage
 
 
-class Ensemble:
-    """Unites components, then recovers clinical terms, then merges overlaps.
-
-    Components see a note as its reader does (`deid_platform.text`) and without its disguises (`deobfuscate.py`); spans come
-    back in the offsets of the note, and cover the whole of an escape of which they have found a part.
+class Pipeline:
+    """A detector of notes: the stages, then the merge.
 
     Args:
-        components: Sources of spans.
-        recovery: What to give back; None keeps everything.
-        telling: Makes a source of what the pieces of a very long note have named, for all of them; None reads every
-            piece by itself.
+        stages: By name, in order.
+        across_pieces: What the pieces of one text cannot show each by itself, given the text and where pieces begin.
+        second_pass: Makes, of what some texts tell, the stages that seek it in others; None where texts are read by
+            themselves alone.
+        template_counts: How much text was recurring template text, of all that the stages have read.
     """
 
     def __init__(
-        self, components: Sequence[Component], *, recovery: Recovery | None = None, telling: Telling | None = None
+        self,
+        stages: Mapping[str, Stage],
+        *,
+        across_pieces: Callable[[str, Sequence[int]], Iterable[Candidate]] | None = None,
+        second_pass: Callable[[Mentioned], Mapping[str, Stage]] | None = None,
+        template_counts: Callable[[], TemplateCounts] = TemplateCounts,
     ) -> None:
-        self.components = tuple(components)
-        self.recovery = recovery
-        self._telling = telling
+        self.stages = dict(stages)
+        self._across_pieces = across_pieces
+        self._second_pass = second_pass
+        self._template_counts = template_counts
+
+    def __repr__(self) -> str:
+        return f"<Pipeline: {', '.join(self.stages)}>"
 
     @property
     def reused(self) -> TemplateCounts:
-        """How much text was recurring template text, of all that this detector has read."""
-        counts = (c.counts for c in self.components if isinstance(c, Rules))
-        return sum(counts, TemplateCounts())
+        """How much text was recurring template text, of all that was read."""
+        return self._template_counts()
 
     def detect(self, notes: Sequence[Note]) -> list[tuple[Span, ...]]:
-        """Spans of each note; see `Detector`."""
-        return [self._detect(note) for note in notes]
+        """The spans of each note, in the order of the notes.
 
-    def _detect(self, note: Note) -> tuple[Span, ...]:
-        seen = views(note.text)
-        if len(seen) == 1 and seen[0].text is note.text:
-            return self._detect_plain(note)
-        found = [_decoded(span, view) for view in seen for span in self._detect_plain(replace(note, text=view.text))]
-        return united(found)
+        Returns:
+            One tuple a note: sorted, non-overlapping, inside the text.
 
-    def _detect_plain(self, note: Note) -> tuple[Span, ...]:
-        """Spans of a note in which nothing is escaped."""
-        shown = plain(note.text)
-        if not shown.text:
-            return ()
-        if shown.text is note.text and len(note.text) <= _SEGMENT:
-            return united(self._find(note, self.components))
-        places = list(segments(shown.text))
-        pieces = [replace(note, text=shown.text[start:end]) for start, end in places]
-        found = [
-            self._find(piece, self.components, more)
-            for piece, more in zip(pieces, self._rows(shown.text, places), strict=True)
-        ]
-        if self._telling is not None and len(pieces) > 1:
-            told = self._telling((piece.text, spans) for piece, spans in zip(pieces, found, strict=True))
-            for piece, spans in zip(pieces, found, strict=True):
-                spans.extend(self._find(piece, (told,)))
-        whole = (
-            _placed(span, start, shown)
-            for (start, _), spans in zip(places, found, strict=True)
-            for span in united(spans)
-        )
-        return united(whole)
+        Raises:
+            DeidError: `detector-failed` if a note could not be searched to its end.
+        """
+        return [tuple(candidate.span() for candidate in candidates) for candidates in self.candidates(notes)]
 
-    def _find(self, note: Note, sources: Sequence[Component], more: Sequence[Span] = ()) -> list[Span]:
-        """Spans of a stretch of a note without disguises, possibly overlapping."""
-        document = Document(note)
-        spans = [*more, *(span for source in sources for span in source.find(document))]
-        if self.recovery is not None and spans:
-            spans = self.recovery.keep(document, spans)
-        return relabel_relatives(note.text, spans)
+    def candidates(self, notes: Sequence[Note]) -> Candidates:
+        """The candidates of each note after all stages: sorted, non-overlapping, in the offsets of the note."""
+        views = [views_of(note) for note in notes]
+        documents = [piece for each in views for view in each for piece in view.pieces]
+        begun = [some for each in views for view in each for some in self._begun(view)]
+        found = iter(_run(self.stages, documents, begun))
+        return [self._merged(each, [list(islice(found, len(view.pieces))) for view in each]) for each in views]
 
-    def _rows(self, text: str, places: Sequence[tuple[int, int]]) -> list[list[Span]]:
-        """For each piece of a text, the cells in it whose column is named in a piece before."""
-        cuts = [start for start, _ in places if start]
-        rows = [s for c in self.components if isinstance(c, Rules) for s in c.rows_across(text, cuts)]
+    def _begun(self, view: View) -> Candidates:
+        """What is known of the pieces of a text before any of them is read; nothing of one that is not cut."""
+        if self._across_pieces is None or len(view.pieces) < 2:
+            return [[] for _ in view.pieces]
+        across = list(self._across_pieces(view.shown.text, view.starts[1:]))
         return [
-            [replace(s, start=s.start - start, end=s.end - start) for s in rows if start <= s.start and s.end <= end]
-            for start, end in places
+            [c.moved(-start) for c in across if start <= c.start and c.end <= start + len(piece.text)]
+            for start, piece in zip(view.starts, view.pieces, strict=True)
         ]
 
+    def _merged(self, views: Sequence[View], found: Sequence[Candidates]) -> list[Candidate]:
+        placed = [
+            view.placed(self._with_other_pieces(view, candidates) if len(view.pieces) > 1 else candidates)
+            for view, candidates in zip(views, found, strict=True)
+        ]
+        if len(views) == 1 and views[0].decoded is None:
+            return placed[0]
+        return merge(candidate for each in placed for candidate in each)
 
-def segments(text: str) -> Iterator[tuple[int, int]]:
-    """A text in pieces of bounded length that overlap, so that what one cuts, the next one has whole."""
-    start = 0
-    while len(text) - start > _SEGMENT:
-        end = start + _SEGMENT
-        line = text.rfind("\n", end - _OVERLAP, end)
-        yield start, line + 1 if line >= 0 else end
-        start = end - 2 * _OVERLAP
-    yield start, len(text)
+    def _with_other_pieces(self, view: View, found: Candidates) -> Candidates:
+        """What is found in the pieces of one text, with what only another piece tells."""
+        if self._second_pass is None:
+            return found
+        told = together(mentions_in(piece.text, some) for piece, some in zip(view.pieces, found, strict=True))
+        more = _run(self._second_pass(told), view.pieces, [[] for _ in view.pieces])
+        return [[*before, *further] for before, further in zip(found, more, strict=True)]
 
 
-def _decoded(span: Span, view: Decoded) -> Span:
-    """A span of a readable text, in the offsets of the note."""
-    start, end = view.origin(span.start, span.end)
-    return replace(span, start=start, end=end)
-
-
-def _placed(span: Span, start: int, shown: Rewritten) -> Span:
-    """A span of a piece that begins at `start`, in the offsets of the note."""
-    return replace(span, start=shown.origin(span.start + start), end=shown.origin(span.end + start - 1) + 1)
+def _run(stages: Mapping[str, Stage], documents: Sequence[Document], candidates: Candidates) -> Candidates:
+    for stage in stages.values() if documents else ():
+        candidates = stage(documents, candidates)
+    return candidates

@@ -1,29 +1,46 @@
-"""The picklable description of a detector, the registry of recipes, and the digests that name both.
+"""The picklable description of a detector, the stages that it is made of, and the digests that name both.
 
-Belongs here: which detectors exist and how one is built in a worker. Does not belong here: how any of
-them works. A new detector is one entry of `_RECIPES`.
+Belongs here: which detectors, stages and models exist, and how one is built in a worker. Does not belong here: how any of
+them works. A new model is one entry of `MODELS`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
+from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
-from deid_platform.lexicon.lists import Detector
-from deid_platform.detection.resolve.cross_note import SecondLook, told_by
-from deid_platform.detection.pipeline import Ensemble
-from deid_platform.detection.topics.gazetteer import Gazetteer
-from deid_platform.lexicon.vocabularies import TermsFile, terms_of
-from deid_platform.detection.rules import Rules
-from deid_platform.detection.rules.engine.site_recognizers import SiteRecognizers, read_site_recognizers
+from deid_platform.detection.api import Candidate, Detector, Document
+from deid_platform.detection.pipeline import Pipeline, Stage, detecting, resolving
+from deid_platform.detection.resolve.cross_note import CrossNoteMentions, Mentioned
+from deid_platform.detection.resolve.propagate import propagated
 from deid_platform.detection.resolve.recovery import AllowList, Recovery, read_allow_list
+from deid_platform.detection.resolve.relatives import relabel_relatives
+from deid_platform.detection.rules import RULE_STEPS, Rules
+from deid_platform.detection.rules.detector import rows_across
+from deid_platform.detection.rules.engine.site_recognizers import SiteRecognizers, read_site_recognizers
+from deid_platform.detection.rules.engine.templates import TemplateCounts
+from deid_platform.detection.second_pass import SecondPass
+from deid_platform.detection.topics.gazetteer import Gazetteer
 from deid_platform.detection.topics.roster import Roster
-from deid_platform.detection.topics.staff import Colleagues
+from deid_platform.detection.topics.staff import Colleagues, staff_initials
 from deid_platform.errors import Code, DeidError, did_you_mean
 from deid_platform.keys import Keyring, package_digest, plain_digest
+from deid_platform.lexicon.vocabularies import TermsFile, terms_of
 from deid_platform.notes import Facility, Patient, Provider, Topics
+
+MODELS: dict[str, Callable[[DetectorSpec], Detector]] = {}
+"""Models by name. Their candidates join those of rules and topics before any is recovered or merged."""
+
+DETECTORS: Mapping[str, tuple[str, ...]] = {
+    "rules": (*RULE_STEPS, "propagation", "staff_initials", "gazetteer", "roster", "models", "recovery", "relatives"),
+    "patterns": (*RULE_STEPS, "propagation", "staff_initials", "relatives"),
+    "gazetteer": ("gazetteer", "relatives"),
+    "roster": ("roster", "relatives"),
+}
+"""The stages of each detector, in their order; the default first."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +54,8 @@ class DetectorSpec:
         professions: Whether what somebody is by trade is sought too, which hardly any policy hides.
         recognizers: A file of the institution's own recognizers; None leaves them out.
         keep: A file of phrases that are no identifier there, its allow list; None leaves it out.
+        models: Models of `MODELS` whose candidates join those of rules and topics.
+        without: Stages that are left out, to measure what they are worth; see `stage_names`.
     """
 
     name: str = "rules"
@@ -45,26 +64,29 @@ class DetectorSpec:
     professions: bool = False
     recognizers: Path | str | None = None
     keep: Path | str | None = None
+    models: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
 
-    def build(self) -> Detector:
+    def build(self) -> Pipeline:
         """The detector.
 
         Raises:
-            DeidError: `detector-unknown` for an unregistered name; `settings-invalid` or `dictionary-invalid` if a
-                file of medical terms cannot be read; what `site_recognizers` and `allow_list` raise.
+            DeidError: `detector-unknown` for an unregistered detector or model; `stage-unknown` for a stage that it does
+                not have; `settings-invalid` or `dictionary-invalid` if a file of medical terms cannot be read; what
+                `site_recognizers` and `allow_list` raise.
         """
-        # Loaded whatever the recipe uses, so that none leaves them out in silence.
+        # Loaded whatever the detector uses, so that none leaves them out in silence.
         self.site_recognizers()
         self.allow_list()
-        return self._recipe.build(self)
+        return _Builder(self).pipeline()
 
-    def second_look(self) -> SecondLook:
+    def second_pass(self) -> SecondPass:
         """What looks again at the notes that the detector has read, with what other notes of their patients tell.
 
         Raises:
-            DeidError: `settings-invalid` or `dictionary-invalid` if a file of medical terms cannot be read.
+            DeidError: As `build` does.
         """
-        return SecondLook(Recovery(self.own_terms()))
+        return SecondPass(_Builder(self).second_pass())
 
     @property
     def detector_digest(self) -> str:
@@ -78,9 +100,9 @@ class DetectorSpec:
         """
         site = {"recognizers": self.site_recognizers().digest, "keep": self.allow_list().digest}
         own = [part for kind, digest in site.items() if digest for part in (kind, digest)]
-        recipe = plain_digest(self.name, *self._recipe.parts, *(("professions",) if self.professions else ()), *own)
-        rules = (package_digest("deid_platform.detection"), package_digest("deid_platform.text"))
-        return plain_digest(recipe, *rules, *sorted(set(self.own_terms())))
+        chosen = (*self.stages, *self.models, *(("professions",) if self.professions else ()), *own)
+        code = (package_digest(f"deid_platform.{package}") for package in ("detection", "lexicon", "text"))
+        return plain_digest(plain_digest(self.name, *chosen), *code, *sorted(set(self.own_terms())))
 
     def dictionary_digest(self, keyring: Keyring) -> str:
         """Names the topics with their former rows, keyed, since topics could be guessed."""
@@ -101,14 +123,20 @@ class DetectorSpec:
     @property
     def inputs(self) -> Literal["topics", "text"]:
         """Whether the detector knows the institution's topics or only the text."""
-        return "topics" if self._recipe.uses_topics and self.topics else "text"
+        return "topics" if self.topics and not {"gazetteer", "roster"}.isdisjoint(self.stages) else "text"
 
     @property
-    def _recipe(self) -> _Recipe:
-        recipe = _RECIPES.get(self.name)
-        if recipe is None:
-            raise DeidError(Code.DETECTOR_UNKNOWN, did_you_mean(self.name, _RECIPES))
-        return recipe
+    def stages(self) -> tuple[str, ...]:
+        """The stages of the detector, in their order, without those that are left out.
+
+        Raises:
+            DeidError: `detector-unknown`; `stage-unknown` for a stage to leave out that the detector does not have.
+        """
+        stages = stage_names(self.name)
+        for name in self.without:
+            if name not in stages:
+                raise DeidError(Code.STAGE_UNKNOWN, did_you_mean(name, stages))
+        return tuple(name for name in stages if name not in self.without)
 
     def own_terms(self) -> list[str]:
         """The institution's own clinical terms, of all files; see `lexicons.terms_of`."""
@@ -122,7 +150,7 @@ class DetectorSpec:
         """
         if self.recognizers is None:
             return SiteRecognizers()
-        self._must_use("patterns", "detection.recognizers")
+        self._must_use("recognizers", "detection.recognizers")
         return read_site_recognizers(self.recognizers)
 
     def allow_list(self) -> AllowList:
@@ -136,41 +164,93 @@ class DetectorSpec:
         self._must_use("recovery", "detection.keep")
         return read_allow_list(self.keep)
 
-    def _must_use(self, part: str, key: str) -> None:
-        if part not in self._recipe.parts:
-            raise DeidError(Code.SETTINGS_INVALID, f"{key}: the detector {self.name} has no {part}")
-
-    def _patterns(self, topics: Topics) -> Rules:
-        own = self.site_recognizers().recognizers
-        return Rules(colleagues=Colleagues(topics), professions=self.professions, own=own)
-
-    def _rules(self) -> Detector:
-        topics = self.topics or Topics()
-        patterns = self._patterns(topics)
-        components = (patterns, *((Gazetteer(topics), Roster(topics)) if topics else ()))
-        return Ensemble(components, recovery=Recovery(self.own_terms(), self.allow_list().phrases), telling=told_by)
-
-
-@dataclass(frozen=True)
-class _Recipe:
-    """How a registered detector is built, and what it is made of."""
-
-    build: Callable[[DetectorSpec], Detector]
-    parts: tuple[str, ...]
-    uses_topics: bool
-
-
-_RECIPES: dict[str, _Recipe] = {
-    "rules": _Recipe(DetectorSpec._rules, ("patterns", "gazetteer", "roster", "recovery"), uses_topics=True),
-    "patterns": _Recipe(lambda s: Ensemble([s._patterns(Topics())], telling=told_by), ("patterns",), uses_topics=False),
-    "gazetteer": _Recipe(lambda s: Ensemble([Gazetteer(s.topics or Topics())]), ("gazetteer",), uses_topics=True),
-    "roster": _Recipe(lambda s: Ensemble([Roster(s.topics or Topics())]), ("roster",), uses_topics=True),
-}
+    def _must_use(self, stage: str, key: str) -> None:
+        if stage not in stage_names(self.name):
+            raise DeidError(Code.SETTINGS_INVALID, f"{key}: the detector {self.name} has no {stage}")
 
 
 def detector_names() -> tuple[str, ...]:
-    """The registered recipes, the default first."""
-    return tuple(_RECIPES)
+    """The registered detectors, the default first."""
+    return tuple(DETECTORS)
+
+
+def stage_names(detector: str) -> tuple[str, ...]:
+    """The stages of a detector, in their order.
+
+    Raises:
+        DeidError: `detector-unknown`.
+    """
+    if detector not in DETECTORS:
+        raise DeidError(Code.DETECTOR_UNKNOWN, did_you_mean(detector, DETECTORS))
+    return DETECTORS[detector]
+
+
+class _Builder:
+    """Builds the stages of one detector; what several of them share, once."""
+
+    def __init__(self, spec: DetectorSpec) -> None:
+        self._spec = spec
+        self._stages = spec.stages
+        self._topics = (spec.topics if spec.inputs == "topics" else None) or Topics()
+
+    def pipeline(self) -> Pipeline:
+        build: dict[str, Callable[[], Stage]] = {
+            **dict.fromkeys(RULE_STEPS, lambda: detecting(self._rules)),
+            "propagation": lambda: resolving(_propagate),
+            "staff_initials": lambda: resolving(self._staff_initials),
+            "gazetteer": lambda: detecting(Gazetteer(self._topics)),
+            "roster": lambda: detecting(Roster(self._topics)),
+            "recovery": lambda: resolving(self._recovery),
+            "relatives": lambda: resolving(relabel_relatives),
+        }
+        stages: dict[str, Stage] = {}
+        for name in self._stages:
+            if name in RULE_STEPS:
+                stages.setdefault("rules", build[name]())
+            elif name == "models":
+                stages |= {model: detecting(self._model(model)) for model in self._spec.models}
+            elif self._topics or name not in ("gazetteer", "roster"):
+                stages[name] = build[name]()
+        return Pipeline(
+            stages,
+            across_pieces=rows_across if "tables" in self._stages else None,
+            second_pass=self.second_pass() if "propagation" in self._stages else None,
+            template_counts=lambda: self._rules.counts if "rules" in stages else TemplateCounts(),
+        )
+
+    def second_pass(self) -> Callable[[Mentioned], Mapping[str, Stage]]:
+        recovery = {"recovery": resolving(self._recovery)} if "recovery" in self._stages else {}
+        relatives = {"relatives": resolving(relabel_relatives)} if "relatives" in self._stages else {}
+        return lambda told: {"cross_note_mentions": detecting(CrossNoteMentions(told)), **recovery, **relatives}
+
+    @cached_property
+    def _rules(self) -> Rules:
+        return Rules(
+            professions=self._spec.professions,
+            own=self._spec.site_recognizers().recognizers,
+            without=[step for step in RULE_STEPS if step not in self._stages],
+        )
+
+    @cached_property
+    def _recovery(self) -> Recovery:
+        return Recovery(self._spec.own_terms(), self._spec.allow_list().phrases)
+
+    @cached_property
+    def _colleagues(self) -> Colleagues:
+        return Colleagues(self._topics)
+
+    def _staff_initials(self, document: Document, candidates: list[Candidate]) -> list[Candidate]:
+        known = self._colleagues.known_in(document, candidates)
+        return [*candidates, *staff_initials(document.text, known)]
+
+    def _model(self, name: str) -> Detector:
+        if name not in MODELS:
+            raise DeidError(Code.DETECTOR_UNKNOWN, did_you_mean(name, MODELS))
+        return MODELS[name](self._spec)
+
+
+def _propagate(document: Document, candidates: list[Candidate]) -> list[Candidate]:
+    return [*candidates, *propagated(document.text, candidates)]
 
 
 def _values(row: Patient | Provider | Facility) -> list[str]:

@@ -13,18 +13,18 @@ from dataclasses import dataclass
 from datetime import date
 from itertools import zip_longest
 
+from deid_platform.labels import Label
 from deid_platform.leakcheck.births import birth_date_left, tells_day_and_month
 from deid_platform.leakcheck.columns import OLDEST_SHOWN_AGE, Released, columns_left
+from deid_platform.leakcheck.comparable import GAP, NAME_GAP, ComparableText, comparable_texts, fold, line_of, tokens_of
 from deid_platform.leakcheck.encoded import loosely, undecoded
 from deid_platform.leakcheck.institution import Institution
 from deid_platform.leakcheck.kin import Kin
 from deid_platform.leakcheck.kinds import Leak, LeakKind, kept_kinds
-from deid_platform.leakcheck.comparable import GAP, NAME_GAP, ComparableText, fold, line_of, comparable_texts, tokens_of
 from deid_platform.leakcheck.roster import LONG_NUMBER, roster_residue, source_id_left
 from deid_platform.leakcheck.shapes import shapes_left
 from deid_platform.leakcheck.shifts import dates_left, year_left
 from deid_platform.leakcheck.strangers import Phrases, Strangers
-from deid_platform.labels import Label
 from deid_platform.notes import Note, Patient, Span, Topics
 from deid_platform.redaction.policy import Action, DateClass, Policy
 from deid_platform.text import readable

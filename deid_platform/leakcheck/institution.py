@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from deid_platform.labels import Label
+from deid_platform.leakcheck.comparable import ComparableText, fold, line_of, tokens_of, word_list
 from deid_platform.leakcheck.kinds import LeakKind
 from deid_platform.leakcheck.names import is_ordinary
-from deid_platform.leakcheck.comparable import ComparableText, fold, line_of, tokens_of, word_list
 from deid_platform.leakcheck.strangers import Phrases, full_names, written_as_names
-from deid_platform.labels import Label
 from deid_platform.notes import Facility, Topics
 from deid_platform.redaction.policy import Action, Policy
 

@@ -14,9 +14,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from deid_platform.leakcheck.comparable import ComparableText, fold, word_list
 from deid_platform.leakcheck.kinds import LeakKind
 from deid_platform.leakcheck.names import SHORTEST_NAME, name_parts
-from deid_platform.leakcheck.comparable import ComparableText, fold, word_list
 from deid_platform.leakcheck.strangers import INITIAL, full_names, written_as_names
 from deid_platform.notes import Patient, Topics
 

@@ -15,8 +15,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from deid_platform.leakcheck.kinds import LeakKind
 from deid_platform.leakcheck.comparable import NAME_GAP, ComparableText, fold, tokens_of, word_list
+from deid_platform.leakcheck.kinds import LeakKind
 from deid_platform.notes import Patient
 
 SHORTEST_NAME = 3

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from deid_platform.leakcheck.births import birth_date_left
+from deid_platform.leakcheck.comparable import ComparableText, digits_of, fold, line_of, tokens_of, word_list
 from deid_platform.leakcheck.kinds import LeakKind
 from deid_platform.leakcheck.names import SHORTEST_NAME, PersonForms, is_ordinary, names_left
-from deid_platform.leakcheck.comparable import ComparableText, digits_of, fold, line_of, tokens_of, word_list
 from deid_platform.notes import Note, Patient
 
 LOCAL_NUMBER = 7

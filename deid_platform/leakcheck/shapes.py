@@ -13,8 +13,8 @@ import re
 from collections.abc import Callable, Iterator
 from ipaddress import IPv6Address
 
-from deid_platform.leakcheck.kinds import LeakKind
 from deid_platform.leakcheck.comparable import ComparableText
+from deid_platform.leakcheck.kinds import LeakKind
 
 _EMAIL = re.compile(r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}")
 _SSN = re.compile(r"[0-9](?<![0-9].)[0-9]{2}-[0-9]{2}-[0-9]{4}(?![0-9])")

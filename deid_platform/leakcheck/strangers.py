@@ -17,9 +17,9 @@ from itertools import pairwise
 
 from ahocorasick_rs import AhoCorasick
 
+from deid_platform.leakcheck.comparable import ComparableText, digits_of, fold, line_of, word_list
 from deid_platform.leakcheck.kinds import LeakKind
 from deid_platform.leakcheck.names import SHORTEST_NAME, is_ordinary, name_parts
-from deid_platform.leakcheck.comparable import ComparableText, digits_of, fold, line_of, word_list
 from deid_platform.leakcheck.roster import LONG_NUMBER, NATIONAL_NUMBER, SSN_DIGITS, mrn_of
 from deid_platform.notes import Patient, Provider, Topics
 

@@ -1,40 +1,14 @@
-"""What a detector is, and what the components of the rule-based one share.
+"""Word lists: one a file of `data/`, one term a line.
 
-Belongs here: the two protocols and the word lists' loader. Does not belong here: any rule.
+Belongs here: reading them. Does not belong here: what a list says of a word (`classes.py`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
-from typing import Protocol
 
-from deid_platform.text.normalize import Document, fold_term
-from deid_platform.notes import Note, Span
-
-
-class Detector(Protocol):
-    """Finds identifiers in notes, batch in, batch out."""
-
-    def detect(self, notes: Sequence[Note]) -> list[tuple[Span, ...]]:
-        """Spans of each note, in the order of the notes.
-
-        Returns:
-            One tuple a note: sorted, non-overlapping, inside the text.
-
-        Raises:
-            DeidError: `detector-failed` if a note could not be searched to its end.
-        """
-        ...
-
-
-class Component(Protocol):
-    """One source of spans inside a detector; its spans may overlap and come in any order."""
-
-    def find(self, document: Document) -> list[Span]:
-        """Candidate spans of one note."""
-        ...
+from deid_platform.text.normalize import fold_term
 
 
 def read_terms(text: str) -> tuple[str, ...]:

@@ -22,10 +22,10 @@ import pyarrow as pa
 from deid_platform.across_notes import SecondLooks, Told
 from deid_platform.engine import Detection, LocalEngine
 from deid_platform.errors import Code, DeidError
-from deid_platform.leakcheck import Released
 from deid_platform.evaluation.tokens import word_offsets
 from deid_platform.heap import settled
 from deid_platform.languages import released_language
+from deid_platform.leakcheck import Released
 from deid_platform.notes import Delivery, Note
 from deid_platform.one_note import leak_reason, redact_and_check
 from deid_platform.refresh import tables

@@ -14,8 +14,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from deid_platform.detection.topics.gazetteer import institution_terms
 from deid_platform.detection.resolve.recovery import clinical_terms
+from deid_platform.detection.topics.gazetteer import institution_terms
 from deid_platform.errors import DeidError
 from deid_platform.notes import Delivery
 from deid_platform.refresh import tables

@@ -12,9 +12,9 @@ from deid_platform.notes import Delivery
 from deid_platform.refresh import tables
 from deid_platform.refresh.first_look import told_digest
 from deid_platform.refresh.intake import files_digest
-from deid_platform.refresh.stage import staged_from
 from deid_platform.refresh.shifts import shifts_digest
 from deid_platform.refresh.site import Site
+from deid_platform.refresh.stage import staged_from
 from deid_platform.warehouse.queries import DeliverySummary, summary
 from deid_platform.warehouse.roles import Role
 

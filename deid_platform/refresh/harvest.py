@@ -29,15 +29,15 @@ from typing import Any
 import pyarrow as pa
 import regex
 
-from deid_platform.lexicon.lists import word_list
-from deid_platform.lexicon.vocabularies.icd10cm import titles
-from deid_platform.text.normalize import fold, fold_term
 from deid_platform.detection.resolve.recovery import clinical_terms, eponym_heads
 from deid_platform.labels import Label
+from deid_platform.lexicon.lists import word_list
+from deid_platform.lexicon.vocabularies.icd10cm import titles
 from deid_platform.notes import Delivery
 from deid_platform.refresh import tables
 from deid_platform.refresh.site import Site
 from deid_platform.store import Manifest, NoteStore
+from deid_platform.text.normalize import fold, fold_term
 
 MOST_CANDIDATES = 200_000
 """How many phrases are counted at once; beyond it, those of the fewest patients are forgotten."""

@@ -14,9 +14,9 @@ from deid_platform.notes import Delivery, Note
 from deid_platform.refresh import tables
 from deid_platform.refresh.deidentify import CLEAN
 from deid_platform.refresh.intake import withdrawals_lost
-from deid_platform.refresh.stage import staged_rows, withdrawals_of
 from deid_platform.refresh.reported import newest_known
 from deid_platform.refresh.site import Site
+from deid_platform.refresh.stage import staged_rows, withdrawals_of
 from deid_platform.store import Manifest
 from deid_platform.warehouse.expectations import ExpectationOutcome, validate_staged
 from deid_platform.warehouse.ledger import GateRow, record_gate

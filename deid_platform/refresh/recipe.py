@@ -11,8 +11,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from deid_platform.detection import DetectorSpec
-from deid_platform.leakcheck import LeakCheck
 from deid_platform.keys import Keyring, package_digest
+from deid_platform.leakcheck import LeakCheck
 from deid_platform.notes import Note, Patient, Topics
 from deid_platform.redaction.policy import DateClass, Policy
 from deid_platform.redaction.structured import ReleasedDate, released_date

@@ -12,10 +12,10 @@ from functools import cached_property
 from deid_platform.corpora.exclusions import Exclusions
 from deid_platform.corpora.files import FilesFeed
 from deid_platform.detection import DetectorSpec
-from deid_platform.lexicon.vocabularies import TermsFile
 from deid_platform.engine import LocalEngine
 from deid_platform.errors import Code, DeidError, did_you_mean
 from deid_platform.keys import Keyring
+from deid_platform.lexicon.vocabularies import TermsFile
 from deid_platform.notes import Delivery, Topics
 from deid_platform.redaction.policy import DateClass, Policy, load_policy
 from deid_platform.refresh.intake import rosters_incomplete, topics_as_of

@@ -85,14 +85,14 @@ def stage_delivery(site: Site, delivery: Delivery, *, run_id: str) -> Staged:
         rejoined=kinds[Kind.REJOINED],
     )
     header = _header(site, delivery, run_id, announced, inputs=Inputs(manifest.meta["inputs"]))
-    made_from = offered(site, delivery)
+    made_from = staged_from(site, delivery)
     staged = _stage(site, delivery, staged_rows(site, delivery, manifest), header, withdrawals)
     meta = {"made_from": made_from, "staged_digest": staged.staged_digest}
     site.store.write(tables.STAGED, delivery.key, [], meta=lambda: meta)
     return staged
 
 
-def offered(site: Site, delivery: Delivery) -> str:
+def staged_from(site: Site, delivery: Delivery) -> str:
     """A keyed digest of the store's content that a delivery is staged from."""
     manifests = (site.store.required(name, delivery.key) for name in (tables.REDACTED_NOTES, tables.WITHDRAWALS))
     return site.keyring.digest(*(digest for m in manifests for digest in (m.dataset, *(p.digest for p in m.parts))))

@@ -17,8 +17,8 @@ from deid_platform.errors import Code, DeidError
 from deid_platform.notes import Delivery
 from deid_platform.refresh import tables
 from deid_platform.refresh.intake import STATEMENT_KEPT, withdrawals_marker
-from deid_platform.refresh.stage import hide_opted_out
 from deid_platform.refresh.site import Site
+from deid_platform.refresh.stage import hide_opted_out
 from deid_platform.warehouse.promotion import end_idle_readers
 from deid_platform.warehouse.roles import Role
 from deid_platform.warehouse.staging import Kind

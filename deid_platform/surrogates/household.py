@@ -12,13 +12,13 @@ from collections.abc import Callable, Hashable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from deid_platform.text.normalize import fold_term
 from deid_platform.notes import Patient
 from deid_platform.surrogates import places
 from deid_platform.surrogates.household_names import HouseholdNames
 from deid_platform.surrogates.names import Deck
 from deid_platform.surrogates.numbers import keyed_draw
 from deid_platform.surrogates.pools import Share
+from deid_platform.text.normalize import fold_term
 
 if TYPE_CHECKING:
     from deid_platform.surrogates.persons import Person

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from deid_platform.text.names import name_parts
 from deid_platform.surrogates.names import Deck, WordClass, letters
 from deid_platform.surrogates.written_names import Part, Role, nicknames
+from deid_platform.text.names import name_parts
 
 if TYPE_CHECKING:
     from deid_platform.surrogates.identity import Mention

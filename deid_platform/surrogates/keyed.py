@@ -17,7 +17,6 @@ from functools import lru_cache, partial
 import regex
 from anyascii import anyascii
 
-from deid_platform.text.normalize import fold_term
 from deid_platform.keys import Keyring
 from deid_platform.labels import Label
 from deid_platform.notes import Note, Span, Topics
@@ -32,6 +31,7 @@ from deid_platform.surrogates.pools import Share
 from deid_platform.surrogates.site_names import SiteNames
 from deid_platform.surrogates.written_dates import shift_text
 from deid_platform.surrogates.written_names import Role
+from deid_platform.text.normalize import fold_term
 
 _CACHED_HOUSEHOLDS = 512
 _LONGEST = 200  # code points of an identifier; a longer span is none that could be read

@@ -21,9 +21,9 @@ from importlib import resources
 import regex
 
 from deid_platform.lexicon.lists import word_list
-from deid_platform.text.normalize import fold_term
 from deid_platform.surrogates.orders import Order
 from deid_platform.surrogates.pools import Share, given_names, locales, share_of, surnames
+from deid_platform.text.normalize import fold_term
 
 _SMALLEST_POOL = 16
 _ENGLISH = "en"
@@ -178,7 +178,9 @@ def pool_for(
         share: Only the names of this share.
     """
     family, listed_sex = _listed()[kind].get(word, (_ENGLISH, "N" if kind is WordClass.GIVEN else ""))
-    if beside is not None and (origin := _listed()[WordClass.SURNAME].get(beside, ("",))[0]) in _origins().get(word, ()):
+    if beside is not None and (origin := _listed()[WordClass.SURNAME].get(beside, ("",))[0]) in _origins().get(
+        word, ()
+    ):
         family = origin
     wanted = sex if kind is WordClass.GIVEN and sex in ("F", "M") else listed_sex
     size, pools = _size(word), _pools(share)

@@ -17,7 +17,7 @@ from importlib import import_module
 
 import regex
 
-from deid_platform.detection.rules.en.identifiers import au_medicare, dea, npi, vin
+from deid_platform.text.check_digits import CHECK_DIGITS, by_stdnum
 
 _TRIES = 4000
 _ALNUM = regex.compile(r"[0-9A-Za-z]")
@@ -258,17 +258,12 @@ _SHAPES: tuple[tuple[str, tuple[str, ...]], ...] = (
     (r"[A-HJ-NPR-Z0-9]{17}", ("vin",)),
     (r"[A-Z]{2}\d{7}", ("dea",)),
 )
-# The checks by which detection knows them, since python-stdnum has none.
-_OWN = {"npi": npi, "dea": dea, "vin": vin, "au_medicare": au_medicare}
 _COMPILED = tuple((regex.compile(shape), names) for shape, names in _SHAPES)
 
 
 @cache
 def _check(name: str) -> Callable[[str], bool]:
-    if (own := _OWN.get(name)) is not None:
-        return lambda compact: own(compact, 0, len(compact)) is not None
-    module = import_module(f"stdnum.{name}")
-    return lambda compact: bool(module.is_valid(compact))
+    return CHECK_DIGITS.get(name) or by_stdnum(name)
 
 
 def _checks_of(upper: str) -> list[str]:

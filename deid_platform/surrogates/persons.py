@@ -14,9 +14,9 @@ from typing import TypeAlias
 import regex
 from rapidfuzz.distance import OSA
 
-from deid_platform.text.names import name_parts
 from deid_platform.surrogates.names import WordClass, is_listed, is_usual, letters
 from deid_platform.surrogates.written_names import Part, Role, Token, WrittenName, full_names, nicknames
+from deid_platform.text.names import name_parts
 
 # Letters that a word needs to be known again with one wrong, alone or beside another part of the name.
 _MISSPELT_ALONE, _MISSPELT = 5, 4

@@ -18,8 +18,8 @@ from itertools import pairwise
 
 import regex
 
-from deid_platform.text.names import PARTICLES
 from deid_platform.surrogates.names import WordClass, is_listed, letters
+from deid_platform.text.names import PARTICLES
 
 # A word may hold one digit that a scanner took for a letter, if it has three letters more.
 _TOKEN = regex.compile(

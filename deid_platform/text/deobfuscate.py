@@ -90,7 +90,7 @@ def has_controls(text: str) -> bool:
     return len(encoded.translate(None, _CONTROLS)) != len(encoded)
 
 
-def plain(text: str) -> Rewritten:
+def deobfuscate(text: str) -> Rewritten:
     """A text as it looks: without invisible characters and marks of quotes, in the Latin letters that it shows."""
     marks = list(_quote_marks(text)) if ">" in text else []
     if text.isascii() and not has_controls(text):

@@ -1,6 +1,6 @@
-"""One note made ready for detection: its text, its folded text and its numbers, each computed once.
+"""One text made ready for searching: folded, and its numbers, each computed once.
 
-Belongs here: what several components need of a text before they look for anything. Does not belong
+Belongs here: what several detectors need of a text before they look for anything. Does not belong
 here: rules about what is an identifier.
 """
 
@@ -15,7 +15,6 @@ import regex
 
 from deid_platform.text.deobfuscate import INVISIBLE, Rewritten, has_controls, latinised, without
 from deid_platform.text.offsets import trim
-from deid_platform.notes import Note
 
 # A run of digit groups such as a phone number in any writing; separators are short, so that a column of
 # lab values on several lines is not one chain.
@@ -78,12 +77,11 @@ def fold_term(term: str) -> str:
     return fold(term).text.strip()
 
 
-class Document:
-    """A note under detection. Its `repr` shows nothing of the note."""
+class NormalizedText:
+    """A text with the forms in which it is searched. Its `repr` shows nothing of it."""
 
-    def __init__(self, note: Note) -> None:
-        self.note = note
-        self.text = note.text
+    def __init__(self, text: str) -> None:
+        self.text = text
 
     def __repr__(self) -> str:
         return "<Reading>"

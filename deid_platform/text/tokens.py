@@ -17,7 +17,7 @@ import regex
 
 from deid_platform.lexicon.lists import word_list
 from deid_platform.text.deobfuscate import without
-from deid_platform.text.normalize import Document, fold
+from deid_platform.text.normalize import NormalizedText, fold
 from deid_platform.text.offsets import trim
 
 _CHUNK = 1 << 20  # code points split into words at once, so that a huge note costs no huge list
@@ -43,12 +43,12 @@ class Words:
         note: The note's text as it was written.
     """
 
-    def __init__(self, document: Document) -> None:
-        folded = document.folded
+    def __init__(self, normalized: NormalizedText) -> None:
+        folded = normalized.folded
         spaced = f" {_blanked(folded.text)} "
         line = without(spaced, ((run.start() + 1, run.end()) for run in _RUN.finditer(spaced)))
         self.text = line.text
-        self.note = document.text
+        self.note = normalized.text
         self._to_folded = line.origin
         self._to_note = folded.origin
 
@@ -98,14 +98,14 @@ class Words:
         return tuple(word for word in found - ordinary_words() if 3 <= len(word) <= _LONGEST)
 
 
-_READ: WeakKeyDictionary[Document, Words] = WeakKeyDictionary()
+_READ: WeakKeyDictionary[NormalizedText, Words] = WeakKeyDictionary()
 
 
-def words_of(document: Document) -> Words:
+def words_of(normalized: NormalizedText) -> Words:
     """The line of words of a note, made once a reading."""
-    words = _READ.get(document)
+    words = _READ.get(normalized)
     if words is None:
-        words = _READ[document] = Words(document)
+        words = _READ[normalized] = Words(normalized)
     return words
 
 

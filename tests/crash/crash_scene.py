@@ -19,7 +19,7 @@ import psutil
 from sqlalchemy import Engine, event
 
 from deid_platform.notes import Delivery
-from deid_platform.refresh import bench, due, intake, measure, stage, publish
+from deid_platform.refresh import bench, due, intake, measure, publish, stage
 from deid_platform.refresh.deidentify import deidentify
 from deid_platform.refresh.lock import installation_lock
 from deid_platform.refresh.site import Site

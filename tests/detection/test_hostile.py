@@ -10,10 +10,10 @@ import pytest
 
 from deid_platform.detection import DetectorSpec
 from deid_platform.detection.pipeline import segments
-from deid_platform.text.deobfuscate import latinised, plain
-from deid_platform.text.normalize import fold
 from deid_platform.errors import Code, DeidError
 from deid_platform.notes import Note, Topics
+from deid_platform.text.deobfuscate import deobfuscate, latinised
+from deid_platform.text.normalize import fold
 
 RULES = DetectorSpec().build()
 
@@ -46,7 +46,7 @@ Find = Callable[..., list[tuple[str, str]]]
     ],
 )
 def test_a_text_is_read_as_it_looks(written: str, shown: str) -> None:
-    assert plain(written).text == shown
+    assert deobfuscate(written).text == shown
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def test_a_text_is_read_as_it_looks(written: str, shown: str) -> None:
     ["a\u200bb\x00c", "\u200b\u200babc\u200b", "\x01", "İ\u200b ẞ\u202e x", "no change", "", "> a\n>> b\n> 3\u200b"],
 )
 def test_every_character_that_is_shown_finds_its_way_back(text: str) -> None:
-    shown = plain(text)
+    shown = deobfuscate(text)
     assert [text[shown.origin(i)] for i in range(len(shown.text))] == list(shown.text)
     folded = fold(text)
     assert all(folded.origin(i) < len(text) for i in range(len(folded.text)))
@@ -82,7 +82,7 @@ def test_a_disguised_patient_is_found_whole(text: str, find: Find) -> None:
     for patient in ("P1", None):  # by the roster, and by the gazetteer
         (surface, label), *others = find(text, patient=patient, known=True)
         assert label == "PATIENT"
-        assert plain(surface).text == "Zebulon Quarmby"
+        assert deobfuscate(surface).text == "Zebulon Quarmby"
         assert others == []
 
 

@@ -15,10 +15,10 @@ from zipfile import ZipFile
 import pytest
 
 from deid_platform.detection import DetectorSpec
+from deid_platform.errors import Code, DeidError
 from deid_platform.lexicon.lists import written_terms
 from deid_platform.lexicon.vocabularies import FORMATS, TermsFile, formats, terms_of
 from deid_platform.lexicon.vocabularies.icd10cm import names_in, numeric_codes, titles
-from deid_platform.errors import Code, DeidError
 from deid_platform.notes import Note
 
 FSN, SYNONYM = "900000000000003001", "900000000000013009"

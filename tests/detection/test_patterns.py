@@ -7,9 +7,9 @@ import pytest
 from deid_platform.detection import DetectorSpec
 from deid_platform.detection.rules import Rules
 from deid_platform.detection.rules.engine.recognizer import load_recognizers
-from deid_platform.text.normalize import Document
 from deid_platform.errors import Code, DeidError
 from deid_platform.notes import Note
+from deid_platform.text.normalize import Document
 
 RULES = DetectorSpec().build()
 

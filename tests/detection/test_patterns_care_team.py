@@ -9,9 +9,9 @@ from __future__ import annotations
 import pytest
 from marked_text import MARK, found_in, lines, plain
 
-from deid_platform.lexicon.lists import word_list
-from deid_platform.lexicon.classes import WordClass, word_class
 from deid_platform.labels import Label
+from deid_platform.lexicon.classes import WordClass, word_class
+from deid_platform.lexicon.lists import word_list
 
 EVERY = frozenset(Label)
 UNKNOWN = ("Ottavine", "Swindrel", "Doveka", "Vollmir", "Marlune", "Besfatta", "Katrune", "Osagwe", "Iurune")

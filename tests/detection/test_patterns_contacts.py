@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from marked_text import found_in, lines, plain
-
 from deid_platform.detection.rules.validators import contacts
+from marked_text import found_in, lines, plain
 
 CALLS = """
 call [[617-555-0123|PHONE]]

@@ -8,9 +8,9 @@ from __future__ import annotations
 import pytest
 from marked_text import found_in, lines, plain
 
-from deid_platform.lexicon.lists import word_list
 from deid_platform.detection.rules.it.words import is_italian_word
 from deid_platform.labels import Label
+from deid_platform.lexicon.lists import word_list
 
 EVERY = frozenset(Label)
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 import pytest
 from marked_text import found_in, lines, plain
 
-from deid_platform.detection.rules.names.name_lists import names_beside
 from deid_platform.detection.rules.layout.tables import table_names
+from deid_platform.detection.rules.names.name_lists import names_beside
 from deid_platform.labels import Label
 from deid_platform.notes import Span
 

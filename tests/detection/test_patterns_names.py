@@ -9,9 +9,9 @@ import pytest
 from marked_text import found_in, lines, plain
 
 from deid_platform.detection import DetectorSpec
-from deid_platform.lexicon.lists import word_list
 from deid_platform.detection.rules.names.eponyms import is_eponym_s_name
 from deid_platform.labels import Label
+from deid_platform.lexicon.lists import word_list
 from deid_platform.notes import Note, Patient, Topics
 
 EVERY = frozenset(Label)

@@ -10,9 +10,9 @@ from itertools import pairwise
 import pytest
 from marked_text import found_in, lines, plain
 
-from deid_platform.lexicon.lists import word_list
 from deid_platform.detection.rules.names.vocabulary import vocabulary_names
 from deid_platform.labels import Label
+from deid_platform.lexicon.lists import word_list
 
 EVERY = frozenset(Label)
 

@@ -9,8 +9,8 @@ import pytest
 from marked_text import found_in, lines, plain
 
 from deid_platform.detection import DetectorSpec
-from deid_platform.lexicon.lists import word_list
 from deid_platform.labels import Label
+from deid_platform.lexicon.lists import word_list
 from deid_platform.notes import Note, Patient, Topics
 from deid_platform.redaction.policy import load_policy, policy_names
 

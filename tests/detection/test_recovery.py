@@ -8,11 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from deid_platform.detection import DetectorSpec
-from deid_platform.lexicon.lists import word_list
-from deid_platform.text.normalize import Document
 from deid_platform.detection.resolve.recovery import LISTS, Recovery
 from deid_platform.labels import Label
+from deid_platform.lexicon.lists import word_list
 from deid_platform.notes import Note, Patient, Span, Topics
+from deid_platform.text.normalize import Document
 
 RECOVERY = Recovery()
 

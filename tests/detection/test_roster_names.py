@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from deid_platform.detection import DetectorSpec
-from deid_platform.text.names import single_names
 from deid_platform.notes import Note, Patient, Topics
+from deid_platform.text.names import single_names
 
 PATIENTS = {
     "ana": Patient("1", "Ana", None, "Quarmby"),

@@ -10,10 +10,10 @@ from deid_platform.detection import DetectorSpec
 from deid_platform.detection.pipeline import Ensemble
 from deid_platform.detection.rules import Rules
 from deid_platform.detection.rules.engine.templates import LONGEST, TemplateCounts, Verdicts, paragraphs
-from deid_platform.text.normalize import Document
 from deid_platform.engine import detect
 from deid_platform.labels import Label
 from deid_platform.notes import Note, Span
+from deid_platform.text.normalize import Document
 
 PARAGRAPHS = (
     "Patient: Zebulon Quarmby\nMRN: 00987654\nDOB: 3/4/1950",

@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deid_platform.evaluation import leaks as leaks_package
-from deid_platform.leakcheck import Leak, LeakCheck, LeakKind, Released
 from deid_platform.keys import Keyring
 from deid_platform.labels import Label
+from deid_platform.leakcheck import Leak, LeakCheck, LeakKind, Released
 from deid_platform.notes import Note, Patient, Span, Topics
 from deid_platform.redaction.policy import Action, NoteDateRule, Policy, load_policy
 from deid_platform.redaction.redact import redact

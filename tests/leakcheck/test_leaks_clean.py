@@ -8,8 +8,8 @@ from collections import Counter
 import pytest
 
 from deid_platform.corpora.hospital import HospitalSpec, generate, library
-from deid_platform.leakcheck import LeakCheck, LeakKind
 from deid_platform.keys import Keyring
+from deid_platform.leakcheck import LeakCheck, LeakKind
 from deid_platform.notes import Topics
 from deid_platform.redaction.policy import load_policy
 from deid_platform.redaction.redact import redact

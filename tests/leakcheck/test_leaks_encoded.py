@@ -7,8 +7,8 @@ from datetime import date
 
 import pytest
 
-from deid_platform.leakcheck import LeakCheck
 from deid_platform.labels import Label
+from deid_platform.leakcheck import LeakCheck
 from deid_platform.notes import Note, Patient, Span, Topics
 from deid_platform.redaction.policy import load_policy
 from deid_platform.redaction.redact import redact

@@ -8,10 +8,10 @@ from datetime import date, timedelta
 
 import pytest
 
-from deid_platform.leakcheck import LeakCheck, LeakKind, Released
-from deid_platform.leakcheck.births import tells_day_and_month
 from deid_platform.keys import Keyring
 from deid_platform.labels import Label
+from deid_platform.leakcheck import LeakCheck, LeakKind, Released
+from deid_platform.leakcheck.births import tells_day_and_month
 from deid_platform.notes import Facility, Note, Patient, Provider, Span, Topics
 from deid_platform.redaction.policy import load_policy
 from deid_platform.redaction.redact import redact

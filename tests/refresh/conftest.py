@@ -12,7 +12,7 @@ import pytest
 from deid_platform.corpora.exclusions import Exclusions
 from deid_platform.engine import LocalEngine
 from deid_platform.notes import Delivery
-from deid_platform.refresh import bench, intake, measure, stage, publish, tables
+from deid_platform.refresh import bench, intake, measure, publish, stage, tables
 from deid_platform.refresh.deidentify import deidentify
 from deid_platform.refresh.site import Site
 from deid_platform.settings import load_settings

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from deid_platform.cli import operate
-from deid_platform.lexicon.lists import read_terms
 from deid_platform.errors import Code, DeidError
+from deid_platform.lexicon.lists import read_terms
 from deid_platform.notes import Delivery
 from deid_platform.refresh import dictionaries, harvest, tables
 from deid_platform.refresh.site import Site

@@ -8,7 +8,7 @@ import pytest
 
 from deid_platform.corpora.exclusions import Exclusions
 from deid_platform.errors import Code, DeidError
-from deid_platform.refresh import bench, due, measure, stage, publish, tables
+from deid_platform.refresh import bench, due, measure, publish, stage, tables
 from deid_platform.refresh.site import Site
 from deid_platform.refresh.summary import release_summary
 from deid_platform.reports.summary import summary_markdown

@@ -8,7 +8,7 @@ import pytest
 
 from deid_platform.errors import DeidError
 from deid_platform.labels import Label
-from deid_platform.refresh import due, stage, publish
+from deid_platform.refresh import due, publish, stage
 from deid_platform.refresh.findings import report
 from deid_platform.refresh.reported import newest_known, reported_strings
 from deid_platform.refresh.site import Site

@@ -13,7 +13,7 @@ from sqlalchemy.exc import DBAPIError
 
 from deid_platform.corpora.files import FilesFeed
 from deid_platform.notes import Delivery
-from deid_platform.refresh import due, stage, publish, tables
+from deid_platform.refresh import due, publish, stage, tables
 from deid_platform.refresh.deidentify import deidentify
 from deid_platform.refresh.site import Site
 from deid_platform.refresh.withdraw import withdraw_arrived

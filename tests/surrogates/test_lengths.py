@@ -7,9 +7,9 @@ import pytest
 
 from deid_platform.labels import Label
 from deid_platform.notes import Note, Patient, Span, Topics
+from deid_platform.surrogates.keyed import Surrogates
 from deid_platform.surrogates.names import Kind, letters, pool_for
 from deid_platform.surrogates.pools import Share, given_names, locales, surnames
-from deid_platform.surrogates.keyed import Surrogates
 from tests.surrogates.surrogate_scene import KEYRING
 
 PATIENTS = 1000

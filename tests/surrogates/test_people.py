@@ -6,8 +6,8 @@ import pytest
 
 from deid_platform.lexicon.lists import word_list
 from deid_platform.notes import Patient, Topics
-from deid_platform.surrogates.names import Kind, is_listed, letters, pool_for
 from deid_platform.surrogates.keyed import Surrogates
+from deid_platform.surrogates.names import Kind, is_listed, letters, pool_for
 from deid_platform.surrogates.written_names import nicknames
 from tests.surrogates.surrogate_scene import KEYRING, OTHER, SURROGATES, TOPICS, marked, people, replaced
 

@@ -4,10 +4,10 @@ import re
 
 import pytest
 
+from deid_platform.surrogates.keyed import Surrogates
 from deid_platform.surrogates.names import Deck
 from deid_platform.surrogates.numbers import keyed_draw
 from deid_platform.surrogates.places import stand_in_street, stand_in_zip, street_words, us_places
-from deid_platform.surrogates.keyed import Surrogates
 from tests.surrogates.surrogate_scene import OTHER, TOPICS, replaced
 
 BY_CITY = {(place.city, place.state): place for place in us_places()}

@@ -4,8 +4,8 @@ import pickle
 
 import pytest
 
-from deid_platform.surrogates.pools import Share, cities, given_names, locales, share_of, surnames
 from deid_platform.surrogates.keyed import Surrogates
+from deid_platform.surrogates.pools import Share, cities, given_names, locales, share_of, surnames
 from tests.surrogates.surrogate_scene import KEYRING, TOPICS, replaced
 
 

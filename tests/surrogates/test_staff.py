@@ -6,14 +6,14 @@ from itertools import cycle
 
 import pytest
 
-from deid_platform.leakcheck import LeakCheck
 from deid_platform.labels import Label
+from deid_platform.leakcheck import LeakCheck
 from deid_platform.notes import Patient, Provider, Topics
 from deid_platform.redaction.policy import load_policy
 from deid_platform.redaction.redact import redact
+from deid_platform.surrogates.keyed import Surrogates
 from deid_platform.surrogates.names import letters
 from deid_platform.surrogates.pools import given_names, surnames
-from deid_platform.surrogates.keyed import Surrogates
 from tests.surrogates.surrogate_scene import KEYRING, marked, people
 
 DOCTOR = Provider("d3", "Ines", "Marchetti")

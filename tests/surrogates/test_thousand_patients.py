@@ -16,15 +16,15 @@ from datetime import date, datetime, timedelta
 
 import pytest
 
-from deid_platform.text.names import PARTICLES
 from deid_platform.labels import Label
 from deid_platform.notes import Note, Patient, Provider, Span, Topics
 from deid_platform.surrogates.dates import MAX_WEEKS
+from deid_platform.surrogates.keyed import Surrogates
 from deid_platform.surrogates.names import invented_pool, letters, read_lines
 from deid_platform.surrogates.places import us_places
 from deid_platform.surrogates.pools import given_names, locales, surnames
-from deid_platform.surrogates.keyed import Surrogates
 from deid_platform.surrogates.written_names import nicknames
+from deid_platform.text.names import PARTICLES
 from tests.surrogates.surrogate_scene import KEYRING, OTHER
 
 PATIENTS, NOTES = 1000, 20
@@ -229,7 +229,9 @@ def test_no_two_people_become_one_and_families_share_their_surname(written):
     for patient, _, meant, made, _ in written:
         for (who, way, _, _), surrogate in zip(meant, made, strict=True):
             if way == WAYS[0]:
-                surrogates[patient.patient_id][who] = letters(surrogate.split()[0]) + " " + letters(surrogate.split()[1])
+                surrogates[patient.patient_id][who] = (
+                    letters(surrogate.split()[0]) + " " + letters(surrogate.split()[1])
+                )
     for people in surrogates.values():
         assert len(set(people.values())) == len(people)
         assert len({people[who].split()[1] for who in ("patient", "kin1", "kin2") if who in people}) <= 1

@@ -12,22 +12,21 @@ read as a name there.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
+from deid_platform.detection.api import Candidate, Document, Evidence, Source, SourceKind
 from deid_platform.detection.context.names import reads_as_name
-from deid_platform.lexicon.lists import word_list
-from deid_platform.detection.pipeline import Ensemble, united
-from deid_platform.lexicon.classes import is_ordinary
-from deid_platform.detection.resolve.propagate.names import PERSONS, SURE, mentions_of, standalone_words
+from deid_platform.detection.resolve.propagate.names import mentions_of, standalone_words
 from deid_platform.detection.resolve.propagate.strings import copies_of, telling_strings
-from deid_platform.text.normalize import Document, fold
-from deid_platform.detection.resolve.recovery import Recovery
-from deid_platform.labels import Label
-from deid_platform.notes import Note, Span
+from deid_platform.labels import PERSONS, Label
+from deid_platform.lexicon.classes import is_ordinary
+from deid_platform.lexicon.lists import word_list
+from deid_platform.notes import Span
 from deid_platform.text import readable
+from deid_platform.text.normalize import fold
 
-SOURCE = "elsewhere"
-_SCORE = 0.8  # as sure as a name that a title introduces: of a Mr. Foley's notes, "Foley" is no catheter
+_NAME, _STRING = (Source(SourceKind.CROSS_NOTE, name) for name in ("name", "string"))
+_CONFIDENCE = 0.8  # as sure as a name that a title introduces: of a Mr. Foley's notes, "Foley" is no catheter
 
 
 @dataclass(frozen=True)
@@ -52,7 +51,7 @@ class Mentioned:
             {string: label for string, label in self.strings.items() if string not in other.strings},
         )
 
-    def may_surrogate(self, text: str) -> bool:
+    def may_occur_in(self, text: str) -> bool:
         """Whether a text holds any of it at all, words or not; quick, for most notes of a patient hold nothing new."""
         if any(string in text for string in self.strings):
             return True
@@ -60,7 +59,12 @@ class Mentioned:
         return any(name in folded for name in self.names)
 
 
-def mentioned_in(text: str, spans: Sequence[Span]) -> Mentioned:
+def mentioned_in(text: str, spans: Iterable[Span]) -> Mentioned:
+    """What a note tells about its patient's other notes, by the spans that a detector found in it."""
+    return mentions_in(text, [Candidate.of_span(span) for span in spans])
+
+
+def mentions_in(text: str, spans: Sequence[Candidate]) -> Mentioned:
     """What a note tells about its patient's other notes.
 
     Args:
@@ -71,20 +75,20 @@ def mentioned_in(text: str, spans: Sequence[Span]) -> Mentioned:
     text, spans = _as_read(text, spans)
     names: dict[str, Label] = {}
     for span in spans:
-        if span.label in PERSONS and span.score >= SURE:
+        if span.label in PERSONS and span.evidence >= Evidence.CONTEXT:
             for word in standalone_words(text, span):
                 if not is_ordinary(word) or word in word_list("given_names") or word in word_list("surnames"):
                     _say(names, word, span.label)
     return Mentioned(names, telling_strings(text, spans))
 
 
-def _as_read(text: str, spans: Sequence[Span]) -> tuple[str, Sequence[Span]]:
+def _as_read(text: str, spans: Sequence[Candidate]) -> tuple[str, Sequence[Candidate]]:
     """A note as its reader sees it, so that one note's "M&uuml;ller" is the other's "Müller"."""
     seen = readable(text)
     if not seen.layers:
         return text, spans
     places = ((seen.shown(span.start, span.end), span) for span in spans)
-    return seen.text, [replace(span, start=place[0], end=place[1]) for place, span in places if place is not None]
+    return seen.text, [span._replace(start=place[0], end=place[1]) for place, span in places if place is not None]
 
 
 def together(told: Iterable[Mentioned]) -> Mentioned:
@@ -116,8 +120,11 @@ class CrossNoteMentions:
     def __repr__(self) -> str:
         return "<Elsewhere>"
 
-    def find(self, document: Document) -> list[Span]:
-        """Mentions in one note; see `Component`."""
+    def detect(self, documents: Sequence[Document]) -> list[list[Candidate]]:
+        """Mentions in each document; see `Detector`."""
+        return [self._find(document) for document in documents]
+
+    def _find(self, document: Document) -> list[Candidate]:
         text = document.text
 
         def is_none(word: str, start: int, end: int) -> bool:
@@ -125,41 +132,6 @@ class CrossNoteMentions:
             return doubtful and not reads_as_name(text, start, end)
 
         names = mentions_of(self._told.names, text, unless=is_none)
-        found = [Span(start, end, label, _SCORE, f"{SOURCE}:name") for start, end, label in names]
+        found = [Candidate.by_rule(start, end, label, _CONFIDENCE, _NAME) for start, end, label in names]
         strings = copies_of(self._told.strings, text)
-        return found + [Span(start, end, label, _SCORE, f"{SOURCE}:string") for start, end, label in strings]
-
-
-def told_by(texts: Iterable[tuple[str, Sequence[Span]]]) -> CrossNoteMentions:
-    """What finds in any text whom and what some texts name, each given with what was found in it."""
-    return CrossNoteMentions(together(mentioned_in(text, spans) for text, spans in texts))
-
-
-class SecondLook:
-    """Looks again at notes that a detector has read, with what the others of their patient tell.
-
-    Args:
-        recovery: Gives clinical terms back, as after the first look.
-    """
-
-    def __init__(self, recovery: Recovery) -> None:
-        self._recovery = recovery
-
-    def __repr__(self) -> str:
-        return "<SecondLook>"
-
-    def __call__(self, note: Note, spans: Sequence[Span], told: Mentioned) -> tuple[Span, ...]:
-        """A note's spans, with the mentions of what only other notes tell.
-
-        Args:
-            note: The note.
-            spans: What the first look found in it.
-            told: What the patient's other notes tell, and this one does not.
-
-        Raises:
-            DeidError: `detector-failed` if the note could not be searched to its end.
-        """
-        if not told or not told.may_surrogate(readable(note.text).text):
-            return tuple(spans)
-        further = Ensemble([CrossNoteMentions(told)], recovery=self._recovery).detect([note])[0]
-        return united((*spans, *further)) if further else tuple(spans)
+        return found + [Candidate.by_rule(start, end, label, _CONFIDENCE, _STRING) for start, end, label in strings]

@@ -1,41 +1,69 @@
-"""Arithmetic of spans: trim, merge, check.
+"""Overlapping spans become one, so that nothing that any of them covered is ever uncovered.
 
-Belongs here: pure functions on intervals of code points. Does not belong here: any knowledge of what a
-span means beyond its label (`recovery/`, `pipeline.py`).
+Belongs here: the rule for overlaps. Does not belong here: which spans there are, or which are clinical (`recovery/`).
+
+Candidates that share a code point are merged to their common extent. The label is that of the longest member; between
+equally long ones, that of the best informed source (the roster, then the gazetteer, rules, models, other notes); then
+that of the higher confidence. A profession, which tells least, gives way to whatever else is found in its place. What a
+site's own recognizer finds gives way to a direct identifier of the patient, however short: a site adds to what is
+hidden, and a policy may keep its label.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TypeVar
 
+from deid_platform.detection.api import Candidate
+from deid_platform.labels import DIRECT_IDENTIFIERS, Label
 from deid_platform.notes import Span
 
-
-def trim(text: str, start: int, end: int) -> tuple[int, int] | None:
-    """The interval without the white space at its ends, or None if nothing else is in it."""
-    while start < end and text[start].isspace():
-        start += 1
-    while end > start and text[end - 1].isspace():
-        end -= 1
-    return (start, end) if start < end else None
+_Placed = TypeVar("_Placed", Span, Candidate)
 
 
-def merge(spans: Iterable[Span], *, rank: Callable[[Span], tuple[object, ...]]) -> tuple[Span, ...]:
-    """Overlapping spans become one, so that nothing that any of them covered is uncovered.
+def rank(candidate: Candidate) -> tuple[bool, int, int, float, str]:
+    """Which of two overlapping candidates lends its label: the longer, the better informed, the surer."""
+    start, end, label, source, _, confidence = candidate
+    return label is not Label.PROFESSION, end - start, source.kind.informed, confidence, label.value
 
-    The merged span reaches from the first start to the last end of its members; label, score and source
-    are those of the member that `rank` puts highest. Spans that only touch stay apart.
+
+def merge(candidates: Iterable[Candidate]) -> list[Candidate]:
+    """Overlapping candidates as one, each with the label that the rule gives it.
+
+    Returns:
+        Sorted and non-overlapping; they cover exactly what the input covered.
+    """
+    candidates = list(candidates)
+    if any(candidate.source.of_site for candidate in candidates):
+        direct = [c for c in candidates if c.label in DIRECT_IDENTIFIERS and not c.source.of_site]
+        candidates = [_of_patient(candidate, direct) for candidate in candidates]
+    return [
+        best if (best.start, best.end) == (start, end) else best._replace(start=start, end=end)
+        for best, start, end in merged(candidates, rank=rank)
+    ]
+
+
+def _of_patient(candidate: Candidate, direct: Sequence[Candidate]) -> Candidate:
+    """A site's candidate with the label of a direct identifier that it overlaps."""
+    if not candidate.source.of_site or candidate.label in DIRECT_IDENTIFIERS:
+        return candidate
+    met = [other for other in direct if other.overlaps(candidate)]
+    return candidate._replace(label=max(met, key=rank).label) if met else candidate
+
+
+def merged(
+    spans: Iterable[_Placed], *, rank: Callable[[_Placed], tuple[object, ...]]
+) -> Iterator[tuple[_Placed, int, int]]:
+    """Groups of overlapping spans, sorted; spans that only touch stay apart.
 
     Args:
         spans: In any order.
-        rank: Sort key of a span; the highest member lends the merged span its label.
+        rank: Sort key of a span; of equals, the one that starts first counts.
 
-    Returns:
-        Sorted, non-overlapping spans that cover exactly what the input covered.
+    Yields:
+        The highest member of each group, and where the group starts and ends.
     """
-    merged: list[Span] = []
-    best: Span | None = None
+    best: _Placed | None = None
     start = end = 0
     for span in sorted(spans, key=_place):
         if best is not None and span.start < end:
@@ -43,19 +71,14 @@ def merge(spans: Iterable[Span], *, rank: Callable[[Span], tuple[object, ...]]) 
             best = max(best, span, key=rank)
             continue
         if best is not None:
-            merged.append(_widened(best, start, end))
+            yield best, start, end
         best, start, end = span, span.start, span.end
     if best is not None:
-        merged.append(_widened(best, start, end))
-    return tuple(merged)
+        yield best, start, end
 
 
-def _place(span: Span) -> tuple[int, int]:
+def _place(span: Span | Candidate) -> tuple[int, int]:
     return span.start, span.end
-
-
-def _widened(span: Span, start: int, end: int) -> Span:
-    return span if (span.start, span.end) == (start, end) else replace(span, start=start, end=end)
 
 
 def well_formed(spans: Sequence[Span], length: int) -> bool:

@@ -13,14 +13,13 @@ nobody of the family: "mother saw Dr. Reed", "her father's doctor, Dr. Reed", "t
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 
 import regex
 
+from deid_platform.detection.api import Candidate, Document, SourceKind
+from deid_platform.labels import Label
 from deid_platform.text.lookbehind import Lookbehind
 from deid_platform.text.names import name_words
-from deid_platform.labels import Label
-from deid_platform.notes import Span
 
 _REACH = 80
 _SHORTEST = 3  # letters of a name; initials behind "mother" are those of whoever wrote the line
@@ -93,21 +92,22 @@ _OF_WHOM = _compiled(
 )
 
 
-def relabel_relatives(text: str, spans: list[Span]) -> list[Span]:
-    """Spans in which no name of the family is labelled a clinician's.
+def relabel_relatives(document: Document, spans: list[Candidate]) -> list[Candidate]:
+    """Candidates in which no name of the family is labelled a clinician's.
 
     Args:
-        text: What they were found in.
+        document: What they were found in.
         spans: In any order, possibly overlapping.
 
     Returns:
-        The same spans, some of them labelled PATIENT instead of DOCTOR.
+        The same candidates, some of them labelled PATIENT instead of DOCTOR.
     """
+    text = document.text
     clinicians = [span for span in spans if span.label is Label.DOCTOR]
     if not clinicians:
         return spans
     family = [span for span in clinicians if _is_family(text, span.start, span.end)]
-    known = [span for span in spans if span.label is Label.PATIENT and span.source.partition(":")[0] == "roster"]
+    known = [span for span in spans if span.label is Label.PATIENT and span.source.kind is SourceKind.ROSTER]
     if not family and not known:
         return spans
     # Further mentions of whom the note has told once: "Dr. Reed" behind "her father, Dr. Alan Reed,".
@@ -117,10 +117,10 @@ def relabel_relatives(text: str, spans: list[Span]) -> list[Span]:
         for span in clinicians
         if any(map(span.overlaps, (*family, *known))) or names.issuperset(_words(text, span) or [""])
     }
-    return [replace(span, label=Label.PATIENT) if span in theirs else span for span in spans]
+    return [span._replace(label=Label.PATIENT) if span in theirs else span for span in spans]
 
 
-def _words(text: str, span: Span) -> Iterable[str]:
+def _words(text: str, span: Candidate) -> Iterable[str]:
     return [word for word in name_words(text[span.start : span.end]) if len(word) > 1]
 
 

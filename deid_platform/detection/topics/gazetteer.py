@@ -10,19 +10,19 @@ provider also alone, if it is written with a capital and hardly stands for anyth
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import regex
 from ahocorasick_rs import AhoCorasick, Implementation, MatchKind
 
+from deid_platform.detection.api import Candidate, Document, Source, SourceKind
 from deid_platform.detection.topics.terms import Case, Terms
-from deid_platform.text.names import PARTICLES, after_unit, capitalised, is_common
-from deid_platform.text.normalize import Document
-from deid_platform.text.tokens import Words, ordinary_words, words_of
 from deid_platform.labels import Label
-from deid_platform.notes import Span, Topics
+from deid_platform.notes import Topics
+from deid_platform.text.names import PARTICLES, after_unit, capitalised, is_common
+from deid_platform.text.tokens import Words, ordinary_words, words_of
 
-_SOURCE = "gazetteer"
+_SOURCE = Source(SourceKind.GAZETTEER)
 _SCORE = 0.9
 _LIKELY = 0.8
 _PARTIAL = 0.7  # below what introduces a person to the clinical recovery
@@ -104,11 +104,14 @@ class Gazetteer:
     def __repr__(self) -> str:
         return "<Gazetteer>"
 
-    def find(self, document: Document) -> list[Span]:
-        """Occurrences of terms and numbers; see `Component`."""
+    def detect(self, documents: Sequence[Document]) -> list[list[Candidate]]:
+        """Occurrences of terms and numbers; see `Detector`."""
+        return [self._find(document) for document in documents]
+
+    def _find(self, document: Document) -> list[Candidate]:
         return [*self._find_terms(words_of(document)), *self._find_numbers(document), *self._find_emails(document)]
 
-    def _find_terms(self, words: Words) -> Iterator[Span]:
+    def _find_terms(self, words: Words) -> Iterator[Candidate]:
         streets = len(self._phrases)
         people = streets + len(self._tails)
         for term, start, end in self._automaton.find_matches_as_indexes(words.text, overlapping=True):
@@ -121,7 +124,7 @@ class Gazetteer:
             if span is not None:
                 yield span
 
-    def _find_numbers(self, document: Document) -> Iterator[Span]:
+    def _find_numbers(self, document: Document) -> Iterator[Candidate]:
         if not (self._numbers or self._local):
             return
         for start, end, digits in document.numbers:
@@ -129,25 +132,25 @@ class Gazetteer:
             if label is None and len(digits) == 11 and digits[0] == "1":
                 label = self._numbers.get(digits[1:])
             if label is not None:
-                yield Span(start, end, label, _SCORE, _SOURCE)
+                yield Candidate.by_rule(start, end, label, _SCORE, _SOURCE)
             elif digits in self._local and _LOCAL_NUMBER.fullmatch(document.text, start, end):
-                yield Span(start, end, Label.PHONE, _SCORE, _SOURCE)
+                yield Candidate.by_rule(start, end, Label.PHONE, _SCORE, _SOURCE)
 
-    def _find_emails(self, document: Document) -> Iterator[Span]:
+    def _find_emails(self, document: Document) -> Iterator[Candidate]:
         if not self._emails or "@" not in document.text:
             return
         for address in _ADDRESS.finditer(document.folded.text):
             place = document.interval(*address.span())
             if address[0] in self._emails and place is not None:
-                yield Span(*place, Label.EMAIL, _SCORE, _SOURCE)
+                yield Candidate.by_rule(*place, Label.EMAIL, _SCORE, _SOURCE)
 
-    def _name(self, words: Words, start: int, end: int) -> Span | None:
+    def _name(self, words: Words, start: int, end: int) -> Candidate | None:
         span = None
         if words.text[start:end] in self._surnames:
             span = self._person(words, start, end) or self._surname(words, start, end)
         return span or (self._given(words, start, end) if words.text[start:end] in self._givens else None)
 
-    def _given(self, words: Words, start: int, end: int) -> Span | None:
+    def _given(self, words: Words, start: int, end: int) -> Candidate | None:
         """A colleague's given name alone, where staff reports, answers or signs by it: "Report to Alexis"."""
         after = words.after(end)
         if words.text[end + 1 : after] in self._givens and not words.gap(end, end + 1).strip(" "):
@@ -158,9 +161,9 @@ class Gazetteer:
         before = words.note[max(0, first - _STAFF_REACH) : first]
         signs = _SIGNED.search(before) is not None and _LINE_END.match(words.note, last) is not None
         known = signs or _TOLD.search(before) or _FROM_WARD.match(words.note, last, last + _STAFF_REACH)
-        return Span(first, last, Label.DOCTOR, _LIKELY, _SOURCE) if known else None
+        return Candidate.by_rule(first, last, Label.DOCTOR, _LIKELY, _SOURCE) if known else None
 
-    def _person(self, words: Words, start: int, end: int) -> Span | None:
+    def _person(self, words: Words, start: int, end: int) -> Candidate | None:
         """A surname with a known given name before it, or after it: "Maria T. de la Cruz", "Cruz, Maria"."""
         line = words.text
         surname = line[start:end]
@@ -181,7 +184,7 @@ class Gazetteer:
                 return self._whole(words, first, after, line[end + 1 : after], surname, label)
         return None
 
-    def _whole(self, words: Words, start: int, end: int, given: str, surname: str, label: Label) -> Span | None:
+    def _whole(self, words: Words, start: int, end: int, given: str, surname: str, label: Label) -> Candidate | None:
         """The span of a name with the further words and initials that belong to it."""
         if is_common(given) and is_common(surname) and not capitalised(words.surface(start, end)):
             return None
@@ -204,9 +207,9 @@ class Gazetteer:
         place, stop = words.place(start, end)
         # The dot of an initial at the end belongs to it.
         stop += line[end - 2] == " " and words.note[stop : stop + 1] == "."
-        return Span(place, stop, label, _SCORE, _SOURCE)
+        return Candidate.by_rule(place, stop, label, _SCORE, _SOURCE)
 
-    def _surname(self, words: Words, start: int, end: int) -> Span | None:
+    def _surname(self, words: Words, start: int, end: int) -> Candidate | None:
         """A surname without a given name, where something says that it is a person's."""
         line = words.text
         word = line[start:end]
@@ -244,7 +247,7 @@ class Gazetteer:
         if not score:
             return None
         opening = before if initial and words.joins(first - 1, first) else first
-        return Span(words.place(opening, end)[0], place[1], label, score, _SOURCE)
+        return Candidate.by_rule(words.place(opening, end)[0], place[1], label, score, _SOURCE)
 
 
 def institution_terms(topics: Topics) -> Iterator[tuple[str, Label]]:
@@ -286,17 +289,17 @@ def _surname_end(words: Words, end: int) -> int:
     return after if hyphenated and words.surface(end + 1, after)[0].isupper() else end
 
 
-def _phrase(words: Words, start: int, end: int, label: Label, case: Case, whole: bool) -> Span | None:
+def _phrase(words: Words, start: int, end: int, label: Label, case: Case, whole: bool) -> Candidate | None:
     place = words.place(start, end)
     surface = words.note[slice(*place)]
     if case is Case.TITLE and not capitalised(surface):
         return None
     if case is Case.UPPER and surface != surface.upper():
         return None
-    return Span(*place, label, _SCORE if whole else _PARTIAL, _SOURCE)
+    return Candidate.by_rule(*place, label, _SCORE if whole else _PARTIAL, _SOURCE)
 
 
-def _street(words: Words, start: int, end: int, tails: tuple[str, ...]) -> Span | None:
+def _street(words: Words, start: int, end: int, tails: tuple[str, ...]) -> Candidate | None:
     """A street address by its number and first word: whole, or without its suffix if the word is no common one."""
     found = [tail for tail in tails if not tail or words.text.startswith(f"{tail} ", end + 1)]
     if found:
@@ -307,4 +310,4 @@ def _street(words: Words, start: int, end: int, tails: tuple[str, ...]) -> Span 
         if is_common(street) or len(street) < 4 or not capitalised(words.surface(end - len(street), end)):
             return None
     place, stop = words.place(start, end)
-    return Span(place, after_unit(words.note, stop), Label.STREET, _SCORE, _SOURCE)
+    return Candidate.by_rule(place, after_unit(words.note, stop), Label.STREET, _SCORE, _SOURCE)

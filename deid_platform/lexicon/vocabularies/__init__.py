@@ -12,6 +12,6 @@ ships with the platform, and nothing of a site's is copied.
 from __future__ import annotations
 
 from deid_platform.lexicon.vocabularies.formats import FORMATS
-from deid_platform.lexicon.vocabularies.document import TermsFile, terms_of
+from deid_platform.lexicon.vocabularies.reading import TermsFile, terms_of
 
 __all__ = ["FORMATS", "TermsFile", "terms_of"]

@@ -19,10 +19,10 @@ from zipfile import BadZipFile, ZipFile
 
 import regex
 
+from deid_platform.errors import Code, DeidError
 from deid_platform.lexicon.vocabularies.formats import FORMATS, FormatError
 from deid_platform.text.names import is_common
 from deid_platform.text.normalize import fold_term
-from deid_platform.errors import Code, DeidError
 
 KEY = "dictionaries.medical_terms"
 _MOST_CHARS = 80

@@ -11,20 +11,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 import regex
 
+from deid_platform.detection.api import Candidate, Evidence, Source, SourceKind
 from deid_platform.detection.context.names import about_a_person, is_abbreviation
-from deid_platform.lexicon.lists import word_list
-from deid_platform.text.names import PARTICLES, is_common, single_names
-from deid_platform.text.names import standalone_words as name_words
 from deid_platform.detection.rules.names.eponyms import is_eponym_s_name, lies_in_an_eponym, names_a_thing
+from deid_platform.labels import PERSONS, Label
 from deid_platform.lexicon.classes import is_ordinary
-from deid_platform.detection.rules.engine.site_recognizers import OF_SITE
+from deid_platform.lexicon.lists import word_list
+from deid_platform.text.names import PARTICLES, is_common, name_words, single_names
 from deid_platform.text.normalize import bounded, fold_term
-from deid_platform.labels import Label
-from deid_platform.notes import Span
 
-PERSONS = (Label.PATIENT, Label.DOCTOR)
-SURE = 0.7
-"""The least score of a name that what surrounds it gives away; below it, the lists alone know it."""
 # O'Brien with what stands before the apostrophe; of d'Angelo that is sought for itself.
 _WORD = regex.compile(r"\b\p{Lu}(?:[\p{L}\p{M}]+|['’]\p{L}[\p{L}\p{M}]+)(?:['’\-]\p{L}[\p{L}\p{M}]+)*")
 _SMALL_BEFORE = regex.compile(r"\b\p{Ll}\p{L}{0,4}['’]", regex.REVERSE)
@@ -35,12 +30,12 @@ _PARTS = regex.compile("['-]")
 _OPENING_BEFORE = regex.compile(r"(?<![\p{L}\p{M}.'’\-])(?:\p{L}{1,4}[ \t]+){1,3}\Z")
 _LONGEST_OPENING = 14
 _INITIALS_BEFORE = regex.compile(r"(?<![\p{L}.\-])(?:\p{Lu}\.[ \t]?){1,2}\Z")
-_REPEATED = "patterns:name-repeated"
+_REPEATED = Source(SourceKind.RULES, "name-repeated")
 _SHORTEST = 3
 _SCORE = 0.75  # above that of the cues which know a name but not whose it is
 
 
-def repeated_names(text: str, found: Sequence[Span]) -> Iterator[Span]:
+def repeated_names(text: str, found: Sequence[Candidate]) -> Iterator[Candidate]:
     """Further mentions in a whole note of the people among what was found in it.
 
     A capitalised word that is part of a name found elsewhere in the note is that name again, with the
@@ -53,7 +48,7 @@ def repeated_names(text: str, found: Sequence[Span]) -> Iterator[Span]:
     """
     names = _names(text, found)
     for start, end, label in mentions_of(names, text):
-        yield Span(start, end, label, _SCORE, _REPEATED)
+        yield Candidate.by_rule(start, end, label, _SCORE, _REPEATED)
 
 
 def mentions_of(
@@ -112,22 +107,22 @@ def _known(names: Mapping[str, Label], surface: str) -> tuple[str, str, Label] |
     return None if label is None else (word, folded, label)
 
 
-def _names(text: str, found: Sequence[Span]) -> dict[str, Label]:
+def _names(text: str, found: Sequence[Candidate]) -> dict[str, Label]:
     """The folded words of the people among `found` that name nobody else's thing, with their label."""
     names: dict[str, Label] = {}
     # What a site's recognizer calls a clinician may be the patient by all that the shipped patterns know.
-    for span in sorted(found, key=lambda s: (s.source.startswith(OF_SITE), -s.score)):
-        if span.label not in PERSONS:
+    for span in sorted(found, key=lambda c: (c.source.of_site, -c.confidence)):
+        if span.label not in PERSONS or span.evidence is Evidence.PREDICTED:
             continue
         for folded in standalone_words(text, span):
             if is_common(folded):
                 continue
-            if span.score >= SURE or not is_ordinary(folded):
+            if span.evidence >= Evidence.CONTEXT or not is_ordinary(folded):
                 names.setdefault(folded, span.label)
     return names
 
 
-def standalone_words(text: str, span: Span) -> Iterable[str]:
+def standalone_words(text: str, span: Candidate) -> Iterable[str]:
     """The folded words of a name that can stand for it alone; those of O'Brien and van der Berg also run together."""
     for single in single_names(text[span.start : span.end]):
         words = name_words(single)

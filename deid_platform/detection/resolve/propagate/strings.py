@@ -10,11 +10,10 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import regex
 
-from deid_platform.lexicon.classes import is_ordinary
-from deid_platform.detection.resolve.propagate.names import SURE
-from deid_platform.text.normalize import bounded, fold_term
+from deid_platform.detection.api import Candidate, Evidence, Source, SourceKind
 from deid_platform.labels import Label
-from deid_platform.notes import Span
+from deid_platform.lexicon.classes import is_ordinary
+from deid_platform.text.normalize import bounded, fold_term
 
 _NUMBERS = frozenset((
     Label.PHONE, Label.FAX, Label.SSN, Label.MEDICALRECORD, Label.HEALTHPLAN, Label.ACCOUNT, Label.LICENSE,
@@ -28,10 +27,11 @@ _MANY = 40
 """Strings that are sought one by one; so many of a text of that length cost more than a pass over its words."""
 _LETTERS_OR_DIGITS = regex.compile(r"[^\W_]+")
 _WORD = regex.compile(r"\p{L}[\p{L}\p{M}'’]+")
-_REPEATED = "patterns:string-repeated"
+_CONFIDENCE = 0.7
+_REPEATED = Source(SourceKind.RULES, "string-repeated")
 
 
-def repeated_strings(text: str, found: Sequence[Span]) -> Iterator[Span]:
+def repeated_strings(text: str, found: Sequence[Candidate]) -> Iterator[Candidate]:
     """Further copies in a whole note of what stands there once with something that says what it is.
 
     Args:
@@ -41,17 +41,17 @@ def repeated_strings(text: str, found: Sequence[Span]) -> Iterator[Span]:
     known = {(span.start, span.end) for span in found}
     for start, end, label in copies_of(telling_strings(text, found), text):
         if (start, end) not in known:
-            yield Span(start, end, label, SURE, _REPEATED)
+            yield Candidate.by_rule(start, end, label, _CONFIDENCE, _REPEATED)
 
 
-def telling_strings(text: str, found: Sequence[Span]) -> dict[str, Label]:
+def telling_strings(text: str, found: Sequence[Candidate]) -> dict[str, Label]:
     """The strings among `found` that mean the same wherever they stand, with their label.
 
     Numbers of six digits and more, and institutions and places of two words and more that are not all ordinary.
     """
     strings: dict[str, Label] = {}
     for span in found:
-        if span.score < SURE or span.end - span.start > _LONGEST:
+        if span.evidence < Evidence.CONTEXT or span.end - span.start > _LONGEST:
             continue
         surface = text[span.start : span.end]
         if span.label in _NUMBERS:

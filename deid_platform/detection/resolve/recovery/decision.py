@@ -33,21 +33,16 @@ from functools import cache
 
 import regex
 
-from deid_platform.lexicon.lists import word_list
-from deid_platform.text.normalize import Document, fold_term
-from deid_platform.detection.resolve.recovery.finder import Finder, ClinicalTerm, ClinicalTerms
+from deid_platform.detection.api import Candidate, Document, Evidence, Source, SourceKind
+from deid_platform.detection.resolve.recovery.finder import ClinicalTerm, ClinicalTerms, Finder
 from deid_platform.detection.resolve.recovery.terms import names_of_people_and_places
-from deid_platform.detection.topics.roster import SOURCE as ROSTER
-from deid_platform.labels import Label
-from deid_platform.notes import Span
+from deid_platform.labels import PERSONS, Label
+from deid_platform.lexicon.lists import word_list
+from deid_platform.text.normalize import fold_term
 
-PROVEN_SCORE = 0.95
-_INTRODUCED_SCORE = 0.8
-_LABELLED_SCORE = 0.9  # "Dictated by CAD" are somebody's initials
-_PERSONS = (Label.PATIENT, Label.DOCTOR)
 _NAMED = frozenset(
     {
-        *(*_PERSONS, Label.HOSPITAL, Label.ORGANIZATION, Label.LOCATION_OTHER, Label.CITY, Label.STATE, Label.COUNTRY),
+        *(*PERSONS, Label.HOSPITAL, Label.ORGANIZATION, Label.LOCATION_OTHER, Label.CITY, Label.STATE, Label.COUNTRY),
         *(Label.STREET, Label.PROFESSION),
     }
 )
@@ -55,11 +50,9 @@ _ALLOWABLE = _NAMED - {Label.PROFESSION}
 _PLACES = (Label.CITY, Label.STATE, Label.COUNTRY, Label.STREET)  # "CT", "LIMA": a scan, an artery, or an address
 _VISITED = (Label.HOSPITAL, Label.LOCATION_OTHER)
 _WENT = regex.compile(r"\b(?:at|to|from|near)(?:[ \t]+the)?[ \t]+$", regex.IGNORECASE)
-_GAZETTEER = "gazetteer"
-_PATTERNS = "patterns"
 _ALLOWED = "allowed"
 _OF_PEOPLE_ALONE = frozenset(
-    f"{_PATTERNS}:{name}" for name in ("kin", "person-states", "care-acts", "care-patient-acts")
+    Source(SourceKind.RULES, name) for name in ("kin", "person-states", "care-acts", "care-patient-acts")
 )
 _WORD = regex.compile(r"\p{L}{2,}")
 _ANY_WORD = regex.compile(r"[\p{L}\p{N}]+")
@@ -91,7 +84,7 @@ class Recovery:
     def __repr__(self) -> str:
         return "<Recovery>"
 
-    def keep(self, document: Document, spans: Sequence[Span]) -> list[Span]:
+    def __call__(self, document: Document, spans: Sequence[Candidate]) -> list[Candidate]:
         """The spans that are identifiers, in the order given.
 
         Raises:
@@ -107,24 +100,24 @@ class Recovery:
         return [s for s in spans if s not in doubtful or not _is_clinical(document.text, s, places, people)]
 
 
-def _is_doubtful(text: str, span: Span) -> bool:
-    if span.source.partition(":")[0] == ROSTER or span.score >= PROVEN_SCORE:
+def _is_doubtful(text: str, span: Candidate) -> bool:
+    if span.source.kind is SourceKind.ROSTER or span.evidence is Evidence.PROVEN:
         return False
     return span.label is not Label.DATE or _WHOLE_DATE.search(text, span.start, span.end) is None
 
 
-def _named(text: str, spans: Iterable[Span], places: ClinicalTerms) -> frozenset[str]:
+def _named(text: str, spans: Iterable[Candidate], places: ClinicalTerms) -> frozenset[str]:
     """The folded words of people whom a note names: with some certainty, or at all outside of clinical terms."""
     return frozenset(
         word
         for s in spans
-        if s.label in _PERSONS and (s.score >= _surely_named(s, places) or not _only_clinical(text, s, places))
+        if s.label in PERSONS and (s.evidence >= _surely_named(s, places) or not _only_clinical(text, s, places))
         for word in _folded_words(text[s.start : s.end])
     )
 
 
-def _surely_named(span: Span, places: ClinicalTerms) -> float:
-    """The score from which a person is named whatever clinical stands there.
+def _surely_named(span: Candidate, places: ClinicalTerms) -> Evidence:
+    """The evidence from which a person is named whatever clinical stands there.
 
     Of a phrase of the allow list, "referred to" says less than the list; a title, a label and what people alone do or
     are ("reports pain", "his wife") say more.
@@ -132,11 +125,11 @@ def _surely_named(span: Span, places: ClinicalTerms) -> float:
     near = places.touching(span.start, span.end)
     allowed = any(p.kind == _ALLOWED and p.start <= span.start and span.end <= p.end for p in near)
     if allowed and span.source in _OF_PEOPLE_ALONE:
-        return 0
-    return _LABELLED_SCORE if allowed else _INTRODUCED_SCORE
+        return Evidence.PREDICTED
+    return Evidence.LABELLED if allowed else Evidence.INTRODUCED
 
 
-def _only_clinical(text: str, span: Span, places: ClinicalTerms) -> bool:
+def _only_clinical(text: str, span: Candidate, places: ClinicalTerms) -> bool:
     near = places.touching(span.start, span.end)
     inside_one = any(p.start <= span.start and span.end <= p.end for p in near)
     return inside_one or _is_longer_than_its_terms(text, span, near)
@@ -147,7 +140,7 @@ def _folded_words(surface: str) -> list[str]:
     return words
 
 
-def _is_clinical(text: str, span: Span, places: ClinicalTerms, people: frozenset[str]) -> bool:
+def _is_clinical(text: str, span: Candidate, places: ClinicalTerms, people: frozenset[str]) -> bool:
     near = places.touching(span.start, span.end)
     # What only the writing shows to be clinical is doubtful where the note has a person of that name.
     near = [p for p in near if p.kind in _LISTED or not _names_one_of(text, p, people)]
@@ -158,25 +151,25 @@ def _is_clinical(text: str, span: Span, places: ClinicalTerms, people: frozenset
     return not _from_topics(span) and _is_longer_than_its_terms(text, span, near)
 
 
-def _from_topics(span: Span) -> bool:
-    return span.source.partition(":")[0] == _GAZETTEER
+def _from_topics(span: Candidate) -> bool:
+    return span.source.kind is SourceKind.GAZETTEER
 
 
-def _covers(text: str, span: Span, place: ClinicalTerm, people: frozenset[str]) -> bool:
+def _covers(text: str, span: Candidate, place: ClinicalTerm, people: frozenset[str]) -> bool:
     """Whether a place around a span makes it clinical."""
     if place.kind == _ALLOWED:
-        return span.label in _ALLOWABLE and span.source.partition(":")[0] == _PATTERNS
+        return span.label in _ALLOWABLE and span.source.kind is SourceKind.RULES
     longer = place.end - place.start > span.end - span.start + len("'s")
     if _from_topics(span):
         return longer and span.label in _NAMED and place.kind == "term"
     if longer:
         return True
-    if span.label not in _PERSONS:
+    if span.label not in PERSONS:
         visited = (
             span.label in _VISITED and place.kind == "term" and _WENT.search(text, max(0, span.start - 12), span.start)
         )
         return span.label not in _PLACES and not visited
-    if place.kind == "abbreviation" and span.score < _LABELLED_SCORE:
+    if place.kind == "abbreviation" and span.evidence < Evidence.LABELLED:
         return not _NAME_FIELD.search(text, max(0, span.start - 4), span.start)
     return people.isdisjoint(_folded_words(text[span.start : span.end]))
 
@@ -185,7 +178,7 @@ def _names_one_of(text: str, place: ClinicalTerm, people: frozenset[str]) -> boo
     return not people.isdisjoint(_folded_words(text[place.start : place.end]))
 
 
-def _is_longer_than_its_terms(text: str, span: Span, near: Sequence[ClinicalTerm]) -> bool:
+def _is_longer_than_its_terms(text: str, span: Candidate, near: Sequence[ClinicalTerm]) -> bool:
     """Whether a span consists of a clinical term and words that are nobody's name.
 
     One word that is a term by itself ("Murphy") is not enough, unless a finding follows it.
@@ -203,10 +196,10 @@ def _is_longer_than_its_terms(text: str, span: Span, near: Sequence[ClinicalTerm
     if not rest:
         # Two terms side by side ("CCS Pulmozyme"); two eponyms may be a first and a last name.
         one = any(p.start <= span.start and span.end <= p.end for p in inside)
-        return span.label in _PERSONS and not one and any(p.words >= 2 or p.kind == "abbreviation" for p in inside)
-    if any(p.words >= 2 for p in inside) and span.label in _PERSONS:
+        return span.label in PERSONS and not one and any(p.words >= 2 or p.kind == "abbreviation" for p in inside)
+    if any(p.words >= 2 for p in inside) and span.label in PERSONS:
         return all(word in _words_of_clinics() for word in rest)
-    return all(word in _FINDINGS for word in rest) and span.score < _INTRODUCED_SCORE
+    return all(word in _FINDINGS for word in rest) and span.evidence < Evidence.INTRODUCED
 
 
 @cache

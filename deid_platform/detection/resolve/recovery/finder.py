@@ -16,13 +16,13 @@ import regex
 import yaml
 from ahocorasick_rs import AhoCorasick, Implementation, MatchKind
 
-from deid_platform.lexicon.lists import word_list
-from deid_platform.text.normalize import Document, bounded, fold, fold_term
+from deid_platform.detection.api import Candidate, Document
 from deid_platform.detection.resolve.recovery.codes import codes_in
 from deid_platform.detection.resolve.recovery.terms import clinical_terms, eponym_heads, names_of_people_and_places
-from deid_platform.text.offsets import trim
 from deid_platform.errors import Code, DeidError
-from deid_platform.notes import Span
+from deid_platform.lexicon.lists import word_list
+from deid_platform.text.normalize import bounded, fold, fold_term
+from deid_platform.text.offsets import trim
 
 _TIMEOUT_S = 2.0
 _REACH = 60  # code points around a span within which an expression may begin and end
@@ -113,7 +113,7 @@ class Finder:
     def __repr__(self) -> str:
         return "<Finder>"
 
-    def places(self, document: Document, spans: Collection[Span]) -> ClinicalTerms:
+    def places(self, document: Document, spans: Collection[Candidate]) -> ClinicalTerms:
         """Clinical places around spans of a note; none in a term after a title.
 
         Raises:
@@ -171,7 +171,7 @@ def _words(text: str) -> int:
     return len(_PART.findall(text))
 
 
-def _windows(spans: Iterable[Span]) -> list[tuple[int, int]]:
+def _windows(spans: Iterable[Candidate]) -> list[tuple[int, int]]:
     """The surroundings of spans, joined where they overlap, so that no stretch of a dense note is read twice."""
     windows: list[tuple[int, int]] = []
     for start, end in sorted((max(0, s.start - _REACH), s.end + _REACH) for s in spans):

@@ -10,12 +10,12 @@ from functools import cache
 
 import regex
 
-from deid_platform.lexicon.lists import word_list
-from deid_platform.text.names import is_common
 from deid_platform.detection.rules.en.people import NAME_TOKEN, bare, stops_a_name
-from deid_platform.detection.rules.engine.validator import Interval
+from deid_platform.detection.rules.engine.validator import Interval, validator
 from deid_platform.detection.rules.names.eponyms import names_a_thing
 from deid_platform.lexicon.classes import WordClass, bears_a_name, word_class
+from deid_platform.lexicon.lists import word_list
+from deid_platform.text.names import is_common
 from deid_platform.text.normalize import fold_term
 
 _STATES = frozenset(
@@ -48,6 +48,7 @@ _STANDS_ALONE = regex.compile(
 _SENTENCE_INSIDE = regex.compile(r"(?<!\b(?i:ave|blvd|pkwy|hwy|apt|ste|bldg|rte|unit))(?<=\p{L}{3})\.[ \t]")
 
 
+@validator
 def named_after(text: str, start: int, end: int) -> Interval | None:
     """A place whose kind stands first, "Camp Tamarack": the next word is no common one, and no scale bears the name."""
     later = [bare(t) for t in NAME_TOKEN.findall(text, start, end)[1:]]
@@ -60,6 +61,7 @@ def reads_as_place(words: list[str]) -> bool:
     return any(word in word_list("place_nouns") for word in words[1:])
 
 
+@validator
 def city(text: str, start: int, end: int) -> Interval | None:
     """A place's name that is not made of common or clinical words alone, or that is a known city's."""
     words = [fold_term(t).strip(".'-") for t in NAME_TOKEN.findall(text, start, end)]
@@ -67,6 +69,7 @@ def city(text: str, start: int, end: int) -> Interval | None:
     return (start, end) if known or (words and not all(map(is_common, words))) else None
 
 
+@validator
 def town(text: str, start: int, end: int) -> Interval | None:
     """A place after a word that other things follow as well: up to the first word that is no part of its name."""
     if text[start:end].isupper() and end - start <= 3:
@@ -92,6 +95,7 @@ def town(text: str, start: int, end: int) -> Interval | None:
     return (start, stop) if stop > start and (known or rare) and not names_a_thing(text, stop) else None
 
 
+@validator
 def home_town(text: str, start: int, end: int) -> Interval | None:
     """As `town`, after a word that only places follow ("lives in"): a common word is one as well ("Round Top")."""
     if text[start - 1 : start] == "(" and text[start:end].isupper() and not text[max(0, start - 3) : start].isupper():
@@ -122,6 +126,7 @@ def kinds_of_institution() -> frozenset[str]:
     return word_list("generic_institution_words") - _SITUATIONS - _OF_HEADINGS
 
 
+@validator
 def city_or_code(text: str, start: int, end: int) -> Interval | None:
     """A city before a state's code, or the code behind such a city: not the credential behind a person's name."""
     if end - start > 2:
@@ -130,6 +135,7 @@ def city_or_code(text: str, start: int, end: int) -> Interval | None:
     return (start, end) if _is_town_before(text, start, text[start:end]) else None
 
 
+@validator
 def city_or_abbreviation(text: str, start: int, end: int) -> Interval | None:
     """A city before a state's traditional abbreviation, or that abbreviation ("Lowell, Mass.")."""
     if text[end - 1] == ".":
@@ -154,12 +160,14 @@ def _is_town_before(text: str, stop: int, code: str) -> bool:
     return known and not person and not named
 
 
+@validator
 def known_city(text: str, start: int, end: int) -> Interval | None:
     """A city of the shipped list, unless a thing bears its name ("the Jackson table")."""
     known = fold_term(text[start:end]) in word_list("cities") and not names_a_thing(text, end)
     return (start, end) if known else None
 
 
+@validator
 def known_city_or_state(text: str, start: int, end: int) -> Interval | None:
     """A city of the shipped list, or the state after one; a credential after a person's name is none."""
     if end - start > 2:
@@ -174,11 +182,13 @@ def known_city_or_state(text: str, start: int, end: int) -> Interval | None:
     return (start, end) if known and _is_town_before(text, start, text[start:end]) else None
 
 
+@validator
 def state(text: str, start: int, end: int) -> Interval | None:
     """A state's name, unless a thing or a word of medicine bears it ("Minnesota tube", "California Verbal")."""
     return None if names_a_thing(text, end) or _borne_by_a_title(text, end) else (start, end)
 
 
+@validator
 def country(text: str, start: int, end: int) -> Interval | None:
     """A country's name, unless a thing bears it ("India ink", "Japan Coma Scale")."""
     return state(text, start, end)
@@ -190,6 +200,7 @@ def _borne_by_a_title(text: str, end: int) -> bool:
     return following is not None and any(map(bears_a_name, following[0].lower().split()))
 
 
+@validator
 def street(text: str, start: int, end: int) -> Interval | None:
     """A street whose name has a word of its own, if it is written without capitals."""
     surface = text[start:end]

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 import regex
 
 from deid_platform.detection.rules.en.dates import numbers_in
-from deid_platform.detection.rules.engine.validator import Interval
+from deid_platform.detection.rules.engine.validator import Interval, validator
 
 # Age of those who leave school: a class of 1947 was born in 1929.
 _SCHOOL_LEAVING_AGE = 18
@@ -30,39 +30,46 @@ _VITAL = regex.compile(
 )
 
 
+@validator
 def old_age(text: str, start: int, end: int) -> Interval | None:
     """A number of years over 89, which HIPAA counts among the identifiers."""
     return (start, end) if 90 <= numbers_in(text, start, end)[0] <= 125 else None
 
 
+@validator
 def old_age_not_heat(text: str, start: int, end: int) -> Interval | None:
     """An age over 89 before F or M, where nothing before it speaks of a temperature in Fahrenheit."""
     measured = _TEMPERATURE.search(text, max(0, start - 24), start)
     return None if measured else old_age(text, start, end)
 
 
+@validator
 def old_age_written(text: str, start: int, end: int) -> Interval | None:
     """An age over 89 in digits; one in words is such by its pattern."""
     return old_age(text, start, end) if text[start].isdigit() else (start, end)
 
 
+@validator
 def old_age_unmeasured(text: str, start: int, end: int) -> Interval | None:
     """As `old_age_written`, where nothing before it speaks of a pulse, a pressure or a temperature."""
     vital = _VITAL.search(text, max(0, start - 48), start) or _TEMPERATURE.search(text, max(0, start - 24), start)
     return None if vital else old_age_written(text, start, end)
 
 
+@validator
 def old_decade(text: str, start: int, end: int) -> Interval | None:
     """A decade of life beyond the eighties, where nothing before it speaks of a pulse or a pressure."""
     return None if _VITAL.search(text, max(0, start - 48), start) else (start, end)
 
 
+@validator
 def birth_year(text: str, start: int, end: int) -> Interval | None:
     """A year of birth of somebody who is over 89 today; whether he was so in the note is the policy's to say."""
     year = numbers_in(text, start, end)[0]
     return (start, end) if 1850 <= year < datetime.now(UTC).year - _OLDEST_KEPT_AGE else None
 
 
+@validator
 def school_year(text: str, start: int, end: int) -> Interval | None:
     """A year of leaving school of somebody who is over 89 today; one of two digits is not of those yet at school."""
     year, today = numbers_in(text, start, end)[0], datetime.now(UTC).year

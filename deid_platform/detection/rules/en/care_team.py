@@ -13,10 +13,7 @@ from functools import lru_cache
 
 import regex
 
-from deid_platform.lexicon.lists import word_list, written_terms
-from deid_platform.text.names import is_common
 from deid_platform.detection.rules.en.people import NAME_TOKEN, bare, person_last_first, relative
-from deid_platform.detection.rules.engine.validator import Validator, Interval
 from deid_platform.detection.rules.en.unlisted_persons import (
     DOES,
     GOES_ON,
@@ -41,7 +38,10 @@ from deid_platform.detection.rules.en.unlisted_persons import (
     short,
     with_common_surname,
 )
+from deid_platform.detection.rules.engine.validator import Interval, validator
 from deid_platform.lexicon.classes import WordClass, ends_as_a_word, word_class
+from deid_platform.lexicon.lists import word_list, written_terms
+from deid_platform.text.names import is_common
 from deid_platform.text.normalize import fold_term
 
 # Before "by": what follows it is a thing, a drug, a number, another event.
@@ -88,26 +88,31 @@ _ACTED_ON = regex.compile(
 )
 
 
+@validator
 def care_role(text: str, start: int, end: int) -> Interval | None:
     """A name after the noun of a role ("case worker", "the on-call resident")."""
     return care_named(text, start, end) if _stands_after(text, start, "care_team_roles") else None
 
 
+@validator
 def care_role_initials(text: str, start: int, end: int) -> Interval | None:
     """Initials after the noun of a role, of whom is told."""
     return care_initials(text, start, end) if _stands_after(text, start, "care_team_roles") else None
 
 
+@validator
 def care_initials(text: str, start: int, end: int) -> Interval | None:
     """Initials where somebody of the staff stands, whatever else the letters mean, but no role or service."""
     return None if _is_role(text[start:end]) else (start, end)
 
 
+@validator
 def care_short_role(text: str, start: int, end: int) -> Interval | None:
     """A name after a role shortened to capitals ("HV", "CPN")."""
     return care_named(text, start, end) if _stands_after(text, start, "care_team_short_roles", exact=True) else None
 
 
+@validator
 def care_named(text: str, start: int, end: int) -> Interval | None:
     """A name after a role, where a given name or surname is one even if it is a common word."""
     if _APPOSED.search(text, max(0, start - 4), start):
@@ -115,11 +120,13 @@ def care_named(text: str, start: int, end: int) -> Interval | None:
     return _only_persons(text, start, end, role=True)
 
 
+@validator
 def care_partner(text: str, start: int, end: int) -> Interval | None:
     """A name after a verb whose object is a person or a service: "spoke with", "report from", "ask for"."""
     return _only_persons(text, start, end, role=False)
 
 
+@validator
 def care_doer(text: str, start: int, end: int) -> Interval | None:
     """A name after "by" or "with", which things follow as well."""
     place = read(text, start, end)
@@ -136,11 +143,13 @@ def care_doer(text: str, start: int, end: int) -> Interval | None:
     return place if may_be_somebody(text, *place) else None
 
 
+@validator
 def care_kin(text: str, start: int, end: int) -> Interval | None:
     """A name after a word for a relative or a visitor ("dtr", "foster mother")."""
     return care_family(text, start, end) if _stands_after(text, start, "kin_words") else None
 
 
+@validator
 def care_family(text: str, start: int, end: int) -> Interval | None:
     """A relative's name; in capitals a given name is one even if it is a common word, if somebody tells or is told."""
     first = NAME_TOKEN.match(text, start, end)
@@ -157,6 +166,7 @@ def care_family(text: str, start: int, end: int) -> Interval | None:
     return place if may_be_somebody(text, *place) else None
 
 
+@validator
 def care_actor(text: str, start: int, end: int) -> Interval | None:
     """A name before what only persons do or have: it fills all that was matched."""
     place = person_last_first(text, start, end) or relative(text, start, end)
@@ -168,6 +178,7 @@ def care_actor(text: str, start: int, end: int) -> Interval | None:
     return place if may_be_somebody(text, *place) else None
 
 
+@validator
 def care_small(text: str, start: int, end: int) -> Interval | None:
     """A name in small letters: one or two words of which none is common, ordinary or clinical, unless a listed name."""
     words = [bare(token) for token in NAME_TOKEN.findall(text, start, end)]
@@ -186,6 +197,7 @@ def care_small(text: str, start: int, end: int) -> Interval | None:
     return (start, end) if named else None
 
 
+@validator
 def care_small_listed(text: str, start: int, end: int) -> Interval | None:
     """A name in small letters of which a list knows a word."""
     words = NAME_TOKEN.findall(text, start, end)
@@ -294,23 +306,3 @@ def _is_relieved(text: str, start: int, end: int) -> bool:
     if _RELIEVED.search(text, before, start) is None:
         return False
     return bool(_AT_A_TIME.match(text, end) or _TIME_BEFORE.search(text, before, start))
-
-
-CARE: dict[str, Validator] = {
-    check.__name__: check
-    for check in (
-        care_role,
-        care_role_initials,
-        care_initials,
-        care_short_role,
-        care_named,
-        care_partner,
-        care_doer,
-        care_kin,
-        care_family,
-        care_actor,
-        care_small,
-        care_small_listed,
-    )
-}
-"""The checks of this module by name."""

@@ -10,7 +10,7 @@ import ipaddress
 
 import regex
 
-from deid_platform.detection.rules.engine.validator import Interval
+from deid_platform.detection.rules.engine.validator import Interval, validator
 
 # Where the numbering plans are known that a number without a country code is tried on, the likeliest first.
 _REGIONS = ("US", "CA", "GB", "AU", "FR", "ES", "IT", "IN", "DE")
@@ -38,6 +38,7 @@ _IPV6 = regex.compile(r"(?=.*\d)(?:.*[A-Fa-f]|.*[0-9A-Fa-f]{4}|.*\.|(?:[^:]+:){7
 _OPENING = {")": "(", "]": "["}
 
 
+@validator
 def international_phone(text: str, start: int, end: int) -> Interval | None:
     """A number that begins with + and has a possible length for its country."""
     import phonenumbers  # deferred: most notes never need it
@@ -49,6 +50,7 @@ def international_phone(text: str, start: int, end: int) -> Interval | None:
     return (start, end) if phonenumbers.is_possible_number(number) else None
 
 
+@validator
 def foreign_phone(text: str, start: int, end: int) -> Interval | None:
     """A number after the prefix of calls abroad ("0044 20 ..."), which begins with the code of its country."""
     number = text[start:end].removeprefix("011").removeprefix("00")
@@ -64,11 +66,13 @@ def _valid_in(number: str, region: str) -> bool:
         return False
 
 
+@validator
 def valid_phone(text: str, start: int, end: int) -> Interval | None:
     """Ten digits without separators that are an assigned American number."""
     return (start, end) if _valid_in(text[start:end], "US") else None
 
 
+@validator
 def phone_digit_by_digit(text: str, start: int, end: int) -> Interval | None:
     """Ten digits one by one that are an assigned American number, and no row of answers to a questionnaire."""
     digits = "".join(c for c in text[start:end] if c.isdigit())
@@ -79,6 +83,7 @@ def phone_digit_by_digit(text: str, start: int, end: int) -> Interval | None:
     return None if answers or not _valid_in(digits, "US") else (start, end)
 
 
+@validator
 def regional_phone(text: str, start: int, end: int) -> Interval | None:
     """A number that is valid in the numbering plan of one of the regions served."""
     surface = text[start:end]
@@ -87,12 +92,14 @@ def regional_phone(text: str, start: int, end: int) -> Interval | None:
     return (start, end) if any(_valid_in(surface, region) for region in _REGIONS) else None
 
 
+@validator
 def dialled(text: str, start: int, end: int) -> Interval | None:
     """Digits after a word such as "call", of a telephone number's length even where one is lost or gained."""
     digits = sum(c.isdigit() for c in text[start:end])
     return (start, end) if 7 <= digits <= 13 and not _DATE_LIKE.fullmatch(text[start:end]) else None
 
 
+@validator
 def ip_address(text: str, start: int, end: int) -> Interval | None:
     """An IPv4 or IPv6 address; one of four single digits, as sections are numbered, only where a word says so.
 
@@ -109,6 +116,7 @@ def ip_address(text: str, start: int, end: int) -> Interval | None:
     return (start, end) if not numbered or _NETWORK.search(text, max(0, start - 24), start) else None
 
 
+@validator
 def link(text: str, start: int, end: int) -> Interval | None:
     """A web address without the punctuation of the sentence around it; a bracket that it opens belongs to it."""
     while end > start and text[end - 1] in ".,;:!?)]}>\"'":

@@ -11,7 +11,7 @@ import calendar
 
 import regex
 
-from deid_platform.detection.rules.engine.validator import Interval
+from deid_platform.detection.rules.engine.validator import Interval, validator
 from deid_platform.lexicon.classes import WordClass, word_class
 
 NUMBER = regex.compile(r"\d+")
@@ -104,6 +104,7 @@ def is_cued(text: str, start: int) -> bool:
     return _DATE_WORD.search(text, max(0, start - 16), start) is not None
 
 
+@validator
 def numeric_date(text: str, start: int, end: int) -> Interval | None:
     """Three numbers that name a day; with a four-digit year also one that does not exist (a typing error)."""
     numbers = numbers_in(text, start, end)
@@ -119,6 +120,7 @@ def numeric_date(text: str, start: int, end: int) -> Interval | None:
     return (start, end) if meant and min(a, b) >= 1 and max(a, b) <= 31 else None
 
 
+@validator
 def iso_date(text: str, start: int, end: int) -> Interval | None:
     """Year, month, day, of which the last two exist."""
     year, month, day = numbers_in(text, start, end)[:3]
@@ -126,6 +128,7 @@ def iso_date(text: str, start: int, end: int) -> Interval | None:
     return (start, end) if is_year(year) and is_month_day(month, day) and not numbered else None
 
 
+@validator
 def date_among_numbers(text: str, start: int, end: int) -> Interval | None:
     """Day, month and year, or the year first, of a day that exists."""
     numbers = numbers_in(text, start, end)
@@ -133,12 +136,14 @@ def date_among_numbers(text: str, start: int, end: int) -> Interval | None:
     return (start, end) if is_month_day(one, two) else None
 
 
+@validator
 def dashed_date(text: str, start: int, end: int) -> Interval | None:
     """Three numbers between typographic dashes, the year first or last."""
     year_first = len(NUMBER.findall(text, start, end)[0]) == 4
     return iso_date(text, start, end) if year_first else numeric_date(text, start, end)
 
 
+@validator
 def compact_date(text: str, start: int, end: int) -> Interval | None:
     """Six or eight digits that name a day in one of the usual orders; twelve or fourteen with a time of day."""
     digits = "".join(NUMBER.findall(text, start, end))
@@ -152,6 +157,7 @@ def compact_date(text: str, start: int, end: int) -> Interval | None:
     return (start, end) if len(digits) == 6 and is_month_day(pairs[0], pairs[1]) else None
 
 
+@validator
 def month_day(text: str, start: int, end: int) -> Interval | None:
     """A month and a day, or a month and a two-digit year, where the words around already speak of a date."""
     a, b = numbers_in(text, start, end)[:2]
@@ -168,12 +174,14 @@ def month_day(text: str, start: int, end: int) -> Interval | None:
     return (start, end) if is_month_day(a, b) or (1 <= a <= 12 and len(surface.rpartition("/")[2]) == 2) else None
 
 
+@validator
 def dictated_day(text: str, start: int, end: int) -> Interval | None:
     """The day behind "D:" or "T:" below a dictation; grades of strength ("D: 5/5") stand in none."""
     grade = text[start:end] in _GRADES and _DICTATED.search(text, max(0, start - 120), start) is None
     return None if grade else month_day(text, start, end)
 
 
+@validator
 def header_day(text: str, start: int, end: int) -> Interval | None:
     """A month and a day that end a line which a label of a name or a listed person's name begins."""
     line = max(text.rfind("\n", 0, start), text.rfind("\r", 0, start)) + 1
@@ -183,10 +191,13 @@ def header_day(text: str, start: int, end: int) -> Interval | None:
     words = _LAST_NAMES.search(before)
     kinds = [word_class(words[group]) for group in (1, 2)] if words else []
     medical = WordClass.CLINICAL | WordClass.ORDINARY
-    person = any(k & WordClass.GIVEN for k in kinds) and not any(k & medical and not k & WordClass.SURNAME for k in kinds)
+    person = any(k & WordClass.GIVEN for k in kinds) and not any(
+        k & medical and not k & WordClass.SURNAME for k in kinds
+    )
     return month_day(text, start, end) if person and text[start:end] not in _GRADES else None
 
 
+@validator
 def plain_month_day(text: str, start: int, end: int) -> Interval | None:
     """Month/day that nothing around it calls a date: not what scores, fractions and strengths look like."""
     a, b = numbers_in(text, start, end)[:2]
@@ -197,6 +208,7 @@ def plain_month_day(text: str, start: int, end: int) -> Interval | None:
     return (start, end) if padded or (b > 12 and b not in {15, 16, 20, 30} and a < b) else None
 
 
+@validator
 def listed_day(text: str, start: int, end: int) -> Interval | None:
     """One of several months and days in a row: they ascend within a month, or one is no score."""
     whole = _DAYS_IN_A_ROW.search(text, max(0, start - _LONGEST_ROW), start + _LONGEST_ROW)
@@ -215,11 +227,13 @@ def listed_day(text: str, start: int, end: int) -> Interval | None:
     return (start, end) if ascend and max(max(day) for day in days) > _LARGEST_STRENGTH else None
 
 
+@validator
 def month_year(text: str, start: int, end: int) -> Interval | None:
     """Month and year as numbers, or a range of two such pairs, of which the months exist."""
     return (start, end) if all(1 <= month <= 12 for month in numbers_in(text, start, end)[::2]) else None
 
 
+@validator
 def day_range(text: str, start: int, end: int) -> Interval | None:
     """Two month/day pairs that both exist and are neither scores over one maximum nor fractions of an inch."""
     numbers = numbers_in(text, start, end)
@@ -239,12 +253,14 @@ def day_range(text: str, start: int, end: int) -> Interval | None:
     return (start, end) if is_month_day(a, b) and is_month_day(c, d) else None
 
 
+@validator
 def short_range(text: str, start: int, end: int) -> Interval | None:
     """One month and two days of it, the later one second: "3/14-19"."""
     month, first, last = numbers_in(text, start, end)[:3]
     return (start, end) if is_day(month, first) and is_day(month, last) and first < last and first > 12 else None
 
 
+@validator
 def bare_day(text: str, start: int, end: int) -> Interval | None:
     """An ordinal that is a day of the month: nothing follows that it could count ("the 5th rib")."""
     day = numbers_in(text, start, end)[0]
@@ -253,6 +269,7 @@ def bare_day(text: str, start: int, end: int) -> Interval | None:
     return (start, end) if 1 <= day <= 31 and _AFTER_ORDINAL.match(text, end, end + 60) else None
 
 
+@validator
 def bare_day_word(text: str, start: int, end: int) -> Interval | None:
     """The same of an ordinal in words."""
     return (start, end) if _AFTER_ORDINAL.match(text, end, end + 60) else None

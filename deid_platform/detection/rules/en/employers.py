@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import regex
 
-from deid_platform.lexicon.lists import word_list
 from deid_platform.detection.rules.en.organizations import is_rare, organization, own_organization
 from deid_platform.detection.rules.en.people import NAME_TOKEN, bare, stops_a_name
-from deid_platform.detection.rules.engine.validator import Interval
+from deid_platform.detection.rules.engine.validator import Interval, validator
 from deid_platform.lexicon.classes import WordClass, ends_as_a_word, is_rare_word, is_town, word_class
+from deid_platform.lexicon.lists import word_list
 from deid_platform.text.normalize import fold_term
 
 # Who pays, and what one works with or is referred to, is nobody's employer.
@@ -37,6 +37,7 @@ _ARTICLES = frozenset(
 _FEWEST = 5  # letters of a word that is an employer by itself
 
 
+@validator
 def employer(text: str, start: int, end: int) -> Interval | None:
     """What one works at or for, in capitals: an institution with a word of its own that is no payer's or ward's."""
     place = organization(text, start, end)
@@ -53,6 +54,7 @@ def employer(text: str, start: int, end: int) -> Interval | None:
     return first, first + ending.start() if ending else last
 
 
+@validator
 def named_employer(text: str, start: int, end: int) -> Interval | None:
     """As `employer`, after words that other things follow as well: a word must be no common one, or name a firm."""
     place = employer(text, start, end)
@@ -67,6 +69,7 @@ def named_employer(text: str, start: int, end: int) -> Interval | None:
     )
 
 
+@validator
 def firm(text: str, start: int, end: int) -> Interval | None:
     """A firm by what it is called; in a line of capitals alone, or as a heading, everything looks like one."""
     place = own_organization(text, start, end)
@@ -80,6 +83,7 @@ def firm(text: str, start: int, end: int) -> Interval | None:
     return place if own and _LOWER.search(line) and not heading else None
 
 
+@validator
 def firm_before_noun(text: str, start: int, end: int) -> Interval | None:
     """A firm before a common noun ("a Delmore truck driver"): its first word is in no list but of names, no town's."""
     words = [bare(token) for token in NAME_TOKEN.findall(text, start, end)]
@@ -93,6 +97,7 @@ def firm_before_noun(text: str, start: int, end: int) -> Interval | None:
     return None if clinical or plain or is_town(fold_term(text[start:end])) else (start, end)
 
 
+@validator
 def agency(text: str, start: int, end: int) -> Interval | None:
     """A department, a service or a shelter with a name of its own, which "Upon EMS arrival" does not give it."""
     place = own_organization(text, start, end)
@@ -102,6 +107,7 @@ def agency(text: str, start: int, end: int) -> Interval | None:
     return None if words[0] in _OPENING else place
 
 
+@validator
 def small_employer(text: str, start: int, end: int) -> Interval | None:
     """An employer in small letters, "vantor aerospace": it ends in a firm's noun, or is a word that no list knows."""
     tokens = list(NAME_TOKEN.finditer(text, start, end))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import regex
 
-from deid_platform.detection.rules.engine.validator import Interval
+from deid_platform.detection.rules.engine.validator import Interval, validator
 from deid_platform.text.normalize import fold_term
 
 # Days whose names are nothing else even in small letters.
@@ -50,6 +50,7 @@ _THING = regex.compile(
 _COUNTED = regex.compile(r"[ \t]*#?(?:\d|one\b|two\b|three\b)")
 
 
+@validator
 def holiday(text: str, start: int, end: int) -> Interval | None:
     """The name of a day: "on Labor Day", "christmas eve"; not "labor day 2", "Christmas disease", "an epiphany"."""
     surface = text[start:end]

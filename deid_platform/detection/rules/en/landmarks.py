@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import regex
 
-from deid_platform.lexicon.lists import word_list
+from deid_platform.detection.rules.en.addresses import reads_as_place
 from deid_platform.detection.rules.en.organizations import is_rare
 from deid_platform.detection.rules.en.people import NAME_TOKEN, bare, stops_a_name
-from deid_platform.detection.rules.engine.validator import Interval
-from deid_platform.detection.rules.en.addresses import reads_as_place
+from deid_platform.detection.rules.engine.validator import Interval, validator
 from deid_platform.lexicon.classes import WordClass, word_class
+from deid_platform.lexicon.lists import word_list
 
 _OLD = frozenset(("old", "abandoned", "former", "burned", "derelict", "vacant"))
 # What stands in the country by itself, so that "the old mill" says which.
@@ -27,6 +27,7 @@ _ISOTOPE = regex.compile(r"I[ \-](?:123|124|125|131)\b")
 _CONTRACTIONS = ("'s", "’s")
 
 
+@validator
 def landmark(text: str, start: int, end: int) -> Interval | None:
     """A place by what it is, "Birch Point Marina": one word of its own must be no common one, or read as a place.
 
@@ -47,6 +48,7 @@ def landmark(text: str, start: int, end: int) -> Interval | None:
     return (article.start() if article is not None and adjoining else tokens[0].start()), end
 
 
+@validator
 def small_landmark(text: str, start: int, end: int) -> Interval | None:
     """A landmark in small letters, "halfmoon lake" or "the old mill": from the first word that may name it."""
     tokens = list(NAME_TOKEN.finditer(text, start, end))
@@ -61,6 +63,7 @@ def small_landmark(text: str, start: int, end: int) -> Interval | None:
     return (start, end) if any(is_rare(word) for word in own) or scenic else None
 
 
+@validator
 def highway(text: str, start: int, end: int) -> Interval | None:
     """A road or an exit by its number: no isotope ("I-131")."""
     return None if _ISOTOPE.match(text, start, end) else (start, end)

@@ -6,11 +6,10 @@ Does not belong here: patterns, and names in small letters behind whole words fo
 
 from __future__ import annotations
 
-from deid_platform.lexicon.lists import word_list
-from deid_platform.detection.rules.it.words import is_italian_word
 from deid_platform.detection.rules.en.people import NAME_TOKEN, bare
-from deid_platform.detection.rules.engine.validator import Interval
 from deid_platform.detection.rules.en.unlisted_persons import OTHERS, SHORTEST, is_built
+from deid_platform.detection.rules.engine.validator import Interval, validator
+from deid_platform.detection.rules.it.words import is_italian_word
 from deid_platform.lexicon.classes import (
     WordClass,
     ends_as_a_word,
@@ -19,6 +18,7 @@ from deid_platform.lexicon.classes import (
     is_town,
     word_class,
 )
+from deid_platform.lexicon.lists import word_list
 
 _LISTED = WordClass.GIVEN | WordClass.SURNAME
 # Words without their apostrophe, which are surnames as well.
@@ -31,11 +31,13 @@ _COMMON_BEFORE = frozenset(
 )
 
 
+@validator
 def lowercase_name(text: str, start: int, end: int) -> Interval | None:
     """A name in small letters after a word that things follow as well: as far as lists know its words."""
     return _known_part(text, start, end, unlisted=False)
 
 
+@validator
 def lowercase_officer(text: str, start: int, end: int) -> Interval | None:
     """A name in small letters after the word for an office ("pcp okonkwo"), where no list needs to know it."""
     return _known_part(text, start, end, unlisted=True)
@@ -55,7 +57,11 @@ def _known_part(text: str, start: int, end: int, *, unlisted: bool) -> Interval 
 
 def _is_small_name(word: str, *, unlisted: bool) -> bool:
     kind, folded = word_class(word), bare(word)
-    if kind & (WordClass.ORDINARY | WordClass.CLINICAL) or is_clinics_word(word) or any(folded in word_list(n) for n in OTHERS):
+    if (
+        kind & (WordClass.ORDINARY | WordClass.CLINICAL)
+        or is_clinics_word(word)
+        or any(folded in word_list(n) for n in OTHERS)
+    ):
         return False
     if folded in _CONTRACTED or is_italian_word(folded):
         return False
@@ -67,6 +73,7 @@ def _may_be_second(word: str) -> bool:
     return bool(kind & _LISTED) and not kind & WordClass.ORDINARY and not is_clinics_word(word)
 
 
+@validator
 def small_house(text: str, start: int, end: int) -> Interval | None:
     """A nursing home or hospital in small letters: "shady pines", "paducah general"; not "acute rehab"."""
     first, *kind = (bare(word) for word in text[start:end].split())
@@ -78,6 +85,7 @@ def small_house(text: str, start: int, end: int) -> Interval | None:
     return (start, end) if own and not is_institutions_word(first) else None
 
 
+@validator
 def letters_apart(text: str, start: int, end: int) -> Interval | None:
     """Letters with spaces between them that make a listed name: "J A N E", not "D I E T"."""
     kind = word_class(text[start:end].replace(" ", "").capitalize())

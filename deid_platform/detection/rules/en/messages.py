@@ -11,15 +11,15 @@ from functools import lru_cache
 
 import regex
 
-from deid_platform.lexicon.lists import word_list
-from deid_platform.lexicon.abbreviations import AbbreviationKind, is_consulted, abbreviation_kind
-from deid_platform.text.names import PARTICLES, is_street_word
 from deid_platform.detection.rules.en.dates import month_day
 from deid_platform.detection.rules.en.people import NAME_TOKEN, bare, labelled
-from deid_platform.detection.rules.engine.validator import Interval
+from deid_platform.detection.rules.engine.validator import Interval, validator
 from deid_platform.detection.rules.names.clinical_words import is_substance
 from deid_platform.detection.rules.names.eponyms import names_a_thing
+from deid_platform.lexicon.abbreviations import AbbreviationKind, abbreviation_kind, is_consulted
 from deid_platform.lexicon.classes import WordClass, ends_as_a_word, is_unknown, word_class
+from deid_platform.lexicon.lists import word_list
+from deid_platform.text.names import PARTICLES, is_street_word
 
 _NAME = WordClass.GIVEN | WordClass.SURNAME
 _SENSE = WordClass.ORDINARY | WordClass.CLINICAL
@@ -88,6 +88,7 @@ def _first(text: str, start: int, end: int) -> str:
     return next((word for word in words if len(bare(word)) > 1 and bare(word) not in PARTICLES), "")
 
 
+@validator
 def addressee(text: str, start: int, end: int) -> Interval | None:
     """Somebody who is greeted, mentioned or signs: a given name even if it is a word, or a word that nothing knows."""
     place = labelled(text, start, end)
@@ -129,6 +130,7 @@ def _whole(text: str, place: Interval, end: int) -> Interval:
     return place[0], place[0] + len(text[place[0] : end].rstrip(" .'’-"))
 
 
+@validator
 def asked(text: str, start: int, end: int) -> Interval | None:
     """As `handed`, amid a sentence, where a capital tells more: a given name may be a common word."""
     place = handed(text, start, end)
@@ -140,6 +142,7 @@ def asked(text: str, start: int, end: int) -> Interval | None:
     return addressee(text, start, end) if fits and not kind & WordClass.CLINICAL and not token.isupper() else None
 
 
+@validator
 def handed(text: str, start: int, end: int) -> Interval | None:
     """A name where a service or a finding may stand as well: its first word can be nothing but a name."""
     place = labelled(text, start, end)
@@ -148,12 +151,14 @@ def handed(text: str, start: int, end: int) -> Interval | None:
     return place
 
 
+@validator
 def credited_day(text: str, start: int, end: int) -> Interval | None:
     """A day and month behind the name of who wrote a note then: not "(Strength 3/5)"."""
     name = _CREDITED.search(text, max(0, start - _REACH), start)
     return month_day(text, start, end) if name is not None and handed(text, *name.span("name")) else None
 
 
+@validator
 def paired(text: str, start: int, end: int) -> Interval | None:
     """One of two names with a slash or "and" between them, both of which may be names: "Ndoye/Early following"."""
     place = labelled(text, start, end)
@@ -164,6 +169,7 @@ def paired(text: str, start: int, end: int) -> Interval | None:
     return place if fitting and any(map(is_a_name, words)) else None
 
 
+@validator
 def arrowed(text: str, start: int, end: int) -> Interval | None:
     """One of two names with an arrow between them: a listed one, or where something is handed over."""
     place = paired(text, start, end)
@@ -173,6 +179,7 @@ def arrowed(text: str, start: int, end: int) -> Interval | None:
     return place if known or _HANDING.search(text, max(0, start - _REACH), start) else None
 
 
+@validator
 def bedded_pair(text: str, start: int, end: int) -> Interval | None:
     """One of two names before a bed, surname and given name: of the two one is listed, and neither is clinical."""
     words = (text[start:end], *_partners(text, start, end))
@@ -189,6 +196,7 @@ def _partners(text: str, start: int, end: int) -> list[str]:
     return [match["other"] for match in (before, after) if match is not None]
 
 
+@validator
 def correspondent(text: str, start: int, end: int) -> Interval | None:
     """A name in the header of a message or beside an address, where offices write too ("Front Desk")."""
     place = labelled(text, start, end)
@@ -203,6 +211,7 @@ def correspondent(text: str, start: int, end: int) -> Interval | None:
     return (place[0], end) if _ADDRESS.match(text, end) else _whole(text, place, end)
 
 
+@validator
 def recipient(text: str, start: int, end: int) -> Interval | None:
     """ "Last, First" or "Last, F" in the header of a message, not what "CC:" begins as well ("CC: Rash, Fever")."""
     comma = text.index(",", start, end)
@@ -213,6 +222,7 @@ def recipient(text: str, start: int, end: int) -> Interval | None:
     return (start, end) if given and (is_a_name(last) or len(first) > 1) else None
 
 
+@validator
 def staffed(text: str, start: int, end: int) -> Interval | None:
     """A name where a column or a row names who did something: anything but a service, an office or a team."""
     place = labelled(text, start, end)
@@ -234,6 +244,7 @@ def _is_office(token: str) -> bool:
     return bool(word_class(token) & WordClass.ORDINARY) and ends_as_a_word(word)
 
 
+@validator
 def roomed(text: str, start: int, end: int) -> Interval | None:
     """ "Last, First" or "Last, F", no street: neither is a word alone, and one of them can be nothing but a name."""
     tokens = [token[0] for token in NAME_TOKEN.finditer(text, start, end)]
@@ -248,6 +259,7 @@ def roomed(text: str, start: int, end: int) -> Interval | None:
     return start, end
 
 
+@validator
 def handle(text: str, start: int, end: int) -> Interval | None:
     """A name or a user's in small letters after "@", where also a place or a condition may stand ("@bedside")."""
     word = text[start:end]
@@ -257,6 +269,7 @@ def handle(text: str, start: int, end: int) -> Interval | None:
     return start, end
 
 
+@validator
 def signing(text: str, start: int, end: int) -> Interval | None:
     """Initials after a closing ("thx - KV"), unless they are an office's, a service's or a word."""
     while text[end - 1].isspace():
@@ -266,6 +279,7 @@ def signing(text: str, start: int, end: int) -> Interval | None:
     return None if known else (start, end)
 
 
+@validator
 def run_together(text: str, start: int, end: int) -> Interval | None:
     """Surname and given name in capitals without a space between them, before a number: "QUARMBYJANE 0098812"."""
     word = bare(text[start:end])

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import regex
 
-from deid_platform.lexicon.lists import word_list
 from deid_platform.detection.rules.en.dates import (
     NUMBER,
     is_cued,
@@ -20,8 +19,9 @@ from deid_platform.detection.rules.en.dates import (
     is_year,
     numbers_in,
 )
-from deid_platform.detection.rules.engine.validator import Interval
+from deid_platform.detection.rules.engine.validator import Interval, validator
 from deid_platform.lexicon.classes import WordClass, word_class
+from deid_platform.lexicon.lists import word_list
 from deid_platform.text.normalize import fold_term
 
 _MISREAD = str.maketrans("OoIl|SBZ", "00111582")
@@ -50,6 +50,7 @@ _DAY_TOLD = regex.compile(r"\b(?i:on|dated?|since|until)[ :]{1,3}$")
 _PRESSURE = regex.compile(r"\b(?i:bp|pressures?|hypertens\w*|systolic|sbp|readings?|vitals?|range[sd]?)\b")
 
 
+@validator
 def lost_slash(text: str, start: int, end: int) -> Interval | None:
     """A date that lost one slash: "323/19", "2/142019", "2/1419"; not what reads as a blood pressure or a dose."""
     first, second = NUMBER.findall(text, start, end)[:2]
@@ -67,6 +68,7 @@ def lost_slash(text: str, start: int, end: int) -> Interval | None:
     return (start, end) if sound and day and is_month_day(int(first), int(day)) else None
 
 
+@validator
 def misread_date(text: str, start: int, end: int) -> Interval | None:
     """A date in which a letter stands for the digit that it looks like: "O3/l4/2019", "2O19-03-14"."""
     surface = text[start:end]
@@ -81,6 +83,7 @@ def misread_date(text: str, start: int, end: int) -> Interval | None:
     return (start, end) if is_month_day(*numbers[:2]) and (is_year(numbers[2]) or short) else None
 
 
+@validator
 def mistyped_date(text: str, start: int, end: int) -> Interval | None:
     """Day, month and year with one error: "3/4,2019", "022/03/2019", "0/314/2019", "3/14/201", "3/14/2109"."""
     surface = text[start:end]
@@ -98,6 +101,7 @@ def mistyped_date(text: str, start: int, end: int) -> Interval | None:
     return (start, end) if same and sound and is_month_day(int(first), int(second)) else None
 
 
+@validator
 def mistyped_iso_date(text: str, start: int, end: int) -> Interval | None:
     """Year, month and day with one error; a day that does not exist ("2019-13-40") only after a word of dates."""
     numbers = NUMBER.findall(text, start, end)
@@ -116,6 +120,7 @@ def mistyped_iso_date(text: str, start: int, end: int) -> Interval | None:
     return (start, end) if _is_near_day(month, day) or (cued and near) else None
 
 
+@validator
 def mixed_short_date(text: str, start: int, end: int) -> Interval | None:
     """Day, month and a short year between separators of two kinds, after a word of dates: "3-4/19", "3/14.19"."""
     surface = text[start:end]
@@ -129,6 +134,7 @@ def mixed_short_date(text: str, start: int, end: int) -> Interval | None:
     return None if not padded and (score or measure) else (start, end)
 
 
+@validator
 def oddly_separated_date(text: str, start: int, end: int) -> Interval | None:
     """Day, month and year of four digits that exist, between any separators."""
     numbers = numbers_in(text, start, end)
@@ -137,6 +143,7 @@ def oddly_separated_date(text: str, start: int, end: int) -> Interval | None:
     return (start, end) if year in _CENTURIES and is_month_day(*numbers) else None
 
 
+@validator
 def mistyped_written_date(text: str, start: int, end: int) -> Interval | None:
     """A month's name with a day and a year of which one has an error: "March 144, 2019", "March l4, 2O19"."""
     surface = regex.sub(r"\p{L}{3,}", " ", text[start:end])
@@ -158,6 +165,7 @@ def mistyped_written_date(text: str, start: int, end: int) -> Interval | None:
     return (start, end) if sound or one_too_many or int(day) <= 99 else None
 
 
+@validator
 def misspelt_month(text: str, start: int, end: int) -> Interval | None:
     """A month's name with one letter wrong, missing, doubled or swapped, beside a day or a year: "Setpember 3"."""
     word = next((m for m in _WORD.finditer(text, start, end) if m[0].lower() not in ("the", "del")), None)
@@ -166,7 +174,9 @@ def misspelt_month(text: str, start: int, end: int) -> Interval | None:
     folded = fold_term(word[0])
     months = [month for month in _MONTHS if _one_edit(folded, month)]
     kind = word_class(word[0])
-    thing = kind & (WordClass.ORDINARY | WordClass.CLINICAL) or any(folded in word_list(name) for name in ("cities", "drugs"))
+    thing = kind & (WordClass.ORDINARY | WordClass.CLINICAL) or any(
+        folded in word_list(name) for name in ("cities", "drugs")
+    )
     if not months or folded in _ENGLISH or (thing and folded not in word_list("months")):
         return None
     year = regex.search(r"(?<!\d)(?:19|20)\d\d(?!\d)", text[start:end])

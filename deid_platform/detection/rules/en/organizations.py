@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import regex
 
-from deid_platform.lexicon.lists import word_list
-from deid_platform.text.names import is_common
-from deid_platform.detection.rules.en.people import NAME_TOKEN, bare, stops_a_name
-from deid_platform.detection.rules.engine.validator import Interval
 from deid_platform.detection.rules.en.addresses import kinds_of_institution, reads_as_place
+from deid_platform.detection.rules.en.people import NAME_TOKEN, bare, stops_a_name
+from deid_platform.detection.rules.engine.validator import Interval, validator
 from deid_platform.detection.rules.names.eponyms import names_a_thing
 from deid_platform.lexicon.classes import WordClass, word_class
+from deid_platform.lexicon.lists import word_list
+from deid_platform.text.names import is_common
 from deid_platform.text.normalize import fold_term
 
 _NATIONS = frozenset({"american", "national", "european", "international", "world", "royal", "british", "canadian"})
@@ -61,6 +61,7 @@ _KINDS = frozenset({"library", "college", "church", "museum", "academy", "apothe
 _STATE_NEXT = regex.compile(r",[ \t]*[A-Z]{2}\b")
 
 
+@validator
 def organization(text: str, start: int, end: int) -> Interval | None:
     """An institution's name with at least one word of its own: not "Primary Care" or "Emergency Department"."""
     start, end = _within_signature(text, start, end)
@@ -83,6 +84,7 @@ def _within_signature(text: str, start: int, end: int) -> Interval:
     return tokens[kind].start(), len(stop)
 
 
+@validator
 def own_organization(text: str, start: int, end: int) -> Interval | None:
     """As `organization`, where the generic part is everyday clinical prose as well ("Physical Therapy", "Drugs").
 
@@ -99,6 +101,7 @@ def own_organization(text: str, start: int, end: int) -> Interval | None:
     return place if rare or scenic else None
 
 
+@validator
 def hospital_abroad(text: str, start: int, end: int) -> Interval | None:
     """A hospital whose kind stands first, "Ospedale Niguarda": a later word must be no common one."""
     later = [bare(t) for t in NAME_TOKEN.findall(text, start, end)[1:]]
@@ -156,6 +159,7 @@ def _without_tail(text: str, tokens: list[regex.Match[str]], end: int) -> int:
     return end
 
 
+@validator
 def saint(text: str, start: int, end: int) -> Interval | None:
     """A place named after a saint or a mountain, of which no disease is ("St. Vitus dance")."""
     second = list(NAME_TOKEN.finditer(text, start, end))[1:2]
@@ -166,12 +170,14 @@ def saint(text: str, start: int, end: int) -> Interval | None:
     return None if names_a_thing(text, end) or (ordinary and not longer) else (start, end)
 
 
+@validator
 def chain(text: str, start: int, end: int) -> Interval | None:
     """A firm that is no abbreviation of an examination ("CVS: regular rate")."""
     beside = _FINDING.match(text, end)
     return None if beside is not None and text[start:end].isupper() else (start, end)
 
 
+@validator
 def shop(text: str, start: int, end: int) -> Interval | None:
     """A pharmacy that calls itself "Rx": the whole of it, or from the first word that is no common one."""
     if text[start : start + 3].lower() == "rx ":
@@ -179,6 +185,7 @@ def shop(text: str, start: int, end: int) -> Interval | None:
     return own_organization(text, start, end)
 
 
+@validator
 def known_hospital(text: str, start: int, end: int) -> Interval | None:
     """A hospital of the shipped list, unless an instrument bears its name ("Ochsner clamp")."""
     thing = (
@@ -187,6 +194,7 @@ def known_hospital(text: str, start: int, end: int) -> Interval | None:
     return None if thing else (start, end)
 
 
+@validator
 def facility_code(text: str, start: int, end: int) -> Interval | None:
     """Capitals by which a clinic goes where one is meant: no abbreviation that the lists know ("seen at OSH")."""
     word = text[start:end].lower()
@@ -195,6 +203,7 @@ def facility_code(text: str, start: int, end: int) -> Interval | None:
     return None if known or any(word in word_list(name) for name in lists) else (start, end)
 
 
+@validator
 def facility_alone(text: str, start: int, end: int) -> Interval | None:
     """An institution without a word for its kind, after a word that other things follow as well ("seen at Oakhaven").
 
@@ -211,6 +220,7 @@ def facility_alone(text: str, start: int, end: int) -> Interval | None:
     return (start, end) if rare or reads_as_place(words) else None
 
 
+@validator
 def lowercase_institution(text: str, start: int, end: int) -> Interval | None:
     """An institution in small letters, "copper hills regional hospital": back to the last word that may name one.
 

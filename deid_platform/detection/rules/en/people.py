@@ -9,12 +9,12 @@ from __future__ import annotations
 import regex
 
 from deid_platform.detection.context.names import about_a_person, is_abbreviation
-from deid_platform.lexicon.lists import word_list
-from deid_platform.text.names import PARTICLES, is_common
-from deid_platform.detection.rules.engine.validator import Interval
+from deid_platform.detection.rules.engine.validator import Interval, validator
 from deid_platform.detection.rules.names.clinical_words import is_a_disease, is_substance
 from deid_platform.detection.rules.names.eponyms import is_eponym_s_name, stands_for_its_thing
 from deid_platform.lexicon.classes import WordClass, ends_as_a_word, word_class
+from deid_platform.lexicon.lists import word_list
+from deid_platform.text.names import PARTICLES, is_common
 from deid_platform.text.normalize import fold_term
 
 NAME_TOKEN = regex.compile(r"\p{L}[\p{L}\p{M}'’.\-]*")
@@ -132,6 +132,7 @@ def _is_initial(token: regex.Match[str]) -> bool:
     return len(token[0].rstrip(".")) == 1
 
 
+@validator
 def person(text: str, start: int, end: int) -> Interval | None:
     """A name where nothing but its place says so: it needs a word that is no common one and no abbreviation."""
     place = _name(text, start, end, trust_first=False)
@@ -143,17 +144,20 @@ def person(text: str, start: int, end: int) -> Interval | None:
     return None if short else place
 
 
+@validator
 def titled(text: str, start: int, end: int) -> Interval | None:
     """A name after a title or a label, where "Green" is a name too."""
     return _name(text, start, end, trust_first=True)
 
 
+@validator
 def labelled(text: str, start: int, end: int) -> Interval | None:
     """As `titled`; a drug, a device or a test after "Name:" is none."""
     place = titled(text, start, end)
     return None if place is None or is_substance(text[place[0] : place[1]]) else place
 
 
+@validator
 def addressed(text: str, start: int, end: int) -> Interval | None:
     """As `titled`; after a title a clinic's word is a name too, if written like one ("Mr. Rash", "Dr. Mild")."""
     place = titled(text, start, end)
@@ -173,6 +177,7 @@ def addressed(text: str, start: int, end: int) -> Interval | None:
     return start, start + len(first[0].removesuffix("'s").removesuffix("’s").rstrip(".'-"))
 
 
+@validator
 def torn(text: str, start: int, end: int) -> Interval | None:
     """A surname that the end of a line or a scanner tore in two: its second half is no word, nor a verb's form."""
     first, second = NAME_TOKEN.match(text, start, end), _SECOND_HALF.search(text, start, end)
@@ -187,6 +192,7 @@ def torn(text: str, start: int, end: int) -> Interval | None:
     return (start, end) if hyphenated or not (verb or _may_be_name(bare(first[0]))) else None
 
 
+@validator
 def titled_last_first(text: str, start: int, end: int) -> Interval | None:
     """As `addressed`; what follows a comma belongs to the name only if it is a listed given name.
 
@@ -199,11 +205,13 @@ def titled_last_first(text: str, start: int, end: int) -> Interval | None:
     return place[0], place[0] + 1
 
 
+@validator
 def person_last_first(text: str, start: int, end: int) -> Interval | None:
     """As `person`; what follows a comma belongs to the name only if it is a listed given name."""
     return person(text, start, _before_doubtful_comma(text, start, end))
 
 
+@validator
 def listed(text: str, start: int, end: int) -> Interval | None:
     """A name of which the shipped lists know a word that is nothing else, in whatever case."""
     place = person(text, start, end)
@@ -213,6 +221,7 @@ def listed(text: str, start: int, end: int) -> Interval | None:
     return place if any(_is_listed(kind) for kind in kinds) else None
 
 
+@validator
 def introduced(text: str, start: int, end: int) -> Interval | None:
     """A name after a verb that things and places follow as well: no clinical term alone, no country or city."""
     place = person(text, start, end)
@@ -224,6 +233,7 @@ def introduced(text: str, start: int, end: int) -> Interval | None:
     return None if " " not in surface and word_class(surface) & WordClass.CLINICAL else place
 
 
+@validator
 def before_credential(text: str, start: int, end: int) -> Interval | None:
     """The name that ends where a credential follows: back to the last word that is no part of it."""
     tokens = list(NAME_TOKEN.finditer(text, start, end))
@@ -249,6 +259,7 @@ def before_credential(text: str, start: int, end: int) -> Interval | None:
     return tokens[first].start(), max(tokens[-1].end(), tokens[first].end())
 
 
+@validator
 def initials(text: str, start: int, end: int) -> Interval | None:
     """Two or three capitals that are no abbreviation of a clinic's."""
     letters = "".join(c for c in text[start:end] if c.isalpha()).lower()
@@ -258,6 +269,7 @@ def initials(text: str, start: int, end: int) -> Interval | None:
     return None if known else (start, end)
 
 
+@validator
 def colleague(text: str, start: int, end: int) -> Interval | None:
     """A name between "spoke with" and "from cardiology", where a surname is one even if it is a common word."""
     place = person(text, start, end)
@@ -268,11 +280,13 @@ def colleague(text: str, start: int, end: int) -> Interval | None:
     return place
 
 
+@validator
 def relative(text: str, start: int, end: int) -> Interval | None:
     """A name after a word of kinship or birth, where a given name is one even if it is a common word ("Mark")."""
     return person(text, start, end) or _given_that_is_a_word(text, start, end)
 
 
+@validator
 def acting(text: str, start: int, end: int) -> Interval | None:
     """A listed name before a verb of persons, where a given name is one even if it is a common word."""
     if is_abbreviation(text, start, end) and not about_a_person(text, start, end):
@@ -290,6 +304,7 @@ def _given_that_is_a_word(text: str, start: int, end: int) -> Interval | None:
     return None if place is None or is_a_disease(text, *place) else place
 
 
+@validator
 def one_aged(text: str, start: int, end: int) -> Interval | None:
     """A name where a note also says of what origin or faith somebody is: a listed one, or built like no word."""
     place = person(text, start, end)
@@ -301,6 +316,7 @@ def one_aged(text: str, start: int, end: int) -> Interval | None:
     return place if not any(map(ORIGIN.fullmatch, words)) and not ends_as_a_word(words[-1]) else None
 
 
+@validator
 def given(text: str, start: int, end: int) -> Interval | None:
     """A name whose first word is a given name, in whatever case."""
     first = NAME_TOKEN.match(text, start, end)
@@ -327,5 +343,8 @@ def _before_doubtful_comma(text: str, start: int, end: int) -> int:
     following = NAME_TOKEN.search(text, comma, end)
     if following is not None and fold_term(following[0]).strip(".'-") in {"jr", "sr", "ii", "iii"}:
         return end
-    known = following is not None and word_class(following[0]) & (WordClass.GIVEN | WordClass.ORDINARY | WordClass.CLINICAL) == WordClass.GIVEN
+    known = (
+        following is not None
+        and word_class(following[0]) & (WordClass.GIVEN | WordClass.ORDINARY | WordClass.CLINICAL) == WordClass.GIVEN
+    )
     return end if known else comma

@@ -10,10 +10,10 @@ from functools import cache
 
 import regex
 
-from deid_platform.lexicon.lists import word_list
 from deid_platform.detection.rules.en.people import bare
-from deid_platform.detection.rules.engine.validator import Interval
+from deid_platform.detection.rules.engine.validator import Interval, validator
 from deid_platform.lexicon.classes import WordClass, word_class
+from deid_platform.lexicon.lists import word_list
 
 _WORD = regex.compile(r"[\p{L}\p{M}'’\-]+")
 # With which nothing that somebody is by trade goes on.
@@ -48,6 +48,7 @@ _CARE = regex.compile(
 _NOT_CARE = frozenset(("electrician", "musician", "politician", "technician", "beautician", "mortician", "optician"))
 
 
+@validator
 def profession(text: str, start: int, end: int) -> Interval | None:
     """What somebody is by trade, up to the first word that is no part of it."""
     last = None

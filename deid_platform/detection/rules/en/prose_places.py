@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import regex
 
-from deid_platform.lexicon.lists import word_list
-from deid_platform.detection.rules.en.people import NAME_TOKEN, bare
-from deid_platform.detection.rules.engine.validator import Interval
 from deid_platform.detection.rules.en.addresses import reads_as_place, street
+from deid_platform.detection.rules.en.people import NAME_TOKEN, bare
+from deid_platform.detection.rules.engine.validator import Interval, validator
 from deid_platform.detection.rules.names.eponyms import names_a_thing
 from deid_platform.lexicon.classes import WordClass, ends_as_a_word, is_town, word_class
+from deid_platform.lexicon.lists import word_list
 from deid_platform.text.normalize import fold_term
 
 # Street names are made of such words, and so are headings: one of its words must be none of the clinic's.
@@ -24,6 +24,7 @@ _MEDICAL = regex.compile(
 _THING_WORDS = ("clinical_words", "title_stopwords", "months", "services", "ward_words")
 
 
+@validator
 def street_spoken(text: str, start: int, end: int) -> Interval | None:
     """A street without a number: none that has only words of the clinic ("Recovery Road"), and no person's "Drive"."""
     if _PERSON_BEFORE.search(text, max(0, start - 6), start):
@@ -35,16 +36,20 @@ def street_spoken(text: str, start: int, end: int) -> Interval | None:
     return street(text, start, end)
 
 
+@validator
 def unlisted_place(text: str, start: int, end: int) -> Interval | None:
     """What somebody was in, or records come from: a listed city, or words of which no list knows a thing or a ward.
 
     A country is left to its own recognizer, unless its name is a person's as well ("Jordan") and needs what leads here.
     """
     surface = text[start:end]
-    country = fold_term(surface) in word_list("countries") and not word_class(surface) & (WordClass.GIVEN | WordClass.SURNAME)
+    country = fold_term(surface) in word_list("countries") and not word_class(surface) & (
+        WordClass.GIVEN | WordClass.SURNAME
+    )
     return (start, end) if not country and _is_proper(text, start, end) else None
 
 
+@validator
 def area_named(text: str, start: int, end: int) -> Interval | None:
     """Words before a noun that many things and places have ("the Longmont area"): none that a list knows otherwise."""
     tokens = NAME_TOKEN.findall(text, start, end)
@@ -58,12 +63,16 @@ def area_named(text: str, start: int, end: int) -> Interval | None:
     return None if not any(kinds) and ends_as_a_word(tokens[-1]) else (start, end)
 
 
+@validator
 def small_city(text: str, start: int, end: int) -> Interval | None:
     """A listed city in small letters, where somebody is or comes from: no word of English or of clinics."""
     town = is_town(fold_term(text[start:end]))
-    return (start, end) if town and not word_class(text[start:end]) & (WordClass.ORDINARY | WordClass.CLINICAL) else None
+    return (
+        (start, end) if town and not word_class(text[start:end]) & (WordClass.ORDINARY | WordClass.CLINICAL) else None
+    )
 
 
+@validator
 def small_chain(text: str, start: int, end: int) -> Interval | None:
     """A firm of the list in small letters, of which a word is none of English or of clinics."""
     surface = text[start:end]
@@ -71,6 +80,7 @@ def small_chain(text: str, start: int, end: int) -> Interval | None:
     return (start, end) if surface.islower() and (not all(known) or len(known) > 1) else None
 
 
+@validator
 def hospital_named(text: str, start: int, end: int) -> Interval | None:
     """A hospital by the last word of its name: the first is a city's or none of English or of clinics."""
     tokens = NAME_TOKEN.findall(text, start, end)
@@ -81,6 +91,7 @@ def hospital_named(text: str, start: int, end: int) -> Interval | None:
     return (start, end) if strange and (kind or not ends_as_a_word(tokens[0])) else None
 
 
+@validator
 def user_name(text: str, start: int, end: int) -> Interval | None:
     """A user name: with a digit or a mark inside, or a word that no list knows and that is built like no other."""
     surface = text[start:end].rstrip(".-_")

@@ -10,7 +10,7 @@ import regex
 
 from deid_platform.detection.rules.en.messages import run_together
 from deid_platform.detection.rules.en.people import NAME_TOKEN, bare
-from deid_platform.detection.rules.engine.validator import Interval
+from deid_platform.detection.rules.engine.validator import Interval, validator
 from deid_platform.lexicon.classes import WordClass, is_clinics_word, is_institutions_word, word_class
 
 # The words of a line before its number.
@@ -19,6 +19,7 @@ _REACH = 80
 _LISTED = WordClass.GIVEN | WordClass.SURNAME
 
 
+@validator
 def numbered(text: str, start: int, end: int) -> Interval | None:
     """A name before a record's number, or that number: a word of two is a given name, or a surname and nothing else."""
     if not text[start].isdigit():

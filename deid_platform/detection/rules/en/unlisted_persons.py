@@ -10,8 +10,6 @@ from __future__ import annotations
 
 import regex
 
-from deid_platform.lexicon.lists import word_list
-from deid_platform.detection.rules.it.words import is_italian_word
 from deid_platform.detection.rules.en.people import (
     NAME_TOKEN,
     bare,
@@ -21,8 +19,10 @@ from deid_platform.detection.rules.en.people import (
     titled_last_first,
 )
 from deid_platform.detection.rules.engine.validator import Interval
+from deid_platform.detection.rules.it.words import is_italian_word
 from deid_platform.detection.rules.names.eponyms import is_eponym_s_name, names_a_thing
 from deid_platform.lexicon.classes import WordClass, ends_as_a_word, word_class
+from deid_platform.lexicon.lists import word_list
 from deid_platform.text.normalize import fold_term
 
 REACH = 60

@@ -13,9 +13,9 @@ from functools import cache
 
 import regex
 
-from deid_platform.lexicon.lists import word_list
-from deid_platform.detection.rules.engine.validator import Interval
+from deid_platform.detection.rules.engine.validator import Interval, validator
 from deid_platform.lexicon.classes import WordClass, word_class
+from deid_platform.lexicon.lists import word_list
 from deid_platform.text.normalize import fold_term
 
 # First three digits of the ZIP codes of each state. Source: USPS, list L002, gaps within a state left out.
@@ -69,6 +69,7 @@ _COUNTED = regex.compile(
 _REACH = 64
 
 
+@validator
 def state_zip(text: str, start: int, end: int) -> Interval | None:
     """A town, a state or a ZIP code of one line, "Muncie, IN 47302"; not "HEPARIN IN 25000 UNITS", "MA 15000"."""
     found = _ZIP.search(text, start, end + 40)

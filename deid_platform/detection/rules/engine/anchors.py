@@ -16,7 +16,8 @@ from dataclasses import dataclass
 import regex
 from ahocorasick_rs import AhoCorasick, Implementation, MatchKind
 
-from deid_platform.text.normalize import Document, fold_term
+from deid_platform.detection.api import Document
+from deid_platform.text.normalize import fold_term
 
 DEFAULT_REACH = (40, 80)
 # Windows this close are read as one: a call of the pattern costs as much as so many code points.

@@ -6,8 +6,8 @@ Belongs here: reading the tables and running one entry on stretches of text. Doe
 A table is a YAML mapping with `fragments` (name: pattern, usable as <<name>> in any later pattern of any
 table; `_fragments.yaml` is read first) and `recognizers`, a list of:
 
-    name:    unique; spans carry it in their source as `patterns:<name>`
-    score:   0 to 1
+    name:    unique; candidates carry it in their source as `rules:<name>`
+    confidence: 0 to 1, set by hand; `Evidence.of_rule` says what it decides
     pattern: `regex` syntax, verbose; each named group is a span and its name the label (LOCATION_OTHER
              with an underscore); further groups of that label are numbered by a suffix (DATE_2)
     anchors: what every match contains: folded words (`*` at an end lets it lie inside a word), or `digits` for
@@ -31,52 +31,25 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cache, cached_property, lru_cache
-from importlib.resources import files
-from typing import Any
+from functools import cache, cached_property
 
 import regex
-import yaml
 
-from deid_platform.lexicon.lists import word_list, written_terms
+from deid_platform.detection.api import Candidate, Document, Evidence, Source, SourceKind
 from deid_platform.detection.rules.engine.alternatives import alternatives
-from deid_platform.detection.rules.engine.anchors import DEFAULT_REACH, Anchors, Window
-from deid_platform.detection.rules.validators import VALIDATORS, Validator
-from deid_platform.detection.rules.engine.compiled import Key, keep, pattern
-from deid_platform.text.normalize import Document
-from deid_platform.text.offsets import trim
+from deid_platform.detection.rules.engine.anchors import Anchors, Window
+from deid_platform.detection.rules.engine.compiled import Key, pattern
+from deid_platform.detection.rules.engine.validator import Validator
 from deid_platform.errors import Code, DeidError
 from deid_platform.labels import Label
-from deid_platform.notes import Span
+from deid_platform.lexicon.lists import written_terms
+from deid_platform.text.offsets import trim
 
 TIMEOUT_S = 2.0
 _LABEL = regex.compile(r"\(\?P<([A-Z]+(?:_[A-Z]+)*)(?:_\d+)?>")
 _SHORT = 300  # code points
 _WORD = 3  # code points that a check cuts off at least, for what it cut to be read again
 _BEYOND = 40  # code points behind a match that are read again with it
-_TABLES = (
-    "dates",
-    "days",
-    "ages",
-    "contacts",
-    "identifiers",
-    "addresses",
-    "people",
-    "care_team",
-    "messages",
-    "copied",
-    "organizations",
-    "employers",
-    "professions",
-    "landmarks",
-    "whereabouts",
-    "registers",
-    "hasty",
-    "italian",
-    "italian_terse",
-    "italian_initials",
-    "spanish",
-)
 
 
 @dataclass(frozen=True)
@@ -85,11 +58,11 @@ class Recognizer:
 
     name: str
     expression: str
-    score: float
+    confidence: float
     anchors: Anchors = field(default_factory=Anchors)
     near: tuple[str, ...] = ()
     window: int = 40
-    check: Validator | None = None
+    validator: Validator | None = None
     ignore_case: bool = False
     lists: tuple[str, ...] = ()
     of_site: bool = False
@@ -124,17 +97,17 @@ class Recognizer:
         return regex.compile(r"(?<!\w)(?:" + "|".join(map(regex.escape, self.near)) + r")(?!\p{L})", regex.IGNORECASE)
 
     @cached_property
-    def _source(self) -> str:
-        return f"patterns:{self.name}"
+    def _source(self) -> Source:
+        return Source(SourceKind.RULES, self.name, self.of_site)
 
-    def find(self, document: Document, *, timeout_s: float = TIMEOUT_S) -> Iterator[Span]:
+    def find(self, document: Document, *, timeout_s: float = TIMEOUT_S) -> Iterator[Candidate]:
         """Spans in one note, read from end to end as one paragraph; see `search`."""
         whole = (0, 0, len(document.text))
         return (span for _, span in self.search([document.text], [whole], timeout_s=timeout_s))
 
     def search(
         self, texts: Sequence[str], windows: Iterable[Window], *, timeout_s: float = TIMEOUT_S
-    ) -> Iterator[tuple[int, Span]]:
+    ) -> Iterator[tuple[int, Candidate]]:
         """Spans in windows of some texts, each with the number of its text.
 
         Raises:
@@ -147,12 +120,13 @@ class Recognizer:
 
     def _search(
         self, texts: Sequence[str], windows: Iterable[Window], cut: list[Window], timeout_s: float
-    ) -> Iterator[tuple[int, Span]]:
+    ) -> Iterator[tuple[int, Candidate]]:
         """As `search`; what a check cut off behind a span is added to `cut`, since another match may begin there.
 
         So in "DR. HASSON AND DR. MERCADO", where the first match takes all and the check leaves a name of it.
         """
-        finditer, near, check = self._pattern.finditer, self.near, self.check
+        finditer, near, validator = self._pattern.finditer, self.near, self.validator
+        source, evidence, confidence = self._source, Evidence.of_rule(self.confidence), self.confidence
         try:
             for number, start, end in windows:
                 text = texts[number]
@@ -165,33 +139,18 @@ class Recognizer:
                     for group, label in self._groups:
                         first, last = match.span(group)
                         place = trim(text, first, last) if 0 <= first < last else None
-                        if place is not None and check is not None:
-                            place = check(text, *place)
+                        if place is not None and validator is not None:
+                            place = validator(text, *place)
                         if place is not None:
-                            yield number, Span(*place, label, self.score, self._source)
+                            yield number, Candidate(*place, label, source, evidence, confidence)
                             if last - place[1] > _WORD:
                                 cut.append((number, place[1], min(end, match.end() + _BEYOND)))
         except TimeoutError:
-            raise DeidError(Code.DETECTOR_FAILED, self._source) from None
+            raise DeidError(Code.DETECTOR_FAILED, str(self._source)) from None
 
     def _in_context(self, text: str, start: int, end: int) -> bool:
         before = max(0, start - self.window)
         return bool(self._near.search(text, before, start) or self._near.search(text, end, end + self.window))
-
-
-@lru_cache(maxsize=1)
-def load_recognizers() -> tuple[Recognizer, ...]:
-    """Every recognizer of the shipped tables, in table order."""
-    fragments: dict[str, str] = {}
-    recognizers: list[Recognizer] = []
-    for table in ("_fragments", *_TABLES):
-        content = _read(table)
-        for name, fragment in content.get("fragments", {}).items():
-            fragments[name] = f"(?:{_expand(fragment, fragments)})"
-        for entry in content.get("recognizers", ()):
-            recognizers.append(_recognizer(entry, fragments))
-    keep([recognizer.key for recognizer in recognizers])
-    return tuple(recognizers)
 
 
 @cache
@@ -200,51 +159,3 @@ def _any_of(name: str, *, any_writing: bool) -> str:
     written = written_terms(name)
     forms = written if any_writing else [form for term in written for form in (term, term.upper())]
     return alternatives(forms, any_writing=any_writing)
-
-
-def _read(table: str) -> dict[str, Any]:
-    text = (files("deid_platform.detection.rules") / "data" / f"{table}.yaml").read_text("utf-8")
-    content: dict[str, Any] = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506
-    return content
-
-
-def _expand(expression: str, fragments: dict[str, str]) -> str:
-    expanded: str = regex.sub(r"<<(\w+)>>", lambda m: fragments[m[1]], expression)
-    return expanded
-
-
-def _recognizer(entry: dict[str, Any], fragments: dict[str, str]) -> Recognizer:
-    anchors, expression = _anchors(entry), entry["pattern"]
-    if "<<anchors>>" in expression:
-        whole = (word for word in anchors.words if "*" not in word)
-        fragments = {**fragments, "anchors": alternatives(whole, any_writing=False)}
-    return Recognizer(
-        name=entry["name"],
-        expression=_expand(expression, fragments),
-        score=entry["score"],
-        anchors=anchors,
-        near=tuple(map(str, entry.get("near", ()))),
-        window=entry.get("window", 40),
-        check=VALIDATORS[entry["check"]] if "check" in entry else None,
-        ignore_case=entry.get("ignore_case", False),
-        lists=tuple(entry.get("lists", ())),
-    )
-
-
-def _anchors(entry: dict[str, Any]) -> Anchors:
-    given = entry["anchors"]
-    kinds = {"digits", "capitals", "lists"}
-    named = [str(anchor) for anchor in ([given] if isinstance(given, str) else given)]
-    kind = {name.strip("<>") for name in named} & kinds
-    words = {name for name in named if name.strip("<>") not in kinds}
-    if "lists" in kind:
-        words |= {term for name in entry["lists"] for term in word_list(name)}
-    before, after = entry.get("reach", DEFAULT_REACH)
-    return Anchors(
-        words=frozenset(words),
-        digits="digits" in kind,
-        shape=entry.get("when"),
-        beside=entry.get("beside"),
-        capitals="capitals" in kind,
-        reach=(before, after),
-    )

@@ -18,25 +18,26 @@ from typing import Any
 
 import regex
 
-from deid_platform.detection.rules.validators import Validator
-from deid_platform.detection.rules.en.identifiers import PROVEN, card, npi, proven
+from deid_platform.detection.api import OF_SITE
 from deid_platform.detection.rules.engine.recognizer import Recognizer
 from deid_platform.detection.rules.engine.templates import paragraphs
+from deid_platform.detection.rules.engine.validator import has_check_digit
 from deid_platform.errors import Code, DeidError
 from deid_platform.keys import plain_digest
 from deid_platform.labels import Label
 from deid_platform.strict_yaml import read_yaml
+from deid_platform.text.check_digits import CHECK_DIGITS, CheckDigit, by_stdnum
 
 LONGEST_PATTERN = 500
 """Code points of a pattern."""
-VALIDATORS: Mapping[str, Validator] = {**PROVEN, "card": card, "npi": npi, "luhn": proven("luhn")}
+CHECKS: Mapping[str, CheckDigit] = {
+    **{name: check for name, check in CHECK_DIGITS.items() if name not in ("dea", "vin", "au_medicare")},
+    "luhn": by_stdnum("luhn"),
+}
 """The check digits that a recognizer may ask for; each takes whatever text a pattern gives it."""
-SCORE = 0.95
+CONFIDENCE = 0.95
 """As sure as a checksum: what a site's own pattern finds is never given back."""
 
-_NAMED_AS = "site-"
-OF_SITE = f"patterns:{_NAMED_AS}"
-"""How the source of each span begins."""
 
 _REQUIRED = ("name", "label", "pattern", "hits", "misses")
 _OPTIONAL = ("near", "window", "check", "ignore_case")
@@ -136,7 +137,7 @@ def _recognizer(entry: Mapping[str, Any], *, taken: Container[str]) -> Recognize
     check = _text(entry, "check") if "check" in entry else None
     if label not in list(Label):
         raise _WrongError("its label is none of docs/policies.md")
-    if check is not None and check not in VALIDATORS:
+    if check is not None and check not in CHECKS:
         raise _WrongError(f"its check is none of {', '.join(sorted(CHECKS))}")
     window, ignore_case = entry.get("window", 40), entry.get("ignore_case", False)
     if type(window) is not int or not 1 <= window <= _WIDEST:
@@ -146,12 +147,12 @@ def _recognizer(entry: Mapping[str, Any], *, taken: Container[str]) -> Recognize
     _check_pattern(pattern)
     group = f"(?P<{Label(label).name}>"
     recognizer = Recognizer(
-        name=f"{_NAMED_AS}{entry['name']}",
+        name=f"{OF_SITE}{entry['name']}",
         expression=pattern.replace(_VALUE, group) if _VALUE in pattern else f"{group}{pattern})",
-        score=SCORE,
+        confidence=CONFIDENCE,
         near=_texts(entry, "near", _MOST_NEAR) if "near" in entry else (),
         window=window,
-        check=VALIDATORS[check] if check is not None else None,
+        validator=has_check_digit(CHECKS[check]) if check is not None else None,
         ignore_case=ignore_case,
         of_site=True,
     )

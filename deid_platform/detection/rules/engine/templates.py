@@ -18,7 +18,7 @@ from secrets import token_bytes
 
 import regex
 
-from deid_platform.notes import Span
+from deid_platform.detection.api import Candidate
 
 _BLANK_LINE = regex.compile(r"(?<![,:]\s{0,12})(?>\r\n|\r|\n)(?:[ \t]*(?>\r\n|\r|\n))+")
 CAPACITY = 8_000_000
@@ -98,7 +98,7 @@ class Verdicts:
     def __init__(self, capacity: int = CAPACITY) -> None:
         self._capacity = capacity
         self._held = 0
-        self._known: OrderedDict[bytes, tuple[int, tuple[Span, ...]]] = OrderedDict()
+        self._known: OrderedDict[bytes, tuple[int, tuple[Candidate, ...]]] = OrderedDict()
         # A plain digest of a short paragraph can be guessed; this key never leaves the process.
         self._key = token_bytes(32)
 
@@ -109,7 +109,7 @@ class Verdicts:
         """Names a paragraph."""
         return blake2b(f"{language}\n{text}".encode("utf-8", "surrogatepass"), digest_size=16, key=self._key).digest()
 
-    def get(self, digest: bytes) -> tuple[Span, ...] | None:
+    def get(self, digest: bytes) -> tuple[Candidate, ...] | None:
         """The spans of a paragraph, relative to its start; None if it is not remembered."""
         known = self._known.get(digest)
         if known is None:
@@ -117,7 +117,7 @@ class Verdicts:
         self._known.move_to_end(digest)
         return known[1]
 
-    def put(self, digest: bytes, length: int, spans: tuple[Span, ...]) -> None:
+    def put(self, digest: bytes, length: int, spans: tuple[Candidate, ...]) -> None:
         """Remembers the spans of a paragraph of that many code points, and forgets what was used longest ago."""
         if length > LONGEST or digest in self._known:
             return

@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import regex
 
-from deid_platform.lexicon.lists import word_list
-from deid_platform.detection.rules.it.words import is_italian_word
 from deid_platform.detection.rules.en.people import NAME_TOKEN, bare
-from deid_platform.detection.rules.engine.validator import Interval
+from deid_platform.detection.rules.engine.validator import Interval, validator
+from deid_platform.detection.rules.it.words import is_italian_word
 from deid_platform.lexicon.classes import WordClass, word_class
+from deid_platform.lexicon.lists import word_list
 
 _BEHIND = regex.compile(r"[ ]?[.,\-–]?[ ](?P<word>\p{L}+)")
 
 
+@validator
 def spanish_postcode(text: str, start: int, end: int) -> Interval | None:
     """A postcode before a town of several words, that town, or its province: nothing that is counted, no finding."""
     if text[start].isdigit():

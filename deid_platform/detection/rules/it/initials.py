@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import regex
 
-from deid_platform.detection.rules.engine.validator import Validator, Interval
+from deid_platform.detection.rules.engine.validator import Interval, validator
 
 # What Italian records write with points, though a person may have the same initials.
 # Source: the project's own, from general knowledge of Italian records.
@@ -33,6 +33,7 @@ _OF_A_PERSON = regex.compile(
 _BEGINS = regex.compile(r"(?:^|[\r\n]|[.!?;:][ \t])[ \t]*\Z")
 
 
+@validator
 def italian_initials(text: str, start: int, end: int) -> Interval | None:
     """Initials: what records abbreviate so is somebody's only if an age, a sex or what persons do follows."""
     letters = _letters(text[start:end])
@@ -40,6 +41,7 @@ def italian_initials(text: str, start: int, end: int) -> Interval | None:
     return (start, end) if somebody else None
 
 
+@validator
 def italian_initials_first(text: str, start: int, end: int) -> Interval | None:
     """As `italian_initials`; what records abbreviate is somebody's only where a sentence begins."""
     begins = _BEGINS.search(text, max(0, start - 8), start) is not None
@@ -48,6 +50,3 @@ def italian_initials_first(text: str, start: int, end: int) -> Interval | None:
 
 def _letters(surface: str) -> str:
     return "".join(c for c in surface.lower() if c.isalpha())
-
-
-ITALIAN_INITIALS: dict[str, Validator] = {check.__name__: check for check in (italian_initials, italian_initials_first)}

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import regex
 
-from deid_platform.lexicon.lists import word_list
-from deid_platform.text.names import is_common
 from deid_platform.detection.rules.en.dates import is_day, numbers_in
+from deid_platform.detection.rules.en.people import bare, stops_a_name
+from deid_platform.detection.rules.engine.validator import Interval, validator
 from deid_platform.detection.rules.it.initials import italian_initials
 from deid_platform.detection.rules.it.words import (
     LINKS,
@@ -24,10 +24,10 @@ from deid_platform.detection.rules.it.words import (
     may_be_trusted,
     may_follow,
 )
-from deid_platform.detection.rules.en.people import bare, stops_a_name
-from deid_platform.detection.rules.engine.validator import Validator, Interval
 from deid_platform.detection.rules.names.eponyms import names_a_thing
 from deid_platform.lexicon.classes import WordClass, word_class
+from deid_platform.lexicon.lists import word_list
+from deid_platform.text.names import is_common
 
 _MOST_GENERIC = 6  # words before the first of an institution's own
 _ARTICLE_BEFORE = regex.compile(
@@ -62,6 +62,7 @@ _LISTED = WordClass.GIVEN | WordClass.SURNAME
 _MEDICAL = WordClass.ORDINARY | WordClass.CLINICAL
 
 
+@validator
 def italian_name(text: str, start: int, end: int) -> Interval | None:
     """A name after a title or a label: its first word may be a word of English ("sig. Pace"), but none of records."""
     if _INITIALS.fullmatch(text, start, end):
@@ -77,6 +78,7 @@ def italian_name(text: str, start: int, end: int) -> Interval | None:
     return place if article or first is None or not is_common(bare(first[0])) else None
 
 
+@validator
 def italian_labelled(text: str, start: int, end: int) -> Interval | None:
     """As `italian_name`, after a label that stands before drugs and devices as well ("Nome: Augmentin")."""
     place = italian_name(text, start, end)
@@ -87,6 +89,7 @@ def italian_labelled(text: str, start: int, end: int) -> Interval | None:
     return None if kinds and all(k & WordClass.CLINICAL and not k & listed for k in kinds) else place
 
 
+@validator
 def italian_person(text: str, start: int, end: int) -> Interval | None:
     """A name after a word that other things follow as well: no common or clinical word, and no abbreviation."""
     place = _name(text, start, end, trusted=False)
@@ -98,6 +101,7 @@ def italian_person(text: str, start: int, end: int) -> Interval | None:
     return None if clinical or names_a_thing(text, place[1]) or is_called_after(text, place[0]) else place
 
 
+@validator
 def italian_listed(text: str, start: int, end: int) -> Interval | None:
     """A name of which the shipped lists know a word that is nothing else."""
     place = italian_person(text, start, end)
@@ -108,6 +112,7 @@ def italian_listed(text: str, start: int, end: int) -> Interval | None:
     return place if any(k & (WordClass.GIVEN | WordClass.SURNAME) and not k & medical for k in kinds) else None
 
 
+@validator
 def italian_relative(text: str, start: int, end: int) -> Interval | None:
     """A name behind the label of a relative, where diseases stand as well: a listed one, or two words of no list."""
     place = italian_listed(text, start, end)
@@ -115,9 +120,12 @@ def italian_relative(text: str, start: int, end: int) -> Interval | None:
         return place
     place = italian_person(text, start, end)
     words = [bare(t) for t in WORD.findall(text, *place)] if place else []
-    return place if len(words) > 1 and all(len(w) > 1 and not word_class(w) & WordClass.CLINICAL for w in words) else None
+    return (
+        place if len(words) > 1 and all(len(w) > 1 and not word_class(w) & WordClass.CLINICAL for w in words) else None
+    )
 
 
+@validator
 def italian_listed_small(text: str, start: int, end: int) -> Interval | None:
     """As `italian_listed`, of words in small letters."""
     words = WORD.findall(text, start, end)
@@ -164,6 +172,7 @@ def _name(text: str, start: int, end: int, *, trusted: bool) -> Interval | None:
     return (begin, stop) if stop > begin else None
 
 
+@validator
 def italian_town(text: str, start: int, end: int) -> Interval | None:
     """A town after a word of birth, residence or origin: up to the first word that is no part of its name."""
     tokens = list(WORD.finditer(text, start, end))
@@ -187,12 +196,14 @@ def italian_town(text: str, start: int, end: int) -> Interval | None:
     return (start, stop) if stop > start and not thing else None
 
 
+@validator
 def italian_town_or_code(text: str, start: int, end: int) -> Interval | None:
     """As `italian_town`, or the code of a province behind one."""
     code = end - start == 2 and text[start:end].isupper() and text[:start].rstrip()[-1:] in "(,-–/"
     return (start, end) if code else italian_town(text, start, end)
 
 
+@validator
 def italian_postcode(text: str, start: int, end: int) -> Interval | None:
     """A postcode before a town, or the town behind it, or the code of its province."""
     town = _TOWN_NEXT.match(text, end) if text[start].isdigit() else None
@@ -203,6 +214,7 @@ def italian_postcode(text: str, start: int, end: int) -> Interval | None:
     return (start, end) if text[:start].rstrip(" (,")[-1:].isalpha() else None
 
 
+@validator
 def italian_place(text: str, start: int, end: int) -> Interval | None:
     """As `italian_town`, after a word that other things follow as well: no common English word alone."""
     place = italian_town(text, start, end)
@@ -214,11 +226,13 @@ def italian_place(text: str, start: int, end: int) -> Interval | None:
     return place if known or not plain else None
 
 
+@validator
 def italian_city(text: str, start: int, end: int) -> Interval | None:
     """A city of the shipped list, unless criteria, a score or the like are called after it."""
     return None if is_called_after(text, start) or names_a_thing(text, end) else (start, end)
 
 
+@validator
 def italian_province(text: str, start: int, end: int) -> Interval | None:
     """A town before the code of its province, or that code: not an abbreviation of the words before it."""
     code = _CODE.match(text, end)
@@ -237,6 +251,7 @@ def italian_province(text: str, start: int, end: int) -> Interval | None:
     return None if abbreviates and " ".join(words[-2:]) not in _SEATS else (start, end)
 
 
+@validator
 def italian_institution(text: str, start: int, end: int) -> Interval | None:
     """An institution, a firm or an office with a word of its own: not "Clinica Chirurgica", "Presidio Ospedaliero"."""
     capitals = in_capitals(text, start, end)
@@ -249,7 +264,11 @@ def italian_institution(text: str, start: int, end: int) -> Interval | None:
         if last is not None and word in _SITUATIONS:
             last = token
             continue
-        if is_italian_word(word) or (short and not word_class(word) & WordClass.SURNAME and last is None) or "." in word:
+        if (
+            is_italian_word(word)
+            or (short and not word_class(word) & WordClass.SURNAME and last is None)
+            or "." in word
+        ):
             if last is not None:
                 break
             generic += 1
@@ -271,6 +290,7 @@ def italian_institution(text: str, start: int, end: int) -> Interval | None:
     return start, stop - dotted
 
 
+@validator
 def italian_firm(text: str, start: int, end: int) -> Interval | None:
     """As `italian_institution`, where common words follow as well: a word of its own must be no clinical one."""
     place = italian_institution(text, start, end)
@@ -282,6 +302,7 @@ def italian_firm(text: str, start: int, end: int) -> Interval | None:
     return None if all(word_class(w) & WordClass.CLINICAL and not word_class(w) & listed for w in own) else place
 
 
+@validator
 def italian_street(text: str, start: int, end: int) -> Interval | None:
     """A street whose name has a word of its own, a day or a numeral: not "via Endovenosa 2"."""
     for token in list(WORD.finditer(text, start, end))[1:]:
@@ -291,11 +312,14 @@ def italian_street(text: str, start: int, end: int) -> Interval | None:
         if word in word_list("months") or _ROMAN.fullmatch(word):
             return start, end
         short = token[0].isupper() and not text[start:end].isupper() and len(word) <= LONGEST_ABBREVIATION
-        clinical = word_class(word) & WordClass.CLINICAL and not word_class(word) & (WordClass.SURNAME | WordClass.GIVEN)
+        clinical = word_class(word) & WordClass.CLINICAL and not word_class(word) & (
+            WordClass.SURNAME | WordClass.GIVEN
+        )
         return None if short or clinical or is_italian_word(word) else (start, end)
     return None
 
 
+@validator
 def italian_day(text: str, start: int, end: int) -> Interval | None:
     """A day and its month, in this order, which are no share of something ("al 1/3 medio")."""
     day, month = numbers_in(text, start, end)[:2]
@@ -303,6 +327,7 @@ def italian_day(text: str, start: int, end: int) -> Interval | None:
     return None if share or not is_day(month, day) else (start, end)
 
 
+@validator
 def italian_phone(text: str, start: int, end: int) -> Interval | None:
     """Digits after a word such as "tel.", of the length of a telephone number of their kind: not "numero 350.000"."""
     digits = "".join(c for c in text[start:end] if c.isdigit())
@@ -310,31 +335,7 @@ def italian_phone(text: str, start: int, end: int) -> Interval | None:
     return (start, end) if len(digits) in _PHONE_DIGITS[digits[0]] else None
 
 
+@validator
 def italian_number(text: str, start: int, end: int) -> Interval | None:
     """A record's number behind its label: four digits at least."""
     return (start, end) if sum(c.isdigit() for c in text[start:end]) >= _NUMBER_DIGITS else None
-
-
-ITALIAN: dict[str, Validator] = {
-    check.__name__: check
-    for check in (
-        italian_name,
-        italian_labelled,
-        italian_person,
-        italian_listed,
-        italian_relative,
-        italian_listed_small,
-        italian_town,
-        italian_town_or_code,
-        italian_postcode,
-        italian_place,
-        italian_city,
-        italian_province,
-        italian_institution,
-        italian_firm,
-        italian_street,
-        italian_day,
-        italian_phone,
-        italian_number,
-    )
-}

@@ -11,12 +11,12 @@ grouping of a telephone, SSN or card number after its label counts ("Phone: 617 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import regex
 
+from deid_platform.detection.api import Candidate
 from deid_platform.text.deobfuscate import Rewritten, without
-from deid_platform.notes import Span
 
 _BEFORE, _AFTER = 160, 100  # code points around the end of a line that are read again
 _LEFT, _RIGHT = 48, 24  # code points beside it that decide whether it is joined
@@ -82,12 +82,12 @@ class Joined:
     shown: Rewritten
     joints: tuple[tuple[int, int], ...]
 
-    def placed(self, span: Span) -> Span | None:
+    def placed(self, span: Candidate) -> Candidate | None:
         """A span found in the stretch, in the offsets of the text; None if it does not reach over a joint."""
         if not any(span.start < left and right < span.end for left, right in self.joints):
             return None
         origin = self.shown.origin
-        return replace(span, start=self.start + origin(span.start), end=self.start + origin(span.end - 1) + 1)
+        return span._replace(start=self.start + origin(span.start), end=self.start + origin(span.end - 1) + 1)
 
 
 def joined_lines(text: str) -> Iterator[Joined]:

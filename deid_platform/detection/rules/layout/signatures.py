@@ -10,12 +10,12 @@ from collections.abc import Iterator
 
 import regex
 
+from deid_platform.detection.api import Candidate, Source, SourceKind
 from deid_platform.detection.rules.en.messages import addressee, is_a_name, is_short_name
-from deid_platform.lexicon.classes import WordClass, word_class
 from deid_platform.labels import Label
-from deid_platform.notes import Span
+from deid_platform.lexicon.classes import WordClass, word_class
 
-_SOURCE = "patterns:closing-name"
+_SOURCE = Source(SourceKind.RULES, "signature")
 _SCORE = 0.9
 _LONGEST_END = 32
 _REACH = 90  # code points of the end that are read
@@ -43,7 +43,7 @@ _INITIAL = regex.compile(r"\p{Lu}\.[ \t]?")
 _ITEM = regex.compile(r"[ \t]*(?:[-–—•*]|\d{1,2}[.)])[ \t]*\S")
 
 
-def signature_names(text: str) -> Iterator[Span]:
+def signature_names(text: str) -> Iterator[Candidate]:
     """The name with which a paragraph ends that is a message, or that is nothing but a signature after a dash."""
     tail = text[-_REACH:].rstrip()
     if not tail or tail[-1] in ".:,;" or not _MAY_END.search(tail, max(0, len(tail) - _LONGEST_END)):
@@ -58,7 +58,7 @@ def signature_names(text: str) -> Iterator[Span]:
         alone, signs = last, _closes(text, last)
     if signs:
         start, end = alone.span("name")
-        yield Span(start, end, Label.DOCTOR, _SCORE, _SOURCE)
+        yield Candidate.by_rule(start, end, Label.DOCTOR, _SCORE, _SOURCE)
 
 
 def _closes(text: str, last: regex.Match[str]) -> bool:

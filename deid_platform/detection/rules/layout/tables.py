@@ -12,13 +12,13 @@ from collections.abc import Callable, Iterator, Sequence
 
 import regex
 
-from deid_platform.detection.rules.validators import VALIDATORS
+from deid_platform.detection.api import Candidate, Source, SourceKind
+from deid_platform.detection.rules.engine.validator import validator_named
+from deid_platform.labels import Label
 from deid_platform.text.normalize import fold_term
 from deid_platform.text.offsets import trim
-from deid_platform.labels import Label
-from deid_platform.notes import Span
 
-_SOURCE = "patterns:table-column"
+OF_TABLE = Source(SourceKind.RULES, "table-column")
 _LINE = regex.compile(r"[^\r\n]+")
 _RULE = regex.compile(r"[\s|:+=\-]*")
 _LONGEST_ROW = 600
@@ -94,7 +94,7 @@ _CHECKED = {Label.ORGANIZATION: "organization", Label.HOSPITAL: "organization", 
 Cell = tuple[int, int]
 
 
-def table_names(text: str) -> Iterator[Span]:
+def table_names(text: str) -> Iterator[Candidate]:
     """Identifiers in the columns and beside the labels of a paragraph's tables."""
     for separator in "|\t":
         if separator in text:
@@ -106,7 +106,7 @@ def table_names(text: str) -> Iterator[Span]:
             yield from _headed(text, _listed_cells, _in_order, least=_LEAST_LISTED)
 
 
-def _barred(text: str, separator: str) -> Iterator[Span]:
+def _barred(text: str, separator: str) -> Iterator[Candidate]:
     columns: list[Label | None] = []
     fields = False  # whether the row before was a label and its value
     end = 0
@@ -147,7 +147,7 @@ def _is_field(text: str, cells: Sequence[Cell], header: Sequence[Label | None], 
     """Whether a row is a label and its value, and not the header of a table of two columns."""
     if len(cells) != 2 or header[0] not in _NAMED or header[1] is not None or _title(text, cells[1]) in _PLAIN:
         return False
-    return after_field or VALIDATORS["correspondent"](text, *cells[1]) == cells[1]
+    return after_field or validator_named("correspondent")(text, *cells[1]) == cells[1]
 
 
 def _headed(
@@ -156,7 +156,7 @@ def _headed(
     row_of: Callable[[list[Cell], list[Cell]], list[Cell] | None],
     *,
     least: int,
-) -> Iterator[Span]:
+) -> Iterator[Candidate]:
     """Tables without bars: only below a header in which two cells and all beside them name columns."""
     heading: list[Cell] = []
     columns: list[Label | None] = []
@@ -270,18 +270,18 @@ def _is_title(text: str, cell: Cell) -> bool:
 
 def _row(
     text: str, cells: Sequence[Cell], columns: Sequence[Label | None], *, person: str = "labelled"
-) -> Iterator[Span]:
+) -> Iterator[Candidate]:
     for (start, end), label in zip(cells, columns, strict=True):
         if label is None or start == end:
             continue
         surface = text[start:end]
         place: Cell | None = (start, end)
         if label in _NAMED:
-            check = VALIDATORS["staffed" if label is Label.DOCTOR and person == "labelled" else person]
+            check = validator_named("staffed" if label is Label.DOCTOR and person == "labelled" else person)
             place = check(text, start, end) if any(c.isupper() for c in surface) else None
         elif label in _CHECKED:
-            place = VALIDATORS[_CHECKED[label]](text, start, end)
+            place = validator_named(_CHECKED[label])(text, start, end)
         elif not (any(map(str.isalpha, surface)) if label in _WORDED else sum(map(str.isdigit, surface)) >= 3):
             place = None
         if place is not None:
-            yield Span(*place, label, 0.8, _SOURCE)
+            yield Candidate.by_rule(*place, label, 0.8, OF_TABLE)

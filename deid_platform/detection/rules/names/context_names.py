@@ -16,17 +16,17 @@ from functools import cache, lru_cache
 
 import regex
 
-from deid_platform.text.lookbehind import Lookbehind
-from deid_platform.lexicon.lists import word_list
+from deid_platform.detection.api import Candidate, Source, SourceKind
 from deid_platform.detection.rules.en.unlisted_persons import BUILT, GOES_ON
 from deid_platform.detection.rules.names.eponyms import lies_in_an_eponym, names_a_thing
-from deid_platform.lexicon.classes import WordClass, is_rare_word, is_town, is_unknown
-from deid_platform.text.normalize import fold_term
 from deid_platform.labels import Label
-from deid_platform.notes import Span
+from deid_platform.lexicon.classes import WordClass, is_rare_word, is_town, is_unknown
+from deid_platform.lexicon.lists import word_list
+from deid_platform.text.lookbehind import Lookbehind
+from deid_platform.text.normalize import fold_term
 
-SOURCE = "patterns:name-in-passing"
-_PLACE_SOURCE = "patterns:place-in-passing"
+SOURCE = Source(SourceKind.RULES, "name-in-context")
+_PLACE_SOURCE = Source(SourceKind.RULES, "place-in-context")
 SCORE = 0.6
 _REACH = 40
 _NEAR = 20
@@ -117,7 +117,7 @@ DRUG_NEXT = regex.compile(r"[ ]+\d+(?:[.,]\d+)?[ ]?(?:mg|mcg|ml|cc|%|units?|g|fr
 TRADE_MARK = regex.compile(r"[®™/\-‐‑'’]")
 
 
-def context_name(text: str, words: list[regex.Match[str]], kinds: list[int], i: int) -> tuple[Span, int] | None:
+def context_name(text: str, words: list[regex.Match[str]], kinds: list[int], i: int) -> tuple[Candidate, int] | None:
     """The name in the middle of a sentence that begins at a word, with the number of words that it takes.
 
     Args:
@@ -156,7 +156,7 @@ def context_name(text: str, words: list[regex.Match[str]], kinds: list[int], i: 
     if last == i and (listed_among_things or fold_term(words[i][0]) in _first_of_eponyms()):
         return None
     label = Label.CITY if is_town(surface) else Label.PATIENT
-    return Span(start, end, label, SCORE, SOURCE), last - i + 1
+    return Candidate.by_rule(start, end, label, SCORE, SOURCE), last - i + 1
 
 
 def _goes_on(text: str, start: int, end: int) -> bool:
@@ -174,13 +174,13 @@ def _preposition(text: str, start: int) -> str:
     return word if word in _PLACED else ""
 
 
-def _with_article(text: str, words: list[regex.Match[str]], kinds: list[int], i: int) -> tuple[Span, int] | None:
+def _with_article(text: str, words: list[regex.Match[str]], kinds: list[int], i: int) -> tuple[Candidate, int] | None:
     """What has a capital article in the middle of a sentence: "at The Alfred"."""
     last = _last(words, kinds, i, _is_capitalised)
     end = words[last].end()
     if last == i or not GOES_ON.match(text, end) or not words[i + 1][0].istitle():
         return None
-    return Span(words[i].start(), end, Label.HOSPITAL, SCORE, _PLACE_SOURCE), last - i + 1
+    return Candidate.by_rule(words[i].start(), end, Label.HOSPITAL, SCORE, _PLACE_SOURCE), last - i + 1
 
 
 def _is_capitalised(word: str, _kind: int) -> bool:
@@ -197,7 +197,7 @@ def _of_things(word: str) -> bool:
 
 def _place(
     text: str, words: list[regex.Match[str]], kinds: list[int], i: int, preposition: str
-) -> tuple[Span, int] | None:
+) -> tuple[Candidate, int] | None:
     """The place behind a preposition, with the nouns of institutions and settlements that its name ends in."""
     start = words[i].start()
     last = _last(words, kinds, i, _is_a_place_s)
@@ -218,10 +218,10 @@ def _place(
     if preposition == "to" and not town and not _MOVED(text, start):
         listed = any(kinds[k] & _LISTED for k in range(i, last + 1)) and is_strange(words[i][0], kinds[i])
         told = listed and not _TO_A_THING(text, start)
-        return (Span(start, end, Label.PATIENT, SCORE, SOURCE), last - i + 1) if told else None
+        return (Candidate.by_rule(start, end, Label.PATIENT, SCORE, SOURCE), last - i + 1) if told else None
     institution = preposition in ("@", "at") or _is_institution_s(words[last][0])
     label = Label.HOSPITAL if institution else Label.CITY
-    return Span(start, end, label, SCORE, _PLACE_SOURCE), last - i + 1
+    return Candidate.by_rule(start, end, label, SCORE, _PLACE_SOURCE), last - i + 1
 
 
 def _last(words: list[regex.Match[str]], kinds: list[int], i: int, fits: Callable[[str, int], bool]) -> int:

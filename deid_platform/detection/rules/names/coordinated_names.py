@@ -10,18 +10,24 @@ from collections.abc import Iterable, Iterator
 
 import regex
 
-from deid_platform.lexicon.lists import word_list
+from deid_platform.detection.api import Candidate, Source, SourceKind
 from deid_platform.detection.rules.en.people import ORIGIN
 from deid_platform.detection.rules.en.unlisted_persons import GOES_ON
+from deid_platform.detection.rules.names.context_names import (
+    DRUG_NEXT,
+    OF_MEDICINE,
+    SCORE,
+    SOURCE,
+    TRADE_MARK,
+    is_strange,
+)
 from deid_platform.detection.rules.names.eponyms import names_a_thing
+from deid_platform.labels import PERSONS, Label
 from deid_platform.lexicon.classes import word_class
-from deid_platform.detection.resolve.propagate.names import PERSONS
-from deid_platform.detection.rules.names.context_names import DRUG_NEXT, OF_MEDICINE, SCORE, SOURCE, TRADE_MARK, is_strange
+from deid_platform.lexicon.lists import word_list
 from deid_platform.text.normalize import fold_term
-from deid_platform.labels import Label
-from deid_platform.notes import Span
 
-_DAY_SOURCE = "patterns:day-in-passing"
+_DAY_SOURCE = Source(SourceKind.RULES, "day-beside-place")
 _REACH = 40
 _NEAR = 20
 _NAME = r"\p{Lu}\p{Ll}[\p{L}\p{M}]*(?:[-‐’']\p{L}[\p{L}\p{M}]+)?"
@@ -45,7 +51,7 @@ _MOST_JOINED = 6
 _JOINING = (*PERSONS, Label.HOSPITAL, Label.CITY, Label.ORGANIZATION)
 
 
-def coordinated_names(text: str, found: Iterable[Span]) -> Iterator[Span]:
+def coordinated_names(text: str, found: Iterable[Candidate]) -> Iterator[Candidate]:
     """Names that a comma or "and" joins to a person's that was found: "(Tobi, Kemi, Femi)".
 
     Args:
@@ -57,11 +63,11 @@ def coordinated_names(text: str, found: Iterable[Span]) -> Iterator[Span]:
             yield from _joined_behind(text, span)
             day = _DAY_BEHIND.match(text, span.end) if span.label not in PERSONS else None
             if day is not None:
-                yield Span(day.start("day"), day.end("day"), Label.DATE, SCORE, _DAY_SOURCE)
+                yield Candidate.by_rule(day.start("day"), day.end("day"), Label.DATE, SCORE, _DAY_SOURCE)
             yield from _joined_before(text, span)
 
 
-def _joined_behind(text: str, span: Span) -> Iterator[Span]:
+def _joined_behind(text: str, span: Candidate) -> Iterator[Candidate]:
     end = span.end
     for _ in range(_MOST_JOINED):
         match = _JOINED_BEHIND.match(text, end) if text.startswith(_JOINS_BEHIND, end) else None
@@ -70,10 +76,10 @@ def _joined_behind(text: str, span: Span) -> Iterator[Span]:
         start, end = match.span("name")
         if names_a_thing(text, end) or TRADE_MARK.match(text, end) or DRUG_NEXT.match(text, end):
             return
-        yield Span(start, end, span.label, SCORE, SOURCE)
+        yield Candidate.by_rule(start, end, span.label, SCORE, SOURCE)
 
 
-def _joined_before(text: str, span: Span) -> Iterator[Span]:
+def _joined_before(text: str, span: Candidate) -> Iterator[Candidate]:
     start = span.start
     for _ in range(_MOST_JOINED):
         joined = text.endswith(_JOINS, max(0, start - _NEAR), start)
@@ -81,7 +87,7 @@ def _joined_before(text: str, span: Span) -> Iterator[Span]:
         if match is None or not _may_stand_beside(match["name"]):
             return
         start = match.start("name")
-        yield Span(start, match.end("name"), span.label, SCORE, SOURCE)
+        yield Candidate.by_rule(start, match.end("name"), span.label, SCORE, SOURCE)
 
 
 def _may_stand_beside(name: str) -> bool:

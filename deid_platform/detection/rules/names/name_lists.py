@@ -12,17 +12,16 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import regex
 
+from deid_platform.detection.api import Candidate, Evidence, Source, SourceKind
 from deid_platform.detection.rules.en.messages import is_a_name, is_no_person
 from deid_platform.detection.rules.en.people import bare
 from deid_platform.detection.rules.names.eponyms import names_a_thing
+from deid_platform.labels import PERSONS
 from deid_platform.lexicon.classes import WordClass, word_class
-from deid_platform.labels import Label
-from deid_platform.notes import Span
 
-_SOURCE = "patterns:name-beside"
+_SOURCE = Source(SourceKind.RULES, "name-in-list")
 _SCORE = 0.75
 _SURE = 0.7
-_PERSONS = (Label.PATIENT, Label.DOCTOR)
 _SHORTEST = 2
 _LONGEST_LIST = 12
 _WORD = r"\p{Lu}[\p{L}\p{M}'’\-]+"
@@ -49,7 +48,7 @@ class _Taken:
         spans: The names found so far.
     """
 
-    def __init__(self, spans: Iterable[Span]) -> None:
+    def __init__(self, spans: Iterable[Candidate]) -> None:
         self._starts: list[int] = []
         self._ends: list[int] = []
         for span in sorted(spans, key=lambda span: span.start):
@@ -71,17 +70,17 @@ class _Taken:
         self._ends.insert(place, end)
 
 
-def names_in_lists(text: str, found: Sequence[Span]) -> Iterator[Span]:
+def names_in_lists(text: str, found: Sequence[Candidate]) -> Iterator[Candidate]:
     """Names that stand beside one of those found, as in a pair or a list.
 
     Args:
         text: The paragraph.
         found: Spans found in it so far, of any label.
     """
-    sure = [span for span in found if span.label in _PERSONS and span.score >= _SURE]
+    sure = [span for span in found if span.label in PERSONS and span.evidence >= Evidence.CONTEXT]
     if not sure:
         return
-    taken = _Taken(span for span in found if span.label in _PERSONS)
+    taken = _Taken(span for span in found if span.label in PERSONS)
     for span in sure:
         if span.end - span.start <= _SHORTEST + 1 and text[span.start : span.end].isupper():
             continue  # initials
@@ -89,7 +88,7 @@ def names_in_lists(text: str, found: Sequence[Span]) -> Iterator[Span]:
         yield from _before(text, span, taken)
 
 
-def _after(text: str, span: Span, taken: _Taken) -> Iterator[Span]:
+def _after(text: str, span: Candidate, taken: _Taken) -> Iterator[Candidate]:
     end = span.end
     for _ in range(_LONGEST_LIST):
         following = _NEXT.match(text, end, end + 3 * _REACH)
@@ -101,7 +100,7 @@ def _after(text: str, span: Span, taken: _Taken) -> Iterator[Span]:
         stop = _narrowed(text, start, stop, following, taken)
         if stop is None:
             return
-        yield Span(start, stop, span.label, _SCORE, _SOURCE)
+        yield Candidate.by_rule(start, stop, span.label, _SCORE, _SOURCE)
         taken.add(start, stop)
         end = stop
 
@@ -140,7 +139,7 @@ def _goes_on(text: str, stop: int, taken: _Taken) -> bool:
     return last is not None and (taken.holds(last.start("name")) or is_a_name(last["name"]))
 
 
-def _before(text: str, span: Span, taken: _Taken) -> Iterator[Span]:
+def _before(text: str, span: Candidate, taken: _Taken) -> Iterator[Candidate]:
     if names_a_thing(text, span.end):
         return
     start = span.start
@@ -152,4 +151,4 @@ def _before(text: str, span: Span, taken: _Taken) -> Iterator[Span]:
             return
         start, stop = before.span("name")
         taken.add(start, stop)
-        yield Span(start, stop, span.label, _SCORE, _SOURCE)
+        yield Candidate.by_rule(start, stop, span.label, _SCORE, _SOURCE)

@@ -11,10 +11,10 @@ from functools import cache
 
 import regex
 
-from deid_platform.lexicon.lists import word_list
-from deid_platform.detection.rules.names.person_subject import is_person_subject
 from deid_platform.detection.rules.names.eponyms import stands_for_its_thing
+from deid_platform.detection.rules.names.person_subject import is_person_subject
 from deid_platform.lexicon.classes import WordClass, is_clinics_word, is_institutions_word, is_unknown
+from deid_platform.lexicon.lists import word_list
 from deid_platform.text.normalize import fold_term
 
 _INSIDE_SENTENCE = regex.compile(r"(?<=\p{Ll}[ \t]{1,2})")
@@ -73,7 +73,9 @@ def is_somebody(text: str, words: Words, kinds: Sequence[int], first: int, last:
     named = [bool(kind & (WordClass.GIVEN | WordClass.SURNAME)) for kind in inside]
     given = any(kind & WordClass.GIVEN for kind in inside)
     full = (all(named) and given) or (inside[0] & WordClass.GIVEN and not any(inside[1:]))
-    if not full and not (any(named) and is_person_subject(text, start, end) and not any(kind & WordClass.CLINICAL for kind in inside)):
+    if not full and not (
+        any(named) and is_person_subject(text, start, end) and not any(kind & WordClass.CLINICAL for kind in inside)
+    ):
         return False
     return not stands_for_its_thing(text, start, end)
 

@@ -11,16 +11,16 @@ from collections.abc import Iterator
 
 import regex
 
-from deid_platform.text.lookbehind import Lookbehind
+from deid_platform.detection.api import Candidate, Source, SourceKind
 from deid_platform.detection.context.names import speaks
-from deid_platform.detection.rules.names.person_subject import is_person_subject
 from deid_platform.detection.rules.names.eponyms import names_a_thing
-from deid_platform.lexicon.classes import WordClass, ends_as_a_word, is_clinics_word, word_class
-from deid_platform.text.normalize import fold_term
+from deid_platform.detection.rules.names.person_subject import is_person_subject
 from deid_platform.labels import Label
-from deid_platform.notes import Span
+from deid_platform.lexicon.classes import WordClass, ends_as_a_word, is_clinics_word, word_class
+from deid_platform.text.lookbehind import Lookbehind
+from deid_platform.text.normalize import fold_term
 
-_SOURCE = "patterns:unlisted-name"
+_SOURCE = Source(SourceKind.RULES, "unlisted-name")
 _SCORE = 0.65
 _REACH = 24
 _WORD = r"\p{Lu}(?:\p{Ll}[\p{L}\p{M}]++|['’]\p{Lu}\p{Ll}++)(?:[-‐–]\p{Lu}\p{Ll}++)?"
@@ -63,14 +63,14 @@ _SPECIES = frozenset(
 )
 
 
-def unlisted_names(text: str) -> Iterator[Span]:
+def unlisted_names(text: str) -> Iterator[Candidate]:
     """Names of running text that are on no list, or that are surnames alone.
 
     Yields:
         Spans labelled PATIENT, since nothing says whose name it is.
     """
     for start, end in (*_acting(text), *_initialed(text), *_dotted(text)):
-        yield Span(start, end, Label.PATIENT, _SCORE, _SOURCE)
+        yield Candidate.by_rule(start, end, Label.PATIENT, _SCORE, _SOURCE)
 
 
 def _acting(text: str) -> Iterator[tuple[int, int]]:

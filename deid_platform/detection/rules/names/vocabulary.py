@@ -14,16 +14,18 @@ from collections.abc import Iterator
 
 import regex
 
+from deid_platform.detection.api import Candidate, Source, SourceKind
 from deid_platform.detection.context.names import about_a_person
-from deid_platform.lexicon.lists import word_list
-from deid_platform.text.names import PARTICLES
-from deid_platform.detection.rules.names.person_subject import is_person_subject
+from deid_platform.detection.rules.names.context_names import context_name
 from deid_platform.detection.rules.names.eponyms import (
     is_eponym_s_name,
     is_in_an_eponym,
     names_a_thing,
     names_surely_a_thing,
 )
+from deid_platform.detection.rules.names.pairs import is_nobody_else, is_pair, is_place, is_reversed_pair, is_somebody
+from deid_platform.detection.rules.names.person_subject import is_person_subject
+from deid_platform.labels import Label
 from deid_platform.lexicon.classes import (
     POSSESSIVE,
     WordClass,
@@ -33,14 +35,12 @@ from deid_platform.lexicon.classes import (
     is_unknown,
     word_class,
 )
-from deid_platform.detection.rules.names.pairs import is_nobody_else, is_pair, is_place, is_reversed_pair, is_somebody
-from deid_platform.detection.rules.names.context_names import context_name
+from deid_platform.lexicon.lists import word_list
+from deid_platform.text.names import PARTICLES
 from deid_platform.text.normalize import fold_term
-from deid_platform.labels import Label
-from deid_platform.notes import Span
 
-SOURCE = "patterns:given-name"
-PAIR_SOURCE = "patterns:listed-name"
+SOURCE = Source(SourceKind.RULES, "given-name")
+PAIR_SOURCE = Source(SourceKind.RULES, "listed-name")
 _CAPITALISED = regex.compile(r"(?<![\p{L}\p{M}\p{N}'’])\p{Lu}[\p{L}\p{M}]*(?:['’‐‑\-]\p{L}[\p{L}\p{M}]+)*+(?![\p{N}])")
 # Between the words of one name: a space, the full stop of an initial, a particle, a nickname in quotes.
 _BETWEEN = regex.compile(
@@ -62,7 +62,7 @@ _ORDINARY = WordClass.ORDINARY | WordClass.CLINICAL
 _MAY_FOLLOW = _LISTED | WordClass.LONE
 
 
-def vocabulary_names(text: str, start: int = 0, end: int | None = None) -> Iterator[Span]:
+def vocabulary_names(text: str, start: int = 0, end: int | None = None) -> Iterator[Candidate]:
     """Names that the lists know: with a surname beside the given name, or given names alone that are nothing else.
 
     Args:
@@ -88,7 +88,9 @@ def vocabulary_names(text: str, start: int = 0, end: int | None = None) -> Itera
         if known or text.startswith(".", words[position].start() + 1):
             found = _name_at(text, words, kinds, position)
         if found is None and (
-            not kinds[position] & _ORDINARY or kinds[position] & WordClass.ARTICLE or kinds[position + 1] & WordClass.SETTLEMENT
+            not kinds[position] & _ORDINARY
+            or kinds[position] & WordClass.ARTICLE
+            or kinds[position + 1] & WordClass.SETTLEMENT
         ):
             found = context_name(text, words, kinds, position)
         if found is not None:
@@ -111,7 +113,7 @@ def _may_precede(words: list[regex.Match[str]], kinds: list[int], i: int) -> boo
     return bool(kinds[i + 1] & _LISTED)
 
 
-def _name_at(text: str, words: list[regex.Match[str]], kinds: list[int], i: int) -> tuple[Span | None, int] | None:
+def _name_at(text: str, words: list[regex.Match[str]], kinds: list[int], i: int) -> tuple[Candidate | None, int] | None:
     """The name that begins at a word, with the number of words that it takes; None if there is none.
 
     An eponym that looks like a full name takes its words and is no name, lest one of them be taken for one.
@@ -134,7 +136,11 @@ def _name_at(text: str, words: list[regex.Match[str]], kinds: list[int], i: int)
         return _span(text, first, words[last], PAIR_SOURCE, 0.7), last - i + 1
     if len(chain) == 2 and is_person_subject(text, first.start(), words[i + 1].end()) and is_pair(words, kinds, i):
         return _span(text, first, words[i + 1], PAIR_SOURCE, 0.7), 2
-    if kind & WordClass.LONE and not kind & (WordClass.ORDINARY | WordClass.CLINICAL) and _stands_alone(text, words, kinds, i):
+    if (
+        kind & WordClass.LONE
+        and not kind & (WordClass.ORDINARY | WordClass.CLINICAL)
+        and _stands_alone(text, words, kinds, i)
+    ):
         last = i + 1 if len(chain) == 2 and _is_trailing_initial(text, words[i + 1]) else i
         return _span(text, first, words[last], SOURCE, 0.6), last - i + 1
     if (
@@ -194,11 +200,16 @@ def _last_of_full_name(text: str, words: list[regex.Match[str]], kinds: list[int
         if plain and not (kind & WordClass.SURNAME and first & WordClass.LONE and not caps):
             break
         if first & WordClass.CLINICAL:  # "Kelly clamp", "Vincent Osei"
-            fits = bool(first & WordClass.GIVEN and kind & (WordClass.SURNAME | WordClass.GIVEN)) and not kind & WordClass.CLINICAL
+            fits = (
+                bool(first & WordClass.GIVEN and kind & (WordClass.SURNAME | WordClass.GIVEN))
+                and not kind & WordClass.CLINICAL
+            )
         elif first & WordClass.ORDINARY:
             fits = bool(first & WordClass.GIVEN) and (bool(kind & WordClass.SURNAME) or eponym)
         elif first & WordClass.GIVEN:
-            fits = known or bool(first & WordClass.LONE) or not (caps or first & (WordClass.SURNAME | WordClass.CLINICAL))
+            fits = (
+                known or bool(first & WordClass.LONE) or not (caps or first & (WordClass.SURNAME | WordClass.CLINICAL))
+            )
         elif first & WordClass.SURNAME:
             fits = bool(kind & WordClass.GIVEN) or (known and not caps)
         else:
@@ -240,12 +251,16 @@ def _after_comma(text: str, words: list[regex.Match[str]], kinds: list[int], i: 
         return None
     sure = bool(given & WordClass.LONE) and bool(kinds[i] & WordClass.SURNAME) and not is_clinics_word(words[i][0])
     unsure = bool(kinds[i] & WordClass.ORDINARY) or bool(given & WordClass.ORDINARY)
-    if (initial and not (kinds[i] & WordClass.ORDINARY and given & WordClass.ORDINARY)) or (alone_on_line and not unsure) or sure:
+    if (
+        (initial and not (kinds[i] & WordClass.ORDINARY and given & WordClass.ORDINARY))
+        or (alone_on_line and not unsure)
+        or sure
+    ):
         return None if is_place(words, i, i + 1) else last
     return None
 
 
-def _initial_name(text: str, words: list[regex.Match[str]], kinds: list[int], i: int) -> tuple[Span, int] | None:
+def _initial_name(text: str, words: list[regex.Match[str]], kinds: list[int], i: int) -> tuple[Candidate, int] | None:
     """ "J. Okonkwo", "J. R. Smith": initials with full stops before a listed surname.
 
     Of someone who acts, the surname may be a common word as well, or one that no list knows.
@@ -257,7 +272,9 @@ def _initial_name(text: str, words: list[regex.Match[str]], kinds: list[int], i:
         if len(words[index][0]) > 1:
             kind = kinds[index]
             surname = bool(kind & WordClass.SURNAME) and not kind & (WordClass.ORDINARY | WordClass.CLINICAL)
-            may_be = kind & (WordClass.SURNAME | WordClass.CLINICAL) == WordClass.SURNAME or is_unknown(words[index][0], kind)
+            may_be = kind & (WordClass.SURNAME | WordClass.CLINICAL) == WordClass.SURNAME or is_unknown(
+                words[index][0], kind
+            )
             if may_be and not surname and not is_clinics_word(words[index][0]):
                 surname = is_person_subject(text, words[i].start(), words[index].end())
             if not surname or len(words[index][0]) < 3 or names_a_thing(text, words[index].end()):
@@ -311,8 +328,8 @@ def _all_caps(word: str) -> bool:
     return len(word) > 1 and word.isupper()
 
 
-def _span(text: str, first: regex.Match[str], last: regex.Match[str], source: str, score: float) -> Span:
+def _span(text: str, first: regex.Match[str], last: regex.Match[str], source: Source, score: float) -> Candidate:
     surface = last[0]
     end = last.end() - (len(surface) - len(POSSESSIVE.sub("", surface)))
     suffix = _SUFFIX.match(text, end) if end == last.end() and first is not last else None
-    return Span(first.start(), suffix.end() if suffix else end, Label.PATIENT, score, source)
+    return Candidate.by_rule(first.start(), suffix.end() if suffix else end, Label.PATIENT, score, source)

@@ -12,12 +12,13 @@ Reading order: `variants.py` says what is looked for, `search.py` looks; `misspe
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 
-from deid_platform.text.normalize import Document
+from deid_platform.detection.api import Candidate, Document
 from deid_platform.detection.topics.roster.births import date_forms
 from deid_platform.detection.topics.roster.search import SOURCE, Entry
-from deid_platform.notes import Span, Topics
+from deid_platform.notes import Topics
 
 __all__ = ["SOURCE", "Roster", "date_forms"]
 
@@ -38,7 +39,10 @@ class Roster:
     def __repr__(self) -> str:
         return "<Roster>"
 
-    def find(self, document: Document) -> list[Span]:
-        """Occurrences of the note's own patient; see `Component`."""
+    def detect(self, documents: Sequence[Document]) -> list[list[Candidate]]:
+        """Occurrences of each note's own patient; see `Detector`."""
+        return [self._find(document) for document in documents]
+
+    def _find(self, document: Document) -> list[Candidate]:
         rows = self._known_as(document.note.patient_id)
         return self._entry(rows).find(document) if rows else []

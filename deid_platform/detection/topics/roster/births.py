@@ -16,7 +16,8 @@ from itertools import islice
 import regex
 from ahocorasick_rs import AhoCorasick, Implementation, MatchKind
 
-from deid_platform.text.normalize import Document, bounded, fold_term
+from deid_platform.detection.api import Document
+from deid_platform.text.normalize import bounded, fold_term
 
 _CACHED_DATES = 256
 _REACH = 32

@@ -13,8 +13,14 @@ from __future__ import annotations
 import regex
 
 from deid_platform.detection.context.names import REACH, acts_as_person, in_capitals, labelled, of_kin, speaks, titled
+from deid_platform.lexicon.abbreviations import (
+    AbbreviationKind,
+    abbreviation_kind,
+    is_dotted_term,
+    is_ordered,
+    stands_apart,
+)
 from deid_platform.lexicon.lists import word_list
-from deid_platform.lexicon.abbreviations import AbbreviationKind, is_dotted_term, is_ordered, abbreviation_kind, stands_apart
 from deid_platform.text.tokens import Words
 
 _DOTTED = regex.compile(r"(?:\p{Lu}\.[ \t]?){1,3}\p{Lu}\.?")

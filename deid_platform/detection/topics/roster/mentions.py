@@ -21,11 +21,11 @@ from deid_platform.detection.context.names import (
     titled,
     titled_doctor,
 )
-from deid_platform.lexicon.lists import word_list
-from deid_platform.text.names import capitalised, is_common
 from deid_platform.detection.topics.roster.initials import stand_as_initials
 from deid_platform.detection.topics.roster.misspelling import Hit
 from deid_platform.detection.topics.roster.variants import How
+from deid_platform.lexicon.lists import word_list
+from deid_platform.text.names import capitalised, is_common
 from deid_platform.text.tokens import Words, ordinary_words
 
 _BEFORE_INITIAL = regex.compile(r"[ \t]*,?[ \t]*")

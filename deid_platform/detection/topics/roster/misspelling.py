@@ -16,10 +16,10 @@ from ahocorasick_rs import AhoCorasick, Implementation, MatchKind
 from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
-from deid_platform.text.names import PARTICLES
 from deid_platform.detection.topics.roster.variants import How, Variants
-from deid_platform.text.tokens import Words
 from deid_platform.labels import Label
+from deid_platform.text.names import PARTICLES
+from deid_platform.text.tokens import Words
 
 _SURE_FROM = 5
 """Letters from which a misspelt word counts by itself."""

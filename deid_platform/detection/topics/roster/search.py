@@ -10,18 +10,18 @@ from collections.abc import Iterator
 import regex
 from ahocorasick_rs import AhoCorasick, Implementation, MatchKind
 
-from deid_platform.text.names import after_unit, capitalised
-from deid_platform.text.normalize import Document
+from deid_platform.detection.api import Candidate, Document, Source, SourceKind
 from deid_platform.detection.topics.roster.births import births_in
 from deid_platform.detection.topics.roster.mentions import mentions, standing
 from deid_platform.detection.topics.roster.misspelling import Hit, misspelt
 from deid_platform.detection.topics.roster.unspaced import unspaced
 from deid_platform.detection.topics.roster.variants import How, Variants
-from deid_platform.text.tokens import Words, words_of
 from deid_platform.labels import Label
-from deid_platform.notes import Patient, Span
+from deid_platform.notes import Patient
+from deid_platform.text.names import after_unit, capitalised
+from deid_platform.text.tokens import Words, words_of
 
-SOURCE = "roster"
+SOURCE = Source(SourceKind.ROSTER)
 _HOST = regex.compile(r"[\w.+\-]*@[\w.\-]+\w")
 _LONGEST_HOST = 320
 _HANDLE = regex.compile(r"[\p{Ll}\d]+(?:[._][\p{Ll}\d]+)+")
@@ -56,11 +56,11 @@ class Entry:
     def __repr__(self) -> str:
         return "<Entry>"
 
-    def find(self, document: Document) -> list[Span]:
+    def find(self, document: Document) -> list[Candidate]:
         """Occurrences of the patient in a note; spans may overlap."""
         words = words_of(document)
         names: list[Hit] = []
-        spans: list[Span] = []
+        spans: list[Candidate] = []
         candidates = [
             *(Hit(start + 1, end - 1, *self._kinds[term]) for term, start, end in self._hits(words)),
             *misspelt(words, self._variants),
@@ -75,25 +75,27 @@ class Entry:
             spans.append(_mention(words.note, *words.place(start, end)))
         if self._unspaced is not None:
             found = self._unspaced.finditer(words.note)
-            spans.extend(Span(match.start(), match.end(), Label.PATIENT, 1.0, SOURCE) for match in found)
+            spans.extend(Candidate.by_rule(match.start(), match.end(), Label.PATIENT, 1.0, SOURCE) for match in found)
         spans.extend(self._numbers(document))
-        spans.extend(Span(*place, Label.DATE, 1.0, SOURCE) for place in births_in(document, self._variants.births))
+        spans.extend(
+            Candidate.by_rule(*place, Label.DATE, 1.0, SOURCE) for place in births_in(document, self._variants.births)
+        )
         return spans
 
     def _hits(self, words: Words) -> list[tuple[int, int, int]]:
         return self._automaton.find_matches_as_indexes(words.text, overlapping=True)
 
-    def _numbers(self, document: Document) -> Iterator[Span]:
+    def _numbers(self, document: Document) -> Iterator[Candidate]:
         numbers = self._variants.numbers
         if not numbers:
             return
         for start, end, digits in document.numbers:
             known = numbers.get(digits) or numbers.get(digits.lstrip("0"))
             if known is not None:
-                yield Span(start, end, known, 1.0, SOURCE)
+                yield Candidate.by_rule(start, end, known, 1.0, SOURCE)
 
 
-def _span(words: Words, candidate: Hit) -> Span | None:
+def _span(words: Words, candidate: Hit) -> Candidate | None:
     """The span of what is no name, if it stands."""
     start, end = words.place(candidate.start, candidate.end)
     if candidate.how in (How.CAPITAL, How.DWELLING) and not capitalised(words.note[start:end]):
@@ -104,20 +106,24 @@ def _span(words: Words, candidate: Hit) -> Span | None:
         end = after_unit(words.note, end)
     if candidate.label is Label.USERNAME:
         return _with_host(words.note, start, end, Label.USERNAME)
-    return Span(start, end, candidate.label, 1.0, SOURCE)
+    return Candidate.by_rule(start, end, candidate.label, 1.0, SOURCE)
 
 
-def _mention(text: str, start: int, end: int) -> Span:
+def _mention(text: str, start: int, end: int) -> Candidate:
     """The span of a mention: with the dot of its last initial, or the rest of an address that begins with it."""
     if text[end : end + 1] == "." and _INITIAL_DOT.search(text, max(start, end - 2), end):
         end += 1
     return _with_host(text, start, end, Label.USERNAME if _HANDLE.fullmatch(text, start, end) else Label.PATIENT)
 
 
-def _with_host(text: str, start: int, end: int, label: Label) -> Span:
+def _with_host(text: str, start: int, end: int, label: Label) -> Candidate:
     host = (
         _HOST.match(text, end, end + _LONGEST_HOST)
         if text[end : end + 1] in ("@", ".", "+", "_") or text[end : end + 1].isalnum()
         else None
     )
-    return Span(start, host.end(), Label.EMAIL, 1.0, SOURCE) if host else Span(start, end, label, 1.0, SOURCE)
+    return (
+        Candidate.by_rule(start, host.end(), Label.EMAIL, 1.0, SOURCE)
+        if host
+        else Candidate.by_rule(start, end, label, 1.0, SOURCE)
+    )

@@ -13,7 +13,10 @@ from enum import Enum
 
 import regex
 
+from deid_platform.detection.topics.roster.nicknames import pet_names
+from deid_platform.labels import Label
 from deid_platform.lexicon.lists import word_list
+from deid_platform.notes import Patient
 from deid_platform.text.names import (
     PARTICLES,
     is_common,
@@ -23,10 +26,7 @@ from deid_platform.text.names import (
     spellings,
     street_lines,
 )
-from deid_platform.detection.topics.roster.nicknames import pet_names
 from deid_platform.text.tokens import line_of, ordinary_words
-from deid_platform.labels import Label
-from deid_platform.notes import Patient
 
 _DIGITS = regex.compile(r"\D+")
 _NOTE = regex.compile(r"\([^)]*\)|^[^:]*:")

@@ -12,10 +12,11 @@ from enum import IntEnum
 
 import regex
 
+from deid_platform.detection.api import Candidate, Document
+from deid_platform.labels import Label
+from deid_platform.notes import Provider, Topics
 from deid_platform.text.names import PARTICLES
 from deid_platform.text.normalize import fold_term
-from deid_platform.labels import Label
-from deid_platform.notes import Note, Provider, Span, Topics
 
 _NAME = regex.compile(r"\p{L}[\p{L}\p{M}'’]*")
 _APOSTROPHE = regex.compile(r"['’](?=\p{L}{2})")
@@ -81,13 +82,13 @@ class Colleagues:
     def __repr__(self) -> str:
         return "<Colleagues>"
 
-    def known_in(self, note: Note, people: Iterable[Span]) -> Known:
+    def known_in(self, document: Document, people: Iterable[Candidate]) -> Known:
         """What initials a note may use: its author's, those of the people found in it, and everybody's."""
-        author = self._by_id.get(note.provider_id or "", frozenset())
-        return Known(author | initials_of(note.text, people), self._all)
+        author = self._by_id.get(document.note.provider_id or "", frozenset())
+        return Known(author | initials_of(document.text, people), self._all)
 
 
-def initials_of(text: str, people: Iterable[Span]) -> frozenset[str]:
+def initials_of(text: str, people: Iterable[Candidate]) -> frozenset[str]:
     """The initials, in small letters, of the staff among the people found in a note."""
     return frozenset(
         letters

@@ -13,8 +13,6 @@ from functools import cached_property
 
 import regex
 
-from deid_platform.text.lookbehind import Lookbehind
-from deid_platform.lexicon.abbreviations import is_ordered
 from deid_platform.detection.topics.staff.cues import (
     ADDRESSING,
     DONE,
@@ -29,6 +27,8 @@ from deid_platform.detection.topics.staff.cues import (
     SPOKEN,
     WHO_RECORDS,
 )
+from deid_platform.lexicon.abbreviations import is_ordered
+from deid_platform.text.lookbehind import Lookbehind
 
 REACH = 60
 """Code points before and after initials that are looked at, within their line."""

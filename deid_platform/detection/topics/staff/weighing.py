@@ -10,17 +10,24 @@ from collections.abc import Iterator
 
 import regex
 
-from deid_platform.lexicon.abbreviations import AbbreviationKind, is_consulted, is_dotted_term, abbreviation_kind, stands_apart
-from deid_platform.text.normalize import fold_term
+from deid_platform.detection.api import Candidate, Source, SourceKind
 from deid_platform.detection.topics.staff.colleagues import Known, Who
 from deid_platform.detection.topics.staff.columns import LAST_HEADINGS, in_columns, in_fields, last_cell
 from deid_platform.detection.topics.staff.pairs import small_pair, typist
-from deid_platform.detection.topics.staff.positions import Position, Certainty
+from deid_platform.detection.topics.staff.positions import Certainty, Position
 from deid_platform.labels import Label
-from deid_platform.notes import Span
+from deid_platform.lexicon.abbreviations import (
+    AbbreviationKind,
+    abbreviation_kind,
+    is_consulted,
+    is_dotted_term,
+    stands_apart,
+)
+from deid_platform.text.normalize import fold_term
 
 _SURE = 0.95  # what means something else as well and yet stands there: no clinical abbreviation
 _LIKELY = 0.8
+_SOURCE = Source(SourceKind.RULES, "staff-initials")
 _SHORTEST_PAIR, _LONGEST_PAIR = 5, 12  # code points of a line that is a pair
 _TAIL = 10
 _HEADING = 16
@@ -52,27 +59,26 @@ _ANOTHER_AFTER = regex.compile(r"(?:[ ]?[/&+,][ ]?|[ ]and[ ])(?P<other>\p{Lu}{2,
 _SIGNED_SMALL = regex.compile(r"(?:^|[ \t.!?])[-–—~/(\[]{1,2}[ ]?(?P<letters>\p{Ll}{2,3})[)\]/]?[ \t\r]*$")
 
 
-def staff_initials(text: str, known: Known, source: str) -> Iterator[Span]:
+def staff_initials(text: str, known: Known) -> Iterator[Candidate]:
     """Initials of staff in a whole note.
 
     Args:
         text: The note.
         known: Who may be meant.
-        source: What the spans name as their source.
     """
     for match in _LETTERS.finditer(text):
         start, end = match.span()
         place = Position.of(text, start, end)
         if others := typist(place, known) if end - start <= 3 else []:
             for first, last in ((start, end), *others):
-                yield Span(first, last, Label.DOCTOR, _SURE, source)
+                yield Candidate.by_rule(first, last, Label.DOCTOR, _SURE, _SOURCE)
         elif score := _score(place, known):
-            yield Span(start, end, Label.DOCTOR, score, source)
+            yield Candidate.by_rule(start, end, Label.DOCTOR, score, _SOURCE)
     for start, end in (*in_fields(text), *in_columns(text)):
         if _may_stand_alone(fold_term(text[start:end]), known):
-            yield Span(start, end, Label.DOCTOR, _SURE, source)
+            yield Candidate.by_rule(start, end, Label.DOCTOR, _SURE, _SOURCE)
     for start, end in _by_line(text, known):
-        yield Span(start, end, Label.DOCTOR, _SURE, source)
+        yield Candidate.by_rule(start, end, Label.DOCTOR, _SURE, _SOURCE)
 
 
 def _score(place: Position, known: Known) -> float:
@@ -91,7 +97,10 @@ def _score(place: Position, known: Known) -> float:
     needed = _NEEDED.get((kind, who), _NEVER)
     if who is Who.NOBODY and (
         (kind is AbbreviationKind.FREE and len(letters) == 3)
-        or (kind is AbbreviationKind.CLINICAL and (len(surface) > len(letters) or (len(letters) == 2 and place.after_sentence)))
+        or (
+            kind is AbbreviationKind.CLINICAL
+            and (len(surface) > len(letters) or (len(letters) == 2 and place.after_sentence))
+        )
     ):
         needed = Certainty.SIGNED  # there are too many abbreviations of three letters for any list
     elif is_consulted(letters):

@@ -1,0 +1,102 @@
+"""The shipped tables of recognizers.
+
+Belongs here: which tables there are, and how an entry becomes a recognizer. Does not belong here: running one
+(`engine/recognizer.py`), entries (`en/*.yaml`, `it/*.yaml`, `es/*.yaml`) and their validators, which stand beside them.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from importlib import import_module
+from importlib.resources import files
+from typing import Any
+
+import regex
+import yaml
+
+from deid_platform.detection.rules.engine.alternatives import alternatives
+from deid_platform.detection.rules.engine.anchors import DEFAULT_REACH, Anchors
+from deid_platform.detection.rules.engine.compiled import keep
+from deid_platform.detection.rules.engine.recognizer import Recognizer
+from deid_platform.detection.rules.engine.validator import validator_named
+from deid_platform.lexicon.lists import word_list
+
+TABLES = (
+    "en/dates", "en/holidays", "en/ages", "en/contacts", "en/identifiers", "en/addresses", "en/people", "en/care_team",
+    "en/messages", "en/attributions", "en/organizations", "en/employers", "en/professions", "en/landmarks",
+    "en/prose_places", "en/record_context", "en/lowercase_names",
+    "it/italian", "it/terse_notes", "it/initials",
+    "es/addresses",
+)  # fmt: skip
+"""In the order in which they are read: a table may use the fragments of those before it."""
+_VALIDATORS = (
+    "en.addresses", "en.ages", "en.care_team", "en.contacts", "en.dates", "en.employers", "en.holidays",
+    "en.identifiers", "en.landmarks", "en.lowercase_names", "en.messages", "en.mistyped_dates", "en.organizations",
+    "en.people", "en.professions", "en.prose_places", "en.record_context", "en.zip_codes", "it.initials", "it.italian",
+    "es.addresses",
+)  # fmt: skip
+
+
+@lru_cache(maxsize=1)
+def load_recognizers() -> tuple[Recognizer, ...]:
+    """Every recognizer of the shipped tables, in table order."""
+    for module in _VALIDATORS:
+        import_module(f"{__package__}.{module}")
+    fragments: dict[str, str] = {}
+    recognizers: list[Recognizer] = []
+    for table in ("fragments", *TABLES):
+        content = _read(table)
+        for name, fragment in content.get("fragments", {}).items():
+            fragments[name] = f"(?:{_expand(fragment, fragments)})"
+        for entry in content.get("recognizers", ()):
+            recognizers.append(_recognizer(entry, fragments))
+    keep([recognizer.key for recognizer in recognizers])
+    return tuple(recognizers)
+
+
+def _read(table: str) -> dict[str, Any]:
+    text = (files("deid_platform.detection.rules") / f"{table}.yaml").read_text("utf-8")
+    content: dict[str, Any] = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506
+    return content
+
+
+def _expand(expression: str, fragments: dict[str, str]) -> str:
+    expanded: str = regex.sub(r"<<(\w+)>>", lambda m: fragments[m[1]], expression)
+    return expanded
+
+
+def _recognizer(entry: dict[str, Any], fragments: dict[str, str]) -> Recognizer:
+    anchors, expression = _anchors(entry), entry["pattern"]
+    if "<<anchors>>" in expression:
+        whole = (word for word in anchors.words if "*" not in word)
+        fragments = {**fragments, "anchors": alternatives(whole, any_writing=False)}
+    return Recognizer(
+        name=entry["name"],
+        expression=_expand(expression, fragments),
+        confidence=entry["confidence"],
+        anchors=anchors,
+        near=tuple(map(str, entry.get("near", ()))),
+        window=entry.get("window", 40),
+        validator=validator_named(entry["validator"]) if "validator" in entry else None,
+        ignore_case=entry.get("ignore_case", False),
+        lists=tuple(entry.get("lists", ())),
+    )
+
+
+def _anchors(entry: dict[str, Any]) -> Anchors:
+    given = entry["anchors"]
+    kinds = {"digits", "capitals", "lists"}
+    named = [str(anchor) for anchor in ([given] if isinstance(given, str) else given)]
+    kind = {name.strip("<>") for name in named} & kinds
+    words = {name for name in named if name.strip("<>") not in kinds}
+    if "lists" in kind:
+        words |= {term for name in entry["lists"] for term in word_list(name)}
+    before, after = entry.get("reach", DEFAULT_REACH)
+    return Anchors(
+        words=frozenset(words),
+        digits="digits" in kind,
+        shape=entry.get("when"),
+        beside=entry.get("beside"),
+        capitals="capitals" in kind,
+        reach=(before, after),
+    )

@@ -1,0 +1,46 @@
+"""The second pass over a note: what only other notes of its patient tell is sought in it.
+
+Belongs here: one note. Does not belong here: what counts as told (`resolve/cross_note.py`), or which notes are read
+together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from deid_platform.detection.api import Candidate
+from deid_platform.detection.pipeline import Pipeline, Stage
+from deid_platform.detection.resolve.cross_note import Mentioned
+from deid_platform.detection.resolve.merge import merge
+from deid_platform.notes import Note, Span
+from deid_platform.text import readable
+
+
+class SecondPass:
+    """Looks again at notes that a detector has read, with what the others of their patient tell.
+
+    Args:
+        stages: Makes, of what notes tell, the stages that seek it in another.
+    """
+
+    def __init__(self, stages: Callable[[Mentioned], Mapping[str, Stage]]) -> None:
+        self._stages = stages
+
+    def __repr__(self) -> str:
+        return "<SecondPass>"
+
+    def __call__(self, note: Note, spans: Sequence[Span], told: Mentioned) -> tuple[Span, ...]:
+        """A note's spans, with the mentions of what only other notes tell.
+
+        Args:
+            note: The note.
+            spans: What the first pass found in it.
+            told: What the patient's other notes tell, and this one does not.
+
+        Raises:
+            DeidError: `detector-failed` if the note could not be searched to its end.
+        """
+        if not told or not told.may_occur_in(readable(note.text).text):
+            return tuple(spans)
+        (further,) = Pipeline(self._stages(told)).candidates([note])
+        return tuple(c.span() for c in merge([*map(Candidate.of_span, spans), *further])) if further else tuple(spans)

@@ -1,0 +1,1 @@
+"""Detectors of what the institution's topics name: everybody (`gazetteer.py`), the patient (`roster/`), staff (`staff/`)."""
