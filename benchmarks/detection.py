@@ -24,7 +24,7 @@ from measure import row
 from deid_platform.detection import DetectorSpec
 from deid_platform.detection.pipeline import Ensemble
 from deid_platform.detection.rules import Rules
-from deid_platform.detection.rules.engine.recognizer import load_recognizers
+from deid_platform.detection.rules.catalogue import load_recognizers
 from deid_platform.heap import settled
 from deid_platform.keys import Keyring
 from deid_platform.leakcheck import LeakCheck

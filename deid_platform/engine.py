@@ -26,7 +26,7 @@ from queue import SimpleQueue
 from threading import Lock
 from typing import Any
 
-from deid_platform.detection import DetectorSpec, Pipeline
+from deid_platform.detection import DetectorSpec, NoteDetector
 from deid_platform.detection.resolve.merge import well_formed
 from deid_platform.detection.rules.engine.templates import TemplateCounts
 from deid_platform.errors import Code, DeidError
@@ -127,7 +127,7 @@ def _batches(notes: Iterable[Note], size: int) -> Iterator[list[Note]]:
         yield batch
 
 
-def build(spec: DetectorSpec) -> Pipeline:
+def build(spec: DetectorSpec) -> NoteDetector:
     """The detector of a spec, in this process.
 
     Raises:
@@ -141,7 +141,7 @@ def build(spec: DetectorSpec) -> Pipeline:
         raise DeidError(Code.DETECTOR_FAILED, "build") from None
 
 
-def detect_in(detector: Pipeline, note: Note) -> tuple[Span, ...]:
+def detect_in(detector: NoteDetector, note: Note) -> tuple[Span, ...]:
     """What a detector finds in one note.
 
     Raises:
@@ -153,7 +153,7 @@ def detect_in(detector: Pipeline, note: Note) -> tuple[Span, ...]:
     return spans
 
 
-def _run(detector: Pipeline, batch: Sequence[Note]) -> list[_Outcome]:
+def _run(detector: NoteDetector, batch: Sequence[Note]) -> list[_Outcome]:
     """The outcomes of a batch; if it fails as a whole, of each note by itself."""
     try:
         found = detector.detect(batch)
@@ -169,14 +169,14 @@ def _run(detector: Pipeline, batch: Sequence[Note]) -> list[_Outcome]:
     return [outcome for note in batch for outcome in _run(detector, [note])]
 
 
-def _answer(detector: Pipeline, batch: Sequence[Note]) -> _Answer:
+def _answer(detector: NoteDetector, batch: Sequence[Note]) -> _Answer:
     """The outcomes of a batch and what of it was recurring text."""
     before = _reused(detector)
     outcomes = _run(detector, batch)
     return outcomes, _reused(detector).since(before)
 
 
-def _reused(detector: Pipeline) -> TemplateCounts:
+def _reused(detector: NoteDetector) -> TemplateCounts:
     return detector.reused
 
 

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from pathlib import Path
 
-from deid_platform.detection import Detector, DetectorSpec
+from deid_platform.detection import DetectorSpec, NoteDetector
+from deid_platform.detection.rules.engine.templates import TemplateCounts
 from deid_platform.labels import Label
 from deid_platform.notes import Note, Span
 
@@ -18,6 +19,8 @@ SECRET = "Zebulon Quarmby"
 
 class Faulty:
     """Finds the first word; raises, lies or dies where the text says so."""
+
+    reused = TemplateCounts()
 
     def detect(self, notes: Sequence[Note]) -> list[tuple[Span, ...]]:
         for note in notes:
@@ -62,7 +65,7 @@ def _answer_by_halves() -> None:
 
 @dataclass(frozen=True)
 class FaultySpec(DetectorSpec):
-    def build(self) -> Detector:
+    def build(self) -> NoteDetector:
         if self.name == "unbuildable":
             raise ValueError(SECRET)
         if self.name == "half-answers":

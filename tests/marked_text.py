@@ -7,7 +7,7 @@ from functools import cache
 
 import regex
 
-from deid_platform.detection import Detector, DetectorSpec
+from deid_platform.detection import DetectorSpec, NoteDetector
 from deid_platform.labels import Label
 from deid_platform.notes import Note, Span
 
@@ -23,7 +23,7 @@ NUMBERS = frozenset(Label) - PEOPLE_AND_PLACES
 
 
 @cache
-def _rules() -> Detector:
+def _rules() -> NoteDetector:
     return DetectorSpec(professions=True).build()
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
+from typing import Protocol
 
 from deid_platform.detection.api import Candidate, Detector, Document
 from deid_platform.detection.documents import View, views_of
@@ -44,8 +45,28 @@ def resolving(resolve: Callable[[Document, list[Candidate]], list[Candidate]]) -
     return stage
 
 
+class NoteDetector(Protocol):
+    """Finds the spans of notes: what a worker holds."""
+
+    @property
+    def reused(self) -> TemplateCounts:
+        """How much text was recurring template text, of all that was read."""
+        ...
+
+    def detect(self, notes: Sequence[Note]) -> list[tuple[Span, ...]]:
+        """The spans of each note, in the order of the notes.
+
+        Returns:
+            One tuple a note: sorted, non-overlapping, inside the text.
+
+        Raises:
+            DeidError: `detector-failed` if a note could not be searched to its end.
+        """
+        ...
+
+
 class Pipeline:
-    """A detector of notes: the stages, then the merge.
+    """A detector of notes (`NoteDetector`): the stages, then the merge.
 
     Args:
         stages: By name, in order.
@@ -77,14 +98,7 @@ class Pipeline:
         return self._template_counts()
 
     def detect(self, notes: Sequence[Note]) -> list[tuple[Span, ...]]:
-        """The spans of each note, in the order of the notes.
-
-        Returns:
-            One tuple a note: sorted, non-overlapping, inside the text.
-
-        Raises:
-            DeidError: `detector-failed` if a note could not be searched to its end.
-        """
+        """The spans of each note; see `NoteDetector`."""
         return [tuple(candidate.span() for candidate in candidates) for candidates in self.candidates(notes)]
 
     def candidates(self, notes: Sequence[Note]) -> Candidates:

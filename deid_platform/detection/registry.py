@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Literal
 
 from deid_platform.detection.api import Candidate, Detector, Document
-from deid_platform.detection.pipeline import Pipeline, Stage, detecting, resolving
+from deid_platform.detection.pipeline import NoteDetector, Pipeline, Stage, detecting, resolving
 from deid_platform.detection.resolve.cross_note import CrossNoteMentions, Mentioned
 from deid_platform.detection.resolve.propagate import propagated
 from deid_platform.detection.resolve.recovery import AllowList, Recovery, read_allow_list
@@ -67,7 +67,7 @@ class DetectorSpec:
     models: tuple[str, ...] = ()
     without: tuple[str, ...] = ()
 
-    def build(self) -> Pipeline:
+    def build(self) -> NoteDetector:
         """The detector.
 
         Raises:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from deid_platform.surrogates.names import Deck, WordClass, letters
+from deid_platform.surrogates.names import Deck, Kind, letters
 from deid_platform.surrogates.written_names import Part, Role, nicknames
 from deid_platform.text.names import name_parts
 
@@ -91,14 +91,14 @@ class HouseholdNames:
     def _surname(self, word: str) -> str | None:
         """The surrogate of a folded word of a surname, whoever bears it."""
         if word not in self._surnames:
-            self._surnames[word] = self._deck.draw(self._deck.pool(WordClass.SURNAME, word), word, self.avoid)
+            self._surnames[word] = self._deck.draw(self._deck.pool(Kind.SURNAME, word), word, self.avoid)
         return self._surnames[word]
 
     def _named(self, word: str, sex: str | None) -> str | None:
         """The surrogate of a folded given name of somebody whom the topics do not know by an id."""
         key = ("named", word)
         if key not in self._given:
-            self._given[key] = self._deck.draw(self._deck.pool(WordClass.GIVEN, word, sex), word, self.avoid)
+            self._given[key] = self._deck.draw(self._deck.pool(Kind.GIVEN, word, sex), word, self.avoid)
         return self._given[key]
 
     def _given_of(self, person: Person | None, role: Role, word: str) -> str | None:
@@ -108,7 +108,7 @@ class HouseholdNames:
         key = (*person.token, str(place))
         if key not in self._given:
             current = next(word for word, where in person.given.items() if where == place)
-            pool = self._deck.pool(WordClass.GIVEN, current, person.sex, beside=next(iter(person.surname), None))
+            pool = self._deck.pool(Kind.GIVEN, current, person.sex, beside=next(iter(person.surname), None))
             # The id decides, not the spelling: a corrected name keeps its surrogate.
             ident = f"{person.token[1]}/{place}"
             self._given[key] = self._deck.draw(pool, current, self.avoid, ident=ident)

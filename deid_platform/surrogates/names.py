@@ -52,7 +52,7 @@ _WORD = regex.compile(r"\p{L}+")
 _SPELLED_OUT = {"ß": "ss", "ẞ": "ss", "æ": "ae", "œ": "oe"}
 
 
-class WordClass(StrEnum):
+class Kind(StrEnum):
     """The kinds of words in a name of a person; middle names are given names. Places have invented ones."""
 
     GIVEN = "given"
@@ -72,7 +72,7 @@ class Home:
             to it in length are of it too.
     """
 
-    kind: WordClass
+    kind: Kind
     family: str
     sex: str
     size: int
@@ -107,7 +107,7 @@ class Deck:
     def __repr__(self) -> str:
         return "<Deck>"
 
-    def pool(self, kind: WordClass, word: str, sex: str | None = None, *, beside: str | None = None) -> Pool:
+    def pool(self, kind: Kind, word: str, sex: str | None = None, *, beside: str | None = None) -> Pool:
         """The pool from which a folded word's surrogate is drawn; arguments as for `pool_for`."""
         return pool_for(kind, word, sex, beside=beside, share=self._share)
 
@@ -118,7 +118,7 @@ class Deck:
     def surname_pool(self, family: str) -> Pool:
         """The surnames of middle length of an origin, for streets that are called after people."""
         pools = _pools(self._share)
-        return pools.get(Home(WordClass.SURNAME, family, "", 1)) or pools[Home(WordClass.SURNAME, _ENGLISH, "", 1)]
+        return pools.get(Home(Kind.SURNAME, family, "", 1)) or pools[Home(Kind.SURNAME, _ENGLISH, "", 1)]
 
     def draw(self, pool: Pool, word: str, avoid: Container[str], *, ident: str | None = None) -> str | None:
         """The surrogate for a word.
@@ -165,7 +165,7 @@ def load_pools(share: Share | None = None) -> None:
 
 @lru_cache(maxsize=65536)
 def pool_for(
-    kind: WordClass, word: str, sex: str | None = None, *, beside: str | None = None, share: Share | None = None
+    kind: Kind, word: str, sex: str | None = None, *, beside: str | None = None, share: Share | None = None
 ) -> Pool:
     """The pool from which a folded word's surrogate is drawn.
 
@@ -177,12 +177,10 @@ def pool_for(
         beside: The folded surname, where it is known: a given name of several origins is then of the surname's.
         share: Only the names of this share.
     """
-    family, listed_sex = _listed()[kind].get(word, (_ENGLISH, "N" if kind is WordClass.GIVEN else ""))
-    if beside is not None and (origin := _listed()[WordClass.SURNAME].get(beside, ("",))[0]) in _origins().get(
-        word, ()
-    ):
+    family, listed_sex = _listed()[kind].get(word, (_ENGLISH, "N" if kind is Kind.GIVEN else ""))
+    if beside is not None and (origin := _listed()[Kind.SURNAME].get(beside, ("",))[0]) in _origins().get(word, ()):
         family = origin
-    wanted = sex if kind is WordClass.GIVEN and sex in ("F", "M") else listed_sex
+    wanted = sex if kind is Kind.GIVEN and sex in ("F", "M") else listed_sex
     size, pools = _size(word), _pools(share)
     around = (pools.get(Home(kind, family, wanted, other)) for other in ((0, 2) if size == 1 else ()))
     return (
@@ -201,7 +199,7 @@ def invented_pool() -> Pool:
     firsts, lasts = ([word for part, word in rows if part == wanted] for wanted in ("first", "last"))
     never = _never_drawn()
     made = sorted({a + b for a in firsts for b in lasts if a[-1] != b[0]} - never)
-    return Pool(Home(WordClass.PLACE, _ENGLISH, "", 1), tuple(map(str.title, made)), tuple(made), {})
+    return Pool(Home(Kind.PLACE, _ENGLISH, "", 1), tuple(map(str.title, made)), tuple(made), {})
 
 
 def read_lines(name: str) -> tuple[str, ...]:
@@ -210,7 +208,7 @@ def read_lines(name: str) -> tuple[str, ...]:
     return tuple(line for line in source.splitlines() if line and not line.startswith("#"))
 
 
-def is_listed(kind: WordClass, word: str) -> bool:
+def is_listed(kind: Kind, word: str) -> bool:
     """Whether a folded word is a name of that kind in any locale."""
     return word in _listed()[kind]
 
@@ -237,7 +235,7 @@ def _usual() -> frozenset[str]:
 
 
 @cache
-def _listed() -> dict[WordClass, dict[str, tuple[str, str]]]:
+def _listed() -> dict[Kind, dict[str, tuple[str, str]]]:
     """The family and sex of every folded name."""
     given: dict[str, tuple[str, str]] = dict.fromkeys(map(letters, _neutral_names()), (_ENGLISH, "N"))
     last: dict[str, tuple[str, str]] = {}
@@ -252,7 +250,7 @@ def _listed() -> dict[WordClass, dict[str, tuple[str, str]]]:
         for name in _surnames(locale):
             folded = letters(name)
             last.setdefault(folded, ("en_IN" if folded in _INDIAN else family, ""))
-    return {WordClass.GIVEN: given, WordClass.SURNAME: last}
+    return {Kind.GIVEN: given, Kind.SURNAME: last}
 
 
 @cache
@@ -268,14 +266,14 @@ def _origins() -> dict[str, frozenset[str]]:
 @cache
 def _pools(share: Share | None = None) -> dict[Home, Pool]:
     """Every name that may be drawn, by its home."""
-    written: dict[WordClass, dict[str, str]] = {WordClass.GIVEN: {}, WordClass.SURNAME: {}}
+    written: dict[Kind, dict[str, str]] = {Kind.GIVEN: {}, Kind.SURNAME: {}}
     for locale in (locale for locale in dict.fromkeys((*_ORDER, *locales())) if locale != _NOT_DRAWN):
         given = (*_given_names(locale, "F"), *_given_names(locale, "M"))
-        for kind, names in ((WordClass.GIVEN, given), (WordClass.SURNAME, _surnames(locale))):
+        for kind, names in ((Kind.GIVEN, given), (Kind.SURNAME, _surnames(locale))):
             for name in names:
                 written[kind].setdefault(letters(name), name)
     for name in _neutral_names():
-        written[WordClass.GIVEN].setdefault(letters(name), name)
+        written[Kind.GIVEN].setdefault(letters(name), name)
     never = _never_drawn()
     homes: dict[Home, list[str]] = {}
     for kind, listed in _listed().items():

@@ -14,7 +14,7 @@ from typing import TypeAlias
 import regex
 from rapidfuzz.distance import OSA
 
-from deid_platform.surrogates.names import WordClass, is_listed, is_usual, letters
+from deid_platform.surrogates.names import Kind, is_listed, is_usual, letters
 from deid_platform.surrogates.written_names import Part, Role, Token, WrittenName, full_names, nicknames
 from deid_platform.text.names import name_parts
 
@@ -158,7 +158,7 @@ def person(
             if len(run) > 1:
                 words.setdefault("".join(run), _run_together(run, given))
     for word in given:
-        for called in nicknames(word) + (() if is_listed(WordClass.GIVEN, word) else full_names(word)):
+        for called in nicknames(word) + (() if is_listed(Kind.GIVEN, word) else full_names(word)):
             words.setdefault(called, ((0, len(called), Role.GIVEN, word, True),))
     letter = (sex or "")[:1].upper()
     return Person(token, site, letter if letter in ("F", "M") else None, given, tuple(middle), tuple(surname), words)

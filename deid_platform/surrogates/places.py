@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import regex
 
-from deid_platform.surrogates.names import Deck, Home, Pool, WordClass, invented_pool, letters, read_lines
+from deid_platform.surrogates.names import Deck, Home, Kind, Pool, invented_pool, letters, read_lines
 from deid_platform.surrogates.numbers import Draw, scrambled, stand_in_number
 from deid_platform.surrogates.pools import cities
 from deid_platform.text.names import name_parts
@@ -288,7 +288,7 @@ def _state_codes() -> dict[str, str]:
 @cache
 def _state_pool() -> Pool:
     codes = tuple(sorted({place.state.lower() for place in us_places()}))
-    return Pool(Home(WordClass.PLACE, "states", "", 0), codes, codes, {code: i for i, code in enumerate(codes)})
+    return Pool(Home(Kind.PLACE, "states", "", 0), codes, codes, {code: i for i, code in enumerate(codes)})
 
 
 @cache

@@ -24,7 +24,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from deid_platform.surrogates.household_names import initial_of, nickname_of
-from deid_platform.surrogates.names import Deck, WordClass, letters
+from deid_platform.surrogates.names import Deck, Kind, letters
 from deid_platform.surrogates.persons import spellings
 from deid_platform.surrogates.written_names import Part, Role
 
@@ -78,7 +78,7 @@ class SiteNames:
         return apart.get(name) or self._usual(name.oldest, surname)
 
     def _surname_of(self, word: str) -> str | None:
-        return self._deck.draw(self._deck.pool(WordClass.SURNAME, word), word, ())
+        return self._deck.draw(self._deck.pool(Kind.SURNAME, word), word, ())
 
     def _usual_of(self, given: str, surname: str | None) -> str | None:
         return self._given(given, surname, ())
@@ -86,7 +86,7 @@ class SiteNames:
     def _given(self, given: str, surname: str | None, taken: Iterable[str]) -> str | None:
         """The first given name that is not taken, nor the surname that it stands beside."""
         avoid = {*taken, surname} if surname is not None else {*taken}
-        return self._deck.draw(self._deck.pool(WordClass.GIVEN, given, beside=surname), given, avoid)
+        return self._deck.draw(self._deck.pool(Kind.GIVEN, given, beside=surname), given, avoid)
 
     def _apart_of(self, surname: str) -> Mapping[_Name, str]:
         """The given names of those providers with one surrogate of the surname who would have become another one."""

@@ -18,7 +18,7 @@ from itertools import pairwise
 
 import regex
 
-from deid_platform.surrogates.names import WordClass, is_listed, letters
+from deid_platform.surrogates.names import Kind, is_listed, letters
 from deid_platform.text.names import PARTICLES
 
 # A word may hold one digit that a scanner took for a letter, if it has three letters more.
@@ -194,7 +194,7 @@ def _is_particle(surface: str, tokens: list[Token], i: int, comma: int) -> bool:
     if i + 1 == comma or (len(token.key) == 1 and token.upper):
         return False
     first_capital = i == 0 and comma == 0 and surface[token.start].isupper()
-    return not (first_capital and (token.key in _GIVEN_TOO or is_listed(WordClass.GIVEN, token.key)))
+    return not (first_capital and (token.key in _GIVEN_TOO or is_listed(Kind.GIVEN, token.key)))
 
 
 def parts_alone(name: WrittenName, *, clinician: bool) -> tuple[Part, ...]:
@@ -223,7 +223,7 @@ def parts_alone(name: WrittenName, *, clinician: bool) -> tuple[Part, ...]:
 
 
 def _single(token: Token, surname_likely: bool) -> tuple[Part, ...]:
-    listed = {kind: is_listed(kind, token.key) for kind in (WordClass.GIVEN, WordClass.SURNAME)}
+    listed = {kind: is_listed(kind, token.key) for kind in (Kind.GIVEN, Kind.SURNAME)}
     if (
         (token.upper or token.lower)
         and 2 <= len(token.key) <= 3
@@ -234,8 +234,8 @@ def _single(token: Token, surname_likely: bool) -> tuple[Part, ...]:
         return tuple(
             Part(token.start + i, token.start + i + 1, role, token.key[i], initial=True) for i, role in enumerate(roles)
         )
-    given = listed[WordClass.GIVEN] or full_names(token.key)
-    is_surname = not given or (surname_likely and (listed[WordClass.SURNAME] or not given))
+    given = listed[Kind.GIVEN] or full_names(token.key)
+    is_surname = not given or (surname_likely and (listed[Kind.SURNAME] or not given))
     return (_part(token, Role.SURNAME if is_surname else Role.GIVEN),)
 
 
@@ -243,7 +243,7 @@ def _part(token: Token, role: Role) -> Part:
     if len(token.key) == 1:
         return Part(token.start, token.end, role, token.key, initial=True)
     full = full_names(token.key)
-    if role is Role.GIVEN and len(full) == 1 and not is_listed(WordClass.GIVEN, token.key):
+    if role is Role.GIVEN and len(full) == 1 and not is_listed(Kind.GIVEN, token.key):
         return Part(token.start, token.end, role, full[0], nickname=True)
     return Part(token.start, token.end, role, token.key)
 

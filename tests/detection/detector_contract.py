@@ -5,7 +5,7 @@ from __future__ import annotations
 import pickle
 from collections.abc import Callable
 
-from deid_platform.detection import Detector, DetectorSpec
+from deid_platform.detection import DetectorSpec, NoteDetector
 from deid_platform.detection.resolve.merge import well_formed
 from deid_platform.notes import Note
 
@@ -27,8 +27,8 @@ AWKWARD_TEXTS = (
 )
 
 
-def check_detector(make_detector: Callable[[], Detector]) -> None:
-    """Asserts the contract of `Detector` on awkward texts."""
+def check_detector(make_detector: Callable[[], NoteDetector]) -> None:
+    """Asserts the contract of `NoteDetector` on awkward texts."""
     notes = [Note(str(i), text, patient_id="P1") for i, text in enumerate(AWKWARD_TEXTS)]
     detector = make_detector()
     found = detector.detect(notes)

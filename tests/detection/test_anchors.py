@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 import regex
 
+from deid_platform.detection.api import Document
+from deid_platform.detection.rules.catalogue import load_recognizers
 from deid_platform.detection.rules.engine.anchors import AnchorIndex, Anchors
-from deid_platform.detection.rules.engine.recognizer import load_recognizers
 from deid_platform.notes import Note, Span
-from deid_platform.text.normalize import Document
 
 HERE = Path(__file__).parent
 MARK = regex.compile(r"\[\[([^|\]]+)\|[A-Z-]+\]\]")

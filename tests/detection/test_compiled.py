@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import regex
 
-from deid_platform.detection.rules import compiled
+from deid_platform.detection.rules.engine import compiled
 
 KEYS = [("a(?P<A>b)", 0), ("a b", int(regex.VERBOSE))]
 

@@ -9,7 +9,7 @@ from itertools import pairwise
 import pytest
 
 from deid_platform.detection import DetectorSpec
-from deid_platform.detection.pipeline import segments
+from deid_platform.detection.documents import segments
 from deid_platform.errors import Code, DeidError
 from deid_platform.notes import Note, Topics
 from deid_platform.text.deobfuscate import deobfuscate, latinised

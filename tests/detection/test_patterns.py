@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from deid_platform.detection import DetectorSpec
+from deid_platform.detection.api import Document
 from deid_platform.detection.rules import Rules
-from deid_platform.detection.rules.engine.recognizer import load_recognizers
+from deid_platform.detection.rules.catalogue import load_recognizers
 from deid_platform.errors import Code, DeidError
 from deid_platform.notes import Note
-from deid_platform.text.normalize import Document
 
 RULES = DetectorSpec().build()
 
@@ -32,7 +32,7 @@ HOSTILE = (
 def test_hostile_text_ends_in_spans_or_in_a_coded_failure(piece: str) -> None:
     text = piece * (200_000 // len(piece))
     try:
-        spans = Rules(timeout_s=0.2).find(Document(Note("n", text)))
+        spans = Rules(timeout_s=0.2).detect([Document(Note("n", text))])[0]
     except DeidError as error:
         assert error.code is Code.DETECTOR_FAILED
         assert error.ref is not None
@@ -41,7 +41,7 @@ def test_hostile_text_ends_in_spans_or_in_a_coded_failure(piece: str) -> None:
         assert all(0 <= span.start < span.end <= len(text) for span in spans)
 
 
-def test_recognizers_have_names_of_their_own_and_sound_scores() -> None:
+def test_recognizers_have_names_of_their_own_and_sound_confidences() -> None:
     recognizers = load_recognizers()
     assert len({r.name for r in recognizers}) == len(recognizers)
-    assert all(0 < r.score <= 1 for r in recognizers)
+    assert all(0 < r.confidence <= 1 for r in recognizers)

@@ -10,8 +10,8 @@ from collections.abc import Callable
 import pytest
 from marked_text import found_in, lines, plain
 
+from deid_platform.detection.api import Document
 from deid_platform.notes import Note
-from deid_platform.text.normalize import Document
 
 NUMBERS = """
 call [[617-555-⏎0142|PHONE]] today

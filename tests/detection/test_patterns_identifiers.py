@@ -9,10 +9,10 @@ import pytest
 from deid_platform.detection.rules.validators import CHECKS
 from marked_text import found_in, lines, plain
 
+from deid_platform.detection.api import Document
+from deid_platform.detection.rules.catalogue import load_recognizers
 from deid_platform.detection.rules.en.identifiers import PROVEN
-from deid_platform.detection.rules.engine.recognizer import load_recognizers
 from deid_platform.notes import Note
-from deid_platform.text.normalize import Document
 
 UNITED_STATES = """
 SSN [[900-12-3456|SSN]]

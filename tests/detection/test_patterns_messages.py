@@ -9,7 +9,7 @@ import pytest
 from marked_text import found_in, lines, plain
 
 from deid_platform.detection.rules.layout.tables import table_names
-from deid_platform.detection.rules.names.name_lists import names_beside
+from deid_platform.detection.rules.names.name_lists import names_in_lists
 from deid_platform.labels import Label
 from deid_platform.notes import Span
 
@@ -429,6 +429,6 @@ def test_a_cell_belongs_to_the_heading_above_it() -> None:
 
 def test_a_long_list_is_read_once() -> None:
     text = "Dr. Ndoye, " + "Quarmby, " * 2_000 + "Osei and Tolland"
-    assert list(names_beside(text, [Span(4, 9, Label.DOCTOR, 0.9, "t")])) == []
+    assert list(names_in_lists(text, [Span(4, 9, Label.DOCTOR, 0.9, "t")])) == []
     paired = "Dr. Ndoye" + "/Quarmby" * 2_000
-    assert len(list(names_beside(paired, [Span(4, 9, Label.DOCTOR, 0.9, "t")]))) == 12
+    assert len(list(names_in_lists(paired, [Span(4, 9, Label.DOCTOR, 0.9, "t")]))) == 12

@@ -8,11 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from deid_platform.detection import DetectorSpec
+from deid_platform.detection.api import Candidate, Document
 from deid_platform.detection.resolve.recovery import LISTS, Recovery
 from deid_platform.labels import Label
 from deid_platform.lexicon.lists import word_list
 from deid_platform.notes import Note, Patient, Span, Topics
-from deid_platform.text.normalize import Document
 
 RECOVERY = Recovery()
 
@@ -163,13 +163,17 @@ KEPT = [
 ]
 
 
-def span_of(text: str, surface: str, label: Label, *, score: float = 0.7, source: str = "patterns:x") -> Span:
+def candidate(start: int, end: int, label: Label, score: float = 0.7, source: str = "rules:x") -> Candidate:
+    return Candidate.of_span(Span(start, end, label, score, source))
+
+
+def span_of(text: str, surface: str, label: Label, *, score: float = 0.7, source: str = "rules:x") -> Candidate:
     start = text.index(surface)
-    return Span(start, start + len(surface), label, score, source)
+    return candidate(start, start + len(surface), label, score, source)
 
 
-def kept(text: str, *spans: Span) -> list[Span]:
-    return RECOVERY.keep(Document(Note("n", text)), spans)
+def kept(text: str, *spans: Candidate) -> list[Candidate]:
+    return RECOVERY(Document(Note("n", text)), spans)
 
 
 @pytest.mark.parametrize(("text", "surface", "label"), [*RECOVERED, *LONGER, *BY_WRITING])
@@ -228,7 +232,7 @@ def test_a_title_before_a_term_keeps_it_hidden(title: str, term: str) -> None:
     reach=st.tuples(st.integers(0, 12), st.integers(0, 12)),
     label=st.sampled_from(list(Label)),
     score=st.sampled_from([0.5, 0.7, 0.9, 0.95, 1.0]),
-    source=st.sampled_from(["patterns:x", "gazetteer", "roster", "model"]),
+    source=st.sampled_from(["rules:x", "gazetteer", "roster", "model"]),
 )
 @settings(max_examples=60, deadline=None)
 def test_a_span_is_kept_whole_or_given_back_whole_and_the_roster_always_stays(
@@ -236,8 +240,8 @@ def test_a_span_is_kept_whole_or_given_back_whole_and_the_roster_always_stays(
 ) -> None:
     text = before + term + after
     start, end = len(before), len(before) + len(term)
-    span = Span(max(0, start - reach[0]), min(len(text), end + reach[1]), label, score, source)
-    roster = Span(start, end, Label.PATIENT, 1.0, "roster")
+    span = candidate(max(0, start - reach[0]), min(len(text), end + reach[1]), label, score, source)
+    roster = candidate(start, end, Label.PATIENT, 1.0, "roster")
     answer = kept(text, span, roster)
     assert answer in ([roster], [span, roster])
     if source == "roster" or score >= 0.95:
@@ -246,14 +250,14 @@ def test_a_span_is_kept_whole_or_given_back_whole_and_the_roster_always_stays(
 
 def test_a_name_that_a_note_uses_as_a_name_is_not_given_back_alone() -> None:
     text = "Alice Tenckhoff called. Tenckhoff came back."
-    full, alone = Span(0, 15, Label.PATIENT, 0.6, "patterns:x"), Span(24, 33, Label.PATIENT, 0.7, "patterns:y")
+    full, alone = candidate(0, 15, Label.PATIENT, 0.6, "rules:x"), candidate(24, 33, Label.PATIENT, 0.7, "rules:y")
     assert kept(text, full, alone) == [full, alone]
 
 
 def test_a_composed_eponym_stays_hidden_where_the_note_has_a_person_of_that_name() -> None:
     text = "Dr. Quarmby used the Quarmby retractor."
-    person = Span(4, 11, Label.DOCTOR, 0.9, "patterns:x")
-    eponym = Span(21, 28, Label.DOCTOR, 0.7, "patterns:y")
+    person = candidate(4, 11, Label.DOCTOR, 0.9, "rules:x")
+    eponym = candidate(21, 28, Label.DOCTOR, 0.7, "rules:y")
     assert kept(text, person, eponym) == [person, eponym]
     assert kept(text, eponym) == []
 
@@ -270,8 +274,8 @@ def test_a_patient_named_bruce_stays_hidden_on_the_bruce_protocols_line(
 def test_an_eponym_alone_stays_hidden_in_the_note_of_a_person_of_that_name() -> None:
     text = "Mr. Babinski was seen. Babinski negative; Babinski sign absent."
     person = span_of(text, "Babinski", Label.PATIENT, score=0.9)
-    alone = Span(23, 31, Label.PATIENT, 0.7, "patterns:name-repeated")
-    sign = Span(42, 50, Label.PATIENT, 0.7, "patterns:name-repeated")
+    alone = candidate(23, 31, Label.PATIENT, 0.7, "rules:name-repeated")
+    sign = candidate(42, 50, Label.PATIENT, 0.7, "rules:name-repeated")
     assert kept(text, person, alone, sign) == [person, alone]
     assert kept(text, alone) == []
 

@@ -130,14 +130,14 @@ def test_nothing_of_it_stays_where_clinicians_do(marked: str, name: str):
 def test_what_the_roster_knows_outranks_a_longer_name_with_a_title():
     text = "Seen with Dr. Alma K. Tatewell-Ossenby today."
     spans = [
-        Span(14, 39, Label.DOCTOR, 0.9, "patterns:doctor-title"),
-        Span(22, 30, Label.PATIENT, 1.0, "roster"),
-        Span(0, 4, Label.DOCTOR, 0.5, "patterns:other"),
+        candidate(14, 39, Label.DOCTOR, 0.9, "rules:doctor-title"),
+        candidate(22, 30, Label.PATIENT, 1.0, "roster"),
+        candidate(0, 4, Label.DOCTOR, 0.5, "rules:other"),
     ]
-    assert [span.label for span in relabel_relatives(text, spans)] == [Label.PATIENT, Label.PATIENT, Label.DOCTOR]
+    assert [span.label for span in relabel_relatives(document(text), spans)] == [Label.PATIENT, Label.PATIENT, Label.DOCTOR]
     # Other patients share their names with clinicians: the gazetteer's guess does not outrank a title.
-    guessed = [spans[0], Span(22, 30, Label.PATIENT, 0.9, "gazetteer")]
-    assert relabel_relatives(text, guessed) == guessed
+    guessed = [spans[0], candidate(22, 30, Label.PATIENT, 0.9, "gazetteer")]
+    assert relabel_relatives(document(text), guessed) == guessed
 
 
 def test_who_is_told_once_to_be_of_the_family_is_so_in_the_whole_note():
@@ -150,5 +150,5 @@ def test_who_is_told_once_to_be_of_the_family_is_so_in_the_whole_note():
 @pytest.mark.parametrize("initials", ["JV", "J.V."])
 def test_initials_behind_a_word_for_kin_are_the_writers(initials: str):
     text = f"Discussed with mother {initials}"
-    span = Span(len(text) - len(initials), len(text), Label.DOCTOR, 0.7, "patterns:initials")
-    assert relabel_relatives(text, [span]) == [span]
+    span = candidate(len(text) - len(initials), len(text), Label.DOCTOR, 0.7, "rules:initials")
+    assert relabel_relatives(document(text), [span]) == [span]

@@ -80,7 +80,7 @@ def test_the_example_of_the_page_finds_what_the_shipped_patterns_do_not(files: D
     assert found(replace(files, recognizers=None), text) == []
     assert found(files, text) == ["KX-204", "4 North"]
     sources = [span.source for span in files.build().detect([Note("n", text)])[0]]
-    assert sources == ["patterns:site-key-fob", "patterns:site-inpatient-unit"]
+    assert sources == ["rules:site-key-fob", "rules:site-inpatient-unit"]
 
 
 def test_a_name_that_a_recognizer_found_is_hidden_wherever_it_stands_and_never_given_back(tmp_path: Path) -> None:
@@ -197,7 +197,7 @@ def test_a_pattern_that_lingers_on_a_note_never_passes_it_however_short_it_is(tm
     detector = DetectorSpec(recognizers=tmp_path / "own.yaml").build()
     with pytest.raises(DeidError) as failed:
         detector.detect([Note("n", "zz" + "b" * 60)])
-    assert (failed.value.code, failed.value.ref) == (Code.DETECTOR_FAILED, "patterns:site-badge")
+    assert (failed.value.code, failed.value.ref) == (Code.DETECTOR_FAILED, "rules:site-badge")
 
 
 # The allow list

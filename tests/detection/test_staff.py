@@ -71,7 +71,7 @@ NEAR_MISSES = [
 
 
 def _found(text: str, known: Known = NOBODY) -> list[str]:
-    spans = set(staff_initials(text, known, "patterns:staff-initials"))
+    spans = set(staff_initials(text, known))
     assert all(s.label is Label.DOCTOR for s in spans)
     return [text[start:end] for start, end in sorted({(s.start, s.end) for s in spans})]
 

@@ -7,13 +7,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from deid_platform.detection import DetectorSpec
-from deid_platform.detection.pipeline import Ensemble
+from deid_platform.detection.api import Candidate, Document, Source, SourceKind
 from deid_platform.detection.rules import Rules
 from deid_platform.detection.rules.engine.templates import LONGEST, TemplateCounts, Verdicts, paragraphs
 from deid_platform.engine import detect
 from deid_platform.labels import Label
-from deid_platform.notes import Note, Span
-from deid_platform.text.normalize import Document
+from deid_platform.notes import Note
 
 PARAGRAPHS = (
     "Patient: Zebulon Quarmby\nMRN: 00987654\nDOB: 3/4/1950",
@@ -53,18 +52,18 @@ def test_a_paragraph_ends_at_a_blank_line_but_not_after_a_colon_or_a_comma(text:
 @settings(max_examples=40, deadline=None)
 @given(st.lists(NOTES, min_size=1, max_size=4))
 def test_spans_are_the_same_with_and_without_remembered_verdicts(texts: list[str]) -> None:
-    readings = [Document(Note(str(i), text)) for i, text in enumerate(texts)]
+    documents = [Document(Note(str(i), text)) for i, text in enumerate(texts)]
     anew, forgetful, remembering = Rules(remembered=0), Rules(remembered=900), Rules()
-    for document in (*readings, *readings):
-        expected = anew.find(document)
-        assert forgetful.find(document) == expected
-        assert remembering.find(document) == expected
+    for document in (*documents, *documents):
+        expected = anew.detect([document])
+        assert forgetful.detect([document]) == expected
+        assert remembering.detect([document]) == expected
     assert remembering.counts.reused >= remembering.counts.paragraphs / 2
 
 
 def test_a_verdict_does_not_depend_on_the_paragraphs_around_it() -> None:
     def alone(text: str) -> set[tuple[str, Label]]:
-        return {(text[s.start : s.end], s.label) for s in Rules(remembered=0).find(Document(Note("n", text)))}
+        return {(text[s.start : s.end], s.label) for s in Rules(remembered=0).detect([Document(Note("n", text))])[0]}
 
     note = "\n\n".join(p for p in PARAGRAPHS if "Sincerely" not in p)
     assert set().union(*map(alone, PARAGRAPHS)) <= alone(note)
@@ -72,7 +71,6 @@ def test_a_verdict_does_not_depend_on_the_paragraphs_around_it() -> None:
 
 def test_what_was_reused_is_counted_in_characters_and_as_about_so_many_seconds() -> None:
     detector = DetectorSpec().build()
-    assert isinstance(detector, Ensemble)
     assert (detector.reused.share, detector.reused.seconds_saved) == (0.0, 0.0)
     detector.detect([Note("1", "a new text\n\na known text"), Note("2", "a known text\n\n\na known text")])
     counts = detector.reused
@@ -95,7 +93,7 @@ def test_verdicts_are_bounded_and_the_longest_unused_is_forgotten_first() -> Non
     verdicts = Verdicts(capacity=2_000)
     digests = [verdicts.digest(str(i), "en") for i in range(4)]
     for digest in digests[:3]:
-        verdicts.put(digest, 600, (Span(0, 1, Label.DATE),))
+        verdicts.put(digest, 600, (Candidate.by_rule(0, 1, Label.DATE, 0.9, Source(SourceKind.RULES, "date")),))
     assert verdicts.get(digests[0]) is not None
     verdicts.put(digests[3], 600, ())
     assert [verdicts.get(digest) is not None for digest in digests] == [True, False, True, True]

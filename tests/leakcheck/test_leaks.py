@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deid_platform.evaluation import leaks as leaks_package
+import deid_platform.leakcheck as leaks_package
 from deid_platform.keys import Keyring
 from deid_platform.labels import Label
 from deid_platform.leakcheck import Leak, LeakCheck, LeakKind, Released

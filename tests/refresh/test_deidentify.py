@@ -159,7 +159,7 @@ SISTER = [
     {"note_id": "stranger", "patient_id": "p2", "text": "Ostrowe at bedside."},
     {"note_id": "nobody", "text": "Ostrowe at bedside."},
 ]
-LETTER = {"letter": (Span(10, 17, Label.PATIENT, 0.8, "patterns:letter"),)}
+LETTER = {"letter": (Span(10, 17, Label.PATIENT, 0.8, "rules:letter"),)}
 
 
 def test_a_name_found_in_one_note_is_found_in_the_patient_s_others(site, deliver, take_in, redacted) -> None:
@@ -205,7 +205,7 @@ def test_a_second_look_that_fails_withholds_the_note(monkeypatch, deliver, take_
     def broken(*_: object) -> None:
         raise ValueError("Ostrowe")
 
-    monkeypatch.setattr("deid_platform.detection.resolve.cross_note.SecondLook.__call__", broken)
+    monkeypatch.setattr("deid_platform.detection.second_pass.SecondPass.__call__", broken)
     reasons = {row["note_id"]: row["reason"] for row in redacted(delivery, Scripted(LETTER))}
     assert reasons == {"letter": None, "shift": "detector-failed", "stranger": None, "nobody": None}
 

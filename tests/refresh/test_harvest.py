@@ -114,7 +114,7 @@ def test_memory_is_bounded_and_what_is_forgotten_is_missed_rather_than_miscounte
 )
 def test_a_phrase_stands_on_one_line_without_a_stop(text: str, expected: set[str]) -> None:
     start = text.index("Douglas")
-    spans = [{"start": start, "end": start + 7, "label": "PATIENT", "source": "patterns:given-name"}]
+    spans = [{"start": start, "end": start + 7, "label": "PATIENT", "source": "rules:given-name"}]
     words = {"douglas", "drainage", "wound", "the", "and"}
     assert set(harvest.phrases_of(text, spans, lambda word, _: word in words)) == expected
 

@@ -12,11 +12,11 @@ from deid_platform.evaluation.scores import count_note, summarise
 from deid_platform.labels import Label
 from deid_platform.notes import Span
 from deid_platform.reports.figures import sample_figure, scores_figure
-from deid_platform.sampling import Candidate, sample
+from deid_platform.sampling import EligibleNote, sample
 
 
 def population(sizes: dict[str, int]) -> list[Candidate]:
-    return [Candidate(f"{t}{i}", f"p{i}", t, "2020", 100, True) for t, n in sizes.items() for i in range(n)]
+    return [EligibleNote(f"{t}{i}", f"p{i}", t, "2020", 100, True) for t, n in sizes.items() for i in range(n)]
 
 
 @pytest.fixture

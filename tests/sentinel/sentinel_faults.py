@@ -341,7 +341,7 @@ def run(commands: list[str]) -> None:
 
 
 # Worker processes import this program under another name: their detector is as faulty.
-replace("deid_platform.detection.pipeline:Ensemble.detect", faulty_detector)
+replace("deid_platform.detection.pipeline:Pipeline.detect", faulty_detector)
 
 if __name__ == "__main__":
     chosen = Broken(json.loads(Path(sys.argv[1]).read_text()))
