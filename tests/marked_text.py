@@ -1,49 +1,47 @@
-"""Texts whose identifiers are marked [[value|LABEL]], and the same marks around what the rules find."""
+"""Texts whose identifiers are marked: [[surface|LABEL]], or [[surface]] where the label is left open."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import cache
+from collections.abc import Collection, Sequence
 
 import regex
 
-from deid_platform.detection import DetectorSpec, NoteDetector
 from deid_platform.labels import Label
-from deid_platform.notes import Note, Span
+from deid_platform.notes import Span
 
-MARK = regex.compile(r"\[\[(.+?)\|([A-Z\-]+)\]\]", regex.DOTALL)
-PEOPLE_AND_PLACES = frozenset(
-    {
-        *(Label.PATIENT, Label.DOCTOR, Label.PROFESSION, Label.HOSPITAL, Label.ORGANIZATION, Label.STREET),
-        *(Label.CITY, Label.STATE, Label.COUNTRY, Label.ZIP, Label.LOCATION_OTHER),
-    }
-)
-NUMBERS = frozenset(Label) - PEOPLE_AND_PLACES
-"""Dates, ages, contacts and identifiers."""
-
-
-@cache
-def _rules() -> NoteDetector:
-    return DetectorSpec(professions=True).build()
-
-
-def lines(*tables: str) -> list[str]:
-    """The lines of some tables."""
-    return [line for table in tables for line in table.strip().splitlines()]
+MARK = regex.compile(r"\[\[(.+?)(?:\|([A-Z\-]+))?\]\]", regex.DOTALL)
+LABELS = frozenset({"", *(label.value for label in Label)})
 
 
 def plain(line: str) -> str:
-    """A marked text without its marks."""
-    return MARK.sub(r"\1", line)
+    """A marked text without its marks.
 
-
-def marked(text: str, spans: Sequence[Span]) -> str:
-    """A text with marks around some spans."""
-    for span in reversed(spans):
-        text = f"{text[: span.start]}[[{text[span.start : span.end]}|{span.label.value}]]{text[span.end :]}"
+    Raises:
+        ValueError: A mark has no end or no beginning, or a label that there is not.
+    """
+    for surface, label in MARK.findall(line):
+        if label not in LABELS or (not label and "|" in surface):
+            raise ValueError("a mark with a label that there is not")
+    text: str = MARK.sub(r"\1", line)
+    if "[[" in text or "]]" in text:
+        raise ValueError("a mark without its other end")
     return text
 
 
-def found_in(text: str, labels: frozenset[Label] = NUMBERS) -> str:
-    """A text with marks around what the rules find in it alone, of some labels."""
-    return marked(text, [span for span in _rules().detect([Note("n", text)])[0] if span.label in labels])
+def of_any_label(line: str) -> frozenset[tuple[int, int]]:
+    """Where a marked text leaves the label open: start and end of each such surface, in the text without marks."""
+    found, removed = set(), 0
+    for mark in MARK.finditer(line):
+        start = mark.start() - removed
+        removed += len(mark[0]) - len(mark[1])
+        if mark[2] is None:
+            found.add((start, start + len(mark[1])))
+    return frozenset(found)
+
+
+def marked(text: str, spans: Sequence[Span], of_any_label: Collection[tuple[int, int]] = ()) -> str:
+    """A text with marks around some spans, in their order; without a label where it is left open."""
+    for span in reversed(spans):
+        label = "" if (span.start, span.end) in of_any_label else f"|{span.label.value}"
+        text = f"{text[: span.start]}[[{text[span.start : span.end]}{label}]]{text[span.end :]}"
+    return text

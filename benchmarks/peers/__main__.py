@@ -64,7 +64,11 @@ def main() -> None:
     gold = list(read_gold(arguments.notes))
     notes = [found.note for found in gold if found.note is not None]
     sentences = (
-        [Note(f"s{i}", line) for i, line in enumerate(arguments.sentences.read_text("utf-8").splitlines()) if line]
+        [
+            Note(f"s{i}", line)
+            for i, line in enumerate(arguments.sentences.read_text("utf-8").splitlines())
+            if line and not line.startswith("#")
+        ]
         if arguments.sentences
         else []
     )

@@ -123,7 +123,8 @@ class DetectorSpec:
     @property
     def inputs(self) -> Literal["topics", "text"]:
         """Whether the detector knows the institution's topics or only the text."""
-        return "topics" if self.topics and not {"gazetteer", "roster"}.isdisjoint(self.stages) else "text"
+        knowing = {"gazetteer", "roster"}.intersection(self.stages)
+        return "topics" if self.topics and knowing else "text"
 
     @property
     def stages(self) -> tuple[str, ...]:

@@ -3,10 +3,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import date
+from functools import cache
 
 import pytest
+from marked_text import marked
 
-from deid_platform.detection import DetectorSpec
+from deid_platform.detection import DetectorSpec, NoteDetector
 from deid_platform.notes import Facility, Note, Patient, Provider, Topics
 
 Found = list[tuple[str, str]]
@@ -37,12 +39,21 @@ def topics() -> Topics:
             Patient("P6", "Li", None, "Ng"),
             Patient("P7", street="12 Oak Street", city="Mobile"),
         ],
-        [Provider("D1", "Sylvia", "Ndu", user_id="GH8715"), Provider("D2", "May", "Brown")],
+        [
+            Provider("D1", "Sylvia", "Ndu", user_id="GH8715"),
+            Provider("D2", "May", "Brown"),
+            Provider("D3", "Chidi", "Okonkwo", phone="617-555-0142"),
+            Provider("D4", "Coli", "Coli"),
+            Provider("D5", "Vee", "Reddy-De"),
+        ],
         [
             Facility("F1", "Memorial Place Primary Care", "MEMPLCPC", city="Harlow Falls", phone="(617) 555-0177"),
             Facility("F2", "Primary Care", "ICU"),
             Facility("F3", "Radiology Department"),
             Facility("F4", "Westbrook Family Medicine-Mebane", "WBFM"),
+            Facility("F5", "St. Alder's Hospital"),
+            Facility("F6", "Coombe & Lark Pediatrics"),
+            Facility("F7", "Main Hospital"),
         ],
     )
 
@@ -72,16 +83,28 @@ def later(topics: Topics) -> Topics:
 
 
 @pytest.fixture(scope="session")
-def find(topics: Topics) -> Callable[..., Found]:
+def built(topics: Topics) -> Callable[[str, bool, bool], NoteDetector]:
+    """Builds a detector from a recipe, with topics or without, with professions or without; each once a process."""
+
+    @cache
+    def _built(name: str, known: bool, professions: bool) -> NoteDetector:
+        return DetectorSpec(name, topics if known else None, professions=professions).build()
+
+    return _built
+
+
+@pytest.fixture(scope="session")
+def find(built: Callable[[str, bool, bool], NoteDetector]) -> Callable[..., Found]:
     """What a recipe finds in a text, as (surface, label) in order; `known` gives it the topics."""
-    built = {
-        (name, known): DetectorSpec(name, topics if known else None).build()
-        for name in ("rules", "patterns", "gazetteer", "roster")
-        for known in (False, True)
-    }
 
     def _find(text: str, *, patient: str | None = None, name: str = "rules", known: bool = False) -> Found:
-        spans = built[name, known].detect([Note("n", text, patient_id=patient)])[0]
+        spans = built(name, known, False).detect([Note("n", text, patient_id=patient)])[0]
         return [(text[s.start : s.end], s.label.value) for s in spans]
 
     return _find
+
+
+@pytest.fixture(scope="session")
+def found_in(built: Callable[[str, bool, bool], NoteDetector]) -> Callable[[str], str]:
+    """A text with marks around what the rules find in it alone, professions too."""
+    return lambda text: marked(text, built("rules", False, True).detect([Note("n", text)])[0])

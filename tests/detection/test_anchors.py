@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import ast
 import random
 from itertools import accumulate
-from pathlib import Path
 
 import pytest
 import regex
+from case_files import BREAK, cases_of
+from marked_text import plain
 
 from deid_platform.detection.api import Document
 from deid_platform.detection.rules.catalogue import load_recognizers
 from deid_platform.detection.rules.engine.anchors import AnchorIndex, Anchors
 from deid_platform.notes import Note, Span
 
-HERE = Path(__file__).parent
-MARK = regex.compile(r"\[\[([^|\]]+)\|[A-Z-]+\]\]")
 BLANK_LINE = regex.compile(r"\n(?:[ \t]*\n)+")
 PROSE = (
     "She slept well and ate breakfast without nausea.",
@@ -90,17 +88,10 @@ def test_no_window_leaves_its_paragraph_and_no_anchor_lies_in_two() -> None:
 
 
 def examples() -> list[str]:
-    """Every line of the recognizers' tables, hits and near misses, without its marks."""
-    found: list[str] = []
-    for path in sorted(HERE.glob("test_patterns*.py")):
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-            if isinstance(node, ast.Constant) and isinstance(node.value, str) and " " in node.value:
-                text = MARK.sub(r"\1", node.value)
-                # A long one is a table of lines.
-                found.extend(text.splitlines() if len(text) > 400 else [text])
-    # A line break in a line of a table is written as ⏎; a blank line would end the paragraph.
-    written = (BLANK_LINE.sub("\n", text.replace("⏎", "\n")).strip() for text in found)
-    return [text for text in written if text and len(text) <= 400]
+    """Every line of the recognizers' cases, hits and near misses, without its marks."""
+    lines = (case.line.replace(BREAK, "\n") for case in cases_of() if case.file != "clinical-sentences")
+    # A blank line would end the paragraph.
+    return list(dict.fromkeys(BLANK_LINE.sub("\n", plain(line)) for line in lines))
 
 
 def composed(seed: int) -> str:

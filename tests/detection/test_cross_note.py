@@ -68,7 +68,7 @@ def test_what_was_found_stays_and_is_joined_with_what_others_tell() -> None:
 def test_only_what_is_sure_and_telling_is_told(
     surface: str, label: Label, score: float, names: list[str], strings: list[str]
 ) -> None:
-    told = mentioned_in(surface, [Span(0, len(surface), label, score)])
+    told = mentioned_in(surface, [Span(0, len(surface), label, score, "rules:x")])
     assert (sorted(told.names), sorted(told.strings)) == (names, strings)
 
 

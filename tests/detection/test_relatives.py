@@ -7,6 +7,7 @@ import re
 import pytest
 
 from deid_platform.detection import DetectorSpec
+from deid_platform.detection.api import Candidate, Document
 from deid_platform.detection.resolve.relatives import relabel_relatives
 from deid_platform.labels import Label
 from deid_platform.notes import Note, Patient, Provider, Span, Topics
@@ -19,6 +20,15 @@ TOPICS = Topics.of(
     [Provider("d1", "Paul", "Venning"), Provider("d2", "Ines", "Marchetti")],
 )
 KNOWN = DetectorSpec(topics=TOPICS).build()
+
+
+def document(text: str) -> Document:
+    return Document(Note("n", text))
+
+
+def candidate(start: int, end: int, label: Label, score: float, source: str) -> Candidate:
+    return Candidate.of_span(Span(start, end, label, score, source))
+
 
 OF_THE_FAMILY = [
     # a word for kin right before it
@@ -134,7 +144,11 @@ def test_what_the_roster_knows_outranks_a_longer_name_with_a_title():
         candidate(22, 30, Label.PATIENT, 1.0, "roster"),
         candidate(0, 4, Label.DOCTOR, 0.5, "rules:other"),
     ]
-    assert [span.label for span in relabel_relatives(document(text), spans)] == [Label.PATIENT, Label.PATIENT, Label.DOCTOR]
+    assert [span.label for span in relabel_relatives(document(text), spans)] == [
+        Label.PATIENT,
+        Label.PATIENT,
+        Label.DOCTOR,
+    ]
     # Other patients share their names with clinicians: the gazetteer's guess does not outrank a title.
     guessed = [spans[0], candidate(22, 30, Label.PATIENT, 0.9, "gazetteer")]
     assert relabel_relatives(document(text), guessed) == guessed

@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from deid_platform.detection import DetectorSpec
+from deid_platform.detection.api import Candidate, Document, Source, SourceKind
 from deid_platform.detection.topics.staff import Colleagues, Known, initials_of, name_initials, staff_initials
 from deid_platform.detection.topics.staff.colleagues import Who
 from deid_platform.labels import Label
@@ -171,8 +172,9 @@ def test_among_very_many_people_to_have_these_initials_says_nothing() -> None:
 def test_the_author_s_initials_and_those_of_whom_a_note_names_are_known() -> None:
     providers = [Provider("p1", "Kristina", "Ruiz-Mendes"), Provider("p2", "Ana", "Dell"), Provider("p3", None, "Roe")]
     colleagues = Colleagues(Topics.of(providers=providers))
-    note = Note("n", "Iwo Quill saw her.", provider_id="p2")
-    known = colleagues.known_in(note, [Span(0, 9, Label.DOCTOR, 0.9, "x")])
+    document = Document(Note("n", "Iwo Quill saw her.", provider_id="p2"))
+    candidate = Candidate.by_rule(0, 9, Label.DOCTOR, 0.9, Source(SourceKind.RULES, "x"))
+    known = colleagues.known_in(document, [candidate])
     assert known.own == {"ad", "iq"}
     assert known.colleagues == {"ad", "kr", "km", "krm"}
     assert [known.who(letters) for letters in ("iq", "km", "ixq", "zz")] == [
@@ -181,7 +183,7 @@ def test_the_author_s_initials_and_those_of_whom_a_note_names_are_known() -> Non
         Who.PERHAPS_OWN,
         Who.NOBODY,
     ]
-    assert Colleagues().known_in(note, []) == NOBODY
+    assert Colleagues().known_in(document, []) == NOBODY
 
 
 @pytest.mark.parametrize(
