@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from assets import shown
-from assets.dictionaries import medical
 from assets.layer import PRIVACY, Counts, layer_asset
 from assets.source import raw_notes
 from deid_platform.evaluation.scores import suppress
@@ -64,7 +63,7 @@ def surrogate_notes(site: SiteResource) -> Counts:
     "bench/detections",
     owner=PRIVACY,
     kinds={"parquet", "phi"},
-    deps=[surrogate_notes, medical],
+    deps=[surrogate_notes],
     pool="gpu",
     metadata=shown.columns(tables.DETECTION_SCHEMA),
 )

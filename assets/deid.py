@@ -5,9 +5,8 @@ from __future__ import annotations
 import dagster as dg
 
 from assets import shown
-from assets.dictionaries import institution, medical
 from assets.layer import ENGINEERS, Counts, delivery_of, layer_asset
-from assets.source import raw_notes
+from assets.source import facilities, patients, providers, raw_notes
 from deid_platform.detection.rules.engine.templates import TemplateCounts
 from deid_platform.refresh import tables
 from deid_platform.refresh.deidentify import deidentify
@@ -31,7 +30,7 @@ _MADE_WITH = {
     owner=ENGINEERS,
     kinds={"parquet", "phi"},
     by_delivery=True,
-    deps=[raw_notes, institution, medical],
+    deps=[raw_notes, patients, providers, facilities],
     # Whoever puts a model on a GPU runs one of these at a time.
     pool="gpu",
     metadata=shown.columns(

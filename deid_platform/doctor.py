@@ -14,7 +14,7 @@ from pathlib import Path
 
 from deid_platform.corpora import NEVER_ENTERS
 from deid_platform.corpora.refusals import lines_of
-from deid_platform.detection import detector_names
+from deid_platform.detection import detector_names, stage_names
 from deid_platform.errors import DeidError
 from deid_platform.notes import Delivery
 from deid_platform.redaction.policy import policy_names
@@ -49,6 +49,7 @@ def examine(config: Path | None = None) -> list[Diagnosis]:
     diagnoses = [
         Diagnosis("python", True, f"{platform.python_version()} at {sys.prefix}"),
         Diagnosis("detectors", True, ", ".join(detector_names())),
+        *(Diagnosis(f"stages of {name}", True, ", ".join(stage_names(name))) for name in detector_names()[:1]),
         Diagnosis("policies", True, ", ".join(policy_names())),
     ]
     for subject, at in (

@@ -13,7 +13,9 @@ from typing import Annotated
 import typer
 
 from deid_platform import __version__
-from deid_platform.cli import database, feeds, files, findings, gate, operate, projects, releases
+from deid_platform.cli import database, feeds, findings, gate, operate, projects, releases
+from deid_platform.cli.evaluate import evaluate
+from deid_platform.cli.redact import redact
 from deid_platform.cli.terminal import console
 from deid_platform.errors import DeidError, internal
 from deid_platform.quiet import hush
@@ -44,8 +46,8 @@ def _every_command(
 
 
 for command in (
-    files.redact,
-    files.evaluate,
+    redact,
+    evaluate,
     operate.hospital,
     operate.refresh,
     operate.withdraw,

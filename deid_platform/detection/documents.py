@@ -1,7 +1,7 @@
 """From a note to the documents that detectors read, and from their candidates back to the note's offsets.
 
-Belongs here: the views of a text in which something is escaped (`deid_platform.text`), the removal of disguises, and the
-cutting of a text that is no note into pieces. Does not belong here: what is found in any of them.
+Belongs here: the views of a text in which something is escaped (`deid_platform.text`), the removal of disguises, and
+the cutting of a text that is no note into pieces. Does not belong here: what is found in any of them.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The pipeline: named stages in order, from a batch of notes to the spans of each.
 
-Belongs here: what a stage is, running them, and the two passes over pieces of one text. Does not belong here: any stage,
-or which of them a detector is made of (`registry.py`).
+Belongs here: what a stage is, running them, and the two passes over pieces of one text. Does not belong here: any
+stage, or which of them a detector is made of (`registry.py`).
 
 A note becomes documents (`documents.py`). Detecting stages add candidates to each document; resolving stages take some
 away, add further mentions or change labels. What is left is merged and placed in the note again.

@@ -1,7 +1,7 @@
 """The picklable description of a detector, the stages that it is made of, and the digests that name both.
 
-Belongs here: which detectors, stages and models exist, and how one is built in a worker. Does not belong here: how any of
-them works. A new model is one entry of `MODELS`.
+Belongs here: which detectors, stages and models exist, and how one is built in a worker. Does not belong here: how any
+of them works. A new model is one entry of `MODELS`.
 """
 
 from __future__ import annotations
@@ -34,11 +34,13 @@ from deid_platform.notes import Facility, Patient, Provider, Topics
 MODELS: dict[str, Callable[[DetectorSpec], Detector]] = {}
 """Models by name. Their candidates join those of rules and topics before any is recovered or merged."""
 
+_RULES = (*RULE_STEPS, "propagation", "staff_initials")
+_LAST = ("relatives", "cross_note_mentions")
 DETECTORS: Mapping[str, tuple[str, ...]] = {
-    "rules": (*RULE_STEPS, "propagation", "staff_initials", "gazetteer", "roster", "models", "recovery", "relatives"),
-    "patterns": (*RULE_STEPS, "propagation", "staff_initials", "relatives"),
-    "gazetteer": ("gazetteer", "relatives"),
-    "roster": ("roster", "relatives"),
+    "rules": (*_RULES, "gazetteer", "roster", "models", "recovery", *_LAST),
+    "patterns": (*_RULES, *_LAST),
+    "gazetteer": ("gazetteer", *_LAST),
+    "roster": ("roster", *_LAST),
 }
 """The stages of each detector, in their order; the default first."""
 
@@ -71,7 +73,8 @@ class DetectorSpec:
         """The detector.
 
         Raises:
-            DeidError: `detector-unknown` for an unregistered detector or model; `stage-unknown` for a stage that it does
+            DeidError: `detector-unknown` for an unregistered detector or model; `stage-unknown` for a stage that it
+            does
                 not have; `settings-invalid` or `dictionary-invalid` if a file of medical terms cannot be read; what
                 `site_recognizers` and `allow_list` raise.
         """
@@ -210,7 +213,7 @@ class _Builder:
                 stages.setdefault("rules", build[name]())
             elif name == "models":
                 stages |= {model: detecting(self._model(model)) for model in self._spec.models}
-            elif self._topics or name not in ("gazetteer", "roster"):
+            elif name in build and (self._topics or name not in ("gazetteer", "roster")):
                 stages[name] = build[name]()
         return Pipeline(
             stages,
@@ -220,6 +223,8 @@ class _Builder:
         )
 
     def second_pass(self) -> Callable[[Mentioned], Mapping[str, Stage]]:
+        if "cross_note_mentions" not in self._stages:
+            return lambda _: {}
         recovery = {"recovery": resolving(self._recovery)} if "recovery" in self._stages else {}
         relatives = {"relatives": resolving(relabel_relatives)} if "relatives" in self._stages else {}
         return lambda told: {"cross_note_mentions": detecting(CrossNoteMentions(told)), **recovery, **relatives}

@@ -7,8 +7,8 @@ A provider's surrogate follows from the site's secret and the provider's own nam
 stands in decides anything, so that all of a site's notes together tell nothing of any patient's family by it. By chance
 it is sometimes a name of that very family. It stays then: another one, or a tag, in those notes alone would say to
 whoever knows the provider from elsewhere (from the provider's key, from the signature) which name the family has. The
-leak check knows that such a word was put in and was not there before. Only where a provider's whole surrogate is that of
-somebody in the household does a tag stand: both can be read, and two people must not become one.
+leak check knows that such a word was put in and was not there before. Only where a provider's whole surrogate is that
+of somebody in the household does a tag stand: both can be read, and two people must not become one.
 
 Surnames are drawn by the word alone: a bare mention agrees with a full one, and whoever joins or leaves the staff
 changes nothing for anybody. Namesakes therefore share a surname, as they do in life; to draw it by ids could not give

@@ -15,7 +15,7 @@ from deid_platform.reports.figures import sample_figure, scores_figure
 from deid_platform.sampling import EligibleNote, sample
 
 
-def population(sizes: dict[str, int]) -> list[Candidate]:
+def population(sizes: dict[str, int]) -> list[EligibleNote]:
     return [EligibleNote(f"{t}{i}", f"p{i}", t, "2020", 100, True) for t, n in sizes.items() for i in range(n)]
 
 

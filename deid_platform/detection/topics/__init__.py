@@ -1,1 +1,1 @@
-"""Detectors of what the institution's topics name: everybody (`gazetteer.py`), the patient (`roster/`), staff (`staff/`)."""
+"""What the topics name: everybody (`gazetteer.py`), the note's patient (`roster/`), the staff (`staff/`)."""

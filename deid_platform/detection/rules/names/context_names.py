@@ -2,8 +2,8 @@
 
 Belongs here: what stands before and behind a word in the middle of a sentence by which it is a town's or an
 institution's name ("her dentist in Sacaton"), or somebody's whom a list knows ("PCP is Okonjo"). Does not belong here:
-which words are capitalised (`vocabulary.py`), words that begin a sentence and act (`unlisted_names.py`), names that a role or
-a verb gives away (`data/care_team.yaml`).
+which words are capitalised (`vocabulary.py`), words that begin a sentence and act (`unlisted_names.py`), names that a
+role or a verb gives away (`data/care_team.yaml`).
 
 Sources: the project's own, from how clinical prose speaks of things: what is done "with" or "using" something, what is
 "of" something and what an article determines is a drug, a device or a part of the body, not somebody.

@@ -1,8 +1,8 @@
 """Names beside a name: the second of a pair, the further ones of a list, what a slash joins to a name.
 
 Belongs here: what a name that was found makes of the capitalised words beside it ("Ndoye/Quarmby", "Dr. Ndoye, Quarmby
-and Osei", "Amara (asthma), Tolu (well)"). Does not belong here: other mentions of the same name (`propagate/names.py`), pairs
-that need no name found before (`en/messages.yaml`).
+and Osei", "Amara (asthma), Tolu (well)"). Does not belong here: other mentions of the same name (`propagate/names.py`),
+pairs that need no name found before (`en/messages.yaml`).
 """
 
 from __future__ import annotations

@@ -1,0 +1,120 @@
+"""`deid evaluate`: a detector's scores on a file of gold, without an installation.
+
+Belongs here: arguments and what a person reads. Does not belong here: how it is scored (`evaluation/files.py`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from deid_platform.cli.inputs import (
+    Columns,
+    DetectorName,
+    Facilities,
+    Feed,
+    Keep,
+    Patients,
+    Providers,
+    Recognizers,
+    Spans,
+    Workers,
+    column_mapping,
+    given_spans,
+    must_exist,
+    topics_of,
+)
+from deid_platform.cli.terminal import Json, console, out, progress, show
+from deid_platform.labels import CROSSWALKS
+
+if TYPE_CHECKING:
+    from deid_platform.detection import DetectorSpec
+    from deid_platform.evaluation.scores import Scores
+
+
+def evaluate(
+    gold: Annotated[Path, typer.Argument(help='JSON lines {"note_id", "text", "spans": [[start, end, label], ...]}.')],
+    detector: DetectorName = "rules",
+    recognizers: Recognizers = None,
+    keep: Keep = None,
+    patients: Patients = None,
+    providers: Providers = None,
+    facilities: Facilities = None,
+    columns: Columns = None,
+    feed: Feed = None,
+    scheme: Annotated[
+        str, typer.Option(help=f"Whose label names the gold uses: {', '.join(sorted(CROSSWALKS))}.")
+    ] = "i2b2-2014",
+    spans: Spans = None,
+    spans_scheme: Annotated[
+        str | None, typer.Option(help="Whose label names --spans uses; by default those of the gold.")
+    ] = None,
+    without: Annotated[
+        list[str] | None,
+        typer.Option(help="A stage to switch off, whose worth is shown then; `deid doctor` lists them."),
+    ] = None,
+    resamples: Annotated[int, typer.Option(min=2, help="Bootstrap resamples for the 95% intervals.")] = 100,
+    workers: Workers = 1,
+    misses: Annotated[
+        Path | None,
+        typer.Option(
+            help="Where what was missed and wrongly hidden goes, in context, as JSON lines. They hold text of notes."
+        ),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Score a detector against gold spans: word-level precision, recall and F1, as Murugadoss 2024 does.
+
+    The words of the lines of --misses add up to the missed and wrongly hidden words of `all`; a word with two labels
+    counts for each label in its row, and a word that is half covered counts as found. With --without, the detector is
+    scored with all its stages and without those, label by label.
+    """
+    from deid_platform.corpora import Role
+    from deid_platform.detection import DetectorSpec
+    from deid_platform.engine import LocalEngine
+    from deid_platform.evaluation.files import score_file
+    from deid_platform.reports.scores import SCORE_COLUMNS, WORTH_COLUMNS, score_records, scores_table, worth_records
+    from deid_platform.settings import files_in_force
+
+    must_exist(gold=gold, patients=patients, providers=providers, facilities=facilities, spans=spans)
+    given = given_spans(spans, spans_scheme or scheme, detector, recognizers, keep)
+    if given is not None and without:
+        raise typer.BadParameter("goes without --spans", param_hint="--without")
+    mapping = column_mapping(columns, feed)
+    topics = topics_of(patients, providers, facilities, mapping)
+    spec = DetectorSpec(name=detector, topics=topics or None, recognizers=recognizers, keep=keep)
+    reduced = replace(spec, without=tuple(without or ()))
+
+    def scored(spec: DetectorSpec, misses: Path | None) -> Scores:
+        with progress("scoring") as bar:
+            return score_file(
+                gold,
+                spec=spec,
+                engine=LocalEngine(workers=workers),
+                scheme=scheme,
+                columns=mapping.shapes()[Role.NOTES].columns,
+                resamples=resamples,
+                misses=misses,
+                beside=(patients, providers, facilities, spans, recognizers, keep, *files_in_force()),
+                given=given,
+                progress=bar.advance,
+            )
+
+    scores = scored(reduced, misses)
+    if without:
+        show(WORTH_COLUMNS, worth_records(scored(spec, None), scores), as_json=as_json)
+    elif as_json:
+        show(SCORE_COLUMNS, score_records(scores), as_json=True)
+    else:
+        title = f"{detector}, inputs: {spec.inputs}" if given is None else "spans of another detector"
+        out.print(scores_table(scores, title=title))
+    if misses is not None:
+        missed, wrong = (share.total - share.hits for share in (scores.recall, scores.precision))
+        (console if as_json else out).print(
+            f"{missed:,} missed words and {wrong:,} wrongly hidden ones are in the file of misses, which holds text of "
+            "notes and belongs into the PHI zone",
+            highlight=False,
+        )

@@ -1,0 +1,88 @@
+"""What the commands on files of notes share: options, and how they become topics, columns and spans.
+
+Belongs here: arguments that more than one command takes. Does not belong here: a command.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from deid_platform.cli.terminal import counted, say
+from deid_platform.errors import Code, DeidError
+
+if TYPE_CHECKING:
+    from deid_platform.corpora.columns import ColumnMapping
+    from deid_platform.corpora.given_spans import GivenSpans
+    from deid_platform.notes import Topics
+
+DetectorName = Annotated[str, typer.Option("--detector", help="A registered detector; `deid doctor` lists them.")]
+Patients = Annotated[Path | None, typer.Option(help="The patients topic (CSV, JSONL or Parquet).")]
+Providers = Annotated[Path | None, typer.Option(help="The providers topic.")]
+Facilities = Annotated[Path | None, typer.Option(help="The facilities topic.")]
+Columns = Annotated[
+    list[str] | None,
+    typer.Option(help="A column and its field, `NOTE_TXT=text` or `PAT=patients.patient_id`; `COLUMN=` leaves it out."),
+]
+Feed = Annotated[str | None, typer.Option(help="Read columns as this feed of deid.toml does; --columns adds to it.")]
+Recognizers = Annotated[Path | None, typer.Option(help="The site's own recognizers (docs/detection.md).")]
+Keep = Annotated[Path | None, typer.Option(help="Phrases that identify nobody at the site, one a line.")]
+Spans = Annotated[
+    Path | None,
+    typer.Option(
+        help="What another detector found, in place of --detector: JSON lines as docs/detection.md shows them; a plain "
+        "text is the note `note`."
+    ),
+]
+Workers = Annotated[int, typer.Option(min=1, help="Worker processes; 1 means this process.")]
+
+
+def given_spans(
+    spans: Path | None, scheme: str, detector: str, recognizers: Path | None, keep: Path | None
+) -> GivenSpans | None:
+    """What another detector found, which goes without one of ours."""
+    from deid_platform.corpora.given_spans import GivenSpans
+
+    if spans is None:
+        return None
+    if detector != "rules" or recognizers or keep:
+        raise typer.BadParameter("goes without --detector, --recognizers and --keep", param_hint="--spans")
+    return GivenSpans.read(spans, scheme=scheme)
+
+
+def column_mapping(columns: list[str] | None, feed: str | None) -> ColumnMapping:
+    """How the columns of the files become fields."""
+    from deid_platform.corpora.columns import ColumnMapping
+    from deid_platform.settings import load_settings
+
+    base = None
+    if feed is not None:
+        settings = load_settings().feed(feed)
+        base = ColumnMapping(settings.columns, settings.ignore, settings.defaults)
+    return ColumnMapping.parse(columns or (), base)
+
+
+def topics_of(patients: Path | None, providers: Path | None, facilities: Path | None, mapping: ColumnMapping) -> Topics:
+    """The topics of the files; says which values were left out."""
+    from deid_platform.corpora import Role
+    from deid_platform.workbench import read_topics
+
+    files = {Role.PATIENTS: patients, Role.PROVIDERS: providers, Role.FACILITIES: facilities}
+    topics, dropped = read_topics(files, mapping)
+    for role, count in dropped.items():
+        say(f"{role}: {counted(count, 'invalid date')} left out (YYYY-MM-DD is read)")
+    return topics
+
+
+def must_exist(**files: Path | None) -> None:
+    """Refuses files that are not there.
+
+    Raises:
+        DeidError: `feed-unreadable`, naming the argument.
+    """
+    for name, path in files.items():
+        if path is not None and not path.is_file():
+            # The path is the caller's own argument, yet a file may be named after a patient.
+            raise DeidError(Code.FEED_UNREADABLE, f"{name}: no such file")

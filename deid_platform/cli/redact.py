@@ -1,0 +1,179 @@
+"""`deid redact`: a file of notes, without an installation.
+
+Belongs here: arguments and what a person reads. Does not belong here: what is done with the file (`workbench.py`).
+Heavy rooms are imported when they are needed, so that `deid redact` starts at once.
+"""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from deid_platform.cli.inputs import (
+    Columns,
+    DetectorName,
+    Facilities,
+    Feed,
+    Keep,
+    Patients,
+    Providers,
+    Recognizers,
+    Spans,
+    Workers,
+    column_mapping,
+    given_spans,
+    must_exist,
+    topics_of,
+)
+from deid_platform.cli.terminal import counted, progress, say
+from deid_platform.corpora import Format
+from deid_platform.labels import CROSSWALKS
+
+if TYPE_CHECKING:
+    from deid_platform.corpora.refusals import Refusals
+    from deid_platform.notes import Topics
+    from deid_platform.surrogates.keyed import Surrogates
+
+
+def redact(
+    notes: Annotated[
+        Path,
+        typer.Argument(
+            metavar="NOTES",
+            help='JSON lines {"note_id", "text", ...}, CSV, Parquet, or a .txt file, which is one note; - is standard '
+            "input.",
+        ),
+    ],
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            help="Where the redacted notes go; - is standard output, the default where the notes come from standard "
+            "input.",
+        ),
+    ] = None,
+    table_format: Annotated[
+        Format | None,
+        typer.Option(
+            "--format",
+            help="How the notes are written; by default as the file's name ends. Standard input and .txt are JSON "
+            "lines if they begin with a JSON object, CSV if with a header of columns, else text.",
+        ),
+    ] = None,
+    patients: Patients = None,
+    providers: Providers = None,
+    facilities: Facilities = None,
+    columns: Columns = None,
+    feed: Feed = None,
+    policy: Annotated[str, typer.Option(help="A shipped policy or a path to YAML.")] = "safe_harbor_plus_providers",
+    secret_file: Annotated[
+        Path | None,
+        typer.Option(
+            help="The key secret, for a policy with surrogates; else DEID_SECRET_FILE, DEID_SECRET or deid.toml's."
+        ),
+    ] = None,
+    site: Annotated[str | None, typer.Option(help="Whose surrogates; by default deid.toml's site, or `local`.")] = None,
+    detector: DetectorName = "rules",
+    recognizers: Recognizers = None,
+    keep: Keep = None,
+    spans: Spans = None,
+    scheme: Annotated[
+        str, typer.Option(help=f"Whose label names --spans uses: {', '.join(sorted(CROSSWALKS))}.")
+    ] = "i2b2-2014",
+    scores: Annotated[
+        bool, typer.Option("--scores", help="Write the score of each span that has one behind its label.")
+    ] = False,
+    workers: Workers = 1,
+) -> None:
+    """Redact a file of notes, without a warehouse.
+
+    Writes {"note_id", "text", "spans": [[start, end, label], ...]} in input order. The spans are all identifiers
+    that were found, as offsets into the original, also those whose label the policy keeps; under a policy with
+    surrogates they are the places of what was put in, as offsets into the redacted text, since the length of a true
+    date would tell how far it was moved. Of a plain text, which is one note, only the redacted text is written. One
+    secret, site and set of topics make the same surrogates and date shifts each time. Each note goes through the
+    leak check. Rows that are refused, notes on which a stage fails, notes that leak and notes that --spans has no
+    line for are counted and left out; exit status 3 says so. A score says how sure the detector is; those of rules
+    are set by hand and no probabilities.
+    """
+    from deid_platform.corpora.source import STANDARD_INPUT
+    from deid_platform.detection import DetectorSpec
+    from deid_platform.engine import LocalEngine
+    from deid_platform.output import STANDARD_OUTPUT
+    from deid_platform.redaction.policy import load_policy
+    from deid_platform.settings import files_in_force
+    from deid_platform.workbench import redact_file
+
+    if output is None:
+        if notes != STANDARD_INPUT:
+            raise typer.BadParameter("name a file, or - for standard output", param_hint="--output")
+        output = STANDARD_OUTPUT
+    given_notes = None if notes == STANDARD_INPUT else notes
+    must_exist(notes=given_notes, patients=patients, providers=providers, facilities=facilities, spans=spans)
+    given = given_spans(spans, scheme, detector, recognizers, keep)
+    rules = load_policy(policy)
+    mapping = column_mapping(columns, feed)
+    topics = topics_of(patients, providers, facilities, mapping)
+    spec = DetectorSpec(
+        name=detector,
+        topics=topics or None,
+        professions=rules.hides_professions,
+        recognizers=recognizers,
+        keep=keep,
+    )
+    with progress("redacting") as bar:
+        outcome = redact_file(
+            notes,
+            output,
+            spec=spec,
+            policy=rules,
+            engine=LocalEngine(workers=workers),
+            surrogates=_surrogates(secret_file, site, topics) if rules.uses_surrogates else None,
+            beside=(
+                *(patients, providers, facilities, spans, Path(policy), secret_file, recognizers, keep),
+                *files_in_force(),
+            ),
+            mapping=mapping,
+            table_format=table_format,
+            given=given,
+            scores=scores,
+            progress=bar.advance,
+        )
+    if table_format is None and (notes == STANDARD_INPUT or outcome.read_as not in (None, Format.TEXT)):
+        what = "standard input" if notes == STANDARD_INPUT else "the file"
+        say(f"{what} was read as {outcome.read_as}; --format takes it for something else")
+    say(
+        f"{counted(outcome.notes, 'note')} redacted under {rules.name}: {outcome.replaced:,} of"
+        f" {counted(outcome.found, 'span')} replaced"
+    )
+    if outcome.undated:
+        say(f"invalid dates (YYYY-MM-DD is read): {counted(outcome.undated, 'note')}")
+    if not outcome.complete:
+        _print_refusals(outcome.refusals)
+        for reason, count in sorted(outcome.withheld.items()):
+            say(f"{counted(count, 'note')} withheld: {reason}")
+        raise typer.Exit(3)
+
+
+def _surrogates(secret_file: Path | None, site: str | None, topics: Topics) -> Surrogates:
+    from deid_platform.settings import keyring_for
+    from deid_platform.surrogates.keyed import Surrogates
+
+    return Surrogates(keyring_for(secret_file, site), topics or None)
+
+
+def _print_refusals(refusals: Refusals) -> None:
+    from deid_platform.corpora.refusals import lines_of
+
+    for kind in refusals:
+        say(f"{counted(kind.rows, 'row')} refused: {kind.reason.value}, {lines_of(kind)}")
+    fields, _ = refusals.mapping()
+    if fields:
+        options = " ".join(shlex.join(("--columns", f"{column}={field}")) for column, field in fields.items())
+        say(f"columns that may be meant: {options}")
+    elif any(unknown.unnamed and not unknown.header for unknown in refusals.unknown.values()):
+        say("no column is known: map them with --columns COLUMN=field, or give the file a header line")

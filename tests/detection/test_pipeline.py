@@ -1,0 +1,140 @@
+"""The stages: each can be switched off by name, and a model joins them by one entry of the registry."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import pytest
+
+from deid_platform.detection import DetectorSpec, stage_names
+from deid_platform.detection.api import Candidate, Document, Evidence, Source, SourceKind
+from deid_platform.detection.registry import MODELS
+from deid_platform.detection.resolve.cross_note import mentioned_in
+from deid_platform.errors import Code, DeidError
+from deid_platform.labels import Label
+from deid_platform.notes import Note, Topics
+
+WORDS = {"Zorbel": Label.PATIENT, "Foley": Label.PATIENT, "Quarmby": Label.DOCTOR, "aspirin": Label.PATIENT}
+
+
+class ToyModel:
+    """Finds every word of a list, as sure as a model can be; remembers how many documents it was given at once."""
+
+    def __init__(self) -> None:
+        self.batches: list[int] = []
+
+    def detect(self, documents: Sequence[Document]) -> list[list[Candidate]]:
+        self.batches.append(len(documents))
+        return [list(self._find(document.text)) for document in documents]
+
+    def _find(self, text: str) -> Iterator[Candidate]:
+        for word, label in WORDS.items():
+            start = text.find(word)
+            if start >= 0:
+                source = Source(SourceKind.MODEL, "toy")
+                yield Candidate(start, start + len(word), label, source, Evidence.PREDICTED, 0.999)
+
+
+@pytest.fixture
+def toy(monkeypatch: pytest.MonkeyPatch) -> ToyModel:
+    model = ToyModel()
+    monkeypatch.setitem(MODELS, "toy", lambda _: model)
+    return model
+
+
+def found(text: str, spec: DetectorSpec) -> list[tuple[str, str]]:
+    (spans,) = spec.build().detect([Note("n", text, patient_id="P1")])
+    return [(text[span.start : span.end], span.label.value) for span in spans]
+
+
+def test_a_model_joins_by_one_entry_and_reads_a_whole_batch_at_once(toy: ToyModel) -> None:
+    notes = [Note(str(i), f"the Zorbel account, page {i}") for i in range(7)]
+    spans = DetectorSpec(models=("toy",)).build().detect(notes)
+    assert [[span.source for span in each] for each in spans] == [["model:toy"]] * 7
+    assert toy.batches == [7]
+    assert DetectorSpec().build().detect(notes) == [()] * 7
+
+
+def test_what_a_model_and_a_rule_find_is_merged_and_of_equals_the_rule_names_it(toy: ToyModel) -> None:
+    assert found("Seen by Dr. Quarmby today.", DetectorSpec(models=("toy",))) == [("Quarmby", "DOCTOR")]
+    (spans,) = DetectorSpec(models=("toy",)).build().detect([Note("n", "Seen by Dr. Quarmby today.")])
+    assert [span.source for span in spans] == ["rules:doctor-title"]
+
+
+def test_what_a_model_predicts_is_recovered_however_probable_it_is(toy: ToyModel) -> None:
+    text = "Foley catheter placed; aspirin given."
+    assert found(text, DetectorSpec(models=("toy",))) == []
+    assert found(text, DetectorSpec(models=("toy",), without=("recovery",))) == [
+        ("Foley", "PATIENT"),
+        ("aspirin", "PATIENT"),
+    ]
+
+
+def test_what_a_model_predicts_is_told_to_no_other_note_and_marks_nothing_else_in_its_own(toy: ToyModel) -> None:
+    text = "the Zorbel account. Later Zorbel again."
+    (spans,) = DetectorSpec(models=("toy",)).build().detect([Note("n", text)])
+    assert [(span.start, span.score) for span in spans] == [(4, 0.999)]
+    assert not mentioned_in(text, spans)
+
+
+def test_the_roster_knows_better_than_a_model(toy: ToyModel, topics: Topics) -> None:
+    text = "Zebulon Quarmby called."
+    (spans,) = DetectorSpec(topics=topics, models=("toy",)).build().detect([Note("n", text, patient_id="P1")])
+    assert [(text[s.start : s.end], s.label, s.source) for s in spans] == [("Zebulon Quarmby", Label.PATIENT, "roster")]
+
+
+def test_a_model_is_part_of_what_the_bench_approves(toy: ToyModel) -> None:
+    assert DetectorSpec(models=("toy",)).detector_digest != DetectorSpec().detector_digest
+
+
+def test_an_unknown_model_is_refused() -> None:
+    with pytest.raises(DeidError) as refused:
+        DetectorSpec(models=("tyo",)).build()
+    assert refused.value.code is Code.DETECTOR_UNKNOWN
+
+
+# A text in which only one stage finds something, what that is, and whether the topics are known.
+BY_ONE_STAGE = [
+    ("recognizers", "call 617-555-0142", "617-555-0142", False),
+    ("line_wraps", "Phone: 617-555-\n0142", "617-555-\n0142", False),
+    ("vocabulary", "Aurelia Brightwater came.", "Aurelia Brightwater", False),
+    ("tables", "Name | Age\nOstrowe | 45\nTatewell | 51\n", "Ostrowe", False),
+    ("signatures", "Please call me.\nThanks,\nOrrin", "Orrin", False),
+    ("propagation", "Mr. Ostrowe came.\n\nThe wound of Ostrowe heals.", "Ostrowe", False),
+    ("staff_initials", "Dictated by: KQ", "KQ", False),
+    ("gazetteer", "the MEMPLCPC desk", "MEMPLCPC", True),
+    ("roster", "zebulon came", "zebulon", True),
+]
+
+
+@pytest.mark.parametrize(("stage", "text", "surface", "known"), BY_ONE_STAGE, ids=[case[0] for case in BY_ONE_STAGE])
+def test_a_stage_that_is_switched_off_finds_nothing(
+    stage: str, text: str, surface: str, known: bool, topics: Topics
+) -> None:
+    # Patterns know some of it too.
+    others = ("recognizers",) if stage in ("signatures", "staff_initials") else ()
+    spec = DetectorSpec(topics=topics if known else None, without=others)
+    with_it, without_it = found(text, spec), found(text, replace(spec, without=(*others, stage)))
+    assert [name for name, _ in with_it].count(surface) > [name for name, _ in without_it].count(surface)
+
+
+@pytest.mark.parametrize("stage", stage_names("rules"))
+def test_every_stage_can_be_switched_off_and_makes_another_detector(stage: str) -> None:
+    spec = DetectorSpec(without=(stage,))
+    assert stage not in spec.stages
+    assert spec.detector_digest != DetectorSpec().detector_digest
+    spec.build().detect([Note("n", "Seen by Dr. Quarmby on 3/14/2019; MRN 00987654.")])
+
+
+def test_a_stage_that_a_detector_does_not_have_is_refused() -> None:
+    with pytest.raises(DeidError) as refused:
+        DetectorSpec("roster", without=("recovery",)).build()
+    assert refused.value.code is Code.STAGE_UNKNOWN
+
+
+def test_an_answer_does_not_depend_on_who_else_is_in_the_batch() -> None:
+    detector = DetectorSpec().build()
+    notes = [Note(str(i), f"Mr. Ostrowe{'a' * i} came on 3/{i + 1}/2019.\n\nOstrowe left.") for i in range(9)]
+    together = detector.detect(notes)
+    assert together == [detector.detect([note])[0] for note in notes]
