@@ -13,7 +13,8 @@ from deid_platform.detection.api import Candidate, Document
 from deid_platform.detection.resolve.merge import merge
 from deid_platform.notes import Note
 from deid_platform.text import Decoded, views
-from deid_platform.text.deobfuscate import Rewritten, deobfuscate
+from deid_platform.text.deobfuscate import deobfuscate
+from deid_platform.text.offsets import Rewritten
 
 _LONGEST = 400_000
 """Code points of a document: a longer note, which is no note, is read in overlapping pieces."""

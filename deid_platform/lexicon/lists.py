@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import cache
 from importlib.resources import files
 
-from deid_platform.text.normalize import fold_term
+from deid_platform.text.fold import fold_term
 
 
 def read_terms(text: str) -> tuple[str, ...]:

@@ -37,7 +37,7 @@ from deid_platform.notes import Delivery
 from deid_platform.refresh import tables
 from deid_platform.refresh.site import Site
 from deid_platform.store import Manifest, NoteStore
-from deid_platform.text.normalize import fold, fold_term
+from deid_platform.text.fold import fold, fold_term
 
 MOST_CANDIDATES = 200_000
 """How many phrases are counted at once; beyond it, those of the fewest patients are forgotten."""

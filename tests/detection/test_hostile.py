@@ -13,7 +13,7 @@ from deid_platform.detection.documents import segments
 from deid_platform.errors import Code, DeidError
 from deid_platform.notes import Note, Topics
 from deid_platform.text.deobfuscate import deobfuscate, latinised
-from deid_platform.text.normalize import fold
+from deid_platform.text.fold import fold
 
 RULES = DetectorSpec().build()
 

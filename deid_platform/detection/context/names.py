@@ -11,10 +11,10 @@ from __future__ import annotations
 import regex
 
 from deid_platform.detection.context.persons import surely_a_person
+from deid_platform.lexicon.classes import is_common
 from deid_platform.lexicon.lists import word_list, written_terms
+from deid_platform.text.fold import fold_term
 from deid_platform.text.lookbehind import Lookbehind
-from deid_platform.text.names import is_common
-from deid_platform.text.normalize import fold_term
 
 REACH = 60
 """Code points before and after a word that its context may fill."""

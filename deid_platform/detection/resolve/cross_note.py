@@ -23,7 +23,7 @@ from deid_platform.lexicon.classes import is_ordinary
 from deid_platform.lexicon.lists import word_list
 from deid_platform.notes import Span
 from deid_platform.text import readable
-from deid_platform.text.normalize import fold
+from deid_platform.text.fold import fold
 
 _NAME, _STRING = (Source(SourceKind.CROSS_NOTE, name) for name in ("name", "string"))
 _CONFIDENCE = 0.8  # as sure as a name that a title introduces: of a Mr. Foley's notes, "Foley" is no catheter

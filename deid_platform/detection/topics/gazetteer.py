@@ -18,9 +18,10 @@ from ahocorasick_rs import AhoCorasick, Implementation, MatchKind
 from deid_platform.detection.api import Candidate, Document, Source, SourceKind
 from deid_platform.detection.topics.terms import Case, Terms
 from deid_platform.labels import Label
+from deid_platform.lexicon.classes import is_common, ordinary_words
 from deid_platform.notes import Topics
-from deid_platform.text.names import PARTICLES, after_unit, capitalised, is_common
-from deid_platform.text.tokens import Words, ordinary_words, words_of
+from deid_platform.text.names import PARTICLES, after_unit, capitalised
+from deid_platform.text.tokens import Words
 
 _SOURCE = Source(SourceKind.GAZETTEER)
 _SCORE = 0.9
@@ -109,7 +110,7 @@ class Gazetteer:
         return [self._find(document) for document in documents]
 
     def _find(self, document: Document) -> list[Candidate]:
-        return [*self._find_terms(words_of(document)), *self._find_numbers(document), *self._find_emails(document)]
+        return [*self._find_terms(document.words), *self._find_numbers(document), *self._find_emails(document)]
 
     def _find_terms(self, words: Words) -> Iterator[Candidate]:
         streets = len(self._phrases)

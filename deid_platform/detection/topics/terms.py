@@ -17,11 +17,12 @@ from functools import lru_cache
 import regex
 
 from deid_platform.labels import Label
+from deid_platform.lexicon.classes import is_common, ordinary_words
 from deid_platform.lexicon.lists import word_list
 from deid_platform.notes import Facility, Patient, Provider, Topics
-from deid_platform.text.names import PARTICLES, is_common, name_words, single_names, street_lines
-from deid_platform.text.normalize import fold_term
-from deid_platform.text.tokens import line_of, ordinary_words
+from deid_platform.text.fold import fold_term
+from deid_platform.text.names import PARTICLES, name_words, single_names, street_lines
+from deid_platform.text.tokens import line_of
 
 _MIN_ID = 5  # shorter ids are counted, dosed and measured too often
 _MIN_ALONE = 4  # letters of a word that names a clinic or a provider by itself

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import regex
 
-from deid_platform.text.normalize import fold_term
+from deid_platform.text.fold import fold_term
 
 PACKAGE = "simple-icd-10-cm"
 _MOST_WORDS = 5

@@ -15,10 +15,11 @@ from deid_platform.detection.api import Candidate, Evidence, Source, SourceKind
 from deid_platform.detection.context.names import about_a_person, is_abbreviation
 from deid_platform.detection.rules.names.eponyms import is_eponym_s_name, lies_in_an_eponym, names_a_thing
 from deid_platform.labels import PERSONS, Label
-from deid_platform.lexicon.classes import is_ordinary
+from deid_platform.lexicon.classes import is_common, is_ordinary
 from deid_platform.lexicon.lists import word_list
-from deid_platform.text.names import PARTICLES, is_common, name_words, single_names
-from deid_platform.text.normalize import bounded, fold_term
+from deid_platform.text.fold import fold_term
+from deid_platform.text.names import PARTICLES, name_words, single_names
+from deid_platform.text.offsets import bounded
 
 # O'Brien with what stands before the apostrophe; of d'Angelo that is sought for itself.
 _WORD = regex.compile(r"\b\p{Lu}(?:[\p{L}\p{M}]+|['’]\p{L}[\p{L}\p{M}]+)(?:['’\-]\p{L}[\p{L}\p{M}]+)*")

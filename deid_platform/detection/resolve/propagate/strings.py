@@ -13,7 +13,8 @@ import regex
 from deid_platform.detection.api import Candidate, Evidence, Source, SourceKind
 from deid_platform.labels import Label
 from deid_platform.lexicon.classes import is_ordinary
-from deid_platform.text.normalize import bounded, fold_term
+from deid_platform.text.fold import fold_term
+from deid_platform.text.offsets import bounded
 
 _NUMBERS = frozenset((
     Label.PHONE, Label.FAX, Label.SSN, Label.MEDICALRECORD, Label.HEALTHPLAN, Label.ACCOUNT, Label.LICENSE,

@@ -17,7 +17,7 @@ from deid_platform.detection.resolve.recovery.terms import names_of_people_and_p
 from deid_platform.errors import Code, DeidError
 from deid_platform.keys import plain_digest
 from deid_platform.lexicon.lists import word_list
-from deid_platform.text.normalize import fold_term
+from deid_platform.text.fold import fold_term
 
 LONGEST = 60
 """Code points of a phrase: recovery looks no further around a span."""

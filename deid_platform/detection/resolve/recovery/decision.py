@@ -38,7 +38,7 @@ from deid_platform.detection.resolve.recovery.finder import ClinicalTerm, Clinic
 from deid_platform.detection.resolve.recovery.terms import names_of_people_and_places
 from deid_platform.labels import PERSONS, Label
 from deid_platform.lexicon.lists import word_list
-from deid_platform.text.normalize import fold_term
+from deid_platform.text.fold import fold_term
 
 _NAMED = frozenset(
     {

@@ -21,8 +21,8 @@ from deid_platform.detection.resolve.recovery.codes import codes_in
 from deid_platform.detection.resolve.recovery.terms import clinical_terms, eponym_heads, names_of_people_and_places
 from deid_platform.errors import Code, DeidError
 from deid_platform.lexicon.lists import word_list
-from deid_platform.text.normalize import bounded, fold, fold_term
-from deid_platform.text.offsets import trim
+from deid_platform.text.fold import fold, fold_term
+from deid_platform.text.offsets import bounded, trim
 
 _TIMEOUT_S = 2.0
 _REACH = 60  # code points around a span within which an expression may begin and end

@@ -39,10 +39,9 @@ from deid_platform.detection.rules.en.unlisted_persons import (
     with_common_surname,
 )
 from deid_platform.detection.rules.engine.validator import Interval, validator
-from deid_platform.lexicon.classes import WordClass, ends_as_a_word, word_class
+from deid_platform.lexicon.classes import WordClass, ends_as_a_word, is_common, word_class
 from deid_platform.lexicon.lists import word_list, written_terms
-from deid_platform.text.names import is_common
-from deid_platform.text.normalize import fold_term
+from deid_platform.text.fold import fold_term
 
 # Before "by": what follows it is a thing, a drug, a number, another event.
 _OF_THINGS = regex.compile(

@@ -13,7 +13,7 @@ from deid_platform.detection.rules.en.people import NAME_TOKEN, bare, stops_a_na
 from deid_platform.detection.rules.engine.validator import Interval, validator
 from deid_platform.lexicon.classes import WordClass, ends_as_a_word, is_rare_word, is_town, word_class
 from deid_platform.lexicon.lists import word_list
-from deid_platform.text.normalize import fold_term
+from deid_platform.text.fold import fold_term
 
 # Who pays, and what one works with or is referred to, is nobody's employer.
 _NO_EMPLOYERS = frozenset((

@@ -9,7 +9,7 @@ from __future__ import annotations
 import regex
 
 from deid_platform.detection.rules.engine.validator import Interval, validator
-from deid_platform.text.normalize import fold_term
+from deid_platform.text.fold import fold_term
 
 # Days whose names are nothing else even in small letters.
 _PLAIN = regex.compile(

@@ -22,7 +22,7 @@ from deid_platform.detection.rules.en.dates import (
 from deid_platform.detection.rules.engine.validator import Interval, validator
 from deid_platform.lexicon.classes import WordClass, word_class
 from deid_platform.lexicon.lists import word_list
-from deid_platform.text.normalize import fold_term
+from deid_platform.text.fold import fold_term
 
 _MISREAD = str.maketrans("OoIl|SBZ", "00111582")
 _RARELY_MISREAD = regex.compile(r"(?<!\d)[SBZ]+(?!\d)")

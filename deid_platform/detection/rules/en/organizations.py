@@ -12,10 +12,9 @@ from deid_platform.detection.rules.en.addresses import kinds_of_institution, rea
 from deid_platform.detection.rules.en.people import NAME_TOKEN, bare, stops_a_name
 from deid_platform.detection.rules.engine.validator import Interval, validator
 from deid_platform.detection.rules.names.eponyms import names_a_thing
-from deid_platform.lexicon.classes import WordClass, word_class
+from deid_platform.lexicon.classes import WordClass, is_common, word_class
 from deid_platform.lexicon.lists import word_list
-from deid_platform.text.names import is_common
-from deid_platform.text.normalize import fold_term
+from deid_platform.text.fold import fold_term
 
 _NATIONS = frozenset({"american", "national", "european", "international", "world", "royal", "british", "canadian"})
 _SOCIETY = regex.compile(

@@ -12,10 +12,10 @@ from deid_platform.detection.context.names import about_a_person, is_abbreviatio
 from deid_platform.detection.rules.engine.validator import Interval, validator
 from deid_platform.detection.rules.names.clinical_words import is_a_disease, is_substance
 from deid_platform.detection.rules.names.eponyms import is_eponym_s_name, stands_for_its_thing
-from deid_platform.lexicon.classes import WordClass, ends_as_a_word, word_class
+from deid_platform.lexicon.classes import WordClass, ends_as_a_word, is_common, word_class
 from deid_platform.lexicon.lists import word_list
-from deid_platform.text.names import PARTICLES, is_common
-from deid_platform.text.normalize import fold_term
+from deid_platform.text.fold import fold_term
+from deid_platform.text.names import PARTICLES
 
 NAME_TOKEN = regex.compile(r"\p{L}[\p{L}\p{M}'’.\-]*")
 # Particles with which a name may begin; the others follow its first word.

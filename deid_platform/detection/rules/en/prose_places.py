@@ -14,7 +14,7 @@ from deid_platform.detection.rules.engine.validator import Interval, validator
 from deid_platform.detection.rules.names.eponyms import names_a_thing
 from deid_platform.lexicon.classes import WordClass, ends_as_a_word, is_town, word_class
 from deid_platform.lexicon.lists import word_list
-from deid_platform.text.normalize import fold_term
+from deid_platform.text.fold import fold_term
 
 # Street names are made of such words, and so are headings: one of its words must be none of the clinic's.
 _PERSON_BEFORE = regex.compile(r"\b(?:[Dd]r|[Mm]rs?|[Mm]s)\.?[ ]$")

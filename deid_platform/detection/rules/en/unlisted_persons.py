@@ -23,7 +23,7 @@ from deid_platform.detection.rules.it.words import is_italian_word
 from deid_platform.detection.rules.names.eponyms import is_eponym_s_name, names_a_thing
 from deid_platform.lexicon.classes import WordClass, ends_as_a_word, word_class
 from deid_platform.lexicon.lists import word_list
-from deid_platform.text.normalize import fold_term
+from deid_platform.text.fold import fold_term
 
 REACH = 60
 SHORTEST = 3

@@ -16,7 +16,7 @@ import regex
 from deid_platform.detection.rules.engine.validator import Interval, validator
 from deid_platform.lexicon.classes import WordClass, word_class
 from deid_platform.lexicon.lists import word_list
-from deid_platform.text.normalize import fold_term
+from deid_platform.text.fold import fold_term
 
 # First three digits of the ZIP codes of each state. Source: USPS, list L002, gaps within a state left out.
 _FIRST_DIGITS = """

@@ -17,7 +17,7 @@ import regex
 from ahocorasick_rs import AhoCorasick, Implementation, MatchKind
 
 from deid_platform.detection.api import Document
-from deid_platform.text.normalize import fold_term
+from deid_platform.text.fold import fold_term
 
 DEFAULT_REACH = (40, 80)
 # Windows this close are read as one: a call of the pattern costs as much as so many code points.

@@ -25,9 +25,8 @@ from deid_platform.detection.rules.it.words import (
     may_follow,
 )
 from deid_platform.detection.rules.names.eponyms import names_a_thing
-from deid_platform.lexicon.classes import WordClass, word_class
+from deid_platform.lexicon.classes import WordClass, is_common, word_class
 from deid_platform.lexicon.lists import word_list
-from deid_platform.text.names import is_common
 
 _MOST_GENERIC = 6  # words before the first of an institution's own
 _ARTICLE_BEFORE = regex.compile(

@@ -11,9 +11,9 @@ from functools import lru_cache
 import regex
 
 from deid_platform.detection.rules.en.people import bare, stops_a_name
-from deid_platform.lexicon.classes import WordClass, is_clinics_word, word_class
+from deid_platform.lexicon.classes import WordClass, is_clinics_word, is_common, word_class
 from deid_platform.lexicon.lists import word_list
-from deid_platform.text.names import PARTICLES, is_common
+from deid_platform.text.names import PARTICLES
 
 LINKS = PARTICLES | frozenset(
     """

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import regex
 
 from deid_platform.detection.api import Candidate
-from deid_platform.text.deobfuscate import Rewritten, without
+from deid_platform.text.offsets import Rewritten, without
 
 _BEFORE, _AFTER = 160, 100  # code points around the end of a line that are read again
 _LEFT, _RIGHT = 48, 24  # code points beside it that decide whether it is joined

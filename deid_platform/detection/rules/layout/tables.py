@@ -15,7 +15,7 @@ import regex
 from deid_platform.detection.api import Candidate, Source, SourceKind
 from deid_platform.detection.rules.engine.validator import validator_named
 from deid_platform.labels import Label
-from deid_platform.text.normalize import fold_term
+from deid_platform.text.fold import fold_term
 from deid_platform.text.offsets import trim
 
 OF_TABLE = Source(SourceKind.RULES, "table-column")

@@ -10,9 +10,9 @@ from functools import cache
 
 import regex
 
+from deid_platform.lexicon.classes import is_common
 from deid_platform.lexicon.lists import word_list
-from deid_platform.text.names import is_common
-from deid_platform.text.normalize import fold_term
+from deid_platform.text.fold import fold_term
 
 _WORD = regex.compile(r"\p{L}+")
 _LONGEST_ABBREVIATION = 4

@@ -22,8 +22,8 @@ from deid_platform.detection.rules.names.eponyms import lies_in_an_eponym, names
 from deid_platform.labels import Label
 from deid_platform.lexicon.classes import WordClass, is_rare_word, is_town, is_unknown
 from deid_platform.lexicon.lists import word_list
+from deid_platform.text.fold import fold_term
 from deid_platform.text.lookbehind import Lookbehind
-from deid_platform.text.normalize import fold_term
 
 SOURCE = Source(SourceKind.RULES, "name-in-context")
 _PLACE_SOURCE = Source(SourceKind.RULES, "place-in-context")

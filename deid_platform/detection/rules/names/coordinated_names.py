@@ -25,7 +25,7 @@ from deid_platform.detection.rules.names.eponyms import names_a_thing
 from deid_platform.labels import PERSONS, Label
 from deid_platform.lexicon.classes import word_class
 from deid_platform.lexicon.lists import word_list
-from deid_platform.text.normalize import fold_term
+from deid_platform.text.fold import fold_term
 
 _DAY_SOURCE = Source(SourceKind.RULES, "day-beside-place")
 _REACH = 40

@@ -13,8 +13,8 @@ import regex
 from deid_platform.detection.context.names import REACH, labelled, speaks, titled
 from deid_platform.lexicon.classes import POSSESSIVE, bears_a_name
 from deid_platform.lexicon.lists import word_list
+from deid_platform.text.fold import fold_term
 from deid_platform.text.lookbehind import Lookbehind
-from deid_platform.text.normalize import fold_term
 
 _AFTER = regex.compile(r"['’]?s?[ \t]+(?P<noun>\p{L}+)")
 # Before the thing of an eponym of two names: "Robert Jones compression dressing", "Ivor Lewis minimally invasive ...".

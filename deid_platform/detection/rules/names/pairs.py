@@ -15,7 +15,7 @@ from deid_platform.detection.rules.names.eponyms import stands_for_its_thing
 from deid_platform.detection.rules.names.person_subject import is_person_subject
 from deid_platform.lexicon.classes import WordClass, is_clinics_word, is_institutions_word, is_unknown
 from deid_platform.lexicon.lists import word_list
-from deid_platform.text.normalize import fold_term
+from deid_platform.text.fold import fold_term
 
 _INSIDE_SENTENCE = regex.compile(r"(?<=\p{Ll}[ \t]{1,2})")
 _STATES_OF_CITIES = frozenset({"virginia", "georgia", "carolina", "dakota"})

@@ -17,8 +17,8 @@ from deid_platform.detection.rules.names.eponyms import names_a_thing
 from deid_platform.detection.rules.names.person_subject import is_person_subject
 from deid_platform.labels import Label
 from deid_platform.lexicon.classes import WordClass, ends_as_a_word, is_clinics_word, word_class
+from deid_platform.text.fold import fold_term
 from deid_platform.text.lookbehind import Lookbehind
-from deid_platform.text.normalize import fold_term
 
 _SOURCE = Source(SourceKind.RULES, "unlisted-name")
 _SCORE = 0.65

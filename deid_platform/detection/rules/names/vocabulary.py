@@ -36,8 +36,8 @@ from deid_platform.lexicon.classes import (
     word_class,
 )
 from deid_platform.lexicon.lists import word_list
+from deid_platform.text.fold import fold_term
 from deid_platform.text.names import PARTICLES
-from deid_platform.text.normalize import fold_term
 
 SOURCE = Source(SourceKind.RULES, "given-name")
 PAIR_SOURCE = Source(SourceKind.RULES, "listed-name")

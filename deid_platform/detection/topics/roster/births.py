@@ -17,7 +17,8 @@ import regex
 from ahocorasick_rs import AhoCorasick, Implementation, MatchKind
 
 from deid_platform.detection.api import Document
-from deid_platform.text.normalize import bounded, fold_term
+from deid_platform.text.fold import fold_term
+from deid_platform.text.offsets import bounded
 
 _CACHED_DATES = 256
 _REACH = 32

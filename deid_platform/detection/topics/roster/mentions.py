@@ -24,9 +24,10 @@ from deid_platform.detection.context.names import (
 from deid_platform.detection.topics.roster.initials import stand_as_initials
 from deid_platform.detection.topics.roster.misspelling import Hit
 from deid_platform.detection.topics.roster.variants import How
+from deid_platform.lexicon.classes import is_common, ordinary_words
 from deid_platform.lexicon.lists import word_list
-from deid_platform.text.names import capitalised, is_common
-from deid_platform.text.tokens import Words, ordinary_words
+from deid_platform.text.names import capitalised
+from deid_platform.text.tokens import Words
 
 _BEFORE_INITIAL = regex.compile(r"[ \t]*,?[ \t]*")
 _AFTER_INITIAL = regex.compile(r"[ \t\-]*(?:\r?\n[ \t]*)?|\.[ \t]?\-?(?:\r?\n[ \t]*)?")

@@ -15,8 +15,8 @@ import regex
 from deid_platform.detection.api import Candidate, Document
 from deid_platform.labels import Label
 from deid_platform.notes import Provider, Topics
+from deid_platform.text.fold import fold_term
 from deid_platform.text.names import PARTICLES
-from deid_platform.text.normalize import fold_term
 
 _NAME = regex.compile(r"\p{L}[\p{L}\p{M}'’]*")
 _APOSTROPHE = regex.compile(r"['’](?=\p{L}{2})")

@@ -23,7 +23,7 @@ from deid_platform.lexicon.abbreviations import (
     is_dotted_term,
     stands_apart,
 )
-from deid_platform.text.normalize import fold_term
+from deid_platform.text.fold import fold_term
 
 _SURE = 0.95  # what means something else as well and yet stands there: no clinical abbreviation
 _LIKELY = 0.8
