@@ -155,22 +155,22 @@ _SENSES: dict[str, tuple[Lookbehind | None, regex.Pattern[str] | None]] = {
 }  # fmt: skip
 
 
-def titled(text: str, start: int) -> bool:
+def after_title(text: str, start: int) -> bool:
     """Whether a title stands before that place: "Mr. ", "Dr. J. ", "Sig.ra "."""
     return _TITLE(text, start)
 
 
-def titled_doctor(text: str, start: int) -> bool:
+def after_doctor_title(text: str, start: int) -> bool:
     """Whether the title before that place is a physician's or a professor's."""
     return _DOCTOR(text, start)
 
 
-def labelled(text: str, start: int) -> bool:
+def after_label(text: str, start: int) -> bool:
     """Whether a label or a word for a person introduces that place: "Patient: ", "Pt ", "goes by ", "Dear "."""
     return _LABEL(text, start)
 
 
-def of_kin(text: str, start: int) -> bool:
+def after_kin(text: str, start: int) -> bool:
     """Whether a word for a relative introduces that place: "her husband ", "mother, "."""
     return _KIN(text, start)
 
@@ -205,7 +205,7 @@ def is_abbreviation(text: str, start: int, end: int) -> bool:
 
 def about_a_person(text: str, start: int, end: int) -> bool:
     """Whether letters that are an abbreviation or a word as well can be nothing there but somebody's name."""
-    return titled(text, start) or speaks(text, end) or surely_a_person(text, start, end)
+    return after_title(text, start) or speaks(text, end) or surely_a_person(text, start, end)
 
 
 def reads_as_name(text: str, start: int, end: int) -> bool:
@@ -216,11 +216,11 @@ def reads_as_name(text: str, start: int, end: int) -> bool:
     """
     surface = text[start:end]
     word = fold_term(surface)
-    if titled(text, start):
+    if after_title(text, start):
         return True
     if not surface[0].isupper():
         return word not in _HUMANS and speaks(text, end)
-    introduced = labelled(text, start) or of_kin(text, start)
+    introduced = after_label(text, start) or after_kin(text, start)
     if len(surface) > 1 and surface.isupper():
         return about_a_person(text, start, end) or (introduced and not _in_other_sense(word, text, start, end))
     if _in_other_sense(word, text, start, end):

@@ -34,7 +34,7 @@ from deid_platform.detection.rules.en.unlisted_persons import (
     is_service,
     is_thing,
     may_be_somebody,
-    read,
+    name_at_start,
     short,
     with_common_surname,
 )
@@ -128,7 +128,7 @@ def care_partner(text: str, start: int, end: int) -> Interval | None:
 @validator
 def care_doer(text: str, start: int, end: int) -> Interval | None:
     """A name after "by" or "with", which things follow as well."""
-    place = read(text, start, end)
+    place = name_at_start(text, start, end)
     if place is None or is_nobody(text, *place) or is_clinical(text, *place) or not GOES_ON.match(text, place[1]):
         return None
     before = max(0, start - REACH)
@@ -154,7 +154,7 @@ def care_family(text: str, start: int, end: int) -> Interval | None:
     first = NAME_TOKEN.match(text, start, end)
     if first is not None and first[0].isupper() and _ACTED_ON.match(text, first.end()) and _is_given(first[0]):
         return start, first.end()
-    place = read(text, start, end)
+    place = name_at_start(text, start, end)
     if (
         place is None
         or is_nobody(text, *place)
@@ -282,7 +282,7 @@ def _only_persons(text: str, start: int, end: int, *, role: bool) -> Interval | 
 
 def _joined(text: str, start: int, end: int) -> Interval | None:
     """The second of two names after a cue, where a service or a thing may stand beside a person."""
-    place = read(text, start, end)
+    place = name_at_start(text, start, end)
     if place is None or is_nobody(text, *place) or is_clinical(text, *place):
         return None
     goes_on = GOES_ON.match(text, place[1]) or DOES.match(text, place[1])

@@ -72,7 +72,7 @@ OTHERS = ("services", "title_stopwords", "care_team_roles", "kin_words")
 _OF_INSTITUTIONS = ("services", "generic_institution_words", "place_nouns")
 
 
-def read(text: str, start: int, end: int) -> Interval | None:
+def name_at_start(text: str, start: int, end: int) -> Interval | None:
     """The name that begins a run of words, with a surname that is a common word."""
     place = at_once(text, start, end) or common_name(text, start, end)
     return with_common_surname(text, *place) if place else None

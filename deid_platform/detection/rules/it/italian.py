@@ -17,12 +17,12 @@ from deid_platform.detection.rules.it.words import (
     LINKS,
     LONGEST_ABBREVIATION,
     WORD,
-    in_capitals,
     is_called_after,
     is_italian_word,
     may_be_surname,
     may_be_trusted,
     may_follow,
+    written_in_capitals,
 )
 from deid_platform.detection.rules.names.eponyms import names_a_thing
 from deid_platform.lexicon.classes import WordClass, is_common, word_class
@@ -138,7 +138,7 @@ def italian_listed_small(text: str, start: int, end: int) -> Interval | None:
 
 def _name(text: str, start: int, end: int, *, trusted: bool) -> Interval | None:
     """Narrows a run of words to the name in it: behind the words of records, up to the next of them."""
-    capitals = in_capitals(text, start, end)
+    capitals = written_in_capitals(text, start, end)
     begin: int | None = None
     last: regex.Match[str] | None = None
     named = False
@@ -175,7 +175,7 @@ def _name(text: str, start: int, end: int, *, trusted: bool) -> Interval | None:
 def italian_town(text: str, start: int, end: int) -> Interval | None:
     """A town after a word of birth, residence or origin: up to the first word that is no part of its name."""
     tokens = list(WORD.finditer(text, start, end))
-    capitals = in_capitals(text, start, end)
+    capitals = written_in_capitals(text, start, end)
     stop = start
     for token in tokens:
         word = bare(token[0])
@@ -253,7 +253,7 @@ def italian_province(text: str, start: int, end: int) -> Interval | None:
 @validator
 def italian_institution(text: str, start: int, end: int) -> Interval | None:
     """An institution, a firm or an office with a word of its own: not "Clinica Chirurgica", "Presidio Ospedaliero"."""
-    capitals = in_capitals(text, start, end)
+    capitals = written_in_capitals(text, start, end)
     generic, last = 0, None
     for token in WORD.finditer(text, start, end):
         word = bare(token[0])

@@ -64,7 +64,7 @@ def is_called_after(text: str, start: int) -> bool:
     return _CALLED_AFTER.search(text, max(0, start - _REACH), start) is not None
 
 
-def in_capitals(text: str, start: int, end: int) -> bool:
+def written_in_capitals(text: str, start: int, end: int) -> bool:
     """Whether a run of words is written in capitals, and is no abbreviation alone."""
     words = WORD.findall(text, start, end)
     return text[start:end].isupper() and any(len(word) > LONGEST_ABBREVIATION for word in words)

@@ -10,7 +10,7 @@ from functools import cache
 
 import regex
 
-from deid_platform.detection.context.names import REACH, labelled, speaks, titled
+from deid_platform.detection.context.names import REACH, after_label, after_title, speaks
 from deid_platform.lexicon.classes import POSSESSIVE, bears_a_name
 from deid_platform.lexicon.lists import word_list
 from deid_platform.text.fold import fold_term
@@ -75,7 +75,7 @@ def stands_for_its_thing(text: str, start: int, end: int) -> bool:
         start: Where the names begin.
         end: Where they end, perhaps with a possessive.
     """
-    if labelled(text, start) or (titled(text, start) and not _SISTER(text, start)):
+    if after_label(text, start) or (after_title(text, start) and not _SISTER(text, start)):
         return False
     names = fold_term(POSSESSIVE.sub("", text[start:end]))
     following, before = _QUALIFIED.match(text, end), _THING_BEFORE.search(text, max(0, start - REACH), start)
