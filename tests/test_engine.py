@@ -33,7 +33,7 @@ def outcomes(found: list[Detection]) -> list[str]:
     return ["ok" if d.error is None else d.error.slug for d in found]
 
 
-@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.process)])
 def test_order_is_kept_and_progress_reported(workers: int) -> None:
     texts = [f"{'x' * (i % 7 + 1)} y" for i in range(23)]
     done: list[int] = []
@@ -43,20 +43,21 @@ def test_order_is_kept_and_progress_reported(workers: int) -> None:
     assert done == [4, 4, 4, 4, 4, 3]
 
 
-@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.process)])
 @pytest.mark.parametrize("fault", ["raise", "short", "outside", "overlap"])
 def test_only_the_offending_note_fails(workers: int, fault: str) -> None:
     found = list(detect(FaultySpec(), notes("a", "b", fault, "c", "d"), workers=workers, batch_size=3))
     assert outcomes(found) == ["ok", "ok", "detector-failed", "ok", "ok"]
 
 
+@pytest.mark.process
 def test_a_note_that_kills_its_worker_fails_alone() -> None:
     texts = ["a", "b", "die", "c", "d", "e", "die", "f", "g"]
     found = list(detect(FaultySpec(), notes(*texts), workers=2, batch_size=2))
     assert outcomes(found) == ["detector-failed" if t == "die" else "ok" for t in texts]
 
 
-@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.process)])
 def test_a_detector_that_cannot_be_built_is_an_error_and_no_quarantine(workers: int) -> None:
     with pytest.raises(DeidError) as failed:
         list(detect(FaultySpec("unbuildable"), notes("a", "b"), workers=workers, batch_size=1))
@@ -66,7 +67,7 @@ def test_a_detector_that_cannot_be_built_is_an_error_and_no_quarantine(workers: 
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.process)])
 def test_a_request_to_stop_that_python_lost_ends_detection_before_the_next_batch_and_its_workers(workers: int) -> None:
     done: list[int] = []
 
@@ -89,6 +90,7 @@ class UnreadableSpec(FaultySpec):
         return (int, (SECRET,))
 
 
+@pytest.mark.process
 def test_workers_that_cannot_start_are_an_error_and_no_quarantine(capfd: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(DeidError) as failed:
         list(detect(UnreadableSpec(), notes("a", "b"), workers=2))
@@ -96,16 +98,19 @@ def test_workers_that_cannot_start_are_an_error_and_no_quarantine(capfd: pytest.
     assert capfd.readouterr() == ("", "")
 
 
+@pytest.mark.process
 def test_a_note_whose_worker_is_killed_by_something_else_is_not_blamed(tmp_path: Path) -> None:
     texts = ["a", f"killed once {tmp_path / 'batch'}", "b", "c", "d"]
     assert outcomes(list(detect(FaultySpec(), notes(*texts), workers=2, batch_size=2))) == ["ok"] * 5
 
 
+@pytest.mark.process
 def test_a_worker_that_is_killed_while_it_starts_is_started_again(tmp_path: Path) -> None:
     spec = FaultySpec(str(tmp_path / "start"))
     assert outcomes(list(detect(spec, notes("a", "b"), workers=2, batch_size=1))) == ["ok"] * 2
 
 
+@pytest.mark.process
 def test_half_an_answer_of_a_killed_worker_is_no_answer_and_nobody_waits_for_the_rest() -> None:
     texts = notes(*(f"{i} " for i in range(120)))
     assert outcomes(list(detect(FaultySpec("half-answers"), texts, workers=2, batch_size=60))) == ["ok"] * 120
@@ -124,6 +129,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.process
 def test_no_worker_outlives_a_parent_that_is_killed(tmp_path: Path) -> None:
     script = tmp_path / "endless.py"
     script.write_text(_ENDLESS)
@@ -159,13 +165,14 @@ def _session(pid: int) -> int | None:
         return None
 
 
-@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.process)])
 def test_an_unknown_detector_is_refused(workers: int) -> None:
     with pytest.raises(DeidError) as refused:
         list(detect(DetectorSpec("nonesuch"), notes("a"), workers=workers))
     assert refused.value.code is Code.DETECTOR_UNKNOWN
 
 
+@pytest.mark.process
 def test_workers_find_what_this_process_finds() -> None:
     texts = notes("Dr. Ndoye saw him on 3/14/2019.", "nothing here", "MRN: 00123456", "Mr. Will Harmon")
     alone = list(detect(DetectorSpec(), texts))

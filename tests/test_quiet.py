@@ -8,6 +8,8 @@ import sys
 
 import pytest
 
+pytestmark = pytest.mark.process
+
 SAID = "Zebulonquist"
 HUSHED = "from deid_platform.quiet import hush; hush(); import logging, warnings; "
 

@@ -455,6 +455,7 @@ def test_what_cannot_be_used_is_told_by_its_code(folder: Path, arguments: list[s
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.process
 def test_no_slow_library_is_loaded(folder: Path) -> None:
     script = (
         "import sys; from deid_platform.cli import app\n"

@@ -8,6 +8,7 @@ from itertools import accumulate
 import pytest
 import regex
 from case_files import BREAK, cases_of
+from loops import Sampling
 from marked_text import plain
 
 from deid_platform.detection.api import Document
@@ -99,7 +100,8 @@ def composed(seed: int) -> str:
     rng = random.Random(seed)
     shuffled = examples()
     rng.shuffle(shuffled)
-    lines = [line for example in shuffled for line in (example, *rng.choices(PROSE, k=rng.randrange(1, 6)))]
+    # Mostly so little that windows nearly touch, which is where they go wrong; at times more than any reaches.
+    lines = [line for example in shuffled for line in (example, *rng.choices(PROSE, k=rng.choice((1, 1, 1, 1, 4))))]
     return "".join(line + rng.choice((" ", "\n", ". ", "\n")) for line in lines)
 
 
@@ -122,12 +124,12 @@ def test_every_recognizer_finds_something_in_some_line_of_the_tables() -> None:
 
 
 @pytest.fixture(scope="module")
-def found() -> dict[str, tuple[list[Span], list[Span]]]:
+def found(sampling: Sampling) -> dict[str, tuple[list[Span], list[Span]]]:
     """What each recognizer finds in the whole of composed texts, and in its windows."""
     recognizers = load_recognizers()
     index = AnchorIndex([r.anchors for r in recognizers])
     spans: dict[str, tuple[list[Span], list[Span]]] = {r.name: ([], []) for r in recognizers}
-    for seed in (1, 2):
+    for seed in sampling.some((1, 2), sample=1, name="compositions"):
         text = composed(seed)
         document = Document(Note("n", text))
         places = dict(index.windows(document, [(0, len(text))]))

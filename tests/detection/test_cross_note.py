@@ -95,7 +95,7 @@ LETTERS = [
 ]
 
 
-@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.process)])
 def test_notes_read_together_tell_each_other(workers: int) -> None:
     found = {
         note.note_id: [note.text[span.start : span.end] for span in detection.spans or ()]

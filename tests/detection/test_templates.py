@@ -79,7 +79,7 @@ def test_what_was_reused_is_counted_in_characters_and_as_about_so_many_seconds()
     assert counts.seconds_saved == pytest.approx(counts.seconds * 24 / 22)
 
 
-@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.process)])
 def test_the_engine_tells_what_was_reused_in_every_worker(workers: int) -> None:
     told: list[TemplateCounts] = []
     notes = [Note(str(i), "a known text") for i in range(12)]

@@ -28,7 +28,7 @@ from deid_platform.warehouse.roles import Role
 from deid_platform.warehouse.staging import Counts, Inputs, Staged
 from deid_platform.warehouse.waivers import waive
 
-pytestmark = pytest.mark.warehouse
+pytestmark = pytest.mark.transport
 
 GATE = Path(__file__).parents[2] / "docs" / "gate.md"
 DIGEST = plain_digest("detector")
