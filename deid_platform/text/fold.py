@@ -58,4 +58,6 @@ def fold(text: str) -> Rewritten:
 @lru_cache(maxsize=65536)
 def fold_term(term: str) -> str:
     """A dictionary's term in the same form as a folded text, without space around it."""
+    if term.isascii() and term.isprintable():
+        return " ".join(term.lower().split())
     return fold(term).text.strip()

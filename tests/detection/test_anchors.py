@@ -30,7 +30,8 @@ PROSE = (
 def windows(text: str, anchors: Anchors, *places: tuple[int, int]) -> list[str]:
     """The windows of one recognizer, as text, in the places given or in the whole of it."""
     asked = places or ((0, len(text)),)
-    found = dict(AnchorIndex([anchors]).windows(Document(Note("n", text)), asked)).get(0, [])
+    in_text = [(0, *place) for place in asked]
+    found = dict(AnchorIndex([anchors]).windows([Document(Note("n", text))], in_text)).get(0, [])
     return [text[asked[place][0] + start : asked[place][0] + end] for place, start, end in found]
 
 
@@ -117,8 +118,8 @@ def test_every_recognizer_finds_something_in_some_line_of_the_tables() -> None:
     lines = examples()
     text = "\n\n".join(lines)
     ends = list(accumulate(len(line) + 2 for line in lines))
-    places = [(end - 2 - len(line), end - 2) for line, end in zip(lines, ends, strict=True)]
-    around = dict(AnchorIndex([r.anchors for r in recognizers]).windows(Document(Note("n", text)), places))
+    places = [(0, end - 2 - len(line), end - 2) for line, end in zip(lines, ends, strict=True)]
+    around = dict(AnchorIndex([r.anchors for r in recognizers]).windows([Document(Note("n", text))], places))
     idle = [r.name for i, r in enumerate(recognizers) if next(r.search(lines, around.get(i, ())), None) is None]
     assert idle == []
 
@@ -132,7 +133,7 @@ def found(sampling: Sampling) -> dict[str, tuple[list[Span], list[Span]]]:
     for seed in sampling.some((1, 2), sample=1, name="compositions"):
         text = composed(seed)
         document = Document(Note("n", text))
-        places = dict(index.windows(document, [(0, len(text))]))
+        places = dict(index.windows([document], [(0, 0, len(text))]))
         for number, recognizer in enumerate(recognizers):
             whole, windowed = spans[recognizer.name]
             whole.extend(recognizer.find(document))

@@ -8,6 +8,7 @@ surroundings give away (`en/people.yaml`).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 
 import regex
 
@@ -102,10 +103,16 @@ def _words(text: str) -> Iterator[tuple[int, int]]:
 
 def _known(names: Mapping[str, Label], surface: str) -> tuple[str, str, Label] | None:
     """A word without its possessive, the same folded, and whom it names; None if nobody of these names."""
-    word = surface.removesuffix("'s").removesuffix("’s").removesuffix("'S").removesuffix("’S")
-    folded = fold_term(word)
+    word, folded = _bare(surface)
     label = names.get(folded) or _label_of_parts(names, folded)
     return None if label is None else (word, folded, label)
+
+
+@lru_cache(maxsize=65536)
+def _bare(surface: str) -> tuple[str, str]:
+    """A word without its possessive, and the same folded."""
+    word = surface.removesuffix("'s").removesuffix("’s").removesuffix("'S").removesuffix("’S")
+    return word, fold_term(word)
 
 
 def _names(text: str, found: Sequence[Candidate]) -> dict[str, Label]:

@@ -29,7 +29,7 @@ term tells ("Babinski Absent"). No span is ever cut: it is given back whole or k
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from functools import cache
+from functools import cache, lru_cache
 
 import regex
 
@@ -90,14 +90,13 @@ class Recovery:
         Raises:
             DeidError: `detector-failed` if the note could not be searched to its end.
         """
-        doubtful = {s for s in spans if _is_doubtful(document.text, s)}
-        if not doubtful:
-            return list(spans)
-        places = self._finder.places(document, doubtful)
+        text = document.text
+        judged = [(span, _is_doubtful(text, span)) for span in spans]
+        places = self._finder.places(document, {(span.start, span.end) for span, doubtful in judged if doubtful})
         if not places:
             return list(spans)
-        people = _named(document.text, spans, places)
-        return [s for s in spans if s not in doubtful or not _is_clinical(document.text, s, places, people)]
+        people = _named(text, spans, places)
+        return [span for span, doubtful in judged if not doubtful or not _is_clinical(text, span, places, people)]
 
 
 def _is_doubtful(text: str, span: Candidate) -> bool:
@@ -111,37 +110,42 @@ def _named(text: str, spans: Iterable[Candidate], places: ClinicalTerms) -> froz
     return frozenset(
         word
         for s in spans
-        if s.label in PERSONS and (s.evidence >= _surely_named(s, places) or not _only_clinical(text, s, places))
+        if s.label in PERSONS and _names_somebody(text, s, places.touching(s.start, s.end))
         for word in _folded_words(text[s.start : s.end])
     )
 
 
-def _surely_named(span: Candidate, places: ClinicalTerms) -> Evidence:
+def _names_somebody(text: str, span: Candidate, near: Sequence[ClinicalTerm]) -> bool:
+    """Whether a person's name is one, by how sure it is and by the clinical places near it, of which most have none."""
+    return not near or span.evidence >= _surely_named(span, near) or not _only_clinical(text, span, near)
+
+
+def _surely_named(span: Candidate, near: Sequence[ClinicalTerm]) -> Evidence:
     """The evidence from which a person is named whatever clinical stands there.
 
     Of a phrase of the allow list, "referred to" says less than the list; a title, a label and what people alone do or
     are ("reports pain", "his wife") say more.
     """
-    near = places.touching(span.start, span.end)
     allowed = any(p.kind == _ALLOWED and p.start <= span.start and span.end <= p.end for p in near)
     if allowed and span.source in _OF_PEOPLE_ALONE:
         return Evidence.PREDICTED
     return Evidence.LABELLED if allowed else Evidence.INTRODUCED
 
 
-def _only_clinical(text: str, span: Candidate, places: ClinicalTerms) -> bool:
-    near = places.touching(span.start, span.end)
+def _only_clinical(text: str, span: Candidate, near: Sequence[ClinicalTerm]) -> bool:
     inside_one = any(p.start <= span.start and span.end <= p.end for p in near)
     return inside_one or _is_longer_than_its_terms(text, span, near)
 
 
-def _folded_words(surface: str) -> list[str]:
-    words: list[str] = _WORD.findall(fold_term(surface))
-    return words
+@lru_cache(maxsize=4096)
+def _folded_words(surface: str) -> tuple[str, ...]:
+    return tuple(_WORD.findall(fold_term(surface)))
 
 
 def _is_clinical(text: str, span: Candidate, places: ClinicalTerms, people: frozenset[str]) -> bool:
     near = places.touching(span.start, span.end)
+    if not near:
+        return False
     # What only the writing shows to be clinical is doubtful where the note has a person of that name.
     near = [p for p in near if p.kind in _LISTED or not _names_one_of(text, p, people)]
     if span.label is Label.DATE and _SINCE.search(text, max(0, span.start - 8), span.start):

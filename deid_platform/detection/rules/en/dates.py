@@ -44,6 +44,7 @@ _APGAR = regex.compile(r"\bapgars?\b[^\d\n]{0,20}$", regex.IGNORECASE)
 # Letters and proportions read from a chart, keratins, durations in British shorthand ("1/52" is a week).
 _DAYS_IN_A_ROW = regex.compile(r"(?<![\d/])\d{1,2}/\d{1,2}(?:(?:,[ ]?|,?[ ](?:&|and)[ ])\d{1,2}/\d{1,2})+(?![\d/])")
 _LONGEST_ROW = 60
+_PADDED = regex.compile(r"[/\-]0\d")
 _LARGEST_SCORE = 10
 _LARGEST_STRENGTH = 6  # 5 of strength, 6 of a murmur
 _NO_DAY_BEFORE = regex.compile(
@@ -204,7 +205,7 @@ def plain_month_day(text: str, start: int, end: int) -> Interval | None:
     chart = _NO_DAY_BEFORE.search(text, max(0, start - 40), start) or _NO_DAY_AFTER.match(text, end)
     if not is_day(a, b) or chart:
         return None
-    padded = text[start] == "0" or regex.search(r"[/\-]0\d", text[start:end]) is not None
+    padded = text[start] == "0" or _PADDED.search(text, start, end) is not None
     return (start, end) if padded or (b > 12 and b not in {15, 16, 20, 30} and a < b) else None
 
 

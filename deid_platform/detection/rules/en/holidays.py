@@ -47,6 +47,7 @@ _THING = regex.compile(
     r"|hospice|rehab|stay|spells?|score|test|off)\b",
     regex.IGNORECASE,
 )
+_WEEK = regex.compile(r" (?:weekend|week)$")
 _COUNTED = regex.compile(r"[ \t]*#?(?:\d|one\b|two\b|three\b)")
 
 
@@ -54,7 +55,7 @@ _COUNTED = regex.compile(r"[ \t]*#?(?:\d|one\b|two\b|three\b)")
 def holiday(text: str, start: int, end: int) -> Interval | None:
     """The name of a day: "on Labor Day", "christmas eve"; not "labor day 2", "Christmas disease", "an epiphany"."""
     surface = text[start:end]
-    name = regex.sub(r" (?:weekend|week)$", "", fold_term(surface))
+    name = _WEEK.sub("", fold_term(surface))
     if _THING.match(text, end, end + 16) or (name in _LABOR and _COUNTED.match(text, end, end + 8)):
         return None
     cued = _CUE.search(text, max(0, start - 24), start) is not None

@@ -6,6 +6,8 @@ belong here: patterns (`../data/*.yaml`) or checks of places (`places.py`).
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import regex
 
 from deid_platform.detection.context.names import about_a_person, is_abbreviation
@@ -119,6 +121,7 @@ def _is_credential(token: str) -> bool:
     return token[:2].isupper() and bare(token) in _CREDENTIALS
 
 
+@lru_cache(maxsize=65536)
 def bare(token: str) -> str:
     """A word folded, without possessive and punctuation."""
     return fold_term(token).removesuffix("'s").strip(".'-")

@@ -39,8 +39,9 @@ def alternatives(terms: Iterable[str], *, any_writing: bool) -> str:
 
 def _expression(node: _Node, written: dict[str, str]) -> str:
     further = [
-        written.get(character, regex.escape(character)) + _expression(node[character], written)
-        for character in sorted(node)
+        (character if character.isalnum() else written.get(character) or regex.escape(character))
+        + (_expression(following, written) if following else "")
+        for character, following in sorted(node.items())
         if character != _END
     ]
     if not further:

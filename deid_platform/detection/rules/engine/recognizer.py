@@ -127,16 +127,17 @@ class Recognizer:
         """
         finditer, near, validator = self._pattern.finditer, self.near, self.validator
         source, evidence, confidence = self._source, Evidence.of_rule(self.confidence), self.confidence
+        groups = self._groups
+        # Asking for the time costs as much as reading a short window, on which no shipped pattern can linger.
+        longest = -1 if self.of_site or timeout_s < TIMEOUT_S else _SHORT
         try:
             for number, start, end in windows:
                 text = texts[number]
-                # Asking for the time costs as much as reading a short window, on which no shipped pattern can linger.
-                timed = self.of_site or end - start > _SHORT or timeout_s < TIMEOUT_S
-                limit = timeout_s if timed else None
-                for match in finditer(text, start, end, timeout=limit):
+                timed = end - start > longest
+                for match in finditer(text, start, end, timeout=timeout_s) if timed else finditer(text, start, end):
                     if near and not self._in_context(text, match.start(), match.end()):
                         continue
-                    for group, label in self._groups:
+                    for group, label in groups:
                         first, last = match.span(group)
                         place = trim(text, first, last) if 0 <= first < last else None
                         if place is not None and validator is not None:

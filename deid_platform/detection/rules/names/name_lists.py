@@ -29,6 +29,8 @@ _NAME = rf"{_WORD}(?:[ \t](?:\p{{Lu}}\.?[ \t])?{_WORD})?"
 _TITLE = r"(?:(?:MD|DO|RN|NP|PA(?:-C)?|LPN|PharmD|CRNA|PhD)\b\.?)"
 _REMARK = r"[ \t]*\([^()\r\n]{1,40}\)"
 _AND = r"(?:and|&|\+|or|y|e)"
+_LAST_SIGN = regex.compile(rf"[,;][ \t]*{_AND}[ \t]")
+_ANY_WORD = regex.compile(r"\p{L}[\p{L}\p{M}'’\-]*")
 _NEXT = regex.compile(
     rf"(?:[ \t]*,?[ \t]*{_TITLE}){{0,2}}(?P<remark>{_REMARK})?"
     rf"(?P<sign>[ \t]*/[ \t]*|[ \t]*[,;][ \t]*(?:{_AND}[ \t]+)?|[ \t]+{_AND}[ \t]+)"
@@ -107,10 +109,10 @@ def _after(text: str, span: Candidate, taken: _Taken) -> Iterator[Candidate]:
 
 def _narrowed(text: str, start: int, stop: int, following: regex.Match[str], taken: _Taken) -> int | None:
     """Where the name ends that follows a name; None if what follows is none."""
-    words = list(regex.finditer(r"\p{L}[\p{L}\p{M}'’\-]*", text[start:stop]))
+    words = list(_ANY_WORD.finditer(text[start:stop]))
     listed = following["remark"] is not None and following["after"] is not None
     if "," in following["sign"] or ";" in following["sign"]:
-        joined = regex.search(rf"[,;][ \t]*{_AND}[ \t]", following["sign"]) is not None
+        joined = _LAST_SIGN.search(following["sign"]) is not None
         if not listed and not joined and not _goes_on(text, stop, taken):
             return None
     first = words[0][0]
