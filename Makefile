@@ -44,7 +44,7 @@ psql: $(VENV)/.base  ## a psql session as the demonstration's analyst
 	@$(BIN)/deid db psql
 
 bench: $(VENV)/.dev  ## speed and memory stage by stage, accuracy on held-out writing, hostile texts; BENCH_NOTES=file.jsonl for notes of your own
-	@for script in "detection $(BENCH_NOTES)" accuracy stages leaks hostile warehouse; do \
+	@for script in "detection $(BENCH_NOTES)" accuracy stages workers leaks hostile warehouse; do \
 		set -- $$script; echo "== $$1"; $(BIN)/python benchmarks/$$1.py $$2 || exit 1; done
 
 format: $(VENV)/.dev  ## ruff format and its safe fixes

@@ -25,7 +25,7 @@ from deid_platform.detection import DetectorSpec
 from deid_platform.detection.pipeline import Ensemble
 from deid_platform.detection.rules import Rules
 from deid_platform.detection.rules.catalogue import load_recognizers
-from deid_platform.heap import settled
+from deid_platform.gc_freeze import freeze_gc
 from deid_platform.keys import Keyring
 from deid_platform.leakcheck import LeakCheck
 from deid_platform.lexicon.lists import written_terms
@@ -171,8 +171,8 @@ def main() -> None:
     assert isinstance(detector, Ensemble)
     nothing = Document(Note("warm", ""))
     row("compile, once a process", words, lambda: [list(recognizer.find(nothing)) for recognizer in load_recognizers()])
-    # First of all, while no paragraph is known yet; settled, as the engine has it.
-    with settled():
+    # First of all, while no paragraph is known yet; frozen, as the engine has it.
+    with freeze_gc():
         found = row("rules, all together", words, lambda: detector.detect(notes))
     print(f"  of these, template text: {detector.reused.share:.1%} of characters reused")
 
@@ -200,14 +200,14 @@ def redaction(notes: Sequence[Note], found: Sequence[Sequence[Span]], topics: To
     shifted = load_policy("surrogate")
     surrogates = row("surrogates, built", words, lambda: Surrogates(keyring, topics))
     # What comes out is not kept, as the engine writes it away note by note.
-    with settled():
+    with freeze_gc():
         row(
             "redaction with surrogates",
             words,
             lambda: sum(len(redact(note, spans, shifted, surrogates=surrogates).text) for note, spans in pairs),
         )
     check = row("leak check, built", words, lambda: LeakCheck.of(topics, policy))
-    with settled():
+    with freeze_gc():
         row(
             "leak check",
             words,

@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,19 +12,31 @@ import psutil
 import pytest
 
 from deid_platform.detection import DetectorSpec
-from deid_platform.engine import Detection, LocalEngine, detect
+from deid_platform.detection.two_pass import Detection
+from deid_platform.engine import LocalEngine
 from deid_platform.errors import Code, DeidError
 from deid_platform.notes import Note
 from deid_platform.stopping import watched
 
 sys.path.append(str(Path(__file__).parent))  # worker processes inherit it
 
-from engine_faults import SECRET, FaultySpec
+from engine_faults import SECRET, FaultyJob, FaultySpec
 from lost_signals import lose
 
 
 def notes(*texts: str) -> list[Note]:
     return [Note(str(i), f"{text} {SECRET}") for i, text in enumerate(texts)]
+
+
+def detect(
+    spec: DetectorSpec,
+    texts: Iterable[Note],
+    *,
+    workers: int = 1,
+    batch_size: int = 64,
+    on_batch: Callable[[int], None] | None = None,
+) -> Iterator[Detection]:
+    return LocalEngine(workers, batch_size).detect(spec, texts, on_batch=on_batch)
 
 
 def outcomes(found: list[Detection]) -> list[str]:
@@ -78,8 +91,7 @@ def test_a_request_to_stop_that_python_lost_ends_detection_before_the_next_batch
     with watched(), pytest.raises(KeyboardInterrupt):
         list(detect(FaultySpec(), notes(*"abcdef"), workers=workers, batch_size=2, on_batch=told))
     assert done == [2]
-    children = psutil.Process().children(recursive=True)
-    assert [p for p in children if p.parent() != psutil.Process() and p.status() != psutil.STATUS_ZOMBIE] == []
+    assert _workers_left() == []
 
 
 @dataclass(frozen=True)
@@ -116,15 +128,50 @@ def test_half_an_answer_of_a_killed_worker_is_no_answer_and_nobody_waits_for_the
     assert outcomes(list(detect(FaultySpec("half-answers"), texts, workers=2, batch_size=60))) == ["ok"] * 120
 
 
+@pytest.mark.parametrize("workers", [1, 2])
+def test_only_the_item_on_which_a_task_raises_fails(workers: int, tmp_path: Path) -> None:
+    done = list(LocalEngine(workers, batch_size=3).run(FaultyJob(tmp_path / "built"), ["a", "b", "raise", "c", "d"]))
+    assert done == ["a", "b", "raise failed", "c", "d"]
+
+
+def test_a_task_is_built_once_for_all_workers_and_those_that_take_the_place_of_killed_ones(tmp_path: Path) -> None:
+    seen: list[tuple[int, int]] = []
+    items = ["a", "die", "b", "c", "die", "d", *map(str, range(20))]
+    job = FaultyJob(tmp_path / "built")
+    done = list(LocalEngine(workers=3, batch_size=2).run(job, items, on_report=seen.append))
+    assert done == ["die failed" if item == "die" else item for item in items]
+    built = job.built.read_text().split()
+    assert len(built) == 1
+    assert {parent for parent, _ in seen} == {int(built[0])}
+    assert {threads for _, threads in seen} == {1}, "a fork of several threads may inherit a lock that nobody opens"
+
+
+def test_a_killed_process_that_built_the_task_is_replaced_and_no_note_is_blamed(tmp_path: Path) -> None:
+    items = ["a", "b", "orphan", "c", *map(str, range(20)), "die", "d", "e"]
+    job = FaultyJob(tmp_path / "built")
+    done = list(LocalEngine(workers=2, batch_size=2).run(job, items))
+    assert done == ["die failed" if item == "die" else item for item in items]
+    assert len(job.built.read_text().split()) == 2
+    assert _workers_left() == []
+
+
+def test_workers_that_outlive_the_process_that_forked_them_work_on_and_end(tmp_path: Path) -> None:
+    items = ["orphan", *map(str, range(8))]
+    job = FaultyJob(tmp_path / "built")
+    assert list(LocalEngine(workers=2, batch_size=9).run(job, items)) == items
+    assert len(job.built.read_text().split()) == 1
+    assert _workers_left() == []
+
+
 _ENDLESS = """
 import sys
 sys.path.append(sys.argv[1])
 from engine_faults import FaultySpec
-from deid_platform.engine import detect
+from deid_platform.engine import LocalEngine
 from deid_platform.notes import Note
 if __name__ == "__main__":
     endless = (Note(str(i), "a b") for i in iter(int, 1))
-    for found in detect(FaultySpec(), endless, workers=2, batch_size=2):
+    for found in LocalEngine(workers=2, batch_size=2).detect(FaultySpec(), endless):
         print(found.index, flush=True)
 """
 
@@ -148,6 +195,12 @@ def test_no_worker_outlives_a_parent_that_is_killed(tmp_path: Path) -> None:
     for process in alive:
         process.kill()
     assert alive == []
+
+
+def _workers_left() -> list[psutil.Process]:
+    """What lives under the server of forks."""
+    children = psutil.Process().children(recursive=True)
+    return [p for p in children if p.parent() != psutil.Process() and p.status() != psutil.STATUS_ZOMBIE]
 
 
 def _works(process: psutil.Process) -> bool:

@@ -18,7 +18,7 @@ from deid_platform.cli.evaluate import evaluate
 from deid_platform.cli.redact import redact
 from deid_platform.cli.terminal import console
 from deid_platform.errors import DeidError, internal
-from deid_platform.quiet import hush
+from deid_platform.silence import silence_libraries
 
 
 def _version(asked: bool) -> None:
@@ -73,7 +73,7 @@ def main() -> None:
     """Runs the command line; a coded error becomes a few lines on stderr and exit status 1."""
     # Whatever is written from here on may hold notes.
     os.umask(0o077)
-    hush()
+    silence_libraries()
     try:
         app()
     except Exception as error:

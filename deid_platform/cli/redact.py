@@ -34,8 +34,7 @@ from deid_platform.labels import CROSSWALKS
 
 if TYPE_CHECKING:
     from deid_platform.corpora.refusals import Refusals
-    from deid_platform.notes import Topics
-    from deid_platform.surrogates.keyed import Surrogates
+    from deid_platform.keys import Keyring
 
 
 def redact(
@@ -132,7 +131,7 @@ def redact(
             spec=spec,
             policy=rules,
             engine=LocalEngine(workers=workers),
-            surrogates=_surrogates(secret_file, site, topics) if rules.uses_surrogates else None,
+            keyring=_keyring(secret_file, site) if rules.uses_surrogates else None,
             beside=(
                 *(patients, providers, facilities, spans, Path(policy), secret_file, recognizers, keep),
                 *files_in_force(),
@@ -159,11 +158,10 @@ def redact(
         raise typer.Exit(3)
 
 
-def _surrogates(secret_file: Path | None, site: str | None, topics: Topics) -> Surrogates:
+def _keyring(secret_file: Path | None, site: str | None) -> Keyring:
     from deid_platform.settings import keyring_for
-    from deid_platform.surrogates.keyed import Surrogates
 
-    return Surrogates(keyring_for(secret_file, site), topics or None)
+    return keyring_for(secret_file, site)
 
 
 def _print_refusals(refusals: Refusals) -> None:

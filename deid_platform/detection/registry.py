@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Literal
 
 from deid_platform.detection.api import Candidate, Detector, Document
+from deid_platform.detection.cross_note_search import CrossNoteSearch
 from deid_platform.detection.pipeline import NoteDetector, Pipeline, Stage, detecting, resolving
 from deid_platform.detection.resolve.cross_note import CrossNoteMentions, Mentioned
 from deid_platform.detection.resolve.propagate import propagated
@@ -22,7 +23,6 @@ from deid_platform.detection.rules import RULE_STEPS, Rules
 from deid_platform.detection.rules.detector import rows_across
 from deid_platform.detection.rules.engine.site_recognizers import SiteRecognizers, read_site_recognizers
 from deid_platform.detection.rules.engine.templates import TemplateCounts
-from deid_platform.detection.second_pass import SecondPass
 from deid_platform.detection.topics.gazetteer import Gazetteer
 from deid_platform.detection.topics.roster import Roster
 from deid_platform.detection.topics.staff import Colleagues, staff_initials
@@ -83,13 +83,13 @@ class DetectorSpec:
         self.allow_list()
         return _Builder(self).pipeline()
 
-    def second_pass(self) -> SecondPass:
+    def cross_note_search(self) -> CrossNoteSearch:
         """What looks again at the notes that the detector has read, with what other notes of their patients tell.
 
         Raises:
             DeidError: As `build` does.
         """
-        return SecondPass(_Builder(self).second_pass())
+        return CrossNoteSearch(_Builder(self).second_pass())
 
     @property
     def detector_digest(self) -> str:

@@ -2,7 +2,7 @@
 
 Belongs here: what a note tells about its patient's other notes, and finding it in them. Does not belong here:
 mentions within one note (`propagate/names.py`, `propagate/strings.py`), or which notes are read together
-(`across_notes.py`).
+(`two_pass.py`).
 
 A letter introduces "Mrs. Ostrowe, the patient's sister", and a line of the next shift says "Ostrowe at bedside". What
 the surroundings gave away once is a name in all of the patient's notes; a word that is also an ordinary one must

@@ -1,7 +1,7 @@
-"""The second pass over a note: what only other notes of its patient tell is sought in it.
+"""The search of one note for what only other notes of its patient tell: the second pass over it.
 
 Belongs here: one note. Does not belong here: what counts as told (`resolve/cross_note.py`), or which notes are read
-together.
+together (`two_pass.py`).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from deid_platform.notes import Note, Span
 from deid_platform.text import readable
 
 
-class SecondPass:
+class CrossNoteSearch:
     """Looks again at notes that a detector has read, with what the others of their patient tell.
 
     Args:
@@ -27,7 +27,7 @@ class SecondPass:
         self._stages = stages
 
     def __repr__(self) -> str:
-        return "<SecondPass>"
+        return "<CrossNoteSearch>"
 
     def __call__(self, note: Note, spans: Sequence[Span], told: Mentioned) -> tuple[Span, ...]:
         """A note's spans, with the mentions of what only other notes tell.
