@@ -128,12 +128,13 @@ def test_half_an_answer_of_a_killed_worker_is_no_answer_and_nobody_waits_for_the
     assert outcomes(list(detect(FaultySpec("half-answers"), texts, workers=2, batch_size=60))) == ["ok"] * 120
 
 
-@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.process)])
 def test_only_the_item_on_which_a_task_raises_fails(workers: int, tmp_path: Path) -> None:
     done = list(LocalEngine(workers, batch_size=3).run(FaultyJob(tmp_path / "built"), ["a", "b", "raise", "c", "d"]))
     assert done == ["a", "b", "raise failed", "c", "d"]
 
 
+@pytest.mark.process
 def test_a_task_is_built_once_for_all_workers_and_those_that_take_the_place_of_killed_ones(tmp_path: Path) -> None:
     seen: list[tuple[int, int]] = []
     items = ["a", "die", "b", "c", "die", "d", *map(str, range(20))]
@@ -146,6 +147,7 @@ def test_a_task_is_built_once_for_all_workers_and_those_that_take_the_place_of_k
     assert {threads for _, threads in seen} == {1}, "a fork of several threads may inherit a lock that nobody opens"
 
 
+@pytest.mark.process
 def test_a_killed_process_that_built_the_task_is_replaced_and_no_note_is_blamed(tmp_path: Path) -> None:
     items = ["a", "b", "orphan", "c", *map(str, range(20)), "die", "d", "e"]
     job = FaultyJob(tmp_path / "built")
@@ -155,6 +157,7 @@ def test_a_killed_process_that_built_the_task_is_replaced_and_no_note_is_blamed(
     assert _workers_left() == []
 
 
+@pytest.mark.process
 def test_workers_that_outlive_the_process_that_forked_them_work_on_and_end(tmp_path: Path) -> None:
     items = ["orphan", *map(str, range(8))]
     job = FaultyJob(tmp_path / "built")

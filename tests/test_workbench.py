@@ -114,6 +114,7 @@ def test_surrogates_are_one_person_in_all_notes_and_dates_keep_their_distance(da
     assert days[0].weekday() == 0, "a Monday, as it was"
 
 
+@pytest.mark.process
 def test_workers_write_what_one_process_writes(dated: Path) -> None:
     key = ("--secret-file", str(dated / "key"))
     assert surrogates_of(dated, *key).returncode == 0

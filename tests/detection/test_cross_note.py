@@ -39,14 +39,14 @@ HITS_AND_NEAR_MISSES = [
 
 @pytest.mark.parametrize(("text", "found"), HITS_AND_NEAR_MISSES)
 def test_mentions_and_what_only_looks_like_them(text: str, found: list[str]) -> None:
-    spans = DetectorSpec().second_pass()(Note("n", text), (), TOLD)
+    spans = DetectorSpec().cross_note_search()(Note("n", text), (), TOLD)
     assert [text[span.start : span.end] for span in spans] == found
 
 
 def test_what_was_found_stays_and_is_joined_with_what_others_tell() -> None:
     text = "Ada Ostrowe called 617-555-0142."
     first = (Span(0, 3, Label.PATIENT, 0.8, "rules:given"), Span(19, 31, Label.PHONE, 0.9, "rules:phone"))
-    spans = DetectorSpec().second_pass()(Note("n", text), first, TOLD)
+    spans = DetectorSpec().cross_note_search()(Note("n", text), first, TOLD)
     assert [text[span.start : span.end] for span in spans] == ["Ada", "Ostrowe", "617-555-0142"]
 
 
