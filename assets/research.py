@@ -1,4 +1,4 @@
-"""Research: promoted notes, the marts that dbt builds on it, and the release that analysts see."""
+"""Research: promoted notes, the marts that dbt builds on them, and the release that analysts see."""
 
 import os
 import shutil

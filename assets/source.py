@@ -10,7 +10,7 @@ from deid_platform.refresh import intake, tables
 from resources import SiteResource
 
 _TOPICS = {
-    "patients": "Upserts of the patients topic: the rosters of the patients.",
+    "patients": "Upserts of the patients topic, from which rosters are made.",
     "providers": "Upserts of the providers topic: names, numbers and user ids of staff.",
     "facilities": "Upserts of the facilities topic: clinics with their abbreviations, addresses and phones.",
 }

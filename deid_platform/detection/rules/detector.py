@@ -1,7 +1,7 @@
-"""The rules as a detector: every paragraph by itself, step by step.
+"""The rules as a detector: each paragraph by itself, step by step.
 
-Belongs here: which steps there are, in which order, and the memory of paragraphs that recur. Does not belong here: what
-a step finds, or anything that looks beyond one paragraph (`resolve/propagate`).
+Belongs here: which steps there are, in which order, and the cache of recurring paragraphs. Does not belong here: what
+a step finds, or anything that needs more than one paragraph (`resolve/propagate/`).
 """
 
 from __future__ import annotations

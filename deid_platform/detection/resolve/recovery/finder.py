@@ -1,7 +1,7 @@
 """Where clinical terms and expressions stand in a note.
 
-Belongs here: finding them, and how sure each kind is. Does not belong here: whether a span is given back
-because of one (`decision.py`).
+Belongs here: finding them, and how certain each kind is. Does not belong here: whether a span is recovered because of
+one (`decision.py`).
 """
 
 from __future__ import annotations
@@ -247,7 +247,7 @@ def _ordinary() -> frozenset[str]:
 
 @cache
 def _expressions() -> dict[str, tuple[tuple[str, regex.Pattern[str], Sequence[str]], ...]]:
-    """Clinical terms with a syntax, from `data/recovery_expressions.yaml`, by what they may cover, with their needs."""
+    """Clinical terms with a syntax, from `expressions.yaml`, by what they may cover, with their needs."""
     content = yaml.safe_load(
         (files("deid_platform.detection.resolve.recovery") / "expressions.yaml").read_text("utf-8")
     )

@@ -1,7 +1,7 @@
-"""Checks of places: where a town's, a state's or a street's name ends, and whether it is one.
+"""Validators of addresses: where the name of a town, a state or a street ends, and whether it is one.
 
-Belongs here: functions (text, start, end) -> the interval to tag, narrowed if need be, or None. Does not
-belong here: patterns (`../data/*.yaml`) or checks of institutions (`institutions.py`) and people (`names.py`).
+Belongs here: the validators that `addresses.yaml` names. Does not belong here: institutions (`organizations.py`), names
+of people (`people.py`), ZIP codes (`zip_codes.py`).
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
-"""Checks of ages: whether a number is an age over 89, or a year that tells one.
+"""Validators of ages: whether a number is an age over 89, or a year that reveals one.
 
-Belongs here: functions (text, start, end) -> the interval to tag, narrowed if need be, or None. Does not
-belong here: patterns (`../data/ages.yaml`).
+Belongs here: the validators that `ages.yaml` names. Does not belong here: patterns (`ages.yaml`).
 """
 
 from __future__ import annotations

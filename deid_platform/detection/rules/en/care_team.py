@@ -1,10 +1,10 @@
-"""Checks of names that a role, a verb or a preposition gives away, where no list need know them.
+"""Validators of names after a role, a verb or a preposition, including names on no list.
 
-Belongs here: what the cue before a name allows, and what must follow. Does not belong here: those cues themselves
-(`../data/care_team.yaml`), whether words are somebody's name at all (`unlisted_persons.py`).
+Belongs here: the validators that `care_team.yaml` names. Does not belong here: whether words are a person's name at all
+(`unlisted_persons.py`).
 
-A capitalised word that no list knows stands for a person after a cue that takes persons alone, and after one that
-takes things as well if the sentence goes on as it does after a person: it ends, tells when or where, or somebody acts.
+A capitalised word on no list is a person after a cue that only persons follow. After a cue that things follow too, it
+is one if the sentence continues as it does after a person: it ends, gives a time or a place, or somebody acts.
 """
 
 from __future__ import annotations

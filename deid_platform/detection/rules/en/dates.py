@@ -1,8 +1,7 @@
-"""Checks of dates: whether numbers name a day or a month.
+"""Validators of dates: whether numbers name a day or a month.
 
-Belongs here: functions (text, start, end) -> the interval to tag, narrowed if need be, or None. Does not
-belong here: dates with a typing error (`mistyped.py`), patterns (`../data/dates.yaml`) or what remains of a date
-(`redaction/`).
+Belongs here: the validators that `dates.yaml` names. Does not belong here: dates with a typing error
+(`mistyped_dates.py`), holidays (`holidays.py`), or what remains of a date (`redaction/`).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Checks of employers, schools and other bodies: whether words after a word for work name one, and where it ends.
+"""Validators of employers, schools and other bodies: whether words after a word for work name one, and where it ends.
 
-Belongs here: functions (text, start, end) -> the interval to tag, narrowed if need be, or None. Does not belong here:
-patterns (`../data/employers.yaml`), or hospitals, practices and pharmacies (`institutions.py`).
+Belongs here: the validators that `employers.yaml` names. Does not belong here: hospitals, practices and pharmacies
+(`organizations.py`).
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
-"""Checks of places that are no address: whether a park, a lake, a station or a road is one of its own.
+"""Validators of landmarks: whether a park, a lake, a station or a road has a name of its own.
 
-Belongs here: functions (text, start, end) -> the interval to tag, narrowed if need be, or None. Does not belong here:
-patterns (`../data/landmarks.yaml`), or checks of towns and streets (`places.py`).
+Belongs here: the validators that `landmarks.yaml` names. Does not belong here: towns and streets (`addresses.py`).
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
-"""Checks of names in messages, hand-offs and lists, where a greeting, a bed or another name introduces them.
+"""Validators of names in messages, hand-offs and lists, after a greeting, a bed number or another name.
 
-Belongs here: functions as in `names.py` for places where a name needs no title, and where clinics write services,
-drugs and findings as well ("Cards/Renal following", "Thanks, Pharmacy"). Does not belong here: where a name ends
-(`names.py`), or patterns (`../data/messages.yaml`).
+Belongs here: the validators that `messages.yaml` names. Does not belong here: where a name ends (`people.py`).
+
+They judge places where a name needs no title, and where notes also have services, drugs and findings ("Cards/Renal
+following", "Thanks, Pharmacy").
 """
 
 from __future__ import annotations

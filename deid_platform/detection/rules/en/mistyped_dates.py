@@ -1,9 +1,8 @@
-"""Checks of dates with a typing error: a separator or a digit lost, doubled, swapped or mistaken, a month misspelt.
+"""Validators of dates with a typing error: a separator or a digit lost, doubled, swapped or wrong, a month misspelt.
 
-Belongs here: functions (text, start, end) -> the interval to tag, or None. Does not belong here: dates as they
-should be (`dates.py`) or patterns (`../data/dates.yaml`).
+Belongs here: the validators that `dates.yaml` for such dates names. Does not belong here: correct dates (`dates.py`).
 
-One error is what people make in a date: of what is left, the rest must still be a day, a month and a year.
+A date may have one error: the rest must still be a day, a month and a year.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Checks of places in running prose: whether a capitalised word there is a street's, a town's or an institution's.
+"""Validators of places in prose: whether a capitalised word is the name of a street, a town or an institution.
 
-Belongs here: functions (text, start, end) -> the interval to tag, narrowed if need be, or None. Does not belong here:
-patterns (`../data/whereabouts.yaml`), addresses (`places.py`) or institutions by their kind (`institutions.py`).
+Belongs here: the validators that `prose_places.yaml` names. Does not belong here: addresses (`addresses.py`),
+institutions with a word for their kind (`organizations.py`).
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Who capitalised words are that no list need know: somebody, or a service, a brand, a thing.
+"""Capitalised words on no list: whether they are a person, or a service, a brand or a thing.
 
-Belongs here: where such a name ends, what is nobody's name, and how a sentence goes on after somebody. Does not belong
-here: after which cues that is asked (`care_team.py`), names that the lists know (`names.py`).
+Belongs here: where such a name ends, what is not a person's name, and how a sentence continues after a person. Does not
+belong here: after which cues to ask (`care_team.py`), names on the lists (`people.py`).
 
-Services, agencies, references, brands and ways of doing something (`data/services.txt`) are nobody.
+Services, agencies, references, brands and methods (`lexicon/data/services.txt`) are not persons.
 """
 
 from __future__ import annotations

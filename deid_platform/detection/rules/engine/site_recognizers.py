@@ -1,7 +1,7 @@
-"""A site's own recognizers: patterns in a YAML file, each with lines that show what it finds and what it leaves.
+"""A site's own recognizers: patterns in a YAML file, each with examples of hits and misses.
 
-Belongs here: reading the file, and refusing a recognizer that is wrong, without bounds or slow before any note is
-read. Does not belong here: running one (`recognizer.py`), or the shipped tables (`en/*.yaml`).
+Belongs here: reading the file, and refusing a recognizer that is wrong, unbounded or slow before any note is searched.
+Does not belong here: running one (`recognizer.py`), or the shipped tables (`en/*.yaml`).
 
 docs/detection.md says what each key means. Unlike those of the shipped tables, a pattern is not verbose, has one label
 and no anchors: it is run on every paragraph, always under a time limit.

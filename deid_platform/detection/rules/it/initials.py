@@ -1,7 +1,7 @@
-"""Checks of initials in Italian text: whether letters with points are somebody's, or an abbreviation.
+"""Validators of initials in Italian text: whether letters with points are a person's initials or an abbreviation.
 
-Belongs here: functions (text, start, end) -> the interval to tag, or None, for the patterns of
-`../data/italian_initials.yaml` and of titles. Does not belong here: names that are written out (`italian.py`).
+Belongs here: the validators that `initials.yaml` names. Does not belong here: names that are written out
+(`italian.py`).
 """
 
 from __future__ import annotations

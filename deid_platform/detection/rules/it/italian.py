@@ -1,8 +1,7 @@
-"""Checks of Italian text: where a name, a town, an institution or a street ends, and whether it is one.
+"""Validators of Italian text: where a name, a town, an institution or a street ends, and whether it is one.
 
-Belongs here: functions (text, start, end) -> the interval to tag, narrowed if need be, or None, for the patterns of
-`../data/italian.yaml`, whose cues are Italian words. Does not belong here: patterns, which words are Italian
-(`italian_words.py`), and what holds in any language (`names.py`, `places.py`, `dates.py`).
+Belongs here: the validators that `italian.yaml` names. Does not belong here: which words are Italian (`words.py`), and
+what holds in any language (`en/`).
 """
 
 from __future__ import annotations

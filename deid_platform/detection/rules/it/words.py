@@ -1,7 +1,7 @@
-"""Words of Italian text: which are words of records, which link the words of a name, what is called after somebody.
+"""Italian words: which are common in records, which join the words of a name, which things are named after people.
 
-Belongs here: what the lists, the build and the surroundings of an Italian word say of it. Does not belong here: where
-a name, a town or an institution ends (`italian.py`).
+Belongs here: what the lists, the form and the context of an Italian word say of it. Does not belong here: where a name,
+a town or an institution ends (`italian.py`).
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""Numbers and dates that the end of a line breaks, put together for a second reading.
+"""Numbers and dates that are broken over a line, joined for another search.
 
-Belongs here: which ends of lines stand inside a number or a date, and the stretch around them as if they did not.
-Does not belong here: what is an identifier there (the recognizers read the stretch as they read any text).
+Belongs here: which line ends are inside a number or a date, and the text around them with these line ends removed. Does
+not belong here: what is an identifier there (the recognizers search the joined text as any other).
 
-A hyphen, a slash or the bracket of an area code at the end of a line tells that a number goes on: "617-555-⏎0142",
-"(617)⏎555-0142", "12/⏎03/2019". Without such a mark lines of figures end between digits as well, so that only the
-grouping of a telephone, SSN or card number after its label counts ("Phone: 617 555⏎0142"), and a day beside its month.
+A hyphen, a slash or the bracket of an area code at the end of a line shows that a number continues: "617-555-⏎0142",
+"(617)⏎555-0142", "12/⏎03/2019". Without such a mark, lines of figures end between digits as well, so only the grouping
+of a telephone, SSN or card number after its label counts ("Phone: 617 555⏎0142"), and a day beside its month.
 """
 
 from __future__ import annotations

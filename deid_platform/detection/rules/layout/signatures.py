@@ -1,7 +1,7 @@
-"""Who signs at the end of a message: a name after the last sentence or alone on the last line.
+"""Signatures: a name after the last sentence of a message, or alone on its last line.
 
-Belongs here: what the end of a paragraph shows. Does not belong here: names after words of farewell or after a
-greeting (`en/messages.yaml`), initials (`staff/`).
+Belongs here: what the end of a paragraph shows. Does not belong here: names after a closing or a greeting
+(`en/messages.yaml`), initials (`topics/staff/`).
 """
 
 from __future__ import annotations

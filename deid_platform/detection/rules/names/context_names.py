@@ -1,12 +1,12 @@
-"""Names in passing: capitalised words of a sentence that are no words of English or of clinics.
+"""Names in prose: capitalised words in a sentence that are neither English nor clinical words.
 
-Belongs here: what stands before and behind a word in the middle of a sentence by which it is a town's or an
-institution's name ("her dentist in Sacaton"), or somebody's whom a list knows ("PCP is Okonjo"). Does not belong here:
-which words are capitalised (`vocabulary.py`), words that begin a sentence and act (`unlisted_names.py`), names that a
-role or a verb gives away (`data/care_team.yaml`).
+Belongs here: the context before and after a word in a sentence that makes it the name of a town or an institution ("her
+dentist in Sacaton"), or of a person whose name is on a list ("PCP is Okonjo"). Does not belong here: which words are
+capitalised (`vocabulary.py`), words that begin a sentence and act (`unlisted_names.py`), names that a role or a verb
+shows (`en/care_team.yaml`).
 
-Sources: the project's own, from how clinical prose speaks of things: what is done "with" or "using" something, what is
-"of" something and what an article determines is a drug, a device or a part of the body, not somebody.
+Sources: the project's own, from how clinical prose speaks of things. What is done "with" or "using" something, what is
+"of" something and what follows an article is a drug, a device or a part of the body, not a person.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Whether a name names a thing: what an eponym is followed by, and eponyms that look like somebody's full name.
+"""Whether a name is part of an eponym: what follows eponyms, and eponyms that look like a person's full name.
 
-Belongs here: telling "Robert Jones bandage" from Robert Jones. Does not belong here: which words are names
-(`classes.py`), and what recovery gives back (`recovery/`).
+Belongs here: distinguishing "Robert Jones bandage" from Robert Jones. Does not belong here: which words are names
+(`lexicon/classes.py`), and what recovery removes (`resolve/recovery/`).
 """
 
 from __future__ import annotations

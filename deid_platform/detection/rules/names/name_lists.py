@@ -1,8 +1,8 @@
-"""Names beside a name: the second of a pair, the further ones of a list, what a slash joins to a name.
+"""Pairs and lists of names: the second name of a pair, the further names of a list, names after a slash.
 
-Belongs here: what a name that was found makes of the capitalised words beside it ("Ndoye/Quarmby", "Dr. Ndoye, Quarmby
-and Osei", "Amara (asthma), Tolu (well)"). Does not belong here: other mentions of the same name (`propagate/names.py`),
-pairs that need no name found before (`en/messages.yaml`).
+Belongs here: what a found name shows of the capitalised words beside it ("Ndoye/Quarmby", "Dr. Ndoye, Quarmby and
+Osei", "Amara (asthma), Tolu (well)"). Does not belong here: repetitions of the same name
+(`resolve/propagate/names.py`), pairs without a name found before (`en/messages.yaml`).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Whether neighbouring words are given name and surname, by what the lists know of each and by what they do.
+"""Whether neighbouring words are given name and surname, by the word lists and by what follows them.
 
 Belongs here: the judgement of two words or three. Does not belong here: which words of a text stand together
-(`vocabulary.py`), or what kind of word each is (`classes.py`).
+(`vocabulary.py`), or the class of each word (`lexicon/classes.py`).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Whether words stand where a person does: before a person's verb, before a possession, as the one cared for.
+"""Whether words stand where a person does: before a person's verb, before a possession, or as the one cared for.
 
 Belongs here: what follows and precedes a name in running text. Does not belong here: which words may be a name
 (`vocabulary.py`), titles, labels and kinship (`en/people.yaml`).

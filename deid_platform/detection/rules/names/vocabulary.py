@@ -1,11 +1,11 @@
-"""Names by vocabulary: capitalised words of which the shipped lists know at least one as a name.
+"""Names by vocabulary: capitalised words of which the shipped lists have at least one as a name.
 
 Belongs here: the one pass over a text's capitalised words, and where a name among them ends. Does not belong here:
-what kind of word each is (`classes.py`), which two make a name (`pairs.py`), eponyms (`eponyms.py`), what persons do
-(`person_subject.py`), names that their surroundings give away (`en/people.yaml`), names found elsewhere in the note
-(`propagate/names.py`).
+the class of each word (`lexicon/classes.py`), which two make a name (`pairs.py`), eponyms (`eponyms.py`), verbs of
+persons (`person_subject.py`), names that their context shows (`en/people.yaml`), names found elsewhere in the note
+(`resolve/propagate/names.py`).
 
-A verdict depends on nothing but the line that the words stand on and the first word of the next.
+The result depends only on the line of the words and the first word of the next line.
 """
 
 from __future__ import annotations
