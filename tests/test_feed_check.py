@@ -112,7 +112,7 @@ def test_a_folder_of_any_name_needs_no_installation(tmp_path: Path, monkeypatch:
     told = deid("feed", "check", str(folder))
     assert told.exit_code == 0, told.output
     assert "without a feed's columns" in told.stderr
-    assert "passed over: 1 file;" in told.stderr
+    assert "skipped: 1 file;" in told.stderr
     assert "Name delivery folders by date" in told.stderr
     assert "Quillfeather" not in told.output
 
