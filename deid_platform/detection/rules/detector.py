@@ -134,7 +134,7 @@ class Rules:
             yield tuple(dict.fromkeys(candidates))
 
     def _over_line_wraps(self, text: str) -> Iterator[Candidate]:
-        """What the recognizers find over an end of a line that stands inside a number or a date."""
+        """Candidates of the recognizers over a line end inside a number or a date."""
         for joined in joined_lines(text):
             shown = joined.shown.text
             document = Document(Note("line-wrap", shown))
@@ -145,7 +145,7 @@ class Rules:
     def _searched(
         self, documents: Sequence[Document], places: Sequence[Sequence[tuple[int, int]]], texts: Sequence[str]
     ) -> Iterator[tuple[int, Candidate]]:
-        """What the recognizers that are sought find, recognizer by recognizer, each with the number of its place."""
+        """Candidates of the selected recognizers, recognizer by recognizer, each with the index of its recognizer."""
         windows: dict[int, list[Window]] = {}
         firsts = accumulate((len(of) for of in places), initial=0)
         for document, of, first in zip(documents, places, firsts, strict=False):
@@ -171,7 +171,7 @@ def _alone(label: Label) -> frozenset[int]:
 
 
 def rows_across(text: str, cuts: Sequence[int]) -> Iterator[Candidate]:
-    """The identifiers of the tables that cuts run through, by the header that stands before a cut.
+    """Identifiers of tables that are split between pieces, by the header before the split.
 
     Args:
         text: A text that is read in pieces.

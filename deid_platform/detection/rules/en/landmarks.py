@@ -28,7 +28,7 @@ _CONTRACTIONS = ("'s", "’s")
 
 @validator
 def landmark(text: str, start: int, end: int) -> Interval | None:
-    """A place by what it is, "Birch Point Marina": one word of its own must be no common one, or read as a place.
+    """A place by what it is, "Birch Point Marina": one of its own words must not be common, or must look like a place.
 
     The article belongs to it ("the Hollins Ferry exit").
     """

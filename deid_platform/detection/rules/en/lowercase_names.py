@@ -39,7 +39,7 @@ def lowercase_name(text: str, start: int, end: int) -> Interval | None:
 
 @validator
 def lowercase_officer(text: str, start: int, end: int) -> Interval | None:
-    """A name in small letters after the word for an office ("pcp okonkwo"), where no list needs to know it."""
+    """A name in small letters after the word for an office ("pcp okonkwo"), on a list or not."""
     return _known_part(text, start, end, unlisted=True)
 
 

@@ -51,7 +51,7 @@ _PRESSURE = regex.compile(r"\b(?i:bp|pressures?|hypertens\w*|systolic|sbp|readin
 
 @validator
 def lost_slash(text: str, start: int, end: int) -> Interval | None:
-    """A date that lost one slash: "323/19", "2/142019", "2/1419"; not what reads as a blood pressure or a dose."""
+    """A date that lost one slash: "323/19", "2/142019", "2/1419"; not a blood pressure or a dose."""
     first, second = NUMBER.findall(text, start, end)[:2]
     if is_numbered(text, start):
         return None

@@ -49,7 +49,7 @@ _NOT_CARE = frozenset(("electrician", "musician", "politician", "technician", "b
 
 @validator
 def profession(text: str, start: int, end: int) -> Interval | None:
-    """What somebody is by trade, up to the first word that is no part of it."""
+    """A profession, up to the first word that is not part of it."""
     last = None
     for token in _WORD.finditer(text, start, end):
         word = bare(token[0])

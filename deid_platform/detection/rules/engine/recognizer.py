@@ -89,7 +89,7 @@ class Recognizer:
 
     @property
     def labels(self) -> frozenset[Label]:
-        """What it may find, which is told without compiling it."""
+        """The labels that it may find, known without compiling it."""
         return frozenset(Label[name] for name in _LABEL.findall(self.expression))
 
     @cached_property

@@ -181,7 +181,7 @@ def _texts(entry: Mapping[str, Any], key: str, most: int) -> tuple[str, ...]:
 
 
 def _check_pattern(pattern: str) -> None:
-    """Refuses what can be told from the writing of a pattern alone."""
+    """Refuses what is wrong in the text of a pattern alone."""
     if len(pattern) > LONGEST_PATTERN:
         raise _WrongError(f"its pattern is longer than {LONGEST_PATTERN} characters")
     if any(piece["endless"] for piece in _PIECE.finditer(pattern)):

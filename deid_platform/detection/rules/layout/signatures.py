@@ -75,7 +75,7 @@ def _closes(text: str, last: regex.Match[str]) -> bool:
 
 
 def _signs(text: str, match: regex.Match[str], *, sure: bool) -> bool:
-    """Whether a match holds the name of somebody who may sign: a given name, or if its place is sure any other."""
+    """Whether a match holds the name of a possible signer: a given name, or, at a certain position, any other."""
     start, end = match.span("name")
     initial = _INITIAL.match(text, start, end)
     start = initial.end() if initial else start

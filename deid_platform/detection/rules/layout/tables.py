@@ -157,7 +157,7 @@ def _headed(
     *,
     least: int,
 ) -> Iterator[Candidate]:
-    """Tables without bars: only below a header in which two cells and all beside them name columns."""
+    """Tables without bars: only below a header with at least two column names and no other cells."""
     heading: list[Cell] = []
     columns: list[Label | None] = []
     end = 0

@@ -42,7 +42,7 @@ _BEFORE_ENDS = ("/", "&", "and")
 
 
 class _Taken:
-    """Which places names have been found in.
+    """The intervals in which names were found.
 
     Args:
         spans: The names found so far.
@@ -59,7 +59,7 @@ class _Taken:
                 self._ends.append(span.end)
 
     def holds(self, position: int) -> bool:
-        """Whether a position lies in a name."""
+        """Whether a position is inside a name."""
         before = bisect_right(self._starts, position) - 1
         return before >= 0 and position < self._ends[before]
 
@@ -106,7 +106,7 @@ def _after(text: str, span: Candidate, taken: _Taken) -> Iterator[Candidate]:
 
 
 def _narrowed(text: str, start: int, stop: int, following: regex.Match[str], taken: _Taken) -> int | None:
-    """Where the name ends that follows a name; None if what follows is none."""
+    """Where the name after a name ends; None if no name follows."""
     words = list(regex.finditer(r"\p{L}[\p{L}\p{M}'’\-]*", text[start:stop]))
     listed = following["remark"] is not None and following["after"] is not None
     if "," in following["sign"] or ";" in following["sign"]:
@@ -134,7 +134,7 @@ def _narrowed(text: str, start: int, stop: int, following: regex.Match[str], tak
 
 
 def _goes_on(text: str, stop: int, taken: _Taken) -> bool:
-    """Whether a list goes on and ends with "and" and a name."""
+    """Whether a list continues and ends with "and" and a name."""
     last = _LAST_OF_LIST.match(text, stop, stop + _REACH)
     return last is not None and (taken.holds(last.start("name")) or is_a_name(last["name"]))
 

@@ -63,7 +63,7 @@ _MAY_FOLLOW = _LISTED | WordClass.LONE
 
 
 def vocabulary_names(text: str, start: int = 0, end: int | None = None) -> Iterator[Candidate]:
-    """Names that the lists know: with a surname beside the given name, or given names alone that are nothing else.
+    """Listed names: a given name with a surname, or a given name alone that has no other meaning.
 
     Args:
         text: The note.
@@ -101,7 +101,7 @@ def vocabulary_names(text: str, start: int = 0, end: int | None = None) -> Itera
 
 
 def _may_precede(words: list[regex.Match[str]], kinds: list[int], i: int) -> bool:
-    """Whether a word that is in no list of names stands before one that is a surname or a given name."""
+    """Whether a word on no list of names stands before a surname or a given name."""
     if words[i + 1].start() - words[i].end() > 3:
         return False
     if kinds[i] & WordClass.SENSES == WordClass.ORDINARY:  # a surname all the same, if it stands in "Rash, Derrick"
@@ -310,7 +310,7 @@ def _is_trailing_initial(text: str, word: regex.Match[str]) -> bool:
 
 
 def _ends_in_initial(text: str, given: regex.Match[str], initial: regex.Match[str]) -> bool:
-    """Whether a given name that is a word as well stands before an initial as one does: "Jack T., seen at"."""
+    """Whether a given name that is also a word stands before an initial as a name does: "Jack T., seen at"."""
     word = given[0]
     listed = any(word.lower() in word_list(name) for name in _THINGS)
     if listed or len(word) < _SHORTEST_GIVEN or len(initial[0]) > 1 or word.isupper():
