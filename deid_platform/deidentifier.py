@@ -102,5 +102,5 @@ def _read(files: TopicFiles) -> Topics:
             raise DeidError(Code.INPUT_INVALID, f"topics: {did_you_mean(name, _TOPICS)}")
     topics, dropped = read_topics({Role(name): Path(path) for name, path in files.items()})
     for role, count in dropped.items():
-        warnings.warn(f"{role}: invalid dates left out: {count:,} (YYYY-MM-DD is read)", stacklevel=4)
+        warnings.warn(f"{role}: invalid dates left out: {count:,} (expected YYYY-MM-DD)", stacklevel=4)
     return topics

@@ -1,7 +1,7 @@
 """Files in, files out: what `deid redact` does, without a warehouse or a store.
 
 Belongs here: one pass over a file of notes with topics beside it. Does not belong here: reading formats
-(`corpora/`), detection or redaction themselves, or printing (`cli.py`). Nothing imported here is slow.
+(`corpora/`), detection or redaction themselves, or printing (`cli/`). Nothing imported here is slow.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Outcome:
     refusals: Refusals = field(default_factory=Refusals)
     """Input rows that were refused, by reason, with their lines."""
     undated: int = 0
-    """Notes whose date is none; they are read as if written today, which hides the most years."""
+    """Notes without a valid date; they are treated as if written today, which hides the most years."""
     withheld: dict[str, int] = field(default_factory=dict)
     """Reason code -> notes that are not in the output: a stage failed on them, or the leak check found something."""
 

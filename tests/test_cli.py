@@ -126,7 +126,7 @@ def test_the_doctor_names_what_is_not_well(tmp_path: Path, monkeypatch: pytest.M
     assert found["feed ehr"][0] == found["key secret"][0] == "no"
     assert "feed-unreadable" in found["feed ehr"][2]
     assert "secret-missing" in found["key secret"][2]
-    assert "not well: feed ehr, key secret" in examined.stderr
+    assert "problems: feed ehr, key secret" in examined.stderr
     lines = here("doctor", "--json", "--config", str(tmp_path / "deid.toml")).stdout.splitlines()
     assert {"well": True, "what": "settings", "detail": "profile production"} in map(json.loads, lines)
 

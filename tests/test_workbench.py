@@ -212,13 +212,13 @@ def test_refused_rows_are_counted_left_out_and_told_by_the_exit_status(folder: P
         assert f"1 row refused: {reason}" in done.stderr
 
 
-def test_columns_without_a_meaning_and_dates_that_are_none_lose_no_note(folder: Path) -> None:
+def test_unknown_columns_and_dates_that_are_none_lose_no_note(folder: Path) -> None:
     with (folder / "notes.jsonl").open("a") as lines:
         lines.write('{"note_id": "c", "text": "Well.", "spans": [[0, 1]], "note_date": "13/13/2020"}\n')
     done = redact(folder)
     assert done.returncode == 0, done.stderr
     assert rows(folder)[-1] == {"note_id": "c", "text": "Well.", "spans": []}
-    assert "invalid dates (YYYY-MM-DD is read): 1 note" in done.stderr
+    assert "invalid dates (expected YYYY-MM-DD): 1 note" in done.stderr
 
 
 def test_a_roster_that_is_not_read_whole_is_an_error(folder: Path) -> None:

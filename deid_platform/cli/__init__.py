@@ -42,7 +42,7 @@ def _every_command(
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
     ] = False,
 ) -> None:
-    """Clinical-text de-identification that proves itself on every refresh."""
+    """De-identification of clinical text, measured on every refresh."""
 
 
 for command in (

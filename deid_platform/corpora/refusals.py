@@ -73,7 +73,7 @@ class Refusals:
 
     @property
     def unknown(self) -> dict[Role, UnknownColumns]:
-        """The columns without a meaning of the first row of each role that has some."""
+        """The unknown columns of the first row of each role that has some."""
         return dict(self._unknown)
 
     def mapping(self) -> tuple[dict[str, str], list[str]]:

@@ -1,9 +1,9 @@
-"""Whether a word stands where a name stands: titles and labels before it, what a person does after it.
+"""Context of names: the titles and labels before a word, and the verbs of a person after it.
 
-Belongs here: the surroundings that tell a patient's name or initials from the word or the abbreviation of
-the same letters. Does not belong here: which words are somebody's name (`roster/`, `gazetteer.py`).
+Belongs here: the context that distinguishes a patient's name or initials from the word or the abbreviation with
+the same letters. Does not belong here: which words are names of patients (`topics/`).
 
-Tests take the note's text and an interval of it, and look no further than `REACH` code points around it.
+Functions take the note's text and an interval of it, and look at most `REACH` code points to either side.
 """
 
 from __future__ import annotations

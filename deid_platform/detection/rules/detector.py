@@ -1,7 +1,7 @@
-"""The rules as a detector: every paragraph by itself, step by step.
+"""The rules as a detector: each paragraph by itself, step by step.
 
-Belongs here: which steps there are, in which order, and the memory of paragraphs that recur. Does not belong here: what
-a step finds, or anything that looks beyond one paragraph (`resolve/propagate`).
+Belongs here: which steps there are, in which order, and the cache of recurring paragraphs. Does not belong here: what
+a step finds, or anything that needs more than one paragraph (`resolve/propagate/`).
 """
 
 from __future__ import annotations
@@ -129,7 +129,7 @@ class Rules:
             yield tuple(dict.fromkeys(candidates))
 
     def _over_line_wraps(self, text: str) -> Iterator[Candidate]:
-        """What the recognizers find over an end of a line that stands inside a number or a date."""
+        """Candidates of the recognizers over a line end inside a number or a date."""
         for joined in joined_lines(text):
             shown = joined.shown.text
             document = Document(Note("line-wrap", shown))
@@ -140,7 +140,7 @@ class Rules:
     def _searched(
         self, documents: Sequence[Document], places: Sequence[Place], texts: Sequence[str]
     ) -> Iterator[tuple[int, Candidate]]:
-        """What the recognizers that are sought find, recognizer by recognizer, each with the number of its place."""
+        """Candidates of the selected recognizers, recognizer by recognizer, each with the number of its place."""
         for number, windows in self._index.windows(documents, places):
             if self._sought[number]:
                 yield from self._recognizers[number].search(texts, windows, timeout_s=self.timeout_s)
@@ -161,7 +161,7 @@ def _alone(label: Label) -> frozenset[int]:
 
 
 def rows_across(text: str, cuts: Sequence[int]) -> Iterator[Candidate]:
-    """The identifiers of the tables that cuts run through, by the header that stands before a cut.
+    """Identifiers of tables that are split between pieces, by the header before the split.
 
     Args:
         text: A text that is read in pieces.

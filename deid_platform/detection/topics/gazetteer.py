@@ -1,11 +1,11 @@
-"""Finds what the institution's own topics name: people, facilities, addresses, numbers, ids.
+"""The gazetteer: finds the people, facilities, addresses, numbers and ids of the institution's topics.
 
-Belongs here: where the terms of the topics stand in a note, whoever its patient is. Does not belong here: which
+Belongs here: where the terms of the topics stand in any patient's note. Does not belong here: which
 terms there are (`terms.py`), or the note's own patient, whose single names count as well (`roster/`).
 
-A person is found by a word of the surname with a given name on either side of it. A surname without one counts
-where something says that it is a person's: a title, a credential, a word for a relative, an initial; that of a
-provider also alone, if it is written with a capital and hardly stands for anything else.
+A person is found by a word of the surname with a given name on either side of it. A surname without one counts where
+the context shows a person: a title, a credential, a word for a relative, an initial. A provider's surname also counts
+alone, if it is capitalised and seldom means anything else.
 """
 
 from __future__ import annotations

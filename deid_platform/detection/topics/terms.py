@@ -1,11 +1,11 @@
-"""What of an institution's topics is worth looking for in everybody's notes.
+"""The terms of an institution's topics that are searched for in all notes.
 
 Belongs here: the terms of patients, providers and facilities, in the form of the line of words. Does not belong
-here: finding them (`gazetteer.py`), or what is looked for in one patient's own notes (`roster/`).
+here: finding them (`gazetteer.py`), or what is searched for in one patient's own notes (`roster/`).
 
-Names of people are kept as pairs of one given name and one word of the surname, which says in one short entry what
-all their orders, particles and initials would say in ten. Terms that say nothing about anybody are dropped, after
-Murugadoss 2024 (Methods, dictionaries): generic phrases ("primary care") and single words of common English.
+Names of people are kept as pairs of one given name and one word of the surname: one short entry instead of ten for all
+orders, particles and initials. Terms that identify nobody are dropped, after Murugadoss 2024 (Methods, dictionaries):
+generic phrases ("primary care") and single words of common English.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Other mentions of people whom a note has named once.
+"""Propagates names: further mentions of people whom the note has named once.
 
-Belongs here: the pass over a whole note that marks again what was found elsewhere in it. Does not belong
-here: names that the lists know (`vocabulary.py`), that the layout shows (`structure.py`) or that their
-surroundings give away (`en/people.yaml`).
+Belongs here: the search of a whole note for names that were found elsewhere in it. Does not belong here: names on the
+word lists (`rules/names/vocabulary.py`), names that the layout shows (`rules/layout/`), or names that their context
+shows (`rules/en/people.yaml`).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """A site's allow list: phrases that identify nobody there, such as the name of a ward.
 
-Belongs here: reading the list and refusing a phrase that is too wide. Does not belong here: where a phrase is found
-(`places.py`), or what it may give back (`decision.py`).
+Belongs here: reading the list and refusing a phrase that is too general. Does not belong here: where a phrase is found
+(`finder.py`), or which spans it may recover (`decision.py`).
 """
 
 from __future__ import annotations

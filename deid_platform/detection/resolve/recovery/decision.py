@@ -1,29 +1,28 @@
-"""Which of a note's spans are clinical and therefore no identifiers.
+"""Decides which of a note's spans are clinical terms and therefore not identifiers.
 
-Belongs here: deciding that a span is given back. Does not belong here: finding clinical terms
-(`places.py`) or spans.
+Belongs here: deciding that a span is recovered. Does not belong here: finding clinical terms (`finder.py`) or spans.
 
-After Murugadoss 2024 (Methods, recovery of medically relevant terms; figure 3), but failing closed. A span is
-given back only if what is clinical covers it whole, and never if
+After Murugadoss 2024 (Methods, recovery of medically relevant terms; figure 3), but failing closed. A span is recovered
+only if clinical terms cover the whole of it, and never if
 
-- the roster found it, or a check of its own proved it (an e-mail address, a checksum);
+- the roster found it, or its evidence is `PROVEN` (an e-mail address, a check digit);
 - the topics name it, unless it is a name inside a longer term: a clinic called St. Jude stays hidden, a
   St. Jude valve does not;
 - a title stands before the term: "Mr. Foley", "Dr. Wright's test";
-- it is the whole term and names a person whom the note names elsewhere: of "Foley" in the note of a Mr. Foley
-  nobody knows which is meant, while "Foley catheter" remains clinical;
-- it is the whole term and a part of an address, or a place that somebody went to ("treated at St. Jude");
-- it is clinical by its writing alone ("Quarmby retractor", "Quarmby 20 mg"), and the note has a person of that
+- it is the whole term and names a person whom the note names elsewhere: in the note of a Mr. Foley, "Foley" alone is
+  ambiguous, while "Foley catheter" remains clinical;
+- it is the whole term and a part of an address, or the place of a visit ("treated at St. Jude");
+- only its form is clinical ("Quarmby retractor", "Quarmby 20 mg"), and the note has a person of that
   name somewhere else;
-- only the site's allow list has it, and it is not a name, an institution or a place that a pattern found: what the
-  topics, the other notes of the patient or the site's own recognizers find stays hidden, and so does a phrase in a
-  note that names a person by one of its words;
+- only the site's allow list has it, and it is not a name, an institution or a place that a rule found: what the topics,
+  the other notes of the patient or the site's own recognizers find stays hidden, and so does a phrase in a note that
+  names a person by one of its words;
 - it is a whole date, or one after a word that dates are written after ("on 3/5", however strong the patient is).
 
-A person of a pattern that reaches further than a term ("Murphy Sign Negative") is given back if the other
-words are those of every clinic; with a word that could be a name ("Smith Foley catheter") it is kept. So is a
-place: the names of clinics are made of such words ("Old Mill Physical Therapy"), and only a finding after the
-term tells ("Babinski Absent"). No span is ever cut: it is given back whole or kept whole.
+A person's span that is longer than the term ("Murphy Sign Negative") is recovered if the other words are common
+clinical words; with a word that could be a name ("Smith Foley catheter") it stays hidden. So does a place, since names
+of clinics are made of such words ("Old Mill Physical Therapy"), unless a finding follows the term ("Babinski Absent").
+No span is ever cut: it is recovered whole or stays whole.
 """
 
 from __future__ import annotations

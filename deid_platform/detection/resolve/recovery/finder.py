@@ -1,7 +1,7 @@
 """Where clinical terms and expressions stand in a note.
 
-Belongs here: finding them, and how sure each kind is. Does not belong here: whether a span is given back
-because of one (`decision.py`).
+Belongs here: finding them, and how certain each kind is. Does not belong here: whether a span is recovered because of
+one (`decision.py`).
 """
 
 from __future__ import annotations
@@ -261,7 +261,7 @@ _Section: TypeAlias = tuple[tuple[tuple[str, regex.Pattern[str]], ...], AhoCoras
 
 @cache
 def _expressions() -> dict[str, _Section]:
-    """Clinical terms with a syntax, from `data/recovery_expressions.yaml`, by what they may cover.
+    """Clinical terms with a syntax, from `expressions.yaml`, by what they may cover.
 
     With an automaton of what their matches need, and the numbers of the expressions that need each of it.
     """

@@ -1,7 +1,7 @@
 """Which clinical terms recovery looks for: the shipped lists, and what a site adds.
 
-Belongs here: gathering terms and dropping those that are no more than names. Does not belong here: finding
-them in a note (`places.py`), or reading a licensed vocabulary (`detection/lexicons/`).
+Belongs here: gathering terms and dropping mere names. Does not belong here: finding them in a note (`finder.py`), or
+reading a licensed vocabulary (`lexicon/vocabularies/`).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Checks of holidays: whether the name of a day is that, and neither a word, a person nor a thing called after it.
+"""Validators of holidays: whether a word is the name of a holiday, and not a person or a thing named after it.
 
-Belongs here: functions (text, start, end) -> the interval to tag, or None. Does not belong here: the names
-(`../../data/holidays.txt`) or patterns (`../data/dates.yaml`).
+Belongs here: the validators of holidays that `dates.yaml` names. Does not belong here: the names
+(`lexicon/data/holidays.txt`), other dates (`dates.py`).
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
-"""Checks of dates with a typing error: a separator or a digit lost, doubled, swapped or mistaken, a month misspelt.
+"""Validators of dates with a typing error: a separator or a digit lost, doubled, swapped or wrong, a month misspelt.
 
-Belongs here: functions (text, start, end) -> the interval to tag, or None. Does not belong here: dates as they
-should be (`dates.py`) or patterns (`../data/dates.yaml`).
+Belongs here: the validators that `dates.yaml` for such dates names. Does not belong here: correct dates (`dates.py`).
 
-One error is what people make in a date: of what is left, the rest must still be a day, a month and a year.
+A date may have one error: the rest must still be a day, a month and a year.
 """
 
 from __future__ import annotations
@@ -57,7 +56,7 @@ _PRESSURE = regex.compile(r"\b(?i:bp|pressures?|hypertens\w*|systolic|sbp|readin
 
 @validator
 def lost_slash(text: str, start: int, end: int) -> Interval | None:
-    """A date that lost one slash: "323/19", "2/142019", "2/1419"; not what reads as a blood pressure or a dose."""
+    """A date that lost one slash: "323/19", "2/142019", "2/1419"; not a blood pressure or a dose."""
     first, second = NUMBER.findall(text, start, end)[:2]
     if is_numbered(text, start):
         return None

@@ -1,7 +1,7 @@
-"""Checks of institutions: where such a name ends, and whether it names anything of its own.
+"""Validators of institutions: where a name ends, and whether it is more than a general term.
 
-Belongs here: functions (text, start, end) -> the interval to tag, narrowed if need be, or None. Does not
-belong here: patterns (`../data/*.yaml`) or checks of towns and streets (`places.py`).
+Belongs here: the validators that `organizations.yaml` names. Does not belong here: towns and streets (`addresses.py`),
+employers (`employers.py`).
 """
 
 from __future__ import annotations

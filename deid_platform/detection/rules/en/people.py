@@ -1,7 +1,7 @@
-"""Checks of people's names: where a name ends, and whether it is one.
+"""Validators of people's names: where a name ends, and whether it is one.
 
-Belongs here: functions (text, start, end) -> the interval to tag, narrowed if need be, or None. Does not
-belong here: patterns (`../data/*.yaml`) or checks of places (`places.py`).
+Belongs here: the validators that `people.yaml` names. Does not belong here: names of places (`addresses.py`), names
+after roles and verbs (`care_team.py`).
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""Anchors: the rare thing that every match of a pattern must contain, and the windows around its occurrences.
+"""Anchors: rare words or digits that every match of a pattern contains, and the windows around their occurrences.
 
-Belongs here: finding the anchors of all recognizers in one pass over a text, and joining their surroundings
-to windows. Does not belong here: what a recognizer looks for in a window (`recognizer.py`).
+Belongs here: finding the anchors of all recognizers in one pass over a text, and merging their neighbourhoods into
+windows. Does not belong here: what a recognizer looks for in a window (`recognizer.py`).
 
-One automaton finds every literal anchor of every table; one scan finds the chains of digit groups. A chain
-is known by its shape, the chain with each digit written as 0: clinical text has few shapes, and most of them
-("00", "000/00") interest no recognizer. Recognizers with the same anchors and reach share their windows.
+One automaton finds every literal anchor of every table; one scan finds the chains of digit groups. Chains are indexed
+by their shape, the chain with each digit written as 0: clinical text has few shapes, and no recognizer needs most of
+them ("00", "000/00"). Recognizers with the same anchors and reach share their windows.
 """
 
 from __future__ import annotations

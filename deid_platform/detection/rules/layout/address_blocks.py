@@ -1,7 +1,7 @@
 """The name on the line above a street address.
 
-Belongs here: whom an address block is of. Does not belong here: labels with a colon and what else a pattern can say
-(`en/people.yaml`, `en/messages.yaml`).
+Belongs here: the person of an address block. Does not belong here: labels with a colon and whatever else a pattern can
+find (`en/people.yaml`, `en/messages.yaml`).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Whether what stands in a name's place is a disease or a substance.
+"""Whether a word in the place of a name is a disease or a substance: "Mother Alzheimer's", "Name: Lisinopril".
 
-Belongs here: "Mother Alzheimer's" and "Name: Lisinopril". Does not belong here: eponyms that look like a full name
-(`eponyms.py`), and what recovery gives back of what was found (`recovery/`).
+Belongs here: that decision. Does not belong here: eponyms that look like a full name (`eponyms.py`), and recovery
+of what was found (`resolve/recovery/`).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Names beside names: what a comma or "and" joins to a name that was found, and the day behind a place.
+"""Coordinated names: names that a comma or "and" joins to a name that was found, and the day after a place.
 
-Belongs here: further names, and days, by the found ones that they stand beside. Does not belong here: how those were
-found (`context_names.py` and the tables), and the same name once more (`propagate/names.py`).
+Belongs here: further names, and days, beside the found ones. Does not belong here: how those were found
+(`context_names.py` and the tables), and repetitions of the same name (`resolve/propagate/names.py`).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Whether a name names a thing: what an eponym is followed by, and eponyms that look like somebody's full name.
+"""Whether a name is part of an eponym: what follows eponyms, and eponyms that look like a person's full name.
 
-Belongs here: telling "Robert Jones bandage" from Robert Jones. Does not belong here: which words are names
-(`classes.py`), and what recovery gives back (`recovery/`).
+Belongs here: distinguishing "Robert Jones bandage" from Robert Jones. Does not belong here: which words are names
+(`lexicon/classes.py`), and what recovery removes (`resolve/recovery/`).
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def names_a_thing(text: str, end: int) -> bool:
 
 
 def names_surely_a_thing(text: str, end: int) -> bool:
-    """Whether the word after a name is a noun before which nobody's name stands: a syndrome, a retractor."""
+    """Whether the word after a name is a noun that eponyms precede: a syndrome, a retractor."""
     following = _AFTER.match(text, end)
     return following is not None and following["noun"].lower() in word_list("eponym_sure_nouns")
 
@@ -63,7 +63,7 @@ def is_in_an_eponym(given: str, surname: str) -> bool:
 
 
 def is_eponym_s_name(names: str) -> bool:
-    """Whether folded words are an eponym that looks like somebody's full name."""
+    """Whether folded words are an eponym that looks like a person's full name."""
     return names in word_list("eponym_persons")
 
 
@@ -91,7 +91,7 @@ def stands_for_its_thing(text: str, start: int, end: int) -> bool:
 
 
 def lies_in_an_eponym(text: str, start: int, end: int) -> bool:
-    """Whether a word is one half of an eponym that looks like a full name and stands for its thing there."""
+    """Whether a word is one half of an eponym that looks like a full name and means a thing there."""
     if fold_term(POSSESSIVE.sub("", text[start:end])) not in _words_of_full_names():
         return False
     before, after = _WORD_BEFORE.search(text, max(0, start - _LONGEST), start), _WORD_AFTER.match(text, end)

@@ -1,11 +1,10 @@
-"""Whether letters that are somebody's initials stand as initials, or for something of the clinic.
+"""Whether letters are the patient's initials or a clinical abbreviation.
 
 Belongs here: "J.S.", "JS" and "JMS". Does not belong here: an initial beside a name, as in "J. Smith"
-(`mentions.py`), or initials of staff (`staff/`).
+(`mentions.py`), or initials of staff (`topics/staff/`).
 
-Letters that mean nothing else are the patient's wherever they stand for themselves. Those that clinics use for
-something else ("MS", "CK") need what only a person does or has, or what is done with persons alone: "CK is feeling
-better", "CK's mother", "spoke with CK today".
+Letters without another meaning are the patient's wherever they stand alone. Clinical abbreviations ("MS", "CK") need a
+context of persons only: "CK is feeling better", "CK's mother", "spoke with CK today".
 """
 
 from __future__ import annotations

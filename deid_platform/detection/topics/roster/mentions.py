@@ -3,7 +3,7 @@
 Belongs here: the decision by case, context and neighbours, and the joining of parts with the initials between
 and beside them. Does not belong here: which words are parts (`variants.py`, `misspelling.py`).
 
-All places are those of the line of words.
+All positions are those of the line of words.
 """
 
 from __future__ import annotations

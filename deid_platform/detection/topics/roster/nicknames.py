@@ -1,7 +1,7 @@
-"""What somebody of a given name is called, where no list of nicknames has it: names made of the beginning or the end.
+"""Regular nicknames of a given name that no list has: names made of its beginning or its end.
 
 Belongs here: how English, Spanish, Italian and Slavic usage shortens a name and lengthens what is left. Does not belong
-here: nicknames that must be known one by one (`data/nicknames.tsv`, `naming.py`).
+here: irregular nicknames (`lexicon/data/nicknames.tsv`, `lexicon/nicknames.py`).
 
 Sources: the project's own. Only what the shipped lists have as a given name is one: of "Margarita", "Margo" and "Rita",
 not "Marg-ie's" every possible spelling.

@@ -1,6 +1,6 @@
 """Searches a note for one patient: one pass over the line of words, then what resembles a name, dates and numbers.
 
-Belongs here: how the findings of the roster's parts become spans. Does not belong here: any rule about names.
+Belongs here: how the matches of the roster's parts become candidates. Does not belong here: any rule about names.
 """
 
 from __future__ import annotations

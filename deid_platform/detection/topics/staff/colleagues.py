@@ -1,7 +1,7 @@
-"""Whose initials letters are: the note's own clinicians', another colleague's, or nobody's that is known.
+"""Owners of initials: the note's own clinicians, another colleague, or nobody known.
 
 Belongs here: the initials of names, and what the topics and a note know of them. Does not belong here: where
-initials stand (`places.py`).
+initials stand (`positions.py`).
 """
 
 from __future__ import annotations

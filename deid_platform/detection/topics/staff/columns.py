@@ -1,7 +1,7 @@
 """Initials in fields and columns that hold nothing else.
 
 Belongs here: "Transcribed: sa", the cells under a heading such as "Init" or "By". Does not belong here: initials in
-running text (`places.py`).
+running text (`positions.py`).
 """
 
 from __future__ import annotations

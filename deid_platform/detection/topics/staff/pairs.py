@@ -1,7 +1,7 @@
 """Two initials side by side: who dictated and who typed, or two who checked one thing.
 
 Belongs here: "KR/dc", "KR:dc:mt", "D: JS T: ab", "kr/dc" on a line of its own. Does not belong here: one person's
-initials (`places.py`).
+initials (`positions.py`).
 """
 
 from __future__ import annotations

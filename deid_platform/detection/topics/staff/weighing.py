@@ -1,7 +1,7 @@
-"""Which letters of a note are a staff member's initials: what they mean, who has them and where they stand.
+"""Which letters of a note are a staff member's initials: their other meanings, their owners and their position.
 
-Belongs here: how the three are weighed against each other. Does not belong here: any one of them (`abbreviations.py`,
-`colleagues.py`, `places.py`).
+Belongs here: how the three are weighed. Does not belong here: any one of them (`lexicon/abbreviations.py`,
+`colleagues.py`, `positions.py`).
 """
 
 from __future__ import annotations
