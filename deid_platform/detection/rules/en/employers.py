@@ -85,7 +85,7 @@ def firm(text: str, start: int, end: int) -> Interval | None:
 
 @validator
 def firm_before_noun(text: str, start: int, end: int) -> Interval | None:
-    """A firm before a common noun ("a Delmore truck driver"): its first word is only on lists of names, not of towns."""
+    """A firm before a common noun ("a Delmore truck driver"): its first word is only on lists of people's names."""
     words = [bare(token) for token in NAME_TOKEN.findall(text, start, end)]
     clinical = any(word_class(word) & WordClass.CLINICAL or word in word_list("title_stopwords") for word in words)
     plain = (
