@@ -1,4 +1,4 @@
-"""One note after the other, from Python: what `deid_platform.load` gives.
+"""De-identification of single notes from Python: the object that `deid_platform.load` returns.
 
 Belongs here: a detector, a policy and a leak check that stay loaded. Does not belong here: what any of them does, or
 files of notes (`workbench.py`), whose notes are read together.

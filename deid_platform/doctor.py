@@ -127,7 +127,7 @@ def _newest(site: Site, delivery: Delivery) -> str:
         faults.append(f"{found.other_types} of {notes} notes have a type that note_types does not list")
     if not faults:
         return ""
-    return f"newest, first {_HEAD} rows a file: {'; '.join(faults)}; `deid feed check {folder}` shows more"
+    return f"newest, first {_HEAD} rows of each file: {'; '.join(faults)}; `deid feed check {folder}` shows more"
 
 
 def _warehouse(site: Site) -> str:

@@ -1,4 +1,4 @@
-"""The data model that every room shares: notes, spans, topics and deliveries.
+"""The data model that all packages share: notes, spans, topics and deliveries.
 
 Belongs here: frozen records and the arithmetic that needs nothing but them. Does not belong here:
 reading them (`corpora/`), keeping them (`store.py`) or finding anything in them (`detection/`).

@@ -1,4 +1,4 @@
-"""deid.toml, typed and refused early, and the secrets that never stand in it.
+"""deid.toml, typed and validated early, and the secrets, which are never in it.
 
 Belongs here: what an institution configures, its defaults, and where the key secret is found. Does not
 belong here: what any of it does. Paths are relative to the folder of deid.toml.

@@ -28,7 +28,7 @@ Columns = Annotated[
 ]
 Feed = Annotated[str | None, typer.Option(help="Read columns as this feed of deid.toml does; --columns adds to it.")]
 Recognizers = Annotated[Path | None, typer.Option(help="The site's own recognizers (docs/detection.md).")]
-Keep = Annotated[Path | None, typer.Option(help="Phrases that identify nobody at the site, one a line.")]
+Keep = Annotated[Path | None, typer.Option(help="Phrases that identify nobody at the site, one per line.")]
 Spans = Annotated[
     Path | None,
     typer.Option(

@@ -1,4 +1,4 @@
-"""What every command shares: where it writes, its progress bar, its lists, and the installation that it is about.
+"""What all commands share: output, progress bar, lists, and the installation.
 
 Belongs here: the two consoles, options that many commands take, and how records are shown. Does not belong here: any
 command.

@@ -1,4 +1,4 @@
-"""The `files` feed: a folder a delivery, with notes and topics as JSONL, CSV or Parquet.
+"""The `files` feed: one folder per delivery, with notes and topics as JSONL, CSV or Parquet.
 
 Belongs here: which file of a folder holds what, and what only the rows around a row can tell
 (duplicates, unknown ids). Does not belong here: formats (`tables.py`), columns and values (`rows.py`).

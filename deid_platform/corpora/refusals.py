@@ -1,4 +1,4 @@
-"""What was refused, as a person wants it: by file and reason, with the first lines, and what to say of unknown columns.
+"""Refused rows for a person to read: by file and reason, with the first lines, and advice on unknown columns.
 
 Belongs here: counting rejections. Does not belong here: deciding on them (`rows.py`, `files.py`).
 """

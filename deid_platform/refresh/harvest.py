@@ -1,4 +1,4 @@
-"""Phrases that detection hides again and again although they may be clinical: proposals for a person to judge.
+"""Phrases that detection often hides although they may be clinical: proposals for review.
 
 Belongs here: counting such phrases over the notes of the store, after Murugadoss 2024 (Methods, expansion of the
 medical dictionary; figure 2). Does not belong here: using them. A proposal changes nothing: whoever accepts one
