@@ -13,11 +13,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache, lru_cache
-from importlib import resources
 from itertools import pairwise
 
 import regex
 
+from deid_platform.lexicon.lists import rows
 from deid_platform.surrogates.names import Kind, is_listed, letters
 from deid_platform.text.names import PARTICLES
 
@@ -260,12 +260,10 @@ def full_names(nickname: str) -> tuple[str, ...]:
 
 @cache
 def _nickname_table() -> tuple[Mapping[str, tuple[str, ...]], Mapping[str, tuple[str, ...]]]:
-    table = resources.files("deid_platform.lexicon") / "data" / "nicknames.tsv"
     called: dict[str, dict[str, None]] = {}
     meant: dict[str, dict[str, None]] = {}
-    for line in table.read_text(encoding="utf-8").splitlines():
-        if line and not line.startswith("#"):
-            given, nickname = (letters(field) for field in line.split("\t")[:2])
-            called.setdefault(given, {})[nickname] = None
-            meant.setdefault(nickname, {})[given] = None
+    for row in rows("nicknames"):
+        given, nickname = map(letters, row)
+        called.setdefault(given, {})[nickname] = None
+        meant.setdefault(nickname, {})[given] = None
     return {k: tuple(v) for k, v in called.items()}, {k: tuple(v) for k, v in meant.items()}

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import lru_cache
-from importlib.resources import files
 from itertools import product
 
 import regex
 
-from deid_platform.lexicon.lists import read_terms, word_list
+from deid_platform.lexicon.lists import rows, word_list
 from deid_platform.text.normalize import fold_term
 from deid_platform.text.tokens import line_of
 
@@ -122,9 +121,8 @@ def _nicknames() -> tuple[dict[str, set[str]], dict[str, set[str]]]:
     """Nicknames of each given name, and given names of each nickname, from `data/nicknames.tsv`; folded."""
     by_given: dict[str, set[str]] = {}
     by_nickname: dict[str, set[str]] = {}
-    text = (files("deid_platform.lexicon") / "data" / "nicknames.tsv").read_text("utf-8")
-    for line in read_terms(text):
-        given, nickname = map(fold_term, line.split("\t"))
+    for row in rows("nicknames"):
+        given, nickname = map(fold_term, row)
         by_given.setdefault(given, set()).add(nickname)
         by_nickname.setdefault(nickname, set()).add(given)
     return by_given, by_nickname
