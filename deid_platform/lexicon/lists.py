@@ -1,5 +1,8 @@
 """Word lists: one a file of `data/`, one term a line, and their index.
 
+A list with columns is read by what they say: `credentials.nurse` are the terms of `credentials.tsv` with `nurse` in one
+of their columns, `kin.it.sure` those of `kin.tsv` with both.
+
 Belongs here: reading them. Does not belong here: what a list says of a word (`classes.py`).
 """
 
@@ -58,12 +61,21 @@ def read_terms(text: str) -> tuple[str, ...]:
 
 
 def written_terms(name: str) -> tuple[str, ...]:
-    """The terms of a word list of this package (`data/<name>.txt`), as they are written there.
+    """The terms of a word list of this package, as they are written there.
+
+    Args:
+        name: `data/<name>.txt`; `<name>.<mark>` takes of `data/<name>.tsv` the terms with that mark, and so on.
 
     Raises:
-        LookupError: The index has no list of that name.
+        LookupError: The index has no list of that name, or no term of it has these marks.
     """
-    return read_terms(_text(name, "txt"))
+    file, *marks = name.split(".")
+    if not marks:
+        return read_terms(_text(name, "txt"))
+    found = tuple(term for term, *columns in rows(file) if set(marks) <= set(" ".join(columns).split()))
+    if not found:
+        raise LookupError(f"no term of a word list is marked {name}")
+    return found
 
 
 def rows(name: str) -> tuple[tuple[str, ...], ...]:
@@ -77,7 +89,7 @@ def rows(name: str) -> tuple[tuple[str, ...], ...]:
 
 @cache
 def word_list(name: str) -> frozenset[str]:
-    """A word list of this package, folded.
+    """A word list of this package, folded; see `written_terms`.
 
     Raises:
         LookupError: The index has no list of that name.

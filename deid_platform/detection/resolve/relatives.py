@@ -17,7 +17,9 @@ from collections.abc import Iterable
 import regex
 
 from deid_platform.detection.api import Candidate, Document, SourceKind
+from deid_platform.detection.rules.engine.alternatives import alternatives
 from deid_platform.labels import Label
+from deid_platform.lexicon.lists import written_terms
 from deid_platform.text.lookbehind import Lookbehind
 from deid_platform.text.names import name_words
 
@@ -57,7 +59,7 @@ _VERB = (
     r"(?:will|would|is|was|has|had|can|could|may|might|wants?|wanted|recommend(?:s|ed)|says?|said|asked|called|ordered"
     r"|prescribed|plans?)"
 )
-_CREDENTIAL = r"(?:[ \t]*,?[ \t]*(?:M\.?D|D\.?O|R\.?N|Ph\.?D|N\.?P|PA(?:-C)?|FACS|FACC|FACP)\b\.?){0,3}"
+_CREDENTIAL = rf"(?:[ \t]*,?[ \t]*{alternatives(written_terms('credentials.sure'), any_writing=False)}\b\.?){{0,3}}"
 
 
 def _compiled(pattern: str) -> regex.Pattern[str]:

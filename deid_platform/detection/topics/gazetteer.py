@@ -18,6 +18,7 @@ from ahocorasick_rs import AhoCorasick, Implementation, MatchKind
 from deid_platform.detection.api import Candidate, Document, Source, SourceKind
 from deid_platform.detection.topics.terms import Case, Terms
 from deid_platform.labels import Label
+from deid_platform.lexicon.lists import word_list
 from deid_platform.notes import Topics
 from deid_platform.text.names import PARTICLES, after_unit, capitalised, is_common
 from deid_platform.text.tokens import Words, ordinary_words, words_of
@@ -63,12 +64,7 @@ _FROM_WARD = regex.compile(
     r"[ \t]+from[ \t]+(?:the[ \t]+)?(?:nursing|pharmacy|lab|radiology|scheduling|dietary|billing|triage|"
     r"(?:case|bed)[ ]management|social[ ]work|registration|front[ \t]+desk)\b"
 )
-_CREDENTIALS = frozenset(
-    {
-        *("md", "do", "rn", "np", "pa", "phd", "lpn", "lcsw", "msw", "crna", "aprn", "arnp", "fnp", "dnp", "pharmd"),
-        *("rph", "rrt", "cnm", "cna", "mbbs", "facs", "facp", "dds", "dmd", "dpm", "dpt", "psyd", "bsn", "msn"),
-    }
-)
+_CREDENTIALS = word_list("credentials.sure")
 
 
 class Gazetteer:

@@ -38,6 +38,7 @@ from deid_platform.detection.rules.en.unlisted_persons import (
     short,
     with_common_surname,
 )
+from deid_platform.detection.rules.engine.alternatives import alternatives
 from deid_platform.detection.rules.engine.validator import Interval, validator
 from deid_platform.lexicon.classes import WordClass, ends_as_a_word, word_class
 from deid_platform.lexicon.lists import word_list, written_terms
@@ -64,7 +65,8 @@ _ITALIAN = regex.compile(
     r"(?<!\p{L})(?:il|di|del|della|dei|delle|con|che|una|un|si|è|dal|dalla|nel|nella|alla|gli|e|per|al)(?!\p{L})"
 )
 _RELIEVED = regex.compile(r"\brelieved\b[^.;\r\n]{0,30}\bby[ \t]*$", regex.IGNORECASE)
-_AT_A_TIME = regex.compile(r"[ \t]*(?:,?[ \t]*\b(?:RN|LPN|CNA|PCT|MD|RT|EMT)\b|[ \t](?:at|@)[ \t]?\d)|[ \t]*\(?@")
+_CREDENTIAL = alternatives(written_terms("credentials.sure") + written_terms("credentials.role"), any_writing=False)
+_AT_A_TIME = regex.compile(rf"[ \t]*(?:,?[ \t]*\b{_CREDENTIAL}\b|[ \t](?:at|@)[ \t]?\d)|[ \t]*\(?@")
 _TIME_BEFORE = regex.compile(r"(?:\bat|@)[ \t]?\d{1,2}:?\d\d\b[^.;\r\n]{0,12}$")
 _WORD_BY = regex.compile(r"\b(?P<word>\p{L}+)[ \t]+by[ \t]*$", regex.IGNORECASE)
 _JOINED = regex.compile(r"(?:,|\band\b|&|(?<![wW])/|\+)[ \t\r\n]*$", regex.IGNORECASE)
