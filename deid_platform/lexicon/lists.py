@@ -100,9 +100,10 @@ def word_list(name: str) -> frozenset[str]:
 
 
 def _text(name: str, ending: str) -> str:
-    if name not in index():
-        raise LookupError(f"no word list is called {name}")
-    return (_DATA / f"{name}.{ending}").read_text("utf-8")
+    file = _DATA / f"{name}.{ending}"
+    if name not in index() or not file.is_file():
+        raise LookupError(f"no word list is called {name}.{ending}")
+    return file.read_text("utf-8")
 
 
 def _several(said: str | list[str]) -> tuple[str, ...]:

@@ -21,7 +21,7 @@ def test_index_and_files_match_one_to_one() -> None:
 
 @pytest.mark.parametrize("name", FILES)
 def test_every_list_is_used_somewhere(name: str) -> None:
-    named = re.compile(rf"\"{name}\"|\\L<{name}>")
+    named = re.compile(rf"[\"'<]{name}[\"'>.]")
     code = (path for ending in ("py", "yaml") for path in PACKAGE.rglob(f"*.{ending}") if path.parent != DATA)
     assert any(named.search(path.read_text(encoding="utf-8")) for path in code if "leakcheck" not in path.parts)
 
@@ -46,6 +46,43 @@ def test_an_unknown_list_is_an_error() -> None:
     for read in (word_list, written_terms, rows):
         with pytest.raises(LookupError, match="no_such_list"):
             read("no_such_list")
+
+
+@pytest.mark.parametrize("name", ["kin.no_such_mark", "kin.it.physician", "cities.en"])
+def test_marks_that_no_term_has_are_an_error(name: str) -> None:
+    with pytest.raises(LookupError):
+        word_list(name)
+
+
+def test_marks_narrow_a_list() -> None:
+    assert word_list("kin.it.family") < word_list("kin.it") < {row[0] for row in rows("kin")} | word_list("kin.it")
+    assert "madre" in word_list("kin.it.family")
+    assert not word_list("kin.it.family") & word_list("kin.en")
+
+
+# The columns of a list, and what may stand in each.
+COLUMNS = {
+    "kin": [
+        {"en", "it", "es", "fr", "de"},
+        {"family", "family close", "friend", "carer", "other"},
+        {"one", "several"},
+        {"sure", "weak", "sure weak", "loose"},
+    ],
+    "credentials": [
+        {"physician", "nurse", "assistant", "allied", "degree", "fellow"},
+        {"sure", "comma", "rare", "role"},
+        {"letters", "word"},
+    ],
+}
+
+
+@pytest.mark.parametrize("name", COLUMNS)
+def test_a_list_with_columns_holds_each_term_once_with_known_marks(name: str) -> None:
+    listed = rows(name)
+    assert len({term for term, *_ in listed}) == len(listed)
+    for _, *columns in listed:
+        assert len(columns) == len(COLUMNS[name])
+        assert all(said in known for said, known in zip(columns, COLUMNS[name], strict=True))
 
 
 @pytest.mark.parametrize(

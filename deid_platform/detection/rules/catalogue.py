@@ -14,11 +14,11 @@ from typing import Any
 import regex
 import yaml
 
-from deid_platform.detection.rules.engine.alternatives import alternatives
 from deid_platform.detection.rules.engine.anchors import DEFAULT_REACH, Anchors
 from deid_platform.detection.rules.engine.compiled import keep
 from deid_platform.detection.rules.engine.recognizer import Recognizer
 from deid_platform.detection.rules.engine.validator import validator_named
+from deid_platform.lexicon.alternatives import alternatives
 from deid_platform.lexicon.lists import word_list, written_terms
 
 TABLES = (
@@ -95,17 +95,19 @@ def _anchors(entry: dict[str, Any]) -> Anchors:
     kinds = {"digits", "capitals", "lists"}
     named = [str(anchor) for anchor in ([given] if isinstance(given, str) else given)]
     kind = {name.strip("<>") for name in named} & kinds
-    listed = {name.strip("<>") for name in named if name[:1] + name[-1:] == "<>"} - kinds
-    words = {name for name in named if name.strip("<>") not in kinds | listed}
+    words = {name for name in named if name.strip("<>") not in kinds}
     if "lists" in kind:
-        listed |= set(entry["lists"])
-    words |= {term for name in listed for term in word_list(name)}
-    before, after = entry.get("reach", DEFAULT_REACH)
+        words |= {term for name in entry["lists"] for term in word_list(name)}
+    for name in [name for name in words if "<" in name]:
+        words.remove(name)
+        before, listed, after = regex.split("[<>]", name)
+        words |= {f"{before}{term}{after}" for term in word_list(listed)}
+    reach = entry.get("reach", DEFAULT_REACH)
     return Anchors(
         words=frozenset(words),
         digits="digits" in kind,
         shape=entry.get("when"),
         beside=entry.get("beside"),
         capitals="capitals" in kind,
-        reach=(before, after),
+        reach=(reach[0], reach[1]),
     )

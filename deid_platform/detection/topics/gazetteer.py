@@ -39,12 +39,7 @@ _TITLES = frozenset(
     }
 )
 _DOCTORS = frozenset({"dr", "drs", "doctor", "prof", "professor", "nurse", "dott"})
-_KIN = frozenset(
-    {
-        *("son", "daughter", "mother", "father", "brother", "sister", "wife", "husband", "spouse", "partner", "aunt"),
-        *("uncle", "niece", "nephew", "cousin", "girlfriend", "boyfriend", "friend", "guardian", "mom", "dad", "law"),
-    }
-)
+_KIN = word_list("kin.sure.one") | {"law"}
 _MODALS = frozenset({"will", "may", "can", "did", "has"})  # "dr will see her"
 # What stands before and after a colleague's bare surname.
 _STAFF_BEFORE = regex.compile(

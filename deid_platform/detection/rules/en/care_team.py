@@ -38,8 +38,8 @@ from deid_platform.detection.rules.en.unlisted_persons import (
     short,
     with_common_surname,
 )
-from deid_platform.detection.rules.engine.alternatives import alternatives
 from deid_platform.detection.rules.engine.validator import Interval, validator
+from deid_platform.lexicon.alternatives import alternatives
 from deid_platform.lexicon.classes import WordClass, ends_as_a_word, word_class
 from deid_platform.lexicon.lists import word_list, written_terms
 from deid_platform.text.names import is_common
@@ -148,7 +148,7 @@ def care_doer(text: str, start: int, end: int) -> Interval | None:
 @validator
 def care_kin(text: str, start: int, end: int) -> Interval | None:
     """A name after a word for a relative or a visitor ("dtr", "foster mother")."""
-    return care_family(text, start, end) if _stands_after(text, start, "kin_words") else None
+    return care_family(text, start, end) if _stands_after(text, start, "kin.weak") else None
 
 
 @validator

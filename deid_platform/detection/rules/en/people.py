@@ -22,7 +22,7 @@ NAME_TOKEN = regex.compile(r"\p{L}[\p{L}\p{M}'’.\-]*")
 _FIRST_PARTICLES = frozenset({"de", "del", "la", "van", "von", "al", "el", "bin", "ibn", "di", "da", "du", "st", "le"})
 _DAY_NEXT = regex.compile(r"[ \t]+\d")
 _SURE_CREDENTIAL = regex.compile(r"[ \t]*,?[ \t]*(?:MD|DO|RN|NP|PA)\b")
-_CREDENTIALS = word_list("credentials.sure") | word_list("credentials.comma") | {"emt", "emt-p"}
+_CREDENTIALS = frozenset().union(*(word_list(f"credentials.{how}") for how in ("sure", "comma", "rare", "role")))
 _FIELDS = frozenset({"dob", "mrn", "ssn", "sex", "age"})
 _TITLE_BEFORE = regex.compile(r"(?<=(?<!\p{L})(?:Mr|Mrs|Ms|Dr|Doctor)\.?[ \t]{1,3})")
 _SHORTEST_SURNAME = 3

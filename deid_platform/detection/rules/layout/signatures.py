@@ -12,8 +12,8 @@ import regex
 
 from deid_platform.detection.api import Candidate, Source, SourceKind
 from deid_platform.detection.rules.en.messages import addressee, is_a_name, is_short_name
-from deid_platform.detection.rules.engine.alternatives import alternatives
 from deid_platform.labels import Label
+from deid_platform.lexicon.alternatives import alternatives
 from deid_platform.lexicon.classes import WordClass, word_class
 from deid_platform.lexicon.lists import written_terms
 

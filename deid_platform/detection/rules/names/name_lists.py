@@ -15,9 +15,9 @@ import regex
 from deid_platform.detection.api import Candidate, Evidence, Source, SourceKind
 from deid_platform.detection.rules.en.messages import is_a_name, is_no_person
 from deid_platform.detection.rules.en.people import bare
-from deid_platform.detection.rules.engine.alternatives import alternatives
 from deid_platform.detection.rules.names.eponyms import names_a_thing
 from deid_platform.labels import PERSONS
+from deid_platform.lexicon.alternatives import alternatives
 from deid_platform.lexicon.classes import WordClass, word_class
 from deid_platform.lexicon.lists import written_terms
 

@@ -13,7 +13,6 @@ from functools import cached_property
 
 import regex
 
-from deid_platform.detection.rules.engine.alternatives import alternatives
 from deid_platform.detection.topics.staff.cues import (
     ADDRESSING,
     DONE,
@@ -29,6 +28,7 @@ from deid_platform.detection.topics.staff.cues import (
     WHO_RECORDS,
 )
 from deid_platform.lexicon.abbreviations import is_ordered
+from deid_platform.lexicon.alternatives import alternatives
 from deid_platform.lexicon.lists import written_terms
 from deid_platform.text.lookbehind import Lookbehind
 

@@ -1,7 +1,7 @@
 """A list of terms as one expression that shares their beginnings.
 
-Belongs here: the building of the expression. Does not belong here: which terms a list has (`../data/*.txt`), or what
-is done where one of them stands (`recognizer.py`).
+Belongs here: the building of the expression. Does not belong here: which terms a list has (`data/`), or what is done
+where one of them stands (`detection/rules/engine/recognizer.py`).
 
 An alternative for each term, or a named list of `regex`, is tried term by term; this one letter by letter, which on
 hundreds of terms is ten times as fast.
