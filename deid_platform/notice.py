@@ -1,6 +1,7 @@
-"""Makes NOTICE from the headers of the word lists: `python -m deid_platform.notice > NOTICE`.
+"""Makes NOTICE: `python -m deid_platform.notice > NOTICE`.
 
-Belongs here: which list comes from whom, as its header says. Does not belong here: the lists.
+Belongs here: which list comes from whom, as the index of the lexicon says, and elsewhere the header of the list. Does
+not belong here: the lists.
 """
 
 from __future__ import annotations
@@ -11,7 +12,17 @@ from collections.abc import Iterator
 from pathlib import Path
 from textwrap import fill
 
+from deid_platform.lexicon.lists import ListEntry, index
+
 _PACKAGE = Path(__file__).parent
+_LEXICON = _PACKAGE / "lexicon" / "data"
+_LICENCES = {
+    "MIT": "MIT licence",
+    "public domain": "public domain",
+    "CC BY 4.0": "CC BY 4.0",
+    "SCOWL": "permission to use, copy, modify, distribute and sell these word lists",
+}
+"""Licences of others that NOTICE covers, each with what the source of a list under it says."""
 _SOURCE = re.compile(r"Source: (.*)")
 _OWN = re.compile(
     r"the project's own|written for (this project|the synthetic hospital)|invented|public facts|the calendar", re.I
@@ -19,7 +30,7 @@ _OWN = re.compile(
 _OTHERS = re.compile(r"licence|public domain|CC BY|Copyright|HHS|UMLS|package|from `", re.I)
 _HEAD = """deid-platform: word lists, pools and models of others, and their licences
 
-Made from the headers of the files by `python -m deid_platform.notice`.
+Made from `deid_platform/lexicon/data/index.yaml` and the headers of other lists by `python -m deid_platform.notice`.
 
 No model is shipped. Names and addresses of surrogates are read from the Faker library where it is installed; the leak
 check, detection and recovery read the lists below.
@@ -47,28 +58,43 @@ def notice() -> str:
     """The text of NOTICE: each list of others with its source, then the names of the project's own.
 
     Raises:
-        ValueError: If the header of a list does not say where it comes from.
+        LookupError: If the index does not have a list of the lexicon.
+        ValueError: If a list does not say where it comes from, or names a licence that is not covered here.
     """
     others, own = [], []
-    for path, source in sorted(_sources()):
-        if _OTHERS.search(source):
+    for path, source, of_others in sorted(_sources()):
+        if of_others:
             others.append(f"{path}\n{fill(source, 116, initial_indent='    ', subsequent_indent='    ')}\n")
-        elif _OWN.search(source):
-            own.append(path)
         else:
-            raise ValueError(path)
+            own.append(path)
     mine = "The project's own, from general knowledge or invented\n\n" + "\n".join(own) + "\n"
     return "\n".join([_HEAD, *others, mine, _FAKER])
 
 
-def _sources() -> Iterator[tuple[str, str]]:
+def _sources() -> Iterator[tuple[str, str, bool]]:
     for path in _PACKAGE.rglob("*"):
         if path.suffix in {".txt", ".tsv"} and "data" in path.parts:
+            name = path.relative_to(_PACKAGE.parent).as_posix()
+            if path.parent == _LEXICON:
+                entry = index()[path.stem]
+                yield name, f"{entry.source}.", _of_others(name, entry)
+                continue
             # Layouts are templates, in which # begins a line of a note.
             beside = path.with_name("SOURCE")
             header = _header(beside if beside.exists() else path)
             said = _SOURCE.search(header)
-            yield path.relative_to(_PACKAGE.parent).as_posix(), said[1] if said else header
+            source = said[1] if said else header
+            of_others = _OTHERS.search(source) is not None
+            if not (of_others or _OWN.search(source)):
+                raise ValueError(name)
+            yield name, source, of_others
+
+
+def _of_others(name: str, entry: ListEntry) -> bool:
+    licences = [licence for licence in entry.licences if licence != "own"]
+    if not all(_LICENCES.get(licence, "\0") in entry.source for licence in licences):
+        raise ValueError(name)
+    return bool(licences)
 
 
 def _header(path: Path) -> str:

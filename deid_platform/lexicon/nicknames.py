@@ -7,9 +7,8 @@ Belongs here: the list `nicknames.tsv` read both ways. Does not belong here: nic
 from __future__ import annotations
 
 from functools import lru_cache
-from importlib.resources import files
 
-from deid_platform.lexicon.lists import read_terms
+from deid_platform.lexicon.lists import rows
 from deid_platform.text.fold import fold_term
 
 
@@ -18,9 +17,8 @@ def _nicknames() -> tuple[dict[str, set[str]], dict[str, set[str]]]:
     """Nicknames of each given name, and given names of each nickname, from `data/nicknames.tsv`; folded."""
     by_given: dict[str, set[str]] = {}
     by_nickname: dict[str, set[str]] = {}
-    text = (files("deid_platform.lexicon") / "data" / "nicknames.tsv").read_text("utf-8")
-    for line in read_terms(text):
-        given, nickname = map(fold_term, line.split("\t"))
+    for row in rows("nicknames"):
+        given, nickname = map(fold_term, row)
         by_given.setdefault(given, set()).add(nickname)
         by_nickname.setdefault(nickname, set()).add(given)
     return by_given, by_nickname

@@ -13,11 +13,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache, lru_cache
-from importlib import resources
 from itertools import pairwise
 
 import regex
 
+from deid_platform.lexicon.alternatives import alternatives
+from deid_platform.lexicon.lists import rows, written_terms
 from deid_platform.surrogates.names import Kind, is_listed, letters
 from deid_platform.text.names import PARTICLES
 
@@ -30,9 +31,8 @@ _MISREAD = str.maketrans("0158", "olsb")
 _BETWEEN = regex.compile(r"[\s.,;:^()\[\]\"'’“”/&*_|‐‑–\-\u00ad\u200b-\u200d\u2060]*")
 _POSSESSIVE = regex.compile(r"['’ʼ][sS]$")
 _CREDENTIALS = regex.compile(
-    r"(?:\s*,\s*|\s+|\s*\()(?:M\.?D\.?|D\.?O\.?|Ph\.?D\.?|R\.?N\.?|N\.?P\.?|P\.?A\.?(?:-C)?|APRN|ARNP|FNP(?:-C)?|CRNA|CNM"
-    r"|LPN|CNA|DDS|DMD|DPM|DPT|PT|OT|OTR|SLP|PharmD|PsyD|LCSW|MSW|BSN|MSN|MPH|MBA|MBBS|MBChB|FACS|FACP|FACC|FRCS|FRCP"
-    r"|Esq\.?|III|II|IV|[Jj]r\.?|JR\.?|[Ss]r\.?|SR\.?)\)?$"
+    rf"(?:\s*,\s*|\s+|\s*\()(?:(?:{alternatives(written_terms('credentials.sure'), any_writing=False)})\.?"
+    r"|PT|OT|MBA|Esq\.?|III|II|IV|[Jj]r\.?|JR\.?|[Ss]r\.?|SR\.?)\)?$"
 )
 _TITLES = frozenset(
     {
@@ -261,12 +261,10 @@ def full_names(nickname: str) -> tuple[str, ...]:
 
 @cache
 def _nickname_table() -> tuple[Mapping[str, tuple[str, ...]], Mapping[str, tuple[str, ...]]]:
-    table = resources.files("deid_platform.lexicon") / "data" / "nicknames.tsv"
     called: dict[str, dict[str, None]] = {}
     meant: dict[str, dict[str, None]] = {}
-    for line in table.read_text(encoding="utf-8").splitlines():
-        if line and not line.startswith("#"):
-            given, nickname = (letters(field) for field in line.split("\t")[:2])
-            called.setdefault(given, {})[nickname] = None
-            meant.setdefault(nickname, {})[given] = None
+    for row in rows("nicknames"):
+        given, nickname = map(letters, row)
+        called.setdefault(given, {})[nickname] = None
+        meant.setdefault(nickname, {})[given] = None
     return {k: tuple(v) for k, v in called.items()}, {k: tuple(v) for k, v in meant.items()}

@@ -11,6 +11,7 @@ from __future__ import annotations
 import regex
 
 from deid_platform.detection.context.persons import surely_a_person
+from deid_platform.lexicon.alternatives import alternatives
 from deid_platform.lexicon.classes import is_common
 from deid_platform.lexicon.lists import word_list, written_terms
 from deid_platform.text.fold import fold_term
@@ -37,8 +38,8 @@ _LABEL = Lookbehind(
 )
 _KIN = Lookbehind(
     r"(?<![\p{L}\p{M}])(?:(?:step|grand|god|half-?|foster )?(?:son|daughter|mother|father|brother|sister|mom|dad|"
-    r"parent|child|sibling)|wife|husband|spouse|partner|fianc[ée]e?|aunt|uncle|niece|nephew|cousin|girlfriend|boyfriend|"
-    r"friend|neighbou?r|guardian|caregiver|roommate|twin|baby|ex-(?:wife|husband))(?:[ \t]*-?[ \t]*in-law)?"
+    r"parent|child|sibling)|"
+    rf"{alternatives(written_terms('kin.en.sure.one'), any_writing=True)}|baby)(?:[ \t]*-?[ \t]*in-law)?"
     r"[ \t]*(?:named|called|is|[,:(\-–])?[ \t]*\n?",
     REACH,
 )

@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import regex
 
+from deid_platform.lexicon.alternatives import alternatives
+from deid_platform.lexicon.lists import written_terms
 from deid_platform.text.lookbehind import Lookbehind
 
 _REACH = 60
@@ -18,8 +20,7 @@ _REACH = 60
 _AFTER = regex.compile(
     r"""
     (?:
-      ['’]s\s+(?:husband|wife|spouse|partner|mother|father|mom|dad|parents?|sons?|daughters?|sisters?|brothers?|family
-        |children|room|bed|bedside|chart|birthday|home|appetite|mood|pain)
+      ['’]s\s+(?:<kin>|parent|family|room|bed|bedside|chart|birthday|home|appetite|mood|pain)
     | ,[ \t]*who
     | \s+and\s+(?:his|her|their)(?=\s)
     | \s+in\s+(?:room|rm|bed)\s*\#?\d
@@ -56,7 +57,7 @@ _AFTER = regex.compile(
       )
     )
     (?![\p{L}\p{N}])
-    """,
+    """.replace("<kin>", alternatives(written_terms("kin.en.sure"), any_writing=True)),
     regex.VERBOSE | regex.IGNORECASE,
 )
 _SPOKEN_WITH = Lookbehind(r"\b(?:spoken?|talk(?:ed|ing)|speaking|met)[ \t]+(?:with|to)[ \t]+\n?", _REACH)

@@ -18,20 +18,24 @@ import regex
 
 from deid_platform.detection.api import Candidate, Document, SourceKind
 from deid_platform.labels import Label
+from deid_platform.lexicon.alternatives import alternatives
+from deid_platform.lexicon.lists import written_terms
 from deid_platform.text.lookbehind import Lookbehind
 from deid_platform.text.names import name_words
 
 _REACH = 80
 _SHORTEST = 3  # letters of a name; initials behind "mother" are those of whoever wrote the line
 
-_PARENTS_AND_CHILDREN = r"mother|father|mom|mum|dad|sons?|daughters?|brothers?|sisters?|parents?"
+_PARENTS_AND_CHILDREN = alternatives(written_terms("kin.en.close"), any_writing=True)
+_FAMILY = [
+    term
+    for marks in ("family.sure", "family.weak", "it.family.one", "es", "fr", "de")
+    for term in written_terms(f"kin.{marks}")
+]
 _KIN = (
     rf"(?:(?:step|god|grand|(?:great|half|foster|adoptive)[ -]?(?:grand)?)?(?:{_PARENTS_AND_CHILDREN})"
-    r"(?:[ -]in[ -]law)?|wife|husband|spouse|widow(?:er)?|fianc[ée]e?|aunt|uncle|niece|nephew|cousin"
-    r"|ex-?(?:wife|husband)|girlfriend|boyfriend|(?:life|domestic)[ ]partner|legal[ ]guardian|next[ ]of[ ]kin"
-    r"|madre|padre|mamma|papà|marito|moglie|figli[oa]|fratello|sorella|nonn[oa]|zi[oa]|cugin[oa]|suocer[oa]|genero|nuora"
-    r"|convivente|genitor[ei]|hij[oa]|espos[oa]|marido|herman[oa]|mère|père|fils|fille|mari|épouse|frère|sœur"
-    r"|mutter|vater|sohn|tochter|ehemann|ehefrau|bruder|schwester)"
+    r"(?:[ -]in[ -]law)?"
+    rf"|{alternatives(_FAMILY, any_writing=True)}|girlfriend|boyfriend|life[ ]partner)"
 )
 _WHOSE = (
     r"(?:his|her|their|my|our|(?:the[ ])?(?:patient|pt)['’]?s|\p{L}+['’]s|(?:il|la)[ ](?:suo|sua|loro)|suo|sua|su"
@@ -57,7 +61,7 @@ _VERB = (
     r"(?:will|would|is|was|has|had|can|could|may|might|wants?|wanted|recommend(?:s|ed)|says?|said|asked|called|ordered"
     r"|prescribed|plans?)"
 )
-_CREDENTIAL = r"(?:[ \t]*,?[ \t]*(?:M\.?D|D\.?O|R\.?N|Ph\.?D|N\.?P|PA(?:-C)?|FACS|FACC|FACP)\b\.?){0,3}"
+_CREDENTIAL = rf"(?:[ \t]*,?[ \t]*{alternatives(written_terms('credentials.sure'), any_writing=False)}\b\.?){{0,3}}"
 
 
 def _compiled(pattern: str) -> regex.Pattern[str]:

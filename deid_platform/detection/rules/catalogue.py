@@ -6,7 +6,7 @@ Belongs here: which tables there are, and how an entry becomes a recognizer. Doe
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache, lru_cache
 from importlib import import_module
 from importlib.resources import files
 from typing import Any
@@ -14,12 +14,12 @@ from typing import Any
 import regex
 import yaml
 
-from deid_platform.detection.rules.engine.alternatives import alternatives
 from deid_platform.detection.rules.engine.anchors import DEFAULT_REACH, Anchors
 from deid_platform.detection.rules.engine.compiled import keep
 from deid_platform.detection.rules.engine.recognizer import Recognizer
 from deid_platform.detection.rules.engine.validator import validator_named
-from deid_platform.lexicon.lists import word_list
+from deid_platform.lexicon.alternatives import alternatives
+from deid_platform.lexicon.lists import word_list, written_terms
 
 TABLES = (
     "en/dates", "en/holidays", "en/ages", "en/contacts", "en/identifiers", "en/addresses", "en/people", "en/care_team",
@@ -61,8 +61,15 @@ def _read(table: str) -> dict[str, Any]:
 
 
 def _expand(expression: str, fragments: dict[str, str]) -> str:
-    expanded: str = regex.sub(r"<<(\w+)>>", lambda m: fragments[m[1]], expression)
+    expanded: str = regex.sub(r"<<([\w.]+)>>", lambda m: _listed(m[1]) if "." in m[1] else fragments[m[1]], expression)
     return expanded
+
+
+@cache
+def _listed(name: str) -> str:
+    terms = written_terms(name)
+    small = all(map(str.islower, terms))
+    return f"(?i:{alternatives(terms, any_writing=True)})" if small else alternatives(terms, any_writing=False)
 
 
 def _recognizer(entry: dict[str, Any], fragments: dict[str, str]) -> Recognizer:
@@ -91,12 +98,16 @@ def _anchors(entry: dict[str, Any]) -> Anchors:
     words = {name for name in named if name.strip("<>") not in kinds}
     if "lists" in kind:
         words |= {term for name in entry["lists"] for term in word_list(name)}
-    before, after = entry.get("reach", DEFAULT_REACH)
+    for name in [name for name in words if "<" in name]:
+        words.remove(name)
+        before, listed, after = regex.split("[<>]", name)
+        words |= {f"{before}{term}{after}" for term in word_list(listed)}
+    reach = entry.get("reach", DEFAULT_REACH)
     return Anchors(
         words=frozenset(words),
         digits="digits" in kind,
         shape=entry.get("when"),
         beside=entry.get("beside"),
         capitals="capitals" in kind,
-        reach=(before, after),
+        reach=(reach[0], reach[1]),
     )

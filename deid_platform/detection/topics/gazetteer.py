@@ -19,6 +19,7 @@ from deid_platform.detection.api import Candidate, Document, Source, SourceKind
 from deid_platform.detection.topics.terms import Case, Terms
 from deid_platform.labels import Label
 from deid_platform.lexicon.classes import is_common, ordinary_words
+from deid_platform.lexicon.lists import word_list
 from deid_platform.notes import Topics
 from deid_platform.text.names import PARTICLES, after_unit, capitalised
 from deid_platform.text.tokens import Words
@@ -39,12 +40,7 @@ _TITLES = frozenset(
     }
 )
 _DOCTORS = frozenset({"dr", "drs", "doctor", "prof", "professor", "nurse", "dott"})
-_KIN = frozenset(
-    {
-        *("son", "daughter", "mother", "father", "brother", "sister", "wife", "husband", "spouse", "partner", "aunt"),
-        *("uncle", "niece", "nephew", "cousin", "girlfriend", "boyfriend", "friend", "guardian", "mom", "dad", "law"),
-    }
-)
+_KIN = word_list("kin.sure.one") | {"law"}
 _MODALS = frozenset({"will", "may", "can", "did", "has"})  # "dr will see her"
 # What stands before and after a colleague's bare surname.
 _STAFF_BEFORE = regex.compile(
@@ -64,12 +60,7 @@ _FROM_WARD = regex.compile(
     r"[ \t]+from[ \t]+(?:the[ \t]+)?(?:nursing|pharmacy|lab|radiology|scheduling|dietary|billing|triage|"
     r"(?:case|bed)[ ]management|social[ ]work|registration|front[ \t]+desk)\b"
 )
-_CREDENTIALS = frozenset(
-    {
-        *("md", "do", "rn", "np", "pa", "phd", "lpn", "lcsw", "msw", "crna", "aprn", "arnp", "fnp", "dnp", "pharmd"),
-        *("rph", "rrt", "cnm", "cna", "mbbs", "facs", "facp", "dds", "dmd", "dpm", "dpt", "psyd", "bsn", "msn"),
-    }
-)
+_CREDENTIALS = word_list("credentials.sure")
 
 
 class Gazetteer:

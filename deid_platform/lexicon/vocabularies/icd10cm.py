@@ -2,7 +2,7 @@
 
 Belongs here: what recovery and harvesting take from the package `simple_icd_10_cm`. Does not belong here: the
 package's own work. It takes two seconds to import, so nothing imports it before it is needed; what
-detection needs is compiled into `detection/data/icd10cm.txt` and `icd10cm_codes.tsv`:
+detection needs is compiled into `lexicon/data/icd10cm.txt` and `icd10cm_codes.tsv`:
 
     python -m deid_platform.lexicon.vocabularies.icd10cm
 
@@ -12,14 +12,12 @@ ICD-10-CM is in the public domain (National Center for Health Statistics, CDC).
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from importlib.metadata import version
 from pathlib import Path
 
 import regex
 
 from deid_platform.text.fold import fold_term
 
-PACKAGE = "simple-icd-10-cm"
 _MOST_WORDS = 5
 _TITLE_WORD = regex.compile(r"[\p{L}\d][\p{L}\d'\-]*")
 _WORD = regex.compile(r"\p{L}[\p{L}'’\-]*")
@@ -93,11 +91,7 @@ def beginning(title: str) -> str:
 
 
 def main() -> None:
-    """Writes the shipped lists."""
-    source = (
-        f"# Source: ICD-10-CM, in the public domain, by the package {PACKAGE} {version(PACKAGE)}; made by\n"
-        "# `python -m deid_platform.lexicon.vocabularies.icd10cm`.\n"
-    )
+    """Writes the shipped lists; `data/index.yaml` names the release of the package that they are made from."""
     for name, head, rows in (
         ("icd10cm.txt", "# Terms of ICD-10-CM with a name of a person or a place in them.\n", names_in(titles())),
         (
@@ -107,7 +101,7 @@ def main() -> None:
             numeric_codes(),
         ),
     ):
-        (_DATA / name).write_text(head + source + "".join(f"{row}\n" for row in rows), "utf-8")
+        (_DATA / name).write_text(head + "".join(f"{row}\n" for row in rows), "utf-8")
 
 
 if __name__ == "__main__":

@@ -12,10 +12,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache
-from importlib.resources import files
 
 import regex
 
+from deid_platform.lexicon.lists import rows
 from deid_platform.lexicon.vocabularies.icd10cm import beginning
 
 _CODE = regex.compile(r"(?<![\w.\-/#])[A-Z]\d{4,6}(?![\w\-/]|\.\d)")
@@ -66,6 +66,5 @@ def _is_told(text: str, start: int, end: int, titles: frozenset[str]) -> bool:
 @cache
 def _listed() -> dict[str, tuple[frozenset[str], frozenset[str]]]:
     """By category: what follows it in its codes, and how their titles begin."""
-    text = (files("deid_platform.lexicon") / "data" / "icd10cm_codes.tsv").read_text("utf-8")
-    rows = (line.split("\t") for line in text.splitlines() if not line.startswith("#"))
-    return {category: (frozenset(ends.split()), frozenset(titles.split("|"))) for category, ends, titles in rows}
+    listed = rows("icd10cm_codes")
+    return {category: (frozenset(ends.split()), frozenset(titles.split("|"))) for category, ends, titles in listed}

@@ -39,6 +39,7 @@ from deid_platform.detection.rules.en.unlisted_persons import (
     with_common_surname,
 )
 from deid_platform.detection.rules.engine.validator import Interval, validator
+from deid_platform.lexicon.alternatives import alternatives
 from deid_platform.lexicon.classes import WordClass, ends_as_a_word, is_common, word_class
 from deid_platform.lexicon.lists import word_list, written_terms
 from deid_platform.text.fold import fold_term
@@ -63,7 +64,8 @@ _ITALIAN = regex.compile(
     r"(?<!\p{L})(?:il|di|del|della|dei|delle|con|che|una|un|si|è|dal|dalla|nel|nella|alla|gli|e|per|al)(?!\p{L})"
 )
 _RELIEVED = regex.compile(r"\brelieved\b[^.;\r\n]{0,30}\bby[ \t]*$", regex.IGNORECASE)
-_AT_A_TIME = regex.compile(r"[ \t]*(?:,?[ \t]*\b(?:RN|LPN|CNA|PCT|MD|RT|EMT)\b|[ \t](?:at|@)[ \t]?\d)|[ \t]*\(?@")
+_CREDENTIAL = alternatives(written_terms("credentials.sure") + written_terms("credentials.role"), any_writing=False)
+_AT_A_TIME = regex.compile(rf"[ \t]*(?:,?[ \t]*\b{_CREDENTIAL}\b|[ \t](?:at|@)[ \t]?\d)|[ \t]*\(?@")
 _TIME_BEFORE = regex.compile(r"(?:\bat|@)[ \t]?\d{1,2}:?\d\d\b[^.;\r\n]{0,12}$")
 _WORD_BY = regex.compile(r"\b(?P<word>\p{L}+)[ \t]+by[ \t]*$", regex.IGNORECASE)
 _JOINED = regex.compile(r"(?:,|\band\b|&|(?<![wW])/|\+)[ \t\r\n]*$", regex.IGNORECASE)
@@ -145,7 +147,7 @@ def care_doer(text: str, start: int, end: int) -> Interval | None:
 @validator
 def care_kin(text: str, start: int, end: int) -> Interval | None:
     """A name after a word for a relative or a visitor ("dtr", "foster mother")."""
-    return care_family(text, start, end) if _stands_after(text, start, "kin_words") else None
+    return care_family(text, start, end) if _stands_after(text, start, "kin.weak") else None
 
 
 @validator

@@ -24,13 +24,8 @@ NAME_TOKEN = regex.compile(r"\p{L}[\p{L}\p{M}'’.\-]*")
 _FIRST_PARTICLES = frozenset({"de", "del", "la", "van", "von", "al", "el", "bin", "ibn", "di", "da", "du", "st", "le"})
 _DAY_NEXT = regex.compile(r"[ \t]+\d")
 _SURE_CREDENTIAL = regex.compile(r"[ \t]*,?[ \t]*(?:MD|DO|RN|NP|PA)\b")
-_CREDENTIALS = frozenset(
-    """
-    md do rn np pa pa-c phd fnp fnp-c fnp-bc arnp aprn crnp crna dnp acnp agnp pnp np-c lpn lvn cna cnm cma rma pharmd
-    rph dds dmd dpm dpt mpt lcsw lmsw msw licsw lmft lpc lmhc bcba psyd mbbs mbchb mrcp frcs frcp rd rdn ld otr otr/l
-    slp ccc-slp bsn msn rrt rcp facs facc facp faafp facog mph ma ms bs pt ot emt emt-p dob mrn ssn sex age
-    """.split()  # noqa: SIM905 - a list literal would take forty lines
-)
+_CREDENTIALS = frozenset().union(*(word_list(f"credentials.{how}") for how in ("sure", "comma", "rare", "role")))
+_FIELDS = frozenset({"dob", "mrn", "ssn", "sex", "age"})
 _TITLE_BEFORE = regex.compile(r"(?<=(?<!\p{L})(?:Mr|Mrs|Ms|Dr|Doctor)\.?[ \t]{1,3})")
 _SHORTEST_SURNAME = 3
 _BEHIND_INITIAL = regex.compile(r"(?<=\G\p{Lu}\.?[ \t]{1,3})\p{L}+$")
@@ -118,7 +113,7 @@ def _stands_as_name(text: str, tokens: list[regex.Match[str]], words: list[str],
 
 def _is_credential(token: str) -> bool:
     """Whether a word is written as credentials are: "DO" and "FNP-BC", but not "Do" or "Ma"."""
-    return token[:2].isupper() and bare(token) in _CREDENTIALS
+    return token[:2].isupper() and bare(token) in _CREDENTIALS | _FIELDS
 
 
 @lru_cache(maxsize=65536)

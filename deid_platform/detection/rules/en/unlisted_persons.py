@@ -21,8 +21,9 @@ from deid_platform.detection.rules.en.people import (
 from deid_platform.detection.rules.engine.validator import Interval
 from deid_platform.detection.rules.it.words import is_italian_word
 from deid_platform.detection.rules.names.eponyms import is_eponym_s_name, names_a_thing
+from deid_platform.lexicon.alternatives import alternatives
 from deid_platform.lexicon.classes import WordClass, ends_as_a_word, word_class
-from deid_platform.lexicon.lists import word_list
+from deid_platform.lexicon.lists import word_list, written_terms
 from deid_platform.text.fold import fold_term
 
 REACH = 60
@@ -47,6 +48,7 @@ _THING_NEXT = regex.compile(r"[®™]|[-‐‑]\p{L}|/\p{Ll}|[ \t]+\d+(?:[.,]\d+
 _NAME_NEXT = regex.compile(r"[ \t]+(?P<word>\p{Lu}[\p{L}'’]+)")
 _SURNAME_NEXT = regex.compile(r"[ ](?P<word>\p{Lu}[\p{Ll}'’\-]+)")
 _DATE_NEXT = regex.compile(r"[ \t]+\d{1,4}(?:st|nd|rd|th)?(?![\d:/.\-])")
+_CREDENTIAL = alternatives(written_terms("credentials.sure") + written_terms("credentials.role"), any_writing=True)
 # What a sentence goes on with after somebody who is named in it: it ends, says when, where, to whom, or what they do.
 GOES_ON = regex.compile(
     r"""(?:['’]s)?(?:
@@ -62,13 +64,13 @@ GOES_ON = regex.compile(
     |assisting|rounding|returned|return|calls|saw|sees|seen|gave|took|made|did|done|came|comes|went|goes|left|arrived
     |relieved|confirm(?:s|ed)|verified|verifies|explained|order(?:s|ed)|placed|removed|performed|completed|started
     |denie[sd]|declined|declines|verbalized|verbalised|requested|requests|provided|provides|attempted|spoke|tried|found
-    |signed|rang|phoned|brought|drove|visited|held|helped|assisted|drew|draws|sent|wrote|put|sat|told|heard|kept|fed|woke|ran|began|available|unavailable|out|off|up|back|around|ok|okay|pt|patient|md|do|rn|np|pa|rt|cna|lpn|pct|lvn|emt
+    |signed|rang|phoned|brought|drove|visited|held|helped|assisted|drew|draws|sent|wrote|put|sat|told|heard|kept|fed|woke|ran|began|available|unavailable|out|off|up|back|around|ok|okay|pt|patient|<credential>
     |che|al|alla|di|da|dal|dalla|del|il|lo|la|le|e|ha|hanno|è|era|si|con|riferisce|abita|vive|viene|presente|tel|dopo)\b)
-    )""",
+    )""".replace("<credential>", _CREDENTIAL),
     regex.VERBOSE | regex.IGNORECASE,
 )
 DOES = regex.compile(r"[ \t]+\p{L}+(?:ed|es|s)\b", regex.IGNORECASE)
-OTHERS = ("services", "title_stopwords", "care_team_roles", "kin_words")
+OTHERS = ("services", "title_stopwords", "care_team_roles", "kin.weak")
 _OF_INSTITUTIONS = ("services", "generic_institution_words", "place_nouns")
 
 
@@ -147,7 +149,7 @@ def is_nobody(text: str, start: int, end: int) -> bool:
         return True
     if "  " in surface or _THING_NEXT.match(text, end):
         return True
-    if any(word in word_list("kin_words") and not word_class(word) & NAMED for word in words):
+    if any(word in word_list("kin.weak") and not word_class(word) & NAMED for word in words):
         return True
     if names_a_thing(text, end) and not GOES_ON.match(text, end):  # a saw, but "Swindrel saw him"
         return True

@@ -4,7 +4,8 @@ Belongs here: reading the tables and running one entry on stretches of text. Doe
 validators (`en/`, `it/`, `es/`), and which stretches to search (`anchors.py`).
 
 A table is a YAML mapping with `fragments` (name: pattern, usable as <<name>> in any later pattern of any
-table; `rules/fragments.yaml` is read first) and `recognizers`, a list of:
+table; `rules/fragments.yaml` is read first) and `recognizers`, a list of the entries below. <<list.mark>> is any term
+of a list with columns (`lexicon/lists.py`), in any case where all its terms are in small letters.
 
     name:    unique; candidates have it in their source as `rules:<name>`
     confidence: 0 to 1, set by hand; `Evidence.of_rule` says what it decides
@@ -12,8 +13,9 @@ table; `rules/fragments.yaml` is read first) and `recognizers`, a list of:
              with an underscore); further groups of that label are numbered by a suffix (DATE_2)
     anchors: what every match contains: folded words (`*` at an end lets it lie inside a word), or `digits` for
              every chain of digit groups, `capitals` for every run of capitalised words, `lists` for the terms
-             of the entry's own lists; the pattern is run only in windows around them, never beyond a paragraph, and
-             may name them as <<anchors>>, in small letters and without those with `*`
+             of the entry's own lists, `<list.mark>` for those of a list with columns, each with what stands before
+             and after it; the pattern is run only in windows around them, never beyond a paragraph, and may name
+             them as <<anchors>>, in small letters and without those with `*`
     reach:   optional; code points before and after the anchor that a match may touch; [40, 80] by default
     when:    optional, with `digits`; a pattern that the chain must hold, where each digit is written as 0
     beside:  optional, likewise; the same of the chain with the character before and after it, letters written as A
@@ -36,12 +38,12 @@ from functools import cache, cached_property
 import regex
 
 from deid_platform.detection.api import Candidate, Document, Evidence, Source, SourceKind
-from deid_platform.detection.rules.engine.alternatives import alternatives
 from deid_platform.detection.rules.engine.anchors import Anchors, Window
 from deid_platform.detection.rules.engine.compiled import Key, pattern
 from deid_platform.detection.rules.engine.validator import Validator
 from deid_platform.errors import Code, DeidError
 from deid_platform.labels import Label
+from deid_platform.lexicon.alternatives import alternatives
 from deid_platform.lexicon.lists import written_terms
 from deid_platform.text.offsets import trim
 

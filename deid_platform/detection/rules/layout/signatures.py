@@ -13,7 +13,9 @@ import regex
 from deid_platform.detection.api import Candidate, Source, SourceKind
 from deid_platform.detection.rules.en.messages import addressee, is_a_name, is_short_name
 from deid_platform.labels import Label
+from deid_platform.lexicon.alternatives import alternatives
 from deid_platform.lexicon.classes import WordClass, word_class
+from deid_platform.lexicon.lists import written_terms
 
 _SOURCE = Source(SourceKind.RULES, "signature")
 _SCORE = 0.9
@@ -22,9 +24,10 @@ _REACH = 90  # code points of the end that are read
 _MESSAGE_REACH = 600
 _WORD = r"\p{Lu}[\p{L}\p{M}'’\-]+"
 _NAME = rf"(?P<name>(?:\p{{Lu}}\.[ \t]?)?{_WORD}(?:[ \t](?:\p{{Lu}}\.?[ \t])?{_WORD})?)"
-_CREDENTIALS = (
-    r"(?:[ \t]*,?[ \t]+(?:MD|DO|RN|NP|PA(?:-C)?|LPN|CNA|MA|PharmD|RPh|PT|OT|RT|SW|MSW|LCSW|RD|SLP|BSN|MSN|CMA))*"
+_CREDENTIAL = alternatives(
+    [form for how in ("sure", "comma", "role") for form in written_terms(f"credentials.{how}")], any_writing=False
 )
+_CREDENTIALS = rf"(?:[ \t]*,?[ \t]+{_CREDENTIAL})*"
 _EXTENSION = r"(?:[ \t]*,?[ \t]+(?i:x|ext\.?|pager|\#)[ \t]?\d{3,5})?"
 _LAST = regex.compile(
     rf"(?P<ended>[.!?)][\"”’)]?|[,;])?(?P<gap>[ \t]{{1,4}}|[ \t]*\r?\n[ \t]*)(?P<dash>[-–—~]{{1,2}}[ \t]?)?"

@@ -17,7 +17,9 @@ from deid_platform.detection.rules.en.messages import is_a_name, is_no_person
 from deid_platform.detection.rules.en.people import bare
 from deid_platform.detection.rules.names.eponyms import names_a_thing
 from deid_platform.labels import PERSONS
+from deid_platform.lexicon.alternatives import alternatives
 from deid_platform.lexicon.classes import WordClass, word_class
+from deid_platform.lexicon.lists import written_terms
 
 _SOURCE = Source(SourceKind.RULES, "name-in-list")
 _SCORE = 0.75
@@ -26,7 +28,7 @@ _SHORTEST = 2
 _LONGEST_LIST = 12
 _WORD = r"\p{Lu}[\p{L}\p{M}'’\-]+"
 _NAME = rf"{_WORD}(?:[ \t](?:\p{{Lu}}\.?[ \t])?{_WORD})?"
-_TITLE = r"(?:(?:MD|DO|RN|NP|PA(?:-C)?|LPN|PharmD|CRNA|PhD)\b\.?)"
+_TITLE = rf"(?:{alternatives(written_terms('credentials.sure'), any_writing=False)}\b\.?)"
 _REMARK = r"[ \t]*\([^()\r\n]{1,40}\)"
 _AND = r"(?:and|&|\+|or|y|e)"
 _LAST_SIGN = regex.compile(rf"[,;][ \t]*{_AND}[ \t]")

@@ -27,15 +27,13 @@ from deid_platform.lexicon.abbreviations import (
     is_ordered,
     stands_apart,
 )
-from deid_platform.lexicon.lists import word_list
+from deid_platform.lexicon.alternatives import alternatives
+from deid_platform.lexicon.lists import word_list, written_terms
 from deid_platform.text.tokens import Words
 
 _DOTTED = regex.compile(r"(?:\p{Lu}\.[ \t]?){1,3}\p{Lu}\.?")
 _BARE = regex.compile(r"\p{Lu}{2,4}|\p{Lu}(?:[ \t-]\p{Lu}){1,3}")
-_KIN = (
-    r"(?:mother|father|mom|dad|parents?|wife|husband|spouse|partner|daughter|son|sister|brother|family|caregiver|"
-    r"guardian)"
-)
+_KIN = rf"(?:{alternatives(written_terms('kin.en.sure'), any_writing=True)}|parent|family)"
 # What is charted of nobody but a person: enough even for letters that every clinic uses.
 _SURELY_CHARTED = regex.compile(
     r"\)?[ \t]+(?:up[ \t]+(?:to[ \t]+(?:the[ \t]+)?(?:void|chair|bathroom|bedside|commode)|ad[ \t]+lib|in[ \t]+chair)|"

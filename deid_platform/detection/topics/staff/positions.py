@@ -28,15 +28,15 @@ from deid_platform.detection.topics.staff.cues import (
     WHO_RECORDS,
 )
 from deid_platform.lexicon.abbreviations import is_ordered
+from deid_platform.lexicon.alternatives import alternatives
+from deid_platform.lexicon.lists import written_terms
 from deid_platform.text.lookbehind import Lookbehind
 
 REACH = 60
 """Code points before and after initials that are looked at, within their line."""
 WIDEST = 400
 """Code points of a row of a table."""
-CREDENTIALS = (
-    r"(?:RN|LPN|LVN|CNA|CMA|RMA|MD|DO|NP|PA(?:-C)?|APRN|ARNP|CRNA|CNM|DNP|RRT|PharmD|RPh|DPT|OTR|LCSW|MSW|BSN|MSN)"
-)
+CREDENTIALS = alternatives(written_terms("credentials.sure"), any_writing=False)
 _DATE = r"(?:\d{1,2}/\d{1,2}(?:/\d{2,4})?|\d{1,2}[.\-]\d{1,2}[.\-](?:19|20)?\d\d)"
 _MOMENT = rf"(?:{_DATE}|\d{{1,2}}:\d\d(?:[ ]?[AaPp]\.?[Mm]\b\.?)?|@[ ]?\d{{1,2}}:?\d\d)"
 

@@ -1,7 +1,7 @@
 """A list of terms as one expression that shares their beginnings.
 
-Belongs here: building the expression. Does not belong here: which terms a list has (`lexicon/data/*.txt`), or what is
-done where one of them matches (`recognizer.py`).
+Belongs here: the building of the expression. Does not belong here: which terms a list has (`data/`), or what is done
+where one of them stands (`detection/rules/engine/recognizer.py`).
 
 A plain alternation, or a named list of `regex`, is tried term by term. This expression is tried letter by letter, which
 is ten times as fast for hundreds of terms.
