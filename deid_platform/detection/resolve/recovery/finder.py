@@ -196,7 +196,10 @@ def _expressions_in(text: str, windows: Sequence[tuple[int, int]], section: str)
     expressions, automaton, needed_by = _expressions()[section]
     for start, end in windows:
         # Of the same letters whatever their case, "ſ" and "µ" included; offsets in it mean nothing.
-        met = {hit[0] for hit in automaton.find_matches_as_indexes(text[start:end].casefold(), overlapping=True)}
+        window = text[start:end].casefold()
+        if not window.isascii():
+            window = window.encode(errors="replace").decode()  # the automaton takes no lone surrogates
+        met = {hit[0] for hit in automaton.find_matches_as_indexes(window, overlapping=True)}
         for number in sorted({number for need in met for number in needed_by[need]}):
             name, expression = expressions[number]
             try:
