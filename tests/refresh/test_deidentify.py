@@ -233,7 +233,7 @@ def test_what_a_delivery_tells_holds_for_later_ones_and_for_itself_made_anew(sit
     assert engine.asked == []
 
 
-def test_a_second_look_that_fails_withholds_the_note(monkeypatch, deliver, take_in, redacted) -> None:
+def test_a_second_pass_that_fails_withholds_the_note(monkeypatch, deliver, take_in, redacted) -> None:
     delivery = deliver("2025-09-01", notes=SISTER, patients=[{"patient_id": "p1", "last_name": "Quillfeather"}])
     take_in(delivery)
 

@@ -9,11 +9,13 @@ from __future__ import annotations
 from functools import cache, lru_cache
 from importlib import import_module
 from importlib.resources import files
+from pkgutil import iter_modules
 from typing import Any
 
 import regex
 import yaml
 
+from deid_platform.detection.rules import en, es, it
 from deid_platform.detection.rules.engine.anchors import DEFAULT_REACH, Anchors
 from deid_platform.detection.rules.engine.compiled import keep
 from deid_platform.detection.rules.engine.recognizer import Recognizer
@@ -25,23 +27,20 @@ TABLES = (
     "en/dates", "en/holidays", "en/ages", "en/contacts", "en/identifiers", "en/addresses", "en/people", "en/care_team",
     "en/messages", "en/attributions", "en/organizations", "en/employers", "en/professions", "en/landmarks",
     "en/prose_places", "en/record_context", "en/lowercase_names",
-    "it/italian", "it/terse_notes", "it/initials",
+    "it/people", "it/addresses", "it/organizations", "it/identifiers", "it/dates", "it/terse_notes", "it/initials",
     "es/addresses",
 )  # fmt: skip
 """In the order in which they are read: a table may use the fragments of those before it."""
-_VALIDATORS = (
-    "en.addresses", "en.ages", "en.care_team", "en.contacts", "en.dates", "en.employers", "en.holidays",
-    "en.identifiers", "en.landmarks", "en.lowercase_names", "en.messages", "en.mistyped_dates", "en.organizations",
-    "en.people", "en.professions", "en.prose_places", "en.record_context", "en.zip_codes", "it.initials", "it.italian",
-    "es.addresses",
-)  # fmt: skip
+_LANGUAGES = (en, it, es)
+"""The packages whose modules hold the validators."""
 
 
 @lru_cache(maxsize=1)
 def load_recognizers() -> tuple[Recognizer, ...]:
     """Every recognizer of the shipped tables, in table order."""
-    for module in _VALIDATORS:
-        import_module(f"{__package__}.{module}")
+    for language in _LANGUAGES:
+        for module in iter_modules(language.__path__):
+            import_module(f"{language.__name__}.{module.name}")
     fragments: dict[str, str] = {}
     recognizers: list[Recognizer] = []
     for table in ("fragments", *TABLES):

@@ -1,7 +1,7 @@
 """Italian words: which are common in records, which join the words of a name, which things are named after people.
 
 Belongs here: what the lists, the form and the context of an Italian word say of it. Does not belong here: where a name,
-a town or an institution ends (`italian.py`).
+a town or an institution ends (the other modules of this package).
 """
 
 from __future__ import annotations
@@ -57,6 +57,15 @@ def is_italian_word(word: str) -> bool:
     if len(word) < _SHORTEST_WORD or _ENDING.fullmatch(word) is None:
         return False
     return not word_class(word) & (WordClass.GIVEN | WordClass.SURNAME)
+
+
+# What stands behind a town's own name although it is a word of records ("Nocera Superiore").
+SITUATIONS = frozenset(
+    {
+        *("superiore", "inferiore", "marittima", "marittimo", "interna", "centrale", "centro", "alta", "alto", "nord"),
+        *("sud", "est", "ovest"),
+    }
+)
 
 
 def is_called_after(text: str, start: int) -> bool:
