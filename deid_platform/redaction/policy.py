@@ -111,8 +111,8 @@ class Policy:
         if self.uses_surrogates or self.note_date is NoteDateRule.SHIFT:
             from deid_platform.surrogates.pools import POOLS_VERSION  # deferred: most policies need none of it
 
-            # Which name stands for which also rests on the names that detection knows.
-            rules += (POOLS_VERSION, *map(package_digest, ("deid_platform.surrogates", "deid_platform.detection")))
+            # Which name stands for which also rests on the names of the word lists.
+            rules += (POOLS_VERSION, *map(package_digest, ("deid_platform.surrogates", "deid_platform.lexicon")))
         return plain_digest(self.name, json.dumps(content, sort_keys=True), *rules)
 
     @property

@@ -204,9 +204,17 @@ def test_the_digest_changes_with_what_changes_text_and_only_then():
     assert len({policy.digest, *(other.digest for other in others)}) == 5
 
 
-@pytest.mark.parametrize("changed", ["deid_platform.redaction", "deid_platform.text"])
-def test_the_digest_follows_the_code_and_data_that_redact(changed: str, monkeypatch: pytest.MonkeyPatch):
-    policy = load_policy("safe_harbor")
+@pytest.mark.parametrize(
+    ("name", "changed"),
+    [
+        ("safe_harbor", "deid_platform.redaction"),
+        ("safe_harbor", "deid_platform.text"),
+        ("surrogate", "deid_platform.surrogates"),
+        ("surrogate", "deid_platform.lexicon"),
+    ],
+)
+def test_the_digest_follows_the_code_and_data_that_redact(name: str, changed: str, monkeypatch: pytest.MonkeyPatch):
+    policy = load_policy(name)
     before = policy.digest
     monkeypatch.setattr(
         "deid_platform.redaction.policy.package_digest",
