@@ -1,6 +1,6 @@
 # Everything a newcomer runs. Needs make and Python 3.11 to 3.13; the rest is installed into .venv.
 .DEFAULT_GOAL := help
-.PHONY: help demo test ui psql bench lint format constraints clean
+.PHONY: help demo check test test-all ui psql bench lint format constraints clean
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -10,20 +10,32 @@ NOTES ?= 1500
 export DO_NOT_TRACK := 1
 
 help:  ## this list
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /	/' | expand -t 14
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /	/' | expand -t 14
 
 demo: $(VENV)/.base  ## a synthetic hospital, two deliveries, one release in Postgres
 	@$(BIN)/deid hospital --notes $(NOTES)
 	@$(BIN)/deid db bootstrap
 	@$(BIN)/deid refresh
 
-test: $(VENV)/.dev  ## ruff, mypy --strict, import-linter, pytest, and again what needs a database over TCP and TLS
+# Which tests each loop runs is said in tests/loops.py.
+PYTEST = $(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder --durations=10
+
+check: lint  ## 2 minutes: ruff, mypy --strict, import-linter, the tests without a server and without a process
+	$(PYTEST) --loop check
+
+test: lint  ## 10 minutes, what CI runs: as check, with databases, processes, one refresh and a sample of the long ones
+	$(PYTEST) --loop test
+	DEID_TEST_SERVER=tcp $(PYTEST) --loop test -m "not slow"
+
+test-all: lint  ## 20 minutes, before a change is done: every test, and again what needs a database over TCP and TLS
+	$(PYTEST) --loop all
+	DEID_TEST_SERVER=tcp $(PYTEST) --loop all -m "not slow"
+
+lint: $(VENV)/.dev
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder
-	DEID_TEST_SERVER=tcp $(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder -m "not slow"
 
 ui: $(VENV)/.base  ## the Dagster UI on the demonstration's instance
 	@$(BIN)/deid ui
@@ -32,7 +44,7 @@ psql: $(VENV)/.base  ## a psql session as the demonstration's analyst
 	@$(BIN)/deid db psql
 
 bench: $(VENV)/.dev  ## speed and memory stage by stage, accuracy on held-out writing, hostile texts; BENCH_NOTES=file.jsonl for notes of your own
-	@for script in "detection $(BENCH_NOTES)" accuracy stages leaks hostile warehouse; do \
+	@for script in "detection $(BENCH_NOTES)" accuracy stages workers leaks hostile warehouse; do \
 		set -- $$script; echo "== $$1"; $(BIN)/python benchmarks/$$1.py $$2 || exit 1; done
 
 format: $(VENV)/.dev  ## ruff format and its safe fixes

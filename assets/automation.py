@@ -1,4 +1,4 @@
-"""When a refresh runs: the sensor on arrivals, and the weekly schedule behind it; and when there was none too long.
+"""When a refresh runs: the sensor on arrivals and the weekly schedule; and when the last one is too old.
 
 And how long a run is kept.
 """
@@ -28,7 +28,7 @@ refresh = dg.define_asset_job(
 
 
 def delivery_sensor(seconds: int) -> dg.SensorDefinition:
-    """The sensor on delivery folders: new ones, those whose files changed, and all when what is excluded does."""
+    """The sensor on delivery folders: new ones, changed ones, and all of them when the exclusions change."""
 
     @dg.sensor(
         name="new_deliveries",
@@ -61,14 +61,14 @@ def delivery_sensor(seconds: int) -> dg.SensorDefinition:
 
 
 def weekly_schedule(settings: ScheduleSettings) -> dg.ScheduleDefinition:
-    """The backstop: what research does not hold as it stands is requested again."""
+    """The weekly schedule: requests every delivery that research does not hold in its current form."""
 
     @dg.schedule(
         name="weekly_refresh",
         job=refresh,
         cron_schedule=settings.cron,
         execution_timezone=settings.timezone,
-        description="Backstop behind the sensor: requests every delivery that research does not hold as it stands.",
+        description="Weekly: requests every delivery that research does not hold in its current form.",
     )
     def weekly_refresh(context: dg.ScheduleEvaluationContext, site: SiteResource) -> list[dg.RunRequest]:
         with coded("weekly_refresh"):
@@ -82,7 +82,7 @@ def weekly_schedule(settings: ScheduleSettings) -> dg.ScheduleDefinition:
 
 
 def _withdraw(site: Site) -> None:
-    """Hides who left, before any run is asked for: the run may wait in the queue behind others."""
+    """Hides withdrawn notes and patients before any run is requested, since the run may wait in the queue."""
     if failures := withdraw_arrived(site).failures:
         raise failures[0]
 
@@ -103,7 +103,7 @@ _PARTITION = "dagster/partition"
 _FINISHED = [dg.DagsterRunStatus.SUCCESS, dg.DagsterRunStatus.FAILURE, dg.DagsterRunStatus.CANCELED]
 
 
-@dg.op(config_schema={}, description="Deletes finished runs past their time, except each partition's last success.")
+@dg.op(config_schema={}, description="Deletes old finished runs, except each partition's last success.")
 def forget_old_runs(context: dg.OpExecutionContext, site: SiteResource) -> None:
     """Deletes runs and their events that ended longer ago than `schedule.keep_runs_days`.
 
@@ -130,7 +130,7 @@ def forget_old_runs(context: dg.OpExecutionContext, site: SiteResource) -> None:
     executor_def=EXECUTOR,
 )
 def retention() -> None:
-    """One op; see there."""
+    """A single op; see its docstring."""
     forget_old_runs()
 
 

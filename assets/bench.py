@@ -1,4 +1,4 @@
-"""The bench: a stratified test set, its gold, what the detector finds in it, and how good that is."""
+"""The bench: a stratified test set, its gold, the detector's spans in it, and their scores."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_set(site: SiteResource) -> Counts:
     metadata=shown.columns(tables.SURROGATE_SCHEMA),
 )
 def surrogate_notes(site: SiteResource) -> Counts:
-    """Notes whose identifiers are known: the site's own gold where it has some, else the synthetic hospital's."""
+    """Notes with gold: the site's own where it has some, else the synthetic hospital's."""
     found = bench.collect_gold(site.site)
     return shown.counts(
         found.notes,

@@ -1,4 +1,4 @@
-"""What an operator sees of the gate: its requirements and its expectations, as asset checks.
+"""The gate as an operator sees it: its requirements and its expectations, as asset checks.
 
 The gate itself lives in Postgres. The expectations run the Great Expectations suites, write their gate row and
 stop the run where one fails; a run that leaves them out is refused by `ctl.promote` for want of that row. The
@@ -61,7 +61,7 @@ def _specs(described: dict[str, str], *, blocking: bool) -> list[dg.AssetCheckSp
     name="requirements",
     specs=_specs({_GATE + name: says for name, says in REQUIREMENTS.items()}, blocking=False),
     config_schema={},
-    description="How each requirement of the active profile stands for what is staged.",
+    description="The state of each requirement of the active profile for the staged rows.",
 )
 def requirements(context: dg.AssetCheckExecutionContext, site: SiteResource) -> Iterator[dg.AssetCheckResult]:
     """Mirrors the gate's own view of the staged content."""

@@ -1,6 +1,6 @@
-"""What each column of the note store means, for whoever reads an asset's columns in the UI.
+"""What each column of the note store means, for the column schemas of assets in the UI.
 
-Belongs here: a phrase a column, by its name. Does not belong here: the columns themselves (`refresh/tables.py`), or
+Belongs here: one phrase for each column name. Does not belong here: the columns themselves (`refresh/tables.py`), or
 those of the warehouse, which have their comments in the database.
 """
 
@@ -15,7 +15,7 @@ MEANINGS = {
     "note_type": "kind of note as the source calls it",
     "note_date": "date of the note as the source gives it; an identifier",
     "language": "language as the source gives it, such as en",
-    "content_digest": "keyed digest of the note, by which a change is noticed",
+    "content_digest": "keyed digest of the note, by which a change is detected",
     # Topics
     "first_name": "given name",
     "middle_name": "middle name",
@@ -43,25 +43,25 @@ MEANINGS = {
     "term": "a word, phrase or number",
     "kind": "what kind of term it is",
     "phrase": "a proposal, never used before a person accepts it",
-    "label": "what its words are hidden as most often",
-    "patients": "number of patients in whose notes it stands, at least",
+    "label": "the label under which its words are hidden most often",
+    "patients": "minimum number of patients in whose notes it stands",
     "notes": "number of notes in which it stands",
     # Redacted notes
     "note_year": "year of the note, where the policy keeps years",
-    "shifted_date": "date of the note moved with the patient, where the policy shifts dates",
+    "shifted_date": "date of the note shifted with the patient, where the policy shifts dates",
     "shift_key": "keyed hash of whose date shift it is, where the policy shifts dates",
     "status": "clean or quarantined",
     "reason": "why a note is quarantined",
-    "spans": "what was found: start, end, label and which part of the detector found it",
-    "lengths": "number of characters that stand in each span's place",
+    "spans": "what was found: start, end, label and source",
+    "lengths": "length of each span's replacement, in characters",
     "words": "number of words of the note",
-    "with_roster": "whether the topics know the note's patient",
-    "cache_key": "digest of all that the row was made with; the same key is not computed again",
+    "with_roster": "whether the note's patient is in the topics",
+    "cache_key": "digest of all that the row was made with; a row with the same key is reused",
     # Bench
     "feed": "feed of the note",
     "delivery": "delivery of the note",
     "gold": "true spans, planted or annotated, never detected",
-    "clinical": "start and end of the clinical terms that have to stay",
+    "clinical": "start and end of the clinical terms that must stay visible",
     "inputs": "what the detector was given: topics, or text alone",
-    "first": "what the detector found in the note by itself, without the patient's other notes",
+    "first": "what the first pass found in the note, without the patient's other notes",
 }

@@ -1,4 +1,4 @@
-"""Redacted notes: what the detector found is gone, and what the leak check still found is quarantined."""
+"""Redacted notes: spans are replaced, and a note in which the leak check finds something is quarantined."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MADE_WITH = {
     "told": "what the patients' other notes say of them",
     "shifts": "how far dates are moved",
 }
-"""What rows were made with: a delivery is made anew where one of these digests is another."""
+"""What rows were made with: a delivery is redacted again when one of these digests changes."""
 
 
 @layer_asset(
@@ -39,7 +39,7 @@ _MADE_WITH = {
     ),
 )
 def redacted_notes(context: dg.AssetExecutionContext, site: SiteResource) -> Counts:
-    """Each note through detection, redaction and the leak check; where any of them fails, into quarantine."""
+    """Each note after detection, redaction and the leak check; a note on which one of them fails is quarantined."""
     it, delivery = site.site, delivery_of(context)
     meta = dict(deidentify(delivery, store=it.store, recipe=it.recipe(delivery), engine=it.engine).meta)
     labels = sorted(meta["labels"].items(), key=lambda item: -item[1])

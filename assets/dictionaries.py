@@ -1,4 +1,4 @@
-"""The two dictionaries of the locally augmented ensemble (Murugadoss 2024), of what to hide and of what to keep."""
+"""The two dictionaries of the locally augmented ensemble (Murugadoss 2024): terms to hide and terms to keep."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def institution(context: dg.AssetExecutionContext, site: SiteResource) -> Counts
 
 @layer_asset("dictionaries/medical", owner=ENGINEERS, kinds={"parquet"}, metadata=shown.columns(tables.TERM_SCHEMA))
 def medical(site: SiteResource) -> Counts:
-    """What survives although it looks like an identifier: eponyms, drugs, devices, tests, codes, the allow list."""
+    """Terms to keep although they look like identifiers: eponyms, drugs, devices, tests, codes, the allow list."""
     manifest = dictionaries.write_medical(site.site)
     return _terms(manifest)
 
@@ -41,7 +41,7 @@ def medical(site: SiteResource) -> Counts:
     metadata=shown.columns(tables.HARVEST_SCHEMA),
 )
 def harvested(site: SiteResource) -> Counts:
-    """Phrases of many patients' notes that detection hides and that may be clinical: proposals for people to judge.
+    """Phrases of many patients' notes that detection hides and that may be clinical: proposals for review.
 
     Not part of a refresh: materialize it when somebody is to go through them.
     """

@@ -1,4 +1,4 @@
-"""The gate: withdrawals at once, then a delivery's clean rows in staging and what was measured of them."""
+"""The gate: withdrawals at once, then a delivery's clean rows in staging and their measurements."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def withdrawals(context: dg.AssetExecutionContext, site: SiteResource) -> Counts
     deps=[withdrawals, redacted_notes, metrics],
 )
 def delivery(context: dg.AssetExecutionContext, site: SiteResource) -> Counts:
-    """The delivery's clean rows in staging, and what was measured of them, bound to their digest.
+    """The delivery's clean rows in staging and their measurements, bound to their digest.
 
     The decision is the database's (`ctl.promote`). The checks mirror it: `gate_...` is what the gate demands, with its
     figures; `staged_...` is what is expected of the staged rows. `deid gate DELIVERY` says what to do next.

@@ -1,4 +1,4 @@
-"""Research: what the gate let through, the marts that dbt builds on it, and the release that analysts see."""
+"""Research: promoted notes, the marts that dbt builds on them, and the release that analysts see."""
 
 import os
 import shutil
@@ -83,7 +83,7 @@ def mart_assets(project: DbtProject) -> dg.AssetsDefinition:
 
 @layer_asset("research/release", owner=ANALYTICS, kinds={"postgres"}, deps=[note_version, MART])
 def release(site: SiteResource) -> Counts:
-    """The release that analysts see, and its summary: what came in, what went out, and how well that was measured."""
+    """The release that analysts see, and its summary: notes in and out, leaks and scores."""
     expired = publish.expire(site.site)
     found = release_summary(site.site)
     return shown.counts(

@@ -1,4 +1,4 @@
-"""What a run's configuration may set: how much the console says, and nothing else.
+"""What a run's configuration may set: the console's log level, and nothing else.
 
 Belongs here: the executor, the logger, the IO manager and the wrapper of resources that all jobs share, none of which
 takes configuration, and the refusal of a run that brings some all the same. Does not belong here: any one resource.
@@ -43,7 +43,7 @@ IO_MANAGER = dg.IOManagerDefinition(lambda _: dg.InMemoryIOManager(), config_sch
 
 
 def closed(resource: object) -> dg.ResourceDefinition:
-    """A resource as runs are handed it: the object as it was made, whatever a run would have it be."""
+    """A resource that runs get as it was made; no run can configure it."""
     return dg.ResourceDefinition(lambda _: resource, config_schema={})
 
 

@@ -1,4 +1,4 @@
-"""What arrived: topics and raw notes of one delivery, sealed in the note store of the PHI zone."""
+"""The source's data: topics and raw notes of one delivery, sealed in the note store of the PHI zone."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from deid_platform.refresh import intake, tables
 from resources import SiteResource
 
 _TOPICS = {
-    "patients": "Upserts of the patients topic: the rosters that tell whose name a note must not show.",
+    "patients": "Upserts of the patients topic, from which rosters are made.",
     "providers": "Upserts of the providers topic: names, numbers and user ids of staff.",
     "facilities": "Upserts of the facilities topic: clinics with their abbreviations, addresses and phones.",
 }
@@ -59,12 +59,12 @@ def raw_notes(context: dg.AssetExecutionContext, site: SiteResource) -> Counts:
 
 
 def _refused(taken: intake.Intake) -> Counts:
-    """How many rows were refused, and of those the reasons and the columns to map."""
+    """How many rows were refused, with the reasons and the columns to map."""
     reasons = sorted(taken.rejected.items())
     return {
         "rows_refused": sum(taken.rejected.values()),
         "refused_why": shown.table(("reason", "rows"), reasons) if reasons else None,
-        "columns_without_a_meaning": ", ".join(taken.unknown_columns) or None,
+        "unknown_columns": ", ".join(taken.unknown_columns) or None,
     }
 
 

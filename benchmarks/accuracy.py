@@ -16,7 +16,6 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from deid_platform.across_notes import detect_together
 from deid_platform.corpora.hospital import HospitalSpec, Part, Shape, generate
 from deid_platform.detection import DetectorSpec
 from deid_platform.engine import LocalEngine
@@ -91,7 +90,7 @@ def main() -> None:
     words = sum(len(each.note.text.split()) for each in notes)
     print(f"{part.value}: {len(notes):,} notes, {words:,} words, {sum(len(each.gold) for each in notes):,} identifiers")
     for inputs, spec in (("with topics", DetectorSpec(topics=topics)), ("text alone", DetectorSpec())):
-        read = detect_together(LocalEngine(), spec, lambda: [each.note for each in notes])
+        read = LocalEngine().detect_in_two_passes(spec, lambda: [each.note for each in notes])
         found = [detection.spans or () for _, detection in read]
         scores = summarise(
             count_note(each.note.text, each.gold, spans, clinical=each.clinical, cluster=each.note.patient_id)

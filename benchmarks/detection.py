@@ -22,10 +22,12 @@ from pathlib import Path
 from measure import row
 
 from deid_platform.detection import DetectorSpec
-from deid_platform.detection.pipeline import Ensemble
+from deid_platform.detection.api import Document
+from deid_platform.detection.pipeline import Candidates, Pipeline, detecting
+from deid_platform.detection.resolve.merge import merge
 from deid_platform.detection.rules import Rules
 from deid_platform.detection.rules.catalogue import load_recognizers
-from deid_platform.heap import settled
+from deid_platform.gc_freeze import freeze_gc
 from deid_platform.keys import Keyring
 from deid_platform.leakcheck import LeakCheck
 from deid_platform.lexicon.lists import written_terms
@@ -33,8 +35,8 @@ from deid_platform.notes import Facility, Note, Patient, Provider, Span, Topics
 from deid_platform.redaction.policy import load_policy
 from deid_platform.redaction.redact import redact
 from deid_platform.surrogates.keyed import Surrogates
-from deid_platform.text.normalize import Document
 
+BATCH = 64  # notes, as the engine has it
 SECTIONS = {
     "HISTORY OF PRESENT ILLNESS:": (
         "{first} {last} is a {age}-year-old patient with hypertension and type 2 diabetes who returns for follow-up.",
@@ -168,27 +170,29 @@ def main() -> None:
     words = sum(len(note.text.split()) for note in notes)
     print(f"{len(notes):,} notes, {words:,} words, topics of {len(topics.patients):,} patients")
     detector = row("build", words, DetectorSpec(topics=topics).build)
-    assert isinstance(detector, Ensemble)
+    assert isinstance(detector, Pipeline)
     nothing = Document(Note("warm", ""))
     row("compile, once a process", words, lambda: [list(recognizer.find(nothing)) for recognizer in load_recognizers()])
-    # First of all, while no paragraph is known yet; settled, as the engine has it.
-    with settled():
-        found = row("rules, all together", words, lambda: detector.detect(notes))
+    batches = [notes[i : i + BATCH] for i in range(0, len(notes), BATCH)]
+    # First of all, while no paragraph is known yet; frozen, as the engine has it.
+    with freeze_gc():
+        found = row("all stages", words, lambda: [spans for batch in batches for spans in detector.detect(batch)])
     print(f"  of these, template text: {detector.reused.share:.1%} of characters reused")
-
-    readings = [Document(note) for note in notes]
-    row("  fold", words, lambda: [document.folded for document in readings])
-    row("  numbers", words, lambda: [document.numbers for document in readings])
-    anew = [Rules(remembered=0) if isinstance(c, Rules) else c for c in detector.components]
-    spans = [
-        row(f"  {type(c).__name__.lower()}", words, lambda part=c: [part.find(document) for document in readings])
-        for c in anew
-    ]
-    if (recovery := detector.recovery) is not None:
-        together = [[s for part in parts for s in part] for parts in zip(*spans, strict=True)]
-        row("  recovery", words, lambda: [recovery.keep(r, s) for r, s in zip(readings, together, strict=True)])
+    stages(detector, batches, words)
     redaction(notes, found, topics, words)
-    slowest(readings, arguments.slowest)
+    slowest([Document(note) for note in notes], arguments.slowest)
+
+
+def stages(detector: Pipeline, batches: Sequence[Sequence[Note]], words: int) -> None:
+    """Rows of the forms in which a text is searched, and of each stage by itself, on text that none has read."""
+    documents = [[Document(note) for note in batch] for batch in batches]
+    row("  fold", words, lambda: [document.folded for batch in documents for document in batch])
+    row("  numbers", words, lambda: [document.numbers for batch in documents for document in batch])
+    candidates: list[Candidates] = [[[] for _ in batch] for batch in documents]
+    for name, stage in {**detector.stages, "rules": detecting(Rules(remembered=0))}.items():
+        pairs = list(zip(documents, candidates, strict=True))
+        candidates = row(f"  {name}", words, lambda stage=stage, pairs=pairs: [stage(*pair) for pair in pairs])
+    row("  merge", words, lambda: [merge(some) for batch in candidates for some in batch])
 
 
 def redaction(notes: Sequence[Note], found: Sequence[Sequence[Span]], topics: Topics, words: int) -> None:
@@ -200,14 +204,14 @@ def redaction(notes: Sequence[Note], found: Sequence[Sequence[Span]], topics: To
     shifted = load_policy("surrogate")
     surrogates = row("surrogates, built", words, lambda: Surrogates(keyring, topics))
     # What comes out is not kept, as the engine writes it away note by note.
-    with settled():
+    with freeze_gc():
         row(
             "redaction with surrogates",
             words,
             lambda: sum(len(redact(note, spans, shifted, surrogates=surrogates).text) for note, spans in pairs),
         )
     check = row("leak check, built", words, lambda: LeakCheck.of(topics, policy))
-    with settled():
+    with freeze_gc():
         row(
             "leak check",
             words,
@@ -218,12 +222,12 @@ def redaction(notes: Sequence[Note], found: Sequence[Sequence[Span]], topics: To
         )
 
 
-def slowest(readings: Sequence[Document], count: int) -> None:
+def slowest(documents: Sequence[Document], count: int) -> None:
     """The recognizers that take longest over whole texts, without their anchors."""
     spent: list[tuple[float, str]] = []
     for recognizer in load_recognizers() if count else ():
         started = time.process_time()
-        for document in readings:
+        for document in documents:
             list(recognizer.find(document))
         spent.append((time.process_time() - started, recognizer.name))
     for seconds, name in sorted(spent, reverse=True)[:count]:

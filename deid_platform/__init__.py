@@ -1,4 +1,4 @@
-"""Clinical-text de-identification that proves itself on every refresh.
+"""De-identification of clinical text, measured on every refresh.
 
 From Python, `load` gives a `Deidentifier`, which has `detect` and `redact` (docs/python.md). Nothing else is imported
 before `load` is called.

@@ -1,4 +1,4 @@
-"""One note after the other, from Python: what `deid_platform.load` gives.
+"""De-identification of single notes from Python: the object that `deid_platform.load` returns.
 
 Belongs here: a detector, a policy and a leak check that stay loaded. Does not belong here: what any of them does, or
 files of notes (`workbench.py`), whose notes are read together.
@@ -17,10 +17,9 @@ from deid_platform.corpora.rows import text_fault
 from deid_platform.detection import DetectorSpec
 from deid_platform.engine import build, detect_in
 from deid_platform.errors import Code, DeidError, did_you_mean
-from deid_platform.leakcheck import LeakCheck
 from deid_platform.notes import Note, Span, Topics
-from deid_platform.one_note import Redacted, redact_note, text_note_id
 from deid_platform.redaction.policy import load_policy
+from deid_platform.release_note import Redacted, ReleaseSpec, text_note_id
 from deid_platform.workbench import read_topics
 
 TopicFiles = Mapping[str, str | PathLike[str]]
@@ -40,24 +39,22 @@ class Deidentifier:
         recognizers: str | PathLike[str] | None,
         keep: str | PathLike[str] | None,
     ) -> None:
-        self._topics = topics if isinstance(topics, Topics) else _read(topics or {})
+        topics = (topics if isinstance(topics, Topics) else _read(topics or {})) or None
         rules = load_policy(str(policy))
-        self._surrogates = None
+        keyring = None
         if rules.uses_surrogates:
             from deid_platform.settings import keyring_for
-            from deid_platform.surrogates.keyed import Surrogates
 
             keyring = keyring_for(_path(secret_file), site)
-            self._surrogates = Surrogates(keyring, self._topics or None)
         spec = DetectorSpec(
             name=detector,
-            topics=self._topics or None,
+            topics=topics,
             professions=rules.hides_professions,
             recognizers=_path(recognizers),
             keep=_path(keep),
         )
         self._detector = build(spec)
-        self._check = LeakCheck.of(self._topics, rules)
+        self._releaser = ReleaseSpec(rules, topics, keyring).build()
 
     def __repr__(self) -> str:
         return "<Deidentifier>"
@@ -84,8 +81,7 @@ class Deidentifier:
                 `redaction-failed`.
         """
         note = _note(note)
-        spans = detect_in(self._detector, note)
-        return redact_note(note, spans, self._check, topics=self._topics, surrogates=self._surrogates)
+        return self._releaser.redacted(note, detect_in(self._detector, note))
 
 
 def _path(given: str | PathLike[str] | None) -> Path | None:
@@ -106,5 +102,5 @@ def _read(files: TopicFiles) -> Topics:
             raise DeidError(Code.INPUT_INVALID, f"topics: {did_you_mean(name, _TOPICS)}")
     topics, dropped = read_topics({Role(name): Path(path) for name, path in files.items()})
     for role, count in dropped.items():
-        warnings.warn(f"{role}: invalid dates left out: {count:,} (YYYY-MM-DD is read)", stacklevel=4)
+        warnings.warn(f"{role}: invalid dates left out: {count:,} (expected YYYY-MM-DD)", stacklevel=4)
     return topics

@@ -1,4 +1,4 @@
-"""What `deid doctor` looks at: one finding a thing, with what to do where it is not well.
+"""What `deid doctor` checks: one line per check, with what to do where it fails.
 
 Belongs here: checks that touch nothing. Does not belong here: mending anything.
 """
@@ -44,7 +44,7 @@ class Diagnosis:
 def examine(config: Path | None = None) -> list[Diagnosis]:
     """Looks at Python, deid.toml, the feeds with the newest delivery of each, the key secret and the warehouse.
 
-    What hangs on a thing that is not well is not looked at.
+    Checks that depend on a failed one are skipped.
     """
     diagnoses = [
         Diagnosis("python", True, f"{platform.python_version()} at {sys.prefix}"),
@@ -119,7 +119,7 @@ def _newest(site: Site, delivery: Delivery) -> str:
         for kind in found.refusals
         if not kind.stands and kind.reason not in NEVER_ENTERS
     ]
-    faults += (f"columns of {role.value} without a meaning: {names}" for role, names in found.refusals.unknown.items())
+    faults += (f"unknown columns of {role.value}: {names}" for role, names in found.refusals.unknown.items())
     if found.empty and not faults:
         faults.append("no rows")
     notes = found.rows.get("notes", 0)
@@ -127,7 +127,7 @@ def _newest(site: Site, delivery: Delivery) -> str:
         faults.append(f"{found.other_types} of {notes} notes have a type that note_types does not list")
     if not faults:
         return ""
-    return f"newest, first {_HEAD} rows a file: {'; '.join(faults)}; `deid feed check {folder}` says more"
+    return f"newest, first {_HEAD} rows of each file: {'; '.join(faults)}; `deid feed check {folder}` shows more"
 
 
 def _warehouse(site: Site) -> str:

@@ -1,6 +1,6 @@
-"""The catalogue of failures that may cross from one room to another.
+"""The catalogue of errors: every code with its meaning and its remedy.
 
-Belongs here: one `Code` a failure, with what it means and what to do. Does not belong here: any value
+Belongs here: one `Code` for each failure. Does not belong here: any value
 that caused the failure. An error carries its code and a reference that is safe to print (a `note_key`,
 a delivery, a column, a file's name), so that logs, Dagster and a terminal can show it as it is.
 
@@ -26,7 +26,7 @@ class Code(Enum):
     )
     SETTINGS_MISSING = (
         "settings-missing",
-        "No deid.toml was found where it was looked for.",
+        "No deid.toml was found in the current folder or above it, or at the given path.",
         "Run `deid hospital` for a demonstration, or write a deid.toml (docs/configuration.md).",
     )
     SECRET_MISSING = (
@@ -54,24 +54,23 @@ class Code(Enum):
     )
     LOGIN_INVALID = (
         "login-invalid",
-        "A reader's login has another form than lower-case letters, digits and `_`, or is a role that does more than "
-        "read.",
-        "Choose another name, one a person.",
+        "A reader's login is not made of lower-case letters, digits and `_`, or is a role that does more than read.",
+        "Choose another name, one per person.",
     )
     # Data model
     SPAN_BOUNDS = (
         "span-bounds",
         "A span is empty, reversed or reaches outside its text.",
-        "A detector is faulty: report it with the detector's name.",
+        "The detector is faulty: report it with the detector's name.",
     )
     LABEL_UNKNOWN = (
         "label-unknown",
-        "A label is not one of the platform's, nor of the scheme that the gold is read by.",
+        "A label is neither one of the platform's nor one of the label scheme of the gold.",
         "Give a label that docs/policies.md lists, such as PATIENT; gold of another scheme is read with `--scheme`.",
     )
     SCHEME_UNKNOWN = (
         "scheme-unknown",
-        "There is no label scheme of that name; the reference names those there are.",
+        "There is no label scheme of that name; the reference names the known ones.",
         "Give one of them as `--scheme`.",
     )
     DELIVERY_NAME = (
@@ -82,14 +81,15 @@ class Code(Enum):
     # Store
     STORE_TORN = (
         "store-torn",
-        "A manifest or a part of the note store is missing, truncated or not what was sealed.",
-        "Materialize the partition again; its manifest is never trusted half-written.",
+        "A manifest or a part of the note store is missing, truncated or changed since it was sealed.",
+        "Materialize the partition again; an incomplete manifest is never trusted.",
     )
     STORE_ROLLED_BACK = (
         "store-rolled-back",
-        "A partition of the note store is older than what was sealed there last, or the record of that is gone.",
-        "Materialize the partition again. After a restore from a backup that you trust, or where heads.json itself is "
-        "gone, run `deid accept-store`: it takes what is there for the newest.",
+        "A partition of the note store is older than the newest one that was sealed there, or the record of that is "
+        "missing.",
+        "Materialize the partition again. After a restore from a backup that you trust, or if heads.json is missing, "
+        "run `deid accept-store`: it accepts every partition as the newest.",
     )
     STORE_WRITE = (
         "store-write",
@@ -98,18 +98,18 @@ class Code(Enum):
     )
     OUTPUT_UNUSABLE = (
         "output-unusable",
-        "The output is a folder, lies in a folder that is not there, cannot be opened, or is a pipe that nobody reads.",
+        "The output is a folder, is in a folder that does not exist, cannot be opened, or is a pipe without a reader.",
         "Name a file in a folder that can be written, or /dev/stdout.",
     )
     # Corpora
     FEED_UNKNOWN = (
         "feed-unknown",
-        "deid.toml has no feed of that name; the reference names those it has.",
+        "deid.toml has no feed of that name; the reference names its feeds.",
         "Give one of them, or add [feeds.NAME] to deid.toml (docs/configuration.md).",
     )
     FEED_UNREADABLE = (
         "feed-unreadable",
-        "A file, or a delivery's folder, cannot be read at all: it is not there, is damaged, or is not of that format.",
+        "A file, or a delivery's folder, cannot be read at all: it does not exist, is damaged, or has another format.",
         "Check the path and who may read it, or deliver the file again; the reference names the feed, the delivery or "
         "the file's role.",
     )
@@ -120,26 +120,26 @@ class Code(Enum):
     )
     COLUMN_UNKNOWN = (
         "column-unknown",
-        "A file has columns that are no field, are not mapped to one and are not ignored; the reference is its role "
+        "A file has columns that are neither fields nor mapped to one nor ignored; the reference is the file's role "
         "and those columns.",
         "Map them (`columns` of the feed in deid.toml, or `--columns COLUMN=field`) or leave them out (`ignore`, or "
         "`--columns COLUMN=`); docs/configuration.md lists the fields.",
     )
     TOPIC_INVALID = (
         "topic-invalid",
-        "A row of a topic cannot be read, so that the names in it would stay in the notes; the reference is the topic, "
-        "the line and the reason.",
-        "Correct that line, and take the file again from its source if it ends early.",
+        "A row of a topic cannot be read, so its names would stay in the notes; the reference is the topic, the line "
+        "and the reason.",
+        "Correct that line; if the file ends early, get it from its source again.",
     )
     INPUT_EMPTY = (
         "input-empty",
-        "A file holds nothing to work on: no row, or gold without a single span; the reference is its role.",
-        "Check that it is the file that was meant and that its columns are named as docs/configuration.md says.",
+        "A file has no usable content: no row, or gold without a single span; the reference is the file's role.",
+        "Check that it is the right file and that its columns are named as docs/configuration.md says.",
     )
     OPT_OUTS_UNREADABLE = (
         "opt-outs-unreadable",
         "The list of patients who opted out of research is missing, empty, or has a row that cannot be read.",
-        "Restore it, or remove opt_outs from [exclusions] if nobody opted out: nothing is taken in without it.",
+        "Restore it, or remove opt_outs from [exclusions] if nobody opted out: no delivery is taken in without it.",
     )
     FEED_MAPPING = (
         "feed-mapping",
@@ -153,20 +153,20 @@ class Code(Enum):
     )
     DICTIONARY_INVALID = (
         "dictionary-invalid",
-        "A file of clinical terms is not of the format that deid.toml says; the reference names it and the format.",
-        "Correct the entry's `format`, or fetch the release again: one broken row may mean a broken file.",
+        "A file of clinical terms does not have the format that deid.toml names; the reference names the file and the "
+        "format.",
+        "Correct the entry's `format`, or download the file again: one broken row may mean a broken file.",
     )
     RECOGNIZERS_INVALID = (
         "recognizers-invalid",
-        "A file of a site's own recognizers cannot be used as a whole; the reference names the file, the recognizer "
-        "and the reason.",
-        "Correct that recognizer (docs/detection.md says what each key means); nothing is read without it.",
+        "A file of a site's own recognizers is refused as a whole; the reference names the file, the recognizer and "
+        "the reason.",
+        "Correct that recognizer (docs/detection.md says what each key means); no note is read until then.",
     )
     ALLOW_LIST_INVALID = (
         "allow-list-invalid",
-        "An allow list (`detection.keep`, `--keep`) cannot be used; the reference names the file, the line and the "
-        "reason.",
-        "Correct that line: a phrase is of words alone, one a line, and no name by itself.",
+        "An allow list (`detection.keep`, `--keep`) is refused; the reference names the file, the line and the reason.",
+        "Correct that line: one phrase of words on each line, and no mere name.",
     )
     # Detection and redaction
     DETECTOR_UNKNOWN = (
@@ -181,13 +181,13 @@ class Code(Enum):
     )
     DETECTOR_FAILED = (
         "detector-failed",
-        "A detector raised on a note; the note is quarantined, never passed through.",
-        "See the quarantine's reason counts; reproduce on the PHI side with the note's key.",
+        "A detector failed on a note; the note is quarantined, never passed through.",
+        "See the counts of reasons in the quarantine; reproduce it in the PHI zone with the note's key.",
     )
     REDACTION_FAILED = (
         "redaction-failed",
-        "Redaction or the leak check raised on a note; the note is withheld, never passed through.",
-        "Report it, with a made-up note on which it happens too.",
+        "Redaction or the leak check failed on a note; the note is withheld, never passed through.",
+        "Report it, with an invented note on which it happens too.",
     )
     NOTE_LEAKS = (
         "note-leaks",
@@ -197,47 +197,49 @@ class Code(Enum):
     )
     NOTE_INVALID = (
         "note-invalid",
-        "A note's text is empty or too long, or holds a NUL or half a surrogate pair; the reference is the reason.",
+        "A note's text is empty or too long, or holds a NUL or an unpaired surrogate code point; the reference is the "
+        "reason.",
         "Leave the note out, or correct it at its source.",
     )
     POLICY_UNKNOWN = (
         "policy-unknown",
-        "No redaction policy of that name ships with the platform or lies at that path.",
+        "No shipped policy has that name, and no file is at that path.",
         "`deid doctor` lists the policies.",
     )
     POLICY_INVALID = (
         "policy-invalid",
-        "A policy leaves a label without an action, names an unknown one, keeps a direct identifier, or bears the name "
+        "A policy leaves a label without an action, names an unknown one, keeps a direct identifier, or has the name "
         "of a shipped policy; the reference names the key.",
         "Give every label an action, and the policy a name of its own (docs/policies.md).",
     )
     # Warehouse and gate
     WAREHOUSE_UNREACHABLE = (
         "warehouse-unreachable",
-        "The warehouse does not answer, or went away in the middle; what had begun is undone.",
+        "The warehouse does not answer, or the connection was lost; unfinished work is rolled back.",
         "Check DEID_WAREHOUSE_URL, or start the embedded server with `deid db bootstrap`; then run again.",
     )
     WAREHOUSE_LOGIN = (
         "warehouse-login",
-        "The warehouse does not let this role in: wrong or missing password, or pg_hba.conf refuses it; the reference "
+        "The warehouse refuses this role's login: wrong or missing password, or a rule of pg_hba.conf; the reference "
         "names the role.",
-        "Check DEID_PASSWORD_<ROLE> and pg_hba.conf; `deid db bootstrap` sets the passwords of the environment anew.",
+        "Check DEID_PASSWORD_<ROLE> and pg_hba.conf; `deid db bootstrap` sets the passwords from the environment "
+        "again.",
     )
     WAREHOUSE_TLS = (
         "warehouse-tls",
-        "No trusted connection: the certificate is expired, another host's or signed by an authority not known here, "
-        "or one side insists on TLS and the other has none.",
+        "No trusted connection: the certificate is expired, is another host's or is signed by an unknown authority, "
+        "or only one side uses TLS.",
         "Renew the certificate, or check sslmode and sslrootcert of DEID_WAREHOUSE_URL.",
     )
     WAREHOUSE_FULL = (
         "warehouse-full",
-        "The warehouse has no disk space, memory or connection left; what had begun is undone.",
-        "Make room, then run again.",
+        "The warehouse has no disk space, memory or connection left; unfinished work is rolled back.",
+        "Free resources, then run again.",
     )
     WAREHOUSE_BUSY = (
         "warehouse-busy",
         "The warehouse waited too long for a lock that another session holds, or two sessions waited for each other.",
-        "Run again. If it says so again, look for a session that is idle in a transaction (pg_stat_activity).",
+        "Run again. If the error recurs, look for a session that is idle in a transaction (pg_stat_activity).",
     )
     WAREHOUSE_STATEMENT = (
         "warehouse-statement",
@@ -251,13 +253,13 @@ class Code(Enum):
     )
     FEED_NOT_DEMONSTRATION = (
         "feed-not-demonstration",
-        "The embedded server trusts its socket and is meant for demonstration data; this feed is not marked as such.",
+        "The embedded server trusts its socket and is meant for demonstration data; this feed is not marked as that.",
         "Set DEID_WAREHOUSE_URL to a real server, or mark the feed `demonstration = true`.",
     )
     GATE_REFUSED = (
         "gate-refused",
         "A requirement of the gate failed or was not measured; the reference names each with its figures.",
-        "`deid gate DELIVERY` shows what to do next: mend it, or let the privacy officer record a waiver.",
+        "`deid gate DELIVERY` shows what to do next: correct it, or let the privacy officer record a waiver.",
     )
     GATE_UNKNOWN_DELIVERY = (
         "gate-unknown-delivery",
@@ -266,8 +268,9 @@ class Code(Enum):
     )
     DELIVERY_UNKNOWN = (
         "delivery-unknown",
-        "No feed has brought a delivery of that name.",
-        "Correct the name (`deid summary` lists what is staged); `deid waive --ahead` takes one that is yet to come.",
+        "No feed has a delivery of that name.",
+        "Correct the name (`deid summary` lists what is staged); `deid waive --ahead` accepts a delivery that has not "
+        "arrived yet.",
     )
     REQUIREMENT_UNKNOWN = (
         "requirement-unknown",
@@ -276,8 +279,8 @@ class Code(Enum):
     )
     WAIVER_INVALID = (
         "waiver-invalid",
-        "Whoever answers for it gives a name and a reason of at least ten characters; a waiver also needs a last "
-        "day ahead and a requirement that may be waived. The reference names what is wrong.",
+        "A waiver and every other decision needs a name and a reason of at least ten characters; a waiver also needs "
+        "a last day in the future and a requirement that may be waived. The reference names what is wrong.",
         "Correct --who, --why or --until; a requirement that nobody may waive has to be met (`deid gate DELIVERY`).",
     )
     WAIVER_UNKNOWN = (
@@ -287,35 +290,36 @@ class Code(Enum):
     )
     SUITE_INVALID = (
         "suite-invalid",
-        "A suite of expectations has a key, type, argument or figure that does not exist; the reference names it.",
+        "A suite of expectations has an unknown key, type, argument or figure; the reference names it.",
         "Correct the file under deid_platform/warehouse/suites.",
     )
     RELEASE_CONFLICT = (
         "release-conflict",
         "A release would mix detectors, policies or keys, or would lose deliveries that the active one has.",
-        "Give each combination a release of its own; promote every delivery into it before it is activated.",
+        "Use a release of its own for each combination; promote every delivery into it before it is activated.",
     )
     RELEASE_DATES = (
         "release-dates",
-        "Under the same secret there is or was a release with another class of dates (true, shifted, year or none): "
-        "keys of patients and notes are the same in both, so that one would tell how far the other's dates were moved.",
-        "Rotate the key secret first (docs/releases.md), or go back to a policy of the former class.",
+        "Under the same secret there is or was a release with another class of dates (true, shifted, year or none). "
+        "Keys of patients and notes are the same in both, so one would reveal the date shifts of the other.",
+        "Rotate the key secret first (docs/releases.md), or return to a policy of the former class.",
     )
     RELEASE_UNKNOWN = (
         "release-unknown",
-        "There is no release of that name, or none before the one that analysts see.",
-        "`deid release list` names them.",
+        "There is no release of that name, or none before the active one.",
+        "`deid release list` lists them.",
     )
     FINDING_INVALID = (
         "finding-invalid",
-        "No release holds a note of that key, or the span does not lie within its text.",
+        "No release holds a note with that key, or the span is not within its text.",
         "Give the key and the offsets (code points, end exclusive) as research.notes shows them.",
     )
     FINDING_COMMON = (
         "finding-common",
-        "The string stands in more notes than are hidden without asking. The reported note is hidden, the others that "
-        "hold it are still shown. The reference tells how many notes hold it.",
-        "Run the same command at a terminal, which asks, or with --hide and that number if it is an identifier in all.",
+        "The string is in more notes than are hidden without asking. The reported note is hidden, the others are "
+        "still shown. The reference is the number of notes that hold the string.",
+        "Run the same command at a terminal, which asks, or with --hide and that number if it is an identifier in all "
+        "of them.",
     )
     FINDING_UNKNOWN = (
         "finding-unknown",
@@ -324,24 +328,24 @@ class Code(Enum):
     )
     SECOND_PERSON = (
         "second-person",
-        "Whoever proposed to withdraw a finding cannot withdraw it too, nor can the same login. Names that differ in "
-        "case, blanks, signs or accents alone are one name.",
+        "The person who proposed to withdraw a finding cannot withdraw it, nor can the same login. Names that differ "
+        "only in case, spaces, punctuation or accents are one name.",
         "Let somebody else run the same command with their own name and reason.",
     )
     PROJECT_UNKNOWN = (
         "project-unknown",
         "There is no project of that name.",
-        "`deid project list` names them; `deid project set` makes one.",
+        "`deid project list` lists the projects; `deid project set` makes one.",
     )
     GRANT_UNKNOWN = (
         "grant-unknown",
-        "No feed names that site or note type and no note has it, or the project has no such grant to take back.",
+        "No feed and no note has that site or note type, or the project has no such grant to remove.",
         "Correct it: sites and note types are those of deid.toml, grants those of `deid project list`.",
     )
     MEMBER_UNKNOWN = (
         "member-unknown",
-        "There is no reader's login of that name, or it does not belong to the project.",
-        "`deid db login` makes a login; `deid project list` names a project's members.",
+        "There is no reader's login of that name, or it is not a member of the project.",
+        "`deid db login` makes a login; `deid project list` lists a project's members.",
     )
     NOT_MATERIALIZED = (
         "not-materialized",
@@ -350,59 +354,61 @@ class Code(Enum):
     )
     REFRESH_RUNNING = (
         "refresh-running",
-        "Another process is refreshing this installation; two at once would get in each other's way.",
-        "Wait until it has ended, or let `deid refresh --wait` do so.",
+        "Another process is refreshing this installation; two refreshes would disturb each other.",
+        "Wait until it has ended, or run `deid refresh --wait`.",
     )
     INSTANCE_WRITE = (
         "instance-write",
         "Dagster's own storage, which keeps runs and their events, cannot be written: full, read-only or locked.",
-        "Check space and permissions of <home>/dagster (or Dagster's database), then run again: it goes on from there.",
+        "Check space and permissions of <home>/dagster (or Dagster's database), then run again: it continues from "
+        "there.",
     )
     PORT_UNUSABLE = (
         "port-unusable",
-        "The port for the UI is in use, or may not be opened by this user; the reference is its number.",
-        "Name another, such as `deid ui --port 3001`, or stop what uses it: another `deid ui`, perhaps.",
+        "The port for the UI is in use, or this user may not open it; the reference is its number.",
+        "Choose another, such as `deid ui --port 3001`, or stop the process that uses it, perhaps another `deid ui`.",
     )
     RUN_CONFIG_REFUSED = (
         "run-config-refused",
-        "A run was launched with a configuration of its own; the only one allowed is the console's log level.",
-        "Launch it without configuration. What can be set is set in deid.toml.",
+        "A run was launched with a configuration; the only one allowed is the console's log level.",
+        "Launch it without configuration. All settings are in deid.toml.",
     )
     # Evaluation
     GOLD_MISSING = (
         "gold-missing",
         "No gold spans are configured or found for this measurement.",
-        "Point [feeds.<name>].gold at them, or let the bench use the synthetic hospital.",
+        "Set [feeds.<name>].gold to their folder, or let the bench use the synthetic hospital.",
     )
     GOLD_INVALID = (
         "gold-invalid",
-        "A line of the gold cannot be used; the reference is the line and the reason.",
+        "A line of the gold is invalid; the reference is the line and the reason.",
         'Correct that line: {"note_id": ..., "text": ..., "spans": [[start, end, label], ...]}, offsets in characters '
         "from 0, end exclusive, inside the text.",
     )
     SPANS_INVALID = (
         "spans-invalid",
-        "A line of the file of --spans cannot be used; the reference is the line and the reason.",
+        "A line of the file of --spans is invalid; the reference is the line and the reason.",
         'Correct that line: {"note_id": ..., "spans": [[start, end, label], ...]}, offsets in characters (code points) '
         "from 0, end exclusive, inside the text. Another detector may count bytes or UTF-16 units.",
     )
     SPANS_MISSING = (
         "spans-missing",
-        "A note has no line in the file of --spans, so that nobody looked at it; the reference is how many have none.",
-        "Give each note a line, without spans (`[]`) where nothing was found; check that both files use the same ids.",
+        "Notes have no line in the file of --spans, so they were not searched; the reference is their number.",
+        "Give each note a line, with an empty list of spans (`[]`) where nothing was found; check that both files use "
+        "the same ids.",
     )
     # Anything else
     INTERNAL = (
         "internal-error",
-        "Something failed that should not have; the reference says where. The rest is withheld: it may quote a note.",
-        "Report it with the reference. `DEID_DEBUG=1`, on the PHI side only, shows the whole of it.",
+        "An unexpected failure; the reference says where. The rest is withheld: it may quote a note.",
+        "Report it with the reference. `DEID_DEBUG=1`, in the PHI zone only, shows the whole error.",
     )
     # Command line
     INPUT_INVALID = (
         "input-invalid",
-        "What was given cannot be used as it stands; the reference says what.",
-        "Give another file or number: the output has to be another file than each input, and no file may change while "
-        "it is read.",
+        "An argument cannot be used; the reference says which and why.",
+        "Give another file or number: the output must differ from every input, and no file may change while it is "
+        "read.",
     )
 
     def __init__(self, slug: str, meaning: str, remedy: str) -> None:

@@ -12,8 +12,8 @@ import shutil
 from importlib import resources
 from pathlib import Path
 
-from deid_platform.quiet import hush
 from deid_platform.settings import Settings
+from deid_platform.silence import silence_libraries
 
 # Telemetry off everywhere, and user-code errors redacted: Dagster would else store tracebacks with values.
 ENVIRONMENT = {
@@ -49,7 +49,7 @@ def prepare_instance(settings: Settings, config: Path) -> Path:
     # dbt would else work in the folder of its project, which is the program's and not this installation's.
     dbt = {"DBT_TARGET_PATH": str(home / "dbt"), "DBT_LOG_PATH": str(home / "dbt" / "logs")}
     os.environ.update(ENVIRONMENT, **dbt, DAGSTER_HOME=str(home), DEID_CONFIG=str(config))
-    hush()
+    silence_libraries()
     # Dagster tells redacted errors to this logger whole; each asset has already said all that may be said.
     logger = logging.getLogger("dagster.redacted_errors")
     logger.handlers = [logging.NullHandler()]

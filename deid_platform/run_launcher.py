@@ -1,4 +1,4 @@
-"""Dagster's run launcher, which can also tell that a run's worker is gone.
+"""Dagster's run launcher, which also detects that a run's worker is gone.
 
 Belongs here: asking the code server about a run. Does not belong here: what becomes of a run that is gone, which is
 the daemon's run monitoring (dagster.yaml).

@@ -1,4 +1,4 @@
-"""deid.toml, typed and refused early, and the secrets that never stand in it.
+"""deid.toml, typed and validated early, and the secrets, which are never in it.
 
 Belongs here: what an institution configures, its defaults, and where the key secret is found. Does not
 belong here: what any of it does. Paths are relative to the folder of deid.toml.
@@ -24,7 +24,7 @@ from pydantic_core import PydanticCustomError
 
 from deid_platform.errors import Code, DeidError, did_you_mean
 from deid_platform.keys import Keyring
-from deid_platform.toml_document import line_of, secrets_in
+from deid_platform.toml_document import line_shown, secrets_in
 
 CONFIG_NAME = "deid.toml"
 # What pydantic calls a fault, where its own word says little.
@@ -380,7 +380,7 @@ def load_settings(given: str | Path | None = None) -> Settings:
     except ValidationError as error:
         # pydantic's own text prints the value; the key's name, its line and the kind of fault are enough.
         faults = (
-            f"{'.'.join(map(str, fault['loc']))}{line_of(text, fault['loc'])} ({_FAULTS.get(kind, kind)})"
+            f"{'.'.join(map(str, fault['loc']))}{line_shown(text, fault['loc'])} ({_FAULTS.get(kind, kind)})"
             for fault, kind in ((fault, fault["type"]) for fault in error.errors())
         )
         raise DeidError(Code.SETTINGS_INVALID, ", ".join(sorted(faults))) from None

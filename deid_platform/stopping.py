@@ -1,4 +1,4 @@
-"""A request to stop, SIGTERM or Ctrl-C, that cannot get lost.
+"""A stop request, SIGTERM or Ctrl-C, that cannot be lost.
 
 Belongs here: noticing the request, and asking for it between two pieces of work. Does not belong here: what is undone
 when work stops; each piece may be cut off anywhere, as by `kill -9`.

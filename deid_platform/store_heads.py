@@ -1,4 +1,4 @@
-"""The record of what was sealed last: by it an older sealed partition that was put back is noticed.
+"""The record of the newest sealed partitions, by which a partition that was rolled back is detected.
 
 Belongs here: the file beside the partitions that holds the generation and the seal of each one's newest manifest.
 Does not belong here: manifests and parts (`store.py`).

@@ -1,4 +1,4 @@
-"""YAML that says everything once.
+"""YAML without duplicate keys.
 
 Belongs here: reading a YAML document without doubled keys. Does not belong here: what a document must hold
 (`redaction/policy.py`, `warehouse/suite.py`).

@@ -15,7 +15,7 @@ _SECRET_KEY = re.compile(r"(.*_)?(secret|password|passwd|passphrase|token|api_?k
 _SECRET_VALUE = re.compile(r"://[^/@\s]*:[^/@\s]+@|\bpassword\s*=", re.IGNORECASE)
 
 
-def line_of(text: str, key: Sequence[object]) -> str:
+def line_shown(text: str, key: Sequence[object]) -> str:
     """`, line N` where a key of a TOML document is set, or what it is missing from; nothing for the top level.
 
     tomllib keeps no places, so this looks for the first line with which the document so far holds the key.
@@ -37,7 +37,7 @@ def line_of(text: str, key: Sequence[object]) -> str:
             statement = (at for at in range(begun, number) if lines[at].strip() and not lines[at].startswith("#"))
             return f", line {next(statement, number - 1) + 1}"
         begun = number
-    return line_of(text, key[:-1])
+    return line_shown(text, key[:-1])
 
 
 def secrets_in(value: object, key: str = "", *, named: bool = False) -> Iterator[str]:

@@ -1,19 +1,19 @@
 """Files in, files out: what `deid redact` does, without a warehouse or a store.
 
 Belongs here: one pass over a file of notes with topics beside it. Does not belong here: reading formats
-(`corpora/`), detection or redaction themselves, or printing (`cli.py`). Nothing imported here is slow.
+(`corpora/`), detection or redaction themselves, or printing (`cli/`). Nothing imported here is slow.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from math import isnan
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import ClassVar, NamedTuple
 
-from deid_platform.across_notes import detect_together
 from deid_platform.corpora import Format, Reason, Rejection, Role
 from deid_platform.corpora.columns import ColumnMapping
 from deid_platform.corpora.files import read_notes, read_topic
@@ -21,18 +21,18 @@ from deid_platform.corpora.given_spans import GivenSpans
 from deid_platform.corpora.refusals import Refusals
 from deid_platform.corpora.source import STANDARD_INPUT, opened
 from deid_platform.detection import DetectorSpec
+from deid_platform.detection.resolve.cross_note import Mentioned
 from deid_platform.detection.resolve.merge import merged
-from deid_platform.engine import Detection, LocalEngine
+from deid_platform.detection.two_pass import Detection, FirstPass, SecondPass, first_pass
+from deid_platform.engine import LocalEngine
 from deid_platform.errors import Code, DeidError
-from deid_platform.heap import settled
-from deid_platform.leakcheck import LeakCheck
+from deid_platform.keys import Keyring
 from deid_platform.notes import Note, Span, Topics
-from deid_platform.one_note import Redacted, redact_note, text_note_id
 from deid_platform.output import Output
 from deid_platform.redaction.policy import Policy
-
-if TYPE_CHECKING:
-    from deid_platform.surrogates.keyed import Surrogates
+from deid_platform.release_note import NoteReleaser, Redacted, ReleaseSpec, reason_of, text_note_id
+from deid_platform.warm_up import made_up_note
+from deid_platform.workers import Job, Task
 
 
 @dataclass
@@ -49,7 +49,7 @@ class Outcome:
     refusals: Refusals = field(default_factory=Refusals)
     """Input rows that were refused, by reason, with their lines."""
     undated: int = 0
-    """Notes whose date is none; they are read as if written today, which hides the most years."""
+    """Notes without a valid date; they are treated as if written today, which hides the most years."""
     withheld: dict[str, int] = field(default_factory=dict)
     """Reason code -> notes that are not in the output: a stage failed on them, or the leak check found something."""
 
@@ -104,7 +104,7 @@ def redact_file(
     spec: DetectorSpec,
     policy: Policy,
     engine: LocalEngine,
-    surrogates: Surrogates | None = None,
+    keyring: Keyring | None = None,
     beside: Iterable[Path | None] = (),
     mapping: ColumnMapping | None = None,
     table_format: Format | None = None,
@@ -128,8 +128,8 @@ def redact_file(
             leads to. A device or a pipe, and `-` for standard output, is written to as notes are done.
         spec: The detector, with topics or for the text alone.
         policy: What replaces each label.
-        engine: Where detection runs.
-        surrogates: Say what stands in for whom, where the policy wants that.
+        engine: Where detection and redaction run.
+        keyring: Signs surrogates, where the policy wants them.
         beside: The other files that this pass was made from: topics, a policy, a secret.
         mapping: How the notes' columns become fields.
         table_format: How the notes are written; by default what the name or, of standard input, the beginning says.
@@ -143,13 +143,12 @@ def redact_file(
             is a folder or cannot be opened; `secret-missing` if the policy wants surrogates and there are none; what
             `source.opened` and `GivenSpans.of` raise.
     """
-    if policy.uses_surrogates and surrogates is None:
+    if policy.uses_surrogates and keyring is None:
         raise DeidError(Code.SECRET_MISSING)
     behind = Path("/dev/stdin") if source == STANDARD_INPUT else source
     output = Output.at(target).apart_from((behind, *beside))
     outcome = Outcome()
     mapping = mapping or ColumnMapping({})
-    check = LeakCheck.of(spec.topics or Topics(), policy)
 
     def good(path: Path) -> Iterator[Note]:
         # Read twice, counted once.
@@ -176,24 +175,27 @@ def redact_file(
     with (
         opened(source, table_format, mapping.shapes()[Role.NOTES], spool=output.folder) as (path, outcome.read_as),
         output.opened() as lines,
-        settled(),
     ):
         if given is None:
-            found = detect_together(engine, spec, lambda: good(path), spool=output.folder, on_batch=progress)
+            detect = partial(engine.detect, spec, on_batch=progress)
+            found = first_pass(detect, lambda: good(path), spool=output.folder)
         else:
-            found = _given(given, policy, good(path), progress)
-        for note, detection in found:
-            redacted = _redacted(note, detection, spec, check, surrogates, outcome)
-            if redacted is not None:
-                lines.write(redacted.text if outcome.read_as is Format.TEXT else _line(note, redacted, scores=scores))
+            found = _given(given, policy, good(path))
+        job = _RedactionJob(ReleaseSpec(policy, spec.topics, keyring), spec, outcome.read_as is Format.TEXT, scores)
+        for done in engine.run(job, found, on_batch=None if given is None else progress):
+            if done.line is None:
+                outcome.withheld[done.reason] = outcome.withheld.get(done.reason, 0) + 1
+                continue
+            outcome.notes += 1
+            outcome.found += done.found
+            outcome.replaced += done.replaced
+            lines.write(done.line)
         if outcome.complete and not outcome.notes:
             raise DeidError(Code.INPUT_EMPTY, "notes")
     return outcome
 
 
-def _given(
-    given: GivenSpans, policy: Policy, notes: Iterable[Note], progress: Callable[[int], None] | None
-) -> Iterator[tuple[Note, Detection]]:
+def _given(given: GivenSpans, policy: Policy, notes: Iterable[Note]) -> Iterator[FirstPass]:
     """Each note with the spans that were given for it; of those that overlap one is made, with the label of which the
     policy hides the most: what it hides of one is not shown for the sake of another."""
 
@@ -205,44 +207,75 @@ def _given(
         spans = None
         if note in given:
             spans = tuple(replace(best, start=a, end=b) for best, a, b in merged(given.of(note), rank=rank))
-        yield note, Detection(index, spans, Code.SPANS_MISSING if spans is None else None)
-        if progress is not None:
-            progress(1)
+        yield FirstPass(note, Detection(index, spans, Code.SPANS_MISSING if spans is None else None), Mentioned())
 
 
-def _redacted(
-    note: Note,
-    detection: Detection,
-    spec: DetectorSpec,
-    check: LeakCheck,
-    surrogates: Surrogates | None,
-    outcome: Outcome,
-) -> Redacted | None:
-    """A note redacted and counted; None if it is withheld."""
-    if detection.spans is None:
-        _count(outcome.withheld, (detection.error or Code.DETECTOR_FAILED).slug)
-        return None
-    if outcome.read_as is Format.TEXT:
-        note = replace(note, note_id=text_note_id(note.text))
-    try:
-        redacted = redact_note(note, detection.spans, check, topics=spec.topics, surrogates=surrogates)
-    except DeidError as withheld:
-        _count(outcome.withheld, withheld.ref or withheld.code.slug)
-        return None
-    outcome.notes += 1
-    outcome.found += redacted.found
-    outcome.replaced += redacted.replaced
-    return redacted
+class _Line(NamedTuple):
+    """What became of one note: a line of the output, or the reason for which there is none."""
+
+    line: str | None
+    reason: str = ""
+    found: int = 0
+    replaced: int = 0
+
+    def __repr__(self) -> str:
+        return "<_Line>"
 
 
-def _line(note: Note, redacted: Redacted, *, scores: bool) -> str:
+@dataclass(frozen=True)
+class _RedactionJob(Job[FirstPass, _Line]):
+    """The second pass over notes, redaction and the leak check.
+
+    Attributes:
+        release: What notes are released by.
+        detector: Of the second pass.
+        as_text: Whether the output is the redacted text alone.
+        scores: Whether the score of a span follows its label.
+    """
+
+    release: ReleaseSpec
+    detector: DetectorSpec
+    as_text: bool
+    scores: bool
+    fault: ClassVar[Code] = Code.REDACTION_FAILED
+
+    def build(self) -> _Redacting:
+        return _Redacting(self, SecondPass(self.detector.cross_note_search), self.release.build())
+
+    def failed(self, item: FirstPass) -> _Line:  # noqa: ARG002 - nothing of it is shown
+        return _Line(None, self.fault.slug)
+
+
+class _Redacting(Task[FirstPass, _Line]):
+    def __init__(self, job: _RedactionJob, second_pass: SecondPass, releaser: NoteReleaser) -> None:
+        self._job = job
+        self._second_pass = second_pass
+        self._releaser = releaser
+
+    def __call__(self, batch: Sequence[FirstPass]) -> list[_Line]:
+        return [self._line(item) for item in batch]
+
+    def warm_up(self) -> None:
+        self([made_up_note()])
+
+    def _line(self, item: FirstPass) -> _Line:
+        note, detection = item.note, self._second_pass(item)
+        if detection.spans is None:
+            return _Line(None, (detection.error or Code.DETECTOR_FAILED).slug)
+        if self._job.as_text:
+            note = replace(note, note_id=text_note_id(note.text))
+        try:
+            redacted = self._releaser.redacted(note, detection.spans)
+        except DeidError as withheld:
+            return _Line(None, reason_of(withheld))
+        line = redacted.text if self._job.as_text else _json(note, redacted, scores=self._job.scores)
+        return _Line(line, found=redacted.found, replaced=redacted.replaced)
+
+
+def _json(note: Note, redacted: Redacted, *, scores: bool) -> str:
     spans: list[list[object]] = []
     for span in redacted.spans:
         scored = (span.score,) if scores and not isnan(span.score) else ()
         spans.append([span.start, span.end, span.label.value, *scored])
     row = {"note_id": note.note_id, "text": redacted.text, "spans": spans}
     return json.dumps(row, ensure_ascii=False) + "\n"
-
-
-def _count(reasons: dict[str, int], reason: str) -> None:
-    reasons[reason] = reasons.get(reason, 0) + 1

@@ -1,8 +1,15 @@
-"""Fixtures that every room may use.
+"""Which test runs in which loop (`loops.py`), and fixtures that every room may use.
 
 The tests that need a database run on the embedded server. With DEID_TEST_SERVER=tcp the same tests run on a
 PostgreSQL made of the machine's own binaries, reached as a real one is: TCP, scram and TLS, a password for
-each role. `make test` does both.
+each role. `make test-all` runs all of them on both. `make test` runs over TCP what is marked `transport`, since
+what a statement does is the same on either:
+
+    test_connection, some of test_cli and test_dbt   how clients, psql and dbt too, come by address and password
+    test_roles, test_two_roles, test_bypasses        each role with a login of its own; the embedded server asks nobody
+    test_migrate, test_upgrade                       another administrator than the one of the embedded server
+
+What breaks (test_failures, test_administrator, deploy/test_templates) has such a server of its own in every run.
 """
 
 from __future__ import annotations
@@ -28,6 +35,7 @@ from deid_platform.warehouse.server import EmbeddedServer
 
 sys.path.append(str(Path(__file__).parent))
 
+from loops import GUARD, SEED, Guard, Loop, Sampling, loop_of, runs, runs_over_tcp, set_seed
 from system_server import SystemServer, binaries
 
 # Rewriting the assertions of every file takes each worker ten seconds; kept, even where the environment forbids it.
@@ -35,39 +43,90 @@ sys.dont_write_bytecode = False
 
 TEMPLATE = "deid_template"
 TCP = os.environ.get("DEID_TEST_SERVER") == "tcp"
-NEED_A_SERVER = {"database_server", "embedded_server", "system_server"}
+NEED_A_SERVER = {"database_server", "embedded_server", "system_server", "own_home"}
+# What a test needs that asks for one of these fixtures, itself or through another.
+MARKED_BY = {
+    "warehouse": NEED_A_SERVER,
+    "process": {"zygote", "holder", "own_home", "start"},
+    "thorough": {"start"},  # the servers of Dagster, each of which loads the platform anew
+}
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    loops = [loop.value for loop in Loop]
+    parser.addoption("--loop", choices=loops, default=Loop.ALL.value, help="how much is run (tests/loops.py)")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    set_seed(loop_of(config))
+    config.stash[GUARD] = Guard()
+
+
+def marks_of(item: pytest.Item) -> set[str]:
+    return {mark.name for mark in item.iter_markers()}
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Marks what needs a database; on another server, keeps the tests that are not about the embedded one."""
-    chosen, others = [], []
+    """Marks what needs a server or a process by its fixtures, and keeps what the loop runs."""
+    loop = loop_of(config)
     for item in items:
         fixtures = set(getattr(item, "fixturenames", ()))
-        if fixtures & NEED_A_SERVER:
-            item.add_marker(pytest.mark.warehouse)
-        (chosen if fixtures & NEED_A_SERVER == {"database_server"} else others).append(item)
+        for mark, asked in MARKED_BY.items():
+            if fixtures & asked:
+                item.add_marker(mark)
     # Files with long tests first, so that no worker is left alone with one at the end.
     long = {item.path for item in items if item.get_closest_marker("slow")}
-    for some in (items, chosen, others):
-        some.sort(key=lambda item: item.path not in long)
-    if not TCP:
-        return
-    if binaries() is None:
+    items.sort(key=lambda item: item.path not in long)
+    chosen, others = [], []
+    for item in items:
+        (chosen if _runs(item, loop) else others).append(item)
+    if TCP and binaries() is None:
         for item in chosen:
             item.add_marker(pytest.mark.skip(reason="NOT RUN over TCP and TLS: no PostgreSQL server on this machine"))
     config.hook.pytest_deselected(items=others)
     items[:] = chosen
 
 
+def _runs(item: pytest.Item, loop: Loop) -> bool:
+    if not TCP:
+        return runs(loop, marks_of(item))
+    # On another server, what is not about the embedded one.
+    either = set(getattr(item, "fixturenames", ())) & NEED_A_SERVER == {"database_server"}
+    return either and runs_over_tcp(loop, marks_of(item))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_setup(item: pytest.Item) -> Iterator[None]:
+    with item.config.stash[GUARD].watching(marks_of(item)):
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
+    with item.config.stash[GUARD].watching(marks_of(item)):
+        return (yield)
+
+
+def pytest_report_header(config: pytest.Config) -> str:
+    return f"loop: {loop_of(config)}, samples by {SEED}={os.environ[SEED]}"
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Says on which server the tests ran that need one."""
+    """Says how samples can be drawn again, and on which server the tests ran that need one."""
+    terminalreporter.write_line(f"samples can be drawn again with {SEED}={os.environ[SEED]}")
     if TCP:
         found = binaries()
         told = (
             f"PostgreSQL in {found} over TCP, scram and TLS" if found else "none: NOT RUN, no PostgreSQL server found"
         )
         terminalreporter.write_line(f"database server: {told}")
+
+
+@pytest.fixture(scope="session")
+def sampling(pytestconfig: pytest.Config) -> Sampling:
+    """How much of what could go on for long a test takes."""
+    return Sampling.of(pytestconfig)
 
 
 @dataclass(frozen=True)

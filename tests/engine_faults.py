@@ -1,4 +1,4 @@
-"""A detector with faults on demand; a module of its own, since worker processes import it by name."""
+"""A detector and a task with faults on demand; a module of its own, since worker processes import it by name."""
 
 from __future__ import annotations
 
@@ -8,11 +8,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from pathlib import Path
+from typing import ClassVar
+
+import psutil
 
 from deid_platform.detection import DetectorSpec, NoteDetector
 from deid_platform.detection.rules.engine.templates import TemplateCounts
+from deid_platform.errors import Code
 from deid_platform.labels import Label
 from deid_platform.notes import Note, Span
+from deid_platform.workers import Job, Task
 
 SECRET = "Zebulon Quarmby"
 
@@ -73,3 +78,37 @@ class FaultySpec(DetectorSpec):
         if self.name.startswith("/") and _first_time(Path(self.name)):
             os.kill(os.getpid(), signal.SIGKILL)
         return Faulty()
+
+
+class Faults(Task[str, str]):
+    """Says what it was given; raises or dies where that says so."""
+
+    def __call__(self, batch: Sequence[str]) -> list[str]:
+        for item in batch:
+            if item == "raise":
+                raise ValueError(SECRET)
+            if item == "die":
+                os._exit(9)
+            if item == "orphan":
+                os.kill(os.getppid(), signal.SIGKILL)
+        return list(batch)
+
+    def report(self) -> tuple[int, int]:
+        """The process from which this one was forked, and how many threads that has."""
+        return os.getppid(), psutil.Process(os.getppid()).num_threads()
+
+
+@dataclass(frozen=True)
+class FaultyJob(Job[str, str]):
+    """A task that is built at the cost of a line in a file."""
+
+    built: Path
+    fault: ClassVar[Code] = Code.REDACTION_FAILED
+
+    def build(self) -> Faults:
+        with self.built.open("a") as lines:
+            lines.write(f"{os.getpid()}\n")
+        return Faults()
+
+    def failed(self, item: str) -> str:
+        return f"{item} failed"

@@ -38,6 +38,7 @@ def deid(*arguments: str, stdin: str | None = None) -> subprocess.CompletedProce
     )
 
 
+@pytest.mark.process
 def test_it_says_its_version() -> None:
     shown = deid("--version")
     assert (shown.returncode, shown.stdout) == (0, f"deid {__version__}\n")
@@ -84,21 +85,24 @@ def test_a_mistyped_name_is_answered_with_the_nearest(installation: Path, comman
     assert "loading" not in refused.stderr
 
 
+@pytest.mark.transport
 def test_bootstrap_can_be_repeated_and_status_says_where_all_is(installation: Path) -> None:
     for _ in range(2):
-        done = deid("db", "bootstrap")
+        done = here("db", "bootstrap")
         assert done.returncode == 0, done.stderr
-    assert "gate profile demo" in deid("db", "status").stdout
+    assert "gate profile demo" in here("db", "status").stdout
 
 
+@pytest.mark.transport
 def test_psql_prints_rows_to_the_analyst_and_no_more(installation: Path) -> None:
     shown = deid("db", "psql", "--", "-At", stdin="select current_user, count(*) from research.notes;")
     assert shown.stdout.strip() == "demo_analyst|0"
     assert "permission denied" in deid("db", "psql", stdin="select * from staging.note;").stderr
-    assert deid("db", "url").stdout.startswith("postgresql+psycopg://demo_analyst@")
-    assert "## research.notes" in deid("db", "dictionary").stdout
+    assert here("db", "url").stdout.startswith("postgresql+psycopg://demo_analyst@")
+    assert "## research.notes" in here("db", "dictionary").stdout
 
 
+@pytest.mark.transport
 def test_a_role_that_is_none_is_refused_by_name(installation: Path) -> None:
     assert deid("db", "psql", "--role", "superuser").returncode != 0
 
@@ -122,7 +126,7 @@ def test_the_doctor_names_what_is_not_well(tmp_path: Path, monkeypatch: pytest.M
     assert found["feed ehr"][0] == found["key secret"][0] == "no"
     assert "feed-unreadable" in found["feed ehr"][2]
     assert "secret-missing" in found["key secret"][2]
-    assert "not well: feed ehr, key secret" in examined.stderr
+    assert "problems: feed ehr, key secret" in examined.stderr
     lines = here("doctor", "--json", "--config", str(tmp_path / "deid.toml")).stdout.splitlines()
     assert {"well": True, "what": "settings", "detail": "profile production"} in map(json.loads, lines)
 
@@ -131,7 +135,7 @@ def test_an_unexpected_failure_shows_a_code_and_no_traceback(installation: Path)
     text = installation.read_text()
     installation.write_text(text + "\n[redaction]\npolicy = '/dev/null'\n")
     try:
-        failed = deid("refresh")
+        failed = here("refresh", "--delivery", "hospital@2026-01-05")
     finally:
         installation.write_text(text)
     assert failed.returncode == 1
@@ -154,30 +158,33 @@ def own_home(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     shutil.rmtree(folder, ignore_errors=True)
 
 
+@pytest.mark.process
 def test_without_a_url_the_warehouse_is_embedded_and_stops_when_asked(own_home: Path) -> None:
-    done = deid("db", "bootstrap")
+    done = here("db", "bootstrap")
     assert done.returncode == 0, done.stderr
     assert "embedded PostgreSQL" in done.stderr
     assert stat.S_IMODE((own_home / ".deid" / "secret").stat().st_mode) == 0o600
     assert deid("db", "psql", "--", "-At", stdin="select current_user;").stdout.strip() == "demo_analyst"
-    assert "stopped" in deid("db", "stop").stderr
-    assert "release none active" in deid("db", "status").stdout
-    state = json.loads(deid("db", "status", "--json").stdout)
+    assert "stopped" in here("db", "stop").stderr
+    assert "release none active" in here("db", "status").stdout
+    state = json.loads(here("db", "status", "--json").stdout)
     assert (state["profile"], state["release"]) == ("demo", None)
-    summary = json.loads(deid("summary", "--json").stdout)
+    summary = json.loads(here("summary", "--json").stdout)
     assert (summary["release"], summary["deliveries"], summary["notes_shown"]) == (None, [], 0)
 
 
 def test_the_ui_refuses_a_port_in_use(installation: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = str(other.getsockname()[1])
-        refused = deid("ui", "--port", port)
+        refused = here("ui", "--port", port)
     assert refused.returncode == 1
     assert f"port-unusable [{port}]" in refused.stderr
     assert "token" not in refused.stdout + refused.stderr
 
 
+@pytest.mark.process
 @pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
 def test_the_ui_prints_a_link_that_lets_in_and_ends_whole(own_home: Path, how: signal.Signals) -> None:
     assert deid("db", "bootstrap").returncode == 0

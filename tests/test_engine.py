@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,19 +12,31 @@ import psutil
 import pytest
 
 from deid_platform.detection import DetectorSpec
-from deid_platform.engine import Detection, LocalEngine, detect
+from deid_platform.detection.two_pass import Detection
+from deid_platform.engine import LocalEngine
 from deid_platform.errors import Code, DeidError
 from deid_platform.notes import Note
 from deid_platform.stopping import watched
 
 sys.path.append(str(Path(__file__).parent))  # worker processes inherit it
 
-from engine_faults import SECRET, FaultySpec
+from engine_faults import SECRET, FaultyJob, FaultySpec
 from lost_signals import lose
 
 
 def notes(*texts: str) -> list[Note]:
     return [Note(str(i), f"{text} {SECRET}") for i, text in enumerate(texts)]
+
+
+def detect(
+    spec: DetectorSpec,
+    texts: Iterable[Note],
+    *,
+    workers: int = 1,
+    batch_size: int = 64,
+    on_batch: Callable[[int], None] | None = None,
+) -> Iterator[Detection]:
+    return LocalEngine(workers, batch_size).detect(spec, texts, on_batch=on_batch)
 
 
 def outcomes(found: list[Detection]) -> list[str]:
@@ -33,7 +46,7 @@ def outcomes(found: list[Detection]) -> list[str]:
     return ["ok" if d.error is None else d.error.slug for d in found]
 
 
-@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.process)])
 def test_order_is_kept_and_progress_reported(workers: int) -> None:
     texts = [f"{'x' * (i % 7 + 1)} y" for i in range(23)]
     done: list[int] = []
@@ -43,20 +56,21 @@ def test_order_is_kept_and_progress_reported(workers: int) -> None:
     assert done == [4, 4, 4, 4, 4, 3]
 
 
-@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.process)])
 @pytest.mark.parametrize("fault", ["raise", "short", "outside", "overlap"])
 def test_only_the_offending_note_fails(workers: int, fault: str) -> None:
     found = list(detect(FaultySpec(), notes("a", "b", fault, "c", "d"), workers=workers, batch_size=3))
     assert outcomes(found) == ["ok", "ok", "detector-failed", "ok", "ok"]
 
 
+@pytest.mark.process
 def test_a_note_that_kills_its_worker_fails_alone() -> None:
     texts = ["a", "b", "die", "c", "d", "e", "die", "f", "g"]
     found = list(detect(FaultySpec(), notes(*texts), workers=2, batch_size=2))
     assert outcomes(found) == ["detector-failed" if t == "die" else "ok" for t in texts]
 
 
-@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.process)])
 def test_a_detector_that_cannot_be_built_is_an_error_and_no_quarantine(workers: int) -> None:
     with pytest.raises(DeidError) as failed:
         list(detect(FaultySpec("unbuildable"), notes("a", "b"), workers=workers, batch_size=1))
@@ -66,7 +80,7 @@ def test_a_detector_that_cannot_be_built_is_an_error_and_no_quarantine(workers: 
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.process)])
 def test_a_request_to_stop_that_python_lost_ends_detection_before_the_next_batch_and_its_workers(workers: int) -> None:
     done: list[int] = []
 
@@ -77,8 +91,7 @@ def test_a_request_to_stop_that_python_lost_ends_detection_before_the_next_batch
     with watched(), pytest.raises(KeyboardInterrupt):
         list(detect(FaultySpec(), notes(*"abcdef"), workers=workers, batch_size=2, on_batch=told))
     assert done == [2]
-    children = psutil.Process().children(recursive=True)
-    assert [p for p in children if p.parent() != psutil.Process() and p.status() != psutil.STATUS_ZOMBIE] == []
+    assert _workers_left() == []
 
 
 @dataclass(frozen=True)
@@ -89,6 +102,7 @@ class UnreadableSpec(FaultySpec):
         return (int, (SECRET,))
 
 
+@pytest.mark.process
 def test_workers_that_cannot_start_are_an_error_and_no_quarantine(capfd: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(DeidError) as failed:
         list(detect(UnreadableSpec(), notes("a", "b"), workers=2))
@@ -96,34 +110,76 @@ def test_workers_that_cannot_start_are_an_error_and_no_quarantine(capfd: pytest.
     assert capfd.readouterr() == ("", "")
 
 
+@pytest.mark.process
 def test_a_note_whose_worker_is_killed_by_something_else_is_not_blamed(tmp_path: Path) -> None:
     texts = ["a", f"killed once {tmp_path / 'batch'}", "b", "c", "d"]
     assert outcomes(list(detect(FaultySpec(), notes(*texts), workers=2, batch_size=2))) == ["ok"] * 5
 
 
+@pytest.mark.process
 def test_a_worker_that_is_killed_while_it_starts_is_started_again(tmp_path: Path) -> None:
     spec = FaultySpec(str(tmp_path / "start"))
     assert outcomes(list(detect(spec, notes("a", "b"), workers=2, batch_size=1))) == ["ok"] * 2
 
 
+@pytest.mark.process
 def test_half_an_answer_of_a_killed_worker_is_no_answer_and_nobody_waits_for_the_rest() -> None:
     texts = notes(*(f"{i} " for i in range(120)))
     assert outcomes(list(detect(FaultySpec("half-answers"), texts, workers=2, batch_size=60))) == ["ok"] * 120
+
+
+@pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.process)])
+def test_only_the_item_on_which_a_task_raises_fails(workers: int, tmp_path: Path) -> None:
+    done = list(LocalEngine(workers, batch_size=3).run(FaultyJob(tmp_path / "built"), ["a", "b", "raise", "c", "d"]))
+    assert done == ["a", "b", "raise failed", "c", "d"]
+
+
+@pytest.mark.process
+def test_a_task_is_built_once_for_all_workers_and_those_that_take_the_place_of_killed_ones(tmp_path: Path) -> None:
+    seen: list[tuple[int, int]] = []
+    items = ["a", "die", "b", "c", "die", "d", *map(str, range(20))]
+    job = FaultyJob(tmp_path / "built")
+    done = list(LocalEngine(workers=3, batch_size=2).run(job, items, on_report=seen.append))
+    assert done == ["die failed" if item == "die" else item for item in items]
+    built = job.built.read_text().split()
+    assert len(built) == 1
+    assert {parent for parent, _ in seen} == {int(built[0])}
+    assert {threads for _, threads in seen} == {1}, "a fork of several threads may inherit a lock that nobody opens"
+
+
+@pytest.mark.process
+def test_a_killed_process_that_built_the_task_is_replaced_and_no_note_is_blamed(tmp_path: Path) -> None:
+    items = ["a", "b", "orphan", "c", *map(str, range(20)), "die", "d", "e"]
+    job = FaultyJob(tmp_path / "built")
+    done = list(LocalEngine(workers=2, batch_size=2).run(job, items))
+    assert done == ["die failed" if item == "die" else item for item in items]
+    assert len(job.built.read_text().split()) == 2
+    assert _workers_left() == []
+
+
+@pytest.mark.process
+def test_workers_that_outlive_the_process_that_forked_them_work_on_and_end(tmp_path: Path) -> None:
+    items = ["orphan", *map(str, range(8))]
+    job = FaultyJob(tmp_path / "built")
+    assert list(LocalEngine(workers=2, batch_size=9).run(job, items)) == items
+    assert len(job.built.read_text().split()) == 1
+    assert _workers_left() == []
 
 
 _ENDLESS = """
 import sys
 sys.path.append(sys.argv[1])
 from engine_faults import FaultySpec
-from deid_platform.engine import detect
+from deid_platform.engine import LocalEngine
 from deid_platform.notes import Note
 if __name__ == "__main__":
     endless = (Note(str(i), "a b") for i in iter(int, 1))
-    for found in detect(FaultySpec(), endless, workers=2, batch_size=2):
+    for found in LocalEngine(workers=2, batch_size=2).detect(FaultySpec(), endless):
         print(found.index, flush=True)
 """
 
 
+@pytest.mark.process
 def test_no_worker_outlives_a_parent_that_is_killed(tmp_path: Path) -> None:
     script = tmp_path / "endless.py"
     script.write_text(_ENDLESS)
@@ -144,6 +200,12 @@ def test_no_worker_outlives_a_parent_that_is_killed(tmp_path: Path) -> None:
     assert alive == []
 
 
+def _workers_left() -> list[psutil.Process]:
+    """What lives under the server of forks."""
+    children = psutil.Process().children(recursive=True)
+    return [p for p in children if p.parent() != psutil.Process() and p.status() != psutil.STATUS_ZOMBIE]
+
+
 def _works(process: psutil.Process) -> bool:
     # Whoever inherits orphans may take a while to bury them.
     try:
@@ -159,13 +221,14 @@ def _session(pid: int) -> int | None:
         return None
 
 
-@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.process)])
 def test_an_unknown_detector_is_refused(workers: int) -> None:
     with pytest.raises(DeidError) as refused:
         list(detect(DetectorSpec("nonesuch"), notes("a"), workers=workers))
     assert refused.value.code is Code.DETECTOR_UNKNOWN
 
 
+@pytest.mark.process
 def test_workers_find_what_this_process_finds() -> None:
     texts = notes("Dr. Ndoye saw him on 3/14/2019.", "nothing here", "MRN: 00123456", "Mr. Will Harmon")
     alone = list(detect(DetectorSpec(), texts))

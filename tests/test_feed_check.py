@@ -93,8 +93,8 @@ def test_the_advice_on_columns_is_followed_and_the_delivery_is_well(feed: Path, 
     folder = deliver(notes=FOREIGN, patients="patient_id,SURNAME,nick\np1,Quillfeather,Quill\n")
     told = deid("feed", "check", str(folder))
     assert told.exit_code == 1, "nothing would be left"
-    assert "columns of notes without a meaning: NOTE_NUM, NOTE_TXT, PAT_ID, LOAD_TS" in told.stderr
-    assert "columns of patients without a meaning: SURNAME, nick" in told.stderr
+    assert "unknown columns of notes: NOTE_NUM, NOTE_TXT, PAT_ID, LOAD_TS" in told.stderr
+    assert "unknown columns of patients: SURNAME, nick" in told.stderr
     assert "Quillfeather" not in told.output
     advice = [line.strip() for line in told.stderr.splitlines() if line.startswith("  ")]
     (feed.parent / "deid.toml").write_text("\n".join([SETTINGS.strip(), *advice, ""]))
@@ -112,7 +112,7 @@ def test_a_folder_of_any_name_needs_no_installation(tmp_path: Path, monkeypatch:
     told = deid("feed", "check", str(folder))
     assert told.exit_code == 0, told.output
     assert "without a feed's columns" in told.stderr
-    assert "passed over: 1 file;" in told.stderr
+    assert "skipped: 1 file;" in told.stderr
     assert "Name delivery folders by date" in told.stderr
     assert "Quillfeather" not in told.output
 
@@ -164,7 +164,7 @@ def finding(subject: str) -> Diagnosis:
 @pytest.mark.parametrize(
     ("files", "said"),
     [
-        ({"notes": FOREIGN}, "columns of notes without a meaning: NOTE_NUM, NOTE_TXT, PAT_ID, LOAD_TS"),
+        ({"notes": FOREIGN}, "unknown columns of notes: NOTE_NUM, NOTE_TXT, PAT_ID, LOAD_TS"),
         ({"notes": "note_id,text\nn1,\n"}, "1 rows of notes[0] empty_text (line 2)"),
         ({"notes": "note_id,text\nn1,x\n", "patients": "patient_id,nick\np1,x\n"}, "columns of patients"),
         ({"notes": "note_id,text\n"}, "no rows"),

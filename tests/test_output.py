@@ -143,6 +143,7 @@ def test_what_cannot_be_written_is_refused_by_its_code(tmp_path: Path, kind: str
     assert sorted(tmp_path.rglob("*")) == before
 
 
+@pytest.mark.process
 def test_redacted_notes_go_to_the_standard_output(tmp_path: Path) -> None:
     notes = tmp_path / "notes.jsonl"
     notes.write_text('{"note_id": "a", "text": "seen on 3/14/2019"}\n')

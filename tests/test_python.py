@@ -32,6 +32,7 @@ def raised_by(call, *arguments) -> tuple[Code, str | None]:
     return error.value.code, error.value.ref
 
 
+@pytest.mark.process
 def test_the_example_of_the_page_prints_what_the_page_says(tmp_path: Path) -> None:
     example, output = re.findall(r"```(?:python)?\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.S)
     done = subprocess.run([sys.executable, "-c", example], capture_output=True, text=True, check=False, cwd=tmp_path)
@@ -55,6 +56,7 @@ def test_a_sites_own_files_are_part_of_it(tmp_path: Path) -> None:
     assert (code, ref) == (Code.RECOGNIZERS_INVALID, "gone.yaml: it cannot be read")
 
 
+@pytest.mark.process
 def test_importing_the_package_imports_nothing_of_it() -> None:
     script = "import sys, deid_platform; print([name for name in sys.modules if name.startswith('deid_platform.')])"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)

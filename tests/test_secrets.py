@@ -22,7 +22,7 @@ from deid_platform.corpora.hospital import HospitalSpec, write
 from deid_platform.warehouse.connection import Warehouse
 from deid_platform.warehouse.roles import LOGIN_ROLES
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.thorough, pytest.mark.process]
 
 DEID = Path(sys.executable).with_name("deid")
 # Every Python process that starts a program writes down with which arguments; Python imports this by its name.

@@ -83,6 +83,7 @@ with watched():
 """
 
 
+@pytest.mark.process
 def test_a_second_request_ends_a_process_that_is_deaf_to_the_first() -> None:
     with subprocess.Popen([sys.executable, "-c", DEAF], stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
@@ -92,6 +93,7 @@ def test_a_second_request_ends_a_process_that_is_deaf_to_the_first() -> None:
         assert process.wait(timeout=60) == 128 + signal.SIGTERM
 
 
+@pytest.mark.process
 def test_before_it_is_watched_sigterm_ends_a_process_as_ever() -> None:
     program = f"import os, signal; import deid_platform.stopping; os.kill(os.getpid(), {int(signal.SIGTERM)})"
     ended = subprocess.run([sys.executable, "-c", program], check=False, cwd=Path(__file__).parent)

@@ -17,15 +17,16 @@ from command_line import deid
 import deid_platform
 from deid_platform.corpora import Role
 from deid_platform.detection import DetectorSpec
-from deid_platform.engine import Detection, LocalEngine
+from deid_platform.detection.two_pass import Detection
+from deid_platform.engine import LocalEngine
 from deid_platform.errors import Code, DeidError
 from deid_platform.evaluation.files import score_file
 from deid_platform.keys import Keyring
 from deid_platform.labels import Label
 from deid_platform.notes import Span
-from deid_platform.one_note import places
 from deid_platform.redaction.policy import load_policy
 from deid_platform.redaction.redact import Redaction
+from deid_platform.release_note import places
 from deid_platform.settings import keyring_for
 from deid_platform.workbench import read_topics, redact_file
 
@@ -111,6 +112,15 @@ def test_surrogates_are_one_person_in_all_notes_and_dates_keep_their_distance(da
     days = [datetime.strptime(day, "%m/%d/%Y").replace(tzinfo=UTC) for day in (seen, called.group())]
     assert (days[1] - days[0]).days == 67, "from March 4 to May 10"
     assert days[0].weekday() == 0, "a Monday, as it was"
+
+
+@pytest.mark.process
+def test_workers_write_what_one_process_writes(dated: Path) -> None:
+    key = ("--secret-file", str(dated / "key"))
+    assert surrogates_of(dated, *key).returncode == 0
+    alone = (dated / "out.jsonl").read_bytes()
+    assert surrogates_of(dated, *key, "--workers", "2").returncode == 0
+    assert (dated / "out.jsonl").read_bytes() == alone
 
 
 def test_under_surrogates_spans_are_places_in_the_redacted_text_and_tell_nothing_of_the_original(dated: Path) -> None:
@@ -202,13 +212,13 @@ def test_refused_rows_are_counted_left_out_and_told_by_the_exit_status(folder: P
         assert f"1 row refused: {reason}" in done.stderr
 
 
-def test_columns_without_a_meaning_and_dates_that_are_none_lose_no_note(folder: Path) -> None:
+def test_unknown_columns_and_dates_that_are_none_lose_no_note(folder: Path) -> None:
     with (folder / "notes.jsonl").open("a") as lines:
         lines.write('{"note_id": "c", "text": "Well.", "spans": [[0, 1]], "note_date": "13/13/2020"}\n')
     done = redact(folder)
     assert done.returncode == 0, done.stderr
     assert rows(folder)[-1] == {"note_id": "c", "text": "Well.", "spans": []}
-    assert "invalid dates (YYYY-MM-DD is read): 1 note" in done.stderr
+    assert "invalid dates (expected YYYY-MM-DD): 1 note" in done.stderr
 
 
 def test_a_roster_that_is_not_read_whole_is_an_error(folder: Path) -> None:
@@ -355,6 +365,29 @@ def test_a_note_on_which_the_detector_fails_is_withheld(folder: Path) -> None:
     assert [row["note_id"] for row in rows(folder)] == ["a"]
 
 
+class DiesOn(LocalEngine):
+    """An engine whose worker dies as it redacts one note."""
+
+    def run(self, job, items, *, on_batch=None, on_report=None):
+        for item in items:
+            if job.fault is Code.REDACTION_FAILED and item.note.note_id == "b":
+                yield job.failed(item)
+            else:
+                yield from super().run(job, [item])
+
+
+def test_a_note_on_which_a_worker_dies_while_it_redacts_is_withheld(folder: Path) -> None:
+    outcome = redact_file(
+        folder / "notes.jsonl",
+        folder / "out.jsonl",
+        spec=DetectorSpec(),
+        policy=load_policy("safe_harbor"),
+        engine=DiesOn(),
+    )
+    assert outcome.withheld == {"redaction-failed": 1}
+    assert [row["note_id"] for row in rows(folder)] == ["a"]
+
+
 def test_an_interrupted_pass_leaves_no_output(folder: Path) -> None:
     class Interrupted(LocalEngine):
         def detect(self, spec, notes, *, on_batch=None):
@@ -455,6 +488,7 @@ def test_what_cannot_be_used_is_told_by_its_code(folder: Path, arguments: list[s
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.process
 def test_no_slow_library_is_loaded(folder: Path) -> None:
     script = (
         "import sys; from deid_platform.cli import app\n"

@@ -18,7 +18,7 @@ from deid_platform.cli.evaluate import evaluate
 from deid_platform.cli.redact import redact
 from deid_platform.cli.terminal import console
 from deid_platform.errors import DeidError, internal
-from deid_platform.quiet import hush
+from deid_platform.silence import silence_libraries
 
 
 def _version(asked: bool) -> None:
@@ -42,7 +42,7 @@ def _every_command(
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
     ] = False,
 ) -> None:
-    """Clinical-text de-identification that proves itself on every refresh."""
+    """De-identification of clinical text, measured on every refresh."""
 
 
 for command in (
@@ -73,7 +73,7 @@ def main() -> None:
     """Runs the command line; a coded error becomes a few lines on stderr and exit status 1."""
     # Whatever is written from here on may hold notes.
     os.umask(0o077)
-    hush()
+    silence_libraries()
     try:
         app()
     except Exception as error:

@@ -31,7 +31,7 @@ def db_bootstrap(config: Config = None) -> None:
 
 @db.command("status")
 def db_status(as_json: Json = False, config: Config = None) -> None:
-    """Say where the warehouse is and which gate profile and release are in force."""
+    """Show where the warehouse is, its gate profile and its active release."""
     from deid_platform.warehouse.queries import summary as state
 
     warehouse = site_of(config).warehouse
@@ -64,10 +64,10 @@ def db_url(
 
 @db.command("dictionary")
 def db_dictionary(
-    as_json: Annotated[bool, typer.Option("--json", help="For programs: one Table Schema a relation.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="JSON for programs: one Table Schema per relation.")] = False,
     config: Config = None,
 ) -> None:
-    """Print what readers find in the warehouse: every relation and column with its type, meaning and policy."""
+    """Print the data dictionary: every relation and column that readers see, with type, meaning and policy."""
     from deid_platform.warehouse.dictionary import dictionary, dictionary_json, dictionary_markdown
 
     relations = dictionary(site_of(config).warehouse.engine(Role.OFFICER))
@@ -78,7 +78,9 @@ def db_dictionary(
 def db_login(
     login: Annotated[str, typer.Argument(help="Lower-case letters, digits, `_`.")],
     limited: Annotated[bool, typer.Option("--limited", help="For limited data sets instead of research.")] = False,
-    connections: Annotated[int, typer.Option(min=1, help="How many it may have at once.")] = READER_CONNECTIONS,
+    connections: Annotated[
+        int, typer.Option(min=1, help="How many connections it may have at once.")
+    ] = READER_CONNECTIONS,
     config: Config = None,
 ) -> None:
     """Make a reader's own login, as the warehouse's administrator; its password is `DEID_PASSWORD_<LOGIN>`, if set.

@@ -46,22 +46,22 @@ def evaluate(
     columns: Columns = None,
     feed: Feed = None,
     scheme: Annotated[
-        str, typer.Option(help=f"Whose label names the gold uses: {', '.join(sorted(CROSSWALKS))}.")
+        str, typer.Option(help=f"Label scheme of the gold: {', '.join(sorted(CROSSWALKS))}.")
     ] = "i2b2-2014",
     spans: Spans = None,
     spans_scheme: Annotated[
-        str | None, typer.Option(help="Whose label names --spans uses; by default those of the gold.")
+        str | None, typer.Option(help="Label scheme of --spans; by default that of the gold.")
     ] = None,
     without: Annotated[
         list[str] | None,
-        typer.Option(help="A stage to switch off, whose worth is shown then; `deid doctor` lists them."),
+        typer.Option(help="A stage to switch off, to see what it contributes; `deid doctor` lists them."),
     ] = None,
     resamples: Annotated[int, typer.Option(min=2, help="Bootstrap resamples for the 95% intervals.")] = 100,
     workers: Workers = 1,
     misses: Annotated[
         Path | None,
         typer.Option(
-            help="Where what was missed and wrongly hidden goes, in context, as JSON lines. They hold text of notes."
+            help="File for missed and wrongly hidden words in context, as JSON lines. It holds text of notes."
         ),
     ] = None,
     as_json: Json = False,
@@ -69,8 +69,8 @@ def evaluate(
     """Score a detector against gold spans: word-level precision, recall and F1, as Murugadoss 2024 does.
 
     The words of the lines of --misses add up to the missed and wrongly hidden words of `all`; a word with two labels
-    counts for each label in its row, and a word that is half covered counts as found. With --without, the detector is
-    scored with all its stages and without those, label by label.
+    counts for each label in its row, and a word that is partly covered counts as found. With --without, the detector
+    is scored with all stages and without the named ones, label by label.
     """
     from deid_platform.corpora import Role
     from deid_platform.detection import DetectorSpec
@@ -82,7 +82,7 @@ def evaluate(
     must_exist(gold=gold, patients=patients, providers=providers, facilities=facilities, spans=spans)
     given = given_spans(spans, spans_scheme or scheme, detector, recognizers, keep)
     if given is not None and without:
-        raise typer.BadParameter("goes without --spans", param_hint="--without")
+        raise typer.BadParameter("cannot be combined with --spans", param_hint="--without")
     mapping = column_mapping(columns, feed)
     topics = topics_of(patients, providers, facilities, mapping)
     spec = DetectorSpec(name=detector, topics=topics or None, recognizers=recognizers, keep=keep)

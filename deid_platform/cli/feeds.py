@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from deid_platform.refresh.site import Site
     from deid_platform.settings import FeedSettings
 
-feed = typer.Typer(help="Feeds: what would become of a delivery.", no_args_is_help=True)
+feed = typer.Typer(help="Feeds: check a delivery before it is taken in.", no_args_is_help=True)
 
 
 @feed.command("check")
@@ -26,7 +26,7 @@ def check(
     folder: Annotated[Path, typer.Argument(help="A delivery's folder, of any name.")],
     name: Annotated[
         str | None,
-        typer.Option("--feed", help="Read it as this feed's; by default as that of the feed whose folder it lies in."),
+        typer.Option("--feed", help="The feed that it belongs to; by default the feed whose folder it is in."),
     ] = None,
     as_json: Json = False,
     config: Config = None,
@@ -59,16 +59,16 @@ def _explain(found: Checked, folder: Path, name: str | None, feed: FeedSettings 
     from deid_platform.notes import Delivery
 
     read = ", ".join(f"{kind} {rows:,}" for kind, rows in found.rows.items())
-    say(f"would be taken in: {read or 'nothing, so that the delivery is refused whole'}")
+    say(f"would be taken in: {read or 'nothing; the whole delivery would be refused'}")
     for role, unknown in found.refusals.unknown.items():
-        say(f"columns of {role.value} without a meaning: {unknown}")
+        say(f"unknown columns of {role.value}: {unknown}")
     if advice := list(found.refusals.advice(feed.columns, feed.ignore) if feed else found.refusals.advice()):
-        say("\n  ".join([f"to map or to leave them out, in [feeds.{name or 'NAME'}] of deid.toml:", *advice]))
+        say("\n  ".join([f"to map or ignore them, in [feeds.{name or 'NAME'}] of deid.toml:", *advice]))
     if found.other_types:
         others = counted(found.other_types, "note")
-        say(f"of a type that note_types does not list, and shown as `other`: {others}")
+        say(f"of a type that note_types does not list, shown as `other`: {others}")
     if found.passed_over:
-        say(f"passed over: {counted(found.passed_over, 'file')}; a name has to begin with one of {', '.join(Role)}")
+        say(f"skipped: {counted(found.passed_over, 'file')}; a name must begin with one of {', '.join(Role)}")
     try:
         Delivery(name or "feed", folder.resolve().name)
     except DeidError as error:

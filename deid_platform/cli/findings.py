@@ -20,27 +20,27 @@ if TYPE_CHECKING:
 
 _SPAN = re.compile(r"(\d{1,9})[:-](\d{1,9})")
 
-finding = typer.Typer(help="What readers found in released notes.", no_args_is_help=True)
+finding = typer.Typer(help="Findings: identifiers that readers found in released notes.", no_args_is_help=True)
 
 
 def retract(
     note_key: Annotated[str, typer.Argument(help="As research.notes shows it.")],
-    span: Annotated[str, typer.Option(help="Where it stands in the redacted text: START:END in characters from 0.")],
+    span: Annotated[str, typer.Option(help="Its position in the redacted text: START:END in characters from 0.")],
     label: Annotated[str, typer.Option(help="What kind of identifier it is, such as PATIENT.")],
     who: Annotated[str, typer.Option(help="Who found it.")],
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Count what would be hidden, and hide nothing.")] = False,
     hide: Annotated[
         int | None,
-        typer.Option(min=1, help="Hide up to so many notes without asking; by default 1 in 100, at least 10."),
+        typer.Option(min=1, help="Hide up to this many notes without asking; by default 1 in 100, at least 10."),
     ] = None,
     config: Config = None,
 ) -> None:
     """Hide a note in which a reader found an identifier, in every release at once.
 
-    Every other note in which the same string stands as words of its own is hidden too. Where that is many notes, it
-    may be a common word: then the reported note alone is hidden at once, and the others after a question at a terminal,
-    or with --hide. No delivery passes the gate again until `deid refresh` has made and measured it anew: notes that
-    still hold the string are then quarantined. The string itself is printed nowhere and logged nowhere.
+    Every other note that holds the same string as whole words is hidden too. In many notes, it may be a common word:
+    then only the reported note is hidden at once, and the others after a prompt at a terminal, or with --hide. No
+    delivery passes the gate again until `deid refresh` has redacted and measured it again: notes that still hold the
+    string are then quarantined. The string itself is never printed or logged.
     """
     from deid_platform.labels import Label
     from deid_platform.refresh.findings import preview, report
@@ -58,7 +58,7 @@ def retract(
     settled = done.hidden == done.holders
     if not settled and hide is None and sys.stdin.isatty():
         # A leak must not stay visible while somebody thinks.
-        say(f"the reported note is hidden; the string stands in {_reach(done)}")
+        say(f"the reported note is hidden; the string is in {_reach(done)}")
         if typer.confirm(f"hide all {done.holders:,} notes?", err=True):
             done = report(site, note_key, start, end, label=Label(label), who=who, hide=done.holders)
             settled = done.hidden == done.holders
@@ -66,7 +66,7 @@ def retract(
             settled = True
     say(
         f"finding {done.number}, a string of {done.length} characters: {counted(done.hidden, 'note')} hidden;"
-        f" it stands in {_reach(done)}"
+        f" the string is in {_reach(done)}"
     )
     say("the gate is shut for what was measured before: run `deid refresh`")
     if not settled:
@@ -89,7 +89,7 @@ def _reach(reach: Reach) -> str:
 
 @finding.command("list")
 def list_findings(as_json: Json = False, config: Config = None) -> None:
-    """List every finding, oldest first; the string that was found is shown nowhere."""
+    """List every finding, oldest first; the strings themselves are never shown."""
     from deid_platform.warehouse.findings import findings
 
     columns = ("finding", "note key", "label", "who", "when", "notes hidden", "state", "withdrawn by", "reasons")
@@ -107,16 +107,16 @@ def withdraw(
     why: Why,
     config: Config = None,
 ) -> None:
-    """Withdraw a finding that is none: one person proposes it, and a second one withdraws it by the same command.
+    """Withdraw a mistaken finding: one person proposes it, and a second one confirms it with the same command.
 
-    Then the notes that it alone hid are shown again, and a later run does not look for its string.
+    Then the notes that only this finding hid are shown again, and later runs do not look for its string.
     """
     from deid_platform.refresh.findings import withdraw as withdraw_finding
 
     done = withdraw_finding(site_of(config), number, who=who, reason=why)
     if done.withdrawn:
         say(f"finding {number} withdrawn: {counted(done.shown, 'note')} shown again")
-        say("next: deid refresh, which makes anew what was quarantined for it meanwhile")
+        say("next: deid refresh, which redacts again what was quarantined because of it")
     else:
         say(f"proposed to withdraw finding {number}; nothing is shown yet")
         say(f'next, by somebody else: deid finding withdraw {number} --who "NAME" --why "REASON"')

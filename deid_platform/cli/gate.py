@@ -13,7 +13,7 @@ import typer
 
 from deid_platform.cli.terminal import Config, Json, Value, Who, Why, officer_of, say, show, site_of
 
-waivers = typer.Typer(help="Requirements that the privacy officer answers for.", invoke_without_command=True)
+waivers = typer.Typer(help="Waivers of requirements by the privacy officer.", invoke_without_command=True)
 
 DeliveryName = Annotated[str, typer.Argument(help="`<feed>@<watermark>`.")]
 
@@ -43,11 +43,11 @@ def gate(delivery: DeliveryName, as_json: Json = False, config: Config = None) -
 
 def waive(
     delivery: DeliveryName,
-    requirements: Annotated[list[str], typer.Argument(help="What is waived, such as topics site_gold.")],
+    requirements: Annotated[list[str], typer.Argument(help="The requirements to waive, such as topics site_gold.")],
     who: Who,
     why: Why,
-    until: Annotated[datetime, typer.Option(formats=["%Y-%m-%d"], help="The last day on which it holds.")],
-    ahead: Annotated[bool, typer.Option("--ahead", help="The delivery is yet to arrive.")] = False,
+    until: Annotated[datetime, typer.Option(formats=["%Y-%m-%d"], help="The last day on which it is valid.")],
+    ahead: Annotated[bool, typer.Option("--ahead", help="The delivery has not arrived yet.")] = False,
     config: Config = None,
 ) -> None:
     """Record the privacy officer's waiver of requirements for one delivery; `deid refresh` then promotes it."""
@@ -87,7 +87,7 @@ def revoke(
     why: Why,
     config: Config = None,
 ) -> None:
-    """End a waiver before its last day: from now on the gate does not go by it."""
+    """End a waiver before its last day; the gate no longer accepts it."""
     from deid_platform.warehouse.waivers import end_waiver
 
     ended = end_waiver(officer_of(config), number, who=who, reason=why)

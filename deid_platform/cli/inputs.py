@@ -28,11 +28,11 @@ Columns = Annotated[
 ]
 Feed = Annotated[str | None, typer.Option(help="Read columns as this feed of deid.toml does; --columns adds to it.")]
 Recognizers = Annotated[Path | None, typer.Option(help="The site's own recognizers (docs/detection.md).")]
-Keep = Annotated[Path | None, typer.Option(help="Phrases that identify nobody at the site, one a line.")]
+Keep = Annotated[Path | None, typer.Option(help="Phrases that identify nobody at the site, one per line.")]
 Spans = Annotated[
     Path | None,
     typer.Option(
-        help="What another detector found, in place of --detector: JSON lines as docs/detection.md shows them; a plain "
+        help="Spans of another detector, instead of --detector: JSON lines as docs/detection.md shows them; a plain "
         "text is the note `note`."
     ),
 ]
@@ -48,7 +48,7 @@ def given_spans(
     if spans is None:
         return None
     if detector != "rules" or recognizers or keep:
-        raise typer.BadParameter("goes without --detector, --recognizers and --keep", param_hint="--spans")
+        raise typer.BadParameter("cannot be combined with --detector, --recognizers or --keep", param_hint="--spans")
     return GivenSpans.read(spans, scheme=scheme)
 
 
@@ -72,7 +72,7 @@ def topics_of(patients: Path | None, providers: Path | None, facilities: Path | 
     files = {Role.PATIENTS: patients, Role.PROVIDERS: providers, Role.FACILITIES: facilities}
     topics, dropped = read_topics(files, mapping)
     for role, count in dropped.items():
-        say(f"{role}: {counted(count, 'invalid date')} left out (YYYY-MM-DD is read)")
+        say(f"{role}: {counted(count, 'invalid date')} left out (expected YYYY-MM-DD)")
     return topics
 
 

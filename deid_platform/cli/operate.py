@@ -24,11 +24,11 @@ def hospital(
     seed: Annotated[int, typer.Option(help="The same seed writes the same bytes.")] = 7,
     feed: Annotated[str, typer.Option(help="The feed of deid.toml to write to.")] = "hospital",
     held_out: Annotated[
-        bool, typer.Option("--held-out", help="Only note types, styles, names and ways that nobody develops on.")
+        bool, typer.Option("--held-out", help="Only the held-out note types, styles, names and phrasings.")
     ] = False,
     config: Config = None,
 ) -> None:
-    """Write a synthetic hospital's deliveries into a feed, and its gold apart from them."""
+    """Write a synthetic hospital's deliveries into a feed, and its gold to another folder."""
     from deid_platform.corpora.hospital import HospitalSpec, Part, write
     from deid_platform.settings import load_settings
 
@@ -47,7 +47,7 @@ def hospital(
 def refresh(
     feed: Annotated[str | None, typer.Option(help="Only this feed.")] = None,
     delivery: Annotated[str | None, typer.Option(help="Only this delivery, `<feed>@<watermark>`.")] = None,
-    force: Annotated[bool, typer.Option(help="Run deliveries too that research already holds unchanged.")] = False,
+    force: Annotated[bool, typer.Option(help="Also run deliveries that research already holds unchanged.")] = False,
     wait: Annotated[bool, typer.Option(help="Wait for a refresh that is running instead of giving up.")] = False,
     config: Config = None,
 ) -> None:
@@ -61,7 +61,7 @@ def refresh(
             failed = _refresh(path, feed=feed, delivery=delivery, force=force, wait=wait)
             check()
         except KeyboardInterrupt:
-            say("stopped; the next `deid refresh` goes on from here")
+            say("stopped; the next `deid refresh` continues from here")
             raise typer.Exit(128 + (requested() or signal.SIGINT)) from None
     if failed:
         raise typer.Exit(1)
@@ -84,10 +84,10 @@ def _refresh(path: Path, *, feed: str | None, delivery: str | None, force: bool,
 
 
 def withdraw(config: Config = None) -> None:
-    """Hide at once what the deliveries that arrived withdraw, and who opted out; a refresh may run meanwhile.
+    """Hide withdrawn notes and patients of arrived deliveries, and opt-outs, at once, even during a refresh.
 
-    Files that have not changed since are not read again, so this may run every minute. Exit status 1 says that
-    something could not be read; what could be has taken effect.
+    Unchanged files are not read again, so this may run every minute. Exit status 1 means that something could not be
+    read; the rest has taken effect.
     """
     if not _withdraw(config):
         raise typer.Exit(1)
@@ -101,7 +101,7 @@ def _withdraw(config: Path | None) -> bool:
         say(f"withdrawn: {done.keys:,} notes and patients; opt-outs changed: {done.opted_out:,}")
     if done.lost:
         where = "`deid feed check FOLDER` names their lines"
-        say(f"rows of withdrawals that cannot be read: {done.lost:,}; {where}")
+        say(f"unreadable rows of withdrawals: {done.lost:,}; {where}")
     for failure in done.failures:
         say(f"not withdrawn: {failure}")
     return not done.failures and not done.lost
@@ -120,7 +120,7 @@ def summary(as_json: Json = False, config: Config = None) -> None:
 
 
 def proposals(config: Config = None) -> None:
-    """Print the phrases that dictionaries/harvested proposes, as a list of terms to strike out from.
+    """Print the phrases that dictionaries/harvested proposes, as a list of terms to review.
 
     They are words of notes. Keep the file in the PHI zone, delete what is not clinical, and name it in
     [dictionaries] medical_terms.
@@ -132,13 +132,13 @@ def proposals(config: Config = None) -> None:
 
 
 def accept_store(config: Config = None) -> None:
-    """Take every partition of the note store as it is for the newest, after a restore from a backup you trust."""
+    """Accept every partition of the note store as the newest, after a restore from a backup that you trust."""
     accepted = site_of(config).store.accept()
     say(f"accepted as they are: {counted(accepted, 'partition')} of the note store")
 
 
 def ui(
-    port: Annotated[int, typer.Option(min=1, max=65535, help="Of the loopback address.")] = 3000,
+    port: Annotated[int, typer.Option(min=1, max=65535, help="Port of the loopback address.")] = 3000,
     config: Config = None,
 ) -> None:
     """Start the Dagster UI and its daemon on this installation's instance."""
@@ -166,16 +166,16 @@ def ui(
 
 
 def doctor(as_json: Json = False, config: Config = None) -> None:
-    """Check the installation, one line a thing, and list what can be chosen.
+    """Check the installation, one line per check, and list detectors, stages, policies and more to choose from.
 
-    Exit status 1 says that a thing is not well.
+    Exit status 1 means that a check failed.
     """
     from deid_platform.doctor import examine
 
     diagnoses = examine(config)
     show(("well", "what", "detail"), ((d.good, d.subject, d.detail) for d in diagnoses), as_json=as_json)
     if ill := [d.subject for d in diagnoses if not d.good]:
-        console.print(f"[red]not well[/]: {', '.join(ill)}", highlight=False)
+        console.print(f"[red]problems[/]: {', '.join(ill)}", highlight=False)
         raise typer.Exit(1)
 
 

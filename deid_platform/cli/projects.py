@@ -15,17 +15,17 @@ from deid_platform.cli.terminal import Config, Json, Who, Why, counted, officer_
 
 projects = typer.Typer(help="Who may read what: projects, their grants and their members.", no_args_is_help=True)
 
-Day = Annotated[datetime | None, typer.Option(formats=["%Y-%m-%d"], help="The last day on which it holds.")]
+Day = Annotated[datetime | None, typer.Option(formats=["%Y-%m-%d"], help="The last day on which it is valid.")]
 
 
 @projects.command("set")
 def set_project(
     project: Annotated[str, typer.Argument(help="Lower-case letters, digits, `_` and `-`.")],
-    purpose: Annotated[str, typer.Option(help="What it is for.")],
+    purpose: Annotated[str, typer.Option(help="The purpose of the study.")],
     until: Day = None,
     config: Config = None,
 ) -> None:
-    """Make a project, or give one another purpose or last day."""
+    """Make a project, or change its purpose or last day."""
     from deid_platform.warehouse.projects import set_project as record
 
     record(officer_of(config), project, purpose=purpose, until=until.date() if until else None)
@@ -37,10 +37,10 @@ def grant(
     project: Annotated[str, typer.Argument()],
     site: Annotated[str | None, typer.Option(help="Notes of this site; without it, of every site.")] = None,
     note_type: Annotated[str | None, typer.Option(help="Notes of this type; without it, of every type.")] = None,
-    remove: Annotated[bool, typer.Option("--remove", help="It may read them no longer.")] = False,
+    remove: Annotated[bool, typer.Option("--remove", help="Take the grant back.")] = False,
     config: Config = None,
 ) -> None:
-    """Let a project read notes of a site, a type, or both, or no longer."""
+    """Grant a project the notes of a site, a type, or both, or take a grant back."""
     from deid_platform.refresh.grants import refuse_unknown_grant
     from deid_platform.warehouse.projects import grant_project
     from deid_platform.warehouse.roles import Role
@@ -60,20 +60,20 @@ def grant(
 def member(
     project: Annotated[str, typer.Argument()],
     login: Annotated[str, typer.Argument(help="A person's login, made by `deid db login`.")],
-    remove: Annotated[bool, typer.Option("--remove", help="It belongs to the project no longer.")] = False,
+    remove: Annotated[bool, typer.Option("--remove", help="Remove it from the project.")] = False,
     config: Config = None,
 ) -> None:
-    """Let a login read for a project, or no longer."""
+    """Add a login to a project, or remove it."""
     from deid_platform.warehouse.projects import set_member
 
     ended = set_member(officer_of(config), project, login, member=not remove)
-    say(f"{login} {'left' if remove else 'reads for'} {project}")
+    say(f"{login} {'left' if remove else 'joined'} {project}")
     _tell_ended(ended)
 
 
 @projects.command("delete")
 def delete(project: Annotated[str, typer.Argument()], who: Who, why: Why, config: Config = None) -> None:
-    """Delete a project: nobody reads for it any longer. The ledger keeps what it was."""
+    """Delete a project: its members lose its grants. The ledger keeps its record."""
     from deid_platform.warehouse.projects import delete_project
 
     ended = delete_project(officer_of(config), project, who=who, reason=why)
@@ -83,7 +83,7 @@ def delete(project: Annotated[str, typer.Argument()], who: Who, why: Why, config
 
 @projects.command("list")
 def list_projects(as_json: Json = False, config: Config = None) -> None:
-    """List every project with what it may read and who belongs to it."""
+    """List every project with its grants and its members."""
     from deid_platform.warehouse.projects import projects as every
 
     columns = ("project", "purpose", "until", "may read (site, type)", "members")
@@ -102,8 +102,8 @@ def list_projects(as_json: Json = False, config: Config = None) -> None:
 
 @projects.command("accesses")
 def accesses(
-    login: Annotated[str | None, typer.Option(help="Of this login alone.")] = None,
-    newest: Annotated[int, typer.Option(min=1, help="How many.")] = 50,
+    login: Annotated[str | None, typer.Option(help="Only reads of this login.")] = None,
+    newest: Annotated[int, typer.Option(min=1, help="How many reads to list.")] = 50,
     as_json: Json = False,
     config: Config = None,
 ) -> None:

@@ -34,8 +34,7 @@ from deid_platform.labels import CROSSWALKS
 
 if TYPE_CHECKING:
     from deid_platform.corpora.refusals import Refusals
-    from deid_platform.notes import Topics
-    from deid_platform.surrogates.keyed import Surrogates
+    from deid_platform.keys import Keyring
 
 
 def redact(
@@ -60,7 +59,7 @@ def redact(
         Format | None,
         typer.Option(
             "--format",
-            help="How the notes are written; by default as the file's name ends. Standard input and .txt are JSON "
+            help="Format of the notes; by default by the file's name. Standard input and .txt are JSON "
             "lines if they begin with a JSON object, CSV if with a header of columns, else text.",
         ),
     ] = None,
@@ -76,29 +75,30 @@ def redact(
             help="The key secret, for a policy with surrogates; else DEID_SECRET_FILE, DEID_SECRET or deid.toml's."
         ),
     ] = None,
-    site: Annotated[str | None, typer.Option(help="Whose surrogates; by default deid.toml's site, or `local`.")] = None,
+    site: Annotated[
+        str | None, typer.Option(help="The site whose surrogates are used; by default deid.toml's, or `local`.")
+    ] = None,
     detector: DetectorName = "rules",
     recognizers: Recognizers = None,
     keep: Keep = None,
     spans: Spans = None,
     scheme: Annotated[
-        str, typer.Option(help=f"Whose label names --spans uses: {', '.join(sorted(CROSSWALKS))}.")
+        str, typer.Option(help=f"Label scheme of --spans: {', '.join(sorted(CROSSWALKS))}.")
     ] = "i2b2-2014",
     scores: Annotated[
-        bool, typer.Option("--scores", help="Write the score of each span that has one behind its label.")
+        bool, typer.Option("--scores", help="Write the score of each span that has one after its label.")
     ] = False,
     workers: Workers = 1,
 ) -> None:
     """Redact a file of notes, without a warehouse.
 
-    Writes {"note_id", "text", "spans": [[start, end, label], ...]} in input order. The spans are all identifiers
-    that were found, as offsets into the original, also those whose label the policy keeps; under a policy with
-    surrogates they are the places of what was put in, as offsets into the redacted text, since the length of a true
-    date would tell how far it was moved. Of a plain text, which is one note, only the redacted text is written. One
-    secret, site and set of topics make the same surrogates and date shifts each time. Each note goes through the
-    leak check. Rows that are refused, notes on which a stage fails, notes that leak and notes that --spans has no
-    line for are counted and left out; exit status 3 says so. A score says how sure the detector is; those of rules
-    are set by hand and no probabilities.
+    Writes {"note_id", "text", "spans": [[start, end, label], ...]} in input order. The spans are all identifiers that
+    were found, also those whose label the policy keeps, as offsets into the original. Under a policy with surrogates
+    they are the positions of the surrogates in the redacted text, since the length of a true date would reveal the
+    shift. For a plain text, which is one note, only the redacted text is written. The same secret, site and topics
+    always make the same surrogates and date shifts. Each note goes through the leak check. Refused rows, notes on which
+    a stage fails, notes that leak and notes without a line in --spans are counted and left out; the exit status is then
+    3. A score is the detector's confidence; those of rules are set by hand and are not probabilities.
     """
     from deid_platform.corpora.source import STANDARD_INPUT
     from deid_platform.detection import DetectorSpec
@@ -132,7 +132,7 @@ def redact(
             spec=spec,
             policy=rules,
             engine=LocalEngine(workers=workers),
-            surrogates=_surrogates(secret_file, site, topics) if rules.uses_surrogates else None,
+            keyring=_keyring(secret_file, site) if rules.uses_surrogates else None,
             beside=(
                 *(patients, providers, facilities, spans, Path(policy), secret_file, recognizers, keep),
                 *files_in_force(),
@@ -145,13 +145,13 @@ def redact(
         )
     if table_format is None and (notes == STANDARD_INPUT or outcome.read_as not in (None, Format.TEXT)):
         what = "standard input" if notes == STANDARD_INPUT else "the file"
-        say(f"{what} was read as {outcome.read_as}; --format takes it for something else")
+        say(f"{what} was read as {outcome.read_as}; --format chooses another format")
     say(
         f"{counted(outcome.notes, 'note')} redacted under {rules.name}: {outcome.replaced:,} of"
         f" {counted(outcome.found, 'span')} replaced"
     )
     if outcome.undated:
-        say(f"invalid dates (YYYY-MM-DD is read): {counted(outcome.undated, 'note')}")
+        say(f"invalid dates (expected YYYY-MM-DD): {counted(outcome.undated, 'note')}")
     if not outcome.complete:
         _print_refusals(outcome.refusals)
         for reason, count in sorted(outcome.withheld.items()):
@@ -159,11 +159,10 @@ def redact(
         raise typer.Exit(3)
 
 
-def _surrogates(secret_file: Path | None, site: str | None, topics: Topics) -> Surrogates:
+def _keyring(secret_file: Path | None, site: str | None) -> Keyring:
     from deid_platform.settings import keyring_for
-    from deid_platform.surrogates.keyed import Surrogates
 
-    return Surrogates(keyring_for(secret_file, site), topics or None)
+    return keyring_for(secret_file, site)
 
 
 def _print_refusals(refusals: Refusals) -> None:
@@ -174,6 +173,6 @@ def _print_refusals(refusals: Refusals) -> None:
     fields, _ = refusals.mapping()
     if fields:
         options = " ".join(shlex.join(("--columns", f"{column}={field}")) for column, field in fields.items())
-        say(f"columns that may be meant: {options}")
+        say(f"suggested columns: {options}")
     elif any(unknown.unnamed and not unknown.header for unknown in refusals.unknown.values()):
         say("no column is known: map them with --columns COLUMN=field, or give the file a header line")

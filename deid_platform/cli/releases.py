@@ -16,7 +16,9 @@ from deid_platform.cli.terminal import Config, Json, Who, Why, officer_of, say, 
 if TYPE_CHECKING:
     from deid_platform.warehouse.queries import LedgerEntry
 
-releases = typer.Typer(help="Releases: which there are, and which one analysts see.", no_args_is_help=True)
+releases = typer.Typer(
+    help="Releases: list and compare them, and choose the one that analysts see.", no_args_is_help=True
+)
 
 
 @releases.command("list")
@@ -89,7 +91,7 @@ def notes(
     release: Annotated[str | None, typer.Argument(help="By default the one that analysts see.")] = None,
     config: Config = None,
 ) -> None:
-    """Print what a release changes for analysts since the one before it, as Markdown to hand to them.
+    """Print what a release changes for analysts since the one before it, as Markdown for them.
 
     Counts under 11 are left out and others rounded down to tens, site by site.
     """
@@ -101,7 +103,7 @@ def notes(
 
 @releases.command("rollback")
 def rollback(who: Who, why: Why, config: Config = None) -> None:
-    """Show analysts the release before this one. No refresh shows them this one again; `activate` does."""
+    """Show analysts the previous release. Only `activate` shows the present one again; a refresh does not."""
     from deid_platform.warehouse.releases import previous_release, switch_release
 
     officer = officer_of(config)
@@ -112,7 +114,7 @@ def rollback(who: Who, why: Why, config: Config = None) -> None:
 
 @releases.command("activate")
 def activate(release: Annotated[str, typer.Argument()], who: Who, why: Why, config: Config = None) -> None:
-    """Show analysts one release, even if it lacks deliveries or was taken away."""
+    """Show analysts one release, even if it lacks deliveries or was withheld by a rollback."""
     from deid_platform.warehouse.releases import switch_release
 
     switch_release(officer_of(config), release, who=who, reason=why)

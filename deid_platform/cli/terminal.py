@@ -1,4 +1,4 @@
-"""What every command shares: where it writes, its progress bar, its lists, and the installation that it is about.
+"""What all commands share: output, progress bar, lists, and the installation.
 
 Belongs here: the two consoles, options that many commands take, and how records are shown. Does not belong here: any
 command.
@@ -39,10 +39,10 @@ console = Console(stderr=True, width=_width(sys.stderr))
 out = Console(width=_width(sys.stdout))
 """What was asked for."""
 
-Config = Annotated[Path | None, typer.Option("--config", help="Another deid.toml than the one found here.")]
-Json = Annotated[bool, typer.Option("--json", help="JSON lines, one object a record.")]
+Config = Annotated[Path | None, typer.Option("--config", help="A deid.toml to use instead of the one found here.")]
+Json = Annotated[bool, typer.Option("--json", help="JSON lines, one object per record.")]
 
-Who = Annotated[str, typer.Option(help="The privacy officer who answers for it.")]
+Who = Annotated[str, typer.Option(help="The privacy officer who decides.")]
 Why = Annotated[str, typer.Option(help="The reason, at least ten characters.")]
 
 Value = str | int | float | bool | date | datetime | None | Sequence[str] | Sequence[int] | Mapping[str, int]

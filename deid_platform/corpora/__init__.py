@@ -116,7 +116,7 @@ class Rejection:
         reason: Why.
         note_id: Which note the row is about, where that can be read: an older version of it must not stand. For
             the intake's eyes alone, since it is an identifier; no `repr` shows it.
-        unknown: The row's columns without a meaning, where there are any, whatever the reason.
+        unknown: The row's unknown columns, if any, whatever the reason.
     """
 
     role: Role

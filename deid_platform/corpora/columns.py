@@ -1,4 +1,4 @@
-"""Columns that mean nothing to the platform: which of them may be named, and which field each probably is.
+"""Unknown columns: which of them may be named, and which field each probably is.
 
 Belongs here: names of columns. Does not belong here: what their cells hold (`rows.py`).
 

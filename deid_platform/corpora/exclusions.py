@@ -1,4 +1,4 @@
-"""What never enters, whatever a delivery brings: excluded note types, and patients who opted out of research.
+"""Exclusions: note types and opted-out patients whose notes are never taken in.
 
 Belongs here: whether one note is excluded and why, and reading the list of opt-outs. Does not belong here:
 what becomes of an excluded note (`refresh/intake.py`), or withdrawals, which a feed itself states (`files.py`).

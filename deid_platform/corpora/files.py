@@ -1,4 +1,4 @@
-"""The `files` feed: a folder a delivery, with notes and topics as JSONL, CSV or Parquet.
+"""The `files` feed: one folder per delivery, with notes and topics as JSONL, CSV or Parquet.
 
 Belongs here: which file of a folder holds what, and what only the rows around a row can tell
 (duplicates, unknown ids). Does not belong here: formats (`tables.py`), columns and values (`rows.py`).
@@ -224,7 +224,7 @@ def read_notes(
         ignore: Columns that are dropped unread.
         defaults: Field to a constant for rows without a value there.
         max_chars: The longest text, in code points.
-        strict: Whether a column without a meaning refuses its row, as in a feed; else it is left aside, and a
+        strict: Whether an unknown column refuses its row, as in a feed; else it is ignored, and a
             note with an impossible date stands without it.
         spool: Folder for temporary files; by default the system's own.
         table_format: How the file writes its notes; by default as its name ends, which plain text needs to have said.

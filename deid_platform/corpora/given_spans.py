@@ -1,4 +1,4 @@
-"""Spans that another detector found, in place of our own.
+"""Spans of another detector, instead of the platform's own.
 
 Belongs here: reading them and fitting them to their notes. Does not belong here: gold, which is never a detector's
 (`gold.py`), or what becomes of the spans.

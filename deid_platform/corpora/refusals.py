@@ -1,4 +1,4 @@
-"""What was refused, as a person wants it: by file and reason, with the first lines, and what to say of unknown columns.
+"""Refused rows for a person to read: by file and reason, with the first lines, and advice on unknown columns.
 
 Belongs here: counting rejections. Does not belong here: deciding on them (`rows.py`, `files.py`).
 """
@@ -73,7 +73,7 @@ class Refusals:
 
     @property
     def unknown(self) -> dict[Role, UnknownColumns]:
-        """The columns without a meaning of the first row of each role that has some."""
+        """The unknown columns of the first row of each role that has some."""
         return dict(self._unknown)
 
     def mapping(self) -> tuple[dict[str, str], list[str]]:

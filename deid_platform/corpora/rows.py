@@ -46,7 +46,7 @@ class Shape:
         columns: Source column to field.
         ignore: Columns that are dropped unread.
         defaults: Field to the constant that stands where a row has none.
-        strict: Whether a column without a meaning, or a note's impossible date, refuses the row; else they
+        strict: Whether an unknown column, or a note's invalid date, refuses the row; else they
             are left aside.
     """
 

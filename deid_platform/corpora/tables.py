@@ -1,4 +1,4 @@
-"""Rows of a file: JSONL, CSV, Parquet and plain text behind one shape.
+"""Rows of a file: JSONL, CSV, Parquet and plain text behind one interface.
 
 Belongs here: how each format writes a row, and where its rows begin again after a broken one. Does
 not belong here: which columns there may be and what their values mean (`rows.py`).

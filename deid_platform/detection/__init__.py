@@ -1,7 +1,7 @@
-"""Detectors: what finds identifiers in notes.
+"""Detection: documents in, spans out.
 
-Belongs here: patterns, gazetteers, rosters, recovery of clinical terms and their union. Does not belong
-here: what happens to a span once it is found (`redaction/`), or how well a detector does (`evaluation/`).
+Belongs here: rules, topics and models, the stages that resolve their candidates, and the pipeline that runs them. Does
+not belong here: what happens to a span once it is found (`redaction/`), or how well a detector does (`evaluation/`).
 """
 
 from deid_platform.detection.pipeline import NoteDetector

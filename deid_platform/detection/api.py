@@ -1,4 +1,4 @@
-"""What every detector agrees on: documents in, candidates out.
+"""The interface of detectors: documents in, candidates out.
 
 Belongs here: the records and the contract that rules, topics, models and the pipeline share. Does not belong here: any
 detector, or how candidates become spans (`pipeline.py`, `resolve/`).
@@ -31,7 +31,7 @@ class Document(NormalizedText):
 
 
 class SourceKind(StrEnum):
-    """Kinds of detectors, in the order of how well they know what they found: the last one is the best informed."""
+    """Kinds of detectors, from the least to the best informed about what they find."""
 
     CROSS_NOTE = "cross-note"
     MODEL = "model"
@@ -41,7 +41,7 @@ class SourceKind(StrEnum):
 
     @property
     def informed(self) -> int:
-        """How well a detector of this kind knows what it found, from 0."""
+        """The rank of this kind, from 0; a higher one is better informed."""
         return _INFORMED[self]
 
 
@@ -49,7 +49,7 @@ _INFORMED = {kind: position for position, kind in enumerate(SourceKind)}
 
 
 OF_SITE = "site-"
-"""How the names of an institution's own recognizers begin."""
+"""Prefix of the names of an institution's own recognizers."""
 
 
 class Source(NamedTuple):
@@ -57,7 +57,7 @@ class Source(NamedTuple):
 
     Attributes:
         kind: The kind of detector.
-        name: The recognizer, the stage or the model; empty where the kind says all.
+        name: The recognizer, the stage or the model; empty where the kind says enough.
         of_site: Whether an institution wrote it. It adds to what is hidden, and never decides what a label is.
     """
 
@@ -70,7 +70,7 @@ class Source(NamedTuple):
 
     @classmethod
     def parse(cls, written: str) -> Source:
-        """The source of a span; what is not written by `str` of one is a model's."""
+        """The source of a span; any text that is not `str` of a source is the name of a model."""
         kind, _, name = written.partition(":")
         if kind not in tuple(SourceKind):
             return cls(SourceKind.MODEL, written)
@@ -81,10 +81,10 @@ class Evidence(IntEnum):
     """Why a candidate may be an identifier: what later stages decide by.
 
     PREDICTED: a model says so, whatever its probability. It is not propagated and may be recovered.
-    LISTED: a word list knows the word, and nothing around it says more. Only words that nothing else means propagate.
-    CONTEXT: its surroundings suggest it: "saw ... today". It is propagated within the patient's notes.
-    INTRODUCED: a title or the like introduces it: "Mrs. ...". A clinical term of the same name does not cover it.
-    LABELLED: a label names it: "Dictated by: ...". An abbreviation of every clinic does not cover it either.
+    LISTED: a word list knows the word, and its context says nothing. Only words without another meaning propagate.
+    CONTEXT: its context suggests it: "saw ... today". It is propagated within the patient's notes.
+    INTRODUCED: a title or the like introduces it: "Mrs. ...". A clinical term with the same name does not recover it.
+    LABELLED: a label names it: "Dictated by: ...". A common clinical abbreviation does not recover it either.
     PROVEN: it cannot be anything else: a check digit, an e-mail address, the roster. It is never recovered.
     """
 
@@ -97,9 +97,9 @@ class Evidence(IntEnum):
 
     @classmethod
     def of_rule(cls, confidence: float) -> Evidence:
-        """The evidence of a rule by the confidence that is written in its table.
+        """The evidence of a rule, from the confidence in its table.
 
-        That number is set by hand and no probability: a model's never becomes evidence.
+        That number is set by hand and is not a probability. A model's confidence never becomes evidence.
         """
         return next((evidence for least, evidence in _OF_RULES if confidence >= least), cls.LISTED)
 
@@ -133,19 +133,19 @@ class Candidate(NamedTuple):
 
     @classmethod
     def by_rule(cls, start: int, end: int, label: Label, confidence: float, source: Source) -> Candidate:
-        """A candidate of a rule, whose confidence says its evidence too."""
+        """A candidate of a rule, whose confidence decides its evidence too."""
         return cls(start, end, label, source, Evidence.of_rule(confidence), confidence)
 
     @classmethod
     def of_span(cls, span: Span) -> Candidate:
-        """The candidate that a span was."""
+        """The candidate that a span was made from."""
         source = Source.parse(span.source)
         predicted = source.kind is SourceKind.MODEL
         evidence = Evidence.PREDICTED if predicted else Evidence.of_rule(span.score)
         return cls(span.start, span.end, span.label, source, evidence, span.score)
 
     def span(self) -> Span:
-        """The candidate as what a detector of notes returns.
+        """The candidate as a span, as a detector of notes returns it.
 
         Raises:
             DeidError: `span-bounds` if it is empty or reversed.
@@ -153,7 +153,7 @@ class Candidate(NamedTuple):
         return Span(self.start, self.end, self.label, self.confidence, str(self.source))
 
     def moved(self, by: int) -> Candidate:
-        """The candidate further on in a text that begins so many code points earlier."""
+        """The candidate shifted by a number of code points."""
         return self._replace(start=self.start + by, end=self.end + by)
 
     def overlaps(self, other: Candidate) -> bool:
@@ -162,13 +162,13 @@ class Candidate(NamedTuple):
 
 
 class Detector(Protocol):
-    """Finds candidates in documents, batch in, batch out: a model reads many at once."""
+    """Finds candidates in documents, batch in, batch out, since a model reads many at once."""
 
     def detect(self, documents: Sequence[Document]) -> list[list[Candidate]]:
         """The candidates of each document, in the order of the documents.
 
         Returns:
-            One list a document: in any order, possibly overlapping, inside the text. What is found in a document does
+            One list per document: in any order, possibly overlapping, inside the text. What is found in a document does
             not depend on the others.
 
         Raises:

@@ -1,7 +1,7 @@
 """From a note to the documents that detectors read, and from their candidates back to the note's offsets.
 
-Belongs here: the views of a text in which something is escaped (`deid_platform.text`), the removal of disguises, and
-the cutting of a text that is no note into pieces. Does not belong here: what is found in any of them.
+Belongs here: the decoded views of a text with escapes (`deid_platform.text`), the removal of disguises, and the
+splitting of very long texts into pieces. Does not belong here: what is found in any of them.
 """
 
 from __future__ import annotations
@@ -13,10 +13,11 @@ from deid_platform.detection.api import Candidate, Document
 from deid_platform.detection.resolve.merge import merge
 from deid_platform.notes import Note
 from deid_platform.text import Decoded, views
-from deid_platform.text.deobfuscate import Rewritten, deobfuscate
+from deid_platform.text.deobfuscate import deobfuscate
+from deid_platform.text.offsets import Rewritten
 
 _LONGEST = 400_000
-"""Code points of a document: a longer note, which is no note, is read in overlapping pieces."""
+"""Maximum code points of a document: a longer text is searched in overlapping pieces."""
 _OVERLAP = 2_000
 
 
@@ -42,7 +43,7 @@ class View:
     def placed(self, found: Sequence[Sequence[Candidate]]) -> list[Candidate]:
         """What was found in the pieces, merged and in the offsets of the note.
 
-        It covers the whole of an escape of which it has found a part.
+        A candidate that touches an escape covers the whole of it.
         """
         if len(self.pieces) == 1 and not self.shown.cuts:
             merged = merge(found[0])
@@ -67,7 +68,7 @@ class View:
 
 
 def views_of(note: Note) -> list[View]:
-    """The ways in which a note may be read; more than one where it is not certain what is an escape."""
+    """The ways in which a note may be read; more than one where escapes are ambiguous."""
     seen = views(note.text)
     if len(seen) == 1 and seen[0].text is note.text:
         return [_view(note, note.text, None)]
@@ -86,7 +87,7 @@ def _view(note: Note, text: str, decoded: Decoded | None) -> View:
 
 
 def segments(text: str) -> Iterator[tuple[int, int]]:
-    """A text in pieces of bounded length that overlap, so that what one cuts, the next one has whole."""
+    """A text in overlapping pieces of bounded length, so that an identifier cut by one piece is whole in the next."""
     start = 0
     while len(text) - start > _LONGEST:
         end = start + _LONGEST

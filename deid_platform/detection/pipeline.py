@@ -1,10 +1,10 @@
 """The pipeline: named stages in order, from a batch of notes to the spans of each.
 
-Belongs here: what a stage is, running them, and the two passes over pieces of one text. Does not belong here: any
+Belongs here: what a stage is, running stages, and the two passes over pieces of one text. Does not belong here: any
 stage, or which of them a detector is made of (`registry.py`).
 
 A note becomes documents (`documents.py`). Detecting stages add candidates to each document; resolving stages take some
-away, add further mentions or change labels. What is left is merged and placed in the note again.
+away, add further mentions or change labels. The remaining candidates are merged and mapped to the offsets of the note.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from deid_platform.detection.rules.engine.templates import TemplateCounts
 from deid_platform.notes import Note, Span
 
 Candidates = list[list[Candidate]]
-"""One list a document."""
+"""One list per document."""
 Stage = Callable[[Sequence[Document], Candidates], Candidates]
-"""Takes a batch of documents with their candidates so far, and gives their candidates after it."""
+"""Takes a batch of documents with their candidates so far, and returns their candidates after the stage."""
 
 
 def detecting(detector: Detector) -> Stage:
@@ -37,7 +37,7 @@ def detecting(detector: Detector) -> Stage:
 
 
 def resolving(resolve: Callable[[Document, list[Candidate]], list[Candidate]]) -> Stage:
-    """A stage that looks at the candidates of one document at a time."""
+    """A stage that resolves the candidates of one document at a time."""
 
     def stage(documents: Sequence[Document], candidates: Candidates) -> Candidates:
         return [resolve(document, some) for document, some in zip(documents, candidates, strict=True)]
@@ -57,7 +57,7 @@ class NoteDetector(Protocol):
         """The spans of each note, in the order of the notes.
 
         Returns:
-            One tuple a note: sorted, non-overlapping, inside the text.
+            One tuple per note: sorted, non-overlapping, inside the text.
 
         Raises:
             DeidError: `detector-failed` if a note could not be searched to its end.
@@ -70,9 +70,8 @@ class Pipeline:
 
     Args:
         stages: By name, in order.
-        across_pieces: What the pieces of one text cannot show each by itself, given the text and where pieces begin.
-        second_pass: Makes, of what some texts tell, the stages that seek it in others; None where texts are read by
-            themselves alone.
+        across_pieces: Finds candidates that need more than one piece of a text, given the text and where pieces begin.
+        second_pass: Makes the stages that search for the mentions of some texts in others; None for a single pass.
         template_counts: How much text was recurring template text, of all that the stages have read.
     """
 
@@ -110,7 +109,7 @@ class Pipeline:
         return [self._merged(each, [list(islice(found, len(view.pieces))) for view in each]) for each in views]
 
     def _begun(self, view: View) -> Candidates:
-        """What is known of the pieces of a text before any of them is read; nothing of one that is not cut."""
+        """The candidates of a text's pieces before any piece is searched; none for a text in one piece."""
         if self._across_pieces is None or len(view.pieces) < 2:
             return [[] for _ in view.pieces]
         across = list(self._across_pieces(view.shown.text, view.starts[1:]))
@@ -129,7 +128,7 @@ class Pipeline:
         return merge(candidate for each in placed for candidate in each)
 
     def _with_other_pieces(self, view: View, found: Candidates) -> Candidates:
-        """What is found in the pieces of one text, with what only another piece tells."""
+        """What is found in the pieces of one text, with the mentions that only another piece has."""
         if self._second_pass is None:
             return found
         told = together(mentions_in(piece.text, some) for piece, some in zip(view.pieces, found, strict=True))

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Literal
 
 from deid_platform.detection.api import Candidate, Detector, Document
+from deid_platform.detection.cross_note_search import CrossNoteSearch
 from deid_platform.detection.pipeline import NoteDetector, Pipeline, Stage, detecting, resolving
 from deid_platform.detection.resolve.cross_note import CrossNoteMentions, Mentioned
 from deid_platform.detection.resolve.propagate import propagated
@@ -22,7 +23,6 @@ from deid_platform.detection.rules import RULE_STEPS, Rules
 from deid_platform.detection.rules.detector import rows_across
 from deid_platform.detection.rules.engine.site_recognizers import SiteRecognizers, read_site_recognizers
 from deid_platform.detection.rules.engine.templates import TemplateCounts
-from deid_platform.detection.second_pass import SecondPass
 from deid_platform.detection.topics.gazetteer import Gazetteer
 from deid_platform.detection.topics.roster import Roster
 from deid_platform.detection.topics.staff import Colleagues, staff_initials
@@ -53,11 +53,11 @@ class DetectorSpec:
         name: A registered recipe; see `detector_names`.
         topics: Dictionaries and rosters; None means the text alone.
         medical_terms: Files of an institution's own clinical terms to recover; a bare path is one term a line.
-        professions: Whether what somebody is by trade is sought too, which hardly any policy hides.
+        professions: Whether professions are searched for too; few policies hide them.
         recognizers: A file of the institution's own recognizers; None leaves them out.
-        keep: A file of phrases that are no identifier there, its allow list; None leaves it out.
+        keep: The institution's allow list, a file of phrases that are not identifiers there; None leaves it out.
         models: Models of `MODELS` whose candidates join those of rules and topics.
-        without: Stages that are left out, to measure what they are worth; see `stage_names`.
+        without: Stages that are left out, to measure what they contribute; see `stage_names`.
     """
 
     name: str = "rules"
@@ -74,26 +74,25 @@ class DetectorSpec:
 
         Raises:
             DeidError: `detector-unknown` for an unregistered detector or model; `stage-unknown` for a stage that it
-            does
-                not have; `settings-invalid` or `dictionary-invalid` if a file of medical terms cannot be read; what
-                `site_recognizers` and `allow_list` raise.
+                does not have; `settings-invalid` or `dictionary-invalid` if a file of medical terms cannot be read;
+                what `site_recognizers` and `allow_list` raise.
         """
-        # Loaded whatever the detector uses, so that none leaves them out in silence.
+        # Loaded for every detector, so that one that cannot use them fails.
         self.site_recognizers()
         self.allow_list()
         return _Builder(self).pipeline()
 
-    def second_pass(self) -> SecondPass:
-        """What looks again at the notes that the detector has read, with what other notes of their patients tell.
+    def cross_note_search(self) -> CrossNoteSearch:
+        """The second pass, over notes that the detector has searched, with the mentions of their patients' other notes.
 
         Raises:
             DeidError: As `build` does.
         """
-        return SecondPass(_Builder(self).second_pass())
+        return CrossNoteSearch(_Builder(self).second_pass())
 
     @property
     def detector_digest(self) -> str:
-        """Names rules, thresholds, word lists and recipe: what the bench approves. Not the topics.
+        """Digest of rules, thresholds, word lists and stages, which the bench approves. The topics are not part of it.
 
         The institution's own medical terms, recognizers and allow list are part of it: they decide what is hidden, so
         they need approval too.
@@ -108,7 +107,7 @@ class DetectorSpec:
         return plain_digest(plain_digest(self.name, *chosen), *code, *sorted(set(self.own_terms())))
 
     def dictionary_digest(self, keyring: Keyring) -> str:
-        """Names the topics with their former rows, keyed, since topics could be guessed."""
+        """Digest of the topics with their former rows, keyed, since topics could be guessed."""
         topics = self.topics or Topics()
         parts: list[str] = []
         for table in (topics.patients, topics.providers, topics.facilities):
@@ -125,7 +124,7 @@ class DetectorSpec:
 
     @property
     def inputs(self) -> Literal["topics", "text"]:
-        """Whether the detector knows the institution's topics or only the text."""
+        """Whether the detector uses the institution's topics or only the text."""
         knowing = {"gazetteer", "roster"}.intersection(self.stages)
         return "topics" if self.topics and knowing else "text"
 
@@ -143,14 +142,14 @@ class DetectorSpec:
         return tuple(name for name in stages if name not in self.without)
 
     def own_terms(self) -> list[str]:
-        """The institution's own clinical terms, of all files; see `lexicons.terms_of`."""
+        """The institution's own clinical terms, of all files; see `lexicon.vocabularies.terms_of`."""
         return [term for file in self.medical_terms for term in terms_of(file)]
 
     def site_recognizers(self) -> SiteRecognizers:
         """The institution's own recognizers, none unless it has a file of them.
 
         Raises:
-            DeidError: `recognizers-invalid`; `settings-invalid` for a detector that has no patterns.
+            DeidError: `recognizers-invalid`; `settings-invalid` for a detector without rules.
         """
         if self.recognizers is None:
             return SiteRecognizers()
@@ -161,7 +160,7 @@ class DetectorSpec:
         """The institution's allow list, empty unless it has a file of it.
 
         Raises:
-            DeidError: `allow-list-invalid`; `settings-invalid` for a detector that has no recovery.
+            DeidError: `allow-list-invalid`; `settings-invalid` for a detector without recovery.
         """
         if self.keep is None:
             return AllowList()
@@ -190,7 +189,7 @@ def stage_names(detector: str) -> tuple[str, ...]:
 
 
 class _Builder:
-    """Builds the stages of one detector; what several of them share, once."""
+    """Builds the stages of one detector; parts that several stages share are built once."""
 
     def __init__(self, spec: DetectorSpec) -> None:
         self._spec = spec

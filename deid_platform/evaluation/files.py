@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import nullcontext
 from pathlib import Path
 
-from deid_platform.across_notes import detect_together
 from deid_platform.corpora.given_spans import GivenSpans
 from deid_platform.corpora.gold import SCHEME, read_gold
 from deid_platform.detection import DetectorSpec
-from deid_platform.engine import Detection, LocalEngine
+from deid_platform.detection.two_pass import Detection
+from deid_platform.engine import LocalEngine
 from deid_platform.errors import Code, DeidError
 from deid_platform.evaluation.misses import miss_lines
 from deid_platform.evaluation.scores import RESAMPLES, NoteCounts, Scores, count_note, summarise
@@ -62,7 +62,7 @@ def score_file(
     if not any(found.spans for found, _ in gold):
         raise DeidError(Code.INPUT_EMPTY, "gold: no span" if gold else "gold: no line")
     if given is None:
-        detections = detect_together(engine, spec, lambda: notes, on_batch=progress)
+        detections = engine.detect_in_two_passes(spec, lambda: notes, on_batch=progress)
     else:
         if unseen := sum(note not in given for note in notes):
             raise DeidError(Code.SPANS_MISSING, f"{unseen:,} of {len(notes):,} notes")

@@ -1,7 +1,7 @@
 """Scores of a detector against gold, with intervals.
 
 Belongs here: counting words and entities, and what follows from the counts. Does not belong here: where
-gold comes from (`corpora/`), leaks of a redacted text (`leaks/`), pictures (`reports/`).
+gold comes from (`corpora/`), leaks of a redacted text (`leakcheck/`), pictures (`reports/`).
 
 Word-level precision, recall and F1 are those of Murugadoss 2024, supplementary "Evaluation Metrics": a word
 counts as an identifier if gold or detector touches it, whatever the label. Two stricter measures stand

@@ -40,9 +40,10 @@ def alternatives(terms: Iterable[str], *, any_writing: bool, behind: bool = Fals
 
 def _expression(node: _Node, written: dict[str, str], behind: bool) -> str:
     further = []
-    for character in sorted(node):
+    for character, following in sorted(node.items()):
         if character != _END:
-            here, rest = written.get(character, regex.escape(character)), _expression(node[character], written, behind)
+            here = character if character.isalnum() else written.get(character) or regex.escape(character)
+            rest = _expression(following, written, behind) if following else ""
             further.append(rest + here if behind else here + rest)
     if not further:
         return ""

@@ -11,9 +11,13 @@ from functools import lru_cache
 import regex
 
 from deid_platform.lexicon.lists import word_list
-from deid_platform.text.names import is_common
-from deid_platform.text.normalize import fold_term
+from deid_platform.text.fold import fold_term
+from deid_platform.text.tokens import blanked
 
+_ORDINARY = (
+    "common_words", "clinical_words", "ordinary_words", "eponyms", "drugs", "devices", "tests_and_scores",
+    "clinical_names", "title_stopwords", "generic_institution_words", "months",
+)  # fmt: skip
 POSSESSIVE = regex.compile(r"['’][sS]?$")
 _SHORTEST_UNKNOWN = 3
 # Endings of English and medical words; a word that no list knows and that ends so is hardly a given name.
@@ -112,3 +116,14 @@ def _clinical_words() -> frozenset[str]:
     """Single words of the shipped clinical lists: eponyms, drugs, devices, scores, and whatever else is clinical."""
     lists = ("eponyms", "substances", "drugs", "devices", "tests_and_scores", "clinical_names")
     return frozenset(term for name in lists for term in word_list(name) if " " not in term)
+
+
+def is_common(word: str) -> bool:
+    """Whether a folded word is one of common English or of every clinic's vocabulary."""
+    return word in word_list("common_words") or word in word_list("clinical_words")
+
+
+@lru_cache(maxsize=1)
+def ordinary_words() -> frozenset[str]:
+    """Every word of the shipped lists of common, clinical and ordinary words and of clinical names."""
+    return frozenset(word for name in _ORDINARY for term in word_list(name) for word in blanked(term).split())

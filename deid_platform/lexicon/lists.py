@@ -16,7 +16,7 @@ from typing import Any
 
 import yaml
 
-from deid_platform.text.normalize import fold_term
+from deid_platform.text.fold import fold_term
 
 CLASSES = ("person", "kin", "role", "place", "institution", "date", "clinical", "ordinary")
 _DATA = files("deid_platform.lexicon") / "data"

@@ -58,7 +58,7 @@ def births(note: Note, ordered: Sequence[Span], birth_date: date | None) -> froz
     return frozenset(found)
 
 
-def birth_year(note: Note, surface: str, birth_date: date | None) -> str | None:
+def kept_birth_year(note: Note, surface: str, birth_date: date | None) -> str | None:
     """The year of a date of birth as the text tells it; None where none can be read, or two digits could mean two."""
     told = read(note, surface)
     if told is None:

@@ -28,16 +28,16 @@ from deid_platform.surrogates.keyed import Surrogates
 _SHOWN, OWN_NAME = "safe_harbor_plus_providers", "our_safe_harbor"
 _MARK = re.compile(r"\{([A-Z-]+)\|([^}]*)\}")
 _ACTIONS = {
-    Action.TAG: "a tag, such as [PATIENT], stands in its place; of dates, also in place of years that stand alone",
+    Action.TAG: "a tag, such as [PATIENT]; for dates, years that stand alone become tags too",
     Action.KEEP: "the text stays",
     Action.SURROGATE: "a surrogate of the same kind, the same one for all notes of a patient or, for providers and "
     "institutions, of a site; dates move with the patient, and one without a day (March 2019) as a full date of "
     "that month in its note does, else as its middle. Years that stand alone are dates. "
-    "A tag where nothing can stand in: holidays, dates that cannot be read or tell an age over 89",
-    Action.YEAR: "a tag with the year, where one can be read and tells of nobody over 89",
-    Action.BIRTH_YEAR: "dates of care stay; of a date of birth, a tag with the year",
+    "A tag where there is no surrogate: holidays, dates that cannot be parsed or that reveal an age over 89",
+    Action.YEAR: "a tag with the year, if it can be parsed and reveals no age over 89",
+    Action.BIRTH_YEAR: "dates of care stay; a date of birth becomes a tag with the year",
     Action.ZIP3: "a tag with the first three digits of a US ZIP code, 000 for areas of 20,000 people or fewer",
-    Action.AGE90: "ages up to 89 stay, older ones become 90+; a tag where no age can be read",
+    Action.AGE90: "ages up to 89 stay, older ones become 90+; a tag where the age cannot be parsed",
 }
 _COUNTRIES = (
     "Safe Harbor lists geographic subdivisions smaller than a state (45 CFR 164.514(b)(2)(i)(B)), so names of states "
@@ -64,21 +64,21 @@ def policies_markdown() -> str:
     note, spans = _example()
     parts = [
         "# Policies",
-        "A policy says what becomes of each label, and on which legal basis. "
+        "A policy says what replaces each label, and on which legal basis. "
         "`deid redact --policy NAME` and `[redaction]` in deid.toml choose one: a name from this page or a path to "
         "a YAML file of [that form](#a-policy-of-your-own). A policy that leaves a label without an action is refused, "
         "as is one that keeps "
-        f"a direct identifier ({', '.join(DIRECT_IDENTIFIERS)}) or bears the name of a shipped one. "
-        "What lies between the identifiers stays as it was written, character by character. Surrogates need the key "
+        f"a direct identifier ({', '.join(DIRECT_IDENTIFIERS)}) or has the name of a shipped one. "
+        "The text between the identifiers is not changed. Surrogates need the key "
         "secret (`--secret-file`, or as [configuration](configuration.md) says); and dates are shifted in the text and "
-        "beside it together or not at all: a true date or year beside a shifted one would tell the shift, so a policy "
-        "that mixes them is refused. A policy that keeps days of care, streets, towns, ZIP codes or ages over 89 as "
-        "they are is limited: its releases are in the schema of limited data sets.",
+        "beside it together or not at all: a true date or year beside a shifted one would reveal the shift, so a "
+        "policy that mixes them is refused. A policy that keeps days of care, streets, towns, ZIP codes or ages "
+        "over 89 as they are is limited: its releases are in the schema of limited data sets.",
         "One key secret shows one class of dates: true, shifted, years or none. Keys of patients and notes are the "
-        "same in all releases of a secret, so that true dates or years in one would tell the shifts of another; a "
+        "same in all releases of a secret, so that true dates or years in one would reveal the shifts of another; a "
         "policy of another class needs a new secret first ([releases](releases.md#the-dates-of-a-secret)).",
         "Each redacted note goes through the [leak check](gate.md#the-leak-check), in the warehouse and in `deid "
-        "redact`: a note that leaks is held back.",
+        "redact`: a note that leaks is quarantined or left out.",
         "This page is generated from the policies by `deid_platform.redaction.pages`.",
         "## Actions",
         _table(("action", "what is left"), [(f"`{a.value}`", text) for a, text in _ACTIONS.items()]),
@@ -114,9 +114,9 @@ def _own_policy() -> list[str]:
     return [
         "## A policy of your own",
         f"A file of YAML in UTF-8, for instance `{OWN_NAME}.yaml`, named by its path: `deid redact --policy "
-        f"./{OWN_NAME}.yaml ...`. This one does what `{_SHOWN}` does, under a name of its own:",
+        f"./{OWN_NAME}.yaml ...`. This one does what `{_SHOWN}` does, under its own name:",
         _block(own, "yaml"),
-        "Every key is needed, none but these is known, and none may stand twice:",
+        "All of these keys are required, no others are allowed, and each may occur once:",
         _table(
             ("key", "what it holds"),
             [
@@ -127,7 +127,7 @@ def _own_policy() -> list[str]:
                 ("`title`, `legal_basis`, `description`", "text, not empty: for whoever reads the dossier"),
                 (
                     "`tag`",
-                    "what stands for a removed span, with `{label}` in it once, set off by marks at both ends: "
+                    "what replaces a removed span, with `{label}` in it once, between marks at both ends: "
                     '`"[{label}]"`',
                 ),
                 ("`tag_with_value`", 'the same with `{label}` and `{value}` once each: `"[{label} {value}]"`'),
@@ -141,7 +141,7 @@ def _own_policy() -> list[str]:
         ),
         f"Of the actions, {reading}; `surrogate` for any but {Label.AGE}; `keep` for no direct identifier. What may be "
         f"left of the note's date goes by the action of DATE: {dates}.",
-        "A file that says anything else is refused as a whole, before a note is read, by the key at fault and "
+        "Any other file is refused as a whole, before a note is read; the message names the wrong key and "
         "never a value: `policy-invalid [labels.PATIENT is missing]`.",
     ]
 

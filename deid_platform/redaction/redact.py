@@ -16,7 +16,7 @@ from deid_platform.errors import Code, DeidError
 from deid_platform.labels import Label
 from deid_platform.notes import Note, Span
 from deid_platform.redaction.ages import age90
-from deid_platform.redaction.births import birth_year, births, near_birth, tells_old_age
+from deid_platform.redaction.births import births, kept_birth_year, near_birth, tells_old_age
 from deid_platform.redaction.lone_years import lone_years
 from deid_platform.redaction.policy import Action, Policy
 from deid_platform.redaction.years import kept_year
@@ -168,7 +168,7 @@ class _Replacing:
             case Action.ZIP3:
                 value = zip3(surface, language=self._note.language)
             case Action.BIRTH_YEAR:
-                value = birth_year(self._note, surface, self._birth_date)
+                value = kept_birth_year(self._note, surface, self._birth_date)
             case Action.YEAR:
                 value = kept_year(
                     surface,

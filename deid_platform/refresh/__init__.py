@@ -1,7 +1,7 @@
 """The steps of the main job as plain functions, one an asset, in the order of the data.
 
     intake      a delivery's files      -> source/raw_notes, source/patients ... in the note store
-    first_look  raw notes and topics    -> deid/first_look: what each note shows by itself and tells about others
+    first_pass  raw notes and topics    -> deid/first_look: what each note shows by itself and tells about others
     deidentify  what was found          -> deid/redacted_notes, leak-checked, with quarantine reasons
     bench       test set and gold       -> scores of the very detector that redacted
     publish     redacted notes          -> staging, gate rows, promotion

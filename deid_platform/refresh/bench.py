@@ -11,18 +11,18 @@ synthetic hospital, and then the summary says that recall on the site's own note
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import pyarrow as pa
 
-from deid_platform.across_notes import SecondLooks, Told
 from deid_platform.corpora.exclusions import Exclusions
 from deid_platform.corpora.gold import read_gold
 from deid_platform.corpora.hospital import HospitalSpec, generate
-from deid_platform.detection.resolve.cross_note import Mentioned, mentioned_in
-from deid_platform.engine import Detection
+from deid_platform.detection.resolve.cross_note import mentioned_in
+from deid_platform.detection.two_pass import Detection, PatientMentionIndex, SecondPass
 from deid_platform.errors import Code, DeidError
 from deid_platform.evaluation.scores import Scores, count_note, summarise
 from deid_platform.evaluation.tokens import word_offsets
@@ -30,6 +30,7 @@ from deid_platform.notes import Delivery, Note, Span, Topics
 from deid_platform.refresh import tables
 from deid_platform.refresh.deidentify import released_type
 from deid_platform.refresh.intake import content_digest, files_digest, topics_as_of
+from deid_platform.refresh.reuse import only_new
 from deid_platform.refresh.site import Site
 from deid_platform.sampling import EligibleNote, TestSet, contains_own_phi, period_of, sample
 from deid_platform.store import Manifest, NoteStore
@@ -178,51 +179,48 @@ def run_detector(site: Site, *, progress: Callable[[int], None] | None = None) -
     def parts() -> Iterator[pa.Table]:
         for inputs, spec in (("topics", site.spec(topics)), ("text", site.spec(None))):
             recipe = (inputs, detector, spec.dictionary_digest(site.keyring))
-            first: list[tuple[str, Detection, Mentioned]] = []
-            told = Told()
-            for notes in _gold_notes(store):
-                keys = [site.keyring.digest(content_digest(note, site.keyring), *recipe) for note in notes]
-                new = [note for note, key in zip(notes, keys, strict=True) if key not in known]
-                found = site.engine.detect(spec, new, on_batch=progress)
-                for note, key in zip(notes, keys, strict=True):
-                    detection = Detection(0, tables.spans_of(known[key])) if key in known else next(found)
-                    own = mentioned_in(note.text, detection.spans or ())
-                    first.append((key, detection, own))
-                    told.add(note.patient_id, own)
-            yield from _second_looks(store, inputs, first, told, SecondLooks(spec))
+
+            def keyed(recipe: tuple[str, ...] = recipe) -> Iterator[tuple[str, str, Note]]:
+                for note in _gold_notes(store):
+                    key = site.keyring.digest(content_digest(note, site.keyring), *recipe)
+                    yield key, key, note
+
+            found = list(only_new(keyed(), known, partial(site.engine.detect, spec, on_batch=progress)))
+            first: list[Detection] = []
+            index = PatientMentionIndex()
+            for note, (key, new) in zip(_gold_notes(store), found, strict=True):
+                first.append(new or _known(note, known[key]))
+                index.add(note.patient_id, first[-1].mentions)
+            second_pass = SecondPass(spec.cross_note_search)
+            rows = (
+                {
+                    "note_id": note.note_id,
+                    "inputs": inputs,
+                    "first": tables.scored_rows(detection.spans or ()),
+                    "spans": tables.span_rows(second_pass(index.after_first_pass(note, detection)).spans or ()),
+                    "cache_key": key,
+                }
+                for note, (key, _), detection in zip(_gold_notes(store), found, first, strict=True)
+            )
+            for batch in tables.batched(rows, tables.NOTES_A_PART):
+                yield pa.Table.from_pylist(batch, schema=tables.DETECTION_SCHEMA)
 
     meta = {"gold": gold.meta["gold"], "gold_by_feed": gold.meta["gold_by_feed"], "detector_digest": detector}
     return store.write(tables.DETECTIONS, tables.ALL, parts(), meta=lambda: meta)
 
 
-def _gold_notes(store: NoteStore) -> Iterator[list[Note]]:
-    for table in store.read(tables.SURROGATE_NOTES, tables.ALL):
-        yield [tables.from_row(Note, row) for row in table.to_pylist()]
+def _gold_notes(store: NoteStore) -> Iterator[Note]:
+    return (tables.from_row(Note, row) for row in store.stream(tables.SURROGATE_NOTES, tables.ALL))
 
 
-def _second_looks(
-    store: NoteStore, inputs: str, first: Iterable[tuple[str, Detection, Mentioned]], told: Told, second: SecondLooks
-) -> Iterator[pa.Table]:
-    looked = iter(first)
-    for notes in _gold_notes(store):
-        rows = []
-        for note in notes:
-            key, detection, own = next(looked)
-            others = told.by_others(note.patient_id, own)
-            rows.append(
-                {
-                    "note_id": note.note_id,
-                    "inputs": inputs,
-                    "first": tables.scored_rows(detection.spans or ()),
-                    "spans": tables.span_rows(second.at(note, detection, others).spans or ()),
-                    "cache_key": key,
-                }
-            )
-        yield pa.Table.from_pylist(rows, schema=tables.DETECTION_SCHEMA)
+def _known(note: Note, row: Sequence[dict[str, Any]]) -> Detection:
+    """What the last run's first pass found in a note."""
+    spans = tables.spans_of(row)
+    return Detection(0, spans, mentions=mentioned_in(note.text, spans))
 
 
 def _detected_before(store: NoteStore) -> dict[str, list[dict[str, Any]]]:
-    """What the last run's first look found, by cache key."""
+    """What the last run's first pass found, by cache key."""
     try:
         return {row["cache_key"]: row["first"] for row in store.rows(tables.DETECTIONS, tables.ALL) if "first" in row}
     except DeidError:

@@ -1,4 +1,4 @@
-"""What would become of a delivery, said before it is taken in.
+"""Checks a delivery before it is taken in.
 
 Belongs here: reading a folder as the intake would, and counting. Does not belong here: taking anything in
 (`intake.py`), or who is told. Nothing is written.

@@ -1,6 +1,6 @@
 """From raw notes to redacted rows, each checked for leaks before anything leaves the PHI zone.
 
-Belongs here: one delivery through both looks of detection, redaction and the leak check, with quarantine and cache.
+Belongs here: one delivery through both passes of detection, redaction and the leak check, with quarantine and cache.
 Does not belong here: what decides about a row (`recipe.py`), how a span is found (`detection/`) or replaced
 (`redaction/`), or how a leak is recognised (`evaluation/leaks`).
 
@@ -12,25 +12,22 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from contextlib import ExitStack
+from functools import partial
 from itertools import zip_longest
 from time import perf_counter
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from deid_platform.across_notes import SecondLooks, Told
-from deid_platform.engine import Detection, LocalEngine
+from deid_platform.detection.two_pass import PatientMentionIndex
+from deid_platform.engine import LocalEngine
 from deid_platform.errors import Code, DeidError
-from deid_platform.evaluation.tokens import word_offsets
-from deid_platform.heap import settled
-from deid_platform.languages import released_language
-from deid_platform.leakcheck import Released
 from deid_platform.notes import Delivery, Note
-from deid_platform.one_note import leak_reason, redact_and_check
 from deid_platform.refresh import tables
-from deid_platform.refresh.first_look import detection_of, look_first, told_digest, told_until
+from deid_platform.refresh.first_pass import detection_of, mentions_digest, mentions_until, run_first_pass
 from deid_platform.refresh.recipe import Recipe
+from deid_platform.refresh.redacted_row import Item, RedactionJob
+from deid_platform.refresh.reuse import only_new
 from deid_platform.refresh.shifts import shifts_digest
 from deid_platform.store import Manifest, NoteStore
 from deid_platform.warehouse.expectations import OTHER_TYPE
@@ -56,23 +53,24 @@ def deidentify(
         delivery: Whose raw notes lie in the store.
         store: Read and written.
         recipe: Detector, policy and keys.
-        engine: Where detection runs.
+        engine: Where detection and redaction run.
         progress: Called with the number of notes done since the last call.
 
     Raises:
         DeidError: `not-materialized` if the delivery was not taken in.
     """
     started = perf_counter()
-    looked = look_first(delivery, store=store, recipe=recipe, engine=engine, progress=progress)
-    told = told_until(store, delivery)
-    known = _clean_rows(store, delivery, recipe)
-    counts: Counter[str] = Counter(detected_before=looked.meta["counts"].get("cached", 0))
+    first_pass = run_first_pass(delivery, store=store, recipe=recipe, engine=engine, progress=progress)
+    index = mentions_until(store, delivery)
+    last_run = _clean_rows(store, delivery, recipe)
+    counts: Counter[str] = Counter(detected_before=first_pass.meta["counts"].get("cached", 0))
     labels: Counter[str] = Counter()
     reasons: Counter[str] = Counter()
     raw = store.required(tables.RAW_NOTES, delivery.key)
 
     def parts() -> Iterator[pa.Table]:
-        rows = _redacted_rows(_looked_at(store, delivery), known, recipe, told, counts)
+        keyed = _keyed(_after_first_pass(store, delivery), recipe, index)
+        rows = _redacted_rows(keyed, last_run, partial(engine.run, RedactionJob(recipe)), counts)
         for batch in tables.batched(rows, tables.NOTES_A_PART):
             for row in batch:
                 counts[row["status"]] += 1
@@ -88,7 +86,7 @@ def deidentify(
         return {
             **recipe.digests,
             "recipe": recipe.digest,
-            "told": told_digest(store, delivery, recipe.keyring),
+            "told": mentions_digest(store, delivery, recipe.keyring),
             "shifts": shifts_digest(store, delivery, recipe),
             "files": raw.meta["files"],
             "release": recipe.release,
@@ -97,7 +95,7 @@ def deidentify(
             "counts": dict(counts),
             "labels": dict(labels),
             "reasons": dict(reasons),
-            "template_text": looked.meta["template_text"],
+            "template_text": first_pass.meta["template_text"],
             "seconds": round(perf_counter() - started, 3),
         }
 
@@ -109,7 +107,7 @@ def released_type(note: Note, allowed: Collection[str]) -> str:
     return note.note_type if note.note_type is not None and note.note_type in allowed else OTHER_TYPE
 
 
-def _clean_rows(store: NoteStore, delivery: Delivery, recipe: Recipe) -> dict[str, dict[str, Any]]:
+def _clean_rows(store: NoteStore, delivery: Delivery, recipe: Recipe) -> dict[str | None, dict[str, Any]]:
     """Rows of the last run that may be taken over, by their cache key."""
     try:
         manifest = store.manifest(tables.REDACTED_NOTES, delivery.key)
@@ -123,84 +121,48 @@ def _clean_rows(store: NoteStore, delivery: Delivery, recipe: Recipe) -> dict[st
     return {row["cache_key"]: row for row in rows if row["status"] == CLEAN}
 
 
-def _looked_at(store: NoteStore, delivery: Delivery) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
-    """Raw rows, each with what the first look found in it."""
+def _after_first_pass(store: NoteStore, delivery: Delivery) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+    """Raw rows, each with what the first pass found in it."""
     raw_rows = store.stream(tables.RAW_NOTES, delivery.key)
-    for raw, first in zip_longest(raw_rows, store.stream(tables.FIRST_LOOK, delivery.key)):
+    for raw, first in zip_longest(raw_rows, store.stream(tables.FIRST_PASS, delivery.key)):
         if raw is None or first is None or raw["content_digest"] != first["content_digest"]:
             # Another process took the delivery in again.
-            raise DeidError(Code.STORE_TORN, f"{tables.FIRST_LOOK}/{delivery.key}")
+            raise DeidError(Code.STORE_TORN, f"{tables.FIRST_PASS}/{delivery.key}")
         yield raw, first
 
 
+class _Key(NamedTuple):
+    """A note by what decides its redacted row."""
+
+    cache_key: str
+    content_digest: str
+
+
+def _keyed(
+    rows: Iterable[tuple[dict[str, Any], dict[str, Any]]], recipe: Recipe, index: PatientMentionIndex
+) -> Iterator[tuple[str | None, _Key, Item]]:
+    """Notes after the first pass, for `only_new`; where the detector failed there is nothing to take over."""
+    for raw, first in rows:
+        note = tables.from_row(Note, raw)
+        read = index.after_first_pass(note, detection_of(first))
+        moved_with = recipe.moved_with(note.patient_id) or ""
+        key = recipe.keyring.digest(
+            "redacted", raw["content_digest"], recipe.digest, moved_with, *tables.mention_parts(read.by_others)
+        )
+        item = Item(read, released_type(note, recipe.note_types))
+        yield None if first["error"] is not None else key, _Key(key, raw["content_digest"]), item
+
+
 def _redacted_rows(
-    rows: Iterable[tuple[dict[str, Any], dict[str, Any]]],
-    known: Mapping[str, dict[str, Any]],
-    recipe: Recipe,
-    told: Told,
+    keyed: Iterable[tuple[str | None, _Key, Item]],
+    last_run: Mapping[str | None, dict[str, Any]],
+    redact: Callable[[Iterable[Item]], Iterator[dict[str, Any]]],
     counts: Counter[str],
 ) -> Iterator[dict[str, Any]]:
     """Redacted rows in the order of the raw ones."""
-    second = SecondLooks(recipe.spec)
-    with ExitStack() as work:
-        begun = False
-        for raw, first in rows:
-            others = told.by_others(raw["patient_id"], tables.told_of(first["told"]))
-            moved_with = recipe.moved_with(raw["patient_id"]) or ""
-            key = recipe.keyring.digest(
-                "redacted", raw["content_digest"], recipe.digest, moved_with, *tables.told_parts(others)
-            )
-            if first["error"] is None and key in known:
-                counts["cached"] += 1
-                yield known[key]
-                continue
-            note = tables.from_row(Note, raw)
-            row = _redacted_row(note, second.at(note, detection_of(first), others), recipe)
-            if not begun and row["status"] == CLEAN:
-                # What redacts and checks a note was built for this one.
-                work.enter_context(settled())
-                begun = True
-            yield {**row, "content_digest": raw["content_digest"], "cache_key": key}
-
-
-def _redacted_row(note: Note, detection: Detection, recipe: Recipe) -> dict[str, Any]:
-    """One redacted row; quarantined, with a reason and without text, if any stage fails or anything leaks."""
-    known_as = recipe.patients(note)
-    row: dict[str, Any] = {
-        "note_id": note.note_id,
-        "patient_id": note.patient_id,
-        "encounter_id": note.encounter_id,
-        "provider_id": note.provider_id,
-        "note_type": released_type(note, recipe.note_types),
-        "note_year": None,
-        "shifted_date": None,
-        "shift_key": recipe.shift_key(note.patient_id),
-        "language": released_language(note.language),
-        "words": len(word_offsets(note.text)),
-        "with_roster": bool(known_as),
-        "text": None,
-        "status": QUARANTINED,
-        "spans": [],
-        "lengths": [],
-    }
-    if recipe.rosters_incomplete and not known_as:
-        return {**row, "reason": "roster-lost"}
-    if detection.error is not None or detection.spans is None:
-        return {**row, "reason": (detection.error or Code.DETECTOR_FAILED).slug}
-    try:
-        released = recipe.released_date(note, known_as[0].birth_date if known_as else None)
-        shown = Released(row["note_type"], row["language"], released.year, released.day, recipe.keyring.site)
-        redaction, leaks = redact_and_check(
-            note, detection.spans, recipe.leak_check, known_as, surrogates=recipe.surrogates, released=shown
-        )
-    except Exception:  # whatever it raised, the note does not pass
-        return {**row, "reason": Code.REDACTION_FAILED.slug}
-    row |= {
-        "note_year": released.year,
-        "shifted_date": released.day,
-        "spans": tables.span_rows(redaction.applied),
-        "lengths": redaction.lengths,
-    }
-    if leaks:
-        return {**row, "reason": leak_reason(leaks)}
-    return {**row, "text": redaction.text, "status": CLEAN, "reason": None}
+    for key, row in only_new(keyed, last_run, redact):
+        if row is None:
+            counts["cached"] += 1
+            yield last_run[key.cache_key]
+        else:
+            yield {**row, **key._asdict(), "status": CLEAN if row["reason"] is None else QUARANTINED}

@@ -1,8 +1,8 @@
 """The dictionaries as datasets of the note store, so that an engineer can see what detection looks up.
 
 Belongs here: writing both dictionaries with their counts, and what changed in the institution's since the
-delivery before. Does not belong here: which terms of the topics count (`detection/gazetteer.py`), how a clinical
-term is recovered (`detection/recovery/`) or which might be added (`harvest.py`). Detection builds its own from
+delivery before. Does not belong here: which terms of the topics count (`detection/topics/gazetteer.py`), how a clinical
+term is recovered (`detection/resolve/recovery/`) or which might be added (`harvest.py`). Detection builds its own from
 the same sources, in its worker: these are a record, not an input.
 """
 

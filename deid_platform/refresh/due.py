@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from deid_platform.corpora.exclusions import Exclusions
 from deid_platform.notes import Delivery
 from deid_platform.refresh import tables
-from deid_platform.refresh.first_look import told_digest
+from deid_platform.refresh.first_pass import mentions_digest
 from deid_platform.refresh.intake import files_digest
 from deid_platform.refresh.shifts import shifts_digest
 from deid_platform.refresh.site import Site
@@ -53,6 +53,6 @@ def _is_held(site: Site, delivery: Delivery, held: DeliverySummary | None, exclu
     today = {
         "recipe": recipe.digest,
         "shifts": shifts_digest(site.store, delivery, recipe),
-        "told": told_digest(site.store, delivery, site.keyring),
+        "told": mentions_digest(site.store, delivery, site.keyring),
     }
     return all(redacted.meta.get(name) == digest for name, digest in today.items())

@@ -1,4 +1,4 @@
-"""Reporting a leak that a reader found, withdrawing a finding, and learning of both.
+"""Reports a leak that a reader found, withdraws a finding, and takes both into the note store.
 
 Belongs here: the way of a report from the warehouse into the PHI zone. Does not belong here: hiding notes, which is
 the database's (`warehouse/findings.py`), or what is kept of a report (`reported.py`).
@@ -43,7 +43,7 @@ def preview(site: Site, note_key: str, start: int, end: int) -> Reach:
 def report(
     site: Site, note_key: str, start: int, end: int, *, label: Label, who: str, hide: int | None = None
 ) -> Retraction:
-    """Hides a note in every release, and whatever else holds the same string, and remembers the string.
+    """Hides a note in every release, and every other note with the same string, and stores the string.
 
     From then on a note that still holds it after redaction is quarantined, and no delivery passes the gate until a
     new run has looked.
@@ -68,7 +68,7 @@ def report(
 
 
 def withdraw(site: Site, number: int, *, who: str, reason: str) -> Withdrawal:
-    """Says that a finding is none; when two people have said so, its notes are shown and its string is forgotten.
+    """Withdraws a mistaken finding; once two people have done so, its notes are shown and its string is deleted.
 
     Raises:
         DeidError: as `withdraw_finding` does.

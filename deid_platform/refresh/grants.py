@@ -1,4 +1,4 @@
-"""Whether what a project is to be granted exists: sites and note types of deid.toml, or of notes that there are.
+"""Whether a grant's site and note type exist, in deid.toml or in promoted notes.
 
 Belongs here: refusing a mistyped grant before it is recorded. Does not belong here: recording it
 (`warehouse/projects.py`).

@@ -1,4 +1,4 @@
-"""Phrases that detection hides again and again although they may be clinical: proposals for a person to judge.
+"""Phrases that detection often hides although they may be clinical: proposals for review.
 
 Belongs here: counting such phrases over the notes of the store, after Murugadoss 2024 (Methods, expansion of the
 medical dictionary; figure 2). Does not belong here: using them. A proposal changes nothing: whoever accepts one
@@ -37,7 +37,7 @@ from deid_platform.notes import Delivery
 from deid_platform.refresh import tables
 from deid_platform.refresh.site import Site
 from deid_platform.store import Manifest, NoteStore
-from deid_platform.text.normalize import fold, fold_term
+from deid_platform.text.fold import fold, fold_term
 
 MOST_CANDIDATES = 200_000
 """How many phrases are counted at once; beyond it, those of the fewest patients are forgotten."""

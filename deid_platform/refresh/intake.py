@@ -42,7 +42,7 @@ class Intake:
     rejoined: int = 0
     """Patients who take part again."""
     unknown_columns: tuple[str, ...] = ()
-    """Columns without a meaning, of refused rows, whose names may be shown."""
+    """Unknown columns of refused rows, whose names may be shown."""
 
 
 class _Lazy(Container[str]):
@@ -155,7 +155,7 @@ def refuse_empty(store: NoteStore, delivery: Delivery) -> None:
     columns = ", ".join(notes.meta.get("unknown_columns", ()))
     raise DeidError(
         Code.FEED_EMPTY,
-        f"{delivery.key}: {reasons or 'no rows'}{f'; columns without a meaning: {columns}' * bool(columns)}",
+        f"{delivery.key}: {reasons or 'no rows'}{f'; unknown columns: {columns}' * bool(columns)}",
     )
 
 

@@ -1,4 +1,4 @@
-"""Asking the gate: promotion, and what analysts see.
+"""Requests promotion, and says what analysts see.
 
 Belongs here: the calls of the last steps. Does not belong here: the decision, which is the database's own
 (`warehouse/migrations/code`), or what it rests on (`stage.py`, `measure.py`).

@@ -5,10 +5,10 @@ Belongs here: detector, policy, keys and what the topics say of a patient, toget
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import date
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import Any
 
 from deid_platform.detection import DetectorSpec
 from deid_platform.keys import Keyring, package_digest
@@ -16,10 +16,8 @@ from deid_platform.leakcheck import LeakCheck
 from deid_platform.notes import Note, Patient, Topics
 from deid_platform.redaction.policy import DateClass, Policy
 from deid_platform.redaction.structured import ReleasedDate, released_date
+from deid_platform.release_note import ReleaseSpec
 from deid_platform.surrogates.dates import shift_scope
-
-if TYPE_CHECKING:
-    from deid_platform.surrogates.keyed import Surrogates
 
 
 @dataclass(frozen=True)
@@ -85,19 +83,19 @@ class Recipe:
         """The release that a note redacted this way belongs to."""
         return release_name(self.spec, self.policy, self.keyring)
 
+    @property
+    def release_spec(self) -> ReleaseSpec:
+        """What its notes are released by."""
+        return ReleaseSpec(self.policy, self.spec.topics, self.keyring, self.reported, self._links)
+
     @cached_property
     def leak_check(self) -> LeakCheck:
         """Looks for what is left of anybody in the topics, and of what was reported."""
-        return LeakCheck.of(self.spec.topics or Topics(), self.policy, reported=self.reported)
+        return self.release_spec.leak_check()
 
-    @cached_property
-    def surrogates(self) -> Surrogates | None:
-        """Who stands in for whom under the site's secret; None where the policy wants nobody to."""
-        if not self.policy.uses_surrogates:
-            return None
-        from deid_platform.surrogates.keyed import Surrogates  # deferred: pools of names, which few policies need
-
-        return Surrogates(self.keyring, self.spec.topics, links=self._links)
+    def __reduce__(self) -> tuple[type[Recipe], tuple[Any, ...]]:
+        # What was built here stays here: a worker builds its own.
+        return type(self), tuple(getattr(self, each.name) for each in fields(self))
 
     @property
     def _links(self) -> Topics | None:

@@ -45,7 +45,7 @@ def shifts_digest(store: NoteStore, delivery: Delivery, recipe: Recipe) -> str |
         return None
     here: set[str] = set()
     if recipe.links.patients:
-        for table in store.read(tables.FIRST_LOOK, delivery.key):
+        for table in store.read(tables.FIRST_PASS, delivery.key):
             here.update(pc.unique(table["patient_id"]).drop_null().to_pylist())
     moved = ((patient, recipe.moved_with(patient)) for patient in sorted(here & recipe.links.patients.keys()))
     return recipe.keyring.digest("shifts", *(part or "" for pair in moved for part in pair))

@@ -1,4 +1,4 @@
-"""What a delivery offers to the gate: its rows under keys, and what it withdraws, staged and hidden.
+"""Stages a delivery: its rows under keys and its withdrawals, which hide notes at once.
 
 Belongs here: which rows are staged, under which keys, and when. Does not belong here: what is measured of them
 (`measure.py`), or the way into the database (`warehouse/staging.py`).

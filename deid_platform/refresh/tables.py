@@ -25,8 +25,9 @@ ROWS_REFUSED = (RAW_NOTES, WITHDRAWALS, *(f"source/{name}" for name in TOPICS))
 INSTITUTION = "dictionaries/institution"
 MEDICAL = "dictionaries/medical"
 HARVESTED = "dictionaries/harvested"
-FIRST_LOOK = "deid/first_look"
-"""What the detector found in each note of a delivery, read by itself, and what the note tells of its patient."""
+FIRST_PASS = "deid/first_look"  # noqa: S105 - a dataset
+"""What the detector found in each note of a delivery, read by itself, and what the note tells of its patient. The
+dataset and its column `told` keep the names under which installations have them."""
 REDACTED_NOTES = "deid/redacted_notes"
 TEST_SET = "bench/test_set"
 SURROGATE_NOTES = "bench/surrogate_notes"
@@ -83,14 +84,14 @@ REDACTED_SCHEMA = pa.schema(
     ]
 )
 SCORED_SPANS = pa.list_(pa.struct([*SPANS.value_type, ("score", pa.float64())]))
-TOLD = pa.list_(pa.struct([("form", pa.large_string()), ("label", pa.string()), ("whole", pa.bool_())]))
+MENTIONS = pa.list_(pa.struct([("form", pa.large_string()), ("label", pa.string()), ("whole", pa.bool_())]))
 """A name's folded word, or a whole string as it is written."""
-FIRST_LOOK_SCHEMA = pa.schema(
+FIRST_PASS_SCHEMA = pa.schema(
     [
         ("patient_id", pa.large_string()),
         ("spans", SCORED_SPANS),
         ("error", pa.string()),
-        ("told", TOLD),
+        ("told", MENTIONS),
         ("content_digest", pa.string()),
         ("cache_key", pa.string()),
     ]
@@ -165,23 +166,23 @@ def spans_of(rows: Sequence[dict[str, Any]] | None) -> tuple[Span, ...]:
     )
 
 
-def told_rows(told: Mentioned) -> list[dict[str, Any]]:
-    """What a note tells as rows of `TOLD`."""
-    forms = ((told.names, False), (told.strings, True))
+def mention_rows(mentions: Mentioned) -> list[dict[str, Any]]:
+    """What a note tells as rows of `MENTIONS`."""
+    forms = ((mentions.names, False), (mentions.strings, True))
     return [{"form": f, "label": label.value, "whole": whole} for said, whole in forms for f, label in said.items()]
 
 
-def told_parts(told: Mentioned) -> list[str]:
+def mention_parts(mentions: Mentioned) -> list[str]:
     """What notes tell as strings, in an order of its own: what a digest is made of."""
-    return [f"{row['form']}\0{row['label']}\0{row['whole']}" for row in sorted(told_rows(told), key=_form)]
+    return [f"{row['form']}\0{row['label']}\0{row['whole']}" for row in sorted(mention_rows(mentions), key=_form)]
 
 
 def _form(row: dict[str, Any]) -> tuple[str, bool]:
     return row["form"], row["whole"]
 
 
-def told_of(rows: Sequence[dict[str, Any]] | None) -> Mentioned:
-    """What a note tells, from rows of `TOLD`."""
+def mentions_of(rows: Sequence[dict[str, Any]] | None) -> Mentioned:
+    """What a note tells, from rows of `MENTIONS`."""
     names, strings = (
         {r["form"]: Label(r["label"]) for r in rows or () if r["whole"] is whole} for whole in (False, True)
     )

@@ -1,4 +1,4 @@
-"""Release notes: what a release changes for those who read the former one, as Markdown to hand to analysts.
+"""Release notes: what a release changes for those who read the former one, as Markdown for analysts.
 
 Belongs here: their content and their layout. Does not belong here: gathering them (`refresh/release_notes.py`) or the
 suppression of small counts, which is the database's (`migrations/code/g_release_notes.sql`).

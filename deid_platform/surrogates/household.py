@@ -18,7 +18,7 @@ from deid_platform.surrogates.household_names import HouseholdNames
 from deid_platform.surrogates.names import Deck
 from deid_platform.surrogates.numbers import keyed_draw
 from deid_platform.surrogates.pools import Share
-from deid_platform.text.normalize import fold_term
+from deid_platform.text.fold import fold_term
 
 if TYPE_CHECKING:
     from deid_platform.surrogates.persons import Person

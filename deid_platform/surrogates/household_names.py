@@ -10,7 +10,7 @@ from collections.abc import Callable, Container, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from deid_platform.surrogates.names import Deck, Kind, letters
-from deid_platform.surrogates.written_names import Part, Role, nicknames
+from deid_platform.surrogates.written_names import NamePart, Role, nicknames
 from deid_platform.text.names import name_parts
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class HouseholdNames:
     def __repr__(self) -> str:
         return "<HouseholdNames>"
 
-    def word(self, mention: Mention, part: Part) -> str | None:
+    def word(self, mention: Mention, part: NamePart) -> str | None:
         """What stands for one part of a name: a word, or the letter of an initial."""
         person = mention.person
         if part.initial:
@@ -127,7 +127,7 @@ def nickname_of(drawn: str, deck: Deck, avoid: Container[str]) -> str:
     return next((name.title() for name in called), drawn)
 
 
-def initial_of(person: Person | None, part: Part, deck: Deck, drawn_for: Callable[[Role, str], str | None]) -> str:
+def initial_of(person: Person | None, part: NamePart, deck: Deck, drawn_for: Callable[[Role, str], str | None]) -> str:
     """The initial of what stands for a person's word; of nobody known, a letter that depends on the original one.
 
     Args:

@@ -20,8 +20,8 @@ import regex
 from deid_platform.labels import Label
 from deid_platform.notes import Note, Patient, Provider, Span, Topics
 from deid_platform.surrogates.names import letters
-from deid_platform.surrogates.persons import Person, given_places, name_words, person
-from deid_platform.surrogates.written_names import Part, Role, WrittenName, follows_title, parts_alone, read_names
+from deid_platform.surrogates.persons import Person, given_places, person, words_to_replace
+from deid_platform.surrogates.written_names import NamePart, Role, WrittenName, follows_title, parts_alone, read_names
 
 _CACHED_FAMILIES = 1024
 # People whom one note may introduce; in a list of hundreds the rest is known by its own words alone.
@@ -43,7 +43,7 @@ class Mention:
     token: tuple[str, ...]
     site: bool
     person: Person | None
-    parts: tuple[Part, ...]
+    parts: tuple[NamePart, ...]
 
     def __repr__(self) -> str:
         return f"<Mention of {self.token[0]}>"
@@ -83,7 +83,7 @@ class Directory:
         # Topics name people in the order in which deliveries brought them.
         self._arrived = {provider_id: place for place, provider_id in enumerate(rows)}
         for provider_id in rows:
-            for word in {word for row in rows[provider_id] for word in name_words(row.last_name)}:
+            for word in {word for row in rows[provider_id] for word in words_to_replace(row.last_name)}:
                 self._by_surname.setdefault(word, []).append(provider_id)
         self._provider = lru_cache(maxsize=8192)(self._provider_person)
         self._colleagues = lru_cache(maxsize=8192)(self._colleagues_of)
@@ -109,11 +109,11 @@ class Directory:
         rows = ((word, self._providers[key]) for _, word, key in sorted(found))
         return [(word, given_places(row.first_name for row in same)) for word, same in rows]
 
-    def colleagues(self, name: WrittenName) -> list[tuple[Person, tuple[Part, ...]]]:
+    def colleagues(self, name: WrittenName) -> list[tuple[Person, tuple[NamePart, ...]]]:
         """The providers whose name a written one may be, two at the most: of several it is nobody in particular."""
         return self._colleagues(name)
 
-    def _colleagues_of(self, name: WrittenName) -> list[tuple[Person, tuple[Part, ...]]]:
+    def _colleagues_of(self, name: WrittenName) -> list[tuple[Person, tuple[NamePart, ...]]]:
         ids = dict.fromkeys(key for token in name.tokens for key in self._by_surname.get(token.key, ()))
         if not ids and len(name.tokens) > 1:
             joined = "".join(token.key for token in name.tokens[-2:])
@@ -251,18 +251,18 @@ def _best(name: WrittenName, people: Iterable[Person]) -> Mention | None:
     return best[1] if best else None
 
 
-def _fitting(name: WrittenName, people: Iterable[Person]) -> list[tuple[Person, tuple[Part, ...]]]:
+def _fitting(name: WrittenName, people: Iterable[Person]) -> list[tuple[Person, tuple[NamePart, ...]]]:
     """The people whose name it may be, two at the most: then it is ambiguous, however many more there are."""
     fitting = ((someone, fitted[1]) for someone in people if (fitted := someone.fit(name)) is not None)
     return list(islice(fitting, 2))
 
 
-def _is_full(parts: tuple[Part, ...]) -> bool:
+def _is_full(parts: tuple[NamePart, ...]) -> bool:
     written = {part.role for part in parts if not part.initial}
     return Role.GIVEN in written and Role.SURNAME in written
 
 
-def _introduced(surface: str, parts: tuple[Part, ...], *, site: bool) -> Person:
+def _introduced(surface: str, parts: tuple[NamePart, ...], *, site: bool) -> Person:
     """The person of a full name that the topics do not know."""
     row = _row(surface, parts)
     given = next(part.word for part in parts if part.role is Role.GIVEN and not part.initial)
@@ -286,7 +286,7 @@ def _relative(written: str) -> Person | None:
     return person(("relative", letters(row[0]), letters(row[2])), [row])
 
 
-def _row(surface: str, parts: tuple[Part, ...]) -> tuple[str, str, str]:
+def _row(surface: str, parts: tuple[NamePart, ...]) -> tuple[str, str, str]:
     """The given, middle and last name that are written, the last one with its particles."""
     named = {role: [p for p in parts if p.role is role and not p.initial] for role in Role}
     given, middle = (" ".join(surface[p.start : p.end] for p in named[role]) for role in (Role.GIVEN, Role.MIDDLE))

@@ -19,7 +19,7 @@ from deid_platform.lexicon.lists import word_list
 from deid_platform.notes import Topics
 from deid_platform.surrogates.names import Deck, invented_pool, read_lines
 from deid_platform.surrogates.numbers import Draw, scrambled
-from deid_platform.text.normalize import fold_term
+from deid_platform.text.fold import fold_term
 
 _WORD = regex.compile(r"[\p{L}\p{N}][\p{L}\p{M}\p{N}'’.]*")
 _SMALL = frozenset(

@@ -31,7 +31,7 @@ from deid_platform.surrogates.pools import Share
 from deid_platform.surrogates.site_names import SiteNames
 from deid_platform.surrogates.written_dates import shift_text
 from deid_platform.surrogates.written_names import Role
-from deid_platform.text.normalize import fold_term
+from deid_platform.text.fold import fold_term
 
 _CACHED_HOUSEHOLDS = 512
 _LONGEST = 200  # code points of an identifier; a longer span is none that could be read

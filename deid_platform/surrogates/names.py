@@ -23,7 +23,7 @@ import regex
 from deid_platform.lexicon.lists import word_list
 from deid_platform.surrogates.orders import Order
 from deid_platform.surrogates.pools import Share, given_names, locales, share_of, surnames
-from deid_platform.text.normalize import fold_term
+from deid_platform.text.fold import fold_term
 
 _SMALLEST_POOL = 16
 _ENGLISH = "en"

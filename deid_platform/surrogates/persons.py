@@ -15,7 +15,7 @@ import regex
 from rapidfuzz.distance import OSA
 
 from deid_platform.surrogates.names import Kind, is_listed, is_usual, letters
-from deid_platform.surrogates.written_names import Part, Role, Token, WrittenName, full_names, nicknames
+from deid_platform.surrogates.written_names import NamePart, Role, Token, WrittenName, full_names, nicknames
 from deid_platform.text.names import name_parts
 
 # Letters that a word needs to be known again with one wrong, alone or beside another part of the name.
@@ -51,11 +51,11 @@ class Person:
     def __repr__(self) -> str:
         return f"<Person {self.token[0]}>"
 
-    def fit(self, name: WrittenName) -> tuple[int, tuple[Part, ...]] | None:
+    def fit(self, name: WrittenName) -> tuple[int, tuple[NamePart, ...]] | None:
         """The parts of a written name if it may be this person's, and how many of its words are exactly so."""
         if name.initials:
             return self._fit_initials(name.tokens)
-        parts: list[Part] = []
+        parts: list[NamePart] = []
         exact = 0
         i = 0
         while i < len(name.tokens):
@@ -76,7 +76,7 @@ class Person:
             parts = self._told_apart(parts, surname_first=name.before_comma > 0)
         return exact, tuple(parts)
 
-    def _word(self, tokens: tuple[Token, ...], *, alone: bool) -> tuple[tuple[Part, ...], int]:
+    def _word(self, tokens: tuple[Token, ...], *, alone: bool) -> tuple[tuple[NamePart, ...], int]:
         """What a word is, whole or split in up to three, and how many tokens it took; 0 where one letter is wrong."""
         first = tokens[0]
         key = ""
@@ -95,29 +95,31 @@ class Person:
                     return _placed(self._words[word], first.start, first.end), 0
         return (), 0
 
-    def _told_apart(self, parts: list[Part], *, surname_first: bool) -> list[Part]:
+    def _told_apart(self, parts: list[NamePart], *, surname_first: bool) -> list[NamePart]:
         """The two parts of a name whose given name and surname are one word ("Martin Martin")."""
         if parts[0].word != parts[1].word or parts[0].word not in self.given or parts[0].word not in self.surname:
             return parts
         roles = (Role.SURNAME, Role.GIVEN) if surname_first else (Role.GIVEN, Role.SURNAME)
         return [replace(part, role=role) for part, role in zip(parts, roles, strict=True)]
 
-    def _initial(self, token: Token, before: list[Part]) -> Part | None:
+    def _initial(self, token: Token, before: list[NamePart]) -> NamePart | None:
         """Which of the person's initials a letter can be after what was written before it."""
         given_written = any(part.role is Role.GIVEN for part in before)
         surname_written = any(part.role is Role.SURNAME for part in before)
         if not given_written and (not self.given or token.key in {word[0] for word in self.given}):
-            return Part(token.start, token.end, Role.GIVEN, token.key, initial=True)
+            return NamePart(token.start, token.end, Role.GIVEN, token.key, initial=True)
         if not given_written:
             return None
         is_middle = token.key in {word[0] for word in self.middle}
         if not surname_written and not is_middle and token.key in {word[0] for word in self.surname}:
-            return Part(token.start, token.end, Role.SURNAME, token.key, initial=True)
+            return NamePart(token.start, token.end, Role.SURNAME, token.key, initial=True)
         return (
-            Part(token.start, token.end, Role.MIDDLE, token.key, initial=True) if is_middle or not self.middle else None
+            NamePart(token.start, token.end, Role.MIDDLE, token.key, initial=True)
+            if is_middle or not self.middle
+            else None
         )
 
-    def _fit_initials(self, tokens: Sequence[Token]) -> tuple[int, tuple[Part, ...]] | None:
+    def _fit_initials(self, tokens: Sequence[Token]) -> tuple[int, tuple[NamePart, ...]] | None:
         written = "".join(token.key for token in tokens)
         roles = (Role.GIVEN, Role.SURNAME) if len(tokens) == 2 else (Role.GIVEN, Role.MIDDLE, Role.SURNAME)
         if len(tokens) != len(roles):
@@ -126,7 +128,9 @@ class Person:
         for letter, role in zip(written, roles, strict=True):
             if not any(word[0] == letter for word in of_role[role]):
                 return None
-        return 0, tuple(Part(t.start, t.end, role, t.key, initial=True) for t, role in zip(tokens, roles, strict=True))
+        return 0, tuple(
+            NamePart(t.start, t.end, role, t.key, initial=True) for t, role in zip(tokens, roles, strict=True)
+        )
 
 
 def person(
@@ -142,7 +146,7 @@ def person(
     surname: dict[str, None] = {}
     words: dict[str, tuple[_Known, ...]] = {}
     for first_name, middle_name, last_name in rows:
-        first, other, last = name_words(first_name), name_words(middle_name), name_words(last_name)
+        first, other, last = words_to_replace(first_name), words_to_replace(middle_name), words_to_replace(last_name)
         for place, word in enumerate(first):
             given.setdefault(word, place)
         middle.update(dict.fromkeys(other))
@@ -168,12 +172,12 @@ def given_places(names: Iterable[str | None]) -> dict[str, int]:
     """The folded words of given names, the current one first, with their place in it."""
     places: dict[str, int] = {}
     for name in names:
-        for place, word in enumerate(name_words(name)):
+        for place, word in enumerate(words_to_replace(name)):
             places.setdefault(word, place)
     return places
 
 
-def spellings(given: Mapping[str, int], word: str) -> tuple[str, str]:
+def corrected_spellings(given: Mapping[str, int], word: str) -> tuple[str, str]:
     """The current and the oldest spelling of a given name that was corrected; any other word twice as it is."""
     if word not in given:
         return word, word
@@ -182,7 +186,7 @@ def spellings(given: Mapping[str, int], word: str) -> tuple[str, str]:
 
 
 @lru_cache(maxsize=65536)
-def name_words(name: str | None) -> tuple[str, ...]:
+def words_to_replace(name: str | None) -> tuple[str, ...]:
     """The folded words of a name field without particles, unless it has no others ("Das")."""
     words = name_parts(name) or _WORD.findall(name or "")
     return tuple(key for word in words if (key := letters(word)))
@@ -198,13 +202,13 @@ def _run_together(run: Sequence[str], given: Mapping[str, int]) -> tuple[_Known,
     return tuple(parts)
 
 
-def _placed(known: tuple[_Known, ...], start: int, end: int) -> tuple[Part, ...]:
+def _placed(known: tuple[_Known, ...], start: int, end: int) -> tuple[NamePart, ...]:
     """Parts of a known word at the place where it is written; the last one reaches to its end."""
     if len(known) == 1:
         _, _, role, word, nickname = known[0]
-        return (Part(start, end, role, word, nickname=nickname),)
+        return (NamePart(start, end, role, word, nickname=nickname),)
     *most, (last, _, role, word, _) = known
-    return (*(Part(start + a, start + b, r, w) for a, b, r, w, _ in most), Part(start + last, end, role, word))
+    return (*(NamePart(start + a, start + b, r, w) for a, b, r, w, _ in most), NamePart(start + last, end, role, word))
 
 
 def _one_letter_wrong(known: str, written: str) -> bool:

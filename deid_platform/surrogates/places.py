@@ -18,8 +18,8 @@ import regex
 from deid_platform.surrogates.names import Deck, Home, Kind, Pool, invented_pool, letters, read_lines
 from deid_platform.surrogates.numbers import Draw, scrambled, stand_in_number
 from deid_platform.surrogates.pools import cities
+from deid_platform.text.fold import fold_term
 from deid_platform.text.names import name_parts
-from deid_platform.text.normalize import fold_term
 
 _LANGUAGES = {"it": "IT", "de": "DE", "pl": "PL", "nl": "NL", "sv": "SE", "es": "ES", "fr": "FR"}
 _ZIP = regex.compile(r"(\d{5})([-\s]?\d{4})?")

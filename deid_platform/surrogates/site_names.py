@@ -25,8 +25,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from deid_platform.surrogates.household_names import initial_of, nickname_of
 from deid_platform.surrogates.names import Deck, Kind, letters
-from deid_platform.surrogates.persons import spellings
-from deid_platform.surrogates.written_names import Part, Role
+from deid_platform.surrogates.persons import corrected_spellings
+from deid_platform.surrogates.written_names import NamePart, Role
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -58,7 +58,7 @@ class SiteNames:
     def __repr__(self) -> str:
         return "<SiteNames>"
 
-    def word(self, mention: Mention, part: Part) -> str | None:
+    def word(self, mention: Mention, part: NamePart) -> str | None:
         """What stands for one part of a name, in whosever notes: a word, or the letter of an initial."""
         person = mention.person
         if part.initial:
@@ -113,4 +113,4 @@ class _Name(NamedTuple):
 
 
 def _name(surname: str | None, given: Mapping[str, int], word: str) -> _Name:
-    return _Name(surname, *spellings(given, word))
+    return _Name(surname, *corrected_spellings(given, word))

@@ -59,7 +59,7 @@ class Role(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Part:
+class NamePart:
     """One part of a written name.
 
     Attributes:
@@ -197,7 +197,7 @@ def _is_particle(surface: str, tokens: list[Token], i: int, comma: int) -> bool:
     return not (first_capital and (token.key in _GIVEN_TOO or is_listed(Kind.GIVEN, token.key)))
 
 
-def parts_alone(name: WrittenName, *, clinician: bool) -> tuple[Part, ...]:
+def parts_alone(name: WrittenName, *, clinician: bool) -> tuple[NamePart, ...]:
     """The parts of a name that nobody is known to bear.
 
     Args:
@@ -222,7 +222,7 @@ def parts_alone(name: WrittenName, *, clinician: bool) -> tuple[Part, ...]:
     return tuple(_part(token, role) for token, role in zip(tokens, roles, strict=True))
 
 
-def _single(token: Token, surname_likely: bool) -> tuple[Part, ...]:
+def _single(token: Token, surname_likely: bool) -> tuple[NamePart, ...]:
     listed = {kind: is_listed(kind, token.key) for kind in (Kind.GIVEN, Kind.SURNAME)}
     if (
         (token.upper or token.lower)
@@ -232,20 +232,21 @@ def _single(token: Token, surname_likely: bool) -> tuple[Part, ...]:
     ):
         roles = (Role.GIVEN, Role.SURNAME) if len(token.key) == 2 else (Role.GIVEN, Role.MIDDLE, Role.SURNAME)
         return tuple(
-            Part(token.start + i, token.start + i + 1, role, token.key[i], initial=True) for i, role in enumerate(roles)
+            NamePart(token.start + i, token.start + i + 1, role, token.key[i], initial=True)
+            for i, role in enumerate(roles)
         )
     given = listed[Kind.GIVEN] or full_names(token.key)
     is_surname = not given or (surname_likely and (listed[Kind.SURNAME] or not given))
     return (_part(token, Role.SURNAME if is_surname else Role.GIVEN),)
 
 
-def _part(token: Token, role: Role) -> Part:
+def _part(token: Token, role: Role) -> NamePart:
     if len(token.key) == 1:
-        return Part(token.start, token.end, role, token.key, initial=True)
+        return NamePart(token.start, token.end, role, token.key, initial=True)
     full = full_names(token.key)
     if role is Role.GIVEN and len(full) == 1 and not is_listed(Kind.GIVEN, token.key):
-        return Part(token.start, token.end, role, full[0], nickname=True)
-    return Part(token.start, token.end, role, token.key)
+        return NamePart(token.start, token.end, role, full[0], nickname=True)
+    return NamePart(token.start, token.end, role, token.key)
 
 
 def nicknames(given: str) -> tuple[str, ...]:

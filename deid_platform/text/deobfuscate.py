@@ -12,12 +12,12 @@ glyph is that of a Latin letter; invisible characters are those of Unicode's pro
 from __future__ import annotations
 
 import unicodedata
-from bisect import bisect_right
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 from functools import lru_cache
 
 import regex
+
+from deid_platform.text.offsets import Rewritten, without
 
 INVISIBLE = (
     "\u0000-\u0008\u000e-\u001b\u007f\u0080-\u0084\u0086-\u009f"  # controls that are no white space
@@ -43,45 +43,6 @@ _OTHER_SCRIPT = regex.compile(r"[\p{Greek}\p{Cyrillic}]")
 _LATIN = regex.compile(r"\p{Latin}")
 _NOT_ASCII = regex.compile(r"[^\x00-\x7f]")
 _WORD = regex.compile(r"[\p{L}\p{M}]+")
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class Rewritten:
-    """A text of which something was deleted, and the way back to its offsets.
-
-    Attributes:
-        text: What is left.
-        cuts: Positions in `text` before which something was deleted.
-        shifts: How many code points were deleted up to each cut; one longer than `cuts`.
-    """
-
-    text: str
-    cuts: tuple[int, ...] = ()
-    shifts: tuple[int, ...] = (0,)
-
-    def origin(self, position: int) -> int:
-        """The offset in the original text of an offset in `text`."""
-        return position + self.shifts[bisect_right(self.cuts, position)] if self.cuts else position
-
-    def __repr__(self) -> str:
-        return "<Rewritten>"
-
-
-def without(text: str, deleted: Iterable[tuple[int, int]]) -> Rewritten:
-    """A text less some ascending, disjoint stretches of it."""
-    cuts: list[int] = []
-    shifts = [0]
-    kept: list[str] = []
-    last = 0
-    for start, end in deleted:
-        kept.append(text[last:start])
-        cuts.append(start - shifts[-1])
-        shifts.append(shifts[-1] + end - start)
-        last = end
-    if not cuts:
-        return Rewritten(text)
-    kept.append(text[last:])
-    return Rewritten("".join(kept), tuple(cuts), tuple(shifts))
 
 
 def has_controls(text: str) -> bool:

@@ -25,4 +25,5 @@ class Lookbehind:
 
     def __call__(self, text: str, place: int, *, left: int = 0) -> bool:
         """Whether it stands before a place of a text, and not before `left`."""
-        return self._match(text, max(left, place - self._reach), place) is not None
+        first = place - self._reach
+        return self._match(text, first if first > left else left, place) is not None

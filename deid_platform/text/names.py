@@ -1,7 +1,7 @@
-"""How names are written: the parts and spellings of a person's name and of a street, common words, capitals.
+"""How names are written: the parts and spellings of a person's name and of a street, capitals.
 
-Belongs here: what gazetteer, roster, patterns and surrogates must agree on about the shape of names. Does not
-belong here: where names come from, which spans they become, or what stands around them (`context/names.py`).
+Belongs here: what gazetteer, roster, rules and surrogates must agree on about the shape of names. Does not
+belong here: where names come from, which spans they become, or what stands around them (`detection/context/`).
 """
 
 from __future__ import annotations
@@ -12,8 +12,7 @@ from itertools import product
 
 import regex
 
-from deid_platform.lexicon.lists import rows, word_list
-from deid_platform.text.normalize import fold_term
+from deid_platform.text.fold import fold_term
 from deid_platform.text.tokens import line_of
 
 PARTICLES = frozenset(
@@ -48,11 +47,6 @@ _SUFFIXES = {
     "north": "n", "south": "s", "east": "e", "west": "w",
 }  # fmt: skip
 _LONG = {short: long for long, short in _SUFFIXES.items()} | {"av": "avenue", "str": "street"}
-
-
-def is_common(word: str) -> bool:
-    """Whether a folded word is one of common English or of every clinic's vocabulary."""
-    return word in word_list("common_words") or word in word_list("clinical_words")
 
 
 def capitalised(surface: str) -> bool:
@@ -114,30 +108,6 @@ def spellings(name: str | None) -> tuple[str, ...]:
 def _joined(words: tuple[str, ...]) -> Iterator[str]:
     for gaps in product((" ", ""), repeat=len(words) - 1):
         yield "".join(word + gap for word, gap in zip(words, (*gaps, ""), strict=True))
-
-
-@lru_cache(maxsize=1)
-def _nicknames() -> tuple[dict[str, set[str]], dict[str, set[str]]]:
-    """Nicknames of each given name, and given names of each nickname, from `data/nicknames.tsv`; folded."""
-    by_given: dict[str, set[str]] = {}
-    by_nickname: dict[str, set[str]] = {}
-    for row in rows("nicknames"):
-        given, nickname = map(fold_term, row)
-        by_given.setdefault(given, set()).add(nickname)
-        by_nickname.setdefault(nickname, set()).add(given)
-    return by_given, by_nickname
-
-
-@lru_cache(maxsize=4096)
-def nicknames_of(name: str) -> frozenset[str]:
-    """What else somebody of a folded given name is called: nicknames, and the names of which it is one.
-
-    Somebody known by a nickname of one name alone ("Bobby") may also go by that name's other nicknames.
-    """
-    by_given, by_nickname = _nicknames()
-    formal = by_nickname.get(name, set())
-    siblings = by_given[next(iter(formal))] if len(formal) == 1 else set()
-    return frozenset(by_given.get(name, set()) | formal | siblings) - {name}
 
 
 def street_lines(street: str | None) -> tuple[str, ...]:

@@ -6,15 +6,15 @@ here: rules about what is an identifier.
 
 from __future__ import annotations
 
-import unicodedata
 from bisect import bisect_left
 from collections.abc import Iterator
-from functools import cached_property, lru_cache
+from functools import cached_property
 
 import regex
 
-from deid_platform.text.deobfuscate import INVISIBLE, Rewritten, has_controls, latinised, without
-from deid_platform.text.offsets import trim
+from deid_platform.text.fold import fold
+from deid_platform.text.offsets import Rewritten, trim
+from deid_platform.text.tokens import Words
 
 # A run of digit groups such as a phone number in any writing; separators are short, so that a column of
 # lab values on several lines is not one chain.
@@ -23,58 +23,12 @@ _GROUP = regex.compile(r"\d+")
 # The end of a line between two digits, with what a number broken there shows: "617-555-⏎0142", "(617)⏎555-0142".
 _BREAK = regex.compile(r"(?<=\d((?:[ \t]?[-–]|[.)/])?)([ \t]{0,8}\r?))\n[ \t]{0,8}([(\-–]?)(?=\d)")
 _LONE_RETURN = regex.compile(r"\r(?!\n)")
-# Deleted by folding: the rest of a run of spaces, combining accents, soft hyphens and invisible characters.
-_DROPPED = regex.compile(rf"(?<= ) +|[\u0300-\u036f\u00ad{INVISIBLE}]+")
 _MAX_GROUPS = 6
 _MAX_DIGITS = 15
 # How the groups of a number are long that a line may end in without a hyphen: telephone, SSN, payment card.
 _GROUPINGS = frozenset({(3, 3, 4), (1, 3, 3, 4), (3, 2, 4), (4, 4, 4, 4), (4, 6, 5)})
 _LEAST_BROKEN = 6  # digits of a number that is looked for across the end of a line
 _LONGEST_GROUPED = 40  # code points of it on either line
-_SPACES = regex.compile("  +")
-_WHITE_SPACE = "\t\n\v\f\r"
-
-
-@lru_cache(maxsize=1)
-def _fold_table() -> dict[int, str]:
-    """Code point to one folded character: lower case, no Latin accent, plain quotes, dashes and spaces."""
-    table = dict.fromkeys(map(ord, _WHITE_SPACE), " ")
-    for point in (*range(0x41, 0x5B), *range(0xC0, 0x250), *range(0x1E00, 0x1F00)):
-        base = unicodedata.normalize("NFKD", chr(point))[0].lower()
-        if len(base) == 1:
-            table[point] = base
-    table |= {ord(a): b for a, b in zip("ØøŁłĐđÞþıİ", "oollddttii", strict=True)}
-    table |= dict.fromkeys(map(ord, "‘’ʼ´"), "'")
-    table |= dict.fromkeys(map(ord, "‐‑‒–—−"), "-")
-    table |= dict.fromkeys(map(ord, "\u00a0\u2002\u2003\u2007\u2009\u202f\u3000\u2028\u2029\u0085"), " ")
-    # A lone surrogate cannot be encoded, and the automaton takes UTF-8.
-    table |= dict.fromkeys(range(0xD800, 0xE000), "\ufffd")
-    return table
-
-
-def _lower(text: str) -> str:
-    """Lower case of the same length: "İ".lower() has two code points, and a few others grow as well."""
-    lowered = text.lower()
-    if len(lowered) == len(text):
-        return lowered
-    return "".join(low if len(low := c.lower()) == 1 else c for c in text)
-
-
-def fold(text: str) -> Rewritten:
-    """Folds a text for comparison: case, Latin accents, quotes, dashes, disguises and white space do not count."""
-    if not text.isascii() or has_controls(text):
-        shown = _lower(latinised(text).translate(_fold_table()))
-        return without(shown, (match.span() for match in _DROPPED.finditer(shown)))
-    shown = text.lower()
-    for white in _WHITE_SPACE:  # faster than a translation, by far
-        shown = shown.replace(white, " ")
-    return without(shown, ((m.start() + 1, m.end()) for m in _SPACES.finditer(shown)))
-
-
-@lru_cache(maxsize=65536)
-def fold_term(term: str) -> str:
-    """A dictionary's term in the same form as a folded text, without space around it."""
-    return fold(term).text.strip()
 
 
 class NormalizedText:
@@ -90,6 +44,11 @@ class NormalizedText:
     def folded(self) -> Rewritten:
         """The folded text."""
         return fold(self.text)
+
+    @cached_property
+    def words(self) -> Words:
+        """The text as one line of words."""
+        return Words(self.text, self.folded)
 
     @cached_property
     def chains(self) -> tuple[tuple[int, int], ...]:
@@ -149,10 +108,3 @@ class NormalizedText:
     def interval(self, start: int, end: int) -> tuple[int, int] | None:
         """The original interval, without white space at its ends, of a folded one."""
         return trim(self.text, self.folded.origin(start), self.folded.origin(end))
-
-
-def bounded(text: str, start: int, end: int) -> bool:
-    """Whether an interval of a text does not begin or end inside a word or a number."""
-    if start and text[start - 1].isalnum() and text[start].isalnum():
-        return False
-    return not (end < len(text) and text[end].isalnum() and text[end - 1].isalnum())

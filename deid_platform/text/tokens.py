@@ -1,7 +1,6 @@
 """A note as one line of whole words: the form in which names and terms of the topics are looked up.
 
-Belongs here: that line, the way back to the note's offsets, and the words of a note that are no ordinary
-words. Does not belong here: what any of the words means.
+Belongs here: that line, and the way back to the note's offsets. Does not belong here: what any of the words means.
 
 In the line every word stands between two single spaces, so that " ng " is a whole word and never a part of
 one; hyphens, apostrophes, dots and line breaks part words as spaces do: "Smith-Jones", "Smith Jones" and
@@ -10,18 +9,14 @@ one; hyphens, apostrophes, dots and line breaks part words as spaces do: "Smith-
 
 from __future__ import annotations
 
-from functools import cached_property, lru_cache
-from weakref import WeakKeyDictionary
+from collections.abc import Iterator
 
 import regex
 
-from deid_platform.lexicon.lists import word_list
-from deid_platform.text.deobfuscate import without
-from deid_platform.text.normalize import NormalizedText, fold
-from deid_platform.text.offsets import trim
+from deid_platform.text.fold import fold
+from deid_platform.text.offsets import Rewritten, trim, without
 
 _CHUNK = 1 << 20  # code points split into words at once, so that a huge note costs no huge list
-_LONGEST = 40  # letters of a word that may still be a name
 _BLANK = {point: " " for point in range(128) if not chr(point).isalnum()}
 _NO_WORD = regex.compile(r"[^\p{L}\p{M}\p{N}]")
 _RUN = regex.compile(r" {2,}")
@@ -29,10 +24,6 @@ _RUN = regex.compile(r" {2,}")
 _INSIDE_A_NAME = regex.compile(r"[._^]|[ \t]*[,'’\-–—/]?[ \t]*(?:\r?\n[ \t]*)?")
 # After the full stop of a sentence stand two spaces, after that of an initial one.
 _AFTER_INITIAL = regex.compile(r"[ \t\-]*(?:\r?\n[ \t]*)?|\.[ \t]?\-?(?:\r?\n[ \t]*)?")
-_ORDINARY = (
-    "common_words", "clinical_words", "ordinary_words", "eponyms", "drugs", "devices", "tests_and_scores",
-    "clinical_names", "title_stopwords", "generic_institution_words", "months",
-)  # fmt: skip
 
 
 class Words:
@@ -43,12 +34,11 @@ class Words:
         note: The note's text as it was written.
     """
 
-    def __init__(self, normalized: NormalizedText) -> None:
-        folded = normalized.folded
-        spaced = f" {_blanked(folded.text)} "
+    def __init__(self, text: str, folded: Rewritten) -> None:
+        spaced = f" {blanked(folded.text)} "
         line = without(spaced, ((run.start() + 1, run.end()) for run in _RUN.finditer(spaced)))
         self.text = line.text
-        self.note = normalized.text
+        self.note = text
         self._to_folded = line.origin
         self._to_note = folded.origin
 
@@ -86,41 +76,22 @@ class Words:
         following = self.text.find(" ", end + 1)
         return following if following >= 0 else end
 
-    @cached_property
-    def rare(self) -> tuple[str, ...]:
-        """The note's words of three letters and more that are on none of the shipped lists of words."""
-        found: set[str] = set()
+    def each(self) -> Iterator[set[str]]:
+        """The words of the line, a bounded stretch of it at a time."""
         start = 0
         while start < len(self.text):
             stop = self.text.find(" ", start + _CHUNK)
-            found.update(self.text[start : stop if stop >= 0 else None].split())
+            yield set(self.text[start : stop if stop >= 0 else None].split())
             start = stop if stop >= 0 else len(self.text)
-        return tuple(word for word in found - ordinary_words() if 3 <= len(word) <= _LONGEST)
-
-
-_READ: WeakKeyDictionary[NormalizedText, Words] = WeakKeyDictionary()
-
-
-def words_of(normalized: NormalizedText) -> Words:
-    """The line of words of a note, made once a reading."""
-    words = _READ.get(normalized)
-    if words is None:
-        words = _READ[normalized] = Words(normalized)
-    return words
 
 
 def line_of(term: str) -> str:
     """A term in the form of the line, without spaces around it."""
     if term.isascii() and term.isalnum():
         return term.lower()
-    return " ".join(_blanked(fold(term).text).split())
+    return " ".join(blanked(fold(term).text).split())
 
 
-@lru_cache(maxsize=1)
-def ordinary_words() -> frozenset[str]:
-    """Every word of the shipped lists of common, clinical and ordinary words and of clinical names."""
-    return frozenset(word for name in _ORDINARY for term in word_list(name) for word in _blanked(term).split())
-
-
-def _blanked(folded: str) -> str:
+def blanked(folded: str) -> str:
+    """A folded text with a space for all that is no letter and no digit."""
     return folded.translate(_BLANK) if folded.isascii() else _NO_WORD.sub(" ", folded)

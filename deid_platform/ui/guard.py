@@ -1,4 +1,4 @@
-"""Who may talk to the webserver: ASGI middleware around Dagster's app, which itself answers anybody.
+"""Access to the webserver: ASGI middleware around Dagster's app, which itself answers everyone.
 
 Belongs here: hosts, origins, methods and the cookie. Does not belong here: Dagster.
 

@@ -1,4 +1,4 @@
-"""The research warehouse and its gate: Postgres, and the one door through which notes reach research.
+"""The research warehouse and its gate: Postgres, and the one function through which notes reach research.
 
 Reading order: `server` (the embedded Postgres), `roles`, `connection` (who connects how), `logins`, `bootstrap`,
 `migrate`, `staging`, `withdrawals`, `expectations`, `ledger`, `promotion`, `queries`. What decides lives in

@@ -1,4 +1,4 @@
-"""How each role reaches the warehouse, and how its refusals are told without their values.
+"""How each role connects to the warehouse, and how its errors are reported without values.
 
 Belongs here: engines by role and the translation of errors. Does not belong here: any statement about
 notes, gates or releases.

@@ -1,4 +1,4 @@
-"""What is expected of staged rows, held against them by Great Expectations and told as yes or no.
+"""Expectations of staged rows, checked by Great Expectations; results are yes or no.
 
 Belongs here: what is read of a staged delivery, and the run of the suites over it. Does not belong here: what is
 expected (`suites/*.yaml`), leak checks, which run before anything is staged (`evaluation/`), or what the gate makes

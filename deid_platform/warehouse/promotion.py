@@ -1,4 +1,4 @@
-"""Through the gate: hiding and promoting.
+"""Hiding and promoting notes by the gate's functions.
 
 Belongs here: calling the gate's functions and telling their outcome. Does not belong here: the decision
 itself, which is the database's (`migrations/code/e_gate.sql`).

@@ -1,4 +1,4 @@
-"""Releases: which there are, which one analysts see, and how two of them differ.
+"""Releases: the list of them, the one that analysts see, and how two of them differ.
 
 Belongs here: listing, switching, comparing and expiring whole releases. Does not belong here: what goes into one
 (`promotion`), or the conditions of a switch, which are the database's (`migrations/code/f_releases.sql`).

@@ -1,4 +1,4 @@
-"""The warehouse's roles: who there is, and where each one's password is found.
+"""The warehouse's roles, and where each one's password is found.
 
 Belongs here: names. Does not belong here: making the roles (`bootstrap`), or what each may do, which a
 migration grants together with the object.

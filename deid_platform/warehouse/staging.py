@@ -1,4 +1,4 @@
-"""Offering a delivery's notes to the gate: one COPY, one transaction, digested by the server.
+"""Staging a delivery's notes: one COPY, one transaction, with a digest that the server computes.
 
 Belongs here: the rows of `staging` and their way in. Does not belong here: which notes are clean (leak
 checks come before, on the parts of the note store) or whether they may pass (`promotion`).

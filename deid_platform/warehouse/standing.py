@@ -1,4 +1,4 @@
-"""Where a delivery stands at the gate: each requirement of the active profile with what was measured for it.
+"""A delivery's state at the gate: each requirement of the active profile with its measurement.
 
 Belongs here: reading the gate's rows, and which of their figures count against which threshold. Does not belong here:
 measuring (`refresh/measure.py`), the decision (`migrations/code/e_gate.sql`), or what to do next (`refresh/gate.py`).

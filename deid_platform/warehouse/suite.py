@@ -1,4 +1,4 @@
-"""Expectation suites as data: what a suite's YAML may say, refused by its key before anything runs.
+"""Expectation suites as data: which keys and values a suite's YAML may have, checked before anything runs.
 
 Belongs here: the form of a suite and how it becomes one of Great Expectations'. Does not belong here: what is
 expected (`suites/*.yaml`) or of what (`expectations`).

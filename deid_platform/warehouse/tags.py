@@ -1,4 +1,4 @@
-"""Which tags a policy writes, as the server is asked about them.
+"""The tags that a policy writes, as a pattern for the server.
 
 Belongs here: what a tag in a redacted text may look like, in regular expressions of PostgreSQL. Does not belong
 here: writing tags (`redaction/`), or in how many notes others may stand (`suites/language.yaml`).

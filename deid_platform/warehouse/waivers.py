@@ -1,4 +1,4 @@
-"""Waivers: a person answers for a requirement that is not met, until a last day or until somebody ends it.
+"""Waivers: a person accepts a requirement that is not met, until a last day or until somebody ends it.
 
 Belongs here: recording, listing and ending them. Does not belong here: what a waiver does at the gate, which is the
 database's (`migrations/code/e_gate.sql`), or whether its delivery exists, which the feeds know (`refresh/gate.py`).

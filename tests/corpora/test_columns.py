@@ -1,4 +1,4 @@
-"""Columns without a meaning: which are named, which field each probably is, and mappings as they are typed."""
+"""Unknown columns: which are named, which field each probably is, and mappings as they are typed."""
 
 from __future__ import annotations
 

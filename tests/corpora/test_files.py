@@ -119,9 +119,9 @@ def test_a_feed_is_refused_when_it_is_made(root):
         ("notes.jsonl.gz", gzip.compress(_jsonl(_note(1), _note(2)).encode(), mtime=0)),
         ("notes.jsonl.zst", bytes(pa.Codec("zstd").compress(_jsonl(_note(1), _note(2)).encode()))),
         ("notes.csv", b"note_id,text\nn1,Seen today.\nn2,Seen today.\n"),
-        ("notes.csv.gz", gzip.compress(b"note_id,text\nn1,Seen today.\nn2,Seen today.\n")),
+        ("notes.csv.gz", gzip.compress(b"note_id,text\nn1,Seen today.\nn2,Seen today.\n", mtime=0)),
         ("notes.parquet", _parquet([_note(1), _note(2)])),
-        ("notes.parquet.gz", gzip.compress(_parquet([_note(1), _note(2)]))),
+        ("notes.parquet.gz", gzip.compress(_parquet([_note(1), _note(2)]), mtime=0)),
         ("notes-0001 of 2.jsonl", _jsonl(_note(1), _note(2)).encode()),
     ],
     # Not the bytes: a gzip header holds the time, and every worker must collect the same names.
@@ -476,6 +476,7 @@ def test_a_single_file_that_cannot_be_read_is_one_rejection(tmp_path, name):
     assert list(read_notes(tmp_path / name)) == [Rejection(Role.NOTES, "notes[0]", 1, Reason.UNREADABLE_FILE)]
 
 
+@pytest.mark.process
 def test_plain_files_are_read_without_heavy_imports(tmp_path):
     path = tmp_path / "n.jsonl"
     path.write_text(_jsonl(_note(1)))

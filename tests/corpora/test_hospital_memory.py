@@ -28,6 +28,7 @@ def peak(root: Path, notes: int) -> int:
     return int(done.stdout)
 
 
+@pytest.mark.process
 @pytest.mark.slow
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="there is no /proc/self/status elsewhere")
 def test_memory_grows_by_the_patients_and_not_by_the_notes(tmp_path: Path):

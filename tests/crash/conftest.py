@@ -18,6 +18,7 @@ import pytest
 sys.path.append(str(Path(__file__).parent))
 
 import crash_scene
+import loops
 
 from deid_platform.warehouse.connection import Warehouse
 
@@ -70,10 +71,8 @@ def zygote() -> Iterator[subprocess.Popen[str]]:
 
 @pytest.fixture
 def dice(request: pytest.FixtureRequest) -> random.Random:
-    """Random, and yet the same at each run; DEID_CRASH_SEED rolls others."""
-    seed = f"{os.environ.get('DEID_CRASH_SEED', '1')} {request.node.name}"
-    print(f"seed: {seed}")  # noqa: T201 - shown where the test fails
-    return random.Random(seed)
+    """Random, and yet the same at each run with the same DEID_TEST_SEED."""
+    return loops.dice(request.node.name)
 
 
 @pytest.fixture(scope="session")

@@ -69,7 +69,9 @@ def _slots(instance: dg.DagsterInstance) -> list[str]:
     return [slot.step_key for slot in instance.event_log_storage.get_concurrency_info("gpu").claimed_slots]
 
 
+@pytest.mark.process
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_killed_three_times_and_stopped_it_completes_and_leaves_no_run_and_no_slot_behind(
     installation: Path, warehouse: Warehouse, refresh, dice: random.Random
 ) -> None:

@@ -21,7 +21,7 @@ from deid_platform.warehouse.connection import Warehouse
 from deid_platform.warehouse.migrate import prepare
 from deid_platform.warehouse.server import EmbeddedServer
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.warehouse]
 
 
 @pytest.fixture(scope="module")
@@ -61,9 +61,11 @@ def on_server(server, installed) -> Callable[[], AbstractContextManager]:
     return make
 
 
-def test_killed_again_and_again_a_refresh_ends_as_if_it_had_never_been(reference, server, on_server, dice) -> None:
+def test_killed_again_and_again_a_refresh_ends_as_if_it_had_never_been(
+    reference, server, on_server, dice, sampling
+) -> None:
     kills = 0
-    while kills < 12:
+    while kills < sampling.number(everything=12, sample=2):
         with on_server() as installation:
             for _ in range(4):
                 place = dice.randrange(reference["places"] // 2)

@@ -26,9 +26,12 @@ def published(config: Any) -> list[Any]:
     return [entry for entry in entries if entry.event in ("promoted", "activated")]
 
 
-def test_stopped_as_each_step_begins_though_python_lost_the_signal_it_ends_there(reference, new_installation) -> None:
+def test_stopped_as_each_step_begins_though_python_lost_the_signal_it_ends_there(
+    reference, new_installation, sampling
+) -> None:
+    steps = sampling.some(list(crash_scene.STEPS), sample=3, name="steps to be stopped in")
     with new_installation() as installation:
-        for step in crash_scene.STEPS:
+        for step in steps:
             before = len(published(installation.config))
             ended = installation.refresh(before=f"hospital@2026-01-12 {step}", lost=True)
             assert (ended["outcome"], ended["code"]) == ("failed", "stopped")
@@ -40,12 +43,12 @@ def test_stopped_as_each_step_begins_though_python_lost_the_signal_it_ends_there
 
 
 def test_stopped_at_any_moment_it_publishes_nothing_afterwards_and_the_next_refresh_ends_well(
-    reference, new_installation, dice
+    reference, new_installation, dice, sampling
 ) -> None:
     moments = 0
-    while moments < MOMENTS:
+    while moments < sampling.number(everything=MOMENTS, sample=6):
         with new_installation() as installation:
-            for _ in range(STOPS_IN_A_ROW):
+            for _ in range(sampling.number(everything=STOPS_IN_A_ROW, sample=6)):
                 if moments % 2:
                     order = {"at": dice.randrange(reference["places"] // 5), "lost": True}
                 else:

@@ -19,7 +19,7 @@ from deid_platform.refresh.deidentify import deidentify
 from deid_platform.refresh.site import Site
 from deid_platform.settings import load_settings
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.process]
 
 SECRET = "7f1c9be04d3a5862e7b0914fd2c68a35"
 WORKERS = LocalEngine(workers=2, batch_size=16)
@@ -47,11 +47,11 @@ class Killer(threading.Thread):
 
 
 def _workers() -> list[psutil.Process]:
-    """What was forked for this process, and is not yet dead: its server of forks is their parent."""
+    """What was forked for this process, and is not yet dead: the process that builds, and the workers under it."""
     found = []
     for child in psutil.Process().children():
         if "forkserver" in " ".join(child.cmdline()):
-            found += [p for p in child.children() if p.status() != psutil.STATUS_ZOMBIE]
+            found += [p for p in child.children(recursive=True) if p.status() != psutil.STATUS_ZOMBIE]
     return found
 
 
@@ -76,7 +76,7 @@ def taken_in(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         yield config
 
 
-def test_each_note_ends_as_ever_or_in_quarantine_and_the_next_run_makes_it_good(taken_in: Path, dice) -> None:
+def test_each_note_ends_as_ever_or_in_quarantine_and_the_next_run_makes_it_good(taken_in: Path, dice, sampling) -> None:
     undisturbed = Site(load_settings(taken_in))
     delivery = undisturbed.deliveries()[0]
     before = taken_in.parent.with_name("before")
@@ -86,7 +86,7 @@ def test_each_note_ends_as_ever_or_in_quarantine_and_the_next_run_makes_it_good(
     reference = _rows(undisturbed, delivery)
 
     killed = rounds = 0
-    while killed < 10:
+    while killed < sampling.number(everything=10, sample=2):
         rounds += 1
         folder = taken_in.parent.with_name(f"round{rounds}")
         shutil.copytree(before, folder)
@@ -103,7 +103,10 @@ def test_each_note_ends_as_ever_or_in_quarantine_and_the_next_run_makes_it_good(
         assert list(found) == list(reference)
         changed = {note: row for note, row in found.items() if row != reference[note]}
         failed = [row for row in changed.values() if row["status"] == "quarantined"]
-        assert {(row["reason"], row["text"]) for row in failed} <= {("detector-failed", None)}
+        assert {(row["reason"], row["text"]) for row in failed} <= {
+            ("detector-failed", None),
+            ("redaction-failed", None),
+        }
         # What a failed note tells about its patient's other notes is told to them by the next run alone.
         assert {row["patient_id"] for row in changed.values()} <= {row["patient_id"] for row in failed}
         deidentify(delivery, store=site.store, recipe=recipe, engine=LocalEngine())

@@ -20,7 +20,7 @@ from system_server import SUPERUSER, SystemServer
 
 from deid_platform.settings import load_settings
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.thorough]
 
 ROOT = Path(__file__).parents[2]
 

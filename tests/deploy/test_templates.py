@@ -359,6 +359,7 @@ def test_the_environment_that_units_share_holds_no_secret() -> None:
     assert ":" not in shared["DEID_WAREHOUSE_URL"].removeprefix("postgresql://")
 
 
+@pytest.mark.process
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="no systemd on this machine")
 def test_systemd_finds_nothing_amiss_in_the_units_and_little_exposed(units: Path) -> None:
     environment = {**os.environ, "SYSTEMD_UNIT_PATH": f"{units}:"}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from deid_platform.across_notes import detect_together
 from deid_platform.corpora.hospital import HospitalSpec, Part, generate
 from deid_platform.detection import DetectorSpec
 from deid_platform.engine import LocalEngine
@@ -28,7 +27,7 @@ def scores() -> dict[str, Scores]:
     def scored(spec: DetectorSpec) -> Scores:
         return summarise(
             count_note(note.text, newest[note.note_id][1], found.spans or (), cluster=note.patient_id)
-            for note, found in detect_together(LocalEngine(), spec, lambda: notes)
+            for note, found in LocalEngine().detect_in_two_passes(spec, lambda: notes)
         )
 
     return {"topics": scored(DetectorSpec(topics=topics)), "text": scored(DetectorSpec())}

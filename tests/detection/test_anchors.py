@@ -8,6 +8,7 @@ from itertools import accumulate
 import pytest
 import regex
 from case_files import BREAK, cases_of
+from loops import Sampling
 from marked_text import plain
 
 from deid_platform.detection.api import Document
@@ -29,7 +30,8 @@ PROSE = (
 def windows(text: str, anchors: Anchors, *places: tuple[int, int]) -> list[str]:
     """The windows of one recognizer, as text, in the places given or in the whole of it."""
     asked = places or ((0, len(text)),)
-    found = dict(AnchorIndex([anchors]).windows(Document(Note("n", text)), asked)).get(0, [])
+    in_text = [(0, *place) for place in asked]
+    found = dict(AnchorIndex([anchors]).windows([Document(Note("n", text))], in_text)).get(0, [])
     return [text[asked[place][0] + start : asked[place][0] + end] for place, start, end in found]
 
 
@@ -99,7 +101,8 @@ def composed(seed: int) -> str:
     rng = random.Random(seed)
     shuffled = examples()
     rng.shuffle(shuffled)
-    lines = [line for example in shuffled for line in (example, *rng.choices(PROSE, k=rng.randrange(1, 6)))]
+    # Mostly so little that windows nearly touch, which is where they go wrong; at times more than any reaches.
+    lines = [line for example in shuffled for line in (example, *rng.choices(PROSE, k=rng.choice((1, 1, 1, 1, 4))))]
     return "".join(line + rng.choice((" ", "\n", ". ", "\n")) for line in lines)
 
 
@@ -115,22 +118,22 @@ def test_every_recognizer_finds_something_in_some_line_of_the_tables() -> None:
     lines = examples()
     text = "\n\n".join(lines)
     ends = list(accumulate(len(line) + 2 for line in lines))
-    places = [(end - 2 - len(line), end - 2) for line, end in zip(lines, ends, strict=True)]
-    around = dict(AnchorIndex([r.anchors for r in recognizers]).windows(Document(Note("n", text)), places))
+    places = [(0, end - 2 - len(line), end - 2) for line, end in zip(lines, ends, strict=True)]
+    around = dict(AnchorIndex([r.anchors for r in recognizers]).windows([Document(Note("n", text))], places))
     idle = [r.name for i, r in enumerate(recognizers) if next(r.search(lines, around.get(i, ())), None) is None]
     assert idle == []
 
 
 @pytest.fixture(scope="module")
-def found() -> dict[str, tuple[list[Span], list[Span]]]:
+def found(sampling: Sampling) -> dict[str, tuple[list[Span], list[Span]]]:
     """What each recognizer finds in the whole of composed texts, and in its windows."""
     recognizers = load_recognizers()
     index = AnchorIndex([r.anchors for r in recognizers])
     spans: dict[str, tuple[list[Span], list[Span]]] = {r.name: ([], []) for r in recognizers}
-    for seed in (1, 2):
+    for seed in sampling.some((1, 2), sample=1, name="compositions"):
         text = composed(seed)
         document = Document(Note("n", text))
-        places = dict(index.windows(document, [(0, len(text))]))
+        places = dict(index.windows([document], [(0, 0, len(text))]))
         for number, recognizer in enumerate(recognizers):
             whole, windowed = spans[recognizer.name]
             whole.extend(recognizer.find(document))

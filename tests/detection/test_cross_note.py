@@ -6,9 +6,9 @@ from itertools import permutations
 
 import pytest
 
-from deid_platform.across_notes import Told, detect_together
 from deid_platform.detection import DetectorSpec
 from deid_platform.detection.resolve.cross_note import Mentioned, mentioned_in, together
+from deid_platform.detection.two_pass import PatientMentionIndex
 from deid_platform.engine import LocalEngine
 from deid_platform.errors import Code, DeidError
 from deid_platform.labels import Label
@@ -39,14 +39,14 @@ HITS_AND_NEAR_MISSES = [
 
 @pytest.mark.parametrize(("text", "found"), HITS_AND_NEAR_MISSES)
 def test_mentions_and_what_only_looks_like_them(text: str, found: list[str]) -> None:
-    spans = DetectorSpec().second_pass()(Note("n", text), (), TOLD)
+    spans = DetectorSpec().cross_note_search()(Note("n", text), (), TOLD)
     assert [text[span.start : span.end] for span in spans] == found
 
 
 def test_what_was_found_stays_and_is_joined_with_what_others_tell() -> None:
     text = "Ada Ostrowe called 617-555-0142."
     first = (Span(0, 3, Label.PATIENT, 0.8, "rules:given"), Span(19, 31, Label.PHONE, 0.9, "rules:phone"))
-    spans = DetectorSpec().second_pass()(Note("n", text), first, TOLD)
+    spans = DetectorSpec().cross_note_search()(Note("n", text), first, TOLD)
     assert [text[span.start : span.end] for span in spans] == ["Ada", "Ostrowe", "617-555-0142"]
 
 
@@ -78,14 +78,14 @@ def test_what_notes_tell_does_not_depend_on_their_order_and_a_patient_outranks_s
 
 
 def test_a_note_of_nobody_tells_nothing_and_is_told_nothing() -> None:
-    told = Told()
-    told.add(None, TOLD)
-    told.add("p1", TOLD)
-    assert not told.by_others(None, Mentioned())
-    assert not told.by_others("p2", Mentioned())
-    assert not told.by_others("p1", TOLD)
-    assert told.by_others("p1", Mentioned()) == TOLD
-    assert "strowe" not in repr((told, TOLD, DetectorSpec().second_pass()))
+    index = PatientMentionIndex()
+    index.add(None, TOLD)
+    index.add("p1", TOLD)
+    assert not index.by_others(None, Mentioned())
+    assert not index.by_others("p2", Mentioned())
+    assert not index.by_others("p1", TOLD)
+    assert index.by_others("p1", Mentioned()) == TOLD
+    assert "strowe" not in repr((index, TOLD, DetectorSpec().cross_note_search()))
 
 
 LETTERS = [
@@ -95,11 +95,11 @@ LETTERS = [
 ]
 
 
-@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.process)])
 def test_notes_read_together_tell_each_other(workers: int) -> None:
     found = {
         note.note_id: [note.text[span.start : span.end] for span in detection.spans or ()]
-        for note, detection in detect_together(LocalEngine(workers=workers), DetectorSpec(), lambda: LETTERS)
+        for note, detection in LocalEngine(workers=workers).detect_in_two_passes(DetectorSpec(), lambda: LETTERS)
     }
     assert found["2"] == ["Ostrowe", "Tarn & Sedge Ropeworks"]
     assert found["3"] == []
@@ -109,5 +109,5 @@ def test_notes_that_change_between_the_looks_are_refused() -> None:
     reads = iter([LETTERS, LETTERS[1:], LETTERS, [*LETTERS, LETTERS[0]]])
     for _ in range(2):
         with pytest.raises(DeidError) as refused:
-            list(detect_together(LocalEngine(), DetectorSpec("patterns"), lambda: next(reads)))
+            list(LocalEngine().detect_in_two_passes(DetectorSpec("patterns"), lambda: next(reads)))
         assert refused.value.code is Code.INPUT_INVALID

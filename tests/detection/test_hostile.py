@@ -13,7 +13,7 @@ from deid_platform.detection.documents import segments
 from deid_platform.errors import Code, DeidError
 from deid_platform.notes import Note, Topics
 from deid_platform.text.deobfuscate import deobfuscate, latinised
-from deid_platform.text.normalize import fold
+from deid_platform.text.fold import fold
 
 RULES = DetectorSpec().build()
 
@@ -161,6 +161,7 @@ def test_a_long_text_is_read_in_overlapping_pieces_that_cover_it() -> None:
         assert all(after[0] <= before[1] - 1_000 for before, after in pairwise(pieces))
 
 
+@pytest.mark.slow
 def test_nothing_is_lost_where_two_pieces_of_a_long_text_meet() -> None:
     line = "Seen by Dr. Ndoye on 3/14/2019 in clinic.\n"
     text = line * (900_000 // len(line))

@@ -235,6 +235,7 @@ def test_names_are_told_from_words_by_how_titles_write_them() -> None:
     assert names_in(written) == ["creutzfeldt-jakob disease", "crohn's disease"]
 
 
+@pytest.mark.process
 def test_the_icd_package_is_not_loaded_to_detect() -> None:
     program = (
         "import sys; from deid_platform.detection import DetectorSpec; from deid_platform.notes import Note; "

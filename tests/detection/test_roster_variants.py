@@ -10,8 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from deid_platform.detection import DetectorSpec
+from deid_platform.lexicon.nicknames import nicknames_of
 from deid_platform.notes import Note, Patient, Topics
-from deid_platform.text.names import nicknames_of, spellings, street_lines
+from deid_platform.text.names import spellings, street_lines
 
 PATIENTS = {
     "smith": Patient(

@@ -12,7 +12,6 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from deid_platform import load
-from deid_platform.across_notes import detect_together
 from deid_platform.cli import app
 from deid_platform.detection import DetectorSpec
 from deid_platform.detection.rules.engine.site_recognizers import CHECKS
@@ -109,7 +108,7 @@ def test_a_recognizer_never_shows_a_patient_by_a_label_that_the_policy_keeps(
     assert "[PATIENT]" in shown
     spec = DetectorSpec(recognizers=tmp_path / "r.yaml")
     notes = [Note("a", "Patient: Jane Okonkwo.", patient_id="p"), Note("b", "Mrs. Okonkwo came.", patient_id="p")]
-    (_, _), (_, second) = detect_together(LocalEngine(), spec, lambda: notes)
+    (_, _), (_, second) = LocalEngine().detect_in_two_passes(spec, lambda: notes)
     assert [span.label.value for span in second.spans or ()] == ["PATIENT"]
 
 
@@ -230,7 +229,7 @@ def test_a_phrase_stays_hidden_where_somebody_is_called_so(files: DetectorSpec, 
 def test_what_another_note_of_the_patient_names_is_never_kept(files: DetectorSpec) -> None:
     notes = [Note(str(n), text, patient_id="P1") for n, text in enumerate(("Patient: Cooper Ward", WARD, WARD))]
     notes[2] = replace(notes[2], patient_id="P2")
-    looked = [detection.spans for _, detection in detect_together(LocalEngine(), files, lambda: notes)]
+    looked = [detection.spans for _, detection in LocalEngine().detect_in_two_passes(files, lambda: notes)]
     assert [bool(spans) for spans in looked] == [True, True, False]
 
 

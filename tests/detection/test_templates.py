@@ -10,7 +10,7 @@ from deid_platform.detection import DetectorSpec
 from deid_platform.detection.api import Candidate, Document, Source, SourceKind
 from deid_platform.detection.rules import Rules
 from deid_platform.detection.rules.engine.templates import LONGEST, TemplateCounts, Verdicts, paragraphs
-from deid_platform.engine import detect
+from deid_platform.engine import LocalEngine
 from deid_platform.labels import Label
 from deid_platform.notes import Note
 
@@ -79,11 +79,11 @@ def test_what_was_reused_is_counted_in_characters_and_as_about_so_many_seconds()
     assert counts.seconds_saved == pytest.approx(counts.seconds * 24 / 22)
 
 
-@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.process)])
 def test_the_engine_tells_what_was_reused_in_every_worker(workers: int) -> None:
     told: list[TemplateCounts] = []
     notes = [Note(str(i), "a known text") for i in range(12)]
-    list(detect(DetectorSpec(), notes, workers=workers, batch_size=4, on_reuse=told.append))
+    list(LocalEngine(workers, batch_size=4).detect(DetectorSpec(), notes, on_reuse=told.append))
     assert len(told) == 3
     assert sum(told, TemplateCounts()).paragraphs == 12
     assert sum(told, TemplateCounts()).reused == 12 - min(workers, 1 + (workers > 1))

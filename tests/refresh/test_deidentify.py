@@ -6,12 +6,14 @@ from dataclasses import replace
 
 import pytest
 
-from deid_platform.engine import Detection, LocalEngine
+from deid_platform.detection.resolve.cross_note import mentioned_in
+from deid_platform.detection.two_pass import Detection
+from deid_platform.engine import LocalEngine
 from deid_platform.errors import Code
 from deid_platform.labels import Label
-from deid_platform.notes import Span
+from deid_platform.notes import Delivery, Span
 from deid_platform.refresh.deidentify import deidentify
-from deid_platform.refresh.first_look import told_digest
+from deid_platform.refresh.first_pass import mentions_digest
 
 FIRST = "2026-01-05"
 PATIENTS = [{"patient_id": "p1", "first_name": "Thandiwe", "last_name": "Quillfeather", "birth_date": "1950-03-04"}]
@@ -36,7 +38,10 @@ class Scripted(LocalEngine):
         for index, note in enumerate(notes):
             self.asked.append(note.note_id)
             found = self.script.get(note.note_id, ())
-            yield Detection(index, None, found) if isinstance(found, Code) else Detection(index, found)
+            if isinstance(found, Code):
+                yield Detection(index, None, found)
+            else:
+                yield Detection(index, found, mentions=mentioned_in(note.text, found))
 
 
 def test_clean_notes_carry_text_and_the_policys_date(deliver, take_in, redacted) -> None:
@@ -129,6 +134,36 @@ def test_what_was_reported_is_sought_in_every_note_and_makes_every_row_anew(site
     assert "120" not in repr(reported)
 
 
+class Dying(LocalEngine):
+    """An engine whose worker dies as it redacts one note."""
+
+    __slots__ = ()
+
+    def run(self, job, items, *, on_batch=None, on_report=None):
+        for item in items:
+            if job.fault is Code.REDACTION_FAILED and item.first.note.note_id == "1":
+                yield job.failed(item)
+            else:
+                yield from super().run(job, [item])
+
+
+def test_a_note_on_which_a_worker_dies_while_it_redacts_is_quarantined_alone(deliver, take_in, redacted) -> None:
+    delivery = deliver("2026-01-16", notes=NOTES, patients=PATIENTS)
+    take_in(delivery)
+    first, *others = redacted(delivery, Dying())
+    undisturbed = redacted(delivery)
+    withheld = {"status": "quarantined", "reason": "redaction-failed", "text": None, "note_year": None}
+    assert {**undisturbed[0], **withheld, "spans": [], "lengths": []} == first
+    assert others == undisturbed[1:]
+
+
+def test_workers_make_the_rows_that_one_process_makes(deliver, take_in, redacted) -> None:
+    for watermark in ("2026-01-17", "2026-01-18"):
+        take_in(deliver(watermark, notes=NOTES, patients=PATIENTS))
+    alone = redacted(Delivery("hospital", "2026-01-17"), LocalEngine())
+    assert redacted(Delivery("hospital", "2026-01-18"), LocalEngine(workers=2, batch_size=2)) == alone
+
+
 def test_a_second_run_detects_only_what_changed(site, deliver, take_in, redacted) -> None:
     delivery = deliver("2026-01-19", notes=NOTES)
     take_in(delivery)
@@ -192,7 +227,7 @@ def test_what_a_delivery_tells_holds_for_later_ones_and_for_itself_made_anew(sit
     deliver("2025-10-01", notes=[SISTER[1] | {"note_id": "before"}, SISTER[0]])
     take_in(earlier)
     assert redacted(earlier, Scripted(LETTER))[0]["text"].startswith("[PATIENT] at bedside.")
-    assert told_digest(site.store, later, site.keyring) != told, "the later delivery is due again"
+    assert mentions_digest(site.store, later, site.keyring) != told, "the later delivery is due again"
     engine = Scripted({})
     assert redacted(later, engine)[0]["text"].startswith("[PATIENT] at bedside.")
     assert engine.asked == []
@@ -205,7 +240,7 @@ def test_a_second_look_that_fails_withholds_the_note(monkeypatch, deliver, take_
     def broken(*_: object) -> None:
         raise ValueError("Ostrowe")
 
-    monkeypatch.setattr("deid_platform.detection.second_pass.SecondPass.__call__", broken)
+    monkeypatch.setattr("deid_platform.detection.cross_note_search.CrossNoteSearch.__call__", broken)
     reasons = {row["note_id"]: row["reason"] for row in redacted(delivery, Scripted(LETTER))}
     assert reasons == {"letter": None, "shift": "detector-failed", "stranger": None, "nobody": None}
 

@@ -167,7 +167,7 @@ def test_a_delivery_of_nothing_is_an_error_that_says_why(deliver, take_in) -> No
     with pytest.raises(DeidError) as error:
         take_in(deliver("2026-01-26", notes=[{"text": "e", "COMMENT": "x"}]))
     assert error.value.code is Code.FEED_EMPTY
-    assert error.value.ref == "hospital@2026-01-26: 1 unknown_column; columns without a meaning: COMMENT"
+    assert error.value.ref == "hospital@2026-01-26: 1 unknown_column; unknown columns: COMMENT"
 
 
 def test_a_delivery_of_topics_alone_is_none(take_in, deliver) -> None:

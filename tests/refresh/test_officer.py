@@ -179,7 +179,7 @@ def test_a_reported_leak_is_hidden_counted_and_never_printed(site) -> None:
     key = site.note_key("hospital", "1")
     done = deid("retract", key, "--span", "16:23", "--label", "PATIENT", "--who", "A. Reader")
     assert done.returncode == 0, done.stderr
-    assert "2 notes hidden; it stands in 2 of 2 notes (100.0%), in 1 release" in done.stderr
+    assert "2 notes hidden; the string is in 2 of 2 notes (100.0%), in 1 release" in done.stderr
     assert "quorvex" not in (done.stdout + done.stderr).lower()
     assert seen(site) == []
     assert "retracted" in deid("release", "show", site.release).stdout
@@ -226,7 +226,7 @@ def test_without_a_terminal_a_common_word_is_refused_and_the_reported_note_is_hi
     refused = deid(*wound)
     (number,) = numbers(site)[1:]
     assert f"finding-common [finding {number}: 12 of 26 notes]" in refused.stderr
-    assert "1 note hidden; it stands in 12 of 26 notes (46.2%), in 1 release" in refused.stderr
+    assert "1 note hidden; the string is in 12 of 26 notes (46.2%), in 1 release" in refused.stderr
     assert len(seen(site)) == 23
     assert "finding-common" in deid(*wound, "--hide", "11").stderr
     assert len(seen(site)) == 23
@@ -249,7 +249,7 @@ def at_a_terminal(answer: str, *arguments: str) -> subprocess.CompletedProcess[s
 def test_at_a_terminal_it_asks_and_after_a_no_the_others_stay(site, wound) -> None:
     done = at_a_terminal("n", *wound)
     assert done.returncode == 0, done.stderr
-    assert "the reported note is hidden; the string stands in 12 of 26 notes" in " ".join(done.stderr.split())
+    assert "the reported note is hidden; the string is in 12 of 26 notes" in " ".join(done.stderr.split())
     assert "hide all 12 notes? [y/N]" in done.stderr
     assert len(seen(site)) == 23
 

@@ -121,7 +121,7 @@ def test_what_can_be_read_takes_effect_and_the_rest_is_counted_and_never_shown(s
         stream.write('Zebulon Quarmby,"\n')
     done = deid("withdraw")
     assert done.returncode == 1
-    assert "rows of withdrawals that cannot be read: 1" in done.stderr
+    assert "unreadable rows of withdrawals: 1" in done.stderr
     assert not any(said in done.stderr + done.stdout for said in ("e1", "Zebulon", "Quarmby"))
     assert "Note e1." not in seen(site)
     (folder / "withdrawn.csv").unlink()

@@ -106,6 +106,7 @@ def test_a_note_type_cannot_start_a_formula(drawn: list[Figure]):
     assert drawn
 
 
+@pytest.mark.process
 def test_matplotlib_is_loaded_only_when_a_figure_is_drawn():
     code = "import sys, deid_platform.reports.figures; sys.exit('matplotlib' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -267,7 +267,6 @@ def break_everything(broken: Broken) -> None:
     replace("assets.deid:deidentify", partial(full, broken))
     replace("deid_platform.refresh.measure:validate_staged", partial(unexpected, broken))
     replace("deid_platform.warehouse.connection:Warehouse.dbt_environment", partial(failing_mart, broken))
-    replace("deid_platform.one_note:redact", faulty_redaction)
     replace(
         "great_expectations.expectations:ExpectColumnValuesToMatchRegex._validate",
         partial(faulty_expectation, broken),
@@ -340,8 +339,9 @@ def run(commands: list[str]) -> None:
         sys.stdout.flush()
 
 
-# Worker processes import this program under another name: their detector is as faulty.
+# Worker processes import this program under another name: their detector and redaction are as faulty.
 replace("deid_platform.detection.pipeline:Pipeline.detect", faulty_detector)
+replace("deid_platform.release_note:redact", faulty_redaction)
 
 if __name__ == "__main__":
     chosen = Broken(json.loads(Path(sys.argv[1]).read_text()))

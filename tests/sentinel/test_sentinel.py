@@ -6,7 +6,7 @@ it left outside the PHI zone (the feed, its gold, the note store) must hold none
 database and its dump, the logs, standard output and error, temporary and cache folders, nor the arguments and
 environments of its processes. Words of a clean note may lie in the database, and there alone.
 
-Slow: some twenty runs of the main job.
+Slow: some twenty runs of the main job, of which `make test` makes a sample.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ import pytest
 
 sys.path.append(str(Path(__file__).parent))
 
+from loops import Sampling
 from sentinel_faults import KILL, LIE, RAISE, UNREDACTABLE
 from sentinel_markers import TYPE, Scene, word
 from sentinel_search import Find, Marker, Search
@@ -39,7 +40,7 @@ from deid_platform.warehouse.connection import Warehouse
 from deid_platform.warehouse.roles import Role
 from deid_platform.warehouse.server import EmbeddedServer, psql_binary
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.warehouse, pytest.mark.process]
 
 DEID = Path(sys.executable).with_name("deid")
 FEED = "hospital"
@@ -86,6 +87,19 @@ STAGES = {
     "2026-02-17": (["mart"], "internal-error"),
     WORKERS: (["release"], "internal-error"),
 }
+Stages = dict[str, tuple[list[str], str]]
+
+
+def broken_in(config: pytest.Config) -> Stages:
+    """What breaks in this loop."""
+    others = [watermark for watermark in STAGES if watermark != WORKERS]
+    return {w: STAGES[w] for w in [*Sampling.of(config).some(others, sample=3, name="broken stages"), WORKERS]}
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "said" in metafunc.fixturenames:
+        cases = [(watermark, said) for watermark, (_, said) in broken_in(metafunc.config).items()]
+        metafunc.parametrize(("watermark", "said"), cases)
 
 
 @dataclass
@@ -127,6 +141,7 @@ class Aftermath:
     """What the runs left behind, and what was found in it."""
 
     root: Path
+    stages: Stages
     said: dict[str, str] = field(default_factory=dict)
     statuses: dict[str, dict[str, str]] = field(default_factory=dict)
     processes: Processes = field(default_factory=Processes)
@@ -145,7 +160,7 @@ class Aftermath:
         """Runs command lines of `deid` with the faults in place."""
         plan = self.out / f"{name}.json"
         places = {"feed": str(self.root / "deliveries"), "home": str(self.home), "out": str(self.out)}
-        plan.write_text(json.dumps({"faults": {w: faults for w, (faults, _) in STAGES.items()}, **places}))
+        plan.write_text(json.dumps({"faults": {w: faults for w, (faults, _) in self.stages.items()}, **places}))
         self._run(name, [sys.executable, str(Path(__file__).with_name("sentinel_faults.py")), str(plan), *commands])
         self.statuses[name] = dict(re.findall(r"^(\w+) ended with (\d+)$", self.said[name], re.M))
 
@@ -182,9 +197,9 @@ class Aftermath:
 
 
 @pytest.fixture(scope="module")
-def aftermath() -> Iterator[Aftermath]:
+def aftermath(pytestconfig: pytest.Config) -> Iterator[Aftermath]:
     # Not under tmp_path: a socket's path may have no more than about 100 characters.
-    left = Aftermath(Path(tempfile.mkdtemp(prefix="deid-sentinel-")))
+    left = Aftermath(Path(tempfile.mkdtemp(prefix="deid-sentinel-")), broken_in(pytestconfig))
     root, server, secret = left.root, EmbeddedServer(left.home), secrets.token_hex(32)
     _install(left)
     try:
@@ -221,7 +236,7 @@ def _install(left: Aftermath) -> None:
     (root / "deid.toml").write_text(CONFIG)
     (root / "workers.toml").write_text(CONFIG + "[detection]\nworkers = 2\n")
     unbroken = Scene(UNBROKEN, faulty=(RAISE, LIE, UNREDACTABLE), bad_rows=True)
-    for scene in (unbroken, *(Scene(watermark) for watermark in STAGES if watermark != WORKERS)):
+    for scene in (unbroken, *(Scene(watermark) for watermark in left.stages if watermark != WORKERS)):
         left.markers += scene.write(root / "deliveries", root / "gold")
     left.markers += Scene(WORKERS, faulty=(RAISE, KILL)).write(root / "inputs", root / "gold")
     (root / "inputs" / "optouts.csv").write_text(f"patient_id\n{unbroken.opted_out}\n")
@@ -275,10 +290,9 @@ def test_every_asset_and_check_has_a_fault_of_its_own() -> None:
 
 def test_every_fault_struck(aftermath: Aftermath) -> None:
     struck = set((aftermath.out / "struck").read_text().splitlines())
-    assert struck == {f"{watermark} {fault}" for watermark, (faults, _) in STAGES.items() for fault in faults}
+    assert struck == {f"{watermark} {fault}" for watermark, (faults, _) in aftermath.stages.items() for fault in faults}
 
 
-@pytest.mark.parametrize(("watermark", "said"), [(w, said) for w, (_, said) in STAGES.items()])
 def test_a_broken_stage_stops_the_run_with_a_code(aftermath: Aftermath, watermark: str, said: str) -> None:
     told = aftermath.said["workers" if watermark == WORKERS else "stages"]
     assert re.search(rf"^{FEED}@{watermark}: stopped\n  (?:{said})", told, re.M), told
@@ -291,7 +305,7 @@ def test_every_step_that_failed_says_so_with_a_code_alone(aftermath: Aftermath) 
         with closing(sqlite3.connect(log)) as connection:
             rows = connection.execute("SELECT event FROM event_logs WHERE dagster_event_type = 'STEP_FAILURE'")
             failures += [event for (event,) in rows]
-    assert len(failures) >= len(STAGES)
+    assert len(failures) >= len(aftermath.stages)
     uncoded = [event for event in failures if not any(slug in event for slug in slugs)]
     # A blocking check that failed has nothing more to say.
     assert [event for event in uncoded if "AssetCheck" not in event] == []

@@ -27,6 +27,8 @@ from deid_platform.surrogates.written_names import nicknames
 from deid_platform.text.names import PARTICLES
 from tests.surrogates.surrogate_scene import KEYRING, OTHER
 
+pytestmark = pytest.mark.slow
+
 PATIENTS, NOTES = 1000, 20
 LOCALES = ("en_US", "en_US", "en_US", "en_GB", "es_MX", "it_IT", "fr_FR", "de_DE", "en_IN")
 # Locales that count as one origin, as the surrogates have it.

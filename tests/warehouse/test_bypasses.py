@@ -24,7 +24,7 @@ from deid_platform.warehouse.promotion import hide
 from deid_platform.warehouse.roles import LOGIN_ROLES, Role
 from deid_platform.warehouse.staging import Inputs, Staged
 
-pytestmark = pytest.mark.warehouse
+pytestmark = pytest.mark.transport
 
 COPIED = "SELECT count(*) FROM research.note_version"
 

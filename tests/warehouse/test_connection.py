@@ -16,7 +16,7 @@ from deid_platform.warehouse.migrate import prepare
 from deid_platform.warehouse.roles import LOGIN_ROLES, Role, password
 from deid_platform.warehouse.server import EmbeddedServer
 
-pytestmark = pytest.mark.warehouse
+pytestmark = pytest.mark.transport
 
 MARKER = "Zyxwarren Quillfeather"
 

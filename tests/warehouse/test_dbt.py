@@ -17,8 +17,6 @@ from deid_platform.warehouse.projects import grant_project, set_member, set_proj
 from deid_platform.warehouse.roles import Role
 from resources import dbt_resource
 
-pytestmark = pytest.mark.warehouse
-
 ROOT = Path(__file__).parents[2]
 PROJECT = ROOT / "dbt"
 DBT = [sys.executable, "-c", "import sys; from dbt.cli.main import cli; sys.argv[0] = 'dbt'; cli()"]
@@ -50,6 +48,7 @@ def of(scene, number, notes, *, patients, words=3, **changes):
     ]
 
 
+@pytest.mark.transport
 def test_the_mart_counts_notes_and_hides_small_groups(scene, target):
     rows = [
         *of(scene, 0, 29, patients=12, site="north"),
@@ -130,6 +129,7 @@ def test_a_reader_who_never_ends_neither_waits_for_a_new_mart_nor_holds_it_up(sc
         assert (idle.execute(of_mart).scalars().all(), idle.execute(of_notes).scalar_one()) == before
 
 
+@pytest.mark.transport
 def test_what_dbt_keeps_of_a_parse_holds_no_password(scene, tmp_path):
     parsed = dbt(scene.warehouse, tmp_path, "parse", DBT_ENV_SECRET_MODELLER="sesame-open", DEID_DBT_DATABASE="kept")
     assert parsed.returncode == 0, parsed.stdout
@@ -139,6 +139,7 @@ def test_what_dbt_keeps_of_a_parse_holds_no_password(scene, tmp_path):
     assert b"sesame-open" not in kept
 
 
+@pytest.mark.process
 def test_the_version_is_what_the_program_says():
     said = subprocess.run([*DBT, "--version"], capture_output=True, text=True, check=True).stdout
     assert f"installed: {dbt_resource()._cli_version}" in said

@@ -33,8 +33,6 @@ from deid_platform.warehouse.staging import (
 )
 from deid_platform.warehouse.suite import Severity
 
-pytestmark = pytest.mark.warehouse
-
 KEYS = Keyring(plain_digest("a secret").encode(), site="clinic")
 FORMER = Keyring(plain_digest("the secret before").encode(), site="clinic")
 MARKER = "Zyxwarren Quillfeather"

@@ -131,7 +131,7 @@ REFUSALS: dict[str, tuple[Code, Callable[[SystemServer], AbstractContextManager[
         Code.WAREHOUSE_TLS,
         lambda s: on_server(s, lambda: s.certify(host="db.example.org"), s.certify),
     ),
-    "an authority not known here": (Code.WAREHOUSE_TLS, another_authority),
+    "an unknown authority": (Code.WAREHOUSE_TLS, another_authority),
     "no authority's certificate here": (Code.WAREHOUSE_TLS, lambda _: reached_by(sslrootcert="/nonexistent/root.crt")),
     "a server without TLS": (
         Code.WAREHOUSE_TLS,

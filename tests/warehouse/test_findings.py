@@ -23,8 +23,6 @@ from deid_platform.warehouse.queries import ledger
 from deid_platform.warehouse.releases import activate_release
 from deid_platform.warehouse.roles import Role
 
-pytestmark = pytest.mark.warehouse
-
 LEAK = "Mr. Quillfeather is well."
 NAME = slice(4, 16)
 

@@ -18,8 +18,6 @@ from deid_platform.warehouse.roles import Role
 from deid_platform.warehouse.staging import Counts
 from deid_platform.warehouse.waivers import end_waiver, waive, waivers
 
-pytestmark = pytest.mark.warehouse
-
 DEMO = ("parity", "expectations", "leaks", "bench")
 
 

@@ -14,8 +14,6 @@ from deid_platform.warehouse.queries import ledger, summary
 from deid_platform.warehouse.roles import Role
 from deid_platform.warehouse.staging import Counts, Inputs
 
-pytestmark = pytest.mark.warehouse
-
 MARKER = "Zyxwarren Quillfeather"
 
 

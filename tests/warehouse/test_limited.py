@@ -13,8 +13,6 @@ from deid_platform.warehouse.projects import grant_project, set_member, set_proj
 from deid_platform.warehouse.releases import activate_release
 from deid_platform.warehouse.roles import READERS, Role
 
-pytestmark = pytest.mark.warehouse
-
 DAY = date(2020, 5, 17)
 LIMITED = {"release": "r2", "policy_digest": plain_digest("limited"), "limited": True}
 

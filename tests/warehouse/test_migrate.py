@@ -13,7 +13,7 @@ from deid_platform.errors import Code, DeidError
 from deid_platform.warehouse.connection import Warehouse
 from deid_platform.warehouse.migrate import configure, migrate, prepare
 
-pytestmark = pytest.mark.warehouse
+pytestmark = pytest.mark.transport
 
 PREPARE = (
     "import sys, pathlib; from deid_platform.warehouse.server import EmbeddedServer as S;"

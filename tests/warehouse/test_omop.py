@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from datetime import date
 
-import pytest
 from sqlalchemy import text
 
 from deid_platform.warehouse.roles import Role
-
-pytestmark = pytest.mark.warehouse
 
 # OMOP CDM 5.4, table NOTE: column, PostgreSQL type, whether it must have a value.
 MODEL = [

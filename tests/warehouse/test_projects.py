@@ -13,8 +13,6 @@ from deid_platform.warehouse.migrate import configure
 from deid_platform.warehouse.projects import accesses, grant_project, projects, set_member, set_project
 from deid_platform.warehouse.roles import Role
 
-pytestmark = pytest.mark.warehouse
-
 TODAY = datetime.now(tz=UTC).date()
 NOTES = [("north", "progress"), ("north", "radiology"), ("south", "progress"), (None, "progress"), ("north", None)]
 

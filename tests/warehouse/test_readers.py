@@ -23,8 +23,6 @@ from deid_platform.warehouse.projects import delete_project, grant_project, set_
 from deid_platform.warehouse.promotion import end_idle_readers
 from deid_platform.warehouse.roles import READERS, SERVICES, Role
 
-pytestmark = pytest.mark.warehouse
-
 TODAY = datetime.now(tz=UTC).date()
 OPERATORS = ("=", "<>", "<", "<=", ">", ">=", "^@", "~<~", "~<=~", "~>~", "~>=~")
 

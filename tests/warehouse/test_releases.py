@@ -29,8 +29,6 @@ from deid_platform.warehouse.releases import (
 from deid_platform.warehouse.roles import Role
 from deid_platform.warehouse.staging import Kind, StagedWithdrawal, stage
 
-pytestmark = pytest.mark.warehouse
-
 BETTER = {"release": "r2", "detector": "better"}
 FORMER = Keyring(b"0c5e1f7fd2b84a6f93e9cf2b7d10a8e4", site="clinic")
 

@@ -11,7 +11,7 @@ from deid_platform.errors import DeidError
 from deid_platform.warehouse.bootstrap import bootstrap
 from deid_platform.warehouse.roles import LOGIN_ROLES, Role
 
-pytestmark = pytest.mark.warehouse
+pytestmark = pytest.mark.transport
 
 TABLES = (
     "staging.note",

@@ -17,7 +17,7 @@ from deid_platform.errors import Code, DeidError
 from deid_platform.warehouse.connection import Warehouse
 from deid_platform.warehouse.server import EmbeddedServer
 
-pytestmark = pytest.mark.warehouse
+pytestmark = [pytest.mark.warehouse, pytest.mark.process]
 
 START = "import sys, pathlib; from deid_platform.warehouse.server import EmbeddedServer as S; " + (
     "s = S(pathlib.Path(sys.argv[1])); s.start(); print(s.status().pid)"

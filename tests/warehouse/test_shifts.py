@@ -10,8 +10,6 @@ from sqlalchemy import text
 from deid_platform.warehouse.releases import activate_release, expire_releases
 from deid_platform.warehouse.roles import Role
 
-pytestmark = pytest.mark.warehouse
-
 OWN, MOTHERS = "moves alone", "moves with the mother"
 DATES = {"dates": "shift"}
 

@@ -14,8 +14,6 @@ from deid_platform.errors import DeidError
 from deid_platform.warehouse.roles import Role
 from deid_platform.warehouse.staging import Counts, stage
 
-pytestmark = pytest.mark.warehouse
-
 # What Postgres can hold: any code point but NUL and surrogates.
 writable = st.text(st.characters(exclude_characters="\x00", exclude_categories=["Cs"]), min_size=1, max_size=60)
 

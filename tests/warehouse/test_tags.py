@@ -13,8 +13,6 @@ from deid_platform.warehouse.connection import Warehouse
 from deid_platform.warehouse.roles import Role
 from deid_platform.warehouse.tags import FOREIGN_TAG, tag_patterns
 
-pytestmark = pytest.mark.warehouse
-
 KEEPS_DOCTORS = load_policy("safe_harbor")
 TAGS_DOCTORS = load_policy("safe_harbor_plus_providers")
 ANGLED = dataclasses.replace(KEEPS_DOCTORS, tag="<<{label}>>", tag_with_value="<<{label}: {value}>>")

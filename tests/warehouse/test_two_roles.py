@@ -28,7 +28,7 @@ from deid_platform.warehouse.roles import Role
 from deid_platform.warehouse.staging import Counts, Inputs, Staged
 from deid_platform.warehouse.waivers import waive
 
-pytestmark = pytest.mark.warehouse
+pytestmark = pytest.mark.transport
 
 GATE = Path(__file__).parents[2] / "docs" / "gate.md"
 DIGEST = plain_digest("detector")
@@ -155,7 +155,7 @@ def figures(scene):
 
 STEPS = {
     "a note is published": Step(published("one"), through_the_gate("2", [(2, "two")]), sees("one", "two")),
-    "a note is published although a requirement refuses it": Step(
+    "a note is published although a requirement is not met": Step(
         waived,
         {
             Role.LOADER: stage("2", [(2, "two")]),
@@ -181,7 +181,7 @@ STEPS = {
     "a note in which somebody found an identifier is shown again": Step(
         retracted, through_the_gate("1", [(1, "Mr. [PATIENT] is well.")]), sees("Mr. [PATIENT] is well.")
     ),
-    "the same, because the finding was none": Step(
+    "the same, because the finding was a mistake": Step(
         retracted,
         {role: says_it_is_none(role) for role in (Role.OFFICER, Role.PROMOTER)},
         sees("Mr. Quillfeather is well."),

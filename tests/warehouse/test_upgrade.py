@@ -16,7 +16,7 @@ from deid_platform.warehouse.migrate import configure, migrate
 from deid_platform.warehouse.roles import READERS, Role
 from deid_platform.warehouse.waivers import end_waiver, waivers
 
-pytestmark = pytest.mark.warehouse
+pytestmark = pytest.mark.transport
 
 VERSION = (
     "INSERT INTO research.note_version (release, feed, note_key, delivery_seq, delivery, patient_key, text, status,"

@@ -16,8 +16,6 @@ from deid_platform.warehouse.roles import Role
 from deid_platform.warehouse.staging import Kind
 from deid_platform.warehouse.withdrawals import marked_read, withdraw
 
-pytestmark = pytest.mark.warehouse
-
 LATER = Keyring(b"91c2f7be04ad53e86b1f20dd79c8a345", site="clinic")
 
 

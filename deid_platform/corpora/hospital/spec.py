@@ -170,7 +170,7 @@ class Document:
         gold: Planted identifiers, in order, never overlapping.
         clinical: Planted clinical terms that must survive, `[start, end)` in code points.
         shapes: For each gold span its shape, or None for a common one.
-        ways: For each gold span the way of writing that it is an example of (`ways.py`), or None where prose or a
+        ways: For each gold span the way of writing that it is an example of (`data/ways`), or None where prose or a
             layout names the identifier in its plain form.
         style: The house of style.
     """

@@ -1,4 +1,4 @@
-"""What stands around a word: whether a name stands there, and whether a person does.
+"""Context of a word: whether a name stands there, and whether a person does.
 
-Belongs here: surroundings that rules, roster and propagation judge alike. Does not belong here: finding names.
+Belongs here: context that rules, roster and propagation judge alike. Does not belong here: finding names.
 """

@@ -1,9 +1,9 @@
-"""Whether a word stands where a name stands: titles and labels before it, what a person does after it.
+"""Context of names: the titles and labels before a word, and the verbs of a person after it.
 
-Belongs here: the surroundings that tell a patient's name or initials from the word or the abbreviation of
-the same letters. Does not belong here: which words are somebody's name (`roster/`, `gazetteer.py`).
+Belongs here: the context that distinguishes a patient's name or initials from the word or the abbreviation with
+the same letters. Does not belong here: which words are names of patients (`topics/`).
 
-Tests take the note's text and an interval of it, and look no further than `REACH` code points around it.
+Functions take the note's text and an interval of it, and look at most `REACH` code points to either side.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ import regex
 
 from deid_platform.detection.context.persons import surely_a_person
 from deid_platform.lexicon.alternatives import alternatives
+from deid_platform.lexicon.classes import is_common
 from deid_platform.lexicon.lists import word_list, written_terms
+from deid_platform.text.fold import fold_term
 from deid_platform.text.lookbehind import Lookbehind
-from deid_platform.text.names import is_common
-from deid_platform.text.normalize import fold_term
 
 REACH = 60
 """Code points before and after a word that its context may fill."""
@@ -156,22 +156,22 @@ _SENSES: dict[str, tuple[Lookbehind | None, regex.Pattern[str] | None]] = {
 }  # fmt: skip
 
 
-def titled(text: str, start: int) -> bool:
+def after_title(text: str, start: int) -> bool:
     """Whether a title stands before that place: "Mr. ", "Dr. J. ", "Sig.ra "."""
     return _TITLE(text, start)
 
 
-def titled_doctor(text: str, start: int) -> bool:
+def after_doctor_title(text: str, start: int) -> bool:
     """Whether the title before that place is a physician's or a professor's."""
     return _DOCTOR(text, start)
 
 
-def labelled(text: str, start: int) -> bool:
+def after_label(text: str, start: int) -> bool:
     """Whether a label or a word for a person introduces that place: "Patient: ", "Pt ", "goes by ", "Dear "."""
     return _LABEL(text, start)
 
 
-def of_kin(text: str, start: int) -> bool:
+def after_kin(text: str, start: int) -> bool:
     """Whether a word for a relative introduces that place: "her husband ", "mother, "."""
     return _KIN(text, start)
 
@@ -206,7 +206,7 @@ def is_abbreviation(text: str, start: int, end: int) -> bool:
 
 def about_a_person(text: str, start: int, end: int) -> bool:
     """Whether letters that are an abbreviation or a word as well can be nothing there but somebody's name."""
-    return titled(text, start) or speaks(text, end) or surely_a_person(text, start, end)
+    return after_title(text, start) or speaks(text, end) or surely_a_person(text, start, end)
 
 
 def reads_as_name(text: str, start: int, end: int) -> bool:
@@ -217,11 +217,11 @@ def reads_as_name(text: str, start: int, end: int) -> bool:
     """
     surface = text[start:end]
     word = fold_term(surface)
-    if titled(text, start):
+    if after_title(text, start):
         return True
     if not surface[0].isupper():
         return word not in _HUMANS and speaks(text, end)
-    introduced = labelled(text, start) or of_kin(text, start)
+    introduced = after_label(text, start) or after_kin(text, start)
     if len(surface) > 1 and surface.isupper():
         return about_a_person(text, start, end) or (introduced and not _in_other_sense(word, text, start, end))
     if _in_other_sense(word, text, start, end):

@@ -1,10 +1,10 @@
-"""What is said of nobody but a person: enough for letters that are an abbreviation or a word as well.
+"""Context of persons: what is only ever said of a person, even of letters that are also an abbreviation or a word.
 
-Belongs here: the surroundings in which "ANA" is Ana and no antibody, whatever the case. Does not belong here: the
-surroundings in which a word with a capital reads as a name (`context/names.py`).
+Belongs here: the context in which "ANA" is the name Ana and not the antibody, whatever its case. Does not belong here:
+the context in which a capitalised word is a name (`context/names.py`).
 
-What labs, findings, devices and treatments do as well tells nothing: "ANA returned positive", "SAM was seen on echo",
-"PEG tolerated well".
+What is also said of labs, findings, devices and treatments does not count: "ANA returned positive", "SAM was seen on
+echo", "PEG tolerated well".
 """
 
 from __future__ import annotations

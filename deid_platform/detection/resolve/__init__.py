@@ -1,1 +1,1 @@
-"""From candidates to spans: further mentions, clinical terms given back, relatives, one span where several overlap."""
+"""From candidates to spans: propagated mentions, recovered clinical terms, relatives, and merged overlaps."""

@@ -1,12 +1,11 @@
-"""Whom and what the patient's other notes have named: one mention found there marks the mentions here.
+"""Mentions across notes: what was found in one note of a patient is searched for in the others.
 
-Belongs here: what a note tells about its patient's other notes, and finding it in them. Does not belong here:
-mentions within one note (`propagate/names.py`, `propagate/strings.py`), or which notes are read together
-(`across_notes.py`).
+Belongs here: which mentions of a note are searched for in its patient's other notes, and finding them there. Does not
+belong here: mentions within one note (`resolve/propagate/`), or the order of the two passes (`detection/two_pass.py`).
 
-A letter introduces "Mrs. Ostrowe, the patient's sister", and a line of the next shift says "Ostrowe at bedside". What
-the surroundings gave away once is a name in all of the patient's notes; a word that is also an ordinary one must
-read as a name there.
+A letter introduces "Mrs. Ostrowe, the patient's sister", and a line of the next shift says "Ostrowe at bedside". A name
+that its context showed once is a name in all of the patient's notes; a word that is also an ordinary one counts there
+only where its context shows a name.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from deid_platform.lexicon.classes import is_ordinary
 from deid_platform.lexicon.lists import word_list
 from deid_platform.notes import Span
 from deid_platform.text import readable
-from deid_platform.text.normalize import fold
+from deid_platform.text.fold import fold
 
 _NAME, _STRING = (Source(SourceKind.CROSS_NOTE, name) for name in ("name", "string"))
 _CONFIDENCE = 0.8  # as sure as a name that a title introduces: of a Mr. Foley's notes, "Foley" is no catheter

@@ -1,12 +1,13 @@
-"""Overlapping spans become one, so that nothing that any of them covered is ever uncovered.
+"""Overlapping candidates are merged into one, and whatever one of them covered stays covered.
 
-Belongs here: the rule for overlaps. Does not belong here: which spans there are, or which are clinical (`recovery/`).
+Belongs here: the rule for overlaps. Does not belong here: which candidates there are, or which are clinical
+(`recovery/`).
 
-Candidates that share a code point are merged to their common extent. The label is that of the longest member; between
+Candidates that share a code point are merged to their common extent. The label is that of the longest one; between
 equally long ones, that of the best informed source (the roster, then the gazetteer, rules, models, other notes); then
-that of the higher confidence. A profession, which tells least, gives way to whatever else is found in its place. What a
-site's own recognizer finds gives way to a direct identifier of the patient, however short: a site adds to what is
-hidden, and a policy may keep its label.
+that of the higher confidence. A profession, which identifies least, gives way to any other label. A match of a site's
+own recognizer gives way to a direct identifier of the patient, however short: a site adds to what is hidden, and a
+policy may keep its label.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
-"""Whose name it is where a title or a credential says a clinician's and the words beside it say the family's.
+"""Relabels relatives and patients who were found as clinicians: "her father, Dr. Alan Reed", "Patient: Dr. Alan Reed".
 
-Belongs here: the label of a name that was found as a clinician's and is the patient's or a relative's all the same:
-"her father, Dr. Alan Reed, agrees", "Patient: Dr. Alan Reed". Does not belong here: finding names (`rules/`,
-`gazetteer.py`, `roster/`), or names that a word for kin introduces without a title (`rules/en/people.yaml`).
+Belongs here: the label of a name that has a clinician's title or credential and belongs to the patient or a relative
+all the same. Does not belong here: finding names (`rules/`, `topics/`), or names that follow a word for kin without a
+title (`rules/en/people.yaml`).
 
-A policy may keep the names of clinicians, so that the graver of two labels counts: what the roster knows, and what
-stands right beside a word for kin or behind a label for the patient. Whom a relative saw, called or was told of is
-nobody of the family: "mother saw Dr. Reed", "her father's doctor, Dr. Reed", "told mom Dr. Reed will call". In a list
-("mother, Dr. Reed, RN at bedside") a comma tells nothing; "my partner, Dr. Reed," is another clinician.
+A policy may keep the names of clinicians, so the stricter of two labels counts: the roster's, or that of a name right
+beside a word for kin or after a label for the patient. A person whom a relative saw, called or was told of is not a
+relative: "mother saw Dr. Reed", "her father's doctor, Dr. Reed", "told mom Dr. Reed will call". In a list ("mother,
+Dr. Reed, RN at bedside") a comma shows nothing; "my partner, Dr. Reed," is another clinician.
 """
 
 from __future__ import annotations

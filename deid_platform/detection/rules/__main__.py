@@ -1,7 +1,7 @@
-"""What every process that detects would build for itself: all recognizers, compiled, and the index of their anchors.
+"""Compiles all recognizers and the index of their anchors, once for all processes.
 
-Belongs here: that alone, for an installation to run once (`compiled.py`) and for the parent of workers to import, whose
-forks then share it. Does not belong here: how it is kept.
+Belongs here: that alone, for an installation to run once (`engine/compiled.py`) and for the parent of worker processes
+to import, whose forks then share it. Does not belong here: how it is stored.
 """
 
 from __future__ import annotations

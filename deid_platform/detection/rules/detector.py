@@ -1,19 +1,18 @@
-"""The rules as a detector: every paragraph by itself, step by step.
+"""The rules as a detector: each paragraph by itself, step by step.
 
-Belongs here: which steps there are, in which order, and the memory of paragraphs that recur. Does not belong here: what
-a step finds, or anything that looks beyond one paragraph (`resolve/propagate`).
+Belongs here: which steps there are, in which order, and the cache of recurring paragraphs. Does not belong here: what
+a step finds, or anything that needs more than one paragraph (`resolve/propagate/`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import accumulate
 from time import perf_counter
 
 from deid_platform.detection.api import Candidate, Document
 from deid_platform.detection.rules.catalogue import load_recognizers
-from deid_platform.detection.rules.engine.anchors import AnchorIndex, Window
+from deid_platform.detection.rules.engine.anchors import AnchorIndex, Place
 from deid_platform.detection.rules.engine.recognizer import TIMEOUT_S, Recognizer
 from deid_platform.detection.rules.engine.templates import CAPACITY, TemplateCounts, Verdicts, paragraphs
 from deid_platform.detection.rules.layout.address_blocks import address_block_names
@@ -89,20 +88,18 @@ class Rules:
         ]
         verdicts = {digest: self._verdicts.get(digest) for each in digests for digest in each}
         # A paragraph that stands twice in a batch is recognised once.
-        new: dict[bytes, tuple[int, int]] = {}
-        places_by_document: list[list[tuple[int, int]]] = [[] for _ in documents]
+        new: dict[bytes, Place] = {}
         for number, (places, names) in enumerate(zip(cut, digests, strict=True)):
-            for place, digest in zip(places, names, strict=True):
-                if verdicts[digest] is None and digest not in new:
-                    new[digest] = place
-                    places_by_document[number].append(place)
+            for (start, end), digest in zip(places, names, strict=True):
+                if verdicts[digest] is None:
+                    new.setdefault(digest, (number, start, end))
         began = perf_counter()
-        found = self._recognised(documents, places_by_document)
+        found = list(self._recognised(documents, list(new.values())))
         seconds = perf_counter() - began
-        for (digest, (start, end)), verdict in zip(new.items(), found, strict=True):
+        for (digest, (_, start, end)), verdict in zip(new.items(), found, strict=True):
             self._verdicts.put(digest, end - start, verdict)
             verdicts[digest] = verdict
-        self._count([place for places in cut for place in places], new.values(), seconds)
+        self._count([place for places in cut for place in places], [place[1:] for place in new.values()], seconds)
         return [
             [
                 candidate.moved(start)
@@ -117,11 +114,9 @@ class Rules:
         recognised = sum(end - start for start, end in new)
         self.counts += TemplateCounts(len(places), len(places) - len(new), characters, characters - recognised, seconds)
 
-    def _recognised(
-        self, documents: Sequence[Document], places: Sequence[Sequence[tuple[int, int]]]
-    ) -> Iterator[tuple[Candidate, ...]]:
-        """What is found in each of some paragraphs, relative to its start; in the order of documents and paragraphs."""
-        texts = [document.text[start:end] for document, of in zip(documents, places, strict=True) for start, end in of]
+    def _recognised(self, documents: Sequence[Document], places: Sequence[Place]) -> Iterator[tuple[Candidate, ...]]:
+        """What is found in each of some ascending paragraphs, relative to its start."""
+        texts = [documents[number].text[start:end] for number, start, end in places]
         found: list[list[Candidate]] = [[] for _ in texts]
         if "recognizers" not in self._without:
             for place, candidate in self._searched(documents, places, texts):
@@ -134,26 +129,21 @@ class Rules:
             yield tuple(dict.fromkeys(candidates))
 
     def _over_line_wraps(self, text: str) -> Iterator[Candidate]:
-        """What the recognizers find over an end of a line that stands inside a number or a date."""
+        """Candidates of the recognizers over a line end inside a number or a date."""
         for joined in joined_lines(text):
             shown = joined.shown.text
             document = Document(Note("line-wrap", shown))
-            for _, candidate in self._searched([document], [[(0, len(shown))]], [shown]):
+            for _, candidate in self._searched([document], [(0, 0, len(shown))], [shown]):
                 if (whole := joined.placed(candidate)) is not None:
                     yield whole
 
     def _searched(
-        self, documents: Sequence[Document], places: Sequence[Sequence[tuple[int, int]]], texts: Sequence[str]
+        self, documents: Sequence[Document], places: Sequence[Place], texts: Sequence[str]
     ) -> Iterator[tuple[int, Candidate]]:
-        """What the recognizers that are sought find, recognizer by recognizer, each with the number of its place."""
-        windows: dict[int, list[Window]] = {}
-        firsts = accumulate((len(of) for of in places), initial=0)
-        for document, of, first in zip(documents, places, firsts, strict=False):
-            for number, some in self._index.windows(document, of):
-                if self._sought[number]:
-                    windows.setdefault(number, []).extend((first + place, start, end) for place, start, end in some)
-        for number in sorted(windows):
-            yield from self._recognizers[number].search(texts, windows[number], timeout_s=self.timeout_s)
+        """Candidates of the selected recognizers, recognizer by recognizer, each with the number of its place."""
+        for number, windows in self._index.windows(documents, places):
+            if self._sought[number]:
+                yield from self._recognizers[number].search(texts, windows, timeout_s=self.timeout_s)
         whole = [(number, 0, len(text)) for number, text in enumerate(texts)]
         for recognizer in self._own:
             yield from recognizer.search(texts, whole, timeout_s=self.timeout_s)
@@ -171,7 +161,7 @@ def _alone(label: Label) -> frozenset[int]:
 
 
 def rows_across(text: str, cuts: Sequence[int]) -> Iterator[Candidate]:
-    """The identifiers of the tables that cuts run through, by the header that stands before a cut.
+    """Identifiers of tables that are split between pieces, by the header before the split.
 
     Args:
         text: A text that is read in pieces.

@@ -1,1 +1,1 @@
-"""What the topics name: everybody (`gazetteer.py`), the note's patient (`roster/`), the staff (`staff/`)."""
+"""Topics: all people and places (`gazetteer.py`), the note's patient (`roster/`), initials of staff (`staff/`)."""

@@ -1,11 +1,11 @@
-"""Finds what the institution's own topics name: people, facilities, addresses, numbers, ids.
+"""The gazetteer: finds the people, facilities, addresses, numbers and ids of the institution's topics.
 
-Belongs here: where the terms of the topics stand in a note, whoever its patient is. Does not belong here: which
+Belongs here: where the terms of the topics stand in any patient's note. Does not belong here: which
 terms there are (`terms.py`), or the note's own patient, whose single names count as well (`roster/`).
 
-A person is found by a word of the surname with a given name on either side of it. A surname without one counts
-where something says that it is a person's: a title, a credential, a word for a relative, an initial; that of a
-provider also alone, if it is written with a capital and hardly stands for anything else.
+A person is found by a word of the surname with a given name on either side of it. A surname without one counts where
+the context shows a person: a title, a credential, a word for a relative, an initial. A provider's surname also counts
+alone, if it is capitalised and seldom means anything else.
 """
 
 from __future__ import annotations
@@ -18,10 +18,11 @@ from ahocorasick_rs import AhoCorasick, Implementation, MatchKind
 from deid_platform.detection.api import Candidate, Document, Source, SourceKind
 from deid_platform.detection.topics.terms import Case, Terms
 from deid_platform.labels import Label
+from deid_platform.lexicon.classes import is_common, ordinary_words
 from deid_platform.lexicon.lists import word_list
 from deid_platform.notes import Topics
-from deid_platform.text.names import PARTICLES, after_unit, capitalised, is_common
-from deid_platform.text.tokens import Words, ordinary_words, words_of
+from deid_platform.text.names import PARTICLES, after_unit, capitalised
+from deid_platform.text.tokens import Words
 
 _SOURCE = Source(SourceKind.GAZETTEER)
 _SCORE = 0.9
@@ -100,7 +101,7 @@ class Gazetteer:
         return [self._find(document) for document in documents]
 
     def _find(self, document: Document) -> list[Candidate]:
-        return [*self._find_terms(words_of(document)), *self._find_numbers(document), *self._find_emails(document)]
+        return [*self._find_terms(document.words), *self._find_numbers(document), *self._find_emails(document)]
 
     def _find_terms(self, words: Words) -> Iterator[Candidate]:
         streets = len(self._phrases)

@@ -1,11 +1,11 @@
-"""What of an institution's topics is worth looking for in everybody's notes.
+"""The terms of an institution's topics that are searched for in all notes.
 
 Belongs here: the terms of patients, providers and facilities, in the form of the line of words. Does not belong
-here: finding them (`gazetteer.py`), or what is looked for in one patient's own notes (`roster/`).
+here: finding them (`gazetteer.py`), or what is searched for in one patient's own notes (`roster/`).
 
-Names of people are kept as pairs of one given name and one word of the surname, which says in one short entry what
-all their orders, particles and initials would say in ten. Terms that say nothing about anybody are dropped, after
-Murugadoss 2024 (Methods, dictionaries): generic phrases ("primary care") and single words of common English.
+Names of people are kept as pairs of one given name and one word of the surname: one short entry instead of ten for all
+orders, particles and initials. Terms that identify nobody are dropped, after Murugadoss 2024 (Methods, dictionaries):
+generic phrases ("primary care") and single words of common English.
 """
 
 from __future__ import annotations
@@ -17,11 +17,12 @@ from functools import lru_cache
 import regex
 
 from deid_platform.labels import Label
+from deid_platform.lexicon.classes import is_common, ordinary_words
 from deid_platform.lexicon.lists import word_list
 from deid_platform.notes import Facility, Patient, Provider, Topics
-from deid_platform.text.names import PARTICLES, is_common, name_words, single_names, street_lines
-from deid_platform.text.normalize import fold_term
-from deid_platform.text.tokens import line_of, ordinary_words
+from deid_platform.text.fold import fold_term
+from deid_platform.text.names import PARTICLES, name_words, single_names, street_lines
+from deid_platform.text.tokens import line_of
 
 _MIN_ID = 5  # shorter ids are counted, dosed and measured too often
 _MIN_ALONE = 4  # letters of a word that names a clinic or a provider by itself

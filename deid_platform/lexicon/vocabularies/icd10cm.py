@@ -16,7 +16,7 @@ from pathlib import Path
 
 import regex
 
-from deid_platform.text.normalize import fold_term
+from deid_platform.text.fold import fold_term
 
 _MOST_WORDS = 5
 _TITLE_WORD = regex.compile(r"[\p{L}\d][\p{L}\d'\-]*")

@@ -20,9 +20,9 @@ from zipfile import BadZipFile, ZipFile
 import regex
 
 from deid_platform.errors import Code, DeidError
+from deid_platform.lexicon.classes import is_common
 from deid_platform.lexicon.vocabularies.formats import FORMATS, FormatError
-from deid_platform.text.names import is_common
-from deid_platform.text.normalize import fold_term
+from deid_platform.text.fold import fold_term
 
 KEY = "dictionaries.medical_terms"
 _MOST_CHARS = 80

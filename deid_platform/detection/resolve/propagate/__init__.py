@@ -1,7 +1,7 @@
-"""Further mentions in a note of what was found in it once.
+"""Propagation: further mentions in a note of what was found in it once.
 
-Belongs here: the pass over a whole document, after all its paragraphs were read. Does not belong here: the patient's
-other notes (`resolve/cross_note.py`).
+Belongs here: the search of a whole document, after the rules have searched all its paragraphs. Does not belong here:
+the patient's other notes (`resolve/cross_note.py`).
 """
 
 from __future__ import annotations

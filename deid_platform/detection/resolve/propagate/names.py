@@ -1,13 +1,14 @@
-"""Other mentions of people whom a note has named once.
+"""Propagates names: further mentions of people whom the note has named once.
 
-Belongs here: the pass over a whole note that marks again what was found elsewhere in it. Does not belong
-here: names that the lists know (`vocabulary.py`), that the layout shows (`structure.py`) or that their
-surroundings give away (`en/people.yaml`).
+Belongs here: the search of a whole note for names that were found elsewhere in it. Does not belong here: names on the
+word lists (`rules/names/vocabulary.py`), names that the layout shows (`rules/layout/`), or names that their context
+shows (`rules/en/people.yaml`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 
 import regex
 
@@ -15,10 +16,11 @@ from deid_platform.detection.api import Candidate, Evidence, Source, SourceKind
 from deid_platform.detection.context.names import about_a_person, is_abbreviation
 from deid_platform.detection.rules.names.eponyms import is_eponym_s_name, lies_in_an_eponym, names_a_thing
 from deid_platform.labels import PERSONS, Label
-from deid_platform.lexicon.classes import is_ordinary
+from deid_platform.lexicon.classes import is_common, is_ordinary
 from deid_platform.lexicon.lists import word_list
-from deid_platform.text.names import PARTICLES, is_common, name_words, single_names
-from deid_platform.text.normalize import bounded, fold_term
+from deid_platform.text.fold import fold_term
+from deid_platform.text.names import PARTICLES, name_words, single_names
+from deid_platform.text.offsets import bounded
 
 # O'Brien with what stands before the apostrophe; of d'Angelo that is sought for itself.
 _WORD = regex.compile(r"\b\p{Lu}(?:[\p{L}\p{M}]+|['’]\p{L}[\p{L}\p{M}]+)(?:['’\-]\p{L}[\p{L}\p{M}]+)*")
@@ -101,10 +103,16 @@ def _words(text: str) -> Iterator[tuple[int, int]]:
 
 def _known(names: Mapping[str, Label], surface: str) -> tuple[str, str, Label] | None:
     """A word without its possessive, the same folded, and whom it names; None if nobody of these names."""
-    word = surface.removesuffix("'s").removesuffix("’s").removesuffix("'S").removesuffix("’S")
-    folded = fold_term(word)
+    word, folded = _bare(surface)
     label = names.get(folded) or _label_of_parts(names, folded)
     return None if label is None else (word, folded, label)
+
+
+@lru_cache(maxsize=65536)
+def _bare(surface: str) -> tuple[str, str]:
+    """A word without its possessive, and the same folded."""
+    word = surface.removesuffix("'s").removesuffix("’s").removesuffix("'S").removesuffix("’S")
+    return word, fold_term(word)
 
 
 def _names(text: str, found: Sequence[Candidate]) -> dict[str, Label]:

@@ -1,7 +1,7 @@
-"""Further copies of the numbers, addresses and institutions that a note has shown once.
+"""Propagates strings: further copies of numbers, addresses and institutions that were found once in the note.
 
-Belongs here: strings that are the same wherever they stand. Does not belong here: names of people, of which any
-part may come again (`propagate/names.py`).
+Belongs here: strings that mean the same wherever they stand. Does not belong here: names of people, of which any part
+may be repeated (`resolve/propagate/names.py`).
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ import regex
 from deid_platform.detection.api import Candidate, Evidence, Source, SourceKind
 from deid_platform.labels import Label
 from deid_platform.lexicon.classes import is_ordinary
-from deid_platform.text.normalize import bounded, fold_term
+from deid_platform.text.fold import fold_term
+from deid_platform.text.offsets import bounded
 
 _NUMBERS = frozenset((
     Label.PHONE, Label.FAX, Label.SSN, Label.MEDICALRECORD, Label.HEALTHPLAN, Label.ACCOUNT, Label.LICENSE,

@@ -1,12 +1,12 @@
-"""Gives back what is clinical: eponyms, drugs, devices, tests, scores, codes, genetic variants.
+"""Recovery: removes candidates that are clinical terms, such as eponyms, drugs, devices, tests, scores and codes.
 
-    terms       the shipped lists and the site's own, less those that are no more than names
+    terms       the shipped lists and the site's own, without those that are mere names
     allow_list  phrases that a site keeps
     codes       undotted codes of ICD-10-CM
-    places      where terms and expressions stand in a note
-    decision    which spans are given back, and which never
+    finder      where terms and expressions stand in a note
+    decision    which spans are recovered, and which never
 
-Belongs here: deciding that a span is no identifier. Does not belong here: finding spans.
+Belongs here: deciding that a span is not an identifier. Does not belong here: finding spans.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """A site's allow list: phrases that identify nobody there, such as the name of a ward.
 
-Belongs here: reading the list and refusing a phrase that is too wide. Does not belong here: where a phrase is found
-(`places.py`), or what it may give back (`decision.py`).
+Belongs here: reading the list and refusing a phrase that is too general. Does not belong here: where a phrase is found
+(`finder.py`), or which spans it may recover (`decision.py`).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from deid_platform.detection.resolve.recovery.terms import names_of_people_and_p
 from deid_platform.errors import Code, DeidError
 from deid_platform.keys import plain_digest
 from deid_platform.lexicon.lists import word_list
-from deid_platform.text.normalize import fold_term
+from deid_platform.text.fold import fold_term
 
 LONGEST = 60
 """Code points of a phrase: recovery looks no further around a span."""

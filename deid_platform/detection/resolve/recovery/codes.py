@@ -1,11 +1,11 @@
-"""Codes of ICD-10-CM that are written without their dot, and look like the number of a record: "R402112".
+"""Codes of ICD-10-CM that are written without their dot and look like a record number: "R402112".
 
-Belongs here: which letter with digits is a code, by the list of codes and by what stands around it. Does not belong
-here: codes with a dot and those of other systems (`../data/recovery_expressions.yaml`), or making the list
+Belongs here: which letter with digits is a code, by the list of codes and by its context. Does not belong here: codes
+with a dot and those of other systems (`resolve/recovery/expressions.yaml`), or making the list
 (`lexicon/vocabularies/icd10cm.py`).
 
-A listed code is one where its title stands beside it or a word such as "diagnosis" before it. After the label of
-somebody's number it is that number.
+A listed code counts where its title stands beside it or a word such as "diagnosis" before it. After the label of a
+person's number it is that number.
 """
 
 from __future__ import annotations

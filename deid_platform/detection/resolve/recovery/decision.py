@@ -1,35 +1,34 @@
-"""Which of a note's spans are clinical and therefore no identifiers.
+"""Decides which of a note's spans are clinical terms and therefore not identifiers.
 
-Belongs here: deciding that a span is given back. Does not belong here: finding clinical terms
-(`places.py`) or spans.
+Belongs here: deciding that a span is recovered. Does not belong here: finding clinical terms (`finder.py`) or spans.
 
-After Murugadoss 2024 (Methods, recovery of medically relevant terms; figure 3), but failing closed. A span is
-given back only if what is clinical covers it whole, and never if
+After Murugadoss 2024 (Methods, recovery of medically relevant terms; figure 3), but failing closed. A span is recovered
+only if clinical terms cover the whole of it, and never if
 
-- the roster found it, or a check of its own proved it (an e-mail address, a checksum);
+- the roster found it, or its evidence is `PROVEN` (an e-mail address, a check digit);
 - the topics name it, unless it is a name inside a longer term: a clinic called St. Jude stays hidden, a
   St. Jude valve does not;
 - a title stands before the term: "Mr. Foley", "Dr. Wright's test";
-- it is the whole term and names a person whom the note names elsewhere: of "Foley" in the note of a Mr. Foley
-  nobody knows which is meant, while "Foley catheter" remains clinical;
-- it is the whole term and a part of an address, or a place that somebody went to ("treated at St. Jude");
-- it is clinical by its writing alone ("Quarmby retractor", "Quarmby 20 mg"), and the note has a person of that
+- it is the whole term and names a person whom the note names elsewhere: in the note of a Mr. Foley, "Foley" alone is
+  ambiguous, while "Foley catheter" remains clinical;
+- it is the whole term and a part of an address, or the place of a visit ("treated at St. Jude");
+- only its form is clinical ("Quarmby retractor", "Quarmby 20 mg"), and the note has a person of that
   name somewhere else;
-- only the site's allow list has it, and it is not a name, an institution or a place that a pattern found: what the
-  topics, the other notes of the patient or the site's own recognizers find stays hidden, and so does a phrase in a
-  note that names a person by one of its words;
+- only the site's allow list has it, and it is not a name, an institution or a place that a rule found: what the topics,
+  the other notes of the patient or the site's own recognizers find stays hidden, and so does a phrase in a note that
+  names a person by one of its words;
 - it is a whole date, or one after a word that dates are written after ("on 3/5", however strong the patient is).
 
-A person of a pattern that reaches further than a term ("Murphy Sign Negative") is given back if the other
-words are those of every clinic; with a word that could be a name ("Smith Foley catheter") it is kept. So is a
-place: the names of clinics are made of such words ("Old Mill Physical Therapy"), and only a finding after the
-term tells ("Babinski Absent"). No span is ever cut: it is given back whole or kept whole.
+A person's span that is longer than the term ("Murphy Sign Negative") is recovered if the other words are common
+clinical words; with a word that could be a name ("Smith Foley catheter") it stays hidden. So does a place, since names
+of clinics are made of such words ("Old Mill Physical Therapy"), unless a finding follows the term ("Babinski Absent").
+No span is ever cut: it is recovered whole or stays whole.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from functools import cache
+from functools import cache, lru_cache
 
 import regex
 
@@ -38,7 +37,7 @@ from deid_platform.detection.resolve.recovery.finder import ClinicalTerm, Clinic
 from deid_platform.detection.resolve.recovery.terms import names_of_people_and_places
 from deid_platform.labels import PERSONS, Label
 from deid_platform.lexicon.lists import word_list
-from deid_platform.text.normalize import fold_term
+from deid_platform.text.fold import fold_term
 
 _NAMED = frozenset(
     {
@@ -90,14 +89,13 @@ class Recovery:
         Raises:
             DeidError: `detector-failed` if the note could not be searched to its end.
         """
-        doubtful = {s for s in spans if _is_doubtful(document.text, s)}
-        if not doubtful:
-            return list(spans)
-        places = self._finder.places(document, doubtful)
+        text = document.text
+        judged = [(span, _is_doubtful(text, span)) for span in spans]
+        places = self._finder.places(document, {(span.start, span.end) for span, doubtful in judged if doubtful})
         if not places:
             return list(spans)
-        people = _named(document.text, spans, places)
-        return [s for s in spans if s not in doubtful or not _is_clinical(document.text, s, places, people)]
+        people = _named(text, spans, places)
+        return [span for span, doubtful in judged if not doubtful or not _is_clinical(text, span, places, people)]
 
 
 def _is_doubtful(text: str, span: Candidate) -> bool:
@@ -111,37 +109,42 @@ def _named(text: str, spans: Iterable[Candidate], places: ClinicalTerms) -> froz
     return frozenset(
         word
         for s in spans
-        if s.label in PERSONS and (s.evidence >= _surely_named(s, places) or not _only_clinical(text, s, places))
+        if s.label in PERSONS and _names_somebody(text, s, places.touching(s.start, s.end))
         for word in _folded_words(text[s.start : s.end])
     )
 
 
-def _surely_named(span: Candidate, places: ClinicalTerms) -> Evidence:
+def _names_somebody(text: str, span: Candidate, near: Sequence[ClinicalTerm]) -> bool:
+    """Whether a person's name is one, by how sure it is and by the clinical places near it, of which most have none."""
+    return not near or span.evidence >= _surely_named(span, near) or not _only_clinical(text, span, near)
+
+
+def _surely_named(span: Candidate, near: Sequence[ClinicalTerm]) -> Evidence:
     """The evidence from which a person is named whatever clinical stands there.
 
     Of a phrase of the allow list, "referred to" says less than the list; a title, a label and what people alone do or
     are ("reports pain", "his wife") say more.
     """
-    near = places.touching(span.start, span.end)
     allowed = any(p.kind == _ALLOWED and p.start <= span.start and span.end <= p.end for p in near)
     if allowed and span.source in _OF_PEOPLE_ALONE:
         return Evidence.PREDICTED
     return Evidence.LABELLED if allowed else Evidence.INTRODUCED
 
 
-def _only_clinical(text: str, span: Candidate, places: ClinicalTerms) -> bool:
-    near = places.touching(span.start, span.end)
+def _only_clinical(text: str, span: Candidate, near: Sequence[ClinicalTerm]) -> bool:
     inside_one = any(p.start <= span.start and span.end <= p.end for p in near)
     return inside_one or _is_longer_than_its_terms(text, span, near)
 
 
-def _folded_words(surface: str) -> list[str]:
-    words: list[str] = _WORD.findall(fold_term(surface))
-    return words
+@lru_cache(maxsize=4096)
+def _folded_words(surface: str) -> tuple[str, ...]:
+    return tuple(_WORD.findall(fold_term(surface)))
 
 
 def _is_clinical(text: str, span: Candidate, places: ClinicalTerms, people: frozenset[str]) -> bool:
     near = places.touching(span.start, span.end)
+    if not near:
+        return False
     # What only the writing shows to be clinical is doubtful where the note has a person of that name.
     near = [p for p in near if p.kind in _LISTED or not _names_one_of(text, p, people)]
     if span.label is Label.DATE and _SINCE.search(text, max(0, span.start - 8), span.start):

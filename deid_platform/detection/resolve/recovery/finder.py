@@ -1,7 +1,7 @@
 """Where clinical terms and expressions stand in a note.
 
-Belongs here: finding them, and how sure each kind is. Does not belong here: whether a span is given back
-because of one (`decision.py`).
+Belongs here: finding them, and how certain each kind is. Does not belong here: whether a span is recovered because of
+one (`decision.py`).
 """
 
 from __future__ import annotations
@@ -11,18 +11,19 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.resources import files
+from typing import TypeAlias
 
 import regex
 import yaml
 from ahocorasick_rs import AhoCorasick, Implementation, MatchKind
 
-from deid_platform.detection.api import Candidate, Document
+from deid_platform.detection.api import Document
 from deid_platform.detection.resolve.recovery.codes import codes_in
 from deid_platform.detection.resolve.recovery.terms import clinical_terms, eponym_heads, names_of_people_and_places
 from deid_platform.errors import Code, DeidError
 from deid_platform.lexicon.lists import word_list
-from deid_platform.text.normalize import bounded, fold, fold_term
-from deid_platform.text.offsets import trim
+from deid_platform.text.fold import fold, fold_term
+from deid_platform.text.offsets import bounded, trim
 
 _TIMEOUT_S = 2.0
 _REACH = 60  # code points around a span within which an expression may begin and end
@@ -88,7 +89,7 @@ class ClinicalTerms:
     def touching(self, start: int, end: int) -> list[ClinicalTerm]:
         """The places that share a code point with an interval."""
         first = bisect_left(self._starts, start - self._longest)
-        last = bisect_left(self._starts, end)
+        last = bisect_left(self._starts, end, first)
         return [p for p in self._places[first:last] if p.end > start]
 
 
@@ -113,22 +114,24 @@ class Finder:
     def __repr__(self) -> str:
         return "<Finder>"
 
-    def places(self, document: Document, spans: Collection[Candidate]) -> ClinicalTerms:
-        """Clinical places around spans of a note; none in a term after a title.
+    def places(self, document: Document, spans: Collection[tuple[int, int]]) -> ClinicalTerms:
+        """Clinical places around the spans of a note that begin and end there; none in a term after a title.
 
         Raises:
             DeidError: `detector-failed`, naming the expression, if one ran out of time.
         """
         text = document.text
-        numbers = [s for s in spans if _DIGIT.search(text, s.start, s.end)]
-        words = _windows(s for s in spans if not _DIGIT.search(text, s.start, s.end))
+        ascending = sorted(spans)
+        with_digits = {span for span in ascending if _DIGIT.search(text, *span)}
+        words = _windows(span for span in ascending if span not in with_digits)
+        numbers = _windows(span for span in ascending if span in with_digits)
         found = ClinicalTerms(
             [
-                *self._terms(text, _windows(spans)),
+                *self._terms(text, _windows(ascending)),
                 *_composed(text, words),
                 *_expressions_in(text, words, "words"),
-                *_expressions_in(text, _windows(numbers), "numbers"),
-                *_undotted_codes(text, _windows(numbers)),
+                *_expressions_in(text, numbers, "numbers"),
+                *_undotted_codes(text, numbers),
             ]
         )
         somebody = ClinicalTerms([p for p in found if _TITLE.search(text, max(0, p.start - 12), p.start)])
@@ -171,29 +174,40 @@ def _words(text: str) -> int:
     return len(_PART.findall(text))
 
 
-def _windows(spans: Iterable[Candidate]) -> list[tuple[int, int]]:
+def _windows(ascending: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
     """The surroundings of spans, joined where they overlap, so that no stretch of a dense note is read twice."""
     windows: list[tuple[int, int]] = []
-    for start, end in sorted((max(0, s.start - _REACH), s.end + _REACH) for s in spans):
-        if windows and start <= windows[-1][1]:
-            windows[-1] = (windows[-1][0], max(windows[-1][1], end))
-        else:
-            windows.append((start, end))
+    opened, closed = 0, -1
+    for start, end in ascending:
+        if start - _REACH <= closed:
+            closed = max(closed, end + _REACH)
+            continue
+        if closed >= 0:
+            windows.append((opened, closed))
+        opened, closed = max(0, start - _REACH), end + _REACH
+    if closed >= 0:
+        windows.append((opened, closed))
     return windows
 
 
 def _expressions_in(text: str, windows: Sequence[tuple[int, int]], section: str) -> Iterator[ClinicalTerm]:
-    shown = [text[start:end].lower() for start, end in windows]
-    for name, expression, needs in _expressions()[section] if windows else ():
-        try:
-            for (start, end), small in zip(windows, shown, strict=True):
-                if needs and not any(map(small.__contains__, needs)):
-                    continue
+    if not windows:
+        return
+    expressions, automaton, needed_by = _expressions()[section]
+    for start, end in windows:
+        # Of the same letters whatever their case, "ſ" and "µ" included; offsets in it mean nothing.
+        window = text[start:end].casefold()
+        if not window.isascii():
+            window = window.encode(errors="replace").decode()  # the automaton takes no lone surrogates
+        met = {hit[0] for hit in automaton.find_matches_as_indexes(window, overlapping=True)}
+        for number in sorted({number for need in met for number in needed_by[need]}):
+            name, expression = expressions[number]
+            try:
                 for match in expression.finditer(text, start, end, timeout=_TIMEOUT_S):
                     if name != _DRUG_DOSE or not _holds_a_name(match[0]):
                         yield ClinicalTerm(match.start(), match.end(), "expression", _words(match[0]))
-        except TimeoutError:
-            raise DeidError(Code.DETECTOR_FAILED, f"recovery:{name}") from None
+            except TimeoutError:
+                raise DeidError(Code.DETECTOR_FAILED, f"recovery:{name}") from None
 
 
 def _undotted_codes(text: str, windows: Iterable[tuple[int, int]]) -> Iterator[ClinicalTerm]:
@@ -245,17 +259,29 @@ def _ordinary() -> frozenset[str]:
     return word_list("title_stopwords")
 
 
+_Section: TypeAlias = tuple[tuple[tuple[str, regex.Pattern[str]], ...], AhoCorasick, tuple[tuple[int, ...], ...]]
+
+
 @cache
-def _expressions() -> dict[str, tuple[tuple[str, regex.Pattern[str], Sequence[str]], ...]]:
-    """Clinical terms with a syntax, from `data/recovery_expressions.yaml`, by what they may cover, with their needs."""
-    content = yaml.safe_load(
-        (files("deid_platform.detection.resolve.recovery") / "expressions.yaml").read_text("utf-8")
+def _expressions() -> dict[str, _Section]:
+    """Clinical terms with a syntax, from `expressions.yaml`, by what they may cover.
+
+    With an automaton of what their matches need, and the numbers of the expressions that need each of it.
+    """
+    content = yaml.load(
+        (files("deid_platform.detection.resolve.recovery") / "expressions.yaml").read_text("utf-8"),
+        Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader),  # noqa: S506
     )
     needs = content.pop("needs")
-    return {
-        section: tuple(
-            (name, regex.compile(pattern, regex.VERBOSE | regex.IGNORECASE), needs.get(name, ()))
-            for name, pattern in entries.items()
+    sections: dict[str, _Section] = {}
+    for section, entries in content.items():
+        needed_by: dict[str, list[int]] = {}
+        for number, name in enumerate(entries):
+            for need in needs[name]:
+                needed_by.setdefault(need.casefold(), []).append(number)
+        sections[section] = (
+            tuple((name, regex.compile(p, regex.VERBOSE | regex.IGNORECASE)) for name, p in entries.items()),
+            AhoCorasick(list(needed_by), matchkind=MatchKind.Standard, implementation=Implementation.DFA),
+            tuple(map(tuple, needed_by.values())),
         )
-        for section, entries in content.items()
-    }
+    return sections

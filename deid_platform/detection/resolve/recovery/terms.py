@@ -1,7 +1,7 @@
 """Which clinical terms recovery looks for: the shipped lists, and what a site adds.
 
-Belongs here: gathering terms and dropping those that are no more than names. Does not belong here: finding
-them in a note (`places.py`), or reading a licensed vocabulary (`detection/lexicons/`).
+Belongs here: gathering terms and dropping mere names. Does not belong here: finding them in a note (`finder.py`), or
+reading a licensed vocabulary (`lexicon/vocabularies/`).
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 
 from deid_platform.lexicon.lists import word_list
-from deid_platform.text.normalize import fold_term
+from deid_platform.text.fold import fold_term
 
 LISTS = (
     "eponyms",

@@ -1,1 +1,1 @@
-"""English rules: a table of recognizers a subject, and beside it the validators that its entries name."""
+"""English rules: a table of recognizers for each subject, and beside it the validators that its entries name."""

@@ -1,7 +1,7 @@
-"""Checks of places: where a town's, a state's or a street's name ends, and whether it is one.
+"""Validators of addresses: where the name of a town, a state or a street ends, and whether it is one.
 
-Belongs here: functions (text, start, end) -> the interval to tag, narrowed if need be, or None. Does not
-belong here: patterns (`../data/*.yaml`) or checks of institutions (`institutions.py`) and people (`names.py`).
+Belongs here: the validators that `addresses.yaml` names. Does not belong here: institutions (`organizations.py`), names
+of people (`people.py`), ZIP codes (`zip_codes.py`).
 """
 
 from __future__ import annotations
@@ -13,10 +13,9 @@ import regex
 from deid_platform.detection.rules.en.people import NAME_TOKEN, bare, stops_a_name
 from deid_platform.detection.rules.engine.validator import Interval, validator
 from deid_platform.detection.rules.names.eponyms import names_a_thing
-from deid_platform.lexicon.classes import WordClass, bears_a_name, word_class
+from deid_platform.lexicon.classes import WordClass, bears_a_name, is_common, word_class
 from deid_platform.lexicon.lists import word_list
-from deid_platform.text.names import is_common
-from deid_platform.text.normalize import fold_term
+from deid_platform.text.fold import fold_term
 
 _STATES = frozenset(
     """
@@ -50,7 +49,7 @@ _SENTENCE_INSIDE = regex.compile(r"(?<!\b(?i:ave|blvd|pkwy|hwy|apt|ste|bldg|rte|
 
 @validator
 def named_after(text: str, start: int, end: int) -> Interval | None:
-    """A place whose kind stands first, "Camp Tamarack": the next word is no common one, and no scale bears the name."""
+    """A place that begins with its kind, "Camp Tamarack": the next word is not common, and no scale has the name."""
     later = [bare(t) for t in NAME_TOKEN.findall(text, start, end)[1:]]
     plain = stops_a_name(later[0]) or word_class(later[0]) & (WordClass.CLINICAL | WordClass.ORDINARY)
     return None if plain or names_a_thing(text, end) else (start, end)
@@ -128,7 +127,7 @@ def kinds_of_institution() -> frozenset[str]:
 
 @validator
 def city_or_code(text: str, start: int, end: int) -> Interval | None:
-    """A city before a state's code, or the code behind such a city: not the credential behind a person's name."""
+    """A city before a state's code, or the code after such a city, but not a credential after a person's name."""
     if end - start > 2:
         code = text[end : end + 8].lstrip(" \t,")[:2]
         return None if code in _CREDENTIAL_CODES and not _is_town_before(text, end, code) else city(text, start, end)
@@ -169,7 +168,7 @@ def known_city(text: str, start: int, end: int) -> Interval | None:
 
 @validator
 def known_city_or_state(text: str, start: int, end: int) -> Interval | None:
-    """A city of the shipped list, or the state after one; a credential after a person's name is none."""
+    """A city of the shipped list, or the state after one, but not a credential after a person's name."""
     if end - start > 2:
         code = text[end : end + 8].lstrip(" \t,")[:2]
         return known_city(text, start, end) if _is_town_before(text, end, code) else None

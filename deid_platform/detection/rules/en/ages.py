@@ -1,7 +1,6 @@
-"""Checks of ages: whether a number is an age over 89, or a year that tells one.
+"""Validators of ages: whether a number is an age over 89, or a year that reveals one.
 
-Belongs here: functions (text, start, end) -> the interval to tag, narrowed if need be, or None. Does not
-belong here: patterns (`../data/ages.yaml`).
+Belongs here: the validators that `ages.yaml` names. Does not belong here: patterns (`ages.yaml`).
 """
 
 from __future__ import annotations
@@ -64,14 +63,14 @@ def old_decade(text: str, start: int, end: int) -> Interval | None:
 
 @validator
 def birth_year(text: str, start: int, end: int) -> Interval | None:
-    """A year of birth of somebody who is over 89 today; whether he was so in the note is the policy's to say."""
+    """A year of birth of a person who is over 89 today; whether that was so in the note, the policy decides."""
     year = numbers_in(text, start, end)[0]
     return (start, end) if 1850 <= year < datetime.now(UTC).year - _OLDEST_KEPT_AGE else None
 
 
 @validator
 def school_year(text: str, start: int, end: int) -> Interval | None:
-    """A year of leaving school of somebody who is over 89 today; one of two digits is not of those yet at school."""
+    """A school-leaving year of a person who is over 89 today; recent two-digit years count as 20xx."""
     year, today = numbers_in(text, start, end)[0], datetime.now(UTC).year
     if year < 100:
         year += 2000 if year <= today % 100 + _SCHOOL_YEARS else 1900

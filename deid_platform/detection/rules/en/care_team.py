@@ -1,10 +1,10 @@
-"""Checks of names that a role, a verb or a preposition gives away, where no list need know them.
+"""Validators of names after a role, a verb or a preposition, including names on no list.
 
-Belongs here: what the cue before a name allows, and what must follow. Does not belong here: those cues themselves
-(`../data/care_team.yaml`), whether words are somebody's name at all (`unlisted_persons.py`).
+Belongs here: the validators that `care_team.yaml` names. Does not belong here: whether words are a person's name at all
+(`unlisted_persons.py`).
 
-A capitalised word that no list knows stands for a person after a cue that takes persons alone, and after one that
-takes things as well if the sentence goes on as it does after a person: it ends, tells when or where, or somebody acts.
+A capitalised word on no list is a person after a cue that only persons follow. After a cue that things follow too, it
+is one if the sentence continues as it does after a person: it ends, gives a time or a place, or somebody acts.
 """
 
 from __future__ import annotations
@@ -34,16 +34,15 @@ from deid_platform.detection.rules.en.unlisted_persons import (
     is_service,
     is_thing,
     may_be_somebody,
-    read,
+    name_at_start,
     short,
     with_common_surname,
 )
 from deid_platform.detection.rules.engine.validator import Interval, validator
 from deid_platform.lexicon.alternatives import alternatives
-from deid_platform.lexicon.classes import WordClass, ends_as_a_word, word_class
+from deid_platform.lexicon.classes import WordClass, ends_as_a_word, is_common, word_class
 from deid_platform.lexicon.lists import word_list, written_terms
-from deid_platform.text.names import is_common
-from deid_platform.text.normalize import fold_term
+from deid_platform.text.fold import fold_term
 
 # Before "by": what follows it is a thing, a drug, a number, another event.
 _OF_THINGS = regex.compile(
@@ -98,13 +97,13 @@ def care_role(text: str, start: int, end: int) -> Interval | None:
 
 @validator
 def care_role_initials(text: str, start: int, end: int) -> Interval | None:
-    """Initials after the noun of a role, of whom is told."""
+    """Initials of a person who is told something, after the noun of a role."""
     return care_initials(text, start, end) if _stands_after(text, start, "care_team_roles") else None
 
 
 @validator
 def care_initials(text: str, start: int, end: int) -> Interval | None:
-    """Initials where somebody of the staff stands, whatever else the letters mean, but no role or service."""
+    """Initials where a staff member stands, whatever else the letters mean, but not a role or a service."""
     return None if _is_role(text[start:end]) else (start, end)
 
 
@@ -131,7 +130,7 @@ def care_partner(text: str, start: int, end: int) -> Interval | None:
 @validator
 def care_doer(text: str, start: int, end: int) -> Interval | None:
     """A name after "by" or "with", which things follow as well."""
-    place = read(text, start, end)
+    place = name_at_start(text, start, end)
     if place is None or is_nobody(text, *place) or is_clinical(text, *place) or not GOES_ON.match(text, place[1]):
         return None
     before = max(0, start - REACH)
@@ -153,11 +152,11 @@ def care_kin(text: str, start: int, end: int) -> Interval | None:
 
 @validator
 def care_family(text: str, start: int, end: int) -> Interval | None:
-    """A relative's name; in capitals a given name is one even if it is a common word, if somebody tells or is told."""
+    """A relative's name; in capitals, a given name may be a common word if the person tells or is told something."""
     first = NAME_TOKEN.match(text, start, end)
     if first is not None and first[0].isupper() and _ACTED_ON.match(text, first.end()) and _is_given(first[0]):
         return start, first.end()
-    place = read(text, start, end)
+    place = name_at_start(text, start, end)
     if (
         place is None
         or is_nobody(text, *place)
@@ -208,7 +207,7 @@ def care_small_listed(text: str, start: int, end: int) -> Interval | None:
 
 
 def _stands_after(text: str, start: int, name: str, *, exact: bool = False) -> bool:
-    """Whether a term of a list stands before a place, or before the name to which what begins there is joined."""
+    """Whether a term of a list stands before a position, or before the name that continues at it."""
     before = text[max(0, start - REACH) : start]
     if _ends_with_term(before, name, exact=exact):
         return True
@@ -285,7 +284,7 @@ def _only_persons(text: str, start: int, end: int, *, role: bool) -> Interval | 
 
 def _joined(text: str, start: int, end: int) -> Interval | None:
     """The second of two names after a cue, where a service or a thing may stand beside a person."""
-    place = read(text, start, end)
+    place = name_at_start(text, start, end)
     if place is None or is_nobody(text, *place) or is_clinical(text, *place):
         return None
     goes_on = GOES_ON.match(text, place[1]) or DOES.match(text, place[1])
@@ -303,7 +302,7 @@ def _is_role(letters: str) -> bool:
 
 
 def _is_relieved(text: str, start: int, end: int) -> bool:
-    """Whether somebody is relieved by somebody, not a pain by a drug: at a time, or by a member of the staff."""
+    """Whether a person is relieved by a person, not a pain by a drug: at a time, or by a staff member."""
     before = max(0, start - REACH)
     if _RELIEVED.search(text, before, start) is None:
         return False

@@ -1,7 +1,6 @@
-"""Checks of contacts: whether digits are a telephone number, an address of the network or a link.
+"""Validators of contacts: whether digits are a telephone number, a network address or a link.
 
-Belongs here: functions (text, start, end) -> the interval to tag, narrowed if need be, or None. Does not
-belong here: patterns (`../data/contacts.yaml`).
+Belongs here: the validators that `contacts.yaml` names. Does not belong here: patterns (`contacts.yaml`).
 """
 
 from __future__ import annotations

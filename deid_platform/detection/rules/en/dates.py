@@ -1,8 +1,7 @@
-"""Checks of dates: whether numbers name a day or a month.
+"""Validators of dates: whether numbers name a day or a month.
 
-Belongs here: functions (text, start, end) -> the interval to tag, narrowed if need be, or None. Does not
-belong here: dates with a typing error (`mistyped.py`), patterns (`../data/dates.yaml`) or what remains of a date
-(`redaction/`).
+Belongs here: the validators that `dates.yaml` names. Does not belong here: dates with a typing error
+(`mistyped_dates.py`), holidays (`holidays.py`), or what remains of a date (`redaction/`).
 """
 
 from __future__ import annotations
@@ -44,6 +43,7 @@ _APGAR = regex.compile(r"\bapgars?\b[^\d\n]{0,20}$", regex.IGNORECASE)
 # Letters and proportions read from a chart, keratins, durations in British shorthand ("1/52" is a week).
 _DAYS_IN_A_ROW = regex.compile(r"(?<![\d/])\d{1,2}/\d{1,2}(?:(?:,[ ]?|,?[ ](?:&|and)[ ])\d{1,2}/\d{1,2})+(?![\d/])")
 _LONGEST_ROW = 60
+_PADDED = regex.compile(r"[/\-]0\d")
 _LARGEST_SCORE = 10
 _LARGEST_STRENGTH = 6  # 5 of strength, 6 of a murmur
 _NO_DAY_BEFORE = regex.compile(
@@ -90,7 +90,7 @@ def is_month_day(a: int, b: int) -> bool:
 
 
 def is_year(year: int) -> bool:
-    """Whether a number is a year that notes tell of."""
+    """Whether a number is a plausible year in notes."""
     return 1850 <= year <= 2150
 
 
@@ -100,7 +100,7 @@ def is_numbered(text: str, start: int) -> bool:
 
 
 def is_cued(text: str, start: int) -> bool:
-    """Whether a word that dates are written after stands before that place."""
+    """Whether a word that precedes dates stands before the position."""
     return _DATE_WORD.search(text, max(0, start - 16), start) is not None
 
 
@@ -176,7 +176,7 @@ def month_day(text: str, start: int, end: int) -> Interval | None:
 
 @validator
 def dictated_day(text: str, start: int, end: int) -> Interval | None:
-    """The day behind "D:" or "T:" below a dictation; grades of strength ("D: 5/5") stand in none."""
+    """The day after "D:" or "T:" below a dictation, which never has grades of strength ("D: 5/5")."""
     grade = text[start:end] in _GRADES and _DICTATED.search(text, max(0, start - 120), start) is None
     return None if grade else month_day(text, start, end)
 
@@ -204,7 +204,7 @@ def plain_month_day(text: str, start: int, end: int) -> Interval | None:
     chart = _NO_DAY_BEFORE.search(text, max(0, start - 40), start) or _NO_DAY_AFTER.match(text, end)
     if not is_day(a, b) or chart:
         return None
-    padded = text[start] == "0" or regex.search(r"[/\-]0\d", text[start:end]) is not None
+    padded = text[start] == "0" or _PADDED.search(text, start, end) is not None
     return (start, end) if padded or (b > 12 and b not in {15, 16, 20, 30} and a < b) else None
 
 

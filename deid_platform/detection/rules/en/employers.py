@@ -1,7 +1,7 @@
-"""Checks of employers, schools and other bodies: whether words after a word for work name one, and where it ends.
+"""Validators of employers, schools and other bodies: whether words after a word for work name one, and where it ends.
 
-Belongs here: functions (text, start, end) -> the interval to tag, narrowed if need be, or None. Does not belong here:
-patterns (`../data/employers.yaml`), or hospitals, practices and pharmacies (`institutions.py`).
+Belongs here: the validators that `employers.yaml` names. Does not belong here: hospitals, practices and pharmacies
+(`organizations.py`).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from deid_platform.detection.rules.en.people import NAME_TOKEN, bare, stops_a_na
 from deid_platform.detection.rules.engine.validator import Interval, validator
 from deid_platform.lexicon.classes import WordClass, ends_as_a_word, is_rare_word, is_town, word_class
 from deid_platform.lexicon.lists import word_list
-from deid_platform.text.normalize import fold_term
+from deid_platform.text.fold import fold_term
 
 # Who pays, and what one works with or is referred to, is nobody's employer.
 _NO_EMPLOYERS = frozenset((
@@ -85,7 +85,7 @@ def firm(text: str, start: int, end: int) -> Interval | None:
 
 @validator
 def firm_before_noun(text: str, start: int, end: int) -> Interval | None:
-    """A firm before a common noun ("a Delmore truck driver"): its first word is in no list but of names, no town's."""
+    """A firm before a common noun ("a Delmore truck driver"), of which the first word is a name and no town."""
     words = [bare(token) for token in NAME_TOKEN.findall(text, start, end)]
     clinical = any(word_class(word) & WordClass.CLINICAL or word in word_list("title_stopwords") for word in words)
     plain = (
@@ -109,7 +109,7 @@ def agency(text: str, start: int, end: int) -> Interval | None:
 
 @validator
 def small_employer(text: str, start: int, end: int) -> Interval | None:
-    """An employer in small letters, "vantor aerospace": it ends in a firm's noun, or is a word that no list knows."""
+    """An employer in small letters, "vantor aerospace": it ends in a noun for firms, or is a word on no list."""
     tokens = list(NAME_TOKEN.finditer(text, start, end))
     words = [bare(t[0]) for t in tokens]
     while words and words[0] in ("the",):

@@ -1,7 +1,7 @@
-"""Checks of holidays: whether the name of a day is that, and neither a word, a person nor a thing called after it.
+"""Validators of holidays: whether a word is the name of a holiday, and not a person or a thing named after it.
 
-Belongs here: functions (text, start, end) -> the interval to tag, or None. Does not belong here: the names
-(`../../data/holidays.txt`) or patterns (`../data/dates.yaml`).
+Belongs here: the validators of holidays that `dates.yaml` names. Does not belong here: the names
+(`lexicon/data/holidays.txt`), other dates (`dates.py`).
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import regex
 
 from deid_platform.detection.rules.engine.validator import Interval, validator
-from deid_platform.text.normalize import fold_term
+from deid_platform.text.fold import fold_term
 
 # Days whose names are nothing else even in small letters.
 _PLAIN = regex.compile(
@@ -47,6 +47,7 @@ _THING = regex.compile(
     r"|hospice|rehab|stay|spells?|score|test|off)\b",
     regex.IGNORECASE,
 )
+_WEEK = regex.compile(r" (?:weekend|week)$")
 _COUNTED = regex.compile(r"[ \t]*#?(?:\d|one\b|two\b|three\b)")
 
 
@@ -54,7 +55,7 @@ _COUNTED = regex.compile(r"[ \t]*#?(?:\d|one\b|two\b|three\b)")
 def holiday(text: str, start: int, end: int) -> Interval | None:
     """The name of a day: "on Labor Day", "christmas eve"; not "labor day 2", "Christmas disease", "an epiphany"."""
     surface = text[start:end]
-    name = regex.sub(r" (?:weekend|week)$", "", fold_term(surface))
+    name = _WEEK.sub("", fold_term(surface))
     if _THING.match(text, end, end + 16) or (name in _LABOR and _COUNTED.match(text, end, end + 8)):
         return None
     cued = _CUE.search(text, max(0, start - 24), start) is not None

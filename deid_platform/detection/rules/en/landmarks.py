@@ -1,7 +1,6 @@
-"""Checks of places that are no address: whether a park, a lake, a station or a road is one of its own.
+"""Validators of landmarks: whether a park, a lake, a station or a road has a name of its own.
 
-Belongs here: functions (text, start, end) -> the interval to tag, narrowed if need be, or None. Does not belong here:
-patterns (`../data/landmarks.yaml`), or checks of towns and streets (`places.py`).
+Belongs here: the validators that `landmarks.yaml` names. Does not belong here: towns and streets (`addresses.py`).
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ _CONTRACTIONS = ("'s", "’s")
 
 @validator
 def landmark(text: str, start: int, end: int) -> Interval | None:
-    """A place by what it is, "Birch Point Marina": one word of its own must be no common one, or read as a place.
+    """A place by what it is, "Birch Point Marina": one of its own words must not be common, or must look like a place.
 
     The article belongs to it ("the Hollins Ferry exit").
     """

@@ -1,7 +1,7 @@
-"""Checks of what was typed in haste: names and houses in small letters, words with spaces between their letters.
+"""Validators of hastily typed text: names and institutions in small letters, words with spaces between the letters.
 
-Belongs here: functions (text, start, end) -> the interval to tag, or None, for the patterns of `../data/hasty.yaml`.
-Does not belong here: patterns, and names in small letters behind whole words for roles and deeds (`care_team.py`).
+Belongs here: the validators that `lowercase_names.yaml` names. Does not belong here: names in small letters after full
+words for roles and actions (`care_team.py`).
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def lowercase_name(text: str, start: int, end: int) -> Interval | None:
 
 @validator
 def lowercase_officer(text: str, start: int, end: int) -> Interval | None:
-    """A name in small letters after the word for an office ("pcp okonkwo"), where no list needs to know it."""
+    """A name in small letters after the word for an office ("pcp okonkwo"), on a list or not."""
     return _known_part(text, start, end, unlisted=True)
 
 

@@ -1,8 +1,9 @@
-"""Checks of names in messages, hand-offs and lists, where a greeting, a bed or another name introduces them.
+"""Validators of names in messages, hand-offs and lists, after a greeting, a bed number or another name.
 
-Belongs here: functions as in `names.py` for places where a name needs no title, and where clinics write services,
-drugs and findings as well ("Cards/Renal following", "Thanks, Pharmacy"). Does not belong here: where a name ends
-(`names.py`), or patterns (`../data/messages.yaml`).
+Belongs here: the validators that `messages.yaml` names. Does not belong here: where a name ends (`people.py`).
+
+They judge places where a name needs no title, and where notes also have services, drugs and findings ("Cards/Renal
+following", "Thanks, Pharmacy").
 """
 
 from __future__ import annotations
@@ -74,7 +75,7 @@ def is_a_name(token: str, *, loose: bool = False) -> bool:
 
 
 def is_no_person(word: str) -> bool:
-    """Whether a folded word names nobody, whatever introduces it: a service, what never begins a name."""
+    """Whether a folded word is never a person, whatever precedes it: a service, or a word that never begins a name."""
     return word in word_list("title_stopwords") or word in word_list("ward_words")
 
 
@@ -90,7 +91,7 @@ def _first(text: str, start: int, end: int) -> str:
 
 @validator
 def addressee(text: str, start: int, end: int) -> Interval | None:
-    """Somebody who is greeted, mentioned or signs: a given name even if it is a word, or a word that nothing knows."""
+    """A person who is greeted, mentioned or signs: a given name even if it is a word, or a word on no list."""
     place = labelled(text, start, end)
     if place is None:
         return (start, end) if is_short_name(text[start:end]) else None
@@ -132,7 +133,7 @@ def _whole(text: str, place: Interval, end: int) -> Interval:
 
 @validator
 def asked(text: str, start: int, end: int) -> Interval | None:
-    """As `handed`, amid a sentence, where a capital tells more: a given name may be a common word."""
+    """As `handed`, within a sentence, where a capital means more: a given name may be a common word."""
     place = handed(text, start, end)
     if place is not None:
         return place
@@ -144,7 +145,7 @@ def asked(text: str, start: int, end: int) -> Interval | None:
 
 @validator
 def handed(text: str, start: int, end: int) -> Interval | None:
-    """A name where a service or a finding may stand as well: its first word can be nothing but a name."""
+    """A name where a service or a finding is possible too: its first word can only be a name."""
     place = labelled(text, start, end)
     if place is None or names_a_thing(text, place[1]) or not is_a_name(_first(text, *place)):
         return None
@@ -153,7 +154,7 @@ def handed(text: str, start: int, end: int) -> Interval | None:
 
 @validator
 def credited_day(text: str, start: int, end: int) -> Interval | None:
-    """A day and month behind the name of who wrote a note then: not "(Strength 3/5)"."""
+    """A day and month after the name of the author of a note: not "(Strength 3/5)"."""
     name = _CREDITED.search(text, max(0, start - _REACH), start)
     return month_day(text, start, end) if name is not None and handed(text, *name.span("name")) else None
 
@@ -261,7 +262,7 @@ def roomed(text: str, start: int, end: int) -> Interval | None:
 
 @validator
 def handle(text: str, start: int, end: int) -> Interval | None:
-    """A name or a user's in small letters after "@", where also a place or a condition may stand ("@bedside")."""
+    """A name or a user's in small letters after "@", where a place or a condition is possible too ("@bedside")."""
     word = text[start:end]
     kind = word_class(word)
     if is_no_person(word) or (kind & WordClass.ORDINARY and not kind & WordClass.LONE):

@@ -1,12 +1,13 @@
-"""Checks of dates with a typing error: a separator or a digit lost, doubled, swapped or mistaken, a month misspelt.
+"""Validators of dates with a typing error: a separator or a digit lost, doubled, swapped or wrong, a month misspelt.
 
-Belongs here: functions (text, start, end) -> the interval to tag, or None. Does not belong here: dates as they
-should be (`dates.py`) or patterns (`../data/dates.yaml`).
+Belongs here: the validators that `dates.yaml` for such dates names. Does not belong here: correct dates (`dates.py`).
 
-One error is what people make in a date: of what is left, the rest must still be a day, a month and a year.
+A date may have one error: the rest must still be a day, a month and a year.
 """
 
 from __future__ import annotations
+
+from functools import lru_cache
 
 import regex
 
@@ -22,7 +23,7 @@ from deid_platform.detection.rules.en.dates import (
 from deid_platform.detection.rules.engine.validator import Interval, validator
 from deid_platform.lexicon.classes import WordClass, word_class
 from deid_platform.lexicon.lists import word_list
-from deid_platform.text.normalize import fold_term
+from deid_platform.text.fold import fold_term
 
 _MISREAD = str.maketrans("OoIl|SBZ", "00111582")
 _RARELY_MISREAD = regex.compile(r"(?<!\d)[SBZ]+(?!\d)")
@@ -31,6 +32,9 @@ _CENTURIES = range(1900, 2100)
 _WIDEST_SCORE = 3
 _MAXIMA = {5, 6, 10, 12, 15, 20, 24, 25, 27, 28, 30, 40, 50, 60}
 _WORD = regex.compile(r"\p{L}{3,}")
+_SEPARATOR = regex.compile(r"\D")
+_YEAR = regex.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
+_ORDINAL = regex.compile(r"\d[ ]?(?:st|nd|rd|th)\b")
 _SENTENCE_GOES_ON = regex.compile(r"[ \t]*(?:[.,;)\]\r\n]|$)")
 _ENGLISH = frozenset(
     {
@@ -52,7 +56,7 @@ _PRESSURE = regex.compile(r"\b(?i:bp|pressures?|hypertens\w*|systolic|sbp|readin
 
 @validator
 def lost_slash(text: str, start: int, end: int) -> Interval | None:
-    """A date that lost one slash: "323/19", "2/142019", "2/1419"; not what reads as a blood pressure or a dose."""
+    """A date that lost one slash: "323/19", "2/142019", "2/1419"; not a blood pressure or a dose."""
     first, second = NUMBER.findall(text, start, end)[:2]
     if is_numbered(text, start):
         return None
@@ -125,7 +129,7 @@ def mixed_short_date(text: str, start: int, end: int) -> Interval | None:
     """Day, month and a short year between separators of two kinds, after a word of dates: "3-4/19", "3/14.19"."""
     surface = text[start:end]
     a, b, year = numbers_in(text, start, end)
-    between, _ = separators = regex.findall(r"\D", surface)
+    between, _ = separators = _SEPARATOR.findall(surface)
     if len(set(separators)) < 2 or not is_month_day(a, b):
         return None
     padded = surface.startswith("0") or f"{between}0" in surface
@@ -146,7 +150,7 @@ def oddly_separated_date(text: str, start: int, end: int) -> Interval | None:
 @validator
 def mistyped_written_date(text: str, start: int, end: int) -> Interval | None:
     """A month's name with a day and a year of which one has an error: "March 144, 2019", "March l4, 2O19"."""
-    surface = regex.sub(r"\p{L}{3,}", " ", text[start:end])
+    surface = _WORD.sub(" ", text[start:end])
     read = surface.translate(_MISREAD)
     numbers = NUMBER.findall(read)
     if len(numbers) == 1:  # "March 32019"
@@ -165,6 +169,12 @@ def mistyped_written_date(text: str, start: int, end: int) -> Interval | None:
     return (start, end) if sound or one_too_many or int(day) <= 99 else None
 
 
+@lru_cache(maxsize=4096)
+def _months_near(folded: str) -> tuple[str, ...]:
+    """The months that a folded word is one edit away from."""
+    return tuple(month for month in _MONTHS if _one_edit(folded, month))
+
+
 @validator
 def misspelt_month(text: str, start: int, end: int) -> Interval | None:
     """A month's name with one letter wrong, missing, doubled or swapped, beside a day or a year: "Setpember 3"."""
@@ -172,15 +182,16 @@ def misspelt_month(text: str, start: int, end: int) -> Interval | None:
     if word is None:
         return None
     folded = fold_term(word[0])
-    months = [month for month in _MONTHS if _one_edit(folded, month)]
+    months = _months_near(folded)
     kind = word_class(word[0])
     thing = kind & (WordClass.ORDINARY | WordClass.CLINICAL) or any(
         folded in word_list(name) for name in ("cities", "drugs")
     )
     if not months or folded in _ENGLISH or (thing and folded not in word_list("months")):
         return None
-    year = regex.search(r"(?<!\d)(?:19|20)\d\d(?!\d)", text[start:end])
-    told = year or regex.search(r"\d[ ]?(?:st|nd|rd|th)\b", text[start:end])
+    surface = text[start:end]
+    year = _YEAR.search(surface)
+    told = year or _ORDINAL.search(surface)
     if kind & (WordClass.GIVEN | WordClass.SURNAME) and not told:
         return None
     short = min(map(len, months)) <= _SHORT_MONTH

@@ -1,7 +1,7 @@
-"""Checks of institutions: where such a name ends, and whether it names anything of its own.
+"""Validators of institutions: where a name ends, and whether it is more than a general term.
 
-Belongs here: functions (text, start, end) -> the interval to tag, narrowed if need be, or None. Does not
-belong here: patterns (`../data/*.yaml`) or checks of towns and streets (`places.py`).
+Belongs here: the validators that `organizations.yaml` names. Does not belong here: towns and streets (`addresses.py`),
+employers (`employers.py`).
 """
 
 from __future__ import annotations
@@ -12,10 +12,9 @@ from deid_platform.detection.rules.en.addresses import kinds_of_institution, rea
 from deid_platform.detection.rules.en.people import NAME_TOKEN, bare, stops_a_name
 from deid_platform.detection.rules.engine.validator import Interval, validator
 from deid_platform.detection.rules.names.eponyms import names_a_thing
-from deid_platform.lexicon.classes import WordClass, word_class
+from deid_platform.lexicon.classes import WordClass, is_common, word_class
 from deid_platform.lexicon.lists import word_list
-from deid_platform.text.names import is_common
-from deid_platform.text.normalize import fold_term
+from deid_platform.text.fold import fold_term
 
 _NATIONS = frozenset({"american", "national", "european", "international", "world", "royal", "british", "canadian"})
 _SOCIETY = regex.compile(

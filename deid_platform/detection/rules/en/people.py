@@ -1,10 +1,12 @@
-"""Checks of people's names: where a name ends, and whether it is one.
+"""Validators of people's names: where a name ends, and whether it is one.
 
-Belongs here: functions (text, start, end) -> the interval to tag, narrowed if need be, or None. Does not
-belong here: patterns (`../data/*.yaml`) or checks of places (`places.py`).
+Belongs here: the validators that `people.yaml` names. Does not belong here: names of places (`addresses.py`), names
+after roles and verbs (`care_team.py`).
 """
 
 from __future__ import annotations
+
+from functools import lru_cache
 
 import regex
 
@@ -12,10 +14,10 @@ from deid_platform.detection.context.names import about_a_person, is_abbreviatio
 from deid_platform.detection.rules.engine.validator import Interval, validator
 from deid_platform.detection.rules.names.clinical_words import is_a_disease, is_substance
 from deid_platform.detection.rules.names.eponyms import is_eponym_s_name, stands_for_its_thing
-from deid_platform.lexicon.classes import WordClass, ends_as_a_word, word_class
+from deid_platform.lexicon.classes import WordClass, ends_as_a_word, is_common, word_class
 from deid_platform.lexicon.lists import word_list
-from deid_platform.text.names import PARTICLES, is_common
-from deid_platform.text.normalize import fold_term
+from deid_platform.text.fold import fold_term
+from deid_platform.text.names import PARTICLES
 
 NAME_TOKEN = regex.compile(r"\p{L}[\p{L}\p{M}'’.\-]*")
 # Particles with which a name may begin; the others follow its first word.
@@ -114,6 +116,7 @@ def _is_credential(token: str) -> bool:
     return token[:2].isupper() and bare(token) in _CREDENTIALS | _FIELDS
 
 
+@lru_cache(maxsize=65536)
 def bare(token: str) -> str:
     """A word folded, without possessive and punctuation."""
     return fold_term(token).removesuffix("'s").strip(".'-")

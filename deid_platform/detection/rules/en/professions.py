@@ -1,7 +1,6 @@
-"""Checks of professions: where one ends, and whether it is one and no state, no role of a care team.
+"""Validators of professions: where one ends, and whether it is one and not a condition or a role of the care team.
 
-Belongs here: functions (text, start, end) -> the interval to tag, narrowed if need be, or None. Does not belong here:
-patterns (`../data/professions.yaml`) or employers (`employers.py`).
+Belongs here: the validators that `professions.yaml` names. Does not belong here: employers (`employers.py`).
 """
 
 from __future__ import annotations
@@ -50,7 +49,7 @@ _NOT_CARE = frozenset(("electrician", "musician", "politician", "technician", "b
 
 @validator
 def profession(text: str, start: int, end: int) -> Interval | None:
-    """What somebody is by trade, up to the first word that is no part of it."""
+    """A profession, up to the first word that is not part of it."""
     last = None
     for token in _WORD.finditer(text, start, end):
         word = bare(token[0])

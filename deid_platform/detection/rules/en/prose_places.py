@@ -1,7 +1,7 @@
-"""Checks of places in running prose: whether a capitalised word there is a street's, a town's or an institution's.
+"""Validators of places in prose: whether a capitalised word is the name of a street, a town or an institution.
 
-Belongs here: functions (text, start, end) -> the interval to tag, narrowed if need be, or None. Does not belong here:
-patterns (`../data/whereabouts.yaml`), addresses (`places.py`) or institutions by their kind (`institutions.py`).
+Belongs here: the validators that `prose_places.yaml` names. Does not belong here: addresses (`addresses.py`),
+institutions with a word for their kind (`organizations.py`).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from deid_platform.detection.rules.engine.validator import Interval, validator
 from deid_platform.detection.rules.names.eponyms import names_a_thing
 from deid_platform.lexicon.classes import WordClass, ends_as_a_word, is_town, word_class
 from deid_platform.lexicon.lists import word_list
-from deid_platform.text.normalize import fold_term
+from deid_platform.text.fold import fold_term
 
 # Street names are made of such words, and so are headings: one of its words must be none of the clinic's.
 _PERSON_BEFORE = regex.compile(r"\b(?:[Dd]r|[Mm]rs?|[Mm]s)\.?[ ]$")
@@ -38,7 +38,7 @@ def street_spoken(text: str, start: int, end: int) -> Interval | None:
 
 @validator
 def unlisted_place(text: str, start: int, end: int) -> Interval | None:
-    """What somebody was in, or records come from: a listed city, or words of which no list knows a thing or a ward.
+    """A place where a person was, or from which records come: a listed city, or words on no list of things or wards.
 
     A country is left to its own recognizer, unless its name is a person's as well ("Jordan") and needs what leads here.
     """
@@ -65,7 +65,7 @@ def area_named(text: str, start: int, end: int) -> Interval | None:
 
 @validator
 def small_city(text: str, start: int, end: int) -> Interval | None:
-    """A listed city in small letters, where somebody is or comes from: no word of English or of clinics."""
+    """A listed city in small letters, where a person is or comes from: not an English or a clinical word."""
     town = is_town(fold_term(text[start:end]))
     return (
         (start, end) if town and not word_class(text[start:end]) & (WordClass.ORDINARY | WordClass.CLINICAL) else None
@@ -74,7 +74,7 @@ def small_city(text: str, start: int, end: int) -> Interval | None:
 
 @validator
 def small_chain(text: str, start: int, end: int) -> Interval | None:
-    """A firm of the list in small letters, of which a word is none of English or of clinics."""
+    """A listed firm in small letters, with a word that is neither English nor clinical."""
     surface = text[start:end]
     known = [word_class(word) & (WordClass.ORDINARY | WordClass.CLINICAL) for word in surface.split()]
     return (start, end) if surface.islower() and (not all(known) or len(known) > 1) else None
@@ -93,7 +93,7 @@ def hospital_named(text: str, start: int, end: int) -> Interval | None:
 
 @validator
 def user_name(text: str, start: int, end: int) -> Interval | None:
-    """A user name: with a digit or a mark inside, or a word that no list knows and that is built like no other."""
+    """A user name: with a digit or a mark inside, or a word on no list with an unusual form."""
     surface = text[start:end].rstrip(".-_")
     stop = start + len(surface)
     if any(char.isdigit() or char in "._" for char in surface):

@@ -1,7 +1,7 @@
-"""Checks of what stands beside the numbers of records.
+"""Validators of the context of record numbers.
 
-Belongs here: functions (text, start, end) -> the interval to tag, or None, for the patterns of
-`../data/registers.yaml`. Does not belong here: patterns, and numbers themselves (`numbers.py`).
+Belongs here: the validators that `record_context.yaml` names. Does not belong here: the numbers themselves
+(`identifiers.py`).
 """
 
 from __future__ import annotations

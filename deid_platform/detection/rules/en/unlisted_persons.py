@@ -1,9 +1,9 @@
-"""Who capitalised words are that no list need know: somebody, or a service, a brand, a thing.
+"""Capitalised words on no list: whether they are a person, or a service, a brand or a thing.
 
-Belongs here: where such a name ends, what is nobody's name, and how a sentence goes on after somebody. Does not belong
-here: after which cues that is asked (`care_team.py`), names that the lists know (`names.py`).
+Belongs here: where such a name ends, what is not a person's name, and how a sentence continues after a person. Does not
+belong here: after which cues to ask (`care_team.py`), names on the lists (`people.py`).
 
-Services, agencies, references, brands and ways of doing something (`data/services.txt`) are nobody.
+Services, agencies, references, brands and methods (`lexicon/data/services.txt`) are not persons.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from deid_platform.detection.rules.names.eponyms import is_eponym_s_name, names_
 from deid_platform.lexicon.alternatives import alternatives
 from deid_platform.lexicon.classes import WordClass, ends_as_a_word, word_class
 from deid_platform.lexicon.lists import word_list, written_terms
-from deid_platform.text.normalize import fold_term
+from deid_platform.text.fold import fold_term
 
 REACH = 60
 SHORTEST = 3
@@ -74,14 +74,14 @@ OTHERS = ("services", "title_stopwords", "care_team_roles", "kin.weak")
 _OF_INSTITUTIONS = ("services", "generic_institution_words", "place_nouns")
 
 
-def read(text: str, start: int, end: int) -> Interval | None:
+def name_at_start(text: str, start: int, end: int) -> Interval | None:
     """The name that begins a run of words, with a surname that is a common word."""
     place = at_once(text, start, end) or common_name(text, start, end)
     return with_common_surname(text, *place) if place else None
 
 
 def at_once(text: str, start: int, end: int) -> Interval | None:
-    """The name that begins at once, in capitals only up to what somebody does."""
+    """The name that begins here; in capitals only up to the verb."""
     if text[start:end].isupper():
         for token in list(NAME_TOKEN.finditer(text, start, end))[1:]:
             if GOES_ON.match(text, token.start() - 1) and not word_class(token[0]) & NAMED:
@@ -176,7 +176,7 @@ def is_clinical(text: str, start: int, end: int) -> bool:
 
 
 def may_be_somebody(text: str, start: int, end: int) -> bool:
-    """Whether some word is a listed name, or none is built like an English or medical word."""
+    """Whether one of the words is a listed name, or none is built like an English or medical word."""
     words = [token for token in NAME_TOKEN.findall(text, start, end) if len(bare(token)) > 1]
     kinds = [word_class(word) for word in words]
     if any(kind & NAMED and not kind & WordClass.CLINICAL for kind in kinds):
@@ -193,7 +193,7 @@ def may_be_somebody(text: str, start: int, end: int) -> bool:
 
 
 def is_known(text: str, start: int, end: int) -> bool:
-    """Whether some word of a name is a listed one and nothing else."""
+    """Whether one word of a name is a listed name without another meaning."""
     kinds = [word_class(token) for token in NAME_TOKEN.findall(text, start, end)]
     return any(kind & NAMED and not kind & (WordClass.ORDINARY | WordClass.CLINICAL) for kind in kinds)
 
@@ -206,7 +206,7 @@ def is_built(word: str) -> bool:
 
 
 def is_service(folded: str) -> bool:
-    """Whether a folded word stands for a service or a way of doing something, and for nobody."""
+    """Whether a folded word is a service or a method, not a person."""
     return folded in word_list("services")
 
 

@@ -1,10 +1,10 @@
-"""Checks of a state with a ZIP code: whether five digits after two capitals are that, and no dose and no count.
+"""Validators of a state with a ZIP code: whether five digits after two capitals are one, not a dose or a count.
 
-Belongs here: functions (text, start, end) -> the interval to tag, or None. Does not belong here: patterns
-(`../data/addresses.yaml`), or the names of towns alone (`places.py`).
+Belongs here: the validators that `addresses.yaml` for them names. Does not belong here: names of towns alone
+(`addresses.py`).
 
-"IN", "OR" and "ME" are words of a note in capitals, "MA" and "PA" abbreviations of it. What is written as an address,
-with a comma after the town, is one. Elsewhere the first digits must be the state's.
+"IN", "OR" and "ME" are words in notes typed in capitals, "MA" and "PA" clinical abbreviations. With a comma after the
+town, as in an address, it is a ZIP code. Elsewhere the first digits must be the state's.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import regex
 from deid_platform.detection.rules.engine.validator import Interval, validator
 from deid_platform.lexicon.classes import WordClass, word_class
 from deid_platform.lexicon.lists import word_list
-from deid_platform.text.normalize import fold_term
+from deid_platform.text.fold import fold_term
 
 # First three digits of the ZIP codes of each state. Source: USPS, list L002, gaps within a state left out.
 _FIRST_DIGITS = """

@@ -1,23 +1,23 @@
-"""Anchors: the rare thing that every match of a pattern must contain, and the windows around its occurrences.
+"""Anchors: rare words or digits that every match of a pattern contains, and the windows around their occurrences.
 
-Belongs here: finding the anchors of all recognizers in one pass over a text, and joining their surroundings
-to windows. Does not belong here: what a recognizer looks for in a window (`recognizer.py`).
+Belongs here: finding the anchors of all recognizers in one pass over a text, and merging their neighbourhoods into
+windows. Does not belong here: what a recognizer looks for in a window (`recognizer.py`).
 
-One automaton finds every literal anchor of every table; one scan finds the chains of digit groups. A chain
-is known by its shape, the chain with each digit written as 0: clinical text has few shapes, and most of them
-("00", "000/00") interest no recognizer. Recognizers with the same anchors and reach share their windows.
+One automaton finds every literal anchor of every table; one scan finds the chains of digit groups. Chains are indexed
+by their shape, the chain with each digit written as 0: clinical text has few shapes, and no recognizer needs most of
+them ("00", "000/00"). Recognizers with the same anchors and reach share their windows.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import regex
 from ahocorasick_rs import AhoCorasick, Implementation, MatchKind
 
 from deid_platform.detection.api import Document
-from deid_platform.text.normalize import fold_term
+from deid_platform.text.fold import fold_term
 
 DEFAULT_REACH = (40, 80)
 # Windows this close are read as one: a call of the pattern costs as much as so many code points.
@@ -51,10 +51,11 @@ class Anchors:
     reach: tuple[int, int] = DEFAULT_REACH
 
 
+Place = tuple[int, int, int]
+"""A stretch to look at: the number of the document that it lies in, and offsets within it."""
 Window = tuple[int, int, int]
 """A stretch to search: the number of the place that it lies in, and offsets within that place."""
 _Hit = tuple[int, int, tuple[int, ...]]
-_Found = dict[int, list[list[int]]]  # the windows of each group so far
 _Inside = Callable[[str], bool] | None
 
 
@@ -66,92 +67,102 @@ class AnchorIndex:
     """
 
     def __init__(self, wanted: Sequence[Anchors]) -> None:
-        members: dict[Anchors, list[int]] = {}
+        # What is looked for, whatever its reach; and of each what windows of which recognizers are around it.
+        sources: dict[Anchors, int] = {}
+        around: dict[tuple[int, int, int], list[int]] = {}
         for i, anchors in enumerate(wanted):
-            members.setdefault(anchors, []).append(i)
-        groups = list(members)
-        self._members = list(members.values())
-        self._reach = [anchors.reach for anchors in groups]
+            source = sources.setdefault(replace(anchors, reach=DEFAULT_REACH), len(sources))
+            around.setdefault((source, *anchors.reach), []).append(i)
+        self._around = [(*key, tuple(members)) for key, members in around.items()]
+        self._count = len(sources)
         self._shapes = [
-            (i, regex.compile(a.shape or ""), regex.compile(a.beside or "")) for i, a in enumerate(groups) if a.digits
+            (i, regex.compile(a.shape or ""), regex.compile(a.beside) if a.beside else None)
+            for a, i in sources.items()
+            if a.digits
         ]
-        self._capitals = tuple(i for i, a in enumerate(groups) if a.capitals)
+        self._by_chain: dict[str, list[tuple[int, regex.Pattern[str] | None]]] = {}
+        self._capitals = tuple(i for a, i in sources.items() if a.capitals)
         self._by_shape: dict[str, tuple[int, ...]] = {}
-        self._terms = _Terms((word, i) for i, a in enumerate(groups) for word in a.words)
+        self._terms = _Terms((word, i) for a, i in sources.items() for word in a.words)
 
-    def windows(self, document: Document, places: Sequence[tuple[int, int]]) -> Iterator[tuple[int, list[Window]]]:
-        """The windows of the recognizers that have any, in some places of a text.
+    def windows(self, documents: Sequence[Document], places: Sequence[Place]) -> list[tuple[int, list[Window]]]:
+        """The windows of the recognizers that have any, in some places of some texts.
 
         Args:
-            reading: The text.
-            places: Stretches (start, end), ascending and disjoint. No window reaches out of its own.
+            documents: The texts.
+            places: Stretches of them, ascending and disjoint. No window reaches out of its own.
 
-        Yields:
+        Returns:
             The number of a recognizer, in their order, and its windows, ascending and disjoint.
         """
-        if not places:
-            return
-        found: _Found = {}
+        found: list[list[Window]] = [[] for _ in range(self._count)]
+        texts = [documents[number].text[start:end] for number, start, end in places]
+        first = 0
+        while first < len(places):
+            number = places[first][0]
+            last = first + 1
+            while last < len(places) and places[last][0] == number:
+                last += 1
+            self._place(documents[number], places, first, last, found)
+            first = last
+        by_recognizer: dict[int, list[Window]] = {}
+        for source, before, after, members in self._around:
+            if found[source]:
+                windows = _joined(texts, found[source], before, after)
+                for recognizer in members:
+                    by_recognizer[recognizer] = windows
+        return sorted(by_recognizer.items())
+
+    def _place(
+        self, document: Document, places: Sequence[Place], first: int, last: int, found: list[list[Window]]
+    ) -> None:
+        """Adds the anchors in some places of one document to those found of each source, as offsets in their places."""
         for hits in (
             self._terms.words_in(document),
             self._terms.others_in(document),
             self._chains_in(document),
-            self._capitals_in(document, places),
+            self._capitals_in(document, places[first:last]),
         ):
-            self._place(hits, places, found)
-        by_recognizer: dict[int, list[Window]] = {}
-        for group, windows in found.items():
-            joined = _joined(document.text, windows, places)
-            for recognizer in self._members[group]:
-                by_recognizer[recognizer] = joined
-        yield from sorted(by_recognizer.items())
-
-    def _place(self, hits: Iterable[_Hit], places: Sequence[tuple[int, int]], found: _Found) -> None:
-        """Adds the surroundings of ascending hits to the windows of their groups."""
-        reach = self._reach
-        current, (left, right) = 0, places[0]
-        for start, end, groups in hits:
-            while end > right and current + 1 < len(places):
-                current += 1
-                left, right = places[current]
-            if start < left or end > right:
-                continue  # in a place that is not asked for, or across two
-            for group in groups:
-                before, after = reach[group]
-                first = start - before if start - before > left else left
-                last = end + after if end + after < right else right
-                windows = found.get(group)
-                if windows is None:
-                    found[group] = [[current, first, last]]
-                    continue
-                known = windows[-1]
-                if known[0] == current and first <= known[2] + _NEAR:
-                    if first < known[1]:
-                        known[1] = first
-                    if last > known[2]:
-                        known[2] = last
-                else:
-                    windows.append([current, first, last])
+            current = first
+            _, left, right = places[current]
+            for start, end, sources in hits:
+                while end > right and current + 1 < last:
+                    current += 1
+                    _, left, right = places[current]
+                if start < left or end > right:
+                    continue  # in a place that is not asked for, or across two
+                hit = (current, start - left, end - left)
+                for source in sources:
+                    found[source].append(hit)
 
     def _chains_in(self, document: Document) -> Iterator[_Hit]:
         if not self._shapes:
             return
-        text = document.text
+        text, by_shape = document.text, self._by_shape
         for start, end in document.chains:
             before, after = text[start - 1 : start] or " ", text[end : end + 1] or " "
             shape = text[start:end].translate(_SHAPES)
             framed = f"{'A' if before.isalpha() else before}{shape}{'A' if after.isalpha() else after}"
-            groups = self._by_shape.get(framed)
-            if groups is None:
-                groups = tuple(i for i, chain, beside in self._shapes if chain.search(shape) and beside.search(framed))
-                if len(framed) <= _LONGEST_SHAPE and len(self._by_shape) < _MAX_SHAPES:
-                    self._by_shape[framed] = groups
-            if groups:
-                yield start, end, groups
+            sources = by_shape.get(framed)
+            if sources is None:
+                sources = tuple(i for i, beside in self._of_shape(shape) if beside is None or beside.search(framed))
+                if len(framed) <= _LONGEST_SHAPE and len(by_shape) < _MAX_SHAPES:
+                    by_shape[framed] = sources
+            if sources:
+                yield start, end, sources
 
-    def _capitals_in(self, document: Document, places: Sequence[tuple[int, int]]) -> Iterator[_Hit]:
+    def _of_shape(self, shape: str) -> list[tuple[int, regex.Pattern[str] | None]]:
+        """The sources that a chain of some shape interests, and what must stand beside it."""
+        sources = self._by_chain.get(shape)
+        if sources is None:
+            sources = [(i, beside) for i, chain, beside in self._shapes if chain.search(shape)]
+            if len(shape) <= _LONGEST_SHAPE and len(self._by_chain) < _MAX_SHAPES:
+                self._by_chain[shape] = sources
+        return sources
+
+    def _capitals_in(self, document: Document, places: Sequence[Place]) -> Iterator[_Hit]:
         if self._capitals:
-            for first, last in places:
+            for _, first, last in places:
                 for run in _CAPITALS.finditer(document.text, first, last):
                     yield run.start(), run.end(), self._capitals
 
@@ -185,12 +196,16 @@ class _Terms:
 
     def words_in(self, document: Document) -> Iterator[_Hit]:
         """Terms of letters alone."""
-        text, origin = document.folded.text, document.folded.origin
+        text, cuts, origin = document.folded.text, document.folded.cuts, document.folded.origin
         line = f" {text.translate(_LETTERS) if text.isascii() else _NO_LETTER.sub(' ', text)} "
+        groups_of = self._word_groups
         for index, start, end in self._words.find_matches_as_indexes(line, overlapping=True):
-            before, after, groups = self._word_groups[index]
+            before, after, groups = groups_of[index]
             # The line is one ahead of the text.
-            yield origin(start - 1 + before), origin(end - 2 - after) + 1, groups
+            if cuts:
+                yield origin(start - 1 + before), origin(end - 2 - after) + 1, groups
+            else:
+                yield start - 1 + before, end - 1 - after, groups
 
     def others_in(self, document: Document) -> Iterator[_Hit]:
         """Terms with a digit or a sign in them."""
@@ -219,23 +234,35 @@ def _inside(edge: str) -> _Inside:
     return str.isalpha if edge.isalpha() else str.isdigit if edge.isdigit() else None
 
 
-def _joined(text: str, found: list[list[int]], places: Sequence[tuple[int, int]]) -> list[Window]:
-    """Windows in order, joined where they nearly touch, none of which ends inside a word; offsets within places."""
-    if len(found) > 1:
-        found.sort()
+def _joined(texts: Sequence[str], hits: list[Window], before: int, after: int) -> list[Window]:
+    """The surroundings of hits, in order, joined where they nearly touch; none ends inside a word."""
+    hits.sort()
     windows: list[Window] = []
-    current, opened, closed = -1, 0, 0  # the window that may still grow
-    for place, start, end in found:
-        left, right = places[place]
-        if end < right:
-            most = end + _NEAR if end + _NEAR < right else right
-            space = text.find(" ", end, most)
-            end = space if space >= 0 else most
-        if place == current and start <= closed + _NEAR:
-            if end > closed:
-                closed = end
-            windows[-1] = (place, opened - left, closed - left)
-        else:
-            current, opened, closed = place, start, end
-            windows.append((place, start - left, end - left))
+    place, opened, closed, text, length = -1, 0, 0, "", 0  # the window that may still grow, and its text
+    for current, start, end in hits:
+        if current == place:
+            if start - before <= closed + _NEAR:
+                if end + after > closed:
+                    closed = end + after
+                continue
+            # No window ends inside a word, unless it is a very long one.
+            space = text.find(" ", closed, closed + _NEAR)
+            closed = space if space >= 0 else min(closed + _NEAR, length)
+            if start - before <= closed + _NEAR:
+                if end + after > closed:
+                    closed = end + after
+                continue
+        elif place >= 0 and closed < length:
+            space = text.find(" ", closed, closed + _NEAR)
+            closed = space if space >= 0 else closed + _NEAR
+        if place >= 0:
+            windows.append((place, opened, closed if closed < length else length))
+        if current != place:
+            place, text = current, texts[current]
+            length = len(text)
+        opened, closed = start - before if start > before else 0, end + after
+    if closed < length:
+        space = text.find(" ", closed, closed + _NEAR)
+        closed = space if space >= 0 else closed + _NEAR
+    windows.append((place, opened, closed if closed < length else length))
     return windows

@@ -1,10 +1,11 @@
-"""Compiled patterns, kept from process to process beside the package's bytecode.
+"""A cache of compiled patterns beside the package's bytecode, shared by all processes.
 
-Belongs here: the file that they are kept in. Does not belong here: which patterns there are (`recognizer.py`).
+Belongs here: the cache file. Does not belong here: which patterns there are (`recognizer.py`).
 
-To compile all recognizers takes seconds, and each command and each worker would do it anew. The file comes about as
-bytecode does, by the first who may write there and unless bytecode is unwanted, and is trusted as bytecode is. Without
-it a pattern is compiled when it is first needed. `python -m deid_platform.detection.rules` writes it.
+Compiling all recognizers takes seconds, and without the cache each command and each worker would do it again. The file
+is written like bytecode, by the first process that may write there, unless writing bytecode is disabled, and it is
+trusted like bytecode. Without it, a pattern is compiled when it is first needed. `python -m
+deid_platform.detection.rules` writes it.
 """
 
 from __future__ import annotations

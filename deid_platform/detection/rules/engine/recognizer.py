@@ -1,13 +1,13 @@
-"""The recognizer: a scored pattern, words that must stand near it, and a check of what it matched.
+"""The recognizer: a pattern with a confidence, words that must stand near it, and a validator of its matches.
 
-Belongs here: reading the tables and running one entry on stretches of text. Does not belong here: entries
-(`en/*.yaml`), what the checks do (`checks/`), and which stretches to read (`anchors.py`).
+Belongs here: reading the tables and running one entry on stretches of text. Does not belong here: entries and their
+validators (`en/`, `it/`, `es/`), and which stretches to search (`anchors.py`).
 
 A table is a YAML mapping with `fragments` (name: pattern, usable as <<name>> in any later pattern of any
-table; `fragments.yaml` is read first) and `recognizers`, a list of what follows. <<list.mark>> is any term of a list
-with columns (`lexicon/lists.py`), in any case where all its terms are in small letters.
+table; `rules/fragments.yaml` is read first) and `recognizers`, a list of the entries below. <<list.mark>> is any term
+of a list with columns (`lexicon/lists.py`), in any case where all its terms are in small letters.
 
-    name:    unique; candidates carry it in their source as `rules:<name>`
+    name:    unique; candidates have it in their source as `rules:<name>`
     confidence: 0 to 1, set by hand; `Evidence.of_rule` says what it decides
     pattern: `regex` syntax, verbose; each named group is a span and its name the label (LOCATION_OTHER
              with an underscore); further groups of that label are numbered by a suffix (DATE_2)
@@ -15,18 +15,18 @@ with columns (`lexicon/lists.py`), in any case where all its terms are in small 
              every chain of digit groups, `capitals` for every run of capitalised words, `lists` for the terms
              of the entry's own lists, `<list.mark>` for those of a list with columns, each with what stands before
              and after it; the pattern is run only in windows around them, never beyond a paragraph, and may name
-             them as <<anchors>>, in small letters and but for those with `*`
-    reach:   optional; code points before and after the anchor that a match may touch; [40, 80] unless told
+             them as <<anchors>>, in small letters and without those with `*`
+    reach:   optional; code points before and after the anchor that a match may touch; [40, 80] by default
     when:    optional, with `digits`; a pattern that the chain must hold, where each digit is written as 0
     beside:  optional, likewise; the same of the chain with the character before and after it, letters written as A
     near:    optional; at least one of these words must stand within `window` code points
-    window:  optional; 40 unless told
-    check:   optional; a function of `checks/`, which may narrow or refuse a group
+    window:  optional; 40 by default
+    validator: optional; the name of a validator, which may narrow or refuse a group
     ignore_case: optional
-    lists:   optional; word lists (`../data/<list>.txt`) that the pattern names as \\L<list>, as written or in capitals;
-             with `ignore_case` in any case, and with the end of a line for the space between two words
+    lists:   optional; word lists (`lexicon/data/<list>.txt`) that the pattern names as \\L<list>, as written or in
+             capitals; with `ignore_case` in any case, and with the end of a line for the space between two words
 
-The end of a window is the end of the text to a pattern; what stands before the window is seen by lookbehinds.
+For a pattern, the end of a window is the end of the text; lookbehinds see the text before the window.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ from deid_platform.text.offsets import trim
 TIMEOUT_S = 2.0
 _LABEL = regex.compile(r"\(\?P<([A-Z]+(?:_[A-Z]+)*)(?:_\d+)?>")
 _SHORT = 300  # code points
-_WORD = 3  # code points that a check cuts off at least, for what it cut to be read again
+_WORD = 3  # code points; a shorter remainder that a validator cuts off is not searched again
 _BEYOND = 40  # code points behind a match that are read again with it
 
 
@@ -91,7 +91,7 @@ class Recognizer:
 
     @property
     def labels(self) -> frozenset[Label]:
-        """What it may find, which is told without compiling it."""
+        """The labels that it may find, known without compiling it."""
         return frozenset(Label[name] for name in _LABEL.findall(self.expression))
 
     @cached_property
@@ -123,22 +123,23 @@ class Recognizer:
     def _search(
         self, texts: Sequence[str], windows: Iterable[Window], cut: list[Window], timeout_s: float
     ) -> Iterator[tuple[int, Candidate]]:
-        """As `search`; what a check cut off behind a span is added to `cut`, since another match may begin there.
+        """As `search`; what a validator cut off after a span is added to `cut`, since another match may begin there.
 
-        So in "DR. HASSON AND DR. MERCADO", where the first match takes all and the check leaves a name of it.
+        As in "DR. HASSON AND DR. MERCADO": the first match covers everything, and the validator narrows it to one name.
         """
         finditer, near, validator = self._pattern.finditer, self.near, self.validator
         source, evidence, confidence = self._source, Evidence.of_rule(self.confidence), self.confidence
+        groups = self._groups
+        # Asking for the time costs as much as reading a short window, on which no shipped pattern can linger.
+        longest = -1 if self.of_site or timeout_s < TIMEOUT_S else _SHORT
         try:
             for number, start, end in windows:
                 text = texts[number]
-                # Asking for the time costs as much as reading a short window, on which no shipped pattern can linger.
-                timed = self.of_site or end - start > _SHORT or timeout_s < TIMEOUT_S
-                limit = timeout_s if timed else None
-                for match in finditer(text, start, end, timeout=limit):
+                timed = end - start > longest
+                for match in finditer(text, start, end, timeout=timeout_s) if timed else finditer(text, start, end):
                     if near and not self._in_context(text, match.start(), match.end()):
                         continue
-                    for group, label in self._groups:
+                    for group, label in groups:
                         first, last = match.span(group)
                         place = trim(text, first, last) if 0 <= first < last else None
                         if place is not None and validator is not None:

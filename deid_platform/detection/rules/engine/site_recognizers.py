@@ -1,7 +1,7 @@
-"""A site's own recognizers: patterns in a YAML file, each with lines that show what it finds and what it leaves.
+"""A site's own recognizers: patterns in a YAML file, each with examples of hits and misses.
 
-Belongs here: reading the file, and refusing a recognizer that is wrong, without bounds or slow before any note is
-read. Does not belong here: running one (`recognizer.py`), or the shipped tables (`en/*.yaml`).
+Belongs here: reading the file, and refusing a recognizer that is wrong, unbounded or slow before any note is searched.
+Does not belong here: running one (`recognizer.py`), or the shipped tables (`en/*.yaml`).
 
 docs/detection.md says what each key means. Unlike those of the shipped tables, a pattern is not verbose, has one label
 and no anchors: it is run on every paragraph, always under a time limit.
@@ -181,7 +181,7 @@ def _texts(entry: Mapping[str, Any], key: str, most: int) -> tuple[str, ...]:
 
 
 def _check_pattern(pattern: str) -> None:
-    """Refuses what can be told from the writing of a pattern alone."""
+    """Refuses what is wrong in the text of a pattern alone."""
     if len(pattern) > LONGEST_PATTERN:
         raise _WrongError(f"its pattern is longer than {LONGEST_PATTERN} characters")
     if any(piece["endless"] for piece in _PIECE.finditer(pattern)):

@@ -1,11 +1,11 @@
-"""Template verdicts: text that recurs is recognised once, and what was found in it holds for every copy.
+"""A cache for recurring text: each paragraph is searched once, and its candidates are reused for every copy.
 
-Belongs here: the cutting of a note into paragraphs and the bounded memory of what was found in them. Does
-not belong here: recognition (`recognizer.py`), or anything that looks beyond one paragraph.
+Belongs here: splitting a note into paragraphs and the bounded cache of their candidates. Does not belong here:
+recognition (`recognizer.py`), or anything that needs more than one paragraph.
 
-A verdict depends on its paragraph and its language alone, so that a remembered one is the very same. The
-memory holds keyed digests and spans, no text. A paragraph ends at a blank line, but not after a colon or a
-comma: what follows "Sincerely," or "Patient:" belongs to it.
+The candidates of a paragraph depend only on its text and its language, so a cached result equals a new one. The cache
+holds keyed digests and spans, no text. A paragraph ends at a blank line, but not after a colon or a comma: what follows
+"Sincerely," or "Patient:" belongs to it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Validators: what decides whether a pattern's match is an identifier, where the pattern alone cannot.
+"""Validators: functions that accept, narrow or refuse a pattern's match.
 
 Belongs here: what a validator is, and the registry of the names that tables refer to. Does not belong here: any of
 them; they stand beside the tables (`en/`, `it/`, `es/`).

@@ -1,1 +1,1 @@
-"""Spanish rules: a table of recognizers a subject, and beside it the validators that its entries name."""
+"""Spanish rules: a table of recognizers for each subject, and beside it the validators that its entries name."""

@@ -1,7 +1,6 @@
-"""Checks of Spanish addresses.
+"""Validators of Spanish addresses.
 
-Belongs here: functions (text, start, end) -> the interval to tag, narrowed if need be, or None. Does not belong here:
-patterns (`../data/spanish.yaml`).
+Belongs here: the validators that `addresses.yaml` names. Does not belong here: patterns (`addresses.yaml`).
 """
 
 from __future__ import annotations

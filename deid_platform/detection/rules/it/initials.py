@@ -1,7 +1,7 @@
-"""Checks of initials in Italian text: whether letters with points are somebody's, or an abbreviation.
+"""Validators of initials in Italian text: whether letters with points are a person's initials or an abbreviation.
 
-Belongs here: functions (text, start, end) -> the interval to tag, or None, for the patterns of
-`../data/italian_initials.yaml` and of titles. Does not belong here: names that are written out (`italian.py`).
+Belongs here: the validators that `initials.yaml` names. Does not belong here: names that are written out
+(`italian.py`).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _BEGINS = regex.compile(r"(?:^|[\r\n]|[.!?;:][ \t])[ \t]*\Z")
 
 @validator
 def italian_initials(text: str, start: int, end: int) -> Interval | None:
-    """Initials: what records abbreviate so is somebody's only if an age, a sex or what persons do follows."""
+    """Initials; a common abbreviation is a person's only if an age, a sex or a person's verb follows."""
     letters = _letters(text[start:end])
     somebody = letters not in _ABBREVIATIONS or (len(letters) <= _FEW and _OF_A_PERSON.match(text, end) is not None)
     return (start, end) if somebody else None
@@ -43,7 +43,7 @@ def italian_initials(text: str, start: int, end: int) -> Interval | None:
 
 @validator
 def italian_initials_first(text: str, start: int, end: int) -> Interval | None:
-    """As `italian_initials`; what records abbreviate is somebody's only where a sentence begins."""
+    """As `italian_initials`; a common abbreviation is a person's only at the start of a sentence."""
     begins = _BEGINS.search(text, max(0, start - 8), start) is not None
     return italian_initials(text, start, end) if begins or _letters(text[start:end]) not in _ABBREVIATIONS else None
 

@@ -1,8 +1,7 @@
-"""Checks of Italian text: where a name, a town, an institution or a street ends, and whether it is one.
+"""Validators of Italian text: where a name, a town, an institution or a street ends, and whether it is one.
 
-Belongs here: functions (text, start, end) -> the interval to tag, narrowed if need be, or None, for the patterns of
-`../data/italian.yaml`, whose cues are Italian words. Does not belong here: patterns, which words are Italian
-(`italian_words.py`), and what holds in any language (`names.py`, `places.py`, `dates.py`).
+Belongs here: the validators that `italian.yaml` names. Does not belong here: which words are Italian (`words.py`), and
+what holds in any language (`en/`).
 """
 
 from __future__ import annotations
@@ -17,17 +16,16 @@ from deid_platform.detection.rules.it.words import (
     LINKS,
     LONGEST_ABBREVIATION,
     WORD,
-    in_capitals,
     is_called_after,
     is_italian_word,
     may_be_surname,
     may_be_trusted,
     may_follow,
+    written_in_capitals,
 )
 from deid_platform.detection.rules.names.eponyms import names_a_thing
-from deid_platform.lexicon.classes import WordClass, word_class
+from deid_platform.lexicon.classes import WordClass, is_common, word_class
 from deid_platform.lexicon.lists import word_list
-from deid_platform.text.names import is_common
 
 _MOST_GENERIC = 6  # words before the first of an institution's own
 _ARTICLE_BEFORE = regex.compile(
@@ -114,7 +112,7 @@ def italian_listed(text: str, start: int, end: int) -> Interval | None:
 
 @validator
 def italian_relative(text: str, start: int, end: int) -> Interval | None:
-    """A name behind the label of a relative, where diseases stand as well: a listed one, or two words of no list."""
+    """A name after the label of a relative, where diseases stand as well: a listed one, or two words on no list."""
     place = italian_listed(text, start, end)
     if place is not None:
         return place
@@ -138,8 +136,8 @@ def italian_listed_small(text: str, start: int, end: int) -> Interval | None:
 
 
 def _name(text: str, start: int, end: int, *, trusted: bool) -> Interval | None:
-    """Narrows a run of words to the name in it: behind the words of records, up to the next of them."""
-    capitals = in_capitals(text, start, end)
+    """Narrows a run of words to the name in it: after words that are common in records, up to the next such word."""
+    capitals = written_in_capitals(text, start, end)
     begin: int | None = None
     last: regex.Match[str] | None = None
     named = False
@@ -176,7 +174,7 @@ def _name(text: str, start: int, end: int, *, trusted: bool) -> Interval | None:
 def italian_town(text: str, start: int, end: int) -> Interval | None:
     """A town after a word of birth, residence or origin: up to the first word that is no part of its name."""
     tokens = list(WORD.finditer(text, start, end))
-    capitals = in_capitals(text, start, end)
+    capitals = written_in_capitals(text, start, end)
     stop = start
     for token in tokens:
         word = bare(token[0])
@@ -198,14 +196,14 @@ def italian_town(text: str, start: int, end: int) -> Interval | None:
 
 @validator
 def italian_town_or_code(text: str, start: int, end: int) -> Interval | None:
-    """As `italian_town`, or the code of a province behind one."""
+    """As `italian_town`, or the code of a province after one."""
     code = end - start == 2 and text[start:end].isupper() and text[:start].rstrip()[-1:] in "(,-–/"
     return (start, end) if code else italian_town(text, start, end)
 
 
 @validator
 def italian_postcode(text: str, start: int, end: int) -> Interval | None:
-    """A postcode before a town, or the town behind it, or the code of its province."""
+    """A postcode before a town, or the town after it, or the code of its province."""
     town = _TOWN_NEXT.match(text, end) if text[start].isdigit() else None
     if town is not None:
         return (start, end) if italian_place(text, *town.span(1)) else None
@@ -254,7 +252,7 @@ def italian_province(text: str, start: int, end: int) -> Interval | None:
 @validator
 def italian_institution(text: str, start: int, end: int) -> Interval | None:
     """An institution, a firm or an office with a word of its own: not "Clinica Chirurgica", "Presidio Ospedaliero"."""
-    capitals = in_capitals(text, start, end)
+    capitals = written_in_capitals(text, start, end)
     generic, last = 0, None
     for token in WORD.finditer(text, start, end):
         word = bare(token[0])
@@ -337,5 +335,5 @@ def italian_phone(text: str, start: int, end: int) -> Interval | None:
 
 @validator
 def italian_number(text: str, start: int, end: int) -> Interval | None:
-    """A record's number behind its label: four digits at least."""
+    """A record's number after its label: four digits at least."""
     return (start, end) if sum(c.isdigit() for c in text[start:end]) >= _NUMBER_DIGITS else None

@@ -1,7 +1,7 @@
-"""Words of Italian text: which are words of records, which link the words of a name, what is called after somebody.
+"""Italian words: which are common in records, which join the words of a name, which things are named after people.
 
-Belongs here: what the lists, the build and the surroundings of an Italian word say of it. Does not belong here: where
-a name, a town or an institution ends (`italian.py`).
+Belongs here: what the lists, the form and the context of an Italian word say of it. Does not belong here: where a name,
+a town or an institution ends (`italian.py`).
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from functools import lru_cache
 import regex
 
 from deid_platform.detection.rules.en.people import bare, stops_a_name
-from deid_platform.lexicon.classes import WordClass, is_clinics_word, word_class
+from deid_platform.lexicon.classes import WordClass, is_clinics_word, is_common, word_class
 from deid_platform.lexicon.lists import word_list
-from deid_platform.text.names import PARTICLES, is_common
+from deid_platform.text.names import PARTICLES
 
 LINKS = PARTICLES | frozenset(
     """
@@ -64,7 +64,7 @@ def is_called_after(text: str, start: int) -> bool:
     return _CALLED_AFTER.search(text, max(0, start - _REACH), start) is not None
 
 
-def in_capitals(text: str, start: int, end: int) -> bool:
+def written_in_capitals(text: str, start: int, end: int) -> bool:
     """Whether a run of words is written in capitals, and is no abbreviation alone."""
     words = WORD.findall(text, start, end)
     return text[start:end].isupper() and any(len(word) > LONGEST_ABBREVIATION for word in words)
@@ -91,10 +91,10 @@ def may_follow(surface: str, *, capitals: bool) -> bool:
 
 
 def may_be_trusted(word: str) -> bool:
-    """Whether a folded word behind a title is a name although it is one of common English ("sig. Pace")."""
+    """Whether a folded word after a title is a name although it is a common English word ("sig. Pace")."""
     return not is_italian_word(word) and word not in word_list("title_stopwords")
 
 
 def may_be_surname(word: str) -> bool:
-    """Whether a folded word behind a given name is a surname although it is a common one ("Daisy Snow")."""
+    """Whether a folded word after a given name is a surname although it is a common word ("Daisy Snow")."""
     return bool(word_class(word) & WordClass.SURNAME) and not is_clinics_word(word) and not is_italian_word(word)

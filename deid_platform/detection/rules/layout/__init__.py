@@ -1,1 +1,1 @@
-"""What the layout of a note shows: tables, signatures, address blocks, numbers broken by a line's end."""
+"""Identifiers that the layout of a note shows: tables, signatures, address blocks, numbers broken over a line."""

@@ -1,7 +1,7 @@
 """The name on the line above a street address.
 
-Belongs here: whom an address block is of. Does not belong here: labels with a colon and what else a pattern can say
-(`en/people.yaml`, `en/messages.yaml`).
+Belongs here: the person of an address block. Does not belong here: labels with a colon and whatever else a pattern can
+find (`en/people.yaml`, `en/messages.yaml`).
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from deid_platform.text.offsets import trim
 
 _ADDRESSEE = Source(SourceKind.RULES, "address-block")
 _INITIAL = regex.compile(r"[ \t]\p{Lu}\.?[ \t]")
+_NAME_WORD = regex.compile(r"\p{L}[\p{L}\p{M}'’\-]+")
 _NAME_LINE = regex.compile(
     r"(?:(?i:to|attn|attention|mr|mrs|ms|miss|dr)\b[.:]?[ \t]*)?"
     r"(?P<name>\p{Lu}[\p{L}\p{M}'’.\-]*(?:[ \t]+(?:\p{L}{2,3}[ \t]+)?\p{Lu}[\p{L}\p{M}'’.\-]*){1,3})"
@@ -53,7 +54,7 @@ def _addressee(text: str, street: int) -> Iterator[Candidate]:
     match = _NAME_LINE.fullmatch(text, *place) if place and place[1] - place[0] <= 60 else None
     if match is None:
         return
-    words = regex.findall(r"\p{L}[\p{L}\p{M}'’\-]+", match["name"])
+    words = _NAME_WORD.findall(match["name"])
     kinds = [word_class(word) for word in words]
     initial = _INITIAL.search(match["name"]) is not None
     fitting = [is_a_name(word, loose=True) for word in words]

@@ -1,11 +1,11 @@
-"""Numbers and dates that the end of a line breaks, put together for a second reading.
+"""Numbers and dates that are broken over a line, joined for another search.
 
-Belongs here: which ends of lines stand inside a number or a date, and the stretch around them as if they did not.
-Does not belong here: what is an identifier there (the recognizers read the stretch as they read any text).
+Belongs here: which line ends are inside a number or a date, and the text around them with these line ends removed. Does
+not belong here: what is an identifier there (the recognizers search the joined text as any other).
 
-A hyphen, a slash or the bracket of an area code at the end of a line tells that a number goes on: "617-555-⏎0142",
-"(617)⏎555-0142", "12/⏎03/2019". Without such a mark lines of figures end between digits as well, so that only the
-grouping of a telephone, SSN or card number after its label counts ("Phone: 617 555⏎0142"), and a day beside its month.
+A hyphen, a slash or the bracket of an area code at the end of a line shows that a number continues: "617-555-⏎0142",
+"(617)⏎555-0142", "12/⏎03/2019". Without such a mark, lines of figures end between digits as well, so only the grouping
+of a telephone, SSN or card number after its label counts ("Phone: 617 555⏎0142"), and a day beside its month.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import regex
 
 from deid_platform.detection.api import Candidate
-from deid_platform.text.deobfuscate import Rewritten, without
+from deid_platform.text.offsets import Rewritten, without
 
 _BEFORE, _AFTER = 160, 100  # code points around the end of a line that are read again
 _LEFT, _RIGHT = 48, 24  # code points beside it that decide whether it is joined
@@ -70,7 +70,7 @@ _JOINED = (
 
 @dataclass(frozen=True, slots=True)
 class Joined:
-    """A stretch of a text as if the lines in it did not end where a number or a date goes on.
+    """A stretch of a text without the line ends inside a number or a date.
 
     Attributes:
         start: Where the stretch starts in the text.
@@ -83,7 +83,7 @@ class Joined:
     joints: tuple[tuple[int, int], ...]
 
     def placed(self, span: Candidate) -> Candidate | None:
-        """A span found in the stretch, in the offsets of the text; None if it does not reach over a joint."""
+        """A span found in the stretch, in the offsets of the text; None if it does not cross a joint."""
         if not any(span.start < left and right < span.end for left, right in self.joints):
             return None
         origin = self.shown.origin
@@ -107,7 +107,7 @@ def joined_lines(text: str) -> Iterator[Joined]:
 
 
 def _joint(text: str, newline: int, right: int) -> tuple[int, int, str] | None:
-    """What a line's end is replaced by, and from where to where, if a number or a date goes on after it."""
+    """The replacement of a line end, and its interval, if a number or a date continues after it."""
     space = _SPACE_BEFORE.search(text, max(0, newline - 9), newline)
     left = space.start() if space else newline
     for before, after, put in _JOINED:

@@ -1,7 +1,7 @@
-"""Who signs at the end of a message: a name after the last sentence or alone on the last line.
+"""Signatures: a name after the last sentence of a message, or alone on its last line.
 
-Belongs here: what the end of a paragraph shows. Does not belong here: names after words of farewell or after a
-greeting (`en/messages.yaml`), initials (`staff/`).
+Belongs here: what the end of a paragraph shows. Does not belong here: names after a closing or a greeting
+(`en/messages.yaml`), initials (`topics/staff/`).
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def _closes(text: str, last: regex.Match[str]) -> bool:
 
 
 def _signs(text: str, match: regex.Match[str], *, sure: bool) -> bool:
-    """Whether a match holds the name of somebody who may sign: a given name, or if its place is sure any other."""
+    """Whether a match holds the name of a possible signer: a given name, or, at a certain position, any other."""
     start, end = match.span("name")
     initial = _INITIAL.match(text, start, end)
     start = initial.end() if initial else start

@@ -1,9 +1,9 @@
 """Tables whose header, or whose label in the cell before, names an identifier.
 
-Belongs here: the cells of rows set off by bars, tabs, commas or wide gaps. Does not belong here: fields with a colon
-(`en/people.yaml`), rows without any header (`en/messages.yaml`), initials in columns (`staff/columns.py`).
+Belongs here: the cells of rows that bars, tabs, commas or wide gaps separate. Does not belong here: fields with a colon
+(`en/people.yaml`), rows without any header (`en/messages.yaml`), initials in columns (`topics/staff/columns.py`).
 
-A verdict depends on one paragraph alone: a table ends at a blank line.
+The result depends on one paragraph alone: a table ends at a blank line.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import regex
 from deid_platform.detection.api import Candidate, Source, SourceKind
 from deid_platform.detection.rules.engine.validator import validator_named
 from deid_platform.labels import Label
-from deid_platform.text.normalize import fold_term
+from deid_platform.text.fold import fold_term
 from deid_platform.text.offsets import trim
 
 OF_TABLE = Source(SourceKind.RULES, "table-column")
@@ -157,7 +157,7 @@ def _headed(
     *,
     least: int,
 ) -> Iterator[Candidate]:
-    """Tables without bars: only below a header in which two cells and all beside them name columns."""
+    """Tables without bars: only below a header with at least two column names and no other cells."""
     heading: list[Cell] = []
     columns: list[Label | None] = []
     end = 0

@@ -1,7 +1,7 @@
-"""Whether what stands in a name's place is a disease or a substance.
+"""Whether a word in the place of a name is a disease or a substance: "Mother Alzheimer's", "Name: Lisinopril".
 
-Belongs here: "Mother Alzheimer's" and "Name: Lisinopril". Does not belong here: eponyms that look like a full name
-(`eponyms.py`), and what recovery gives back of what was found (`recovery/`).
+Belongs here: that decision. Does not belong here: eponyms that look like a full name (`eponyms.py`), and recovery
+of what was found (`resolve/recovery/`).
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from functools import cache
 
 import regex
 
+from deid_platform.lexicon.classes import is_common
 from deid_platform.lexicon.lists import word_list
-from deid_platform.text.names import is_common
-from deid_platform.text.normalize import fold_term
+from deid_platform.text.fold import fold_term
 
 _WORD = regex.compile(r"\p{L}+")
 _LONGEST_ABBREVIATION = 4

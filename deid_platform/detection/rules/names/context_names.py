@@ -1,12 +1,12 @@
-"""Names in passing: capitalised words of a sentence that are no words of English or of clinics.
+"""Names in prose: capitalised words in a sentence that are neither English nor clinical words.
 
-Belongs here: what stands before and behind a word in the middle of a sentence by which it is a town's or an
-institution's name ("her dentist in Sacaton"), or somebody's whom a list knows ("PCP is Okonjo"). Does not belong here:
-which words are capitalised (`vocabulary.py`), words that begin a sentence and act (`unlisted_names.py`), names that a
-role or a verb gives away (`data/care_team.yaml`).
+Belongs here: the context before and after a word in a sentence that makes it the name of a town or an institution ("her
+dentist in Sacaton"), or of a person whose name is on a list ("PCP is Okonjo"). Does not belong here: which words are
+capitalised (`vocabulary.py`), words that begin a sentence and act (`unlisted_names.py`), names that a role or a verb
+shows (`en/care_team.yaml`).
 
-Sources: the project's own, from how clinical prose speaks of things: what is done "with" or "using" something, what is
-"of" something and what an article determines is a drug, a device or a part of the body, not somebody.
+Sources: the project's own, from how clinical prose speaks of things. What is done "with" or "using" something, what is
+"of" something and what follows an article is a drug, a device or a part of the body, not a person.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from deid_platform.detection.rules.names.eponyms import lies_in_an_eponym, names
 from deid_platform.labels import Label
 from deid_platform.lexicon.classes import WordClass, is_rare_word, is_town, is_unknown
 from deid_platform.lexicon.lists import word_list
+from deid_platform.text.fold import fold_term
 from deid_platform.text.lookbehind import Lookbehind
-from deid_platform.text.normalize import fold_term
 
 SOURCE = Source(SourceKind.RULES, "name-in-context")
 _PLACE_SOURCE = Source(SourceKind.RULES, "place-in-context")
@@ -160,7 +160,7 @@ def context_name(text: str, words: list[regex.Match[str]], kinds: list[int], i: 
 
 
 def _goes_on(text: str, start: int, end: int) -> bool:
-    """Whether a sentence goes on as after somebody; at its start, somebody does something as well."""
+    """Whether a sentence continues as after a person; at its start, also with a person's verb."""
     if GOES_ON.match(text, end) or _COMPLAINS.match(text, end):
         return True
     return _BEGINS(text, start) and _DOES.match(text, end) is not None
@@ -198,7 +198,7 @@ def _of_things(word: str) -> bool:
 def _place(
     text: str, words: list[regex.Match[str]], kinds: list[int], i: int, preposition: str
 ) -> tuple[Candidate, int] | None:
-    """The place behind a preposition, with the nouns of institutions and settlements that its name ends in."""
+    """The place after a preposition, with the nouns of institutions and settlements that its name ends in."""
     start = words[i].start()
     last = _last(words, kinds, i, _is_a_place_s)
     end = words[last].end()
@@ -270,12 +270,12 @@ def opens_a_place(words: list[regex.Match[str]], kinds: list[int], i: int) -> bo
 
 
 def is_strange(word: str, kind: int) -> bool:
-    """Whether a capitalised word is none of English or of clinics, and built like no such word if no list knows it."""
+    """Whether a capitalised word is neither English nor clinical, and, if on no list, not built like such a word."""
     return _is_no_word(word, kind) and (bool(kind) or is_unknown(word, kind))
 
 
 def _is_no_word(word: str, kind: int) -> bool:
-    """Whether no list has a word for one of English or of clinics, and it is no abbreviation and no day."""
+    """Whether a word is on no list of English or clinical words, and is neither an abbreviation nor a day."""
     return not (kind & _WORDS or len(word) < _SHORTEST or word.isupper() or word.lower() in _NO_NAMES)
 
 

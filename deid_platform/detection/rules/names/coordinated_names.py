@@ -1,7 +1,7 @@
-"""Names beside names: what a comma or "and" joins to a name that was found, and the day behind a place.
+"""Coordinated names: names that a comma or "and" joins to a name that was found, and the day after a place.
 
-Belongs here: further names, and days, by the found ones that they stand beside. Does not belong here: how those were
-found (`context_names.py` and the tables), and the same name once more (`propagate/names.py`).
+Belongs here: further names, and days, beside the found ones. Does not belong here: how those were found
+(`context_names.py` and the tables), and repetitions of the same name (`resolve/propagate/names.py`).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from deid_platform.detection.rules.names.eponyms import names_a_thing
 from deid_platform.labels import PERSONS, Label
 from deid_platform.lexicon.classes import word_class
 from deid_platform.lexicon.lists import word_list
-from deid_platform.text.normalize import fold_term
+from deid_platform.text.fold import fold_term
 
 _DAY_SOURCE = Source(SourceKind.RULES, "day-beside-place")
 _REACH = 40

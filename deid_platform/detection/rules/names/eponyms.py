@@ -1,7 +1,7 @@
-"""Whether a name names a thing: what an eponym is followed by, and eponyms that look like somebody's full name.
+"""Whether a name is part of an eponym: what follows eponyms, and eponyms that look like a person's full name.
 
-Belongs here: telling "Robert Jones bandage" from Robert Jones. Does not belong here: which words are names
-(`classes.py`), and what recovery gives back (`recovery/`).
+Belongs here: distinguishing "Robert Jones bandage" from Robert Jones. Does not belong here: which words are names
+(`lexicon/classes.py`), and what recovery removes (`resolve/recovery/`).
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ from functools import cache
 
 import regex
 
-from deid_platform.detection.context.names import REACH, labelled, speaks, titled
+from deid_platform.detection.context.names import REACH, after_label, after_title, speaks
 from deid_platform.lexicon.classes import POSSESSIVE, bears_a_name
 from deid_platform.lexicon.lists import word_list
+from deid_platform.text.fold import fold_term
 from deid_platform.text.lookbehind import Lookbehind
-from deid_platform.text.normalize import fold_term
 
 _AFTER = regex.compile(r"['’]?s?[ \t]+(?P<noun>\p{L}+)")
 # Before the thing of an eponym of two names: "Robert Jones compression dressing", "Ivor Lewis minimally invasive ...".
@@ -51,7 +51,7 @@ def names_a_thing(text: str, end: int) -> bool:
 
 
 def names_surely_a_thing(text: str, end: int) -> bool:
-    """Whether the word after a name is a noun before which nobody's name stands: a syndrome, a retractor."""
+    """Whether the word after a name is a noun that eponyms precede: a syndrome, a retractor."""
     following = _AFTER.match(text, end)
     return following is not None and following["noun"].lower() in word_list("eponym_sure_nouns")
 
@@ -63,7 +63,7 @@ def is_in_an_eponym(given: str, surname: str) -> bool:
 
 
 def is_eponym_s_name(names: str) -> bool:
-    """Whether folded words are an eponym that looks like somebody's full name."""
+    """Whether folded words are an eponym that looks like a person's full name."""
     return names in word_list("eponym_persons")
 
 
@@ -75,7 +75,7 @@ def stands_for_its_thing(text: str, start: int, end: int) -> bool:
         start: Where the names begin.
         end: Where they end, perhaps with a possessive.
     """
-    if labelled(text, start) or (titled(text, start) and not _SISTER(text, start)):
+    if after_label(text, start) or (after_title(text, start) and not _SISTER(text, start)):
         return False
     names = fold_term(POSSESSIVE.sub("", text[start:end]))
     following, before = _QUALIFIED.match(text, end), _THING_BEFORE.search(text, max(0, start - REACH), start)
@@ -91,7 +91,7 @@ def stands_for_its_thing(text: str, start: int, end: int) -> bool:
 
 
 def lies_in_an_eponym(text: str, start: int, end: int) -> bool:
-    """Whether a word is one half of an eponym that looks like a full name and stands for its thing there."""
+    """Whether a word is one half of an eponym that looks like a full name and means a thing there."""
     if fold_term(POSSESSIVE.sub("", text[start:end])) not in _words_of_full_names():
         return False
     before, after = _WORD_BEFORE.search(text, max(0, start - _LONGEST), start), _WORD_AFTER.match(text, end)

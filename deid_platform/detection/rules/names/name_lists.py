@@ -1,8 +1,8 @@
-"""Names beside a name: the second of a pair, the further ones of a list, what a slash joins to a name.
+"""Pairs and lists of names: the second name of a pair, the further names of a list, names after a slash.
 
-Belongs here: what a name that was found makes of the capitalised words beside it ("Ndoye/Quarmby", "Dr. Ndoye, Quarmby
-and Osei", "Amara (asthma), Tolu (well)"). Does not belong here: other mentions of the same name (`propagate/names.py`),
-pairs that need no name found before (`en/messages.yaml`).
+Belongs here: what a found name shows of the capitalised words beside it ("Ndoye/Quarmby", "Dr. Ndoye, Quarmby and
+Osei", "Amara (asthma), Tolu (well)"). Does not belong here: repetitions of the same name
+(`resolve/propagate/names.py`), pairs without a name found before (`en/messages.yaml`).
 """
 
 from __future__ import annotations
@@ -31,6 +31,8 @@ _NAME = rf"{_WORD}(?:[ \t](?:\p{{Lu}}\.?[ \t])?{_WORD})?"
 _TITLE = rf"(?:{alternatives(written_terms('credentials.sure'), any_writing=False)}\b\.?)"
 _REMARK = r"[ \t]*\([^()\r\n]{1,40}\)"
 _AND = r"(?:and|&|\+|or|y|e)"
+_LAST_SIGN = regex.compile(rf"[,;][ \t]*{_AND}[ \t]")
+_ANY_WORD = regex.compile(r"\p{L}[\p{L}\p{M}'’\-]*")
 _NEXT = regex.compile(
     rf"(?:[ \t]*,?[ \t]*{_TITLE}){{0,2}}(?P<remark>{_REMARK})?"
     rf"(?P<sign>[ \t]*/[ \t]*|[ \t]*[,;][ \t]*(?:{_AND}[ \t]+)?|[ \t]+{_AND}[ \t]+)"
@@ -44,7 +46,7 @@ _BEFORE_ENDS = ("/", "&", "and")
 
 
 class _Taken:
-    """Which places names have been found in.
+    """The intervals in which names were found.
 
     Args:
         spans: The names found so far.
@@ -61,7 +63,7 @@ class _Taken:
                 self._ends.append(span.end)
 
     def holds(self, position: int) -> bool:
-        """Whether a position lies in a name."""
+        """Whether a position is inside a name."""
         before = bisect_right(self._starts, position) - 1
         return before >= 0 and position < self._ends[before]
 
@@ -108,11 +110,11 @@ def _after(text: str, span: Candidate, taken: _Taken) -> Iterator[Candidate]:
 
 
 def _narrowed(text: str, start: int, stop: int, following: regex.Match[str], taken: _Taken) -> int | None:
-    """Where the name ends that follows a name; None if what follows is none."""
-    words = list(regex.finditer(r"\p{L}[\p{L}\p{M}'’\-]*", text[start:stop]))
+    """Where the name after a name ends; None if no name follows."""
+    words = list(_ANY_WORD.finditer(text[start:stop]))
     listed = following["remark"] is not None and following["after"] is not None
     if "," in following["sign"] or ";" in following["sign"]:
-        joined = regex.search(rf"[,;][ \t]*{_AND}[ \t]", following["sign"]) is not None
+        joined = _LAST_SIGN.search(following["sign"]) is not None
         if not listed and not joined and not _goes_on(text, stop, taken):
             return None
     first = words[0][0]
@@ -136,7 +138,7 @@ def _narrowed(text: str, start: int, stop: int, following: regex.Match[str], tak
 
 
 def _goes_on(text: str, stop: int, taken: _Taken) -> bool:
-    """Whether a list goes on and ends with "and" and a name."""
+    """Whether a list continues and ends with "and" and a name."""
     last = _LAST_OF_LIST.match(text, stop, stop + _REACH)
     return last is not None and (taken.holds(last.start("name")) or is_a_name(last["name"]))
 

@@ -1,7 +1,7 @@
-"""Whether neighbouring words are given name and surname, by what the lists know of each and by what they do.
+"""Whether neighbouring words are given name and surname, by the word lists and by what follows them.
 
 Belongs here: the judgement of two words or three. Does not belong here: which words of a text stand together
-(`vocabulary.py`), or what kind of word each is (`classes.py`).
+(`vocabulary.py`), or the class of each word (`lexicon/classes.py`).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from deid_platform.detection.rules.names.eponyms import stands_for_its_thing
 from deid_platform.detection.rules.names.person_subject import is_person_subject
 from deid_platform.lexicon.classes import WordClass, is_clinics_word, is_institutions_word, is_unknown
 from deid_platform.lexicon.lists import word_list
-from deid_platform.text.normalize import fold_term
+from deid_platform.text.fold import fold_term
 
 _INSIDE_SENTENCE = regex.compile(r"(?<=\p{Ll}[ \t]{1,2})")
 _STATES_OF_CITIES = frozenset({"virginia", "georgia", "carolina", "dakota"})
@@ -61,13 +61,13 @@ def is_reversed_pair(words: Words, kinds: Sequence[int], i: int) -> bool:
 
 
 def is_nobody_else(given: int, surname: int) -> bool:
-    """Whether given name and surname are no eponym, so that what follows is the person's: "Zoe Lopez line placed"."""
+    """Whether given name and surname are not an eponym, so what follows is the person's: "Zoe Lopez line placed"."""
     other = WordClass.ORDINARY | WordClass.CLINICAL
     return given & (WordClass.LONE | other) == WordClass.LONE and not surname & other
 
 
 def is_somebody(text: str, words: Words, kinds: Sequence[int], first: int, last: int) -> bool:
-    """Whether an eponym that looks like a full name may be somebody's name, and nothing shows the thing."""
+    """Whether an eponym that looks like a full name may be a person's name, and nothing shows the thing."""
     start, end = words[first].start(), words[last].end()
     inside = kinds[first : last + 1]
     named = [bool(kind & (WordClass.GIVEN | WordClass.SURNAME)) for kind in inside]

@@ -1,4 +1,4 @@
-"""Whether words stand where a person does: before a person's verb, before a possession, as the one cared for.
+"""Whether words stand where a person does: before a person's verb, before a possession, or as the one cared for.
 
 Belongs here: what follows and precedes a name in running text. Does not belong here: which words may be a name
 (`vocabulary.py`), titles, labels and kinship (`en/people.yaml`).
@@ -29,7 +29,7 @@ _SENTENCE_END = regex.compile(r"['’]?(?:\.?[ \t]*(?:[\r\n]|$)|\.[ \t]+\p{Lu}|[
 
 
 def is_person_subject(text: str, start: int, end: int) -> bool:
-    """Whether the words at [start, end) do what persons do, own what no eponym names, or are cared for."""
+    """Whether the words at [start, end) have a person's verb, own what no eponym owns, or are cared for."""
     deed = _ACTS.match(text, end)
     if deed is not None:
         return not bears_a_name(deed["possession"] or "")

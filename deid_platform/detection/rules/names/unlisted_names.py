@@ -1,8 +1,8 @@
-"""Names that no list knows, by what is said of whom they name: "At this point Qadirov is stable".
+"""Names on no list, by what the sentence says of the person: "At this point Qadirov is stable".
 
-Belongs here: one or two capitalised words of running text that do what persons do, initials that do, and a word after
-an initial. Does not belong here: names with a listed word (`vocabulary.py`), or with a title, a label or a role beside
-them (`en/people.yaml`, `data/care_team.yaml`).
+Belongs here: one or two capitalised words of running text, or initials, with a person's verb, and a word after an
+initial. Does not belong here: names with a listed word (`vocabulary.py`), or with a title, a label or a role beside
+them (`en/people.yaml`, `en/care_team.yaml`).
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from deid_platform.detection.rules.names.eponyms import names_a_thing
 from deid_platform.detection.rules.names.person_subject import is_person_subject
 from deid_platform.labels import Label
 from deid_platform.lexicon.classes import WordClass, ends_as_a_word, is_clinics_word, word_class
+from deid_platform.text.fold import fold_term
 from deid_platform.text.lookbehind import Lookbehind
-from deid_platform.text.normalize import fold_term
 
 _SOURCE = Source(SourceKind.RULES, "unlisted-name")
 _SCORE = 0.65

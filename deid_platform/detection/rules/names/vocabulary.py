@@ -1,11 +1,11 @@
-"""Names by vocabulary: capitalised words of which the shipped lists know at least one as a name.
+"""Names by vocabulary: capitalised words of which the shipped lists have at least one as a name.
 
 Belongs here: the one pass over a text's capitalised words, and where a name among them ends. Does not belong here:
-what kind of word each is (`classes.py`), which two make a name (`pairs.py`), eponyms (`eponyms.py`), what persons do
-(`person_subject.py`), names that their surroundings give away (`en/people.yaml`), names found elsewhere in the note
-(`propagate/names.py`).
+the class of each word (`lexicon/classes.py`), which two make a name (`pairs.py`), eponyms (`eponyms.py`), verbs of
+persons (`person_subject.py`), names that their context shows (`en/people.yaml`), names found elsewhere in the note
+(`resolve/propagate/names.py`).
 
-A verdict depends on nothing but the line that the words stand on and the first word of the next.
+The result depends only on the line of the words and the first word of the next line.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ from deid_platform.lexicon.classes import (
     word_class,
 )
 from deid_platform.lexicon.lists import word_list
+from deid_platform.text.fold import fold_term
 from deid_platform.text.names import PARTICLES
-from deid_platform.text.normalize import fold_term
 
 SOURCE = Source(SourceKind.RULES, "given-name")
 PAIR_SOURCE = Source(SourceKind.RULES, "listed-name")
@@ -63,7 +63,7 @@ _MAY_FOLLOW = _LISTED | WordClass.LONE
 
 
 def vocabulary_names(text: str, start: int = 0, end: int | None = None) -> Iterator[Candidate]:
-    """Names that the lists know: with a surname beside the given name, or given names alone that are nothing else.
+    """Listed names: a given name with a surname, or a given name alone that has no other meaning.
 
     Args:
         text: The note.
@@ -101,7 +101,7 @@ def vocabulary_names(text: str, start: int = 0, end: int | None = None) -> Itera
 
 
 def _may_precede(words: list[regex.Match[str]], kinds: list[int], i: int) -> bool:
-    """Whether a word that is in no list of names stands before one that is a surname or a given name."""
+    """Whether a word on no list of names stands before a surname or a given name."""
     if words[i + 1].start() - words[i].end() > 3:
         return False
     if kinds[i] & WordClass.SENSES == WordClass.ORDINARY:  # a surname all the same, if it stands in "Rash, Derrick"
@@ -310,7 +310,7 @@ def _is_trailing_initial(text: str, word: regex.Match[str]) -> bool:
 
 
 def _ends_in_initial(text: str, given: regex.Match[str], initial: regex.Match[str]) -> bool:
-    """Whether a given name that is a word as well stands before an initial as one does: "Jack T., seen at"."""
+    """Whether a given name that is also a word stands before an initial as a name does: "Jack T., seen at"."""
     word = given[0]
     listed = any(word.lower() in word_list(name) for name in _THINGS)
     if listed or len(word) < _SHORTEST_GIVEN or len(initial[0]) > 1 or word.isupper():

@@ -1,13 +1,14 @@
-"""Finds the note's own patient: every part of the name in every writing, birth date, address, contacts, numbers.
+"""The roster: finds the note's own patient by name in every spelling, birth date, address, contacts and numbers.
 
-Belongs here: what the topics say, and once said, about the one patient whose note it is, and about the relatives
-that the patient's row names. Does not belong here: other people (`gazetteer.py`).
+Belongs here: current and former rows of the topics about the note's patient, and the relatives that these rows name.
+Does not belong here: other people (`topics/gazetteer.py`).
 
-The roster always wins: what it finds is never given back as clinical, so that a patient named Bruce stays
+The roster always wins: what it finds is never recovered as clinical, so that a patient named Bruce stays
 hidden on the line of the Bruce protocol.
 
-Reading order: `variants.py` says what is looked for, `search.py` looks; `misspelling.py`, `initials.py` and
-`mentions.py` decide about what only resembles a name, `births.py` knows dates, `unspaced.py` scripts without spaces.
+Reading order: `variants.py` says what is searched for, `search.py` searches; `misspelling.py`, `initials.py` and
+`mentions.py` decide about words that only resemble a name; `births.py` has dates of birth, `unspaced.py` scripts
+without spaces.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""A date of birth in the writings of notes, and where a note tells it.
+"""The patient's date of birth in every format.
 
-Belongs here: the one known date in its many forms. Does not belong here: dates in general (`patterns/`).
+Belongs here: the one known date in its many forms. Does not belong here: dates in general (`rules/en/dates.py`).
 
-Full dates count wherever they stand. A day without its year, or a month with its year, counts where a word of
-birth stands beside it: "DOB 3/4", "born in March 1950", "her birthday is March 4".
+Full dates count everywhere. A day without its year, or a month with its year, counts beside a word for birth: "DOB
+3/4", "born in March 1950", "her birthday is March 4".
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ import regex
 from ahocorasick_rs import AhoCorasick, Implementation, MatchKind
 
 from deid_platform.detection.api import Document
-from deid_platform.text.normalize import bounded, fold_term
+from deid_platform.text.fold import fold_term
+from deid_platform.text.offsets import bounded
 
 _CACHED_DATES = 256
 _REACH = 32

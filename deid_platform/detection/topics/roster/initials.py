@@ -1,18 +1,25 @@
-"""Whether letters that are somebody's initials stand as initials, or for something of the clinic.
+"""Whether letters are the patient's initials or a clinical abbreviation.
 
 Belongs here: "J.S.", "JS" and "JMS". Does not belong here: an initial beside a name, as in "J. Smith"
-(`mentions.py`), or initials of staff (`staff/`).
+(`mentions.py`), or initials of staff (`topics/staff/`).
 
-Letters that mean nothing else are the patient's wherever they stand for themselves. Those that clinics use for
-something else ("MS", "CK") need what only a person does or has, or what is done with persons alone: "CK is feeling
-better", "CK's mother", "spoke with CK today".
+Letters without another meaning are the patient's wherever they stand alone. Clinical abbreviations ("MS", "CK") need a
+context of persons only: "CK is feeling better", "CK's mother", "spoke with CK today".
 """
 
 from __future__ import annotations
 
 import regex
 
-from deid_platform.detection.context.names import REACH, acts_as_person, in_capitals, labelled, of_kin, speaks, titled
+from deid_platform.detection.context.names import (
+    REACH,
+    acts_as_person,
+    after_kin,
+    after_label,
+    after_title,
+    in_capitals,
+    speaks,
+)
 from deid_platform.lexicon.abbreviations import (
     AbbreviationKind,
     abbreviation_kind,
@@ -79,11 +86,16 @@ def stand_as_initials(words: Words, start: int, end: int) -> bool:
         free = abbreviation_kind(letters) is AbbreviationKind.FREE and not is_dotted_term(letters)
         if not free or not _SMALL.fullmatch(surface):
             return False
-        return titled(text, first) or labelled(text, first) or _does(text, last) or _is_cared_for(text, first, last)
+        return (
+            after_title(text, first)
+            or after_label(text, first)
+            or _does(text, last)
+            or _is_cared_for(text, first, last)
+        )
     if dotted and text[last : last + 1] == ".":
         last += 1
-    if titled(text, first) or speaks(text, last):
-        return letters not in _NEVER_BY_VERB or titled(text, first)
+    if after_title(text, first) or speaks(text, last):
+        return letters not in _NEVER_BY_VERB or after_title(text, first)
     if letters in _NEVER_BY_VERB:
         return False
     if _does(text, last) or (dotted and not is_dotted_term(letters)):
@@ -96,14 +108,14 @@ def stand_as_initials(words: Words, start: int, end: int) -> bool:
     if letters not in word_list("short_abbreviations"):
         if len(letters) > _LONGER:
             return not in_capitals(text, first, last)
-        introduced = labelled(text, first) or of_kin(text, first) or _is_cared_for(text, first, last)
+        introduced = after_label(text, first) or after_kin(text, first) or _is_cared_for(text, first, last)
         return introduced or acts_as_person(text, last) or bool(_CHARTED.match(text, last))
     if is_ordered(letters):
         return False
     cared_for = _CARED_FOR.search(text, max(0, first - REACH), first) is not None
     if cared_for and _STOPS.match(text, last):
         return True
-    introduced = cared_for or labelled(text, first) or of_kin(text, first)
+    introduced = cared_for or after_label(text, first) or after_kin(text, first)
     return introduced and (acts_as_person(text, last) or _CHARTED.match(text, last) is not None)
 
 

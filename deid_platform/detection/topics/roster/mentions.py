@@ -3,7 +3,7 @@
 Belongs here: the decision by case, context and neighbours, and the joining of parts with the initials between
 and beside them. Does not belong here: which words are parts (`variants.py`, `misspelling.py`).
 
-All places are those of the line of words.
+All positions are those of the line of words.
 """
 
 from __future__ import annotations
@@ -14,19 +14,20 @@ import regex
 
 from deid_platform.detection.context.names import (
     acts_as_person,
+    after_doctor_title,
+    after_label,
+    after_title,
     is_abbreviation,
-    labelled,
     reads_as_name,
     speaks,
-    titled,
-    titled_doctor,
 )
 from deid_platform.detection.topics.roster.initials import stand_as_initials
 from deid_platform.detection.topics.roster.misspelling import Hit
 from deid_platform.detection.topics.roster.variants import How
+from deid_platform.lexicon.classes import is_common, ordinary_words
 from deid_platform.lexicon.lists import word_list
-from deid_platform.text.names import capitalised, is_common
-from deid_platform.text.tokens import Words, ordinary_words
+from deid_platform.text.names import capitalised
+from deid_platform.text.tokens import Words
 
 _BEFORE_INITIAL = regex.compile(r"[ \t]*,?[ \t]*")
 _AFTER_INITIAL = regex.compile(r"[ \t\-]*(?:\r?\n[ \t]*)?|\.[ \t]?\-?(?:\r?\n[ \t]*)?")
@@ -117,12 +118,12 @@ def _stands(words: Words, candidate: Hit, edges: _Edges, letters: Collection[str
     if typed and _with_initials(words, (start, end), letters)[1] > end:
         return True
     if how is How.CAPITAL:
-        return capital or titled(words.note, first) or speaks(words.note, last)
+        return capital or after_title(words.note, first) or speaks(words.note, last)
     if how is How.SPELT:
-        if titled_doctor(words.note, first) and words.text[start:end] in word_list("surnames"):
+        if after_doctor_title(words.note, first) and words.text[start:end] in word_list("surnames"):
             return False
         initial = surface.split()[-1][0]
-        return initial.isupper() or initial.isdigit() or end - start >= _LONG or titled(words.note, first)
+        return initial.isupper() or initial.isdigit() or end - start >= _LONG or after_title(words.note, first)
     if edges.beside(start, end) or (capital and _with_initials(words, (start, end), letters) != (start, end)):
         return True
     return (" " in words.text[start:end] and capitalised(surface)) or reads_as_name(words.note, first, last)
@@ -136,7 +137,7 @@ def _stands_beside(words: Words, candidate: Hit, sure: _Edges) -> bool:
         gap = words.gap(cut, cut + 1)
         if _HYPHENATED.fullmatch(gap):
             return words.note[words.place(start, cut)[0]].isupper() or sure.beside(start, end)
-        if gap.strip(" \t\r\n") or not (sure.beside(start, end) or titled(words.note, words.place(start, end)[0])):
+        if gap.strip(" \t\r\n") or not (sure.beside(start, end) or after_title(words.note, words.place(start, end)[0])):
             return False
         return not all(half in ordinary_words() for half in word.split())
     if word in word_list("title_stopwords"):
@@ -148,7 +149,9 @@ def _introduced(words: Words, start: int, end: int) -> bool:
     """Whether a capitalised word stands after a title, or after a label and before what a person does."""
     first, last = words.place(start, end)
     capital = words.note[first].isupper()
-    return titled(words.note, first) or (capital and (labelled(words.note, first) or acts_as_person(words.note, last)))
+    return after_title(words.note, first) or (
+        capital and (after_label(words.note, first) or acts_as_person(words.note, last))
+    )
 
 
 def _continues(words: Words, current: Interval, start: int, end: int, *, single: bool) -> bool:

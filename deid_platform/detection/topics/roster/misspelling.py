@@ -18,6 +18,7 @@ from rapidfuzz.distance import OSA
 
 from deid_platform.detection.topics.roster.variants import How, Variants
 from deid_platform.labels import Label
+from deid_platform.lexicon.classes import ordinary_words
 from deid_platform.text.names import PARTICLES
 from deid_platform.text.tokens import Words
 
@@ -26,6 +27,7 @@ _SURE_FROM = 5
 _MOST_PARTICLES = 3
 _LETTERS = str.maketrans("015", "ols")
 _DIGITS = "0123456789"
+_SHORTEST, _LONGEST = 3, 40  # letters of a word that may be a name
 
 
 class Hit(NamedTuple):
@@ -40,11 +42,12 @@ class Hit(NamedTuple):
 def misspelt(words: Words, variants: Variants) -> Iterator[Hit]:
     """Where words of the note stand that are one edit away from the patient's name."""
     found: dict[str, tuple[Label, How]] = {}
+    rare = _rare_words(words)
     for part in variants.spelt:
-        for word, distance, _ in process.extract(part, words.rare, scorer=OSA.distance, score_cutoff=1, limit=None):
+        for word, distance, _ in process.extract(part, rare, scorer=OSA.distance, score_cutoff=1, limit=None):
             if distance and word not in variants.terms and word.isalpha():
                 _keep(found, word, part)
-    mixed = [word for word in words.rare if not word.isalpha() and not word.isdigit()]
+    mixed = [word for word in rare if not word.isalpha() and not word.isdigit()]
     if mixed:
         shapes = {_shape(part): part for part in variants.spelt}
         for word in mixed:
@@ -54,6 +57,12 @@ def misspelt(words: Words, variants: Variants) -> Iterator[Hit]:
                 _keep(found, word, part)
     if found:
         yield from _places(words, found)
+
+
+def _rare_words(words: Words) -> list[str]:
+    """The words of three letters and more that are on none of the shipped lists of words."""
+    found = set[str]().union(*words.each())
+    return [word for word in found - ordinary_words() if _SHORTEST <= len(word) <= _LONGEST]
 
 
 def _keep(found: dict[str, tuple[Label, How]], word: str, part: str) -> None:

@@ -1,7 +1,7 @@
-"""What somebody of a given name is called, where no list of nicknames has it: names made of the beginning or the end.
+"""Regular nicknames of a given name that no list has: names made of its beginning or its end.
 
 Belongs here: how English, Spanish, Italian and Slavic usage shortens a name and lengthens what is left. Does not belong
-here: nicknames that must be known one by one (`data/nicknames.tsv`, `naming.py`).
+here: irregular nicknames (`lexicon/data/nicknames.tsv`, `lexicon/nicknames.py`).
 
 Sources: the project's own. Only what the shipped lists have as a given name is one: of "Margarita", "Margo" and "Rita",
 not "Marg-ie's" every possible spelling.
@@ -9,7 +9,6 @@ not "Marg-ie's" every possible spelling.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import lru_cache
 
 from deid_platform.lexicon.lists import word_list
@@ -24,8 +23,7 @@ _DOUBLING = ("y", "ie", "i", "ey", "o", "a")
 @lru_cache(maxsize=4096)
 def pet_names(name: str) -> frozenset[str]:
     """The given names that a folded given name is shortened to: "gertrude" gives "gert", "gerty" and "trude"."""
-    known = _given_names()
-    return frozenset(form for form in _forms(name) if len(form) >= _SHORTEST and form in known) - {name}
+    return _given_names().intersection(_forms(name)) - {name}
 
 
 @lru_cache(maxsize=1)
@@ -33,10 +31,11 @@ def _given_names() -> frozenset[str]:
     return word_list("given_names") | word_list("lone_given_names")
 
 
-def _forms(name: str) -> Iterator[str]:
+def _forms(name: str) -> list[str]:
+    forms = [name[start:] for start in range(2, len(name) - _SHORTEST_END + 1)]
     for cut in range(_SHORTEST, min(len(name), _LONGEST_STEM) + 1):
         stem = name[:cut]
-        yield from (stem + ending for ending in _ENDINGS)
-        yield from (stem + stem[-1] + ending for ending in _DOUBLING)
-    for start in range(2, len(name) - _SHORTEST_END + 1):
-        yield name[start:]
+        forms += [stem + ending for ending in _ENDINGS]
+        doubled = stem + stem[-1]
+        forms += [doubled + ending for ending in _DOUBLING]
+    return forms

@@ -1,6 +1,6 @@
 """Searches a note for one patient: one pass over the line of words, then what resembles a name, dates and numbers.
 
-Belongs here: how the findings of the roster's parts become spans. Does not belong here: any rule about names.
+Belongs here: how the matches of the roster's parts become candidates. Does not belong here: any rule about names.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from deid_platform.detection.topics.roster.variants import How, Variants
 from deid_platform.labels import Label
 from deid_platform.notes import Patient
 from deid_platform.text.names import after_unit, capitalised
-from deid_platform.text.tokens import Words, words_of
+from deid_platform.text.tokens import Words
 
 SOURCE = Source(SourceKind.ROSTER)
 _HOST = regex.compile(r"[\w.+\-]*@[\w.\-]+\w")
@@ -58,7 +58,7 @@ class Entry:
 
     def find(self, document: Document) -> list[Candidate]:
         """Occurrences of the patient in a note; spans may overlap."""
-        words = words_of(document)
+        words = document.words
         names: list[Hit] = []
         spans: list[Candidate] = []
         candidates = [

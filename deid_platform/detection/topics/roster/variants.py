@@ -15,18 +15,12 @@ import regex
 
 from deid_platform.detection.topics.roster.nicknames import pet_names
 from deid_platform.labels import Label
+from deid_platform.lexicon.classes import is_common, ordinary_words
 from deid_platform.lexicon.lists import word_list
+from deid_platform.lexicon.nicknames import nicknames_of
 from deid_platform.notes import Patient
-from deid_platform.text.names import (
-    PARTICLES,
-    is_common,
-    name_words,
-    nicknames_of,
-    single_names,
-    spellings,
-    street_lines,
-)
-from deid_platform.text.tokens import line_of, ordinary_words
+from deid_platform.text.names import PARTICLES, name_words, single_names, spellings, street_lines
+from deid_platform.text.tokens import line_of
 
 _DIGITS = regex.compile(r"\D+")
 _NOTE = regex.compile(r"\([^)]*\)|^[^:]*:")

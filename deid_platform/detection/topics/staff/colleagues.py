@@ -1,7 +1,7 @@
-"""Whose initials letters are: the note's own clinicians', another colleague's, or nobody's that is known.
+"""Owners of initials: the note's own clinicians, another colleague, or nobody known.
 
 Belongs here: the initials of names, and what the topics and a note know of them. Does not belong here: where
-initials stand (`places.py`).
+initials stand (`positions.py`).
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ import regex
 from deid_platform.detection.api import Candidate, Document
 from deid_platform.labels import Label
 from deid_platform.notes import Provider, Topics
+from deid_platform.text.fold import fold_term
 from deid_platform.text.names import PARTICLES
-from deid_platform.text.normalize import fold_term
 
 _NAME = regex.compile(r"\p{L}[\p{L}\p{M}'’]*")
 _APOSTROPHE = regex.compile(r"['’](?=\p{L}{2})")

@@ -1,7 +1,7 @@
 """Initials in fields and columns that hold nothing else.
 
 Belongs here: "Transcribed: sa", the cells under a heading such as "Init" or "By". Does not belong here: initials in
-running text (`places.py`).
+running text (`positions.py`).
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def _in_cell(text: str, start: int, stop: int, sign: str, column: int) -> Iterat
 
 def last_cell(text: str, start: int, stop: int) -> list[tuple[int, int]]:
     """The places of two or three capitals, or of two such, that are all of the last cell of a row."""
-    if stop - start <= 3 or not text[start:stop].rstrip(" \t\r|;")[-2:].isupper():
+    if stop - start <= 3:
         return []
     cell = _LAST_CELL.search(text, max(start, stop - REACH), stop)
     return [] if cell is None else [cell.span(group) for group in ("one", "two") if cell[group]]

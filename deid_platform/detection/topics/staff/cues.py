@@ -1,7 +1,6 @@
-"""The words that stand before initials of staff, in small letters: who records, does, is told and signs.
+"""Words before initials of staff, in small letters: for recording, doing, telling and signing.
 
-Belongs here: lists of such words. Does not belong here: what else tells that somebody of the staff stands at a place
-(`places.py`).
+Belongs here: lists of such words. Does not belong here: what else shows a staff member (`positions.py`).
 """
 
 from __future__ import annotations

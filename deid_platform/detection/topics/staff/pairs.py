@@ -1,7 +1,7 @@
 """Two initials side by side: who dictated and who typed, or two who checked one thing.
 
 Belongs here: "KR/dc", "KR:dc:mt", "D: JS T: ab", "kr/dc" on a line of its own. Does not belong here: one person's
-initials (`places.py`).
+initials (`positions.py`).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import regex
 from deid_platform.detection.topics.staff.colleagues import Known, Who
 from deid_platform.detection.topics.staff.positions import BLANK, Position
 from deid_platform.lexicon.abbreviations import AbbreviationKind, abbreviation_kind
-from deid_platform.text.normalize import fold_term
+from deid_platform.text.fold import fold_term
 
 _CLINICAL_PAIRS = frozenset((
     "nc/at", "ad/hd", "am/pm", "ac/pc", "bs/bm", "bp/hr", "hr/bp", "hr/rr", "cv/rs", "cn/ms", "dm/ht", "ca/mg", "na/cl",

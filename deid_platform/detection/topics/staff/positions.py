@@ -1,8 +1,8 @@
-"""How certainly a member of the staff stands at a place of a line, whatever the letters there.
+"""How certainly a position in a line is that of a staff member's initials, whatever the letters.
 
-Belongs here: signatures, who is told and asked, words for those who record and do, times beside initials. Does not
-belong here: which letters count at such a place (`weighing.py`), the two initials of a dictation line (`pairs.py`),
-columns and fields (`columns.py`).
+Belongs here: signatures, persons who are told and asked, words for those who record and do, times beside initials. Does
+not belong here: which letters count at such a position (`weighing.py`), the two initials of a dictation line
+(`pairs.py`), columns and fields (`columns.py`).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Which letters of a note are a staff member's initials: what they mean, who has them and where they stand.
+"""Which letters of a note are a staff member's initials: their other meanings, their owners and their position.
 
-Belongs here: how the three are weighed against each other. Does not belong here: any one of them (`abbreviations.py`,
-`colleagues.py`, `places.py`).
+Belongs here: how the three are weighed. Does not belong here: any one of them (`lexicon/abbreviations.py`,
+`colleagues.py`, `positions.py`).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from deid_platform.lexicon.abbreviations import (
     is_dotted_term,
     stands_apart,
 )
-from deid_platform.text.normalize import fold_term
+from deid_platform.text.fold import fold_term
 
 _SURE = 0.95  # what means something else as well and yet stands there: no clinical abbreviation
 _LIKELY = 0.8
@@ -56,6 +56,7 @@ _LETTERS = regex.compile(
 )
 _ANOTHER_BEFORE = regex.compile(r"(?<![\p{L}\p{N}])(?P<other>\p{Lu}{2,3})(?:[ ]?[/&+,][ ]?|[ ]and[ ])$")
 _ANOTHER_AFTER = regex.compile(r"(?:[ ]?[/&+,][ ]?|[ ]and[ ])(?P<other>\p{Lu}{2,3})(?![\p{L}\p{N}])")
+_SIGNS = frozenset("-–—~/([")
 _SIGNED_SMALL = regex.compile(r"(?:^|[ \t.!?])[-–—~/(\[]{1,2}[ ]?(?P<letters>\p{Ll}{2,3})[)\]/]?[ \t\r]*$")
 
 
@@ -144,7 +145,9 @@ def _by_line(text: str, known: Known) -> Iterator[tuple[int, int]]:
     headed = False
     for line in text.split("\n"):
         end = start + len(line)
-        if cells := last_cell(text, start, end):
+        # Most lines end in no capitals, and in no small letters behind a sign.
+        cells = last_cell(text, start, end) if line.rstrip(" \t\r|;")[-2:].isupper() else []
+        if cells:
             rows.append(cells)
             if headed:
                 yield from (cell for cell in cells if _may_stand_alone(fold_term(text[slice(*cell)]), known))
@@ -156,7 +159,8 @@ def _by_line(text: str, known: Known) -> Iterator[tuple[int, int]]:
         if _SHORTEST_PAIR <= len(line) <= _LONGEST_PAIR and (":" in line or "/" in line or ";" in line):
             yield from small_pair(text, start, end, known)
         tail = line[-_TAIL:]
-        if tail.rstrip(" \t\r)]/")[-1:].islower() and (signed := _SIGNED_SMALL.search(tail)):
+        signs = not _SIGNS.isdisjoint(tail) and tail.rstrip(" \t\r)]/")[-1:].islower()
+        if signs and (signed := _SIGNED_SMALL.search(tail)):
             place = (end - len(tail) + signed.start("letters"), end - len(tail) + signed.end("letters"))
             if _is_colleagues(text[slice(*place)], known):
                 yield place

@@ -1,7 +1,7 @@
-"""The second pass over a note: what only other notes of its patient tell is sought in it.
+"""The second pass over a note: searches it for the mentions of its patient's other notes.
 
-Belongs here: one note. Does not belong here: what counts as told (`resolve/cross_note.py`), or which notes are read
-together.
+Belongs here: one note. Does not belong here: which mentions count (`resolve/cross_note.py`), or the order of notes
+(`detection/two_pass.py`).
 """
 
 from __future__ import annotations
@@ -16,26 +16,26 @@ from deid_platform.notes import Note, Span
 from deid_platform.text import readable
 
 
-class SecondPass:
-    """Looks again at notes that a detector has read, with what the others of their patient tell.
+class CrossNoteSearch:
+    """The second pass over notes, with the mentions of their patients' other notes.
 
     Args:
-        stages: Makes, of what notes tell, the stages that seek it in another.
+        stages: Makes the stages that search a note for given mentions.
     """
 
     def __init__(self, stages: Callable[[Mentioned], Mapping[str, Stage]]) -> None:
         self._stages = stages
 
     def __repr__(self) -> str:
-        return "<SecondPass>"
+        return "<CrossNoteSearch>"
 
     def __call__(self, note: Note, spans: Sequence[Span], told: Mentioned) -> tuple[Span, ...]:
-        """A note's spans, with the mentions of what only other notes tell.
+        """A note's spans, with the mentions that only other notes have.
 
         Args:
             note: The note.
             spans: What the first pass found in it.
-            told: What the patient's other notes tell, and this one does not.
+            told: The mentions of the patient's other notes that this note does not have.
 
         Raises:
             DeidError: `detector-failed` if the note could not be searched to its end.

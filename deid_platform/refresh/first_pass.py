@@ -9,28 +9,36 @@ brings marks the notes of that one, and those of an older one once that is run a
 
 from __future__ import annotations
 
-from collections import Counter, deque
-from collections.abc import Callable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from deid_platform.across_notes import Told
-from deid_platform.detection.resolve.cross_note import mentioned_in
 from deid_platform.detection.rules.engine.templates import TemplateCounts
-from deid_platform.engine import Detection, LocalEngine
+from deid_platform.detection.two_pass import Detection, PatientMentionIndex
+from deid_platform.engine import LocalEngine
 from deid_platform.errors import Code, DeidError
 from deid_platform.keys import Keyring
 from deid_platform.notes import Delivery, Note
 from deid_platform.refresh import tables
 from deid_platform.refresh.intake import deliveries_until
 from deid_platform.refresh.recipe import Recipe
+from deid_platform.refresh.reuse import only_new
 from deid_platform.store import Manifest, NoteStore
 
 
-def look_first(
+class _Key(NamedTuple):
+    """A note by what decides what is found in it."""
+
+    cache_key: str
+    content_digest: str
+    patient_id: str | None
+
+
+def run_first_pass(
     delivery: Delivery,
     *,
     store: NoteStore,
@@ -46,93 +54,90 @@ def look_first(
     Raises:
         DeidError: `not-materialized` if the delivery was not taken in.
     """
-    known = _known(store, delivery)
+    last_run = _last_run(store, delivery)
     counts: Counter[str] = Counter()
     reused: list[TemplateCounts] = []
-    waiting: deque[tuple[dict[str, Any], str]] = deque()
 
-    def new() -> Iterator[Note]:
-        # The engine reads ahead by a few batches; what it has read waits here for its spans.
+    def keyed() -> Iterator[tuple[str | None, _Key, Note]]:
         for raw in store.stream(tables.RAW_NOTES, delivery.key):
             key = recipe.keyring.digest("detected", raw["content_digest"], recipe.detection_digest)
-            waiting.append((raw, key))
-            if key not in known:
-                yield tables.from_row(Note, raw)
+            yield key, _Key(key, raw["content_digest"], raw["patient_id"]), tables.from_row(Note, raw)
 
-    def taken_over() -> Iterator[dict[str, Any]]:
-        while waiting and waiting[0][1] in known:
-            counts["cached"] += 1
-            yield known[waiting.popleft()[1]]
+    def detect(notes: Iterable[Note]) -> Iterator[Detection]:
+        return engine.detect(recipe.spec, notes, on_batch=progress, on_reuse=reused.append)
 
     def rows() -> Iterator[dict[str, Any]]:
-        for detection in engine.detect(recipe.spec, new(), on_batch=progress, on_reuse=reused.append):
-            yield from taken_over()
-            raw, key = waiting.popleft()
-            yield _row(raw, detection, key)
-        yield from taken_over()
+        for key, detection in only_new(keyed(), last_run, detect):
+            if detection is None:
+                counts["cached"] += 1
+                yield last_run[key.cache_key]
+            else:
+                yield _row(key, detection)
 
     def parts() -> Iterator[pa.Table]:
         for batch in tables.batched(rows(), tables.NOTES_A_PART):
-            yield pa.Table.from_pylist(batch, schema=tables.FIRST_LOOK_SCHEMA)
+            yield pa.Table.from_pylist(batch, schema=tables.FIRST_PASS_SCHEMA)
 
     def meta() -> Mapping[str, Any]:
         return {"counts": dict(counts), "template_text": asdict(sum(reused, TemplateCounts()))}
 
-    return store.write(tables.FIRST_LOOK, delivery.key, parts(), meta=meta)
+    return store.write(tables.FIRST_PASS, delivery.key, parts(), meta=meta)
 
 
-def told_until(store: NoteStore, delivery: Delivery) -> Told:
+def mentions_until(store: NoteStore, delivery: Delivery) -> PatientMentionIndex:
     """What the feed's notes up to and with a delivery tell about the patients of its notes.
 
     Raises:
         DeidError: `not-materialized` or `store-torn` if what is found in a delivery is not there.
     """
-    told = Told()
+    index = PatientMentionIndex()
     here = pa.chunked_array(
-        [table["patient_id"] for table in store.read(tables.FIRST_LOOK, delivery.key)], type=pa.large_string()
+        [table["patient_id"] for table in store.read(tables.FIRST_PASS, delivery.key)], type=pa.large_string()
     ).unique()
-    for earlier in deliveries_until(store, tables.FIRST_LOOK, delivery):
-        for table in store.read(tables.FIRST_LOOK, earlier.key):
+    for earlier in deliveries_until(store, tables.FIRST_PASS, delivery):
+        for table in store.read(tables.FIRST_PASS, earlier.key):
             about = table.select(["patient_id", "told"])
             telling = pc.and_(
                 pc.is_in(about["patient_id"], value_set=here), pc.greater(pc.list_value_length(about["told"]), 0)
             )
             for row in about.filter(telling).to_pylist():
-                told.add(row["patient_id"], tables.told_of(row["told"]))
-    return told
+                index.add(row["patient_id"], tables.mentions_of(row["told"]))
+    return index
 
 
-def told_digest(store: NoteStore, delivery: Delivery, keyring: Keyring) -> str:
+def mentions_digest(store: NoteStore, delivery: Delivery, keyring: Keyring) -> str:
     """Names all that was found in the feed's notes up to and with a delivery."""
-    until = deliveries_until(store, tables.FIRST_LOOK, delivery)
-    manifests = (store.required(tables.FIRST_LOOK, each.key) for each in until)
+    until = deliveries_until(store, tables.FIRST_PASS, delivery)
+    manifests = (store.required(tables.FIRST_PASS, each.key) for each in until)
     return keyring.digest("told", *(part.digest for manifest in manifests for part in manifest.parts))
 
 
 def detection_of(row: Mapping[str, Any]) -> Detection:
-    """The detector's answer in a row of `tables.FIRST_LOOK_SCHEMA`."""
-    error = next((code for code in Code if code.slug == row["error"]), None)
-    return Detection(0, tables.spans_of(row["spans"]) if row["error"] is None else None, error)
+    """The detector's answer in a row of `tables.FIRST_PASS_SCHEMA`."""
+    mentions = tables.mentions_of(row["told"])
+    if row["error"] is None:
+        return Detection(0, tables.spans_of(row["spans"]), mentions=mentions)
+    return Detection(0, None, next((code for code in Code if code.slug == row["error"]), None))
 
 
-def _row(raw: Mapping[str, Any], detection: Detection, key: str) -> dict[str, Any]:
+def _row(key: _Key, detection: Detection) -> dict[str, Any]:
     found = detection.spans
     return {
-        "patient_id": raw["patient_id"],
+        "patient_id": key.patient_id,
         "spans": [] if found is None else tables.scored_rows(found),
         "error": None if found is not None else (detection.error or Code.DETECTOR_FAILED).slug,
-        "told": [] if found is None else tables.told_rows(mentioned_in(raw["text"], found)),
-        "content_digest": raw["content_digest"],
-        "cache_key": key,
+        "told": [] if found is None else tables.mention_rows(detection.mentions),
+        "content_digest": key.content_digest,
+        "cache_key": key.cache_key,
     }
 
 
-def _known(store: NoteStore, delivery: Delivery) -> dict[str, dict[str, Any]]:
+def _last_run(store: NoteStore, delivery: Delivery) -> dict[str, dict[str, Any]]:
     """Rows of the last run that may be taken over, by their cache key."""
     try:
-        if store.manifest(tables.FIRST_LOOK, delivery.key) is None:
+        if store.manifest(tables.FIRST_PASS, delivery.key) is None:
             return {}
-        rows = store.rows(tables.FIRST_LOOK, delivery.key)
+        rows = store.rows(tables.FIRST_PASS, delivery.key)
     except DeidError:
         # A cache that cannot be trusted is no cache.
         return {}

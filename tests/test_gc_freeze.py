@@ -7,7 +7,7 @@ import weakref
 
 import pytest
 
-from deid_platform.heap import settled
+from deid_platform.gc_freeze import freeze_gc
 
 
 class Knot:
@@ -20,7 +20,7 @@ class Knot:
 def test_what_existed_is_left_alone_and_what_is_made_meanwhile_is_not() -> None:
     before = Knot()
     old = weakref.ref(before)
-    with settled():
+    with freeze_gc():
         assert gc.get_freeze_count() > 0
         new = weakref.ref(Knot())
         del before
@@ -32,6 +32,6 @@ def test_what_existed_is_left_alone_and_what_is_made_meanwhile_is_not() -> None:
 
 
 def test_an_error_within_ends_it() -> None:
-    with pytest.raises(ValueError, match="within"), settled():
+    with pytest.raises(ValueError, match="within"), freeze_gc():
         raise ValueError("within")
     assert gc.get_freeze_count() == 0

@@ -1,4 +1,4 @@
-"""What libraries say on their own, kept from the terminal and from whoever collects it.
+"""Keeps what libraries say on their own from the terminal and from whoever collects it.
 
 Belongs here: silencing loggers and warnings of others. Does not belong here: what the platform says itself, which
 goes to people through the command line and Dagster, with a code and without a value.
@@ -13,7 +13,7 @@ import logging
 import os
 
 
-def hush() -> None:
+def silence_libraries() -> None:
     """Lets this process's libraries speak to nobody; a logger that was given a handler of its own keeps it.
 
     `DEID_DEBUG=1`, on the PHI side only, lets them speak.

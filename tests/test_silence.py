@@ -8,14 +8,16 @@ import sys
 
 import pytest
 
+pytestmark = pytest.mark.process
+
 SAID = "Zebulonquist"
-HUSHED = "from deid_platform.quiet import hush; hush(); import logging, warnings; "
+SILENCED = "from deid_platform.silence import silence_libraries; silence_libraries(); import logging, warnings; "
 
 
 def told(statement: str, **environment: str) -> str:
-    """What a program that is hushed writes to its standard error."""
+    """What a program whose libraries are silenced writes to its standard error."""
     plain = {name: value for name, value in os.environ.items() if name not in ("DEID_DEBUG", "PYTHONWARNINGS")}
-    program = [sys.executable, "-c", HUSHED + statement]
+    program = [sys.executable, "-c", SILENCED + statement]
     ended = subprocess.run(program, env=plain | environment, capture_output=True, text=True, check=True)
     return ended.stderr
 

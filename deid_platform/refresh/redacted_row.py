@@ -1,0 +1,114 @@
+"""One redacted row: what the worker processes of a refresh make of a note after the first pass.
+
+Belongs here: the second pass, release and the row's columns. Does not belong here: rows around this one, the note store
+or the warehouse (`deidentify.py`); nothing imported here is slow or starts a thread, since workers are forked from it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+from deid_platform.detection.two_pass import FirstPass, SecondPass
+from deid_platform.errors import Code, DeidError
+from deid_platform.evaluation.tokens import word_offsets
+from deid_platform.languages import released_language
+from deid_platform.leakcheck import Released
+from deid_platform.notes import Patient
+from deid_platform.refresh.recipe import Recipe
+from deid_platform.release_note import NoteReleaser, reason_of
+from deid_platform.warm_up import made_up_note
+from deid_platform.workers import Job, Task
+
+Row = dict[str, Any]
+
+
+class Item(NamedTuple):
+    """A note after the first pass, and its type as it may be shown."""
+
+    first: FirstPass
+    note_type: str
+
+    def __repr__(self) -> str:
+        return "<Item>"
+
+
+@dataclass(frozen=True)
+class RedactionJob(Job[Item, Row]):
+    """Makes the redacted rows of a recipe."""
+
+    recipe: Recipe
+    fault: ClassVar[Code] = Code.REDACTION_FAILED
+
+    def build(self) -> _Redacting:
+        """The second pass and what releases notes."""
+        return _Redacting(self.recipe, SecondPass(self.recipe.spec.cross_note_search), self.recipe.release_spec.build())
+
+    def failed(self, item: Item) -> Row:
+        """A row without text."""
+        return {**_withheld(self.recipe, item), "reason": self.fault.slug}
+
+
+class _Redacting(Task[Item, Row]):
+    def __init__(self, recipe: Recipe, second_pass: SecondPass, releaser: NoteReleaser) -> None:
+        self._recipe = recipe
+        self._second_pass = second_pass
+        self._releaser = releaser
+
+    def __call__(self, batch: Sequence[Item]) -> list[Row]:
+        return [self._row(item) for item in batch]
+
+    def warm_up(self) -> None:
+        """Loads pools, lists and patterns."""
+        self([Item(made_up_note(), "letter")])
+
+    def _row(self, item: Item) -> Row:
+        """One redacted row; without text and with a reason, if any stage fails or anything leaks."""
+        recipe, note = self._recipe, item.first.note
+        row = _withheld(recipe, item)
+        if recipe.rosters_incomplete and not row["with_roster"]:
+            return {**row, "reason": "roster-lost"}
+        detection = self._second_pass(item.first)
+        if detection.error is not None or detection.spans is None:
+            return {**row, "reason": (detection.error or Code.DETECTOR_FAILED).slug}
+
+        def columns(known_as: Sequence[Patient]) -> Released:
+            dated = recipe.released_date(note, known_as[0].birth_date if known_as else None)
+            return Released(row["note_type"], row["language"], dated.year, dated.day, recipe.keyring.site)
+
+        release = self._releaser.release(note, detection.spans, columns)
+        if release.redaction is not None and release.columns is not None:
+            row |= {
+                "note_year": release.columns.note_year,
+                "shifted_date": release.columns.shifted_date,
+                "spans": [
+                    {"start": s.start, "end": s.end, "label": s.label.value, "source": s.source}
+                    for s in release.redaction.applied
+                ],
+                "lengths": release.redaction.lengths,
+            }
+            if release.withheld is None:
+                return {**row, "text": release.redaction.text, "reason": None}
+        return {**row, "reason": reason_of(release.withheld or DeidError(Code.REDACTION_FAILED))}
+
+
+def _withheld(recipe: Recipe, item: Item) -> Row:
+    """The row of a note of which nothing is shown."""
+    note = item.first.note
+    return {
+        "note_id": note.note_id,
+        "patient_id": note.patient_id,
+        "encounter_id": note.encounter_id,
+        "provider_id": note.provider_id,
+        "note_type": item.note_type,
+        "note_year": None,
+        "shifted_date": None,
+        "shift_key": recipe.shift_key(note.patient_id),
+        "language": released_language(note.language),
+        "words": len(word_offsets(note.text)),
+        "with_roster": bool(recipe.patients(note)),
+        "text": None,
+        "spans": [],
+        "lengths": [],
+    }

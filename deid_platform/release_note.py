@@ -1,0 +1,181 @@
+"""One note, redacted and checked for leaks, or a reason in its place.
+
+Belongs here: the policy and the leak check, one after the other, and closed where either fails. Does not belong here:
+finding spans (`detection/`), or the notes around this one (`workbench.py`, `refresh/`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from deid_platform.errors import Code, DeidError
+from deid_platform.keys import Keyring, plain_digest
+from deid_platform.leakcheck import LeakCheck, Released
+from deid_platform.notes import Note, Patient, Span, Topics
+from deid_platform.redaction.policy import Policy
+from deid_platform.redaction.redact import Redaction, redact
+
+if TYPE_CHECKING:
+    from deid_platform.surrogates.keyed import Surrogates
+
+
+def text_note_id(text: str) -> str:
+    """The id of a note of which nothing but the text is known.
+
+    Under one id, all such texts would have their dates moved alike, and one name in two of them the same surrogate.
+    """
+    return plain_digest(text)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Redacted:
+    """A note that was redacted and in which the leak check found nothing.
+
+    Attributes:
+        text: The redacted text.
+        spans: All identifiers that were found, with offsets into the original, whether or not the policy hides their
+            label. Under a policy with surrogates, the places of what was put in, with offsets into the redacted text:
+            the length of an original date beside the shifted one would tell the shift.
+        found: How many were found, among them years alone where the policy hides them.
+        replaced: How many of them the policy hides.
+    """
+
+    text: str
+    spans: tuple[Span, ...]
+    found: int
+    replaced: int
+
+    def __repr__(self) -> str:
+        return "<Redacted>"
+
+
+@dataclass(frozen=True)
+class ReleaseSpec:
+    """What notes are released by; picklable, for the process that builds it.
+
+    Attributes:
+        policy: What replaces an identifier.
+        topics: What is known of patients, providers and facilities; None means nothing.
+        keyring: Signs surrogates, where the policy wants them.
+        reported: Strings that were reported as leaked; they leak in every note.
+        links: Topics that say who shares whose date shift, where more is known of that than `topics` tells.
+    """
+
+    policy: Policy
+    topics: Topics | None = None
+    keyring: Keyring | None = None
+    reported: tuple[str, ...] = field(default=(), repr=False)
+    links: Topics | None = None
+
+    def build(self) -> NoteReleaser:
+        """What redacts and checks notes.
+
+        Raises:
+            DeidError: `secret-missing` if the policy wants surrogates and there is no key.
+        """
+        surrogates = None
+        if self.policy.uses_surrogates:
+            if self.keyring is None:
+                raise DeidError(Code.SECRET_MISSING)
+            from deid_platform.surrogates.keyed import Surrogates  # deferred: pools of names, for few policies
+
+            surrogates = Surrogates(self.keyring, self.topics, links=self.links)
+        return NoteReleaser(self.leak_check(), self.topics, surrogates)
+
+    def leak_check(self) -> LeakCheck:
+        """Looks for what is left of anybody in the topics, and of what was reported."""
+        return LeakCheck.of(self.topics or Topics(), self.policy, reported=self.reported)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Release:
+    """What became of one note.
+
+    Attributes:
+        redaction: The redacted note, to be shown only if nothing withholds it; None if redaction failed.
+        columns: What would be shown beside it, if any column was asked for.
+        withheld: Why the note is not released: `redaction-failed`, or `note-leaks` with the first kind of leak, as
+            `leak-last-name`. None if it is.
+    """
+
+    redaction: Redaction | None
+    columns: Released | None = None
+    withheld: DeidError | None = None
+
+    def __repr__(self) -> str:
+        return "<Release>"
+
+
+class NoteReleaser:
+    """Redacts notes and checks them for leaks, one after the other; made by `ReleaseSpec.build`.
+
+    Args:
+        check: The leak check, with the policy.
+        topics: What is known of the notes' patients.
+        surrogates: Says what stands for whom, where the policy wants that.
+    """
+
+    def __init__(self, check: LeakCheck, topics: Topics | None, surrogates: Surrogates | None) -> None:
+        self._check = check
+        self._topics = topics
+        self._surrogates = surrogates
+
+    def __repr__(self) -> str:
+        return "<NoteReleaser>"
+
+    def release(
+        self,
+        note: Note,
+        spans: Sequence[Span],
+        columns: Callable[[Sequence[Patient]], Released] | None = None,
+    ) -> Release:
+        """A note by the policy of the leak check, which then looks at it. Whatever raises withholds the note.
+
+        Args:
+            note: The original.
+            spans: What was found in it, non-overlapping.
+            columns: Makes the columns that go with the text, of all rows of the note's patient.
+        """
+        try:
+            known_as = self._topics.patients_known_as(note.patient_id) if self._topics else ()
+            released = None if columns is None else columns(known_as)
+            birth_date = known_as[0].birth_date if known_as else None
+            policy = self._check.policy
+            redaction = redact(note, spans, policy, birth_date=birth_date, surrogates=self._surrogates)
+            leaks = self._check.check(
+                note, known_as, redaction.text, redaction.applied, released, lengths=redaction.lengths
+            )
+        except Exception:  # whatever was raised may quote the note, which does not pass
+            return Release(None, withheld=DeidError(Code.REDACTION_FAILED))
+        withheld = DeidError(Code.NOTE_LEAKS, f"leak-{leaks[0].kind.value}") if leaks else None
+        return Release(redaction, released, withheld)
+
+    def redacted(self, note: Note, spans: Sequence[Span]) -> Redacted:
+        """A note that passed.
+
+        Raises:
+            DeidError: Why it did not; see `Release`.
+        """
+        release = self.release(note, spans)
+        if release.withheld is not None or release.redaction is None:
+            raise release.withheld or DeidError(Code.REDACTION_FAILED)
+        redaction = release.redaction
+        shown = places(redaction) if self._check.policy.uses_surrogates else spans
+        return Redacted(redaction.text, tuple(shown), len({*spans, *redaction.applied}), len(redaction.applied))
+
+
+def reason_of(error: DeidError) -> str:
+    """Why a note is withheld, as a code that is counted and shown."""
+    return error.ref or error.code.slug
+
+
+def places(redaction: Redaction) -> Iterator[Span]:
+    """Where the replacements stand in the redacted text, in order."""
+    moved = 0
+    for span, replacement in zip(redaction.applied, redaction.replacements, strict=True):
+        start = span.start + moved
+        if replacement:
+            yield replace(span, start=start, end=start + len(replacement))
+        moved += len(replacement) - (span.end - span.start)
