@@ -39,7 +39,7 @@ _LABEL = Lookbehind(
 _KIN = Lookbehind(
     r"(?<![\p{L}\p{M}])(?:(?:step|grand|god|half-?|foster )?(?:son|daughter|mother|father|brother|sister|mom|dad|"
     r"parent|child|sibling)|"
-    rf"{alternatives(written_terms('kin.en.sure.one'), any_writing=True)}|baby)(?:[ \t]*-?[ \t]*in-law)?"
+    rf"{alternatives(written_terms('kin.en.sure.one'), any_writing=True, behind=True)}|baby)(?:[ \t]*-?[ \t]*in-law)?"
     r"[ \t]*(?:named|called|is|[,:(\-–])?[ \t]*\n?",
     REACH,
 )

@@ -26,7 +26,7 @@ from deid_platform.text.names import name_words
 _REACH = 80
 _SHORTEST = 3  # letters of a name; initials behind "mother" are those of whoever wrote the line
 
-_PARENTS_AND_CHILDREN = alternatives(written_terms("kin.en.close"), any_writing=True)
+_PARENTS_AND_CHILDREN = alternatives(written_terms("kin.en.close"), any_writing=True, behind=True)
 _FAMILY = [
     term
     for marks in ("family.sure", "family.weak", "it.family.one", "es", "fr", "de")
@@ -35,7 +35,7 @@ _FAMILY = [
 _KIN = (
     rf"(?:(?:step|god|grand|(?:great|half|foster|adoptive)[ -]?(?:grand)?)?(?:{_PARENTS_AND_CHILDREN})"
     r"(?:[ -]in[ -]law)?"
-    rf"|{alternatives(_FAMILY, any_writing=True)}|girlfriend|boyfriend|life[ ]partner)"
+    rf"|{alternatives(_FAMILY, any_writing=True, behind=True)}|girlfriend|boyfriend|life[ ]partner)"
 )
 _WHOSE = (
     r"(?:his|her|their|my|our|(?:the[ ])?(?:patient|pt)['’]?s|\p{L}+['’]s|(?:il|la)[ ](?:suo|sua|loro)|suo|sua|su"
