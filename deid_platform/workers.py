@@ -1,7 +1,7 @@
 """Worker processes, forked from one process that has built everything.
 
 Belongs here: processes, their pipes, and what becomes of a batch whose worker dies. Does not belong here: what is
-done with a batch (`engine.py` and the rooms above it).
+done with a batch (`engine.py` and the packages above it).
 
     parent --control--> template --fork--> worker
        '------------------pipe----------------'

@@ -1,7 +1,7 @@
 """The command line, `deid`.
 
 Belongs here: which commands there are, and how a failure is told. Does not belong here: anything that a test could
-ask of a function in another room.
+ask of a function in another package.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """`deid redact`: a file of notes, without an installation.
 
 Belongs here: arguments and what a person reads. Does not belong here: what is done with the file (`workbench.py`).
-Heavy rooms are imported when they are needed, so that `deid redact` starts at once.
+Heavy packages are imported when they are needed, so that `deid redact` starts at once.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from functools import cached_property
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from deid_platform.detection.api import Candidate, Detector, Document
 from deid_platform.detection.cross_note_search import CrossNoteSearch
@@ -31,7 +31,20 @@ from deid_platform.keys import Keyring, package_digest, plain_digest
 from deid_platform.lexicon.vocabularies import TermsFile, terms_of
 from deid_platform.notes import Facility, Patient, Provider, Topics
 
-MODELS: dict[str, Callable[[DetectorSpec], Detector]] = {}
+
+class Model(NamedTuple):
+    """How a model is built in a worker, and what names it.
+
+    Attributes:
+        build: Makes the detector.
+        digest: Names all that decides what it finds: weights, runtime, precision, thresholds. The bench approves that.
+    """
+
+    build: Callable[[DetectorSpec], Detector]
+    digest: str
+
+
+MODELS: dict[str, Model] = {}
 """Models by name. Their candidates join those of rules and topics before any is recovered or merged."""
 
 _RULES = (*RULE_STEPS, "propagation", "staff_initials")
@@ -80,6 +93,7 @@ class DetectorSpec:
         # Loaded for every detector, so that one that cannot use them fails.
         self.site_recognizers()
         self.allow_list()
+        self.chosen_models()
         return _Builder(self).pipeline()
 
     def cross_note_search(self) -> CrossNoteSearch:
@@ -102,7 +116,8 @@ class DetectorSpec:
         """
         site = {"recognizers": self.site_recognizers().digest, "keep": self.allow_list().digest}
         own = [part for kind, digest in site.items() if digest for part in (kind, digest)]
-        chosen = (*self.stages, *self.models, *(("professions",) if self.professions else ()), *own)
+        models = [part for name, model in self.chosen_models().items() for part in (name, model.digest)]
+        chosen = (*self.stages, *models, *(("professions",) if self.professions else ()), *own)
         code = (package_digest(f"deid_platform.{package}") for package in ("detection", "lexicon", "text"))
         return plain_digest(plain_digest(self.name, *chosen), *code, *sorted(set(self.own_terms())))
 
@@ -141,6 +156,19 @@ class DetectorSpec:
                 raise DeidError(Code.STAGE_UNKNOWN, did_you_mean(name, stages))
         return tuple(name for name in stages if name not in self.without)
 
+    def chosen_models(self) -> dict[str, Model]:
+        """The models whose candidates join, by name.
+
+        Raises:
+            DeidError: `detector-unknown` for a name that none has; `settings-invalid` for a detector without models.
+        """
+        if self.models:
+            self._must_use("models", "models")
+        for name in self.models:
+            if name not in MODELS:
+                raise DeidError(Code.DETECTOR_UNKNOWN, did_you_mean(name, MODELS))
+        return {name: MODELS[name] for name in self.models}
+
     def own_terms(self) -> list[str]:
         """The institution's own clinical terms, of all files; see `lexicon.vocabularies.terms_of`."""
         return [term for file in self.medical_terms for term in terms_of(file)]
@@ -168,7 +196,7 @@ class DetectorSpec:
         return read_allow_list(self.keep)
 
     def _must_use(self, stage: str, key: str) -> None:
-        if stage not in stage_names(self.name):
+        if stage not in stage_names(self.name) or (stage == "models" and stage not in self.stages):
             raise DeidError(Code.SETTINGS_INVALID, f"{key}: the detector {self.name} has no {stage}")
 
 
@@ -211,7 +239,8 @@ class _Builder:
             if name in RULE_STEPS:
                 stages.setdefault("rules", build[name]())
             elif name == "models":
-                stages |= {model: detecting(self._model(model)) for model in self._spec.models}
+                models = self._spec.chosen_models()
+                stages |= {f"model:{name}": detecting(model.build(self._spec)) for name, model in models.items()}
             elif name in build and (self._topics or name not in ("gazetteer", "roster")):
                 stages[name] = build[name]()
         return Pipeline(
@@ -224,7 +253,8 @@ class _Builder:
     def second_pass(self) -> Callable[[Mentioned], Mapping[str, Stage]]:
         if "cross_note_mentions" not in self._stages:
             return lambda _: {}
-        recovery = {"recovery": resolving(self._recovery)} if "recovery" in self._stages else {}
+        # Without the allow list: what the patient's other notes name stays hidden.
+        recovery = {"recovery": resolving(Recovery(self._spec.own_terms()))} if "recovery" in self._stages else {}
         relatives = {"relatives": resolving(relabel_relatives)} if "relatives" in self._stages else {}
         return lambda told: {"cross_note_mentions": detecting(CrossNoteMentions(told)), **recovery, **relatives}
 
@@ -247,11 +277,6 @@ class _Builder:
     def _staff_initials(self, document: Document, candidates: list[Candidate]) -> list[Candidate]:
         known = self._colleagues.known_in(document, candidates)
         return [*candidates, *staff_initials(document.text, known)]
-
-    def _model(self, name: str) -> Detector:
-        if name not in MODELS:
-            raise DeidError(Code.DETECTOR_UNKNOWN, did_you_mean(name, MODELS))
-        return MODELS[name](self._spec)
 
 
 def _propagate(document: Document, candidates: list[Candidate]) -> list[Candidate]:

@@ -1,7 +1,7 @@
 """Detection in two passes: what one note tells of its patient is sought in the patient's other notes.
 
 Belongs here: the protocol, whoever detects. Does not belong here: what counts as told and how it is found
-(`cross_note.py`), or how a refresh keeps the first pass from one delivery to the next (`refresh/first_pass.py`).
+(`resolve/cross_note.py`), or how a refresh keeps the first pass between deliveries (`refresh/first_pass.py`).
 
 The first pass reads every note by itself, and what each tells is collected by patient; the second looks at each note
 again with what only the patient's other notes tell. It depends on all of them, but not on their order.
@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from deid_platform.detection.cross_note_search import CrossNoteSearch
-from deid_platform.detection.resolve.cross_note import Mentioned, together
+from deid_platform.detection.resolve.cross_note import Mentioned, mentioned_in, together
 from deid_platform.errors import Code, DeidError
 from deid_platform.notes import Note, Span
 
@@ -141,13 +141,15 @@ def first_pass(
         for detection in detect(reading()):
             patient_id, length = read.popleft()
             index.add(patient_id, detection.mentions)
-            pickle.dump((length, detection), between)
+            # Offsets alone: what a note mentions is worked out again from its text.
+            pickle.dump((length, replace(detection, mentions=Mentioned())), between)
         between.seek(0)
         for note in notes():
             length, detection = _next(between)
             if length != len(note.text):
                 raise DeidError(Code.INPUT_INVALID, "notes changed while they were read")
-            yield index.after_first_pass(note, detection)
+            mentions = mentioned_in(note.text, detection.spans or ())
+            yield index.after_first_pass(note, replace(detection, mentions=mentions))
 
 
 _IN_MEMORY = 32_000_000

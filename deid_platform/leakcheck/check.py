@@ -1,7 +1,7 @@
 """The verdict on one redacted note.
 
 Belongs here: bringing together what may be left, in the text, in what stands for removed text, and in the
-columns beside it. Does not belong here: each search (the other modules of this room), or what to do with a
+columns beside it. Does not belong here: each search (the other modules of this package), or what to do with a
 note that leaks (the gate).
 """
 

@@ -123,7 +123,7 @@ class ComparableText:
         self.line = line_of(self.tokens)
 
     def __repr__(self) -> str:
-        return "<Reading>"
+        return "<ComparableText>"
 
     @cached_property
     def words(self) -> frozenset[str]:

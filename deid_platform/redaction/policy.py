@@ -107,12 +107,13 @@ class Policy:
             "labels": {label.value: self.labels[label].value for label in Label},
             "note_date": self.note_date.value,
         }
-        rules = [package_digest("deid_platform.redaction"), package_digest("deid_platform.text")]
+        # Dates are read by `surrogates/` under every policy.
+        rules = [package_digest(f"deid_platform.{package}") for package in ("redaction", "surrogates", "text")]
         if self.uses_surrogates or self.note_date is NoteDateRule.SHIFT:
             from deid_platform.surrogates.pools import POOLS_VERSION  # deferred: most policies need none of it
 
             # Which name stands for which also rests on the names of the word lists.
-            rules += (POOLS_VERSION, *map(package_digest, ("deid_platform.surrogates", "deid_platform.lexicon")))
+            rules += (POOLS_VERSION, package_digest("deid_platform.lexicon"))
         return plain_digest(self.name, json.dumps(content, sort_keys=True), *rules)
 
     @property

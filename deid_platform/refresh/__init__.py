@@ -8,5 +8,5 @@
     summary     what the warehouse says -> the release summary that people read
 
 Belongs here: one function a step, each testable without an orchestrator. Does not belong here: how an
-identifier is found, replaced, scored or promoted (the rooms below), or when a step runs (`assets/`).
+identifier is found, replaced, scored or promoted (the packages below), or when a step runs (`assets/`).
 """

@@ -2,7 +2,7 @@
 
 Belongs here: one delivery through both passes of detection, redaction and the leak check, with quarantine and cache.
 Does not belong here: what decides about a row (`recipe.py`), how a span is found (`detection/`) or replaced
-(`redaction/`), or how a leak is recognised (`evaluation/leaks`).
+(`redaction/`), or how a leak is recognised (`leakcheck/`).
 
 A note fails closed: whatever raises, or whatever the leak check finds, its row holds a reason code and no
 text, and the rest of the delivery goes on.

@@ -38,7 +38,7 @@ class NormalizedText:
         self.text = text
 
     def __repr__(self) -> str:
-        return "<Reading>"
+        return f"<{type(self).__name__}>"
 
     @cached_property
     def folded(self) -> Rewritten:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import pickle
 from itertools import permutations
+from pathlib import Path
 
 import pytest
 
-from deid_platform.detection import DetectorSpec
+from deid_platform.detection import DetectorSpec, two_pass
 from deid_platform.detection.resolve.cross_note import Mentioned, mentioned_in, together
 from deid_platform.detection.two_pass import PatientMentionIndex
 from deid_platform.engine import LocalEngine
@@ -111,3 +113,28 @@ def test_notes_that_change_between_the_looks_are_refused() -> None:
         with pytest.raises(DeidError) as refused:
             list(LocalEngine().detect_in_two_passes(DetectorSpec("patterns"), lambda: next(reads)))
         assert refused.value.code is Code.INPUT_INVALID
+
+
+def test_between_the_passes_lie_offsets_and_no_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    written: list[bytes] = []
+    dump = two_pass.pickle.dump
+    monkeypatch.setattr(
+        two_pass.pickle, "dump", lambda item, file: (written.append(pickle.dumps(item)), dump(item, file))
+    )
+    notes = [Note("a", "We met Mrs. Ostrowe today.", patient_id="p"), Note("b", "Ostrowe at bedside.", patient_id="p")]
+    done = list(LocalEngine().detect_in_two_passes(DetectorSpec(), lambda: iter(notes)))
+    assert [len(detection.spans or ()) for _, detection in done] == [1, 1]
+    assert len(written) == 2
+    assert not any(b"strowe" in each for each in written)
+
+
+def test_an_allow_list_takes_back_nothing_that_other_notes_name(tmp_path: Path) -> None:
+    keep = tmp_path / "keep.txt"
+    keep.write_text("Stelara Ward\n")
+    notes = [
+        Note("a", "Dear Mr. Ward Stelara,\nall is well.", patient_id="p"),
+        Note("b", "Results of Stelara Ward pending.", patient_id="p"),
+    ]
+    for spec in (DetectorSpec(), DetectorSpec(keep=keep)):
+        (_, (note, detection)) = LocalEngine().detect_in_two_passes(spec, lambda: iter(notes))
+        assert "Stelara" in [note.text[span.start : span.end].split()[0] for span in detection.spans or ()]

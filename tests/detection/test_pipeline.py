@@ -9,7 +9,7 @@ import pytest
 
 from deid_platform.detection import DetectorSpec, stage_names
 from deid_platform.detection.api import Candidate, Document, Evidence, Source, SourceKind
-from deid_platform.detection.registry import MODELS
+from deid_platform.detection.registry import MODELS, Model
 from deid_platform.detection.resolve.cross_note import mentioned_in
 from deid_platform.errors import Code, DeidError
 from deid_platform.labels import Label
@@ -39,7 +39,7 @@ class ToyModel:
 @pytest.fixture
 def toy(monkeypatch: pytest.MonkeyPatch) -> ToyModel:
     model = ToyModel()
-    monkeypatch.setitem(MODELS, "toy", lambda _: model)
+    monkeypatch.setitem(MODELS, "toy", Model(lambda _: model, "toy-1"))
     return model
 
 
@@ -84,8 +84,47 @@ def test_the_roster_knows_better_than_a_model(toy: ToyModel, topics: Topics) -> 
     assert [(text[s.start : s.end], s.label, s.source) for s in spans] == [("Zebulon Quarmby", Label.PATIENT, "roster")]
 
 
-def test_a_model_is_part_of_what_the_bench_approves(toy: ToyModel) -> None:
-    assert DetectorSpec(models=("toy",)).detector_digest != DetectorSpec().detector_digest
+def test_what_a_model_marks_around_a_name_takes_nothing_from_its_evidence(
+    toy: ToyModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(WORDS, "We met Mrs. Vexworth", Label.PATIENT)
+    text = "We met Mrs. Vexworth today."
+    (spans,) = DetectorSpec(models=("toy",)).build().detect([Note("n", text)])
+    assert [(text[span.start : span.end], span.source) for span in spans] == [
+        ("We met Mrs. Vexworth", "rules:person-title")
+    ]
+    assert "vexworth" in mentioned_in(text, spans).names
+
+
+def test_a_model_and_its_digest_are_part_of_what_the_bench_approves(
+    toy: ToyModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    digests = {DetectorSpec(models=("toy",)).detector_digest, DetectorSpec().detector_digest}
+    monkeypatch.setitem(MODELS, "toy", Model(lambda _: toy, "toy-2"))
+    assert len({*digests, DetectorSpec(models=("toy",)).detector_digest}) == 3
+
+
+@pytest.mark.parametrize("name", ["rules", "roster", "recovery"])
+def test_a_model_that_is_called_as_a_stage_replaces_none(
+    name: str, toy: ToyModel, topics: Topics, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(MODELS, name, Model(lambda _: toy, "toy-1"))
+    text = "Zebulon Quarmby, SSN 900-12-3456. Foley catheter."
+    alone = found(text, DetectorSpec(topics=topics))
+    assert found(text, DetectorSpec(topics=topics, models=(name,))) == alone
+    assert toy.batches == [1]
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [DetectorSpec("patterns", models=("toy",)), DetectorSpec(models=("toy",), without=("models",))],
+    ids=["patterns", "without models"],
+)
+def test_a_model_that_would_not_run_is_refused(spec: DetectorSpec, toy: ToyModel) -> None:
+    for use in (DetectorSpec.build, lambda spec: spec.detector_digest):
+        with pytest.raises(DeidError) as refused:
+            use(spec)
+        assert refused.value.code is Code.SETTINGS_INVALID
 
 
 def test_an_unknown_model_is_refused() -> None:

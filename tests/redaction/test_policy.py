@@ -209,7 +209,7 @@ def test_the_digest_changes_with_what_changes_text_and_only_then():
     [
         ("safe_harbor", "deid_platform.redaction"),
         ("safe_harbor", "deid_platform.text"),
-        ("surrogate", "deid_platform.surrogates"),
+        ("safe_harbor", "deid_platform.surrogates"),
         ("surrogate", "deid_platform.lexicon"),
     ],
 )

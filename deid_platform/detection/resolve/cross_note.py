@@ -117,7 +117,7 @@ class CrossNoteMentions:
         self._told = told
 
     def __repr__(self) -> str:
-        return "<Elsewhere>"
+        return "<CrossNoteMentions>"
 
     def detect(self, documents: Sequence[Document]) -> list[list[Candidate]]:
         """Mentions in each document; see `Detector`."""

@@ -35,7 +35,8 @@ _FAMILY = [
 _KIN = (
     rf"(?:(?:step|god|grand|(?:great|half|foster|adoptive)[ -]?(?:grand)?)?(?:{_PARENTS_AND_CHILDREN})"
     r"(?:[ -]in[ -]law)?"
-    rf"|{alternatives(_FAMILY, any_writing=True, behind=True)}|girlfriend|boyfriend|life[ ]partner)"
+    rf"|{alternatives(_FAMILY, any_writing=True, behind=True)}|girlfriend|boyfriend|(?:life|domestic)[ ]partner"
+    r"|legal[ ]guardian|ex-?(?:wife|husband))"
 )
 _WHOSE = (
     r"(?:his|her|their|my|our|(?:the[ ])?(?:patient|pt)['’]?s|\p{L}+['’]s|(?:il|la)[ ](?:suo|sua|loro)|suo|sua|su"

@@ -78,7 +78,7 @@ class ClinicalTerms:
         self._longest = max((p.end - p.start for p in self._places), default=0)
 
     def __repr__(self) -> str:
-        return "<Places>"
+        return "<ClinicalTerms>"
 
     def __len__(self) -> int:
         return len(self._places)

@@ -1,7 +1,7 @@
 """The recognizer: a pattern with a confidence, words that must stand near it, and a validator of its matches.
 
-Belongs here: reading the tables and running one entry on stretches of text. Does not belong here: entries and their
-validators (`en/`, `it/`, `es/`), and which stretches to search (`anchors.py`).
+Belongs here: running one entry of a table on stretches of text. Does not belong here: reading the tables
+(`rules/catalogue.py`), entries and their validators (`en/`, `it/`, `es/`), which stretches to search (`anchors.py`).
 
 A table is a YAML mapping with `fragments` (name: pattern, usable as <<name>> in any later pattern of any
 table; `rules/fragments.yaml` is read first) and `recognizers`, a list of the entries below. <<list.mark>> is any term

@@ -35,7 +35,7 @@ def address_block_names(text: str, found: Iterable[Candidate]) -> Iterator[Candi
         found: What was found in it so far. An address in a table is no block: its cells have a header.
     """
     for candidate in found:
-        if candidate.label is Label.STREET and candidate.source is not OF_TABLE:
+        if candidate.label is Label.STREET and candidate.source != OF_TABLE:
             yield from _addressee(text, candidate.start)
 
 
