@@ -117,6 +117,16 @@ def package_digest(package: str) -> str:
     return plain_digest(*(part for path, file in _rules_of(files(package)) for part in (path, file.read_bytes())))
 
 
+def module_digest(*modules: str) -> str:
+    """A digest of single modules' code, 32 hex characters.
+
+    Args:
+        modules: Their importable names.
+    """
+    parts = (name.rpartition(".") for name in modules)
+    return plain_digest(*((files(package) / f"{module}.py").read_bytes() for package, _, module in parts))
+
+
 def _rules_of(folder: Traversable, within: str = "") -> Iterator[tuple[str, Traversable]]:
     """The rule files of a folder with their paths inside the package, in the order of their names."""
     for entry in sorted(folder.iterdir(), key=lambda e: e.name):

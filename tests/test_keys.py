@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from deid_platform.errors import Code, DeidError
-from deid_platform.keys import PREFIXES, Keyring, guessable, package_digest
+from deid_platform.keys import PREFIXES, Keyring, guessable, module_digest, package_digest
 
 SECRET = hashlib.sha256(b"keys").digest()
 
@@ -92,3 +92,9 @@ def test_a_package_s_digest_follows_its_code_and_data(
     assert package_digest(package.name) == before, "one process keeps one answer"
     package_digest.cache_clear()
     assert (package_digest(package.name) != before) is counts
+
+
+def test_the_digest_of_modules_names_each_of_them_and_their_order() -> None:
+    one, other = "deid_platform.labels", "deid_platform.refresh.redacted_row"
+    digests = {module_digest(*modules) for modules in ((one,), (other,), (one, other), (other, one))}
+    assert len(digests) == 4

@@ -11,13 +11,21 @@ from functools import cached_property
 from typing import Any
 
 from deid_platform.detection import DetectorSpec
-from deid_platform.keys import Keyring, package_digest
+from deid_platform.keys import Keyring, module_digest, package_digest
 from deid_platform.leakcheck import LeakCheck
 from deid_platform.notes import Note, Patient, Topics
 from deid_platform.redaction.policy import DateClass, Policy
 from deid_platform.redaction.structured import ReleasedDate, released_date
 from deid_platform.release_note import ReleaseSpec
 from deid_platform.surrogates.dates import shift_scope
+
+_DECIDING = (
+    "deid_platform.labels",
+    "deid_platform.languages",
+    "deid_platform.release_note",
+    "deid_platform.refresh.redacted_row",
+)
+"""Modules that decide what a row looks like, beside the packages that the digests name."""
 
 
 @dataclass(frozen=True)
@@ -72,6 +80,7 @@ class Recipe:
             # What passed an older leak check has not passed this one.
             package_digest("deid_platform.leakcheck"),
             package_digest("deid_platform.text"),
+            module_digest(*_DECIDING),
             self.keyring.digest("reported", *sorted(self.reported)),
             *self.note_types,
             str(self.rosters_incomplete),
