@@ -1,21 +1,15 @@
 from __future__ import annotations
 
 import hashlib
-import importlib.util
 from pathlib import Path
 
+import detector_contract as contract
 import pytest
 
 from deid_platform.detection import DetectorSpec, detector_names
 from deid_platform.errors import Code, DeidError
 from deid_platform.keys import Keyring
 from deid_platform.notes import Facility, Patient, Provider, Topics
-
-_spec = importlib.util.spec_from_file_location("detector_contract", Path(__file__).with_name("detector_contract.py"))
-assert _spec is not None
-assert _spec.loader is not None
-contract = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(contract)
 
 KEYRING = Keyring(hashlib.sha256(b"one").digest(), site="test")
 SECRETS = ("Zebulon", "Quarmby", "00987654", "Crossbeak", "P1")

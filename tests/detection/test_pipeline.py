@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import pytest
+from detector_contract import check_model
 
 from deid_platform.detection import DetectorSpec, stage_names
 from deid_platform.detection.api import Candidate, Document, Evidence, Source, SourceKind
@@ -15,7 +16,13 @@ from deid_platform.errors import Code, DeidError
 from deid_platform.labels import Label
 from deid_platform.notes import Note, Topics
 
-WORDS = {"Zorbel": Label.PATIENT, "Foley": Label.PATIENT, "Quarmby": Label.DOCTOR, "aspirin": Label.PATIENT}
+WORDS = {
+    "Zorbel": Label.PATIENT,
+    "Foley": Label.PATIENT,
+    "Quarmby": Label.DOCTOR,
+    "aspirin": Label.PATIENT,
+    "Ndoye": Label.DOCTOR,
+}
 
 
 class ToyModel:
@@ -46,6 +53,10 @@ def toy(monkeypatch: pytest.MonkeyPatch) -> ToyModel:
 def found(text: str, spec: DetectorSpec) -> list[tuple[str, str]]:
     (spans,) = spec.build().detect([Note("n", text, patient_id="P1")])
     return [(text[span.start : span.end], span.label.value) for span in spans]
+
+
+def test_the_toy_model_keeps_the_contract_of_models() -> None:
+    check_model(ToyModel)
 
 
 def test_a_model_joins_by_one_entry_and_reads_a_whole_batch_at_once(toy: ToyModel) -> None:

@@ -1,4 +1,4 @@
-"""The contract that every detector keeps, as one check; each registered recipe runs it."""
+"""The contracts that every detector of notes and every model keep, each as one check."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import pickle
 from collections.abc import Callable
 
 from deid_platform.detection import DetectorSpec, NoteDetector
+from deid_platform.detection.api import Detector, Document, Evidence, SourceKind
 from deid_platform.detection.resolve.merge import well_formed
 from deid_platform.notes import Note
 
@@ -58,3 +59,25 @@ def check_spec(spec: DetectorSpec, secrets: tuple[str, ...]) -> None:
     assert copy.build().detect(notes) == spec.build().detect(notes)
     for printed in (repr(spec), repr(spec.build()), str(spec)):
         assert not any(secret in printed for secret in secrets)
+
+
+def check_model(make_model: Callable[[], Detector]) -> None:
+    """Asserts the contract of models (`deid_platform/detection/models`) on awkward texts."""
+    documents = [Document(Note(str(i), text)) for i, text in enumerate(AWKWARD_TEXTS)]
+    model = make_model()
+    found = model.detect(documents)
+
+    assert len(found) == len(documents)
+    for document, candidates in zip(documents, found, strict=True):
+        for candidate in candidates:
+            assert 0 <= candidate.start < candidate.end <= len(document.text)
+            assert candidate.evidence is Evidence.PREDICTED
+            assert candidate.source.kind is SourceKind.MODEL
+            assert candidate.source.name
+            assert 0.0 <= candidate.confidence <= 1.0
+    assert any(found), "a model that finds nothing in any of them shows nothing here"
+    assert model.detect([]) == []
+
+    assert make_model().detect(documents) == found, "a second build finds the same"
+    assert [model.detect([document])[0] for document in documents] == found
+    assert model.detect(documents[::-1]) == found[::-1]

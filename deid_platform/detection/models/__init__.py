@@ -1,0 +1,12 @@
+"""Models as detectors: fine-tuned transformers, language models, peers. There is none yet.
+
+Belongs here: one module a model, whose class takes a batch of documents and returns candidates (`Detector`); an entry
+of `registry.MODELS` builds it. Does not belong here: training, prompts, or what becomes of candidates (`resolve/`).
+
+What a model promises, and `check_model` in `tests/detector_contract.py` asserts of each:
+
+- its candidates are `PREDICTED`, from a source of kind `MODEL`, with a probability as confidence, inside the document;
+- what it finds in a document does not depend on the others of the batch, nor on their order;
+- it is built anew in each worker from what can be pickled, and its digest names all that decides what it finds;
+- it raises `detector-failed` where it cannot read a document to its end, and never quotes one.
+"""
