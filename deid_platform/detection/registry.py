@@ -253,8 +253,7 @@ class _Builder:
     def second_pass(self) -> Callable[[Mentioned], Mapping[str, Stage]]:
         if "cross_note_mentions" not in self._stages:
             return lambda _: {}
-        # Without the allow list: what the patient's other notes name stays hidden.
-        recovery = {"recovery": resolving(Recovery(self._spec.own_terms()))} if "recovery" in self._stages else {}
+        recovery = {"recovery": resolving(self._recovery_of_mentions)} if "recovery" in self._stages else {}
         relatives = {"relatives": resolving(relabel_relatives)} if "relatives" in self._stages else {}
         return lambda told: {"cross_note_mentions": detecting(CrossNoteMentions(told)), **recovery, **relatives}
 
@@ -269,6 +268,11 @@ class _Builder:
     @cached_property
     def _recovery(self) -> Recovery:
         return Recovery(self._spec.own_terms(), self._spec.allow_list().phrases)
+
+    @cached_property
+    def _recovery_of_mentions(self) -> Recovery:
+        """Without the allow list: what the patient's other notes name stays hidden."""
+        return Recovery(self._spec.own_terms()) if self._spec.allow_list().phrases else self._recovery
 
     @cached_property
     def _colleagues(self) -> Colleagues:
