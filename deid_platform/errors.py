@@ -68,6 +68,11 @@ class Code(Enum):
         "A label is neither one of the platform's nor one of the label scheme of the gold.",
         "Give a label that docs/policies.md lists, such as PATIENT; gold of another scheme is read with `--scheme`.",
     )
+    FORMAT_UNKNOWN = (
+        "format-unknown",
+        "There is no such format, or it is none for this use; the reference names the nearest.",
+        "See `deid corpora` for the formats.",
+    )
     SCHEME_UNKNOWN = (
         "scheme-unknown",
         "There is no label scheme of that name; the reference names the known ones.",

@@ -71,7 +71,21 @@ class Reason(StrEnum):
     OPTED_OUT = "opted_out"
     MISSING_PATIENT = "missing_patient"
     """Nothing says that the note is of none of the patients who opted out."""
+    # What a document holds, in formats that are no tables
+    BROKEN_ATTACHMENT = "broken_attachment"
+    """The content cannot be decoded, or is not there."""
+    UNSUPPORTED_CONTENT = "unsupported_content"
+    """The content is of a kind that is not read: an image where no reader of images is installed, a sound."""
+    # Gold
+    UNKNOWN_LABEL = "unknown_label"
+    """A label that the scheme has not: what it hides nobody can say, so the note is no gold."""
+    SPAN_OUT_OF_RANGE = "span_out_of_range"
+    SPAN_OVERLAP = "span_overlap"
+    SPAN_MISMATCH = "span_mismatch"
+    """The text at a span is not the one that the annotation says."""
     # The file, from that row on
+    LOCKED_FILE = "locked_file"
+    """Protected by a password."""
     TRUNCATED_FILE = "truncated_file"
     """The compressed stream ends early. The rows that were whole stand; the one it cuts does not."""
     UNREADABLE_FILE = "unreadable_file"

@@ -1,13 +1,11 @@
-"""The `files` feed: one folder per delivery, with notes and topics as JSONL, CSV or Parquet.
+"""Feeds of files: one folder a delivery, in whatever format its files are.
 
-Belongs here: which file of a folder holds what, and what only the rows around a row can tell
-(duplicates, unknown ids). Does not belong here: formats (`tables.py`), columns and values (`rows.py`).
+Belongs here: deliveries as folders, and what only the rows around a row can tell (duplicates, unknown ids). Does not
+belong here: which file holds what, and how (`formats/`), columns and values (`rows.py`).
 
-A delivery's folder is named by its watermark and holds `notes`, `patients`, `providers`, `facilities`,
-`withdrawn` and `rejoined` files, each `.jsonl`, `.csv` or `.parquet`, plain or with `.gz` or `.zst` behind. A role
-may come in parts: `notes-0001.jsonl.gz`. Folders and files whose name starts with "." or "_" or ends
-with ".tmp" are still being written and are passed over; so are files of any other name. A file that
-claims a role but is of no known format is refused, since silence would lose its notes.
+A delivery's folder is named by its watermark. Folders and files whose name starts with "." or "_" or ends with ".tmp"
+are still being written and are passed over; so are files of which the feed's format has no rows, and which are no
+tables of a role either (`formats/delimited.py`).
 """
 
 from __future__ import annotations
@@ -25,8 +23,10 @@ from typing import Any, cast
 from deid_platform.corpora import Format, Reader, Reason, Rejection, Role, UnknownColumns
 from deid_platform.corpora.columns import unknown_columns
 from deid_platform.corpora.decoding import BrokenFileError, chunks
+from deid_platform.corpora.formats import FileFormat
+from deid_platform.corpora.formats.delimited import FEED as TABLES
 from deid_platform.corpora.rows import ID_FIELD, Record, Shape, note_id_of, record_of, shapes
-from deid_platform.corpora.tables import table_rows
+from deid_platform.corpora.tables import Row, table_rows
 from deid_platform.errors import Code, DeidError
 from deid_platform.notes import Delivery, Facility, Note, Patient, Provider, Rejoining, Topics, Withdrawal
 
@@ -34,9 +34,7 @@ MAX_CHARS = 1_000_000
 """The longest note by default, in code points: some 200 times an ordinary one."""
 
 _TOPIC_ROLES = {Patient: Role.PATIENTS, Provider: Role.PROVIDERS, Facility: Role.FACILITIES}
-_ROLE = re.compile(rf"({'|'.join(Role)})(?:[.-]|$)", re.IGNORECASE)
 _COMPRESSION = re.compile(r"\.(gz|zst)$")
-_FORMAT = re.compile(r"\.(jsonl|csv|parquet)(?:\.(gz|zst))?$")
 
 
 @dataclass(frozen=True)
@@ -52,6 +50,7 @@ class FilesFeed(Reader):
         max_chars: The longest note text, in code points.
         site: The institution, for notes that do not name theirs.
         spool: Folder of the PHI zone for temporary files; by default the system's own.
+        file_format: What the files are; tables by role unless told.
 
     Raises:
         DeidError: `feed-mapping` for columns or defaults that cannot be used, `delivery-name` for a name
@@ -66,6 +65,7 @@ class FilesFeed(Reader):
     max_chars: int = MAX_CHARS
     site: str | None = None
     spool: Path | None = None
+    file_format: FileFormat = TABLES
     _shapes: Mapping[Role, Shape] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -137,7 +137,7 @@ class FilesFeed(Reader):
                     for chunk in chunks(path, None) if path.is_file() else ():
                         size += len(chunk)
                         content.update(chunk)
-                total.update(f"{role}[{ordinal}] {_format(path)} {size} {content.hexdigest()}\n".encode())
+                total.update(f"{role}[{ordinal}] {_ending(path)} {size} {content.hexdigest()}\n".encode())
         return total.hexdigest()
 
     def marker(self, delivery: Delivery, *roles: Role) -> str:
@@ -150,7 +150,7 @@ class FilesFeed(Reader):
                 with suppress(OSError):
                     found = path.stat()
                     size, changed = found.st_size, found.st_mtime_ns
-                total.update(f"{role}[{ordinal}] {_format(path)} {size} {changed}\n".encode())
+                total.update(f"{role}[{ordinal}] {_ending(path)} {size} {changed}\n".encode())
         return total.hexdigest()
 
     def inspect(
@@ -172,14 +172,17 @@ class FilesFeed(Reader):
             return lambda record: repeated(record) or (never(record) if never and isinstance(record, Note) else None)
 
         for role in Role:
-            files = _files_of(folder, role, self.name)
-            yield from _read(files, self._shapes[role], self.max_chars, objection(role), self.spool, head)
+            files = _files_of(folder, role, self.name, self.file_format)
+            yield from _read(
+                files, self._shapes[role], self.max_chars, objection(role), self.spool, head, self.file_format
+            )
 
     def _records(
         self, delivery: Delivery, role: Role, objection: Callable[[Record], Reason | None] | None = None
     ) -> Iterator[Record | Rejection]:
         files = self._files(delivery, role)
-        return _read(files, self._shapes[role], self.max_chars, objection or _repeated(role), self.spool)
+        objects = objection or _repeated(role)
+        return _read(files, self._shapes[role], self.max_chars, objects, self.spool, file_format=self.file_format)
 
     def _arrived(self) -> tuple[list[Delivery], list[DeidError]]:
         try:
@@ -202,7 +205,7 @@ class FilesFeed(Reader):
     def _files(self, delivery: Delivery, role: Role) -> list[Path]:
         if delivery.feed != self.name:
             raise DeidError(Code.FEED_UNREADABLE, delivery.key)
-        return _files_of(self.root / delivery.watermark, role, delivery.key)
+        return _files_of(self.root / delivery.watermark, role, delivery.key, self.file_format)
 
 
 def read_notes(
@@ -235,7 +238,8 @@ def read_notes(
     if table_format is Format.TEXT:
         columns, ignore = None, ()  # a text has no columns
     shape = replace(shapes(columns, ignore, defaults)[Role.NOTES], strict=strict)
-    found = _read([path], shape, max_chars, _repeated(Role.NOTES), spool, table_format=table_format)
+    written = TABLES if table_format is None else _OneTable(table_format)
+    found = _read([path], shape, max_chars, _repeated(Role.NOTES), spool, file_format=written)
     return cast(Iterator[Note | Rejection], found)
 
 
@@ -267,23 +271,29 @@ def read_patient_ids(path: Path) -> Iterator[str | Rejection]:
         yield item if isinstance(item, Rejection) else cast(Rejoining, item).patient_id
 
 
-def passed_over(folder: Path) -> int:
-    """How many files of a folder no role claims. Their names are not told: they may be anything.
+def passed_over(folder: Path, file_format: FileFormat = TABLES) -> int:
+    """How many files of a folder have rows of no role. Their names are not told: they may be anything.
 
     Raises:
         DeidError: `feed-unreadable` if the folder cannot be listed.
     """
-    return len(_files_of(folder, None, "folder"))
+    return sum(not _roles(file_format, name) for name in _names_in(folder, "folder"))
 
 
-def _files_of(folder: Path, role: Role | None, ref: str) -> list[Path]:
-    """The files of a folder that claim a role, or none of them, by name."""
+def _files_of(folder: Path, role: Role, ref: str, file_format: FileFormat) -> list[Path]:
+    """The files of a folder that have rows of a role, by name."""
+    return [folder / name for name in _names_in(folder, ref) if role in _roles(file_format, name)]
+
+
+def _names_in(folder: Path, ref: str) -> list[str]:
     try:
-        names = sorted(p.name for p in folder.iterdir() if not is_unfinished(p.name))
+        return sorted(p.name for p in folder.iterdir() if not is_unfinished(p.name))
     except OSError:
         raise DeidError(Code.FEED_UNREADABLE, ref) from None
-    claims = ((name, _ROLE.match(name)) for name in names)
-    return [folder / name for name, claim in claims if (claim[1].lower() if claim else None) == role]
+
+
+def _roles(file_format: FileFormat, name: str) -> tuple[Role, ...]:
+    return file_format.roles(name) or TABLES.roles(name)
 
 
 def is_unfinished(name: str) -> bool:
@@ -291,10 +301,24 @@ def is_unfinished(name: str) -> bool:
     return name.startswith((".", "_")) or name.endswith(".tmp")
 
 
-def _format(path: Path) -> tuple[str, str | None]:
-    match = _FORMAT.search(path.name)
-    # A FIFO or a folder of that name would block or fail in ways of its own.
-    return (match[1], match[2]) if match and path.is_file() else ("", None)
+def _ending(path: Path) -> tuple[str, ...]:
+    """What a file's name says of its format; the rest of the name may be anything."""
+    return tuple(path.suffixes[-2:])
+
+
+@dataclass(frozen=True)
+class _OneTable:
+    """A table of a format that its name does not say."""
+
+    table_format: Format
+
+    def roles(self, file_name: str) -> tuple[Role, ...]:
+        del file_name
+        return (Role.NOTES,)
+
+    def rows(self, path: Path, role: Role, *, max_chars: int, spool: Path | None) -> Iterator[Row]:
+        del role
+        return table_rows(path, self.table_format, _compression(path), max_chars=max_chars, spool=spool)
 
 
 def _compression(path: Path) -> str | None:
@@ -309,7 +333,7 @@ def _read(
     objection: Callable[[Record], Reason | None],
     spool: Path | None = None,
     head: int | None = None,
-    table_format: Format | None = None,
+    file_format: FileFormat = TABLES,
 ) -> Iterator[Record | Rejection]:
     """Every row of a role's files or the first of each, in order: the record it is, the rejection it earns, or both."""
     # Where a note was written, the calendar may be a day ahead of UTC's.
@@ -319,8 +343,8 @@ def _read(
         header: tuple[str, ...] | None = None
         unknown: UnknownColumns | None = None
         try:
-            written = _format(path) if table_format is None else (table_format, _compression(path))
-            rows = table_rows(path, *written, max_chars=max_chars, spool=spool)
+            of_its_own = shape.role in file_format.roles(path.name)
+            rows = (file_format if of_its_own else TABLES).rows(path, shape.role, max_chars=max_chars, spool=spool)
             for row, cells in islice(rows, head):
                 record, reason = (
                     (None, cells)

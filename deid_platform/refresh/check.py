@@ -87,4 +87,4 @@ def check_folder(
         rows[_KINDS.get(type(item), "statements")] += 1
         if note_types and isinstance(item, Note):
             others += item.note_type not in note_types
-    return Checked(dict(rows), refusals, others, passed_over(folder))
+    return Checked(dict(rows), refusals, others, passed_over(folder, reader.file_format))

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from deid_platform.corpora.exclusions import Exclusions
+from deid_platform.corpora.feeds import open_feed
 from deid_platform.corpora.files import FilesFeed
 from deid_platform.detection import DetectorSpec
 from deid_platform.engine import LocalEngine
@@ -65,18 +66,8 @@ class Site:
 
     def reader(self, name: str) -> FilesFeed:
         """The reader of one feed."""
-        feed = self.feed(name)
-        return FilesFeed(
-            name=name,
-            root=self.settings.path(feed.path),
-            columns=feed.columns,
-            ignore=feed.ignore,
-            defaults=feed.defaults,
-            max_chars=feed.max_chars,
-            site=self.settings.site,
-            # A name that no dataset can have.
-            spool=self.settings.home_path / "store" / ".spool",
-        )
+        # A name that no dataset can have.
+        return open_feed(self.settings, name, spool=self.settings.home_path / "store" / ".spool")
 
     @property
     def exclusions(self) -> Exclusions:

@@ -1,0 +1,109 @@
+"""Formats of files: how each writes the rows of a delivery, and how it writes notes with gold spans.
+
+Belongs here: the two contracts and the list of formats. Does not belong here: any one format (a module each beside
+this file), columns and values (`rows.py`) or feeds that are no files (`sql/`).
+
+A format may offer both: `i2b2` has notes for a feed and spans for a gold set. A feed's folder may hold tables beside a
+format's own files: `withdrawn.csv` works whatever the format of the notes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import Protocol
+
+from deid_platform.corpora import Rejection, Role
+from deid_platform.corpora.gold import Gold
+from deid_platform.corpora.tables import Row
+from deid_platform.errors import Code, DeidError, did_you_mean
+
+
+class FileFormat(Protocol):
+    """How the files of a delivery's folder hold rows. Two of one format are equal, and pickle."""
+
+    def roles(self, file_name: str) -> tuple[Role, ...]:
+        """The roles that a file of that name has rows of; none if it is not of this format."""
+        ...
+
+    def rows(self, path: Path, role: Role, *, max_chars: int, spool: Path | None) -> Iterator[Row]:
+        """The rows of one role in one file, streamed: their place and their cells by the platform's field names.
+
+        The place is the line, from 1, or the ordinal of the message, page or document where lines say nothing. A value
+        that cannot be used is a `Reason` in its place, so that the row's id is still known; a `Reason` in the row's
+        place means that not even its id could be read.
+
+        Args:
+            path: The file.
+            role: One of `roles(path.name)`.
+            max_chars: The longest text that is wanted, in code points.
+            spool: Folder for temporary files, made if need be; by default the system's own.
+
+        Raises:
+            BrokenFileError: The file can be read no further; the rows before have been yielded.
+        """
+        ...
+
+
+class GoldFormat(Protocol):
+    """How notes with gold spans are written."""
+
+    def read(self, path: Path, *, scheme: str) -> Iterator[Gold | Rejection]:
+        """The notes of a file or a folder, each with its spans; what cannot be used comes as a rejection in its place.
+
+        Args:
+            path: Of the format.
+            scheme: Which label names it uses: a key of `labels.CROSSWALKS`.
+
+        Raises:
+            DeidError: `scheme-unknown`; `gold-missing` if there is nothing at that path.
+        """
+        ...
+
+    def write(self, notes: Iterable[Gold], path: Path) -> int:
+        """Writes notes with our labels, so that `read` with the scheme `i2b2-2014` gives them back; returns how many.
+
+        Raises:
+            DeidError: `input-invalid` if a note cannot be written in this format; `store-write`.
+        """
+        ...
+
+
+# Name -> module beside this file and what a person reads of it. Modules are imported when they are asked for.
+FORMATS: Mapping[str, tuple[str, str]] = {
+    "files": ("delimited", "JSON lines, CSV or Parquet by role"),
+}
+
+
+@cache
+def file_format(name: str) -> FileFormat:
+    """The format by its name, for a feed.
+
+    Raises:
+        DeidError: `format-unknown` with the nearest name, also for a format that no feed has.
+    """
+    found = getattr(_module(name), "FEED", None)
+    if found is None:
+        raise DeidError(Code.FORMAT_UNKNOWN, name)
+    return found  # type: ignore[no-any-return]
+
+
+@cache
+def gold_format(name: str) -> GoldFormat:
+    """The format by its name, for notes with gold.
+
+    Raises:
+        DeidError: `format-unknown` with the nearest name, also for a format that has no gold.
+    """
+    found = getattr(_module(name), "GOLD", None)
+    if found is None:
+        raise DeidError(Code.FORMAT_UNKNOWN, name)
+    return found  # type: ignore[no-any-return]
+
+
+def _module(name: str) -> object:
+    if name not in FORMATS:
+        raise DeidError(Code.FORMAT_UNKNOWN, did_you_mean(name, FORMATS))
+    return import_module(f"deid_platform.corpora.formats.{FORMATS[name][0]}")

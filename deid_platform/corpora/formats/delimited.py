@@ -1,0 +1,46 @@
+"""Tables by role: `notes`, `patients`, `providers`, `facilities`, `withdrawn` and `rejoined` as JSONL, CSV or Parquet.
+
+Belongs here: which file holds what. Does not belong here: how a table is written (`tables.py`).
+
+A file's name begins with its role and ends with its format, plain or with `.gz` or `.zst` behind; a role may come in
+parts: `notes-0001.jsonl.gz`. A file that claims a role but is of no known format is refused, since silence would lose
+its rows.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from deid_platform.corpora import Role
+from deid_platform.corpora.tables import Row, table_rows
+
+_ROLE = re.compile(rf"({'|'.join(Role)})(?:[.-]|$)", re.IGNORECASE)
+_FORMAT = re.compile(r"\.(jsonl|csv|parquet)(?:\.(gz|zst))?$")
+
+
+@dataclass(frozen=True)
+class Tables:
+    """The format `files`."""
+
+    def roles(self, file_name: str) -> tuple[Role, ...]:
+        """The role that the name begins with."""
+        match = _ROLE.match(file_name)
+        return (Role(match[1].lower()),) if match else ()
+
+    def rows(self, path: Path, role: Role, *, max_chars: int, spool: Path | None) -> Iterator[Row]:
+        """The rows of a table; all of them are of its role."""
+        del role
+        return table_rows(path, *written_as(path), max_chars=max_chars, spool=spool)
+
+
+def written_as(path: Path) -> tuple[str, str | None]:
+    """The table format and the compression that a file's name says; an empty format where it says none."""
+    match = _FORMAT.search(path.name)
+    # A FIFO or a folder of that name would block or fail in ways of its own.
+    return (match[1], match[2]) if match and path.is_file() else ("", None)
+
+
+FEED = Tables()
