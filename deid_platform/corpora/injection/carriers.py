@@ -1,0 +1,60 @@
+"""Carriers: published notes that take surrogates.
+
+Belongs here: a carrier and where its own identifiers stand. Does not belong here: reading files (`formats/`), what is
+put in their place (`filling.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from deid_platform.corpora.gold import Gold
+from deid_platform.corpora.injection.readings import Reading
+from deid_platform.labels import Label
+from deid_platform.notes import Note
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Slot:
+    """An identifier of the carrier's own, which a surrogate replaces.
+
+    Attributes:
+        start: First code point.
+        end: One past the last.
+        label: What it is.
+        person: Who of several it is, where a placeholder says so by a number; empty otherwise.
+        part: Which part of a name it is, where a placeholder says so: `first`, `last`, `initials` or `full`.
+    """
+
+    start: int
+    end: int
+    label: Label
+    person: str = ""
+    part: str = ""
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Carrier:
+    """A note whose own identifiers are all known, so that its gold is exact once they are replaced."""
+
+    note: Note
+    slots: tuple[Slot, ...]
+
+    def __repr__(self) -> str:
+        return "<Carrier>"
+
+
+def with_gold(notes: Iterable[Gold]) -> Iterator[Carrier]:
+    """Carriers whose gold people have annotated, or whose placeholders a format tells."""
+    for gold in notes:
+        if gold.note is not None:
+            yield Carrier(gold.note, tuple(Slot(s.start, s.end, s.label) for s in gold.spans))
+
+
+def with_reading(notes: Iterable[Note], reading: Reading) -> Iterator[Carrier]:
+    """Carriers whose identifiers people have listed by reading; a note that nobody has read, or that is left out, is
+    none."""
+    for note in notes:
+        if note.note_id in reading.read:
+            yield Carrier(note, tuple(Slot(*place) for place in reading.places.get(note.note_id, ())))
