@@ -423,6 +423,12 @@ class Code(Enum):
         "An unexpected failure; the reference says where. The rest is withheld: it may quote a note.",
         "Report it with the reference. `DEID_DEBUG=1`, in the PHI zone only, shows the whole error.",
     )
+    # Surrogates
+    LOCALE_UNKNOWN = (
+        "locale-unknown",
+        "There is no locale of that name; the reference names the nearest one and all of them.",
+        "Name one of these.",
+    )
     # Command line
     INPUT_INVALID = (
         "input-invalid",

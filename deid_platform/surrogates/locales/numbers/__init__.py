@@ -1,0 +1,24 @@
+"""Numbers of a country that name a person: telephones, national identifiers, health plans, licences.
+
+Belongs here: one module a group of countries, and `NUMBERS`, which says what each locale has. Does not belong here:
+plain patterns without a check digit, which are data (`data/<locale>.yaml`).
+
+Telephone numbers come from the ranges that a country keeps for fiction, where it keeps any; else from blocks that the
+country's numbering plan leaves empty, as far as is known. Identifiers carry valid check digits and come from ranges
+that are not assigned, where such are known; each function says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from deid_platform.surrogates.locales.numbers import english, europe
+from deid_platform.surrogates.locales.numbers.country import Country
+
+NUMBERS: Mapping[str, Country] = {
+    "en_US": english.UNITED_STATES,
+    "es_ES": europe.SPAIN,
+    "it_IT": europe.ITALY,
+    "fr_FR": europe.FRANCE,
+}
+"""What numbers a locale has."""
