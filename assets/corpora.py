@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dagster as dg
-from deid_platform.surrogates.locales import LOCALES
 
 from assets import shown
 from assets.bench import GIVEN
@@ -12,6 +11,7 @@ from deid_platform.corpora.catalogue import PUBLISHED
 from deid_platform.refresh import corpora, tables
 from deid_platform.reports.corpus_figures import corpus_figure
 from deid_platform.reports.figures import scores_figure
+from deid_platform.surrogates.locales import LOCALES
 from resources import SiteResource
 
 CORPUS_BY_LOCALE = dg.MultiPartitionsDefinition(
@@ -41,7 +41,7 @@ def surrogate_notes(context: dg.AssetExecutionContext, site: SiteResource) -> Co
     The training part and the test part share no name, no way of writing and no carrier.
     """
     made = corpora.make(site.site, _key(context))
-    notes = {f"notes_{part.value}": count for part, count in made.notes.items()}
+    notes = {f"notes_{part}": count for part, count in made.notes.items()}
     return shown.counts(sum(made.notes.values()), **notes, identifiers=made.identifiers, carriers_refused=made.refused)
 
 
@@ -57,7 +57,7 @@ def corpus_statistics(context: dg.AssetExecutionContext, site: SiteResource) -> 
         sum(it.notes for it in found.values()),
         statistics=shown.table(("", *found), ((row[0][0], *(value for _, value in row)) for row in rows)),
         picture=shown.picture(
-            corpus_figure({part.value: it for part, it in found.items()}, f"{key.corpus}, {key.locale}"),
+            corpus_figure({str(part): it for part, it in found.items()}, f"{key.corpus}, {key.locale}"),
             "identifiers by label, training and test part",
         ),
     )

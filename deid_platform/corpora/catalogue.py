@@ -1,7 +1,7 @@
 """The corpora that are known by name: published ones and the site's own.
 
-Belongs here: what each is, where its files lie, and its carriers. Does not belong here: reading a format (`formats/`) or
-filling carriers (`injection/`).
+Belongs here: what each is, where its files lie, and its carriers. Does not belong here: reading a format (`formats/`)
+or filling carriers (`injection/`).
 
 Published corpora are not part of the platform. They lie in one folder, a sub-folder each, as annotated JSON lines; the
 `[corpora]` section of deid.toml or DEID_CORPORA names it, and adds corpora of the site's own in any format with gold.
@@ -154,3 +154,32 @@ def carriers(
             raise DeidError(Code.GOLD_MISSING, corpus.name)
         return with_reading((gold.note for gold in notes if gold.note is not None), reading_of(corpus.name))
     return with_gold(notes)
+
+
+@dataclass(frozen=True)
+class Overview:
+    """What is here of a corpus.
+
+    Attributes:
+        readable: Whether its files are here.
+        notes: Notes that can be read; None where it is not here.
+        with_gold: Of these, how many have gold once they are filled.
+        left_out: Notes whose own identifiers nobody could list for sure, or that nobody has read.
+    """
+
+    readable: bool
+    notes: int | None = None
+    with_gold: int | None = None
+    left_out: int | None = None
+
+
+def overview(corpus: Corpus, settings: Settings | None) -> Overview:
+    """Counts of a corpus; reads it whole."""
+    if not paths_of(corpus, settings):
+        return Overview(readable=False)
+    ids = [gold.note_id for gold in read_corpus(corpus, settings, refused=lambda _: None)]
+    if corpus.slots != "reading":
+        return Overview(True, len(ids), len(ids), 0)
+    read = reading_of(corpus.name).read if has_reading(corpus.name) else frozenset[str]()
+    gold = sum(note_id in read for note_id in ids)
+    return Overview(True, len(ids), gold, len(ids) - gold)

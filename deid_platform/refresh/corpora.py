@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, islice
 
 import pyarrow as pa
 
@@ -26,6 +26,7 @@ from deid_platform.refresh.site import Site
 from deid_platform.settings import Settings
 
 PARTS = tuple(Part)
+_RESAMPLES = 20  # only the values are shown
 
 
 @dataclass(frozen=True)
@@ -176,8 +177,28 @@ def score_notes(
     )
 
 
-def all_topics(made: list[Injected], spec: InjectionSpec) -> Topics:
-    """The topics of notes that are held in memory."""
-    providers, facilities = staff_of(spec)
-    patients = {one.patient.patient_id: one.patient for one in made}
-    return Topics.of(patients.values(), providers, facilities)
+def score_corpus(
+    settings: Settings | None, key: CorpusKey, engine: LocalEngine, *, most: int
+) -> tuple[str | int | float | None, ...]:
+    """What the rules find in the first notes of a surrogate corpus's test part, without an installation.
+
+    Returns:
+        Corpus, locale, notes, identifiers, share of the words of names on no list; recall and precision with topics,
+        recall and precision on the text alone, share of notes with a miss on the text alone.
+    """
+    made = list(islice(surrogate_notes(settings, key, Part.TEST, workers=engine.workers), most))
+    counted = CorpusStatistics()
+    for one in made:
+        counted.add(one.note.text, one.gold)
+    providers, facilities = staff_of(spec_of(key, Part.TEST, weave=corpus_of(key.corpus, settings).weave))
+    topics = Topics.of({one.patient.patient_id: one.patient for one in made}.values(), providers, facilities)
+    notes, gold = [one.note for one in made], [one.gold for one in made]
+    known, alone = (
+        score_notes(notes, gold, spec, engine, resamples=_RESAMPLES)
+        for spec in (DetectorSpec(topics=topics), DetectorSpec())
+    )
+    return (
+        *(key.corpus, key.locale, counted.notes, counted.by_label.total(), counted.unlisted_share),
+        *(known.recall.value, known.precision.value),
+        *(alone.recall.value, alone.precision.value, alone.leak_rate.value),
+    )

@@ -12,7 +12,7 @@ from deid_platform.corpora.injection.institution import Clinic, Institution, Sta
 from deid_platform.corpora.injection.patients import PatientFile, Relative
 from deid_platform.corpora.injection.words import DEGREES, NURSE_DEGREES, PRONOUNS, SPECIALTIES, TITLES
 from deid_platform.surrogates.dice import Dice
-from deid_platform.surrogates.locales import Locale, Person, slug
+from deid_platform.surrogates.locales import Locale, Person
 
 _DOCTORS = ("doctor", "doctor2", "doctor3", "nurse")
 _RELATIVES = ("relative", "relative2")
@@ -35,6 +35,7 @@ class Chart:
 
     def __init__(self, institution: Institution, patient: PatientFile, *, day: date, dice: Dice, language: str) -> None:
         self.locale: Locale = institution.locale
+        self.share = institution.share
         self.patient = patient
         self.dice = dice
         self.language = language
@@ -173,8 +174,8 @@ _DRAWN: Mapping[str, Callable[[Chart], str]] = {
     "encounter": lambda c: c.dice.digits(c.dice.between(7, 10)),
     "accession": lambda c: f"{c.dice.pick(('S', 'SP', 'US', 'CT', 'R'))}{c._day.year % 100:02d}-{c.dice.digits(5)}",
     "ip": lambda c: f"{c.dice.pick(_NETS)}.{c.dice.between(1, 254)}",
-    "url": lambda c: f"{c.dice.pick(('www.', 'https://', 'portal.'))}{slug(c.clinics[0].name)[:14]}.example.org",
-    "town": lambda c: c.locale.town(c.dice),
+    "url": lambda c: c.locale.url(c.dice, c.clinics[0].name),
+    "town": lambda c: c.locale.town(c.dice, c.share),
 }
 
 

@@ -3,8 +3,8 @@
 Belongs here: the specification, the order of work over a corpus, worker processes. Does not belong here: one note's
 edits (`filling.py`, `weaving.py`) or where carriers come from (`corpora/catalogue.py`).
 
-A corpus has two parts that share no name of a person, no way of writing and no carrier: the training part, from the sets
-of ways that are open, and the test part, from the set that is sealed.
+A corpus has two parts that share no name of a person, no way of writing and no carrier: the training part, from the
+sets of ways that are open, and the test part, from the set that is sealed.
 """
 
 from __future__ import annotations

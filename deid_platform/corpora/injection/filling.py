@@ -21,7 +21,7 @@ from deid_platform.corpora.injection.name_slots import names_in
 from deid_platform.corpora.injection.slots import written_date
 from deid_platform.labels import Label
 from deid_platform.surrogates.dice import Dice
-from deid_platform.surrogates.locales import Address, slug
+from deid_platform.surrogates.locales import Address
 from deid_platform.surrogates.numbers import keyed_draw, stand_in_number
 from deid_platform.surrogates.written_dates import shift_text
 from deid_platform.text.fold import fold_term
@@ -97,7 +97,7 @@ class _Filler:
         number = self._count.get(label, 0)
         institution, chart = self._institution, self._chart
         if label in _ADDRESS:
-            return _ADDRESS[label](self._addresses[number] if number < 3 else self._drawn(Address, key))
+            return _ADDRESS[label](self._addresses[number] if number < 3 else self._drawn(key))
         if number == 0 and label in _PATIENTS:
             return chart.patient.value(_PATIENTS[label])
         dice = Dice(institution.seed, chart.patient.patient_id, label, key)
@@ -106,7 +106,7 @@ class _Filler:
             case Label.HOSPITAL:
                 return _name(self._clinic(key), surface)
             case Label.ORGANIZATION:
-                return locale.employer(Dice(institution.seed, label, key), chart.clinics[0].address)
+                return locale.employer(Dice(institution.seed, label, key), chart.clinics[0].address, institution.share)
             case Label.DATE:
                 return self._date(surface)
             case Label.AGE:
@@ -116,7 +116,7 @@ class _Filler:
             case Label.EMAIL:
                 return chart.patient.value("email") if number == 0 else chart.staff[number % 2].email
             case Label.URL:
-                return f"www.{slug(chart.clinics[0].name)[:16]}.example.org"
+                return locale.url(dice, chart.clinics[0].name)
             case Label.USERNAME:
                 return chart.staff[number % len(chart.staff)].user
             case Label.LICENSE:
@@ -125,9 +125,8 @@ class _Filler:
                 draw = keyed_draw(f"{institution.seed}/{chart.patient.patient_id}".encode()[:64])
                 return stand_in_number(draw, surface) or locale.mrn(dice)
 
-    def _drawn(self, kind: type[Address], key: str) -> Address:
-        del kind
-        return self._institution.locale.address(Dice(self._institution.seed, "address", key))
+    def _drawn(self, key: str) -> Address:
+        return self._institution.locale.address(Dice(self._institution.seed, "address", key), self._institution.share)
 
     def _clinic(self, key: str) -> Clinic:
         """The corpus's clinic for a name, another one for another name of this note."""

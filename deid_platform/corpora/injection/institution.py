@@ -10,11 +10,12 @@ from functools import cached_property
 
 from deid_platform.notes import Facility, Provider
 from deid_platform.surrogates.dice import Dice
-from deid_platform.surrogates.locales import Address, Locale, Person, slug
+from deid_platform.surrogates.locales import Address, Locale, Person
 from deid_platform.surrogates.pools import Share
 
 NURSES = 4
 """Every so manyth of the staff is a nurse."""
+_PRACTICES = 3  # and of the clinics a practice
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -24,7 +25,6 @@ class Staff:
     Attributes:
         provider_id: As in the topics.
         person: The name.
-        place: Where the telephone is.
         nurse: Whether a nurse.
     """
 
@@ -90,8 +90,12 @@ class Institution:
         names: set[str] = set()
         for number in range(1, 4 * self._sites):
             dice = Dice(self.seed, "clinic", number)
-            place = self.locale.address(dice)
-            name, short = (self.locale.practice if number % 3 == 0 else self.locale.hospital)(dice, place)
+            place = self.locale.address(dice, self.share)
+            if number % _PRACTICES:
+                name, short = self.locale.hospital(dice, place, self.share)
+            else:
+                name = self.locale.practice(dice, place, self.share)
+                short = "".join(word[0] for word in name.split() if word[0].isupper())
             if name not in names:
                 phone, fax = (self.locale.phone(dice, place) for _ in range(2))
                 found.append(Clinic(f"{self._prefix}F{number:03d}", name, short, place, phone, fax))
@@ -112,8 +116,6 @@ class Institution:
                 continue
             names.add((person.first, person.last))
             place = self.clinics[number % len(self.clinics)].address
-            login = f"{slug(person.first)[:1]}{slug(person.last)[:7]}"
-            user = f"{login}{dice.between(1, 99)}" if dice.chance(0.6) else f"{login[:2].upper()}{dice.digits(4)}"
             found.append(
                 Staff(
                     f"{self._prefix}D{number:04d}",
@@ -121,8 +123,8 @@ class Institution:
                     number % NURSES == 0,
                     self.locale.phone(dice, place),
                     f"{dice.between(1, 9)}{dice.digits(3)}",
-                    f"{login}@{dice.pick(('hospital', 'clinic', 'health'))}.example.org",
-                    user,
+                    self.locale.email(dice, person),
+                    self.locale.user_name(dice, person),
                     self.locale.license(dice),
                 )
             )
@@ -130,10 +132,21 @@ class Institution:
                 break
         return tuple(found)
 
+    @cached_property
+    def physicians(self) -> tuple[Staff, ...]:
+        """All who are no nurses."""
+        return tuple(staff for staff in self.staff if not staff.nurse)
+
+    @cached_property
+    def nurses(self) -> tuple[Staff, ...]:
+        """All nurses."""
+        return tuple(staff for staff in self.staff if staff.nurse)
+
     def some_staff(self, dice: Dice, count: int) -> list[Staff]:
         """So many physicians, then one nurse, all different."""
-        doctors = [s for s in dice.some(range(len(self.staff)), 3 * count + NURSES)]
-        people = [self.staff[i] for i in doctors]
-        physicians = [s for s in people if not s.nurse][:count]
-        nurses = [s for s in people if s.nurse] or [self.staff[NURSES - 1]]
-        return [*physicians, nurses[0]]
+        found: list[Staff] = []
+        while len(found) < count:
+            one = dice.pick(self.physicians)
+            if one not in found:
+                found.append(one)
+        return [*found, dice.pick(self.nurses)]

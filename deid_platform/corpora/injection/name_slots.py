@@ -2,8 +2,8 @@
 
 Belongs here: slots of patients and clinicians. Does not belong here: other slots (`filling.py`).
 
-Who is meant is resolved as it is for surrogates of a redaction (`surrogates/identity.py`): "John Smith", "Mr. Smith" and
-"JS" are one person. The first patient that a note names is its own; the next are relatives. A clinician has one
+Who is meant is resolved as it is for surrogates of a redaction (`surrogates/identity.py`): "John Smith", "Mr. Smith"
+and "JS" are one person. The first patient that a note names is its own; the next are relatives. A clinician has one
 surrogate throughout the corpus. A placeholder ("Dr. X") is somebody of this note.
 """
 

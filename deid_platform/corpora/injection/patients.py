@@ -12,11 +12,10 @@ from deid_platform.corpora.injection.institution import Institution
 from deid_platform.corpora.injection.words import KIN
 from deid_platform.notes import Patient
 from deid_platform.surrogates.dice import Dice
-from deid_platform.surrogates.locales import Address, Person, slug
+from deid_platform.surrogates.locales import Address, Person
 
 RELATIVES = 2
 _SAME_SURNAME = 0.6
-_MAIL = ("example.com", "example.org", "example.net")
 
 
 class Relative:
@@ -28,10 +27,9 @@ class Relative:
         surname = last if dice.chance(_SAME_SURNAME) else None
         self.person: Person = locale.person(dice, sex, institution.share, surname=surname)
         self.kin: str = dice.pick(kin[sex])
-        self.address: Address = locale.address(dice)
+        self.address: Address = locale.address(dice, institution.share)
         self.phone: str = locale.mobile(dice)
-        self.email = f"{slug(self.person.first)}.{slug(self.person.last)}@{dice.pick(_MAIL)}"
-        self.profession: str = ""
+        self.email: str = locale.email(dice, self.person)
 
     def __repr__(self) -> str:
         return "<Relative>"
@@ -61,10 +59,10 @@ class PatientFile:
         self.age = age
         locale = institution.locale
         self.person: Person = locale.person(dice, sex, institution.share)
-        self.address: Address = locale.address(dice)
+        self.address: Address = locale.address(dice, institution.share)
         self.birth = day - timedelta(days=age * 365 + age // 4 + dice.between(1, 360))
         self.relatives = tuple(Relative(institution, dice, self.person.last, KIN[language]) for _ in range(RELATIVES))
-        # Drawn at once: what a note asks for first must not decide what it gets.
+        # Each value has dice of its own: what a note asks for first must not decide what it gets.
         self._seed = (institution.seed, patient_id)
 
     def __repr__(self) -> str:
@@ -99,18 +97,16 @@ class PatientFile:
             relatives="; ".join(f"{r.person.first} {r.person.last}" for r in self.relatives[:known]) or None,
         )
 
-    def _email(self, dice: Dice) -> str:
-        first, last = slug(self.person.first), slug(self.person.last)
-        return f"{dice.pick((f'{first}.{last}', f'{first[:1]}{last}', f'{last}{self.birth.year % 100:02d}'))}" + (
-            f"{dice.between(1, 99)}@{dice.pick(_MAIL)}"
-        )
-
 
 _Draw = Callable[[PatientFile, Dice], str]
 
 
 def _of_locale(name: str) -> _Draw:
-    return lambda file, dice: getattr(file._institution.locale, name)(dice)  # type: ignore[no-any-return]
+    return lambda file, dice: getattr(file._institution.locale, name)(dice)
+
+
+def _institution(name: str) -> _Draw:
+    return lambda file, dice: getattr(file._institution.locale, name)(dice, file.address, file._institution.share)
 
 
 def _letters(dice: Dice, count: int) -> str:
@@ -125,21 +121,21 @@ _DRAWN: Mapping[str, _Draw] = {
     "phone": lambda file, dice: file._institution.locale.phone(dice, file.address),
     "phone2": _of_locale("mobile"),
     "national_id": lambda file, dice: file._institution.locale.national_id(dice, file.person, file.birth),
-    "email": lambda file, dice: file._email(dice),
-    "user": lambda file, dice: f"{slug(file.person.first)[:3]}{slug(file.person.last)[:5]}{dice.between(1, 999)}",
-    "employer": lambda file, dice: file._institution.locale.employer(dice, file.address),
-    "school": lambda file, dice: file._institution.locale.school(dice, file.address),
-    "pharmacy": lambda file, dice: file._institution.locale.pharmacy(dice, file.address),
-    "insurer": _of_locale("insurer"),
+    "email": lambda file, dice: file._institution.locale.email(dice, file.person),
+    "user": lambda file, dice: file._institution.locale.user_name(dice, file.person),
+    "employer": _institution("employer"),
+    "school": _institution("school"),
+    "pharmacy": _institution("pharmacy"),
+    "insurer": _institution("insurer"),
+    "landmark": _institution("landmark"),
     "profession": lambda file, dice: file._institution.locale.profession(dice, file._language),
-    "landmark": lambda file, dice: file._institution.locale.landmark(dice, file.address),
-    "vin": lambda file, dice: (
+    "vin": lambda _, dice: (
         f"0{_letters(dice, 2)}{dice.digits(2)}{_letters(dice, 3)}{dice.digits(1)}{_letters(dice, 2)}{dice.digits(6)}"
     ),
-    "biometric": lambda file, dice: dice.pick(
+    "biometric": lambda _, dice: dice.pick(
         (f"FP-{dice.digits(7)}", f"IRIS{dice.digits(6)}", f"VP-{dice.digits(5)}-{_letters(dice, 2)}", dice.digits(9))
     ),
-    "device": lambda file, dice: dice.pick(
+    "device": lambda _, dice: dice.pick(
         (
             f"{_letters(dice, 3)}{dice.digits(6)}{_letters(dice, 1)}",
             dice.digits(8),

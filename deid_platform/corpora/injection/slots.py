@@ -114,13 +114,13 @@ def _person(who: str, pattern: str) -> Written:
     at = 0
     for token in _LETTER.finditer(pattern):
         if token.start() > at:
-            parts.append(lambda p, d, text=pattern[at : token.start()]: text)  # type: ignore[misc]
+            parts.append(_copied(pattern[at : token.start()]))
         parts.append(_PARTS[token[0]])
         at = token.end()
     if not parts:
         raise ValueError
     if at < len(pattern):
-        parts.append(lambda p, d, text=pattern[at:]: text)  # type: ignore[misc]
+        parts.append(_copied(pattern[at:]))
 
     def write(chart: Chart) -> str:
         person = chart.person(who)
@@ -128,6 +128,10 @@ def _person(who: str, pattern: str) -> Written:
         return "".join(written) if all(written) else ""
 
     return Written(write, Label.PATIENT if who in _FAMILY else Label.DOCTOR)
+
+
+def _copied(text: str) -> Callable[[Person, Dice], str]:
+    return lambda _, __: text
 
 
 def _date(which: str, pattern: str, language: str) -> Written:
