@@ -21,6 +21,7 @@ from assets.automation import (
     freshness,
     refresh,
     retention,
+    surrogate_corpora,
     weekly_schedule,
 )
 from assets.run_config import CONSOLE, EXECUTOR, IO_MANAGER, LOGGER, closed
@@ -49,7 +50,7 @@ def build_defs(*, config: Path | None = None, resource_overrides: Mapping[str, A
     defs = dg.Definitions(
         assets=[*(asset for layer in layers for asset in layer.ASSETS), research.mart_assets(project)],
         asset_checks=checks.CHECKS,
-        jobs=[refresh, retention],
+        jobs=[refresh, surrogate_corpora, retention],
         sensors=[delivery_sensor(settings.schedule.sensor_seconds)],
         schedules=[weekly_schedule(settings.schedule), daily_retention],
         # Of "Materialize selected" too, whose job Dagster makes.
