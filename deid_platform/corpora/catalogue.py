@@ -16,6 +16,7 @@ from itertools import chain
 from pathlib import Path
 
 from deid_platform.corpora import Rejection
+from deid_platform.corpora.files import read_notes
 from deid_platform.corpora.formats import gold_format
 from deid_platform.corpora.gold import SCHEME, Gold
 from deid_platform.corpora.injection.carriers import Carrier, with_gold, with_reading
@@ -58,8 +59,7 @@ PUBLISHED: Mapping[str, Corpus] = {
     corpus.name: corpus
     for corpus in (
         Corpus("mtsamples", "transcribed American reports, 40 specialties", ("mtsamples/notes.jsonl.gz",), "en"),
-        Corpus("aci_bench", "American visit notes with sections", ("aci_bench/notes.jsonl.gz",), "en",
-               scheme="aci-bench"),
+        Corpus("aci_bench", "American visit notes with sections", ("aci_bench/notes.jsonl.gz",), "en"),
         Corpus("primock57", "terse British GP notes", ("primock57/notes.jsonl.gz",), "en"),
         Corpus("e3c_en", "published case reports in English", ("e3c/en.jsonl.gz",), "en"),
         Corpus("e3c_es", "published case reports in Spanish", ("e3c/es.jsonl.gz",), "es"),
@@ -132,12 +132,19 @@ def read_corpus(
     paths = paths_of(corpus, settings, part)
     if not paths:
         raise DeidError(Code.CORPUS_MISSING, corpus.name)
-    reader = gold_format(corpus.format)
-    for item in chain.from_iterable(reader.read(path, scheme=corpus.scheme) for path in paths):
+    for item in chain.from_iterable(_read(corpus, path) for path in paths):
         if isinstance(item, Rejection):
             refused(item)
         elif part is None or corpus.test or part_of(item.note_id) is part:
             yield item
+
+
+def _read(corpus: Corpus, path: Path) -> Iterator[Gold | Rejection]:
+    """A file's notes: with its spans where those are the gold, else without."""
+    if corpus.slots == "gold":
+        return gold_format(corpus.format).read(path, scheme=corpus.scheme)
+    notes = read_notes(path, columns={"lang": "language"}, strict=False)
+    return (item if isinstance(item, Rejection) else Gold(item.note_id, (), note=item) for item in notes)
 
 
 def carriers(

@@ -24,7 +24,7 @@ from deid_platform.corpora.injection.edits import applied
 from deid_platform.corpora.injection.filling import filled
 from deid_platform.corpora.injection.institution import Institution
 from deid_platform.corpora.injection.patients import PatientFile
-from deid_platform.corpora.injection.ways import OPEN, SEALED, SECTIONS, Ways, ways_of
+from deid_platform.corpora.injection.ways import OPEN, SEALED, SECTIONS, Ways, languages, ways_of
 from deid_platform.corpora.injection.weaving import Density, woven
 from deid_platform.corpora.injection.words import LANGUAGES
 from deid_platform.errors import Code, DeidError
@@ -128,6 +128,8 @@ def inject(spec: InjectionSpec, carriers: Iterable[Carrier], *, workers: int = 1
             silently lacks notes would flatter.
     """
     locale(spec.locale)
+    for name in spec.ways if spec.weave else ():
+        languages(name)
     job = _Injection(spec)
     batches = _batches(carriers)
     for results, _ in answers(job, batches, workers) if workers > 1 else _in_process(job, batches):

@@ -100,8 +100,14 @@ def digest(name: str) -> str:
 
 
 def languages(name: str) -> tuple[str, ...]:
-    """The languages of a set."""
+    """The languages of a set.
+
+    Raises:
+        DeidError: `input-invalid` if there is no such set.
+    """
     folder = resources.files("deid_platform.corpora.injection") / "data" / "ways" / name
+    if not folder.is_dir():
+        raise DeidError(Code.INPUT_INVALID, "ways")
     return tuple(sorted(file.name.removesuffix(".txt") for file in folder.iterdir() if file.name.endswith(".txt")))
 
 
