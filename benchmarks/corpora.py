@@ -2,10 +2,10 @@
 
     python benchmarks/corpora.py [NOTES.jsonl.gz] [--locale en_US] [--count 4000] [--workers 1 2]
 
-Without a file of notes it weaves into one invented note. Notes are made from one list of carriers over and over, so that
-only the making is timed: reading carriers and writing notes are not. Words are runs without white space in the finished
-notes. Memory is the proportional share (PSS) of this process and its workers, the most that was seen; that it is the
-same at twice the notes is what "flat" means.
+Without a file of notes it weaves into one invented note. Notes are made from one list of carriers over and over, so
+that only the making is timed: reading carriers and writing notes are not. Words are runs without white space in the
+finished notes. Memory is the proportional share (PSS) of this process and its workers, the most that was seen; that it
+is the same at twice the notes is what "flat" means.
 """
 
 from __future__ import annotations

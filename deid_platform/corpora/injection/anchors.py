@@ -20,14 +20,15 @@ _LAST_WORD = re.compile(r"[\w.]+\Z")
 _OPENING = re.compile(r"[ \t]{1,3}([^\W\d_]+) [a-zà-ÿ]")
 _LINE = re.compile(r"(?<=[.:])[ \t]*\n+(?=[^\W\d_])")
 _AGES = (18, 89)
+_MOST_READ = 4000  # code points that tell who the patient is
 
 
 @dataclass(frozen=True)
 class Anchors:
     """The expressions of one language; see the file."""
 
-    female: re.Pattern[str]
-    male: re.Pattern[str]
+    sexed: re.Pattern[str]
+    """Words for a woman in the first group, for a man in the second."""
     age: re.Pattern[str]
     subject: re.Pattern[str]
     possessive: re.Pattern[str] | None
@@ -55,8 +56,7 @@ def anchors(language: str) -> Anchors:
     row = _rows()[language]
     possessive = row.get("possessive")
     return Anchors(
-        female=re.compile(row["female"], re.IGNORECASE),
-        male=re.compile(row["male"], re.IGNORECASE),
+        sexed=re.compile(rf"\b(?:({row['female']})|({row['male']}))\b", re.IGNORECASE),
         age=re.compile(row["age"], re.IGNORECASE),
         subject=re.compile(row["subject"]),
         possessive=None if possessive is None else re.compile(possessive),
@@ -75,15 +75,14 @@ def _rows() -> dict[str, dict[str, str]]:
 
 def sex_of(text: str, language: str) -> str | None:
     """F or M by the words that tell it; None where they do not."""
-    found = anchors(language)
-    women = sum(1 for _ in found.female.finditer(text))
-    men = sum(1 for _ in found.male.finditer(text))
+    found = [match.lastindex for match in anchors(language).sexed.finditer(text, 0, _MOST_READ)]
+    women, men = found.count(1), found.count(2)
     return None if women == men else "F" if women > men else "M"
 
 
 def age_of(text: str, language: str) -> int | None:
     """The first age that the text gives in years, of an adult."""
-    for match in anchors(language).age.finditer(text):
+    for match in anchors(language).age.finditer(text, 0, _MOST_READ):
         if _AGES[0] <= int(match[1]) <= _AGES[1]:
             return int(match[1])
     return None
