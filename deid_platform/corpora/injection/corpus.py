@@ -24,7 +24,7 @@ from deid_platform.corpora.injection.edits import applied
 from deid_platform.corpora.injection.filling import filled
 from deid_platform.corpora.injection.institution import Institution
 from deid_platform.corpora.injection.patients import PatientFile
-from deid_platform.corpora.injection.ways import OPEN, SEALED, SECTIONS, Ways, languages, ways_of
+from deid_platform.corpora.injection.ways import OPEN, SEALED, SECTIONS, Ways, ways_of
 from deid_platform.corpora.injection.weaving import Density, woven
 from deid_platform.corpora.injection.words import LANGUAGES
 from deid_platform.errors import Code, DeidError
@@ -128,8 +128,6 @@ def inject(spec: InjectionSpec, carriers: Iterable[Carrier], *, workers: int = 1
             silently lacks notes would flatter.
     """
     locale(spec.locale)
-    for name in spec.ways if spec.weave else ():
-        languages(name)
     job = _Injection(spec)
     batches = _batches(carriers)
     for results, _ in answers(job, batches, workers) if workers > 1 else _in_process(job, batches):
@@ -177,6 +175,9 @@ class _Injecting(Task[Carrier, Injected | None]):
         self._spec = spec
         self._institution = spec.institution()
         self._ways: dict[str, Ways] = {}
+        if spec.weave:
+            # A set that is not there is said here: of what a note raises, nothing is told.
+            self._ways_in(LANGUAGES[0])
 
     def __call__(self, batch: Sequence[Carrier]) -> list[Injected | None]:
         latest: dict[tuple[str, str], tuple[PatientFile, int]] = {}

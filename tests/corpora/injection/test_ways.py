@@ -76,4 +76,4 @@ def test_no_two_sets_share_a_way() -> None:
 
 def test_the_sealed_set_is_what_it_was_when_it_was_sealed() -> None:
     # Whoever changes this set has no held-out figures any more: make a new set instead.
-    assert digest(SEALED) == "to be sealed"
+    assert digest(SEALED) == "76c951601094779d26ec9ab80a39cb7f89b9f27f1c95ea90aa2cb16c72c2b128"
