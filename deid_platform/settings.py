@@ -41,7 +41,7 @@ class _Section(BaseModel):
 class FeedSettings(_Section):
     """One source of deliveries: a folder with one sub-folder a delivery."""
 
-    format: Literal["files"] = "files"
+    format: Literal["files", "i2b2", "brat"] = "files"
     path: Path
     gold: Path | None = None
     """Folder of `<watermark>.jsonl.gz` gold files, read by the bench alone."""

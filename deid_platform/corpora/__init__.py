@@ -77,6 +77,10 @@ class Reason(StrEnum):
     UNSUPPORTED_CONTENT = "unsupported_content"
     """The content is of a kind that is not read: an image where no reader of images is installed, a sound."""
     # Gold
+    MISSING_GOLD = "missing_gold"
+    """Nothing says which spans the note has: it is a note, but no gold."""
+    MISSING_TEXT = "missing_text"
+    """Spans without the text that they are in."""
     UNKNOWN_LABEL = "unknown_label"
     """A label that the scheme has not: what it hides nobody can say, so the note is no gold."""
     SPAN_OUT_OF_RANGE = "span_out_of_range"
@@ -87,7 +91,7 @@ class Reason(StrEnum):
     LOCKED_FILE = "locked_file"
     """Protected by a password."""
     TRUNCATED_FILE = "truncated_file"
-    """The compressed stream ends early. The rows that were whole stand; the one it cuts does not."""
+    """The compressed stream, or the document, ends early. The rows that were whole stand; the one it cuts does not."""
     UNREADABLE_FILE = "unreadable_file"
     """Not that format or compression, damaged, or not to be opened."""
 
