@@ -41,6 +41,7 @@ class Corpus:
         scheme: Its label names.
         slots: Where its identifiers stand: `gold` that people annotated or a format tells, a `reading`, or `none`.
         weave: Whether identifiers are woven in as well.
+        territories: Whether its scheme has one label for towns and post codes.
         test: Those of the files that are the test part; by a hash of the note's id where none is.
     """
 
@@ -52,6 +53,7 @@ class Corpus:
     scheme: str = SCHEME
     slots: str = "reading"
     weave: bool = True
+    territories: bool = False
     test: tuple[str, ...] = ()
 
 
@@ -67,7 +69,7 @@ PUBLISHED: Mapping[str, Corpus] = {
         Corpus("e3c_it", "published case reports in Italian", ("e3c/it.jsonl.gz",), "it"),
         Corpus("meddocan", "Spanish clinical cases with people's annotations",
                ("meddocan/train.jsonl.gz", "meddocan/dev.jsonl.gz"), "es", scheme="meddocan", slots="gold", weave=False,
-               test=("meddocan/dev.jsonl.gz",)),
+               territories=True, test=("meddocan/dev.jsonl.gz",)),
         Corpus("eds_templates", "French templates with slots", ("eds_pseudo_templates/templates.jsonl.gz",), "fr",
                scheme="eds", slots="gold", weave=False),
         Corpus("asq_phi", "short English queries with hard negatives", ("asq_phi/queries.jsonl.gz",), "en",
@@ -160,7 +162,7 @@ def carriers(
         if not has_reading(corpus.name):
             raise DeidError(Code.GOLD_MISSING, corpus.name)
         return with_reading((gold.note for gold in notes if gold.note is not None), reading_of(corpus.name))
-    return with_gold(notes)
+    return with_gold(notes, territories=corpus.territories)
 
 
 @dataclass(frozen=True)

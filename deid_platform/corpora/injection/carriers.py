@@ -7,7 +7,7 @@ put in their place (`filling.py`).
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from deid_platform.corpora.gold import Gold
 from deid_platform.corpora.injection.readings import Reading
@@ -45,11 +45,26 @@ class Carrier:
         return "<Carrier>"
 
 
-def with_gold(notes: Iterable[Gold]) -> Iterator[Carrier]:
-    """Carriers whose gold people have annotated, or whose placeholders a format tells."""
+def with_gold(notes: Iterable[Gold], *, territories: bool = False) -> Iterator[Carrier]:
+    """Carriers whose gold people have annotated, or whose placeholders a format tells.
+
+    Args:
+        notes: With their spans.
+        territories: Whether its `LOCATION-OTHER` are towns and post codes, which the scheme does not tell apart: a
+            number is then filled by a post code and words by a town, and labelled so.
+    """
     for gold in notes:
         if gold.note is not None:
-            yield Carrier(gold.note, tuple(Slot(s.start, s.end, s.label) for s in gold.spans))
+            text = gold.note.text
+            slots = (Slot(s.start, s.end, s.label) for s in gold.spans)
+            yield Carrier(gold.note, tuple(_told_apart(slot, text) if territories else slot for slot in slots))
+
+
+def _told_apart(slot: Slot, text: str) -> Slot:
+    if slot.label is not Label.LOCATION_OTHER:
+        return slot
+    number = any(c.isdigit() for c in text[slot.start : slot.end])
+    return replace(slot, label=Label.ZIP if number else Label.CITY)
 
 
 def with_reading(notes: Iterable[Note], reading: Reading) -> Iterator[Carrier]:
