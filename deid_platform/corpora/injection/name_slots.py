@@ -11,7 +11,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
+from itertools import pairwise
 
 from anyascii import anyascii
 
@@ -42,6 +44,19 @@ def names_in(carrier: Carrier, slots: Sequence[Slot], chart: Chart, institution:
     resolved = resolve(carrier.note, spans, _nobody())
     people = _People(chart, institution)
     return [_one(text, slot, mentions, people, chart.language) for slot, mentions in zip(slots, resolved, strict=True)]
+
+
+def _paired(text: str, slots: Sequence[Slot]) -> list[Slot]:
+    """Two neighbours of one word each are first name and surname: capitals tell the surname, else it comes last."""
+    told = list(slots)
+    for i, (one, other) in enumerate(pairwise(slots)):
+        words = text[one.start : one.end], text[other.start : other.end]
+        apart = text[one.end : other.start]
+        if one.label is other.label and apart in (" ", ", ") and not any(" " in word or "." in word for word in words):
+            surname_first = apart == ", " or (words[0].isupper() and not words[1].isupper())
+            parts = ("last", "first") if surname_first else ("first", "last")
+            told[i], told[i + 1] = (replace(slot, part=part) for slot, part in zip((one, other), parts, strict=True))
+    return told
 
 
 @cache

@@ -43,6 +43,17 @@ def test_the_patient_of_the_note_is_the_one_of_the_topics() -> None:
     assert wife != patient
 
 
+@pytest.mark.parametrize(
+    ("text", "one", "other"), [("NOM: DURAND Paul.", "DURAND", "Paul"), ("Paul Durand", "Paul", "Durand")]
+)
+def test_two_slots_side_by_side_are_first_name_and_surname(text: str, one: str, other: str) -> None:
+    made = filled(carrier(text, (one, P), (other, P), language="fr"))[0]
+    patient = [made.patient.first_name, (made.patient.last_name or "")]
+    assert [name.casefold() for name in surfaces(made, P)] == [
+        (name or "").casefold() for name in (reversed(patient) if one.isupper() else patient)
+    ]
+
+
 def test_a_clinician_is_the_same_in_all_notes_and_a_placeholder_is_not() -> None:
     texts = [f"Note {number}. Dr. Miriam Zeller and Dr. X saw him." for number in range(12)]
     made = filled(*(carrier(t, ("Miriam Zeller", D), ("X", D), note_id=t[:8]) for t in texts))
