@@ -118,8 +118,9 @@ class Code(Enum):
     )
     OUTPUT_UNUSABLE = (
         "output-unusable",
-        "The output is a folder, is in a folder that does not exist, cannot be opened, or is a pipe without a reader.",
-        "Name a file in a folder that can be written, or /dev/stdout.",
+        "The output is a folder, is in a folder that does not exist, cannot be opened, or is a pipe without a reader; "
+        "or it is to be a folder of files and holds something.",
+        "Name a file in a folder that can be written, or /dev/stdout; for a folder of files, a new name.",
     )
     # Corpora
     FEED_UNKNOWN = (

@@ -129,7 +129,7 @@ _MEDDOCAN: dict[str, Label | None] = {
     "ID_TITULACION_PERSONAL_SANITARIO": Label.LICENSE,
     "ID_ASEGURAMIENTO": Label.HEALTHPLAN,
     "HOSPITAL": Label.HOSPITAL,
-    "FAMILIARES_SUJETO_ASISTENCIA": None,  # kinship ("madre", "padres"): one in fifty holds a name or an age
+    "FAMILIARES_SUJETO_ASISTENCIA": None,  # kinship ("madre", "padres"): of 335 in train and dev, 12 hold a name
     "INSTITUCION": Label.ORGANIZATION,
     "ID_CONTACTO_ASISTENCIAL": Label.IDNUM,
     "NUMERO_TELEFONO": Label.PHONE,

@@ -28,7 +28,6 @@ from deid_platform.corpora.decoding import BrokenFileError
 from deid_platform.corpora.files import MAX_CHARS
 from deid_platform.corpora.formats.gold_files import (
     FileNames,
-    FirstOfEach,
     content,
     gold_files,
     refused,
@@ -70,14 +69,13 @@ class Brat:
         The ordinal in a rejection is the note's place among the names without their endings.
         """
         chosen = scheme_of(scheme)
-        first = FirstOfEach()
-        files = gold_files(path, lambda name: name.endswith((_TEXT, _ANNOTATIONS)))
-        for ordinal, note in enumerate(sorted({file.with_suffix("") for file in files})):
+        folder, files = gold_files(path, lambda name: name.endswith((_TEXT, _ANNOTATIONS)))
+        for ordinal, note_id in enumerate(sorted({name.rpartition(".")[0] for name in files})):
             try:
-                yield first(_gold(note, chosen), ordinal, 1)
+                yield _gold(folder, note_id, chosen)
             except (GoldFaultError, BrokenFileError) as fault:
                 place = fault.place if isinstance(fault, GoldFaultError) else None
-                yield refused(ordinal, place or 1, fault, note.name)
+                yield refused(ordinal, place or 1, fault.reason, note_id)
 
     def write(self, notes: Iterable[Gold], path: Path) -> int:
         """Writes a folder of pairs that are called by the ids of their notes. Clinical terms have no place in them."""
@@ -91,9 +89,8 @@ class Brat:
         return count
 
 
-def _gold(note: Path, scheme: Scheme) -> Gold:
-    # Not `with_suffix`, which would take the end of an id with a dot in it for one.
-    text_file, annotations_file = (note.with_name(note.name + ending) for ending in (_TEXT, _ANNOTATIONS))
+def _gold(folder: Path, note_id: str, scheme: Scheme) -> Gold:
+    text_file, annotations_file = folder / (note_id + _TEXT), folder / (note_id + _ANNOTATIONS)
     if not text_file.exists():
         raise GoldFaultError(Reason.MISSING_TEXT)
     text = content(text_file)
@@ -101,8 +98,8 @@ def _gold(note: Path, scheme: Scheme) -> Gold:
     if not annotations_file.exists():
         raise GoldFaultError(Reason.MISSING_GOLD)
     marked = spans_of(_annotations(content(annotations_file)), text, scheme, exact=False)
-    read = Note(note.name, text, language=scheme.language)
-    return Gold(note.name, marked.spans, (), read, marked.no_identifiers, marked.known_errors)
+    read = Note(note_id, text, language=scheme.language)
+    return Gold(note_id, marked.spans, (), read, marked.no_identifiers, marked.known_errors)
 
 
 def _annotations(text: str) -> Iterator[Annotation]:

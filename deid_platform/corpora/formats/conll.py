@@ -32,7 +32,6 @@ from deid_platform.corpora.annotations import Annotation, GoldFaultError, check_
 from deid_platform.corpora.decoding import BrokenFileError, OverlongLine, chunks, lines
 from deid_platform.corpora.files import MAX_CHARS
 from deid_platform.corpora.formats.gold_files import (
-    FirstOfEach,
     gold_files,
     refused,
     unwritable,
@@ -60,13 +59,13 @@ class Conll:
     def read(self, path: Path, *, scheme: str) -> Iterator[Gold | Rejection]:
         """The notes of a file, or of all files of a folder, a note at a time in memory; rejections tell the line."""
         chosen = scheme_of(scheme)
-        first = FirstOfEach()
-        for ordinal, file in enumerate(gold_files(path, lambda name: (path / name).is_file())):
-            for note in _documents(file):
+        folder, names = gold_files(path, lambda name: (path / name).is_file())
+        for ordinal, name in enumerate(names):
+            for note in _documents(folder / name):
                 try:
-                    yield first(note.gold(chosen), ordinal, note.line)
+                    yield note.gold(chosen)
                 except GoldFaultError as fault:
-                    yield refused(ordinal, fault.place or note.line, fault, note.note_id)
+                    yield refused(ordinal, fault.place or note.line, fault.reason, note.note_id)
 
     def write(self, notes: Iterable[Gold], path: Path) -> int:
         """Writes one file with tags in IOB1. Ids, clinical terms and the fields of a note have no place in it."""

@@ -22,7 +22,7 @@ from deid_platform.corpora import Reason, Rejection, Role
 from deid_platform.corpora.annotations import GoldFaultError, check_text, misplaced
 from deid_platform.corpora.decoding import BrokenFileError, chunks
 from deid_platform.corpora.files import MAX_CHARS, is_unfinished
-from deid_platform.corpora.gold import Fault, Gold
+from deid_platform.corpora.gold import Gold
 from deid_platform.errors import Code, DeidError
 from deid_platform.notes import Note
 from deid_platform.output import Output
@@ -31,12 +31,15 @@ _NO_FILE_NAME = re.compile(r"[/\\\x00-\x1f\x7f]")
 _LONGEST_NAME = 200  # bytes; file systems take 255, of which the ending and a temporary name need some
 
 
-def gold_files(path: Path, claims: Callable[[str], bool]) -> list[Path]:
-    """The files of a set: those of a folder that are of the format, by name, or the one file that the path names.
+def gold_files(path: Path, claims: Callable[[str], bool]) -> tuple[Path, list[str]]:
+    """The files of a set: those of a folder that are of the format, or the one file that the path names.
 
     Args:
         path: A folder or a file.
         claims: Whether a file of a folder is of the format, by its name.
+
+    Returns:
+        The folder, and the names in their order: there may be very many, and a path is larger than its name.
 
     Raises:
         DeidError: `gold-missing` if there is nothing at that path, `feed-unreadable` if the folder cannot be listed.
@@ -44,40 +47,24 @@ def gold_files(path: Path, claims: Callable[[str], bool]) -> list[Path]:
     if not path.is_dir():
         if not path.exists():
             raise DeidError(Code.GOLD_MISSING)
-        return [path]
+        return path.parent, [path.name]
     try:
-        names = sorted(p.name for p in path.iterdir() if not is_unfinished(p.name))
+        names = (p.name for p in path.iterdir())
+        return path, sorted(name for name in names if not is_unfinished(name) and claims(name))
     except OSError:
         raise DeidError(Code.FEED_UNREADABLE, "gold") from None
-    return [path / name for name in names if claims(name)]
 
 
-def refused(
-    ordinal: int, place: int, fault: Fault | GoldFaultError | BrokenFileError, note_id: str | None
-) -> Rejection:
+def refused(ordinal: int, place: int, reason: Reason, note_id: str | None) -> Rejection:
     """The rejection of a note, or of the rest of a file.
 
     Args:
         ordinal: The file's place among those of the set, from 0.
         place: The line, from 1.
-        fault: What is wrong.
+        reason: Why.
         note_id: Which note, where that can be read.
     """
-    return Rejection(Role.NOTES, f"{Role.NOTES}[{ordinal}]", place, fault.reason, note_id)
-
-
-class FirstOfEach:
-    """The ids that a set has had, so that a second note of one id is refused."""
-
-    def __init__(self) -> None:
-        self._seen: set[str] = set()
-
-    def __call__(self, gold: Gold, ordinal: int, place: int) -> Gold | Rejection:
-        """The gold, or the rejection of it."""
-        if gold.note_id in self._seen:
-            return refused(ordinal, place, GoldFaultError(Reason.DUPLICATE_NOTE_ID), gold.note_id)
-        self._seen.add(gold.note_id)
-        return gold
+    return Rejection(Role.NOTES, f"{Role.NOTES}[{ordinal}]", place, reason, note_id)
 
 
 def content(path: Path, max_chars: int = MAX_CHARS) -> str:

@@ -35,7 +35,6 @@ from deid_platform.corpora.decoding import BrokenFileError
 from deid_platform.corpora.files import MAX_CHARS
 from deid_platform.corpora.formats.gold_files import (
     FileNames,
-    FirstOfEach,
     content,
     gold_files,
     refused,
@@ -93,13 +92,14 @@ class I2b2:
     def read(self, path: Path, *, scheme: str) -> Iterator[Gold | Rejection]:
         """The notes of a file or a folder; the place of a rejection is the line of the tag."""
         chosen = scheme_of(scheme)
-        first = FirstOfEach()
-        for ordinal, file in enumerate(gold_files(path, lambda name: name.endswith(_ENDING))):
+        folder, names = gold_files(path, lambda name: name.endswith(_ENDING))
+        for ordinal, name in enumerate(names):
+            file = folder / name
             try:
-                yield first(_gold(file, chosen), ordinal, 1)
+                yield _gold(file, chosen)
             except (GoldFaultError, BrokenFileError) as fault:
                 place = fault.place if isinstance(fault, GoldFaultError) else None
-                yield refused(ordinal, place or 1, fault, file.stem)
+                yield refused(ordinal, place or 1, fault.reason, file.stem)
 
     def write(self, notes: Iterable[Gold], path: Path) -> int:
         """Writes a folder of files that are called by the ids of their notes. Clinical terms have no place in them."""

@@ -16,10 +16,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
 from pathlib import Path
 
-from deid_platform.corpora import Rejection
+from deid_platform.corpora import Reason, Rejection
 from deid_platform.corpora.decoding import BrokenFileError
 from deid_platform.corpora.files import MAX_CHARS
-from deid_platform.corpora.formats.gold_files import FirstOfEach, gold_files, refused, writable, written_file
+from deid_platform.corpora.formats.gold_files import gold_files, refused, writable, written_file
 from deid_platform.corpora.gold import Fault, Gold, gold_lines
 from deid_platform.corpora.schemes import scheme_of
 from deid_platform.notes import Note
@@ -36,17 +36,21 @@ class JsonLines:
     def read(self, path: Path, *, scheme: str) -> Iterator[Gold | Rejection]:
         """The notes, streamed; a line that cannot be used comes as a rejection with its number."""
         chosen = scheme_of(scheme)
-        first = FirstOfEach()
-        for ordinal, file in enumerate(gold_files(path, lambda name: _ENDING.search(name) is not None)):
+        seen: set[str] = set()
+        folder, names = gold_files(path, lambda name: _ENDING.search(name) is not None)
+        for ordinal, name in enumerate(names):
             number = 0
             try:
-                for number, gold in gold_lines(file, chosen, overlaps=False, max_chars=MAX_CHARS):
+                for number, gold in gold_lines(folder / name, chosen, overlaps=False, max_chars=MAX_CHARS):
                     if isinstance(gold, Fault):
-                        yield refused(ordinal, number, gold, gold.note_id)
+                        yield refused(ordinal, number, gold.reason, gold.note_id)
+                    elif gold.note_id in seen:
+                        yield refused(ordinal, number, Reason.DUPLICATE_NOTE_ID, gold.note_id)
                     else:
-                        yield first(gold, ordinal, number)
+                        seen.add(gold.note_id)
+                        yield gold
             except BrokenFileError as broken:
-                yield refused(ordinal, number + 1, broken, None)
+                yield refused(ordinal, number + 1, broken.reason, None)
 
     def write(self, notes: Iterable[Gold], path: Path) -> int:
         """Writes one file, gzipped if its name ends in `.gz`."""

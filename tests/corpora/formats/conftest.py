@@ -26,7 +26,10 @@ def gold_contract() -> ModuleType:
 @pytest.fixture(scope="session")
 def published() -> Path:
     """The folder of published corpora, which are no part of the repository."""
-    folder = os.environ.get(PUBLISHED)
-    if folder is None or not Path(folder).is_dir():
+    named = os.environ.get(PUBLISHED)
+    folder = Path(named or "absent")
+    # The folder of the corpora, or the one above it.
+    folder = folder / "data" if (folder / "data").is_dir() else folder
+    if named is None or not folder.is_dir():
         pytest.skip(f"NOT RUN on published notes: {PUBLISHED} names no folder of them")
-    return Path(folder)
+    return folder
