@@ -189,6 +189,6 @@ def overview(corpus: Corpus, settings: Settings | None) -> Overview:
     ids = [gold.note_id for gold in read_corpus(corpus, settings, refused=lambda _: None)]
     if corpus.slots != "reading":
         return Overview(True, len(ids), len(ids), 0)
-    read = reading_of(corpus.name).read if has_reading(corpus.name) else frozenset[str]()
+    read = reading_of(corpus.name).digests if has_reading(corpus.name) else {}
     gold = sum(note_id in read for note_id in ids)
     return Overview(True, len(ids), gold, len(ids) - gold)

@@ -69,7 +69,12 @@ def _told_apart(slot: Slot, text: str) -> Slot:
 
 def with_reading(notes: Iterable[Note], reading: Reading) -> Iterator[Carrier]:
     """Carriers whose identifiers people have listed by reading; a note that nobody has read, or that is left out, is
-    none."""
+    none.
+
+    Raises:
+        DeidError: `gold-invalid` if a text is another than the one that was read.
+    """
     for note in notes:
-        if note.note_id in reading.read:
-            yield Carrier(note, tuple(Slot(*place) for place in reading.places.get(note.note_id, ())))
+        places = reading.places_in(note)
+        if places is not None:
+            yield Carrier(note, tuple(Slot(*place) for place in places))
