@@ -57,7 +57,7 @@ _LOCALES: Mapping[str, _About] = {
     "bn": _About("BD", "Bengali names, Bangladesh", "Bangladesh", "en"),
     "ar": _About("SA", "Arabic names, Saudi Arabia", "Saudi Arabia", "en"),
 }
-LOCALES = tuple(name for name in _LOCALES if name in NUMBERS)
+LOCALES = tuple(_LOCALES)
 """The locales, the American one first."""
 
 
@@ -68,7 +68,7 @@ def locale(name: str) -> Locale:
     Raises:
         DeidError: LOCALE_UNKNOWN; the reference names the nearest one and all of them.
     """
-    if name not in LOCALES:
+    if name not in _LOCALES:
         raise DeidError(Code.LOCALE_UNKNOWN, did_you_mean(name, LOCALES))
     return Locale(name)
 

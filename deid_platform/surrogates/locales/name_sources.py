@@ -4,15 +4,16 @@ Belongs here: reading lists of names. Does not belong here: which share a name i
 
 Sources: the class attributes of Faker's providers, whose generators are not run; the surnames of the United States
 census as the package `names` has them; and the files of `data/`, each of which says its own. A file has lines of a key,
-a tab and names with commas between: F and M are given names, S surnames; of `N` each entry is a given name and what its
-bearers are called. A name is written once, in the spelling of the first source that has it.
+a tab and names with commas between: F and M are given names, S surnames; F1 and F2, M1 and M2 first and second
+syllables of given names, each with each; of `N` each entry is a given name and what its bearers are called. A name is written once, in the spelling of the first source that has it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from importlib.resources import files
+from itertools import product
 
 import regex
 
@@ -22,6 +23,7 @@ from deid_platform.text.fold import fold_term
 
 _DATA = files("deid_platform.surrogates.locales") / "data"
 _BY_SEX = {"F": "first_names_female", "M": "first_names_male", "S": "last_names"}
+_BREAK = "'"
 _MC = regex.compile(r"^(Mc)(\p{Ll})")
 # Words that no surname of the census is meant by, or that would read as one in a note.
 _WORDS = (
@@ -69,6 +71,9 @@ def read(locale: str) -> Mapping[str, tuple[str, ...]]:
             found[part] += faker_names(faker, attribute)
     if locale == "en_US":
         found["S"] += _census()
+    if locale == "zh":
+        for sex in "FM":
+            found[sex] += _two_syllables(_file("names_zh")[f"{sex}1"], _file("names_zh")[f"{sex}2"])
     return {part: _once(names) for part, names in found.items()}
 
 
@@ -100,6 +105,13 @@ def _census() -> tuple[str, ...]:
     lines = (files("names") / "dist.all.last").read_text("ascii").splitlines()
     found = (line.split(maxsplit=1)[0].lower() for line in lines)
     return tuple(_MC.sub(lambda m: m[1] + m[2].upper(), n.title()) for n in found if len(n) > 2 and n not in words)
+
+
+def _two_syllables(first: Iterable[str], second: Iterable[str]) -> Iterator[str]:
+    # An apostrophe stands where pinyin could be read in another way: Xi'an is not Xian.
+    for a, b in product(first, second):
+        if a != b:
+            yield f"{a.capitalize()}{_BREAK if b[0] in 'aeo' else ''}{b}"
 
 
 def _once(names: Iterable[str]) -> tuple[str, ...]:
