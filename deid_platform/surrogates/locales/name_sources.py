@@ -5,7 +5,8 @@ Belongs here: reading lists of names. Does not belong here: which share a name i
 Sources: the class attributes of Faker's providers, whose generators are not run; the surnames of the United States
 census as the package `names` has them; and the files of `data/`, each of which says its own. A file has lines of a key,
 a tab and names with commas between: F and M are given names, S surnames; F1 and F2, M1 and M2 first and second
-syllables of given names, each with each; of `N` each entry is a given name and what its bearers are called. A name is written once, in the spelling of the first source that has it.
+syllables of given names, each with each; of `N` each entry is a given name and what its bearers are called. A name is
+written once, in the spelling of the first source that has it.
 """
 
 from __future__ import annotations
@@ -31,6 +32,9 @@ _WORDS = (
     *("italian_words", "substances"),
 )
 
+# What registers write where there is no name, and errors of Faker's lists.
+_NO_NAME = frozenset({"Unknown", "Infant", "Baby", "El", "Lone", "Rodrígez", "Logan", "Falan"})
+
 # Locale: Faker's locales, and the files of `data/` with the keys that are read of them.
 _FAKER: Mapping[str, tuple[str, ...]] = {
     "en_US": ("en", "en_US", "es_MX", "en_IN"),
@@ -43,7 +47,7 @@ _FAKER: Mapping[str, tuple[str, ...]] = {
     "hi": ("en_IN",),
 }
 _FILES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
-    "en_US": {"births_us": ("old", "new", "lasting")},
+    "en_US": {"births_us": ("old", "new", "lasting", "rare")},
     "en_GB": {"names_en_GB": (), "births_us": ("old",), "census_en": ()},
     "en_AU": {"names_en_AU": (), "births_us": ("old", "lasting"), "census_en": ()},
     "en_CA": {"names_en_CA": (), "births_us": ("old", "new", "lasting"), "census_en": (), "census_fr": ()},
@@ -117,7 +121,8 @@ def _two_syllables(first: Iterable[str], second: Iterable[str]) -> Iterator[str]
 def _once(names: Iterable[str]) -> tuple[str, ...]:
     found: dict[str, str] = {}
     for name in names:
-        found.setdefault(folded(name), name)
+        if name not in _NO_NAME:
+            found.setdefault(folded(name), name)
     return tuple(found.values())
 
 

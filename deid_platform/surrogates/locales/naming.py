@@ -28,22 +28,18 @@ class Manner:
     """How often, of all people, a name has more than one part, and how two parts are joined.
 
     Attributes:
-        compound: Two given names that are one.
-        joint: What stands between them.
+        compound: Two given names that are one, a space between them.
         double: Two surnames.
         hinge: What stands between them.
         middle: Second given name, in the middle.
         father: A father's given name in the middle.
-        particle: What stands before a father's name, by sex.
     """
 
     compound: float = 0.0
-    joint: str = " "
     double: float = 0.0
     hinge: str = "-"
     middle: float = 0.0
     father: float = 0.0
-    particle: tuple[str, str] = ("", "")
 
 
 MANNERS: Mapping[str, Manner] = {
@@ -53,11 +49,11 @@ MANNERS: Mapping[str, Manner] = {
     "en_CA": Manner(middle=0.5, double=0.04),
     "es_ES": Manner(compound=0.22, double=0.85, hinge=" "),
     "it_IT": Manner(compound=0.07, middle=0.05, double=0.02, hinge=" "),
-    "fr_FR": Manner(compound=0.12, joint="-", middle=0.1, double=0.05),
+    "fr_FR": Manner(middle=0.1, double=0.05),
     "zh": Manner(),
     "hi": Manner(middle=0.2),
-    "bn": Manner(compound=0.25, middle=0.1),
-    "ar": Manner(middle=0.05, father=0.4, particle=("", "")),
+    "bn": Manner(middle=0.1),
+    "ar": Manner(father=0.4),
 }
 
 
@@ -78,7 +74,7 @@ def draw_person(
     first = draw(given)
     called = names.called.get(first, ()) if dice.chance(0.5) else ()
     if dice.chance(manner.compound):
-        first = _joined(draw, given, first, manner.joint, share)
+        first = _joined(draw, given, first, " ", share)
     return Person(
         first,
         _middle(dice, manner, names, draw, sex, first),
@@ -95,8 +91,7 @@ def _draw(dice: Dice, listed: bool | None, unlisted: float, pool: Pool) -> str:
 def _middle(dice: Dice, manner: Manner, names: Names, draw: Draw, sex: str, first: str) -> str:
     if dice.chance(manner.father):
         father = draw(names.given["M"])
-        before = manner.particle["FM".index(sex)]
-        return f"{before} {father}".strip() if father != first else ""
+        return father if father != first else ""
     if dice.chance(manner.middle):
         second = draw(names.given[sex])
         return second if second != first else ""

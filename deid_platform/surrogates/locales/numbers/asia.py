@@ -37,7 +37,7 @@ def chinese_mobile(dice: Dice) -> str:
 
 
 def resident_number(dice: Dice, person: Person, birth: date) -> str:
-    """A resident number of this sex and birth with its check digit, of the last serial numbers of a day (990 to 999)."""
+    """A resident number of this sex and birth with its check digit, of a day's last serial numbers (990 to 999)."""
     serial = 990 + 2 * dice.between(0, 4) + (person.sex == "M")
     body = f"{dice.pick(_DISTRICTS)}{birth:%Y%m%d}{serial}"
     rest = sum(int(d) * w for d, w in zip(body, _WEIGHTS, strict=True)) % 11
