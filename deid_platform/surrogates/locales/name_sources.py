@@ -56,14 +56,16 @@ _FILES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "fr_FR": {"names_fr_FR": (), "census_fr": ()},
     "zh": {"names_zh": ()},
     "hi": {"names_hi": ()},
-    "bn": {"names_bn": ()},
+    "bn": {"names_bn": ("muslim", "hindu")},
+    "bn muslim": {"names_bn": ("muslim",)},
+    "bn hindu": {"names_bn": ("hindu",)},
     "ar": {"names_ar": ()},
 }
 
 
 @cache
 def read(locale: str) -> Mapping[str, tuple[str, ...]]:
-    """Given names of women (F) and men (M) and surnames (S) of a locale, each once."""
+    """Given names of women (F) and men (M) and surnames (S) of a locale, or of a part of it, each once."""
     found: dict[str, list[str]] = {"F": [], "M": [], "S": []}
     for file, marks in _FILES[locale].items():
         for key, listed in _file(file).items():

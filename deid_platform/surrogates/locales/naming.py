@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from deid_platform.surrogates.dice import Dice
-from deid_platform.surrogates.locales.name_pools import Names, Pool, names_of
+from deid_platform.surrogates.locales.name_pools import Names, Pool, is_listed, names_of
 from deid_platform.surrogates.locales.records import Person
 from deid_platform.surrogates.pools import Share, share_of
 
@@ -57,6 +57,10 @@ MANNERS: Mapping[str, Manner] = {
 }
 
 
+FAMILIES: Mapping[str, tuple[tuple[str, float], ...]] = {"bn": (("bn muslim", 0.75), ("bn hindu", 0.25))}
+"""The parts of a locale whose names do not mix in one person, each with its share of people."""
+
+
 def draw_person(
     locale: str,
     dice: Dice,
@@ -68,17 +72,18 @@ def draw_person(
     unlisted: float,
 ) -> Person:
     """Somebody of a locale; arguments as for `Locale.person`."""
-    names, manner = names_of(locale, share), MANNERS[locale]
+    family = dice.weighted(FAMILIES[locale]) if locale in FAMILIES else locale
+    names, manner = names_of(family, share), MANNERS[locale]
     draw = partial(_draw, dice, listed, unlisted)
     given = names.given[sex]
     first = draw(given)
     called = names.called.get(first, ()) if dice.chance(0.5) else ()
     if dice.chance(manner.compound):
-        first = _joined(draw, given, first, " ", share)
+        first = _joined(dice, given, first, " ", share)
     return Person(
         first,
         _middle(dice, manner, names, draw, sex, first),
-        surname if surname is not None else _last(dice, manner, names, draw, share),
+        surname if surname is not None else _last(dice, manner, names, draw, share, first),
         dice.pick(called) if called else "",
         sex,
     )
@@ -98,16 +103,20 @@ def _middle(dice: Dice, manner: Manner, names: Names, draw: Draw, sex: str, firs
     return ""
 
 
-def _last(dice: Dice, manner: Manner, names: Names, draw: Draw, share: Share) -> str:
+def _last(dice: Dice, manner: Manner, names: Names, draw: Draw, share: Share, first: str) -> str:
     last = draw(names.surnames)
-    return _joined(draw, names.surnames, last, manner.hinge, share) if dice.chance(manner.double) else last
+    if last == first:
+        last = draw(names.surnames)
+    return _joined(dice, names.surnames, last, manner.hinge, share) if dice.chance(manner.double) else last
 
 
-def _joined(draw: Draw, pool: Pool, name: str, joint: str, share: Share) -> str:
+def _joined(dice: Dice, pool: Pool, name: str, joint: str, share: Share) -> str:
+    """The name and another of its kind, listed or not; the name alone where no two make one of the share."""
     if joint in name:
         return name
+    kind = is_listed(name)
     for _ in range(_TRIES):
-        second = draw(pool)
+        second = pool.draw(dice, kind)
         both = f"{name}{joint}{second}"
         if second != name and joint not in second and share_of(both) is share:
             return both
