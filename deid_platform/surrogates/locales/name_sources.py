@@ -4,15 +4,17 @@ Belongs here: reading lists of names. Does not belong here: which share a name i
 
 Sources: the class attributes of Faker's providers, whose generators are not run; the surnames of the United States
 census as the package `names` has them; and the files of `data/`, each of which says its own. A file has lines of a key,
-a tab and names with commas between: F and M are given names, S surnames; of `N` each entry is a given name and what its
-bearers are called. A name is written once, in the spelling of the first source that has it.
+a tab and names with commas between: F and M are given names, S surnames; F1 and F2, M1 and M2 first and second
+syllables of given names, each with each; of `N` each entry is a given name and what its bearers are called. A name is
+written once, in the spelling of the first source that has it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from importlib.resources import files
+from itertools import product
 
 import regex
 
@@ -22,12 +24,16 @@ from deid_platform.text.fold import fold_term
 
 _DATA = files("deid_platform.surrogates.locales") / "data"
 _BY_SEX = {"F": "first_names_female", "M": "first_names_male", "S": "last_names"}
+_BREAK = "'"
 _MC = regex.compile(r"^(Mc)(\p{Ll})")
 # Words that no surname of the census is meant by, or that would read as one in a note.
 _WORDS = (
     *("ordinary_words", "common_words", "clinical_words", "rare_words", "drugs", "professions", "occupations"),
     *("italian_words", "substances"),
 )
+
+# What registers write where there is no name, and errors of Faker's lists.
+_NO_NAME = frozenset({"Unknown", "Infant", "Baby", "El", "Lone", "Rodrígez", "Logan", "Falan"})
 
 # Locale: Faker's locales, and the files of `data/` with the keys that are read of them.
 _FAKER: Mapping[str, tuple[str, ...]] = {
@@ -41,7 +47,7 @@ _FAKER: Mapping[str, tuple[str, ...]] = {
     "hi": ("en_IN",),
 }
 _FILES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
-    "en_US": {"births_us": ("old", "new", "lasting")},
+    "en_US": {"births_us": ("old", "new", "lasting", "rare")},
     "en_GB": {"names_en_GB": (), "births_us": ("old",), "census_en": ()},
     "en_AU": {"names_en_AU": (), "births_us": ("old", "lasting"), "census_en": ()},
     "en_CA": {"names_en_CA": (), "births_us": ("old", "new", "lasting"), "census_en": (), "census_fr": ()},
@@ -50,14 +56,16 @@ _FILES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "fr_FR": {"names_fr_FR": (), "census_fr": ()},
     "zh": {"names_zh": ()},
     "hi": {"names_hi": ()},
-    "bn": {"names_bn": ()},
+    "bn": {"names_bn": ("muslim", "hindu")},
+    "bn muslim": {"names_bn": ("muslim",)},
+    "bn hindu": {"names_bn": ("hindu",)},
     "ar": {"names_ar": ()},
 }
 
 
 @cache
 def read(locale: str) -> Mapping[str, tuple[str, ...]]:
-    """Given names of women (F) and men (M) and surnames (S) of a locale, each once."""
+    """Given names of women (F) and men (M) and surnames (S) of a locale, or of a part of it, each once."""
     found: dict[str, list[str]] = {"F": [], "M": [], "S": []}
     for file, marks in _FILES[locale].items():
         for key, listed in _file(file).items():
@@ -69,6 +77,9 @@ def read(locale: str) -> Mapping[str, tuple[str, ...]]:
             found[part] += faker_names(faker, attribute)
     if locale == "en_US":
         found["S"] += _census()
+    if locale == "zh":
+        for sex in "FM":
+            found[sex] += _two_syllables(_file("names_zh")[f"{sex}1"], _file("names_zh")[f"{sex}2"])
     return {part: _once(names) for part, names in found.items()}
 
 
@@ -102,10 +113,18 @@ def _census() -> tuple[str, ...]:
     return tuple(_MC.sub(lambda m: m[1] + m[2].upper(), n.title()) for n in found if len(n) > 2 and n not in words)
 
 
+def _two_syllables(first: Iterable[str], second: Iterable[str]) -> Iterator[str]:
+    # An apostrophe stands where pinyin could be read in another way: Xi'an is not Xian.
+    for a, b in product(first, second):
+        if a != b:
+            yield f"{a.capitalize()}{_BREAK if b[0] in 'aeo' else ''}{b}"
+
+
 def _once(names: Iterable[str]) -> tuple[str, ...]:
     found: dict[str, str] = {}
     for name in names:
-        found.setdefault(folded(name), name)
+        if name not in _NO_NAME:
+            found.setdefault(folded(name), name)
     return tuple(found.values())
 
 
