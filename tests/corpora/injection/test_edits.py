@@ -13,7 +13,7 @@ from deid_platform.labels import Label
 TEXT = "one two three four five"
 
 
-@given(st.text(max_size=30), st.data())
+@given(st.text(st.characters(exclude_characters="<"), max_size=30), st.data())
 def test_every_span_holds_its_piece(text: str, data: st.DataObject) -> None:
     places = data.draw(st.lists(st.tuples(*[st.integers(0, len(text))] * 2), max_size=6))
     edits = [
