@@ -74,6 +74,7 @@ class GoldFormat(Protocol):
 # Name -> module beside this file and what a person reads of it. Modules are imported when they are asked for.
 FORMATS: Mapping[str, tuple[str, str]] = {
     "files": ("delimited", "JSON lines, CSV or Parquet by role"),
+    "scan": ("scan", "PDF, PNG, TIFF and JPEG files, each a letter: text layers and recognised characters"),
 }
 
 
