@@ -1,6 +1,7 @@
 """What is left of letters that go over paper: written, printed, worn, read by Tesseract, gold carried over.
 
-    python benchmarks/scans.py [--letters 30] [--seed 11] [--notes notes.jsonl.gz] [--of-notes 12] [--workers 2]
+    python benchmarks/scans.py [--letters 30] [--seed 11] [--points 11] [--least-confidence 0.7]
+        [--notes notes.jsonl.gz] [--of-notes 20] [--workers 2]
 
 Letters are referral letters of the synthetic hospital, whose identifiers were planted. `--notes` adds notes of a file
 of JSON lines; where they have no gold, pairs of neighbouring words, one in ten, stand for identifiers, so that it shows
@@ -11,7 +12,8 @@ at three levels (`degrade.WEAR`), and kept as a PDF of images.
     read otherwise   identifiers whose surface is another, white space aside, of those carried over
     carried          identifiers that found a place in what was read, of those in letters that were read
     gold             letters that are still gold, each of whose identifiers found a place, of all
-    illegible        letters refused for low confidence
+    illegible        letters refused for a page with less than the least confidence
+    confidence       mean over the letters that were read; s: seconds a page
 """
 
 from __future__ import annotations
@@ -34,7 +36,7 @@ from deid_platform.corpora.hospital.dice import Dice
 from deid_platform.corpora.scans.carry_over import carry_over, word_error_rate
 from deid_platform.corpora.scans.degrade import WEAR, Level, degrade
 from deid_platform.corpora.scans.documents import read_document
-from deid_platform.corpora.scans.pages import RefusedPageError
+from deid_platform.corpora.scans.pages import Limits, RefusedPageError
 from deid_platform.corpora.scans.render import Face, render, write_pdf
 from deid_platform.labels import Label
 from deid_platform.notes import Note, Span
@@ -93,15 +95,15 @@ def _pairs(note: Note, seed: int) -> tuple[Span, ...]:
     return tuple(Span(a, d, Label.PATIENT, source="pair") for (a, _), (_, d) in pairs if dice.chance(0.1))
 
 
-def measured(task: tuple[int, Gold, Level]) -> Sheet:
+def measured(task: tuple[int, Gold, Level, float, float]) -> Sheet:
     """One note at one level."""
-    at, gold, level = task
+    at, gold, level, points, confidence = task
     assert gold.note is not None
     text = gold.note.text
     face = list(Face)[at % len(Face)]
     pages = [
         degrade(page, f"{gold.note_id}/{number}", WEAR[level])
-        for number, page in enumerate(render(text, face=face), start=1)
+        for number, page in enumerate(render(text, face=face, points=points), start=1)
     ]
     sheet = Sheet(level, len(pages), len(text.split()), None, 0.0, len(gold.spans), 0, 0, gold=False, seconds=0.0)
     with tempfile.TemporaryDirectory() as folder:
@@ -109,7 +111,7 @@ def measured(task: tuple[int, Gold, Level]) -> Sheet:
         write_pdf(pages, path)
         began = time.perf_counter()
         try:
-            document = read_document(path)
+            document = read_document(path, limits=Limits(confidence=confidence))
         except RefusedPageError:
             return replace(sheet, seconds=time.perf_counter() - began)
     seconds = time.perf_counter() - began
@@ -163,8 +165,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--letters", type=int, default=30)
     parser.add_argument("--seed", type=int, default=11)
+    parser.add_argument("--points", type=float, default=11)
+    parser.add_argument("--least-confidence", type=float, default=Limits().confidence)
     parser.add_argument("--notes", type=Path)
-    parser.add_argument("--of-notes", type=int, default=12)
+    parser.add_argument("--of-notes", type=int, default=20)
     parser.add_argument("--workers", type=int, default=2)
     chosen = parser.parse_args()
     sets = {"letters": list(letters(chosen.letters, chosen.seed))}
@@ -176,7 +180,8 @@ def main() -> None:
     print("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |")
     with ProcessPoolExecutor(chosen.workers, get_context("spawn")) as pool:
         for name, golds in sets.items():
-            tasks = [(at, gold, level) for at, gold in enumerate(golds) for level in Level]
+            each = [(at, gold, level) for at, gold in enumerate(golds) for level in Level]
+            tasks = [(*task, chosen.points, chosen.least_confidence) for task in each]
             for line in table(name, list(pool.map(measured, tasks))):
                 print(line, flush=True)
 

@@ -4,10 +4,10 @@ does to letters.
 Belongs here: which edits there are, and moving spans with them. Does not belong here: images (`scans/`), or what a
 detector makes of it.
 
-Aghakasiri et al. ("Not What the Doctor Ordered", 4.2) put swapped characters and digits into some of the surrogates of
-their scanned letters, so that these looked like the rest of what character recognition had read; how many they do not
-say. Here the share of identifiers is one rate and that of the words around them another. An edit never reaches across
-the border of a span, so `text[start:end]` stays the surface, however noisy.
+Aghakasiri 2025 (4.2) put swapped characters and digits into some of the surrogates of scanned letters, so that these
+looked like the rest of what character recognition had read; into how many is not said. Here the share of identifiers is
+one rate and that of the words around them another. An edit never reaches across the border of a span, so
+`text[start:end]` stays the surface, however noisy.
 """
 
 from __future__ import annotations

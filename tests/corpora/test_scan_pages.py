@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import sys
 from types import ModuleType, SimpleNamespace
 
@@ -161,9 +162,40 @@ def test_what_cannot_be_opened_is_refused_by_its_reason(file, pdf, image):
     assert refused(file("empty.pdf", b"")) == (Reason.UNREADABLE_FILE, 1)
     assert refused(file("text.png", b"Ann Lee")) == (Reason.UNREADABLE_FILE, 1)
     assert refused(file("cut.png", image("whole.png").read_bytes()[:60])) == (Reason.UNREADABLE_FILE, 1)
+    with_broken_end = image("two.tiff", frames=2).read_bytes()
+    assert refused(file("end.tiff", with_broken_end[:-120])) == (Reason.UNREADABLE_FILE, 2)
     assert refused(file("photo.heic", b"Ann Lee")) == (Reason.UNSUPPORTED_CONTENT, 1)
     # By what it is, not by what it is called
     assert refused(file("bitmap.png", image("real.bmp").read_bytes())) == (Reason.UNREADABLE_FILE, 1)
+
+
+def whole_files(pdf, image):
+    """One file of each kind that can be read, by its ending."""
+    return {
+        "pdf": pdf(LETTER, []),
+        "png": image("whole.png").read_bytes(),
+        "tiff": image("whole.tiff", frames=2).read_bytes(),
+        "jpg": image("whole.jpg").read_bytes(),
+    }
+
+
+@pytest.mark.parametrize("ending", ["pdf", "png", "tiff", "jpg"])
+def test_a_damaged_file_is_read_or_refused_whatever_the_damage(file, pdf, image, ending, recwarn, capfd):
+    whole = whole_files(pdf, image)[ending]
+    chance = random.Random(f"damage {ending}")
+    refusals = 0
+    for _ in range(150):
+        damaged = bytearray(whole)
+        for _ in range(chance.randint(1, 8)):
+            at = chance.randrange(len(damaged))
+            damaged[at : at + chance.choice((0, 1, 20))] = bytes(chance.choices(range(256), k=chance.choice((1, 9))))
+        try:
+            list(pages_of(file(f"damaged.{ending}", bytes(damaged)), Limits(pages=5, pixels=3_000_000)))
+        except RefusedPageError:
+            refusals += 1
+    assert refusals
+    assert [str(warning.message) for warning in recwarn] == []
+    assert capfd.readouterr() == ("", "")
 
 
 def test_a_page_beyond_the_limits_is_refused_by_its_number(file, pdf, image):
@@ -231,7 +263,7 @@ def doctr(monkeypatch):
     def word(value, left, top, confidence):
         return SimpleNamespace(value=value, geometry=((left, top), (left + 0.1, top + 0.05)), confidence=confidence)
 
-    lines = [[word("Dear", 0.1, 0.1, 0.9), word("Ann,", 0.3, 0.1, 0.5)], [word("Rash", 0.1, 0.2, 0.7)]]
+    lines = [[word("Dear", 0.1, 0.1, 0.9), word("Ann,", 0.3, 0.1, 0.6)], [word("Rash", 0.1, 0.2, 0.7)]]
     block = SimpleNamespace(lines=[SimpleNamespace(words=words) for words in lines])
     models = ModuleType("doctr.models")
     models.ocr_predictor = lambda pretrained: lambda images: SimpleNamespace(pages=[SimpleNamespace(blocks=[block])])
@@ -252,7 +284,7 @@ def test_doctr_gives_words_with_boxes_and_confidences(doctr, image):
 def test_a_page_of_which_recognition_is_not_sure_is_refused(doctr, image):
     path = image("page.png", (200, 100))
     with pytest.raises(RefusedPageError) as caught:
-        read_document(path, engine=Engine.DOCTR, limits=Limits(confidence=0.71))
+        read_document(path, engine=Engine.DOCTR, limits=Limits(confidence=0.74))
     assert caught.value.reason is Reason.ILLEGIBLE
 
 

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -117,15 +118,22 @@ def _drawn(page: Any, raw: Any, limits: Limits, number: int) -> Picture:
 def _of_image(path: Path, image_format: str, limits: Limits) -> Iterator[Picture]:
     images = _library("PIL.Image")
     with _decoded(images, 1, lambda: images.open(path, formats=[image_format])) as file:
-        for number in range(1, getattr(file, "n_frames", 1) + 1):
-            if number > limits.pages:
-                raise RefusedPageError(Reason.LIMIT_EXCEEDED, number)
-            yield _decoded(images, number, partial(_frame, file, number, limits))
+        for number in count(1):
+            picture = _decoded(images, number, partial(_frame, file, number, limits))
+            if picture is None:
+                return
+            yield picture
 
 
-def _frame(file: Any, number: int, limits: Limits) -> Picture:
-    file.seek(number - 1)
-    if file.width * file.height > limits.pixels:
+def _frame(file: Any, number: int, limits: Limits) -> Picture | None:
+    """One page of an image; None behind the last. To ask how many there are would read them all."""
+    try:
+        file.seek(number - 1)
+    except EOFError:
+        if number > 1:
+            return None
+        raise
+    if number > limits.pages or file.width * file.height > limits.pixels:
         raise RefusedPageError(Reason.LIMIT_EXCEEDED, number)
     return _upright(file)
 
