@@ -21,17 +21,17 @@ def contract() -> ModuleType:
     return module
 
 
-def text_pdf(*pages: list[str], locked: bool = False, turned: int = 0, image: bool = False) -> bytes:
+def text_pdf(*pages: list[str], locked: bool = False, turned: int = 0, image: int = 0) -> bytes:
     """A PDF with a text layer: lines of ASCII from the top of each page of 400 by 300 points.
 
     Args:
         pages: The lines of each.
         locked: Whether it asks for a password.
         turned: Degrees by which its pages are turned when they are looked at.
-        image: Whether a grey image covers each page.
+        image: Width and height of a grey image that covers each page; 0 for none.
     """
     objects = ["<< /Type /Catalog /Pages 2 0 R >>", "", "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>"]
-    grey = "/Width 1 /Height 1 /BitsPerComponent 8 /ColorSpace /DeviceGray"
+    grey = f"/Width {image} /Height {image} /BitsPerComponent 8 /ColorSpace /DeviceGray"
     objects.append(f"<< /Type /XObject /Subtype /Image {grey} /Length 1 >>\nstream\n\xd0\nendstream")
     kids = []
     for lines in pages:

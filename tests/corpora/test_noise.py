@@ -16,7 +16,7 @@ from deid_platform.errors import Code, DeidError
 from deid_platform.labels import Label
 from deid_platform.notes import Note, Span
 
-SHARE = st.floats(0, 1)
+SHARE = st.one_of(st.just(1.0), st.floats(0, 1))
 
 
 def letter(text: str, *surfaces: str, clinical: tuple[str, ...] = (), note_id: str = "n1") -> Gold:
@@ -78,6 +78,24 @@ def test_what_is_around_an_identifier_is_left_as_it_was():
     assert not made.outside
 
 
+def test_a_span_of_nothing_but_a_space_keeps_it():
+    gold = Gold("n1", (Span(1, 2, Label.PATIENT),), (), Note("n1", "a b"))
+    assert surfaces(noisy(gold, NoiseSpec(1.0, kinds=(Kind.JOIN,)))) == [" "]
+
+
+def test_each_identifier_is_drawn_by_itself():
+    names = [f"Ann{number:02}" for number in range(60)]
+    made = noisy(letter(", ".join(names), *names), NoiseSpec(0.5))
+    assert 15 < sum(made.touched) < 45
+
+
+def test_edits_of_one_identifier_do_not_fall_on_each_other():
+    for seed in range(20):
+        made = noisy(letter("No: 123456789.", "123456789"), NoiseSpec(1.0, density=1.0, kinds=(Kind.SWAP,), seed=seed))
+        assert sorted(surfaces(made)[0]) == sorted("123456789")
+        assert made.inside[Kind.SWAP] >= 3
+
+
 def test_noise_around_identifiers_leaves_them_as_they_were():
     made = noisy(letter("Seen today: Ann Lee. Persistent rash.", "Ann Lee"), NoiseSpec(0.0, outside=1.0))
     assert surfaces(made) == ["Ann Lee"]
@@ -123,10 +141,14 @@ def test_gold_without_a_text_is_refused():
 @st.composite
 def golds(draw) -> Gold:
     """Any text with spans that do not overlap, and clinical terms that may lie anywhere."""
-    text = draw(st.text(st.sampled_from("aclmrnIl105SOBéŒß İǰ \n-./X"), min_size=1, max_size=60))
-    cuts = sorted(draw(st.sets(st.integers(0, len(text)), max_size=10)))
+    # Short texts of what each kind changes, and cuts anywhere: borders lie within pairs and beside spaces.
+    parts = st.sampled_from(["rn", "cl", "ab", "l1", "é", " ", " ", "X", "ß", "İ", "\n", "-", "."])
+    text = "".join(draw(st.lists(parts, min_size=1, max_size=12)))
+    cuts = sorted(draw(st.sets(st.integers(0, len(text)), max_size=8)))
     spans = tuple(Span(a, b, Label.PATIENT, source="gold") for a, b in pairwise(cuts) if draw(st.booleans()))
-    places = st.tuples(st.integers(0, len(text)), st.integers(0, len(text))).filter(lambda at: at[0] < at[1])
+    places = st.integers(0, len(text) - 1).flatmap(
+        lambda start: st.tuples(st.just(start), st.integers(start + 1, min(len(text), start + 4)))
+    )
     return Gold("n1", spans, tuple(sorted(draw(st.lists(places, max_size=3)))), Note("n1", text))
 
 
@@ -155,8 +177,11 @@ def test_a_span_is_touched_if_and_only_if_its_surface_is_another(gold, spec):
 
 @given(golds(), specs())
 def test_no_white_space_is_added_to_the_ends_of_a_surface(gold, spec):
-    for span, surface in zip(gold.spans, surfaces(noisy(gold, spec)), strict=True):
-        before = gold.note.text[span.start : span.end]
+    made = noisy(gold, spec)
+    moved = [*((span.start, span.end) for span in made.gold.spans), *made.gold.clinical]
+    places = [*((span.start, span.end) for span in gold.spans), *gold.clinical]
+    for place, now in zip(places, moved, strict=True):
+        before, surface = gold.note.text[slice(*place)], text_of(made)[slice(*now)]
         assert surface[0].isspace() <= before[0].isspace()
         assert surface[-1].isspace() <= before[-1].isspace()
 

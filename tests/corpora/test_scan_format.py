@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import pickle
 from datetime import date
 
@@ -121,6 +122,12 @@ def test_a_file_whose_note_nobody_can_tell_is_refused_and_costs_no_other(folder,
     assert found == refused
 
 
+def test_a_file_that_the_table_does_not_name_is_not_even_opened(folder, pdf):
+    (folder / "a.pdf").write_bytes(pdf(LETTER, locked=True))
+    (folder / "documents.csv").write_text("file,note_id\n")
+    assert read(folder) == ([], [("notes[0]", 1, Reason.MISSING_NOTE_ID, None)])
+
+
 def test_two_tables_are_one(folder, pdf):
     for name in ("a", "b"):
         (folder / f"{name}.pdf").write_bytes(pdf(LETTER))
@@ -131,10 +138,11 @@ def test_two_tables_are_one(folder, pdf):
 
 def test_a_table_that_was_corrected_is_read_anew(folder, pdf):
     (folder / "a.pdf").write_bytes(pdf(LETTER))
-    (folder / "documents.csv").write_text("file,note_id\na.pdf,n1\n")
-    assert [note.note_id for note in read(folder)[0]] == ["n1"]
-    (folder / "documents.csv").write_text("file,note_id\na.pdf,n22\n")
-    assert [note.note_id for note in read(folder)[0]] == ["n22"]
+    table = folder / "documents.csv"
+    for ordinal, note_id in enumerate(("n1", "n2", "n33")):
+        table.write_text(f"file,note_id\na.pdf,{note_id}\n")
+        os.utime(table, (ordinal, ordinal))
+        assert [note.note_id for note in read(folder)[0]] == [note_id]
 
 
 def test_without_a_table_a_letters_id_is_its_content_and_not_its_name(folder, pdf):

@@ -94,7 +94,7 @@ def test_a_page_without_a_text_layer_is_an_image(file, pdf):
 @pytest.mark.parametrize(("words", "kept"), [(25, False), (26, True)])
 def test_a_stamp_on_an_image_is_not_the_text_of_the_page_but_a_layer_behind_it_is(file, pdf, words, kept):
     lines = ["RECEIVED " * 8] * (words // 8) + ["RECEIVED " * (words % 8)]
-    (page,) = pages_of(file("fax.pdf", pdf(lines, image=True)), Limits())
+    (page,) = pages_of(file("fax.pdf", pdf(lines, image=1)), Limits())
     assert isinstance(page, Page) is kept
 
 
@@ -203,6 +203,10 @@ def test_a_page_beyond_the_limits_is_refused_by_its_number(file, pdf, image):
     assert refused(image("long.tiff", frames=3), Limits(pages=2)) == (Reason.LIMIT_EXCEEDED, 3)
     assert refused(image("large.png", (100, 101)), Limits(pixels=10_000)) == (Reason.LIMIT_EXCEEDED, 1)
     assert refused(file("poster.pdf", pdf(LETTER, [])), Limits(pixels=10_000)) == (Reason.LIMIT_EXCEEDED, 2)
+    # A page of 3 million pixels that an image of 9 million lies on
+    tight = Limits(pixels=4_000_000)
+    assert refused(file("dense.pdf", pdf([], image=3000)), tight) == (Reason.LIMIT_EXCEEDED, 1)
+    assert len(list(pages_of(file("light.pdf", pdf([], image=1)), tight))) == 1
     assert len(list(pages_of(image("fits.tiff", (100, 100), frames=2), Limits(pages=2, pixels=10_000)))) == 2
 
 
