@@ -8,12 +8,16 @@ of JSON lines; where they have no gold, pairs of neighbouring words, one in ten,
 how much is carried over but nothing of how identifiers are read. Each note is printed in one of three typefaces, worn
 at three levels (`degrade.WEAR`), and kept as a PDF of images.
 
-    words wrong      words changed, lost or added, of those written (Levenshtein over words)
+    words wrong      words changed, lost or added, of those written (Levenshtein over words); the second figure where
+                     only letters and digits count, so that a speck read as a dot does not
     read otherwise   identifiers whose surface is another, white space aside, of those carried over
     carried          identifiers that found a place in what was read, of those in letters that were read
     gold             letters that are still gold, each of whose identifiers found a place, of all
     illegible        letters refused for a page with less than the least confidence
     confidence       mean over the letters that were read; s: seconds a page
+
+A second table says what the rules still find, in words as `deid evaluate` counts them, on the letters that are still
+gold at every level: as they were written, with noise on their text alone (`corpora/noise.py`), and over paper.
 """
 
 from __future__ import annotations
@@ -21,25 +25,29 @@ from __future__ import annotations
 import argparse
 import gzip
 import json
+import re
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
-from itertools import islice
 from multiprocessing import get_context
 from pathlib import Path
 
 from deid_platform.corpora.gold import Gold, read_gold
 from deid_platform.corpora.hospital import HospitalSpec, generate
 from deid_platform.corpora.hospital.dice import Dice
+from deid_platform.corpora.noise import NoiseSpec, noisy
 from deid_platform.corpora.scans.carry_over import carry_over, word_error_rate
 from deid_platform.corpora.scans.degrade import WEAR, Level, degrade
 from deid_platform.corpora.scans.documents import read_document
 from deid_platform.corpora.scans.pages import Limits, RefusedPageError
 from deid_platform.corpora.scans.render import Face, render, write_pdf
+from deid_platform.detection import DetectorSpec
+from deid_platform.engine import LocalEngine
+from deid_platform.evaluation.scores import count_note, summarise
 from deid_platform.labels import Label
-from deid_platform.notes import Note, Span
+from deid_platform.notes import Note, Span, Topics
 
 LETTER = "referral letter"
 
@@ -52,23 +60,25 @@ class Sheet:
     pages: int
     words: int
     wrong: float | None
+    bare_wrong: float
     confidence: float
     identifiers: int
     carried: int
     otherwise: int
-    gold: bool
+    gold: Gold | None
     seconds: float
 
 
-def letters(count: int, seed: int) -> Iterator[Gold]:
-    """Referral letters of the synthetic hospital."""
-    found = (
-        Gold(note.note_id, delivery.gold[note.note_id], delivery.clinical[note.note_id], note)
-        for delivery in generate(HospitalSpec(seed=seed, notes=25 * count))
-        for note in delivery.notes
-        if note.note_type == LETTER
-    )
-    return islice(found, count)
+def letters(count: int, seed: int) -> tuple[list[Gold], Topics]:
+    """Referral letters of the synthetic hospital, and its topics."""
+    topics, found = Topics(), {}
+    for delivery in generate(HospitalSpec(seed=seed, notes=25 * count)):
+        topics = topics.folded(delivery.topics)
+        for note in delivery.notes:
+            key = note.note_id
+            if note.note_type == LETTER and (key in found or len(found) < count):
+                found[key] = Gold(key, delivery.gold[key], delivery.clinical[key], note)
+    return list(found.values()), topics
 
 
 def notes_of(path: Path, count: int, seed: int) -> list[Gold]:
@@ -105,7 +115,7 @@ def measured(task: tuple[int, Gold, Level, float, float]) -> Sheet:
         degrade(page, f"{gold.note_id}/{number}", WEAR[level])
         for number, page in enumerate(render(text, face=face, points=points), start=1)
     ]
-    sheet = Sheet(level, len(pages), len(text.split()), None, 0.0, len(gold.spans), 0, 0, gold=False, seconds=0.0)
+    sheet = Sheet(level, len(pages), len(text.split()), None, 0.0, 0.0, len(gold.spans), 0, 0, None, 0.0)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "letter.pdf")
         write_pdf(pages, path)
@@ -125,10 +135,11 @@ def measured(task: tuple[int, Gold, Level, float, float]) -> Sheet:
     return replace(
         sheet,
         wrong=word_error_rate(text, document.text) * sheet.words,
+        bare_wrong=word_error_rate(_bare(text), _bare(document.text)) * len(_bare(text).split()),
         confidence=sum(page.confidence for page in document.pages) / len(document.pages),
         carried=len(placed),
         otherwise=otherwise,
-        gold=carried.gold is not None,
+        gold=carried.gold,
         seconds=seconds,
     )
 
@@ -145,15 +156,43 @@ def table(name: str, sheets: Sequence[Sheet]) -> Iterator[str]:
             name,
             level.value,
             f"{len(of)} ({pages})",
-            _share(sum(sheet.wrong or 0 for sheet in read), words),
+            f"{_share(sum(sheet.wrong or 0 for sheet in read), words)}, "
+            + _share(sum(sheet.bare_wrong for sheet in read), words),
             _share(sum(sheet.otherwise for sheet in read), carried),
             f"{_share(carried, found)} of {found:,}",
-            f"{sum(sheet.gold for sheet in of)}",
+            f"{sum(sheet.gold is not None for sheet in of)}",
             f"{len(of) - len(read)}",
             f"{sum(sheet.confidence for sheet in read) / max(1, len(read)):.2f}",
             f"{sum(sheet.seconds for sheet in of) / pages:.1f}",
         )
         yield f"| {' | '.join(cells)} |"
+
+
+def found_again(golds: Sequence[Gold], sheets: Sequence[Sheet], topics: Topics, seed: int) -> Iterator[str]:
+    """What the rules find in the letters that are still gold at every level, one row for each way they are given."""
+    by_level = {level: {s.gold.note_id: s.gold for s in sheets if s.level is level and s.gold} for level in Level}
+    kept = [gold for gold in golds if all(gold.note_id in of for of in by_level.values())]
+    noise = NoiseSpec(0.3, outside=0.02, seed=seed)
+    ways = {"as written": kept, "noise 0.3, 0.02": [noisy(gold, noise).gold for gold in kept]}
+    ways |= {level.value: [of[gold.note_id] for gold in kept] for level, of in by_level.items()}
+    yield f"| {len(kept)} letters | recall, text alone | precision | recall, with topics | precision |"
+    yield "| --- | --- | --- | --- | --- |"
+    for name, given in ways.items():
+        cells = [name]
+        for spec in (DetectorSpec(), DetectorSpec(topics=topics)):
+            notes = [gold.note for gold in given if gold.note]
+            read = LocalEngine().detect_in_two_passes(spec, lambda notes=notes: notes)
+            spans = [detection.spans or () for _, detection in read]
+            scores = summarise(
+                count_note(note.text, gold.spans, of, clinical=gold.clinical, cluster=note.patient_id)
+                for note, gold, of in zip(notes, given, spans, strict=True)
+            )
+            cells += [f"{m.value:.3f} ({m.low:.3f}-{m.high:.3f})" for m in (scores.recall, scores.precision)]
+        yield f"| {' | '.join(cells)} |"
+
+
+def _bare(text: str) -> str:
+    return re.sub(r"[^\w\s]|_", " ", text)
 
 
 def _share(part: float, whole: int) -> str:
@@ -171,7 +210,8 @@ def main() -> None:
     parser.add_argument("--of-notes", type=int, default=20)
     parser.add_argument("--workers", type=int, default=2)
     chosen = parser.parse_args()
-    sets = {"letters": list(letters(chosen.letters, chosen.seed))}
+    written, topics = letters(chosen.letters, chosen.seed)
+    sets = {"letters": written}
     if chosen.notes:
         sets[chosen.notes.parent.name] = notes_of(chosen.notes, chosen.of_notes, chosen.seed)
     print(
@@ -182,8 +222,14 @@ def main() -> None:
         for name, golds in sets.items():
             each = [(at, gold, level) for at, gold in enumerate(golds) for level in Level]
             tasks = [(*task, chosen.points, chosen.least_confidence) for task in each]
-            for line in table(name, list(pool.map(measured, tasks))):
+            sheets = list(pool.map(measured, tasks))
+            for line in table(name, sheets):
                 print(line, flush=True)
+            if golds is written:
+                of_letters = sheets
+    print()
+    for line in found_again(written, of_letters, topics, chosen.seed):
+        print(line, flush=True)
 
 
 if __name__ == "__main__":
