@@ -224,6 +224,57 @@ def test_a_fax_with_more_dots_across_than_down_gets_square_ones(image):
     assert page.dpi == 204
 
 
+@pytest.mark.parametrize(
+    ("size", "dpi", "scale"),
+    [
+        ((2480, 3508), 300, 1.0),
+        ((2480, 3508), 72, 1.0),  # as many files say, whatever their dots are
+        ((2480, 3508), None, 1.0),
+        ((827, 1169), 100, 3.0),
+        ((827, 1169), None, 3.0),
+        ((600, 300), 300, 1.0),  # a part of a page
+        ((1000, 40_000), 100, 1.0),
+    ],
+)
+def test_an_image_is_enlarged_where_its_dots_are_too_few(size, dpi, scale):
+    assert recognition._scale(Image.new("1", size), dpi) == pytest.approx(scale, abs=0.01)
+
+
+def greys(path):
+    (page,) = pages_of(path, Limits())
+    return [page.image.getpixel((at, 0)) for at in range(page.image.width)]
+
+
+def test_paper_is_white_and_ink_black_however_a_file_writes_them(tmp_path):
+    for name, mode, colours in (
+        ("grey.png", "L", (255, 0)),
+        ("bits.png", "1", (255, 0)),
+        ("colours.png", "RGB", ((255, 255, 255), (0, 0, 0))),
+        ("clear.png", "RGBA", ((0, 0, 0, 0), (0, 0, 0, 255))),
+        ("clear grey.png", "LA", ((0, 0), (0, 255))),
+        ("deep.png", "I;16", (65535, 0)),
+        ("deep.tiff", "I;16", (65535, 0)),
+        ("print.tiff", "CMYK", ((0, 0, 0, 0), (0, 0, 0, 255))),
+    ):
+        image = Image.new(mode, (2, 1))
+        for at, colour in enumerate(colours):
+            image.putpixel((at, 0), colour)
+        image.save(tmp_path / name)
+        assert greys(tmp_path / name) == [255, 0], name
+
+
+@pytest.mark.parametrize("name", ["held.jpg", "held.png", "held.tiff"])
+def test_a_page_is_turned_as_the_camera_was_held(tmp_path, name):
+    image = Image.new("L", (60, 40), 255)
+    image.paste(0, (0, 0, 20, 40))  # at the left
+    exif = Image.Exif()
+    exif[0x0112] = 6  # to be turned to the right
+    image.save(tmp_path / name, exif=exif)
+    (page,) = pages_of(tmp_path / name, Limits())
+    assert page.image.size == (40, 60)
+    assert page.image.getpixel((20, 5)) < 50 < 200 < page.image.getpixel((20, 55))
+
+
 # What is missing
 
 

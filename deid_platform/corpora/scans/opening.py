@@ -117,7 +117,9 @@ def _drawn(page: Any, raw: Any, limits: Limits, number: int) -> Picture:
 
 def _of_image(path: Path, image_format: str, limits: Limits) -> Iterator[Picture]:
     images = _library("PIL.Image")
-    with _decoded(images, 1, lambda: images.open(path, formats=[image_format])) as file:
+    # By its handle: of a file by its name, Pillow maps what is not compressed, and scrambles it if it is to be turned.
+    with _decoded(images, 1, partial(path.open, "rb")) as handle:
+        file = _decoded(images, 1, lambda: images.open(handle, formats=[image_format]))
         for number in count(1):
             picture = _decoded(images, number, partial(_frame, file, number, limits))
             if picture is None:
@@ -155,11 +157,25 @@ def _upright(file: Any) -> Picture:
     """One frame in grey, turned as the camera says, with square pixels: a fax has more of them across than down."""
     operations = _library("PIL.ImageOps")
     across, down = (_plausible(value) for value in file.info.get("dpi", (0, 0)))
-    image = operations.exif_transpose(file.convert("L"))
+    image = operations.exif_transpose(_grey(file))
     if across and down and not 0.8 < across / down < 1.25:
         wide, high = max(across, down) / across, max(across, down) / down
         image = image.resize((round(image.width * wide), round(image.height * high)))
     return Picture(image, max(across, down) or None)
+
+
+def _grey(file: Any) -> Any:
+    """In grey, on white paper where it is transparent; what has more than 256 greys keeps the upper ones of each."""
+    if file.mode.startswith("I;16"):
+        return file.point(lambda grey: grey / 256).convert("L")
+    if not file.has_transparency_data:
+        return file.convert("L")
+    images = _library("PIL.Image")
+    drawn = file.convert("RGBA")
+    paper = images.new("RGBA", drawn.size, "white")
+    paper.alpha_composite(drawn)
+    paper.info = file.info  # which tells how it was held
+    return paper.convert("L")
 
 
 def _plausible(dpi: Any) -> float:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 import os
 import shutil
 import subprocess
@@ -30,8 +31,8 @@ if TYPE_CHECKING:
 DPI = 300
 """Dots an inch at which recognition works best; pages of a PDF are drawn so."""
 _COARSE = 200  # below that, an image is enlarged
-_ENLARGED = 4.0  # at most
-_SHORT_SIDE = 8.27  # inches, of A4: what a page is taken to have where its image does not say
+_MOST_PIXELS = 40_000_000  # of an enlarged image
+_SHORT_SIDE = 8.27  # inches, of A4
 # A note's language to Tesseract's data of it, which Debian packs as tesseract-ocr-CODE.
 _DATA = {
     "bn": "ben", "ca": "cat", "cs": "ces", "da": "dan", "de": "deu", "el": "ell", "en": "eng", "es": "spa", "fi": "fin",
@@ -92,9 +93,13 @@ def _installed(program: str) -> frozenset[str]:
 
 
 def _scale(image: Image, dpi: float | None) -> float:
-    """How much larger an image has to be to be read well."""
-    dots = dpi or min(image.size) / _SHORT_SIDE
-    return 1.0 if dots >= _COARSE else min(DPI / dots, _ENLARGED)
+    """How much larger an image has to be to be read well.
+
+    What a file says of its dots is often wrong (72, whatever they are), and never too high for a page.
+    """
+    dots = max(dpi or 0.0, min(image.size) / _SHORT_SIDE)
+    wanted = 1.0 if dots >= _COARSE else DPI / dots
+    return max(1.0, min(wanted, math.sqrt(_MOST_PIXELS / (image.width * image.height))))
 
 
 def _tesseract(image: Image, data: str, seconds: float, scale: float) -> list[Mark]:
