@@ -157,6 +157,12 @@ class Code(Enum):
         "A file has no usable content: no row, or gold without a single span; the reference is the file's role.",
         "Check that it is the right file and that its columns are named as docs/configuration.md says.",
     )
+    SCAN_READER_MISSING = (
+        "scan-reader-missing",
+        "A library or a program that reads scans, or its data of a language, is not installed; the reference names the "
+        "package.",
+        "Install it: `tesseract-ocr...` is a package of Debian and Ubuntu, the others are Python's (docs/scans.md).",
+    )
     OPT_OUTS_UNREADABLE = (
         "opt-outs-unreadable",
         "The list of patients who opted out of research is missing, empty, or has a row that cannot be read.",

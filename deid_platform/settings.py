@@ -41,7 +41,9 @@ class _Section(BaseModel):
 class FeedSettings(_Section):
     """One source of deliveries: a folder with one sub-folder a delivery."""
 
-    format: Literal["files", "i2b2", "brat"] = "files"
+    format: Literal["files", "i2b2", "brat", "scan"] = "files"
+    recognition: Literal["tesseract", "doctr"] = "tesseract"
+    """What recognises characters on pages without a text layer; of the format `scan` alone."""
     path: Path
     gold: Path | None = None
     """Folder of `<watermark>.jsonl.gz` gold files, read by the bench alone."""

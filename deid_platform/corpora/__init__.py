@@ -76,6 +76,10 @@ class Reason(StrEnum):
     """The content cannot be decoded, or is not there."""
     UNSUPPORTED_CONTENT = "unsupported_content"
     """The content is of a kind that is not read: an image where no reader of images is installed, a sound."""
+    LIMIT_EXCEEDED = "limit_exceeded"
+    """More pages, pixels or time than one document may take."""
+    ILLEGIBLE = "illegible"
+    """Characters were recognised with so little confidence that identifiers may stand there as other letters."""
     # Gold
     MISSING_GOLD = "missing_gold"
     """Nothing says which spans the note has: it is a note, but no gold."""

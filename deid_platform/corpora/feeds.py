@@ -5,11 +5,14 @@ Belongs here: which reader a format has. Does not belong here: reading (`files.p
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from deid_platform.corpora.files import FilesFeed
-from deid_platform.corpora.formats import file_format
-from deid_platform.settings import Settings
+from deid_platform.corpora.formats import FileFormat, file_format
+from deid_platform.corpora.formats.scan import Scans
+from deid_platform.corpora.scans.recognition import Engine
+from deid_platform.settings import FeedSettings, Settings
 
 
 def open_feed(settings: Settings, name: str, *, spool: Path) -> FilesFeed:
@@ -33,5 +36,12 @@ def open_feed(settings: Settings, name: str, *, spool: Path) -> FilesFeed:
         max_chars=feed.max_chars,
         site=settings.site,
         spool=spool,
-        file_format=file_format(feed.format),
+        file_format=_format_of(feed),
     )
+
+
+def _format_of(feed: FeedSettings) -> FileFormat:
+    chosen = file_format(feed.format)
+    if isinstance(chosen, Scans):
+        return replace(chosen, engine=Engine(feed.recognition), language=feed.defaults.get("language", chosen.language))
+    return chosen
