@@ -8,6 +8,7 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -261,6 +262,18 @@ def test_json_lines_keep_all_of_a_note(tmp_path):
         assert gold_format("jsonl").write([whole], tmp_path / name) == 1
         assert list(gold_format("jsonl").read(tmp_path / name, scheme="i2b2-2014")) == [whole]
         assert list(read_gold(tmp_path / name)) == [whole]
+
+
+@pytest.mark.parametrize("name", ["jsonl", "conll"])
+def test_files_of_lines_may_be_compressed(name, tmp_path):
+    gold_format(name).write([ANN], tmp_path / "set.jsonl")
+    (tmp_path / "set").mkdir()
+    whole = (tmp_path / "set.jsonl").read_bytes()
+    (tmp_path / "set" / "a.jsonl.gz").write_bytes(gzip.compress(whole))
+    with pa.CompressedOutputStream(str(tmp_path / "set" / "b.jsonl.zst"), "zstd") as packed:
+        packed.write(whole.replace(b"n1", b"n2"))
+    found = list(gold_format(name).read(tmp_path / "set", scheme="i2b2-2014"))
+    assert [len(item.spans) for item in found] == [1, 1]
 
 
 # i2b2
