@@ -68,6 +68,21 @@ class Code(Enum):
         "A label is neither one of the platform's nor one of the label scheme of the gold.",
         "Give a label that docs/policies.md lists, such as PATIENT; gold of another scheme is read with `--scheme`.",
     )
+    CORPUS_UNKNOWN = (
+        "corpus-unknown",
+        "There is no corpus of that name; the reference names the nearest.",
+        "See `deid corpora` for those that are known.",
+    )
+    CORPUS_MISSING = (
+        "corpus-missing",
+        "The files of a corpus are not there; the reference names the corpus.",
+        "Put them into the folder that [corpora] of deid.toml, or DEID_CORPORA, names (docs/corpora.md).",
+    )
+    SURROGATE_FAILED = (
+        "surrogate-failed",
+        "A carrier could not be filled with surrogates; the reference names the corpus.",
+        "Report it with the corpus and the locale: a corpus without some of its notes would flatter.",
+    )
     FORMAT_UNKNOWN = (
         "format-unknown",
         "There is no such format, or it is none for this use; the reference names the nearest.",
@@ -408,6 +423,12 @@ class Code(Enum):
         "internal-error",
         "An unexpected failure; the reference says where. The rest is withheld: it may quote a note.",
         "Report it with the reference. `DEID_DEBUG=1`, in the PHI zone only, shows the whole error.",
+    )
+    # Surrogates
+    LOCALE_UNKNOWN = (
+        "locale-unknown",
+        "There is no locale of that name; the reference names the nearest one and all of them.",
+        "Name one of these.",
     )
     # Command line
     INPUT_INVALID = (

@@ -111,6 +111,27 @@ class BenchSettings(_Section):
     """Notes with gold that a feed needs for its recall to count as measured."""
 
 
+class CorpusSettings(_Section):
+    """A corpus of the site's own, for surrogate corpora and their scores."""
+
+    path: Path
+    format: str = "jsonl"
+    scheme: str = "i2b2-2014"
+    language: str = "en"
+    what: str = "a corpus of the site"
+    slots: Literal["gold", "none"] = "gold"
+    """Where its identifiers stand: spans and placeholders of its format, or nowhere: then all are woven in."""
+    weave: bool = False
+    """Whether identifiers are woven in as well."""
+
+
+class CorporaSettings(_Section):
+    """Where published corpora lie, and the site's own."""
+
+    folder: Path = Path("corpora")
+    sets: dict[Identifier, CorpusSettings] = {}
+
+
 class ExclusionSettings(_Section):
     """Notes that never enter: kinds that the law sets apart, and those of patients who opted out of research."""
 
@@ -215,6 +236,7 @@ class Settings(_Section):
     redaction: RedactionSettings = RedactionSettings()
     exclusions: ExclusionSettings = ExclusionSettings()
     bench: BenchSettings = BenchSettings()
+    corpora: CorporaSettings = CorporaSettings()
     warehouse: WarehouseSettings = WarehouseSettings()
     releases: ReleaseSettings = ReleaseSettings()
     schedule: ScheduleSettings = ScheduleSettings()
