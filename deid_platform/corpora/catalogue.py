@@ -68,7 +68,7 @@ PUBLISHED: Mapping[str, Corpus] = {
         Corpus("e3c_fr", "published case reports in French", ("e3c/fr.jsonl.gz",), "fr"),
         Corpus("e3c_it", "published case reports in Italian", ("e3c/it.jsonl.gz",), "it"),
         Corpus("meddocan", "Spanish clinical cases with people's annotations",
-               ("meddocan/train.jsonl.gz", "meddocan/dev.jsonl.gz"), "es", scheme="meddocan", slots="gold", weave=False,
+               ("meddocan/train.jsonl.gz", "meddocan/dev.jsonl.gz"), "es", scheme="meddocan-corrected", slots="gold", weave=False,
                territories=True, test=("meddocan/dev.jsonl.gz",)),
         Corpus("eds_templates", "French templates with slots", ("eds_pseudo_templates/templates.jsonl.gz",), "fr",
                scheme="eds", slots="gold", weave=False),
