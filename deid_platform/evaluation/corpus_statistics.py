@@ -2,9 +2,9 @@
 
 Belongs here: counting. Does not belong here: drawing it (`reports/corpus_figures.py`).
 
-Sources of the measures: tokens and sensitive tokens a note, table 5 of paper 000 and table 1 of Murugadoss 2024's
-Italian counterpart; counts by label and share of notes with an identifier, table 4 and figure 5 of the study across
-locales. A token is a word as the scores count it.
+Sources of the measures: tokens and sensitive tokens a note, Aghakasiri 2025, table 5, and Miranda 2025, table 1; counts
+by label and share of notes with an identifier, Zambare 2026, table 4 and figure 5. A token is a word as the scores
+count it.
 """
 
 from __future__ import annotations
