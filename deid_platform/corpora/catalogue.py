@@ -100,6 +100,11 @@ def corpus_of(name: str, settings: Settings | None) -> Corpus:
     return known[name]
 
 
+def is_carrier(corpus: Corpus, settings: Settings | None) -> bool:
+    """Whether a corpus is here and can be filled: its own identifiers are known, or it has none."""
+    return bool(paths_of(corpus, settings)) and (corpus.slots != "reading" or has_reading(corpus.name))
+
+
 def paths_of(corpus: Corpus, settings: Settings | None, part: Part | None = None) -> list[Path]:
     """The files of a corpus, or of one of its parts, that are there."""
     folder = os.environ.get(FOLDER_VARIABLE)
