@@ -16,8 +16,6 @@ from functools import cache
 from importlib.resources import files
 from itertools import product
 
-import regex
-
 from deid_platform.lexicon.lists import word_list
 from deid_platform.surrogates.pools import faker_names
 from deid_platform.text.fold import fold_term
@@ -25,7 +23,6 @@ from deid_platform.text.fold import fold_term
 _DATA = files("deid_platform.surrogates.locales") / "data"
 _BY_SEX = {"F": "first_names_female", "M": "first_names_male", "S": "last_names"}
 _BREAK = "'"
-_MC = regex.compile(r"^(Mc)(\p{Ll})")
 # Words that no surname of the census is meant by, or that would read as one in a note.
 _WORDS = (
     *("ordinary_words", "common_words", "clinical_words", "rare_words", "drugs", "professions", "occupations"),
@@ -34,6 +31,9 @@ _WORDS = (
 
 # What registers write where there is no name, and errors of Faker's lists.
 _NO_NAME = frozenset({"Unknown", "Infant", "Baby", "El", "Lone", "Rodrígez", "Logan", "Falan"})
+
+# Surnames of the census that are taken, the most frequent first; rarer ones are more and more misspelt.
+_RANKS = 45_000
 
 # Locale: Faker's locales, and the files of `data/` with the keys that are read of them.
 _FAKER: Mapping[str, tuple[str, ...]] = {
@@ -108,9 +108,13 @@ def _file(name: str) -> Mapping[str, tuple[str, ...]]:
 @cache
 def _census() -> tuple[str, ...]:
     words = frozenset[str]().union(*(word_list(name) for name in _WORDS))
-    lines = (files("names") / "dist.all.last").read_text("ascii").splitlines()
+    lines = (files("names") / "dist.all.last").read_text("ascii").splitlines()[:_RANKS]
     found = (line.split(maxsplit=1)[0].lower() for line in lines)
-    return tuple(_MC.sub(lambda m: m[1] + m[2].upper(), n.title()) for n in found if len(n) > 2 and n not in words)
+    return tuple(
+        f"Mc{n[2:].capitalize()}" if n.startswith("mc") else n.capitalize()
+        for n in found
+        if len(n) > 2 and n not in words
+    )
 
 
 def _two_syllables(first: Iterable[str], second: Iterable[str]) -> Iterator[str]:
