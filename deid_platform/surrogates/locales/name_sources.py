@@ -5,8 +5,9 @@ Belongs here: reading lists of names. Does not belong here: which share a name i
 Sources: the class attributes of Faker's providers, whose generators are not run; the surnames of the United States
 census as the package `names` has them; and the files of `data/`, each of which says its own. A file has lines of a key,
 a tab and names with commas between: F and M are given names, S surnames; F1 and F2, M1 and M2 first and second
-syllables of given names, each with each; of `N` each entry is a given name and what its bearers are called. A name is
-written once, in the spelling of the first source that has it.
+syllables of given names, each with each; of `N` each entry is a given name and what its bearers are called; what stands
+under `X` is left out of all that the sources have. A name is written once, in the spelling of the first source that has
+it.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ _WORDS = (
 )
 
 # What registers write where there is no name, and errors of Faker's lists.
-_NO_NAME = frozenset({"Unknown", "Infant", "Baby", "El", "Lone", "Rodrígez", "Logan", "Falan"})
+_NO_NAME = frozenset({"Unknown", "Infant", "Baby", "El", "Lone", "Rodrígez", "Wm"})
 
 # Surnames of the census that are taken, the most frequent first; rarer ones are more and more misspelt.
 _RANKS = 45_000
@@ -80,7 +81,8 @@ def read(locale: str) -> Mapping[str, tuple[str, ...]]:
     if locale == "zh":
         for sex in "FM":
             found[sex] += _two_syllables(_file("names_zh")[f"{sex}1"], _file("names_zh")[f"{sex}2"])
-    return {part: _once(names) for part, names in found.items()}
+    wrong = _NO_NAME | {name for file in _FILES[locale] for name in _file(file).get("X", ())}
+    return {part: _once(name for name in names if name not in wrong) for part, names in found.items()}
 
 
 @cache
@@ -127,8 +129,7 @@ def _two_syllables(first: Iterable[str], second: Iterable[str]) -> Iterator[str]
 def _once(names: Iterable[str]) -> tuple[str, ...]:
     found: dict[str, str] = {}
     for name in names:
-        if name not in _NO_NAME:
-            found.setdefault(folded(name), name)
+        found.setdefault(folded(name), name)
     return tuple(found.values())
 
 
