@@ -5,8 +5,9 @@ Belongs here: reading lists of names. Does not belong here: which share a name i
 Sources: the class attributes of Faker's providers, whose generators are not run; the surnames of the United States
 census as the package `names` has them; and the files of `data/`, each of which says its own. A file has lines of a key,
 a tab and names with commas between: F and M are given names, S surnames; F1 and F2, M1 and M2 first and second
-syllables of given names, each with each; of `N` each entry is a given name and what its bearers are called. A name is
-written once, in the spelling of the first source that has it.
+syllables of given names, each with each; of `N` each entry is a given name and what its bearers are called; what stands
+under `X` is left out of all that the sources have. A name is written once, in the spelling of the first source that has
+it.
 """
 
 from __future__ import annotations
@@ -16,8 +17,6 @@ from functools import cache
 from importlib.resources import files
 from itertools import product
 
-import regex
-
 from deid_platform.lexicon.lists import word_list
 from deid_platform.surrogates.pools import faker_names
 from deid_platform.text.fold import fold_term
@@ -25,7 +24,6 @@ from deid_platform.text.fold import fold_term
 _DATA = files("deid_platform.surrogates.locales") / "data"
 _BY_SEX = {"F": "first_names_female", "M": "first_names_male", "S": "last_names"}
 _BREAK = "'"
-_MC = regex.compile(r"^(Mc)(\p{Ll})")
 # Words that no surname of the census is meant by, or that would read as one in a note.
 _WORDS = (
     *("ordinary_words", "common_words", "clinical_words", "rare_words", "drugs", "professions", "occupations"),
@@ -33,7 +31,10 @@ _WORDS = (
 )
 
 # What registers write where there is no name, and errors of Faker's lists.
-_NO_NAME = frozenset({"Unknown", "Infant", "Baby", "El", "Lone", "Rodrígez", "Logan", "Falan"})
+_NO_NAME = frozenset({"Unknown", "Infant", "Baby", "El", "Lone", "Rodrígez", "Wm"})
+
+# Surnames of the census that are taken, the most frequent first; rarer ones are more and more misspelt.
+_RANKS = 45_000
 
 # Locale: Faker's locales, and the files of `data/` with the keys that are read of them.
 _FAKER: Mapping[str, tuple[str, ...]] = {
@@ -80,7 +81,8 @@ def read(locale: str) -> Mapping[str, tuple[str, ...]]:
     if locale == "zh":
         for sex in "FM":
             found[sex] += _two_syllables(_file("names_zh")[f"{sex}1"], _file("names_zh")[f"{sex}2"])
-    return {part: _once(names) for part, names in found.items()}
+    wrong = _NO_NAME | {name for file in _FILES[locale] for name in _file(file).get("X", ())}
+    return {part: _once(name for name in names if name not in wrong) for part, names in found.items()}
 
 
 @cache
@@ -108,9 +110,13 @@ def _file(name: str) -> Mapping[str, tuple[str, ...]]:
 @cache
 def _census() -> tuple[str, ...]:
     words = frozenset[str]().union(*(word_list(name) for name in _WORDS))
-    lines = (files("names") / "dist.all.last").read_text("ascii").splitlines()
+    lines = (files("names") / "dist.all.last").read_text("ascii").splitlines()[:_RANKS]
     found = (line.split(maxsplit=1)[0].lower() for line in lines)
-    return tuple(_MC.sub(lambda m: m[1] + m[2].upper(), n.title()) for n in found if len(n) > 2 and n not in words)
+    return tuple(
+        f"Mc{n[2:].capitalize()}" if n.startswith("mc") else n.capitalize()
+        for n in found
+        if len(n) > 2 and n not in words
+    )
 
 
 def _two_syllables(first: Iterable[str], second: Iterable[str]) -> Iterator[str]:
@@ -123,8 +129,7 @@ def _two_syllables(first: Iterable[str], second: Iterable[str]) -> Iterator[str]
 def _once(names: Iterable[str]) -> tuple[str, ...]:
     found: dict[str, str] = {}
     for name in names:
-        if name not in _NO_NAME:
-            found.setdefault(folded(name), name)
+        found.setdefault(folded(name), name)
     return tuple(found.values())
 
 

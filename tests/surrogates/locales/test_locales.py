@@ -123,6 +123,15 @@ def test_what_institutions_and_towns_are_called_is_split_by_share_too(name: str,
 
 
 @EVERY
+@pytest.mark.parametrize("what", ["hospital", "school", "insurer"])
+def test_no_institution_of_a_test_set_stands_in_training(name: str, what: str):
+    def drawn(share: Share) -> set[object]:
+        return {getattr(locale(name), what)(Dice(what, i), None, share) for i in range(300)}
+
+    assert not drawn(Share.TRAINING) & drawn(Share.HELD_OUT)
+
+
+@EVERY
 def test_a_hospital_has_the_abbreviation_of_its_name(name: str):
     for i in range(60):
         hospital, short = locale(name).hospital(Dice(i))

@@ -45,6 +45,15 @@ def test_no_name_nor_word_of_a_name_that_is_drawn_for_one_share_is_drawn_for_ano
     assert not written(one) & written(other)
 
 
+@pytest.mark.parametrize("share", Share)
+@pytest.mark.parametrize("name", LOCALES)
+def test_every_name_of_a_pool_is_where_its_hash_and_the_lists_say(name: str, share: Share):
+    names = names_of(name, share)
+    for pool in (names.given["F"], names.given["M"], names.surnames):
+        assert all(in_share(written, share) for written in everything(pool))
+        assert all(map(is_listed, pool.listed)) and not any(map(is_listed, pool.unlisted))
+
+
 @pytest.mark.parametrize("name", ["De Luca", "Al-Hashimi", "El Hashimi", "O'Brien", "Marie-Claude"])
 def test_a_name_is_of_a_share_only_if_its_words_are(name: str):
     shares = [share for share in Share if in_share(name, share)]
