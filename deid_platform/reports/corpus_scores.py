@@ -34,10 +34,9 @@ def corpus_scores_markdown(found: Sequence[CorpusScores]) -> str:
 
 def _corpora(found: Sequence[CorpusScores], corpora: Sequence[str]) -> Iterator[str]:
     """What each corpus is made of, over all locales."""
-    yield (
-        "| corpus | notes | identifiers | names on no list | precision with topics / on text alone | notes with a miss, "
-        "text alone |"
-    )
+    titles = ("corpus", "notes", "identifiers", "names on no list", "precision with topics / on text alone",
+              "notes with a miss, text alone")  # fmt: skip
+    yield f"| {' | '.join(titles)} |"
     yield "| --- |" + " --- |" * 5
     for corpus in corpora:
         rows = [row for row in found if row.corpus == corpus]
