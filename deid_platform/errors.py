@@ -78,6 +78,11 @@ class Code(Enum):
         "The files of a corpus are not there; the reference names the corpus.",
         "Put them into the folder that [corpora] of deid.toml, or DEID_CORPORA, names (docs/corpora.md).",
     )
+    CORPUS_UNREAD = (
+        "corpus-unread",
+        "The identifiers that stand in the notes of this corpus have not been listed, so its gold would not be exact.",
+        "Use another corpus; docs/corpora.md says how such a list is made.",
+    )
     SURROGATE_FAILED = (
         "surrogate-failed",
         "A carrier could not be filled with surrogates; the reference names the corpus.",

@@ -136,14 +136,18 @@ def read_corpus(
     Raises:
         DeidError: `corpus-missing`; `scheme-unknown`, `format-unknown`.
     """
-    paths = paths_of(corpus, settings, part)
-    if not paths:
-        raise DeidError(Code.CORPUS_MISSING, corpus.name)
-    for item in chain.from_iterable(_read(corpus, path) for path in paths):
+    for item in chain.from_iterable(_read(corpus, path) for path in _present(corpus, settings, part)):
         if isinstance(item, Rejection):
             refused(item)
         elif part is None or corpus.test or part_of(item.note_id) is part:
             yield item
+
+
+def _present(corpus: Corpus, settings: Settings | None, part: Part | None) -> list[Path]:
+    paths = paths_of(corpus, settings, part)
+    if not paths:
+        raise DeidError(Code.CORPUS_MISSING, corpus.name)
+    return paths
 
 
 def _read(corpus: Corpus, path: Path) -> Iterator[Gold | Rejection]:
@@ -160,12 +164,13 @@ def carriers(
     """The carriers of one part of a corpus; arguments and errors as for `read_corpus`.
 
     Raises:
-        DeidError: `gold-missing` for a corpus whose own identifiers nobody has listed.
+        DeidError: `corpus-unread` for a corpus whose own identifiers nobody has listed.
     """
+    _present(corpus, settings, part)
     notes = read_corpus(corpus, settings, part, refused=refused)
     if corpus.slots == "reading":
         if not has_reading(corpus.name):
-            raise DeidError(Code.GOLD_MISSING, corpus.name)
+            raise DeidError(Code.CORPUS_UNREAD, corpus.name)
         return with_reading((gold.note for gold in notes if gold.note is not None), reading_of(corpus.name))
     return with_gold(notes, territories=corpus.territories)
 
