@@ -41,7 +41,7 @@ class _Section(BaseModel):
 class FeedSettings(_Section):
     """One source of deliveries: a folder with one sub-folder a delivery."""
 
-    format: Literal["files", "i2b2", "brat", "scan"] = "files"
+    format: Literal["files", "i2b2", "brat", "mimic3", "mimic4", "scan"] = "files"
     recognition: Literal["tesseract", "doctr"] = "tesseract"
     """What recognises characters on pages without a text layer; of the format `scan` alone."""
     path: Path

@@ -19,13 +19,15 @@ from deid_platform.corpora import Rejection
 from deid_platform.corpora.files import read_notes
 from deid_platform.corpora.formats import gold_format
 from deid_platform.corpora.gold import SCHEME, Gold
-from deid_platform.corpora.injection.carriers import Carrier, with_gold, with_reading
+from deid_platform.corpora.injection.carriers import Carrier, with_gold, with_placeholders, with_reading
 from deid_platform.corpora.injection.corpus import Part, part_of
 from deid_platform.corpora.injection.readings import has_reading, reading_of
+from deid_platform.corpora.placeholders import mimic3_placeholders, mimic4_placeholders
 from deid_platform.errors import Code, DeidError, did_you_mean
 from deid_platform.settings import CorpusSettings, Settings
 
 FOLDER_VARIABLE = "DEID_CORPORA"
+_PLACEHOLDERS = {"mimic3": mimic3_placeholders, "mimic4": mimic4_placeholders}
 
 
 @dataclass(frozen=True)
@@ -172,6 +174,8 @@ def carriers(
         if not has_reading(corpus.name):
             raise DeidError(Code.CORPUS_UNREAD, corpus.name)
         return with_reading((gold.note for gold in notes if gold.note is not None), reading_of(corpus.name))
+    if corpus.format in _PLACEHOLDERS:
+        return with_placeholders(notes, _PLACEHOLDERS[corpus.format])
     return with_gold(notes, territories=corpus.territories)
 
 
