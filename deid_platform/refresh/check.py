@@ -78,7 +78,7 @@ def check_folder(
     rows: Counter[str] = Counter()
     refusals = Refusals()
     others = 0
-    for number, item in enumerate(reader.inspect(folder, never=exclusions.reason, head=head), start=1):
+    for number, item in enumerate(reader.inspect_folder(folder, never=exclusions.reason, head=head), start=1):
         if progress is not None and number % _ROWS_A_STEP == 0:
             progress(_ROWS_A_STEP)
         if isinstance(item, Rejection):
