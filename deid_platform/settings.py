@@ -125,7 +125,7 @@ class FeedSettings(_Section):
     @model_validator(mode="after")
     def _whole(self) -> FeedSettings:
         for fault in self._faults():
-            raise PydanticCustomError(fault, "see docs/feeds-sql.md")  # type: ignore[arg-type]
+            raise PydanticCustomError(fault, "see docs/feeds-sql.md")
         return self
 
     def _faults(self) -> Iterator[str]:
