@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from typing import Any, Literal
 
-from sqlalchemy import ColumnElement, and_, extract, literal_column, or_
+from sqlalchemy import BigInteger, ColumnElement, and_, extract, literal_column, or_, type_coerce
 
 Period = Literal["hour", "day", "month"]
 
@@ -78,7 +78,7 @@ class Periods:
         for part in rest:
             # Constants, not parameters: Postgres takes two parameters for two expressions, and will not group by one.
             number = number * literal_column("100") + part
-        return number
+        return type_coerce(number, BigInteger)  # an hour's is beyond 32 bits
 
     def within(self, watermark: ColumnElement[Any], number: int, *, typed: bool) -> ColumnElement[bool]:
         """Whether a row is in the delivery of a period.

@@ -11,6 +11,7 @@ that its notes name by id.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Select, case, func, literal_column, null, select, true
@@ -54,15 +55,15 @@ class Rows:
         today: int,
         max_chars: int,
     ) -> None:
-        self.sources = sources
+        # Text compares as text in SQLite, and 30 February has a month and a day until it is made a moment.
+        self._typed = connection.dialect.name != "sqlite"
+        self.sources = dict(sources) if self._typed else {role: _moments(found) for role, found in sources.items()}
         self._feed = feed
         self._shapes = shapes
         self._periods = periods
         self._connection = connection
         self._today = today
         self._max_bytes = _UTF8_BYTES * max_chars
-        # Text compares as text there.
-        self._typed = connection.dialect.name != "sqlite"
 
     def period(self, delivery: Delivery) -> int:
         """The period of a delivery.
@@ -72,7 +73,7 @@ class Rows:
         """
         number = self._periods.parsed(delivery.watermark)
         if delivery.feed != self._feed or number is None or number >= self._today or not self._any_in(number):
-            raise DeidError(Code.FEED_UNREADABLE, delivery.key)
+            raise DeidError(Code.FEED_UNREADABLE, delivery.key) from None
         return number
 
     def census(self, only: int | None = None) -> dict[Role, dict[int, tuple[int, str]]]:
@@ -243,6 +244,12 @@ class Rows:
     def _count(self, role: Role, condition: ColumnElement[bool]) -> int:
         counted = select(func.count()).select_from(self.sources[role].rows).where(condition)
         return int(self._connection.execute(counted).scalar_one())
+
+
+def _moments(source: Source) -> Source:
+    """A source of SQLite, which keeps moments as text of several forms."""
+    mark = source.watermark
+    return source if mark is None else replace(source, watermark=func.datetime(mark, literal_column("'+0 days'")))
 
 
 def _size(connection: Connection, column: ColumnElement[Any]) -> ColumnElement[Any]:
