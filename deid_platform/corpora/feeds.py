@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from deid_platform.corpora import Reader, Role
 from deid_platform.corpora.files import FilesFeed
 from deid_platform.corpora.formats import file_format
+from deid_platform.corpora.reading import TOPIC_ROLES
 from deid_platform.settings import Settings
 
 if TYPE_CHECKING:
@@ -63,7 +64,9 @@ def open_database(settings: Settings, name: str) -> SqlFeed:
         tables={Role(role): table for role, table in feed.tables.items()},
         queries={Role(role): settings.path(path) for role, path in feed.queries.items()},
         watermark=feed.watermark,
-        watermarks={Role(role): column for role, column in feed.watermarks.items()},
+        # A note's own date, which stands in for OMOP's watermark, is no column of any other table.
+        watermarks=(dict.fromkeys(TOPIC_ROLES.values(), "") if feed.format == "omop" else {})
+        | {Role(role): column for role, column in feed.watermarks.items()},
         schema=feed.schema_name,
         ignore=feed.ignore,
     )
