@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-from sqlalchemy import ColumnElement, Connection, FromClause, column, inspect, select, table, text
+from sqlalchemy import ColumnElement, Connection, FromClause, Inspector, column, inspect, select, table, text
 
 from deid_platform.corpora import Role
 from deid_platform.corpora.rows import Shape
@@ -124,10 +124,11 @@ class Tables(Layout):
 
 def tabled(connection: Connection, name: str, schema: str | None) -> tuple[FromClause, tuple[str, ...]] | None:
     """A table or view with its columns; None if there is none of that name."""
-    inspector = inspect(connection)
-    if not (inspector.has_table(name, schema) or name in inspector.get_view_names(schema)):
+    inspector: Inspector = connection.info.setdefault("deid_inspector", inspect(connection))
+    if not inspector.has_table(name, schema):
         return None
-    names = tuple(found["name"] for found in inspector.get_columns(name, schema))
+    empty = select(text("*")).select_from(table(name, schema=schema)).where(text("1 = 0"))
+    names = tuple(connection.execute(empty).keys())
     return table(name, *map(column, names), schema=schema).alias(), names
 
 
