@@ -140,6 +140,12 @@ class Code(Enum):
         "A feed's database refuses the login; the reference names the feed.",
         "Check name and password in the feed's URL, and who may connect from here.",
     )
+    FEED_TLS = (
+        "feed-tls",
+        "No trusted connection to a feed's database: its certificate is expired, another host's or of an unknown "
+        "authority, or only one side uses TLS; the reference names the feed.",
+        "Renew the certificate, or check sslmode and sslrootcert of the feed's URL.",
+    )
     FEED_STATEMENT = (
         "feed-statement",
         "A feed's database refuses to be read; the reference names the feed, the role where it is known, and the "

@@ -35,10 +35,17 @@ _UTC_CLOCKS = {
     "oracle": lambda: func.sys_extract_utc(text("systimestamp")),
 }
 # Where a refused connection has no SQLSTATE, its wording has to tell. It is matched, never shown: it quotes names.
-_LOGIN = re.compile(
-    r"authentication failed|no password supplied|access denied|login failed|invalid username|role \".*\" does not exist"
-    r"|not permitted to log in|pg_hba\.conf",
-    re.IGNORECASE,
+_REFUSED = (
+    (Code.FEED_TLS, re.compile(r"certificate|SSL error|SSL was required|sslmode|sslrootcert|no encryption", re.I)),
+    (
+        Code.FEED_LOGIN,
+        re.compile(
+            r"authentication failed|no password supplied|access denied|login failed|invalid username"
+            r"|role \".*\" does not exist|not permitted to log in|pg_hba\.conf",
+            re.I,
+        ),
+    ),
+    (Code.FEED_URL, re.compile(r"database \".*\" does not exist|unknown database", re.I)),
 )
 
 
@@ -63,7 +70,7 @@ class Database:
         """One read-only transaction; whatever goes wrong in the block has a code.
 
         Raises:
-            DeidError: `feed-url`, `feed-unreachable`, `feed-login`, `feed-statement`.
+            DeidError: `feed-url`, `feed-unreachable`, `feed-login`, `feed-tls`, `feed-statement`.
         """
         engine = self._engine()
         with self._coded(connecting=True):
@@ -158,8 +165,11 @@ class Database:
     def _code(self, error: DBAPIError, *, connecting: bool) -> DeidError:
         state = str(getattr(error.orig, "sqlstate", None) or "")
         said = str(error.orig)
-        if state.startswith("28") or (connecting and _LOGIN.search(said)):
+        refused = (code for code, wording in _REFUSED if connecting and wording.search(said))
+        if state.startswith("28"):
             return DeidError(Code.FEED_LOGIN, self.feed)
+        if code := next(refused, None):
+            return DeidError(code, f"{self.variable}: no such database" if code is Code.FEED_URL else self.feed)
         lost = connecting and not state
         # Shut down or not up yet; busy: SQLite has no state for it.
         if lost or error.connection_invalidated or state.startswith(("08", "57P")) or "database is locked" in said:

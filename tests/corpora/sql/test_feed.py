@@ -593,3 +593,24 @@ def test_neither_repr_nor_pickle_of_a_reader_holds_the_url(source) -> None:
     url = str(source.engine.url)
     assert url not in repr(feed)
     assert url.encode() not in pickle.dumps(feed)
+
+
+@pytest.mark.transport
+@pytest.mark.parametrize(
+    ("changes", "code"),
+    [
+        ({}, None),
+        ({"password": "Tops3cret"}, Code.FEED_LOGIN),
+        ({"username": "Nobody"}, Code.FEED_LOGIN),
+        ({"host": "localhost"}, Code.FEED_TLS),
+        ({"sslmode": "disable"}, Code.FEED_TLS),
+        ({"database": "absent"}, Code.FEED_URL),
+    ],
+)
+def test_a_real_server_must_prove_who_it_is_and_let_us_in(sqlite, system_server, monkeypatch, changes, code) -> None:
+    url = system_server.url(**changes).replace("sslmode=verify-full&", "")  # which is so unless the URL says otherwise
+    monkeypatch.setenv("DEID_FEED_EHR_URL", url)
+    with pytest.raises(DeidError) as caught:
+        sqlite.feed(**SIMPLE).deliveries()
+    assert caught.value.code is (code or Code.FEED_TABLE)
+    assert not any(said in f"{caught.value} {caught.value!r}" for said in ("Tops3cret", "Nobody", "127.0.0.1"))
