@@ -12,7 +12,7 @@ from deid_platform.corpora.sql.cells import RowsDigest, cell_of
 from deid_platform.corpora.sql.periods import Periods
 from deid_platform.notes import Delivery
 
-MOMENTS = st.datetimes(datetime(1, 1, 2), datetime(9999, 12, 30))
+MOMENTS = st.datetimes(datetime(1, 1, 2), datetime(9999, 12, 30))  # noqa: DTZ001 - wall clocks
 LENGTHS = st.sampled_from(["hour", "day", "month"])
 
 
