@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 
 import dagster as dg
 
+from assets import corpora
 from assets.dictionaries import harvested
 from assets.layer import DELIVERIES, coded
 from assets.run_config import EXECUTOR
@@ -19,11 +20,21 @@ from deid_platform.refresh.withdraw import withdraw_arrived
 from deid_platform.settings import ScheduleSettings
 from resources import SiteResource
 
+_ON_CORPORA = dg.AssetSelection.assets(*corpora.ASSETS)
+
 refresh = dg.define_asset_job(
     "refresh",
-    # Proposals for a person to judge are asked for; nothing of a refresh waits for them.
-    selection=dg.AssetSelection.all() - dg.AssetSelection.assets(harvested),
+    # Proposals for a person to judge, and gold sets to train on, are asked for: nothing of a refresh waits for them.
+    selection=dg.AssetSelection.all() - dg.AssetSelection.assets(harvested) - _ON_CORPORA,
     description="One delivery from its files to the research warehouse: the main job.",
+    executor_def=EXECUTOR,
+)
+
+
+surrogate_corpora = dg.define_asset_job(
+    "surrogate_corpora",
+    selection=_ON_CORPORA,
+    description="One surrogate corpus in one locale: its notes, what they are made of, the detector's scores.",
     executor_def=EXECUTOR,
 )
 

@@ -42,13 +42,13 @@ def test_set(site: SiteResource) -> Counts:
 
 
 @layer_asset(
-    "bench/surrogate_notes",
+    "bench/gold_notes",
     owner=PRIVACY,
     kinds={"parquet", "phi"},
     deps=[test_set],
-    metadata=shown.columns(tables.SURROGATE_SCHEMA),
+    metadata=shown.columns(tables.GOLD_SCHEMA),
 )
-def surrogate_notes(site: SiteResource) -> Counts:
+def gold_notes(site: SiteResource) -> Counts:
     """Notes with gold: the site's own where it has some, else the synthetic hospital's."""
     found = bench.collect_gold(site.site)
     return shown.counts(
@@ -63,7 +63,7 @@ def surrogate_notes(site: SiteResource) -> Counts:
     "bench/detections",
     owner=PRIVACY,
     kinds={"parquet", "phi"},
-    deps=[surrogate_notes],
+    deps=[gold_notes],
     pool="gpu",
     metadata=shown.columns(tables.DETECTION_SCHEMA),
 )
@@ -103,4 +103,4 @@ def metrics(site: SiteResource) -> Counts:
     )
 
 
-ASSETS = [test_set, surrogate_notes, detections, metrics]
+ASSETS = [test_set, gold_notes, detections, metrics]

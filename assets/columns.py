@@ -61,6 +61,8 @@ MEANINGS = {
     "feed": "feed of the note",
     "delivery": "delivery of the note",
     "gold": "true spans, planted or annotated, never detected",
+    "ways": "the way of writing of each true span, empty where a slot was filled",
+    "part": "training or test: the two share no name, way of writing or carrier",
     "clinical": "start and end of the clinical terms that must stay visible",
     "inputs": "what the detector was given: topics, or text alone",
     "first": "what the first pass found in the note, without the patient's other notes",

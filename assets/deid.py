@@ -5,7 +5,7 @@ from __future__ import annotations
 import dagster as dg
 
 from assets import shown
-from assets.layer import ENGINEERS, Counts, delivery_of, layer_asset
+from assets.layer import DELIVERIES, ENGINEERS, Counts, delivery_of, layer_asset
 from assets.source import facilities, patients, providers, raw_notes
 from deid_platform.detection.rules.engine.templates import TemplateCounts
 from deid_platform.refresh import tables
@@ -29,7 +29,7 @@ _MADE_WITH = {
     "deid/redacted_notes",
     owner=ENGINEERS,
     kinds={"parquet", "phi"},
-    by_delivery=True,
+    partitions=DELIVERIES,
     deps=[raw_notes, patients, providers, facilities],
     # Whoever puts a model on a GPU runs one of these at a time.
     pool="gpu",

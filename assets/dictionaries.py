@@ -5,7 +5,7 @@ from __future__ import annotations
 import dagster as dg
 
 from assets import shown
-from assets.layer import ENGINEERS, PRIVACY, Counts, delivery_of, layer_asset
+from assets.layer import DELIVERIES, ENGINEERS, PRIVACY, Counts, delivery_of, layer_asset
 from assets.source import facilities, patients, providers
 from deid_platform.refresh import dictionaries, harvest, tables
 from deid_platform.store import Manifest
@@ -16,7 +16,7 @@ from resources import SiteResource
     "dictionaries/institution",
     owner=ENGINEERS,
     kinds={"parquet", "phi"},
-    by_delivery=True,
+    partitions=DELIVERIES,
     deps=[patients, providers, facilities],
     metadata=shown.columns(tables.TERM_SCHEMA),
 )

@@ -7,13 +7,13 @@ import dagster as dg
 from assets import shown
 from assets.bench import metrics
 from assets.deid import redacted_notes
-from assets.layer import PRIVACY, Counts, delivery_of, layer_asset
+from assets.layer import DELIVERIES, PRIVACY, Counts, delivery_of, layer_asset
 from assets.source import raw_notes
 from deid_platform.refresh import measure, stage
 from resources import SiteResource
 
 
-@layer_asset("gate/withdrawals", owner=PRIVACY, kinds={"postgres"}, by_delivery=True, deps=[raw_notes])
+@layer_asset("gate/withdrawals", owner=PRIVACY, kinds={"postgres"}, partitions=DELIVERIES, deps=[raw_notes])
 def withdrawals(context: dg.AssetExecutionContext, site: SiteResource) -> Counts:
     """Withdrawn notes and patients, hidden from research before anything else is measured or can fail."""
     return shown.counts(stage.stage_withdrawals(site.site, delivery_of(context), run_id=context.run.run_id))
@@ -23,7 +23,7 @@ def withdrawals(context: dg.AssetExecutionContext, site: SiteResource) -> Counts
     "gate/delivery",
     owner=PRIVACY,
     kinds={"postgres"},
-    by_delivery=True,
+    partitions=DELIVERIES,
     deps=[withdrawals, redacted_notes, metrics],
 )
 def delivery(context: dg.AssetExecutionContext, site: SiteResource) -> Counts:

@@ -46,7 +46,7 @@ def layer_asset(
     owner: str,
     kinds: set[str],
     deps: Sequence[dg.AssetsDefinition | dg.AssetKey] = (),
-    by_delivery: bool = False,
+    partitions: dg.PartitionsDefinition[str] | None = None,
     pool: str | None = None,
     metadata: Mapping[str, Any] | None = None,
     description: str | None = None,
@@ -58,7 +58,7 @@ def layer_asset(
         owner: The team that answers for it.
         kinds: Tags that the UI shows on the asset.
         deps: The assets it reads from the store or the warehouse.
-        by_delivery: Whether it has one partition a delivery.
+        partitions: How it is partitioned, mostly by delivery.
         pool: Assets of one pool run one at a time.
         metadata: Of the definition, such as its columns.
         description: By default the function's docstring.
@@ -79,7 +79,7 @@ def layer_asset(
         return dg.asset(
             key=key.split("/"),
             group_name=key.split("/")[0],
-            partitions_def=DELIVERIES if by_delivery else None,
+            partitions_def=partitions,
             deps=[dep if isinstance(dep, dg.AssetKey) else dep.key for dep in deps],
             owners=[owner],
             kinds=kinds,

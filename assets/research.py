@@ -13,7 +13,7 @@ from dagster_dbt.errors import DagsterDbtCliRuntimeError
 
 from assets import shown
 from assets.gate import delivery as gate_delivery
-from assets.layer import ANALYTICS, PRIVACY, Counts, delivery_of, layer_asset, step
+from assets.layer import ANALYTICS, DELIVERIES, PRIVACY, Counts, delivery_of, layer_asset, step
 from assets.run_config import NoConfig
 from deid_platform.errors import Code, DeidError
 from deid_platform.refresh import publish
@@ -22,7 +22,7 @@ from deid_platform.reports.summary import INPUTS, MEASURES, summary_markdown
 from resources import SiteResource, keep_parsed
 
 
-@layer_asset("research/note_version", owner=PRIVACY, kinds={"postgres"}, by_delivery=True, deps=[gate_delivery])
+@layer_asset("research/note_version", owner=PRIVACY, kinds={"postgres"}, partitions=DELIVERIES, deps=[gate_delivery])
 def note_version(context: dg.AssetExecutionContext, site: SiteResource) -> Counts:
     """Approved note versions, copied by `ctl.promote` in one transaction if every gate row allows it."""
     delivery = delivery_of(context)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dagster as dg
 
 from assets import shown
-from assets.layer import ENGINEERS, Counts, delivery_of, layer_asset
+from assets.layer import DELIVERIES, ENGINEERS, Counts, delivery_of, layer_asset
 from deid_platform.refresh import intake, tables
 from resources import SiteResource
 
@@ -21,7 +21,7 @@ def _topic_asset(name: str, description: str) -> dg.AssetsDefinition:
         f"source/{name}",
         owner=ENGINEERS,
         kinds={"parquet", "phi"},
-        by_delivery=True,
+        partitions=DELIVERIES,
         metadata=shown.columns(tables.TOPIC_SCHEMAS[name]),
         description=description,
     )
@@ -40,7 +40,7 @@ patients, providers, facilities = (_topic_asset(name, description) for name, des
     "source/raw_notes",
     owner=ENGINEERS,
     kinds={"parquet", "phi"},
-    by_delivery=True,
+    partitions=DELIVERIES,
     deps=[patients, providers, facilities],
     metadata=shown.columns(tables.RAW_SCHEMA),
 )

@@ -13,7 +13,7 @@ from typing import Any
 
 import dagster as dg
 
-from assets import bench, checks, deid, dictionaries, gate, research, source
+from assets import bench, checks, corpora, deid, dictionaries, gate, research, source
 from assets.automation import (
     REFRESHED,
     daily_retention,
@@ -21,6 +21,7 @@ from assets.automation import (
     freshness,
     refresh,
     retention,
+    surrogate_corpora,
     weekly_schedule,
 )
 from assets.run_config import CONSOLE, EXECUTOR, IO_MANAGER, LOGGER, closed
@@ -45,11 +46,11 @@ def build_defs(*, config: Path | None = None, resource_overrides: Mapping[str, A
     home = prepare_instance(settings, path)
     project = dbt_project(home / "dbt")
     resources = {"site": SiteResource(config=str(path)), "dbt": dbt_resource(), **(resource_overrides or {})}
-    layers = (source, dictionaries, deid, bench, gate, research)
+    layers = (source, dictionaries, deid, bench, corpora, gate, research)
     defs = dg.Definitions(
         assets=[*(asset for layer in layers for asset in layer.ASSETS), research.mart_assets(project)],
         asset_checks=checks.CHECKS,
-        jobs=[refresh, retention],
+        jobs=[refresh, surrogate_corpora, retention],
         sensors=[delivery_sensor(settings.schedule.sensor_seconds)],
         schedules=[weekly_schedule(settings.schedule), daily_retention],
         # Of "Materialize selected" too, whose job Dagster makes.

@@ -68,6 +68,21 @@ class Code(Enum):
         "A label is neither one of the platform's nor one of the label scheme of the gold.",
         "Give a label that docs/policies.md lists, such as PATIENT; gold of another scheme is read with `--scheme`.",
     )
+    CORPUS_UNKNOWN = (
+        "corpus-unknown",
+        "There is no corpus of that name; the reference names the nearest.",
+        "See `deid corpora` for those that are known.",
+    )
+    CORPUS_MISSING = (
+        "corpus-missing",
+        "The files of a corpus are not there; the reference names the corpus.",
+        "Put them into the folder that [corpora] of deid.toml, or DEID_CORPORA, names (docs/corpora.md).",
+    )
+    SURROGATE_FAILED = (
+        "surrogate-failed",
+        "A carrier could not be filled with surrogates; the reference names the corpus.",
+        "Report it with the corpus and the locale: a corpus without some of its notes would flatter.",
+    )
     FORMAT_UNKNOWN = (
         "format-unknown",
         "There is no such format, or it is none for this use; the reference names the nearest.",
@@ -103,8 +118,9 @@ class Code(Enum):
     )
     OUTPUT_UNUSABLE = (
         "output-unusable",
-        "The output is a folder, is in a folder that does not exist, cannot be opened, or is a pipe without a reader.",
-        "Name a file in a folder that can be written, or /dev/stdout.",
+        "The output is a folder, is in a folder that does not exist, cannot be opened, or is a pipe without a reader; "
+        "or it is to be a folder of files and holds something.",
+        "Name a file in a folder that can be written, or /dev/stdout; for a folder of files, a new name.",
     )
     # Corpora
     FEED_UNKNOWN = (
@@ -182,6 +198,12 @@ class Code(Enum):
         "input-empty",
         "A file has no usable content: no row, or gold without a single span; the reference is the file's role.",
         "Check that it is the right file and that its columns are named as docs/configuration.md says.",
+    )
+    SCAN_READER_MISSING = (
+        "scan-reader-missing",
+        "A library or a program that reads scans, or its data of a language, is not installed; the reference names the "
+        "package.",
+        "Install it: `tesseract-ocr...` is a package of Debian and Ubuntu, the others are Python's (docs/scans.md).",
     )
     OPT_OUTS_UNREADABLE = (
         "opt-outs-unreadable",
@@ -449,6 +471,12 @@ class Code(Enum):
         "internal-error",
         "An unexpected failure; the reference says where. The rest is withheld: it may quote a note.",
         "Report it with the reference. `DEID_DEBUG=1`, in the PHI zone only, shows the whole error.",
+    )
+    # Surrogates
+    LOCALE_UNKNOWN = (
+        "locale-unknown",
+        "There is no locale of that name; the reference names the nearest one and all of them.",
+        "Name one of these.",
     )
     # Command line
     INPUT_INVALID = (

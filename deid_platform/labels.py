@@ -102,15 +102,85 @@ DIRECT_IDENTIFIERS = (
     Label.ACCOUNT, Label.HEALTHPLAN, Label.LICENSE, Label.VEHICLE, Label.DEVICE, Label.BIOID,
 )  # fmt: skip
 
-CROSSWALKS: dict[str, dict[str, Label]] = {
-    # scheme -> its label -> ours. Names that another scheme shares with i2b2-2014 map to themselves.
-    "i2b2-2014": {
-        **{label.value: label for label in Label},
-        "LOCATION": Label.LOCATION_OTHER,
-        "NAME": Label.PATIENT,
-        "ID": Label.IDNUM,
-        "CONTACT": Label.PHONE,
-        "BIOMETRIC": Label.BIOID,
+_I2B2_2014: dict[str, Label | None] = {
+    **{label.value: label for label in Label},
+    # Categories, where a tag says no more, and the sub-categories that the guidelines name beside those of the corpus.
+    "LOCATION": Label.LOCATION_OTHER,
+    "NAME": Label.PATIENT,
+    "ID": Label.IDNUM,
+    "CONTACT": Label.PHONE,
+    "BIOMETRIC": Label.BIOID,
+    "ROOM": Label.LOCATION_OTHER,
+    "DEPARTMENT": Label.HOSPITAL,
+    "IPADDRESS": Label.IPADDR,
+}
+_MEDDOCAN: dict[str, Label | None] = {
+    # The 22 types that occur in the corpus.
+    "TERRITORIO": Label.LOCATION_OTHER,  # cities, provinces and postcodes alike
+    "FECHAS": Label.DATE,
+    "NOMBRE_SUJETO_ASISTENCIA": Label.PATIENT,
+    "EDAD_SUJETO_ASISTENCIA": Label.AGE,
+    "NOMBRE_PERSONAL_SANITARIO": Label.DOCTOR,
+    "SEXO_SUJETO_ASISTENCIA": None,
+    "CALLE": Label.STREET,
+    "PAIS": Label.COUNTRY,
+    "ID_SUJETO_ASISTENCIA": Label.MEDICALRECORD,
+    "CORREO_ELECTRONICO": Label.EMAIL,
+    "ID_TITULACION_PERSONAL_SANITARIO": Label.LICENSE,
+    "ID_ASEGURAMIENTO": Label.HEALTHPLAN,
+    "HOSPITAL": Label.HOSPITAL,
+    "FAMILIARES_SUJETO_ASISTENCIA": None,  # kinship ("madre", "padres"): of 335 in train and dev, 12 hold a name
+    "INSTITUCION": Label.ORGANIZATION,
+    "ID_CONTACTO_ASISTENCIAL": Label.IDNUM,
+    "NUMERO_TELEFONO": Label.PHONE,
+    "PROFESION": Label.PROFESSION,
+    "NUMERO_FAX": Label.FAX,
+    "OTROS_SUJETO_ASISTENCIA": None,  # descent, family status, objects
+    "CENTRO_SALUD": Label.HOSPITAL,
+    "ID_EMPLEO_PERSONAL_SANITARIO": Label.IDNUM,
+    # The seven that its guidelines define and no note has.
+    "IDENTIF_VEHICULOS_NRSERIE_PLACAS": Label.VEHICLE,
+    "IDENTIF_DISPOSITIVOS_NRSERIE": Label.DEVICE,
+    "NUMERO_BENEF_PLAN_SALUD": Label.HEALTHPLAN,
+    "URL_WEB": Label.URL,
+    "DIREC_PROT_INTERNET": Label.IPADDR,
+    "IDENTF_BIOMETRICOS": Label.BIOID,
+    "OTRO_NUMERO_IDENTIF": Label.IDNUM,
+}
+
+CROSSWALKS: dict[str, dict[str, Label | None]] = {
+    # scheme -> its label -> ours; None where the scheme marks what is deliberately no identifier here. What depends on
+    # the words at a span too, as in the two schemes with a suffix, is in `corpora/schemes.py`.
+    "i2b2-2014": _I2B2_2014,
+    "i2b2-2014-without-weekdays": _I2B2_2014,
+    "meddocan": _MEDDOCAN,
+    "meddocan-corrected": _MEDDOCAN,
+    "conll-2003": {
+        "PER": Label.PATIENT,
+        "LOC": Label.LOCATION_OTHER,
+        "ORG": Label.ORGANIZATION,
+        "MISC": None,  # left out in Murugadoss 2024, supplementary information
+    },
+    "eds": {
+        # Slots of the French templates; a surname or a given name may be anybody's.
+        "NOM": Label.PATIENT,
+        "PRENOM": Label.PATIENT,
+        "DATE": Label.DATE,
+        "DATE_NAISSANCE": Label.DATE,
+        "ADRESSE": Label.STREET,
+        "ADDRESSE": Label.STREET,
+        "ZIP": Label.ZIP,
+        "VILLE": Label.CITY,
+        "TEL": Label.PHONE,
+        "MAIL": Label.EMAIL,
+        "HOPITAL": Label.HOSPITAL,
+        "IPP": Label.MEDICALRECORD,
+        "NDA": Label.IDNUM,
+        "SECU": Label.SSN,
+    },
+    "aci-bench": {
+        "PATIENT_SILVER": Label.PATIENT,
+        "AGE_SILVER": Label.AGE,
     },
     "asq-phi": {
         "NAME": Label.PATIENT,

@@ -50,10 +50,22 @@ class _Section(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
+_DATABASES = ("sql", "omop")
+_OF_DATABASES = {"url_env", "schema_name", "vocabulary_schema", "tables", "queries", "watermark", "watermarks"} | {
+    "period",
+    "timezone",
+    "since",
+    "initial",
+    "timeout_seconds",
+}
+
+
 class FeedSettings(_Section):
     """One source of deliveries: a folder with one sub-folder a delivery, or a database."""
 
-    format: Literal["files", "sql", "omop"] = "files"
+    format: Literal["files", "i2b2", "brat", "scan", "sql", "omop"] = "files"
+    recognition: Literal["tesseract", "doctr"] = "tesseract"
+    """What recognises characters on pages without a text layer; of the format `scan` alone."""
     path: Path = Field(default=Path(), validate_default=True)
     gold: Path | None = None
     """Folder of `<watermark>.jsonl.gz` gold files, read by the bench alone."""
@@ -97,12 +109,12 @@ class FeedSettings(_Section):
     @property
     def from_database(self) -> bool:
         """Whether its deliveries are no folders."""
-        return self.format != "files"
+        return self.format in _DATABASES
 
     @field_validator("path")
     @classmethod
     def _folder(cls, path: Path, info: ValidationInfo) -> Path:
-        if (info.data.get("format", "files") == "files") == (path == Path()):
+        if (info.data.get("format") not in _DATABASES) == (path == Path()):
             raise PydanticCustomError("extra_forbidden" if path != Path() else "missing", "see docs/configuration.md")
         return path
 
@@ -131,11 +143,8 @@ class FeedSettings(_Section):
     def _faults(self) -> Iterator[str]:
         """What is wrong with keys that are well by themselves; only names of keys are told."""
         if not self.from_database:
-            of_databases = list(FeedSettings.model_fields)[_FIRST_OF_DATABASES:]
             yield from (
-                f"{name.removesuffix('_name')} is for databases"
-                for name in of_databases
-                if name in self.model_fields_set
+                f"{key.removesuffix('_name')} is for databases" for key in _OF_DATABASES & self.model_fields_set
             )
             return
         yield from (f"{role} is in tables and in queries" for role in self.tables if role in self.queries)
@@ -153,9 +162,6 @@ class FeedSettings(_Section):
                 yield f"watermarks.{role} has to be set"
         if self.since and self.initial and self.initial < self.since:
             yield "initial is before since"
-
-
-_FIRST_OF_DATABASES = list(FeedSettings.model_fields).index("url_env")
 
 
 class DetectionSettings(_Section):
@@ -209,6 +215,27 @@ class BenchSettings(_Section):
     resamples: int = Field(default=100, ge=2)
     minimum_gold: int = Field(default=30, ge=1)
     """Notes with gold that a feed needs for its recall to count as measured."""
+
+
+class CorpusSettings(_Section):
+    """A corpus of the site's own, for surrogate corpora and their scores."""
+
+    path: Path
+    format: str = "jsonl"
+    scheme: str = "i2b2-2014"
+    language: str = "en"
+    what: str = "a corpus of the site"
+    slots: Literal["gold", "none"] = "gold"
+    """Where its identifiers stand: spans and placeholders of its format, or nowhere: then all are woven in."""
+    weave: bool = False
+    """Whether identifiers are woven in as well."""
+
+
+class CorporaSettings(_Section):
+    """Where published corpora lie, and the site's own."""
+
+    folder: Path = Path("corpora")
+    sets: dict[Identifier, CorpusSettings] = {}
 
 
 class ExclusionSettings(_Section):
@@ -315,6 +342,7 @@ class Settings(_Section):
     redaction: RedactionSettings = RedactionSettings()
     exclusions: ExclusionSettings = ExclusionSettings()
     bench: BenchSettings = BenchSettings()
+    corpora: CorporaSettings = CorporaSettings()
     warehouse: WarehouseSettings = WarehouseSettings()
     releases: ReleaseSettings = ReleaseSettings()
     schedule: ScheduleSettings = ScheduleSettings()

@@ -5,17 +5,27 @@ Belongs here: which reader a format has. Does not belong here: reading (`files.p
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from deid_platform.corpora import Reader, Role
 from deid_platform.corpora.files import FilesFeed
-from deid_platform.corpora.formats import file_format
+from deid_platform.corpora.formats import FileFormat, file_format
+from deid_platform.corpora.formats.scan import Scans
 from deid_platform.corpora.reading import TOPIC_ROLES
-from deid_platform.settings import Settings
+from deid_platform.corpora.scans.recognition import Engine
+from deid_platform.settings import FeedSettings, Settings
 
 if TYPE_CHECKING:
     from deid_platform.corpora.sql.feed import SqlFeed
+
+
+DATABASES = {
+    "sql": "tables, views and queries of a database, by a watermark",
+    "omop": "a database of the OMOP common data model, 5.3 and 5.4",
+}
+"""Formats of feeds that are no files -> what a person reads of each."""
 
 
 def open_feed(settings: Settings, name: str, *, spool: Path) -> Reader:
@@ -46,7 +56,7 @@ def open_folder(settings: Settings, name: str, *, spool: Path | None) -> FilesFe
         max_chars=feed.max_chars,
         site=settings.site,
         spool=spool,
-        file_format=file_format(feed.format),
+        file_format=_format_of(feed),
     )
 
 
@@ -91,3 +101,10 @@ def open_database(settings: Settings, name: str) -> SqlFeed:
         max_chars=feed.max_chars,
         site=settings.site,
     )
+
+
+def _format_of(feed: FeedSettings) -> FileFormat:
+    chosen = file_format(feed.format)
+    if isinstance(chosen, Scans):
+        return replace(chosen, engine=Engine(feed.recognition), language=feed.defaults.get("language", chosen.language))
+    return chosen

@@ -24,7 +24,9 @@ from deid_platform.corpora.decoding import BrokenFileError, chunks
 from deid_platform.corpora.formats import FileFormat
 from deid_platform.corpora.formats.delimited import FEED as TABLES
 from deid_platform.corpora.reading import (
-    MAX_CHARS,
+    MAX_CHARS as MAX_CHARS,
+)
+from deid_platform.corpora.reading import (
     TOPIC_ROLES,
     Objection,
     inspected,

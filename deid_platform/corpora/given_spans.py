@@ -12,14 +12,17 @@ spans: a note without a line was not looked at.
 
 from __future__ import annotations
 
+import gzip
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from deid_platform.corpora.gold import SCHEME, labels_of, misplaced, numbered_lines
+from deid_platform.corpora.annotations import misplaced
+from deid_platform.corpora.gold import SCHEME
+from deid_platform.corpora.schemes import scheme_of
 from deid_platform.corpora.tables import unrepeated
 from deid_platform.errors import Code, DeidError
 from deid_platform.labels import Label
@@ -58,13 +61,14 @@ class GivenSpans:
             DeidError: `scheme-unknown`, `label-unknown` with the line's number, `feed-unreadable`, `spans-invalid` with
                 the line's number and the reason.
         """
-        labels = labels_of(scheme)
+        labels = scheme_of(scheme).labels
         by_note: dict[str, _Given] = {}
-        for number, line in numbered_lines(path, "spans"):
+        for number, line in _lines(path):
             try:
                 row = json.loads(line, object_pairs_hook=unrepeated)
                 note_id = _id(row["note_id"])
-                given = _Given(number, tuple(_span(span, number, labels) for span in row["spans"]))
+                spans = [_span(span, number, labels) for span in row["spans"]]
+                given = _Given(number, tuple(span for span in spans if span is not None))
             except (ValueError, TypeError, KeyError, RecursionError):
                 raise _invalid(number, "not of this form") from None
             if note_id in by_note:
@@ -88,7 +92,20 @@ class GivenSpans:
         return tuple(span for span, _ in given.spans)
 
 
-def _span(given: Any, number: int, labels: Mapping[str, Label]) -> tuple[Span, str | None]:
+def _lines(path: Path) -> Iterator[tuple[int, str]]:
+    """The lines that are not blank, each with its number, from 1."""
+    opener = gzip.open if path.suffix == ".gz" else open
+    try:
+        with opener(path, "rt", encoding="utf-8", newline="\n") as lines:
+            for number, line in enumerate(lines, start=1):
+                if line.strip():
+                    yield number, line
+    except (OSError, EOFError, UnicodeDecodeError):
+        raise DeidError(Code.FEED_UNREADABLE, "spans") from None
+
+
+def _span(given: Any, number: int, labels: Mapping[str, Label | None]) -> tuple[Span, str | None] | None:
+    """A span with its text; None if its label is deliberately no identifier."""
     start, end, label, *more = given
     if label not in labels:
         raise DeidError(Code.LABEL_UNKNOWN, f"line {number}")
@@ -102,7 +119,8 @@ def _span(given: Any, number: int, labels: Mapping[str, Label]) -> tuple[Span, s
             score = float(member)
         else:
             raise _invalid(number, "a span has a score that is not from 0 to 1")
-    return Span(start, end, labels[label], score, "given"), surface
+    ours = labels[label]
+    return None if ours is None else (Span(start, end, ours, score, "given"), surface)
 
 
 def _id(value: object) -> str:

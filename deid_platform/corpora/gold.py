@@ -1,4 +1,4 @@
-"""Gold spans from JSON lines, for the bench and for `deid evaluate`.
+"""Gold spans from JSON lines, for the bench, for `deid evaluate` and as a format of gold.
 
 Belongs here: reading gold that someone planted or annotated. Does not belong here: making it, or scoring
 against it. Gold never comes from a detector's own output.
@@ -11,38 +11,75 @@ Offsets are code points, end exclusive; a fourth member of a span, the surface, 
 
 from __future__ import annotations
 
-import gzip
-import json
+import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import date
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
+from deid_platform.corpora import Format, Reason
+from deid_platform.corpora.annotations import Annotation, GoldFaultError, check_text, misplaced, spans_of
+from deid_platform.corpora.decoding import BrokenFileError
+from deid_platform.corpora.schemes import Scheme, scheme_of
+from deid_platform.corpora.tables import table_rows
 from deid_platform.errors import Code, DeidError
-from deid_platform.labels import CROSSWALKS, Label
 from deid_platform.notes import Note, Span
 
 SCHEME = "i2b2-2014"
+COMPRESSION = {".gz": "gz", ".zst": "zst"}
+"""Of gold files, by the ending of their names."""
+_OPTIONAL = [f.name for f in fields(Note) if f.name not in ("note_id", "text", "note_date", "language")]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Gold:
-    """One note's gold. `note` is None where the file gives spans alone."""
+    """One note's gold.
+
+    Attributes:
+        note_id: The note's.
+        spans: In order.
+        clinical: Start and end of terms that must survive.
+        note: None where the file gives spans alone.
+        no_identifiers: Annotations that are not among the spans because the scheme says that they are no identifiers.
+        known_errors: Those that are not because they are known errors of the corpus (`schemes.py`).
+    """
 
     note_id: str
     spans: tuple[Span, ...]
     clinical: tuple[tuple[int, int], ...] = ()
     note: Note | None = None
+    no_identifiers: int = 0
+    known_errors: int = 0
 
     def __repr__(self) -> str:
         return "<Gold>"
 
 
+@dataclass(frozen=True, slots=True, repr=False)
+class Fault:
+    """What stands in the place of a note that is no gold.
+
+    Attributes:
+        reason: Why.
+        said: The same in words; no value of the note.
+        note_id: Which note, where that can be read.
+    """
+
+    reason: Reason
+    said: str
+    note_id: str | None = None
+
+    def __repr__(self) -> str:
+        return f"<Fault {self.reason}>"
+
+
 def read_gold(
     path: Path, *, scheme: str = SCHEME, columns: Mapping[str, str] | None = None, with_text: bool = False
 ) -> Iterator[Gold]:
-    """Reads a gold file, plain or gzipped, line by line.
+    """Reads a gold file, plain or compressed, line by line, up to the first line that cannot be used.
+
+    Spans may overlap, and a note may have several lines: whoever planted them knows why.
 
     Args:
         path: JSON lines.
@@ -51,95 +88,123 @@ def read_gold(
         with_text: Whether a line without a text is a fault.
 
     Raises:
-        DeidError: `gold-missing` if there is no such file, `scheme-unknown`, `label-unknown` with the line's number for
-            a label that the scheme has not, `gold-invalid` with the line's number and the reason for anything else.
+        DeidError: `gold-missing` if there is no such file, `feed-unreadable` if it cannot be read to its end,
+            `scheme-unknown`, `label-unknown` with the line's number for a label that the scheme has not,
+            `gold-invalid` with the line's number and the reason for anything else.
     """
-    labels = labels_of(scheme)
+    chosen = scheme_of(scheme)
     if not path.exists():
         raise DeidError(Code.GOLD_MISSING)
-    for number, line in numbered_lines(path, "gold"):
-        gold = _gold(line, f"line {number}", labels, columns or {})
-        if with_text and gold.note is None:
-            raise DeidError(Code.GOLD_INVALID, f"line {number}: no text")
-        yield gold
+    try:
+        for number, gold in gold_lines(path, chosen, columns=columns, with_text=with_text):
+            yield gold if isinstance(gold, Gold) else _refuse(number, gold)
+    except BrokenFileError:
+        raise DeidError(Code.FEED_UNREADABLE, "gold") from None
 
 
-def labels_of(scheme: str) -> Mapping[str, Label]:
-    """The label names of a scheme.
+def _refuse(number: int, fault: Fault) -> NoReturn:
+    if fault.reason is Reason.INVALID_UTF8:
+        raise DeidError(Code.FEED_UNREADABLE, "gold")
+    if fault.reason is Reason.UNKNOWN_LABEL:
+        raise DeidError(Code.LABEL_UNKNOWN, f"line {number}")
+    raise DeidError(Code.GOLD_INVALID, f"line {number}: {fault.said}")
+
+
+def gold_lines(
+    path: Path,
+    scheme: Scheme,
+    *,
+    columns: Mapping[str, str] | None = None,
+    with_text: bool = True,
+    overlaps: bool = True,
+    max_chars: int | None = None,
+) -> Iterator[tuple[int, Gold | Fault]]:
+    """The lines of a gold file that are not blank, with their numbers, from 1.
+
+    Args:
+        path: JSON lines, plain or compressed.
+        scheme: Of its labels.
+        columns: Key to field of the note.
+        with_text: Whether a line without a text is a fault.
+        overlaps: Whether spans may overlap.
+        max_chars: The longest text, in code points; texts are then checked as those of a feed are.
 
     Raises:
-        DeidError: `scheme-unknown`.
+        BrokenFileError: The file can be read no further; the lines before have been yielded.
     """
-    labels = CROSSWALKS.get(scheme)
-    if labels is None:
-        raise DeidError(Code.SCHEME_UNKNOWN, ", ".join(sorted(CROSSWALKS)))
-    return labels
+    named = columns or {}
+    longest = sys.maxsize if max_chars is None else max_chars
+    for number, cells in table_rows(path, Format.JSONL, COMPRESSION.get(path.suffix), max_chars=longest):
+        if isinstance(cells, Reason):
+            yield number, Fault(cells, GoldFaultError(cells).said)
+            continue
+        row = {named.get(key, key): value for key, value in cells.items()}
+        try:
+            text = _text(row, with_text, max_chars)
+            yield number, _gold(row, text, number, scheme, overlaps)
+        except GoldFaultError as fault:
+            yield number, Fault(fault.reason, fault.said, _id_of(row))
 
 
-def numbered_lines(path: Path, role: str) -> Iterator[tuple[int, str]]:
-    """The lines of a text file, plain or gzipped, that are not blank, each with its number, from 1.
+def _text(row: Mapping[str, Any], needed: bool, max_chars: int | None) -> str | None:
+    text = row.get("text")
+    if text is None:
+        if needed:
+            raise GoldFaultError(Reason.EMPTY_TEXT)
+        return None
+    if not isinstance(text, str):
+        raise GoldFaultError(Reason.MALFORMED_ROW)
+    if max_chars is not None:
+        check_text(text, max_chars)
+    return text
 
-    Raises:
-        DeidError: `feed-unreadable` with the role if the file cannot be read to its end.
-    """
-    opener = gzip.open if path.suffix == ".gz" else open
+
+def _gold(row: Mapping[str, Any], text: str | None, number: int, scheme: Scheme, overlaps: bool) -> Gold:
+    note_id = _id_of(row)
+    if note_id is None:
+        raise GoldFaultError(Reason.MISSING_NOTE_ID if row.get("note_id") is None else Reason.MALFORMED_ROW)
+    if row.get("spans") is None:
+        raise GoldFaultError(Reason.MISSING_GOLD)
     try:
-        with opener(path, "rt", encoding="utf-8", newline="\n") as lines:
-            for number, line in enumerate(lines, start=1):
-                if line.strip():
-                    yield number, line
-    except (OSError, EOFError, UnicodeDecodeError):
-        raise DeidError(Code.FEED_UNREADABLE, role) from None
+        annotations = [_annotation(span, number) for span in row["spans"]]
+        marked = spans_of(annotations, text, scheme, exact=True, overlaps=overlaps)
+        clinical = tuple(_clinical(term, text) for term in row.get("clinical") or ())
+        note = None if text is None else _note(note_id, text, row, scheme.language)
+    except (ValueError, TypeError):
+        raise GoldFaultError(Reason.MALFORMED_ROW) from None
+    return Gold(note_id, marked.spans, clinical, note, marked.no_identifiers, marked.known_errors)
 
 
-def _gold(line: str, where: str, labels: Mapping[str, Label], columns: Mapping[str, str]) -> Gold:
-    try:
-        row: dict[str, Any] = {columns.get(key, key): value for key, value in json.loads(line).items()}
-        text = row.get("text")
-        spans = tuple(sorted(_span(span, text, where, labels) for span in row["spans"]))
-        clinical = tuple((start, end) for start, end in row.get("clinical", ()))
-        if any(fault := misplaced(start, end, text) for start, end in clinical):
-            raise DeidError(Code.GOLD_INVALID, f"{where}: a clinical term {fault}")
-        note_id = str(row["note_id"])
-        note = None if text is None else _note(note_id, text, row)
-    except KeyError as error:
-        # One of ours, and no value of the file.
-        raise DeidError(Code.GOLD_INVALID, f"{where}: no {error.args[0]}") from None
-    except (ValueError, TypeError, AttributeError):
-        raise DeidError(Code.GOLD_INVALID, f"{where}: not of this form") from None
-    return Gold(note_id, spans, clinical, note)
-
-
-def _span(span: Any, text: str | None, where: str, labels: Mapping[str, Label]) -> Span:
+def _annotation(span: Any, number: int) -> Annotation:
     start, end, label, *surface = span
-    if label not in labels:
-        raise DeidError(Code.LABEL_UNKNOWN, where)
-    if fault := misplaced(start, end, text):
-        raise DeidError(Code.GOLD_INVALID, f"{where}: a span {fault}")
-    if text is not None and surface and text[start:end] != surface[0]:
-        raise DeidError(Code.GOLD_INVALID, f"{where}: a span does not hold the surface beside it")
-    return Span(start, end, labels[label], source="gold")
-
-
-def misplaced(start: int, end: int, text: str | None) -> str | None:
-    """What is wrong with offsets, in words; a `TypeError` if they are no whole numbers."""
-    if type(start) is not int or type(end) is not int:
+    if not isinstance(label, str):
         raise TypeError
-    if start < 0:
-        return "begins before the text"
-    if start >= end:
-        return "is empty or reversed"
-    return "ends past the text" if text is not None and end > len(text) else None
+    return Annotation(((start, end),), label, surface[0] if surface else None, number)
 
 
-def _note(note_id: str, text: str, row: Mapping[str, Any]) -> Note:
+def _clinical(term: Any, text: str | None) -> tuple[int, int]:
+    start, end = term
+    if fault := misplaced(start, end, text):
+        raise GoldFaultError(Reason.SPAN_OUT_OF_RANGE, said=f"a clinical term {fault}")
+    return start, end
+
+
+def _id_of(row: Mapping[str, Any]) -> str | None:
+    value = row.get("note_id")
+    text = str(value) if type(value) is int else value
+    return (text.strip() or None) if isinstance(text, str) else None
+
+
+def _note(note_id: str, text: str, row: Mapping[str, Any], language: str) -> Note:
     when = row.get("note_date")
+    # A number is an id as a feed takes it; anything else has no place in a field.
+    values = {name: str(row[name]) for name in _OPTIONAL if row.get(name) is not None}
+    if any(not isinstance(row[name], str | int) for name in values):
+        raise TypeError
     return Note(
         note_id,
         text,
-        patient_id=row.get("patient_id"),
-        provider_id=row.get("provider_id"),
-        note_type=row.get("note_type"),
         note_date=date.fromisoformat(when) if when else None,
-        language=row.get("language") or row.get("lang") or "en",
+        language=str(row.get("language") or row.get("lang") or language),
+        **values,
     )

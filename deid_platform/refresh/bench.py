@@ -103,12 +103,12 @@ def collect_gold(site: Site) -> GoldNotes:
         rows, topics = _synthetic_gold(site.settings.bench.synthetic_notes)
     name = "site" if by_feed else SYNTHETIC
     found = GoldNotes(name, len(rows), sum(len(row["gold"]) for row in rows), by_feed)
-    parts = (pa.Table.from_pylist(b, schema=tables.SURROGATE_SCHEMA) for b in tables.batched(rows, tables.NOTES_A_PART))
+    parts = (pa.Table.from_pylist(b, schema=tables.GOLD_SCHEMA) for b in tables.batched(rows, tables.NOTES_A_PART))
     for topic in tables.TOPICS:
         table = pa.Table.from_pylist(tables.topic_rows(topics, topic), schema=tables.TOPIC_SCHEMAS[topic])
         site.store.write(f"bench/{topic}", tables.ALL, [table])
     meta = {"gold": name, "gold_by_feed": by_feed, "notes": found.notes, "spans": found.spans}
-    site.store.write(tables.SURROGATE_NOTES, tables.ALL, parts, meta=lambda: meta)
+    site.store.write(tables.GOLD_NOTES, tables.ALL, parts, meta=lambda: meta)
     return found
 
 
@@ -172,7 +172,7 @@ def run_detector(site: Site, *, progress: Callable[[int], None] | None = None) -
     """
     store = site.store
     topics = tables.topics_of({name: store.rows(f"bench/{name}", tables.ALL) for name in tables.TOPICS})
-    gold = store.required(tables.SURROGATE_NOTES, tables.ALL)
+    gold = store.required(tables.GOLD_NOTES, tables.ALL)
     detector = site.spec(None).detector_digest
     known = _detected_before(store)
 
@@ -210,7 +210,7 @@ def run_detector(site: Site, *, progress: Callable[[int], None] | None = None) -
 
 
 def _gold_notes(store: NoteStore) -> Iterator[Note]:
-    return (tables.from_row(Note, row) for row in store.stream(tables.SURROGATE_NOTES, tables.ALL))
+    return (tables.from_row(Note, row) for row in store.stream(tables.GOLD_NOTES, tables.ALL))
 
 
 def _known(note: Note, row: Sequence[dict[str, Any]]) -> Detection:
@@ -257,7 +257,7 @@ def measure(site: Site) -> Metrics:
     """Scores the sealed detections against the sealed gold."""
     store = site.store
     manifest = store.required(tables.DETECTIONS, tables.ALL)
-    gold = store.rows(tables.SURROGATE_NOTES, tables.ALL)
+    gold = store.rows(tables.GOLD_NOTES, tables.ALL)
     found: dict[str, dict[str, tuple[Span, ...]]] = {inputs: {} for inputs in INPUTS}
     for row in store.rows(tables.DETECTIONS, tables.ALL):
         found[row["inputs"]][row["note_id"]] = tables.spans_of(row["spans"])

@@ -30,7 +30,9 @@ FIRST_PASS = "deid/first_look"  # noqa: S105 - a dataset
 dataset and its column `told` keep the names under which installations have them."""
 REDACTED_NOTES = "deid/redacted_notes"
 TEST_SET = "bench/test_set"
+GOLD_NOTES = "bench/gold_notes"
 SURROGATE_NOTES = "bench/surrogate_notes"
+SURROGATE_TOPICS = {name: f"bench/surrogate_{name}" for name in TOPICS}
 DETECTIONS = "bench/detections"
 METRICS = "bench/metrics"
 REPORTED = "gate/reported"
@@ -96,8 +98,11 @@ FIRST_PASS_SCHEMA = pa.schema(
         ("cache_key", pa.string()),
     ]
 )
-SURROGATE_SCHEMA = pa.schema(
+GOLD_SCHEMA = pa.schema(
     [*_columns(Note), pa.field("gold", SPANS), pa.field("clinical", pa.list_(pa.list_(pa.int32())))]
+)
+SURROGATE_SCHEMA = pa.schema(
+    [*_columns(Note), pa.field("gold", SPANS), pa.field("ways", pa.list_(pa.string())), pa.field("part", pa.string())]
 )
 DETECTION_SCHEMA = pa.schema(
     [

@@ -4,33 +4,25 @@ Belongs here: pictures of aggregates, as PNG. Does not belong here: computing wh
 from a note.
 
 Counts from 1 to 10 are not drawn, not even as a bar that could be measured: "<11" stands in their place.
-Colours are Okabe and Ito's, which stay apart under colour blindness; marks differ in shape as well.
-matplotlib is imported when the first figure is drawn: it takes a second.
 """
 
 from __future__ import annotations
 
-import io
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from deid_platform.evaluation.scores import SMALLEST_SHOWN, Estimate, Scores, suppress
+from deid_platform.reports.drawing import BLUE, GREY, ORANGE, canvas, headed, png
 from deid_platform.sampling import GroupShare, TestSet
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 MOST_GROUPS = 40
-_BLUE, _ORANGE, _GREY = "#0072B2", "#D55E00", "#6b6b6b"
-# As wide as the dialog in which the Dagster UI shows a picture.
-_WIDTH_PIXELS, _DPI = 700, 100
 # Where the axis of errors begins: what is less stands there too.
 _LEAST_ERROR = 1e-4
-_ROW_INCHES = 0.3
 _LONGEST_NAME = 34
-_HEADING_INCHES = 0.62
 # How a count that is not shown begins: too small, or withheld to protect another.
 _WITHHELD = ("<", "–")
 
@@ -48,16 +40,16 @@ def sample_figure(test_set: TestSet, path: Path | None = None) -> bytes:
     rows = _rows(test_set.groups)
     population = sum(group.population for group in test_set.groups)
     sampled = len(test_set.note_ids)
-    figure, axes = _canvas([name for name, _, _ in rows])
+    figure, axes = canvas([name for name, _, _ in rows])
     counts = list(zip(_shown([whole for _, whole, _ in rows]), _shown([taken for _, _, taken in rows]), strict=True))
     for y, ((_, whole, taken), (whole_shown, taken_shown)) in enumerate(zip(rows, counts, strict=True)):
         ends: list[float] = []
         if not whole_shown.startswith(_WITHHELD):
             ends.append(100 * whole / population)
-            axes.plot(ends[-1], y, "o", color=_BLUE, markersize=9, fillstyle="none", markeredgewidth=1.8, clip_on=False)
+            axes.plot(ends[-1], y, "o", color=BLUE, markersize=9, fillstyle="none", markeredgewidth=1.8, clip_on=False)
         if not taken_shown.startswith(_WITHHELD):
             ends.append(100 * taken / sampled)
-            axes.plot(ends[-1], y, "D", color=_ORANGE, markersize=5.5, zorder=3, clip_on=False)
+            axes.plot(ends[-1], y, "D", color=ORANGE, markersize=5.5, zorder=3, clip_on=False)
         if len(ends) == 2:
             axes.plot(ends, (y, y), color="#b8b8b8", linewidth=2, zorder=1.5)
         _beside(axes, y, f"{whole_shown} → {taken_shown}")
@@ -65,14 +57,14 @@ def sample_figure(test_set: TestSet, path: Path | None = None) -> bytes:
     axes.set_xlim(left=0)
     axes.set_xlabel("share of notes, %", fontsize=9.5)
     share = "" if test_set.phi_share is None else f"; {test_set.phi_share:.0%} show their own patient's identifiers"
-    _headed(
+    headed(
         figure,
         axes,
         "Test set against population",
         f"{suppress(sampled)} of {suppress(population)} notes in {len(test_set.groups)} groups{share}",
-        (("o", _BLUE, "none", "population"), ("D", _ORANGE, "full", "test set")),
+        (("o", BLUE, "none", "population"), ("D", ORANGE, "full", "test set")),
     )
-    return _png(figure, path)
+    return png(figure, path)
 
 
 def scores_figure(scores: Scores, path: Path | None = None, *, title: str = "What is missed, by label") -> bytes:
@@ -90,11 +82,11 @@ def scores_figure(scores: Scores, path: Path | None = None, *, title: str = "Wha
     """
     rows: list[tuple[str, Estimate, Estimate]] = [("All labels", scores.recall, scores.precision)]
     rows += [(label.value, by.recall, by.precision) for label, by in scores.labels.items()]
-    figure, axes = _canvas([name for name, _, _ in rows])
+    figure, axes = canvas([name for name, _, _ in rows])
     counts = [suppress(scores.recall.total), *_shown([recall.total for _, recall, _ in rows[1:]])]
     for y, ((_, recall, precision), count) in enumerate(zip(rows, counts, strict=True)):
-        _error(axes, recall, y - 0.16, _BLUE, "o")
-        _error(axes, precision, y + 0.16, _ORANGE, "D")
+        _error(axes, recall, y - 0.16, BLUE, "o")
+        _error(axes, precision, y + 0.16, ORANGE, "D")
         _beside(axes, y, f"{count} words")
     _beside(axes, -0.9, "in gold")
     axes.axhline(0.5, color="#b8b8b8", linewidth=1)
@@ -104,14 +96,14 @@ def scores_figure(scores: Scores, path: Path | None = None, *, title: str = "Wha
     axes.set_xticks([10.0**power for power in range(-4, 1)], ["0.01% or none", "0.1%", "1%", "10%", "100%"])
     axes.minorticks_off()
     axes.set_xlabel("share of words, with 95% bootstrap intervals", fontsize=9.5)
-    _headed(
+    headed(
         figure,
         axes,
         title,
         f"{suppress(scores.notes)} notes, {suppress(scores.words)} words; label-blind; not drawn under 11 words",
-        (("o", _BLUE, "full", "missed (1 - recall)"), ("D", _ORANGE, "full", "wrongly hidden (1 - precision)")),
+        (("o", BLUE, "full", "missed (1 - recall)"), ("D", ORANGE, "full", "wrongly hidden (1 - precision)")),
     )
-    return _png(figure, path)
+    return png(figure, path)
 
 
 def _error(axes: Axes, estimate: Estimate, y: float, colour: str, marker: str) -> None:
@@ -159,55 +151,4 @@ def _shown(counts: Sequence[int]) -> list[str]:
 
 
 def _beside(axes: Axes, y: float, text: str) -> None:
-    axes.text(1.02, y, text, transform=axes.get_yaxis_transform(), va="center", fontsize=8.5, color=_GREY)
-
-
-def _canvas(names: Sequence[str]) -> tuple[Figure, Axes]:
-    """An empty picture with a named row for each name, the first on top, and room for a heading."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    height = _HEADING_INCHES + 0.9 + _ROW_INCHES * max(len(names), 3)
-    figure = Figure(figsize=(_WIDTH_PIXELS / _DPI, height), dpi=_DPI)
-    figure.set_layout_engine("constrained", rect=(0, 0, 1, 1 - _HEADING_INCHES / height))
-    FigureCanvasAgg(figure)
-    axes = figure.add_subplot()
-    axes.set_ylim(max(len(names), 1) - 0.4, -0.6)
-    axes.set_yticks(range(len(names)), list(names))
-    axes.tick_params(axis="y", length=0, labelsize=9)
-    axes.tick_params(axis="x", labelsize=9)
-    axes.grid(axis="x", color="#e4e4e4", linewidth=0.8)
-    axes.set_axisbelow(True)
-    for side in ("top", "right", "left"):
-        axes.spines[side].set_visible(False)
-    return figure, axes
-
-
-def _headed(figure: Figure, axes: Axes, title: str, under: str, legend: Sequence[tuple[str, str, str, str]]) -> None:
-    from matplotlib.lines import Line2D
-
-    height = figure.get_figheight()
-    figure.text(0.015, 1 - 0.12 / height, title, va="top", fontsize=13, fontweight="bold")
-    figure.text(0.015, 1 - 0.40 / height, under, va="top", fontsize=9.5, color=_GREY)
-    handles = [
-        Line2D([], [], marker=marker, color=colour, fillstyle=fill, linestyle="", markersize=6.5, label=label)  # type: ignore[arg-type]
-        for marker, colour, fill, label in legend
-    ]
-    axes.legend(
-        handles=handles,
-        loc="lower left",
-        bbox_to_anchor=(0, 1),
-        ncols=2,
-        frameon=False,
-        fontsize=9,
-        handletextpad=0.2,
-        columnspacing=1,
-    )
-
-
-def _png(figure: Figure, path: Path | None) -> bytes:
-    buffer = io.BytesIO()
-    figure.savefig(buffer, format="png", metadata={"Software": None})
-    if path is not None:
-        path.write_bytes(buffer.getvalue())
-    return buffer.getvalue()
+    axes.text(1.02, y, text, transform=axes.get_yaxis_transform(), va="center", fontsize=8.5, color=GREY)

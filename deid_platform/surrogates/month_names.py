@@ -101,6 +101,11 @@ ORDINAL_WORDS = tuple(sorted({form for word in _ORDINAL_WORDS for form in (word,
 """Ordinal numbers in words, first to thirty-first."""
 
 
+def month_words(language: str, *, short: bool) -> tuple[str, ...]:
+    """The twelve months of a language, in full or abbreviated."""
+    return tuple((_SHORT if short else _FULL)[language].split())
+
+
 def read_month(word: str, *, language: str, hyphened: bool = False, linked: bool = False) -> MonthName | None:
     """A month's name as it is written; None if it is no month.
 

@@ -68,7 +68,7 @@ _SHARES = tuple(Share)
 @lru_cache(maxsize=65536)
 def share_of(name: str) -> Share:
     """The share of a name: SHA-256 of its folded form, modulo three; accents, case and spaces do not count."""
-    folded = " ".join(anyascii(name).casefold().split())
+    folded = " ".join((name if name.isascii() else anyascii(name)).casefold().split())
     return _SHARES[int.from_bytes(hashlib.sha256(folded.encode()).digest()) % 3]
 
 
@@ -109,12 +109,13 @@ def cities(country: str) -> tuple[str, ...]:
 
 
 def _pool(locale: str, attributes: Iterable[str], share: Share | None) -> tuple[str, ...]:
-    names = frozenset[str]().union(*(_people(locale, attribute) for attribute in attributes))
+    names = frozenset[str]().union(*(faker_names(locale, attribute) for attribute in attributes))
     return tuple(sorted(name for name in names if share is None or share_of(name) is share))
 
 
 @cache
-def _people(locale: str, attribute: str) -> frozenset[str]:
+def faker_names(locale: str, attribute: str) -> frozenset[str]:
+    """The names in Latin script of one class attribute of Faker's provider of people for a locale."""
     return frozenset(_names(getattr(_provider(_PEOPLE, locale), attribute)))
 
 

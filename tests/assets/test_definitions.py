@@ -14,7 +14,9 @@ from assets import layer
 from assets.automation import freshness
 from assets.checks import expectation_check
 from assets.research import MART
+from deid_platform.corpora.catalogue import PUBLISHED
 from deid_platform.settings import ScheduleSettings
+from deid_platform.surrogates.locales import LOCALES
 from deid_platform.warehouse.expectations import EXPECTATIONS
 from deid_platform.warehouse.roles import Role
 from resources.dbt import Dbt
@@ -54,14 +56,17 @@ ASSETS = {
         "source/facilities source/patients source/providers source/raw_notes",
     ),
     "bench/test_set": ("privacy-office", "parquet phi", False, None, "source/raw_notes"),
-    "bench/surrogate_notes": ("privacy-office", "parquet phi", False, None, "bench/test_set"),
+    "bench/gold_notes": ("privacy-office", "parquet phi", False, None, "bench/test_set"),
     "bench/detections": (
         "privacy-office",
         "parquet phi",
         False,
         "gpu",
-        "bench/surrogate_notes",
+        "bench/gold_notes",
     ),
+    "bench/surrogate_notes": ("privacy-office", "parquet", True, None, ""),
+    "bench/corpus_statistics": ("privacy-office", "table", True, None, "bench/surrogate_notes"),
+    "bench/corpus_scores": ("privacy-office", "table", True, "gpu", "bench/surrogate_notes"),
     "bench/metrics": ("privacy-office", "postgres", False, None, "bench/detections"),
     "gate/withdrawals": ("privacy-office", "postgres", True, None, "source/raw_notes"),
     "gate/delivery": ("privacy-office", "postgres", True, None, "bench/metrics deid/redacted_notes gate/withdrawals"),
@@ -70,7 +75,7 @@ ASSETS = {
     "research/release": ("analytics", "postgres", False, None, "marts/note_profile research/note_version"),
 }
 
-JOBS = ["refresh", "retention", "__ASSET_JOB"]
+JOBS = ["refresh", "surrogate_corpora", "retention", "__ASSET_JOB"]
 
 
 @pytest.fixture(scope="module")
@@ -165,9 +170,20 @@ def test_a_site_sets_the_deadline_with_its_schedule() -> None:
     assert policy == dg.FreshnessPolicy.time_window(fail_window=timedelta(days=2), warn_window=timedelta(days=1))
 
 
-def test_a_refresh_makes_everything_but_the_proposals(definitions: dg.Definitions) -> None:
+CORPORA = {"bench/surrogate_notes", "bench/corpus_statistics", "bench/corpus_scores"}
+
+
+def test_a_refresh_makes_everything_but_proposals_and_corpora(definitions: dg.Definitions) -> None:
     made = definitions.resolve_job_def("refresh").asset_layer.selected_asset_keys
-    assert set(ASSETS) - {"/".join(key.path) for key in made} == {"dictionaries/harvested"}
+    assert set(ASSETS) - {"/".join(key.path) for key in made} == {"dictionaries/harvested", *CORPORA}
+
+
+def test_surrogate_corpora_have_a_partition_for_each_corpus_and_locale(definitions: dg.Definitions) -> None:
+    job = definitions.resolve_job_def("surrogate_corpora")
+    assert {"/".join(key.path) for key in job.asset_layer.selected_asset_keys} == CORPORA
+    assert job.partitions_def is not None
+    keys = set(job.partitions_def.get_partition_keys())
+    assert keys == {f"{corpus}|{locale}" for corpus in PUBLISHED for locale in LOCALES}
 
 
 def test_a_sensor_and_two_schedules_start_two_jobs(definitions: dg.Definitions) -> None:

@@ -23,7 +23,6 @@ from deid_platform.corpora.hospital import (
     selection,
     slots,
 )
-from deid_platform.corpora.hospital.dice import Dice
 from deid_platform.corpora.hospital.grammar import Choice, Copy, Draw, Form, Mark, Number, Slot, Template, Text, parse
 from deid_platform.corpora.hospital.page import Page
 from deid_platform.corpora.hospital.rule import SlotRule
@@ -32,6 +31,7 @@ from deid_platform.corpora.hospital.spec import NOTE_TYPES, Shape
 from deid_platform.errors import DeidError
 from deid_platform.labels import Label
 from deid_platform.notes import Note
+from deid_platform.surrogates.dice import Dice
 from deid_platform.surrogates.pools import Share, given_names
 
 if TYPE_CHECKING:

@@ -97,7 +97,7 @@ RAISING = {
     "redacted_notes": "assets.deid:deidentify",
     "test_set": "assets.bench:bench.build_test_set",
     "figure": "assets.bench:sample_figure",
-    "surrogate_notes": "assets.bench:bench.collect_gold",
+    "gold_notes": "assets.bench:bench.collect_gold",
     "detections": "assets.bench:bench.run_detector",
     "metrics": "assets.bench:bench.measure",
     "withdrawals": "assets.gate:stage.stage_withdrawals",
@@ -298,7 +298,7 @@ def watch_figures(out: Path) -> None:
 
         return png
 
-    replace("deid_platform.reports.figures:_png", watched)
+    replace("deid_platform.reports.figures:png", watched)
 
 
 def watch(told: Path) -> None:

@@ -72,7 +72,7 @@ STAGES = {
     "2026-02-02": (["raw_notes", "institution"], "internal-error"),
     "2026-02-03": (["withdrawals", "redacted_notes", "test_set"], "internal-error"),
     "2026-02-04": (["figure", "disk full"], "internal-error|store-write"),
-    "2026-02-05": (["surrogate_notes"], "internal-error"),
+    "2026-02-05": (["gold_notes"], "internal-error"),
     "2026-02-06": (["detections"], "internal-error"),
     "2026-02-07": (["metrics"], "internal-error"),
     "2026-02-08": (["delivery"], "internal-error"),

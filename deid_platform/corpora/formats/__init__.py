@@ -66,7 +66,8 @@ class GoldFormat(Protocol):
         """Writes notes with our labels, so that `read` with the scheme `i2b2-2014` gives them back; returns how many.
 
         Raises:
-            DeidError: `input-invalid` if a note cannot be written in this format; `store-write`.
+            DeidError: `input-invalid` with the note's place, from 1, if it cannot be written in this format;
+                `output-unusable`. Nothing is left of what was written before.
         """
         ...
 
@@ -74,6 +75,11 @@ class GoldFormat(Protocol):
 # Name -> module beside this file and what a person reads of it. Modules are imported when they are asked for.
 FORMATS: Mapping[str, tuple[str, str]] = {
     "files": ("delimited", "JSON lines, CSV or Parquet by role"),
+    "jsonl": ("jsonl", "JSON lines with gold spans, a line a note"),
+    "i2b2": ("i2b2", "XML of i2b2-2014, a file a note"),
+    "brat": ("brat", "brat standoff, a .txt and an .ann a note"),
+    "conll": ("conll", "CoNLL-2003 columns, a token a line"),
+    "scan": ("scan", "PDF, PNG, TIFF and JPEG files, each a letter: text layers and recognised characters"),
 }
 
 

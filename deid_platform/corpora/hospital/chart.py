@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from datetime import date, timedelta
 
 from deid_platform.corpora.hospital import dates, library
-from deid_platform.corpora.hospital.dice import Dice
 from deid_platform.corpora.hospital.library import City
 from deid_platform.corpora.hospital.people import (
     Institution,
@@ -22,6 +21,7 @@ from deid_platform.corpora.hospital.people import (
     facts_of,
 )
 from deid_platform.notes import Facility
+from deid_platform.surrogates.dice import Dice
 
 LONGEST_STAY = 9  # days
 OLD_AGE = 89  # years; HIPAA's limit: older ages are identifiers

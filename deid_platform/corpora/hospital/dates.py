@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from datetime import date
 
-from deid_platform.corpora.hospital.dice import Dice
+from deid_platform.surrogates.dice import Dice
 
 _MONTHS = (
     "January",

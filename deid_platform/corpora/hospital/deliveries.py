@@ -16,7 +16,6 @@ from datetime import date, timedelta
 from deid_platform.corpora.hospital import draws, identifiers, institution, library, selection
 from deid_platform.corpora.hospital.chart import open_chart
 from deid_platform.corpora.hospital.compose import compose
-from deid_platform.corpora.hospital.dice import Dice
 from deid_platform.corpora.hospital.people import Institution, Resident, Staff, age_on
 from deid_platform.corpora.hospital.spec import (
     DAYS_BETWEEN_DELIVERIES,
@@ -26,6 +25,7 @@ from deid_platform.corpora.hospital.spec import (
     HospitalSpec,
 )
 from deid_platform.notes import Note, Patient, Topics, Withdrawal
+from deid_platform.surrogates.dice import Dice
 from deid_platform.surrogates.pools import surnames
 
 LATER_SHARE = 0.12  # of all notes, in each delivery after the first

@@ -6,9 +6,9 @@ Belongs here: one draw each. Does not belong here: who they are drawn for (`inst
 from __future__ import annotations
 
 from deid_platform.corpora.hospital import identifiers, library
-from deid_platform.corpora.hospital.dice import Dice
 from deid_platform.corpora.hospital.library import City
 from deid_platform.corpora.hospital.people import Organization
+from deid_platform.surrogates.dice import Dice
 from deid_platform.surrogates.pools import Share, given_names, surnames
 
 _SUFFIXES = ("St", "Ave", "Rd", "Dr", "Ln", "Ct", "Blvd", "Way", "Pl", "Street", "Avenue", "Road", "Drive", "Lane")

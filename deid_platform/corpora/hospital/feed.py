@@ -1,6 +1,6 @@
 """The deliveries as folders of the `files` feed, and their gold in another folder.
 
-Belongs here: file names, columns, byte-exact writing. Does not belong here: reading them back
+Belongs here: file names, and the order in which they appear. Does not belong here: reading them back
 (`corpora/files.py` for the feed, `evaluation/` for gold).
 
     <feed_root>/<watermark>/notes.jsonl.gz patients.csv providers.csv facilities.csv withdrawn.csv
@@ -11,19 +11,14 @@ A folder appears under its name only when it is whole, and its gold is there bef
 
 from __future__ import annotations
 
-import csv
-import gzip
 import json
 import shutil
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
-from dataclasses import astuple, fields
-from io import TextIOWrapper
+from collections.abc import Callable
 from pathlib import Path
-from typing import TextIO
 
 from deid_platform.corpora.hospital.deliveries import DeliveryPlan, documents, plans
 from deid_platform.corpora.hospital.spec import Document, HospitalSpec
+from deid_platform.corpora.written import gzip_text, note_line, write_table
 from deid_platform.errors import Code, DeidError
 from deid_platform.notes import Facility, Patient, Provider, Withdrawal
 
@@ -71,16 +66,16 @@ def _write_delivery(
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     gold_root.mkdir(parents=True, exist_ok=True)
-    with _gzip_text(folder / "notes.jsonl.gz") as notes, _gzip_text(gold_part) as gold:
+    with gzip_text(folder / "notes.jsonl.gz") as notes, gzip_text(gold_part) as gold:
         for count, made in enumerate(documents(plan), 1):
-            notes.write(_note_line(made))
+            notes.write(note_line(made.note))
             gold.write(_gold_line(made))
             if progress is not None and (count % _EVERY == 0 or count == len(plan.notes)):
                 progress(count, len(plan.notes))
-    _write_table(folder / "patients.csv", Patient, plan.topics.patients.values())
-    _write_table(folder / "providers.csv", Provider, plan.topics.providers.values())
-    _write_table(folder / "facilities.csv", Facility, plan.topics.facilities.values())
-    _write_table(folder / "withdrawn.csv", Withdrawal, plan.withdrawals)
+    write_table(folder / "patients.csv", Patient, plan.topics.patients.values())
+    write_table(folder / "providers.csv", Provider, plan.topics.providers.values())
+    write_table(folder / "facilities.csv", Facility, plan.topics.facilities.values())
+    write_table(folder / "withdrawn.csv", Withdrawal, plan.withdrawals)
     gold_part.replace(gold_root / f"{plan.watermark}.jsonl.gz")
     target = feed_root / plan.watermark
     if target.exists():
@@ -93,22 +88,6 @@ def _write_delivery(
         folder.rename(target)
 
 
-def _note_line(made: Document) -> str:
-    note = made.note
-    row = {
-        "note_id": note.note_id,
-        "patient_id": note.patient_id,
-        "encounter_id": note.encounter_id,
-        "provider_id": note.provider_id,
-        "site": note.site,
-        "note_type": note.note_type,
-        "note_date": note.note_date.isoformat() if note.note_date else None,
-        "language": note.language,
-        "text": note.text,
-    }
-    return json.dumps(row, ensure_ascii=False) + "\n"
-
-
 def _gold_line(made: Document) -> str:
     row = {
         "note_id": made.note.note_id,
@@ -118,25 +97,3 @@ def _gold_line(made: Document) -> str:
         "ways": made.ways,
     }
     return json.dumps(row) + "\n"
-
-
-@contextmanager
-def _gzip_text(path: Path) -> Iterator[TextIO]:
-    # No file name and no time in the header, so that the bytes depend on the spec alone.
-    with (
-        path.open("wb") as raw,
-        gzip.GzipFile("", "wb", compresslevel=6, fileobj=raw, mtime=0) as packed,
-        TextIOWrapper(packed, encoding="utf-8", newline="") as text,
-    ):
-        yield text
-
-
-def _write_table(
-    path: Path,
-    kind: type[Patient] | type[Provider] | type[Facility] | type[Withdrawal],
-    rows: Iterable[Patient | Provider | Facility | Withdrawal],
-) -> None:
-    with path.open("w", encoding="utf-8", newline="") as stream:
-        table = csv.writer(stream, lineterminator="\n")
-        table.writerow([field.name for field in fields(kind)])
-        table.writerows(["" if value is None else value for value in astuple(row)] for row in rows)

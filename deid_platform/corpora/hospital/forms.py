@@ -34,12 +34,12 @@ from functools import cache
 
 from deid_platform.corpora.hospital import dates, library, place_forms, slots
 from deid_platform.corpora.hospital.chart import Chart
-from deid_platform.corpora.hospital.dice import Dice
 from deid_platform.corpora.hospital.numbers import DAYS, day_of
 from deid_platform.corpora.hospital.rule import SlotRule
 from deid_platform.corpora.hospital.spec import Shape
 from deid_platform.errors import Code, DeidError
 from deid_platform.labels import Label
+from deid_platform.surrogates.dice import Dice
 from deid_platform.surrogates.pools import Share, given_names
 
 _PEOPLE = ("patient", "relative", "relative2", "author", "pcp", "attending", "consultant", "nurse")

@@ -15,11 +15,11 @@ from dataclasses import dataclass, replace
 from datetime import date, timedelta
 
 from deid_platform.corpora.hospital import draws, identifiers, library
-from deid_platform.corpora.hospital.dice import Dice
 from deid_platform.corpora.hospital.library import City, Condition
 from deid_platform.corpora.hospital.people import Institution, Kin, Resident, age_on, ascii_slug, facts_of
 from deid_platform.corpora.hospital.spec import HospitalSpec
 from deid_platform.notes import Facility, Patient
+from deid_platform.surrogates.dice import Dice
 
 _MAIL_HOSTS = ("example.com", "example.org", "example.net", "mail.example.com")
 _HOUSEHOLDS = (("single", 0.68), ("couple", 0.12), ("siblings", 0.06), ("child", 0.09), ("newborn", 0.05))

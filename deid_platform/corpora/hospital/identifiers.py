@@ -12,7 +12,7 @@ registrant code out of use.
 
 from __future__ import annotations
 
-from deid_platform.corpora.hospital.dice import Dice
+from deid_platform.surrogates.dice import Dice
 
 _PLATE_LETTERS = "ABCDEFGHJKLMNPRSTUVWXYZ"
 _PHONE_STYLES = ("({}) 555-01{}", "{}-555-01{}", "{}.555.01{}", "({})555-01{}", "{} 555 01{}")

@@ -9,13 +9,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 from deid_platform.corpora.hospital import identifiers, library
-from deid_platform.corpora.hospital.dice import Dice
 from deid_platform.corpora.hospital.draws import address, first_name, locale, organization, surname
 from deid_platform.corpora.hospital.households import settle
 from deid_platform.corpora.hospital.library import City
 from deid_platform.corpora.hospital.people import Institution, Staff, ascii_slug
 from deid_platform.corpora.hospital.spec import HospitalSpec
 from deid_platform.notes import Facility, Provider
+from deid_platform.surrogates.dice import Dice
 
 MAIN_HOUSES = 6  # hospitals and institutes come first among the facilities, clinics after
 

@@ -22,10 +22,10 @@ from collections.abc import Callable, Mapping
 
 from deid_platform.corpora.hospital import slots
 from deid_platform.corpora.hospital.chart import Chart
-from deid_platform.corpora.hospital.dice import Dice
 from deid_platform.corpora.hospital.places import STREET_KINDS
 from deid_platform.corpora.hospital.rule import SlotRule
 from deid_platform.errors import Code, DeidError
+from deid_platform.surrogates.dice import Dice
 
 _TOKEN = re.compile(r"%(.)")
 _STREET = re.compile(r"(?P<house>\d+) (?P<name>.+?) (?P<kind>[A-Za-z]+)(?:,? (?:(?:Apt|Unit|Lot)\b|#).*)?")

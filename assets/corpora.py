@@ -1,0 +1,96 @@
+"""Surrogate corpora, one partition a corpus and a locale: their notes, what they are made of, the detector's scores."""
+
+from __future__ import annotations
+
+import dagster as dg
+
+from assets import shown
+from assets.bench import GIVEN
+from assets.layer import PRIVACY, Counts, layer_asset
+from deid_platform.corpora.catalogue import PUBLISHED
+from deid_platform.refresh import corpora, tables
+from deid_platform.reports.corpus_figures import corpus_figure
+from deid_platform.reports.figures import scores_figure
+from deid_platform.surrogates.locales import LOCALES
+from resources import SiteResource
+
+CORPUS_BY_LOCALE = dg.MultiPartitionsDefinition(
+    {
+        "corpus": dg.StaticPartitionsDefinition(sorted(PUBLISHED)),
+        "locale": dg.StaticPartitionsDefinition(list(LOCALES)),
+    }
+)
+
+
+def _key(context: dg.AssetExecutionContext) -> corpora.CorpusKey:
+    assert isinstance(context.partition_key, dg.MultiPartitionKey)  # noqa: S101 - by the partitions' definition
+    by_name = context.partition_key.keys_by_dimension
+    return corpora.CorpusKey(by_name["corpus"], by_name["locale"])
+
+
+@layer_asset(
+    "bench/surrogate_notes",
+    owner=PRIVACY,
+    kinds={"parquet"},
+    partitions=CORPUS_BY_LOCALE,
+    metadata=shown.columns(tables.SURROGATE_SCHEMA),
+)
+def surrogate_notes(context: dg.AssetExecutionContext, site: SiteResource) -> Counts:
+    """Published notes with the identifiers of one locale: slots filled, and woven into notes that have none.
+
+    The training part and the test part share no name, no way of writing and no carrier.
+    """
+    made = corpora.make(site.site, _key(context))
+    notes = {f"notes_{part}": count for part, count in made.notes.items()}
+    return shown.counts(sum(made.notes.values()), **notes, identifiers=made.identifiers, carriers_refused=made.refused)
+
+
+@layer_asset(
+    "bench/corpus_statistics", owner=PRIVACY, kinds={"table"}, partitions=CORPUS_BY_LOCALE, deps=[surrogate_notes]
+)
+def corpus_statistics(context: dg.AssetExecutionContext, site: SiteResource) -> Counts:
+    """Notes, words, identifiers by label, and how many names are on no list of detection's."""
+    key = _key(context)
+    found = corpora.statistics(site.site, key)
+    rows = zip(*(it.rows() for it in found.values()), strict=True)
+    return shown.counts(
+        sum(it.notes for it in found.values()),
+        statistics=shown.table(("", *found), ((row[0][0], *(value for _, value in row)) for row in rows)),
+        picture=shown.picture(
+            corpus_figure({str(part): it for part, it in found.items()}, f"{key.corpus}, {key.locale}"),
+            "identifiers by label, training and test part",
+        ),
+    )
+
+
+@layer_asset(
+    "bench/corpus_scores",
+    owner=PRIVACY,
+    kinds={"table"},
+    partitions=CORPUS_BY_LOCALE,
+    deps=[surrogate_notes],
+    pool="gpu",
+)
+def corpus_scores(context: dg.AssetExecutionContext, site: SiteResource) -> Counts:
+    """How well the configured detector does on the test part, with topics and on the text alone."""
+    key = _key(context)
+    found = corpora.scores(site.site, key)
+    measures = ("precision", "recall", "f1", "leak_rate")
+    text = found["text"]
+    return shown.counts(
+        text.notes,
+        recall_text=shown.share(text.recall.value),
+        recall_with_topics=shown.share(found["topics"].recall.value),
+        precision_text=shown.share(text.precision.value),
+        scores=shown.table(
+            ("detector was given", *measures),
+            ((GIVEN[inputs], *(getattr(it, measure).value for measure in measures)) for inputs, it in found.items()),
+        ),
+        picture=shown.picture(
+            scores_figure(text, title=f"Missed in {key.corpus}, {key.locale}, text alone"),
+            "share of words missed and wrongly hidden, by label, on the text alone",
+        ),
+    )
+
+
+ASSETS = [surrogate_notes, corpus_statistics, corpus_scores]

@@ -1,0 +1,129 @@
+"""Commands on corpora: what is known and readable here, surrogate corpora, locales, the detector's scores on each.
+
+Belongs here: arguments and what a person reads. Does not belong here: making or scoring one (`refresh/corpora.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from deid_platform.cli.terminal import Config, Json, Value, counted, progress, say, show
+
+if TYPE_CHECKING:
+    from deid_platform.settings import Settings
+
+corpora = typer.Typer(help="Corpora: gold sets to measure and to train on.", invoke_without_command=True)
+
+Locale = Annotated[list[str] | None, typer.Option(help="One of `deid corpora locales`; may be repeated. Default: all.")]
+Workers = Annotated[int, typer.Option(min=1, help="Worker processes.")]
+
+
+@corpora.callback()
+def listed(context: typer.Context, as_json: Json = False, config: Config = None) -> None:
+    """List corpora and formats, with what is readable here."""
+    if context.invoked_subcommand is None:
+        settings = _settings(config)
+        columns = ("name", "kind", "what", "readable here", "notes", "with gold", "left out")
+        show(columns, _rows(settings), as_json=as_json)
+
+
+def _rows(settings: Settings | None) -> Iterator[tuple[Value, ...]]:
+    from deid_platform.corpora.catalogue import known_corpora, overview
+    from deid_platform.corpora.feeds import DATABASES
+    from deid_platform.corpora.formats import FORMATS
+
+    for corpus in known_corpora(settings).values():
+        found = overview(corpus, settings)
+        yield corpus.name, "corpus", corpus.what, found.readable, found.notes, found.with_gold, found.left_out
+    for name, what in [*((name, what) for name, (_, what) in FORMATS.items()), *DATABASES.items()]:
+        feeds = [feed for feed, it in settings.feeds.items() if it.format == name] if settings else []
+        yield name, "format", what, bool(feeds), None, None, None
+
+
+@corpora.command("fill")
+def fill(
+    corpus: Annotated[str, typer.Argument(help="A corpus by name, as `deid corpora` lists it.")],
+    folder: Annotated[Path, typer.Argument(help="Where to write; must not exist.")],
+    locale: Annotated[str, typer.Option(help="Whose names, places and numbers: see `deid corpora locales`.")] = "en_US",
+    part: Annotated[str, typer.Option(help="`test` or `training`: they share no name, way or carrier.")] = "test",
+    seed: Annotated[int, typer.Option(help="The same seed gives the same notes.")] = 7,
+    workers: Workers = 1,
+    config: Config = None,
+) -> None:
+    """Write a surrogate corpus: a feed with notes and topics, and its gold with the text, for `deid evaluate`."""
+    from dataclasses import replace
+
+    from deid_platform.corpora import Rejection
+    from deid_platform.corpora.catalogue import carriers, corpus_of
+    from deid_platform.corpora.injection.corpus import Part, inject
+    from deid_platform.corpora.injection.feed import write
+    from deid_platform.refresh.corpora import CorpusKey, spec_of
+
+    if part not in tuple(Part):
+        raise typer.BadParameter(f"one of {', '.join(Part)}", param_hint="--part")
+    settings = _settings(config)
+    known = corpus_of(corpus, settings)
+    spec = replace(spec_of(CorpusKey(corpus, locale), Part(part), weave=known.weave), seed=seed)
+    refused: list[Rejection] = []
+    notes = carriers(known, settings, spec.part, refused=refused.append)
+    with progress("filling") as bar:
+        count = write(spec, inject(spec, notes, workers=workers), folder, progress=bar.advance)
+    say(f"{counted(count, 'note')} of {corpus} in {locale}, {part} part; {counted(len(refused), 'carrier')} refused")
+
+
+@corpora.command("locales")
+def locales(as_json: Json = False) -> None:
+    """How many distinct values each locale has of each kind; fewer than 1,000 of a part of a name is thin."""
+    from deid_platform.surrogates.locales import catalogue
+
+    rows = list(catalogue())
+    show(("locale", "kind", "values", "on no list", "thin"), (_locale_row(row) for row in rows), as_json=as_json)
+
+
+def _locale_row(row: object) -> tuple[Value, ...]:
+    return tuple(getattr(row, name) for name in ("locale", "kind", "values", "unlisted", "thin"))
+
+
+@corpora.command("scores")
+def scores(
+    corpus: Annotated[list[str] | None, typer.Option(help="May be repeated. Default: all that are here.")] = None,
+    locale: Locale = None,
+    notes: Annotated[int, typer.Option(min=1, help="The most notes of each.")] = 300,
+    workers: Workers = 1,
+    as_json: Json = False,
+    config: Config = None,
+) -> None:
+    """What the rules find in the test part of every surrogate corpus, by corpus and locale, with topics and without."""
+    from deid_platform.corpora.catalogue import known_corpora, paths_of
+    from deid_platform.engine import LocalEngine
+    from deid_platform.refresh.corpora import CorpusKey, score_corpus
+    from deid_platform.surrogates.locales import LOCALES
+
+    settings = _settings(config)
+    here = corpus or [name for name, it in known_corpora(settings).items() if paths_of(it, settings)]
+    columns = ("corpus", "locale", "notes", "identifiers", "unlisted names", "recall, topics", "precision, topics",
+               "recall, text", "precision, text", "notes with a miss, text")  # fmt: skip
+    keys = [CorpusKey(name, where) for name in here for where in locale or LOCALES]
+    found: list[tuple[Value, ...]] = []
+    with progress("scoring") as bar:
+        for done, key in enumerate(keys, start=1):
+            found.append(score_corpus(settings, key, LocalEngine(workers=workers), most=notes))
+            bar.at(done, len(keys))
+    show(columns, found, as_json=as_json)
+
+
+def _settings(config: Path | None) -> Settings | None:
+    """The installation's settings; None where there is none and none is asked for."""
+    from deid_platform.errors import Code, DeidError
+    from deid_platform.settings import load_settings
+
+    try:
+        return load_settings(config)
+    except DeidError as error:
+        if error.code is Code.SETTINGS_MISSING and config is None:
+            return None
+        raise

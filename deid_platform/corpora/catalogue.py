@@ -1,0 +1,194 @@
+"""The corpora that are known by name: published ones and the site's own.
+
+Belongs here: what each is, where its files lie, and its carriers. Does not belong here: reading a format (`formats/`)
+or filling carriers (`injection/`).
+
+Published corpora are not part of the platform. They lie in one folder, a sub-folder each, as annotated JSON lines; the
+`[corpora]` section of deid.toml or DEID_CORPORA names it, and adds corpora of the site's own in any format with gold.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+
+from deid_platform.corpora import Rejection
+from deid_platform.corpora.files import read_notes
+from deid_platform.corpora.formats import gold_format
+from deid_platform.corpora.gold import SCHEME, Gold
+from deid_platform.corpora.injection.carriers import Carrier, with_gold, with_reading
+from deid_platform.corpora.injection.corpus import Part, part_of
+from deid_platform.corpora.injection.readings import has_reading, reading_of
+from deid_platform.errors import Code, DeidError, did_you_mean
+from deid_platform.settings import CorpusSettings, Settings
+
+FOLDER_VARIABLE = "DEID_CORPORA"
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """One corpus.
+
+    Attributes:
+        name: As `deid corpora` and the partitions have it.
+        what: For people.
+        files: Paths within the folder of the corpora, or of one's own.
+        language: Of its notes.
+        format: A format with gold.
+        scheme: Its label names.
+        slots: Where its identifiers stand: `gold` that people annotated or a format tells, a `reading`, or `none`.
+        weave: Whether identifiers are woven in as well.
+        territories: Whether its scheme has one label for towns and post codes.
+        test: Those of the files that are the test part; by a hash of the note's id where none is.
+    """
+
+    name: str
+    what: str
+    files: tuple[str, ...]
+    language: str
+    format: str = "jsonl"
+    scheme: str = SCHEME
+    slots: str = "reading"
+    weave: bool = True
+    territories: bool = False
+    test: tuple[str, ...] = ()
+
+
+PUBLISHED: Mapping[str, Corpus] = {
+    corpus.name: corpus
+    for corpus in (
+        Corpus("mtsamples", "transcribed American reports, 40 specialties", ("mtsamples/notes.jsonl.gz",), "en"),
+        Corpus("aci_bench", "American visit notes with sections", ("aci_bench/notes.jsonl.gz",), "en"),
+        Corpus("primock57", "terse British GP notes", ("primock57/notes.jsonl.gz",), "en"),
+        Corpus("e3c_en", "published case reports in English", ("e3c/en.jsonl.gz",), "en"),
+        Corpus("e3c_es", "published case reports in Spanish", ("e3c/es.jsonl.gz",), "es"),
+        Corpus("e3c_fr", "published case reports in French", ("e3c/fr.jsonl.gz",), "fr"),
+        Corpus("e3c_it", "published case reports in Italian", ("e3c/it.jsonl.gz",), "it"),
+        Corpus("meddocan", "Spanish clinical cases with people's annotations",
+               ("meddocan/train.jsonl.gz", "meddocan/dev.jsonl.gz"), "es", scheme="meddocan-corrected", slots="gold",
+               weave=False, territories=True, test=("meddocan/dev.jsonl.gz",)),
+        Corpus("eds_templates", "French templates with slots", ("eds_pseudo_templates/templates.jsonl.gz",), "fr",
+               scheme="eds", slots="gold", weave=False),
+        Corpus("asq_phi", "short English queries with hard negatives", ("asq_phi/queries.jsonl.gz",), "en",
+               scheme="asq-phi", slots="gold", weave=False),
+    )
+}  # fmt: skip
+
+
+def known_corpora(settings: Settings | None) -> dict[str, Corpus]:
+    """All corpora by name: the published ones, then those of deid.toml."""
+    own = {} if settings is None else settings.corpora.sets
+    return {**PUBLISHED, **{name: _own(name, it) for name, it in own.items()}}
+
+
+def _own(name: str, it: CorpusSettings) -> Corpus:
+    return Corpus(name, it.what, (str(it.path),), it.language, it.format, it.scheme, it.slots, it.weave)
+
+
+def corpus_of(name: str, settings: Settings | None) -> Corpus:
+    """One corpus.
+
+    Raises:
+        DeidError: `corpus-unknown` with the nearest name.
+    """
+    known = known_corpora(settings)
+    if name not in known:
+        raise DeidError(Code.CORPUS_UNKNOWN, did_you_mean(name, known))
+    return known[name]
+
+
+def paths_of(corpus: Corpus, settings: Settings | None, part: Part | None = None) -> list[Path]:
+    """The files of a corpus, or of one of its parts, that are there."""
+    folder = os.environ.get(FOLDER_VARIABLE)
+    if folder is not None:
+        root = Path(folder)
+    elif settings is not None:
+        root = settings.path(settings.corpora.folder)
+    else:
+        return []
+    names = corpus.files
+    if part is not None and corpus.test:
+        names = tuple(name for name in names if (name in corpus.test) is (part is Part.TEST))
+    own = settings is not None and corpus.name in settings.corpora.sets
+    places = (settings.path(Path(name)) if own and settings else root / name for name in names)
+    return [path for path in places if path.exists()]
+
+
+def read_corpus(
+    corpus: Corpus, settings: Settings | None, part: Part | None = None, *, refused: Callable[[Rejection], object]
+) -> Iterator[Gold]:
+    """The notes of a corpus, streamed, with the spans that its files have.
+
+    Args:
+        corpus: Which.
+        settings: The installation's; None where there is none.
+        part: The training or the test part; both unless given.
+        refused: Told of each note that cannot be used.
+
+    Raises:
+        DeidError: `corpus-missing`; `scheme-unknown`, `format-unknown`.
+    """
+    paths = paths_of(corpus, settings, part)
+    if not paths:
+        raise DeidError(Code.CORPUS_MISSING, corpus.name)
+    for item in chain.from_iterable(_read(corpus, path) for path in paths):
+        if isinstance(item, Rejection):
+            refused(item)
+        elif part is None or corpus.test or part_of(item.note_id) is part:
+            yield item
+
+
+def _read(corpus: Corpus, path: Path) -> Iterator[Gold | Rejection]:
+    """A file's notes: with its spans where those are the gold, else without."""
+    if corpus.slots == "gold":
+        return gold_format(corpus.format).read(path, scheme=corpus.scheme)
+    notes = read_notes(path, columns={"lang": "language"}, strict=False)
+    return (item if isinstance(item, Rejection) else Gold(item.note_id, (), note=item) for item in notes)
+
+
+def carriers(
+    corpus: Corpus, settings: Settings | None, part: Part, *, refused: Callable[[Rejection], object]
+) -> Iterator[Carrier]:
+    """The carriers of one part of a corpus; arguments and errors as for `read_corpus`.
+
+    Raises:
+        DeidError: `gold-missing` for a corpus whose own identifiers nobody has listed.
+    """
+    notes = read_corpus(corpus, settings, part, refused=refused)
+    if corpus.slots == "reading":
+        if not has_reading(corpus.name):
+            raise DeidError(Code.GOLD_MISSING, corpus.name)
+        return with_reading((gold.note for gold in notes if gold.note is not None), reading_of(corpus.name))
+    return with_gold(notes, territories=corpus.territories)
+
+
+@dataclass(frozen=True)
+class Overview:
+    """What is here of a corpus.
+
+    Attributes:
+        readable: Whether its files are here.
+        notes: Notes that can be read; None where it is not here.
+        with_gold: Of these, how many have gold once they are filled.
+        left_out: Notes whose own identifiers nobody could list for sure, or that nobody has read.
+    """
+
+    readable: bool
+    notes: int | None = None
+    with_gold: int | None = None
+    left_out: int | None = None
+
+
+def overview(corpus: Corpus, settings: Settings | None) -> Overview:
+    """Counts of a corpus; reads it whole."""
+    if not paths_of(corpus, settings):
+        return Overview(readable=False)
+    ids = [gold.note_id for gold in read_corpus(corpus, settings, refused=lambda _: None)]
+    if corpus.slots != "reading":
+        return Overview(True, len(ids), len(ids), 0)
+    read = reading_of(corpus.name).digests if has_reading(corpus.name) else {}
+    gold = sum(note_id in read for note_id in ids)
+    return Overview(True, len(ids), gold, len(ids) - gold)

@@ -1,0 +1,80 @@
+"""Carriers: published notes that take surrogates.
+
+Belongs here: a carrier and where its own identifiers stand. Does not belong here: reading files (`formats/`), what is
+put in their place (`filling.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from deid_platform.corpora.gold import Gold
+from deid_platform.corpora.injection.readings import Reading
+from deid_platform.labels import Label
+from deid_platform.notes import Note
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Slot:
+    """An identifier of the carrier's own, which a surrogate replaces.
+
+    Attributes:
+        start: First code point.
+        end: One past the last.
+        label: What it is.
+        person: Who of several it is, where a placeholder says so by a number; empty otherwise.
+        part: Which part of a name it is, where a placeholder says so: `first`, `last`, `initials` or `full`.
+    """
+
+    start: int
+    end: int
+    label: Label
+    person: str = ""
+    part: str = ""
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Carrier:
+    """A note whose own identifiers are all known, so that its gold is exact once they are replaced."""
+
+    note: Note
+    slots: tuple[Slot, ...]
+
+    def __repr__(self) -> str:
+        return "<Carrier>"
+
+
+def with_gold(notes: Iterable[Gold], *, territories: bool = False) -> Iterator[Carrier]:
+    """Carriers whose gold people have annotated, or whose placeholders a format tells.
+
+    Args:
+        notes: With their spans.
+        territories: Whether its `LOCATION-OTHER` are towns and post codes, which the scheme does not tell apart: a
+            number is then filled by a post code and words by a town, and labelled so.
+    """
+    for gold in notes:
+        if gold.note is not None:
+            text = gold.note.text
+            slots = (Slot(s.start, s.end, s.label) for s in gold.spans)
+            yield Carrier(gold.note, tuple(_told_apart(slot, text) if territories else slot for slot in slots))
+
+
+def _told_apart(slot: Slot, text: str) -> Slot:
+    if slot.label is not Label.LOCATION_OTHER:
+        return slot
+    number = any(c.isdigit() for c in text[slot.start : slot.end])
+    return replace(slot, label=Label.ZIP if number else Label.CITY)
+
+
+def with_reading(notes: Iterable[Note], reading: Reading) -> Iterator[Carrier]:
+    """Carriers whose identifiers people have listed by reading; a note that nobody has read, or that is left out, is
+    none.
+
+    Raises:
+        DeidError: `gold-invalid` if a text is another than the one that was read.
+    """
+    for note in notes:
+        places = reading.places_in(note)
+        if places is not None:
+            yield Carrier(note, tuple(Slot(*place) for place in places))

@@ -1,0 +1,29 @@
+"""Locales: the people, places and numbers that stand in a corpus of one country or language.
+
+Belongs here: eleven locales in Latin letters and what each holds. Does not belong here: who gets which (a corpus),
+dates (the language of a note decides how they are written), or surrogates keyed by a secret (`surrogates/keyed.py`).
+
+Reading order: `locale` (what is asked), `naming`, `name_pools` and `name_sources` (names), `places` (towns), `words`
+(streets and institutions by template), `numbers/` (what has a check digit or a reserved range), `catalogue` (how much
+of each there is). To add a locale: a row of `locale.py`, `name_sources.py` and `naming.py`, the files of `data/`, and
+its numbers.
+"""
+
+from deid_platform.surrogates.locales.catalogue import THIN, Row, catalogue
+from deid_platform.surrogates.locales.locale import INSTITUTIONS, LOCALES, UNLISTED, Locale, locale
+from deid_platform.surrogates.locales.name_pools import is_listed
+from deid_platform.surrogates.locales.records import Address, Person
+
+__all__ = [
+    "INSTITUTIONS",
+    "LOCALES",
+    "THIN",
+    "UNLISTED",
+    "Address",
+    "Locale",
+    "Person",
+    "Row",
+    "catalogue",
+    "is_listed",
+    "locale",
+]

@@ -1,0 +1,129 @@
+"""A finished corpus: exact gold, the same whatever the workers, nothing of a test in training."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+
+from deid_platform.corpora.injection.corpus import Injected, InjectionSpec, Part, inject, part_of, staff_of
+from deid_platform.corpora.injection.ways import Ways
+from deid_platform.evaluation.corpus_statistics import CorpusStatistics
+from deid_platform.labels import PERSONS, Label
+from deid_platform.surrogates.locales import LOCALES
+from deid_platform.text.fold import fold_term
+from deid_platform.text.names import PARTICLES
+from tests.corpora.injection.conftest import PROSE, prose
+
+
+def corpus(locale: str = "en_US", part: Part = Part.TEST, notes: int = 80, workers: int = 1) -> list[Injected]:
+    return list(inject(InjectionSpec("dev", locale, part), prose(notes), workers=workers))
+
+
+@pytest.mark.usefixtures("ways")
+def test_gold_is_exact_and_never_overlaps() -> None:
+    for made in corpus():
+        text = made.note.text
+        assert all(text[s.start : s.end].strip() == text[s.start : s.end] != "" for s in made.gold)
+        assert all(one.end <= other.start for one, other in pairwise(made.gold))
+        assert len(made.ways) == len(made.gold)
+
+
+@pytest.mark.usefixtures("ways")
+def test_the_carriers_own_words_stay() -> None:
+    for made in corpus(notes=10):
+        for words in ("SUBJECTIVE:", "57-year-old woman with lupus", "with fever", "knee is stiff"):
+            assert words in made.note.text
+
+
+@pytest.mark.usefixtures("ways")
+def test_woven_identifiers_are_those_of_the_topics() -> None:
+    made = corpus()
+    providers, facilities = staff_of(InjectionSpec("dev", "en_US", Part.TEST))
+    assert {one.note.provider_id for one in made} <= {row.provider_id for row in providers}
+    named = {row.name for row in facilities}
+    for one in made:
+        said = {label: [one.note.text[s.start : s.end] for s in one.gold if s.label is label] for label in Label}
+        assert set(said[Label.MEDICALRECORD]) <= {one.patient.mrn}
+        assert {name.upper() for name in said[Label.HOSPITAL]} <= {(name or "").upper() for name in named}
+        assert one.note.patient_id == one.patient.patient_id
+
+
+@pytest.mark.usefixtures("ways")
+def test_some_patients_have_several_notes_with_one_name() -> None:
+    made = corpus()
+    by_patient: dict[str, set[str]] = {}
+    for one in made:
+        by_patient.setdefault(one.patient.patient_id, set()).add(f"{one.patient.first_name} {one.patient.last_name}")
+    assert len(by_patient) < len(made)
+    assert all(len(names) == 1 for names in by_patient.values())
+
+
+@pytest.mark.usefixtures("ways")
+def test_every_kind_of_place_is_woven_into() -> None:
+    sections = {way.split("/")[2] for made in corpus() for way in made.ways if way}
+    assert sections == {
+        *("header", "signature", "section", "opening", "sentence", "lead", "tail", "subject", "subject_again"),
+        *("possessive", "date"),
+    }
+
+
+def test_guards_hold(ways: Ways) -> None:
+    # The carrier is about a woman.
+    assert ways["sentence"][2].guards == {"male"}
+    assert not any("dev/en/sentence/3" in made.ways for made in corpus())
+
+
+def names_of(made: list[Injected]) -> set[str]:
+    """Folded words of all names of people, without particles."""
+    return {
+        fold_term(word)
+        for one in made
+        for span in one.gold
+        if span.label in PERSONS
+        for word in one.note.text[span.start : span.end].replace(",", " ").replace(".", " ").replace("-", " ").split()
+        if len(word) > 1 and word.lower() not in PARTICLES
+    }
+
+
+@pytest.mark.usefixtures("ways")
+@pytest.mark.parametrize("locale", LOCALES)
+def test_training_and_test_share_no_name(locale: str) -> None:
+    training, test = (names_of(corpus(locale, part, notes=60)) for part in Part)
+    assert len(training) > 40
+    assert training & test == set()
+
+
+@pytest.mark.usefixtures("ways")
+@pytest.mark.parametrize("locale", LOCALES)
+def test_half_of_the_names_of_a_test_set_are_on_no_list(locale: str) -> None:
+    counted = CorpusStatistics()
+    for made in corpus(locale, notes=120):
+        counted.add(made.note.text, made.gold, made.ways)
+    assert counted.unlisted_share is not None
+    assert counted.unlisted_share >= 0.5
+
+
+def test_carriers_are_split_by_their_ids() -> None:
+    parts = [part_of(f"note-{number}") for number in range(400)]
+    assert 150 < parts.count(Part.TEST) < 250
+    assert parts == [part_of(f"note-{number}") for number in range(400)]
+
+
+@pytest.mark.process
+def test_workers_change_nothing() -> None:
+    spec = InjectionSpec("dev", "it_IT", Part.TRAINING, weave=False)
+    assert list(inject(spec, prose(150), workers=2)) == list(inject(spec, prose(150)))
+
+
+@pytest.mark.usefixtures("ways")
+def test_statistics_count_words_and_labels() -> None:
+    counted = CorpusStatistics()
+    counted.add(PROSE, ())
+    made = corpus(notes=1)[0]
+    counted.add(made.note.text, made.gold, made.ways)
+    rows = dict(counted.rows())
+    assert rows["notes"] == 2
+    assert rows["share of notes with an identifier"] == 0.5
+    assert rows["identifiers"] == len(made.gold) == counted.by_label.total()
+    assert rows["words of identifiers a note, least"] == 0
