@@ -556,6 +556,20 @@ def test_a_connection_that_is_lost_while_rows_come_is_transient(source) -> None:
 
 @pytest.mark.warehouse
 @pytest.mark.parametrize("source", ["postgres"], indirect=True)
+def test_what_a_database_says_of_a_value_is_withheld(source, tmp_path, contract) -> None:
+    source.run(NOTES)
+    source.add("notes", *(note(n, "2026-01-05 10:00:00", str(n)) for n in range(500)))
+    source.add("notes", note(1, "2026-01-05 11:00:00", contract.MARKER))
+    (tmp_path / "q.sql").write_text("SELECT note_id, text::int AS patient_id, 'x' AS text, changed FROM notes")
+    rows = source.feed(queries={"notes": tmp_path / "q.sql"}, watermark="changed").notes(Delivery("ehr", "2026-01-05"))
+    with pytest.raises(DeidError) as caught:
+        list(rows)
+    assert (caught.value.code, caught.value.ref) == (Code.FEED_STATEMENT, "ehr: 22P02")
+    contract.assert_quiet(caught.value)
+
+
+@pytest.mark.warehouse
+@pytest.mark.parametrize("source", ["postgres"], indirect=True)
 def test_a_statement_that_takes_too_long_is_ended(source, tmp_path) -> None:
     (tmp_path / "slow.sql").write_text(
         "SELECT '1' AS note_id, pg_sleep(5)::text AS text, TIMESTAMP '2026-01-05' AS changed"
