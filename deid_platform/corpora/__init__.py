@@ -222,8 +222,8 @@ class Reader(Protocol):
         """A mark that changes when any file of these roles (without any, of all) is added, removed, resized or touched:
         cheap enough to poll.
 
-        No content is read and no name can be read from it, so it may leave the PHI zone. It is empty if nothing of
-        these roles is there, or says so otherwise. Whether the content is any other says the fingerprint alone.
+        No content is read and no name can be read from it, so it may leave the PHI zone. If it is empty, nothing of
+        these roles is there. Whether the content is any other says the fingerprint alone.
         """
         ...
 
