@@ -34,12 +34,13 @@ def listed(context: typer.Context, as_json: Json = False, config: Config = None)
 
 def _rows(settings: Settings | None) -> Iterator[tuple[Value, ...]]:
     from deid_platform.corpora.catalogue import known_corpora, overview
+    from deid_platform.corpora.feeds import DATABASES
     from deid_platform.corpora.formats import FORMATS
 
     for corpus in known_corpora(settings).values():
         found = overview(corpus, settings)
         yield corpus.name, "corpus", corpus.what, found.readable, found.notes, found.with_gold, found.left_out
-    for name, (_, what) in FORMATS.items():
+    for name, what in [*((name, what) for name, (_, what) in FORMATS.items()), *DATABASES.items()]:
         feeds = [feed for feed, it in settings.feeds.items() if it.format == name] if settings else []
         yield name, "format", what, bool(feeds), None, None, None
 

@@ -21,8 +21,11 @@ _BRACKETS = re.compile(r"\[\*\*(.*?)\*\*\]", re.DOTALL)
 _NUMBERED = re.compile(r"\s*(?:\b(?P<ident>\d+)|NNN)?\s*\Z")
 _DATE = re.compile(r"\d{1,4}(?:[-/]\d{1,4}){1,2}")
 _YEAR = re.compile(r"(?:19|20|21|22)\d\d")
+# Words before the name of a clinician; a first name may stand between them and a surname.
 _STAFF = re.compile(
-    r"(?:\b(?:dr|drs|doctor|attending|md|dictated by|signed by|electronically)\b\.?[^\n]{0,12})\Z", re.I
+    r"\b(?:dr|drs|doctor|attending|md|dictated by|signed by)\b"
+    r"(?:[^\n\[]{0,12}|[^\n\[]{0,3}\[\*\*[^\]]*\*\*\][ .]*)\Z",
+    re.IGNORECASE,
 )
 _BLANK = re.compile(r"(?<!_)___(?!_)")
 # What a blank of MIMIC-IV is, by the words right before it: kind, label, part of a name.

@@ -137,7 +137,7 @@ def test_brackets_are_filled_with_one_person_each(tmp_path):
     first, last, daughter, again = surfaces(made, Label.PATIENT)
     assert (first, last) == (made.patient.first_name, made.patient.last_name)
     assert again == last
-    assert daughter not in (first, last, f"{first} {last}")
+    assert daughter.split()[0] != first
     assert len(surfaces(made, Label.DOCTOR)) == 2
     assert len(surfaces(made, Label.DATE)) == 2
     assert 89 < int(surfaces(made, Label.AGE)[0]) < 100
