@@ -123,6 +123,10 @@ class _Filler:
                 return locale.url(dice, chart.clinics[0].name)
             case Label.USERNAME:
                 return chart.staff[number % len(chart.staff)].user
+            case Label.PROFESSION:
+                return locale.profession(dice, chart.language)
+            case Label.LOCATION_OTHER:
+                return locale.landmark(dice, chart.clinics[0].address, institution.share)
             case Label.LICENSE:
                 return chart.author.license if number == 0 else locale.license(dice)
             case _:

@@ -95,3 +95,12 @@ def test_spanish_notes_take_the_names_of_every_locale(locale: str) -> None:
     whole, last = surfaces(made, D)
     assert whole.endswith(last)
     assert not {"Pedro", "Sanz", "Roca", "Ignacio", "Tortosa"} & set(made.note.text.replace(".", " ").split())
+
+
+def test_a_second_value_of_a_label_is_of_its_kind() -> None:
+    text = "A teacher, then a nurse, met at Elm Park and Oak Park."
+    slots = [("teacher", Label.PROFESSION), ("nurse", Label.PROFESSION), ("Elm Park", Label.LOCATION_OTHER)]
+    made = filled(carrier(text, *slots, ("Oak Park", Label.LOCATION_OTHER)))[0]
+    found = surfaces(made, Label.PROFESSION) + surfaces(made, Label.LOCATION_OTHER)
+    assert len(found) == 4
+    assert not any(c.isdigit() for surface in found for c in surface)
