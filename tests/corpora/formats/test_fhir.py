@@ -1,0 +1,238 @@
+"""FHIR R4 as a feed: bulk exports and Bundles, all invented."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+from datetime import date
+
+import pytest
+
+from deid_platform.corpora import Reason, Rejection
+from deid_platform.corpora.files import FilesFeed
+from deid_platform.corpora.formats import file_format
+from deid_platform.corpora.formats.attachments import decoded_text, plain_text
+from deid_platform.notes import Delivery, Facility, Note, Patient, Provider
+
+DELIVERY = Delivery("ehr", "2026-01-05")
+
+
+def packed(text, charset="utf-8"):
+    return base64.b64encode(text.encode(charset)).decode()
+
+
+def document(note_id, text="Stable.", kind="text/plain", **more):
+    attachment = {"contentType": kind, "data": packed(text)}
+    return {
+        "resourceType": "DocumentReference",
+        "id": note_id,
+        "status": "current",
+        "subject": {"reference": "Patient/p1"},
+        "author": [{"reference": "Organization/o1"}, {"reference": "https://ehr.example.org/r4/Practitioner/d1"}],
+        "context": {"encounter": [{"reference": "Encounter/e1"}]},
+        "type": {"text": "Progress note"},
+        "date": "2025-11-30T23:30:00-05:00",
+        "content": [{"attachment": attachment}],
+        **more,
+    }
+
+
+def lines(*resources):
+    return "".join(json.dumps(it) + "\n" if isinstance(it, dict) else it for it in resources)
+
+
+@pytest.fixture
+def feed(tmp_path):
+    """A reader, and what writes one file of its delivery."""
+    folder = tmp_path / "ehr" / DELIVERY.watermark
+    folder.mkdir(parents=True)
+
+    def write(name, content):
+        (folder / name).write_bytes(content if isinstance(content, bytes) else content.encode())
+        return FilesFeed("ehr", tmp_path / "ehr", file_format=file_format("fhir"))
+
+    return write
+
+
+def test_the_feed_keeps_the_reader_contract(tmp_path, contract):
+    m = contract.MARKER
+
+    def deliver(watermark, name, content):
+        path = tmp_path / "ehr" / watermark / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content, encoding="utf-8")
+
+    def notes(watermark, text):
+        broken = document(f"b-{m}", content=[{"attachment": {"contentType": "text/plain", "data": f"{m}!"}}])
+        gone = document(f"g-{m}", status="entered-in-error")
+        resources = (document(f"n-{m}", text), broken, gone, f'{{"{m}": \n', document(f"n-{m}", text))
+        deliver(watermark, "DocumentReference.ndjson", lines(*resources))
+
+    notes("2026-01-05", f"Seen {m}.")
+    notes("2026-01-12", f"Other {m}.")
+    patients = (
+        {"resourceType": "Patient", "id": f"p-{m}", "name": [{"family": m, "given": [m]}], "birthDate": "1950-02-01"},
+        {"resourceType": "Patient", "name": [{"family": m}]},
+    )
+    deliver("2026-01-05", "Patient.ndjson", lines(*patients))
+    deliver("2026-01-05", "withdrawn.csv", f"note_id,patient_id\nw-{m},\n,q-{m}\n")
+    deliver("2026-01-05", "rejoined.csv", f"patient_id,{m}\n{m},\n")
+    deliver("2026-01-12", "rejoined.csv", f"patient_id\nq-{m}\n")
+    contract.check_reader(
+        lambda: FilesFeed("ehr", tmp_path / "ehr", file_format=file_format("fhir")),
+        lambda delivery: notes(delivery.watermark, "Another text."),
+    )
+
+
+def test_a_document_becomes_a_note_with_the_ids_that_it_refers_to(feed):
+    (note,) = feed("DocumentReference.ndjson", lines(document("n1", "Grüße,\nstable."))).notes(DELIVERY)
+    # The day where it was written, not in UTC.
+    assert note == Note("n1", "Grüße,\nstable.", "p1", "e1", "d1", None, "Progress note", date(2025, 11, 30))
+
+
+def test_a_report_has_its_text_in_a_presented_form(feed):
+    report = {
+        "resourceType": "DiagnosticReport",
+        "id": "r1",
+        "code": {"coding": [{"display": "Chest X-ray"}]},
+        "effectiveDateTime": "2025-10",
+        "resultsInterpreter": [{"reference": "Practitioner/d2"}],
+        "presentedForm": [{"contentType": "text/html", "data": packed("<p>Clear&nbsp;lungs.</p><p>No mass.</p>")}],
+    }
+    (note,) = feed("DiagnosticReport.000.ndjson.gz", gzip.compress(lines(report).encode())).notes(DELIVERY)
+    assert (note.text, note.note_type, note.provider_id) == (
+        "Clear\N{NO-BREAK SPACE}lungs.\n\nNo mass.",
+        "Chest X-ray",
+        "d2",
+    )
+    assert note.note_date is None  # a month is no day
+
+
+def test_several_attachments_are_several_notes(feed):
+    parts = [{"attachment": {"contentType": "text/plain", "data": packed(text)}} for text in ("One.", "Two.")]
+    found = feed("DocumentReference.ndjson", lines(document("n1", content=parts))).notes(DELIVERY)
+    assert [(note.note_id, note.text) for note in found] == [("n1", "One."), ("n1/2", "Two.")]
+
+
+def test_topics_come_from_patients_practitioners_and_organizations(feed):
+    patient = {
+        "resourceType": "Patient",
+        "id": "p1",
+        "identifier": [
+            {"type": {"coding": [{"code": "MR"}]}, "value": "4471"},
+            {"system": "http://hl7.org/fhir/sid/us-ssn", "value": "900-01-0001"},
+        ],
+        "name": [{"use": "nickname", "given": ["Bea"]}, {"use": "official", "family": "Orr", "given": ["Beate", "K"]}],
+        "telecom": [{"system": "phone", "value": "555-0101"}, {"system": "email", "value": "b@example.org"}],
+        "gender": "female",
+        "birthDate": "1950-02-01",
+        "address": [{"line": ["1 Elm St", "Apt 2"], "city": "Ames", "state": "IA", "postalCode": "50010"}],
+        "contact": [{"name": {"family": "Orr", "given": ["Tom"]}}],
+    }
+    npi = {"system": "http://hl7.org/fhir/sid/us-npi", "value": "2000000002"}
+    doctor = {
+        "resourceType": "Practitioner",
+        "id": "d1",
+        "name": [{"family": "Ito", "given": ["Ken"], "suffix": ["MD"]}],
+    }
+    clinic = {"resourceType": "Organization", "id": "o1", "name": "Elm Clinic", "alias": ["EC"]}
+    feed("Patient.ndjson", lines(patient))
+    feed("Organization.ndjson", lines(clinic))
+    topics, refused = feed("Practitioner.ndjson", lines({**doctor, "identifier": [npi]})).topics(DELIVERY)
+    assert refused == []
+    assert topics.patients["p1"] == Patient(
+        "p1", "Beate", "K", "Orr", date(1950, 2, 1), "F", "4471", "900-01-0001", "555-0101", "b@example.org",
+        "1 Elm St, Apt 2", "Ames", "IA", "50010", "Tom Orr",
+    )  # fmt: skip
+    assert topics.providers["d1"] == Provider("d1", "Ken", "Ito", "MD", "2000000002")
+    assert topics.facilities["o1"] == Facility("o1", "Elm Clinic", "EC")
+
+
+def test_an_error_is_withdrawn_and_is_no_note(feed):
+    reader = feed("DocumentReference.ndjson", lines(document("n1"), document("n2", status="entered-in-error")))
+    assert [note.note_id for note in reader.notes(DELIVERY)] == ["n1"]
+    (gone,) = reader.withdrawals(DELIVERY, known_patients=None, known_notes=None)
+    assert gone.note_id == "n2"
+
+
+def attachment(**fields):
+    return [{"attachment": fields}]
+
+
+@pytest.mark.parametrize(
+    ("resource", "reason"),
+    [
+        (document("x", content=attachment(contentType="text/plain", data="!!")), Reason.BROKEN_ATTACHMENT),
+        (document("x", content=attachment(contentType="text/plain", url="Binary/b1")), Reason.BROKEN_ATTACHMENT),
+        (document("x", content=[]), Reason.BROKEN_ATTACHMENT),
+        (document("x", content="none"), Reason.BROKEN_ATTACHMENT),
+        (document("x", kind="application/pdf"), Reason.UNSUPPORTED_CONTENT),
+        (document("x", content=attachment(data=packed("é", "latin-1"))), Reason.INVALID_UTF8),
+        (document("x", kind="text/plain; charset=no-such"), Reason.BROKEN_ATTACHMENT),
+        (document(None), Reason.MISSING_NOTE_ID),
+        (document(["x"]), Reason.MALFORMED_ROW),
+        (document("n1"), Reason.DUPLICATE_NOTE_ID),
+        (document("x", "a" * 5000), Reason.TEXT_TOO_LONG),
+        (document("x", " "), Reason.EMPTY_TEXT),
+        ("not json\n", Reason.MALFORMED_ROW),
+        ("[]\n", Reason.MALFORMED_ROW),
+    ],
+)
+def test_a_resource_that_cannot_be_used_costs_itself_alone(feed, tmp_path, resource, reason):
+    feed("DocumentReference.ndjson", lines(document("n1"), resource, document("n2")))
+    reader = FilesFeed("ehr", tmp_path / "ehr", max_chars=4000, file_format=file_format("fhir"))
+    found = list(reader.notes(DELIVERY))
+    assert [note.note_id for note in found if isinstance(note, Note)] == ["n1", "n2"]
+    (refused,) = (item for item in found if isinstance(item, Rejection))
+    assert (refused.reason, refused.file, refused.row) == (reason, "notes[0]", 2)
+
+
+def test_a_bundle_with_a_broken_attachment_loses_no_other_note(feed):
+    broken = document("n2", content=attachment(contentType="text/plain", data="%%%"))
+    patient = {"resourceType": "Patient", "id": "p1", "name": [{"family": "Orr"}]}
+    resources = (document("n1"), broken, patient, document("n3"))
+    bundle = {"resourceType": "Bundle", "entry": [*({"resource": it} for it in resources), {"fullUrl": "urn:uuid:1"}]}
+    reader = feed("Bundle-1.json", json.dumps(bundle))
+    found = list(reader.notes(DELIVERY))
+    assert [note.note_id for note in found if isinstance(note, Note)] == ["n1", "n3"]
+    refused = [(item.reason, item.row) for item in found if isinstance(item, Rejection)]
+    assert refused == [(Reason.BROKEN_ATTACHMENT, 2), (Reason.MALFORMED_ROW, 5)]
+    assert [row.last_name for row in reader.topics(DELIVERY)[0].patients.values()] == ["Orr"]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "reason"),
+    [
+        ("Bundle.json", b'{"entry": [', Reason.UNREADABLE_FILE),
+        ("Bundle.json", b'{"entry": "\xff"}', Reason.INVALID_UTF8),
+        ("DocumentReference.ndjson.gz", gzip.compress(lines(document("n1")).encode())[:90], Reason.TRUNCATED_FILE),
+    ],
+)  # fmt: skip
+def test_a_damaged_file_says_so(feed, name, content, reason):
+    found = list(feed(name, content).notes(DELIVERY))
+    assert found[-1].reason is reason
+
+
+def test_files_of_other_resources_are_passed_over():
+    roles = file_format("fhir").roles
+    assert roles("Observation.ndjson") == roles("Patient.json") == roles("Bundle.ndjson") == roles("notes.csv") == ()
+
+
+@pytest.mark.parametrize(
+    ("kind", "charset", "text"),
+    [
+        ("text/plain; charset=ISO-8859-1", "latin-1", "café"),
+        ("text/plain; charset=UTF-16", "utf-16", "café 👋"),
+        ("text/plain;charset=windows-1252", "cp1252", "“café”"),
+        ("", "utf-8-sig", "café"),
+    ],
+)
+def test_character_sets(kind, charset, text):
+    assert decoded_text(packed(text, charset), kind, max_chars=100) == text
+
+
+def test_html_keeps_its_lines_and_loses_scripts():
+    html = "<html><head><title>x</title><style>p{}</style></head><body><h1>Plan</h1><p>Rest,<br>fluids &amp; sleep.</p>"
+    table = "<table><tr><td>BP</td><td>120/80</td></tr></table><script>alert(1)</script></body></html>"
+    assert plain_text(html + table).split() == ["Plan", "Rest,", "fluids", "&", "sleep.", "BP", "120/80"]
