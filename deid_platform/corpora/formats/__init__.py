@@ -79,6 +79,7 @@ FORMATS: Mapping[str, tuple[str, str]] = {
     "i2b2": ("i2b2", "XML of i2b2-2014, a file a note"),
     "brat": ("brat", "brat standoff, a .txt and an .ann a note"),
     "conll": ("conll", "CoNLL-2003 columns, a token a line"),
+    "labelstudio": ("labelstudio", "JSON export of Label Studio, a task a note"),
 }
 
 
