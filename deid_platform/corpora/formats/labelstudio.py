@@ -9,9 +9,9 @@ Belongs here: that JSON and the configuration of its labels. Does not belong her
          "value": {"start": 0, "end": 3, "text": "Ann", "labels": ["PATIENT"]}}]}],
       "predictions": [{"model_version": ..., "score": ..., "result": [...]}]}]
 
-Label Studio counts offsets in code points, and CR LF as two; versions before 2022 counted UTF-16 units, in which a
-character outside the basic plane is two. So the text at each offset is compared with the one that the item says, word by
-word, since what a browser selects may have other white space, and a line break may be written as `\\n` in two
+Label Studio counts offsets in code points, and CR LF as two; old versions counted UTF-16 units, in which a
+character outside the basic plane is two. So the text at each offset is compared with the one that the item says by its
+words, since what a browser selects may have other white space, and a line break may be written as `\\n` in two
 characters. All items of an annotation are read in one way of counting: code points if all agree, else UTF-16 units if
 all agree then, else the annotation is refused.
 
@@ -107,7 +107,7 @@ class Returned:
         text: The note's.
         meta: As it was exported; values of other types than text and whole numbers are left out.
         annotations: Those that were not cancelled.
-        skipped: Whether somebody cancelled one.
+        skipped_by: The accounts of those who cancelled theirs.
     """
 
     place: int
@@ -115,7 +115,7 @@ class Returned:
     text: str
     meta: Mapping[str, str | int]
     annotations: tuple[Annotated, ...]
-    skipped: bool
+    skipped_by: tuple[str, ...]
 
     def __repr__(self) -> str:
         return "<Returned>"
@@ -174,7 +174,7 @@ def _write(rows: Iterable[Mapping[str, object]], path: Path) -> int:
     count = 0
     with written_file(path) as stream:
         stream.write("[")
-        for count, row in enumerate(rows, start=1):  # noqa: B007 - the last one is how many
+        for count, row in enumerate(rows, start=1):
             stream.write(",\n" if count > 1 else "\n")
             stream.write(json.dumps(row, ensure_ascii=False))
         stream.write("\n]\n")
@@ -286,7 +286,7 @@ def _returned(place: int, key: str | None, row: Any, scheme: Scheme) -> Returned
         text,
         {k: v for k, v in meta.items() if type(v) in (str, int)} if isinstance(meta, dict) else {},
         tuple(Annotated(_by(it), bool(it.get("ground_truth")), _marked(it, text, scheme)) for it in kept),
-        len(kept) < len(annotations),
+        tuple(_by(it) for it in annotations if it.get("was_cancelled")),
     )
 
 
