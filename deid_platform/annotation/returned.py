@@ -1,7 +1,7 @@
 """What annotators made of a round: read from Label Studio's export, verified, and kept in the note store.
 
 Belongs here: taking annotations back, and reading them from the store. Does not belong here: the file format
-(`corpora/formats/labelstudio.py`), or what differs between two annotators (`adjudication.py`).
+(`corpora/formats/labelstudio_export.py`), or what differs between two annotators (`adjudication.py`).
 
 Each task has to be a note of the round with the text that it was handed out with, and which the note still has. What
 cannot be used costs that note's annotation alone. An annotation that comes again takes the place of the former one.
@@ -27,7 +27,7 @@ from deid_platform.annotation.rounds import (
 )
 from deid_platform.corpora import Reason, Rejection
 from deid_platform.corpora.formats.gold_files import gold_files, refused
-from deid_platform.corpora.formats.labelstudio import Annotated, Returned, read_tasks
+from deid_platform.corpora.formats.labelstudio_export import Annotated, Returned, read_tasks
 from deid_platform.corpora.gold import SCHEME
 from deid_platform.corpora.schemes import scheme_of
 from deid_platform.notes import Span

@@ -115,6 +115,7 @@ def agreement(
 
     found = standing(site_of(config), number)
     notes = paired(found)
+    columns: tuple[str, ...]
     if differences:
         columns = ("note", "kind", "A from", "A to", "A label", "B from", "B to", "B label")
         rows = [(d.key, _kind(d.kind), *_place(d.one), *_place(d.other)) for note in notes for d in disagreements(note)]
