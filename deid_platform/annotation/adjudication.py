@@ -4,7 +4,8 @@ Belongs here: which notes of a round wait for whom, tasks for the adjudicator, a
 here: the measures of agreement (`evaluation/agreement.py`), or measuring a detector on the gold (`refresh/bench.py`).
 
 A note's gold is what both annotators marked where they marked the same, else what the adjudicator marked. A note that
-the adjudicator skips has none. Nothing is accepted while a note waits: the notes that people differ on are the hard
+the adjudicator skips has none. A difference in clinical terms that must stay visible is no dispute: those
+that both marked count. Nothing is accepted while a note waits: the notes that people differ on are the hard
 ones, and gold without them would flatter every detector.
 """
 
@@ -139,11 +140,16 @@ def hand_to_adjudicator(site: Site, number: int | None, path: Path) -> int:
 
 
 def _task(found: Standing, key: str) -> Task:
-    one, other = (found.answers[role][key].spans for role in ANNOTATORS)
-    both = tuple(span for span in one if _places((span,)) <= _places(other))
-    shown = {AGREED: both, **{role.value: found.answers[role][key].spans for role in ANNOTATORS}}
-    predictions = tuple(Prediction(model, spans) for model, spans in shown.items())
+    one, other = (found.answers[role][key] for role in ANNOTATORS)
+    shown = {AGREED: _common(one, other), Role.A.value: one, Role.B.value: other}
+    predictions = tuple(Prediction(model, it.spans, it.clinical) for model, it in shown.items())
     return Task(key, found.notes[key].text, task_meta(found.number, Role.ADJUDICATOR), predictions)
+
+
+def _common(one: Answer, other: Answer) -> Answer:
+    """What both marked."""
+    spans = tuple(span for span in one.spans if _places((span,)) <= _places(other.spans))
+    return Answer(spans, tuple(term for term in one.clinical if term in other.clinical))
 
 
 def accept(site: Site, number: int | None = None) -> Accepted:
@@ -158,24 +164,23 @@ def accept(site: Site, number: int | None = None) -> Accepted:
     if waiting or not found.notes:
         raise DeidError(Code.ANNOTATION_INCOMPLETE, f"round {found.number}: {waiting:,} of {len(found.notes):,} notes")
     members = notes_of_round(site.store, found.number)
-    by_delivery: dict[str, dict[str, tuple[Span, ...] | None]] = {}
+    by_delivery: dict[str, dict[str, Answer]] = {}
     for key in found.notes:
         by_delivery.setdefault(members[key].delivery, {})[members[key].note_id] = _gold(found, key)
     folders = {key: _folder(site, Delivery.parse(key)) for key in by_delivery}
     for key, gold in by_delivery.items():
         _write(folders[key] / f"{Delivery.parse(key).watermark}.jsonl.gz", gold)
-    kept = [members[key] for key in found.notes if _gold(found, key) is not None]
+    kept = [members[key] for key in found.notes if not _gold(found, key).skipped]
     _record(site, kept)
-    spans = sum(len(spans) for gold in by_delivery.values() for spans in gold.values() if spans is not None)
+    spans = sum(len(_gold(found, key).spans) for key in found.notes)
     left_out = len(members) - len(kept)
     return Accepted(len(kept), spans, left_out, tuple(sorted(by_delivery)))
 
 
-def _gold(found: Standing, key: str) -> tuple[Span, ...] | None:
-    """A note's gold; None if the adjudicator skipped it."""
-    role = Role.ADJUDICATOR if key in set(found.disputed) else Role.A
-    answer = found.answers[role][key]
-    return None if answer.skipped else answer.spans
+def _gold(found: Standing, key: str) -> Answer:
+    """What a note's gold is; skipped if the adjudicator left it out."""
+    one, other = (found.answers[role][key] for role in ANNOTATORS)
+    return _common(one, other) if _agree(one, other) else found.answers[Role.ADJUDICATOR][key]
 
 
 def _folder(site: Site, delivery: Delivery) -> Path:
@@ -190,10 +195,10 @@ def _folder(site: Site, delivery: Delivery) -> Path:
     return folder
 
 
-def _write(path: Path, gold: Mapping[str, tuple[Span, ...] | None]) -> None:
-    """Replaces the gold of these notes in a file; None takes a note's gold away."""
+def _write(path: Path, gold: Mapping[str, Answer]) -> None:
+    """Replaces the gold of these notes in a file; a skipped one has none any more."""
     others = [g for g in read_gold(path) if g.note_id not in gold] if path.exists() else []
-    ours = [Gold(note_id, spans) for note_id, spans in gold.items() if spans is not None]
+    ours = [Gold(note_id, it.spans, it.clinical) for note_id, it in gold.items() if not it.skipped]
     with written_file(path) as stream:
         stream.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in _lines([*others, *ours]))
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 
@@ -38,9 +39,10 @@ from deid_platform.store import NoteStore
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What one person made of one note: spans, or nothing because they skipped it."""
+    """What one person made of one note: spans and clinical terms to keep, or nothing because they skipped it."""
 
     spans: tuple[Span, ...]
+    clinical: tuple[tuple[int, int], ...] = ()
     skipped: bool = False
 
 
@@ -138,13 +140,16 @@ def _one(task: Returned, role: Role) -> dict[Role, Answer] | Reason:
     if len(chosen) != 1:
         return Reason.SEVERAL_ANNOTATIONS
     marked = chosen[0].marked
-    return marked if isinstance(marked, Reason) else {role: Answer(marked.spans)}
+    return marked if isinstance(marked, Reason) else {role: Answer(marked.spans, chosen[0].clinical)}
 
 
 def _both(task: Returned) -> dict[Role, Answer] | Reason:
     """The answers of two people to one task."""
     said: dict[str, Answer | Reason] = {by: Answer((), skipped=True) for by in task.skipped_by}
-    said |= {it.by: it.marked if isinstance(it.marked, Reason) else Answer(it.marked.spans) for it in task.annotations}
+    said |= {
+        it.by: it.marked if isinstance(it.marked, Reason) else Answer(it.marked.spans, it.clinical)
+        for it in task.annotations
+    }
     if len(said) < len(ANNOTATORS):
         return Reason.MISSING_GOLD
     if len(said) > len(ANNOTATORS) or len({it.by for it in task.annotations}) < len(task.annotations):
@@ -164,7 +169,12 @@ def answers_of(store: NoteStore, number: int, role: Role) -> dict[str, Answer]:
     if store.manifest(tables.ANNOTATION_SPANS, partition) is None:
         return {}
     rows = store.stream(tables.ANNOTATION_SPANS, partition)
-    return {row["note_key"]: Answer(tables.spans_of(row["spans"]), row["skipped"]) for row in rows}
+    return {row["note_key"]: _answer(row) for row in rows}
+
+
+def _answer(row: Mapping[str, Any]) -> Answer:
+    clinical = tuple((start, end) for start, end in row["clinical"])
+    return Answer(tables.spans_of(row["spans"]), clinical, row["skipped"])
 
 
 def _keep(store: NoteStore, number: int, role: Role, answers: Mapping[str, Answer]) -> None:
@@ -176,7 +186,9 @@ def _keep(store: NoteStore, number: int, role: Role, answers: Mapping[str, Answe
 
 def _rows(answers: Iterable[tuple[str, Answer]]) -> Iterator[dict[str, object]]:
     for key, answer in answers:
-        yield {"note_key": key, "skipped": answer.skipped, "spans": tables.span_rows(answer.spans)}
+        clinical = [list(term) for term in answer.clinical]
+        spans = tables.span_rows(answer.spans)
+        yield {"note_key": key, "skipped": answer.skipped, "spans": spans, "clinical": clinical}
 
 
 def _partition(number: int, role: Role) -> str:

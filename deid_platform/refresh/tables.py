@@ -135,7 +135,9 @@ REPORTED_SCHEMA = pa.schema(
 TEST_SET_SCHEMA = pa.schema([("feed", pa.string()), ("delivery", pa.string()), ("note_id", pa.large_string())])
 
 ROUND_SCHEMA = pa.schema([("note_key", pa.string()), *TEST_SET_SCHEMA, ("text_digest", pa.string())])
-ANNOTATION_SCHEMA = pa.schema([("note_key", pa.string()), ("skipped", pa.bool_()), ("spans", SPANS)])
+ANNOTATION_SCHEMA = pa.schema(
+    [("note_key", pa.string()), ("skipped", pa.bool_()), ("spans", SPANS), ("clinical", pa.list_(pa.list_(pa.int32())))]
+)
 
 
 def batched(items: Iterable[T], size: int) -> Iterator[list[T]]:

@@ -33,7 +33,7 @@ PATIENTS = [
 ]
 NOTES = [
     {"note_id": f"{M}-1", "patient_id": "p1", "text": f"\U0001f600 Ms. {M} is well.\r\nCall 617-555-0142."},
-    {"note_id": f"{M}-2", "patient_id": "p1", "text": "BP 120/80."},
+    {"note_id": f"{M}-2", "patient_id": "p1", "text": "Parkinson disease, BP 120/80."},
     {"note_id": f"{M}-3", "patient_id": "p2", "text": "Mr. Vaskhale was seen by Dr. Ruthvane."},
     {"note_id": f"{M}-4", "patient_id": "p2", "text": "Nothing more for Orrin Vaskhale."},
 ]
@@ -88,8 +88,10 @@ A = {
     "is well": [(M, "PATIENT"), ("617-555-0142", "PHONE")],
     "seen by": [("Vaskhale", "PATIENT"), ("Ruthvane", "DOCTOR")],
     "Nothing": [("Orrin Vaskhale", "PATIENT")],
+    "disease": [("Parkinson disease", "CLINICAL"), ("BP", "CLINICAL")],
 }
-B = {**A, "seen by": [("Mr. Vaskhale", "PATIENT"), ("Ruthvane", "PATIENT")], "Nothing": None}
+B = {**A, "seen by": [("Mr. Vaskhale", "PATIENT"), ("Ruthvane", "PATIENT")], "Nothing": None,
+     "disease": [("Parkinson disease", "CLINICAL")]}  # fmt: skip
 DECIDED = {"seen by": A["seen by"], "Nothing": None}
 
 
@@ -168,6 +170,7 @@ def test_from_two_annotators_and_an_adjudicator_to_gold_that_the_bench_measures_
     assert path.stat().st_mode & 0o777 == 0o600
     held = {note_id: len(line["spans"]) for note_id, line in gold_lines(path).items()}
     assert held == {f"{M}-1": 2, f"{M}-2": 0, f"{M}-3": 2}
+    assert gold_lines(path)[f"{M}-2"]["clinical"] == [[0, 17]]
     assert not any(surface in path.read_bytes().decode("latin-1") for surface in ("Ruthvane", "Vaskhale"))
 
     bench.build_test_set(fresh)

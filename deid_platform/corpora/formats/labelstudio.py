@@ -25,7 +25,7 @@ from xml.sax.saxutils import quoteattr
 
 from deid_platform.corpora import Reason, Rejection
 from deid_platform.corpora.formats.gold_files import gold_files, refused, writable, written_file
-from deid_platform.corpora.formats.labelstudio_export import Returned, read_tasks
+from deid_platform.corpora.formats.labelstudio_export import CLINICAL, Place, Returned, read_tasks
 from deid_platform.corpora.gold import Gold
 from deid_platform.corpora.schemes import Scheme, scheme_of
 from deid_platform.labels import Label
@@ -33,15 +33,23 @@ from deid_platform.notes import Note, Span
 
 _ENDING = re.compile(r"\.json$")
 _NAMES = {"from_name": "label", "to_name": "text"}
+_Row = dict[str, object]
 _GOLDEN_ANGLE = 137.508  # degrees: neighbours on the list get hues far apart
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Prediction:
-    """Spans that a task shows before anybody has annotated it: their origin, such as a detector's digest."""
+    """What a task shows before anybody has annotated it.
+
+    Attributes:
+        model: Where it comes from, such as a detector's digest.
+        spans: Identifiers.
+        clinical: Start and end of clinical terms that must stay visible.
+    """
 
     model: str
     spans: tuple[Span, ...]
+    clinical: tuple[Place, ...] = ()
 
     def __repr__(self) -> str:
         return "<Prediction>"
@@ -68,10 +76,10 @@ class Task:
 
 
 def labelling_config(labels: Iterable[Label] = tuple(Label)) -> str:
-    """The labelling interface: a button for each label, and the text with its white space as it is."""
+    """The labelling interface: a button for each label and for clinical terms, and the text as it stands."""
     buttons = "\n".join(
-        f"    <Label value={quoteattr(label.value)} background={quoteattr(_colour(number))}/>"
-        for number, label in enumerate(labels)
+        f"    <Label value={quoteattr(value)} background={quoteattr(_colour(number))}/>"
+        for number, value in enumerate([*(label.value for label in labels), CLINICAL])
     )
     return (
         "<View>\n"
@@ -104,16 +112,17 @@ def _task_row(task: Task) -> dict[str, object]:
 
 
 def _prediction_row(text: str, prediction: Prediction) -> dict[str, object]:
-    items = _items(text, prediction.spans)
-    result = [item if isnan(span.score) else {**item, "score": span.score} for item, span in items]
+    items = _items(text, prediction.spans, prediction.clinical)
+    result = [{**item, "score": s.score} if s and not isnan(s.score) else item for item, s in items]
     scores = [span.score for span in prediction.spans if not isnan(span.score)]
     return {"model_version": prediction.model, "score": min(scores, default=None), "result": result}
 
 
-def _items(text: str, spans: Iterable[Span]) -> Iterator[tuple[dict[str, object], Span]]:
-    for number, span in enumerate(sorted(spans)):
-        surface = text[span.start : span.end]
-        value = {"start": span.start, "end": span.end, "text": surface, "labels": [span.label.value]}
+def _items(text: str, spans: Iterable[Span], clinical: Iterable[Place]) -> Iterator[tuple[_Row, Span | None]]:
+    marked: list[tuple[int, int, str, Span | None]] = [(s.start, s.end, s.label.value, s) for s in sorted(spans)]
+    marked += [(start, end, CLINICAL, None) for start, end in clinical]
+    for number, (start, end, label, span) in enumerate(marked):
+        value = {"start": start, "end": end, "text": text[start:end], "labels": [label]}
         yield {"id": f"s{number}", **_NAMES, "type": "labels", "value": value}, span
 
 
@@ -149,7 +158,7 @@ class LabelStudio:
                 yield gold if isinstance(gold, Gold) else refused(ordinal, found.place, gold, found.key)
 
     def write(self, notes: Iterable[Gold], path: Path) -> int:
-        """Writes one file of tasks, each with one annotation that is final. Ids, texts and spans are kept."""
+        """Writes one file of tasks, each with one final annotation. Ids, texts, spans and clinical terms are kept."""
         return _write((_gold_row(count, gold, note) for count, gold, note in writable(notes)), path)
 
 
@@ -164,11 +173,11 @@ def _gold(found: Returned, scheme: Scheme) -> Gold | Reason:
     if isinstance(marked, Reason):
         return marked
     note = Note(found.key, found.text, language=scheme.language)
-    return Gold(found.key, marked.spans, (), note, marked.no_identifiers, marked.known_errors)
+    return Gold(found.key, marked.spans, chosen[0].clinical, note, marked.no_identifiers, marked.known_errors)
 
 
 def _gold_row(number: int, gold: Gold, note: Note) -> dict[str, object]:
-    result = [item for item, _ in _items(note.text, gold.spans)]
+    result = [item for item, _ in _items(note.text, gold.spans, gold.clinical)]
     annotation = {"completed_by": 1, "was_cancelled": False, "ground_truth": True, "result": result}
     return {"id": number, "data": {"text": note.text, "note": gold.note_id}, "annotations": [annotation]}
 

@@ -29,10 +29,14 @@ from deid_platform.corpora.files import MAX_CHARS
 from deid_platform.corpora.formats.gold_files import refused
 from deid_platform.corpora.schemes import Scheme
 
+CLINICAL = "CLINICAL"
+"""The label of clinical terms that must stay visible although they look like identifiers."""
 _BETWEEN = re.compile(r"[ \t\r\n]*")
 _LINE_BREAK = re.compile(r"\\[rn]")
 # Items that mark no text, or say more about a region that an item of its own marks.
 _ASIDE = frozenset({"relation", "choices", "textarea", "rating", "number", "taxonomy", "datetime", "pairwise"})
+
+Place = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -43,11 +47,13 @@ class Annotated:
         by: Number or name of the account; an identifier.
         ground_truth: Whether it is marked as the final one.
         marked: The spans, or why the annotation cannot be used.
+        clinical: Start and end of the clinical terms that must stay visible.
     """
 
     by: str
     ground_truth: bool
     marked: Marked | Reason
+    clinical: tuple[Place, ...] = ()
 
     def __repr__(self) -> str:
         return "<Annotated>"
@@ -181,7 +187,7 @@ def _returned(place: int, key: str | None, row: Any, scheme: Scheme) -> Returned
         key,
         text,
         {k: v for k, v in meta.items() if type(v) in (str, int)} if isinstance(meta, dict) else {},
-        tuple(Annotated(_by(it), bool(it.get("ground_truth")), _marked(it, text, scheme)) for it in kept),
+        tuple(Annotated(_by(it), bool(it.get("ground_truth")), *_marked(it, text, scheme)) for it in kept),
         tuple(_by(it) for it in annotations if it.get("was_cancelled")),
     )
 
@@ -191,14 +197,15 @@ def _by(annotation: Mapping[str, Any]) -> str:
     return str(by.get("id", "")) if isinstance(by, dict) else str(by)
 
 
-def _marked(annotation: Mapping[str, Any], text: str, scheme: Scheme) -> Marked | Reason:
+def _marked(annotation: Mapping[str, Any], text: str, scheme: Scheme) -> tuple[Marked | Reason, tuple[Place, ...]]:
     try:
-        items = [_item(item) for item in _regions(annotation.get("result"))]
-        return spans_of(_placed(items, text), text, scheme, exact=True)
+        placed = _placed([_item(item) for item in _regions(annotation.get("result"))], text)
+        clinical = tuple(sorted({it.pieces[0] for it in placed if it.label == CLINICAL}))
+        return spans_of((it for it in placed if it.label != CLINICAL), text, scheme, exact=True), clinical
     except GoldFaultError as fault:
-        return fault.reason
+        return fault.reason, ()
     except (TypeError, KeyError, AttributeError):
-        return Reason.MALFORMED_ROW
+        return Reason.MALFORMED_ROW, ()
 
 
 def _regions(result: Any) -> Iterator[Mapping[str, Any]]:

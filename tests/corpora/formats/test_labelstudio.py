@@ -18,7 +18,7 @@ from deid_platform.corpora.formats.labelstudio_export import Returned, _placed, 
 from deid_platform.corpora.gold import Gold
 from deid_platform.corpora.schemes import scheme_of
 from deid_platform.labels import Label
-from deid_platform.notes import Span
+from deid_platform.notes import Note, Span
 
 M = "Zqxmark7"
 SCHEME = scheme_of("i2b2-2014")
@@ -173,6 +173,13 @@ def test_the_final_one_of_several_annotations_is_gold(tmp_path):
     assert gold.spans == ()
 
 
+def test_clinical_terms_come_back_beside_the_spans(tmp_path):
+    note = Note("a", "Ann has Parkinson's.")
+    gold = Gold("a", (Span(0, 3, Label.PATIENT, source="gold"),), ((8, 19),), note)
+    gold_format("labelstudio").write([gold], tmp_path / "x.json")
+    assert list(gold_format("labelstudio").read(tmp_path / "x.json", scheme="i2b2-2014")) == [gold]
+
+
 def test_a_task_without_a_key_goes_by_its_number(tmp_path):
     (gold,) = gold_format("labelstudio").read(written(tmp_path, task(GOOD, note=None)), scheme="i2b2-2014")
     assert gold.note_id == "9"
@@ -202,8 +209,8 @@ def test_tasks_are_blind_or_show_predictions(tmp_path):
 def test_the_interface_has_every_label_in_a_colour_of_its_own_and_the_names_that_tasks_use():
     view = ElementTree.fromstring(labelling_config())
     buttons = view.findall("Labels/Label")
-    assert [button.get("value") for button in buttons] == [label.value for label in Label]
-    assert len({button.get("background") for button in buttons}) == len(Label)
+    assert [button.get("value") for button in buttons] == [*(label.value for label in Label), "CLINICAL"]
+    assert len({button.get("background") for button in buttons}) == len(Label) + 1
     labels, text = view.find("Labels"), view.find("Text")
     assert (labels.get("name"), labels.get("toName"), text.get("name"), text.get("value")) == (
         "label", "text", "text", "$text",
