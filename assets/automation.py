@@ -13,6 +13,7 @@ from assets import annotation, corpora
 from assets.dictionaries import harvested
 from assets.layer import DELIVERIES, coded
 from assets.run_config import EXECUTOR
+from deid_platform.notes import Delivery
 from deid_platform.refresh.due import pending
 from deid_platform.refresh.site import Site
 from deid_platform.refresh.withdraw import withdraw_arrived
@@ -41,14 +42,14 @@ surrogate_corpora = dg.define_asset_job(
 
 
 def delivery_sensor(seconds: int) -> dg.SensorDefinition:
-    """The sensor on delivery folders: new ones, changed ones, and all of them when the exclusions change."""
+    """The sensor on deliveries: new ones, changed ones, and all of them when the exclusions change."""
 
     @dg.sensor(
         name="new_deliveries",
         job=refresh,
         minimum_interval_seconds=seconds,
         default_status=dg.DefaultSensorStatus.STOPPED,
-        description="Turns each new or changed delivery folder into a partition and a run of the refresh job.",
+        description="Turns each new or changed delivery into a partition and a run of the refresh job.",
     )
     def new_deliveries(context: dg.SensorEvaluationContext, site: SiteResource) -> dg.SensorResult | dg.SkipReason:
         with coded("new_deliveries"):
@@ -56,8 +57,8 @@ def delivery_sensor(seconds: int) -> dg.SensorDefinition:
             _withdraw(it)
             # A patient who opts out changes no file.
             excluded = it.exclusions.digest(it.keyring)[:12]
-            # Sizes and times only: reading every file every minute would cost more than the refresh.
-            now = {each.key: f"{it.reader(each.feed).marker(each)}-{excluded}" for each in it.deliveries()}
+            # Sizes, times and counts only: reading everything every minute would cost more than the refresh.
+            now = {each.key: f"{marker}-{excluded}" for each, marker in _markers(it).items()}
         seen = json.loads(context.cursor or "{}")
         changed = [key for key, marker in now.items() if seen.get(key) != marker]
         if not changed:
@@ -71,6 +72,12 @@ def delivery_sensor(seconds: int) -> dg.SensorDefinition:
         )
 
     return new_deliveries
+
+
+def _markers(site: Site) -> dict[Delivery, str]:
+    """The marker of every delivery that has arrived, feed by feed."""
+    readers = [site.reader(name) for name in sorted(site.settings.feeds)]
+    return {each: marker for reader in readers for each, marker in reader.markers(reader.deliveries()).items()}
 
 
 def weekly_schedule(settings: ScheduleSettings) -> dg.ScheduleDefinition:

@@ -12,7 +12,7 @@ from os import PathLike
 from pathlib import Path
 
 from deid_platform.corpora import Role
-from deid_platform.corpora.files import MAX_CHARS
+from deid_platform.corpora.reading import MAX_CHARS
 from deid_platform.corpora.rows import text_fault
 from deid_platform.detection import DetectorSpec
 from deid_platform.engine import build, detect_in

@@ -18,7 +18,7 @@ from deid_platform.detection import detector_names, stage_names
 from deid_platform.errors import DeidError
 from deid_platform.notes import Delivery
 from deid_platform.redaction.policy import policy_names
-from deid_platform.refresh.check import check_folder
+from deid_platform.refresh.check import check_delivery
 from deid_platform.refresh.site import Site
 from deid_platform.settings import config_path, load_settings
 from deid_platform.warehouse.logins import unbounded
@@ -95,7 +95,11 @@ def _feed(site: Site, name: str) -> Diagnosis:
         return found
     faults = []
     if refused := site.reader(name).refused():
-        faults.append(f"{len(refused)} folders are not named as a delivery")
+        faults += (
+            [f"rows in no delivery: {error.ref}" for error in refused]
+            if site.feed(name).from_database
+            else [f"{len(refused)} folders are not named as a delivery"]
+        )
     looks: list[Callable[[], str]] = [lambda: _accepted(site, name)]
     looks += [partial(_newest, site, delivery) for delivery in site.reader(name).deliveries()[-1:]]
     faults += filter(None, (_look(name, look).detail for look in looks))
@@ -112,8 +116,7 @@ def _accepted(site: Site, name: str) -> str:
 def _newest(site: Site, delivery: Delivery) -> str:
     """What speaks against a feed's newest delivery by the first rows of each of its files; empty if nothing does."""
     feed = site.feed(delivery.feed)
-    folder = site.settings.path(feed.path) / delivery.watermark
-    found = check_folder(site, delivery.feed, folder, head=_HEAD)
+    found = check_delivery(site, delivery, head=_HEAD)
     faults = [
         f"{kind.rows} rows of {kind.file} {kind.reason.value} ({lines_of(kind)})"
         for kind in found.refusals
@@ -127,7 +130,8 @@ def _newest(site: Site, delivery: Delivery) -> str:
         faults.append(f"{found.other_types} of {notes} notes have a type that note_types does not list")
     if not faults:
         return ""
-    return f"newest, first {_HEAD} rows of each file: {'; '.join(faults)}; `deid feed check {folder}` shows more"
+    where = f"--feed {delivery.feed}" if feed.from_database else site.settings.path(feed.path) / delivery.watermark
+    return f"newest, first {_HEAD} rows of each file: {'; '.join(faults)}; `deid feed check {where}` shows more"
 
 
 def _warehouse(site: Site) -> str:

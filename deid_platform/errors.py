@@ -78,6 +78,11 @@ class Code(Enum):
         "The files of a corpus are not there; the reference names the corpus.",
         "Put them into the folder that [corpora] of deid.toml, or DEID_CORPORA, names (docs/corpora.md).",
     )
+    CORPUS_UNREAD = (
+        "corpus-unread",
+        "The identifiers that stand in the notes of this corpus have not been listed, so its gold would not be exact.",
+        "Use another corpus; docs/corpora.md says how such a list is made.",
+    )
     SURROGATE_FAILED = (
         "surrogate-failed",
         "A carrier could not be filled with surrogates; the reference names the corpus.",
@@ -139,6 +144,48 @@ class Code(Enum):
         "A delivery holds no notes file and no withdrawals, or every row of it was refused.",
         "`deid feed check FOLDER`, with the delivery's folder, names the lines, the reasons and the columns to map.",
     )
+    FEED_URL = (
+        "feed-url",
+        "The variable that holds the URL of a feed's database is not set, or what it holds cannot be used; the "
+        "reference names the variable and why.",
+        "Set it to an SQLAlchemy URL, such as postgresql+psycopg://reader:PASSWORD@host/ehr, or set the same name with "
+        "_FILE to a file that holds it, and install the database's driver (docs/feeds-sql.md).",
+    )
+    FEED_UNREACHABLE = (
+        "feed-unreachable",
+        "A feed's database does not answer, or the connection was lost; the reference names the feed.",
+        "Check the server and the feed's URL; then run again: what was read so far is read anew.",
+    )
+    FEED_LOGIN = (
+        "feed-login",
+        "A feed's database refuses the login; the reference names the feed.",
+        "Check name and password in the feed's URL, and who may connect from here.",
+    )
+    FEED_TLS = (
+        "feed-tls",
+        "No trusted connection to a feed's database: its certificate is expired, another host's or of an unknown "
+        "authority, or only one side uses TLS; the reference names the feed.",
+        "Renew the certificate, or check sslmode and sslrootcert of the feed's URL.",
+    )
+    FEED_STATEMENT = (
+        "feed-statement",
+        "A feed's database refuses to be read; the reference names the feed, the role where it is known, and the "
+        "SQLSTATE or the kind of error.",
+        "Check the names in tables, queries, schema and watermark of the feed, who may read them, and "
+        "`timeout_seconds`; what the database says is withheld, since it may quote values.",
+    )
+    FEED_TABLE = (
+        "feed-table",
+        "A table, a view or a column that a feed needs is not there; the reference names the feed, the role and what "
+        "is missing.",
+        "Correct tables, queries, schema, columns or watermarks of the feed in deid.toml (docs/feeds-sql.md).",
+    )
+    FEED_WATERMARK = (
+        "feed-watermark",
+        "Rows of a feed's database have no watermark, so that they belong to no delivery; the reference names the "
+        "feed, the role and their number.",
+        "Give them the time at which they were written. Until then the feed's first delivery counts them as refused.",
+    )
     COLUMN_UNKNOWN = (
         "column-unknown",
         "A file has columns that are neither fields nor mapped to one nor ignored; the reference is the file's role "
@@ -156,6 +203,12 @@ class Code(Enum):
         "input-empty",
         "A file has no usable content: no row, or gold without a single span; the reference is the file's role.",
         "Check that it is the right file and that its columns are named as docs/configuration.md says.",
+    )
+    SCAN_READER_MISSING = (
+        "scan-reader-missing",
+        "A library or a program that reads scans, or its data of a language, is not installed; the reference names the "
+        "package.",
+        "Install it: `tesseract-ocr...` is a package of Debian and Ubuntu, the others are Python's (docs/scans.md).",
     )
     OPT_OUTS_UNREADABLE = (
         "opt-outs-unreadable",
@@ -458,7 +511,7 @@ class Code(Enum):
     @property
     def transient(self) -> bool:
         """Whether the same step may succeed a moment later, with nothing mended: infrastructure was away or busy."""
-        return self in (Code.WAREHOUSE_UNREACHABLE, Code.WAREHOUSE_BUSY)
+        return self in (Code.WAREHOUSE_UNREACHABLE, Code.WAREHOUSE_BUSY, Code.FEED_UNREACHABLE)
 
 
 class DeidError(Exception):

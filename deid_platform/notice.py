@@ -32,8 +32,8 @@ _HEAD = """deid-platform: word lists, pools and models of others, and their lice
 
 Made from `deid_platform/lexicon/data/index.yaml` and the headers of other lists by `python -m deid_platform.notice`.
 
-No model is shipped. Names and addresses of surrogates are read from the Faker library where it is installed; the leak
-check, detection and recovery read the lists below.
+No model is shipped. Names and addresses of surrogates are read from the Faker library, and surnames from the package
+`names`, where these are installed; the leak check, detection, recovery and the locales read the lists below.
 """
 _FAKER = """Licence of the Faker library, whose lists are part of files above
 

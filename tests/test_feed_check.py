@@ -102,6 +102,15 @@ def test_the_advice_on_columns_is_followed_and_the_delivery_is_well(feed: Path, 
     assert (again.exit_code, "notes 2, patients 1" in again.stderr) == (0, True), again.output
 
 
+def test_a_delivery_that_arrived_is_found_by_its_watermark(deliver: Callable[..., Path]) -> None:
+    deliver("2026-01-05", notes="note_id,text\nn1,x\n")
+    deliver("2026-01-12", notes="note_id,text\nn2,x\nn3,x\n")
+    newest = deid("feed", "check", "--feed", "ehr")
+    assert (newest.exit_code, "ehr@2026-01-12" in newest.stderr, "notes 2" in newest.stderr) == (0, True, True)
+    other = deid("feed", "check", "--feed", "ehr", "--delivery", "2026-01-05")
+    assert (other.exit_code, "ehr@2026-01-05" in other.stderr, "notes 1" in other.stderr) == (0, True, True)
+
+
 def test_a_folder_of_any_name_needs_no_installation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("DEID_CONFIG", raising=False)
     monkeypatch.chdir(tmp_path)

@@ -75,6 +75,54 @@ def test_a_secret_has_no_place_in_it(write, text: str, key: str) -> None:
     assert "tops3cret" not in str(error.value)
 
 
+@pytest.mark.parametrize(
+    ("keys", "named"),
+    [
+        ('watermark = "w"\n[feeds.ehr.tables]\nnotes = "n"', None),
+        ('format = "omop"', None),
+        ('format = "omop"\n[feeds.ehr.tables]\npatients = "phi.names"', None),
+        ('[feeds.ehr.tables]\nnotes = "n"', "feeds.ehr.watermark"),
+        ('watermark = "w"', "neither tables nor queries"),
+        ('watermark = "w"\npath = "x"\n[feeds.ehr.tables]\nnotes = "n"', "feeds.ehr.path"),
+        ('format = "files"\npath = "x"\nschema = "y"', "schema is for databases"),
+        ('format = "files"\npath = "x"\nwatermark = "y"', "watermark is for databases"),
+        ('watermark = "w"\n[feeds.ehr.tables]\nnote = "n"', "feeds.ehr.tables.note"),
+        ('watermark = "w"\n[feeds.ehr.tables]\nnotes = "a.b.c"', "feeds.ehr.tables.notes"),
+        (
+            'watermark = "w"\nqueries = {notes = "q"}\n[feeds.ehr.tables]\nnotes = "n"',
+            "notes is in tables and in queries",
+        ),
+        ('watermark = "w"\nperiod = "week"\n[feeds.ehr.tables]\nnotes = "n"', "feeds.ehr.period"),
+        ('watermark = "w"\ntimezone = "Rome"\n[feeds.ehr.tables]\nnotes = "n"', "feeds.ehr.timezone"),
+        ('watermark = "w"\ntimezone = "../x"\n[feeds.ehr.tables]\nnotes = "n"', "feeds.ehr.timezone"),
+        ('watermark = "w"\nurl_env = "a name"\n[feeds.ehr.tables]\nnotes = "n"', "feeds.ehr.url_env"),
+        ('watermark = "w"\nwatermarks = {withdrawn = ""}\ntables = {withdrawn = "x"}', "watermarks.withdrawn must not"),
+        ('watermark = "w"\nwatermarks = {patients = ""}\ntables = {notes = "x"}', "watermarks.patients: there is no"),
+        ('watermark = "w"\nvocabulary_schema = "v"\ntables = {notes = "x"}', "vocabulary_schema is for format omop"),
+        ('format = "omop"\ntables = {withdrawn = "x"}', "watermarks.withdrawn has to be set"),
+        ('format = "omop"\nsince = 2026-01-02\ninitial = 2026-01-01', "initial is before since"),
+    ],
+)
+def test_a_feed_from_a_database_is_refused_by_its_key(write, keys: str, named: str | None) -> None:
+    stated = keys if keys.startswith("format") else f'format = "sql"\n{keys}'
+    path = write(f'site = "north"\n[feeds.ehr]\n{stated}')
+    if named is None:
+        assert load_settings(path).feeds["ehr"].from_database
+        return
+    with pytest.raises(DeidError) as error:
+        load_settings(path)
+    assert error.value.code is Code.SETTINGS_INVALID
+    assert named in str(error.value.ref)
+
+
+def test_the_url_of_a_database_has_no_place_in_it(write) -> None:
+    for key in ("url_env", "schema", "watermark"):
+        text = f'site = "north"\n[feeds.ehr]\nformat = "omop"\n{key} = "postgresql://me:tops3cret@server/ehr"'
+        with pytest.raises(DeidError) as error:
+            load_settings(write(text))
+        assert (error.value.code, error.value.ref) == (Code.SECRET_IN_SETTINGS, f"feeds.ehr.{key}")
+
+
 def test_a_source_may_call_its_columns_what_it_likes(write) -> None:
     columns = 'columns = {TOKEN = "patient_id", "notes.password" = "text"}'
     assert load_settings(write(f'site = "north"\n[feeds.ehr]\npath = "x"\n{columns}')).feeds["ehr"].columns

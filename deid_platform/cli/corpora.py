@@ -14,6 +14,7 @@ import typer
 from deid_platform.cli.terminal import Config, Json, Value, counted, progress, say, show
 
 if TYPE_CHECKING:
+    from deid_platform.evaluation.corpus_statistics import CorpusScores
     from deid_platform.settings import Settings
 
 corpora = typer.Typer(help="Corpora: gold sets to measure and to train on.", invoke_without_command=True)
@@ -33,12 +34,13 @@ def listed(context: typer.Context, as_json: Json = False, config: Config = None)
 
 def _rows(settings: Settings | None) -> Iterator[tuple[Value, ...]]:
     from deid_platform.corpora.catalogue import known_corpora, overview
+    from deid_platform.corpora.feeds import DATABASES
     from deid_platform.corpora.formats import FORMATS
 
     for corpus in known_corpora(settings).values():
         found = overview(corpus, settings)
         yield corpus.name, "corpus", corpus.what, found.readable, found.notes, found.with_gold, found.left_out
-    for name, (_, what) in FORMATS.items():
+    for name, what in [*((name, what) for name, (_, what) in FORMATS.items()), *DATABASES.items()]:
         feeds = [feed for feed, it in settings.feeds.items() if it.format == name] if settings else []
         yield name, "format", what, bool(feeds), None, None, None
 
@@ -93,26 +95,31 @@ def scores(
     locale: Locale = None,
     notes: Annotated[int, typer.Option(min=1, help="The most notes of each.")] = 300,
     workers: Workers = 1,
+    markdown: Annotated[bool, typer.Option("--markdown", help="Tables by locale and corpus.")] = False,
     as_json: Json = False,
     config: Config = None,
 ) -> None:
     """What the rules find in the test part of every surrogate corpus, by corpus and locale, with topics and without."""
-    from deid_platform.corpora.catalogue import known_corpora, paths_of
+    from deid_platform.corpora.catalogue import is_carrier, known_corpora
     from deid_platform.engine import LocalEngine
     from deid_platform.refresh.corpora import CorpusKey, score_corpus
+    from deid_platform.reports.corpus_scores import corpus_scores_markdown
     from deid_platform.surrogates.locales import LOCALES
 
     settings = _settings(config)
-    here = corpus or [name for name, it in known_corpora(settings).items() if paths_of(it, settings)]
+    here = corpus or [name for name, it in known_corpora(settings).items() if is_carrier(it, settings)]
     columns = ("corpus", "locale", "notes", "identifiers", "unlisted names", "recall, topics", "precision, topics",
                "recall, text", "precision, text", "notes with a miss, text")  # fmt: skip
     keys = [CorpusKey(name, where) for name in here for where in locale or LOCALES]
-    found: list[tuple[Value, ...]] = []
+    found: list[CorpusScores] = []
     with progress("scoring") as bar:
         for done, key in enumerate(keys, start=1):
             found.append(score_corpus(settings, key, LocalEngine(workers=workers), most=notes))
             bar.at(done, len(keys))
-    show(columns, found, as_json=as_json)
+    if markdown:
+        typer.echo(corpus_scores_markdown(found), nl=False)
+    else:
+        show(columns, found, as_json=as_json)
 
 
 def _settings(config: Path | None) -> Settings | None:

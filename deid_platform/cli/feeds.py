@@ -14,6 +14,7 @@ from deid_platform.cli.terminal import Config, Json, counted, progress, say, sho
 from deid_platform.errors import Code, DeidError
 
 if TYPE_CHECKING:
+    from deid_platform.notes import Delivery
     from deid_platform.refresh.check import Checked
     from deid_platform.refresh.site import Site
     from deid_platform.settings import FeedSettings
@@ -23,40 +24,80 @@ feed = typer.Typer(help="Feeds: check a delivery before it is taken in.", no_arg
 
 @feed.command("check")
 def check(
-    folder: Annotated[Path, typer.Argument(help="A delivery's folder, of any name.")],
+    folder: Annotated[
+        Path | None, typer.Argument(help="A delivery's folder, of any name; none if --feed is a database.")
+    ] = None,
     name: Annotated[
         str | None,
         typer.Option("--feed", help="The feed that it belongs to; by default the feed whose folder it is in."),
+    ] = None,
+    delivery: Annotated[
+        str | None,
+        typer.Option(help="Instead of a folder, the watermark of a delivery of --feed; by default its newest."),
     ] = None,
     as_json: Json = False,
     config: Config = None,
 ) -> None:
     """Read a delivery without taking it in, and say what would be refused: file, reason and the first 20 lines.
 
-    A line is that of the text file on which the row begins, the header counted; in Parquet it is the row's place. Rows
-    that are kept count all the same: a topic's without its date, or as a former one. Nothing is written. Exit status 3
-    says that something would be refused, 1 that nothing would be left.
+    A line is that of the text file on which the row begins, the header counted; in Parquet and in a database it is the
+    row's place. Rows that are kept count all the same: a topic's without its date, or as a former one. Nothing is
+    written. Exit status 3 says that something would be refused, 1 that nothing would be left.
     """
-    from deid_platform.refresh.check import check_folder
+    from deid_platform.refresh.check import check_delivery, check_folder
 
-    site = _site(config, needed=name is not None)
-    name = name or (_feed_of(site, folder) if site else None)
-    say(f"read as a delivery of {name}" if name else "read without a feed's columns: name one with --feed")
-    with progress("reading") as bar:
-        found = check_folder(site, name, folder, progress=bar.advance)
+    site = _site(config, needed=name is not None or folder is None)
+    if folder is not None:
+        if delivery is not None:
+            raise typer.BadParameter("cannot be combined with a folder", param_hint="--delivery")
+        name = name or (_feed_of(site, folder) if site else None)
+        _must_have_folders(site, name)
+        say(f"read as a delivery of {name}" if name else "read without a feed's columns: name one with --feed")
+        with progress("reading") as bar:
+            found = check_folder(site, name, folder, progress=bar.advance)
+    else:
+        if site is None or name is None:
+            raise typer.BadParameter("a folder, or --feed", param_hint="FOLDER")
+        chosen = _delivery(site, name, delivery)
+        say(f"read as {chosen.key}")
+        with progress("reading") as bar:
+            found = check_delivery(site, chosen, progress=bar.advance)
     columns = ("file", "reason", "rows", "kept", "lines")
     show(columns, ((k.file, k.reason.value, k.rows, k.stands, k.lines) for k in found.refusals), as_json=as_json)
-    _explain(found, folder, name, site.settings.feeds.get(name or "") if site else None)
+    _explain(found, name, site.settings.feeds.get(name or "") if site else None)
+    if folder is not None:
+        _explain_name(name, folder)
     if found.empty:
         raise typer.Exit(1)
     if found.refusals.lost:
         raise typer.Exit(3)
 
 
-def _explain(found: Checked, folder: Path, name: str | None, feed: FeedSettings | None) -> None:
-    from deid_platform.corpora import Role
-    from deid_platform.corpora.files import is_unfinished
+def _must_have_folders(site: Site | None, name: str | None) -> None:
+    if site is not None and name is not None and site.feed(name).from_database:
+        raise typer.BadParameter(f"{name} is a database: leave the folder out", param_hint="FOLDER")
+
+
+def _delivery(site: Site, name: str, watermark: str | None) -> Delivery:
+    """A delivery of a feed that has arrived, by its watermark or the newest.
+
+    Raises:
+        DeidError: `delivery-unknown` with the nearest name, or `feed-empty` if there is none at all.
+    """
     from deid_platform.notes import Delivery
+
+    if watermark is not None:
+        return site.wanted(name, Delivery(name, watermark).key)[0]
+    arrived = site.deliveries(name)
+    if not arrived:
+        for error in site.reader(name).refused():
+            say(f"not in any delivery [{error.ref}]: {error.code.remedy}")
+        raise DeidError(Code.FEED_EMPTY, f"{name}: no delivery")
+    return arrived[-1]
+
+
+def _explain(found: Checked, name: str | None, feed: FeedSettings | None) -> None:
+    from deid_platform.corpora import Role
 
     read = ", ".join(f"{kind} {rows:,}" for kind, rows in found.rows.items())
     say(f"would be taken in: {read or 'nothing; the whole delivery would be refused'}")
@@ -69,6 +110,18 @@ def _explain(found: Checked, folder: Path, name: str | None, feed: FeedSettings 
         say(f"of a type that note_types does not list, shown as `other`: {others}")
     if found.passed_over:
         say(f"skipped: {counted(found.passed_over, 'file')}; a name must begin with one of {', '.join(Role)}")
+    if found.waiting:
+        say(f"not yet in a delivery, since their period is not over: {counted(found.waiting, 'row')}")
+    for error in found.undated:
+        say(f"not in any delivery [{error.ref}]: {error.code.remedy}")
+    if found.advice:
+        say(found.advice)
+
+
+def _explain_name(name: str | None, folder: Path) -> None:
+    from deid_platform.corpora.files import is_unfinished
+    from deid_platform.notes import Delivery
+
     try:
         Delivery(name or "feed", folder.resolve().name)
     except DeidError as error:
@@ -90,5 +143,5 @@ def _site(config: Path | None, *, needed: bool) -> Site | None:
 
 def _feed_of(site: Site, folder: Path) -> str | None:
     """The feed whose folder a delivery lies in."""
-    feeds = site.settings.feeds.items()
+    feeds = [(name, it) for name, it in site.settings.feeds.items() if not it.from_database]
     return next((name for name, it in feeds if site.settings.path(it.path).resolve() == folder.resolve().parent), None)

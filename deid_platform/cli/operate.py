@@ -34,8 +34,8 @@ def hospital(
 
     settings = load_settings(config)
     chosen = settings.feed(feed)
-    if chosen.gold is None:
-        raise DeidError(Code.SETTINGS_INVALID, f"feeds.{feed}.gold")
+    if chosen.gold is None or chosen.from_database:
+        raise DeidError(Code.SETTINGS_INVALID, f"feeds.{feed}.{'gold' if chosen.gold is None else 'path'}")
     spec = HospitalSpec(seed=seed, notes=notes, part=Part.HELD_OUT if held_out else Part.WHOLE)
     with progress("writing notes") as bar:
         written = write(

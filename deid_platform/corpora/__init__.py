@@ -10,13 +10,17 @@ not even a file's name, which may carry a patient's. The one exception is a note
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator
+from collections.abc import Callable, Container, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Protocol
+from typing import TYPE_CHECKING, ClassVar, Protocol
 
 from deid_platform.errors import DeidError
 from deid_platform.notes import Delivery, Note, Rejoining, Topics, Withdrawal
+
+if TYPE_CHECKING:
+    from deid_platform.corpora.rows import Record
 
 
 class Role(StrEnum):
@@ -53,6 +57,8 @@ class Reason(StrEnum):
     NUL_CHARACTER = "nul_character"
     LONE_SURROGATE = "lone_surrogate"
     # What the row says
+    MISSING_WATERMARK = "missing_watermark"
+    """A row of a database whose watermark is missing or no moment: of no period, and counted in the first delivery."""
     MISSING_ID = "missing_id"
     DUPLICATE_ID = "duplicate_id"
     MISSING_NOTE_ID = "missing_note_id"
@@ -76,6 +82,10 @@ class Reason(StrEnum):
     """The content cannot be decoded, or is not there."""
     UNSUPPORTED_CONTENT = "unsupported_content"
     """The content is of a kind that is not read: an image where no reader of images is installed, a sound."""
+    LIMIT_EXCEEDED = "limit_exceeded"
+    """More pages, pixels or time than one document may take."""
+    ILLEGIBLE = "illegible"
+    """Characters were recognised with so little confidence that identifiers may stand there as other letters."""
     # Gold
     MISSING_GOLD = "missing_gold"
     """Nothing says which spans the note has: it is a note, but no gold."""
@@ -167,6 +177,10 @@ class Reader(Protocol):
         DeidError: `feed-unreadable` if the feed's folder or the delivery is not there to be read.
     """
 
+    overwrites: ClassVar[bool] = False
+    """Whether the source writes over its rows: a changed row then leaves the delivery that it was in, and what it said
+    before is known to whoever has read it alone."""
+
     def deliveries(self) -> list[Delivery]:
         """The deliveries that have arrived, oldest watermark first."""
         ...
@@ -214,7 +228,30 @@ class Reader(Protocol):
         """A mark that changes when any file of these roles (without any, of all) is added, removed, resized or touched:
         cheap enough to poll.
 
-        No content is read and no name can be read from it, so it may leave the PHI zone. Whether the
-        content is any other says the fingerprint alone.
+        No content is read and no name can be read from it, so it may leave the PHI zone. If it is empty, nothing of
+        these roles is there. Whether the content is any other says the fingerprint alone.
+        """
+        ...
+
+    def markers(self, deliveries: Sequence[Delivery], *roles: Role) -> dict[Delivery, str]:
+        """The marker of each delivery that is still there, for the price of one where the source tells them together.
+
+        An empty one says that nothing of these roles is there.
+        """
+        found = {}
+        for delivery in deliveries:
+            with suppress(DeidError):
+                found[delivery] = self.marker(delivery, *roles)
+        return found
+
+    def inspect(
+        self, delivery: Delivery, *, never: Callable[[Note], Reason | None] | None = None, head: int | None = None
+    ) -> Iterator[Record | Rejection]:
+        """Every row of a delivery, role by role, for whoever looks before it is taken in.
+
+        Args:
+            delivery: One that has arrived.
+            never: Why a note never enters; None if it may.
+            head: How many rows of each file are read; by default all.
         """
         ...

@@ -19,13 +19,15 @@ from deid_platform.corpora import Rejection
 from deid_platform.corpora.files import read_notes
 from deid_platform.corpora.formats import gold_format
 from deid_platform.corpora.gold import SCHEME, Gold
-from deid_platform.corpora.injection.carriers import Carrier, with_gold, with_reading
+from deid_platform.corpora.injection.carriers import Carrier, with_gold, with_placeholders, with_reading
 from deid_platform.corpora.injection.corpus import Part, part_of
 from deid_platform.corpora.injection.readings import has_reading, reading_of
+from deid_platform.corpora.placeholders import mimic3_placeholders, mimic4_placeholders
 from deid_platform.errors import Code, DeidError, did_you_mean
 from deid_platform.settings import CorpusSettings, Settings
 
 FOLDER_VARIABLE = "DEID_CORPORA"
+_PLACEHOLDERS = {"mimic3": mimic3_placeholders, "mimic4": mimic4_placeholders}
 
 
 @dataclass(frozen=True)
@@ -68,8 +70,8 @@ PUBLISHED: Mapping[str, Corpus] = {
         Corpus("e3c_fr", "published case reports in French", ("e3c/fr.jsonl.gz",), "fr"),
         Corpus("e3c_it", "published case reports in Italian", ("e3c/it.jsonl.gz",), "it"),
         Corpus("meddocan", "Spanish clinical cases with people's annotations",
-               ("meddocan/train.jsonl.gz", "meddocan/dev.jsonl.gz"), "es", scheme="meddocan", slots="gold", weave=False,
-               territories=True, test=("meddocan/dev.jsonl.gz",)),
+               ("meddocan/train.jsonl.gz", "meddocan/dev.jsonl.gz"), "es", scheme="meddocan-corrected", slots="gold",
+               weave=False, territories=True, test=("meddocan/dev.jsonl.gz",)),
         Corpus("eds_templates", "French templates with slots", ("eds_pseudo_templates/templates.jsonl.gz",), "fr",
                scheme="eds", slots="gold", weave=False),
         Corpus("asq_phi", "short English queries with hard negatives", ("asq_phi/queries.jsonl.gz",), "en",
@@ -98,6 +100,11 @@ def corpus_of(name: str, settings: Settings | None) -> Corpus:
     if name not in known:
         raise DeidError(Code.CORPUS_UNKNOWN, did_you_mean(name, known))
     return known[name]
+
+
+def is_carrier(corpus: Corpus, settings: Settings | None) -> bool:
+    """Whether a corpus is here and can be filled: its own identifiers are known, or it has none."""
+    return bool(paths_of(corpus, settings)) and (corpus.slots != "reading" or has_reading(corpus.name))
 
 
 def paths_of(corpus: Corpus, settings: Settings | None, part: Part | None = None) -> list[Path]:
@@ -131,14 +138,18 @@ def read_corpus(
     Raises:
         DeidError: `corpus-missing`; `scheme-unknown`, `format-unknown`.
     """
-    paths = paths_of(corpus, settings, part)
-    if not paths:
-        raise DeidError(Code.CORPUS_MISSING, corpus.name)
-    for item in chain.from_iterable(_read(corpus, path) for path in paths):
+    for item in chain.from_iterable(_read(corpus, path) for path in _present(corpus, settings, part)):
         if isinstance(item, Rejection):
             refused(item)
         elif part is None or corpus.test or part_of(item.note_id) is part:
             yield item
+
+
+def _present(corpus: Corpus, settings: Settings | None, part: Part | None) -> list[Path]:
+    paths = paths_of(corpus, settings, part)
+    if not paths:
+        raise DeidError(Code.CORPUS_MISSING, corpus.name)
+    return paths
 
 
 def _read(corpus: Corpus, path: Path) -> Iterator[Gold | Rejection]:
@@ -155,13 +166,16 @@ def carriers(
     """The carriers of one part of a corpus; arguments and errors as for `read_corpus`.
 
     Raises:
-        DeidError: `gold-missing` for a corpus whose own identifiers nobody has listed.
+        DeidError: `corpus-unread` for a corpus whose own identifiers nobody has listed.
     """
+    _present(corpus, settings, part)
     notes = read_corpus(corpus, settings, part, refused=refused)
     if corpus.slots == "reading":
         if not has_reading(corpus.name):
-            raise DeidError(Code.GOLD_MISSING, corpus.name)
+            raise DeidError(Code.CORPUS_UNREAD, corpus.name)
         return with_reading((gold.note for gold in notes if gold.note is not None), reading_of(corpus.name))
+    if corpus.format in _PLACEHOLDERS:
+        return with_placeholders(notes, _PLACEHOLDERS[corpus.format])
     return with_gold(notes, territories=corpus.territories)
 
 
@@ -189,6 +203,6 @@ def overview(corpus: Corpus, settings: Settings | None) -> Overview:
     ids = [gold.note_id for gold in read_corpus(corpus, settings, refused=lambda _: None)]
     if corpus.slots != "reading":
         return Overview(True, len(ids), len(ids), 0)
-    read = reading_of(corpus.name).read if has_reading(corpus.name) else frozenset[str]()
+    read = reading_of(corpus.name).digests if has_reading(corpus.name) else {}
     gold = sum(note_id in read for note_id in ids)
     return Overview(True, len(ids), gold, len(ids) - gold)

@@ -1,18 +1,34 @@
 """The reader of a feed, as deid.toml describes it.
 
-Belongs here: which reader a format has. Does not belong here: reading (`files.py`, `formats/`).
+Belongs here: which reader a format has. Does not belong here: reading (`files.py`, `formats/`, `sql/`).
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from deid_platform.corpora import Reader, Role
 from deid_platform.corpora.files import FilesFeed
-from deid_platform.corpora.formats import file_format
-from deid_platform.settings import Settings
+from deid_platform.corpora.formats import FileFormat, file_format
+from deid_platform.corpora.formats.scan import Scans
+from deid_platform.corpora.reading import TOPIC_ROLES
+from deid_platform.corpora.scans.recognition import Engine
+from deid_platform.settings import FeedSettings, Settings
+
+if TYPE_CHECKING:
+    from deid_platform.corpora.sql.feed import SqlFeed
 
 
-def open_feed(settings: Settings, name: str, *, spool: Path) -> FilesFeed:
+DATABASES = {
+    "sql": "tables, views and queries of a database, by a watermark",
+    "omop": "a database of the OMOP common data model, 5.3 and 5.4",
+}
+"""Formats of feeds that are no files -> what a person reads of each."""
+
+
+def open_feed(settings: Settings, name: str, *, spool: Path) -> Reader:
     """The reader of one feed.
 
     Args:
@@ -23,6 +39,13 @@ def open_feed(settings: Settings, name: str, *, spool: Path) -> FilesFeed:
     Raises:
         DeidError: `feed-unknown`, `feed-mapping`.
     """
+    if settings.feed(name).from_database:
+        return open_database(settings, name)
+    return open_folder(settings, name, spool=spool)
+
+
+def open_folder(settings: Settings, name: str, *, spool: Path | None) -> FilesFeed:
+    """The reader of a feed of folders; raises as `open_feed`."""
     feed = settings.feed(name)
     return FilesFeed(
         name=name,
@@ -33,5 +56,55 @@ def open_feed(settings: Settings, name: str, *, spool: Path) -> FilesFeed:
         max_chars=feed.max_chars,
         site=settings.site,
         spool=spool,
-        file_format=file_format(feed.format),
+        file_format=_format_of(feed),
     )
+
+
+def open_database(settings: Settings, name: str) -> SqlFeed:
+    """The reader of a feed from a database; raises as `open_feed`. Nothing is connected."""
+    from deid_platform.corpora.sql.connection import Database
+    from deid_platform.corpora.sql.feed import SqlFeed
+    from deid_platform.corpora.sql.omop import Omop, omop_columns
+    from deid_platform.corpora.sql.periods import Periods
+    from deid_platform.corpora.sql.sources import Layout, Tables
+
+    feed = settings.feed(name)
+    tables = Tables(
+        feed=name,
+        tables={Role(role): table for role, table in feed.tables.items()},
+        queries={Role(role): settings.path(path) for role, path in feed.queries.items()},
+        watermark=feed.watermark,
+        # A note's own date, which stands in for OMOP's watermark, is no column of any other table.
+        watermarks=(dict.fromkeys(TOPIC_ROLES.values(), "") if feed.format == "omop" else {})
+        | {Role(role): column for role, column in feed.watermarks.items()},
+        schema=feed.schema_name,
+        ignore=feed.ignore,
+    )
+    layout: Layout = tables
+    columns = feed.columns
+    if feed.format == "omop":
+        layout = Omop(tables, feed.vocabulary_schema, columns)
+        columns = omop_columns(columns)
+    return SqlFeed(
+        name=name,
+        database=Database(
+            feed=name,
+            variable=feed.url_env or f"DEID_FEED_{name.upper()}_URL",
+            timezone=feed.timezone,
+            timeout_seconds=feed.timeout_seconds,
+        ),
+        layout=layout,
+        periods=Periods(feed.period, feed.since, feed.initial),
+        columns=columns,
+        ignore=feed.ignore,
+        defaults=feed.defaults,
+        max_chars=feed.max_chars,
+        site=settings.site,
+    )
+
+
+def _format_of(feed: FeedSettings) -> FileFormat:
+    chosen = file_format(feed.format)
+    if isinstance(chosen, Scans):
+        return replace(chosen, engine=Engine(feed.recognition), language=feed.defaults.get("language", chosen.language))
+    return chosen

@@ -1,7 +1,7 @@
 """Feeds of files: one folder a delivery, in whatever format its files are.
 
-Belongs here: deliveries as folders, and what only the rows around a row can tell (duplicates, unknown ids). Does not
-belong here: which file holds what, and how (`formats/`), columns and values (`rows.py`).
+Belongs here: deliveries as folders. Does not belong here: which file holds what, and how (`formats/`), what only the
+rows around a row can tell (`reading.py`), columns and values (`rows.py`).
 
 A delivery's folder is named by its watermark. Folders and files whose name starts with "." or "_" or ends with ".tmp"
 are still being written and are passed over; so are files of which the feed's format has no rows, and which are no
@@ -15,25 +15,31 @@ import re
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
 from itertools import islice
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
-from deid_platform.corpora import Format, Reader, Reason, Rejection, Role, UnknownColumns
-from deid_platform.corpora.columns import unknown_columns
+from deid_platform.corpora import Format, Reader, Reason, Rejection, Role
 from deid_platform.corpora.decoding import BrokenFileError, chunks
 from deid_platform.corpora.formats import FileFormat
 from deid_platform.corpora.formats.delimited import FEED as TABLES
-from deid_platform.corpora.rows import ID_FIELD, Record, Shape, note_id_of, record_of, shapes
+from deid_platform.corpora.reading import (
+    MAX_CHARS as MAX_CHARS,
+)
+from deid_platform.corpora.reading import (
+    TOPIC_ROLES,
+    Objection,
+    inspected,
+    read_rows,
+    repeated,
+    topics_of,
+    withdrawable,
+)
+from deid_platform.corpora.rows import Record, Shape, shapes
 from deid_platform.corpora.tables import Row, table_rows
 from deid_platform.errors import Code, DeidError
-from deid_platform.notes import Delivery, Facility, Note, Patient, Provider, Rejoining, Topics, Withdrawal
+from deid_platform.notes import Delivery, Note, Rejoining, Topics, Withdrawal
 
-MAX_CHARS = 1_000_000
-"""The longest note by default, in code points: some 200 times an ordinary one."""
-
-_TOPIC_ROLES = {Patient: Role.PATIENTS, Provider: Role.PROVIDERS, Facility: Role.FACILITIES}
 _COMPRESSION = re.compile(r"\.(gz|zst)$")
 
 
@@ -97,9 +103,9 @@ class FilesFeed(Reader):
         the second row of one id, as a former one.
         """
         found: list[Record | Rejection] = []
-        for role in _TOPIC_ROLES.values():
+        for role in TOPIC_ROLES.values():
             found += self._records(delivery, role)
-        return _topics(found)
+        return topics_of(found)
 
     def withdrawals(
         self,
@@ -109,17 +115,7 @@ class FilesFeed(Reader):
         known_notes: Container[str] | None,
     ) -> Iterator[Withdrawal | Rejection]:
         """What must leave research; an id that is not in its container is refused (None: not checked)."""
-        repeated = _repeated(Role.WITHDRAWN)
-
-        def objection(record: Record) -> Reason | None:
-            if isinstance(record, Withdrawal):
-                if record.patient_id is not None and known_patients is not None:
-                    if record.patient_id not in known_patients:
-                        return Reason.UNKNOWN_PATIENT
-                elif record.note_id is not None and known_notes is not None and record.note_id not in known_notes:
-                    return Reason.UNKNOWN_NOTE
-            return repeated(record)
-
+        objection = withdrawable(known_patients, known_notes)
         return cast(Iterator[Withdrawal | Rejection], self._records(delivery, Role.WITHDRAWN, objection))
 
     def rejoinings(self, delivery: Delivery) -> Iterator[Rejoining | Rejection]:
@@ -154,6 +150,12 @@ class FilesFeed(Reader):
         return total.hexdigest()
 
     def inspect(
+        self, delivery: Delivery, *, never: Callable[[Note], Reason | None] | None = None, head: int | None = None
+    ) -> Iterator[Record | Rejection]:
+        """Every row of a delivery's folder, role by role; see `inspect_folder`."""
+        return self.inspect_folder(self.root / delivery.watermark, never=never, head=head)
+
+    def inspect_folder(
         self, folder: Path, *, never: Callable[[Note], Reason | None] | None = None, head: int | None = None
     ) -> Iterator[Record | Rejection]:
         """Every row of a folder as it would be read if that were a delivery, role by role; its name may be any.
@@ -167,21 +169,17 @@ class FilesFeed(Reader):
             DeidError: `feed-unreadable` if the folder cannot be listed.
         """
 
-        def objection(role: Role) -> Callable[[Record], Reason | None]:
-            repeated = _repeated(role)
-            return lambda record: repeated(record) or (never(record) if never and isinstance(record, Note) else None)
-
         for role in Role:
             files = _files_of(folder, role, self.name, self.file_format)
             yield from _read(
-                files, self._shapes[role], self.max_chars, objection(role), self.spool, head, self.file_format
+                files, self._shapes[role], self.max_chars, inspected(role, never), self.spool, head, self.file_format
             )
 
     def _records(
-        self, delivery: Delivery, role: Role, objection: Callable[[Record], Reason | None] | None = None
+        self, delivery: Delivery, role: Role, objection: Objection | None = None
     ) -> Iterator[Record | Rejection]:
         files = self._files(delivery, role)
-        objects = objection or _repeated(role)
+        objects = objection or repeated(role)
         return _read(files, self._shapes[role], self.max_chars, objects, self.spool, file_format=self.file_format)
 
     def _arrived(self) -> tuple[list[Delivery], list[DeidError]]:
@@ -239,7 +237,7 @@ def read_notes(
         columns, ignore = None, ()  # a text has no columns
     shape = replace(shapes(columns, ignore, defaults)[Role.NOTES], strict=strict)
     written = TABLES if table_format is None else _OneTable(table_format)
-    found = _read([path], shape, max_chars, _repeated(Role.NOTES), spool, file_format=written)
+    found = _read([path], shape, max_chars, repeated(Role.NOTES), spool, file_format=written)
     return cast(Iterator[Note | Rejection], found)
 
 
@@ -257,7 +255,7 @@ def read_topic(
     Raises:
         DeidError: `feed-mapping`; what is wrong with the file itself comes as rejections.
     """
-    return _topics(_read([path], shapes(columns, ignore)[role], MAX_CHARS, _repeated(role)))
+    return topics_of(_read([path], shapes(columns, ignore)[role], MAX_CHARS, repeated(role)))
 
 
 def read_patient_ids(path: Path) -> Iterator[str | Rejection]:
@@ -267,7 +265,7 @@ def read_patient_ids(path: Path) -> Iterator[str | Rejection]:
     """
     role = Role.REJOINED  # whose rows are a patient's id and nothing else
     shape = replace(shapes()[role], strict=False)
-    for item in _read([path], shape, MAX_CHARS, _repeated(role)):
+    for item in _read([path], shape, MAX_CHARS, repeated(role)):
         yield item if isinstance(item, Rejection) else cast(Rejoining, item).patient_id
 
 
@@ -330,76 +328,18 @@ def _read(
     files: Iterable[Path],
     shape: Shape,
     max_chars: int,
-    objection: Callable[[Record], Reason | None],
+    objection: Objection,
     spool: Path | None = None,
     head: int | None = None,
     file_format: FileFormat = TABLES,
 ) -> Iterator[Record | Rejection]:
     """Every row of a role's files or the first of each, in order: the record it is, the rejection it earns, or both."""
-    # Where a note was written, the calendar may be a day ahead of UTC's.
-    latest = datetime.now(UTC).date() + timedelta(days=1)
     for ordinal, path in enumerate(files):
-        label, row = f"{shape.role}[{ordinal}]", 0
-        header: tuple[str, ...] | None = None
-        unknown: UnknownColumns | None = None
-        try:
-            of_its_own = shape.role in file_format.roles(path.name)
-            rows = (file_format if of_its_own else TABLES).rows(path, shape.role, max_chars=max_chars, spool=spool)
-            for row, cells in islice(rows, head):
-                record, reason = (
-                    (None, cells)
-                    if isinstance(cells, Reason)
-                    else record_of(cells, shape, max_chars=max_chars, latest=latest)
-                )
-                if record is not None and (refused := objection(record)):
-                    # A second row may hold another name, and that name may be in the notes.
-                    record, reason = record if type(record) in _TOPIC_ROLES else None, refused
-                if reason is not None:
-                    if not isinstance(cells, Reason) and (names := (*cells,)) != header:
-                        header, unknown = names, unknown_columns(names, shape)
-                    of_row = None if isinstance(cells, Reason) else unknown
-                    yield Rejection(shape.role, label, row, reason, note_id_of(cells, shape), of_row)
-                if record is not None:
-                    yield record
-        except BrokenFileError as error:
-            yield Rejection(shape.role, label, row + 1, error.reason)
+        rows = islice(_rows(path, shape.role, file_format, max_chars, spool), head)
+        yield from read_rows(rows, shape, objection, ordinal=ordinal, max_chars=max_chars)
 
 
-def _repeated(role: Role) -> Callable[[Record], Reason | None]:
-    """Objects to a record whose id it has let pass before."""
-    seen: set[object] = set()
-    reason = Reason.DUPLICATE_NOTE_ID if role is Role.NOTES else Reason.DUPLICATE_ID
-
-    def objection(record: Record) -> Reason | None:
-        key = record if isinstance(record, Withdrawal) else getattr(record, ID_FIELD[role])
-        if key in seen:
-            return reason
-        seen.add(key)
-        return None
-
-    return objection
-
-
-def _topics(found: Iterable[Record | Rejection]) -> tuple[Topics, list[Rejection]]:
-    rejections: list[Rejection] = []
-    first: dict[type, dict[str, Any]] = {kind: {} for kind in _TOPIC_ROLES}
-    repeated: dict[type, list[Any]] = {kind: [] for kind in _TOPIC_ROLES}
-    undated: set[str] = set()
-    before: Record | Rejection | None = None
-    for item in found:
-        if isinstance(item, Rejection):
-            rejections.append(item)
-        else:
-            kind = type(item)
-            key = getattr(item, ID_FIELD[_TOPIC_ROLES[kind]])
-            if key in first[kind]:
-                repeated[kind].append(item)
-            else:
-                first[kind][key] = item
-                # What is said against a row that stands comes right before it.
-                if isinstance(before, Rejection) and before.reason is Reason.IMPOSSIBLE_DATE:
-                    undated.add(key)
-        before = item
-    # Of two rows the later one would stand.
-    rows = {kind: [*repeated[kind], *first[kind].values()] for kind in _TOPIC_ROLES}
-    return Topics.of(rows[Patient], rows[Provider], rows[Facility], undated), rejections
+def _rows(path: Path, role: Role, file_format: FileFormat, max_chars: int, spool: Path | None) -> Iterator[Row]:
+    """The rows of a file, in its own format or as a table beside those of the format."""
+    written = file_format if role in file_format.roles(path.name) else TABLES
+    yield from written.rows(path, role, max_chars=max_chars, spool=spool)

@@ -27,7 +27,8 @@ from deid_platform.errors import Code, DeidError
 from deid_platform.notes import Note, Span
 
 SCHEME = "i2b2-2014"
-_COMPRESSION = {".gz": "gz", ".zst": "zst"}
+COMPRESSION = {".gz": "gz", ".zst": "zst"}
+"""Of gold files, by the ending of their names."""
 _OPTIONAL = [f.name for f in fields(Note) if f.name not in ("note_id", "text", "note_date", "language")]
 
 
@@ -133,7 +134,7 @@ def gold_lines(
     """
     named = columns or {}
     longest = sys.maxsize if max_chars is None else max_chars
-    for number, cells in table_rows(path, Format.JSONL, _COMPRESSION.get(path.suffix), max_chars=longest):
+    for number, cells in table_rows(path, Format.JSONL, COMPRESSION.get(path.suffix), max_chars=longest):
         if isinstance(cells, Reason):
             yield number, Fault(cells, GoldFaultError(cells).said)
             continue

@@ -2,9 +2,9 @@
 
 Belongs here: counting. Does not belong here: drawing it (`reports/corpus_figures.py`).
 
-Sources of the measures: tokens and sensitive tokens a note, table 5 of paper 000 and table 1 of Murugadoss 2024's
-Italian counterpart; counts by label and share of notes with an identifier, table 4 and figure 5 of the study across
-locales. A token is a word as the scores count it.
+Sources of the measures: tokens and sensitive tokens a note, Aghakasiri 2025, table 5, and Miranda 2025, table 1; counts
+by label and share of notes with an identifier, Zambare 2026, table 4 and figure 5. A token is a word as the scores
+count it.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from typing import NamedTuple
 
 from deid_platform.evaluation.tokens import touched, word_offsets
 from deid_platform.labels import PERSONS, Label
@@ -21,6 +22,34 @@ from deid_platform.notes import Span
 from deid_platform.text.fold import fold_term
 
 _LISTS = ("given_names", "surnames", "lone_given_names")
+
+
+class CorpusScores(NamedTuple):
+    """What a detector finds in one surrogate corpus, by words.
+
+    Attributes:
+        corpus: Its carriers.
+        locale: Whose names.
+        notes: How many were scored.
+        identifiers: In their gold.
+        unlisted: Share of the words of names on no list.
+        recall: With topics.
+        precision: With topics.
+        text_recall: On the text alone.
+        text_precision: On the text alone.
+        text_missed: Share of notes with a missed word, on the text alone.
+    """
+
+    corpus: str
+    locale: str
+    notes: int
+    identifiers: int
+    unlisted: float | None
+    recall: float | None
+    precision: float | None
+    text_recall: float | None
+    text_precision: float | None
+    text_missed: float | None
 
 
 @dataclass

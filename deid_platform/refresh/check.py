@@ -1,21 +1,24 @@
 """Checks a delivery before it is taken in.
 
-Belongs here: reading a folder as the intake would, and counting. Does not belong here: taking anything in
-(`intake.py`), or who is told. Nothing is written.
+Belongs here: reading a folder, or a period of a database, as the intake would, and counting. Does not belong here:
+taking anything in (`intake.py`), or who is told. Nothing is written.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from deid_platform.corpora import Rejection
 from deid_platform.corpora.exclusions import Exclusions
+from deid_platform.corpora.feeds import open_database, open_folder
 from deid_platform.corpora.files import FilesFeed, passed_over
 from deid_platform.corpora.refusals import Refusals
-from deid_platform.notes import Facility, Note, Patient, Provider
+from deid_platform.corpora.rows import Record
+from deid_platform.errors import DeidError
+from deid_platform.notes import Delivery, Facility, Note, Patient, Provider
 from deid_platform.refresh.site import Site
 
 _KINDS = {Note: "notes", Patient: "patients", Provider: "providers", Facility: "facilities"}
@@ -24,19 +27,25 @@ _ROWS_A_STEP = 256
 
 @dataclass(frozen=True)
 class Checked:
-    """Counts of one folder; nothing here identifies anyone.
+    """Counts of one delivery; nothing here identifies anyone.
 
     Attributes:
         rows: `notes`, `patients`, `providers`, `facilities` or `statements` (withdrawn, rejoined) -> rows that count.
         refusals: What is refused, by file and reason.
         other_types: Notes whose type would be shown as `other`, where the feed lists types.
         passed_over: Files that no role claims.
+        waiting: Rows of a database that are in no delivery yet.
+        undated: Errors about rows of a database that never will be.
+        advice: What a database lacks that a person should know.
     """
 
     rows: dict[str, int]
     refusals: Refusals
     other_types: int
-    passed_over: int
+    passed_over: int = 0
+    waiting: int = 0
+    undated: tuple[DeidError, ...] = ()
+    advice: str | None = None
 
     @property
     def empty(self) -> bool:
@@ -74,11 +83,40 @@ def check_folder(
         exclusions, note_types = site.exclusions, site.feed(feed).note_types
         home = site.settings.home_path
         # What a compressed Parquet file is laid out in: no folder is made for it.
-        reader = replace(site.reader(feed), spool=home if home.is_dir() else None)
+        reader = open_folder(site.settings, feed, spool=home if home.is_dir() else None)
+    rows = reader.inspect_folder(folder, never=exclusions.reason, head=head)
+    return replace(_counted(rows, note_types, progress), passed_over=passed_over(folder, reader.file_format))
+
+
+def check_delivery(
+    site: Site, delivery: Delivery, *, head: int | None = None, progress: Callable[[int], None] | None = None
+) -> Checked:
+    """Reads a delivery that has arrived; otherwise as `check_folder`.
+
+    Raises:
+        DeidError: As the feed's reader.
+    """
+    feed = site.feed(delivery.feed)
+    if not feed.from_database:
+        folder = site.settings.path(feed.path) / delivery.watermark
+        return check_folder(site, delivery.feed, folder, head=head, progress=progress)
+    reader = open_database(site.settings, delivery.feed)
+    rows = reader.inspect(delivery, never=site.exclusions.reason, head=head)
+    return replace(
+        _counted(rows, feed.note_types, progress),
+        waiting=reader.waiting(),
+        undated=tuple(reader.refused()),
+        advice=reader.layout.advice(),
+    )
+
+
+def _counted(
+    found: Iterable[Record | Rejection], note_types: Collection[str], progress: Callable[[int], None] | None
+) -> Checked:
     rows: Counter[str] = Counter()
     refusals = Refusals()
     others = 0
-    for number, item in enumerate(reader.inspect(folder, never=exclusions.reason, head=head), start=1):
+    for number, item in enumerate(found, start=1):
         if progress is not None and number % _ROWS_A_STEP == 0:
             progress(_ROWS_A_STEP)
         if isinstance(item, Rejection):
@@ -87,4 +125,4 @@ def check_folder(
         rows[_KINDS.get(type(item), "statements")] += 1
         if note_types and isinstance(item, Note):
             others += item.note_type not in note_types
-    return Checked(dict(rows), refusals, others, passed_over(folder, reader.file_format))
+    return Checked(dict(rows), refusals, others)

@@ -18,7 +18,7 @@ from deid_platform.corpora.injection.corpus import Injected, InjectionSpec, Part
 from deid_platform.detection import DetectorSpec
 from deid_platform.engine import LocalEngine
 from deid_platform.errors import Code, DeidError
-from deid_platform.evaluation.corpus_statistics import CorpusStatistics
+from deid_platform.evaluation.corpus_statistics import CorpusScores, CorpusStatistics
 from deid_platform.evaluation.scores import Scores, count_note, summarise
 from deid_platform.notes import Note, Span, Topics
 from deid_platform.refresh import tables
@@ -177,15 +177,8 @@ def score_notes(
     )
 
 
-def score_corpus(
-    settings: Settings | None, key: CorpusKey, engine: LocalEngine, *, most: int
-) -> tuple[str | int | float | None, ...]:
-    """What the rules find in the first notes of a surrogate corpus's test part, without an installation.
-
-    Returns:
-        Corpus, locale, notes, identifiers, share of the words of names on no list; recall and precision with topics,
-        recall and precision on the text alone, share of notes with a miss on the text alone.
-    """
+def score_corpus(settings: Settings | None, key: CorpusKey, engine: LocalEngine, *, most: int) -> CorpusScores:
+    """What the rules find in the first notes of a surrogate corpus's test part, without an installation."""
     made = list(islice(surrogate_notes(settings, key, Part.TEST, workers=engine.workers), most))
     counted = CorpusStatistics()
     for one in made:
@@ -197,7 +190,7 @@ def score_corpus(
         score_notes(notes, gold, spec, engine, resamples=_RESAMPLES)
         for spec in (DetectorSpec(topics=topics), DetectorSpec())
     )
-    return (
+    return CorpusScores(
         *(key.corpus, key.locale, counted.notes, counted.by_label.total(), counted.unlisted_share),
         *(known.recall.value, known.precision.value),
         *(alone.recall.value, alone.precision.value, alone.leak_rate.value),

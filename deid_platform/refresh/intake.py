@@ -70,13 +70,19 @@ def files_digest(reader: Reader, delivery: Delivery, keyring: Keyring, exclusion
     return keyring.digest(reader.fingerprint(delivery), exclusions.digest(keyring))
 
 
-def withdrawals_marker(reader: Reader, delivery: Delivery, keyring: Keyring) -> str:
+def withdrawals_marker(reader: Reader, delivery: Delivery, keyring: Keyring, marker: str | None = None) -> str:
     """A keyed mark that changes when a file that withdraws anything does; no file is read for it.
+
+    Args:
+        reader: Of the delivery's feed.
+        delivery: The delivery.
+        keyring: The site's keys.
+        marker: The reader's own, if it is known.
 
     Raises:
         DeidError: `feed-unreadable` if the delivery is not there.
     """
-    return keyring.digest("withdrawals", reader.marker(delivery, Role.WITHDRAWN))
+    return keyring.digest("withdrawals", reader.marker(delivery, Role.WITHDRAWN) if marker is None else marker)
 
 
 def take_in_notes(
@@ -215,8 +221,15 @@ def _any_topic(store: NoteStore, delivery: Delivery) -> bool:
 
 
 def take_in_topic(reader: Reader, delivery: Delivery, name: str, *, store: NoteStore) -> Intake:
-    """Seals a delivery's upserts of one topic: `patients`, `providers` or `facilities`."""
+    """Seals a delivery's upserts of one topic: `patients`, `providers` or `facilities`.
+
+    Where the source writes over its rows, those that this delivery brought before are kept as former ones: a name that
+    a patient had stands in notes, and the source has forgotten it.
+    """
     topics, rejections = reader.topics(delivery)
+    if reader.overwrites and store.manifest(f"source/{name}", delivery.key) is not None:
+        before = {topic: [] if topic != name else store.rows(f"source/{name}", delivery.key) for topic in tables.TOPICS}
+        topics = tables.topics_of(before).folded(topics)
     table = pa.Table.from_pylist(tables.topic_rows(topics, name), schema=tables.TOPIC_SCHEMAS[name])
     reasons: Counter[str] = Counter()
     columns: dict[str, None] = {}

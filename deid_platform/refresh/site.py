@@ -9,9 +9,9 @@ import os
 from dataclasses import dataclass
 from functools import cached_property
 
+from deid_platform.corpora import Reader
 from deid_platform.corpora.exclusions import Exclusions
 from deid_platform.corpora.feeds import open_feed
-from deid_platform.corpora.files import FilesFeed
 from deid_platform.detection import DetectorSpec
 from deid_platform.engine import LocalEngine
 from deid_platform.errors import Code, DeidError, did_you_mean
@@ -64,7 +64,7 @@ class Site:
         """One feed's settings; see `Settings.feed`."""
         return self.settings.feed(name)
 
-    def reader(self, name: str) -> FilesFeed:
+    def reader(self, name: str) -> Reader:
         """The reader of one feed."""
         # A name that no dataset can have.
         return open_feed(self.settings, name, spool=self.settings.home_path / "store" / ".spool")

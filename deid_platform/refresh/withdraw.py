@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from deid_platform.corpora import Rejection
+from deid_platform.corpora import Rejection, Role
 from deid_platform.errors import Code, DeidError
 from deid_platform.notes import Delivery
 from deid_platform.refresh import tables
@@ -20,7 +20,7 @@ from deid_platform.refresh.intake import STATEMENT_KEPT, withdrawals_marker
 from deid_platform.refresh.site import Site
 from deid_platform.refresh.stage import hide_opted_out
 from deid_platform.warehouse.promotion import end_idle_readers
-from deid_platform.warehouse.roles import Role
+from deid_platform.warehouse.roles import Role as Login
 from deid_platform.warehouse.staging import Kind
 from deid_platform.warehouse.withdrawals import mark_read, marked_read, withdraw
 
@@ -55,18 +55,20 @@ def withdraw_arrived(site: Site) -> Withdrawn:
         DeidError: `warehouse-not-ready`, `warehouse-unreachable`, `warehouse-login`; any other failure is among those
             returned, so that one feed or file holds up no other.
     """
-    known = marked_read(site.warehouse.engine(Role.PROMOTER))
+    known = marked_read(site.warehouse.engine(Login.PROMOTER))
     keys = lost = opted_out = 0
     failures: list[DeidError] = []
     for feed in sorted(site.settings.feeds):
         try:
-            deliveries = site.deliveries(feed)
+            reader = site.reader(feed)
+            deliveries = reader.deliveries()
+            marks = reader.markers(deliveries, Role.WITHDRAWN)
         except DeidError as error:
             failures.append(error)
             continue
         for delivery in deliveries:
             try:
-                added, unread = _withdraw(site, delivery, known)
+                added, unread = _withdraw(site, delivery, known, marks.get(delivery))
             except DeidError as error:
                 failures.append(error)
             else:
@@ -75,7 +77,7 @@ def withdraw_arrived(site: Site) -> Withdrawn:
         opted_out = _hide_opted_out(site, known)
     except DeidError as error:
         failures.append(error)
-    end_idle_readers(site.warehouse.engine(Role.PROMOTER))
+    end_idle_readers(site.warehouse.engine(Login.PROMOTER))
     return Withdrawn(keys, lost, opted_out, tuple(failures))
 
 
@@ -95,11 +97,13 @@ def withdraw_changed(site: Site, delivery: Delivery) -> None:
         _withdraw(site, delivery, {})
 
 
-def _withdraw(site: Site, delivery: Delivery, known: Mapping[str, str]) -> tuple[int, int]:
+def _withdraw(site: Site, delivery: Delivery, known: Mapping[str, str], marker: str | None = None) -> tuple[int, int]:
     """Hides what one delivery withdraws unless `known` has the mark of its files; keys added, rows lost."""
+    if marker == "" and delivery.key not in known:  # its reader says that there is nothing, and never was
+        return 0, 0
     reader = site.reader(delivery.feed)
     # Before reading: a file that changes meanwhile is read again.
-    files = withdrawals_marker(reader, delivery, site.keyring)
+    files = withdrawals_marker(reader, delivery, site.keyring, marker)
     marker = site.keyring.digest(files, *(ring.key_id for ring in site.keyrings))
     if known.get(delivery.key) == marker:
         return 0, 0
@@ -121,7 +125,7 @@ def _withdraw(site: Site, delivery: Delivery, known: Mapping[str, str]) -> tuple
         demonstration=site.feed(delivery.feed).demonstration,
         allow_real=site.settings.warehouse.allow_real_notes_on_embedded,
     )
-    return withdraw(site.warehouse.engine(Role.PROMOTER), delivery, gone, marker=marker), lost
+    return withdraw(site.warehouse.engine(Login.PROMOTER), delivery, gone, marker=marker), lost
 
 
 def _hide_opted_out(site: Site, known: Mapping[str, str]) -> int:
@@ -129,5 +133,5 @@ def _hide_opted_out(site: Site, known: Mapping[str, str]) -> int:
     if known.get(_OPT_OUTS) == marker:
         return 0
     changed = hide_opted_out(site)
-    mark_read(site.warehouse.engine(Role.PROMOTER), _OPT_OUTS, marker)
+    mark_read(site.warehouse.engine(Login.PROMOTER), _OPT_OUTS, marker)
     return changed

@@ -38,7 +38,7 @@ from deid_platform.corpora.formats.gold_files import (
     writable,
     written_file,
 )
-from deid_platform.corpora.gold import Gold
+from deid_platform.corpora.gold import COMPRESSION, Gold
 from deid_platform.corpora.schemes import Scheme, scheme_of
 from deid_platform.notes import Note
 
@@ -153,8 +153,7 @@ def _documents(file: Path) -> Iterator[_Document]:
     document: _Document | None = None
     count = number = 0
     try:
-        compression = {".gz": "gz", ".zst": "zst"}.get(file.suffix)
-        stream = lines(chunks(file, compression), limit=_LONGEST_LINE, carriage_returns=False)
+        stream = lines(chunks(file, COMPRESSION.get(file.suffix)), limit=_LONGEST_LINE, carriage_returns=False)
         for number, line in enumerate(stream, start=1):
             columns = _columns(line, first=number == 1)
             if columns == [""] and document is None:

@@ -6,11 +6,12 @@ put in their place (`filling.py`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from deid_platform.corpora.gold import Gold
 from deid_platform.corpora.injection.readings import Reading
+from deid_platform.corpora.placeholders import Placeholder
 from deid_platform.labels import Label
 from deid_platform.notes import Note
 
@@ -22,16 +23,18 @@ class Slot:
     Attributes:
         start: First code point.
         end: One past the last.
-        label: What it is.
+        label: What it is; None for a year in the brackets of a placeholder, which is no identifier.
         person: Who of several it is, where a placeholder says so by a number; empty otherwise.
         part: Which part of a name it is, where a placeholder says so: `first`, `last`, `initials` or `full`.
+        said: What stands in the brackets of a placeholder; empty where the text itself says it.
     """
 
     start: int
     end: int
-    label: Label
+    label: Label | None
     person: str = ""
     part: str = ""
+    said: str = ""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -67,9 +70,34 @@ def _told_apart(slot: Slot, text: str) -> Slot:
     return replace(slot, label=Label.ZIP if number else Label.CITY)
 
 
+def with_placeholders(notes: Iterable[Gold], find: Callable[[str], Iterable[Placeholder]]) -> Iterator[Carrier]:
+    """Carriers whose identifiers a source has replaced by placeholders. One that nothing tells stays a blank."""
+    for gold in notes:
+        if gold.note is not None:
+            found = [place for place in find(gold.note.text) if place.label is not None or place.inside]
+            slots = [Slot(p.start, p.end, p.label, _person(p), p.part, p.inside or p.kind) for p in found]
+            # Numbers tell strings apart: a first name and the surname behind it are one person's.
+            for i in range(len(slots) - 2, -1, -1):
+                one, other = slots[i : i + 2]
+                apart = gold.note.text[one.end : other.start]
+                if one.label is other.label and one.part and other.part and not apart.strip(" .,"):
+                    slots[i] = replace(one, person=other.person)
+            yield Carrier(gold.note, tuple(slots))
+
+
+def _person(place: Placeholder) -> str:
+    """Who of several it is; empty for the note's own patient, whose name the source knew."""
+    return "" if place.kind.startswith("Known") else place.ident
+
+
 def with_reading(notes: Iterable[Note], reading: Reading) -> Iterator[Carrier]:
     """Carriers whose identifiers people have listed by reading; a note that nobody has read, or that is left out, is
-    none."""
+    none.
+
+    Raises:
+        DeidError: `gold-invalid` if a text is another than the one that was read.
+    """
     for note in notes:
-        if note.note_id in reading.read:
-            yield Carrier(note, tuple(Slot(*place) for place in reading.places.get(note.note_id, ())))
+        places = reading.places_in(note)
+        if places is not None:
+            yield Carrier(note, tuple(Slot(*place) for place in places))

@@ -209,19 +209,27 @@ class _Injecting(Task[Carrier, Injected | None]):
     def _patient(
         self, note: Note, language: str, day: date, dice: Dice, latest: dict[tuple[str, str], tuple[PatientFile, int]]
     ) -> PatientFile:
-        """The source's patient, or one who may have had a note in this batch before."""
+        """The source's patient, else one who may have had a note in this batch before."""
+        if note.patient_id is not None:
+            return self._of_source(note.patient_id, language)
         sex = sex_of(note.text, language) or ("F" if dice.chance(0.5) else "M")
         joined = dice.chance(_SAME_PATIENT)
-        key = (note.patient_id or "", language if note.patient_id else f"{language}{sex}")
+        key = (language, sex)
         known, notes = latest.get(key, (None, 0))
-        if known is not None and (note.patient_id or (joined and notes < _MOST_NOTES)):
+        if known is not None and joined and notes < _MOST_NOTES:
             latest[key] = (known, notes + 1)
             return known
         age = age_of(note.text, language) or dice.between(18, 88)
-        patient_id = f"P{hashlib.sha256((note.patient_id or note.note_id).encode()).hexdigest()[:8]}"
-        made = PatientFile(self._institution, patient_id, sex=sex, age=age, day=day, language=language)
+        made = PatientFile(self._institution, _keyed(note.note_id), sex=sex, age=age, day=day, language=language)
         latest[key] = (made, 1)
         return made
+
+    def _of_source(self, patient_id: str, language: str) -> PatientFile:
+        """A patient of the source's: all that is drawn depends on the id alone, since notes come in any order."""
+        dice = Dice(self._spec.seed, "patient of", patient_id)
+        sex = "F" if dice.chance(0.5) else "M"
+        age = dice.between(18, 88)
+        return PatientFile(self._institution, _keyed(patient_id), sex=sex, age=age, day=_FIRST_DAY, language=language)
 
     def _ways_in(self, language: str) -> Ways:
         """The ways of all sets of the spec in a language."""
@@ -230,3 +238,7 @@ class _Injecting(Task[Carrier, Injected | None]):
             sets = [ways_of(name, language) for name in self._spec.ways]
             found = self._ways[language] = {s: tuple(way for ways in sets for way in ways[s]) for s in SECTIONS}
         return found
+
+
+def _keyed(source_id: str) -> str:
+    return f"P{hashlib.sha256(source_id.encode()).hexdigest()[:8]}"

@@ -66,11 +66,15 @@ def applied(text: str, edits: Iterable[Edit]) -> tuple[str, tuple[Span, ...], tu
 
 
 def _add(spans: list[Span], ways: list[str], piece: Piece, length: int) -> None:
-    """The span of a piece, without white space around it."""
+    """The span of a piece, without white space around it; one that touches another of its label is part of that."""
     bare = piece.text.strip()
     if bare and piece.label is not None:
         start = length + len(piece.text) - len(piece.text.lstrip())
-        spans.append(Span(start, start + len(bare), piece.label, source=SOURCE))
+        if spans and spans[-1].end == start and spans[-1].label is piece.label:
+            start = spans.pop().start
+            ways.pop()
+        end = length + len(piece.text.rstrip())
+        spans.append(Span(start, end, piece.label, source=SOURCE))
         ways.append(piece.way)
 
 

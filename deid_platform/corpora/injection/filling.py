@@ -29,6 +29,7 @@ from deid_platform.text.fold import fold_term
 NAMES = (Label.PATIENT, Label.DOCTOR)
 _OLD = 89
 _NUMBER = re.compile(r"\d+")
+_FUTURE, _NOW = re.compile(r"2[12]\d\d"), 2019
 _DATE_WORDS = re.compile(r"M{1,2}\s*[/-]\s*D{1,2}\s*[/-]\s*Y{2,4}|Month DD,? YYYY", re.IGNORECASE)
 _PATTERNS = {"en": "MM/DD/YYYY", "es": "DD/MM/YYYY", "it": "DD/MM/YYYY", "fr": "DD/MM/YYYY"}
 _ADDRESS: Mapping[Label, Callable[[Address], str]] = {
@@ -74,16 +75,18 @@ class _Filler:
         self._institution = institution
         self._said: dict[tuple[Label, str], str] = {}
         self._count: dict[Label, int] = {}
-        self._dates = [self._text[s.start : s.end] for s in carrier.slots if s.label is Label.DATE]
+        self._dates = [s.said or self._text[s.start : s.end] for s in carrier.slots if s.label is Label.DATE]
         # Whole weeks, so that days of the week stay true.
-        self._days = 7 * chart.dice.between(26, 260)
+        self._days = 7 * chart.dice.between(26, 260) + _from_the_future(carrier)
         patient, (clinic, other) = chart.patient.address, chart.clinics
         self._addresses: Sequence[Address] = (patient, clinic.address, other.address)
 
     def piece(self, slot: Slot) -> Piece:
         """What stands in a slot; an age up to 89 stays, and is none."""
-        surface = self._text[slot.start : slot.end]
-        if slot.label is Label.AGE and not _is_over_89(surface):
+        surface = slot.said or self._text[slot.start : slot.end]
+        if slot.label is None:
+            return Piece(self._year(surface))
+        if slot.label is Label.AGE and not (slot.said or _is_over_89(surface)):
             return Piece(surface)
         key = (slot.label, " ".join(fold_term(surface).split()))
         if key not in self._said:
@@ -110,7 +113,8 @@ class _Filler:
             case Label.DATE:
                 return self._date(surface)
             case Label.AGE:
-                return _NUMBER.sub(str(dice.between(_OLD + 1, 99)), surface) if _NUMBER.search(surface) else surface
+                old = str(dice.between(_OLD + 1, 99))
+                return _NUMBER.sub(old, surface) if _NUMBER.match(surface) else old
             case Label.PHONE | Label.FAX:
                 return chart.patient.value("phone") if number == 0 else locale.phone(dice, chart.clinics[0].address)
             case Label.EMAIL:
@@ -134,6 +138,10 @@ class _Filler:
         at = Dice(self._institution.seed, "clinic of", key).between(0, len(clinics) - 1)
         return clinics[at]
 
+    def _year(self, surface: str) -> str:
+        """A year by itself, moved as the dates are."""
+        return str(int(surface) - round(self._days / 365.25)) if surface.isdigit() else surface
+
     def _date(self, surface: str) -> str:
         language = self._chart.language
         if pattern := _DATE_WORDS.fullmatch(surface.strip()):
@@ -141,6 +149,13 @@ class _Filler:
             return written_date(self._chart.day("past"), written, language)
         moved = shift_text(surface, -self._days, language=language, beside=self._dates)
         return moved or written_date(self._chart.day("past"), _PATTERNS[language], language)
+
+
+def _from_the_future(carrier: Carrier) -> int:
+    """How many whole weeks, in days, bring the dates of placeholders from after 2100 to about 2019."""
+    years = (int(year[0]) for slot in carrier.slots if (year := _FUTURE.search(slot.said)))
+    first = next(years, None)
+    return 0 if first is None else 7 * round((first - _NOW) * 365.25 / 7)
 
 
 _WORDS = frozenset({Label.HOSPITAL, Label.ORGANIZATION, Label.STREET, Label.CITY, Label.STATE, Label.COUNTRY,

@@ -40,7 +40,7 @@ _TWO_SURNAMES = "es"
 def names_in(carrier: Carrier, slots: Sequence[Slot], chart: Chart, institution: Institution) -> list[str]:
     """The new text of each slot."""
     text = carrier.note.text
-    spans = [Span(slot.start, slot.end, slot.label) for slot in slots]
+    spans = [Span(slot.start, slot.end, slot.label) for slot in slots if slot.label is not None]
     resolved = resolve(carrier.note, spans, _nobody())
     people = _People(chart, institution)
     return [_one(text, slot, mentions, people, chart.language) for slot, mentions in zip(slots, resolved, strict=True)]
@@ -66,13 +66,14 @@ def _nobody() -> Directory:
 
 def _one(text: str, slot: Slot, mentions: tuple[Mention, ...] | None, people: _People, language: str) -> str:
     surface = text[slot.start : slot.end]
+    assert slot.label is not None  # noqa: S101 - a name has one
     before = text[max(0, slot.start - 24) : slot.start]
     part = slot.part or next((part for part, field in _FIELDS if field.search(before)), "")
     if part or mentions is None or _PLACEHOLDER.fullmatch(surface):
-        key = slot.person or ("" if part and slot.label is Label.PATIENT else surface)
-        person = people.placeholder(slot.label, key)
+        patient = slot.label is Label.PATIENT
+        person = people.placeholder(slot.label, slot.person if patient or slot.said else surface)
         part = part or _implied(surface, slot, titled=follows_title(text, slot.start))
-        return _cased(_part_of(person, part), surface if len(surface) > 4 else "")
+        return _cased(_part_of(person, part), surface if len(surface) > 4 and not slot.said else "")
     written: list[str] = []
     at = 0
     for mention in mentions:
@@ -129,11 +130,14 @@ class _People:
         return found
 
     def placeholder(self, label: Label, key: str) -> Person:
-        """Somebody of this note alone; patients without a number are the patient."""
-        known = (label, ("placeholder", key if label is Label.DOCTOR else ""))
+        """Somebody of this note alone; a patient without a number is the note's own."""
+        known = (label, ("",) if label is Label.PATIENT and not key else ("placeholder", key))
         if known not in self._known:
-            pool = self._family if label is Label.PATIENT else self._free
-            self._known[known] = pool[0] if label is Label.PATIENT or len(pool) == 1 else pool.pop(0)
+            if label is Label.PATIENT:
+                self._known.setdefault((label, ("",)), self._family[0])
+                self._known.setdefault(known, self._patient(known[1]))
+            else:
+                self._known[known] = self._free[0] if len(self._free) == 1 else self._free.pop(0)
         return self._known[known]
 
     def _patient(self, token: tuple[str, ...]) -> Person:

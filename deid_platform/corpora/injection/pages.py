@@ -48,7 +48,7 @@ def example() -> Carrier:
 def surrogate_notes_markdown() -> str:
     """The whole page."""
     carrier = example()
-    before = [Span(slot.start, slot.end, slot.label) for slot in carrier.slots]
+    before = [Span(slot.start, slot.end, slot.label) for slot in carrier.slots if slot.label is not None]
     parts = [_HEAD, "## Before\n", _shown(carrier.note.text, before)]
     for name in LOCALES:
         spec = InjectionSpec("example", name, Part.TRAINING, density=_DENSITY)

@@ -13,7 +13,7 @@ The list was made by reading, never by a detector.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
@@ -33,28 +33,28 @@ class Reading:
 
     Attributes:
         places: Note -> its identifiers in order, never overlapping.
-        read: Notes that are carriers; those left out are not among them.
         left_out: How many notes were left out.
-        digests: Note -> the first digits of the digest of its text.
+        digests: Note that is a carrier -> the first digits of the digest of its text.
     """
 
     places: Mapping[str, tuple[Place, ...]]
-    read: frozenset[str]
     left_out: int
     digests: Mapping[str, str]
 
     def __repr__(self) -> str:
-        return f"<Reading of {len(self.read)} notes>"
+        return f"<Reading of {len(self.digests)} notes>"
 
-    def check(self, notes: Iterable[Note]) -> None:
-        """Refuses notes whose texts are others than those that were read.
+    def places_in(self, note: Note) -> tuple[Place, ...] | None:
+        """The identifiers of a note; None if nobody has read it, or if it was left out.
 
         Raises:
-            DeidError: `gold-invalid` with how many.
+            DeidError: `gold-invalid` if its text is another than the one that was read.
         """
-        other = sum(n.note_id in self.digests and text_digest(n.text) != self.digests[n.note_id] for n in notes)
-        if other:
-            raise DeidError(Code.GOLD_INVALID, f"{other} texts are not those that were read")
+        if note.note_id not in self.digests:
+            return None
+        if text_digest(note.text) != self.digests[note.note_id]:
+            raise DeidError(Code.GOLD_INVALID, "a text is not the one that was read")
+        return self.places.get(note.note_id, ())
 
 
 def text_digest(text: str) -> str:
@@ -78,7 +78,6 @@ def reading_of(corpus: str) -> Reading:
         raise DeidError(Code.GOLD_MISSING)
     places: dict[str, list[Place]] = {}
     digests: dict[str, str] = {}
-    read: set[str] = set()
     left_out = 0
     for line in _path(corpus).read_text(encoding="utf-8").splitlines():
         if line.startswith("#"):
@@ -87,11 +86,10 @@ def reading_of(corpus: str) -> Reading:
         if what == "left out":
             left_out += 1
         elif what == "read":
-            read.add(note_id)
             digests[note_id] = rest[0]
         else:
             places.setdefault(note_id, []).append((int(what), int(rest[0]), Label(rest[1])))
-    return Reading({k: tuple(sorted(v)) for k, v in places.items()}, frozenset(read), left_out, digests)
+    return Reading({k: tuple(sorted(v)) for k, v in places.items()}, left_out, digests)
 
 
 def _path(corpus: str) -> Traversable:

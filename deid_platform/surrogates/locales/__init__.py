@@ -9,7 +9,7 @@ of each there is). To add a locale: a row of `locale.py`, `name_sources.py` and 
 its numbers.
 """
 
-from deid_platform.surrogates.locales.catalogue import THIN, Row, catalogue
+from deid_platform.surrogates.locales.catalogue import THIN, Row, catalogue, catalogue_markdown
 from deid_platform.surrogates.locales.locale import INSTITUTIONS, LOCALES, UNLISTED, Locale, locale
 from deid_platform.surrogates.locales.name_pools import is_listed
 from deid_platform.surrogates.locales.records import Address, Person
@@ -24,6 +24,7 @@ __all__ = [
     "Person",
     "Row",
     "catalogue",
+    "catalogue_markdown",
     "is_listed",
     "locale",
 ]

@@ -45,3 +45,19 @@ def catalogue(share: Share | None = None) -> tuple[Row, ...]:
                     Row(name, kind, values, counts[f"{kind}_unlisted"] if part else None, part and values < THIN)
                 )
     return tuple(rows)
+
+
+def catalogue_markdown(share: Share | None = None) -> str:
+    """The catalogue as a table: a line for each locale, names with how many are on no list, thin parts with a star."""
+    rows = catalogue(share)
+    kinds = tuple(dict.fromkeys(row.kind for row in rows))
+    lines = [f"| locale | {' | '.join(kind.replace('_', ' ') for kind in kinds)} |", "| --- |" + " ---: |" * len(kinds)]
+    for name in LOCALES:
+        cells = {row.kind: _cell(row) for row in rows if row.locale == name}
+        lines.append(f"| `{name}` | {' | '.join(cells[kind] for kind in kinds)} |")
+    return "\n".join(lines) + "\n"
+
+
+def _cell(row: Row) -> str:
+    said = f"{row.values:,}" if row.unlisted is None else f"{row.values:,} ({row.unlisted:,})"
+    return f"{said} *" if row.thin else said

@@ -9,7 +9,6 @@ from functools import lru_cache
 
 import regex
 
-_WORD = regex.compile(r"\p{L}[\p{L}\p{M}]*|\d+")
 _APART = regex.compile(r"[\s\-’'.]+")
 _SHORT = frozenset({"CHU", "CH", "CHR", "AOU", "RSA", "VA", "NHS", "AIIMS"})
 
@@ -21,8 +20,3 @@ def abbreviation(name: str) -> str:
     head = words[0] if words and words[0] in _SHORT else ""
     initials = "".join(word[0] for word in words[bool(head) :] if word[0].isupper() or word[0].isdigit())
     return f"{head} {initials}".strip() if head else initials
-
-
-def slug(name: str) -> str:
-    """The words of a name, in small letters, that stand in a web address."""
-    return "".join(_WORD.findall(name)).lower()

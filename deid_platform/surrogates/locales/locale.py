@@ -20,7 +20,7 @@ from deid_platform.errors import Code, DeidError, did_you_mean
 from deid_platform.labels import Label
 from deid_platform.surrogates.dice import Dice
 from deid_platform.surrogates.locales.institutions import abbreviation
-from deid_platform.surrogates.locales.name_pools import Pool, names_of
+from deid_platform.surrogates.locales.name_pools import PARTICLES, Pool, names_of
 from deid_platform.surrogates.locales.naming import draw_person
 from deid_platform.surrogates.locales.numbers import NUMBERS
 from deid_platform.surrogates.locales.patterns import pattern
@@ -57,7 +57,7 @@ _LOCALES: Mapping[str, _About] = {
     "bn": _About("BD", "Bengali names, Bangladesh", "Bangladesh", "en"),
     "ar": _About("SA", "Arabic names, Saudi Arabia", "Saudi Arabia", "en"),
 }
-LOCALES = tuple(name for name in _LOCALES if name in NUMBERS)
+LOCALES = tuple(_LOCALES)
 """The locales, the American one first."""
 
 
@@ -68,7 +68,7 @@ def locale(name: str) -> Locale:
     Raises:
         DeidError: LOCALE_UNKNOWN; the reference names the nearest one and all of them.
     """
-    if name not in LOCALES:
+    if name not in _LOCALES:
         raise DeidError(Code.LOCALE_UNKNOWN, did_you_mean(name, LOCALES))
     return Locale(name)
 
@@ -213,7 +213,7 @@ class Locale:
 
     def user_name(self, dice: Dice, person: Person) -> str:
         """What somebody logs in with: ASCII letters and digits."""
-        first, last = ascii_slug(person.first), ascii_slug(person.last.split(" ")[0])
+        first, last = ascii_slug(person.first), _first_surname(person.last)
         way = dice.between(0, 3)
         if way == 0:
             return f"{first[:1]}{last}"
@@ -223,7 +223,7 @@ class Locale:
 
     def email(self, dice: Dice, person: Person) -> str:
         """An address under a domain that is kept for examples (RFC 2606)."""
-        first, last = ascii_slug(person.first), ascii_slug(person.last.split(" ")[0])
+        first, last = ascii_slug(person.first), _first_surname(person.last)
         box = dice.pick(_MAILBOXES).format(first=first, last=last, initial=first[:1], year=dice.between(40, 99))
         return f"{box}@{dice.pick(_DOMAINS)}"
 
@@ -262,6 +262,13 @@ class Locale:
 def ascii_slug(name: str) -> str:
     """The ASCII letters and digits of a name in small letters."""
     return "".join(c for c in (name if name.isascii() else anyascii(name)).lower() if c.isalnum())
+
+
+def _first_surname(last: str) -> str:
+    """The first surname with what stands before it, as one word: "Al Hamawi" is alhamawi, "Soto Mora" soto."""
+    words = last.split(" ")
+    end = next((at for at, word in enumerate(words) if word.lower() not in PARTICLES), 0)
+    return ascii_slug("".join(words[: end + 1]))
 
 
 def _postcodes(name: str, share: Share | None) -> int:

@@ -10,7 +10,7 @@ given names, nicknames or surnames.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
@@ -95,15 +95,14 @@ class Names:
 @lru_cache(maxsize=64)
 def names_of(locale: str, share: Share | None) -> Names:
     """The names of a locale that are of a share; of all of them for None."""
-    sources = name_sources.read(locale)
-    given = {sex: _pool(sources[sex], share) for sex in "FM"}
+    given = {sex: _pools(locale, sex)[share] for sex in "FM"}
     called = {}
     for pool in given.values():
         for name in (*pool.listed, *pool.unlisted):
             known = (*name_sources.nicknames(locale).get(name, ()), *_english_nicknames(locale, name))
             if short := tuple(sorted({n for n in known if share is None or in_share(n, share)})):
                 called[name] = short
-    return Names(given, _pool(sources["S"], share), called)
+    return Names(given, _pools(locale, "S")[share], called)
 
 
 def in_share(name: str, share: Share) -> bool:
@@ -131,9 +130,20 @@ def _known() -> frozenset[str]:
     return word_list("given_names") | word_list("lone_given_names") | word_list("surnames") | nicknames
 
 
-def _pool(names: Iterable[str], share: Share | None) -> Pool:
-    mine = sorted(name for name in names if share is None or in_share(name, share))
-    return Pool(tuple(n for n in mine if is_listed(n)), tuple(n for n in mine if not is_listed(n)))
+@cache
+def _pools(locale: str, part: str) -> Mapping[Share | None, Pool]:
+    """The names of one part by share; under None all of them, those of no share too."""
+    found: dict[Share | None, tuple[list[str], list[str]]] = {share: ([], []) for share in (*Share, None)}
+    known = _known()
+    for name in sorted(name_sources.read(locale)[part]):
+        # Most names are one word of ASCII letters, so these do not take the long way.
+        plain = name.isascii() and name.isalpha()
+        unlisted = name.lower() not in known if plain else not is_listed(name)
+        found[None][unlisted].append(name)
+        share = share_of.__wrapped__(name) if plain else share_of(name)
+        if plain or in_share(name, share):
+            found[share][unlisted].append(name)
+    return {share: Pool(tuple(listed), tuple(rest)) for share, (listed, rest) in found.items()}
 
 
 def _english_nicknames(locale: str, name: str) -> tuple[str, ...]:

@@ -4,17 +4,18 @@ Belongs here: reading lists of names. Does not belong here: which share a name i
 
 Sources: the class attributes of Faker's providers, whose generators are not run; the surnames of the United States
 census as the package `names` has them; and the files of `data/`, each of which says its own. A file has lines of a key,
-a tab and names with commas between: F and M are given names, S surnames; of `N` each entry is a given name and what its
-bearers are called. A name is written once, in the spelling of the first source that has it.
+a tab and names with commas between: F and M are given names, S surnames; F1 and F2, M1 and M2 first and second
+syllables of given names, each with each; of `N` each entry is a given name and what its bearers are called; what stands
+under `X` is left out of all that the sources have. A name is written once, in the spelling of the first source that has
+it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from importlib.resources import files
-
-import regex
+from itertools import product
 
 from deid_platform.lexicon.lists import word_list
 from deid_platform.surrogates.pools import faker_names
@@ -22,12 +23,18 @@ from deid_platform.text.fold import fold_term
 
 _DATA = files("deid_platform.surrogates.locales") / "data"
 _BY_SEX = {"F": "first_names_female", "M": "first_names_male", "S": "last_names"}
-_MC = regex.compile(r"^(Mc)(\p{Ll})")
+_BREAK = "'"
 # Words that no surname of the census is meant by, or that would read as one in a note.
 _WORDS = (
     *("ordinary_words", "common_words", "clinical_words", "rare_words", "drugs", "professions", "occupations"),
     *("italian_words", "substances"),
 )
+
+# What registers write where there is no name, and errors of Faker's lists.
+_NO_NAME = frozenset({"Unknown", "Infant", "Baby", "El", "Lone", "Rodrígez", "Wm"})
+
+# Surnames of the census that are taken, the most frequent first; rarer ones are more and more misspelt.
+_RANKS = 45_000
 
 # Locale: Faker's locales, and the files of `data/` with the keys that are read of them.
 _FAKER: Mapping[str, tuple[str, ...]] = {
@@ -41,7 +48,7 @@ _FAKER: Mapping[str, tuple[str, ...]] = {
     "hi": ("en_IN",),
 }
 _FILES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
-    "en_US": {"births_us": ("old", "new", "lasting")},
+    "en_US": {"births_us": ("old", "new", "lasting", "rare")},
     "en_GB": {"names_en_GB": (), "births_us": ("old",), "census_en": ()},
     "en_AU": {"names_en_AU": (), "births_us": ("old", "lasting"), "census_en": ()},
     "en_CA": {"names_en_CA": (), "births_us": ("old", "new", "lasting"), "census_en": (), "census_fr": ()},
@@ -50,14 +57,16 @@ _FILES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "fr_FR": {"names_fr_FR": (), "census_fr": ()},
     "zh": {"names_zh": ()},
     "hi": {"names_hi": ()},
-    "bn": {"names_bn": ()},
+    "bn": {"names_bn": ("muslim", "hindu")},
+    "bn muslim": {"names_bn": ("muslim",)},
+    "bn hindu": {"names_bn": ("hindu",)},
     "ar": {"names_ar": ()},
 }
 
 
 @cache
 def read(locale: str) -> Mapping[str, tuple[str, ...]]:
-    """Given names of women (F) and men (M) and surnames (S) of a locale, each once."""
+    """Given names of women (F) and men (M) and surnames (S) of a locale, or of a part of it, each once."""
     found: dict[str, list[str]] = {"F": [], "M": [], "S": []}
     for file, marks in _FILES[locale].items():
         for key, listed in _file(file).items():
@@ -69,7 +78,11 @@ def read(locale: str) -> Mapping[str, tuple[str, ...]]:
             found[part] += faker_names(faker, attribute)
     if locale == "en_US":
         found["S"] += _census()
-    return {part: _once(names) for part, names in found.items()}
+    if locale == "zh":
+        for sex in "FM":
+            found[sex] += _two_syllables(_file("names_zh")[f"{sex}1"], _file("names_zh")[f"{sex}2"])
+    wrong = _NO_NAME | {name for file in _FILES[locale] for name in _file(file).get("X", ())}
+    return {part: _once(name for name in names if name not in wrong) for part, names in found.items()}
 
 
 @cache
@@ -97,9 +110,20 @@ def _file(name: str) -> Mapping[str, tuple[str, ...]]:
 @cache
 def _census() -> tuple[str, ...]:
     words = frozenset[str]().union(*(word_list(name) for name in _WORDS))
-    lines = (files("names") / "dist.all.last").read_text("ascii").splitlines()
+    lines = (files("names") / "dist.all.last").read_text("ascii").splitlines()[:_RANKS]
     found = (line.split(maxsplit=1)[0].lower() for line in lines)
-    return tuple(_MC.sub(lambda m: m[1] + m[2].upper(), n.title()) for n in found if len(n) > 2 and n not in words)
+    return tuple(
+        f"Mc{n[2:].capitalize()}" if n.startswith("mc") else n.capitalize()
+        for n in found
+        if len(n) > 2 and n not in words
+    )
+
+
+def _two_syllables(first: Iterable[str], second: Iterable[str]) -> Iterator[str]:
+    # An apostrophe stands where pinyin could be read in another way: Xi'an is not Xian.
+    for a, b in product(first, second):
+        if a != b:
+            yield f"{a.capitalize()}{_BREAK if b[0] in 'aeo' else ''}{b}"
 
 
 def _once(names: Iterable[str]) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from deid_platform.surrogates.dice import Dice
-from deid_platform.surrogates.locales.name_pools import Names, Pool, names_of
+from deid_platform.surrogates.locales.name_pools import Names, Pool, is_listed, names_of
 from deid_platform.surrogates.locales.records import Person
 from deid_platform.surrogates.pools import Share, share_of
 
@@ -28,22 +28,18 @@ class Manner:
     """How often, of all people, a name has more than one part, and how two parts are joined.
 
     Attributes:
-        compound: Two given names that are one.
-        joint: What stands between them.
+        compound: Two given names that are one, a space between them.
         double: Two surnames.
         hinge: What stands between them.
         middle: Second given name, in the middle.
         father: A father's given name in the middle.
-        particle: What stands before a father's name, by sex.
     """
 
     compound: float = 0.0
-    joint: str = " "
     double: float = 0.0
     hinge: str = "-"
     middle: float = 0.0
     father: float = 0.0
-    particle: tuple[str, str] = ("", "")
 
 
 MANNERS: Mapping[str, Manner] = {
@@ -53,12 +49,16 @@ MANNERS: Mapping[str, Manner] = {
     "en_CA": Manner(middle=0.5, double=0.04),
     "es_ES": Manner(compound=0.22, double=0.85, hinge=" "),
     "it_IT": Manner(compound=0.07, middle=0.05, double=0.02, hinge=" "),
-    "fr_FR": Manner(compound=0.12, joint="-", middle=0.1, double=0.05),
+    "fr_FR": Manner(middle=0.1, double=0.05),
     "zh": Manner(),
     "hi": Manner(middle=0.2),
-    "bn": Manner(compound=0.25, middle=0.1),
-    "ar": Manner(middle=0.05, father=0.4, particle=("", "")),
+    "bn": Manner(middle=0.1),
+    "ar": Manner(father=0.4),
 }
+
+
+FAMILIES: Mapping[str, tuple[tuple[str, float], ...]] = {"bn": (("bn muslim", 0.75), ("bn hindu", 0.25))}
+"""The parts of a locale whose names do not mix in one person, each with its share of people."""
 
 
 def draw_person(
@@ -72,17 +72,18 @@ def draw_person(
     unlisted: float,
 ) -> Person:
     """Somebody of a locale; arguments as for `Locale.person`."""
-    names, manner = names_of(locale, share), MANNERS[locale]
+    family = dice.weighted(FAMILIES[locale]) if locale in FAMILIES else locale
+    names, manner = names_of(family, share), MANNERS[locale]
     draw = partial(_draw, dice, listed, unlisted)
     given = names.given[sex]
     first = draw(given)
     called = names.called.get(first, ()) if dice.chance(0.5) else ()
     if dice.chance(manner.compound):
-        first = _joined(draw, given, first, manner.joint, share)
+        first = _joined(dice, given, first, " ", share)
     return Person(
         first,
         _middle(dice, manner, names, draw, sex, first),
-        surname if surname is not None else _last(dice, manner, names, draw, share),
+        surname if surname is not None else _last(dice, manner, names, draw, share, first),
         dice.pick(called) if called else "",
         sex,
     )
@@ -95,24 +96,27 @@ def _draw(dice: Dice, listed: bool | None, unlisted: float, pool: Pool) -> str:
 def _middle(dice: Dice, manner: Manner, names: Names, draw: Draw, sex: str, first: str) -> str:
     if dice.chance(manner.father):
         father = draw(names.given["M"])
-        before = manner.particle["FM".index(sex)]
-        return f"{before} {father}".strip() if father != first else ""
+        return father if father != first else ""
     if dice.chance(manner.middle):
         second = draw(names.given[sex])
         return second if second != first else ""
     return ""
 
 
-def _last(dice: Dice, manner: Manner, names: Names, draw: Draw, share: Share) -> str:
+def _last(dice: Dice, manner: Manner, names: Names, draw: Draw, share: Share, first: str) -> str:
     last = draw(names.surnames)
-    return _joined(draw, names.surnames, last, manner.hinge, share) if dice.chance(manner.double) else last
+    if last == first:
+        last = draw(names.surnames)
+    return _joined(dice, names.surnames, last, manner.hinge, share) if dice.chance(manner.double) else last
 
 
-def _joined(draw: Draw, pool: Pool, name: str, joint: str, share: Share) -> str:
+def _joined(dice: Dice, pool: Pool, name: str, joint: str, share: Share) -> str:
+    """The name and another of its kind, listed or not; the name alone where no two make one of the share."""
     if joint in name:
         return name
+    kind = is_listed(name)
     for _ in range(_TRIES):
-        second = draw(pool)
+        second = pool.draw(dice, kind)
         both = f"{name}{joint}{second}"
         if second != name and joint not in second and share_of(both) is share:
             return both

@@ -48,7 +48,5 @@ def _towns(locale: str) -> tuple[Town, ...]:
     for line in (_DATA / f"places_{locale}.tsv").read_text("utf-8").splitlines():
         if line and not line.startswith("#"):
             city, state, postcodes, area, *code = line.split("\t")
-            found.append(
-                Town(city, state, tuple(postcodes.split(";" if ";" in postcodes else " ")), area, "".join(code))
-            )
+            found.append(Town(city, state, tuple(postcodes.split()), area, "".join(code)))
     return tuple(found)

@@ -9,7 +9,7 @@ from types import ModuleType
 
 import pytest
 
-PUBLISHED = "DEID_SHARED_DATA"
+PUBLISHED = "DEID_CORPORA"
 
 
 @pytest.fixture(scope="session")

@@ -8,6 +8,7 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -102,6 +103,60 @@ def test_only_what_xml_and_tokens_cannot_hold_is_not_written(tmp_path):
                 assert (error.value.code, error.value.ref) == (Code.INPUT_INVALID, "note 1")
             else:
                 assert gold_format(name).write([note], folder / PATHS[name]) == 1
+
+
+MANY = Gold("n2", ANN.spans, (), Note("n2", f'Ann {M}, 555-0142.\r\n😀 came on <b> & "c".'))
+
+
+@pytest.mark.parametrize("name", PATHS)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60, deadline=None)
+@given(data=st.data())
+def test_whatever_befalls_a_note_the_others_stand_and_nothing_is_told(name, data, contract):
+    last = gold("n3", "Lee came.", (0, 3, Label.PATIENT))
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / PATHS[name]
+        gold_format(name).write([ANN, MANY, last], path)
+        part = data.draw(st.sampled_from(sorted(path.glob("n2.*")))) if path.is_dir() else path
+        whole = part.read_bytes()
+        begins, ends = 0, len(whole)
+        if name == "jsonl":
+            begins, ends = whole.index(b"\n") + 1, whole.rindex(b"\n", 0, -1)
+        elif name == "conll":
+            second = whole.index(b"-DOCSTART-", 1)
+            begins, ends = whole.index(b"\n\n", second) + 2, whole.index(b"\n-DOCSTART-", second + 1)
+        held = bytearray(whole[begins:ends])
+        for _ in range(data.draw(st.integers(1, 4))):
+            at = data.draw(st.integers(0, len(held)))
+            held[at : at + data.draw(st.integers(0, 3))] = data.draw(
+                st.one_of(
+                    st.binary(max_size=3), st.sampled_from([b"\n", b"9", b"]]>", b"\xff", b'"', b"\t", b"\0", b"I-"])
+                )
+            )
+        part.write_bytes(whole[:begins] + bytes(held) + whole[ends:])
+        found = list(gold_format(name).read(path, scheme="i2b2-2014"))
+    assert (
+        (found[0].note.text, found[-1].note.text) == ("Ann came .", "Lee came .")
+        if name == "conll"
+        else (
+            "Ann came.",
+            "Lee came.",
+        )
+    )
+    for item in found[1:-1]:
+        contract.assert_quiet(item)
+        assert isinstance(item, Rejection) or item.note.text.strip()
+
+
+@pytest.mark.parametrize("name", PATHS)
+def test_a_note_that_is_too_long_costs_itself_alone(name, tmp_path, monkeypatch, contract):
+    path = tmp_path / PATHS[name]
+    gold_format(name).write([ANN, gold("n2", f"{M} " * 20), gold("n3", "Lee came.")], path)
+    monkeypatch.setattr(f"deid_platform.corpora.formats.{name}.MAX_CHARS", 100)
+    ann, long, lee = gold_format(name).read(path, scheme="i2b2-2014")
+    assert long.reason is Reason.TEXT_TOO_LONG
+    assert ann.note.text.startswith("Ann")
+    assert lee.note.text.startswith("Lee")
+    contract.assert_quiet(long)
 
 
 @pytest.mark.parametrize("name", PATHS)
@@ -207,6 +262,18 @@ def test_json_lines_keep_all_of_a_note(tmp_path):
         assert gold_format("jsonl").write([whole], tmp_path / name) == 1
         assert list(gold_format("jsonl").read(tmp_path / name, scheme="i2b2-2014")) == [whole]
         assert list(read_gold(tmp_path / name)) == [whole]
+
+
+@pytest.mark.parametrize("name", ["jsonl", "conll"])
+def test_files_of_lines_may_be_compressed(name, tmp_path):
+    gold_format(name).write([ANN], tmp_path / "set.jsonl")
+    (tmp_path / "set").mkdir()
+    whole = (tmp_path / "set.jsonl").read_bytes()
+    (tmp_path / "set" / "a.jsonl.gz").write_bytes(gzip.compress(whole))
+    with pa.CompressedOutputStream(str(tmp_path / "set" / "b.jsonl.zst"), "zstd") as packed:
+        packed.write(whole.replace(b"n1", b"n2"))
+    found = list(gold_format(name).read(tmp_path / "set", scheme="i2b2-2014"))
+    assert [len(item.spans) for item in found] == [1, 1]
 
 
 # i2b2

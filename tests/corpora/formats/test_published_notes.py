@@ -1,6 +1,6 @@
 """Every published note that is there, read as JSON lines, written in each other format and read back.
 
-Run with DEID_SHARED_DATA set to the folder of the corpora; the tests are skipped without it.
+Run with DEID_CORPORA set to the folder of the corpora; the tests are skipped without it.
 """
 
 from __future__ import annotations

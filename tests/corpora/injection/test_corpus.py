@@ -12,6 +12,7 @@ from deid_platform.evaluation.corpus_statistics import CorpusStatistics
 from deid_platform.labels import PERSONS, Label
 from deid_platform.surrogates.locales import LOCALES
 from deid_platform.text.fold import fold_term
+from deid_platform.text.names import PARTICLES
 from tests.corpora.injection.conftest import PROSE, prose
 
 
@@ -74,14 +75,14 @@ def test_guards_hold(ways: Ways) -> None:
 
 
 def names_of(made: list[Injected]) -> set[str]:
-    """Folded words of all names of people, and of the staff of the topics."""
+    """Folded words of all names of people, without particles."""
     return {
         fold_term(word)
         for one in made
         for span in one.gold
         if span.label in PERSONS
         for word in one.note.text[span.start : span.end].replace(",", " ").replace(".", " ").replace("-", " ").split()
-        if len(word) > 1
+        if len(word) > 1 and word.lower() not in PARTICLES
     }
 
 

@@ -12,13 +12,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from deid_platform.surrogates.locales.numbers import english, europe
+from deid_platform.surrogates.locales.numbers import asia, english, europe
 from deid_platform.surrogates.locales.numbers.country import Country
 
 NUMBERS: Mapping[str, Country] = {
     "en_US": english.UNITED_STATES,
+    "en_GB": english.GREAT_BRITAIN,
+    "en_AU": english.AUSTRALIA,
+    "en_CA": english.CANADA,
     "es_ES": europe.SPAIN,
     "it_IT": europe.ITALY,
     "fr_FR": europe.FRANCE,
+    "zh": asia.CHINA,
+    "hi": asia.INDIA,
+    "bn": asia.BANGLADESH,
+    "ar": asia.SAUDI_ARABIA,
 }
 """What numbers a locale has."""

@@ -11,7 +11,7 @@ from datetime import date
 
 from deid_platform.labels import Label
 from deid_platform.surrogates.dice import Dice
-from deid_platform.surrogates.locales.records import Address, Person
+from deid_platform.surrogates.locales.records import Person
 
 Plain = Callable[[Dice], str]
 Phone = Callable[[Dice, str], str]
@@ -40,8 +40,3 @@ class Country:
     plan: Plain | None = None
     account: Plain | None = None
     license: Plain | None = None
-
-
-def area_of(place: Address | None, dice: Dice, areas: tuple[str, ...]) -> str:
-    """The area code of a place, or one of these."""
-    return place.area if place is not None and place.area else dice.pick(areas)

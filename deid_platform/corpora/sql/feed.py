@@ -1,0 +1,200 @@
+"""The reader of a database: deliveries are closed periods of the watermark.
+
+Belongs here: what a reader promises. Does not belong here: which rows are whose delivery (`selection.py`), where a
+role's rows are (`sources.py`, `omop.py`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import ClassVar, cast
+
+from deid_platform.corpora import Reader, Reason, Rejection, Role
+from deid_platform.corpora.reading import (
+    MAX_CHARS,
+    TOPIC_ROLES,
+    Objection,
+    inspected,
+    read_rows,
+    repeated,
+    topics_of,
+    withdrawable,
+)
+from deid_platform.corpora.rows import Record, Shape, shapes
+from deid_platform.corpora.sql.cells import RowsDigest
+from deid_platform.corpora.sql.connection import Database
+from deid_platform.corpora.sql.periods import Periods
+from deid_platform.corpora.sql.selection import Rows
+from deid_platform.corpora.sql.sources import EVERY, Layout
+from deid_platform.corpora.tables import Row
+from deid_platform.errors import Code, DeidError
+from deid_platform.notes import Delivery, Note, Rejoining, Topics, Withdrawal
+
+
+@dataclass(frozen=True)
+class SqlFeed(Reader):
+    """One feed of a database.
+
+    Args:
+        name: The feed's name, as deliveries carry it.
+        database: Where its rows are.
+        layout: What of it is the rows of a role.
+        periods: How its rows become deliveries.
+        columns: Source column to field, see `rows.shapes`.
+        ignore: Columns that are not asked for; `*` for all that are not mapped.
+        defaults: Note field to a constant for rows without a value there.
+        max_chars: The longest note text, in code points.
+        site: The institution, for notes that do not name theirs.
+
+    Raises:
+        DeidError: `feed-mapping` for columns or defaults that cannot be used, `delivery-name` for a name
+            that no delivery could carry.
+    """
+
+    overwrites: ClassVar[bool] = True
+
+    name: str
+    database: Database
+    layout: Layout
+    periods: Periods = field(default_factory=Periods)
+    columns: Mapping[str, str] = field(default_factory=dict)
+    ignore: Collection[str] = ()
+    defaults: Mapping[str, str] = field(default_factory=dict)
+    max_chars: int = MAX_CHARS
+    site: str | None = None
+    _shapes: Mapping[Role, Shape] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        Delivery(self.name, "0")
+        site = {} if self.site is None else {"site": self.site}
+        ignored = [column for column in self.ignore if column != EVERY]
+        object.__setattr__(self, "_shapes", shapes(self.columns, ignored, {**site, **self.defaults}))
+
+    def deliveries(self) -> list[Delivery]:
+        """The closed periods that have rows, oldest first."""
+        with self._opened() as rows:
+            numbers = sorted({number for counted in rows.census().values() for number in counted})
+        return [Delivery(self.name, self.periods.name(number)) for number in numbers]
+
+    def refused(self) -> list[DeidError]:
+        """A `feed-watermark` error for each role with rows that are in no period."""
+        with self._opened() as rows:
+            return [
+                DeidError(Code.FEED_WATERMARK, f"{self.name}: {role}, {count}")
+                for role in rows.sources
+                if (count := rows.missing(role))
+            ]
+
+    def waiting(self) -> int:
+        """How many rows are in no delivery yet, since their period is not closed."""
+        with self._opened() as rows:
+            return sum(map(rows.open, rows.sources))
+
+    def notes(self, delivery: Delivery) -> Iterator[Note | Rejection]:
+        """New and changed notes; of two rows with one `note_id` the first good one stands."""
+        return cast(Iterator[Note | Rejection], self._records(delivery, Role.NOTES, repeated(Role.NOTES)))
+
+    def topics(self, delivery: Delivery) -> tuple[Topics, list[Rejection]]:
+        """This delivery's upserts; see `Reader.topics`."""
+        found: list[Record | Rejection] = []
+        for role in TOPIC_ROLES.values():
+            found += self._records(delivery, role, repeated(role))
+        return topics_of(found)
+
+    def withdrawals(
+        self,
+        delivery: Delivery,
+        *,
+        known_patients: Container[str] | None,
+        known_notes: Container[str] | None,
+    ) -> Iterator[Withdrawal | Rejection]:
+        """What must leave research; an id that is not in its container is refused (None: not checked)."""
+        objection = withdrawable(known_patients, known_notes)
+        return cast(Iterator[Withdrawal | Rejection], self._records(delivery, Role.WITHDRAWN, objection))
+
+    def rejoinings(self, delivery: Delivery) -> Iterator[Rejoining | Rejection]:
+        """Withdrawn patients who take part again, each once."""
+        return cast(Iterator[Rejoining | Rejection], self._records(delivery, Role.REJOINED, repeated(Role.REJOINED)))
+
+    def fingerprint(self, delivery: Delivery) -> str:
+        """SHA-256 over every value of every row, in whatever order; PHI zone only.
+
+        Of a topic without watermarks, only rows that the delivery's notes name count, and facilities in the first: the
+        whole table would make every delivery another whenever a patient is added.
+        """
+        total = hashlib.sha256()
+        with self._opened() as rows:
+            number = rows.period(delivery)
+            first = rows.is_first(number)
+            for role in rows.sources:
+                total.update(f"{role} {rows.loose(role)}\n".encode() if first else b"")
+                digest = RowsDigest()
+                for values in rows.values(role, number, whole=False):
+                    digest.add(values)
+                total.update(f"{role} {digest}\n".encode())
+        return total.hexdigest()
+
+    def marker(self, delivery: Delivery, *roles: Role) -> str:
+        """SHA-256 over the number of rows and their newest watermark, of each of these roles, by default of all."""
+        with self._opened() as rows:
+            number = rows.period(delivery)
+            return self._marks(rows, [number], roles, only=number)[number]
+
+    def markers(self, deliveries: Sequence[Delivery], *roles: Role) -> dict[Delivery, str]:
+        """The marker of each delivery, with one statement a role."""
+        numbers = {delivery: self.periods.parsed(delivery.watermark) for delivery in deliveries}
+        with self._opened() as rows:
+            marks = self._marks(rows, [number for number in numbers.values() if number is not None], roles)
+        return {delivery: marks[number] for delivery, number in numbers.items() if number is not None}
+
+    def inspect(
+        self, delivery: Delivery, *, never: Callable[[Note], Reason | None] | None = None, head: int | None = None
+    ) -> Iterator[Record | Rejection]:
+        """Every row of a delivery, role by role."""
+        for role in Role:
+            yield from self._records(delivery, role, inspected(role, never), head)
+
+    def _records(
+        self, delivery: Delivery, role: Role, objection: Objection, head: int | None = None
+    ) -> Iterator[Record | Rejection]:
+        with self._opened() as rows:
+            number = rows.period(delivery)
+            if role in rows.sources:
+                found = islice(enumerate(rows.cells(role, number), start=1), head)
+                yield from read_rows(
+                    cast(Iterator[Row], found), self._shapes[role], objection, max_chars=self.max_chars
+                )
+
+    def _marks(
+        self, rows: Rows, numbers: Sequence[int], roles: Sequence[Role], *, only: int | None = None
+    ) -> dict[int, str]:
+        said: dict[int, list[str]] = {number: [] for number in numbers}
+        counted = rows.census(only)
+        for role in roles or Role:
+            if role not in rows.sources:
+                continue
+            for number, (count, newest) in counted.get(role, {}).items():
+                if number in said:
+                    said[number].append(f"{role} {count} {newest}\n")
+            if (loose := rows.loose(role)) and (first := rows.first()) in said:
+                said[first].append(f"{role} first {loose}\n")
+        return {n: hashlib.sha256("".join(lines).encode()).hexdigest() if lines else "" for n, lines in said.items()}
+
+    @contextmanager
+    def _opened(self) -> Iterator[Rows]:
+        with self.database.connected() as connection:
+            sources = self.layout.sources(connection, self._shapes)
+            today = self.periods.of(self.database.now(connection))
+            yield Rows(
+                self.name,
+                connection,
+                sources,
+                self._shapes,
+                self.periods,
+                today=today,
+                max_chars=self.max_chars,
+            )

@@ -1,0 +1,158 @@
+"""Surrogate corpora from carriers to scores, over invented queries in the form of a published corpus."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+from pathlib import Path
+
+import dagster as dg
+import pytest
+from command_line import deid
+
+from assets import corpora as assets
+from deid_platform.corpora.injection.corpus import Part
+from deid_platform.engine import LocalEngine
+from deid_platform.errors import Code, DeidError
+from deid_platform.refresh import corpora, tables
+from deid_platform.refresh.site import Site
+from deid_platform.reports.corpus_figures import corpus_figure
+from deid_platform.reports.corpus_scores import corpus_scores_markdown
+from deid_platform.settings import load_settings
+from resources import SiteResource
+
+KEY = corpora.CorpusKey("asq_phi", "it_IT")
+TEXT = "Is warfarin safe for Brenda Quill, seen on March 3, 2021 (MRN: 4471982)? Ms. Quill is 61."
+SPANS = (
+    ("Brenda Quill", "NAME"),
+    ("March 3, 2021", "DATE"),
+    ("4471982", "MEDICAL_RECORD_NUMBER"),
+    ("Quill is", "NAME"),
+)
+
+
+@pytest.fixture(scope="module")
+def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with one corpus."""
+    folder = tmp_path_factory.mktemp("published")
+    (folder / "asq_phi").mkdir()
+    spans = []
+    for surface, label in SPANS:
+        start = TEXT.index(surface)
+        named = surface.removesuffix(" is")
+        spans.append([start, start + len(named), label, named])
+    with gzip.open(folder / "asq_phi" / "queries.jsonl.gz", "wt") as stream:
+        for number in range(30):
+            stream.write(json.dumps({"note_id": f"q{number}", "lang": "en", "text": TEXT, "spans": spans}) + "\n")
+        stream.write(json.dumps({"note_id": "broken", "text": "short", "spans": [[0, 99, "NAME"]]}) + "\n")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def config(published: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("installation") / "deid.toml"
+    path.write_text(f'site = "corpora_test"\nprofile = "demo"\n[corpora]\nfolder = "{published}"\n', encoding="utf-8")
+    home = path.parent / ".deid"
+    home.mkdir()
+    (home / "secret").write_text(os.urandom(32).hex())
+    return path
+
+
+@pytest.fixture(scope="module")
+def site(config: Path) -> Site:
+    return Site(load_settings(config))
+
+
+@pytest.fixture(scope="module")
+def made(site: Site) -> corpora.Made:
+    return corpora.make(site, KEY)
+
+
+def test_both_parts_are_sealed_with_their_topics(site: Site, made: corpora.Made) -> None:
+    assert sum(made.notes.values()) == 30
+    assert all(made.notes[part] for part in Part)
+    # Half of the carriers are read for each part, and the broken line each time.
+    assert made.refused == 2
+    assert made.identifiers == 30 * len(SPANS)
+    rows = site.store.rows(tables.SURROGATE_NOTES, KEY.partition)
+    known = {row["patient_id"]: row for row in site.store.rows(tables.SURROGATE_TOPICS["patients"], KEY.partition)}
+    staff = {row["provider_id"] for row in site.store.rows(tables.SURROGATE_TOPICS["providers"], KEY.partition)}
+    for row in rows:
+        surfaces = {row["text"][span["start"] : span["end"]] for span in row["gold"]}
+        patient = known[row["patient_id"]]
+        assert {f"{patient['first_name']} {patient['last_name']}", patient["mrn"]} <= surfaces
+        assert row["provider_id"] in staff
+        assert not {"Brenda", "Quill", "4471982"} & set(row["text"].replace(",", " ").replace(")", " ").split())
+
+
+@pytest.mark.usefixtures("made")
+def test_statistics_and_scores_are_of_the_parts(site: Site) -> None:
+    found = corpora.statistics(site, KEY)
+    assert {part: it.notes for part, it in found.items()} == corpora.make(site, KEY).notes
+    assert dict(found[Part.TEST].rows())["share of notes with an identifier"] == 1.0
+    scores = corpora.scores(site, KEY)
+    assert scores["topics"].notes == scores["text"].notes == found[Part.TEST].notes
+    assert (scores["topics"].recall.value or 0) >= (scores["text"].recall.value or 0) > 0.3
+    assert corpus_figure({str(part): it for part, it in found.items()}, "x").startswith(b"\x89PNG")
+
+
+def test_a_corpus_that_is_not_here_is_refused(site: Site) -> None:
+    with pytest.raises(DeidError) as raised:
+        corpora.make(site, corpora.CorpusKey("mtsamples", "zh"))
+    assert (raised.value.code, raised.value.ref) == (Code.CORPUS_MISSING, "mtsamples")
+
+
+@pytest.mark.parametrize("key", [corpora.CorpusKey("asq_phy", "zh"), corpora.CorpusKey("asq_phi", "zz")])
+def test_an_unknown_corpus_or_locale_is_refused_with_the_nearest(site: Site, key: corpora.CorpusKey) -> None:
+    with pytest.raises(DeidError) as raised:
+        corpora.make(site, key)
+    assert raised.value.code in (Code.CORPUS_UNKNOWN, Code.LOCALE_UNKNOWN)
+
+
+def test_scores_by_corpus_and_locale_name_the_worst(site: Site) -> None:
+    keys = [KEY, corpora.CorpusKey("asq_phi", "en_US")]
+    found = [corpora.score_corpus(site.settings, key, LocalEngine(), most=10) for key in keys]
+    page = corpus_scores_markdown(found)
+    worst = min(found, key=lambda row: row.text_recall or 0)
+    assert f"worst locale: `{worst.locale}`" in page
+    assert f"| `en_US` | {found[1].recall:.3f} / {found[1].text_recall:.3f} |" in page
+
+
+def test_the_assets_show_counts_a_table_and_a_picture_and_no_text(config: Path) -> None:
+    with dg.DagsterInstance.ephemeral() as instance:
+        done = dg.materialize(
+            assets.ASSETS,
+            partition_key=dg.MultiPartitionKey({"corpus": KEY.corpus, "locale": KEY.locale}),
+            resources={"site": SiteResource(config=str(config))},
+            instance=instance,
+        )
+        assert done.success
+        shown = {
+            "/".join(event.asset_key.path): event.step_materialization_data.materialization.metadata
+            for event in done.get_asset_materialization_events()
+        }
+    assert shown["bench/surrogate_notes"]["carriers_refused"].value == 2
+    assert "image/png" in shown["bench/corpus_statistics"]["picture"].value
+    assert 0.3 < shown["bench/corpus_scores"]["recall_text"].value <= 1
+    assert "warfarin" not in str(shown)
+
+
+def test_the_commands_list_fill_and_tell_locales(config: Path, tmp_path: Path) -> None:
+    listed = deid("corpora", "--json", "--config", str(config))
+    rows = {row["name"]: row for row in map(json.loads, listed.stdout.splitlines())}
+    assert (rows["asq_phi"]["readable_here"], rows["asq_phi"]["notes"]) == (True, 30)
+    assert rows["mtsamples"]["readable_here"] is False
+    assert rows["brat"]["kind"] == "format"
+    folder = tmp_path / "filled"
+    filled = deid("corpora", "fill", "asq_phi", str(folder), "--locale", "zh", "--config", str(config))
+    assert filled.returncode == 0, filled.stderr
+    assert sorted(path.name for path in (folder / "feed" / "1").iterdir()) == [
+        *("facilities.csv", "notes.jsonl.gz", "patients.csv", "providers.csv"),
+    ]
+    scored = deid("evaluate", str(folder / "gold" / "1.jsonl.gz"), "--json", "--resamples", "2")
+    assert scored.returncode == 0, scored.stderr
+    again = deid("corpora", "fill", "asq_phi", str(folder), "--config", str(config))
+    assert (again.returncode, again.stderr.split()[0]) == (1, "output-unusable")
+    locales = deid("corpora", "locales", "--json")
+    assert {json.loads(line)["locale"] for line in locales.stdout.splitlines()} >= {"en_US", "zh", "ar"}
