@@ -24,6 +24,7 @@ from pathlib import Path
 from xml.sax.saxutils import quoteattr
 
 from deid_platform.corpora import Reason, Rejection
+from deid_platform.corpora.files import MAX_CHARS
 from deid_platform.corpora.formats.gold_files import gold_files, refused, writable, written_file
 from deid_platform.corpora.formats.labelstudio_export import CLINICAL, Place, Returned, read_tasks
 from deid_platform.corpora.gold import Gold
@@ -147,7 +148,7 @@ class LabelStudio:
         seen: set[str] = set()
         folder, names = gold_files(path, lambda name: _ENDING.search(name) is not None)
         for ordinal, name in enumerate(names):
-            for found in read_tasks(folder / name, chosen, ordinal=ordinal):
+            for found in read_tasks(folder / name, chosen, ordinal=ordinal, max_chars=MAX_CHARS):
                 if isinstance(found, Rejection):
                     yield found
                     continue

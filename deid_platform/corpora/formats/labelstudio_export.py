@@ -83,20 +83,23 @@ class Returned:
         return "<Returned>"
 
 
-def read_tasks(path: Path, scheme: Scheme, *, ordinal: int = 0) -> Iterator[Returned | Rejection]:
+def read_tasks(
+    path: Path, scheme: Scheme, *, ordinal: int = 0, max_chars: int = MAX_CHARS
+) -> Iterator[Returned | Rejection]:
     """The tasks of an export; what cannot be read comes as a rejection in its place.
 
     Args:
         path: The file.
         scheme: Of its labels.
         ordinal: The file's place among those of the set, from 0.
+        max_chars: The longest text, in code points.
     """
     place = 0
     try:
         for place, row in enumerate(_elements(_whole(path)), start=1):
             key = _key(row)
             try:
-                yield _returned(place, key, row, scheme)
+                yield _returned(place, key, row, scheme, max_chars)
             except GoldFaultError as fault:
                 yield refused(ordinal, place, fault.reason, key)
     except BrokenFileError as broken:
@@ -164,7 +167,7 @@ def _key(row: Any) -> str | None:
     return value.strip() or None
 
 
-def _returned(place: int, key: str | None, row: Any, scheme: Scheme) -> Returned:
+def _returned(place: int, key: str | None, row: Any, scheme: Scheme, max_chars: int) -> Returned:
     if not isinstance(row, dict) or not isinstance(row.get("data"), dict):
         raise GoldFaultError(Reason.MALFORMED_ROW)
     if key is None:
@@ -174,7 +177,7 @@ def _returned(place: int, key: str | None, row: Any, scheme: Scheme) -> Returned
         raise GoldFaultError(Reason.EMPTY_TEXT)
     if not isinstance(text, str):
         raise GoldFaultError(Reason.MALFORMED_ROW)
-    check_text(text, MAX_CHARS)
+    check_text(text, max_chars)
     annotations = row.get("annotations")
     if annotations is None:
         raise GoldFaultError(Reason.MISSING_GOLD)
