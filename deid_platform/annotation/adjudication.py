@@ -4,9 +4,9 @@ Belongs here: which notes of a round wait for whom, tasks for the adjudicator, a
 here: the measures of agreement (`evaluation/agreement.py`), or measuring a detector on the gold (`refresh/bench.py`).
 
 A note's gold is what both annotators marked where they marked the same, else what the adjudicator marked. A note that
-the adjudicator skips has none. A difference in clinical terms that must stay visible is no dispute: those
-that both marked count. Nothing is accepted while a note waits: the notes that people differ on are the hard
-ones, and gold without them would flatter every detector.
+the adjudicator skips has none. A difference in clinical terms that must stay visible is no dispute: those that both
+marked count. Nothing is accepted while a note waits: the notes that people differ on are the hard ones, and gold without
+them would flatter every detector.
 """
 
 from __future__ import annotations
@@ -84,14 +84,15 @@ def standing(site: Site, number: int | None = None) -> Standing:
     number = known_round(site.store, number)
     notes = current_notes(site, notes_of_round(site.store, number))
     answers = {role: answers_of(site.store, number, role) for role in Role}
-    twice = [key for key in notes if all(key in answers[role] for role in ANNOTATORS)]
-    agreed = tuple(key for key in twice if _agree(*(answers[role][key] for role in ANNOTATORS)))
-    disputed = tuple(key for key in twice if key not in set(agreed))
+    one, other = (answers[role] for role in ANNOTATORS)
+    waiting = tuple(key for key in notes if key not in one or key not in other)
+    agreeing = {key: _agree(one[key], other[key]) for key in notes if key in one and key in other}
+    disputed = tuple(key for key, agree in agreeing.items() if not agree)
     return Standing(
         number,
         notes,
-        waiting=tuple(key for key in notes if key not in set(twice)),
-        agreed=agreed,
+        waiting=waiting,
+        agreed=tuple(key for key, agree in agreeing.items() if agree),
         disputed=disputed,
         undecided=tuple(key for key in disputed if key not in answers[Role.ADJUDICATOR]),
         answers=answers,
