@@ -5,8 +5,8 @@ here: the measures of agreement (`evaluation/agreement.py`), or measuring a dete
 
 A note's gold is what both annotators marked where they marked the same, else what the adjudicator marked. A note that
 the adjudicator skips has none. A difference in clinical terms that must stay visible is no dispute: those that both
-marked count. Nothing is accepted while a note waits: the notes that people differ on are the hard ones, and gold without
-them would flatter every detector.
+marked count. Nothing is accepted while a note waits: the notes that people differ on are the hard ones, and gold
+without them would flatter every detector.
 """
 
 from __future__ import annotations
