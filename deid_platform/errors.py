@@ -471,6 +471,18 @@ class Code(Enum):
         "Give each note a line, with an empty list of spans (`[]`) where nothing was found; check that both files use "
         "the same ids.",
     )
+    # Annotation by people
+    ROUND_UNKNOWN = (
+        "round-unknown",
+        "No notes were handed out in that round of annotation; the reference names the rounds that there are.",
+        "Give one of them, or begin a round with `deid annotate export`.",
+    )
+    ANNOTATION_INCOMPLETE = (
+        "annotation-incomplete",
+        "Notes of a round lack an annotator or an adjudication; gold without them would hold the easy notes alone. "
+        "The reference is their number.",
+        "`deid annotate agreement` says which step they wait for; an adjudicator may skip a note to leave it out.",
+    )
     # Anything else
     INTERNAL = (
         "internal-error",

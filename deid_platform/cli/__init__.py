@@ -13,7 +13,7 @@ from typing import Annotated
 import typer
 
 from deid_platform import __version__
-from deid_platform.cli import corpora, database, feeds, findings, gate, operate, projects, releases
+from deid_platform.cli import annotate, corpora, database, feeds, findings, gate, operate, projects, releases
 from deid_platform.cli.evaluate import evaluate
 from deid_platform.cli.redact import redact
 from deid_platform.cli.terminal import console
@@ -63,6 +63,7 @@ for command in (
     app.command()(command)
 app.add_typer(feeds.feed, name="feed")
 app.add_typer(corpora.corpora, name="corpora")
+app.add_typer(annotate.annotate, name="annotate")
 app.add_typer(gate.waivers, name="waivers")
 app.add_typer(findings.finding, name="finding")
 app.add_typer(releases.releases, name="release")

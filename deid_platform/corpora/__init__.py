@@ -97,6 +97,12 @@ class Reason(StrEnum):
     SPAN_OVERLAP = "span_overlap"
     SPAN_MISMATCH = "span_mismatch"
     """The text at a span is not the one that the annotation says."""
+    SEVERAL_LABELS = "several_labels"
+    """One annotation of a span gives it more than one label."""
+    SEVERAL_ANNOTATIONS = "several_annotations"
+    """More people annotated the note than there may be, and no annotation is marked as the final one."""
+    CHANGED_TEXT = "changed_text"
+    """The text is not the one that was handed out to be annotated, or no longer that of the note."""
     # The file, from that row on
     LOCKED_FILE = "locked_file"
     """Protected by a password."""

@@ -64,11 +64,22 @@ def build_test_set(site: Site) -> TestSet:
                 has_phi=patient is not None and contains_own_phi(note, patient),
             )
     chosen = sample(candidates.values(), size=bench.size, minimum=bench.minimum_per_group, seed=bench.seed)
-    rows = [dict(zip(("feed", "delivery", "note_id"), where[name], strict=True)) for name in chosen.note_ids]
+    # What people annotated stays, whatever the sample of today: their gold would lie idle.
+    kept = {f"{feed}/{note_id}": (feed, delivery, note_id) for feed, delivery, note_id in _accepted(site.store)}
+    also = sorted(name for name, place in kept.items() if where.get(name) == place and name not in chosen.note_ids)
+    named = (where[name] for name in (*chosen.note_ids, *also))
+    rows = [dict(zip(("feed", "delivery", "note_id"), place, strict=True)) for place in named]
     table = pa.Table.from_pylist(rows, schema=tables.TEST_SET_SCHEMA)
     meta = {"notes": len(rows), "population": len(candidates), "phi_share": chosen.phi_share}
     site.store.write(tables.TEST_SET, tables.ALL, [table], meta=lambda: meta)
     return chosen
+
+
+def _accepted(store: NoteStore) -> Iterator[tuple[str, str, str]]:
+    """Feed, delivery and id of each note whose annotated gold was accepted."""
+    if store.manifest(tables.ANNOTATION_ACCEPTED, tables.ALL) is not None:
+        for row in store.stream(tables.ANNOTATION_ACCEPTED, tables.ALL):
+            yield row["feed"], row["delivery"], row["note_id"]
 
 
 def _latest(site: Site) -> Iterator[tuple[Delivery, Topics]]:

@@ -35,6 +35,12 @@ SURROGATE_NOTES = "bench/surrogate_notes"
 SURROGATE_TOPICS = {name: f"bench/surrogate_{name}" for name in TOPICS}
 DETECTIONS = "bench/detections"
 METRICS = "bench/metrics"
+ANNOTATION_ROUNDS = "annotation/rounds"
+"""Which notes people were given, a partition a round."""
+ANNOTATION_SPANS = "annotation/spans"
+"""What they made of them, a partition a round and a role."""
+ANNOTATION_ACCEPTED = "annotation/accepted"
+"""Notes whose gold was accepted, over all rounds."""
 REPORTED = "gate/reported"
 STAGED = "gate/staged"
 """No rows: what of the store the warehouse was last given of a delivery, and the digest that it got there."""
@@ -127,6 +133,11 @@ REPORTED_SCHEMA = pa.schema(
     ]
 )
 TEST_SET_SCHEMA = pa.schema([("feed", pa.string()), ("delivery", pa.string()), ("note_id", pa.large_string())])
+
+ROUND_SCHEMA = pa.schema([("note_key", pa.string()), *TEST_SET_SCHEMA, ("text_digest", pa.string())])
+ANNOTATION_SCHEMA = pa.schema(
+    [("note_key", pa.string()), ("skipped", pa.bool_()), ("spans", SPANS), ("clinical", pa.list_(pa.list_(pa.int32())))]
+)
 
 
 def batched(items: Iterable[T], size: int) -> Iterator[list[T]]:

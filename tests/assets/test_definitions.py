@@ -57,6 +57,7 @@ ASSETS = {
     ),
     "bench/test_set": ("privacy-office", "parquet phi", False, None, "source/raw_notes"),
     "bench/gold_notes": ("privacy-office", "parquet phi", False, None, "bench/test_set"),
+    "annotation/agreement": ("privacy-office", "table", False, None, "bench/test_set"),
     "bench/detections": (
         "privacy-office",
         "parquet phi",
@@ -173,9 +174,13 @@ def test_a_site_sets_the_deadline_with_its_schedule() -> None:
 CORPORA = {"bench/surrogate_notes", "bench/corpus_statistics", "bench/corpus_scores"}
 
 
-def test_a_refresh_makes_everything_but_proposals_and_corpora(definitions: dg.Definitions) -> None:
+def test_a_refresh_makes_everything_but_proposals_annotation_and_corpora(definitions: dg.Definitions) -> None:
     made = definitions.resolve_job_def("refresh").asset_layer.selected_asset_keys
-    assert set(ASSETS) - {"/".join(key.path) for key in made} == {"dictionaries/harvested", *CORPORA}
+    assert set(ASSETS) - {"/".join(key.path) for key in made} == {
+        "dictionaries/harvested",
+        "annotation/agreement",
+        *CORPORA,
+    }
 
 
 def test_surrogate_corpora_have_a_partition_for_each_corpus_and_locale(definitions: dg.Definitions) -> None:
