@@ -63,7 +63,7 @@ _OF_DATABASES = {"url_env", "schema_name", "vocabulary_schema", "tables", "queri
 class FeedSettings(_Section):
     """One source of deliveries: a folder with one sub-folder a delivery, or a database."""
 
-    format: Literal["files", "fhir", "i2b2", "brat", "mimic3", "mimic4", "scan", "sql", "omop"] = "files"
+    format: Literal["files", "fhir", "hl7", "i2b2", "brat", "mimic3", "mimic4", "scan", "sql", "omop"] = "files"
     recognition: Literal["tesseract", "doctr"] = "tesseract"
     """What recognises characters on pages without a text layer; of the format `scan` alone."""
     path: Path = Field(default=Path(), validate_default=True)

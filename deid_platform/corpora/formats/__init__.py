@@ -80,6 +80,7 @@ FORMATS: Mapping[str, tuple[str, str]] = {
     "brat": ("brat", "brat standoff, a .txt and an .ann a note"),
     "conll": ("conll", "CoNLL-2003 columns, a token a line"),
     "fhir": ("fhir", "FHIR R4: bulk NDJSON and Bundles"),
+    "hl7": ("hl7", "HL7 version 2: MDM and ORU messages"),
     "labelstudio": ("labelstudio", "JSON export of Label Studio, a task a note"),
     "mimic3": ("mimic3", "MIMIC-III NOTEEVENTS with bracketed placeholders"),
     "mimic4": ("mimic4", "MIMIC-IV-Note discharge and radiology with blanks"),
