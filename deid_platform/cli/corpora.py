@@ -51,6 +51,7 @@ def fill(
     folder: Annotated[Path, typer.Argument(help="Where to write; must not exist.")],
     locale: Annotated[str, typer.Option(help="Whose names, places and numbers: see `deid corpora locales`.")] = "en_US",
     part: Annotated[str, typer.Option(help="`test` or `training`: they share no name, way or carrier.")] = "test",
+    noise: Annotated[float, typer.Option(min=0, max=1, help="Share of identifiers with errors of a scanner.")] = 0.0,
     seed: Annotated[int, typer.Option(help="The same seed gives the same notes.")] = 7,
     workers: Workers = 1,
     config: Config = None,
@@ -62,13 +63,15 @@ def fill(
     from deid_platform.corpora.catalogue import carriers, corpus_of
     from deid_platform.corpora.injection.corpus import Part, inject
     from deid_platform.corpora.injection.feed import write
+    from deid_platform.corpora.noise import NoiseSpec
     from deid_platform.refresh.corpora import CorpusKey, spec_of
 
     if part not in tuple(Part):
         raise typer.BadParameter(f"one of {', '.join(Part)}", param_hint="--part")
     settings = _settings(config)
     known = corpus_of(corpus, settings)
-    spec = replace(spec_of(CorpusKey(corpus, locale), Part(part), weave=known.weave), seed=seed)
+    worse = NoiseSpec(identifiers=noise, seed=seed) if noise else None
+    spec = replace(spec_of(CorpusKey(corpus, locale), Part(part), weave=known.weave), seed=seed, noise=worse)
     refused: list[Rejection] = []
     notes = carriers(known, settings, spec.part, refused=refused.append)
     with progress("filling") as bar:

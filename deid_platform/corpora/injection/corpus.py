@@ -17,6 +17,7 @@ from enum import StrEnum
 from itertools import islice
 from typing import ClassVar
 
+from deid_platform.corpora.gold import Gold
 from deid_platform.corpora.injection.anchors import age_of, sex_of
 from deid_platform.corpora.injection.carriers import Carrier
 from deid_platform.corpora.injection.chart import Chart
@@ -27,6 +28,7 @@ from deid_platform.corpora.injection.patients import PatientFile
 from deid_platform.corpora.injection.ways import OPEN, SEALED, SECTIONS, Ways, ways_of
 from deid_platform.corpora.injection.weaving import Density, woven
 from deid_platform.corpora.injection.words import LANGUAGES
+from deid_platform.corpora.noise import NoiseSpec, noisy
 from deid_platform.errors import Code, DeidError
 from deid_platform.notes import Facility, Note, Patient, Provider, Span
 from deid_platform.surrogates.dice import Dice
@@ -61,6 +63,7 @@ class InjectionSpec:
         clinics: Hospitals and clinics.
         density: How much is woven in.
         sets: The sets of ways; those of the part unless given.
+        noise: What a scanner or a hurried hand does to finished notes; nothing unless given.
     """
 
     corpus: str
@@ -72,6 +75,7 @@ class InjectionSpec:
     clinics: int = 30
     density: Density = field(default_factory=Density)
     sets: tuple[str, ...] = ()
+    noise: NoiseSpec | None = None
 
     @property
     def share(self) -> Share:
@@ -204,6 +208,9 @@ class _Injecting(Task[Carrier, Injected | None]):
             note_date=day,
             language=note.language,
         )
+        if spec.noise is not None:
+            worse = noisy(Gold(note.note_id, gold, note=named), spec.noise).gold
+            named, gold = worse.note or named, worse.spans
         return Injected(named, gold, ways, patient.row())
 
     def _patient(

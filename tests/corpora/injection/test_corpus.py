@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
 
 from deid_platform.corpora.injection.corpus import Injected, InjectionSpec, Part, inject, part_of, staff_of
 from deid_platform.corpora.injection.ways import Ways
+from deid_platform.corpora.noise import NoiseSpec
 from deid_platform.evaluation.corpus_statistics import CorpusStatistics
 from deid_platform.labels import PERSONS, Label
 from deid_platform.surrogates.locales import LOCALES
@@ -127,3 +129,17 @@ def test_statistics_count_words_and_labels() -> None:
     assert rows["share of notes with an identifier"] == 0.5
     assert rows["identifiers"] == len(made.gold) == counted.by_label.total()
     assert rows["words of identifiers a note, least"] == 0
+
+
+@pytest.mark.usefixtures("ways")
+def test_noise_keeps_gold_exact() -> None:
+    spec = InjectionSpec("dev", "en_US", Part.TEST)
+    plain = list(inject(spec, prose(12)))
+    worse = list(inject(replace(spec, noise=NoiseSpec(identifiers=0.5)), prose(12)))
+    touched = 0
+    for before, after in zip(plain, worse, strict=True):
+        assert after.ways == before.ways
+        assert [span.label for span in after.gold] == [span.label for span in before.gold]
+        for one, other in zip(before.gold, after.gold, strict=True):
+            touched += before.note.text[one.start : one.end] != after.note.text[other.start : other.end]
+    assert touched > 20
