@@ -40,9 +40,25 @@ def _rows(settings: Settings | None) -> Iterator[tuple[Value, ...]]:
     for corpus in known_corpora(settings).values():
         found = overview(corpus, settings)
         yield corpus.name, "corpus", corpus.what, found.readable, found.notes, found.with_gold, found.left_out
+    yield "hospital", "generator", "a synthetic hospital: `deid hospital`", True, None, None, 0
     for name, what in [*((name, what) for name, (_, what) in FORMATS.items()), *DATABASES.items()]:
-        feeds = [feed for feed, it in settings.feeds.items() if it.format == name] if settings else []
-        yield name, "format", what, bool(feeds), None, None, None
+        deliveries = _arrived(settings, name)
+        yield name, "format", what, f"deliveries: {deliveries}" if deliveries else False, None, None, None
+
+
+def _arrived(settings: Settings | None, name: str) -> int:
+    """How many deliveries of feeds of a format have arrived; a feed that cannot be listed has none."""
+    from contextlib import suppress
+
+    from deid_platform.errors import DeidError
+    from deid_platform.refresh.site import Site
+
+    count = 0
+    for feed, it in settings.feeds.items() if settings else ():
+        if settings is not None and it.format == name:
+            with suppress(DeidError):
+                count += len(Site(settings).deliveries(feed))
+    return count
 
 
 @corpora.command("fill")
