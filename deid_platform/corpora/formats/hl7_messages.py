@@ -31,7 +31,9 @@ _SEGMENT = re.compile(r"[A-Z][A-Z0-9]{2}")
 # What stands between two escape characters. Anything else there is text: "5\10 and 3\10" is none.
 _CODE = r"[FSTREHN]|\.(?:br|ce|fi|nf|(?:sp|sk|in|ti)[+-]?\d*)|[CM](?:[0-9A-F]{2}){2,3}|Z[0-9A-Z]*"
 _BYTES = r"X(?:[0-9A-Fa-f]{2})+"
-_REPEATED = re.compile(r"\.(sp|sk)\+?(\d{0,3})")
+_REPEATED = re.compile(r"\.(sp|sk)\+?(\d{0,9})")
+
+_MOST = 99  # of blanks or lines that one escape stands for
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -65,7 +67,7 @@ class Delimiters:
 
     def _one(self, match: re.Match[str]) -> str:
         if match[1]:
-            return self._characters(match[1])
+            return self._characters(match[1], "replace")  # `readable` has told before
         code = match[2]
         marks = {"F": self.field, "S": self.component, "T": self.sub, "R": self.repetition, "E": self.escape}
         if code in marks:
@@ -73,11 +75,11 @@ class Delimiters:
         if code in (".br", ".ce"):
             return "\n"
         if found := _REPEATED.fullmatch(code):
-            return ("\n" if found[1] == "sp" else " ") * int(found[2] or "1")
+            return ("\n" if found[1] == "sp" else " ") * min(int(found[2] or "1"), _MOST)
         return ""
 
-    def _characters(self, escaped: str) -> str:
-        return bytes.fromhex(escaped.replace(self.escape, "").replace("X", "")).decode(self.charset)
+    def _characters(self, escaped: str, errors: str = "strict") -> str:
+        return bytes.fromhex(escaped.replace(self.escape, "").replace("X", "")).decode(self.charset, errors)
 
 
 @cache

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import base64
 import gzip
+import subprocess
+import sys
 from datetime import date
 
 import pytest
@@ -57,7 +59,8 @@ def test_the_feed_keeps_the_reader_contract(tmp_path, contract):
     def notes(watermark, text):
         broken = mdm(f"b-{m}", f"^text^TEXT^Base64^{m}!", kind="ED")
         cancelled = mdm(f"g-{m}", event="T11")
-        deliver(watermark, f"{m}.hl7", mdm(f"n-{m}", text) + broken + cancelled + f"MSH|{m}\r")
+        odd = mdm(f"o-{m}", f"{m}\\XFF\\") + mdm("", event="T11") + f"\x0b{mdm(f'c-{m}', m)}"
+        deliver(watermark, f"{m}.hl7", mdm(f"n-{m}", text) + broken + cancelled + f"MSH|{m}\r" + odd)
 
     notes("2026-01-05", f"Seen {m}.")
     notes("2026-01-12", f"Other {m}.")
@@ -314,3 +317,31 @@ def test_a_truncated_file_keeps_the_messages_before(feed):
 def test_a_message_about_no_document_is_no_note(feed):
     adt = mdm("n9", "x").replace("MDM^T02", "ADT^A01")
     assert [note.note_id for note in feed(adt + mdm("n1", "One.")).notes(DELIVERY)] == ["n1"]
+
+
+RUN = """
+import re, sys
+from pathlib import Path
+from deid_platform.corpora import Role
+from deid_platform.corpora.formats import file_format
+
+rows = file_format("hl7").rows(Path(sys.argv[1]), Role(sys.argv[2]), max_chars=10_000, spool=None)
+print(sum(1 for _ in rows), re.search(r"VmHWM:\\s+(\\d+)", Path("/proc/self/status").read_text())[1])
+"""
+
+
+@pytest.mark.process
+@pytest.mark.slow
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="there is no /proc/self/status elsewhere")
+@pytest.mark.parametrize("role", ["notes", "patients"])
+def test_memory_does_not_grow_with_the_messages(role, tmp_path):
+    peaks = []
+    for count in (500, 4_000):
+        path = tmp_path / f"{count}.hl7"
+        path.write_text("".join(mdm(f"n{n}", f"Text {n}. " * 400) for n in range(count)))
+        done = subprocess.run([sys.executable, "-c", RUN, path, role], capture_output=True, check=True)
+        rows, peak = map(int, done.stdout.split())
+        assert rows == (count if role == "notes" else 1)
+        peaks.append(peak)
+    # 3500 texts of 4 kB would take 14 MB; ids take 0.1 kB each.
+    assert peaks[1] - peaks[0] < 2_000
