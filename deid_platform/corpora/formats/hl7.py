@@ -1,7 +1,7 @@
-r"""HL7 version 2: documents (MDM) and reports (ORU^R01), with the people and places that come along.
+r"""HL7 version 2: documents (MDM) and reports (ORU^R01) as notes and withdrawals.
 
 Belongs here: which message holds rows of which role, and what of it is read. Does not belong here: splitting a file
-into messages (`hl7_messages.py`), columns and values (`rows.py`).
+into messages (`hl7_messages.py`), the people and places of one (`hl7_topics.py`), columns and values (`rows.py`).
 
 | role | from |
 | --- | --- |
@@ -25,18 +25,16 @@ from pathlib import Path
 from deid_platform.corpora import Reason, Role
 from deid_platform.corpora.decoding import BrokenFileError
 from deid_platform.corpora.formats.attachments import decoded_text
-from deid_platform.corpora.formats.hl7_messages import Message, Segment, messages
+from deid_platform.corpora.formats.hl7_messages import Message, Segment, day, messages
+from deid_platform.corpora.formats.hl7_topics import Cells, topic_rows
 from deid_platform.corpora.tables import Row
 
 _NAMED = re.compile(r".+\.hl7(?:\.(gz|zst))?", re.IGNORECASE)
 _DOCUMENTS = frozenset({"T02", "T04", "T06", "T08", "T10"})
 _CANCELLED, _REPLACED = "T11", "T10"
 _TEXTS = frozenset({"TX", "FT", "ST"})
-_DAY = re.compile(r"(\d{4})(\d\d)(\d\d)")
-_KINDS = {"TEXT": "text/plain", "HTML": "text/html"}
-_OTHER = "application/octet-stream"
-
-Cells = dict[str, object]
+_OTHERS = frozenset({"T01", "T03", "T05", "T07", "T09", _CANCELLED})  # a status without content
+_KINDS = {"TEXT": "text/plain", "PLAIN": "text/plain", "TXT": "text/plain", "HTML": "text/html"}
 
 
 @dataclass(frozen=True)
@@ -55,11 +53,9 @@ class Hl7:
         if role is Role.NOTES:
             yield from _notes(path, max_chars)
         elif role is Role.WITHDRAWN:
-            for place, message in _read(path, max_chars):
-                if isinstance(message, Message):
-                    yield from ((place, {"note_id": gone}) for gone in _gone(message))
+            yield from _withdrawn(path, max_chars)
         else:
-            yield from _topic(path, role, max_chars)
+            yield from topic_rows(_read(path, max_chars), role)
 
 
 def _read(path: Path, max_chars: int) -> Iterator[tuple[int, Message | Reason]]:
@@ -74,9 +70,7 @@ def _notes(path: Path, max_chars: int) -> Iterator[Row]:
     try:
         for place, message in _read(path, max_chars):
             if isinstance(message, Message):
-                for gone in _gone(message):
-                    last[gone] = place
-                for cells in _of(message, max_chars):
+                for cells in (*_gone(message), *_of(message, None)):
                     if isinstance(cells, dict) and isinstance(cells["note_id"], str):
                         last[cells["note_id"]] = place
     except BrokenFileError:
@@ -86,46 +80,71 @@ def _notes(path: Path, max_chars: int) -> Iterator[Row]:
             yield place, message
             continue
         for cells in _of(message, max_chars):
-            if isinstance(cells, Reason) or last.get(str(cells["note_id"]), place) == place:
+            known = None if isinstance(cells, Reason) else cells["note_id"]
+            if not isinstance(known, str) or last.get(known, place) == place:
                 yield place, cells
 
 
-def _gone(message: Message) -> Iterator[str]:
-    """Ids of documents that a message cancels or replaces."""
+def _withdrawn(path: Path, max_chars: int) -> Iterator[Row]:
+    told: set[object] = set()
+    for place, message in _read(path, max_chars):
+        for cells in _gone(message) if isinstance(message, Message) else ():
+            if isinstance(cells, Reason) or cells["note_id"] is None:
+                yield place, cells
+            elif cells["note_id"] not in told:
+                told.add(cells["note_id"])
+                yield place, cells
+
+
+def _gone(message: Message) -> Iterator[Cells | Reason]:
+    """The documents that a message cancels or replaces; a cancellation that does not say of what is refused."""
+    if message.kind != "MDM" or message.event not in (_CANCELLED, _REPLACED):
+        return
     txa = message.first("TXA")
-    if message.event == _CANCELLED and (found := txa.part(12)):
-        yield found
-    elif message.event == _REPLACED and (parent := txa.part(13)) and parent != txa.part(12):
-        yield parent
+    if not txa.sound or (message.event == _CANCELLED and not txa.there):
+        yield message.fault or Reason.MALFORMED_ROW
+    elif message.event == _CANCELLED:
+        yield {"note_id": txa.part(12)}
+    elif (parent := txa.part(13)) and parent != txa.part(12):
+        yield {"note_id": parent}
 
 
-def _of(message: Message, max_chars: int) -> Iterator[Cells | Reason]:
-    """The notes of a message."""
-    if message.kind == "MDM" and message.event in _DOCUMENTS:
+def _of(message: Message, max_chars: int | None) -> Iterator[Cells | Reason]:
+    """The notes of a message; without their texts if no limit is given."""
+    kind, event = message.kind, message.event
+    if kind == "MDM" and event in _DOCUMENTS:
         txa = message.first("TXA")
-        if not txa.there:
-            yield Reason.MALFORMED_ROW
+        if not txa.there or not txa.sound:
+            yield message.fault or Reason.MALFORMED_ROW
             return
         yield {
             **_shared(message),
             "note_id": txa.part(12),
             "note_type": txa.part(2, 2) or txa.part(2),
-            "note_date": _day(txa.field(4) or txa.field(6)),
+            "note_date": day(txa.field(4)) or day(txa.field(6)),
             "provider_id": txa.part(9) or _shared(message)["provider_id"],
-            "text": _text(message.all("OBX"), max_chars),
+            "text": message.fault or _text(message.all("OBX"), max_chars),
         }
-    elif message.kind == "ORU":
-        for number, (obr, observations) in enumerate(message.groups("OBR", "OBX"), start=1):
+    elif kind == "ORU" and (orders := message.groups("OBR", "OBX")):
+        for number, (obr, observations) in enumerate(orders, start=1):
             control = message.first("MSH").field(10)
             own = obr.part(3) or obr.part(2)
-            yield {
-                **_shared(message),
-                "note_id": own or (f"{control}/{number}" if control and number > 1 else control),
-                "note_type": obr.part(4, 2) or obr.part(4),
-                "note_date": _day(obr.field(7)),
-                "provider_id": obr.part(32) or obr.part(16) or _shared(message)["provider_id"],
-                "text": _text(observations, max_chars),
-            }
+            yield (
+                Reason.INVALID_UTF8
+                if not obr.sound
+                else {
+                    **_shared(message),
+                    "note_id": own or (f"{control}/{number}" if control and number > 1 else control),
+                    "note_type": obr.part(4, 2) or obr.part(4),
+                    "note_date": day(obr.field(7)),
+                    "provider_id": obr.part(32) or obr.part(16) or _shared(message)["provider_id"],
+                    "text": message.fault or _text(observations, max_chars),
+                }
+            )
+    elif message.fault:
+        yield message.fault
+    elif kind in ("", "ORU") or (kind == "MDM" and event not in _OTHERS):
+        yield Reason.MALFORMED_ROW
 
 
 def _shared(message: Message) -> Cells:
@@ -137,8 +156,10 @@ def _shared(message: Message) -> Cells:
     }
 
 
-def _text(observations: list[Segment], max_chars: int) -> str | Reason:
+def _text(observations: list[Segment], max_chars: int | None) -> str | Reason:
     """The lines of text of a document, or why there are none."""
+    if max_chars is None:
+        return ""
     lines: list[str] = []
     read = False
     for obx in observations:
@@ -148,9 +169,7 @@ def _text(observations: list[Segment], max_chars: int) -> str | Reason:
             lines += obx.repeated(5)
         elif kind == "ED":
             read = True
-            attached = decoded_text(
-                obx.part(5, 5) or "", _KINDS.get((obx.part(5, 3) or "TEXT").upper(), _OTHER), max_chars=max_chars
-            )
+            attached = _attached(obx, max_chars)
             if isinstance(attached, Reason):
                 return attached
             lines.append(attached)
@@ -159,85 +178,15 @@ def _text(observations: list[Segment], max_chars: int) -> str | Reason:
     return "\n".join(lines)
 
 
-def _topic(path: Path, role: Role, max_chars: int) -> Iterator[Row]:
-    """Each distinct row of an id once, its newest first."""
-    found: dict[str, dict[tuple[tuple[str, object], ...], int]] = {}
-    without: list[Row] = []
-    broken: BrokenFileError | None = None
-    try:
-        for place, message in _read(path, max_chars):
-            if isinstance(message, Message):
-                for cells in _ROWS[role](message):
-                    key = cells[f"{_NAMES[role]}_id"]
-                    if isinstance(key, str):
-                        rows = found.setdefault(key, {})
-                        rows.pop(tuple(cells.items()), None)
-                        rows[tuple(cells.items())] = place
-                    else:
-                        without.append((place, cells))
-    except BrokenFileError as error:
-        broken = error
-    yield from without
-    for rows in found.values():
-        yield from ((place, dict(cells)) for cells, place in reversed(rows.items()))
-    if broken is not None:
-        raise broken
-
-
-def _patients(message: Message) -> Iterator[Cells]:
-    pid = message.first("PID")
-    if not pid.there:
-        return
-    numbers = {kind: number for number, kind in ((pid.part(3, 1, n), pid.part(3, 5, n)) for n in range(pid.count(3)))}
-    kin = (nk1.part(2, 2) and f"{nk1.part(2, 2)} {nk1.part(2) or ''}".strip() for nk1 in message.all("NK1"))
-    mails = (pid.part(13, 4, n) for n in range(pid.count(13)))
-    yield {
-        "patient_id": pid.part(3),
-        "first_name": pid.part(5, 2),
-        "middle_name": pid.part(5, 3),
-        "last_name": pid.part(5),
-        "birth_date": _day(pid.field(7)) or pid.field(7) or None,
-        "sex": pid.field(8) if pid.field(8) in ("F", "M") else None,
-        "mrn": numbers.get("MR"),
-        "ssn": numbers.get("SS") or pid.field(19) or None,
-        "phone": pid.part(13) or pid.part(13, 12),
-        "email": next(filter(None, mails), None),
-        "street": ", ".join(filter(None, (pid.part(11), pid.part(11, 2)))) or None,
-        "city": pid.part(11, 3),
-        "state": pid.part(11, 4),
-        "zip": pid.part(11, 5),
-        "relatives": "; ".join(filter(None, kin)) or None,
-    }
-
-
-def _providers(message: Message) -> Iterator[Cells]:
-    named = [(message.first("TXA"), 9), (message.first("PV1"), 7)]
-    named += [(obr, field) for obr in message.all("OBR") for field in (16, 32)]
-    for segment, field in named:
-        for n in range(segment.count(field)):
-            if segment.part(field, 1, n):
-                yield {
-                    "provider_id": segment.part(field, 1, n),
-                    "first_name": segment.part(field, 3, n),
-                    "last_name": segment.part(field, 2, n),
-                    "title": segment.part(field, 7, n) or segment.part(field, 6, n),
-                }
-
-
-def _facilities(message: Message) -> Iterator[Cells]:
-    for name in (message.first("MSH").part(4), message.first("PV1").part(3, 4)):
-        if name:
-            yield {"facility_id": name, "name": name}
-
-
-_ROWS = {Role.PATIENTS: _patients, Role.PROVIDERS: _providers, Role.FACILITIES: _facilities}
-_NAMES = {Role.PATIENTS: "patient", Role.PROVIDERS: "provider", Role.FACILITIES: "facility"}
-
-
-def _day(moment: str) -> str | None:
-    """The day of a moment where it was written; nothing where only a month or a year is known."""
-    match = _DAY.match(moment)
-    return "-".join(match.groups()) if match else None
+def _attached(obx: Segment, max_chars: int) -> str | Reason:
+    """The text of encapsulated data: type, subtype, encoding and data are the components 2 to 5."""
+    data = obx.part(5, 5)
+    kind = _KINDS.get((obx.part(5, 3) or obx.part(5, 2) or "TEXT").upper())
+    if data is None:
+        return Reason.BROKEN_ATTACHMENT
+    if kind is None or (obx.part(5, 4) or "Base64").upper() != "BASE64":
+        return Reason.UNSUPPORTED_CONTENT
+    return decoded_text(data, f"{kind}; charset={obx.by.charset}", max_chars=max_chars)
 
 
 FEED = Hl7()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import base64
 import gzip
+import subprocess
+import sys
 from datetime import date
 
 import pytest
@@ -57,7 +59,8 @@ def test_the_feed_keeps_the_reader_contract(tmp_path, contract):
     def notes(watermark, text):
         broken = mdm(f"b-{m}", f"^text^TEXT^Base64^{m}!", kind="ED")
         cancelled = mdm(f"g-{m}", event="T11")
-        deliver(watermark, f"{m}.hl7", mdm(f"n-{m}", text) + broken + cancelled + f"MSH|{m}\r")
+        odd = mdm(f"o-{m}", f"{m}\\XFF\\") + mdm("", event="T11") + f"\x0b{mdm(f'c-{m}', m)}"
+        deliver(watermark, f"{m}.hl7", mdm(f"n-{m}", text) + broken + cancelled + f"MSH|{m}\r" + odd)
 
     notes("2026-01-05", f"Seen {m}.")
     notes("2026-01-12", f"Other {m}.")
@@ -137,6 +140,10 @@ PACKED = base64.b64encode(b"Attached.").decode()
         ("one\\.br\\two", "one\ntwo"),
         ("\\H\\bold\\N\\ \\XC3A9\\", "bold é"),
         ("  - indented", "  - indented"),
+        ("Ann\\.sk1\\Low\\.sp2\\well", "Ann Low\n\nwell"),
+        ("pain 5\\10, then 3\\10 in C\\T\\D", "pain 5\\10, then 3\\10 in C&D"),
+        ("caf\\XC3\\\\XA9\\ at 2", "café at 2"),
+        ("\\.in+4\\\\.ti-2\\indented\\C2842\\\\Z1\\", "indented"),
     ],
 )
 def test_escapes(feed, written, read):
@@ -169,6 +176,18 @@ def test_other_delimiters_and_character_sets(feed):
         (mdm("n9", "7.2", kind="NM"), Reason.UNSUPPORTED_CONTENT),
         (mdm("n9", "x").encode() + b"OBX|2|TX|1||\xff\r", Reason.INVALID_UTF8),
         (mdm("n9", *(["word " * 900] * 400)), Reason.TEXT_TOO_LONG),
+        (mdm("n9", "x" * 2_000_000), Reason.TEXT_TOO_LONG),
+        (mdm("n9", "\\XFF\\"), Reason.INVALID_UTF8),
+        ("MSH|^~\\&|EHR|El\r", Reason.MALFORMED_ROW),
+        (mdm("n9", "x").partition("OBX")[0], Reason.EMPTY_TEXT),
+        (mdm("n9", "x").replace("MDM^T02", ""), Reason.MALFORMED_ROW),
+        (mdm("n9", "x").replace("MDM^T02", "MDM"), Reason.MALFORMED_ROW),
+        (mdm("n9", "x").replace("^~", "ab"), Reason.MALFORMED_ROW),
+        (oru("n9").replace("OBR|", "ZBR|"), Reason.MALFORMED_ROW),
+        (mdm("n9", "^x^TEXT^Base64^", kind="ED"), Reason.BROKEN_ATTACHMENT),
+        (mdm("n9", "^x^TEXT^A^Stab", kind="ED"), Reason.UNSUPPORTED_CONTENT),
+        ("\x0b" + mdm("n9", "Seen by Dr. La"), Reason.TRUNCATED_FILE),
+        (oru("n9", "OBX|1|ED|1||^x^TEXT^Base64^%%%"), Reason.BROKEN_ATTACHMENT),
     ],
 )
 def test_a_broken_message_costs_itself_alone(feed, message, reason):
@@ -179,9 +198,113 @@ def test_a_broken_message_costs_itself_alone(feed, message, reason):
     assert (refused.reason, refused.file, refused.row) == (reason, "notes[0]", 2)
 
 
-def test_what_is_no_message_says_so_and_a_truncated_file_keeps_what_is_whole(feed):
-    (refused,) = feed("PID|1||P1\r", name="a.hl7").notes(DELIVERY)
-    assert refused.reason is Reason.MALFORMED_ROW
+@pytest.mark.parametrize("content", ["PID|1||P1\r", mdm("n1", "x").encode("utf-16"), b"\x89PNG\r\n\x1a\n\0"])
+def test_what_is_no_message_says_so(feed, content):
+    (refused,) = feed(content).notes(DELIVERY)
+    assert (refused.reason, refused.file, refused.row) == (Reason.MALFORMED_ROW, "notes[0]", 1)
+
+
+def test_one_id_twice_in_a_message_is_a_duplicate(feed):
+    again = "OBR|2||B1|X\rOBX|1|TX|1||Other.\r"
+    first, second = feed(oru("B1", "OBX|1|TX|1||Clear.") + again).notes(DELIVERY)
+    assert (first.text, second.reason, second.row) == ("Clear.", Reason.DUPLICATE_NOTE_ID, 1)
+
+
+@pytest.mark.parametrize(
+    ("newest", "reason"),
+    [
+        (mdm("n1", "New \xff", event="T08").encode("latin-1"), Reason.INVALID_UTF8),
+        (mdm("n1", *(["word " * 900] * 400), event="T08").encode(), Reason.TEXT_TOO_LONG),
+        (mdm("n1", "^x^TEXT^Base64^%%%", event="T08", kind="ED").encode(), Reason.BROKEN_ATTACHMENT),
+        (b"\x0b" + mdm("n1", "New", event="T08").encode(), Reason.TRUNCATED_FILE),
+    ],
+)
+def test_no_older_version_stands_for_a_newest_that_cannot_be_read(feed, newest, reason):
+    (refused,) = feed(mdm("n1", "Old.").encode() + newest).notes(DELIVERY)
+    assert (refused.reason, refused.note_id, refused.row) == (reason, "n1", 2)
+
+
+def test_frames_part_messages_and_a_closed_one_is_whole(feed):
+    found = feed("\x0b" + mdm("n1", "One.") + "\x1c\x0b" + mdm("n2", "Two\x0blines.") + "\x1c\r").notes(DELIVERY)
+    assert [(note.note_id, note.text) for note in found] == [("n1", "One."), ("n2", "Two\nlines.")]
+
+
+@pytest.mark.parametrize(
+    ("content", "text"),
+    [
+        (mdm("n1", "One\nMSH normal\ntwo|||F"), "One\nMSH normal\ntwo"),
+        (mdm("n1", "One", "two\r\nthree", end="\r\n"), "One\ntwo\nthree"),
+        ("\ufeff" + mdm("n1", "One"), "One"),
+        (mdm("n1", "One").replace("MDM^T02", "MDM").replace("PID|", "EVN|T02\rPID|"), "One"),
+        (mdm("n1", "caf\\XE9\\", charset="8859/1"), "café"),
+        (mdm("n1", "Low", "7.2").replace("OBX|2|TX", "OBX|2|NM"), "Low"),
+    ],
+)
+def test_what_senders_write_otherwise_is_read_all_the_same(feed, content, text):
+    (note,) = feed(content).notes(DELIVERY)
+    assert note.text == text
+
+
+@pytest.mark.parametrize(
+    ("message", "reason"),
+    [
+        (mdm("", event="T11"), Reason.MISSING_ID),
+        (mdm("n1", event="T11").replace("TXA|", "ZZZ|"), Reason.MALFORMED_ROW),
+        (mdm("n\xff", event="T11").encode("latin-1"), Reason.INVALID_UTF8),
+    ],
+)
+def test_a_cancellation_that_does_not_say_of_what_is_refused(feed, message, reason):
+    raw = message if isinstance(message, bytes) else message.encode()
+    found = list(
+        feed(mdm("n2", event="T11").encode() * 2 + raw).withdrawals(DELIVERY, known_patients=None, known_notes=None)
+    )
+    assert [it.note_id for it in found] == ["n2", None]
+    assert (found[1].reason, found[1].row) == (reason, 3)
+
+
+def patient(feed, old, new):
+    return feed(mdm("n1", "One.").replace(old, new)).topics(DELIVERY)[0].patients["P1"]
+
+
+@pytest.mark.parametrize(
+    ("written", "phone", "email"),
+    [
+        ("^NET^Internet^b@example.org~555-0101^PRN^PH", "555-0101", "b@example.org"),
+        ("b@example.org^NET~^PRN^PH^^1^555^0101", "555-0101", "b@example.org"),
+        ("^PRN^PH^^^^^^^^^(555) 555-0101", "(555) 555-0101", None),
+        ("", None, None),
+    ],
+)
+def test_telephone_and_mail_in_any_repetition(feed, written, phone, email):
+    found = patient(feed, "555-0101^PRN^PH^b@example.org", written)
+    assert (found.phone, found.email) == (phone, email)
+
+
+@pytest.mark.parametrize(
+    ("written", "relatives"),
+    [("Orr^Tom~Low^Tom", "Tom Orr; Tom Low"), ("Tom Orr", "Tom Orr"), ("^Tom", "Tom"), ("", None)],
+)
+def test_names_of_relatives_in_parts_or_whole(feed, written, relatives):
+    assert patient(feed, "Orr^Tom", written).relatives == relatives
+
+
+def test_a_reader_of_images_is_a_person_in_sub_components(feed):
+    content = oru("B1", "OBX|1|TX|1||x").replace("D9^Ray^Max", "D9^Ray^Max" + "|" * 16 + "D8&Lee&Eva^20251001")
+    topics, refused = feed(content).topics(DELIVERY)
+    assert (topics.providers["D8"], refused) == (Provider("D8", "Eva", "Lee"), [])
+    (note,) = feed(content).notes(DELIVERY)
+    assert note.provider_id == "D8"
+
+
+def test_people_that_cannot_be_known_are_told_once(feed):
+    unread = mdm("n1", "x").replace("Orr^Beate", "M\xfcll^Beate").encode("latin-1")
+    nameless = mdm("n2", "x").replace("D1^Ito", "^Ito").replace("NK1|", "ZZ1|").encode()
+    topics, refused = feed(unread + nameless * 2).topics(DELIVERY)
+    assert [(it.role.value, it.row, it.reason) for it in refused] == [
+        ("patients", 1, Reason.INVALID_UTF8),
+        ("providers", 2, Reason.MISSING_ID),
+    ]
+    assert topics.patients["P1"].last_name == "Orr"
 
 
 def test_a_truncated_file_keeps_the_messages_before(feed):
@@ -194,3 +317,31 @@ def test_a_truncated_file_keeps_the_messages_before(feed):
 def test_a_message_about_no_document_is_no_note(feed):
     adt = mdm("n9", "x").replace("MDM^T02", "ADT^A01")
     assert [note.note_id for note in feed(adt + mdm("n1", "One.")).notes(DELIVERY)] == ["n1"]
+
+
+RUN = """
+import re, sys
+from pathlib import Path
+from deid_platform.corpora import Role
+from deid_platform.corpora.formats import file_format
+
+rows = file_format("hl7").rows(Path(sys.argv[1]), Role(sys.argv[2]), max_chars=10_000, spool=None)
+print(sum(1 for _ in rows), re.search(r"VmHWM:\\s+(\\d+)", Path("/proc/self/status").read_text())[1])
+"""
+
+
+@pytest.mark.process
+@pytest.mark.slow
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="there is no /proc/self/status elsewhere")
+@pytest.mark.parametrize("role", ["notes", "patients"])
+def test_memory_does_not_grow_with_the_messages(role, tmp_path):
+    peaks = []
+    for count in (500, 4_000):
+        path = tmp_path / f"{count}.hl7"
+        path.write_text("".join(mdm(f"n{n}", f"Text {n}. " * 400) for n in range(count)))
+        done = subprocess.run([sys.executable, "-c", RUN, path, role], capture_output=True, check=True)
+        rows, peak = map(int, done.stdout.split())
+        assert rows == (count if role == "notes" else 1)
+        peaks.append(peak)
+    # 3500 texts of 4 kB would take 14 MB; ids take 0.1 kB each.
+    assert peaks[1] - peaks[0] < 2_000
