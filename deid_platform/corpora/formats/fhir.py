@@ -4,8 +4,8 @@ Belongs here: which resource holds rows of which role, and what of it is read. D
 attachments (`attachments.py`), columns and values (`rows.py`).
 
 A file's name begins with the type of its resources, as exports are named: `DocumentReference.ndjson`,
-`Patient.000.ndjson.gz`; a `Bundle*.json` may hold any. Only what is used is looked at: a full validation would refuse
-notes for faults in fields that nobody reads, and its messages quote values.
+`Patient.000.ndjson.gz`; a `Bundle*.json` may hold any. Only what is used is looked at: a full validation, as
+fhir.resources does it, would refuse notes for faults in fields that nobody reads, and its messages quote values.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from typing import Any
 from deid_platform.corpora import Format, Reason, Role
 from deid_platform.corpora.decoding import BrokenFileError, chunks
 from deid_platform.corpora.formats.attachments import attached_text
+from deid_platform.corpora.formats.binaries import Binaries
 from deid_platform.corpora.tables import Row, table_rows, unrepeated
 
 Resource = Mapping[str, object]
@@ -33,12 +34,16 @@ _ROLES: Mapping[str, tuple[Role, ...]] = {
     "Practitioner": (Role.PROVIDERS,),
     "Organization": (Role.FACILITIES,),
     "Location": (Role.FACILITIES,),
+    # No rows of its own, but what its notes say: a delivery is another one when this file changes.
+    "Binary": (Role.NOTES,),
 }
+_BINARY = "Binary"
 _BUNDLE = "Bundle"
 _LARGEST_BUNDLE = 256 << 20  # bytes; a bulk export has no limit
 _ERROR = "entered-in-error"
 _REFERENCE = re.compile(r"(?:.*/)?[A-Z][A-Za-z]+/([A-Za-z0-9.\-]{1,64})(?:/_history/.*)?\Z")
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
+_REFERRING = frozenset({"subject", "encounter", "context", "author", "performer", "resultsInterpreter"})
 _NPI, _SSN = "us-npi", "us-ssn"
 
 
@@ -57,17 +62,45 @@ class Fhir:
 
     def rows(self, path: Path, role: Role, *, max_chars: int, spool: Path | None) -> Iterator[Row]:
         """The rows of one role; the place is the line, or the entry of a Bundle, from 1."""
-        del spool
-        for place, resource in _resources(path, max_chars):
-            if isinstance(resource, Reason):
-                # Which role a resource is of that cannot be read nobody can say: it counts as a note.
-                if role is self.roles(path.name)[0]:
-                    yield place, resource
-                continue
-            kind = resource.get("resourceType")
-            if role in _ROLES.get(kind if isinstance(kind, str) else "", ()):
-                for cells in _READ[role](resource, max_chars):
-                    yield place, cells
+        first, bundle = self.roles(path.name)[0], path.name.startswith(_BUNDLE)
+        with Binaries(_binaries(path, max_chars), spool) as binaries:
+            for place, resource in _resources(path, max_chars):
+                kind = None if isinstance(resource, Reason) else resource.get("resourceType")
+                roles = _ROLES.get(kind, ()) if isinstance(kind, str) else ()
+                if isinstance(resource, Reason):
+                    # Which role a resource is of that cannot be read nobody can say: it counts as a note.
+                    if role is first:
+                        yield place, resource
+                elif not isinstance(kind, str) or not (bundle or first in roles):
+                    # Of a type that this file does not hold: passing over it would lose it.
+                    if role is first:
+                        yield place, Reason.MALFORMED_ROW
+                elif role in roles and kind != _BINARY:
+                    if role is Role.NOTES:
+                        resource = _filled(resource, binaries)
+                    for cells in _READ[role](resource, max_chars):
+                        yield place, cells
+
+
+def _binaries(path: Path, max_chars: int) -> Iterator[Iterator[tuple[int, Resource | Reason]]]:
+    """What may hold the content of a file's attachments: a Bundle itself, and the Binary files beside it."""
+    if path.name.startswith(_BUNDLE):
+        yield _resources(path, max_chars)
+    for other in sorted(path.parent.iterdir()):
+        match = _NAMED.fullmatch(other.name)
+        if match is not None and match["type"] == _BINARY and match["ending"] == "ndjson":
+            yield _resources(other, max_chars)
+
+
+def _filled(resource: Resource, binaries: Binaries) -> Resource:
+    """A resource whose attachments have the content that they name."""
+    return {
+        **resource,
+        "content": [
+            {**item, "attachment": binaries.filled(_object(item, "attachment"))} for item in _items(resource, "content")
+        ],
+        "presentedForm": [binaries.filled(item) for item in _items(resource, "presentedForm")],
+    }
 
 
 def _resources(path: Path, max_chars: int) -> Iterator[tuple[int, Resource | Reason]]:
@@ -88,34 +121,69 @@ def _resources(path: Path, max_chars: int) -> Iterator[tuple[int, Resource | Rea
         raise BrokenFileError(Reason.INVALID_UTF8) from None
     except (ValueError, RecursionError):
         raise BrokenFileError(Reason.UNREADABLE_FILE) from None
-    for place, entry in enumerate(_items(bundle, "entry"), start=1):
-        resource = entry.get("resource")
-        yield place, resource if isinstance(resource, dict) else Reason.MALFORMED_ROW
+    entries = bundle.get("entry") if isinstance(bundle, dict) else None
+    if not isinstance(entries, list):
+        entries = []
+    names = {}
+    for entry in entries:
+        resource, url = _object(entry, "resource"), entry.get("fullUrl") if isinstance(entry, dict) else None
+        if isinstance(url, str) and isinstance(resource.get("id"), str):
+            names[url] = f"{resource.get('resourceType')}/{resource['id']}"
+    for place, entry in enumerate(entries, start=1):
+        resource = _object(entry, "resource")
+        yield place, _resolved(resource, names) if resource else Reason.MALFORMED_ROW
+
+
+def _resolved(resource: Resource, names: Mapping[str, str]) -> Resource:
+    """A resource whose references by an entry's `fullUrl` (`urn:uuid:...`) name that entry's type and id."""
+
+    def named(value: object, depth: int) -> object:
+        if isinstance(value, list):
+            return [named(item, depth) for item in value]
+        if not isinstance(value, dict) or not depth:
+            return value
+        target = value.get("reference")
+        if isinstance(target, str):
+            return {**value, "reference": names.get(target, target)}
+        return {key: named(item, depth - 1) for key, item in value.items()}
+
+    return {key: named(value, 2) if key in _REFERRING else value for key, value in resource.items()}
 
 
 def _notes(resource: Resource, max_chars: int) -> Iterator[dict[str, object]]:
     """A note for each attachment; the first has the resource's id, the next ones `<id>/2` and so on."""
     if resource.get("status") == _ERROR:
         return
-    found = [_object(content, "attachment") for content in _items(resource, "content")]
-    attachments = found or list(_items(resource, "presentedForm"))
     shared = {
         "patient_id": _referred(_object(resource, "subject")),
         "encounter_id": _referred(_first(_object(resource, "context"), "encounter") or _object(resource, "encounter")),
         "provider_id": _author(resource),
-        "note_type": _text_of(_object(resource, "type")) or _text_of(_object(resource, "code")),
+        "note_type": next(filter(None, map(_text_of, _kinds(resource))), None),
         "note_date": _day(resource.get("date") or resource.get("effectiveDateTime") or resource.get("issued")),
         "language": resource.get("language"),
     }
-    for number, attachment in enumerate(attachments or [{}], start=1):
-        note_id = resource.get("id")
-        named = f"{note_id}/{number}" if isinstance(note_id, str) and number > 1 else note_id
-        yield {"note_id": named, **shared, "text": attached_text(attachment, max_chars=max_chars)}
+    for note_id, attachment in _attached(resource):
+        yield {"note_id": note_id, **shared, "text": attached_text(attachment, max_chars=max_chars)}
+
+
+def _attached(resource: Resource) -> Iterator[tuple[object, Resource]]:
+    """The id of each note of a resource with its attachment; an empty one where it has none."""
+    found: list[Resource] = [_object(content, "attachment") for content in _items(resource, "content")]
+    note_id = resource.get("id")
+    for number, attachment in enumerate(found or _items(resource, "presentedForm") or [{}], start=1):
+        yield f"{note_id}/{number}" if isinstance(note_id, str) and number > 1 else note_id, attachment
+
+
+def _kinds(resource: Resource) -> Iterator[Resource]:
+    """What may say which kind of note a resource is, the nearest first."""
+    yield from (_object(resource, name) for name in ("type", "code"))
+    yield from _items(resource, "category")
 
 
 def _withdrawn(resource: Resource, _: int) -> Iterator[dict[str, object]]:
     if resource.get("status") == _ERROR:
-        yield {"note_id": resource.get("id")}
+        for note_id, _attachment in _attached(resource):
+            yield {"note_id": note_id}
 
 
 def _patients(resource: Resource, _: int) -> Iterator[dict[str, object]]:
@@ -219,11 +287,22 @@ def _name(resource: Resource) -> dict[str, str | None]:
     names: list[Resource] = [*_items(resource, "name"), _object(resource, "name")]
     chosen = next((name for name in names if name.get("use") == "official"), names[0])
     given, family = _strings(chosen, "given"), chosen.get("family")
+    if not given and not isinstance(family, str):
+        family, given = _parts(chosen.get("text"))
     return {
         "first_name": given[0] if given else None,
         "middle_name": " ".join(given[1:]) or None,
         "last_name": family if isinstance(family, str) else None,
     }
+
+
+def _parts(whole: object) -> tuple[str | None, list[str]]:
+    """The surname and the given names of a name in one piece: "Reed, Alan" or "Alan Reed"."""
+    words = whole.split() if isinstance(whole, str) else []
+    if not words:
+        return None, []
+    surname, comma, given = " ".join(words).partition(",")
+    return (surname, given.split()) if comma else (words[-1], words[:-1])
 
 
 def _identifier(resource: Resource, code: str, system: str = "\0") -> object:

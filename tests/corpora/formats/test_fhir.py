@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import gzip
 import json
+import tracemalloc
 from datetime import date
 
 import pytest
@@ -115,6 +116,21 @@ def test_several_attachments_are_several_notes(feed):
     assert [(note.note_id, note.text) for note in found] == [("n1", "One."), ("n1/2", "Two.")]
 
 
+@pytest.mark.parametrize(
+    ("text", "first", "middle", "last"),
+    [
+        ("Alan Reed", "Alan", None, "Reed"),
+        ("REED, Alan  John", "Alan", "John", "REED"),
+        ("Reed", None, None, "Reed"),
+        ("", None, None, None),
+    ],
+)
+def test_a_name_in_one_piece_is_known_to_the_topics(feed, text, first, middle, last):
+    reader = feed("Patient.ndjson", lines({"resourceType": "Patient", "id": "p1", "name": [{"text": text}]}))
+    patient = reader.topics(DELIVERY)[0].patients["p1"]
+    assert (patient.first_name, patient.middle_name, patient.last_name) == (first, middle, last)
+
+
 def test_topics_come_from_patients_practitioners_and_organizations(feed):
     patient = {
         "resourceType": "Patient",
@@ -177,6 +193,14 @@ def attachment(**fields):
         (document("x", " "), Reason.EMPTY_TEXT),
         ("not json\n", Reason.MALFORMED_ROW),
         ("[]\n", Reason.MALFORMED_ROW),
+        ({"resourceType": "Patient", "id": "p1"}, Reason.MALFORMED_ROW),
+        ({"resourceType": "Observation", "id": "x"}, Reason.MALFORMED_ROW),
+        ({"id": "x"}, Reason.MALFORMED_ROW),
+        (
+            document("x", content=attachment(contentType="text/plain; charset=utf-16", data="AA==")),
+            Reason.BROKEN_ATTACHMENT,
+        ),
+        (document("x", kind="application/rtf"), Reason.UNSUPPORTED_CONTENT),
     ],
 )
 def test_a_resource_that_cannot_be_used_costs_itself_alone(feed, tmp_path, resource, reason):
@@ -236,3 +260,80 @@ def test_html_keeps_its_lines_and_loses_scripts():
     html = "<html><head><title>x</title><style>p{}</style></head><body><h1>Plan</h1><p>Rest,<br>fluids &amp; sleep.</p>"
     table = "<table><tr><td>BP</td><td>120/80</td></tr></table><script>alert(1)</script></body></html>"
     assert plain_text(html + table).split() == ["Plan", "Rest,", "fluids", "&", "sleep.", "BP", "120/80"]
+
+
+def elsewhere(note_id, url):
+    return document(note_id, content=attachment(contentType="text/plain", url=url))
+
+
+@pytest.mark.parametrize("name", ["Binary.ndjson", "Binary.001.ndjson.gz"])
+def test_content_elsewhere_is_that_of_the_binary_files_of_its_delivery(feed, name):
+    resources = [
+        {"resourceType": "Binary", "id": "b1", "contentType": "text/plain", "data": packed("Well.")},
+        {"resourceType": "Binary", "id": "b2", "contentType": "text/plain", "data": packed("One.")},
+        {"resourceType": "Binary", "id": "b2", "contentType": "text/plain", "data": packed("Two.")},
+    ]
+    content = lines(*resources).encode()
+    reader = feed(name, gzip.compress(content) if name.endswith("gz") else content)
+    before = reader.fingerprint(DELIVERY)
+    urls = ["Binary/b1", "https://ehr.example.org/r4/Binary/b1", "Binary/b2", "Binary/b3", "https://ehr.example.org/b1"]
+    documents = [elsewhere(f"n{number}", url) for number, url in enumerate(urls)]
+    found = list(feed("DocumentReference.ndjson", lines(*documents)).notes(DELIVERY))
+    assert [(it.note_id, it.text) for it in found if isinstance(it, Note)] == [("n0", "Well."), ("n1", "Well.")]
+    # Two resources claim b2, b3 is not there, and no address is asked.
+    refused = [(it.reason, it.row) for it in found if isinstance(it, Rejection)]
+    assert refused == [(Reason.BROKEN_ATTACHMENT, row) for row in (3, 4, 5)]
+    assert reader.fingerprint(DELIVERY) != before
+
+
+def test_a_bundle_resolves_what_its_entries_call_each_other(feed):
+    called = {"subject": {"reference": "urn:uuid:1"}, "author": [{"reference": "urn:uuid:2"}]}
+    entries = [
+        {"fullUrl": "urn:uuid:1", "resource": {"resourceType": "Patient", "id": "p7", "name": [{"family": "Orr"}]}},
+        {"fullUrl": "urn:uuid:2", "resource": {"resourceType": "Practitioner", "id": "d7"}},
+        {"resource": {"resourceType": "Binary", "id": "b1", "data": packed("Well.")}},
+        {"resource": {**elsewhere("n1", "Binary/b1"), **called}},
+    ]
+    found = list(feed("Bundle.json", json.dumps({"resourceType": "Bundle", "entry": entries})).notes(DELIVERY))
+    assert [(note.text, note.patient_id, note.provider_id) for note in found] == [("Well.", "p7", "d7")]
+
+
+@pytest.mark.parametrize(
+    ("fields", "kind"),
+    [
+        ({"type": {"coding": [{"display": "Letter"}]}}, "Letter"),
+        ({"type": {}, "category": [{"text": "Clinical note"}]}, "Clinical note"),
+        ({"type": {}}, None),
+    ],
+)
+def test_the_type_of_a_note(feed, fields, kind):
+    (note,) = feed("DocumentReference.ndjson", lines(document("n1", **fields))).notes(DELIVERY)
+    assert note.note_type == kind
+
+
+def test_an_error_withdraws_every_note_of_its_document(feed):
+    parts = attachment(data=packed("One.")) + attachment(data=packed("Two."))
+    reader = feed("DocumentReference.ndjson", lines(document("n1", content=parts, status="entered-in-error")))
+    gone = reader.withdrawals(DELIVERY, known_patients=None, known_notes=None)
+    assert [it.note_id for it in gone] == ["n1", "n1/2"]
+
+
+@pytest.mark.parametrize("born", ["1950", "1950-02", "1950-02-30"])
+def test_a_birth_date_that_is_no_day_is_told_and_left_out(feed, born):
+    patient = {"resourceType": "Patient", "id": "p1", "name": [{"family": "Orr"}], "birthDate": born}
+    topics, refused = feed("Patient.000.ndjson", lines(patient)).topics(DELIVERY)
+    assert topics.patients["p1"].birth_date is None
+    assert [it.reason for it in refused] == [Reason.IMPOSSIBLE_DATE]
+
+
+def test_memory_does_not_grow_with_the_file(feed):
+    def peak(count):
+        reader = feed("DocumentReference.ndjson", "".join(lines(document(f"n{n}", "a" * 8000)) for n in range(count)))
+        tracemalloc.start()
+        assert sum(1 for _ in reader.notes(DELIVERY)) == count
+        _, most = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        return most
+
+    peak(5)
+    assert peak(1000) < peak(100) + 500_000  # the larger file is 10 MB longer
