@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import dagster as dg
@@ -47,6 +48,13 @@ def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
             stream.write(json.dumps({"note_id": f"q{number}", "lang": "en", "text": TEXT, "spans": spans}) + "\n")
         stream.write(json.dumps({"note_id": "broken", "text": "short", "spans": [[0, 99, "NAME"]]}) + "\n")
     return folder
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _no_folder_of_the_environment() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("DEID_CORPORA", raising=False)
+        yield
 
 
 @pytest.fixture(scope="module")

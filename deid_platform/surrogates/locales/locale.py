@@ -29,7 +29,7 @@ from deid_platform.surrogates.locales.records import Address, Person
 from deid_platform.surrogates.locales.words import Words, words
 from deid_platform.surrogates.pools import Share
 
-UNLISTED = 0.6
+UNLISTED = 0.7
 """The share of drawn names that detection has on no list of names, where the pools allow it."""
 INSTITUTIONS = ("hospital", "practice", "pharmacy", "insurer", "employer", "school", "landmark")
 _DOMAINS = ("example.org", "example.com", "example.net")
