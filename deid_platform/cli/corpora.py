@@ -128,7 +128,8 @@ def scores(
     settings = _settings(config)
     here = corpus or [name for name, it in known_corpora(settings).items() if is_carrier(it, settings)]
     columns = ("corpus", "locale", "notes", "identifiers", "unlisted names", "recall with topics",
-               "precision with topics", "recall on text alone", "precision on text alone", "notes with a miss on text alone")  # fmt: skip
+               "precision with topics", "recall on text alone", "precision on text alone",
+               "notes with a miss on text alone")  # fmt: skip
     keys = [CorpusKey(name, where) for name in here for where in locale or LOCALES]
     found: list[CorpusScores] = []
     with progress("scoring") as bar:
