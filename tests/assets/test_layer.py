@@ -101,7 +101,11 @@ def test_any_other_failure_is_final(steps: Steps, error: Exception) -> None:
 
 
 def test_only_infrastructure_is_worth_another_attempt() -> None:
-    assert {code for code in Code if code.transient} == {Code.WAREHOUSE_UNREACHABLE, Code.WAREHOUSE_BUSY}
+    assert {code for code in Code if code.transient} == {
+        Code.FEED_UNREACHABLE,
+        Code.WAREHOUSE_UNREACHABLE,
+        Code.WAREHOUSE_BUSY,
+    }
 
 
 def test_the_attempts_outlast_a_restart_of_the_server_and_end_within_two_minutes() -> None:
