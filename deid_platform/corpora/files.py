@@ -12,39 +12,31 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from typing import cast
 
-from deid_platform.corpora import Format, Reader, Reason, Rejection, Role
+from deid_platform.corpora import Format, Reason, Rejection, Role
 from deid_platform.corpora.decoding import BrokenFileError, chunks
 from deid_platform.corpora.formats import FileFormat
 from deid_platform.corpora.formats.delimited import FEED as TABLES
 from deid_platform.corpora.reading import (
     MAX_CHARS as MAX_CHARS,
 )
-from deid_platform.corpora.reading import (
-    TOPIC_ROLES,
-    Objection,
-    inspected,
-    read_rows,
-    repeated,
-    topics_of,
-    withdrawable,
-)
+from deid_platform.corpora.reading import Objection, RowReader, inspected, read_rows, repeated, topics_of
 from deid_platform.corpora.rows import Record, Shape, shapes
 from deid_platform.corpora.tables import Row, table_rows
 from deid_platform.errors import Code, DeidError
-from deid_platform.notes import Delivery, Note, Rejoining, Topics, Withdrawal
+from deid_platform.notes import Delivery, Note, Rejoining, Topics
 
 _COMPRESSION = re.compile(r"\.(gz|zst)$")
 
 
 @dataclass(frozen=True)
-class FilesFeed(Reader):
+class FilesFeed(RowReader):
     """One feed of delivery folders.
 
     Args:
@@ -92,36 +84,6 @@ class FilesFeed(Reader):
         """
         return self._arrived()[1]
 
-    def notes(self, delivery: Delivery) -> Iterator[Note | Rejection]:
-        """New and changed notes; of two rows with one `note_id` the first good one stands."""
-        return cast(Iterator[Note | Rejection], self._records(delivery, Role.NOTES))
-
-    def topics(self, delivery: Delivery) -> tuple[Topics, list[Rejection]]:
-        """This delivery's upserts; of two rows with one id the first good one stands.
-
-        An impossible date alone is no bad row: the record comes without it, and the rejection says so. So does
-        the second row of one id, as a former one.
-        """
-        found: list[Record | Rejection] = []
-        for role in TOPIC_ROLES.values():
-            found += self._records(delivery, role)
-        return topics_of(found)
-
-    def withdrawals(
-        self,
-        delivery: Delivery,
-        *,
-        known_patients: Container[str] | None,
-        known_notes: Container[str] | None,
-    ) -> Iterator[Withdrawal | Rejection]:
-        """What must leave research; an id that is not in its container is refused (None: not checked)."""
-        objection = withdrawable(known_patients, known_notes)
-        return cast(Iterator[Withdrawal | Rejection], self._records(delivery, Role.WITHDRAWN, objection))
-
-    def rejoinings(self, delivery: Delivery) -> Iterator[Rejoining | Rejection]:
-        """Withdrawn patients who take part again, each once."""
-        return cast(Iterator[Rejoining | Rejection], self._records(delivery, Role.REJOINED))
-
     def fingerprint(self, delivery: Delivery) -> str:
         """SHA-256 over place, format, size and bytes of every file that has a role; PHI zone only."""
         total = hashlib.sha256()
@@ -149,12 +111,6 @@ class FilesFeed(Reader):
                 total.update(f"{role}[{ordinal}] {_ending(path)} {size} {changed}\n".encode())
         return total.hexdigest()
 
-    def inspect(
-        self, delivery: Delivery, *, never: Callable[[Note], Reason | None] | None = None, head: int | None = None
-    ) -> Iterator[Record | Rejection]:
-        """Every row of a delivery's folder, role by role; see `inspect_folder`."""
-        return self.inspect_folder(self.root / delivery.watermark, never=never, head=head)
-
     def inspect_folder(
         self, folder: Path, *, never: Callable[[Note], Reason | None] | None = None, head: int | None = None
     ) -> Iterator[Record | Rejection]:
@@ -170,17 +126,19 @@ class FilesFeed(Reader):
         """
 
         for role in Role:
-            files = _files_of(folder, role, self.name, self.file_format)
-            yield from _read(
-                files, self._shapes[role], self.max_chars, inspected(role, never), self.spool, head, self.file_format
+            yield from self._rows_of(
+                _files_of(folder, role, self.name, self.file_format), role, inspected(role, never), head
             )
 
     def _records(
-        self, delivery: Delivery, role: Role, objection: Objection | None = None
+        self, delivery: Delivery, role: Role, objection: Objection, head: int | None = None
     ) -> Iterator[Record | Rejection]:
-        files = self._files(delivery, role)
-        objects = objection or repeated(role)
-        return _read(files, self._shapes[role], self.max_chars, objects, self.spool, file_format=self.file_format)
+        return self._rows_of(self._files(delivery, role), role, objection, head)
+
+    def _rows_of(
+        self, files: Iterable[Path], role: Role, objection: Objection, head: int | None
+    ) -> Iterator[Record | Rejection]:
+        return _read(files, self._shapes[role], self.max_chars, objection, self.spool, head, self.file_format)
 
     def _arrived(self) -> tuple[list[Delivery], list[DeidError]]:
         try:
@@ -305,7 +263,7 @@ def _ending(path: Path) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True)
-class _OneTable:
+class _OneTable(FileFormat):
     """A table of a format that its name does not say."""
 
     table_format: Format
@@ -334,9 +292,21 @@ def _read(
     file_format: FileFormat = TABLES,
 ) -> Iterator[Record | Rejection]:
     """Every row of a role's files or the first of each, in order: the record it is, the rejection it earns, or both."""
-    for ordinal, path in enumerate(files):
+    ordered = list(enumerate(files))
+    lost: set[str] = set()
+
+    def outdated(record: Record) -> Reason | None:
+        known = isinstance(record, Note) and record.note_id in lost
+        return Reason.DUPLICATE_NOTE_ID if known else objection(record)
+
+    # Of two rows with one id the first that is read stands, and no older one for a newest that cannot be read.
+    for ordinal, path in reversed(ordered) if file_format.last_stands else ordered:
         rows = islice(_rows(path, shape.role, file_format, max_chars, spool), head)
-        yield from read_rows(rows, shape, objection, ordinal=ordinal, max_chars=max_chars)
+        against = outdated if file_format.last_stands else objection
+        for item in read_rows(rows, shape, against, ordinal=ordinal, max_chars=max_chars):
+            if isinstance(item, Rejection) and item.note_id is not None:
+                lost.add(item.note_id)
+            yield item
 
 
 def _rows(path: Path, role: Role, file_format: FileFormat, max_chars: int, spool: Path | None) -> Iterator[Row]:

@@ -6,16 +6,17 @@ rows come from (`files.py`, `sql/`), columns and values (`rows.py`).
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Container, Iterable, Iterator
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, cast
 
-from deid_platform.corpora import Reason, Rejection, Role, UnknownColumns
+from deid_platform.corpora import Reader, Reason, Rejection, Role, UnknownColumns
 from deid_platform.corpora.columns import unknown_columns
 from deid_platform.corpora.decoding import BrokenFileError
 from deid_platform.corpora.rows import ID_FIELD, Record, Shape, note_id_of, record_of
 from deid_platform.corpora.tables import Row
-from deid_platform.notes import Facility, Note, Patient, Provider, Topics, Withdrawal
+from deid_platform.notes import Delivery, Facility, Note, Patient, Provider, Rejoining, Topics, Withdrawal
 
 MAX_CHARS = 1_000_000
 """The longest note by default, in code points: some 200 times an ordinary one."""
@@ -24,6 +25,49 @@ TOPIC_ROLES = {Patient: Role.PATIENTS, Provider: Role.PROVIDERS, Facility: Role.
 
 Objection = Callable[[Record], Reason | None]
 """What speaks against a record that is well by itself."""
+
+
+class RowReader(Reader):
+    """A reader that says what the rows of a role are, and promises the rest of `Reader` over them."""
+
+    @abstractmethod
+    def _records(
+        self, delivery: Delivery, role: Role, objection: Objection, head: int | None = None
+    ) -> Iterator[Record | Rejection]:
+        """Every row of a role in a delivery, or the first `head` of each file."""
+
+    def notes(self, delivery: Delivery) -> Iterator[Note | Rejection]:
+        """New and changed notes; of two rows with one `note_id` the first good one stands."""
+        return cast(Iterator[Note | Rejection], self._records(delivery, Role.NOTES, repeated(Role.NOTES)))
+
+    def topics(self, delivery: Delivery) -> tuple[Topics, list[Rejection]]:
+        """This delivery's upserts; see `Reader.topics`."""
+        found: list[Record | Rejection] = []
+        for role in TOPIC_ROLES.values():
+            found += self._records(delivery, role, repeated(role))
+        return topics_of(found)
+
+    def withdrawals(
+        self,
+        delivery: Delivery,
+        *,
+        known_patients: Container[str] | None,
+        known_notes: Container[str] | None,
+    ) -> Iterator[Withdrawal | Rejection]:
+        """What must leave research; an id that is not in its container is refused (None: not checked)."""
+        objection = withdrawable(known_patients, known_notes)
+        return cast(Iterator[Withdrawal | Rejection], self._records(delivery, Role.WITHDRAWN, objection))
+
+    def rejoinings(self, delivery: Delivery) -> Iterator[Rejoining | Rejection]:
+        """Withdrawn patients who take part again, each once."""
+        return cast(Iterator[Rejoining | Rejection], self._records(delivery, Role.REJOINED, repeated(Role.REJOINED)))
+
+    def inspect(
+        self, delivery: Delivery, *, never: Callable[[Note], Reason | None] | None = None, head: int | None = None
+    ) -> Iterator[Record | Rejection]:
+        """Every row of a delivery, role by role; see `Reader.inspect`."""
+        for role in Role:
+            yield from self._records(delivery, role, inspected(role, never), head)
 
 
 def read_rows(

@@ -16,7 +16,10 @@ from deid_platform.refresh import bench, intake, measure, publish, stage, tables
 from deid_platform.refresh.deidentify import deidentify
 from deid_platform.refresh.site import Site
 from deid_platform.settings import load_settings
+from deid_platform.warehouse.ledger import GateRow, record_gate
 from deid_platform.warehouse.promotion import Promotion
+from deid_platform.warehouse.roles import Role
+from deid_platform.warehouse.staging import Inputs
 
 Rows = Iterable[Mapping[str, object]]
 TYPE = "progress note"
@@ -74,6 +77,29 @@ def redacted(site: Site) -> Callable[..., list[dict]]:
         return site.store.rows("deid/redacted_notes", delivery.key)
 
     return run
+
+
+@pytest.fixture(scope="module")
+def run(site: Site, take_in: Callable[..., intake.Intake]) -> Callable[[Delivery], None]:
+    """Runs a delivery through the gate, with measurements that pass as they are: nothing here is about the bench."""
+
+    def through(delivery: Delivery) -> None:
+        take_in(delivery)
+        stage.stage_withdrawals(site, delivery, run_id="run-1")
+        deidentify(delivery, store=site.store, recipe=site.recipe(delivery), engine=site.engine)
+        staged = stage.stage_delivery(site, delivery, run_id="run-1")
+        record_gate(
+            site.warehouse.engine(Role.GATEKEEPER),
+            staged,
+            [GateRow(requirement, True) for requirement in ("parity", "expectations", "leaks", "bench")],
+            detector_digest=site.spec(None).detector_digest,
+            inputs=Inputs(site.store.required(tables.REDACTED_NOTES, delivery.key).meta["inputs"]),
+            profile="demo",
+        )
+        publish.promote_delivery(site, delivery)
+        publish.activate(site, delivery)
+
+    return through
 
 
 @pytest.fixture(scope="module")

@@ -13,14 +13,11 @@ from command_line import deid
 from deid_platform.corpora.sql.feed import SqlFeed
 from deid_platform.errors import Code, DeidError
 from deid_platform.notes import Delivery
-from deid_platform.refresh import due, intake, publish, stage, tables
-from deid_platform.refresh.deidentify import deidentify
+from deid_platform.refresh import due, intake, tables
 from deid_platform.refresh.site import Site
 from deid_platform.refresh.withdraw import withdraw_arrived
 from deid_platform.settings import load_settings
-from deid_platform.warehouse.ledger import GateRow, record_gate
 from deid_platform.warehouse.roles import Role
-from deid_platform.warehouse.staging import Inputs
 
 SCHEMA = """
 CREATE TABLE note (note_id INTEGER, person_id INTEGER, note_date TEXT, note_title TEXT, note_text TEXT,
@@ -75,32 +72,6 @@ def config(installation: Path, database) -> Path:
 @pytest.fixture(scope="module")
 def site(config: Path) -> Site:
     return Site(load_settings(config))
-
-
-@pytest.fixture(scope="module")
-def run(site: Site) -> Callable[[Delivery], None]:
-    """Runs a delivery through the gate, with measurements that pass as they are: nothing here is about the bench."""
-
-    def through(delivery: Delivery) -> None:
-        reader = site.reader(delivery.feed)
-        for name in tables.TOPICS:
-            intake.take_in_topic(reader, delivery, name, store=site.store)
-        intake.take_in_notes(reader, delivery, store=site.store, keyring=site.keyring, exclusions=site.exclusions)
-        stage.stage_withdrawals(site, delivery, run_id="run-1")
-        deidentify(delivery, store=site.store, recipe=site.recipe(delivery), engine=site.engine)
-        staged = stage.stage_delivery(site, delivery, run_id="run-1")
-        record_gate(
-            site.warehouse.engine(Role.GATEKEEPER),
-            staged,
-            [GateRow(requirement, True) for requirement in ("parity", "expectations", "leaks", "bench")],
-            detector_digest=site.spec(None).detector_digest,
-            inputs=Inputs(site.store.required(tables.REDACTED_NOTES, delivery.key).meta["inputs"]),
-            profile="demo",
-        )
-        publish.promote_delivery(site, delivery)
-        publish.activate(site, delivery)
-
-    return through
 
 
 def seen(site: Site) -> set[str]:

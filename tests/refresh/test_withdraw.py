@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import timedelta
 
 import pytest
@@ -12,15 +12,11 @@ from command_line import deid
 from sqlalchemy.exc import DBAPIError
 
 from deid_platform.corpora.files import FilesFeed
-from deid_platform.notes import Delivery
-from deid_platform.refresh import due, publish, stage, tables
-from deid_platform.refresh.deidentify import deidentify
+from deid_platform.refresh import due, publish, stage
 from deid_platform.refresh.site import Site
 from deid_platform.refresh.withdraw import withdraw_arrived
 from deid_platform.settings import load_settings
-from deid_platform.warehouse.ledger import GateRow, record_gate
 from deid_platform.warehouse.roles import Role
-from deid_platform.warehouse.staging import Inputs
 
 HOLDER = """
 import sys
@@ -39,29 +35,6 @@ def seen(site: Site) -> set[str]:
 
 def notes(*names: str, patient: str) -> list[dict]:
     return [{"note_id": name, "patient_id": patient, "text": f"Note {name}."} for name in names]
-
-
-@pytest.fixture(scope="module")
-def run(site, take_in) -> Callable[[Delivery], None]:
-    """Runs a delivery through the gate, with measurements that pass as they are: nothing here is about the bench."""
-
-    def through(delivery: Delivery) -> None:
-        take_in(delivery)
-        stage.stage_withdrawals(site, delivery, run_id="run-1")
-        deidentify(delivery, store=site.store, recipe=site.recipe(delivery), engine=site.engine)
-        staged = stage.stage_delivery(site, delivery, run_id="run-1")
-        record_gate(
-            site.warehouse.engine(Role.GATEKEEPER),
-            staged,
-            [GateRow(requirement, True) for requirement in ("parity", "expectations", "leaks", "bench")],
-            detector_digest=site.spec(None).detector_digest,
-            inputs=Inputs(site.store.required(tables.REDACTED_NOTES, delivery.key).meta["inputs"]),
-            profile="demo",
-        )
-        publish.promote_delivery(site, delivery)
-        publish.activate(site, delivery)
-
-    return through
 
 
 @pytest.fixture(scope="module", autouse=True)

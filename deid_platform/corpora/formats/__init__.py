@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import Protocol
+from typing import ClassVar, Protocol, cast
 
 from deid_platform.corpora import Rejection, Role
 from deid_platform.corpora.gold import Gold
@@ -23,6 +23,9 @@ from deid_platform.errors import Code, DeidError, did_you_mean
 
 class FileFormat(Protocol):
     """How the files of a delivery's folder hold rows. Two of one format are equal, and pickle."""
+
+    last_stands: ClassVar[bool] = False
+    """Whether of rows with one id in several files the one of the last file by name stands; else the first does."""
 
     def roles(self, file_name: str) -> tuple[Role, ...]:
         """The roles that a file of that name has rows of; none if it is not of this format."""
@@ -95,10 +98,7 @@ def file_format(name: str) -> FileFormat:
     Raises:
         DeidError: `format-unknown` with the nearest name, also for a format that no feed has.
     """
-    found = getattr(_module(name), "FEED", None)
-    if found is None:
-        raise DeidError(Code.FORMAT_UNKNOWN, name)
-    return found  # type: ignore[no-any-return]
+    return cast(FileFormat, _part(name, "FEED"))
 
 
 @cache
@@ -108,10 +108,13 @@ def gold_format(name: str) -> GoldFormat:
     Raises:
         DeidError: `format-unknown` with the nearest name, also for a format that has no gold.
     """
-    found = getattr(_module(name), "GOLD", None)
-    if found is None:
+    return cast(GoldFormat, _part(name, "GOLD"))
+
+
+def _part(name: str, part: str) -> object:
+    if (found := getattr(_module(name), part, None)) is None:
         raise DeidError(Code.FORMAT_UNKNOWN, name)
-    return found  # type: ignore[no-any-return]
+    return found
 
 
 def _module(name: str) -> object:

@@ -26,6 +26,7 @@ from deid_platform.corpora import Reason, Rejection, Role
 from deid_platform.corpora.annotations import Annotation, GoldFaultError, check_text, spans_of
 from deid_platform.corpora.decoding import BrokenFileError
 from deid_platform.corpora.files import MAX_CHARS
+from deid_platform.corpora.formats import FileFormat
 from deid_platform.corpora.formats.gold_files import (
     FileNames,
     content,
@@ -46,7 +47,7 @@ _SPACE = re.compile(r"\s")
 
 
 @dataclass(frozen=True)
-class Brat:
+class Brat(FileFormat):
     """The format `brat`, of feeds and of gold."""
 
     def roles(self, file_name: str) -> tuple[Role, ...]:

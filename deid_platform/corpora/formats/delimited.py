@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from deid_platform.corpora import Role
+from deid_platform.corpora.formats import FileFormat
 from deid_platform.corpora.tables import Row, table_rows
 
 _ROLE = re.compile(rf"({'|'.join(Role)})(?:[.-]|$)", re.IGNORECASE)
@@ -22,7 +23,7 @@ _FORMAT = re.compile(r"\.(jsonl|csv|parquet)(?:\.(gz|zst))?$")
 
 
 @dataclass(frozen=True)
-class Tables:
+class Tables(FileFormat):
     """The format `files`."""
 
     def roles(self, file_name: str) -> tuple[Role, ...]:

@@ -19,6 +19,7 @@ from typing import Any
 
 from deid_platform.corpora import Format, Reason, Role
 from deid_platform.corpora.decoding import BrokenFileError, chunks
+from deid_platform.corpora.formats import FileFormat
 from deid_platform.corpora.formats.attachments import attached_text
 from deid_platform.corpora.formats.binaries import Binaries
 from deid_platform.corpora.tables import Row, table_rows, unrepeated
@@ -48,7 +49,7 @@ _NPI, _SSN = "us-npi", "us-ssn"
 
 
 @dataclass(frozen=True)
-class Fhir:
+class Fhir(FileFormat):
     """The format `fhir`."""
 
     def roles(self, file_name: str) -> tuple[Role, ...]:

@@ -11,8 +11,8 @@ into messages (`hl7_messages.py`), the people and places of one (`hl7_topics.py`
 | providers | TXA-9, PV1-7, OBR-16, OBR-32 |
 | facilities | MSH-4, PV1-3 |
 
-Of several messages about one document the last in the file is the note. Rows of topics that repeat are one row; where
-they differ, the last stands and the others are kept as former ones.
+Of several messages about one document the last is the note, files in the order of their names. Rows of topics that
+repeat are one row; where they differ, the last stands and the others are kept as former ones.
 """
 
 from __future__ import annotations
@@ -21,9 +21,11 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 from deid_platform.corpora import Reason, Role
 from deid_platform.corpora.decoding import BrokenFileError
+from deid_platform.corpora.formats import FileFormat
 from deid_platform.corpora.formats.attachments import decoded_text
 from deid_platform.corpora.formats.hl7_messages import Message, Segment, day, messages
 from deid_platform.corpora.formats.hl7_topics import Cells, topic_rows
@@ -38,8 +40,10 @@ _KINDS = {"TEXT": "text/plain", "PLAIN": "text/plain", "TXT": "text/plain", "HTM
 
 
 @dataclass(frozen=True)
-class Hl7:
-    """The format `hl7`."""
+class Hl7(FileFormat):
+    """The format `hl7`: a later message corrects what an earlier one said."""
+
+    last_stands: ClassVar[bool] = True
 
     def roles(self, file_name: str) -> tuple[Role, ...]:
         """Any message may tell of patients, staff and places."""

@@ -33,6 +33,7 @@ from deid_platform.corpora import Reason, Rejection, Role
 from deid_platform.corpora.annotations import Annotation, GoldFaultError, check_text, spans_of
 from deid_platform.corpora.decoding import BrokenFileError
 from deid_platform.corpora.files import MAX_CHARS
+from deid_platform.corpora.formats import FileFormat
 from deid_platform.corpora.formats.gold_files import (
     FileNames,
     content,
@@ -72,7 +73,7 @@ _CATEGORY: Mapping[Label, str] = {
 
 
 @dataclass(frozen=True)
-class I2b2:
+class I2b2(FileFormat):
     """The format `i2b2`, of feeds and of gold."""
 
     def roles(self, file_name: str) -> tuple[Role, ...]:

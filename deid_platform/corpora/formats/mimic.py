@@ -17,6 +17,7 @@ from pathlib import Path
 from deid_platform.corpora import Format, Reason, Rejection, Role
 from deid_platform.corpora.decoding import BrokenFileError
 from deid_platform.corpora.files import MAX_CHARS
+from deid_platform.corpora.formats import FileFormat
 from deid_platform.corpora.formats.gold_files import gold_files, refused
 from deid_platform.corpora.gold import Gold
 from deid_platform.corpora.placeholders import Placeholder
@@ -44,7 +45,7 @@ class Table:
 
 
 @dataclass(frozen=True)
-class Mimic:
+class Mimic(FileFormat):
     """A release of MIMIC.
 
     Attributes:

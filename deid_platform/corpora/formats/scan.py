@@ -24,6 +24,7 @@ from pathlib import Path
 
 from deid_platform.corpora import Reason, Role
 from deid_platform.corpora.decoding import BrokenFileError, chunks
+from deid_platform.corpora.formats import FileFormat
 from deid_platform.corpora.formats.delimited import written_as
 from deid_platform.corpora.scans.documents import read_document
 from deid_platform.corpora.scans.opening import IMAGES, PDF
@@ -42,7 +43,7 @@ _ID_DIGITS = 32
 
 
 @dataclass(frozen=True)
-class Scans:
+class Scans(FileFormat):
     """The format `scan`.
 
     Attributes:

@@ -7,23 +7,14 @@ role's rows are (`sources.py`, `omop.py`).
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import ClassVar, cast
 
-from deid_platform.corpora import Reader, Reason, Rejection, Role
-from deid_platform.corpora.reading import (
-    MAX_CHARS,
-    TOPIC_ROLES,
-    Objection,
-    inspected,
-    read_rows,
-    repeated,
-    topics_of,
-    withdrawable,
-)
+from deid_platform.corpora import Rejection, Role
+from deid_platform.corpora.reading import MAX_CHARS, Objection, RowReader, read_rows
 from deid_platform.corpora.rows import Record, Shape, shapes
 from deid_platform.corpora.sql.cells import RowsDigest
 from deid_platform.corpora.sql.connection import Database
@@ -32,11 +23,11 @@ from deid_platform.corpora.sql.selection import Rows
 from deid_platform.corpora.sql.sources import EVERY, Layout
 from deid_platform.corpora.tables import Row
 from deid_platform.errors import Code, DeidError
-from deid_platform.notes import Delivery, Note, Rejoining, Topics, Withdrawal
+from deid_platform.notes import Delivery
 
 
 @dataclass(frozen=True)
-class SqlFeed(Reader):
+class SqlFeed(RowReader):
     """One feed of a database.
 
     Args:
@@ -94,32 +85,6 @@ class SqlFeed(Reader):
         with self._opened() as rows:
             return sum(map(rows.open, rows.sources))
 
-    def notes(self, delivery: Delivery) -> Iterator[Note | Rejection]:
-        """New and changed notes; of two rows with one `note_id` the first good one stands."""
-        return cast(Iterator[Note | Rejection], self._records(delivery, Role.NOTES, repeated(Role.NOTES)))
-
-    def topics(self, delivery: Delivery) -> tuple[Topics, list[Rejection]]:
-        """This delivery's upserts; see `Reader.topics`."""
-        found: list[Record | Rejection] = []
-        for role in TOPIC_ROLES.values():
-            found += self._records(delivery, role, repeated(role))
-        return topics_of(found)
-
-    def withdrawals(
-        self,
-        delivery: Delivery,
-        *,
-        known_patients: Container[str] | None,
-        known_notes: Container[str] | None,
-    ) -> Iterator[Withdrawal | Rejection]:
-        """What must leave research; an id that is not in its container is refused (None: not checked)."""
-        objection = withdrawable(known_patients, known_notes)
-        return cast(Iterator[Withdrawal | Rejection], self._records(delivery, Role.WITHDRAWN, objection))
-
-    def rejoinings(self, delivery: Delivery) -> Iterator[Rejoining | Rejection]:
-        """Withdrawn patients who take part again, each once."""
-        return cast(Iterator[Rejoining | Rejection], self._records(delivery, Role.REJOINED, repeated(Role.REJOINED)))
-
     def fingerprint(self, delivery: Delivery) -> str:
         """SHA-256 over every value of every row, in whatever order; PHI zone only.
 
@@ -150,13 +115,6 @@ class SqlFeed(Reader):
         with self._opened() as rows:
             marks = self._marks(rows, [number for number in numbers.values() if number is not None], roles)
         return {delivery: marks[number] for delivery, number in numbers.items() if number is not None}
-
-    def inspect(
-        self, delivery: Delivery, *, never: Callable[[Note], Reason | None] | None = None, head: int | None = None
-    ) -> Iterator[Record | Rejection]:
-        """Every row of a delivery, role by role."""
-        for role in Role:
-            yield from self._records(delivery, role, inspected(role, never), head)
 
     def _records(
         self, delivery: Delivery, role: Role, objection: Objection, head: int | None = None

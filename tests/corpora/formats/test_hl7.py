@@ -115,6 +115,20 @@ def test_of_two_messages_about_one_document_the_last_stands(feed):
     assert [(note.note_id, note.text) for note in found] == [("n2", "Other."), ("n1", "Corrected.")]
 
 
+def test_of_two_files_the_message_in_the_last_by_name_stands(feed):
+    feed(mdm("n1", "first") + mdm("n2", "kept"), name="1.hl7")
+    reader = feed(mdm("n1", "second"), name="2.hl7")
+    found = list(reader.notes(DELIVERY))
+    assert {note.note_id: note.text for note in found if isinstance(note, Note)} == {"n1": "second", "n2": "kept"}
+    assert [(r.reason, r.file) for r in found if isinstance(r, Rejection)] == [(Reason.DUPLICATE_NOTE_ID, "notes[0]")]
+
+
+def test_no_note_of_an_earlier_file_stands_for_a_newest_that_cannot_be_read(feed):
+    feed(mdm("n1", "first"), name="1.hl7")
+    reader = feed(mdm("n1", "^text^TEXT^Base64^!", kind="ED"), name="2.hl7")
+    assert [item.reason for item in reader.notes(DELIVERY)] == [Reason.BROKEN_ATTACHMENT, Reason.DUPLICATE_NOTE_ID]
+
+
 @pytest.mark.parametrize(
     ("message", "left"),
     [
