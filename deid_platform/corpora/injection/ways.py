@@ -29,7 +29,7 @@ from typing import NamedTuple
 from deid_platform.corpora.injection.slots import Written, writer
 from deid_platform.errors import Code, DeidError
 
-OPEN = ("valley",)
+OPEN = ("valley", "coast")
 """Sets for training and for whoever writes rules."""
 SEALED = "summit"
 """The set of the test corpora."""
