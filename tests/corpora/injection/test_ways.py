@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import itertools
 import re
+from datetime import date
 from pathlib import Path
 
 import pytest
 
 from deid_platform.corpora import hospital
+from deid_platform.corpora.injection.chart import Chart
+from deid_platform.corpora.injection.corpus import InjectionSpec
+from deid_platform.corpora.injection.patients import PatientFile
 from deid_platform.corpora.injection.ways import LINES, OPEN, SEALED, SECTIONS, digest, languages, parse, ways_of
+from deid_platform.corpora.injection.weaving import write
 from deid_platform.corpora.injection.words import LANGUAGES
 from deid_platform.errors import Code, DeidError
+from deid_platform.surrogates.dice import Dice
 
 SETS = (*OPEN, SEALED)
 
@@ -49,6 +55,17 @@ def test_every_set_speaks_every_language(name: str, language: str) -> None:
     found = ways_of(name, language)
     wanted = [section for section in SECTIONS if section != "possessive" or language == "en"]
     assert [section for section in wanted if not found[section]] == []
+
+
+@pytest.mark.parametrize("name", SETS)
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_note_has_what_the_slots_of_every_way_ask_for(name: str, language: str) -> None:
+    institution = InjectionSpec("dev", "en_US").institution()
+    day = date(2020, 2, 20)
+    patient = PatientFile(institution, "P1", sex="F", age=93, day=day, language=language)
+    chart = Chart(institution, patient, day=day, dice=Dice(1), language=language)
+    for way in itertools.chain.from_iterable(ways_of(name, language).values()):
+        write(way, chart)  # raises where nobody has such a field
 
 
 def test_there_are_at_least_as_many_ways_as_the_hospital_has() -> None:
