@@ -75,7 +75,8 @@ def read(locale: str) -> Mapping[str, tuple[str, ...]]:
                 found[part] += listed
     for faker in _FAKER.get(locale, ()):
         for part, attribute in _BY_SEX.items():
-            found[part] += faker_names(faker, attribute)
+            # In a fixed order: of a name in two writings the first is kept.
+            found[part] += sorted(faker_names(faker, attribute))
     if locale == "en_US":
         found["S"] += _census()
     if locale == "zh":

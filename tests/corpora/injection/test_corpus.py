@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from dataclasses import replace
 from itertools import pairwise
 
@@ -143,3 +146,29 @@ def test_noise_keeps_gold_exact() -> None:
         for one, other in zip(before.gold, after.gold, strict=True):
             touched += before.note.text[one.start : one.end] != after.note.text[other.start : other.end]
     assert touched > 20
+
+
+_DIGEST = """
+import hashlib
+from deid_platform.corpora.injection.pages import surrogate_notes_markdown
+from deid_platform.surrogates.locales import LOCALES
+from deid_platform.surrogates.locales.name_pools import names_of
+names = [names_of(name, None) for name in LOCALES]
+pools = [(pool.listed, pool.unlisted) for some in names for pool in (*some.given.values(), some.surnames)]
+print(hashlib.sha256(repr(pools).encode()).hexdigest(), hashlib.sha256(surrogate_notes_markdown().encode()).hexdigest())
+"""
+
+
+@pytest.mark.process
+def test_every_process_makes_the_same_notes():
+    # Sets of strings have another order in each process.
+    said = {
+        subprocess.run(
+            [sys.executable, "-c", _DIGEST],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            check=True,
+            capture_output=True,
+        ).stdout
+        for seed in ("1", "2")
+    }
+    assert len(said) == 1
