@@ -1,6 +1,6 @@
 # Everything a newcomer runs. Needs make and Python 3.11 to 3.13; the rest is installed into .venv.
 .DEFAULT_GOAL := help
-.PHONY: help demo check test test-all ui psql bench lint format constraints clean
+.PHONY: help demo check test test-all test-ml ui psql bench lint format constraints clean
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -30,6 +30,9 @@ test: lint  ## 10 minutes, what CI runs: as check, with databases, processes, on
 test-all: lint  ## 20 minutes, before a change is done: every test, and again what needs a database over TCP and TLS
 	$(PYTEST) --loop all
 	DEID_TEST_SERVER=tcp $(PYTEST) --loop all -m "not slow"
+
+test-ml: $(VENV)-ml/.done  ## 3 minutes: training, with torch in an environment of its own
+	$(VENV)-ml/bin/pytest -n 1 tests/ml
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff format --check .
@@ -81,3 +84,9 @@ $(VENV)/.dev: $(VENV)/bin/python pyproject.toml constraints.txt
 	@$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	@$(COMPILE)
 	@touch $@ $(VENV)/.base
+
+$(VENV)-ml/.done: pyproject.toml constraints.txt
+	@test -x $(VENV)-ml/bin/python || $(PYTHON) -m venv $(VENV)-ml
+	@echo "installing the platform with torch (a few minutes)" >&2
+	@$(VENV)-ml/bin/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,ml]'
+	@touch $@

@@ -89,7 +89,7 @@ def main() -> None:
     notes, topics = written(HospitalSpec(seed=arguments.seed, notes=arguments.notes, part=part))
     words = sum(len(each.note.text.split()) for each in notes)
     print(f"{part.value}: {len(notes):,} notes, {words:,} words, {sum(len(each.gold) for each in notes):,} identifiers")
-    for inputs, spec in (("with topics", DetectorSpec(topics=topics)), ("text alone", DetectorSpec())):
+    for inputs, spec in (("with topics", DetectorSpec("rules", topics=topics)), ("text alone", DetectorSpec("rules"))):
         read = LocalEngine().detect_in_two_passes(spec, lambda: [each.note for each in notes])
         found = [detection.spans or () for _, detection in read]
         scores = summarise(

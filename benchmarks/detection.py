@@ -169,7 +169,7 @@ def main() -> None:
     )
     words = sum(len(note.text.split()) for note in notes)
     print(f"{len(notes):,} notes, {words:,} words, topics of {len(topics.patients):,} patients")
-    detector = row("build", words, DetectorSpec(topics=topics).build)
+    detector = row("build", words, DetectorSpec("rules", topics=topics).build)
     assert isinstance(detector, Pipeline)
     nothing = Document(Note("warm", ""))
     row("compile, once a process", words, lambda: [list(recognizer.find(nothing)) for recognizer in load_recognizers()])

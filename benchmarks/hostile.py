@@ -58,7 +58,7 @@ def main() -> None:
     parser.add_argument("--characters", type=int, default=1_000_000)
     parser.add_argument("--longest", type=int, default=100_000_000)
     arguments = parser.parse_args()
-    detector, policy = DetectorSpec(topics=TOPICS).build(), load_policy("safe_harbor")
+    detector, policy = DetectorSpec("rules", topics=TOPICS).build(), load_policy("safe_harbor")
     check = LeakCheck.of(TOPICS, policy)
 
     def passes(text: str) -> bool:

@@ -179,7 +179,7 @@ def found_again(golds: Sequence[Gold], sheets: Sequence[Sheet], topics: Topics, 
     yield "| --- | --- | --- | --- | --- |"
     for name, given in ways.items():
         cells = [name]
-        for spec in (DetectorSpec(), DetectorSpec(topics=topics)):
+        for spec in (DetectorSpec("rules"), DetectorSpec("rules", topics=topics)):
             notes = [gold.note for gold in given if gold.note]
             read = LocalEngine().detect_in_two_passes(spec, lambda notes=notes: notes)
             spans = [detection.spans or () for _, detection in read]

@@ -18,7 +18,7 @@ __version__ = "0.1.0"
 
 
 def load(
-    detector: str = "rules",
+    detector: str = "ensemble",
     *,
     topics: Topics | TopicFiles | None = None,
     policy: str | PathLike[str] = "safe_harbor_plus_providers",

@@ -253,6 +253,16 @@ class Code(Enum):
         "The detector has no stage of that name.",
         "`deid doctor` lists the stages.",
     )
+    MODEL_UNUSABLE = (
+        "model-unusable",
+        "A model's folder lacks a file, or holds another than its card names; the reference names the file.",
+        "Install the package again, or export the model again with `deid train`.",
+    )
+    EXTRA_MISSING = (
+        "extra-missing",
+        "A part of the platform that is installed on request is not here; the reference names it.",
+        "Install it: `pip install 'deid-platform[ml]'` for the extra `ml`.",
+    )
     DETECTOR_FAILED = (
         "detector-failed",
         "A detector failed on a note; the note is quarantined, never passed through.",

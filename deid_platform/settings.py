@@ -167,7 +167,9 @@ class FeedSettings(_Section):
 class DetectionSettings(_Section):
     """Which detector runs, what the site adds to it, and over how many worker processes."""
 
-    detector: str = "rules"
+    detector: str = "ensemble"
+    models: tuple[str, ...] | None = None
+    """Models of the ensemble, names or folders that `deid train` wrote; the shipped one unless told."""
     workers: int = Field(default=1, ge=1)
     recognizers: Path | None = None
     """The site's own recognizers, in YAML."""

@@ -1,7 +1,7 @@
 """Keeps what libraries say on their own from the terminal and from whoever collects it.
 
-Belongs here: silencing loggers and warnings of others. Does not belong here: what the platform says itself, which
-goes to people through the command line and Dagster, with a code and without a value.
+Belongs here: silencing loggers, warnings and telemetry of others. Does not belong here: what the platform says itself,
+which goes to people through the command line and Dagster, with a code and without a value.
 
 A library that stumbles over a note logs or warns with the words it stumbled over, and Python writes both to standard
 error where nothing else was arranged.
@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import logging
 import os
+from typing import Any
 
 
 def silence_libraries() -> None:
@@ -25,3 +26,16 @@ def silence_libraries() -> None:
         # With no handler anywhere, Python has one of last resort, which writes to standard error.
         root.addHandler(logging.NullHandler())
     logging.captureWarnings(True)
+
+
+def silent_onnxruntime() -> Any:
+    """The library onnxruntime, which reports its use to its publisher unless it is told not to before it is loaded.
+
+    It also keeps an identifier of the machine in the home folder and a file in the temporary one.
+    """
+    os.environ["ORT_DISABLE_TELEMETRY"] = "1"
+    import onnxruntime
+
+    # Of no effect here; where somebody loaded it before, it stops what can still be stopped.
+    onnxruntime.disable_telemetry_events()
+    return onnxruntime

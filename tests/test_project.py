@@ -23,7 +23,7 @@ def named(requirement: str) -> str:
 
 
 def test_the_base_install_needs_no_torch() -> None:
-    heavy = {"torch", "transformers", "vllm", "ray", "onnxruntime"}
+    heavy = {"torch", "transformers", "vllm", "ray"}
     assert heavy.isdisjoint(map(named, PROJECT["dependencies"]))
     assert heavy.isdisjoint(PINS)
 

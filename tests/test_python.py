@@ -49,7 +49,7 @@ def test_a_sites_own_files_are_part_of_it(tmp_path: Path) -> None:
     (tmp_path / "keep.txt").write_text("Cooper Ward\n")
     entry = {"name": "fob", "label": "IDNUM", "pattern": r"KX-\d{3}", "hits": ["Fob [[KX-204]]"], "misses": ["Fob"]}
     (tmp_path / "own.yaml").write_text(json.dumps({"recognizers": [entry]}))
-    own = deid_platform.load(recognizers=tmp_path / "own.yaml", keep=tmp_path / "keep.txt")
+    own = deid_platform.load("rules", recognizers=tmp_path / "own.yaml", keep=tmp_path / "keep.txt")
     text = "Admitted to Cooper Ward, fob KX-204."
     assert own.redact(text).text == "Admitted to Cooper Ward, fob [IDNUM]."
     code, ref = raised_by(lambda: deid_platform.load(recognizers=tmp_path / "gone.yaml"))
@@ -153,7 +153,8 @@ def test_texts_share_neither_date_shift_nor_surrogates(tmp_path: Path) -> None:
     for text in texts:
         result = deid.redact(text)
         assert result == deid.redact(text)
-        shown.append(tuple(result.text[span.start : span.end] for span in result.spans))
+        found = {span.label: result.text[span.start : span.end] for span in result.spans}
+        shown.append((found[Label.PATIENT], found[Label.DATE]))
     people, days = (set(column) for column in zip(*shown, strict=True))
     assert len(people) > 4
     assert len(days) > 4

@@ -331,7 +331,7 @@ def test_an_empty_roster_is_an_error(folder: Path) -> None:
 def test_gold_that_measures_nothing_is_an_error(folder: Path, content: str, ref: str) -> None:
     (folder / "gold.jsonl").write_text(content)
     with pytest.raises(DeidError) as error:
-        score_file(folder / "gold.jsonl", spec=DetectorSpec(), engine=MustNotRun())
+        score_file(folder / "gold.jsonl", spec=DetectorSpec("rules"), engine=MustNotRun())
     assert (error.value.code, error.value.ref) == (Code.INPUT_EMPTY, ref)
 
 
@@ -356,7 +356,7 @@ def test_a_note_on_which_the_detector_fails_is_withheld(folder: Path) -> None:
     outcome = redact_file(
         folder / "notes.jsonl",
         folder / "out.jsonl",
-        spec=DetectorSpec(),
+        spec=DetectorSpec("rules"),
         policy=load_policy("safe_harbor"),
         engine=FailsOn(),
     )
@@ -380,7 +380,7 @@ def test_a_note_on_which_a_worker_dies_while_it_redacts_is_withheld(folder: Path
     outcome = redact_file(
         folder / "notes.jsonl",
         folder / "out.jsonl",
-        spec=DetectorSpec(),
+        spec=DetectorSpec("rules"),
         policy=load_policy("safe_harbor"),
         engine=DiesOn(),
     )
@@ -397,7 +397,7 @@ def test_an_interrupted_pass_leaves_no_output(folder: Path) -> None:
         redact_file(
             folder / "notes.jsonl",
             folder / "out.jsonl",
-            spec=DetectorSpec(),
+            spec=DetectorSpec("rules"),
             policy=load_policy("safe_harbor"),
             engine=Interrupted(),
         )
@@ -442,7 +442,7 @@ def test_the_output_may_not_replace_the_notes(folder: Path, monkeypatch: pytest.
     source, target = _output(folder, kind)
     content, names = source.read_bytes(), sorted(folder.iterdir())
     with pytest.raises(DeidError) as error:
-        redact_file(source, target, spec=DetectorSpec(), policy=load_policy("safe_harbor"), engine=MustNotRun())
+        redact_file(source, target, spec=DetectorSpec("rules"), policy=load_policy("safe_harbor"), engine=MustNotRun())
     assert (error.value.code, error.value.ref) == (Code.INPUT_INVALID, "output is the input")
     assert (source.read_bytes(), sorted(folder.iterdir())) == (content, names)
 

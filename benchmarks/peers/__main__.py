@@ -75,13 +75,13 @@ def main() -> None:
     words = sum(len(note.text.split()) for note in notes)
     print(f"{len(notes):,} notes, {words:,} words, {len(sentences):,} clinical sentences")
     print(f"{'':<26} precision  recall  sentences intact      words/s", flush=True)
-    runs = [("rules, text alone", DetectorSpec())]
+    runs = [("rules, text alone", DetectorSpec("rules"))]
     if arguments.topics:
         files = {
             role: arguments.topics / f"{role.value}.csv" for role in (Role.PATIENTS, Role.PROVIDERS, Role.FACILITIES)
         }
         topics: Topics = read_topics(files)[0]
-        runs.insert(0, ("rules with topics", DetectorSpec(topics=topics)))
+        runs.insert(0, ("rules with topics", DetectorSpec("rules", topics=topics)))
     everything = [*notes, *sentences]
 
     def report(name: str, found: Found, seconds: float) -> None:

@@ -17,6 +17,7 @@ from deid_platform.cli import annotate, corpora, database, feeds, findings, gate
 from deid_platform.cli.evaluate import evaluate
 from deid_platform.cli.redact import redact
 from deid_platform.cli.terminal import console
+from deid_platform.cli.train import train
 from deid_platform.errors import DeidError, internal
 from deid_platform.silence import silence_libraries
 
@@ -48,6 +49,7 @@ def _every_command(
 for command in (
     redact,
     evaluate,
+    train,
     operate.hospital,
     operate.refresh,
     operate.withdraw,

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from deid_platform.cli.inputs import DetectorName, Models
 from deid_platform.cli.terminal import Config, Json, Value, counted, progress, say, show
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ Workers = Annotated[int, typer.Option(min=1, help="Worker processes.")]
 def listed(context: typer.Context, as_json: Json = False, config: Config = None) -> None:
     """List corpora and formats, with what is readable here."""
     if context.invoked_subcommand is None:
-        settings = _settings(config)
+        settings = settings_or_none(config)
         columns = ("name", "kind", "what", "readable here", "notes", "with gold", "left out")
         show(columns, _rows(settings), as_json=as_json)
 
@@ -84,7 +85,7 @@ def fill(
 
     if part not in tuple(Part):
         raise typer.BadParameter(f"one of {', '.join(Part)}", param_hint="--part")
-    settings = _settings(config)
+    settings = settings_or_none(config)
     known = corpus_of(corpus, settings)
     worse = NoiseSpec(identifiers=noise, seed=seed) if noise else None
     spec = replace(spec_of(CorpusKey(corpus, locale), Part(part), weave=known.weave), seed=seed, noise=worse)
@@ -112,29 +113,33 @@ def _locale_row(row: object) -> tuple[Value, ...]:
 def scores(
     corpus: Annotated[list[str] | None, typer.Option(help="May be repeated. Default: all that are here.")] = None,
     locale: Locale = None,
+    detector: DetectorName = "ensemble",
+    model: Models = None,
     notes: Annotated[int, typer.Option(min=1, help="The most notes of each.")] = 300,
     workers: Workers = 1,
     markdown: Annotated[bool, typer.Option("--markdown", help="Tables by locale and corpus.")] = False,
     as_json: Json = False,
     config: Config = None,
 ) -> None:
-    """What the rules find in the test part of every surrogate corpus, by corpus and locale, with topics and without."""
+    """What a detector finds in the test part of each surrogate corpus, by locale, with topics and without."""
     from deid_platform.corpora.catalogue import is_carrier, known_corpora
+    from deid_platform.detection import DetectorSpec
     from deid_platform.engine import LocalEngine
     from deid_platform.refresh.corpora import CorpusKey, score_corpus
     from deid_platform.reports.corpus_scores import corpus_scores_markdown
     from deid_platform.surrogates.locales import LOCALES
 
-    settings = _settings(config)
+    settings = settings_or_none(config)
     here = corpus or [name for name, it in known_corpora(settings).items() if is_carrier(it, settings)]
     columns = ("corpus", "locale", "notes", "identifiers", "unlisted names", "recall with topics",
                "precision with topics", "recall on text alone", "precision on text alone",
                "notes with a miss on text alone")  # fmt: skip
+    spec = DetectorSpec(detector, models=tuple(model) if model else None)
     keys = [CorpusKey(name, where) for name in here for where in locale or LOCALES]
     found: list[CorpusScores] = []
     with progress("scoring") as bar:
         for done, key in enumerate(keys, start=1):
-            found.append(score_corpus(settings, key, LocalEngine(workers=workers), most=notes))
+            found.append(score_corpus(settings, key, spec, LocalEngine(workers=workers), most=notes))
             bar.at(done, len(keys))
     if markdown:
         typer.echo(corpus_scores_markdown(found), nl=False)
@@ -142,7 +147,7 @@ def scores(
         show(columns, found, as_json=as_json)
 
 
-def _settings(config: Path | None) -> Settings | None:
+def settings_or_none(config: Path | None) -> Settings | None:
     """The installation's settings; None where there is none and none is asked for."""
     from deid_platform.errors import Code, DeidError
     from deid_platform.settings import load_settings

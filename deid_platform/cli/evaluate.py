@@ -5,7 +5,7 @@ Belongs here: arguments and what a person reads. Does not belong here: how it is
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import astuple, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -17,6 +17,7 @@ from deid_platform.cli.inputs import (
     Facilities,
     Feed,
     Keep,
+    Models,
     Patients,
     Providers,
     Recognizers,
@@ -37,7 +38,8 @@ if TYPE_CHECKING:
 
 def evaluate(
     gold: Annotated[Path, typer.Argument(help='JSON lines {"note_id", "text", "spans": [[start, end, label], ...]}.')],
-    detector: DetectorName = "rules",
+    detector: DetectorName = "ensemble",
+    model: Models = None,
     recognizers: Recognizers = None,
     keep: Keep = None,
     patients: Patients = None,
@@ -64,6 +66,10 @@ def evaluate(
             help="File for missed and wrongly hidden words in context, as JSON lines. It holds text of notes."
         ),
     ] = None,
+    by_source: Annotated[
+        bool,
+        typer.Option("--by-source", help="Show what each recognizer, dictionary and model adds, instead of scores."),
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Score a detector against gold spans: word-level precision, recall and F1, as Murugadoss 2024 does.
@@ -75,18 +81,35 @@ def evaluate(
     from deid_platform.corpora import Role
     from deid_platform.detection import DetectorSpec
     from deid_platform.engine import LocalEngine
-    from deid_platform.evaluation.files import score_file
-    from deid_platform.reports.scores import SCORE_COLUMNS, WORTH_COLUMNS, score_records, scores_table, worth_records
+    from deid_platform.evaluation.files import contributions_to, score_file
+    from deid_platform.reports.scores import (
+        CONTRIBUTION_COLUMNS,
+        SCORE_COLUMNS,
+        WORTH_COLUMNS,
+        score_records,
+        scores_table,
+        worth_records,
+    )
     from deid_platform.settings import files_in_force
 
     must_exist(gold=gold, patients=patients, providers=providers, facilities=facilities, spans=spans)
-    given = given_spans(spans, spans_scheme or scheme, detector, recognizers, keep)
+    given = given_spans(spans, spans_scheme or scheme, detector, model, recognizers, keep)
     if given is not None and without:
         raise typer.BadParameter("cannot be combined with --spans", param_hint="--without")
     mapping = column_mapping(columns, feed)
     topics = topics_of(patients, providers, facilities, mapping)
-    spec = DetectorSpec(name=detector, topics=topics or None, recognizers=recognizers, keep=keep)
+    models = tuple(model) if model else None
+    spec = DetectorSpec(name=detector, topics=topics or None, recognizers=recognizers, keep=keep, models=models)
     reduced = replace(spec, without=tuple(without or ()))
+
+    if by_source:
+        if given is not None:
+            raise typer.BadParameter("cannot be combined with --spans", param_hint="--by-source")
+        with progress("reading") as bar:
+            named = mapping.shapes()[Role.NOTES].columns
+            found = contributions_to(gold, spec=reduced, scheme=scheme, columns=named, progress=bar.advance)
+        show(CONTRIBUTION_COLUMNS, (astuple(row) for row in found), as_json=as_json)
+        return
 
     def scored(spec: DetectorSpec, misses: Path | None) -> Scores:
         with progress("scoring") as bar:

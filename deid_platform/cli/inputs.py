@@ -36,19 +36,30 @@ Spans = Annotated[
         "text is the note `note`."
     ),
 ]
+Models = Annotated[
+    list[str] | None,
+    typer.Option("--model", help="A model's name or the folder of one that `deid train` wrote; may be repeated."),
+]
 Workers = Annotated[int, typer.Option(min=1, help="Worker processes; 1 means this process.")]
 
 
 def given_spans(
-    spans: Path | None, scheme: str, detector: str, recognizers: Path | None, keep: Path | None
+    spans: Path | None,
+    scheme: str,
+    detector: str,
+    models: list[str] | None,
+    recognizers: Path | None,
+    keep: Path | None,
 ) -> GivenSpans | None:
     """What another detector found, which goes without one of ours."""
     from deid_platform.corpora.given_spans import GivenSpans
 
     if spans is None:
         return None
-    if detector != "rules" or recognizers or keep:
-        raise typer.BadParameter("cannot be combined with --detector, --recognizers or --keep", param_hint="--spans")
+    if detector != "ensemble" or models or recognizers or keep:
+        raise typer.BadParameter(
+            "cannot be combined with --detector, --model, --recognizers or --keep", param_hint="--spans"
+        )
     return GivenSpans.read(spans, scheme=scheme)
 
 

@@ -18,6 +18,7 @@ from deid_platform.cli.inputs import (
     Facilities,
     Feed,
     Keep,
+    Models,
     Patients,
     Providers,
     Recognizers,
@@ -78,7 +79,8 @@ def redact(
     site: Annotated[
         str | None, typer.Option(help="The site whose surrogates are used; by default deid.toml's, or `local`.")
     ] = None,
-    detector: DetectorName = "rules",
+    detector: DetectorName = "ensemble",
+    model: Models = None,
     recognizers: Recognizers = None,
     keep: Keep = None,
     spans: Spans = None,
@@ -114,7 +116,7 @@ def redact(
         output = STANDARD_OUTPUT
     given_notes = None if notes == STANDARD_INPUT else notes
     must_exist(notes=given_notes, patients=patients, providers=providers, facilities=facilities, spans=spans)
-    given = given_spans(spans, scheme, detector, recognizers, keep)
+    given = given_spans(spans, scheme, detector, model, recognizers, keep)
     rules = load_policy(policy)
     mapping = column_mapping(columns, feed)
     topics = topics_of(patients, providers, facilities, mapping)
@@ -124,6 +126,7 @@ def redact(
         professions=rules.hides_professions,
         recognizers=recognizers,
         keep=keep,
+        models=tuple(model) if model else None,
     )
     with progress("redacting") as bar:
         outcome = redact_file(

@@ -6,7 +6,7 @@ splitting of very long texts into pieces. Does not belong here: what is found in
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from deid_platform.detection.api import Candidate, Document
@@ -19,6 +19,10 @@ from deid_platform.text.offsets import Rewritten
 _LONGEST = 400_000
 """Maximum code points of a document: a longer text is searched in overlapping pieces."""
 _OVERLAP = 2_000
+
+
+Merging = Callable[[Iterable[Candidate]], list[Candidate]]
+"""How overlapping candidates become one; `list` keeps them all."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -40,18 +44,18 @@ class View:
     def __repr__(self) -> str:
         return "<View>"
 
-    def placed(self, found: Sequence[Sequence[Candidate]]) -> list[Candidate]:
+    def placed(self, found: Sequence[Sequence[Candidate]], merging: Merging = merge) -> list[Candidate]:
         """What was found in the pieces, merged and in the offsets of the note.
 
         A candidate that touches an escape covers the whole of it.
         """
         if len(self.pieces) == 1 and not self.shown.cuts:
-            merged = merge(found[0])
+            merged = merging(found[0])
         else:
-            merged = merge(
+            merged = merging(
                 self._shown_at(candidate, start)
                 for start, candidates in zip(self.starts, found, strict=True)
-                for candidate in merge(candidates)
+                for candidate in merging(candidates)
             )
         if self.decoded is None:
             return merged

@@ -14,7 +14,7 @@ from itertools import islice
 from typing import Protocol
 
 from deid_platform.detection.api import Candidate, Detector, Document
-from deid_platform.detection.documents import View, views_of
+from deid_platform.detection.documents import Merging, View, views_of
 from deid_platform.detection.resolve.cross_note import Mentioned, mentions_in, together
 from deid_platform.detection.resolve.merge import merge
 from deid_platform.detection.rules.engine.templates import TemplateCounts
@@ -100,13 +100,18 @@ class Pipeline:
         """The spans of each note; see `NoteDetector`."""
         return [tuple(candidate.span() for candidate in candidates) for candidates in self.candidates(notes)]
 
-    def candidates(self, notes: Sequence[Note]) -> Candidates:
-        """The candidates of each note after all stages: sorted, non-overlapping, in the offsets of the note."""
+    def candidates(self, notes: Sequence[Note], merging: Merging = merge) -> Candidates:
+        """The candidates of each note after all stages, in the offsets of the note.
+
+        Args:
+            notes: The notes.
+            merging: By default they become sorted and non-overlapping; `list` keeps what each source found.
+        """
         views = [views_of(note) for note in notes]
         documents = [piece for each in views for view in each for piece in view.pieces]
         begun = [some for each in views for view in each for some in self._begun(view)]
         found = iter(_run(self.stages, documents, begun))
-        return [self._merged(each, [list(islice(found, len(view.pieces))) for view in each]) for each in views]
+        return [self._merged(each, [list(islice(found, len(view.pieces))) for view in each], merging) for each in views]
 
     def _begun(self, view: View) -> Candidates:
         """The candidates of a text's pieces before any piece is searched; none for a text in one piece."""
@@ -118,14 +123,14 @@ class Pipeline:
             for start, piece in zip(view.starts, view.pieces, strict=True)
         ]
 
-    def _merged(self, views: Sequence[View], found: Sequence[Candidates]) -> list[Candidate]:
+    def _merged(self, views: Sequence[View], found: Sequence[Candidates], merging: Merging) -> list[Candidate]:
         placed = [
-            view.placed(self._with_other_pieces(view, candidates) if len(view.pieces) > 1 else candidates)
+            view.placed(self._with_other_pieces(view, candidates) if len(view.pieces) > 1 else candidates, merging)
             for view, candidates in zip(views, found, strict=True)
         ]
         if len(views) == 1 and views[0].decoded is None:
             return placed[0]
-        return merge(candidate for each in placed for candidate in each)
+        return merging(candidate for each in placed for candidate in each)
 
     def _with_other_pieces(self, view: View, found: Candidates) -> Candidates:
         """What is found in the pieces of one text, with the mentions that only another piece has."""

@@ -14,6 +14,7 @@ from typing import Literal, NamedTuple
 
 from deid_platform.detection.api import Candidate, Detector, Document
 from deid_platform.detection.cross_note_search import CrossNoteSearch
+from deid_platform.detection.models.token_classifier import CARD, ModelFolder, TokenClassifier
 from deid_platform.detection.pipeline import NoteDetector, Pipeline, Stage, detecting, resolving
 from deid_platform.detection.resolve.cross_note import CrossNoteMentions, Mentioned
 from deid_platform.detection.resolve.propagate import propagated
@@ -41,16 +42,28 @@ class Model(NamedTuple):
     """
 
     build: Callable[[DetectorSpec], Detector]
-    digest: str
+    digest: Callable[[], str]
+
+    @classmethod
+    def of(cls, folder: ModelFolder) -> Model:
+        """A token classifier on disk."""
+        return cls(lambda spec: TokenClassifier(folder, professions=spec.professions), lambda: folder.digest)
 
 
-MODELS: dict[str, Model] = {}
+SHIPPED = "minilm"
+"""The model that runs unless another is asked for."""
+MODELS: dict[str, Model] = {SHIPPED: Model.of(ModelFolder.shipped(SHIPPED))}
 """Models by name. Their candidates join those of rules and topics before any is recovered or merged."""
+
+DEFAULT = "ensemble"
+"""What detects unless another detector is asked for: the model finds names that nothing introduces, rules and topics
+find what has a form or is known."""
 
 _RULES = (*RULE_STEPS, "propagation", "staff_initials")
 _LAST = ("relatives", "cross_note_mentions")
 DETECTORS: Mapping[str, tuple[str, ...]] = {
-    "rules": (*_RULES, "gazetteer", "roster", "models", "recovery", *_LAST),
+    DEFAULT: (*_RULES, "gazetteer", "roster", "models", "recovery", *_LAST),
+    "rules": (*_RULES, "gazetteer", "roster", "recovery", *_LAST),
     "patterns": (*_RULES, *_LAST),
     "gazetteer": ("gazetteer", *_LAST),
     "roster": ("roster", *_LAST),
@@ -69,26 +82,32 @@ class DetectorSpec:
         professions: Whether professions are searched for too; few policies hide them.
         recognizers: A file of the institution's own recognizers; None leaves them out.
         keep: The institution's allow list, a file of phrases that are not identifiers there; None leaves it out.
-        models: Models of `MODELS` whose candidates join those of rules and topics.
+        models: Models whose candidates join those of rules and topics: names of `MODELS`, or folders that `deid train`
+            wrote; None means the shipped one, if the detector has models at all.
         without: Stages that are left out, to measure what they contribute; see `stage_names`.
     """
 
-    name: str = "rules"
+    name: str
     topics: Topics | None = None
     medical_terms: tuple[TermsFile | Path | str, ...] = ()
     professions: bool = False
     recognizers: Path | str | None = None
     keep: Path | str | None = None
-    models: tuple[str, ...] = ()
+    models: tuple[str, ...] | None = None
     without: tuple[str, ...] = ()
 
     def build(self) -> NoteDetector:
-        """The detector.
+        """The detector; raises what `pipeline` does."""
+        return self.pipeline()
+
+    def pipeline(self) -> Pipeline:
+        """The detector, with its stages.
 
         Raises:
-            DeidError: `detector-unknown` for an unregistered detector or model; `stage-unknown` for a stage that it
-                does not have; `settings-invalid` or `dictionary-invalid` if a file of medical terms cannot be read;
-                what `site_recognizers` and `allow_list` raise.
+            DeidError: `detector-unknown` for an unregistered detector or model; `model-unusable` for one whose files
+                are not those of its card; `stage-unknown` for a stage that the detector does not have;
+                `settings-invalid` or `dictionary-invalid` if a file of medical terms cannot be read; what
+                `site_recognizers` and `allow_list` raise.
         """
         # Loaded for every detector, so that one that cannot use them fails.
         self.site_recognizers()
@@ -116,7 +135,7 @@ class DetectorSpec:
         """
         site = {"recognizers": self.site_recognizers().digest, "keep": self.allow_list().digest}
         own = [part for kind, digest in site.items() if digest for part in (kind, digest)]
-        models = [part for name, model in self.chosen_models().items() for part in (name, model.digest)]
+        models = [part for name, model in self.chosen_models().items() for part in (name, model.digest())]
         chosen = (*self.stages, *models, *(("professions",) if self.professions else ()), *own)
         code = (package_digest(f"deid_platform.{package}") for package in ("detection", "lexicon", "text"))
         return plain_digest(plain_digest(self.name, *chosen), *code, *sorted(set(self.own_terms())))
@@ -157,17 +176,15 @@ class DetectorSpec:
         return tuple(name for name in stages if name not in self.without)
 
     def chosen_models(self) -> dict[str, Model]:
-        """The models whose candidates join, by name.
+        """The models whose candidates join, by name; none for a detector without the stage.
 
         Raises:
             DeidError: `detector-unknown` for a name that none has; `settings-invalid` for a detector without models.
         """
-        if self.models:
-            self._must_use("models", "models")
-        for name in self.models:
-            if name not in MODELS:
-                raise DeidError(Code.DETECTOR_UNKNOWN, did_you_mean(name, MODELS))
-        return {name: MODELS[name] for name in self.models}
+        if self.models is not None:
+            self._must_use("models", "detection.models")
+        chosen = (SHIPPED,) if self.models is None else self.models
+        return {name: _model(name) for name in chosen} if "models" in self.stages else {}
 
     def own_terms(self) -> list[str]:
         """The institution's own clinical terms, of all files; see `lexicon.vocabularies.terms_of`."""
@@ -196,8 +213,16 @@ class DetectorSpec:
         return read_allow_list(self.keep)
 
     def _must_use(self, stage: str, key: str) -> None:
-        if stage not in stage_names(self.name) or (stage == "models" and stage not in self.stages):
+        if stage not in stage_names(self.name):
             raise DeidError(Code.SETTINGS_INVALID, f"{key}: the detector {self.name} has no {stage}")
+
+
+def _model(name: str) -> Model:
+    if name in MODELS:
+        return MODELS[name]
+    if (Path(name) / CARD).is_file():
+        return Model.of(ModelFolder(Path(name)))
+    raise DeidError(Code.DETECTOR_UNKNOWN, did_you_mean(name, MODELS))
 
 
 def detector_names() -> tuple[str, ...]:

@@ -6,7 +6,7 @@ or the formulas (`scores.py`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 
@@ -16,8 +16,10 @@ from deid_platform.detection import DetectorSpec
 from deid_platform.detection.two_pass import Detection
 from deid_platform.engine import LocalEngine
 from deid_platform.errors import Code, DeidError
+from deid_platform.evaluation.contributions import Contribution, contributions
 from deid_platform.evaluation.misses import miss_lines
 from deid_platform.evaluation.scores import RESAMPLES, NoteCounts, Scores, count_note, summarise
+from deid_platform.notes import Span
 from deid_platform.output import Output
 
 
@@ -75,3 +77,28 @@ def score_file(
             if lines is not None:
                 lines.writelines(miss_lines(note, found.spans, spans))
     return summarise(counts, resamples=resamples, seed=seed)
+
+
+def contributions_to(
+    path: Path,
+    *,
+    spec: DetectorSpec,
+    scheme: str = SCHEME,
+    columns: Mapping[str, str] | None = None,
+    progress: Callable[[int], None] = lambda _: None,
+) -> list[Contribution]:
+    """What each source of a detector adds on the notes of a gold file, each note by itself.
+
+    Raises:
+        DeidError: What `read_gold` and `DetectorSpec.build` raise; `detector-failed`.
+    """
+    detector = spec.pipeline()
+
+    def read() -> Iterator[tuple[str, Sequence[Span], Sequence[Span]]]:
+        for gold in read_gold(path, scheme=scheme, columns=columns, with_text=True):
+            if gold.note is not None:
+                (found,) = detector.candidates([gold.note], merging=list)
+                yield gold.note.text, gold.spans, [candidate.span() for candidate in found]
+                progress(1)
+
+    return contributions(read())

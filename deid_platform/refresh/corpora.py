@@ -7,7 +7,7 @@ Belongs here: one corpus in one locale as steps over the note store. Does not be
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, islice
 
 import pyarrow as pa
@@ -177,18 +177,31 @@ def score_notes(
     )
 
 
-def score_corpus(settings: Settings | None, key: CorpusKey, engine: LocalEngine, *, most: int) -> CorpusScores:
-    """What the rules find in the first notes of a surrogate corpus's test part, without an installation."""
-    made = list(islice(surrogate_notes(settings, key, Part.TEST, workers=engine.workers), most))
+def notes_of_test(
+    settings: Settings | None, key: CorpusKey, *, most: int, workers: int = 1
+) -> tuple[list[Injected], Topics]:
+    """The first notes of a surrogate corpus's test part, and the topics of their patients and of the corpus.
+
+    Raises:
+        DeidError: What `surrogate_notes` raises.
+    """
+    made = list(islice(surrogate_notes(settings, key, Part.TEST, workers=workers), most))
+    providers, facilities = staff_of(spec_of(key, Part.TEST, weave=corpus_of(key.corpus, settings).weave))
+    return made, Topics.of({one.patient.patient_id: one.patient for one in made}.values(), providers, facilities)
+
+
+def score_corpus(
+    settings: Settings | None, key: CorpusKey, detector: DetectorSpec, engine: LocalEngine, *, most: int
+) -> CorpusScores:
+    """What a detector finds in the first notes of a surrogate corpus's test part, without an installation."""
+    made, topics = notes_of_test(settings, key, most=most, workers=engine.workers)
     counted = CorpusStatistics()
     for one in made:
         counted.add(one.note.text, one.gold)
-    providers, facilities = staff_of(spec_of(key, Part.TEST, weave=corpus_of(key.corpus, settings).weave))
-    topics = Topics.of({one.patient.patient_id: one.patient for one in made}.values(), providers, facilities)
     notes, gold = [one.note for one in made], [one.gold for one in made]
     known, alone = (
         score_notes(notes, gold, spec, engine, resamples=_RESAMPLES)
-        for spec in (DetectorSpec(topics=topics), DetectorSpec())
+        for spec in (replace(detector, topics=topics), detector)
     )
     return CorpusScores(
         *(key.corpus, key.locale, counted.notes, counted.by_label.total(), counted.unlisted_share),

@@ -8,11 +8,12 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 
 from deid_platform.corpora import Reader
 from deid_platform.corpora.exclusions import Exclusions
 from deid_platform.corpora.feeds import open_feed
-from deid_platform.detection import DetectorSpec
+from deid_platform.detection import MODELS, DetectorSpec
 from deid_platform.engine import LocalEngine
 from deid_platform.errors import Code, DeidError, did_you_mean
 from deid_platform.keys import Keyring
@@ -110,7 +111,12 @@ class Site:
             professions=self.policy.hides_professions,
             recognizers=self.settings.path(detection.recognizers) if detection.recognizers else None,
             keep=self.settings.path(detection.keep) if detection.keep else None,
+            models=None if detection.models is None else tuple(map(self._model, detection.models)),
         )
+
+    def _model(self, name: str) -> str:
+        """A model's name, or where its folder is."""
+        return name if name in MODELS else str(self.settings.path(Path(name)))
 
     def recipe(self, delivery: Delivery) -> Recipe:
         """Detector, topics as of the delivery, policy and keys."""

@@ -60,6 +60,7 @@ def scores_table(scores: Scores, *, title: str) -> Table:
     return table
 
 
+CONTRIBUTION_COLUMNS = ("source", "right words", "right by it alone", "wrong words", "wrong by it alone")
 WORTH_COLUMNS = (
     "label",
     "recall",

@@ -30,7 +30,7 @@ def scores() -> dict[str, Scores]:
             for note, found in LocalEngine().detect_in_two_passes(spec, lambda: notes)
         )
 
-    return {"topics": scored(DetectorSpec(topics=topics)), "text": scored(DetectorSpec())}
+    return {"topics": scored(DetectorSpec("rules", topics=topics)), "text": scored(DetectorSpec("rules"))}
 
 
 @pytest.mark.parametrize(("inputs", "recall", "precision"), [("topics", 0.985, 0.975), ("text", 0.90, 0.95)])

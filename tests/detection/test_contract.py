@@ -31,7 +31,7 @@ def test_an_unknown_recipe_is_refused() -> None:
 
 
 def test_the_detector_digest_is_the_recipe_s_and_not_the_topics(topics: Topics) -> None:
-    assert DetectorSpec(topics=topics).detector_digest == DetectorSpec().detector_digest
+    assert DetectorSpec("rules", topics=topics).detector_digest == DetectorSpec("rules").detector_digest
     assert len({DetectorSpec(name).detector_digest for name in detector_names()}) == len(detector_names())
 
 
@@ -40,44 +40,44 @@ def test_the_detector_digest_follows_the_content_of_own_medical_terms(tmp_path: 
         paths = [tmp_path / f"{i}.txt" for i in range(len(lists))]
         for path, content in zip(paths, lists, strict=True):
             path.write_text(content)
-        return DetectorSpec(medical_terms=tuple(paths)).detector_digest
+        return DetectorSpec("rules", medical_terms=tuple(paths)).detector_digest
 
     one = digest("Quarmby clamp\n")
     assert one == digest("# clamps\nQuarmby clamp  # of this house\n\n"), "comments give nothing back"
     assert digest("Quarmby clamp\nWard knot\n") == digest("Ward knot\n", "Quarmby clamp\n")
-    others = [DetectorSpec().detector_digest, digest("Ward knot\n"), digest("Quarmby clamp\nWard knot\n")]
+    others = [DetectorSpec("rules").detector_digest, digest("Ward knot\n"), digest("Quarmby clamp\nWard knot\n")]
     assert len({one, *others}) == 4
 
 
 def test_the_dictionary_digest_follows_every_value_and_the_key(topics: Topics) -> None:
     other_key = Keyring(hashlib.sha256(b"another").digest(), site="test")
     digests = [
-        DetectorSpec(topics=topics).dictionary_digest(KEYRING),
-        DetectorSpec(topics=topics).dictionary_digest(other_key),
-        DetectorSpec(topics=topics.folded(Topics.of([Patient("P1", "Zebulon")]))).dictionary_digest(KEYRING),
-        DetectorSpec().dictionary_digest(KEYRING),
+        DetectorSpec("rules", topics=topics).dictionary_digest(KEYRING),
+        DetectorSpec("rules", topics=topics).dictionary_digest(other_key),
+        DetectorSpec("rules", topics=topics.folded(Topics.of([Patient("P1", "Zebulon")]))).dictionary_digest(KEYRING),
+        DetectorSpec("rules").dictionary_digest(KEYRING),
     ]
     assert len(set(digests)) == len(digests)
-    assert DetectorSpec(topics=topics).dictionary_digest(KEYRING) == digests[0]
+    assert DetectorSpec("rules", topics=topics).dictionary_digest(KEYRING) == digests[0]
 
 
 def test_the_dictionary_digest_follows_former_rows_and_not_medical_terms(topics: Topics, later: Topics) -> None:
     forgetful = Topics(later.patients, later.providers, later.facilities)
-    digests = {DetectorSpec(topics=t).dictionary_digest(KEYRING) for t in (topics, forgetful, later)}
+    digests = {DetectorSpec("rules", topics=t).dictionary_digest(KEYRING) for t in (topics, forgetful, later)}
     assert len(digests) == 3
     renamed = later.folded(Topics.of([], [Provider("D1", "Sylvia", "Crane")], [Facility("F2", "Intensive Care")]))
     forgetful = Topics(renamed.patients, renamed.providers, renamed.facilities, renamed.former, renamed.undated)
-    digests |= {DetectorSpec(topics=t).dictionary_digest(KEYRING) for t in (renamed, forgetful)}
+    digests |= {DetectorSpec("rules", topics=t).dictionary_digest(KEYRING) for t in (renamed, forgetful)}
     assert len(digests) == 5
     again = later.folded(Topics.of([later.patients["P1"]]))
-    assert DetectorSpec(topics=again, medical_terms=("unread.txt",)).dictionary_digest(KEYRING) in digests
+    assert DetectorSpec("rules", topics=again, medical_terms=("unread.txt",)).dictionary_digest(KEYRING) in digests
 
 
 def test_the_dictionary_digest_ignores_the_order_of_rows(topics: Topics) -> None:
     turned = Topics(dict(reversed(topics.patients.items())), topics.providers, topics.facilities)
-    assert DetectorSpec(topics=turned).dictionary_digest(KEYRING) == DetectorSpec(topics=topics).dictionary_digest(
-        KEYRING
-    )
+    assert DetectorSpec("rules", topics=turned).dictionary_digest(KEYRING) == DetectorSpec(
+        "rules", topics=topics
+    ).dictionary_digest(KEYRING)
 
 
 @pytest.mark.parametrize(
@@ -94,11 +94,11 @@ def test_inputs_say_what_the_detector_really_used(name: str, known: bool, inputs
 
 
 def test_empty_topics_count_as_text_alone() -> None:
-    assert DetectorSpec(topics=Topics()).inputs == "text"
+    assert DetectorSpec("rules", topics=Topics()).inputs == "text"
 
 
 def test_a_missing_list_of_medical_terms_is_refused_by_key_name(tmp_path: Path) -> None:
-    spec = DetectorSpec(medical_terms=(tmp_path / "missing.txt",))
+    spec = DetectorSpec("rules", medical_terms=(tmp_path / "missing.txt",))
     for use in (DetectorSpec.build, lambda s: s.detector_digest):
         with pytest.raises(DeidError) as refused:
             use(spec)

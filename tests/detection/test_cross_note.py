@@ -41,14 +41,14 @@ HITS_AND_NEAR_MISSES = [
 
 @pytest.mark.parametrize(("text", "found"), HITS_AND_NEAR_MISSES)
 def test_mentions_and_what_only_looks_like_them(text: str, found: list[str]) -> None:
-    spans = DetectorSpec().cross_note_search()(Note("n", text), (), TOLD)
+    spans = DetectorSpec("rules").cross_note_search()(Note("n", text), (), TOLD)
     assert [text[span.start : span.end] for span in spans] == found
 
 
 def test_what_was_found_stays_and_is_joined_with_what_others_tell() -> None:
     text = "Ada Ostrowe called 617-555-0142."
     first = (Span(0, 3, Label.PATIENT, 0.8, "rules:given"), Span(19, 31, Label.PHONE, 0.9, "rules:phone"))
-    spans = DetectorSpec().cross_note_search()(Note("n", text), first, TOLD)
+    spans = DetectorSpec("rules").cross_note_search()(Note("n", text), first, TOLD)
     assert [text[span.start : span.end] for span in spans] == ["Ada", "Ostrowe", "617-555-0142"]
 
 
@@ -87,7 +87,7 @@ def test_a_note_of_nobody_tells_nothing_and_is_told_nothing() -> None:
     assert not index.by_others("p2", Mentioned())
     assert not index.by_others("p1", TOLD)
     assert index.by_others("p1", Mentioned()) == TOLD
-    assert "strowe" not in repr((index, TOLD, DetectorSpec().cross_note_search()))
+    assert "strowe" not in repr((index, TOLD, DetectorSpec("rules").cross_note_search()))
 
 
 LETTERS = [
@@ -101,7 +101,7 @@ LETTERS = [
 def test_notes_read_together_tell_each_other(workers: int) -> None:
     found = {
         note.note_id: [note.text[span.start : span.end] for span in detection.spans or ()]
-        for note, detection in LocalEngine(workers=workers).detect_in_two_passes(DetectorSpec(), lambda: LETTERS)
+        for note, detection in LocalEngine(workers=workers).detect_in_two_passes(DetectorSpec("rules"), lambda: LETTERS)
     }
     assert found["2"] == ["Ostrowe", "Tarn & Sedge Ropeworks"]
     assert found["3"] == []
@@ -122,7 +122,7 @@ def test_between_the_passes_lie_offsets_and_no_name(monkeypatch: pytest.MonkeyPa
         two_pass.pickle, "dump", lambda item, file: (written.append(pickle.dumps(item)), dump(item, file))
     )
     notes = [Note("a", "We met Mrs. Ostrowe today.", patient_id="p"), Note("b", "Ostrowe at bedside.", patient_id="p")]
-    done = list(LocalEngine().detect_in_two_passes(DetectorSpec(), lambda: iter(notes)))
+    done = list(LocalEngine().detect_in_two_passes(DetectorSpec("rules"), lambda: iter(notes)))
     assert [len(detection.spans or ()) for _, detection in done] == [1, 1]
     assert len(written) == 2
     assert not any(b"strowe" in each for each in written)
@@ -135,6 +135,6 @@ def test_an_allow_list_takes_back_nothing_that_other_notes_name(tmp_path: Path) 
         Note("a", "Dear Mr. Ward Stelara,\nall is well.", patient_id="p"),
         Note("b", "Results of Stelara Ward pending.", patient_id="p"),
     ]
-    for spec in (DetectorSpec(), DetectorSpec(keep=keep)):
+    for spec in (DetectorSpec("rules"), DetectorSpec("rules", keep=keep)):
         (_, (note, detection)) = LocalEngine().detect_in_two_passes(spec, lambda: iter(notes))
         assert "Stelara" in [note.text[span.start : span.end].split()[0] for span in detection.spans or ()]

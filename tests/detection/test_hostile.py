@@ -15,7 +15,7 @@ from deid_platform.notes import Note, Topics
 from deid_platform.text.deobfuscate import deobfuscate, latinised
 from deid_platform.text.fold import fold
 
-RULES = DetectorSpec().build()
+RULES = DetectorSpec("rules").build()
 
 Find = Callable[..., list[tuple[str, str]]]
 
@@ -203,7 +203,7 @@ def _peak(length: int, topics: Topics) -> int:
     """Bytes that detection in a text of so many code points needs at most, beside the text."""
     sentence = "word " * 400 + "\nMr. Zebulon Quarmby was seen on 3/14/2019 and takes metoprolol 25 mg.\n"
     text = sentence * (length // len(sentence))
-    detector = DetectorSpec(topics=topics).build()
+    detector = DetectorSpec("rules", topics=topics).build()
     detector.detect([Note("n", sentence, patient_id="P1")])
     tracemalloc.start()
     try:
@@ -223,5 +223,5 @@ def test_memory_grows_no_faster_than_the_text(topics: Topics) -> None:
 def test_twenty_million_characters_are_read_to_their_end(topics: Topics) -> None:
     parts = ("words", 17_000_000), ("a.a.a", 2_000_000), ("digits", 1_000_000)
     text = "\n".join(FILLERS[kind] * (length // len(FILLERS[kind])) for kind, length in parts) + " Zebulon Quarmby"
-    spans = DetectorSpec(topics=topics).build().detect([Note("n", text, patient_id="P1")])[0]
+    spans = DetectorSpec("rules", topics=topics).build().detect([Note("n", text, patient_id="P1")])[0]
     assert text[spans[-1].start : spans[-1].end] == "Zebulon Quarmby"

@@ -204,15 +204,17 @@ def test_a_large_file_is_read_a_piece_at_a_time(tmp_path: Path) -> None:
 
 def test_a_vocabulary_gives_words_back_and_changes_the_detectors_digest(write: Write) -> None:
     text = "Seen by Dr. Vance. Named Quarmby palsy on the left."
-    plain = DetectorSpec()
-    own = DetectorSpec(medical_terms=(write("snomed", SNOMED),))
+    plain = DetectorSpec("rules")
+    own = DetectorSpec("rules", medical_terms=(write("snomed", SNOMED),))
     hidden = [text[s.start : s.end] for s in plain.build().detect([Note("n", text)])[0]]
     kept = [text[s.start : s.end] for s in pickle.loads(pickle.dumps(own)).build().detect([Note("n", text)])[0]]
     assert "Vance" in kept
     assert any("Quarmby" in surface for surface in hidden)
     assert not any("Quarmby" in surface for surface in kept)
     digests = {plain.detector_digest, own.detector_digest}
-    renamed = DetectorSpec(medical_terms=(write("snomed", SNOMED.replace("Quarmby palsy", "Quarmby paresis")),))
+    renamed = DetectorSpec(
+        "rules", medical_terms=(write("snomed", SNOMED.replace("Quarmby palsy", "Quarmby paresis")),)
+    )
     assert len(digests | {renamed.detector_digest}) == 3, "the file's content counts, and it is read anew"
 
 
@@ -239,7 +241,7 @@ def test_names_are_told_from_words_by_how_titles_write_them() -> None:
 def test_the_icd_package_is_not_loaded_to_detect() -> None:
     program = (
         "import sys; from deid_platform.detection import DetectorSpec; from deid_platform.notes import Note; "
-        "DetectorSpec().build().detect([Note('n', 'Seen by Dr. Vance on 1/2/2020.')]); "
+        "DetectorSpec('rules').build().detect([Note('n', 'Seen by Dr. Vance on 1/2/2020.')]); "
         "sys.exit('simple_icd_10_cm' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
@@ -266,5 +268,5 @@ def test_no_code_without_its_dot_is_hidden_before_its_title() -> None:
         for category, ends, _ in rows
         for end in ends.split()[:1]
     ]
-    found = DetectorSpec().build().detect(notes)
+    found = DetectorSpec("rules").build().detect(notes)
     assert [note.note_id for note, spans in zip(notes, found, strict=True) if spans and spans[0].start < 7] == []

@@ -265,7 +265,7 @@ def test_a_site_adds_terms_of_its_own(tmp_path: Path) -> None:
     terms = tmp_path / "terms.txt"
     terms.write_text("# procedures of this house\nQuarmby manoeuvre\nJane Boyd\n", "utf-8")
     text = "Dictated by Jane Boyd. Named Quarmby manoeuvre done."
-    plain, own = DetectorSpec().build(), DetectorSpec(medical_terms=(terms,)).build()
+    plain, own = DetectorSpec("rules").build(), DetectorSpec("rules", medical_terms=(terms,)).build()
 
     def surfaces(found: list[tuple[Span, ...]]) -> list[str]:
         return [text[s.start : s.end] for s in found[0]]
@@ -282,7 +282,7 @@ def test_the_first_lists_are_large_enough_to_matter() -> None:
 
 def test_the_patients_own_number_stays_hidden_before_the_title_of_a_code() -> None:
     topics = Topics.of([Patient("P1", "Zebulon", None, "Quarmby", mrn="R402112")], [], [])
-    detector = DetectorSpec(topics=topics).build()
+    detector = DetectorSpec("rules", topics=topics).build()
     text = "R402112 Coma scale, eyes open"
     spans = detector.detect([Note("n", text, patient_id="P1")])[0]
     assert [text[s.start : s.end] for s in spans] == ["R402112"]

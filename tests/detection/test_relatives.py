@@ -14,12 +14,12 @@ from deid_platform.notes import Note, Patient, Provider, Span, Topics
 from deid_platform.redaction.policy import load_policy
 from deid_platform.redaction.redact import redact
 
-ALONE = DetectorSpec().build()
+ALONE = DetectorSpec("rules").build()
 TOPICS = Topics.of(
     [Patient("p1", "Orrin", None, "Quillfeather", relatives="Alma Tatewell (mother)")],
     [Provider("d1", "Paul", "Venning"), Provider("d2", "Ines", "Marchetti")],
 )
-KNOWN = DetectorSpec(topics=TOPICS).build()
+KNOWN = DetectorSpec("rules", topics=TOPICS).build()
 
 
 def document(text: str) -> Document:

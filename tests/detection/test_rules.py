@@ -20,7 +20,7 @@ from deid_platform.lexicon.lists import written_terms
 from deid_platform.notes import Note, Patient, Topics
 from deid_platform.redaction.policy import load_policy, policy_names
 
-RULES = DetectorSpec().build()
+RULES = DetectorSpec("rules").build()
 
 
 @pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"])
@@ -106,7 +106,7 @@ def test_a_listed_patient_outranks_the_drug_of_the_same_name(text: str) -> None:
 def test_a_profession_takes_the_label_of_nothing_else() -> None:
     topics = Topics.of([Patient("P1", "Zebulon", None, "Glazier")], [], [])
     text = "Occupation: cheesemaker glazier"
-    spans = DetectorSpec(topics=topics, professions=True).build().detect([Note("n", text, patient_id="P1")])[0]
+    spans = DetectorSpec("rules", topics=topics, professions=True).build().detect([Note("n", text, patient_id="P1")])[0]
     assert [(text[s.start : s.end], s.label) for s in spans] == [("cheesemaker glazier", Label.PATIENT)]
 
 
@@ -115,7 +115,7 @@ def test_professions_are_sought_where_a_policy_hides_them(name: str) -> None:
     policy = load_policy(name)
     assert policy.hides_professions == (name == "gdpr_it")
     note = Note("n", "Occupation: glazier")
-    spans = DetectorSpec(professions=policy.hides_professions).build().detect([note])[0]
+    spans = DetectorSpec("rules", professions=policy.hides_professions).build().detect([note])[0]
     assert bool(spans) == policy.hides_professions
     patterns = DetectorSpec("patterns", professions=policy.hides_professions).build().detect([note])[0]
     assert bool(patterns) == policy.hides_professions

@@ -47,7 +47,7 @@ def files(tmp_path: Path) -> DetectorSpec:
     """The detector with both examples."""
     (tmp_path / "recognizers.yaml").write_text(RECOGNIZERS, "utf-8")
     (tmp_path / "keep.txt").write_text(ALLOWED, "utf-8")
-    return DetectorSpec(recognizers=tmp_path / "recognizers.yaml", keep=tmp_path / "keep.txt")
+    return DetectorSpec("rules", recognizers=tmp_path / "recognizers.yaml", keep=tmp_path / "keep.txt")
 
 
 def found(spec: DetectorSpec, text: str, patient: str | None = None) -> list[str]:
@@ -86,7 +86,7 @@ def test_a_name_that_a_recognizer_found_is_hidden_wherever_it_stands_and_never_g
     written = entry(label="PATIENT", pattern=r"(?:client|Client) (?P<value>\p{Lu}\p{L}{2,20})", hits=["client [[Bru]]"])
     (tmp_path / "own.yaml").write_text(listed(written), "utf-8")
     (tmp_path / "keep.txt").write_text("Babinski walks\n", "utf-8")
-    spec = DetectorSpec(recognizers=tmp_path / "own.yaml", keep=tmp_path / "keep.txt")
+    spec = DetectorSpec("rules", recognizers=tmp_path / "own.yaml", keep=tmp_path / "keep.txt")
     assert found(spec, "client Babinski walks well. Babinski left.") == ["Babinski", "Babinski"]
 
 
@@ -106,7 +106,7 @@ def test_a_recognizer_never_shows_a_patient_by_a_label_that_the_policy_keeps(
     shown = deid.redact("Mrs. Okonkwo came. Okonkwo was well. Patient: Jane Okonkwo.").text
     assert "Okonkwo" not in shown
     assert "[PATIENT]" in shown
-    spec = DetectorSpec(recognizers=tmp_path / "r.yaml")
+    spec = DetectorSpec("rules", recognizers=tmp_path / "r.yaml")
     notes = [Note("a", "Patient: Jane Okonkwo.", patient_id="p"), Note("b", "Mrs. Okonkwo came.", patient_id="p")]
     (_, _), (_, second) = LocalEngine().detect_in_two_passes(spec, lambda: notes)
     assert [span.label.value for span in second.spans or ()] == ["PATIENT"]
@@ -116,11 +116,11 @@ def test_a_check_refuses_a_wrong_check_digit(tmp_path: Path) -> None:
     written = entry(pattern=r"\bQ-\d{4}\b", check="luhn", hits=["[[Q-4176]]"])
     (tmp_path / "own.yaml").write_text(listed(written), "utf-8")
     with pytest.raises(DeidError) as refused:
-        DetectorSpec(recognizers=tmp_path / "own.yaml").build()
+        DetectorSpec("rules", recognizers=tmp_path / "own.yaml").build()
     assert refused.value.ref == "own.yaml, recognizer badge: hit 1 is not found as it is marked"
     written = entry(pattern=r"\bQ-(?P<value>\d{4})\b", check="luhn", hits=["Q-[[4176]]"], misses=["Q-4171"])
     (tmp_path / "own.yaml").write_text(listed(written), "utf-8")
-    assert found(DetectorSpec(recognizers=tmp_path / "own.yaml"), "Locker Q-4176 and Q-4178.") == ["4176"]
+    assert found(DetectorSpec("rules", recognizers=tmp_path / "own.yaml"), "Locker Q-4176 and Q-4178.") == ["4176"]
 
 
 def test_the_page_names_every_check() -> None:
@@ -173,7 +173,7 @@ def test_a_wrong_recognizer_refuses_the_file_by_name_and_reason(tmp_path: Path, 
     path.write_text(content, "utf-8")
     for use in (DetectorSpec.build, lambda s: s.detector_digest):
         with pytest.raises(DeidError) as refused:
-            use(DetectorSpec(recognizers=path))
+            use(DetectorSpec("rules", recognizers=path))
         assert refused.value.code is Code.RECOGNIZERS_INVALID
         assert said in str(refused.value.ref)
         assert "Quarmby" not in str(refused.value)
@@ -186,14 +186,14 @@ def test_a_wrong_recognizer_refuses_the_file_by_name_and_reason(tmp_path: Path, 
 def test_a_sign_in_a_class_or_behind_a_backslash_is_no_repeat(tmp_path: Path, pattern: str) -> None:
     pattern = pattern.replace(r"\QK\E", "K")
     (tmp_path / "own.yaml").write_text(listed(entry(pattern=pattern)), "utf-8")
-    assert found(DetectorSpec(recognizers=tmp_path / "own.yaml"), "badge K-1234") == ["K-1234"]
+    assert found(DetectorSpec("rules", recognizers=tmp_path / "own.yaml"), "badge K-1234") == ["K-1234"]
 
 
 def test_a_pattern_that_lingers_on_a_note_never_passes_it_however_short_it_is(tmp_path: Path) -> None:
     # Slow behind "zz" alone, which no example shows.
     slow = r"K-\d{4}|zz(?:[b-y]{1,30}){1,30}!"
     (tmp_path / "own.yaml").write_text(listed(entry(pattern=slow)), "utf-8")
-    detector = DetectorSpec(recognizers=tmp_path / "own.yaml").build()
+    detector = DetectorSpec("rules", recognizers=tmp_path / "own.yaml").build()
     with pytest.raises(DeidError) as failed:
         detector.detect([Note("n", "zz" + "b" * 60)])
     assert (failed.value.code, failed.value.ref) == (Code.DETECTOR_FAILED, "rules:site-badge")
@@ -272,7 +272,7 @@ def test_the_leak_check_withholds_a_kept_phrase_that_is_the_patient(files: Detec
 def test_a_phrase_that_is_too_wide_refuses_the_list_by_its_line(tmp_path: Path, content: str, said: str) -> None:
     (tmp_path / "keep.txt").write_text(content, "utf-8")
     with pytest.raises(DeidError) as refused:
-        DetectorSpec(keep=tmp_path / "keep.txt").build()
+        DetectorSpec("rules", keep=tmp_path / "keep.txt").build()
     assert refused.value.code is Code.ALLOW_LIST_INVALID
     assert said in str(refused.value.ref)
 
@@ -297,7 +297,7 @@ def test_each_file_changes_the_digest_by_what_it_does_and_not_by_what_explains_i
         digest(RECOGNIZERS, f"{ALLOWED}Cooper Pavilion\n"),
         replace(files, keep=None).detector_digest,
         replace(files, recognizers=None).detector_digest,
-        DetectorSpec().detector_digest,
+        DetectorSpec("rules").detector_digest,
     ]
     assert len({first, *others}) == 6
 
@@ -336,7 +336,7 @@ def test_redact_and_evaluate_take_both_files(files: DetectorSpec, tmp_path: Path
     notes, out = tmp_path / "notes.jsonl", tmp_path / "out.jsonl"
     gold = {"note_id": "1", "text": f"{FOB} {WARD}", "spans": [[18, 24, "IDNUM"]]}
     notes.write_text(json.dumps(gold) + "\n", "utf-8")
-    own = ("--recognizers", files.recognizers, "--keep", files.keep)
+    own = ("--detector", "rules", "--recognizers", files.recognizers, "--keep", files.keep)
     assert deid("redact", notes, "-o", out, "--columns", "spans=", *own).exit_code == 0
     assert json.loads(out.read_text("utf-8"))["text"] == f"Opened with fob # [IDNUM]. {WARD}"
     assert "1.000" in deid("evaluate", notes, *own).stdout

@@ -70,7 +70,7 @@ def test_a_verdict_does_not_depend_on_the_paragraphs_around_it() -> None:
 
 
 def test_what_was_reused_is_counted_in_characters_and_as_about_so_many_seconds() -> None:
-    detector = DetectorSpec().build()
+    detector = DetectorSpec("rules").build()
     assert (detector.reused.share, detector.reused.seconds_saved) == (0.0, 0.0)
     detector.detect([Note("1", "a new text\n\na known text"), Note("2", "a known text\n\n\na known text")])
     counts = detector.reused
@@ -83,7 +83,7 @@ def test_what_was_reused_is_counted_in_characters_and_as_about_so_many_seconds()
 def test_the_engine_tells_what_was_reused_in_every_worker(workers: int) -> None:
     told: list[TemplateCounts] = []
     notes = [Note(str(i), "a known text") for i in range(12)]
-    list(LocalEngine(workers, batch_size=4).detect(DetectorSpec(), notes, on_reuse=told.append))
+    list(LocalEngine(workers, batch_size=4).detect(DetectorSpec("rules"), notes, on_reuse=told.append))
     assert len(told) == 3
     assert sum(told, TemplateCounts()).paragraphs == 12
     assert sum(told, TemplateCounts()).reused == 12 - min(workers, 1 + (workers > 1))

@@ -14,6 +14,7 @@ from command_line import deid
 
 from assets import corpora as assets
 from deid_platform.corpora.injection.corpus import Part
+from deid_platform.detection import DetectorSpec
 from deid_platform.engine import LocalEngine
 from deid_platform.errors import Code, DeidError
 from deid_platform.refresh import corpora, tables
@@ -120,7 +121,7 @@ def test_an_unknown_corpus_or_locale_is_refused_with_the_nearest(site: Site, key
 
 def test_scores_by_corpus_and_locale_name_the_worst(site: Site) -> None:
     keys = [KEY, corpora.CorpusKey("asq_phi", "en_US")]
-    found = [corpora.score_corpus(site.settings, key, LocalEngine(), most=10) for key in keys]
+    found = [corpora.score_corpus(site.settings, key, DetectorSpec("rules"), LocalEngine(), most=10) for key in keys]
     page = corpus_scores_markdown(found)
     worst = min(found, key=lambda row: row.text_recall or 0)
     assert f"worst locale: `{worst.locale}`" in page

@@ -14,9 +14,9 @@ only if clinical terms cover the whole of it, and never if
 - it is the whole term and a part of an address, or the place of a visit ("treated at St. Jude");
 - only its form is clinical ("Quarmby retractor", "Quarmby 20 mg"), and the note has a person of that
   name somewhere else;
-- only the site's allow list has it, and it is not a name, an institution or a place that a rule found: what the topics,
-  the other notes of the patient or the site's own recognizers find stays hidden, and so does a phrase in a note that
-  names a person by one of its words;
+- only the site's allow list has it, and it is not a name, an institution or a place that a rule or a model found: what
+  the topics, the other notes of the patient or the site's own recognizers find stays hidden, and so does a phrase in a
+  note that names a person by one of its words;
 - it is a whole date, or one after a word that dates are written after ("on 3/5", however strong the patient is).
 
 A person's span that is longer than the term ("Murphy Sign Negative") is recovered if the other words are common
@@ -161,7 +161,7 @@ def _from_topics(span: Candidate) -> bool:
 def _covers(text: str, span: Candidate, place: ClinicalTerm, people: frozenset[str]) -> bool:
     """Whether a place around a span makes it clinical."""
     if place.kind == _ALLOWED:
-        return span.label in _ALLOWABLE and span.source.kind is SourceKind.RULES
+        return span.label in _ALLOWABLE and span.source.kind in (SourceKind.RULES, SourceKind.MODEL)
     longer = place.end - place.start > span.end - span.start + len("'s")
     if _from_topics(span):
         return longer and span.label in _NAMED and place.kind == "term"

@@ -1,0 +1,164 @@
+"""What the ensemble finds in surrogate corpora of another author's ways, by label, locale, sex and corpus.
+
+    DEID_CORPORA=... python benchmarks/ensemble.py [--detector ensemble] [--model NAME] [--notes 40] [--locale zh]...
+
+Notes are of the test parts (docs/corpora.md): ways that nobody who trains or writes rules has read, names of the
+held-out share. Recall and precision are by words, with the 95% interval of a bootstrap over patients, with the
+institution's topics and on the text alone; then the share of clinical sentences in which nothing is hidden, and the
+speed of the parts on one core. What is printed is Markdown, as docs/model.md shows it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from measure import row
+
+from deid_platform.corpora.catalogue import is_carrier, known_corpora
+from deid_platform.corpora.injection.corpus import Injected
+from deid_platform.detection import DetectorSpec
+from deid_platform.detection.models.token_classifier import ModelFolder, TokenClassifier
+from deid_platform.detection.models.windows import windows
+from deid_platform.engine import LocalEngine
+from deid_platform.evaluation.scores import Estimate, NoteCounts, Scores, count_note, summarise
+from deid_platform.labels import Label
+from deid_platform.notes import Note, Topics
+from deid_platform.refresh.corpora import CorpusKey, notes_of_test
+from deid_platform.surrogates.locales import LOCALES
+
+RESAMPLES = 1000
+DIRECT = (Label.PATIENT, Label.SSN, Label.MEDICALRECORD, Label.PHONE, Label.EMAIL)
+SENTENCES = Path(__file__).parents[1] / "tests" / "detection" / "cases" / "clinical-sentences.txt"
+INPUTS = ("topics", "text")
+
+
+@dataclass(frozen=True)
+class Counted:
+    """One note's counts, and what it is grouped by."""
+
+    counts: NoteCounts
+    groups: tuple[str, ...]
+
+
+def counted(
+    made: Sequence[Injected], topics: Topics, key: CorpusKey, spec: DetectorSpec, engine: LocalEngine
+) -> Iterator[tuple[str, Counted]]:
+    """Counts of each note by what the detector knew."""
+    for inputs, known in zip(INPUTS, (replace(spec, topics=topics), spec), strict=True):
+        found = engine.detect_in_two_passes(known, lambda: [one.note for one in made])
+        for one, (note, detection) in zip(made, found, strict=True):
+            if detection.spans is None:
+                raise RuntimeError(detection.error)
+            whose = f"{key.corpus}/{key.locale}/{note.patient_id}"
+            counts = count_note(note.text, one.gold, detection.spans, cluster=whose)
+            yield inputs, Counted(counts, (f"locale {key.locale}", f"sex {one.patient.sex}", f"corpus {key.corpus}"))
+
+
+def estimate(value: Estimate) -> str:
+    """A share with its interval."""
+    if value.value is None:
+        return "-"
+    return f"{value.value:.4f} ({value.low:.4f}-{value.high:.4f})" if value.low is not None else f"{value.value:.4f}"
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table in Markdown."""
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
+
+
+def whole(found: Mapping[str, Scores]) -> str:
+    """The measures of all notes together."""
+    measures = (
+        ("word recall", "recall"),
+        ("word precision", "precision"),
+        ("identifiers covered whole", "entity_recall"),
+        ("notes with a missed identifier", "leak_rate"),
+    )
+    rows = [(said, *(estimate(getattr(found[inputs], name)) for inputs in INPUTS)) for said, name in measures]
+    return table(("", "with topics", "text alone"), rows)
+
+
+def by_label(found: Mapping[str, Scores]) -> str:
+    """Recall by label, and of how many words."""
+    rows = []
+    for label in sorted(found["topics"].labels, key=lambda it: it.value):
+        recalls = [found[inputs].labels[label].recall for inputs in INPUTS]
+        if recalls[0].total:
+            rows.append((label.value, f"{recalls[0].total:,}", *map(estimate, recalls)))
+    return table(("label", "words", "recall with topics", "recall, text alone"), rows)
+
+
+def by_group(counts: Mapping[str, Sequence[Counted]]) -> str:
+    """Recall and precision of each locale, sex and corpus."""
+    rows = []
+    for group in dict.fromkeys(group for one in counts["topics"] for group in one.groups):
+        cells = []
+        for inputs in INPUTS:
+            scores = summarise((one.counts for one in counts[inputs] if group in one.groups), resamples=RESAMPLES)
+            cells += [estimate(scores.recall), estimate(scores.precision)]
+        rows.append((group, *cells))
+    head = ("", "recall with topics", "precision with topics", "recall, text alone", "precision, text alone")
+    return table(head, rows)
+
+
+def intact(spec: DetectorSpec) -> float:
+    """Share of the clinical sentences in which nothing is hidden."""
+    lines = SENTENCES.read_text(encoding="utf-8").splitlines()
+    sentences = [line for line in lines if line.strip() and not line.startswith("#")]
+    found = spec.build().detect([Note(str(number), line) for number, line in enumerate(sentences)])
+    return sum(not spans for spans in found) / len(sentences)
+
+
+def speed(texts: Sequence[str], spec: DetectorSpec) -> None:
+    """Words a second of one core: rules, model, both; and the model's network alone."""
+    amount = sum(len(text.split()) for text in texts)
+    notes = [Note(str(number), text) for number, text in enumerate(texts)]
+    for name, each in (("rules", replace(spec, name="rules", models=None)), (spec.name, spec)):
+        detector = each.build()
+        detector.detect(notes[:3])
+        row(name, amount, lambda detector=detector: detector.detect(notes))
+    folder = ModelFolder.shipped("minilm")
+    model = TokenClassifier(folder)
+    read = [model.reader.read(text) for text in texts]
+    frames = [[part[None] for part in model.reader.framed(it, w.start, w.end)] for it in read for w in windows(it)]
+    row("network alone", amount, lambda: [model.session.run(None, {"ids": i, "features": f}) for i, f in frames])
+
+
+def main() -> None:
+    """Prints the tables."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--detector", default="ensemble")
+    parser.add_argument("--model", action="append")
+    parser.add_argument("--notes", type=int, default=40, help="the most of each corpus and locale")
+    parser.add_argument("--corpus", action="append")
+    parser.add_argument("--locale", action="append", choices=LOCALES)
+    parser.add_argument("--workers", type=int, default=2)
+    arguments = parser.parse_args()
+    spec = DetectorSpec(
+        arguments.detector, professions=True, models=tuple(arguments.model) if arguments.model else None
+    )
+    engine = LocalEngine(workers=arguments.workers)
+    counts: dict[str, list[Counted]] = defaultdict(list)
+    texts: list[str] = []
+    for name in arguments.corpus or [name for name, it in known_corpora(None).items() if is_carrier(it, None)]:
+        for where in arguments.locale or LOCALES:
+            key = CorpusKey(name, where)
+            made, topics = notes_of_test(None, key, most=arguments.notes, workers=engine.workers)
+            texts += [one.note.text for one in made[:2]]
+            for inputs, one in counted(made, topics, key, spec, engine):
+                counts[inputs].append(one)
+    found = {inputs: summarise((it.counts for it in some), resamples=RESAMPLES) for inputs, some in counts.items()}
+    print(f"{found['text'].notes:,} notes, {found['text'].words:,} words\n")
+    print(whole(found), by_label(found), by_group(counts), sep="\n")
+    print(f"clinical sentences intact: {intact(spec):.3f}\n", flush=True)
+    speed(random.Random(0).sample(texts, min(150, len(texts))), spec)
+
+
+if __name__ == "__main__":
+    main()

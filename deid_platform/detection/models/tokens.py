@@ -1,0 +1,125 @@
+"""What a model reads of a document: pieces of words, and how each word is set.
+
+Belongs here: pieces, words and features of one text. Does not belong here: cutting it into windows (`windows.py`) or
+what a model says of it.
+
+The encoder that is shipped reads small letters without accents. Whether a word had a capital, and whether it began a
+line, is told beside each piece by its feature, a small whole number with an embedding of its own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from tokenizers import Tokenizer
+
+GAPS = ("none", "space", "wide", "line", "paragraph")
+"""What stands before a word."""
+SHAPES = ("lower", "title", "upper", "initial", "mixed", "digits", "alphanumeric", "other")
+"""How a word is written."""
+FEATURES = 1 + len(SHAPES) * len(GAPS)
+"""How many features there are; 0 is that of the marks at the ends of a window."""
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Tokens:
+    """A text as a model reads it; all arrays of one entry a piece or a word, in order.
+
+    Attributes:
+        ids: The pieces (pieces).
+        word_features: How each word is set, from 1 (words).
+        words: The word that each is of, from 0 (pieces).
+        starts: First code point of each word (words).
+        ends: One past its last (words).
+        gaps: What stands before each word, an index of `GAPS` (words).
+    """
+
+    ids: NDArray[np.int64]
+    word_features: NDArray[np.int64]
+    words: NDArray[np.int64]
+    starts: NDArray[np.int64]
+    ends: NDArray[np.int64]
+    gaps: NDArray[np.int64]
+
+    def __repr__(self) -> str:
+        return f"<Tokens: {len(self.ids)} pieces>"
+
+    @property
+    def features(self) -> NDArray[np.int64]:
+        """How the word of each piece is set (pieces)."""
+        return self.word_features[self.words]
+
+    @property
+    def is_word(self) -> NDArray[np.bool_]:
+        """Whether each word has a letter or a digit (words)."""
+        return np.asarray((self.word_features - 1) // len(GAPS) != SHAPES.index("other"))
+
+
+class Reader:
+    """Reads texts with one model's vocabulary.
+
+    Args:
+        vocabulary: The file of the library `tokenizers`.
+    """
+
+    def __init__(self, vocabulary: Path) -> None:
+        self._tokenizer = Tokenizer.from_file(str(vocabulary))
+        self._tokenizer.no_truncation()
+        self._tokenizer.no_padding()
+        self._begin, self._end = (self._tokenizer.token_to_id(name) or 0 for name in ("[CLS]", "[SEP]"))
+
+    def read(self, text: str) -> Tokens:
+        """The pieces of a text."""
+        encoding = self._tokenizer.encode(text, add_special_tokens=False)
+        ids = np.asarray(encoding.ids, dtype=np.int64)
+        offsets = np.asarray(encoding.offsets, dtype=np.int64).reshape(-1, 2)
+        told = np.asarray(encoding.word_ids, dtype=np.int64)
+        begins = np.flatnonzero(np.diff(told, prepend=-1)) if len(told) else told
+        starts = offsets[begins, 0]
+        ends = offsets[np.append(begins[1:], len(told)) - 1, 1] if len(told) else starts
+        words = np.repeat(np.arange(len(begins)), np.diff(np.append(begins, len(told))))
+        gaps, features = self._set(text, starts.tolist(), ends.tolist())
+        return Tokens(ids, features, words, starts, ends, gaps)
+
+    def framed(self, tokens: Tokens, start: int, end: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Pieces and features of a window, between the marks that the encoder knows its ends by."""
+        ids = np.array([self._begin, *tokens.ids[start:end], self._end], dtype=np.int64)
+        features = np.array([0, *tokens.features[start:end], 0], dtype=np.int64)
+        return ids, features
+
+    @staticmethod
+    def _set(text: str, starts: list[int], ends: list[int]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        gaps = np.empty(len(starts), dtype=np.int64)
+        features = np.empty(len(starts), dtype=np.int64)
+        before = 0
+        for number, (start, end) in enumerate(zip(starts, ends, strict=True)):
+            gap = _gap(text[before:start]) if start > before else 0
+            gaps[number] = gap
+            features[number] = 1 + _shape(text[start:end]) * len(GAPS) + gap
+            before = end
+        if len(starts):
+            features[0] += GAPS.index("paragraph") - gaps[0]
+            gaps[0] = GAPS.index("paragraph")
+        return gaps, features
+
+
+def _gap(between: str) -> int:
+    if between == " ":
+        return 1
+    lines = between.count("\n")
+    return 2 if not lines else 3 if lines == 1 else 4
+
+
+def _shape(word: str) -> int:
+    if word.isalpha():
+        if word.islower():
+            return 0
+        if word.istitle():
+            return 1 if len(word) > 1 else 3
+        return 2 if word.isupper() else 4
+    if word.isdigit():
+        return 5
+    return 6 if any(c.isdigit() for c in word) else 7

@@ -1,0 +1,55 @@
+"""Windows with the label of each piece: what a model learns from.
+
+Belongs here: labels of pieces, and windows as arrays. Does not belong here: where notes come from (`mixture.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deid_platform.detection.models.tokens import Reader, Tokens
+from deid_platform.detection.models.windows import windows
+from deid_platform.labels import Label
+from deid_platform.notes import Span
+from deid_platform.training.mixture import Labelled
+
+LABELS: tuple[str, ...] = ("O", *(label.value for label in Label))
+"""The classes of a model, in their order; the first is no identifier."""
+_NUMBER = {label: number for number, label in enumerate(LABELS)}
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Example:
+    """One window; arrays of one entry a piece, the marks at its ends included."""
+
+    ids: NDArray[np.int32]
+    features: NDArray[np.int8]
+    labels: NDArray[np.int8]
+
+    def __repr__(self) -> str:
+        return f"<Example: {len(self.ids)} pieces>"
+
+
+def examples(notes: Iterable[Labelled], reader: Reader) -> Iterator[Example]:
+    """The windows of notes; the marks at the ends have the label -1."""
+    for note in notes:
+        tokens = reader.read(note.text)
+        labels = labels_of(tokens, note.spans)[tokens.words] if len(tokens.ids) else tokens.ids
+        for window in windows(tokens):
+            ids, features = reader.framed(tokens, window.start, window.end)
+            told = np.array([-1, *labels[window.start : window.end], -1], dtype=np.int8)
+            yield Example(ids.astype(np.int32), features.astype(np.int8), told)
+
+
+def labels_of(tokens: Tokens, spans: Sequence[Span]) -> NDArray[np.int64]:
+    """The label of each word: of the identifier that it shares a code point with."""
+    found = np.zeros(len(tokens.starts), dtype=np.int64)
+    for span in spans:
+        first = int(np.searchsorted(tokens.ends, span.start, side="right"))
+        last = int(np.searchsorted(tokens.starts, span.end, side="left"))
+        found[first:last] = _NUMBER[span.label.value]
+    return found

@@ -1,0 +1,217 @@
+"""Fine-tuning: batches by token budget, a schedule, and checkpoints from which it goes on.
+
+Belongs here: the loop. Does not belong here: examples, the network, or what is made of the result (`export.py`).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from deid_platform.errors import Code, DeidError
+from deid_platform.keys import plain_digest
+from deid_platform.training.examples import Example
+from deid_platform.training.network import Network, seeded
+
+_CHECKPOINT = "checkpoint.pt"
+
+
+@dataclass(frozen=True)
+class Preset:
+    """How to train.
+
+    Attributes:
+        epochs: Passes over the examples.
+        rate: The highest learning rate.
+        decay: Weight decay.
+        tokens: Pieces in a batch, padding included.
+        warmup: Share of the steps until the rate is highest.
+        seed: Order, dropout and the classifier's first weights.
+    """
+
+    epochs: float = 1.5
+    rate: float = 2.5e-4
+    decay: float = 0.01
+    tokens: int = 4096
+    warmup: float = 0.06
+    seed: int = 5
+
+
+PRESETS: Mapping[str, Preset] = {"default": Preset(), "site": Preset(epochs=3, rate=5e-5)}
+"""For surrogate corpora, and for a site's own notes, which are few."""
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Where a training stands.
+
+    Attributes:
+        step: Steps done.
+        steps: Of so many.
+        loss: Mean over the last steps.
+        seconds: Since it began or went on.
+    """
+
+    step: int
+    steps: int
+    loss: float
+    seconds: float
+
+
+def fine_tune(
+    network: Network,
+    examples: Sequence[Example],
+    preset: Preset,
+    folder: Path,
+    *,
+    told: Callable[[Progress], object] = lambda _: None,
+    every: int = 50,
+    keep_every: int = 200,
+) -> None:
+    """Trains a network in place; a checkpoint in the folder is gone on from.
+
+    Args:
+        network: With its starting weights.
+        examples: Windows.
+        preset: How.
+        folder: For the checkpoint.
+        told: Of the progress.
+        every: Steps between two such tellings.
+        keep_every: Steps between two checkpoints.
+
+    Raises:
+        DeidError: `input-invalid` if the checkpoint is of another training.
+    """
+    order = seeded(preset.seed)
+    batches = _planned(examples, preset, order)
+    plan = plain_digest(repr(preset), *(str(len(batch)) for batch in batches))
+    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    network.to(device).train()
+    optimizer = torch.optim.AdamW(_groups(network, preset.decay), lr=preset.rate)
+    schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: _rate(step, len(batches), preset.warmup))
+    done = _resumed(folder / _CHECKPOINT, plan, network, optimizer, schedule)
+    begun, losses = time.monotonic(), []
+    for step in range(done, len(batches)):
+        ids, features, labels, mask = (part.to(device) for part in _padded([examples[i] for i in batches[step]]))
+        with torch.autocast(device.type, dtype=torch.bfloat16):
+            logits = network(ids, features, mask)
+        loss = nn.functional.cross_entropy(logits.float().flatten(0, 1), labels.flatten(), ignore_index=-1)
+        loss.backward()
+        nn.utils.clip_grad_norm_(network.parameters(), 1.0)
+        optimizer.step()
+        schedule.step()
+        optimizer.zero_grad(set_to_none=True)
+        losses.append(float(loss.detach()))
+        if (step + 1) % every == 0 or step + 1 == len(batches):
+            told(Progress(step + 1, len(batches), sum(losses) / len(losses), time.monotonic() - begun))
+            losses.clear()
+        if (step + 1) % keep_every == 0 or step + 1 == len(batches):
+            _keep(folder / _CHECKPOINT, plan, step + 1, network, optimizer, schedule)
+    network.eval()
+
+
+def _groups(network: nn.Module, decay: float) -> list[dict[str, object]]:
+    """No decay for biases and norms."""
+    named = list(network.named_parameters())
+    return [
+        {"params": [p for _, p in named if p.ndim > 1], "weight_decay": decay},
+        {"params": [p for _, p in named if p.ndim < 2], "weight_decay": 0.0},
+    ]
+
+
+def _rate(step: int, steps: int, warmup: float) -> float:
+    """Up in a line, then down in a line to a fiftieth."""
+    rising = max(1, int(steps * warmup))
+    if step < rising:
+        return (step + 1) / rising
+    return max(0.02, (steps - step) / max(1, steps - rising))
+
+
+def _planned(examples: Sequence[Example], preset: Preset, order: torch.Generator) -> list[list[int]]:
+    """The batches of all epochs: windows of like length together, batches in a drawn order."""
+    lengths = np.array([len(example.ids) for example in examples])
+    planned: list[list[int]] = []
+    whole, part = divmod(preset.epochs, 1)
+    for epoch in range(int(whole) + (part > 0)):
+        shuffled = torch.randperm(len(examples), generator=order).numpy()
+        if epoch == int(whole):
+            shuffled = shuffled[: int(part * len(shuffled))]
+        batches: list[list[int]] = []
+        for chunk in np.array_split(shuffled, max(1, len(shuffled) // 1024)):
+            batches += _cut(chunk[np.argsort(lengths[chunk], kind="stable")], lengths, preset.tokens)
+        planned += [batches[i] for i in torch.randperm(len(batches), generator=order).tolist()]
+    return planned
+
+
+def _cut(indices: np.ndarray, lengths: np.ndarray, tokens: int) -> Iterator[list[int]]:
+    batch: list[int] = []
+    for index in indices.tolist():
+        if batch and (len(batch) + 1) * lengths[index] > tokens:
+            yield batch
+            batch = []
+        batch.append(index)
+    if batch:
+        yield batch
+
+
+def _padded(batch: Sequence[Example]) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    longest = max(len(example.ids) for example in batch)
+    ids = torch.zeros(len(batch), longest, dtype=torch.long)
+    features, mask = torch.zeros_like(ids), torch.zeros_like(ids)
+    labels = torch.full_like(ids, -1)
+    for row, example in enumerate(batch):
+        length = len(example.ids)
+        ids[row, :length] = torch.from_numpy(example.ids)
+        features[row, :length] = torch.from_numpy(example.features)
+        labels[row, :length] = torch.from_numpy(example.labels)
+        mask[row, :length] = 1
+    return ids, features, labels, mask
+
+
+def _keep(
+    path: Path,
+    plan: str,
+    step: int,
+    network: Network,
+    optimizer: torch.optim.Optimizer,
+    schedule: torch.optim.lr_scheduler.LRScheduler,
+) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    made = path.with_suffix(".tmp")
+    torch.save(
+        {
+            "plan": plan,
+            "step": step,
+            "network": network.state_dict(),
+            "optimizer": optimizer.state_dict(),
+            "schedule": schedule.state_dict(),
+            "random": torch.get_rng_state(),
+        },
+        made,
+    )
+    made.replace(path)
+
+
+def _resumed(
+    path: Path,
+    plan: str,
+    network: Network,
+    optimizer: torch.optim.Optimizer,
+    schedule: torch.optim.lr_scheduler.LRScheduler,
+) -> int:
+    if not path.exists():
+        return 0
+    kept = torch.load(path, weights_only=True)
+    if kept["plan"] != plan:
+        raise DeidError(Code.INPUT_INVALID, path.name)
+    network.load_state_dict(kept["network"])
+    optimizer.load_state_dict(kept["optimizer"])
+    schedule.load_state_dict(kept["schedule"])
+    torch.set_rng_state(kept["random"])
+    return int(kept["step"])

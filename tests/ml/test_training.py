@@ -1,0 +1,90 @@
+"""Training: the loop, its checkpoint, and one run from notes to a model's folder."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+from typer.testing import CliRunner
+
+from deid_platform.cli import app
+from deid_platform.detection import DetectorSpec
+from deid_platform.detection.models.tokens import Reader
+from deid_platform.errors import Code, DeidError
+from deid_platform.notes import Note
+from deid_platform.training.examples import Example, examples
+from deid_platform.training.fine_tuning import Preset, Progress, fine_tune
+from deid_platform.training.mixture import Mixture, labelled
+from deid_platform.training.network import Network, from_encoder, seeded
+
+PRESET = Preset(epochs=1.0, rate=1e-3, tokens=1024)
+
+
+@pytest.fixture(scope="module")
+def windows(encoder_folder: Path) -> list[Example]:
+    notes = labelled(Mixture(corpora=(), hospital=30), None)
+    return list(examples(notes, Reader(encoder_folder / "tokenizer.json")))
+
+
+def trained(
+    folder: Path, encoder_folder: Path, windows: Sequence[Example], preset: Preset = PRESET, keep_every: int = 5
+) -> tuple[Network, list[Progress]]:
+    seeded(1)
+    network = from_encoder(encoder_folder)
+    told: list[Progress] = []
+    fine_tune(network, windows, preset, folder, told=told.append, every=4, keep_every=keep_every)
+    return network, told
+
+
+def test_the_loss_falls_and_the_progress_is_told(encoder_folder, windows, tmp_path):
+    _, told = trained(tmp_path, encoder_folder, windows)
+    assert told[-1].step == told[-1].steps > 20
+    assert told[-1].loss < 0.6 * told[0].loss
+
+
+class StoppedError(Exception):
+    """The power is gone."""
+
+
+def test_a_training_that_stopped_goes_on_and_ends_as_if_it_had_not(encoder_folder, windows, tmp_path):
+    whole, _ = trained(tmp_path / "whole", encoder_folder, windows)
+
+    def stop(progress: Progress) -> None:
+        if progress.step >= 12:
+            raise StoppedError
+
+    seeded(1)
+    network = from_encoder(encoder_folder)
+    with pytest.raises(StoppedError):
+        fine_tune(network, windows, PRESET, tmp_path / "part", told=stop, every=4, keep_every=5)
+    again, told = trained(tmp_path / "part", encoder_folder, windows)
+    assert told[0].step == 12
+    for name, value in whole.state_dict().items():
+        assert torch.allclose(value, again.state_dict()[name], atol=1e-6), name
+
+
+def test_the_checkpoint_of_another_training_is_refused(encoder_folder, windows, tmp_path):
+    trained(tmp_path, encoder_folder, windows)
+    with pytest.raises(DeidError) as raised:
+        trained(tmp_path, encoder_folder, windows, replace(PRESET, rate=1e-4))
+    assert raised.value.code is Code.INPUT_INVALID
+
+
+def test_a_site_trains_on_its_own_gold_and_uses_what_comes_of_it(encoder_folder, tmp_path):
+    text = "Seen by Ndoye on 3/14/2019.\nNdoye will call again."
+    spans = [[8, 13, "DOCTOR"], [17, 26, "DATE"], [28, 33, "DOCTOR"]]
+    lines = [json.dumps({"note_id": f"n{n}", "patient_id": f"p{n}", "text": text, "spans": spans}) for n in range(300)]
+    (tmp_path / "gold.jsonl").write_text("\n".join(lines))
+    told = ["train", str(tmp_path / "own"), "--gold", str(tmp_path / "gold.jsonl"), "--start", str(encoder_folder)]
+    done = CliRunner().invoke(app, [*told, "--epochs", "0.2"])
+    assert done.exit_code == 0, done.output
+    card = json.loads((tmp_path / "own" / "model.json").read_text())
+    assert card["data"]["own_gold"] == 300
+    assert len((tmp_path / "own" / "losses.jsonl").read_text().splitlines()) >= 1
+    detector = DetectorSpec("ensemble", models=(str(tmp_path / "own"),)).build()
+    (found,) = detector.detect([Note("1", "Dr. Quarmby")])
+    assert found
