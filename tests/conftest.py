@@ -240,7 +240,7 @@ def installation(warehouse: Warehouse, tmp_path_factory: pytest.TempPathFactory)
     (folder / "deliveries").mkdir()
     config = folder / "deid.toml"
     config.write_text(
-        'site = "north"\nprofile = "demo"\nhome = "home"\n'
+        'site = "north"\nprofile = "demo"\nhome = "home"\n[detection]\ndetector = "rules"\n'
         '[feeds.hospital]\npath = "deliveries"\ngold = "gold"\ndemonstration = true\n'
         'note_types = ["progress note", "discharge summary", "telephone encounter", "referral letter"]\n'
         "[bench]\nsynthetic_notes = 60\nminimum_gold = 1\n"

@@ -70,6 +70,8 @@ def _answer_by_halves() -> None:
 
 @dataclass(frozen=True)
 class FaultySpec(DetectorSpec):
+    name: str = "faulty"
+
     def build(self) -> NoteDetector:
         if self.name == "unbuildable":
             raise ValueError(SECRET)

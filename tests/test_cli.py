@@ -72,7 +72,10 @@ def test_hospital_refuses_a_feed_without_a_place_for_gold(installation: Path) ->
         ("refresh --feed hopsital", "feed-unknown [did you mean hospital? known: "),
         ("refresh --delivery hospital@2026-01-06", "delivery-unknown [hospital@2026-01-06: "),
         ("redact NOTES -o out.jsonl --feed hopsital", "feed-unknown [did you mean hospital?"),
-        ("redact NOTES -o out.jsonl --detector ruls", "detector-unknown [did you mean rules? known: gazetteer, "),
+        (
+            "redact NOTES -o out.jsonl --detector ruls",
+            "detector-unknown [did you mean rules? known: ensemble, gazetteer, ",
+        ),
         ("redact NOTES -o out.jsonl --policy safeharbor", "policy-unknown [did you mean safe_harbor? known: gdpr_it, "),
     ],
 )
