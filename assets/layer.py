@@ -50,6 +50,7 @@ def layer_asset(
     pool: str | None = None,
     metadata: Mapping[str, Any] | None = None,
     description: str | None = None,
+    alone: bool = True,
 ) -> Callable[[Callable[..., Counts]], dg.AssetsDefinition]:
     """Declares an asset whose function returns what may be shown of it: counts, digests and pictures.
 
@@ -62,13 +63,14 @@ def layer_asset(
         pool: Assets of one pool run one at a time.
         metadata: Of the definition, such as its columns.
         description: By default the function's docstring.
+        alone: Whether nothing else refreshes the installation meanwhile; without, it may only read.
     """
 
     def declare(compute: Callable[..., Counts]) -> dg.AssetsDefinition:
         @wraps(compute)
         def guarded(*args: Any, **kwargs: Any) -> dg.MaterializeResult[None]:
             started = perf_counter()
-            with step(key, kwargs["site"]):
+            with step(key, kwargs["site"]) if alone else coded(key):
                 shown = compute(*args, **kwargs)
             return dg.MaterializeResult(metadata={**shown, "seconds": round(perf_counter() - started, 2)})
 

@@ -35,6 +35,7 @@ RESAMPLES = 1000
 DIRECT = (Label.PATIENT, Label.SSN, Label.MEDICALRECORD, Label.PHONE, Label.EMAIL)
 SENTENCES = Path(__file__).parents[1] / "tests" / "detection" / "cases" / "clinical-sentences.txt"
 INPUTS = ("topics", "text")
+GROUPS = ("locale", "sex", "corpus")
 
 
 @dataclass(frozen=True)
@@ -97,7 +98,8 @@ def by_label(found: Mapping[str, Scores]) -> str:
 def by_group(counts: Mapping[str, Sequence[Counted]]) -> str:
     """Recall and precision of each locale, sex and corpus."""
     rows = []
-    for group in dict.fromkeys(group for one in counts["topics"] for group in one.groups):
+    groups = dict.fromkeys(group for one in counts["topics"] for group in one.groups)
+    for group in sorted(groups, key=lambda it: GROUPS.index(it.partition(" ")[0])):
         cells = []
         for inputs in INPUTS:
             scores = summarise((one.counts for one in counts[inputs] if group in one.groups), resamples=RESAMPLES)

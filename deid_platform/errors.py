@@ -258,6 +258,11 @@ class Code(Enum):
         "A model's folder lacks a file, or holds another than its card names; the reference names the file.",
         "Install the package again, or export the model again with `deid train`.",
     )
+    TRAINING_ON_TEST = (
+        "training-on-test",
+        "Notes to train on are notes on which the gate measures; the reference counts them.",
+        "Train on other notes: scores on notes that a model was trained on say nothing.",
+    )
     EXTRA_MISSING = (
         "extra-missing",
         "A part of the platform that is installed on request is not here; the reference names it.",

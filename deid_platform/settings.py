@@ -240,6 +240,17 @@ class CorporaSettings(_Section):
     sets: dict[Identifier, CorpusSettings] = {}
 
 
+class TrainingSettings(_Section):
+    """What the asset `models/trained` trains; as the options of `deid train`."""
+
+    folder: Path = Path("models/own")
+    gold: tuple[Path, ...] = ()
+    scheme: str = "i2b2-2014"
+    start: str | None = None
+    epochs: float | None = Field(default=None, gt=0)
+    seed: int = 5
+
+
 class ExclusionSettings(_Section):
     """Notes that never enter: kinds that the law sets apart, and those of patients who opted out of research."""
 
@@ -345,6 +356,7 @@ class Settings(_Section):
     exclusions: ExclusionSettings = ExclusionSettings()
     bench: BenchSettings = BenchSettings()
     corpora: CorporaSettings = CorporaSettings()
+    training: TrainingSettings = TrainingSettings()
     warehouse: WarehouseSettings = WarehouseSettings()
     releases: ReleaseSettings = ReleaseSettings()
     schedule: ScheduleSettings = ScheduleSettings()

@@ -5,6 +5,7 @@ Belongs here: arguments and what a person reads. Does not belong here: how it is
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import astuple, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -70,6 +71,10 @@ def evaluate(
         bool,
         typer.Option("--by-source", help="Show what each recognizer, dictionary and model adds, instead of scores."),
     ] = False,
+    ablation: Annotated[
+        bool,
+        typer.Option("--ablation", help="Score model and rules alone, then with topics, then with recovery."),
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Score a detector against gold spans: word-level precision, recall and F1, as Murugadoss 2024 does.
@@ -81,11 +86,14 @@ def evaluate(
     from deid_platform.corpora import Role
     from deid_platform.detection import DetectorSpec
     from deid_platform.engine import LocalEngine
+    from deid_platform.evaluation.ablation import ablations
     from deid_platform.evaluation.files import contributions_to, score_file
     from deid_platform.reports.scores import (
+        ABLATION_COLUMNS,
         CONTRIBUTION_COLUMNS,
         SCORE_COLUMNS,
         WORTH_COLUMNS,
+        ablation_records,
         score_records,
         scores_table,
         worth_records,
@@ -94,8 +102,9 @@ def evaluate(
 
     must_exist(gold=gold, patients=patients, providers=providers, facilities=facilities, spans=spans)
     given = given_spans(spans, spans_scheme or scheme, detector, model, recognizers, keep)
-    if given is not None and without:
-        raise typer.BadParameter("cannot be combined with --spans", param_hint="--without")
+    stages = {"--without": bool(without), "--by-source": by_source}
+    _apart("--spans", given is not None, {**stages, "--ablation": ablation})
+    _apart("--ablation", ablation, {**stages, "--misses": misses is not None})
     mapping = column_mapping(columns, feed)
     topics = topics_of(patients, providers, facilities, mapping)
     models = tuple(model) if model else None
@@ -103,8 +112,6 @@ def evaluate(
     reduced = replace(spec, without=tuple(without or ()))
 
     if by_source:
-        if given is not None:
-            raise typer.BadParameter("cannot be combined with --spans", param_hint="--by-source")
         with progress("reading") as bar:
             named = mapping.shapes()[Role.NOTES].columns
             found = contributions_to(gold, spec=reduced, scheme=scheme, columns=named, progress=bar.advance)
@@ -126,6 +133,14 @@ def evaluate(
                 progress=bar.advance,
             )
 
+    if ablation:
+        rows = (
+            (name, scored(replace(spec, without=left), None))
+            for name, left in ablations(spec.stages, topics=bool(topics))
+        )
+        show(ABLATION_COLUMNS, ablation_records(rows), as_json=as_json)
+        return
+
     scores = scored(reduced, misses)
     if without:
         show(WORTH_COLUMNS, worth_records(scored(spec, None), scores), as_json=as_json)
@@ -141,3 +156,10 @@ def evaluate(
             "notes and belongs into the PHI zone",
             highlight=False,
         )
+
+
+def _apart(option: str, chosen: bool, others: Mapping[str, bool]) -> None:
+    """Refuses options that make no sense beside another."""
+    for other, too in others.items():
+        if chosen and too:
+            raise typer.BadParameter(f"cannot be combined with {option}", param_hint=other)

@@ -5,14 +5,12 @@ Belongs here: arguments and what a person reads. Does not belong here: any step 
 
 from __future__ import annotations
 
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from deid_platform.cli.terminal import Config, progress, say
-from deid_platform.errors import Code, DeidError
 
 
 def train(
@@ -41,31 +39,17 @@ def train(
     corpora (`deid corpora`). With --gold it goes on from the shipped model with a site's own notes. What it finds
     counts once the gate has approved it: name the folder in deid.toml (`detection.models`) and run a refresh.
     """
-    if find_spec("torch") is None:
-        raise DeidError(Code.EXTRA_MISSING, "ml")
-    from dataclasses import asdict, replace
-
     from deid_platform.cli.corpora import settings_or_none
-    from deid_platform.training.fine_tuning import PRESETS, Progress
-    from deid_platform.training.mixture import Mixture, labelled
-    from deid_platform.training.run import gold_notes
-    from deid_platform.training.run import train as run
-    from deid_platform.training.starting import model_or_encoder
+    from deid_platform.refresh.site import Site
+    from deid_platform.refresh.training import measured_on
+    from deid_platform.training.plan import Plan, carried_out
 
-    preset = replace(PRESETS["site" if gold else "default"], seed=seed)
-    preset = replace(preset, epochs=epochs or preset.epochs)
-    mixture = Mixture(corpora=(), hospital=400) if gold else Mixture()
+    settings = settings_or_none(config)
+    plan = Plan(folder, tuple(gold or ()), scheme, start, epochs, seed)
+    measured = measured_on(Site(settings)) if gold and settings else ()
     say("making the notes")
-    own = [note for path in gold or () for note in gold_notes(path, scheme)]
-    notes = [*own, *labelled(mixture, settings_or_none(config))]
-    about: dict[str, object] = {"data": {"own_gold": len(own), **asdict(mixture)}}
     with progress("training") as bar:
-
-        def told(at: Progress) -> None:
-            bar.at(at.step, at.steps)
-
-        begin = model_or_encoder(start or ("minilm" if gold else None))
-        done = run(notes, begin, preset, folder, about=about, told=told)
+        done = carried_out(plan, settings, measured=measured, told=lambda at: bar.at(at.step, at.steps))
     say(f"{done.notes:,} notes, {done.windows:,} windows; on {done.kept_back:,} notes kept back: "
         f"recall {done.recall:.4f}, precision {done.precision:.4f}")  # fmt: skip
     say(f"{folder}: name it in deid.toml under [detection] models, or try it with deid evaluate --model")

@@ -5,7 +5,7 @@ Belongs here: what `deid evaluate` shows. Does not belong here: the formulas (`e
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from rich.table import Table
 
@@ -90,3 +90,12 @@ def worth_records(whole: Scores, without: Scores) -> Iterator[list[str | float |
             record += [None if estimate is None else estimate.value for estimate in found]
             record += [None if estimate is None else estimate.total - estimate.hits for estimate in found]
         yield record
+
+
+ABLATION_COLUMNS = ("stages", "precision", "recall", "F1", "notes with a missed identifier", "clinical terms kept")
+
+
+def ablation_records(rows: Iterable[tuple[str, Scores]]) -> Iterator[list[str | float | None]]:
+    """Scores of a detector with some of its stages, row by row, by `ABLATION_COLUMNS`."""
+    for name, scores in rows:
+        yield [name, *(getattr(scores, measure).value for measure in ("precision", "recall", *_WHOLE[2:]))]

@@ -9,38 +9,66 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import numpy as np
+from numpy.typing import NDArray
 
 from deid_platform.detection.models.token_classifier import TokenClassifier
+from deid_platform.labels import DIRECT_IDENTIFIERS
 from deid_platform.training.examples import LABELS, labels_of
 from deid_platform.training.mixture import Labelled
 
-LOWEST, HIGHEST = 0.15, 0.5
+WORTH, WORTH_DIRECT = 0.25, 0.1
+"""The least share of words of identifiers among words that are just likely enough: of direct identifiers nine words are
+hidden in vain rather than one is shown, of others three."""
+LOWEST, HIGHEST = 0.05, 0.9
+_DEFAULT = 0.15
 _FEWEST = 100
 
 
-def calibrated(model: TokenClassifier, notes: Iterable[Labelled], missed: float = 0.002) -> dict[str, float]:
-    """For each label the threshold under which this share of the words of identifiers lie, within bounds.
+def calibrated(model: TokenClassifier, notes: Iterable[Labelled]) -> dict[str, float]:
+    """For each label the lowest probability at which words are worth hiding.
+
+    How many words of a probability are of identifiers is fitted by isotonic regression over the words that look like
+    the label, since a network is surer than it should be of what it has not seen.
 
     Args:
         model: With any thresholds.
         notes: Not trained on, and of no test part.
-        missed: Share of an identifier's words that may stay under the threshold of the label they look like most.
 
     Returns:
-        Label to a probability from `LOWEST` to `HIGHEST`; labels with fewer than 100 words have the lowest.
+        Label to a probability from `LOWEST` to `HIGHEST`; for a label with fewer than 100 words 0.15.
     """
-    likely: dict[int, list[float]] = {number: [] for number in range(1, len(LABELS))}
+    likely: dict[int, list[NDArray[np.float64]]] = {number: [] for number in range(1, len(LABELS))}
     for note in notes:
         tokens, probabilities = model.probabilities(note.text)
         if not len(tokens.starts):
             continue
-        gold = labels_of(tokens, note.spans)
-        likeliest = probabilities[:, 1:].argmax(axis=1) + 1
-        for number, any_of in zip(likeliest[gold > 0], 1 - probabilities[gold > 0, 0], strict=True):
-            likely[int(number)].append(float(any_of))
-    return {
-        LABELS[number]: round(float(np.clip(np.quantile(told, missed), LOWEST, HIGHEST)), 4)
-        if len(told) >= _FEWEST
-        else LOWEST
-        for number, told in likely.items()
-    }
+        any_of = 1.0 - probabilities[:, 0].astype(np.float64)
+        counted = tokens.is_word & (any_of >= LOWEST)
+        told = np.stack([any_of, labels_of(tokens, note.spans) > 0], axis=1)[counted]
+        likeliest = probabilities[counted, 1:].argmax(axis=1) + 1
+        for number in np.unique(likeliest).tolist():
+            likely[number].append(told[likeliest == number])
+    return {LABELS[number]: _lowest(LABELS[number], told) for number, told in likely.items()}
+
+
+def _lowest(label: str, notes: list[NDArray[np.float64]]) -> float:
+    told = np.concatenate([np.empty((0, 2)), *notes])
+    if len(told) < _FEWEST:
+        return _DEFAULT
+    values, which, counts = np.unique(told[:, 0], return_inverse=True, return_counts=True)
+    shares = isotonic(np.bincount(which, weights=told[:, 1]) / counts, counts)
+    enough = values[shares >= (WORTH_DIRECT if label in DIRECT_IDENTIFIERS else WORTH)]
+    return round(float(np.clip(enough[0] if len(enough) else HIGHEST, LOWEST, HIGHEST)), 4)
+
+
+def isotonic(values: NDArray[np.float64], counts: NDArray[np.int64]) -> NDArray[np.float64]:
+    """The closest series that never falls, by pooling adjacent violators; each value stands for so many."""
+    pools: list[tuple[float, int, int]] = []
+    for mean, weight in zip(values.tolist(), counts.tolist(), strict=True):
+        length = 1
+        while pools and pools[-1][0] >= mean:
+            before, heavy, long = pools.pop()
+            mean = (before * heavy + mean * weight) / (heavy + weight)
+            weight, length = weight + heavy, length + long
+        pools.append((mean, weight, length))
+    return np.repeat([mean for mean, _, _ in pools], [length for *_, length in pools])

@@ -10,6 +10,7 @@ that nobody labelled, so such notes are never measured on.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -20,6 +21,7 @@ from deid_platform.corpora.hospital import HospitalSpec, generate
 from deid_platform.corpora.hospital.spec import Part as HospitalPart
 from deid_platform.corpora.injection.carriers import Carrier
 from deid_platform.corpora.injection.corpus import InjectionSpec, Part, inject
+from deid_platform.corpora.injection.ways import OPEN, TUNING
 from deid_platform.corpora.noise import NoiseSpec, noisy
 from deid_platform.detection import DetectorSpec
 from deid_platform.notes import Note, Span
@@ -29,6 +31,8 @@ from deid_platform.surrogates.locales import LOCALES
 from deid_platform.surrogates.pools import Share
 
 _BATCH = 32
+_KEPT_BACK = 16
+_TUNING = 8  # as much of each corpus as of so many for training
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -66,6 +70,8 @@ class Mixture:
         lower: Share of the notes in small letters.
         upper: Share of the notes in capital letters.
         seed: The same seed gives the same notes.
+        ways: Sets of ways of naming identifiers.
+        kept_back: Whether it is of the carriers that are kept back from training, one in 16, or of all others.
     """
 
     corpora: tuple[tuple[str, int], ...] = (
@@ -87,6 +93,18 @@ class Mixture:
     lower: float = 0.06
     upper: float = 0.03
     seed: int = 11
+    ways: tuple[str, ...] = OPEN
+    kept_back: bool = False
+
+    @property
+    def tuning(self) -> Mixture:
+        """Notes for the thresholds: carriers that are kept back, in the ways of an author who is kept back too."""
+        fewer = tuple((name, max(1, most // _TUNING)) for name, most in self.corpora)
+        return replace(self, corpora=fewer, plain=self.plain // _TUNING, ways=(TUNING,), kept_back=True)
+
+    def takes(self, corpus: str, key: str) -> bool:
+        """Whether it is of this carrier: by a hash of its name."""
+        return (hashlib.sha256(f"{corpus}{key}".encode()).digest()[1] < 256 // _KEPT_BACK) == self.kept_back
 
 
 def labelled(mixture: Mixture, settings: Settings | None) -> Iterator[Labelled]:
@@ -97,13 +115,14 @@ def labelled(mixture: Mixture, settings: Settings | None) -> Iterator[Labelled]:
     """
     for name, most in mixture.corpora:
         corpus = PUBLISHED[name]
-        shuffled = _shuffled(_carriers(corpus, settings), mixture.seed)
+        chosen = (it for it in _carriers(corpus, settings) if mixture.takes(name, it.note.note_id))
+        shuffled = _shuffled(chosen, mixture.seed)
         for number, locale in enumerate(mixture.locales):
             # Each locale takes other carriers of the corpus, as far as they reach.
             begin = number * most % max(1, len(shuffled))
-            chosen = (shuffled[begin:] + shuffled[:begin])[:most]
-            spec = InjectionSpec(name, locale, Part.TRAINING, weave=corpus.weave, seed=mixture.seed)
-            for made in inject(spec, chosen):
+            some = (shuffled[begin:] + shuffled[:begin])[:most]
+            spec = InjectionSpec(name, locale, Part.TRAINING, weave=corpus.weave, seed=mixture.seed, sets=mixture.ways)
+            for made in inject(spec, some):
                 text, spans = made.note.text, made.gold
                 yield from _varied(Labelled(made.note.note_id, name, locale, text, spans), mixture)
         if corpus.slots == "reading":
@@ -118,7 +137,7 @@ def _hospital(mixture: Mixture) -> Iterator[Labelled]:
         return
     spec = HospitalSpec(seed=mixture.seed, notes=mixture.hospital, part=HospitalPart.SHOWN, names=Share.TRAINING)
     for delivery in generate(spec):
-        for note in delivery.notes:
+        for note in (note for note in delivery.notes if mixture.takes("hospital", note.note_id)):
             one = Labelled(note.note_id, "hospital", "", note.text, tuple(delivery.gold[note.note_id]))
             yield from _varied(one, mixture)
 

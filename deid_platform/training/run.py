@@ -5,16 +5,14 @@ Belongs here: the order of the steps, and what the card says of them. Does not b
 
 from __future__ import annotations
 
-import hashlib
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
 
-from deid_platform.corpora.gold import read_gold
 from deid_platform.detection.models.token_classifier import ModelFolder, TokenClassifier
 from deid_platform.detection.models.tokens import Reader
 from deid_platform.errors import Code, DeidError
@@ -26,7 +24,6 @@ from deid_platform.training.mixture import Labelled
 from deid_platform.training.starting import Start
 
 LOSSES = "losses.jsonl"
-_KEPT_BACK = 16  # one carrier of so many is for the thresholds
 
 
 @dataclass(frozen=True)
@@ -49,9 +46,15 @@ class Trained:
     recall: float
     precision: float
 
+    @property
+    def losses(self) -> Path:
+        """One line of JSON for each part of the training: step, steps, loss, seconds."""
+        return self.model.path / LOSSES
+
 
 def train(
     notes: Iterable[Labelled],
+    tuning: Iterable[Labelled],
     start: Start,
     preset: Preset,
     folder: Path,
@@ -62,7 +65,8 @@ def train(
     """Trains, exports and calibrates a model; goes on where a training of the same notes stopped.
 
     Args:
-        notes: What to learn from; one carrier in 16 is kept back for the thresholds.
+        notes: What to learn from.
+        tuning: For the thresholds: other notes, best of other authors.
         start: The network.
         preset: How to train.
         folder: Becomes the model's; holds the checkpoint and the losses too.
@@ -73,10 +77,7 @@ def train(
         DeidError: `input-empty` if there are no notes; `input-invalid` if the folder holds the checkpoint of another
             training.
     """
-    learned: list[Labelled] = []
-    kept_back: list[Labelled] = []
-    for note in notes:
-        (kept_back if _is_kept_back(note) else learned).append(note)
+    learned, kept_back = list(notes), list(tuning)
     windows = list(examples(learned, Reader(start.vocabulary)))
     if not windows or not kept_back:
         raise DeidError(Code.INPUT_EMPTY, "training")
@@ -98,21 +99,6 @@ def train(
     said["kept_back"] = {"notes": len(kept_back), "recall": round(recall, 4), "precision": round(precision, 4)}
     write_card(folder, thresholds, said)
     return Trained(ModelFolder(folder), len(learned), len(windows), len(kept_back), recall, precision)
-
-
-def gold_notes(path: Path, scheme: str) -> Iterator[Labelled]:
-    """The notes of a gold file, for a model of a site's own.
-
-    Raises:
-        DeidError: What `read_gold` raises.
-    """
-    for gold in read_gold(path, scheme=scheme, with_text=True):
-        if gold.note is not None:
-            yield Labelled(gold.note.patient_id or gold.note_id, path.stem, "", gold.note.text, gold.spans)
-
-
-def _is_kept_back(note: Labelled) -> bool:
-    return hashlib.sha256(f"{note.corpus}{note.key}".encode()).digest()[1] < 256 // _KEPT_BACK
 
 
 def _scores(model: TokenClassifier, notes: Iterable[Labelled]) -> tuple[float, float]:

@@ -68,6 +68,7 @@ ASSETS = {
     "bench/surrogate_notes": ("privacy-office", "parquet", True, None, ""),
     "bench/corpus_statistics": ("privacy-office", "table", True, None, "bench/surrogate_notes"),
     "bench/corpus_scores": ("privacy-office", "table", True, "gpu", "bench/surrogate_notes"),
+    "models/trained": ("data-engineering", "onnx phi", False, "gpu", ""),
     "bench/metrics": ("privacy-office", "postgres", False, None, "bench/detections"),
     "gate/withdrawals": ("privacy-office", "postgres", True, None, "source/raw_notes"),
     "gate/delivery": ("privacy-office", "postgres", True, None, "bench/metrics deid/redacted_notes gate/withdrawals"),

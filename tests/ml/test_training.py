@@ -13,9 +13,14 @@ from typer.testing import CliRunner
 
 from deid_platform.cli import app
 from deid_platform.detection import DetectorSpec
+from deid_platform.detection.models.token_classifier import ModelFolder
 from deid_platform.detection.models.tokens import Reader
 from deid_platform.errors import Code, DeidError
 from deid_platform.notes import Note
+from deid_platform.refresh.site import Site
+from deid_platform.refresh.training import train_own
+from deid_platform.reports.training_figures import losses_figure
+from deid_platform.settings import Settings
 from deid_platform.training.examples import Example, examples
 from deid_platform.training.fine_tuning import Preset, Progress, fine_tune
 from deid_platform.training.mixture import Mixture, labelled
@@ -74,12 +79,19 @@ def test_the_checkpoint_of_another_training_is_refused(encoder_folder, windows, 
     assert raised.value.code is Code.INPUT_INVALID
 
 
-def test_a_site_trains_on_its_own_gold_and_uses_what_comes_of_it(encoder_folder, tmp_path):
+@pytest.fixture(scope="module")
+def gold(tmp_path_factory) -> Path:
+    """Notes of a site's own."""
     text = "Seen by Ndoye on 3/14/2019.\nNdoye will call again."
     spans = [[8, 13, "DOCTOR"], [17, 26, "DATE"], [28, 33, "DOCTOR"]]
     lines = [json.dumps({"note_id": f"n{n}", "patient_id": f"p{n}", "text": text, "spans": spans}) for n in range(300)]
-    (tmp_path / "gold.jsonl").write_text("\n".join(lines))
-    told = ["train", str(tmp_path / "own"), "--gold", str(tmp_path / "gold.jsonl"), "--start", str(encoder_folder)]
+    path = tmp_path_factory.mktemp("gold") / "gold.jsonl"
+    path.write_text("\n".join(lines))
+    return path
+
+
+def test_a_site_trains_on_its_own_gold_and_uses_what_comes_of_it(encoder_folder, gold, tmp_path):
+    told = ["train", str(tmp_path / "own"), "--gold", str(gold), "--start", str(encoder_folder)]
     done = CliRunner().invoke(app, [*told, "--epochs", "0.2"])
     assert done.exit_code == 0, done.output
     card = json.loads((tmp_path / "own" / "model.json").read_text())
@@ -88,3 +100,12 @@ def test_a_site_trains_on_its_own_gold_and_uses_what_comes_of_it(encoder_folder,
     detector = DetectorSpec("ensemble", models=(str(tmp_path / "own"),)).build()
     (found,) = detector.detect([Note("1", "Dr. Quarmby")])
     assert found
+
+
+def test_what_an_installation_trains_is_named_and_shown(encoder_folder, gold, tmp_path):
+    asked = {"folder": "own", "gold": [gold], "start": str(encoder_folder), "epochs": 0.2}
+    made = train_own(Site(Settings(site="north", home="home", training=asked, root=tmp_path)))
+    assert made.digest == ModelFolder(tmp_path / "own").digest
+    assert [step for step, _ in made.losses][-1] == made.losses[-1][0] > 0
+    assert losses_figure(made.losses).startswith(b"\x89PNG")
+    assert 0 <= made.card["kept_back"]["recall"] <= 1

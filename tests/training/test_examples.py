@@ -3,27 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
-from tokenizers import Tokenizer
-from tokenizers.models import WordPiece
-from tokenizers.pre_tokenizers import BertPreTokenizer
 
-from deid_platform.detection.models.tokens import Reader
 from deid_platform.labels import Label
 from deid_platform.notes import Span
 from deid_platform.training.examples import LABELS, examples, labels_of
 from deid_platform.training.mixture import Labelled
-
-
-@pytest.fixture(scope="module")
-def reader(tmp_path_factory):
-    words = ["[UNK]", "[CLS]", "[SEP]", "saw", "Oko", "##nkwo", "3", "/"]
-    tokenizer = Tokenizer(WordPiece({word: number for number, word in enumerate(words)}, unk_token="[UNK]"))
-    tokenizer.pre_tokenizer = BertPreTokenizer()
-    path = tmp_path_factory.mktemp("reader") / "tokenizer.json"
-    tokenizer.save(str(path))
-    return Reader(path)
-
 
 TEXT = "saw Okonkwo 3/3 saw"
 SPANS = (Span(4, 11, Label.PATIENT), Span(12, 15, Label.DATE))

