@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 
 import dagster as dg
 
-from assets import annotation, corpora
+from assets import annotation, corpora, models
 from assets.dictionaries import harvested
 from assets.layer import DELIVERIES, coded
 from assets.run_config import EXECUTOR
@@ -21,13 +21,12 @@ from deid_platform.settings import ScheduleSettings
 from resources import SiteResource
 
 _ON_CORPORA = dg.AssetSelection.assets(*corpora.ASSETS)
-_BY_PEOPLE = dg.AssetSelection.assets(*annotation.ASSETS)
+# Proposals for a person to judge, annotations, gold sets to train on and models: nothing of a refresh waits for them.
+_ON_REQUEST = _ON_CORPORA | dg.AssetSelection.assets(harvested, *annotation.ASSETS, *models.ASSETS)
 
 refresh = dg.define_asset_job(
     "refresh",
-    # Proposals for a person to judge, annotations and gold sets to train on are asked for: nothing of a refresh waits
-    # for them.
-    selection=dg.AssetSelection.all() - dg.AssetSelection.assets(harvested) - _ON_CORPORA - _BY_PEOPLE,
+    selection=dg.AssetSelection.all() - _ON_REQUEST,
     description="One delivery from its files to the research warehouse: the main job.",
     executor_def=EXECUTOR,
 )
