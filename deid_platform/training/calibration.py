@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deid_platform.detection.models.token_classifier import TokenClassifier
-from deid_platform.labels import DIRECT_IDENTIFIERS
-from deid_platform.training.examples import LABELS, labels_of
+from deid_platform.labels import DIRECT_IDENTIFIERS, Label
+from deid_platform.training.examples import labels_of
 from deid_platform.training.mixture import Labelled
 
 WORTH, WORTH_DIRECT = 0.25, 0.1
@@ -37,7 +37,8 @@ def calibrated(model: TokenClassifier, notes: Iterable[Labelled]) -> dict[str, f
     Returns:
         Label to a probability from `LOWEST` to `HIGHEST`; for a label with fewer than 100 words 0.15.
     """
-    likely: dict[int, list[NDArray[np.float64]]] = {number: [] for number in range(1, len(LABELS))}
+    labels = model.thresholds.labels
+    likely: dict[int, list[NDArray[np.float64]]] = {number: [] for number in range(len(labels))}
     for note in notes:
         tokens, probabilities = model.probabilities(note.text)
         if not len(tokens.starts):
@@ -45,13 +46,13 @@ def calibrated(model: TokenClassifier, notes: Iterable[Labelled]) -> dict[str, f
         any_of = 1.0 - probabilities[:, 0].astype(np.float64)
         counted = tokens.is_word & (any_of >= LOWEST)
         told = np.stack([any_of, labels_of(tokens, note.spans) > 0], axis=1)[counted]
-        likeliest = probabilities[counted, 1:].argmax(axis=1) + 1
+        likeliest = probabilities[counted, 1:].argmax(axis=1)
         for number in np.unique(likeliest).tolist():
             likely[number].append(told[likeliest == number])
-    return {LABELS[number]: _lowest(LABELS[number], told) for number, told in likely.items()}
+    return {labels[number].value: _lowest(labels[number], told) for number, told in likely.items()}
 
 
-def _lowest(label: str, notes: list[NDArray[np.float64]]) -> float:
+def _lowest(label: Label, notes: list[NDArray[np.float64]]) -> float:
     told = np.concatenate([np.empty((0, 2)), *notes])
     if len(told) < _FEWEST:
         return _DEFAULT

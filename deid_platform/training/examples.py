@@ -12,13 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deid_platform.detection.models.tokens import Reader, Tokens
-from deid_platform.detection.models.windows import windows
+from deid_platform.detection.models.windows import LENGTH, windows
 from deid_platform.labels import Label
 from deid_platform.notes import Span
 from deid_platform.training.mixture import Labelled
 
 LABELS: tuple[str, ...] = ("O", *(label.value for label in Label))
 """The classes of a model, in their order; the first is no identifier."""
+BINARY: tuple[str, ...] = ("O", Label.IDNUM.value)
+"""The classes of a model that tells identifiers from other words and no more."""
 _NUMBER = {label: number for number, label in enumerate(LABELS)}
 
 
@@ -34,14 +36,25 @@ class Example:
         return f"<Example: {len(self.ids)} pieces>"
 
 
-def examples(notes: Iterable[Labelled], reader: Reader) -> Iterator[Example]:
-    """The windows of notes; the marks at the ends have the label -1."""
+def examples(
+    notes: Iterable[Labelled], reader: Reader, *, length: int = LENGTH, binary: bool = False
+) -> Iterator[Example]:
+    """The windows of notes; the marks at the ends have the label -1.
+
+    Args:
+        notes: The notes.
+        reader: Of the model's vocabulary.
+        length: The most pieces of a window, without the marks.
+        binary: Whether all identifiers have the label 1.
+    """
     for note in notes:
         tokens = reader.read(note.text)
         labels = labels_of(tokens, note.spans)[tokens.words] if len(tokens.ids) else tokens.ids
-        for window in windows(tokens):
+        labels = np.minimum(labels, 1) if binary else labels
+        for window in windows(tokens, length):
             ids, features = reader.framed(tokens, window.start, window.end)
-            told = np.array([-1, *labels[window.start : window.end], -1], dtype=np.int8)
+            told = np.full(len(ids), -1, dtype=np.int8)
+            told[reader.before : reader.before + window.end - window.start] = labels[window.start : window.end]
             yield Example(ids.astype(np.int32), features.astype(np.int8), told)
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import torch
 
-from deid_platform.detection.models.token_classifier import CARD, NETWORK, VOCABULARY
+from deid_platform.detection.models.folder import CARD, NETWORK, VOCABULARY, ModelFolder
 from deid_platform.silence import silent_onnxruntime
 from deid_platform.training.examples import LABELS
 from deid_platform.training.network import Network
@@ -51,7 +51,8 @@ def export(network: Network, vocabulary: Path, folder: Path) -> None:
 
 
 def write_card(folder: Path, thresholds: Mapping[str, float], about: Mapping[str, object]) -> None:
-    """Writes `model.json`: labels, thresholds, digests of the other files, and what is said about the model."""
-    files = {name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in (NETWORK, VOCABULARY)}
+    """Writes `model.json`: thresholds, digests of the other files, and what is said about the model."""
+    names = (ModelFolder(folder).network, VOCABULARY)
+    files = {name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in names}
     card = {"labels": LABELS, "thresholds": dict(thresholds), "files": files, **about}
     (folder / CARD).write_text(json.dumps(card, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")

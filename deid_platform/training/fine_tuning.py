@@ -6,7 +6,7 @@ Belongs here: the loop. Does not belong here: examples, the network, or what is 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,34 +17,10 @@ from torch import Tensor, nn
 from deid_platform.errors import Code, DeidError
 from deid_platform.keys import plain_digest
 from deid_platform.training.examples import Example
-from deid_platform.training.network import Network, seeded
+from deid_platform.training.network import seeded
+from deid_platform.training.presets import Preset
 
 _CHECKPOINT = "checkpoint.pt"
-
-
-@dataclass(frozen=True)
-class Preset:
-    """How to train.
-
-    Attributes:
-        epochs: Passes over the examples.
-        rate: The highest learning rate.
-        decay: Weight decay.
-        tokens: Pieces in a batch, padding included.
-        warmup: Share of the steps until the rate is highest.
-        seed: Order, dropout and the classifier's first weights.
-    """
-
-    epochs: float = 1.5
-    rate: float = 2.5e-4
-    decay: float = 0.01
-    tokens: int = 4096
-    warmup: float = 0.06
-    seed: int = 5
-
-
-PRESETS: Mapping[str, Preset] = {"default": Preset(), "site": Preset(epochs=3, rate=5e-5)}
-"""For surrogate corpora, and for a site's own notes, which are few."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +41,7 @@ class Progress:
 
 
 def fine_tune(
-    network: Network,
+    network: nn.Module,
     examples: Sequence[Example],
     preset: Preset,
     folder: Path,
@@ -103,7 +79,7 @@ def fine_tune(
             logits = network(ids, features, mask)
         loss = nn.functional.cross_entropy(logits.float().flatten(0, 1), labels.flatten(), ignore_index=-1)
         loss.backward()
-        nn.utils.clip_grad_norm_(network.parameters(), 1.0)
+        nn.utils.clip_grad_norm_(_trained(network).values(), 1.0)
         optimizer.step()
         schedule.step()
         optimizer.zero_grad(set_to_none=True)
@@ -118,11 +94,16 @@ def fine_tune(
 
 def _groups(network: nn.Module, decay: float) -> list[dict[str, object]]:
     """No decay for biases and norms."""
-    named = list(network.named_parameters())
+    named = list(_trained(network).items())
     return [
         {"params": [p for _, p in named if p.ndim > 1], "weight_decay": decay},
         {"params": [p for _, p in named if p.ndim < 2], "weight_decay": 0.0},
     ]
+
+
+def _trained(network: nn.Module) -> dict[str, nn.Parameter]:
+    """The parameters that change: all of them, or adapters and classifier."""
+    return {name: value for name, value in network.named_parameters() if value.requires_grad}
 
 
 def _rate(step: int, steps: int, warmup: float) -> float:
@@ -178,7 +159,7 @@ def _keep(
     path: Path,
     plan: str,
     step: int,
-    network: Network,
+    network: nn.Module,
     optimizer: torch.optim.Optimizer,
     schedule: torch.optim.lr_scheduler.LRScheduler,
 ) -> None:
@@ -188,7 +169,7 @@ def _keep(
         {
             "plan": plan,
             "step": step,
-            "network": network.state_dict(),
+            "network": {name: value.detach() for name, value in _trained(network).items()},
             "optimizer": optimizer.state_dict(),
             "schedule": schedule.state_dict(),
             "random": torch.get_rng_state(),
@@ -201,7 +182,7 @@ def _keep(
 def _resumed(
     path: Path,
     plan: str,
-    network: Network,
+    network: nn.Module,
     optimizer: torch.optim.Optimizer,
     schedule: torch.optim.lr_scheduler.LRScheduler,
 ) -> int:
@@ -210,7 +191,7 @@ def _resumed(
     kept = torch.load(path, weights_only=True)
     if kept["plan"] != plan:
         raise DeidError(Code.INPUT_INVALID, path.name)
-    network.load_state_dict(kept["network"])
+    network.load_state_dict(kept["network"], strict=False)
     optimizer.load_state_dict(kept["optimizer"])
     schedule.load_state_dict(kept["schedule"])
     torch.set_rng_state(kept["random"])

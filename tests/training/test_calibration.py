@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from deid_platform.detection.models.decoding import Thresholds
 from deid_platform.labels import Label
 from deid_platform.notes import Span
 from deid_platform.training.calibration import HIGHEST, LOWEST, calibrated, isotonic
@@ -19,6 +20,7 @@ class Sure:
 
     def __init__(self, reader, label, likely):
         self.reader, self.label, self.likely = reader, LABELS.index(label), likely
+        self.thresholds = Thresholds.of(tuple(map(Label, LABELS[1:])), {})
 
     def probabilities(self, text):
         tokens = self.reader.read(text)

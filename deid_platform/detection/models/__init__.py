@@ -1,7 +1,8 @@
-"""Models as detectors: fine-tuned transformers, language models, peers. There is none yet.
+"""Models as detectors: a fine-tuned token classifier that is shipped, and those that a site has.
 
-Belongs here: one module a model, whose class takes a batch of documents and returns candidates (`Detector`); an entry
-of `registry.MODELS` builds it. Does not belong here: training, prompts, or what becomes of candidates (`resolve/`).
+Belongs here: one module a kind of model, whose class takes a batch of documents and returns candidates (`Detector`);
+an entry of `registry.MODELS` builds it. Does not belong here: training, prompts, or what becomes of candidates
+(`resolve/`).
 
 What a model promises, and `check_model` in `tests/detector_contract.py` asserts of each:
 

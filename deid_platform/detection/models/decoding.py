@@ -60,9 +60,9 @@ class Thresholds:
     least: tuple[float, ...]
 
     @classmethod
-    def of(cls, labels: Sequence[str], least: Mapping[str, float], default: float = 0.5) -> Thresholds:
+    def of(cls, labels: Sequence[Label], least: Mapping[str, float], default: float = 0.5) -> Thresholds:
         """Thresholds by the names of labels."""
-        return cls(tuple(map(Label, labels)), tuple(least.get(label, default) for label in labels))
+        return cls(tuple(labels), tuple(least.get(label.value, default) for label in labels))
 
     def taken(self, probabilities: NDArray[np.float32]) -> NDArray[np.int64]:
         """For each word the index of its label, -1 for no identifier, of probabilities (words, classes)."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,6 +59,18 @@ class Tokens:
         return np.asarray((self.word_features - 1) // len(GAPS) != SHAPES.index("other"))
 
 
+class Framed(NamedTuple):
+    """A window between the marks that a network knows its ends by; one entry a piece.
+
+    Attributes:
+        ids: The pieces.
+        features: How the word of each is set; 0 for a mark.
+    """
+
+    ids: NDArray[np.int64]
+    features: NDArray[np.int64]
+
+
 class Reader:
     """Reads texts with one model's vocabulary.
 
@@ -69,7 +82,20 @@ class Reader:
         self._tokenizer = Tokenizer.from_file(str(vocabulary))
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
-        self._begin, self._end = (self._tokenizer.token_to_id(name) or 0 for name in ("[CLS]", "[SEP]"))
+        one = self._tokenizer.encode("a")
+        own = one.special_tokens_mask.index(0) if 0 in one.special_tokens_mask else 0
+        self._begin = one.ids[:own]
+        self._end = one.ids[len(one.special_tokens_mask) - one.special_tokens_mask[::-1].index(0) :]
+
+    @property
+    def before(self) -> int:
+        """How many marks stand before a window."""
+        return len(self._begin)
+
+    @property
+    def marks(self) -> int:
+        """How many marks stand around a window."""
+        return len(self._begin) + len(self._end)
 
     def read(self, text: str) -> Tokens:
         """The pieces of a text."""
@@ -78,17 +104,19 @@ class Reader:
         offsets = np.asarray(encoding.offsets, dtype=np.int64).reshape(-1, 2)
         told = np.asarray(encoding.word_ids, dtype=np.int64)
         begins = np.flatnonzero(np.diff(told, prepend=-1)) if len(told) else told
-        starts = offsets[begins, 0]
-        ends = offsets[np.append(begins[1:], len(told)) - 1, 1] if len(told) else starts
+        ends = offsets[np.append(begins[1:], len(told)) - 1, 1] if len(told) else begins
+        places = zip(offsets[begins, 0].tolist(), ends.tolist(), strict=True)
+        starts = np.asarray([_past_space(text, start, end) for start, end in places], dtype=np.int64)
         words = np.repeat(np.arange(len(begins)), np.diff(np.append(begins, len(told))))
         gaps, features = self._set(text, starts.tolist(), ends.tolist())
         return Tokens(ids, features, words, starts, ends, gaps)
 
-    def framed(self, tokens: Tokens, start: int, end: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Pieces and features of a window, between the marks that the encoder knows its ends by."""
-        ids = np.array([self._begin, *tokens.ids[start:end], self._end], dtype=np.int64)
-        features = np.array([0, *tokens.features[start:end], 0], dtype=np.int64)
-        return ids, features
+    def framed(self, tokens: Tokens, start: int, end: int) -> Framed:
+        """A window of a text."""
+        ids = np.array([*self._begin, *tokens.ids[start:end], *self._end], dtype=np.int64)
+        features = np.zeros(len(ids), dtype=np.int64)
+        features[self.before : self.before + end - start] = tokens.features[start:end]
+        return Framed(ids, features)
 
     @staticmethod
     def _set(text: str, starts: list[int], ends: list[int]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -104,6 +132,13 @@ class Reader:
             features[0] += GAPS.index("paragraph") - gaps[0]
             gaps[0] = GAPS.index("paragraph")
         return gaps, features
+
+
+def _past_space(text: str, start: int, end: int) -> int:
+    """Where a word begins of a vocabulary whose words begin with their space."""
+    while start < end and text[start].isspace():
+        start += 1
+    return start
 
 
 def _gap(between: str) -> int:

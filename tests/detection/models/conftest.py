@@ -14,8 +14,9 @@ from tokenizers import Tokenizer
 from tokenizers.models import WordPiece
 from tokenizers.normalizers import BertNormalizer
 from tokenizers.pre_tokenizers import BertPreTokenizer
+from tokenizers.processors import TemplateProcessing
 
-from deid_platform.detection.models.token_classifier import CARD, NETWORK, VOCABULARY, ModelFolder
+from deid_platform.detection.models.folder import CARD, NETWORK, VOCABULARY, ModelFolder
 from deid_platform.detection.models.tokens import Reader
 from deid_platform.labels import Label
 
@@ -48,6 +49,8 @@ def model_folder(tmp_path_factory: pytest.TempPathFactory) -> ModelFolder:
     tokenizer = Tokenizer(WordPiece({word: number for number, word in enumerate(WORDS)}, unk_token="[UNK]"))
     tokenizer.normalizer = BertNormalizer(lowercase=True)
     tokenizer.pre_tokenizer = BertPreTokenizer()
+    marks = [(mark, tokenizer.token_to_id(mark)) for mark in ("[CLS]", "[SEP]")]
+    tokenizer.post_processor = TemplateProcessing(single="[CLS] $A [SEP]", special_tokens=marks)
     tokenizer.save(str(folder / VOCABULARY))
     onnx.save(_network(), folder / NETWORK)
     files = {name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in (NETWORK, VOCABULARY)}

@@ -59,5 +59,5 @@ def test_a_word_is_the_mean_of_its_pieces():
 
 
 def test_thresholds_by_name():
-    told = Thresholds.of(["PATIENT", "DATE"], {"DATE": 0.1})
+    told = Thresholds.of([Label.PATIENT, Label.DATE], {"DATE": 0.1})
     assert told == Thresholds((Label.PATIENT, Label.DATE), (0.5, 0.1))

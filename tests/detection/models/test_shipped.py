@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from deid_platform.detection.api import Document
-from deid_platform.detection.models.token_classifier import ModelFolder, TokenClassifier
+from deid_platform.detection.models.folder import ModelFolder
+from deid_platform.detection.models.token_classifier import TokenClassifier
 from deid_platform.detection.registry import MODELS, SHIPPED, DetectorSpec
 from deid_platform.labels import Label
 from deid_platform.notes import Note

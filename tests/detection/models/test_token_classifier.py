@@ -12,7 +12,8 @@ import pytest
 from detector_contract import check_model
 
 from deid_platform.detection.api import Document
-from deid_platform.detection.models.token_classifier import CARD, NETWORK, VOCABULARY, ModelFolder, TokenClassifier
+from deid_platform.detection.models.folder import CARD, NETWORK, VOCABULARY, ModelFolder
+from deid_platform.detection.models.token_classifier import TokenClassifier
 from deid_platform.errors import Code, DeidError
 from deid_platform.labels import Label
 from deid_platform.notes import Note

@@ -1,0 +1,48 @@
+"""How to train: what can be chosen by name.
+
+Belongs here: the numbers. Does not belong here: the loop (`fine_tuning.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+
+@dataclass(frozen=True)
+class Preset:
+    """How to train.
+
+    Attributes:
+        epochs: Passes over the examples.
+        rate: The highest learning rate.
+        decay: Weight decay.
+        tokens: Pieces in a batch, padding included.
+        warmup: Share of the steps until the rate is highest.
+        seed: Order, dropout and the classifier's first weights.
+        length: The most pieces of a window, the marks at its ends included; None for that of the shipped model.
+        adapters: Whether only low-rank adapters are trained, and the classifier.
+        binary: Whether only identifiers and other words are told apart; what is found then has the label IDNUM.
+        transformers: Whether the network is as the library `transformers` has it, not the one that is shipped.
+    """
+
+    epochs: float = 1.5
+    rate: float = 2.5e-4
+    decay: float = 0.01
+    tokens: int = 4096
+    warmup: float = 0.06
+    seed: int = 5
+    length: int | None = None
+    adapters: bool = False
+    binary: bool = False
+    transformers: bool = False
+
+
+_PAPER = Preset(epochs=10, rate=2e-5, decay=0.01, transformers=True)
+PRESETS: Mapping[str, Preset] = {
+    "default": Preset(),
+    "site": Preset(epochs=3, rate=5e-5),
+    "paper004": _PAPER,
+    "paper004-binary": replace(_PAPER, binary=True),
+}
+"""For surrogate corpora; for a site's own notes, which are few; and as Zambare 2026 trains, by architecture."""

@@ -1,0 +1,155 @@
+"""Any architecture of `transformers`: trained, saved, loaded and used as a detector. All have drawn weights."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+from detector_contract import check_model
+from tokenizers import Tokenizer, pre_tokenizers
+from tokenizers.models import BPE
+from transformers import (
+    BertConfig,
+    BertForTokenClassification,
+    LlamaConfig,
+    LlamaForTokenClassification,
+    ModernBertConfig,
+    ModernBertForTokenClassification,
+    PreTrainedModel,
+    Qwen3Config,
+    Qwen3ForTokenClassification,
+)
+
+from deid_platform.detection import DetectorSpec
+from deid_platform.detection.models.folder import CARD, CONFIG, VOCABULARY, WEIGHTS, ModelFolder
+from deid_platform.detection.models.token_classifier import TokenClassifier
+from deid_platform.errors import Code, DeidError
+from deid_platform.labels import Label
+from deid_platform.notes import Note, Span
+from deid_platform.training.mixture import Labelled
+from deid_platform.training.presets import PRESETS
+from deid_platform.training.run import train
+from deid_platform.training.starting import of_transformers
+from deid_platform.training.transformers_start import settled
+
+SIZE = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 64, "num_labels": 3}
+TEXT = "Ndoye was seen on 3/14/2019 and Ndoye will call again. The abdomen was soft."
+SPANS = (Span(0, 5, Label.DOCTOR), Span(18, 27, Label.DATE), Span(32, 37, Label.DOCTOR))
+
+
+def bert(words: int) -> PreTrainedModel:
+    return BertForTokenClassification(BertConfig(vocab_size=words, **SIZE))
+
+
+def modern_bert(words: int) -> PreTrainedModel:
+    marks = dict.fromkeys(("pad_token_id", "bos_token_id", "eos_token_id", "cls_token_id", "sep_token_id"), 0)
+    return ModernBertForTokenClassification(ModernBertConfig(vocab_size=words, **marks, **SIZE))
+
+
+def llama(words: int) -> PreTrainedModel:
+    return LlamaForTokenClassification(LlamaConfig(vocab_size=words, num_key_value_heads=1, **SIZE))
+
+
+def qwen(words: int) -> PreTrainedModel:
+    return Qwen3ForTokenClassification(Qwen3Config(vocab_size=words, num_key_value_heads=1, head_dim=16, **SIZE))
+
+
+ARCHITECTURES = {"bert": bert, "modernbert": modern_bert, "llama": llama, "qwen": qwen}
+
+
+@pytest.fixture(scope="module")
+def folder_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """The folder of an architecture, with a vocabulary of bytes as that of decoders is."""
+
+    def make(name: str) -> Path:
+        torch.manual_seed(1)
+        folder = tmp_path_factory.mktemp(name)
+        alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
+        tokenizer = Tokenizer(BPE({sign: at for at, sign in enumerate(alphabet)}, []))
+        tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
+            [pre_tokenizers.Punctuation(), pre_tokenizers.ByteLevel(add_prefix_space=False)]
+        )
+        tokenizer.save(str(folder / VOCABULARY))
+        ARCHITECTURES[name](len(alphabet)).save_pretrained(folder)
+        return folder
+
+    return make
+
+
+@pytest.mark.parametrize(
+    ("name", "epochs", "length", "tokens", "adapters"),
+    [
+        ("bert", 10, 64, 512, False),
+        ("modernbert", 10, 1024, 2048, False),
+        ("llama", 5, 2048, 2048, True),
+        ("qwen", 5, 2048, 2048, True),
+    ],
+)
+def test_the_paper_trains_each_as_it_says(name, epochs, length, tokens, adapters, folder_of, tmp_path):
+    folder = folder_of(name)
+    found = settled(PRESETS["paper004"], folder)
+    assert (found.epochs, found.length, found.tokens, found.adapters) == (epochs, length, tokens, adapters)
+    assert (found.rate, found.decay) == (2e-5, 0.01)
+    if adapters:  # one of 7 to 8 billion parameters
+        large = json.loads((folder / CONFIG).read_text()) | {"hidden_size": 4096}
+        (tmp_path / CONFIG).write_text(json.dumps(large))
+        assert settled(PRESETS["paper004"], tmp_path).epochs == 3
+
+
+@pytest.mark.parametrize("binary", [False, True], ids=["labels", "binary"])
+@pytest.mark.parametrize("name", ARCHITECTURES)
+def test_it_is_trained_saved_and_detects(name, binary, folder_of, tmp_path):
+    preset = PRESETS["paper004-binary" if binary else "paper004"]
+    preset = replace(settled(preset, folder_of(name)), epochs=16, rate=1e-2, tokens=1024)
+    notes = [Labelled(str(n), "own", "", TEXT, SPANS) for n in range(40)]
+    start = of_transformers(folder_of(name), preset)
+    trainable = sum(value.requires_grad for value in start.network.parameters())
+    assert (trainable < len(list(start.network.parameters()))) is preset.adapters
+    done = train(notes, notes[:20], start, preset, tmp_path / "made", about={})
+    card = json.loads((tmp_path / "made" / CARD).read_text())
+    assert len(card["labels"]) == (2 if binary else 29)
+    assert done.recall > 0.9
+    detector = DetectorSpec("ensemble", models=(str(tmp_path / "made"),), without=("recognizers",)).build()
+    (found,) = detector.detect([Note("1", TEXT)])
+    marked = {TEXT[span.start : span.end]: span.label for span in found}
+    assert {"Ndoye", "3/14/2019"} <= marked.keys()
+    assert marked["3/14/2019"] is (Label.IDNUM if binary else Label.DATE)
+    check_model(lambda: TokenClassifier(ModelFolder(tmp_path / "made")))
+
+
+def test_a_sites_own_classifier_needs_no_card(folder_of):
+    folder = folder_of("bert")
+    config = json.loads((folder / CONFIG).read_text())
+    named = {"0": "O", "1": "B-DOCTOR", "2": "I-DOCTOR"}
+    (folder / CONFIG).write_text(json.dumps(config | {"id2label": named}))
+    model = ModelFolder(folder)
+    assert model.classes == (None, Label.DOCTOR, Label.DOCTOR)
+    _, probabilities = TokenClassifier(model).probabilities(TEXT)
+    assert probabilities.shape[1] == 2
+    assert probabilities.sum(axis=1) == pytest.approx(1)
+    digest = model.digest
+    (folder / WEIGHTS).write_bytes((folder / WEIGHTS).read_bytes() + b" ")
+    assert ModelFolder(folder).digest != digest
+
+
+def test_classes_that_are_no_labels_are_refused(folder_of):
+    with pytest.raises(DeidError) as raised:
+        TokenClassifier(ModelFolder(folder_of("bert")))  # LABEL_0, LABEL_1 ...
+    assert (raised.value.code, raised.value.ref) == (Code.MODEL_UNUSABLE, CONFIG)
+
+
+def test_code_in_a_folder_is_not_run(folder_of, tmp_path):
+    folder = tmp_path / "evil"
+    shutil.copytree(folder_of("bert"), folder)
+    config = json.loads((folder / CONFIG).read_text())
+    own = {"auto_map": {"AutoModelForTokenClassification": "evil.Model", "AutoConfig": "evil.Config"}}
+    (folder / CONFIG).write_text(json.dumps(config | own | {"model_type": "evil"}))
+    (folder / "evil.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')")
+    with pytest.raises(DeidError):
+        of_transformers(folder, PRESETS["paper004"])
+    assert not (tmp_path / "ran").exists()
