@@ -13,13 +13,23 @@ from deid_platform.corpora import hospital
 from deid_platform.corpora.injection.chart import Chart
 from deid_platform.corpora.injection.corpus import InjectionSpec
 from deid_platform.corpora.injection.patients import PatientFile
-from deid_platform.corpora.injection.ways import LINES, OPEN, SEALED, SECTIONS, digest, languages, parse, ways_of
+from deid_platform.corpora.injection.ways import (
+    LINES,
+    OPEN,
+    SEALED,
+    SECTIONS,
+    TUNING,
+    digest,
+    languages,
+    parse,
+    ways_of,
+)
 from deid_platform.corpora.injection.weaving import write
 from deid_platform.corpora.injection.words import LANGUAGES
 from deid_platform.errors import Code, DeidError
 from deid_platform.surrogates.dice import Dice
 
-SETS = (*OPEN, SEALED)
+SETS = (*OPEN, TUNING, SEALED)
 
 
 @pytest.mark.parametrize(
