@@ -34,7 +34,7 @@ refresh = dg.define_asset_job(
 
 surrogate_corpora = dg.define_asset_job(
     "surrogate_corpora",
-    selection=_ON_CORPORA,
+    selection=dg.AssetSelection.assets(*corpora.BY_CORPUS),
     description="One surrogate corpus in one locale: its notes, what they are made of, the detector's scores.",
     executor_def=EXECUTOR,
 )

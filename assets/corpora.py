@@ -8,8 +8,11 @@ from assets import shown
 from assets.bench import GIVEN
 from assets.layer import PRIVACY, Counts, layer_asset
 from deid_platform.corpora.catalogue import PUBLISHED
+from deid_platform.evaluation.scores import Scores
 from deid_platform.refresh import corpora, tables
+from deid_platform.refresh.fairness import fairness as fairness_of
 from deid_platform.reports.corpus_figures import corpus_figure
+from deid_platform.reports.fairness_figure import fairness_figure
 from deid_platform.reports.figures import scores_figure
 from deid_platform.surrogates.locales import LOCALES
 from resources import SiteResource
@@ -93,4 +96,31 @@ def corpus_scores(context: dg.AssetExecutionContext, site: SiteResource) -> Coun
     )
 
 
-ASSETS = [surrogate_notes, corpus_statistics, corpus_scores]
+@layer_asset("bench/fairness", owner=PRIVACY, kinds={"table"}, deps=[corpus_scores])
+def fairness(site: SiteResource) -> Counts:
+    """Whether the detector serves every name alike: recall on the text alone by locale and sex.
+
+    Over the corpora that every scored locale has, so that only the names differ.
+    """
+    found = fairness_of(site.site)
+    rows = [(name, *_shares(scores)) for name, scores in {**found.by_locale, **found.by_sex}.items()]
+    rows += [(" ".join(group), *_shares(scores)) for group, scores in found.by_both.items()]
+    return shown.counts(
+        sum(scores.notes for scores in found.by_locale.values()),
+        corpora=", ".join(found.corpora),
+        worst_locale_below_en_us=shown.share(found.locale_gap),
+        difference_of_sexes=shown.share(found.sex_gap),
+        scores=shown.table(("", "notes", "recall", "from", "to", "precision", "notes with a miss"), rows),
+        picture=shown.picture(
+            fairness_figure(found.by_both, f"text alone; {', '.join(found.corpora)}"), "words missed by locale and sex"
+        ),
+    )
+
+
+def _shares(scores: Scores) -> tuple[object, ...]:
+    recall = scores.recall
+    return scores.notes, recall.value, recall.low, recall.high, scores.precision.value, scores.leak_rate.value
+
+
+BY_CORPUS = [surrogate_notes, corpus_statistics, corpus_scores]
+ASSETS = [*BY_CORPUS, fairness]

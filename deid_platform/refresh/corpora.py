@@ -19,7 +19,7 @@ from deid_platform.detection import DetectorSpec
 from deid_platform.engine import LocalEngine
 from deid_platform.errors import Code, DeidError
 from deid_platform.evaluation.corpus_statistics import CorpusScores, CorpusStatistics
-from deid_platform.evaluation.scores import Scores, count_note, summarise
+from deid_platform.evaluation.scores import NoteCounts, Scores, count_note, summarise
 from deid_platform.notes import Note, Span, Topics
 from deid_platform.refresh import tables
 from deid_platform.refresh.site import Site
@@ -144,37 +144,47 @@ def statistics(site: Site, key: CorpusKey) -> dict[Part, CorpusStatistics]:
 
 
 def scores(site: Site, key: CorpusKey, *, progress: Callable[[int], None] | None = None) -> dict[str, Scores]:
-    """How well the configured detector does on the test part, with topics and on the text alone."""
+    """How well the configured detector does on the test part, with topics and on the text alone.
+
+    The counts of each note are sealed, for what compares corpora and locales.
+    """
     topics = tables.topics_of({n: site.store.rows(d, key.partition) for n, d in tables.SURROGATE_TOPICS.items()})
     sealed = list(_sealed(site, key, Part.TEST))
     notes = [note for note, _, _ in sealed]
     gold = [spans for _, spans, _ in sealed]
     specs = {"topics": site.spec(topics), "text": site.spec(None)}
-    engine, resamples = site.engine, site.settings.bench.resamples
-    return {
-        inputs: score_notes(notes, gold, spec, engine, resamples=resamples, progress=progress)
-        for inputs, spec in specs.items()
+    counts = {
+        inputs: list(counted(notes, gold, spec, site.engine, progress=progress)) for inputs, spec in specs.items()
     }
+    rows = [
+        {
+            "inputs": inputs,
+            "sex": topics.patients[note.patient_id or ""].sex,
+            "patient_id": note.patient_id,
+            **{name: getattr(one, name) for name in tables.COUNTS},
+        }
+        for inputs, some in counts.items()
+        for note, one in zip(notes, some, strict=True)
+    ]
+    table = pa.Table.from_pylist(rows, schema=tables.CORPUS_COUNTS_SCHEMA)
+    digest = site.spec(None).detector_digest
+    site.store.write(tables.CORPUS_COUNTS, key.partition, [table], meta=lambda: {"detector_digest": digest})
+    resamples = site.settings.bench.resamples
+    return {inputs: summarise(some, resamples=resamples) for inputs, some in counts.items()}
 
 
-def score_notes(
+def counted(
     notes: list[Note],
     gold: list[tuple[Span, ...]],
     spec: DetectorSpec,
     engine: LocalEngine,
     *,
-    resamples: int,
     progress: Callable[[int], None] | None = None,
-) -> Scores:
-    """A detector's scores on notes with gold; notes of one patient are resampled together."""
+) -> Iterator[NoteCounts]:
+    """A detector's counts on notes with gold; notes of one patient are one cluster."""
     found = engine.detect_in_two_passes(spec, lambda: notes, on_batch=progress)
-    return summarise(
-        (
-            count_note(note.text, spans, detection.spans or (), cluster=note.patient_id)
-            for (note, detection), spans in zip(found, gold, strict=True)
-        ),
-        resamples=resamples,
-    )
+    for (note, detection), spans in zip(found, gold, strict=True):
+        yield count_note(note.text, spans, detection.spans or (), cluster=note.patient_id)
 
 
 def notes_of_test(
@@ -195,16 +205,16 @@ def score_corpus(
 ) -> CorpusScores:
     """What a detector finds in the first notes of a surrogate corpus's test part, without an installation."""
     made, topics = notes_of_test(settings, key, most=most, workers=engine.workers)
-    counted = CorpusStatistics()
+    made_of = CorpusStatistics()
     for one in made:
-        counted.add(one.note.text, one.gold)
+        made_of.add(one.note.text, one.gold)
     notes, gold = [one.note for one in made], [one.gold for one in made]
     known, alone = (
-        score_notes(notes, gold, spec, engine, resamples=_RESAMPLES)
+        summarise(counted(notes, gold, spec, engine), resamples=_RESAMPLES)
         for spec in (replace(detector, topics=topics), detector)
     )
     return CorpusScores(
-        *(key.corpus, key.locale, counted.notes, counted.by_label.total(), counted.unlisted_share),
+        *(key.corpus, key.locale, made_of.notes, made_of.by_label.total(), made_of.unlisted_share),
         *(known.recall.value, known.precision.value),
         *(alone.recall.value, alone.precision.value, alone.leak_rate.value),
     )

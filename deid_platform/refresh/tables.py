@@ -32,6 +32,7 @@ REDACTED_NOTES = "deid/redacted_notes"
 TEST_SET = "bench/test_set"
 GOLD_NOTES = "bench/gold_notes"
 SURROGATE_NOTES = "bench/surrogate_notes"
+CORPUS_COUNTS = "bench/corpus_counts"
 SURROGATE_TOPICS = {name: f"bench/surrogate_{name}" for name in TOPICS}
 DETECTIONS = "bench/detections"
 METRICS = "bench/metrics"
@@ -109,6 +110,15 @@ GOLD_SCHEMA = pa.schema(
 )
 SURROGATE_SCHEMA = pa.schema(
     [*_columns(Note), pa.field("gold", SPANS), pa.field("ways", pa.list_(pa.string())), pa.field("part", pa.string())]
+)
+COUNTS = (
+    "words", "true_positives", "false_positives", "false_negatives", "entities", "covered_entities",
+)  # fmt: skip
+CORPUS_COUNTS_SCHEMA = pa.schema(
+    [
+        *((name, pa.string()) for name in ("inputs", "sex", "patient_id")),
+        *((name, pa.int64()) for name in COUNTS),
+    ]
 )
 DETECTION_SCHEMA = pa.schema(
     [

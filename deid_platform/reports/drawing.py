@@ -13,6 +13,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from deid_platform.evaluation.scores import SMALLEST_SHOWN, Estimate
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -22,6 +24,8 @@ BLUE, ORANGE, GREY = "#0072B2", "#D55E00", "#6b6b6b"
 _WIDTH_PIXELS, _DPI = 700, 100
 _ROW_INCHES = 0.3
 _HEADING_INCHES = 0.62
+# Where the axis of errors begins: what is less stands there too.
+_LEAST_ERROR = 1e-4
 
 
 def canvas(names: Sequence[str]) -> tuple[Figure, Axes]:
@@ -43,6 +47,26 @@ def canvas(names: Sequence[str]) -> tuple[Figure, Axes]:
     for side in ("top", "right", "left"):
         axes.spines[side].set_visible(False)
     return figure, axes
+
+
+def errors(axes: Axes) -> None:
+    """Makes the axis one of shares of words that are wrong, from one in ten thousand to all."""
+    axes.set_xscale("log")
+    axes.set_xlim(_LEAST_ERROR, 1)
+    axes.set_xticks([10.0**power for power in range(-4, 1)], ["0.01% or none", "0.1%", "1%", "10%", "100%"])
+    axes.minorticks_off()
+    axes.set_xlabel("share of words, with 95% bootstrap intervals", fontsize=9.5)
+
+
+def error(axes: Axes, estimate: Estimate, y: float, colour: str, marker: str) -> None:
+    """Draw how far one estimate is from 1; nothing of it when it rests on fewer than 11 words."""
+    if estimate.value is None or estimate.total < SMALLEST_SHOWN:
+        return
+    low = estimate.value if estimate.low is None else estimate.low
+    high = estimate.value if estimate.high is None else estimate.high
+    least, error, most = (max(1 - share, _LEAST_ERROR) for share in (high, estimate.value, low))
+    axes.plot((least, most), (y, y), color=colour, linewidth=2, solid_capstyle="butt", zorder=2, clip_on=False)
+    axes.plot(error, y, marker, color=colour, markersize=5.5, zorder=3, clip_on=False)
 
 
 def headed(figure: Figure, axes: Axes, title: str, under: str, legend: Sequence[tuple[str, str, str, str]]) -> None:

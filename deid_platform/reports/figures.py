@@ -13,15 +13,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from deid_platform.evaluation.scores import SMALLEST_SHOWN, Estimate, Scores, suppress
-from deid_platform.reports.drawing import BLUE, GREY, ORANGE, canvas, headed, png
+from deid_platform.reports.drawing import BLUE, GREY, ORANGE, canvas, error, errors, headed, png
 from deid_platform.sampling import GroupShare, TestSet
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 MOST_GROUPS = 40
-# Where the axis of errors begins: what is less stands there too.
-_LEAST_ERROR = 1e-4
 _LONGEST_NAME = 34
 # How a count that is not shown begins: too small, or withheld to protect another.
 _WITHHELD = ("<", "–")
@@ -85,17 +83,13 @@ def scores_figure(scores: Scores, path: Path | None = None, *, title: str = "Wha
     figure, axes = canvas([name for name, _, _ in rows])
     counts = [suppress(scores.recall.total), *_shown([recall.total for _, recall, _ in rows[1:]])]
     for y, ((_, recall, precision), count) in enumerate(zip(rows, counts, strict=True)):
-        _error(axes, recall, y - 0.16, BLUE, "o")
-        _error(axes, precision, y + 0.16, ORANGE, "D")
+        error(axes, recall, y - 0.16, BLUE, "o")
+        error(axes, precision, y + 0.16, ORANGE, "D")
         _beside(axes, y, f"{count} words")
     _beside(axes, -0.9, "in gold")
     axes.axhline(0.5, color="#b8b8b8", linewidth=1)
     axes.get_yticklabels()[0].set_fontweight("bold")
-    axes.set_xscale("log")
-    axes.set_xlim(_LEAST_ERROR, 1)
-    axes.set_xticks([10.0**power for power in range(-4, 1)], ["0.01% or none", "0.1%", "1%", "10%", "100%"])
-    axes.minorticks_off()
-    axes.set_xlabel("share of words, with 95% bootstrap intervals", fontsize=9.5)
+    errors(axes)
     headed(
         figure,
         axes,
@@ -104,17 +98,6 @@ def scores_figure(scores: Scores, path: Path | None = None, *, title: str = "Wha
         (("o", BLUE, "full", "missed (1 - recall)"), ("D", ORANGE, "full", "wrongly hidden (1 - precision)")),
     )
     return png(figure, path)
-
-
-def _error(axes: Axes, estimate: Estimate, y: float, colour: str, marker: str) -> None:
-    """Draw how far one estimate is from 1; nothing of it when it rests on fewer than 11 words."""
-    if estimate.value is None or estimate.total < SMALLEST_SHOWN:
-        return
-    low = estimate.value if estimate.low is None else estimate.low
-    high = estimate.value if estimate.high is None else estimate.high
-    least, error, most = (max(1 - share, _LEAST_ERROR) for share in (high, estimate.value, low))
-    axes.plot((least, most), (y, y), color=colour, linewidth=2, solid_capstyle="butt", zorder=2, clip_on=False)
-    axes.plot(error, y, marker, color=colour, markersize=5.5, zorder=3, clip_on=False)
 
 
 def _rows(groups: Sequence[GroupShare]) -> list[tuple[str, int, int]]:

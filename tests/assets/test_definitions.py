@@ -68,6 +68,7 @@ ASSETS = {
     "bench/surrogate_notes": ("privacy-office", "parquet", True, None, ""),
     "bench/corpus_statistics": ("privacy-office", "table", True, None, "bench/surrogate_notes"),
     "bench/corpus_scores": ("privacy-office", "table", True, "gpu", "bench/surrogate_notes"),
+    "bench/fairness": ("privacy-office", "table", False, None, "bench/corpus_scores"),
     "models/trained": ("data-engineering", "onnx phi", False, "gpu", ""),
     "bench/metrics": ("privacy-office", "postgres", False, None, "bench/detections"),
     "gate/withdrawals": ("privacy-office", "postgres", True, None, "source/raw_notes"),
@@ -181,6 +182,7 @@ def test_a_refresh_makes_everything_but_what_is_made_on_request(definitions: dg.
         "dictionaries/harvested",
         "annotation/agreement",
         "models/trained",
+        "bench/fairness",
         *CORPORA,
     }
 

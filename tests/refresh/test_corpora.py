@@ -131,7 +131,7 @@ def test_scores_by_corpus_and_locale_name_the_worst(site: Site) -> None:
 def test_the_assets_show_counts_a_table_and_a_picture_and_no_text(config: Path) -> None:
     with dg.DagsterInstance.ephemeral() as instance:
         done = dg.materialize(
-            assets.ASSETS,
+            assets.BY_CORPUS,
             partition_key=dg.MultiPartitionKey({"corpus": KEY.corpus, "locale": KEY.locale}),
             resources={"site": SiteResource(config=str(config))},
             instance=instance,

@@ -1,0 +1,89 @@
+"""Whether the detector serves every name alike: its scores by locale and sex, over the same carriers.
+
+Belongs here: bringing together what the scores of surrogate corpora sealed. Does not belong here: those scores
+(`corpora.py`) or their formulas (`evaluation/scores.py`).
+
+After Zambare 2026, experiment 2: the carriers are the same in every locale, so what differs is whose names they hold.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from deid_platform.errors import Code, DeidError
+from deid_platform.evaluation.scores import NoteCounts, Scores, summarise
+from deid_platform.refresh import tables
+from deid_platform.refresh.corpora import CorpusKey
+from deid_platform.refresh.site import Site
+
+REFERENCE = "en_US"
+
+
+@dataclass(frozen=True)
+class Fairness:
+    """Scores on the text alone, by whose names the notes hold.
+
+    Attributes:
+        corpora: The corpora that every locale has been scored on.
+        by_locale: Locale -> its scores.
+        by_sex: "F" and "M".
+        by_both: Locale and sex.
+    """
+
+    corpora: tuple[str, ...]
+    by_locale: Mapping[str, Scores]
+    by_sex: Mapping[str, Scores]
+    by_both: Mapping[tuple[str, str], Scores]
+
+    @property
+    def locale_gap(self) -> float | None:
+        """By how much the recall of the worst locale lies below that of en_US; None without en_US."""
+        reference = self.by_locale.get(REFERENCE)
+        if reference is None or reference.recall.value is None:
+            return None
+        return max(reference.recall.value - (it.recall.value or 0) for it in self.by_locale.values())
+
+    @property
+    def sex_gap(self) -> float | None:
+        """How far apart the recalls of the two sexes are; None with one of them."""
+        found = [it.recall.value for it in self.by_sex.values() if it.recall.value is not None]
+        return abs(found[0] - found[1]) if len(found) == 2 else None
+
+
+def fairness(site: Site) -> Fairness:
+    """Compares the locales on the corpora that all of them have been scored on by the detector in force.
+
+    Raises:
+        DeidError: `input-empty` if no corpus has been scored in every locale that has any score.
+    """
+    digest = site.spec(None).detector_digest
+    scored: dict[str, set[str]] = defaultdict(set)
+    for partition in site.store.partitions(tables.CORPUS_COUNTS):
+        manifest = site.store.manifest(tables.CORPUS_COUNTS, partition)
+        if manifest is not None and manifest.meta.get("detector_digest") == digest:
+            corpus, _, locale = partition.partition(".")
+            scored[locale].add(corpus)
+    shared = sorted(set.intersection(*scored.values())) if scored else []
+    if not shared:
+        raise DeidError(Code.INPUT_EMPTY, tables.CORPUS_COUNTS)
+    counts: dict[tuple[str, str], list[NoteCounts]] = defaultdict(list)
+    for locale in sorted(scored):
+        for corpus in shared:
+            key = CorpusKey(corpus, locale)
+            for row in site.store.stream(tables.CORPUS_COUNTS, key.partition):
+                if row["inputs"] == "text":
+                    of_patient = f"{key.partition}/{row['patient_id']}"
+                    one = NoteCounts(**{name: row[name] for name in tables.COUNTS}, cluster=of_patient)
+                    counts[locale, row["sex"]].append(one)
+    resamples = site.settings.bench.resamples
+
+    def grouped(by: Callable[[tuple[str, str]], str]) -> dict[str, Scores]:
+        groups: dict[str, list[NoteCounts]] = defaultdict(list)
+        for group, some in counts.items():
+            groups[by(group)] += some
+        return {name: summarise(some, resamples=resamples) for name, some in sorted(groups.items())}
+
+    both = {group: summarise(some, resamples=resamples) for group, some in sorted(counts.items())}
+    return Fairness(tuple(shared), grouped(lambda it: it[0]), grouped(lambda it: it[1]), both)

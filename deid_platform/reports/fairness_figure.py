@@ -1,0 +1,35 @@
+"""A figure of what a detector misses by whose names notes hold.
+
+Belongs here: drawing it. Does not belong here: the scores (`refresh/fairness.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from deid_platform.evaluation.scores import Scores
+from deid_platform.reports.drawing import BLUE, ORANGE, canvas, error, errors, headed, png
+
+_MARKS = (("F", "o", BLUE, "female"), ("M", "D", ORANGE, "male"))
+
+
+def fairness_figure(by_both: Mapping[tuple[str, str], Scores], under: str) -> bytes:
+    """Share of words missed, a row a locale, the sexes beside each other.
+
+    Args:
+        by_both: Locale and sex -> scores.
+        under: The line under the title.
+
+    Returns:
+        A PNG.
+    """
+    locales = sorted({locale for locale, _ in by_both})
+    figure, axes = canvas(locales)
+    for y, locale in enumerate(locales):
+        for offset, (sex, marker, colour, _) in zip((-0.16, 0.16), _MARKS, strict=True):
+            if found := by_both.get((locale, sex)):
+                error(axes, found.recall, y + offset, colour, marker)
+    errors(axes)
+    legend = tuple((marker, colour, "full", f"missed, {name} patients") for _, marker, colour, name in _MARKS)
+    headed(figure, axes, "Missed by locale and sex", under, legend)
+    return png(figure, None)
