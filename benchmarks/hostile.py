@@ -1,6 +1,6 @@
 """Whether hostile texts end: time and memory of detection, redaction and leak check on texts made to make them linger.
 
-    python benchmarks/hostile.py [--characters 1000000] [--longest 100000000]
+    python benchmarks/hostile.py [--characters 1000000] [--longest 100000000] [--detector rules]
 
 Each text repeats one thing between two names of a known patient, who must be gone from what comes out, or the note be
 refused as a whole; the script fails where neither holds. The longest text is a note of many such parts. A feed refuses
@@ -57,8 +57,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--characters", type=int, default=1_000_000)
     parser.add_argument("--longest", type=int, default=100_000_000)
+    parser.add_argument("--detector", default="rules")
     arguments = parser.parse_args()
-    detector, policy = DetectorSpec("rules", topics=TOPICS).build(), load_policy("safe_harbor")
+    detector, policy = DetectorSpec(arguments.detector, topics=TOPICS).build(), load_policy("safe_harbor")
     check = LeakCheck.of(TOPICS, policy)
 
     def passes(text: str) -> bool:

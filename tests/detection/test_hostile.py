@@ -8,14 +8,14 @@ from itertools import pairwise
 
 import pytest
 
-from deid_platform.detection import DetectorSpec
+from deid_platform.detection import DetectorSpec, NoteDetector
 from deid_platform.detection.documents import segments
 from deid_platform.errors import Code, DeidError
 from deid_platform.notes import Note, Topics
 from deid_platform.text.deobfuscate import deobfuscate, latinised
 from deid_platform.text.fold import fold
 
-RULES = DetectorSpec("rules").build()
+RULES, ENSEMBLE = DetectorSpec("rules").build(), DetectorSpec("ensemble").build()
 
 Find = Callable[..., list[tuple[str, str]]]
 
@@ -138,18 +138,20 @@ FILLERS = {
 }
 
 
+# The model reads some thousand pieces a second, whatever they are.
+@pytest.mark.parametrize(("detector", "characters"), [(RULES, 60_000), (ENSEMBLE, 2_000)], ids=["rules", "ensemble"])
 @pytest.mark.parametrize("kind", FILLERS)
-def test_hostile_text_is_read_to_its_end_or_refused(kind: str) -> None:
+def test_hostile_text_is_read_to_its_end_or_refused(kind: str, detector: NoteDetector, characters: int) -> None:
     # An identifier at each end: either both are found, or the note is refused as a whole.
-    text = "Seen by Dr. Ndoye on 3/14/2019.\n\n" + FILLERS[kind] * (60_000 // len(FILLERS[kind]))
+    text = "Seen by Dr. Ndoye on 3/14/2019.\n\n" + FILLERS[kind] * (characters // len(FILLERS[kind]))
     text += "\n\nSeen by Dr. Okonkwo on 3/15/2019."
     try:
-        spans = RULES.detect([Note("n", text)])[0]
+        spans = detector.detect([Note("n", text)])[0]
     except DeidError as refused:
         assert refused.code is Code.DETECTOR_FAILED
     else:
-        surfaces = {text[s.start : s.end] for s in spans}
-        assert {"Ndoye", "3/14/2019", "Okonkwo", "3/15/2019"} <= surfaces
+        hidden = " ".join(text[s.start : s.end] for s in spans)
+        assert [word for word in ("Ndoye", "3/14/2019", "Okonkwo", "3/15/2019") if word not in hidden] == []
 
 
 def test_a_long_text_is_read_in_overlapping_pieces_that_cover_it() -> None:
