@@ -9,8 +9,7 @@ from datetime import UTC, datetime, timedelta
 
 import dagster as dg
 
-from assets import annotation, corpora, models
-from assets.dictionaries import harvested
+from assets import annotation, corpora, dictionaries, models
 from assets.layer import DELIVERIES, coded
 from assets.run_config import EXECUTOR
 from deid_platform.notes import Delivery
@@ -22,7 +21,7 @@ from resources import SiteResource
 
 _ON_CORPORA = dg.AssetSelection.assets(*corpora.ASSETS)
 # Proposals for a person to judge, annotations, gold sets to train on and models: nothing of a refresh waits for them.
-_ON_REQUEST = _ON_CORPORA | dg.AssetSelection.assets(harvested, *annotation.ASSETS, *models.ASSETS)
+_ON_REQUEST = _ON_CORPORA | dg.AssetSelection.assets(*dictionaries.ON_REQUEST, *annotation.ASSETS, *models.ASSETS)
 
 refresh = dg.define_asset_job(
     "refresh",

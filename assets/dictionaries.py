@@ -6,8 +6,10 @@ import dagster as dg
 
 from assets import shown
 from assets.layer import DELIVERIES, ENGINEERS, PRIVACY, Counts, delivery_of, layer_asset
-from assets.source import facilities, patients, providers
+from assets.source import facilities, patients, providers, raw_notes
+from deid_platform.evaluation.scores import suppress
 from deid_platform.refresh import dictionaries, harvest, tables
+from deid_platform.refresh import recovered as recovery
 from deid_platform.store import Manifest
 from resources import SiteResource
 
@@ -49,6 +51,28 @@ def harvested(site: SiteResource) -> Counts:
     return shown.counts(manifest.rows, **manifest.meta["counts"])
 
 
+@layer_asset(
+    "dictionaries/recovered",
+    owner=PRIVACY,
+    kinds={"parquet", "phi"},
+    deps=[medical, raw_notes],
+    pool="gpu",
+    metadata=shown.columns(tables.HARVEST_SCHEMA),
+)
+def recovered(site: SiteResource) -> Counts:
+    """How many words that detection finds are clinical terms and stay, on a random sample of notes (Murugadoss 2024).
+
+    Not part of a refresh. The terms of enough patients are in the note store.
+    """
+    found = recovery.recovered(site.site)
+    rows = ((label, suppress(count), suppress(kept), share) for label, count, kept, share in recovery.shares(found))
+    return shown.counts(
+        found.notes,
+        share_kept=shown.share(found.kept.total() / max(1, found.found.total())),
+        kept_by_label=shown.table(("label", "words found", "words kept", "share"), rows),
+    )
+
+
 def _terms(manifest: Manifest) -> Counts:
     meta = manifest.meta
     return shown.counts(
@@ -60,4 +84,5 @@ def _terms(manifest: Manifest) -> Counts:
     )
 
 
-ASSETS = [institution, medical, harvested]
+ON_REQUEST = [harvested, recovered]
+ASSETS = [institution, medical, *ON_REQUEST]

@@ -191,6 +191,8 @@ class DictionarySettings(_Section):
     """The site's own clinical terms to recover; a bare path is a list with one term a line."""
     harvest_minimum_patients: int = Field(default=10, ge=2)
     """Least number of patients in whose notes a phrase must stand to be proposed (Murugadoss 2024, Methods)."""
+    recovered_sample: int = Field(default=1000, gt=0)
+    """Notes of which the asset `dictionaries/recovered` says what recovery keeps."""
 
     @property
     def terms_files(self) -> tuple[TermsFileSettings, ...]:

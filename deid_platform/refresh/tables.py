@@ -25,6 +25,7 @@ ROWS_REFUSED = (RAW_NOTES, WITHDRAWALS, *(f"source/{name}" for name in TOPICS))
 INSTITUTION = "dictionaries/institution"
 MEDICAL = "dictionaries/medical"
 HARVESTED = "dictionaries/harvested"
+RECOVERED = "dictionaries/recovered"
 FIRST_PASS = "deid/first_look"  # noqa: S105 - a dataset
 """What the detector found in each note of a delivery, read by itself, and what the note tells of its patient. The
 dataset and its column `told` keep the names under which installations have them."""

@@ -48,6 +48,13 @@ ASSETS = {
         None,
         "deid/redacted_notes dictionaries/institution dictionaries/medical",
     ),
+    "dictionaries/recovered": (
+        "privacy-office",
+        "parquet phi",
+        False,
+        "gpu",
+        "dictionaries/medical source/raw_notes",
+    ),
     "deid/redacted_notes": (
         "data-engineering",
         "parquet phi",
@@ -180,6 +187,7 @@ def test_a_refresh_makes_everything_but_what_is_made_on_request(definitions: dg.
     made = definitions.resolve_job_def("refresh").asset_layer.selected_asset_keys
     assert set(ASSETS) - {"/".join(key.path) for key in made} == {
         "dictionaries/harvested",
+        "dictionaries/recovered",
         "annotation/agreement",
         "models/trained",
         "bench/fairness",
