@@ -36,8 +36,8 @@ def notes(label, right):
 
 
 @pytest.mark.parametrize(("label", "least"), [("HOSPITAL", 0.5), ("PATIENT", 0.25)])
-def test_a_word_in_seven_is_worth_it_and_of_direct_identifiers_one_in_ten(reader, label, least):
-    # Of fifty words each: none, one in eight, one in three, nearly all.
+def test_a_word_in_seven_is_worth_it_and_of_direct_identifiers_one_in_twenty(reader, label, least):
+    # Of fifty words each: none, one in eight, one in three, all.
     likely = np.repeat([0.1, 0.25, 0.5, 0.95], 50)
     right = np.concatenate([np.arange(50) % n == 0 for n in (99, 8, 3, 1)])
     right[0] = False
