@@ -105,7 +105,7 @@ def test_the_paper_trains_each_as_it_says(name, epochs, length, tokens, adapters
 @pytest.mark.parametrize("name", ARCHITECTURES)
 def test_it_is_trained_saved_and_detects(name, binary, folder_of, tmp_path):
     preset = PRESETS["paper004-binary" if binary else "paper004"]
-    preset = replace(settled(preset, folder_of(name)), epochs=16, rate=1e-2, tokens=1024)
+    preset = replace(settled(preset, folder_of(name)), epochs=30, rate=1e-2, tokens=1024)
     notes = [Labelled(str(n), "own", "", TEXT, SPANS) for n in range(40)]
     start = of_transformers(folder_of(name), preset)
     trainable = sum(value.requires_grad for value in start.network.parameters())
