@@ -1,6 +1,6 @@
-"""What the rules find on writing that nobody developed them on: the synthetic hospital's held-out part.
+"""What a detector finds on writing that nobody developed them on: the synthetic hospital's held-out part.
 
-    python benchmarks/accuracy.py [--notes 600] [--seed 7] [--part held-out] [--misses 0]
+    python benchmarks/accuracy.py [--notes 600] [--seed 7] [--part held-out] [--detector rules] [--misses 0]
 
 Note types, styles, names and ways of writing are those of the part (`HospitalSpec`). Measures are by words, as
 `deid evaluate` counts them, with the 95% interval of a bootstrap over patients; then each label's recall, and how
@@ -81,6 +81,7 @@ def main() -> None:
     parser.add_argument("--notes", type=int, default=600)
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--part", choices=[part.value for part in Part], default=Part.HELD_OUT.value)
+    parser.add_argument("--detector", default="rules")
     parser.add_argument("--misses", type=int, default=0, help="how many to show, drawn at random")
     arguments = parser.parse_args()
     part = Part(arguments.part)
@@ -89,7 +90,8 @@ def main() -> None:
     notes, topics = written(HospitalSpec(seed=arguments.seed, notes=arguments.notes, part=part))
     words = sum(len(each.note.text.split()) for each in notes)
     print(f"{part.value}: {len(notes):,} notes, {words:,} words, {sum(len(each.gold) for each in notes):,} identifiers")
-    for inputs, spec in (("with topics", DetectorSpec("rules", topics=topics)), ("text alone", DetectorSpec("rules"))):
+    for inputs, known in (("with topics", topics), ("text alone", None)):
+        spec = DetectorSpec(arguments.detector, topics=known)
         read = LocalEngine().detect_in_two_passes(spec, lambda: [each.note for each in notes])
         found = [detection.spans or () for _, detection in read]
         scores = summarise(

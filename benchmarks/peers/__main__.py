@@ -1,4 +1,4 @@
-"""The rules beside other rule-based de-identifiers, on the same notes and in the same run.
+"""The ensemble and its rules beside other de-identifiers, on the same notes and in the same run.
 
     python -m benchmarks.peers NOTES.jsonl [PEER ...] --python INTERPRETER [--topics FOLDER] [--sentences FILE]
 
@@ -31,7 +31,7 @@ Found = list[list[tuple[int, int]]]
 
 
 def ours(spec: DetectorSpec, notes: Sequence[Note]) -> tuple[Found, float]:
-    """The platform's rules in this process."""
+    """One of the platform's detectors in this process."""
     spec.build().detect(notes)  # compiles what this process has not used yet
     detector = spec.build()
     start = time.process_time()
@@ -75,13 +75,12 @@ def main() -> None:
     words = sum(len(note.text.split()) for note in notes)
     print(f"{len(notes):,} notes, {words:,} words, {len(sentences):,} clinical sentences")
     print(f"{'':<26} precision  recall  sentences intact      words/s", flush=True)
-    runs = [("rules, text alone", DetectorSpec("rules"))]
+    known: list[tuple[str, Topics | None]] = [("text alone", None)]
     if arguments.topics:
         files = {
             role: arguments.topics / f"{role.value}.csv" for role in (Role.PATIENTS, Role.PROVIDERS, Role.FACILITIES)
         }
-        topics: Topics = read_topics(files)[0]
-        runs.insert(0, ("rules with topics", DetectorSpec("rules", topics=topics)))
+        known.insert(0, ("with topics", read_topics(files)[0]))
     everything = [*notes, *sentences]
 
     def report(name: str, found: Found, seconds: float) -> None:
@@ -99,8 +98,9 @@ def main() -> None:
         measured = f"{scores.precision.value:9.3f} {scores.recall.value:7.3f} {intact:>17} {total / seconds:12,.0f}"
         print(f"{name:<26} {measured}", flush=True)
 
-    for name, spec in runs:
-        report(name, *ours(spec, everything))
+    for detector in ("ensemble", "rules"):
+        for inputs, topics in known:
+            report(f"{detector}, {inputs}", *ours(DetectorSpec(detector, topics=topics), everything))
     for name in arguments.peers if arguments.python else ():
         report(name, *peer(name, arguments.python, everything))
 
