@@ -251,6 +251,7 @@ class TrainingSettings(_Section):
     start: str | None = None
     epochs: float | None = Field(default=None, gt=0)
     seed: int = 5
+    preset: Literal["default", "site", "paper004", "paper004-binary"] | None = None
 
 
 class ExclusionSettings(_Section):

@@ -44,6 +44,7 @@ def train_own(site: Site) -> OwnModel:
         start=asked.start,
         epochs=asked.epochs,
         seed=asked.seed,
+        preset=asked.preset,
     )
     done = carried_out(plan, site.settings, measured=measured_on(site))
     told = [json.loads(line) for line in done.losses.read_text(encoding="utf-8").splitlines()]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from deid_platform.refresh.site import Site
 from deid_platform.refresh.training import measured_on
 from deid_platform.settings import TrainingSettings
 from deid_platform.training.plan import Plan, carried_out, text_digest
+from deid_platform.training.presets import PRESETS
 from resources import SiteResource
 
 
@@ -55,5 +57,9 @@ def test_the_asset_asks_for_the_extra(installation: Path) -> None:
 
 def test_the_section_and_the_command_train_the_same_by_default() -> None:
     asked, plan = TrainingSettings(), Plan(Path("models/own"))
-    for name in ("gold", "scheme", "start", "epochs", "seed", "folder"):
-        assert getattr(asked, name) == getattr(plan, name), name
+    assert asked.model_dump() == asdict(plan)
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_the_section_knows_every_preset(preset: str) -> None:
+    assert TrainingSettings(preset=preset).preset == preset
