@@ -111,7 +111,8 @@ def candidates(
 def _trimmed(text: str, tokens: Tokens, first: int, last: int, label: Label) -> tuple[int, int]:
     """Where a run of words begins and ends without what identifies nobody; the same place twice if nothing is left.
 
-    A link in front is left out only where no small letters follow, since "la paz" is a name as a whole.
+    A link in front is left out only where no small letters follow, and one behind a name only where none come before,
+    since "la paz" and "theresa le" are names as a whole.
     """
     words = [text[start:end] for start, end in zip(tokens.starts[first:], tokens.ends[first : last + 1], strict=False)]
     person = label in PERSONS
@@ -122,7 +123,11 @@ def _trimmed(text: str, tokens: Tokens, first: int, last: int, label: Label) -> 
         if not (linked or _is_sign(word) or (person and (word.lower() in _TITLES or word in _kin()))):
             break
         low += 1
-    while low < high and (_is_sign(word := words[high - 1]) or word in _LINKS or (person and word in _kin())):
+    while low < high:
+        word = words[high - 1]
+        linked = word in _LINKS and not (person and high - 1 > low and words[high - 2].islower())
+        if not (linked or _is_sign(word) or (person and word in _kin())):
+            break
         high -= 1
     if low == high or (label is Label.DATE and high - low == 1 and _YEAR.fullmatch(words[low])):
         return 0, 0
