@@ -5,8 +5,7 @@ about (`token_classifier.py`).
 
 A word is an identifier if the probability that it is any reaches the threshold of its likeliest label. Neighbours of
 one label are one candidate, and so is a single sign between two of them ("3/14", "Smith-Jones"). What the labels of
-gold leave out is left out here too: titles, words for relatives, signs and prepositions at either end, a year without a
-month.
+gold leave out is left out here too: titles, signs at either end, a year without a month.
 """
 
 from __future__ import annotations
@@ -14,7 +13,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,23 +20,12 @@ from numpy.typing import NDArray
 from deid_platform.detection.api import Candidate, Evidence, Source
 from deid_platform.detection.models.tokens import GAPS, SHAPES, Tokens
 from deid_platform.labels import PERSONS, Label
-from deid_platform.lexicon.classes import WordClass, word_class
-from deid_platform.lexicon.lists import word_list
 
 # None of which is a name too.
 _TITLES = frozenset(
     {
         *("mr", "mrs", "ms", "miss", "mx", "dr", "drs", "prof", "professor", "sir", "sra", "srta", "dra", "doña"),
         *("mme", "mlle", "sig", "sigra", "signora", "dott", "dottoressa", "dottssa", "ssa", "herr", "frau"),
-    }
-)
-# Articles and prepositions: no identifier ends with one, and but for names of people none begins with one.
-_LINKS = frozenset(
-    {
-        *("the", "of", "at", "in", "on", "to", "from", "by", "for", "and", "with", "is", "was"),
-        *("de", "del", "el", "la", "las", "los", "al", "en", "por", "para", "con", "un", "una"),
-        *("di", "da", "dal", "dalla", "della", "dello", "dei", "delle", "il", "lo", "gli", "per", "nel", "nella"),
-        *("du", "des", "le", "les", "au", "aux", "et", "dans", "par", "pour", "une"),
     }
 )
 _YEAR = re.compile(r"(?:19|20)\d\d")
@@ -109,36 +96,16 @@ def candidates(
 
 
 def _trimmed(text: str, tokens: Tokens, first: int, last: int, label: Label) -> tuple[int, int]:
-    """Where a run of words begins and ends without what identifies nobody; the same place twice if nothing is left.
-
-    A link in front is left out only where no small letters follow, and one behind a name only where none come before,
-    since "la paz" and "theresa le" are names as a whole.
-    """
+    """Where a run of words begins and ends without titles and signs at its ends; the same place twice for nothing."""
     words = [text[start:end] for start, end in zip(tokens.starts[first:], tokens.ends[first : last + 1], strict=False)]
-    person = label in PERSONS
     low, high = 0, len(words)
-    while low < high:
-        word = words[low]
-        linked = word in _LINKS and not person and low + 1 < high and not words[low + 1].islower()
-        if not (linked or _is_sign(word) or (person and (word.lower() in _TITLES or word in _kin()))):
-            break
+    while low < high and (_is_sign(words[low]) or (label in PERSONS and words[low].lower() in _TITLES)):
         low += 1
-    while low < high:
-        word = words[high - 1]
-        linked = word in _LINKS and not (person and high - 1 > low and words[high - 2].islower())
-        if not (linked or _is_sign(word) or (person and word in _kin())):
-            break
+    while low < high and _is_sign(words[high - 1]):
         high -= 1
     if low == high or (label is Label.DATE and high - low == 1 and _YEAR.fullmatch(words[low])):
         return 0, 0
     return int(tokens.starts[first + low]), int(tokens.ends[first + high - 1])
-
-
-@cache
-def _kin() -> frozenset[str]:
-    """Words for relatives, none of which is a name too."""
-    names = WordClass.GIVEN | WordClass.SURNAME
-    return frozenset(word for word in word_list("kin.one") if not word_class(word) & names)
 
 
 def _is_sign(word: str) -> bool:
