@@ -29,7 +29,7 @@ from typing import NamedTuple
 from deid_platform.corpora.injection.slots import Written, writer
 from deid_platform.errors import Code, DeidError
 
-OPEN = ("valley", "coast")
+OPEN = ("valley", "coast", "forest", "prairie")
 """Sets for training and for whoever writes rules."""
 TUNING = "island"
 """The set on which thresholds are chosen and models compared: no model is trained on it."""
