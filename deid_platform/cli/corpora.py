@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from deid_platform.cli.inputs import DetectorName, Models
+from deid_platform.cli.inputs import DetectorName, Models, settings_or_none
 from deid_platform.cli.terminal import Config, Json, Value, counted, progress, say, show
 
 if TYPE_CHECKING:
@@ -145,16 +145,3 @@ def scores(
         typer.echo(corpus_scores_markdown(found), nl=False)
     else:
         show(columns, found, as_json=as_json)
-
-
-def settings_or_none(config: Path | None) -> Settings | None:
-    """The installation's settings; None where there is none and none is asked for."""
-    from deid_platform.errors import Code, DeidError
-    from deid_platform.settings import load_settings
-
-    try:
-        return load_settings(config)
-    except DeidError as error:
-        if error.code is Code.SETTINGS_MISSING and config is None:
-            return None
-        raise

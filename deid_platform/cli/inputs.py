@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from deid_platform.corpora.columns import ColumnMapping
     from deid_platform.corpora.given_spans import GivenSpans
     from deid_platform.notes import Topics
+    from deid_platform.settings import Settings
 
 DetectorName = Annotated[str, typer.Option("--detector", help="A registered detector; `deid doctor` lists them.")]
 Patients = Annotated[Path | None, typer.Option(help="The patients topic (CSV, JSONL or Parquet).")]
@@ -97,3 +98,15 @@ def must_exist(**files: Path | None) -> None:
         if path is not None and not path.is_file():
             # The path is the caller's own argument, yet a file may be named after a patient.
             raise DeidError(Code.FEED_UNREADABLE, f"{name}: no such file")
+
+
+def settings_or_none(config: Path | None) -> Settings | None:
+    """The installation's settings; None where there is none and none is asked for."""
+    from deid_platform.settings import load_settings
+
+    try:
+        return load_settings(config)
+    except DeidError as error:
+        if error.code is Code.SETTINGS_MISSING and config is None:
+            return None
+        raise

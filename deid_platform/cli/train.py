@@ -10,6 +10,7 @@ from typing import Annotated
 
 import typer
 
+from deid_platform.cli.inputs import settings_or_none
 from deid_platform.cli.terminal import Config, progress, say
 from deid_platform.training.presets import PRESETS
 
@@ -47,7 +48,6 @@ def train(
     corpora (`deid corpora`). With --gold it goes on from the shipped model with a site's own notes. What it finds
     counts once the gate has approved it: name the folder in deid.toml (`detection.models`) and run a refresh.
     """
-    from deid_platform.cli.corpora import settings_or_none
     from deid_platform.refresh.site import Site
     from deid_platform.refresh.training import measured_on
     from deid_platform.training.plan import Plan, carried_out

@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple
 
 from deid_platform.detection.api import Candidate, Detector, Document
 from deid_platform.detection.cross_note_search import CrossNoteSearch
-from deid_platform.detection.models.folder import CARD, ModelFolder
+from deid_platform.detection.models.folder import ModelFolder
 from deid_platform.detection.models.token_classifier import TokenClassifier
 from deid_platform.detection.pipeline import NoteDetector, Pipeline, Stage, detecting, resolving
 from deid_platform.detection.resolve.cross_note import CrossNoteMentions, Mentioned
@@ -221,8 +221,8 @@ class DetectorSpec:
 def _model(name: str) -> Model:
     if name in MODELS:
         return MODELS[name]
-    if (Path(name) / CARD).is_file():
-        return Model.of(ModelFolder(Path(name)))
+    if (folder := ModelFolder(Path(name))).is_there:
+        return Model.of(folder)
     raise DeidError(Code.DETECTOR_UNKNOWN, did_you_mean(name, MODELS))
 
 

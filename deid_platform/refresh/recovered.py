@@ -35,13 +35,13 @@ class Recovered:
         notes: Notes read.
         found: Label -> words that detection finds without recovery.
         kept: Label -> those of them that recovery keeps.
-        terms: Term and label -> the patients in whose notes it was kept, and how often.
+        terms: Term and label -> whose notes it was kept in, once for each time.
     """
 
     notes: int = 0
     found: Counter[str] = field(default_factory=Counter)
     kept: Counter[str] = field(default_factory=Counter)
-    terms: dict[tuple[str, str], tuple[set[str], int]] = field(default_factory=dict)
+    terms: dict[tuple[str, str], Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
 
     def add(self, note: Note, without: Sequence[Span], with_recovery: Sequence[Span]) -> None:
         """Counts one note, by its spans without and with recovery."""
@@ -54,10 +54,8 @@ class Recovered:
             self.found[span.label.value] += int(found.sum())
             self.kept[span.label.value] += int(kept.sum())
             if kept.any() and (kept == found).all():
-                patients, times = self.terms.get(
-                    key := (fold_term(note.text[span.start : span.end]), span.label), (set(), 0)
-                )
-                self.terms[key] = (patients | {note.patient_id or note.note_id}, times + 1)
+                term = fold_term(note.text[span.start : span.end])
+                self.terms[term, span.label.value][note.patient_id or note.note_id] += 1
 
 
 def recovered(site: Site, *, progress: Callable[[int], object] = lambda _: None) -> Recovered:
@@ -81,8 +79,8 @@ def recovered(site: Site, *, progress: Callable[[int], object] = lambda _: None)
             progress(1)
     least = site.settings.dictionaries.harvest_minimum_patients
     rows = [
-        {"phrase": term, "label": label, "patients": len(patients), "notes": times}
-        for (term, label), (patients, times) in sorted(found.terms.items(), key=lambda it: (-it[1][1], it[0]))
+        {"phrase": term, "label": label, "patients": len(patients), "notes": patients.total()}
+        for (term, label), patients in sorted(found.terms.items(), key=lambda it: (-it[1].total(), it[0]))
         if len(patients) >= least
     ]
     table = pa.Table.from_pylist(rows, schema=tables.HARVEST_SCHEMA)

@@ -132,6 +132,9 @@ def test_a_sites_own_classifier_needs_no_card(folder_of):
     _, probabilities = TokenClassifier(model).probabilities(TEXT)
     assert probabilities.shape[1] == 2
     assert probabilities.sum(axis=1) == pytest.approx(1)
+    spec = DetectorSpec("ensemble", models=(str(folder),))
+    assert len(spec.build().detect([Note("1", TEXT)])) == 1
+    assert spec.detector_digest != DetectorSpec("ensemble").detector_digest
     digest = model.digest
     (folder / WEIGHTS).write_bytes((folder / WEIGHTS).read_bytes() + b" ")
     assert ModelFolder(folder).digest != digest

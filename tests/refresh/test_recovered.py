@@ -26,7 +26,7 @@ def test_words_are_counted_by_what_hid_them() -> None:
     found.add(Note("1", TEXT, patient_id="P1"), without, [Span(4, 9, Label.PATIENT), Span(10, 13, Label.DATE)])
     assert list(shares(found)) == [("DATE", 2, 1, 0.5), ("PATIENT", 2, 1, 0.5), ("all", 4, 2, 0.5)]
     # Only what is kept whole is a term.
-    assert found.terms == {("foley", "PATIENT"): ({"P1"}, 1)}
+    assert found.terms == {("foley", "PATIENT"): {"P1": 1}}
 
 
 @pytest.mark.warehouse

@@ -46,6 +46,11 @@ class ModelFolder:
         return cls(Path(__file__).parent / "data" / name)
 
     @property
+    def is_there(self) -> bool:
+        """Whether a model is here at all: a card, or a configuration of `transformers`."""
+        return (self.path / CARD).is_file() or self.is_transformers
+
+    @property
     def is_transformers(self) -> bool:
         """Whether it is as the library `transformers` saves one, and runs with torch."""
         return not (self.path / NETWORK).exists() and (self.path / CONFIG).exists()

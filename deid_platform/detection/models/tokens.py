@@ -83,8 +83,7 @@ class Reader:
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
         one = self._tokenizer.encode("a")
-        own = one.special_tokens_mask.index(0) if 0 in one.special_tokens_mask else 0
-        self._begin = one.ids[:own]
+        self._begin = one.ids[: one.special_tokens_mask.index(0)]
         self._end = one.ids[len(one.special_tokens_mask) - one.special_tokens_mask[::-1].index(0) :]
 
     @property
