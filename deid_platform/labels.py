@@ -97,6 +97,13 @@ RISK: dict[Label, Risk] = {
 # The direct identifiers of the patient that no rule lets through, not even that of limited data sets.
 PERSONS = (Label.PATIENT, Label.DOCTOR)
 """Labels of people: patients and those around them, and clinicians."""
+NAMES_AND_PLACES = frozenset(
+    {
+        *(*PERSONS, Label.HOSPITAL, Label.ORGANIZATION, Label.LOCATION_OTHER),
+        *(Label.CITY, Label.STATE, Label.COUNTRY, Label.STREET),
+    }
+)
+"""Labels of what is known by a name: whether a word is one depends on the sentence."""
 DIRECT_IDENTIFIERS = (
     Label.PATIENT, Label.SSN, Label.MEDICALRECORD, Label.PHONE, Label.FAX, Label.EMAIL, Label.URL, Label.IPADDR,
     Label.ACCOUNT, Label.HEALTHPLAN, Label.LICENSE, Label.VEHICLE, Label.DEVICE, Label.BIOID,

@@ -164,6 +164,15 @@ class FeedSettings(_Section):
             yield "initial is before since"
 
 
+class CombinationSettings(_Section):
+    """What decides where the parts of the ensemble disagree; see `detection.combination`."""
+
+    doubt_below: float = Field(default=0.001, ge=0, le=1)
+    recover_up_to: float = Field(default=1.0, ge=0, le=1)
+    judge: str | None = None
+    judge_from: float = Field(default=1.0, gt=0, le=1)
+
+
 class DetectionSettings(_Section):
     """Which detector runs, what the site adds to it, and over how many worker processes."""
 
@@ -175,6 +184,7 @@ class DetectionSettings(_Section):
     """The site's own recognizers, in YAML."""
     keep: Path | None = None
     """The site's allow list: phrases that identify nobody, one a line."""
+    combination: CombinationSettings = CombinationSettings()
 
 
 class TermsFileSettings(_Section):

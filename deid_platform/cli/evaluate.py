@@ -73,8 +73,11 @@ def evaluate(
     ] = False,
     ablation: Annotated[
         bool,
-        typer.Option("--ablation", help="Score model and rules alone, then with topics, then with recovery."),
+        typer.Option("--ablation", help="Score model and rules alone, then with topics, recovery, doubt and judge."),
     ] = False,
+    judge: Annotated[
+        str | None, typer.Option(help="A judge that weighs removals for their clinical relevance: vocabulary.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Score a detector against gold spans: word-level precision, recall and F1, as Murugadoss 2024 does.
@@ -85,6 +88,7 @@ def evaluate(
     """
     from deid_platform.corpora import Role
     from deid_platform.detection import DetectorSpec
+    from deid_platform.detection.combination import Combination
     from deid_platform.engine import LocalEngine
     from deid_platform.evaluation.ablation import ablations
     from deid_platform.evaluation.files import contributions_to, score_file
@@ -108,7 +112,14 @@ def evaluate(
     mapping = column_mapping(columns, feed)
     topics = topics_of(patients, providers, facilities, mapping)
     models = tuple(model) if model else None
-    spec = DetectorSpec(name=detector, topics=topics or None, recognizers=recognizers, keep=keep, models=models)
+    spec = DetectorSpec(
+        name=detector,
+        topics=topics or None,
+        recognizers=recognizers,
+        keep=keep,
+        models=models,
+        combination=Combination(judge=judge),
+    )
     reduced = replace(spec, without=tuple(without or ()))
 
     if by_source:

@@ -15,6 +15,20 @@ from deid_platform.notes import Note, Span
 from deid_platform.text.normalize import NormalizedText
 
 
+class Likelihoods(NamedTuple):
+    """What a model says of each word of a document, whether or not it makes a candidate of it.
+
+    Attributes:
+        starts: First code point of each word, in order.
+        ends: One past its last.
+        probabilities: That it is of an identifier, 0 to 1.
+    """
+
+    starts: Sequence[int]
+    ends: Sequence[int]
+    probabilities: Sequence[float]
+
+
 class Document(NormalizedText):
     """A stretch of a note as detectors read it: decoded, without disguises, and bounded in length.
 
@@ -23,11 +37,13 @@ class Document(NormalizedText):
     Attributes:
         note: The note, for its ids and its language.
         text: What detectors read.
+        likelihoods: What models that have read it say of its words, one entry a model.
     """
 
     def __init__(self, note: Note, text: str | None = None) -> None:
         super().__init__(note.text if text is None else text)
         self.note = note
+        self.likelihoods: list[Likelihoods] = []
 
 
 class SourceKind(StrEnum):

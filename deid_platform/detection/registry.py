@@ -13,14 +13,18 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from deid_platform.detection.api import Candidate, Detector, Document
+from deid_platform.detection.combination import UNITED, Combination
 from deid_platform.detection.cross_note_search import CrossNoteSearch
 from deid_platform.detection.models.folder import ModelFolder
 from deid_platform.detection.models.token_classifier import TokenClassifier
 from deid_platform.detection.pipeline import NoteDetector, Pipeline, Stage, detecting, resolving
 from deid_platform.detection.resolve.cross_note import CrossNoteMentions, Mentioned
+from deid_platform.detection.resolve.doubt import Doubt
+from deid_platform.detection.resolve.judgement import Judge, Judgement
 from deid_platform.detection.resolve.propagate import propagated
 from deid_platform.detection.resolve.recovery import AllowList, Recovery, read_allow_list
 from deid_platform.detection.resolve.relatives import relabel_relatives
+from deid_platform.detection.resolve.vocabulary_judge import VocabularyJudge
 from deid_platform.detection.rules import RULE_STEPS, Rules
 from deid_platform.detection.rules.detector import rows_across
 from deid_platform.detection.rules.engine.site_recognizers import SiteRecognizers, read_site_recognizers
@@ -56,6 +60,9 @@ SHIPPED = "minilm"
 MODELS: dict[str, Model] = {SHIPPED: Model.of(ModelFolder.shipped(SHIPPED))}
 """Models by name. Their candidates join those of rules and topics before any is recovered or merged."""
 
+JUDGES: dict[str, Callable[[], Judge]] = {"vocabulary": VocabularyJudge}
+"""Judges by name; none weighs anything unless it is asked for."""
+
 DEFAULT = "ensemble"
 """What detects unless another detector is asked for: the model finds names that nothing introduces, rules and topics
 find what has a form or is known."""
@@ -63,7 +70,7 @@ find what has a form or is known."""
 _RULES = (*RULE_STEPS, "propagation", "staff_initials")
 _LAST = ("relatives", "cross_note_mentions")
 DETECTORS: Mapping[str, tuple[str, ...]] = {
-    DEFAULT: (*_RULES, "gazetteer", "roster", "models", "recovery", *_LAST),
+    DEFAULT: (*_RULES, "gazetteer", "roster", "models", "doubt", "recovery", "judge", *_LAST),
     "rules": (*_RULES, "gazetteer", "roster", "recovery", *_LAST),
     "patterns": (*_RULES, *_LAST),
     "gazetteer": ("gazetteer", *_LAST),
@@ -86,6 +93,7 @@ class DetectorSpec:
         models: Models whose candidates join those of rules and topics: names of `MODELS`, or folders that `deid train`
             wrote; None means the shipped one, if the detector has models at all.
         without: Stages that are left out, to measure what they contribute; see `stage_names`.
+        combination: What decides where the parts disagree.
     """
 
     name: str
@@ -96,6 +104,7 @@ class DetectorSpec:
     keep: Path | str | None = None
     models: tuple[str, ...] | None = None
     without: tuple[str, ...] = ()
+    combination: Combination = UNITED
 
     def build(self) -> NoteDetector:
         """The detector; raises what `pipeline` does."""
@@ -105,8 +114,8 @@ class DetectorSpec:
         """The detector, with its stages.
 
         Raises:
-            DeidError: `detector-unknown` for an unregistered detector or model; `model-unusable` for one whose files
-                are not those of its card; `stage-unknown` for a stage that the detector does not have;
+            DeidError: `detector-unknown` for an unregistered detector, model or judge; `model-unusable` for a model
+                whose files are not those of its card; `stage-unknown` for a stage that the detector does not have;
                 `settings-invalid` or `dictionary-invalid` if a file of medical terms cannot be read; what
                 `site_recognizers` and `allow_list` raise.
         """
@@ -114,6 +123,7 @@ class DetectorSpec:
         self.site_recognizers()
         self.allow_list()
         self.chosen_models()
+        self._check_judge()
         return _Builder(self).pipeline()
 
     def cross_note_search(self) -> CrossNoteSearch:
@@ -137,7 +147,8 @@ class DetectorSpec:
         site = {"recognizers": self.site_recognizers().digest, "keep": self.allow_list().digest}
         own = [part for kind, digest in site.items() if digest for part in (kind, digest)]
         models = [part for name, model in self.chosen_models().items() for part in (name, model.digest())]
-        chosen = (*self.stages, *models, *(("professions",) if self.professions else ()), *own)
+        joined = (self.combination.digest,) if "models" in self.stages else ()
+        chosen = (*self.stages, *models, *joined, *(("professions",) if self.professions else ()), *own)
         code = (package_digest(f"deid_platform.{package}") for package in ("detection", "lexicon", "text"))
         return plain_digest(plain_digest(self.name, *chosen), *code, *sorted(set(self.own_terms())))
 
@@ -165,7 +176,7 @@ class DetectorSpec:
 
     @property
     def stages(self) -> tuple[str, ...]:
-        """The stages of the detector, in their order, without those that are left out.
+        """The stages of the detector, in their order, without those that are left out; a judge if there is one.
 
         Raises:
             DeidError: `detector-unknown`; `stage-unknown` for a stage to leave out that the detector does not have.
@@ -174,7 +185,8 @@ class DetectorSpec:
         for name in self.without:
             if name not in stages:
                 raise DeidError(Code.STAGE_UNKNOWN, did_you_mean(name, stages))
-        return tuple(name for name in stages if name not in self.without)
+        idle = () if self.combination.judge else ("judge",)
+        return tuple(name for name in stages if name not in (*self.without, *idle))
 
     def chosen_models(self) -> dict[str, Model]:
         """The models whose candidates join, by name; none for a detector without the stage.
@@ -212,6 +224,13 @@ class DetectorSpec:
             return AllowList()
         self._must_use("recovery", "detection.keep")
         return read_allow_list(self.keep)
+
+    def _check_judge(self) -> None:
+        if (name := self.combination.judge) is None:
+            return
+        self._must_use("judge", "detection.combination.judge")
+        if name not in JUDGES:
+            raise DeidError(Code.DETECTOR_UNKNOWN, did_you_mean(name, JUDGES))
 
     def _must_use(self, stage: str, key: str) -> None:
         if stage not in stage_names(self.name):
@@ -257,7 +276,9 @@ class _Builder:
             "staff_initials": lambda: resolving(self._staff_initials),
             "gazetteer": lambda: detecting(Gazetteer(self._topics)),
             "roster": lambda: detecting(Roster(self._topics)),
+            "doubt": lambda: resolving(Doubt(self._spec.combination.doubt_below)),
             "recovery": lambda: resolving(self._recovery),
+            "judge": lambda: resolving(self._judgement),
             "relatives": lambda: resolving(relabel_relatives),
         }
         stages: dict[str, Stage] = {}
@@ -293,7 +314,13 @@ class _Builder:
 
     @cached_property
     def _recovery(self) -> Recovery:
-        return Recovery(self._spec.own_terms(), self._spec.allow_list().phrases)
+        most = self._spec.combination.recover_up_to
+        return Recovery(self._spec.own_terms(), self._spec.allow_list().phrases, predicted_up_to=most)
+
+    @cached_property
+    def _judgement(self) -> Judgement:
+        combination = self._spec.combination
+        return Judgement(JUDGES[combination.judge or ""](), combination.judge_from)
 
     @cached_property
     def _recovery_of_mentions(self) -> Recovery:

@@ -17,6 +17,8 @@ _ROWS: Sequence[tuple[str, set[str]]] = (
     ("model and rules", {"models", *_RULES}),
     ("and gazetteer and roster", {"models", *_RULES, *_TOPICS}),
     ("and recovery", {"models", *_RULES, *_TOPICS, "recovery"}),
+    ("and doubt", {"models", *_RULES, *_TOPICS, "recovery", "doubt"}),
+    ("and judge", {"models", *_RULES, *_TOPICS, "recovery", "doubt", "judge"}),
 )
 
 

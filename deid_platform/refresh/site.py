@@ -14,6 +14,7 @@ from deid_platform.corpora import Reader
 from deid_platform.corpora.exclusions import Exclusions
 from deid_platform.corpora.feeds import open_feed
 from deid_platform.detection import MODELS, DetectorSpec
+from deid_platform.detection.combination import Combination
 from deid_platform.engine import LocalEngine
 from deid_platform.errors import Code, DeidError, did_you_mean
 from deid_platform.keys import Keyring
@@ -112,6 +113,7 @@ class Site:
             recognizers=self.settings.path(detection.recognizers) if detection.recognizers else None,
             keep=self.settings.path(detection.keep) if detection.keep else None,
             models=None if detection.models is None else tuple(map(self._model, detection.models)),
+            combination=Combination(**detection.combination.model_dump()),
         )
 
     def _model(self, name: str) -> str:

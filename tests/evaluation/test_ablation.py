@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from deid_platform.detection import stage_names
+from deid_platform.detection import DetectorSpec, stage_names
+from deid_platform.detection.combination import Combination
 from deid_platform.evaluation.ablation import ablations
 from tests.command_line import deid
 
@@ -13,22 +14,31 @@ TEXT = "Seen by Dr. Alan Reed, ward B, on 3/14/2019. Foley catheter. Ann Oyelara
 
 
 def kept(detector: str, *, topics: bool) -> dict[str, set[str]]:
-    stages = stage_names(detector)
+    stages = DetectorSpec(detector).stages
     return {name: set(stages).difference(left) for name, left in ablations(stages, topics=topics)}
 
 
 def test_rows_grow_from_the_model_to_all() -> None:
     rows = kept("ensemble", topics=True)
-    assert list(rows) == ["model", "rules", "model and rules", "and gazetteer and roster", "and recovery", "all"]
+    united = ["model", "rules", "model and rules"]
+    assert list(rows) == [*united, "and gazetteer and roster", "and recovery", "and doubt", "all"]
     assert rows["model"] == {"models"}
     assert rows["model and rules"] == rows["model"] | rows["rules"]
     assert rows["and gazetteer and roster"] - rows["model and rules"] == {"gazetteer", "roster"}
     assert rows["and recovery"] - rows["and gazetteer and roster"] == {"recovery"}
-    assert rows["all"] == set(stage_names("ensemble"))
+    assert rows["and doubt"] - rows["and recovery"] == {"doubt"}
+    assert rows["all"] == set(stage_names("ensemble")) - {"judge"}
+
+
+def test_a_judge_has_a_row() -> None:
+    stages = DetectorSpec("ensemble", combination=Combination(judge="vocabulary")).stages
+    assert [name for name, _ in ablations(stages, topics=False)][-3:] == ["and doubt", "and judge", "all"]
 
 
 def test_rows_that_would_repeat_another_are_left_out() -> None:
-    assert list(kept("ensemble", topics=False)) == ["model", "rules", "model and rules", "and recovery", "all"]
+    assert list(kept("ensemble", topics=False)) == [
+        *("model", "rules", "model and rules", "and recovery", "and doubt", "all")
+    ]
     assert list(kept("rules", topics=True)) == ["rules", "and gazetteer and roster", "and recovery", "all"]
     assert list(kept("patterns", topics=True)) == ["rules", "all"]
 

@@ -14,7 +14,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from deid_platform.detection.api import Candidate, Document, Source, SourceKind
+from deid_platform.detection.api import Candidate, Document, Likelihoods, Source, SourceKind
 from deid_platform.detection.models.decoding import Thresholds, by_word, candidates
 from deid_platform.detection.models.folder import NETWORK, VOCABULARY, ModelFolder
 from deid_platform.detection.models.onnx_network import OnnxNetwork
@@ -72,8 +72,8 @@ class TokenClassifier:
         return f"<TokenClassifier: {self._source.name}>"
 
     def detect(self, documents: Sequence[Document]) -> list[list[Candidate]]:
-        """The candidates of each document; see `Detector`."""
-        return [self._one(document.text) for document in documents]
+        """The candidates of each document; see `Detector`. Each is told how likely its words are identifiers."""
+        return [self._one(document) for document in documents]
 
     def probabilities(self, text: str) -> tuple[Tokens, NDArray[np.float32]]:
         """A text as the model reads it, and the probability of none and of each label for each word (words, labels).
@@ -99,9 +99,11 @@ class TokenClassifier:
         )
         return tokens, by_word(_softmax(pieces) @ self._joined, tokens.words)
 
-    def _one(self, text: str) -> list[Candidate]:
-        tokens, probabilities = self.probabilities(text)
-        return candidates(text, tokens, probabilities, self.thresholds, self._source)
+    def _one(self, document: Document) -> list[Candidate]:
+        tokens, probabilities = self.probabilities(document.text)
+        likely = (1.0 - probabilities[:, 0]).tolist()
+        document.likelihoods.append(Likelihoods(tokens.starts.tolist(), tokens.ends.tolist(), likely))
+        return candidates(document.text, tokens, probabilities, self.thresholds, self._source)
 
 
 def _softmax(logits: NDArray[np.float32]) -> NDArray[np.float32]:

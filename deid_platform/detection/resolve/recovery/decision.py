@@ -28,24 +28,17 @@ No span is ever cut: it is recovered whole or stays whole.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from functools import cache, lru_cache
+from functools import lru_cache
 
 import regex
 
 from deid_platform.detection.api import Candidate, Document, Evidence, Source, SourceKind
 from deid_platform.detection.resolve.recovery.finder import ClinicalTerm, ClinicalTerms, Finder
-from deid_platform.detection.resolve.recovery.terms import names_of_people_and_places
-from deid_platform.labels import PERSONS, Label
-from deid_platform.lexicon.lists import word_list
+from deid_platform.detection.resolve.recovery.terms import words_of_clinics
+from deid_platform.labels import NAMES_AND_PLACES, PERSONS, Label
 from deid_platform.text.fold import fold_term
 
-_NAMED = frozenset(
-    {
-        *(*PERSONS, Label.HOSPITAL, Label.ORGANIZATION, Label.LOCATION_OTHER, Label.CITY, Label.STATE, Label.COUNTRY),
-        *(Label.STREET, Label.PROFESSION),
-    }
-)
-_ALLOWABLE = _NAMED - {Label.PROFESSION}
+_NAMED = NAMES_AND_PLACES | {Label.PROFESSION}
 _PLACES = (Label.CITY, Label.STATE, Label.COUNTRY, Label.STREET)  # "CT", "LIMA": a scan, an artery, or an address
 _VISITED = (Label.HOSPITAL, Label.LOCATION_OTHER)
 _WENT = regex.compile(r"\b(?:at|to|from|near)(?:[ \t]+the)?[ \t]+$", regex.IGNORECASE)
@@ -75,10 +68,12 @@ class Recovery:
     Args:
         terms: An institution's own clinical terms, beside the lists of this package.
         allowed: Folded phrases of its allow list.
+        predicted_up_to: The highest probability at which what a model marks may be a clinical term.
     """
 
-    def __init__(self, terms: Iterable[str] = (), allowed: Iterable[str] = ()) -> None:
+    def __init__(self, terms: Iterable[str] = (), allowed: Iterable[str] = (), *, predicted_up_to: float = 1.0) -> None:
         self._finder = Finder(terms, allowed)
+        self._predicted_up_to = predicted_up_to
 
     def __repr__(self) -> str:
         return "<Recovery>"
@@ -90,18 +85,19 @@ class Recovery:
             DeidError: `detector-failed` if the note could not be searched to its end.
         """
         text = document.text
-        judged = [(span, _is_doubtful(text, span)) for span in spans]
+        judged = [(span, self._is_doubtful(text, span)) for span in spans]
         places = self._finder.places(document, {(span.start, span.end) for span, doubtful in judged if doubtful})
         if not places:
             return list(spans)
         people = _named(text, spans, places)
         return [span for span, doubtful in judged if not doubtful or not _is_clinical(text, span, places, people)]
 
-
-def _is_doubtful(text: str, span: Candidate) -> bool:
-    if span.source.kind is SourceKind.ROSTER or span.evidence is Evidence.PROVEN:
-        return False
-    return span.label is not Label.DATE or _WHOLE_DATE.search(text, span.start, span.end) is None
+    def _is_doubtful(self, text: str, span: Candidate) -> bool:
+        if span.source.kind is SourceKind.ROSTER or span.evidence is Evidence.PROVEN:
+            return False
+        if span.evidence is Evidence.PREDICTED and span.confidence > self._predicted_up_to:
+            return False
+        return span.label is not Label.DATE or _WHOLE_DATE.search(text, span.start, span.end) is None
 
 
 def _named(text: str, spans: Iterable[Candidate], places: ClinicalTerms) -> frozenset[str]:
@@ -161,7 +157,7 @@ def _from_topics(span: Candidate) -> bool:
 def _covers(text: str, span: Candidate, place: ClinicalTerm, people: frozenset[str]) -> bool:
     """Whether a place around a span makes it clinical."""
     if place.kind == _ALLOWED:
-        return span.label in _ALLOWABLE and span.source.kind in (SourceKind.RULES, SourceKind.MODEL)
+        return span.label in NAMES_AND_PLACES and span.source.kind in (SourceKind.RULES, SourceKind.MODEL)
     longer = place.end - place.start > span.end - span.start + len("'s")
     if _from_topics(span):
         return longer and span.label in _NAMED and place.kind == "term"
@@ -201,11 +197,5 @@ def _is_longer_than_its_terms(text: str, span: Candidate, near: Sequence[Clinica
         one = any(p.start <= span.start and span.end <= p.end for p in inside)
         return span.label in PERSONS and not one and any(p.words >= 2 or p.kind == "abbreviation" for p in inside)
     if any(p.words >= 2 for p in inside) and span.label in PERSONS:
-        return all(word in _words_of_clinics() for word in rest)
+        return all(word in words_of_clinics() for word in rest)
     return all(word in _FINDINGS for word in rest) and span.evidence < Evidence.INTRODUCED
-
-
-@cache
-def _words_of_clinics() -> frozenset[str]:
-    """Words of every clinic's notes and of common English that no list has as a name."""
-    return (word_list("clinical_words") | word_list("common_words")) - names_of_people_and_places()

@@ -49,6 +49,12 @@ def names_of_people_and_places() -> frozenset[str]:
 
 
 @cache
+def words_of_clinics() -> frozenset[str]:
+    """Words of every clinic's notes and of common English that no list has as a name."""
+    return (word_list("clinical_words") | word_list("common_words")) - names_of_people_and_places()
+
+
+@cache
 def eponym_heads() -> frozenset[str]:
     """The folded nouns after which the names of eponyms are called clinical."""
     return word_list("eponym_nouns") | word_list("eponym_conditions")
