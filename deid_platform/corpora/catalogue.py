@@ -19,7 +19,7 @@ from deid_platform.corpora import Rejection
 from deid_platform.corpora.files import read_notes
 from deid_platform.corpora.formats import gold_format
 from deid_platform.corpora.gold import SCHEME, Gold
-from deid_platform.corpora.injection.carriers import Carrier, with_gold, with_placeholders, with_reading
+from deid_platform.corpora.injection.carriers import Carrier, completed, with_gold, with_placeholders, with_reading
 from deid_platform.corpora.injection.corpus import Part, part_of
 from deid_platform.corpora.injection.readings import has_reading, reading_of
 from deid_platform.corpora.placeholders import mimic3_placeholders, mimic4_placeholders
@@ -176,7 +176,8 @@ def carriers(
         return with_reading((gold.note for gold in notes if gold.note is not None), reading_of(corpus.name))
     if corpus.format in _PLACEHOLDERS:
         return with_placeholders(notes, _PLACEHOLDERS[corpus.format])
-    return with_gold(notes, territories=corpus.territories)
+    whole = completed(notes, reading_of(corpus.name)) if has_reading(corpus.name) else notes
+    return with_gold(whole, territories=corpus.territories)
 
 
 @dataclass(frozen=True)
@@ -201,7 +202,7 @@ def overview(corpus: Corpus, settings: Settings | None) -> Overview:
     if not paths_of(corpus, settings):
         return Overview(readable=False)
     ids = [gold.note_id for gold in read_corpus(corpus, settings, refused=lambda _: None)]
-    if corpus.slots != "reading":
+    if corpus.slots != "reading" and not has_reading(corpus.name):
         return Overview(True, len(ids), len(ids), 0)
     read = reading_of(corpus.name).digests if has_reading(corpus.name) else {}
     gold = sum(note_id in read for note_id in ids)

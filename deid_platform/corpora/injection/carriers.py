@@ -13,7 +13,7 @@ from deid_platform.corpora.gold import Gold
 from deid_platform.corpora.injection.readings import Reading
 from deid_platform.corpora.placeholders import Placeholder
 from deid_platform.labels import Label
-from deid_platform.notes import Note
+from deid_platform.notes import Note, Span
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -61,6 +61,23 @@ def with_gold(notes: Iterable[Gold], *, territories: bool = False) -> Iterator[C
             text = gold.note.text
             slots = (Slot(s.start, s.end, s.label) for s in gold.spans)
             yield Carrier(gold.note, tuple(_told_apart(slot, text) if territories else slot for slot in slots))
+
+
+def completed(notes: Iterable[Gold], reading: Reading) -> Iterator[Gold]:
+    """Gold with what its publisher left unlabelled, as people have listed it by reading; notes left out are missing.
+
+    A listed place takes the place of published spans that it overlaps: it may be a name with the kind of institution
+    before it.
+
+    Raises:
+        DeidError: `gold-invalid` if a text is another than the one that was read.
+    """
+    for gold in notes:
+        places = reading.places_in(gold.note) if gold.note is not None else None
+        if places is not None:
+            kept = [s for s in gold.spans if not any(start < s.end and s.start < end for start, end, _ in places)]
+            listed = [Span(start, end, label) for start, end, label in places]
+            yield replace(gold, spans=tuple(sorted([*kept, *listed], key=lambda span: span.start)))
 
 
 def _told_apart(slot: Slot, text: str) -> Slot:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from dataclasses import replace
 from importlib import resources
 from itertools import pairwise
 from pathlib import Path
@@ -11,12 +12,13 @@ from pathlib import Path
 import pytest
 
 from deid_platform.corpora.catalogue import PUBLISHED, carriers, corpus_of
-from deid_platform.corpora.injection.carriers import with_reading
+from deid_platform.corpora.gold import Gold
+from deid_platform.corpora.injection.carriers import completed, with_reading
 from deid_platform.corpora.injection.corpus import Part
 from deid_platform.corpora.injection.readings import Reading, has_reading, reading_of, text_digest
 from deid_platform.errors import Code, DeidError
 from deid_platform.labels import Label
-from deid_platform.notes import Note
+from deid_platform.notes import Note, Span
 
 READ = [name for name in PUBLISHED if has_reading(name)]
 _LINE = re.compile(r"#.*|[\w-]+\t(?:left out|read\t[0-9a-f]{12}|\d+\t\d+\t[A-Z-]+)")
@@ -46,6 +48,17 @@ def test_a_note_that_nobody_read_is_no_carrier() -> None:
     found = list(with_reading([Note("n1", "Ann left."), Note("n2", "Bob left.")], reading("Ann left.")))
     assert [carrier.note.note_id for carrier in found] == ["n1"]
     assert [(slot.start, slot.end, slot.label) for slot in found[0].slots] == [(0, 3, Label.PATIENT)]
+
+
+def test_a_list_adds_to_gold_what_its_publisher_left_unlabelled() -> None:
+    text = "Ann of Hospital Bichat left with Bob."
+    gold = Gold("n1", (Span(16, 22, Label.HOSPITAL), Span(33, 36, Label.DOCTOR)), note=Note("n1", text))
+    places = ((0, 3, Label.PATIENT), (7, 22, Label.HOSPITAL))
+    (whole,) = completed([gold, replace(gold, note_id="n2", note=Note("n2", "x"))], Reading(
+        {"n1": places}, 1, {"n1": text_digest(text)}
+    ))  # fmt: skip
+    assert [text[s.start : s.end] for s in whole.spans] == ["Ann", "Hospital Bichat", "Bob"]
+    assert [s.label for s in whole.spans] == [Label.PATIENT, Label.HOSPITAL, Label.DOCTOR]
 
 
 def test_another_text_than_the_one_that_was_read_is_refused() -> None:
