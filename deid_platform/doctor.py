@@ -15,6 +15,7 @@ from pathlib import Path
 from deid_platform.corpora import NEVER_ENTERS
 from deid_platform.corpora.refusals import lines_of
 from deid_platform.detection import detector_names, stage_names
+from deid_platform.detection.models.device import card_name, usable
 from deid_platform.errors import DeidError
 from deid_platform.notes import Delivery
 from deid_platform.redaction.policy import policy_names
@@ -66,6 +67,7 @@ def examine(config: Path | None = None) -> list[Diagnosis]:
 def _site(site: Site) -> Iterator[Diagnosis]:
     yield _look("exclusions", lambda: f"{len(site.exclusions.opted_out())} patients opted out")
     yield _look("detector", lambda: _detector(site))
+    yield _look("device", lambda: _device(site))
     for name in site.settings.feeds:
         yield _feed(site, name)
     secret = _look("key secret", lambda: f"key {site.keyring.key_id}")
@@ -87,6 +89,12 @@ def _detector(site: Site) -> str:
     if allowed.phrases:
         shown.append(f"{len(allowed.phrases)} phrases kept {allowed.digest[:12]}")
     return ", ".join(shown)
+
+
+def _device(site: Site) -> str:
+    asked, card = site.settings.detection.device, card_name()
+    used = usable(asked)
+    return f"{used}{f' (asked for: {asked})' if used != asked else ''}; {card or 'no card'}"
 
 
 def _feed(site: Site, name: str) -> Diagnosis:

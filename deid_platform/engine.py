@@ -10,7 +10,7 @@ and without spans, so that the caller quarantines it; its neighbours in the batc
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, islice
@@ -67,11 +67,26 @@ class LocalEngine:
             One `Detection` a note, in input order.
 
         Raises:
-            DeidError: If the detector cannot be built at all (for example `detector-unknown`).
+            DeidError: If the detector cannot be built at all (for example `detector-unknown`); `device-lost` if the
+                process that runs its models on a card has ended.
             KeyboardInterrupt: Between two batches, if the process was asked to stop.
         """
-        found = self.run(_DetectionJob(spec), notes, on_batch=on_batch, on_report=on_reuse)
-        return (replace(detection, index=index) for index, detection in enumerate(found))
+        with self._served(spec) as (spec, check_device):
+            found = self.run(_DetectionJob(spec), notes, on_batch=on_batch, on_report=on_reuse)
+            for index, detection in enumerate(found):
+                if detection.error is not None:
+                    check_device()
+                yield replace(detection, index=index)
+
+    @contextmanager
+    def _served(self, spec: DetectorSpec) -> Iterator[tuple[DetectorSpec, Callable[[], None]]]:
+        """The detector as workers build it, and what tells that the process on the card still lives."""
+        server = spec.network_server() if self.workers > 1 else None
+        if server is None:
+            yield spec, lambda: None
+            return
+        with server:
+            yield replace(spec, served=server.served), server.check
 
     def detect_in_two_passes(
         self,

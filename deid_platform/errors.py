@@ -268,6 +268,17 @@ class Code(Enum):
         "A part of the platform that is installed on request is not here; the reference names it.",
         "Install it: `pip install 'deid-platform[ml]'` for the extra `ml`.",
     )
+    DEVICE_MISSING = (
+        "device-missing",
+        "A model is to run on a device that is not here; the reference says what is missing.",
+        'Install the extra `ml` on a machine with a card, or set `detection.device = "cpu"`; "cuda-or-cpu" takes what '
+        "is there.",
+    )
+    DEVICE_LOST = (
+        "device-lost",
+        "The process that runs models on the card ended, or could not start; nothing more was read.",
+        "Look at the card's memory (`nvidia-smi`) and run again: what was finished is not done anew.",
+    )
     DETECTOR_FAILED = (
         "detector-failed",
         "A detector failed on a note; the note is quarantined, never passed through.",

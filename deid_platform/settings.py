@@ -179,6 +179,8 @@ class DetectionSettings(_Section):
     detector: str = "ensemble"
     models: tuple[str, ...] | None = None
     """Models of the ensemble, names or folders that `deid train` wrote; the shipped one unless told."""
+    device: Literal["cpu", "cuda", "cuda-or-cpu", "torch-cpu"] = "cpu"
+    """Where models run: the processor, a card, or a card if there is one."""
     workers: int = Field(default=1, ge=1)
     recognizers: Path | None = None
     """The site's own recognizers, in YAML."""

@@ -15,6 +15,7 @@ import typer
 from deid_platform.cli.inputs import (
     Columns,
     DetectorName,
+    Device,
     Facilities,
     Feed,
     Keep,
@@ -34,6 +35,7 @@ from deid_platform.labels import CROSSWALKS
 
 if TYPE_CHECKING:
     from deid_platform.detection import DetectorSpec
+    from deid_platform.detection.models.device import usable
     from deid_platform.evaluation.scores import Scores
 
 
@@ -41,6 +43,7 @@ def evaluate(
     gold: Annotated[Path, typer.Argument(help='JSON lines {"note_id", "text", "spans": [[start, end, label], ...]}.')],
     detector: DetectorName = "ensemble",
     model: Models = None,
+    device: Device = "cpu",
     recognizers: Recognizers = None,
     keep: Keep = None,
     patients: Patients = None,
@@ -119,6 +122,7 @@ def evaluate(
         keep=keep,
         models=models,
         combination=Combination(judge=judge),
+        device=usable(device),
     )
     reduced = replace(spec, without=tuple(without or ()))
 

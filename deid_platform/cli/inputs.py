@@ -41,6 +41,7 @@ Models = Annotated[
     list[str] | None,
     typer.Option("--model", help="A model's name or the folder of one that `deid train` wrote; may be repeated."),
 ]
+Device = Annotated[str, typer.Option(help="Where models run: cpu, cuda, cuda-or-cpu (docs/model.md).")]
 Workers = Annotated[int, typer.Option(min=1, help="Worker processes; 1 means this process.")]
 
 

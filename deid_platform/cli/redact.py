@@ -15,6 +15,7 @@ import typer
 from deid_platform.cli.inputs import (
     Columns,
     DetectorName,
+    Device,
     Facilities,
     Feed,
     Keep,
@@ -81,6 +82,7 @@ def redact(
     ] = None,
     detector: DetectorName = "ensemble",
     model: Models = None,
+    device: Device = "cpu",
     recognizers: Recognizers = None,
     keep: Keep = None,
     spans: Spans = None,
@@ -104,6 +106,7 @@ def redact(
     """
     from deid_platform.corpora.source import STANDARD_INPUT
     from deid_platform.detection import DetectorSpec
+    from deid_platform.detection.models.device import usable
     from deid_platform.engine import LocalEngine
     from deid_platform.output import STANDARD_OUTPUT
     from deid_platform.redaction.policy import load_policy
@@ -127,6 +130,7 @@ def redact(
         recognizers=recognizers,
         keep=keep,
         models=tuple(model) if model else None,
+        device=usable(device),
     )
     with progress("redacting") as bar:
         outcome = redact_file(

@@ -15,7 +15,9 @@ from typing import Literal, NamedTuple
 from deid_platform.detection.api import Candidate, Detector, Document
 from deid_platform.detection.combination import UNITED, Combination
 from deid_platform.detection.cross_note_search import CrossNoteSearch
+from deid_platform.detection.models.device import PROCESSOR, runtime, usable
 from deid_platform.detection.models.folder import ModelFolder
+from deid_platform.detection.models.network_server import NetworkServer, Served
 from deid_platform.detection.models.token_classifier import TokenClassifier
 from deid_platform.detection.pipeline import NoteDetector, Pipeline, Stage, detecting, resolving
 from deid_platform.detection.resolve.cross_note import CrossNoteMentions, Mentioned
@@ -44,15 +46,21 @@ class Model(NamedTuple):
     Attributes:
         build: Makes the detector.
         digest: Names all that decides what it finds: weights, runtime, precision, thresholds. The bench approves that.
+        folder: Where it lies, if a process of its own may run its network.
     """
 
     build: Callable[[DetectorSpec], Detector]
     digest: Callable[[], str]
+    folder: ModelFolder | None = None
 
     @classmethod
     def of(cls, folder: ModelFolder) -> Model:
         """A token classifier on disk."""
-        return cls(lambda spec: TokenClassifier(folder, professions=spec.professions), lambda: folder.digest)
+
+        def build(spec: DetectorSpec) -> Detector:
+            return TokenClassifier(folder, professions=spec.professions, device=spec.device, served=spec.served)
+
+        return cls(build, lambda: folder.digest, folder)
 
 
 SHIPPED = "minilm"
@@ -94,6 +102,8 @@ class DetectorSpec:
             wrote; None means the shipped one, if the detector has models at all.
         without: Stages that are left out, to measure what they contribute; see `stage_names`.
         combination: What decides where the parts disagree.
+        device: Where networks of models run, one of `models.device.DEVICES`.
+        served: The process that runs them for all workers; None where each process runs its own.
     """
 
     name: str
@@ -105,6 +115,8 @@ class DetectorSpec:
     models: tuple[str, ...] | None = None
     without: tuple[str, ...] = ()
     combination: Combination = UNITED
+    device: str = PROCESSOR
+    served: Served | None = None
 
     def build(self) -> NoteDetector:
         """The detector; raises what `pipeline` does."""
@@ -147,7 +159,7 @@ class DetectorSpec:
         site = {"recognizers": self.site_recognizers().digest, "keep": self.allow_list().digest}
         own = [part for kind, digest in site.items() if digest for part in (kind, digest)]
         models = [part for name, model in self.chosen_models().items() for part in (name, model.digest())]
-        joined = (self.combination.digest,) if "models" in self.stages else ()
+        joined = (self.combination.digest, *runtime(self.device)) if "models" in self.stages else ()
         chosen = (*self.stages, *models, *joined, *(("professions",) if self.professions else ()), *own)
         code = (package_digest(f"deid_platform.{package}") for package in ("detection", "lexicon", "text"))
         return plain_digest(plain_digest(self.name, *chosen), *code, *sorted(set(self.own_terms())))
@@ -198,6 +210,15 @@ class DetectorSpec:
             self._must_use("models", "detection.models")
         chosen = (SHIPPED,) if self.models is None else self.models
         return {name: _model(name) for name in chosen} if "models" in self.stages else {}
+
+    def network_server(self) -> NetworkServer | None:
+        """The process that runs the models' networks on a card for all workers; None on the processor.
+
+        Raises:
+            DeidError: `device-missing`; what `chosen_models` raises.
+        """
+        folders = [model.folder for model in self.chosen_models().values() if model.folder is not None]
+        return NetworkServer(folders, usable(self.device)) if folders and self.device != PROCESSOR else None
 
     def own_terms(self) -> list[str]:
         """The institution's own clinical terms, of all files; see `lexicon.vocabularies.terms_of`."""

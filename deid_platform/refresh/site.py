@@ -15,6 +15,7 @@ from deid_platform.corpora.exclusions import Exclusions
 from deid_platform.corpora.feeds import open_feed
 from deid_platform.detection import MODELS, DetectorSpec
 from deid_platform.detection.combination import Combination
+from deid_platform.detection.models.device import usable
 from deid_platform.engine import LocalEngine
 from deid_platform.errors import Code, DeidError, did_you_mean
 from deid_platform.keys import Keyring
@@ -114,6 +115,7 @@ class Site:
             keep=self.settings.path(detection.keep) if detection.keep else None,
             models=None if detection.models is None else tuple(map(self._model, detection.models)),
             combination=Combination(**detection.combination.model_dump()),
+            device=usable(detection.device),
         )
 
     def _model(self, name: str) -> str:

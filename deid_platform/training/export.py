@@ -14,10 +14,10 @@ from pathlib import Path
 
 import torch
 
+from deid_platform.detection.models.bert import Network
 from deid_platform.detection.models.folder import CARD, NETWORK, VOCABULARY, ModelFolder
 from deid_platform.silence import silent_onnxruntime
 from deid_platform.training.examples import LABELS
-from deid_platform.training.network import Network
 
 
 def export(network: Network, vocabulary: Path, folder: Path) -> None:

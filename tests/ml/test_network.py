@@ -10,11 +10,11 @@ import pytest
 import torch
 from transformers import BertModel
 
+from deid_platform.detection.models.bert import Network
 from deid_platform.detection.models.folder import NETWORK, VOCABULARY, ModelFolder
 from deid_platform.errors import Code, DeidError
 from deid_platform.training.export import export, write_card
-from deid_platform.training.network import Network, from_encoder
-from deid_platform.training.starting import encoder, trained
+from deid_platform.training.starting import encoder, from_encoder, trained
 
 
 @pytest.fixture(scope="module")

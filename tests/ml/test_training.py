@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 
 from deid_platform.cli import app
 from deid_platform.detection import DetectorSpec
+from deid_platform.detection.models.bert import Network
 from deid_platform.detection.models.folder import ModelFolder
 from deid_platform.detection.models.tokens import Reader
 from deid_platform.errors import Code, DeidError
@@ -22,10 +23,10 @@ from deid_platform.refresh.training import train_own
 from deid_platform.reports.training_figures import losses_figure
 from deid_platform.settings import Settings
 from deid_platform.training.examples import Example, examples
-from deid_platform.training.fine_tuning import Progress, fine_tune
+from deid_platform.training.fine_tuning import Progress, fine_tune, seeded
 from deid_platform.training.mixture import Mixture, labelled
-from deid_platform.training.network import Network, from_encoder, seeded
 from deid_platform.training.presets import Preset
+from deid_platform.training.starting import from_encoder
 
 PRESET = Preset(epochs=1.0, rate=1e-3, tokens=1024)
 

@@ -7,7 +7,7 @@ or training (`deid_platform/training`).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
 from typing import Protocol
 
@@ -16,11 +16,13 @@ from numpy.typing import NDArray
 
 from deid_platform.detection.api import Candidate, Document, Likelihoods, Source, SourceKind
 from deid_platform.detection.models.decoding import Thresholds, by_word, candidates
+from deid_platform.detection.models.device import PROCESSOR, usable
 from deid_platform.detection.models.folder import NETWORK, VOCABULARY, ModelFolder
+from deid_platform.detection.models.network_server import Served, ServedNetwork
 from deid_platform.detection.models.onnx_network import OnnxNetwork
 from deid_platform.detection.models.tokens import Framed, Reader, Tokens
 from deid_platform.detection.models.torch_network import TorchNetwork
-from deid_platform.detection.models.windows import windows
+from deid_platform.detection.models.windows import Window, windows
 from deid_platform.errors import Code, DeidError
 from deid_platform.labels import Label
 
@@ -40,25 +42,32 @@ class TokenClassifier:
         folder: Of the model; its name is that of the sources of candidates.
         professions: Whether occupations are searched for too.
         threads: For one window; see `OnnxNetwork`.
+        device: Where its network runs, one of `device.DEVICES`.
+        served: The process that runs it for others too; None for this one.
 
     Raises:
-        DeidError: `model-unusable`; `extra-missing` for a model of `transformers` without torch.
+        DeidError: `model-unusable`; `extra-missing` for a model of `transformers` without torch; `device-missing`.
     """
 
-    def __init__(self, folder: ModelFolder, *, professions: bool = True, threads: int | None = None) -> None:
+    def __init__(
+        self,
+        folder: ModelFolder,
+        *,
+        professions: bool = True,
+        threads: int | None = None,
+        device: str = PROCESSOR,
+        served: Served | None = None,
+    ) -> None:
         folder.verified()
         labels = tuple(dict.fromkeys(label for label in folder.classes if label is not None))
         self.thresholds = Thresholds.of(labels, folder.card["thresholds"])
         self._length = folder.length
         if folder.is_transformers and not (find_spec("torch") and find_spec("transformers")):
             raise DeidError(Code.EXTRA_MISSING, "ml")
+        usable(device)
         try:
             self.reader = Reader(folder.path / VOCABULARY)
-            self.network: Network = (
-                TorchNetwork(folder.path, length=self._length + self.reader.marks)
-                if folder.is_transformers
-                else OnnxNetwork(folder.path / NETWORK, threads=threads)
-            )
+            self.network = self._network(folder, threads, device, served)
         except Exception:
             raise DeidError(Code.MODEL_UNUSABLE, folder.network) from None
         self._source = Source(SourceKind.MODEL, folder.path.name)
@@ -71,9 +80,17 @@ class TokenClassifier:
     def __repr__(self) -> str:
         return f"<TokenClassifier: {self._source.name}>"
 
+    def _network(self, folder: ModelFolder, threads: int | None, device: str, served: Served | None) -> Network:
+        if served is not None:
+            return ServedNetwork(served, folder.path)
+        if device == PROCESSOR and not folder.is_transformers:
+            return OnnxNetwork(folder.path / NETWORK, threads=threads)
+        return TorchNetwork(folder, length=self._length + self.reader.marks, device=device)
+
     def detect(self, documents: Sequence[Document]) -> list[list[Candidate]]:
         """The candidates of each document; see `Detector`. Each is told how likely its words are identifiers."""
-        return [self._one(document) for document in documents]
+        read = self._read([document.text for document in documents])
+        return [self._candidates(*one) for one in zip(documents, read, strict=True)]
 
     def probabilities(self, text: str) -> tuple[Tokens, NDArray[np.float32]]:
         """A text as the model reads it, and the probability of none and of each label for each word (words, labels).
@@ -81,26 +98,37 @@ class TokenClassifier:
         Raises:
             DeidError: `detector-failed` if the model cannot be run.
         """
+        return self._read([text])[0]
+
+    def _read(self, texts: Sequence[str]) -> list[tuple[Tokens, NDArray[np.float32]]]:
+        """As `probabilities`; the windows of all texts are run together."""
         # Half of a surrogate pair is no character that a vocabulary could have.
-        tokens = self.reader.read(text.encode("utf-8", "replace").decode() if not text.isascii() else text)
-        if not len(tokens.ids):
-            return tokens, np.empty((0, self._joined.shape[1]), dtype=np.float32)
-        cut = list(windows(tokens, self._length))
+        clean = [text if text.isascii() else text.encode("utf-8", "replace").decode() for text in texts]
+        read = [self.reader.read(text) for text in clean]
+        cut = [list(windows(tokens, self._length)) if len(tokens.ids) else [] for tokens in read]
+        framed = [self.reader.framed(t, w.start, w.end) for t, some in zip(read, cut, strict=True) for w in some]
         try:
-            logits = self.network.logits([self.reader.framed(tokens, window.start, window.end) for window in cut])
+            logits = iter(self.network.logits(framed))
         except Exception:
             raise DeidError(Code.DETECTOR_FAILED, self._source.name) from None
+        return [(tokens, self._of_words(tokens, some, logits)) for tokens, some in zip(read, cut, strict=True)]
+
+    def _of_words(
+        self, tokens: Tokens, cut: Sequence[Window], logits: Iterator[NDArray[np.float32]]
+    ) -> NDArray[np.float32]:
+        if not cut:
+            return np.empty((0, self._joined.shape[1]), dtype=np.float32)
         before = self.reader.before
         pieces = np.concatenate(
             [
-                found[before + window.judged_from - window.start : before + window.judged_to - window.start]
-                for window, found in zip(cut, logits, strict=True)
+                next(logits)[before + window.judged_from - window.start : before + window.judged_to - window.start]
+                for window in cut
             ]
         )
-        return tokens, by_word(_softmax(pieces) @ self._joined, tokens.words)
+        return by_word(_softmax(pieces) @ self._joined, tokens.words)
 
-    def _one(self, document: Document) -> list[Candidate]:
-        tokens, probabilities = self.probabilities(document.text)
+    def _candidates(self, document: Document, read: tuple[Tokens, NDArray[np.float32]]) -> list[Candidate]:
+        tokens, probabilities = read
         likely = (1.0 - probabilities[:, 0]).tolist()
         document.likelihoods.append(Likelihoods(tokens.starts.tolist(), tokens.ends.tolist(), likely))
         return candidates(document.text, tokens, probabilities, self.thresholds, self._source)

@@ -1,6 +1,7 @@
-"""The network: a BERT encoder with an embedding of how words are set, and a classifier of pieces.
+"""The network in torch: a BERT encoder with an embedding of how words are set, and a classifier of pieces.
 
-Belongs here: the torch module and its starting weights. Does not belong here: training it (`fine_tuning.py`).
+Belongs here: the module, and reading its weights back from an exported graph. Does not belong here: training it
+(`deid_platform/training`), or running it on windows (`torch_network.py`). Needs the extra `ml`.
 
 The encoder is written out because it has to export with windows of any length; its parameters have the names of the
 library `transformers`, whose weights it takes as they are.
@@ -9,16 +10,25 @@ library `transformers`, whose weights it takes as they are.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+import numpy as np
+import onnx
 import torch
-from safetensors.torch import load_file
+from numpy.typing import NDArray
+from onnx import numpy_helper
 from torch import Tensor, nn
 from torch.nn.functional import gelu, scaled_dot_product_attention
 
+from deid_platform.detection.models.folder import NETWORK, ModelFolder
 from deid_platform.detection.models.tokens import FEATURES
-from deid_platform.training.examples import LABELS
+from deid_platform.errors import Code, DeidError
+
+_MATRICES = ("attention.self.query", "attention.self.key", "attention.self.value", "attention.output.dense",
+             "intermediate.dense", "output.dense")  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -123,15 +133,16 @@ class Network(nn.Module):
 
     Args:
         size: Of the encoder.
+        classes: How many there are.
     """
 
-    def __init__(self, size: Size) -> None:
+    def __init__(self, size: Size, classes: int) -> None:
         super().__init__()
         self.encoder = Encoder(size)
         self.features = nn.Embedding(FEATURES, size.hidden_size)
         nn.init.zeros_(self.features.weight)
         self.dropout = nn.Dropout(size.hidden_dropout_prob)
-        self.classifier = nn.Linear(size.hidden_size, len(LABELS))
+        self.classifier = nn.Linear(size.hidden_size, classes)
 
     def forward(self, ids: Tensor, features: Tensor, mask: Tensor | None = None) -> Tensor:
         """Logits (windows, pieces, classes) of pieces and their features (windows, pieces); mask is 0 for padding."""
@@ -140,17 +151,41 @@ class Network(nn.Module):
         return self.classifier(self.dropout(hidden))  # type: ignore[no-any-return]
 
 
-def from_encoder(folder: Path) -> Network:
-    """A network that starts from the weights of an encoder's folder, with a new classifier."""
-    network = Network(Size.of(folder))
-    weights = load_file(folder / "model.safetensors")
-    weights = {name.removeprefix("bert."): value for name, value in weights.items()}
-    parts = {name: value for name, value in weights.items() if "pooler" not in name and "position_ids" not in name}
-    network.encoder.load_state_dict(parts)
+def exported(folder: ModelFolder) -> Network:
+    """The network of a folder's graph, whose int8 weights are made numbers again.
+
+    Raises:
+        DeidError: `model-unusable` for a graph of another architecture.
+    """
+    try:
+        network = Network(Size(**folder.card["size"]), len(folder.classes))
+        weights = dict(_weights(onnx.load(folder.path / NETWORK).graph, network))
+        network.load_state_dict({name: torch.from_numpy(np.array(value)) for name, value in weights.items()})
+    except (KeyError, TypeError, ValueError, RuntimeError):
+        raise DeidError(Code.MODEL_UNUSABLE, NETWORK) from None
     return network
 
 
-def seeded(seed: int) -> torch.Generator:
-    """Sets the seed of everything drawn, and returns a generator of its own for the order of examples."""
-    torch.manual_seed(seed)
-    return torch.Generator().manual_seed(seed)
+def _weights(graph: onnx.GraphProto, network: Network) -> Iterator[tuple[str, NDArray[np.float32]]]:
+    """Names of the network's parameters and their values, from an exported graph.
+
+    Matrices have no names of their own there, but the order in which the layers use them.
+    """
+    held = {it.name: numpy_helper.to_array(it) for it in graph.initializer}
+    used = [it.input[1].removesuffix("_quantized") for it in graph.node if it.op_type == "MatMulInteger"]
+    layers = len(network.encoder.encoder["layer"])  # type: ignore[arg-type]
+    named = [f"encoder.encoder.layer.{n}.{part}.weight" for n in range(layers) for part in _MATRICES]
+    of_graph = dict(zip([*named, "classifier.weight"], used, strict=True))
+    for name, shape in ((name, tuple(value.shape)) for name, value in network.state_dict().items()):
+        if "token_type" in name:  # folded into the places
+            yield name, np.zeros(shape, dtype=np.float32)
+            continue
+        source = of_graph.get(name, name)
+        value = held[source] if source in held else _whole(held, source)
+        value = value.T if name in of_graph else value
+        yield name, value.reshape(shape).astype(np.float32)
+
+
+def _whole(held: dict[str, NDArray[Any]], name: str) -> NDArray[Any]:
+    quantized, zero = held[f"{name}_quantized"].astype(np.float32), held[f"{name}_zero_point"].astype(np.float32)
+    return np.asarray((quantized - zero) * held[f"{name}_scale"])
