@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import astuple
+
 import dagster as dg
 
 from assets import shown
@@ -10,12 +12,17 @@ from assets.layer import PRIVACY, Counts, layer_asset
 from deid_platform.corpora.catalogue import PUBLISHED
 from deid_platform.evaluation.scores import Scores
 from deid_platform.refresh import corpora, tables
+from deid_platform.refresh.contributions import contributions as contributions_of
 from deid_platform.refresh.fairness import fairness as fairness_of
 from deid_platform.reports.corpus_figures import corpus_figure
 from deid_platform.reports.fairness_figure import fairness_figure
 from deid_platform.reports.figures import scores_figure
+from deid_platform.reports.scores import CONTRIBUTION_COLUMNS
 from deid_platform.surrogates.locales import LOCALES
 from resources import SiteResource
+
+_SHOWN = 25
+"""Rows of a table of sources; the store has all of them."""
 
 CORPUS_BY_LOCALE = dg.MultiPartitionsDefinition(
     {
@@ -117,10 +124,30 @@ def fairness(site: SiteResource) -> Counts:
     )
 
 
+@layer_asset("bench/contributions", owner=PRIVACY, kinds={"table"}, deps=[surrogate_notes], pool="gpu")
+def contributions(site: SiteResource) -> Counts:
+    """What each recognizer, dictionary and model adds that no other does, and what recognizers cost, on the text alone.
+
+    A rule that finds nothing alone, and hides medicine or takes time, does not earn its place.
+    """
+    found = contributions_of(site.site)
+    idle = [row for row in found.rows if not row.right_alone]
+    return shown.counts(
+        found.notes,
+        sources=len(found.rows),
+        sources_that_add_nothing=len(idle),
+        seconds_of_those=round(sum(row.seconds for row in idle), 3),
+        most_added=shown.table(CONTRIBUTION_COLUMNS, map(astuple, found.rows[:_SHOWN])),
+        nothing_added_most_wrong=shown.table(
+            CONTRIBUTION_COLUMNS, map(astuple, sorted(idle, key=lambda row: (-row.wrong_alone, -row.seconds))[:_SHOWN])
+        ),
+    )
+
+
 def _shares(scores: Scores) -> tuple[object, ...]:
     recall = scores.recall
     return scores.notes, recall.value, recall.low, recall.high, scores.precision.value, scores.leak_rate.value
 
 
 BY_CORPUS = [surrogate_notes, corpus_statistics, corpus_scores]
-ASSETS = [*BY_CORPUS, fairness]
+ASSETS = [*BY_CORPUS, fairness, contributions]

@@ -231,6 +231,8 @@ class BenchSettings(_Section):
     resamples: int = Field(default=100, ge=2)
     minimum_gold: int = Field(default=30, ge=1)
     """Notes with gold that a feed needs for its recall to count as measured."""
+    contribution_notes: int = Field(default=20, gt=0)
+    """Notes of each surrogate corpus on which the asset `bench/contributions` says what each recognizer adds."""
 
 
 class CorpusSettings(_Section):

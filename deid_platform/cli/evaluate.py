@@ -35,7 +35,6 @@ from deid_platform.labels import CROSSWALKS
 
 if TYPE_CHECKING:
     from deid_platform.detection import DetectorSpec
-    from deid_platform.detection.models.device import usable
     from deid_platform.evaluation.scores import Scores
 
 
@@ -92,6 +91,7 @@ def evaluate(
     from deid_platform.corpora import Role
     from deid_platform.detection import DetectorSpec
     from deid_platform.detection.combination import Combination
+    from deid_platform.detection.models.device import usable
     from deid_platform.engine import LocalEngine
     from deid_platform.evaluation.ablation import ablations
     from deid_platform.evaluation.files import contributions_to, score_file

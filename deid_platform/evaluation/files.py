@@ -6,7 +6,7 @@ or the formulas (`scores.py`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import nullcontext
 from pathlib import Path
 
@@ -16,10 +16,9 @@ from deid_platform.detection import DetectorSpec
 from deid_platform.detection.two_pass import Detection
 from deid_platform.engine import LocalEngine
 from deid_platform.errors import Code, DeidError
-from deid_platform.evaluation.contributions import Contribution, contributions
+from deid_platform.evaluation.contributions import Contribution, contributions_on
 from deid_platform.evaluation.misses import miss_lines
 from deid_platform.evaluation.scores import RESAMPLES, NoteCounts, Scores, count_note, summarise
-from deid_platform.notes import Span
 from deid_platform.output import Output
 
 
@@ -87,18 +86,10 @@ def contributions_to(
     columns: Mapping[str, str] | None = None,
     progress: Callable[[int], None] = lambda _: None,
 ) -> list[Contribution]:
-    """What each source of a detector adds on the notes of a gold file, each note by itself.
+    """What each source of a detector adds on the notes of a gold file; see `contributions_on`.
 
     Raises:
-        DeidError: What `read_gold` and `DetectorSpec.build` raise; `detector-failed`.
+        DeidError: What `read_gold` and `contributions_on` raise.
     """
-    detector = spec.pipeline()
-
-    def read() -> Iterator[tuple[str, Sequence[Span], Sequence[Span]]]:
-        for gold in read_gold(path, scheme=scheme, columns=columns, with_text=True):
-            if gold.note is not None:
-                (found,) = detector.candidates([gold.note], merging=list)
-                yield gold.note.text, gold.spans, [candidate.span() for candidate in found]
-                progress(1)
-
-    return contributions(read())
+    read = read_gold(path, scheme=scheme, columns=columns, with_text=True)
+    return contributions_on(((it.note, it.spans) for it in read if it.note is not None), spec, progress=progress)

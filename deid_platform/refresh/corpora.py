@@ -128,7 +128,8 @@ def _seal_topics(site: Site, key: CorpusKey, patients: list[dict[str, object]]) 
         site.store.write(dataset, key.partition, [table])
 
 
-def _sealed(site: Site, key: CorpusKey, part: Part) -> Iterator[tuple[Note, tuple[Span, ...], list[str]]]:
+def sealed(site: Site, key: CorpusKey, part: Part) -> Iterator[tuple[Note, tuple[Span, ...], list[str]]]:
+    """The notes of one part of a surrogate corpus as they were made, with their gold and ways."""
     for row in site.store.stream(tables.SURROGATE_NOTES, key.partition):
         if row["part"] == part.value:
             yield tables.from_row(Note, row), tables.spans_of(row["gold"]), row["ways"]
@@ -138,7 +139,7 @@ def statistics(site: Site, key: CorpusKey) -> dict[Part, CorpusStatistics]:
     """What each part of a surrogate corpus is made of."""
     found = {part: CorpusStatistics() for part in PARTS}
     for part in PARTS:
-        for note, gold, ways in _sealed(site, key, part):
+        for note, gold, ways in sealed(site, key, part):
             found[part].add(note.text, gold, ways)
     return found
 
@@ -149,9 +150,9 @@ def scores(site: Site, key: CorpusKey, *, progress: Callable[[int], None] | None
     The counts of each note are sealed, for what compares corpora and locales.
     """
     topics = tables.topics_of({n: site.store.rows(d, key.partition) for n, d in tables.SURROGATE_TOPICS.items()})
-    sealed = list(_sealed(site, key, Part.TEST))
-    notes = [note for note, _, _ in sealed]
-    gold = [spans for _, spans, _ in sealed]
+    test = list(sealed(site, key, Part.TEST))
+    notes = [note for note, _, _ in test]
+    gold = [spans for _, spans, _ in test]
     specs = {"topics": site.spec(topics), "text": site.spec(None)}
     counts = {
         inputs: list(counted(notes, gold, spec, site.engine, progress=progress)) for inputs, spec in specs.items()

@@ -34,6 +34,7 @@ TEST_SET = "bench/test_set"
 GOLD_NOTES = "bench/gold_notes"
 SURROGATE_NOTES = "bench/surrogate_notes"
 CORPUS_COUNTS = "bench/corpus_counts"
+CONTRIBUTIONS = "bench/contributions"
 SURROGATE_TOPICS = {name: f"bench/surrogate_{name}" for name in TOPICS}
 DETECTIONS = "bench/detections"
 METRICS = "bench/metrics"
@@ -119,6 +120,13 @@ CORPUS_COUNTS_SCHEMA = pa.schema(
     [
         *((name, pa.string()) for name in ("inputs", "sex", "patient_id")),
         *((name, pa.int64()) for name in COUNTS),
+    ]
+)
+CONTRIBUTION_SCHEMA = pa.schema(
+    [
+        ("source", pa.string()),
+        *((name, pa.int64()) for name in ("right", "right_alone", "wrong", "wrong_alone")),
+        ("seconds", pa.float64()),
     ]
 )
 DETECTION_SCHEMA = pa.schema(

@@ -60,7 +60,7 @@ def scores_table(scores: Scores, *, title: str) -> Table:
     return table
 
 
-CONTRIBUTION_COLUMNS = ("source", "right words", "right by it alone", "wrong words", "wrong by it alone")
+CONTRIBUTION_COLUMNS = ("source", "right words", "right by it alone", "wrong words", "wrong by it alone", "seconds")
 WORTH_COLUMNS = (
     "label",
     "recall",

@@ -75,6 +75,7 @@ ASSETS = {
     "bench/surrogate_notes": ("privacy-office", "parquet", True, None, ""),
     "bench/corpus_statistics": ("privacy-office", "table", True, None, "bench/surrogate_notes"),
     "bench/corpus_scores": ("privacy-office", "table", True, "gpu", "bench/surrogate_notes"),
+    "bench/contributions": ("privacy-office", "table", False, "gpu", "bench/surrogate_notes"),
     "bench/fairness": ("privacy-office", "table", False, None, "bench/corpus_scores"),
     "models/trained": ("data-engineering", "onnx phi", False, "gpu", ""),
     "bench/metrics": ("privacy-office", "postgres", False, None, "bench/detections"),
@@ -190,6 +191,7 @@ def test_a_refresh_makes_everything_but_what_is_made_on_request(definitions: dg.
         "dictionaries/recovered",
         "annotation/agreement",
         "models/trained",
+        "bench/contributions",
         "bench/fairness",
         *CORPORA,
     }

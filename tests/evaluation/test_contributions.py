@@ -6,10 +6,10 @@ import json
 from pathlib import Path
 
 from deid_platform.detection import DetectorSpec
-from deid_platform.evaluation.contributions import Contribution, contributions
+from deid_platform.evaluation.contributions import Contribution, contributions, contributions_on
 from deid_platform.evaluation.files import contributions_to
 from deid_platform.labels import Label
-from deid_platform.notes import Span
+from deid_platform.notes import Note, Span
 
 TEXT = "Ann Lee saw Foley on 3/14"
 #       0   4   8   12    18 21
@@ -43,3 +43,12 @@ def test_of_a_detector_on_a_gold_file(tmp_path: Path) -> None:
     assert {row.source for row in rows} >= {"rules:doctor-title"}
     assert sum(row.right_alone for row in rows) <= 5
     assert all(row.wrong == 0 for row in rows)
+
+
+def test_what_recognizers_cost_is_told_of_those_that_find_nothing_too() -> None:
+    note = Note("1", "Seen by Dr. Alan Reed on 3/14/2019; call 617-555-0142.")
+    rows = contributions_on([(note, (Span(12, 21, Label.DOCTOR),))], DetectorSpec("rules"))
+    by_source = {row.source: row for row in rows}
+    assert by_source["rules:doctor-title"].seconds > 0
+    assert {row.right + row.wrong for row in rows} > {0}
+    assert all(source.startswith("rules:") for source, row in by_source.items() if row.seconds)

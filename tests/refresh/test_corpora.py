@@ -106,6 +106,20 @@ def test_statistics_and_scores_are_of_the_parts(site: Site) -> None:
     assert corpus_figure({str(part): it for part, it in found.items()}, "x").startswith(b"\x89PNG")
 
 
+@pytest.mark.usefixtures("made")
+def test_what_each_source_adds_is_sealed_and_shown(site: Site, config: Path) -> None:
+    resources = {"site": SiteResource(config=str(config))}
+    done = dg.materialize([assets.contributions], resources=resources, selection=[assets.contributions])
+    (event,) = done.get_asset_materialization_events()
+    shown = event.step_materialization_data.materialization.metadata
+    rows = {row["source"]: row for row in site.store.rows(tables.CONTRIBUTIONS, tables.ALL)}
+    assert shown["sources"].value == len(rows)
+    assert rows["model:minilm"]["right"] > 0
+    assert any(row["right"] for source, row in rows.items() if source.startswith("rules:"))
+    assert "| model:minilm | " in shown["most_added"].value
+    assert shown["sources_that_add_nothing"].value == sum(not row["right_alone"] for row in rows.values())
+
+
 def test_a_corpus_that_is_not_here_is_refused(site: Site) -> None:
     with pytest.raises(DeidError) as raised:
         corpora.make(site, corpora.CorpusKey("mtsamples", "zh"))

@@ -140,13 +140,26 @@ class Rules:
     def _searched(
         self, documents: Sequence[Document], places: Sequence[Place], texts: Sequence[str]
     ) -> Iterator[tuple[int, Candidate]]:
-        """Candidates of the selected recognizers, recognizer by recognizer, each with the number of its place."""
+        for _, search in self.searches(documents, places, texts):
+            yield from search
+
+    def searches(
+        self, documents: Sequence[Document], places: Sequence[Place], texts: Sequence[str]
+    ) -> Iterator[tuple[Recognizer, Iterator[tuple[int, Candidate]]]]:
+        """The selected recognizers, each with its candidates in paragraphs, which name the number of their paragraph.
+
+        Args:
+            documents: Documents.
+            places: Ascending paragraphs of them: number of the document, start, end.
+            texts: The texts of these paragraphs.
+        """
         for number, windows in self._index.windows(documents, places):
             if self._sought[number]:
-                yield from self._recognizers[number].search(texts, windows, timeout_s=self.timeout_s)
+                recognizer = self._recognizers[number]
+                yield recognizer, recognizer.search(texts, windows, timeout_s=self.timeout_s)
         whole = [(number, 0, len(text)) for number, text in enumerate(texts)]
         for recognizer in self._own:
-            yield from recognizer.search(texts, whole, timeout_s=self.timeout_s)
+            yield recognizer, recognizer.search(texts, whole, timeout_s=self.timeout_s)
 
 
 @lru_cache(maxsize=1)
