@@ -1,11 +1,17 @@
-"""Models: one of the site's own, trained on request."""
+"""Models: one of the site's own, and those of experiments, trained on request."""
 
 from __future__ import annotations
 
+import dagster as dg
+
 from assets import shown
 from assets.layer import ENGINEERS, Counts, layer_asset
+from deid_platform.evaluation.scores import Estimate
+from deid_platform.refresh.experiments import experiment
 from deid_platform.refresh.training import train_own
+from deid_platform.reports.experiment_figure import experiment_figure
 from deid_platform.reports.training_figures import losses_figure
+from deid_platform.training.experiments import CROSS_FORMAT, LEARNING_CURVE, LEAVE_ONE_OUT
 from resources import SiteResource
 
 
@@ -30,4 +36,33 @@ def trained(site: SiteResource) -> Counts:
     )
 
 
-ASSETS = [trained]
+def _experiment(name: str, about: str) -> dg.AssetsDefinition:
+    @layer_asset(f"models/{name}", owner=ENGINEERS, kinds={"onnx"}, pool="gpu", description=about, alone=False)
+    def asset(context: dg.AssetExecutionContext, site: SiteResource) -> Counts:
+        found = experiment(site.site, name, told=context.log.info)
+        rows = [(f"{it.arm} on {it.test}", it.scores) for it in found]
+        return shown.counts(
+            sum(it.scores.notes for it in found),
+            scores=shown.table(
+                ("model", "trained on notes", "measured on", "recall", "from", "to", "precision"),
+                (
+                    (it.arm, it.trained_on, it.test, *_interval(it.scores.recall), it.scores.precision.value)
+                    for it in found
+                ),
+            ),
+            picture=shown.picture(experiment_figure(rows, name.replace("_", " ")), "share of words missed"),
+        )
+
+    return asset
+
+
+def _interval(share: Estimate) -> tuple[float | None, float | None, float | None]:
+    return share.value, share.low, share.high
+
+
+EXPERIMENTS = [
+    _experiment(LEAVE_ONE_OUT, "Recall of a locale's names by a model that has seen them, and by one that has not."),
+    _experiment(CROSS_FORMAT, "Trained on the synthetic hospital, measured on transcribed reports, and the reverse."),
+    _experiment(LEARNING_CURVE, "What more notes to train on are worth."),
+]
+ASSETS = [trained, *EXPERIMENTS]

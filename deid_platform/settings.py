@@ -268,6 +268,15 @@ class TrainingSettings(_Section):
     preset: Literal["default", "site", "paper004", "paper004-binary"] | None = None
 
 
+class ExperimentSettings(_Section):
+    """What the experiments on what a model learns may cost; see `refresh.experiments.Size`."""
+
+    notes: int = Field(default=700, gt=0)
+    epochs: float = Field(default=4, gt=0)
+    test_notes: int = Field(default=4, gt=0)
+    locales: tuple[str, ...] | None = None
+
+
 class ExclusionSettings(_Section):
     """Notes that never enter: kinds that the law sets apart, and those of patients who opted out of research."""
 
@@ -374,6 +383,7 @@ class Settings(_Section):
     bench: BenchSettings = BenchSettings()
     corpora: CorporaSettings = CorporaSettings()
     training: TrainingSettings = TrainingSettings()
+    experiments: ExperimentSettings = ExperimentSettings()
     warehouse: WarehouseSettings = WarehouseSettings()
     releases: ReleaseSettings = ReleaseSettings()
     schedule: ScheduleSettings = ScheduleSettings()

@@ -18,11 +18,13 @@ from deid_platform.detection.models.folder import ModelFolder
 from deid_platform.detection.models.tokens import Reader
 from deid_platform.errors import Code, DeidError
 from deid_platform.notes import Note
+from deid_platform.refresh import experiments
 from deid_platform.refresh.site import Site
 from deid_platform.refresh.training import train_own
 from deid_platform.reports.training_figures import losses_figure
 from deid_platform.settings import Settings
 from deid_platform.training.examples import Example, examples
+from deid_platform.training.experiments import Arm
 from deid_platform.training.fine_tuning import Progress, fine_tune, seeded
 from deid_platform.training.mixture import Mixture, labelled
 from deid_platform.training.presets import Preset
@@ -111,3 +113,31 @@ def test_what_an_installation_trains_is_named_and_shown(encoder_folder, gold, tm
     assert [step for step, _ in made.losses][-1] == made.losses[-1][0] > 0
     assert losses_figure(made.losses).startswith(b"\x89PNG")
     assert 0 <= made.card["kept_back"]["recall"] <= 1
+
+
+def test_an_experiment_trains_measures_and_goes_on(
+    encoder_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hospital = Mixture(corpora=(), plain=0)
+    small = tuple(Arm(f"{size}_notes", hospital, size, ("hospital",)) for size in (12, 24))
+    monkeypatch.setattr(experiments, "arms", lambda *_, **__: small)
+    told: list[str] = []
+
+    def run() -> list[experiments.Result]:
+        size = experiments.Size(epochs=1, test_notes=1)
+        return list(
+            experiments.results(
+                "learning_curve", tmp_path, None, size=size, start=str(encoder_folder), told=told.append
+            )
+        )
+
+    first = run()
+    assert [(it.arm, it.trained_on, it.test) for it in first] == [
+        ("12_notes", 11, "hospital"),
+        ("24_notes", 22, "hospital"),
+    ]
+    assert all(it.scores.notes >= 11 for it in first)
+    losses = [(tmp_path / it.arm / "losses.jsonl").read_text() for it in first]
+    assert [it.scores for it in run()] == [it.scores for it in first]
+    assert [(tmp_path / it.arm / "losses.jsonl").read_text() for it in first] == losses
+    assert told[:2] == ["model 12_notes", "12_notes on hospital"]

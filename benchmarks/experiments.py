@@ -1,0 +1,39 @@
+"""Experiments on what a model learns, as Markdown: leave_one_locale_out, cross_format, learning_curve.
+
+    DEID_CORPORA=... python benchmarks/experiments.py NAME FOLDER [--notes 700] [--epochs 4] [--locale zh]...
+
+Needs the extra `ml`. Models stay in the folder: one that is there is not trained anew. Each is measured by itself, on
+the text alone, on notes of the test parts (docs/corpora.md).
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from deid_platform.refresh.experiments import Size, results
+from deid_platform.surrogates.locales import LOCALES
+from deid_platform.training.experiments import EXPERIMENTS
+
+
+def main() -> None:
+    """Prints the table, a line as soon as it is known."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("name", choices=EXPERIMENTS)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--notes", type=int, default=Size.notes)
+    parser.add_argument("--epochs", type=float, default=Size.epochs)
+    parser.add_argument("--test-notes", type=int, default=Size.test_notes)
+    parser.add_argument("--locale", action="append", choices=LOCALES)
+    parser.add_argument("--workers", type=int, default=2)
+    arguments = parser.parse_args()
+    size = Size(arguments.notes, arguments.epochs, arguments.test_notes, tuple(arguments.locale or LOCALES))
+    print("| model | notes | measured on | notes | recall | precision |\n| --- | --- | --- | --- | --- | --- |")
+    for it in results(arguments.name, arguments.folder, None, size=size, workers=arguments.workers):
+        recall, precision = it.scores.recall, it.scores.precision
+        print(f"| {it.arm} | {it.trained_on:,} | {it.test} | {it.scores.notes:,} | {recall.value:.4f} "
+              f"({recall.low:.4f}-{recall.high:.4f}) | {precision.value:.4f} |", flush=True)  # fmt: skip
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,89 @@
+"""Experiments on what a model learns: whose names, which format, how many notes.
+
+Belongs here: which models an experiment trains, on what, and on what each is measured. Does not belong here: training
+(`run.py`) or measuring them (`refresh/experiments.py`).
+
+After Zambare 2026, experiment 2 (names of locales that a model has not seen) and its learning curve; all models of an
+experiment have the same preset and seed, and as many notes, unless their number is what is compared.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from deid_platform.settings import Settings
+from deid_platform.surrogates.dice import Dice
+from deid_platform.training.mixture import Labelled, Mixture, labelled
+
+LEAVE_ONE_OUT = "leave_one_locale_out"
+CROSS_FORMAT = "cross_format"
+LEARNING_CURVE = "learning_curve"
+EXPERIMENTS = (LEAVE_ONE_OUT, CROSS_FORMAT, LEARNING_CURVE)
+CURVE = (250, 500, 1000, 2000)
+"""Notes of the models of the learning curve."""
+HOSPITAL, REPORTS, EVERYTHING = "hospital", "mtsamples", "all"
+"""Sets of test notes: the synthetic hospital's held-out part, transcribed reports, all corpora; else one locale."""
+
+
+@dataclass(frozen=True)
+class Arm:
+    """One model of an experiment.
+
+    Attributes:
+        name: Names it and its folder.
+        mixture: What its notes are drawn from.
+        notes: How many it is trained on, at most.
+        tests: What it is measured on.
+    """
+
+    name: str
+    mixture: Mixture
+    notes: int
+    tests: tuple[str, ...]
+
+
+def arms(experiment: str, *, notes: int, locales: Sequence[str]) -> tuple[Arm, ...]:
+    """The models of an experiment.
+
+    Args:
+        experiment: One of `EXPERIMENTS`.
+        notes: On which each is trained, but for the learning curve.
+        locales: Those that are left out, one after the other.
+    """
+    whole = Mixture()
+    if experiment == LEAVE_ONE_OUT:
+        without = (
+            Arm(f"without_{it}", replace(whole, locales=tuple(x for x in whole.locales if x != it)), notes, (it,))
+            for it in locales
+        )
+        return Arm("all_locales", whole, notes, tuple(locales)), *without
+    if experiment == CROSS_FORMAT:
+        reports = tuple((name, most) for name, most in whole.corpora if name == REPORTS)
+        both = (HOSPITAL, REPORTS)
+        return (
+            Arm(HOSPITAL, replace(whole, corpora=(), plain=0), notes, both),
+            Arm(REPORTS, replace(whole, corpora=reports, hospital=0), notes, both),
+        )
+    return tuple(Arm(f"{size}_notes", whole, size, (EVERYTHING,)) for size in CURVE)
+
+
+def notes_of(arm: Arm, settings: Settings | None) -> list[Labelled]:
+    """The notes that an arm is trained on: drawn from its mixture, the same each time.
+
+    Raises:
+        DeidError: What `labelled` raises.
+    """
+    mixture = arm.mixture
+    expected = mixture.hospital + sum(most * len(mixture.locales) + mixture.plain for _, most in mixture.corpora)
+    share = min(1.0, 1.5 * arm.notes / expected)  # a corpus may be smaller than what is asked of it
+    smaller = replace(
+        mixture,
+        corpora=tuple((name, math.ceil(most * share)) for name, most in mixture.corpora),
+        hospital=math.ceil(mixture.hospital * share),
+        plain=math.ceil(mixture.plain * share),
+    )
+    drawn = enumerate(labelled(smaller, settings))
+    order = sorted(drawn, key=lambda it: Dice(mixture.seed, arm.name, it[0]).between(0, 1 << 30))
+    return [note for _, note in order[: arm.notes]]
