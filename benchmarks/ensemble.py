@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import argparse
 import random
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain, islice
 from pathlib import Path
 
 from measure import row
@@ -25,6 +25,7 @@ from deid_platform.detection import DetectorSpec
 from deid_platform.detection.models.folder import ModelFolder
 from deid_platform.detection.models.token_classifier import TokenClassifier
 from deid_platform.detection.models.windows import windows
+from deid_platform.detection.two_pass import Detection
 from deid_platform.engine import LocalEngine
 from deid_platform.evaluation.scores import Estimate, NoteCounts, Scores, count_note, summarise
 from deid_platform.labels import Label
@@ -47,18 +48,40 @@ class Counted:
     groups: tuple[str, ...]
 
 
-def counted(
-    made: Sequence[Injected], topics: Topics, key: CorpusKey, spec: DetectorSpec, engine: LocalEngine
-) -> Iterator[tuple[str, Counted]]:
-    """Counts of each note by what the detector knew."""
-    for inputs, known in zip(INPUTS, (replace(spec, topics=topics), spec), strict=True):
-        found = engine.detect_in_two_passes(known, lambda: [one.note for one in made])
-        for one, (note, detection) in zip(made, found, strict=True):
+@dataclass(frozen=True)
+class Cell:
+    """The test notes of one corpus in one locale; ids of patients are told apart over all cells."""
+
+    key: CorpusKey
+    made: Sequence[Injected]
+    topics: Topics
+
+    @property
+    def notes(self) -> list[Note]:
+        """With patients of no other cell."""
+        return [replace(it.note, patient_id=f"{self.key.partition}/{it.note.patient_id}") for it in self.made]
+
+    def counted(self, found: Iterable[tuple[Note, Detection]]) -> Iterator[Counted]:
+        """Counts of each note."""
+        for one, (note, detection) in zip(self.made, found, strict=True):
             if detection.spans is None:
                 raise RuntimeError(detection.error)
-            whose = f"{key.corpus}/{key.locale}/{note.patient_id}"
+            key = self.key
+            whose = f"{key.partition}/{one.note.patient_id}"
             counts = count_note(note.text, one.gold, detection.spans, cluster=whose)
-            yield inputs, Counted(counts, (f"locale {key.locale}", f"sex {one.patient.sex}", f"corpus {key.corpus}"))
+            yield Counted(counts, (f"locale {key.locale}", f"sex {one.patient.sex}", f"corpus {key.corpus}"))
+
+
+def with_topics(cell: Cell, spec: DetectorSpec, engine: LocalEngine) -> list[Counted]:
+    """Counts of a cell's notes, given the topics of its patients and staff."""
+    known = replace(spec, topics=cell.topics)
+    return list(cell.counted(engine.detect_in_two_passes(known, lambda: [it.note for it in cell.made])))
+
+
+def on_text_alone(cells: Sequence[Cell], spec: DetectorSpec, engine: LocalEngine) -> list[Counted]:
+    """Counts of all cells' notes, by one detector."""
+    found = engine.detect_in_two_passes(spec, lambda: chain.from_iterable(cell.notes for cell in cells))
+    return [one for cell in cells for one in cell.counted(islice(found, len(cell.made)))]
 
 
 def estimate(value: Estimate) -> str:
@@ -147,15 +170,16 @@ def main() -> None:
         arguments.detector, professions=True, models=tuple(arguments.model) if arguments.model else None
     )
     engine = LocalEngine(workers=arguments.workers)
-    counts: dict[str, list[Counted]] = defaultdict(list)
-    texts: list[str] = []
-    for name in arguments.corpus or [name for name, it in known_corpora(None).items() if is_carrier(it, None)]:
-        for where in arguments.locale or LOCALES:
-            key = CorpusKey(name, where)
-            made, topics = notes_of_test(None, key, most=arguments.notes, workers=engine.workers)
-            texts += [one.note.text for one in made[:2]]
-            for inputs, one in counted(made, topics, key, spec, engine):
-                counts[inputs].append(one)
+    cells = [
+        Cell(key, *notes_of_test(None, key, most=arguments.notes, workers=engine.workers))
+        for name in arguments.corpus or [name for name, it in known_corpora(None).items() if is_carrier(it, None)]
+        for key in (CorpusKey(name, where) for where in arguments.locale or LOCALES)
+    ]
+    texts = [one.note.text for cell in cells for one in cell.made[:2]]
+    counts = {
+        "topics": [one for cell in cells for one in with_topics(cell, spec, engine)],
+        "text": on_text_alone(cells, spec, engine),
+    }
     found = {inputs: summarise((it.counts for it in some), resamples=RESAMPLES) for inputs, some in counts.items()}
     print(f"{found['text'].notes:,} notes, {found['text'].words:,} words\n")
     print(whole(found), by_label(found), by_group(counts), sep="\n")

@@ -42,6 +42,7 @@ def export(network: Network, vocabulary: Path, folder: Path) -> None:
             dynamic_shapes=({1: pieces}, {1: pieces}),
             external_data=False,
             dynamo=True,
+            verbose=False,
         )
         silent_onnxruntime()
         from onnxruntime.quantization import QuantType, quantize_dynamic
