@@ -22,10 +22,11 @@ rather than one of a direct identifier is shown, and six rather than one of anot
 LOWEST, HIGHEST = 0.05, 0.9
 _DEFAULT = 0.15
 _FEWEST = 100
+_STEP = 0.0001
 
 
 def calibrated(model: TokenClassifier, notes: Iterable[Labelled]) -> dict[str, float]:
-    """For each label the lowest probability at which words are worth hiding.
+    """For each label the probability above which words are worth hiding.
 
     How many words of a probability are of identifiers is fitted by isotonic regression over the words that look like
     the label, since a network is surer than it should be of what it has not seen.
@@ -58,8 +59,10 @@ def _lowest(label: Label, notes: list[NDArray[np.float64]]) -> float:
         return _DEFAULT
     values, which, counts = np.unique(told[:, 0], return_inverse=True, return_counts=True)
     shares = isotonic(np.bincount(which, weights=told[:, 1]) / counts, counts)
-    enough = values[shares >= (WORTH_DIRECT if label in DIRECT_IDENTIFIERS else WORTH)]
-    return round(float(np.clip(enough[0] if len(enough) else HIGHEST, LOWEST, HIGHEST)), 4)
+    too_few = values[shares < (WORTH_DIRECT if label in DIRECT_IDENTIFIERS else WORTH)]
+    # Just above what is not worth it: where nothing was seen, a word is hidden.
+    least = too_few[-1] + _STEP if len(too_few) else LOWEST
+    return round(float(np.clip(least, LOWEST, HIGHEST)), 4)
 
 
 def isotonic(values: NDArray[np.float64], counts: NDArray[np.int64]) -> NDArray[np.float64]:
