@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from deid_platform.corpora.injection.carriers import Carrier
@@ -104,3 +106,23 @@ def test_a_second_value_of_a_label_is_of_its_kind() -> None:
     found = surfaces(made, Label.PROFESSION) + surfaces(made, Label.LOCATION_OTHER)
     assert len(found) == 4
     assert not any(c.isdigit() for surface in found for c in surface)
+
+
+@pytest.mark.parametrize("written", ["9 8 7 6 0 3 2 8", "0 0 7", "43567891"])
+def test_a_number_with_spaces_gets_another_one_with_the_same_spaces(written: str) -> None:
+    made = filled(carrier(f"N° FINESS\n{written}\nFin", (written, Label.IDNUM), language="fr"), locale="fr_FR")[0]
+    (new,) = surfaces(made, Label.IDNUM)
+    assert new != written
+    assert re.sub("[0-9]", "#", new) == re.sub("[0-9]", "#", written)
+    assert made.note.text == f"N° FINESS\n{new}\nFin"
+
+
+@pytest.mark.parametrize(
+    "label", [Label.LICENSE, Label.SSN, Label.PHONE, Label.DATE, Label.MEDICALRECORD, Label.DEVICE]
+)
+def test_spaced_digits_under_any_label_are_replaced_whole(label: Label) -> None:
+    written = "9 8 7 6 0 3 2 8"
+    made = filled(carrier(f"N° {written}\nFin", (written, label), language="fr"), locale="fr_FR")[0]
+    (span,) = made.gold
+    assert written not in made.note.text
+    assert (made.note.text[: span.start], made.note.text[span.end :]) == ("N° ", "\nFin")
