@@ -279,6 +279,21 @@ class Code(Enum):
         "The process that runs models on the card ended, or could not start; nothing more was read.",
         "Look at the card's memory (`nvidia-smi`) and run again: what was finished is not done anew.",
     )
+    PEER_UNKNOWN = (
+        "peer-unknown",
+        "There is no peer, or no engine of a peer, of that name; the reference names the nearest, or the engines.",
+        "Name it as docs/peers.md does: `presidio:spacy:en_core_web_sm=INTERPRETER`.",
+    )
+    PEER_MISSING = (
+        "peer-missing",
+        "A peer's interpreter, package or model is not there; the reference names the peer and what is missing.",
+        "Install it into an environment of its own (docs/peers.md) and name that environment's interpreter.",
+    )
+    PEER_FAILED = (
+        "peer-failed",
+        "A peer stopped on a text or answered with something else; the reference names the peer and the failure.",
+        "Run it by itself in its environment (docs/peers.md has the versions that were run).",
+    )
     DETECTOR_FAILED = (
         "detector-failed",
         "A detector failed on a note; the note is quarantined, never passed through.",

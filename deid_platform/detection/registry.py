@@ -217,8 +217,10 @@ class DetectorSpec:
         Raises:
             DeidError: `device-missing`; what `chosen_models` raises.
         """
+        if self.device == PROCESSOR:
+            return None
         folders = [model.folder for model in self.chosen_models().values() if model.folder is not None]
-        return NetworkServer(folders, usable(self.device)) if folders and self.device != PROCESSOR else None
+        return NetworkServer(folders, usable(self.device)) if folders else None
 
     def own_terms(self) -> list[str]:
         """The institution's own clinical terms, of all files; see `lexicon.vocabularies.terms_of`."""

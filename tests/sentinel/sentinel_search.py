@@ -33,6 +33,7 @@ _BASE64 = re.compile(rb"[A-Za-z0-9+/]{48,}={0,2}")
 _DEFLATED = re.compile(rb"\x78[\x01\x5e\x9c\xda]|\x1f\x8b\x08|PK\x03\x04", re.DOTALL)
 _ZSTD = b"\x28\xb5\x2f\xfd"
 _SHORTEST = 6  # bytes of a needle: a shorter one would be found by chance
+_FEW_DIGITS = 9  # at most as many are found by chance within what is longer: times with fractions, digests
 
 
 @dataclass(frozen=True)
@@ -191,9 +192,9 @@ class Search:
         found = set()
         for path, layer in layers(data):
             for cased, text in ((False, layer.lower()), (True, layer)):
-                for index, _, _ in self._automata[cased].find_matches_as_indexes(text, overlapping=True):
+                for index, start, end in self._automata[cased].find_matches_as_indexes(text, overlapping=True):
                     marker, encoding = self._needles[cased][index]
-                    if prose or not marker.prose:
+                    if (prose or not marker.prose) and not _by_chance(text, start, end):
                         found.add(Find(where + path, marker.name, encoding))
         return found
 
@@ -213,6 +214,12 @@ class Search:
             elif path.is_file():
                 found |= self.in_bytes(path.read_bytes(), str(path), prose=not in_database)
         return found
+
+
+def _by_chance(text: bytes, start: int, end: int) -> bool:
+    """Whether a few digits are the middle of a longer number or word: a date is 8 of them."""
+    beside = text[max(start - 1, 0) : start], text[end : end + 1]
+    return end - start <= _FEW_DIGITS and text[start:end].isdigit() and any(byte.isalnum() for byte in beside)
 
 
 def _files(

@@ -110,7 +110,9 @@ def test_a_marker_is_found_in_every_encoding(data: bytes) -> None:
     assert {find.marker for find in SEARCH.in_bytes(data, "here")} == {"name"}
 
 
-@pytest.mark.parametrize("written", ["539-81-6274", "539816274", "539-81-6274".encode("utf-16-le").decode("latin-1")])
+@pytest.mark.parametrize(
+    "written", ["539-81-6274", "539816274", "id_539816274", "539-81-6274".encode("utf-16-le").decode("latin-1")]
+)
 def test_a_number_is_found_with_and_without_its_hyphens(written: str) -> None:
     assert {find.marker for find in SEARCH.in_bytes(f"no. {written}.".encode("latin-1"), "here")} == {"number"}
 
@@ -125,6 +127,7 @@ def test_a_marker_is_found_where_a_database_broke_it_over_two_pages(tmp_path: Pa
         b"",
         b"Zuxaqua-Vozhque",
         b"539-81-6247",
+        b"ended at 1795398.5398162746, digest e539816274c0",
         base64.b64encode(b"Zuxaqua Vozhque"),
         zlib.compress(b"no marker" * 50),
         b"\x78\x9c\x78\x01\x1f\x8b\x08PK\x03\x04\x28\xb5\x2f\xfd" * 100,

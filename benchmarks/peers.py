@@ -1,0 +1,237 @@
+"""De-identifiers of others beside the ensemble and its rules, on the same notes and in the same run.
+
+    python benchmarks/peers.py PEER=INTERPRETER... [--gold NOTES.jsonl [--topics FOLDER]]
+                               [--corpus mtsamples]... [--locale en_US]... [--notes 5] [--model minilm]
+
+PEER is `[modified-]NAME[:ENGINE:MODEL]` (docs/peers.md), INTERPRETER that of the environment that has it. NOTES.jsonl
+is a gold file with texts (docs/gate.md), FOLDER holds its patients.csv, providers.csv and facilities.csv. Without a
+gold file, notes are the first of the test parts of surrogate corpora in English (docs/corpora.md, DEID_CORPORA). With a
+model, it is measured alone, and joined with each Presidio: what either finds.
+
+Every measure is by words: a word counts as found if any character of it is covered. Two tables are printed. In the
+first, all labels count. In the second, each peer has only the labels that it claims, and beside it stand the ensemble
+and the rules on these labels, from the text alone, as peers read it. Of the clinical sentences, a share is intact:
+nothing in them is hidden. Words a second are of processor time on one core, without start-up.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from deid_platform.corpora import Role
+from deid_platform.corpora.gold import read_gold
+from deid_platform.detection import DetectorSpec
+from deid_platform.detection.api import Document
+from deid_platform.detection.models.folder import ModelFolder
+from deid_platform.detection.models.token_classifier import TokenClassifier
+from deid_platform.detection.peers.process import Peer, PeerProcess
+from deid_platform.detection.peers.spans import PeerSpan
+from deid_platform.detection.peers.variants import varied
+from deid_platform.errors import DeidError
+from deid_platform.evaluation.claimed import count_claimed
+from deid_platform.evaluation.scores import Scores, summarise
+from deid_platform.labels import Label
+from deid_platform.notes import Note, Span
+from deid_platform.refresh.corpora import CorpusKey, notes_of_test
+from deid_platform.surrogates.locales import LOCALES
+from deid_platform.workbench import read_topics
+
+SENTENCES = Path(__file__).parents[1] / "tests" / "detection" / "cases" / "clinical-sentences.txt"
+ENGLISH = ("mtsamples", "aci_bench", "primock57", "e3c_en", "asq_phi")
+ALL = frozenset(Label)
+Hidden = tuple[int, int, frozenset[Label]]
+"""Start, end, and the labels that the detector says it may be; none if it claims none of ours."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """What one detector hid, in which time, and which labels it claims."""
+
+    name: str
+    hidden: Sequence[Sequence[Hidden]]
+    seconds: float
+    labels: frozenset[Label] = ALL
+
+
+def ours(name: str, spec: DetectorSpec, notes: Sequence[Note]) -> Row:
+    """One of the platform's detectors in this process."""
+    spec.build().detect(notes[:20])  # loads what this process has not used yet
+    detector = spec.build()
+    start = time.process_time()
+    found = detector.detect(notes)
+    seconds = time.process_time() - start
+    return Row(name, [[(s.start, s.end, frozenset((s.label,))) for s in spans] for spans in found], seconds)
+
+
+def theirs(peer: Peer, notes: Sequence[Note]) -> Row:
+    """A peer in its own interpreter."""
+    with PeerProcess(peer) as process:
+        process.find([notes[0].text])
+        process.seconds = 0
+        start = time.process_time()
+        found = process.find([note.text for note in notes])
+        seconds = process.seconds + time.process_time() - start  # a variant works on the spans here
+    if others := {span.kind for spans in found for span in spans} - peer.claims.keys():
+        print(f"{peer.name}: kinds that are in no crosswalk: {', '.join(sorted(others))}", file=sys.stderr)
+    hidden = [[(s.start, s.end, frozenset(peer.claims.get(s.kind, ()))) for s in spans] for spans in found]
+    return Row(peer.name, hidden, seconds, peer.labels)
+
+
+def alone(name: str, notes: Sequence[Note]) -> Row:
+    """A token classifier by itself: what it marks in the text as it stands."""
+    shipped = ModelFolder.shipped(name)
+    model = TokenClassifier(shipped if shipped.is_there else ModelFolder(Path(name)), threads=1)
+    documents = [Document(note) for note in notes]
+    model.detect(documents[:1])
+    start = time.process_time()
+    found = model.detect(documents)
+    seconds = time.process_time() - start
+    hidden = [[(c.start, c.end, frozenset((c.label,))) for c in candidates] for candidates in found]
+    return Row(f"{name}, model alone", hidden, seconds)
+
+
+def joined(model: Row, row: Row, peer: Peer, notes: Sequence[Note]) -> Row:
+    """What a model or a peer hides; of a variant, the model's spans are varied too."""
+    labels = model.labels | row.labels
+    hidden = model.hidden
+    if peer.variant:
+        named = [[PeerSpan(s, e, label.value) for s, e, labels in spans for label in labels] for spans in hidden]
+        hidden = [
+            [(s.start, s.end, frozenset((Label(s.kind),))) for s in varied(note.text, spans, None) if s.kind in ALL]
+            for note, spans in zip(notes, named, strict=True)
+        ]
+        labels -= {Label.AGE}
+    both = [[*one, *other] for one, other in zip(hidden, row.hidden, strict=True)]
+    return Row(f"{model.name.partition(',')[0]} + {row.name}", both, model.seconds + row.seconds, labels)
+
+
+def scored(row: Row, notes: Sequence[Note], gold: Sequence[Sequence[Span]], labels: Collection[Label]) -> Scores:
+    """The scores of a detector on some labels."""
+    counts = (
+        count_claimed(
+            note.text,
+            spans,
+            [(start, end) for start, end, _ in hidden],
+            [(start, end) for start, end, of in hidden if labels == ALL or of & labels],
+            labels,
+            cluster=note.patient_id,
+        )
+        for note, spans, hidden in zip(notes, gold, row.hidden, strict=False)
+    )
+    return summarise(counts)
+
+
+def shown(scores: Scores) -> tuple[str, str]:
+    """Precision and recall."""
+    precision, recall = ("-" if it.value is None else f"{it.value:.3f}" for it in (scores.precision, scores.recall))
+    return precision, recall
+
+
+def table(head: Sequence[str], rows: Iterator[Sequence[str]]) -> None:
+    """Prints a table in Markdown, each row as soon as it is known."""
+    for line in (head, ["---"] * len(head)):
+        print(f"| {' | '.join(line)} |")
+    for row in rows:
+        print(f"| {' | '.join(row)} |", flush=True)
+    print()
+
+
+def notes_of(arguments: argparse.Namespace) -> tuple[list[Note], list[Sequence[Span]]]:
+    """Notes with their gold, of a file or of surrogate corpora."""
+    if arguments.gold:
+        read = [one for one in read_gold(arguments.gold) if one.note is not None]
+        return [one.note for one in read], [one.spans for one in read]
+    notes: list[Note] = []
+    gold: list[Sequence[Span]] = []
+    for corpus in arguments.corpus or ENGLISH:
+        for where in arguments.locale or LOCALES:
+            made, _ = notes_of_test(None, CorpusKey(corpus, where), most=arguments.notes)
+            # Ids are those of one corpus and locale.
+            whose = f"{corpus}/{where}/"
+            notes += [Note(whose + one.note.note_id, one.note.text, whose + str(one.note.patient_id)) for one in made]
+            gold += [one.gold for one in made]
+    return notes, gold
+
+
+def main() -> None:
+    """Prints both tables."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("peers", nargs="*", metavar="PEER=INTERPRETER", type=peer_of)
+    parser.add_argument("--gold", type=Path)
+    parser.add_argument("--topics", type=Path)
+    parser.add_argument("--corpus", action="append")
+    parser.add_argument("--locale", action="append", choices=LOCALES)
+    parser.add_argument("--notes", type=int, default=5, help="the most of each corpus and locale")
+    parser.add_argument("--model", help="a shipped model or a folder, alone and joined with each Presidio")
+    arguments = parser.parse_args()
+    notes, gold = notes_of(arguments)
+    lines = SENTENCES.read_text("utf-8").splitlines()
+    sentences = [Note(f"s{i}", line) for i, line in enumerate(lines) if line and not line.startswith("#")]
+    everything = [*notes, *sentences]
+    words = sum(len(note.text.split()) for note in notes)
+    print(f"{len(notes):,} notes, {words:,} words, {len(sentences):,} clinical sentences\n", flush=True)
+    words += sum(len(note.text.split()) for note in sentences)
+
+    kept: dict[str, Row] = {}
+
+    def rows() -> Iterator[Sequence[str]]:
+        for row in measured(arguments, everything):
+            kept[row.name] = row
+            intact = sum(not spans for spans in row.hidden[len(notes) :]) / len(sentences)
+            speed = f"{words / max(row.seconds, 1e-6):,.0f}"
+            yield row.name, *shown(scored(row, notes, gold, ALL)), f"{intact:.3f}", speed
+
+    table(("all labels", "precision", "recall", "sentences intact", "words/s"), rows())
+
+    def of_claims() -> Iterator[Sequence[str]]:
+        for row in kept.values():
+            if row.labels != ALL:
+                beside = (row, kept[OURS[0]], kept[OURS[1]])
+                measures = (measure for it in beside for measure in shown(scored(it, notes, gold, row.labels)))
+                some = sum(span.label in row.labels for spans in gold for span in spans)
+                yield row.name, str(len(row.labels)), f"{some:,}", *measures
+
+    head = ("claimed labels", "labels", "identifiers", "precision", "recall")
+    table((*head, *(f"{name}, {it}" for name in ("ensemble", "rules") for it in ("precision", "recall"))), of_claims())
+
+
+OURS = ("ensemble, text alone", "rules, text alone")
+
+
+def peer_of(written: str) -> Peer:
+    """A peer of the command line."""
+    try:
+        return Peer.parse(written)
+    except DeidError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
+def measured(arguments: argparse.Namespace, notes: Sequence[Note]) -> Iterator[Row]:
+    """Each detector in turn: ours, then peers, and a model with them."""
+    known: list[tuple[str, Callable[[str], DetectorSpec]]] = [
+        ("text alone", lambda name: DetectorSpec(name, professions=True))
+    ]
+    if arguments.topics:
+        roles = (Role.PATIENTS, Role.PROVIDERS, Role.FACILITIES)
+        topics = read_topics({role: arguments.topics / f"{role.value}.csv" for role in roles})[0]
+        known.insert(0, ("with topics", lambda name: DetectorSpec(name, topics=topics, professions=True)))
+    for name in ("ensemble", "rules"):
+        for inputs, spec in known:
+            yield ours(f"{name}, {inputs}", spec(name), notes)
+    model = alone(arguments.model, notes) if arguments.model else None
+    if model is not None:
+        yield model
+    for peer in arguments.peers:
+        row = theirs(peer, notes)
+        yield row
+        if model is not None and peer.adapter == "presidio":
+            yield joined(model, row, peer, notes)
+
+
+if __name__ == "__main__":
+    main()
