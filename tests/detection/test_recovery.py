@@ -36,6 +36,8 @@ RECOVERED = [
     ("variant g.7578395G>C was seen", "g.7578395G>C", Label.IDNUM),
     ("BRCA1 c.68_69delAG", "c.68_69delAG", Label.IDNUM),
     ("p.(Val600Glu)", "p.(Val600Glu)", Label.IDNUM),
+    ("TP53 g.7578395G>C", "TP53 g", Label.VEHICLE),
+    ("Canada-Cronkhite polyps", "Canada", Label.COUNTRY),  # the names of the eponym turned round
     ("an unlisted Quarmby retractor", "Quarmby", Label.PATIENT),
     ("ICD S72.001A", "S72.001A", Label.IDNUM),
     ("Patrick-Faber's normal.", "Patrick-Faber", Label.PATIENT),
@@ -191,6 +193,16 @@ def test_what_the_topics_name_is_given_back_only_inside_a_longer_term(
 ) -> None:
     span = span_of(text, surface, label, score=0.9, source="gazetteer")
     assert kept(text, span) == ([] if back else [span])
+
+
+@pytest.mark.parametrize(
+    ("text", "surface", "label"),
+    [("previously on Alesse", "Alesse", Label.CITY), ("chr17:41245466 covered", "chr17", Label.DATE)],
+)
+def test_a_town_or_a_date_that_a_model_alone_finds_is_given_back(text: str, surface: str, label: Label) -> None:
+    ruled = span_of(text, surface, label)
+    assert kept(text, span_of(text, surface, label, source="model:minilm")) == []
+    assert kept(text, ruled) == [ruled]
 
 
 @pytest.mark.parametrize("title", ["Mr.", "Mrs", "Dr.", "dr", "Prof.", "Nurse", "Miss", "Doctor"])

@@ -17,7 +17,8 @@ only if clinical terms cover the whole of it, and never if
 - only the site's allow list has it, and it is not a name, an institution or a place that a rule or a model found: what
   the topics, the other notes of the patient or the site's own recognizers find stays hidden, and so does a phrase in a
   note that names a person by one of its words;
-- it is a whole date, or one after a word that dates are written after ("on 3/5", however strong the patient is).
+- it is a whole date that a rule reads, or one after a word that dates are written after ("on 3/5", however strong the
+  patient is).
 
 A person's span that is longer than the term ("Murphy Sign Negative") is recovered if the other words are common
 clinical words; with a word that could be a name ("Smith Foley catheter") it stays hidden. So does a place, since names
@@ -97,7 +98,9 @@ class Recovery:
             return False
         if span.evidence is Evidence.PREDICTED and span.confidence > self._predicted_up_to:
             return False
-        return span.label is not Label.DATE or _WHOLE_DATE.search(text, span.start, span.end) is None
+        if span.label is not Label.DATE or span.evidence is Evidence.PREDICTED:
+            return True  # no rule reads what a model alone calls a date as one: "chr17"
+        return _WHOLE_DATE.search(text, span.start, span.end) is None
 
 
 def _named(text: str, spans: Iterable[Candidate], places: ClinicalTerms) -> frozenset[str]:
@@ -167,7 +170,9 @@ def _covers(text: str, span: Candidate, place: ClinicalTerm, people: frozenset[s
         visited = (
             span.label in _VISITED and place.kind == "term" and _WENT.search(text, max(0, span.start - 12), span.start)
         )
-        return span.label not in _PLACES and not visited
+        # No listed town has the name of a term that is spelt out: a model alone calls the drug a town.
+        place_of_model = span.evidence is Evidence.PREDICTED and place.kind == "term"
+        return (span.label not in _PLACES or place_of_model) and not visited
     if place.kind == "abbreviation" and span.evidence < Evidence.LABELLED:
         return not _NAME_FIELD.search(text, max(0, span.start - 4), span.start)
     return people.isdisjoint(_folded_words(text[span.start : span.end]))

@@ -36,10 +36,20 @@ def clinical_terms(own: Iterable[str] = ()) -> Iterator[tuple[str, str]]:
         own: An institution's own terms; their list is called `site`.
     """
     names = names_of_people_and_places()
-    for source, terms in [*((name, word_list(name)) for name in LISTS), ("site", map(fold_term, own))]:
+    lists = [*((name, word_list(name)) for name in LISTS), ("site", map(fold_term, own))]
+    for source, terms in [*lists, ("eponyms", _turned(word_list("eponyms")))]:
         for term in terms:
             if len(term) >= 2 and term not in names and not names.issuperset(term.split()):
                 yield term, source
+
+
+def _turned(eponyms: Iterable[str]) -> Iterator[str]:
+    """Eponyms of two people with the names in the other order: "canada-cronkhite syndrome"."""
+    for term in eponyms:
+        names, space, rest = term.partition(" ")
+        one, hyphen, other = names.partition("-")
+        if hyphen and other.isalpha() and not other.endswith("s"):
+            yield f"{other}-{one}{space}{rest}"
 
 
 @cache
