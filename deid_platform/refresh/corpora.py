@@ -189,9 +189,9 @@ def counted(
 
 
 def notes_of_test(
-    settings: Settings | None, key: CorpusKey, *, most: int, workers: int = 1
+    settings: Settings | None, key: CorpusKey, *, most: int | None, workers: int = 1
 ) -> tuple[list[Injected], Topics]:
-    """The first notes of a surrogate corpus's test part, and the topics of their patients and of the corpus.
+    """The first notes of a surrogate corpus's test part (None: all), and the topics of their patients and the corpus.
 
     Raises:
         DeidError: What `surrogate_notes` raises.

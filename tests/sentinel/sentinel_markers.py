@@ -128,7 +128,9 @@ class Scene:
             which = f"note of {patient['patient_id']}"
             said = self._marked(f"prose of the {which}", prose=True)
             known = {"patient_id": patient["patient_id"], "provider_id": provider["provider_id"], "note_type": TYPE}
-            yield self._record(Note, which, text=f"{named} Feels {said.lower()} today on {DRUG}.", **known)
+            # A made-up word with a dose is a drug to recovery, whatever a model takes it for.
+            text = f"{named} Takes {said.lower()} 20 mg daily and {DRUG}."
+            yield self._record(Note, which, text=text, **known)
         for fault in self.faulty:
             said = self._marked(f"prose of the note that has {fault}")
             text = f"{self._naming(patients[0], provider, facility)} {fault} Feels {said.lower()} today."

@@ -329,7 +329,7 @@ def test_analysts_read_what_is_clean_but_for_the_note_that_one_of_them_reported(
     with Warehouse(EmbeddedServer(aftermath.home)).begin(Role.DEMO_ANALYST) as connection:
         texts = connection.exec_driver_sql("SELECT text FROM research.notes").scalars().all()
     words = [m.value.lower() for m in aftermath.markers if m.prose and m.name.startswith(watermark)]
-    shown = [text for text in texts if any(f"Feels {word} today" in text for word in words)]
+    shown = [text for text in texts if any(f"Takes {word} 20 mg daily" in text for word in words)]
     assert len(shown) == notes
     assert all(text.startswith("[PATIENT]") for text in shown)
 
