@@ -197,7 +197,11 @@ def test_what_the_topics_name_is_given_back_only_inside_a_longer_term(
 
 @pytest.mark.parametrize(
     ("text", "surface", "label"),
-    [("previously on Alesse", "Alesse", Label.CITY), ("chr17:41245466 covered", "chr17", Label.DATE)],
+    [
+        ("previously on Alesse", "Alesse", Label.CITY),
+        ("CABG in 2015", "CABG", Label.CITY),
+        ("chr17:41245466 covered", "chr17", Label.DATE),
+    ],
 )
 def test_a_town_or_a_date_that_a_model_alone_finds_is_given_back(text: str, surface: str, label: Label) -> None:
     ruled = span_of(text, surface, label)

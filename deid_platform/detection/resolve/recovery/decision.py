@@ -170,9 +170,9 @@ def _covers(text: str, span: Candidate, place: ClinicalTerm, people: frozenset[s
         visited = (
             span.label in _VISITED and place.kind == "term" and _WENT.search(text, max(0, span.start - 12), span.start)
         )
-        # No listed town has the name of a term that is spelt out: a model alone calls the drug a town.
-        place_of_model = span.evidence is Evidence.PREDICTED and place.kind == "term"
-        return (span.label not in _PLACES or place_of_model) and not visited
+        # A model alone calls a drug or an operation a town: no listed town is a term. States have two letters.
+        is_term = place.kind in _LISTED and place.end - place.start > len("CT")
+        return (span.label not in _PLACES or (span.evidence is Evidence.PREDICTED and is_term)) and not visited
     if place.kind == "abbreviation" and span.evidence < Evidence.LABELLED:
         return not _NAME_FIELD.search(text, max(0, span.start - 4), span.start)
     return people.isdisjoint(_folded_words(text[span.start : span.end]))
