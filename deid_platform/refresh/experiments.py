@@ -142,7 +142,7 @@ def _scores(model: ModelFolder, test: str, settings: Settings | None, size: Size
 def _test_notes(test: str, settings: Settings | None, size: Size) -> Iterator[tuple[Note, tuple[Span, ...]]]:
     """Notes of the test parts: ways, names and carriers that no model is trained on."""
     if test == HOSPITAL:
-        spec = HospitalSpec(notes=size.test_notes * len(LOCALES), part=HospitalPart.HELD_OUT)
+        spec = HospitalSpec(notes=size.test_notes * len(LOCALES), deliveries=1, part=HospitalPart.HELD_OUT)
         for delivery in generate(spec):
             yield from ((note, tuple(delivery.gold[note.note_id])) for note in delivery.notes)
         return

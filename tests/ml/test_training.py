@@ -119,7 +119,7 @@ def test_an_experiment_trains_measures_and_goes_on(
     encoder_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     hospital = Mixture(corpora=(), plain=0)
-    small = tuple(Arm(f"{size}_notes", hospital, size, ("hospital",)) for size in (12, 24))
+    small = tuple(Arm(f"{size}_notes", hospital, size, ("hospital",)) for size in (24, 48))
     monkeypatch.setattr(experiments, "arms", lambda *_, **__: small)
     told: list[str] = []
 
@@ -133,11 +133,11 @@ def test_an_experiment_trains_measures_and_goes_on(
 
     first = run()
     assert [(it.arm, it.trained_on, it.test) for it in first] == [
-        ("12_notes", 11, "hospital"),
         ("24_notes", 22, "hospital"),
+        ("48_notes", 44, "hospital"),
     ]
     assert all(it.scores.notes >= 11 for it in first)
     losses = [(tmp_path / it.arm / "losses.jsonl").read_text() for it in first]
     assert [it.scores for it in run()] == [it.scores for it in first]
     assert [(tmp_path / it.arm / "losses.jsonl").read_text() for it in first] == losses
-    assert told[:2] == ["model 12_notes", "12_notes on hospital"]
+    assert told[:2] == ["model 24_notes", "24_notes on hospital"]
