@@ -147,8 +147,8 @@ def unseen(found: Sequence[Result]) -> Iterator[tuple[str, Difference]]:
     without = [it for it in found if it.arm != ALL_LOCALES]
     for it in without:
         yield it.test, difference(it.counts, seen[it.test].counts, "recall")
-    pooled = ([count for it in some for count in it.counts] for some in (without, [seen[it.test] for it in without]))
-    yield "together", difference(*pooled, "recall")
+    pooled = [count for it in without for count in it.counts]
+    yield "together", difference(pooled, [count for it in without for count in seen[it.test].counts], "recall")
 
 
 def _counts(
