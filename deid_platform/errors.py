@@ -419,6 +419,27 @@ class Code(Enum):
         "Keys of patients and notes are the same in both, so one would reveal the date shifts of the other.",
         "Rotate the key secret first (docs/releases.md), or return to a policy of the former class.",
     )
+    DOSSIER_UNKNOWN = (
+        "dossier-unknown",
+        "This dossier is not the newest one of any release: it was not written here, was changed since, or a newer one "
+        "of its release was written.",
+        "Write it anew with `deid dossier write`, read it, and sign that file.",
+    )
+    DOSSIER_UNSIGNED = (
+        "dossier-unsigned",
+        "The profile shows a release only once its dossier is signed as fit, and until its day of reassessment.",
+        "Write the dossier with `deid dossier write RELEASE`, read it, and sign it with `deid dossier sign`.",
+    )
+    DOSSIER_KEY = (
+        "dossier-key",
+        "The officer's key cannot be used: the file is missing, is no Ed25519 key in PEM, or its password is wrong.",
+        "Name it with --key; `deid dossier key FILE` makes one. DEID_OFFICER_KEY_PASSWORD holds its password.",
+    )
+    SIGNATURE_INVALID = (
+        "signature-invalid",
+        "A signature does not belong to this dossier, to its text or to the key that was named.",
+        "Get dossier and signature again from whoever signed them; do not rely on this file.",
+    )
     RELEASE_UNKNOWN = (
         "release-unknown",
         "There is no release of that name, or none before the active one.",

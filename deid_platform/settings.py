@@ -358,6 +358,8 @@ class ProfileSettings(_Section):
     """Largest share of note type `other` before the checks warn, where the feed names types."""
     max_foreign_tag_share: Share = 0.10
     """Largest share of a language's clean notes with a tag in capitals that the policy does not write."""
+    signed_dossier: bool = False
+    """Whether analysts see a release only once its dossier is signed as fit, and until its day of reassessment."""
 
 
 PROFILES: dict[str, ProfileSettings] = {

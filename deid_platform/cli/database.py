@@ -24,8 +24,9 @@ def db_bootstrap(config: Config = None) -> None:
 
     site = site_of(config)
     ensure_secret(site.settings)
+    demanded = site.settings.thresholds.signed_dossier
     with progress("preparing the warehouse"):
-        prepare(site.warehouse, profile=site.settings.profile)
+        prepare(site.warehouse, profile=site.settings.profile, signed_dossier=demanded)
     say(f"warehouse ready: {site.warehouse.describe()}, gate profile {site.settings.profile}")
 
 

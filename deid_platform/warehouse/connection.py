@@ -37,6 +37,8 @@ _OWN_STATES = {
     "DG008": Code.WAIVER_UNKNOWN,
     "DG009": Code.FINDING_UNKNOWN,
     "DG010": Code.SECOND_PERSON,
+    "DG011": Code.DOSSIER_UNKNOWN,
+    "DG012": Code.DOSSIER_UNSIGNED,
 }
 _BY_STATE = (
     # undefined table, function, schema; database does not exist

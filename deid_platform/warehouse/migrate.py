@@ -12,6 +12,7 @@ from sqlalchemy import Connection, Engine, text
 from deid_platform.errors import Code, DeidError
 from deid_platform.warehouse.bootstrap import bootstrap
 from deid_platform.warehouse.connection import Warehouse, begin
+from deid_platform.warehouse.lab import list_words
 from deid_platform.warehouse.roles import Role
 
 DEMONSTRATION = "demonstration"
@@ -40,14 +41,16 @@ def migrate(admin: Engine) -> None:
         config.attributes["connection"] = connection
         command.upgrade(config, "head")
         replace_code(connection)
+        list_words(connection)
 
 
-def configure(admin: Engine, profile: str) -> None:
-    """Makes `profile` the one that the gate demands; the change is in the ledger.
+def configure(admin: Engine, profile: str, *, signed_dossier: bool = False) -> None:
+    """Makes `profile` the one that the gate demands; each change is in the ledger.
 
     Args:
         admin: The administrator's engine.
         profile: `demo` or `production`.
+        signed_dossier: Whether releases are shown only once their dossier is signed.
 
     Raises:
         DeidError: `settings-invalid` if there is no such profile.
@@ -59,12 +62,25 @@ def configure(admin: Engine, profile: str) -> None:
         if active is None:
             raise DeidError(Code.SETTINGS_INVALID, "gate.profile")
         _open_demonstration(connection, open_=profile == "demo")
+        _demand_dossier(connection, profile, signed_dossier)
         if active:
             return
         connection.execute(text("UPDATE ctl.profile SET active = false WHERE active"))
         connection.execute(text("UPDATE ctl.profile SET active = true WHERE name = :name"), {"name": profile})
         event = text("INSERT INTO ctl.ledger (event, requirements) VALUES ('profile', ARRAY[:name])")
         connection.execute(event, {"name": profile})
+
+
+def _demand_dossier(connection: Connection, profile: str, demanded: bool) -> None:
+    values = {"name": profile, "demanded": demanded}
+    changed = connection.execute(
+        text("UPDATE ctl.profile SET signed_dossier = :demanded WHERE name = :name AND signed_dossier <> :demanded"),
+        values,
+    )
+    if changed.rowcount:
+        event = "dossier-demanded" if demanded else "dossier-not-demanded"
+        entry = text("INSERT INTO ctl.ledger (event, requirements) VALUES (:event, ARRAY[:name])")
+        connection.execute(entry, {"event": event, "name": profile})
 
 
 def _open_demonstration(connection: Connection, *, open_: bool) -> None:
@@ -81,12 +97,12 @@ def _open_demonstration(connection: Connection, *, open_: bool) -> None:
         connection.execute(text("DELETE FROM ctl.project WHERE project = :p"), {"p": DEMONSTRATION})
 
 
-def prepare(warehouse: Warehouse, *, profile: str) -> None:
+def prepare(warehouse: Warehouse, *, profile: str, signed_dossier: bool = False) -> None:
     """Roles, database, schema and profile in one call; does nothing where all is in place."""
     bootstrap(warehouse, demonstration=profile == "demo")
     admin = warehouse.admin_engine()
     migrate(admin)
-    configure(admin, profile)
+    configure(admin, profile, signed_dossier=signed_dossier)
 
 
 def _become_owner(connection: Connection) -> None:

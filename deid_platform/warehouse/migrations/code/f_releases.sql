@@ -80,6 +80,7 @@ BEGIN
         RAISE EXCEPTION 'not staged under its secret: %', array_to_string(v_lost, ', ') USING ERRCODE = 'DG004';
     END IF;
     PERFORM ctl.refuse_other_dates(p_release);
+    PERFORM ctl.require_dossier(p_release);
     PERFORM ctl.show_release(p_release, false);
     INSERT INTO ctl.ledger (event, release) VALUES ('activated', p_release);
     RETURN true;
@@ -110,6 +111,7 @@ BEGIN
     END IF;
     -- Nor for showing how far dates were moved.
     PERFORM ctl.refuse_other_dates(p_release);
+    PERFORM ctl.require_dossier(p_release);
     PERFORM ctl.show_release(p_release, EXISTS (
         SELECT 1 FROM ctl.release a JOIN ctl.release r ON r.release = p_release AND r.created_at < a.created_at
         WHERE a.active));

@@ -1,0 +1,150 @@
+"""The laboratory's figures in the warehouse, and every word that they may use.
+
+Belongs here: the lists of words, writing figures down, reading them as analysts see them. Does not belong here:
+measuring (`evaluation/`), or which notes are measured (`refresh/lab.py`).
+
+A figure names its detector, gold, family, subject and measure. Analysts read no text that one role wrote, so each of
+these is a word of the lists here, which only the owner of the schema can change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+
+from sqlalchemy import Connection, Engine, text
+
+from deid_platform.labels import Label, Risk
+from deid_platform.warehouse.connection import begin
+
+DETECTORS = (
+    *("ensemble", "rules", "patterns", "gazetteer", "roster"),
+    *("presidio", "presidio-patterns", "pydeid", "philter", "deidentify", "bert", "bert-presidio", "language-model"),
+)
+GOLDS = (
+    *("site", "synthetic_hospital", "mtsamples", "aci_bench", "primock57", "e3c_en", "e3c_es", "e3c_fr", "e3c_it"),
+    *("meddocan", "eds_templates", "asq_phi", "i2b2", "conll"),
+)
+FAMILIES = {
+    "words": "how well identifiers are found, word by word",
+    "tokens": "the same on tokens between blanks, as Aghakasiri 2025 counts them",
+    "spans": "identifiers found whole or in part",
+    "characters": "characters of identifiers found, and of other text hidden",
+    "residue": "what is left of each identifier in the released text (Pissarra 2024)",
+    "disclosure": "notes and patients with a direct identifier left",
+    "linkage": "whose note it is, for an attacker who holds everybody's topics",
+    "plain sight": "identifiers left that a reader can tell from surrogates",
+    "missed": "missed words by risk, as Murugadoss 2024, supplementary table 1",
+    "retention": "what is left of the medicine",
+    "utility": "a task learned from released notes beside the same from true ones",
+    "stability": "the same notes in other formats",
+    "length": "by length of note",
+    "cost": "speed, memory and money",
+}
+MEASURES = (
+    *("precision", "recall", "f1", "accuracy", "entity_recall", "leak_rate", "clinical_retention"),
+    *("strict_f1", "overlapping_f1", "strict_recall", "overlapping_recall"),
+    *("recall_conservative", "precision_conservative", "f1_conservative", "precision_two_sided", "f1_two_sided"),
+    *("recall_patient_only", "precision_patient_only"),
+    *("identifier_characters_found", "other_characters_hidden"),
+    *("alid", "levenshtein_recall", "direct_recall", "quasi_recall"),
+    *("notes_disclosed", "patients_disclosed", "patient_disclosed_at_site"),
+    *("first", "top_ten", "chance", "first_raw", "top_ten_raw"),
+    *("told_apart", "told_apart_chance", "share_missed"),
+    *("lexical_retention", "cire", "jsc", "nsdcg", "difference", "score_raw", "score_released"),
+    *("words_per_second", "seconds_per_note", "gpu_seconds_per_note", "peak_mb", "cost_per_10000_notes"),
+)
+SEXES = ("sex F", "sex M")
+LOCALES = tuple(
+    f"locale {it}" for it in ("en_US", "en_GB", "en_AU", "en_CA", "es_ES", "it_IT", "fr_FR", "zh", "hi", "bn", "ar")
+)
+LENGTHS = ("under 100 words", "100 to 299 words", "300 to 599 words", "600 to 1,199 words", "1,200 words and more")
+RISKS = tuple(f"risk {risk.value}" for risk in Risk)
+CATEGORIES = (
+    *("patient name", "relative's name", "clinician's name", "date", "clinician's number", "partial address"),
+    *("clinic's location", "other identifier", "pharmacy", "health care organisation", "company"),
+    *("patient's number", "contact", "profession", "age", "place"),
+)
+"""Categories of missed words, after Murugadoss 2024, supplementary table 1."""
+POLICIES = tuple(f"surrogates {it}" for it in ("consistent", "per note", "varied"))
+SUBJECTS = ("ALL", *(it.value for it in Label), *SEXES, *LOCALES, *LENGTHS, *RISKS, *CATEGORIES, *POLICIES)
+_WORDS = {
+    "detector": DETECTORS,
+    "gold": GOLDS,
+    "family": tuple(FAMILIES),
+    "measure": MEASURES,
+    "subject": SUBJECTS,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class LabScore:
+    """One figure.
+
+    Attributes:
+        family: A key of `FAMILIES`.
+        measure: One of `MEASURES`.
+        value: The figure; None where there was nothing to measure.
+        low: Lower end of its 95% interval, if it has one.
+        high: Upper end.
+        n: What it is a share of, or how many were measured; None of what is no share.
+        subject: All, a label, a locale, a sex, a length, a risk or a category.
+    """
+
+    family: str
+    measure: str
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+    n: int | None = None
+    subject: str = "ALL"
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredOn:
+    """What figures are of: which detector, under which policy, on which gold and inputs."""
+
+    detector: str
+    detector_digest: str
+    gold: str
+    inputs: str
+    policy_digest: str = ""
+    locale: str = ""
+
+
+def record_lab_scores(gatekeeper: Engine, on: MeasuredOn, scores: Sequence[LabScore]) -> int:
+    """Records figures; earlier ones of the same stay.
+
+    Returns:
+        How many.
+
+    Raises:
+        DeidError: `warehouse-statement`, `warehouse-unreachable`.
+    """
+    values = [{**asdict(on), **asdict(score)} for score in scores]
+    columns = tuple(values[0]) if values else ()
+    if values:
+        names, places = ", ".join(columns), ", ".join(f":{name}" for name in columns)
+        with begin(gatekeeper) as connection:
+            # The names are the fields of two classes here.
+            connection.execute(text(f"INSERT INTO quality.lab_score ({names}) VALUES ({places})"), values)  # noqa: S608
+    return len(values)
+
+
+def lab_scores(reader: Engine, detector_digest: str) -> Iterable[tuple[MeasuredOn, LabScore]]:
+    """The newest figures of a detector, as analysts see them: those over fewer than 11 are None."""
+    statement = text(
+        "SELECT detector, detector_digest, gold, inputs, policy_digest, locale,"
+        " family, measure, value, low, high, n, subject FROM quality.lab_scores WHERE detector_digest = :d"
+        " ORDER BY gold, locale, inputs, family, subject, measure"
+    )
+    with begin(reader) as connection:
+        rows = connection.execute(statement, {"d": detector_digest}).all()
+    return [(MeasuredOn(*row[:6]), LabScore(*row[6:])) for row in rows]
+
+
+def list_words(connection: Connection) -> None:
+    """Makes the lists in the database those of this version. Of whoever owns the schema."""
+    connection.execute(text("DELETE FROM quality.word"))
+    rows = [{"kind": kind, "word": word} for kind, words in _WORDS.items() for word in words]
+    connection.execute(text("INSERT INTO quality.word (kind, word) VALUES (:kind, :word)"), rows)

@@ -1,0 +1,24 @@
+-- What analysts see of the laboratory.
+
+-- The newest figure of each measure, as in quality.scores: no word that is not on a list, four places, and nothing over
+-- fewer than 11. Measures that are no shares (words a second, seconds, costs) have no n and are shown as they are.
+CREATE OR REPLACE VIEW quality.lab_scores WITH (security_barrier) AS
+SELECT s.detector, s.detector_digest, s.policy_digest, s.gold, s.locale, s.inputs, s.family, s.subject, s.measure,
+       CASE WHEN s.shown THEN round(CAST(s.value AS numeric), 4)::double precision END AS value,
+       CASE WHEN s.shown THEN round(CAST(s.low AS numeric), 4)::double precision END AS low,
+       CASE WHEN s.shown THEN round(CAST(s.high AS numeric), 4)::double precision END AS high,
+       CASE WHEN s.shown THEN s.n END AS n,
+       NOT s.shown AS suppressed,
+       s.at
+FROM (
+    SELECT DISTINCT ON (l.detector_digest, l.policy_digest, l.gold, l.locale, l.inputs, l.family, l.subject, l.measure)
+           l.*, l.n IS NULL AND l.family = 'cost' OR coalesce(l.n >= 11, false) AS shown
+    FROM quality.lab_score l
+    WHERE l.detector_digest ~ '^[0-9a-f]{16,64}$' AND l.policy_digest ~ '^([0-9a-f]{16,64})?$'
+      AND EXISTS (SELECT 1 FROM quality.word w WHERE w.kind = 'detector' AND w.word = l.detector)
+      AND EXISTS (SELECT 1 FROM quality.word w WHERE w.kind = 'gold' AND w.word = l.gold)
+      AND EXISTS (SELECT 1 FROM quality.word w WHERE w.kind = 'family' AND w.word = l.family)
+      AND EXISTS (SELECT 1 FROM quality.word w WHERE w.kind = 'subject' AND w.word = l.subject)
+      AND EXISTS (SELECT 1 FROM quality.word w WHERE w.kind = 'measure' AND w.word = l.measure)
+      AND (l.locale = '' OR EXISTS (SELECT 1 FROM quality.word w WHERE w.kind = 'subject' AND w.word = 'locale ' || l.locale))
+    ORDER BY l.detector_digest, l.policy_digest, l.gold, l.locale, l.inputs, l.family, l.subject, l.measure, l.id DESC) s;
