@@ -47,13 +47,14 @@ def activate(site: Site, delivery: Delivery) -> bool:
 
     Returns:
         Whether that release is the one that analysts see now. A new release waits until every delivery of
-        the old one has been promoted in it: never a mixture. One that a person withheld is not shown again.
+        the old one has been promoted in it, never a mixture, and until its dossier is signed where the profile asks
+        for it. One that a person withheld is not shown again.
     """
     release = site.store.required(tables.REDACTED_NOTES, delivery.key).meta["release"]
     try:
         activate_release(site.warehouse.engine(Role.PROMOTER), release)
     except DeidError as error:
-        if error.code is Code.RELEASE_CONFLICT:
+        if error.code in (Code.RELEASE_CONFLICT, Code.DOSSIER_UNSIGNED):
             return False
         raise
     return True
