@@ -4,8 +4,8 @@ Belongs here: chunks to shares, by note and over notes. Does not belong here: wh
 come about (`alignment.py`).
 
 After Aghakasiri 2025 (6.2.2, algorithm 1, table 9): retention of a note = 1 - mean(judge says changed) over its chunks
-of 20 aligned tokens, and the figure over notes is the mean of the notes'. Identical chunks are not shown to the judge and
-stay in the denominator. A chunk on which the judge gives no answer counts as changed: silence must not flatter. The
+of 20 aligned tokens, and the figure over notes is the mean of the notes'. Identical chunks are not shown to the judge
+and stay in the denominator. A chunk on which the judge gives no answer counts as changed: silence must not flatter. The
 interval is a percentile bootstrap over patients where notes say whose they are, else over notes. Beside the mean of
 the notes stands the share of all chunks, in which a long note counts for more.
 """
