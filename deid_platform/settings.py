@@ -229,6 +229,8 @@ class BenchSettings(_Section):
     synthetic_notes: int = Field(default=400, gt=0)
     """Notes of the synthetic hospital that stand in where a site has no gold."""
     resamples: int = Field(default=100, ge=2)
+    lab_resamples: int = Field(default=1000, ge=2)
+    """Resamples of the laboratory's figures."""
     minimum_gold: int = Field(default=30, ge=1)
     """Notes with gold that a feed needs for its recall to count as measured."""
     contribution_notes: int = Field(default=20, gt=0)

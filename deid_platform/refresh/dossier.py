@@ -68,11 +68,16 @@ def write_dossier(site: Site, name: str | None = None) -> Written:
     facts = gathered(site, found)
     html = page.dossier_html(facts)
     digest = digest_of(html.encode())
-    path = site.settings.home_path / "dossiers" / f"{found.release}-{digest[:8]}.html"
+    path = dossier_path(site, found.release, digest)
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     _write(path, html)
     record_dossier(officer, found.release, digest)
     return Written(found.release, path, digest, page.verdict(facts))
+
+
+def dossier_path(site: Site, release: str, digest: str) -> Path:
+    """Where a dossier lies."""
+    return site.settings.home_path / "dossiers" / f"{release}-{digest[:8]}.html"
 
 
 def sign_dossier(

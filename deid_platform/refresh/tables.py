@@ -38,6 +38,7 @@ CONTRIBUTIONS = "bench/contributions"
 SURROGATE_TOPICS = {name: f"bench/surrogate_{name}" for name in TOPICS}
 DETECTIONS = "bench/detections"
 METRICS = "bench/metrics"
+LAB = "bench/lab"
 ANNOTATION_ROUNDS = "annotation/rounds"
 """Which notes people were given, a partition a round."""
 ANNOTATION_SPANS = "annotation/spans"

@@ -98,9 +98,15 @@ def _reasons(dossier: Dossier) -> list[str]:
     disclosed = dossier.figure("notes_disclosed", family="disclosure")
     if disclosed is not None:
         said.append(f"A direct identifier is left in {between(disclosed)} of the notes measured.")
-    kept = dossier.figure("lexical_retention", family="retention") or dossier.figure("clinical_retention")
+    first, chance = (dossier.figure(name, family="linkage") for name in ("first", "chance"))
+    if first is not None and chance is not None:
+        said.append(
+            "An attacker who holds everybody's topics puts the true patient first for "
+            f"{between(first)} of the notes measured; by chance it would be {percent(chance.value)}."
+        )
+    kept = dossier.figure("clinical_retention")
     if kept is not None:
-        said.append(f"Of the medicine, {between(kept)} is left as it was.")
+        said.append(f"Of the clinical terms, {between(kept)} are left as they were.")
     return said
 
 
