@@ -85,3 +85,9 @@ def _written() -> Iterator[Path]:
         kinds = {".py", ".md", ".yaml", ".yml", ".sql", ".txt", ".toml"}
         yield from (path for path in (ROOT / folder).rglob("*") if path.suffix in kinds)
     yield from (ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md"))
+
+
+def test_no_page_has_a_place_that_was_to_be_filled_in() -> None:
+    unfinished = re.compile(r"\b(?:TABLE_[A-Z]+|TODO|FIXME|TBD|XXX)\b")
+    pages = [*(ROOT / "docs").glob("*.md"), ROOT / "README.md"]
+    assert [page.name for page in pages if unfinished.search(page.read_text(encoding="utf-8"))] == []
