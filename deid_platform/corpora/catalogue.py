@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
 
@@ -21,6 +21,7 @@ from deid_platform.corpora.formats import gold_format
 from deid_platform.corpora.gold import SCHEME, Gold
 from deid_platform.corpora.injection.carriers import Carrier, completed, with_gold, with_placeholders, with_reading
 from deid_platform.corpora.injection.corpus import Part, part_of
+from deid_platform.corpora.injection.near_copies import TrainingProse, near_copies_of
 from deid_platform.corpora.injection.readings import has_reading, reading_of
 from deid_platform.corpora.placeholders import mimic3_placeholders, mimic4_placeholders
 from deid_platform.errors import Code, DeidError, did_you_mean
@@ -165,11 +166,14 @@ def carriers(
 ) -> Iterator[Carrier]:
     """The carriers of one part of a corpus; arguments and errors as for `read_corpus`.
 
+    A test note whose prose stands in a training part is none.
+
     Raises:
         DeidError: `corpus-unread` for a corpus whose own identifiers nobody has listed.
     """
     _present(corpus, settings, part)
-    notes = read_corpus(corpus, settings, part, refused=refused)
+    copies = near_copies_of(corpus.name) if part is Part.TEST else frozenset()
+    notes = (gold for gold in read_corpus(corpus, settings, part, refused=refused) if gold.note_id not in copies)
     if corpus.slots == "reading":
         if not has_reading(corpus.name):
             raise DeidError(Code.CORPUS_UNREAD, corpus.name)
@@ -180,30 +184,63 @@ def carriers(
     return with_gold(whole, territories=corpus.territories)
 
 
+def found_near_copies(settings: Settings | None) -> Iterator[tuple[str, str]]:
+    """Published test notes whose prose stands in a training part of any published corpus, in order: corpus and id.
+
+    Raises:
+        DeidError: `corpus-missing` if one of them is not here: the list would lack its notes.
+    """
+
+    def notes(corpus: Corpus, part: Part) -> Iterator[Gold]:
+        return read_corpus(corpus, settings, part, refused=lambda _: None)
+
+    training = TrainingProse(chain.from_iterable(notes(corpus, Part.TRAINING) for corpus in PUBLISHED.values()))
+    for name, corpus in PUBLISHED.items():
+        for note_id in sorted(training.near_copies(notes(corpus, Part.TEST))):
+            yield name, note_id
+
+
 @dataclass(frozen=True)
 class Overview:
     """What is here of a corpus.
 
     Attributes:
         readable: Whether its files are here.
-        notes: Notes that can be read; None where it is not here.
-        with_gold: Of these, how many have gold once they are filled.
-        left_out: Notes whose own identifiers nobody could list for sure, or that nobody has read.
+        notes: Part -> notes that can be read.
+        carriers: Part -> those of them that have gold once they are filled.
+        left_out: Other notes: nobody has read them, or nobody could list their own identifiers for sure.
+        near_copies: Still others, of the test part, whose prose stands in a training part of any corpus.
     """
 
     readable: bool
-    notes: int | None = None
-    with_gold: int | None = None
+    notes: Mapping[Part, int] = field(default_factory=dict)
+    carriers: Mapping[Part, int] = field(default_factory=dict)
     left_out: int | None = None
+    near_copies: int | None = None
 
 
 def overview(corpus: Corpus, settings: Settings | None) -> Overview:
     """Counts of a corpus; reads it whole."""
     if not paths_of(corpus, settings):
         return Overview(readable=False)
-    ids = [gold.note_id for gold in read_corpus(corpus, settings, refused=lambda _: None)]
-    if corpus.slots != "reading" and not has_reading(corpus.name):
-        return Overview(True, len(ids), len(ids), 0)
+    whole = corpus.slots != "reading" and not has_reading(corpus.name)
     read = reading_of(corpus.name).digests if has_reading(corpus.name) else {}
-    gold = sum(note_id in read for note_id in ids)
-    return Overview(True, len(ids), gold, len(ids) - gold)
+    near = near_copies_of(corpus.name)
+    left_out = copies = 0
+    notes, found = dict.fromkeys(Part, 0), dict.fromkeys(Part, 0)
+    for part, note_id in _ids(corpus, settings):
+        notes[part] += 1
+        if not whole and note_id not in read:
+            left_out += 1
+        elif part is Part.TEST and note_id in near:
+            copies += 1
+        else:
+            found[part] += 1
+    return Overview(True, notes, found, left_out, copies)
+
+
+def _ids(corpus: Corpus, settings: Settings | None) -> Iterator[tuple[Part, str]]:
+    """Each note's part and id."""
+    for part in Part if corpus.test else (None,):
+        for gold in read_corpus(corpus, settings, part, refused=lambda _: None):
+            yield part or part_of(gold.note_id), gold.note_id
