@@ -84,20 +84,28 @@ def fill(
     locale: Annotated[str, typer.Option(help="Whose names, places and numbers: see `deid corpora locales`.")] = "en_US",
     part: Annotated[str, typer.Option(help="`test` or `training`: they share no name, way or carrier.")] = "test",
     noise: Annotated[float, typer.Option(min=0, max=1, help="Share of identifiers with errors of a scanner.")] = 0.0,
+    scan: Annotated[str | None, typer.Option(help="Print, wear and read them: `scan`, `copy` or `fax`.")] = None,
     seed: Annotated[int, typer.Option(help="The same seed gives the same notes.")] = 7,
+    most: Annotated[int | None, typer.Option("--notes", min=1, help="The most carriers. Default: all.")] = None,
     workers: Workers = 1,
     config: Config = None,
 ) -> None:
     """Write a surrogate corpus: a feed with notes and topics, and its gold with the text, for `deid evaluate`."""
+    from collections import Counter
     from dataclasses import replace
+    from itertools import islice
 
     from deid_platform.corpora import Rejection
     from deid_platform.corpora.catalogue import carriers, corpus_of
     from deid_platform.corpora.injection.corpus import Part, inject
     from deid_platform.corpora.injection.feed import write
+    from deid_platform.corpora.injection.on_paper import on_paper
     from deid_platform.corpora.noise import NoiseSpec
+    from deid_platform.corpora.scans.degrade import Level
     from deid_platform.refresh.corpora import CorpusKey, spec_of
 
+    if scan is not None and scan not in tuple(Level):
+        raise typer.BadParameter(f"one of {', '.join(Level)}", param_hint="--scan")
     if part not in tuple(Part):
         raise typer.BadParameter(f"one of {', '.join(Part)}", param_hint="--part")
     settings = settings_or_none(config)
@@ -105,10 +113,15 @@ def fill(
     worse = NoiseSpec(identifiers=noise, seed=seed) if noise else None
     spec = replace(spec_of(CorpusKey(corpus, locale), Part(part), weave=known.weave), seed=seed, noise=worse)
     refused: list[Rejection] = []
-    notes = carriers(known, settings, spec.part, refused=refused.append)
+    lost: Counter[str] = Counter()
+    found = inject(spec, islice(carriers(known, settings, spec.part, refused=refused.append), most), workers=workers)
+    notes = found if scan is None else on_paper(found, Level(scan), lost=lost, workers=workers)
     with progress("filling") as bar:
-        count = write(spec, inject(spec, notes, workers=workers), folder, progress=bar.advance)
+        count = write(spec, notes, folder, progress=bar.advance)
     say(f"{counted(count, 'note')} of {corpus} in {locale}, {part} part; {counted(len(refused), 'carrier')} refused")
+    if scan is not None:
+        said = ", ".join(f"{lost[reason]} {reason}" for reason in sorted(lost)) or "none"
+        say(f"lost on paper ({scan}): {said}")
 
 
 @corpora.command("locales")

@@ -181,5 +181,11 @@ def test_the_commands_list_fill_and_tell_locales(config: Path, made: corpora.Mad
     assert scored.returncode == 0, scored.stderr
     again = deid("corpora", "fill", "asq_phi", str(folder), "--config", str(config))
     assert (again.returncode, again.stderr.split()[0]) == (1, "output-unusable")
+    for option, value, said in (("--scan", "wet", "scan, copy, fax"), ("--part", "dev", "training, test")):
+        refused = deid("corpora", "fill", "asq_phi", str(tmp_path / "no"), option, value, "--config", str(config))
+        assert refused.returncode == 2
+        assert said in " ".join(refused.stderr.replace("│", " ").split())
+    fewer = deid("corpora", "fill", "asq_phi", str(tmp_path / "few"), "--notes", "2", "--config", str(config))
+    assert "2 notes of asq_phi in en_US, test part" in fewer.stderr
     locales = deid("corpora", "locales", "--json")
     assert {json.loads(line)["locale"] for line in locales.stdout.splitlines()} >= {"en_US", "zh", "ar"}
