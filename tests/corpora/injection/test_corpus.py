@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+import tracemalloc
 from dataclasses import replace
 from itertools import pairwise
 
@@ -185,6 +186,23 @@ def test_carriers_are_split_by_their_ids() -> None:
 def test_workers_change_nothing() -> None:
     spec = InjectionSpec("dev", "it_IT", Part.TRAINING, weave=False)
     assert list(inject(spec, prose(150), workers=2)) == list(inject(spec, prose(150)))
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("ways")
+def test_memory_does_not_grow_with_the_corpus() -> None:
+    def peak(notes: int) -> int:
+        (one,) = prose(1)
+        given = (replace(one, note=replace(one.note, note_id=f"n{number}")) for number in range(notes))
+        tracemalloc.start()
+        assert sum(1 for _ in inject(InjectionSpec("dev", "en_US"), given)) == notes
+        most = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return most
+
+    peak(400)  # fills the caches of names and streets
+    # A finished note with its spans takes some 4 kB.
+    assert (peak(1200) - peak(400)) / 800 < 1000  # bytes
 
 
 @pytest.mark.usefixtures("ways")
