@@ -241,10 +241,12 @@ class CorpusSettings(_Section):
     path: Path
     format: str = "jsonl"
     scheme: str = "i2b2-2014"
-    language: str = "en"
+    language: str | None = None
+    """Of its notes; that of the scheme unless given."""
     what: str = "a corpus of the site"
     slots: Literal["gold", "none"] = "gold"
-    """Where its identifiers stand: spans and placeholders of its format, or nowhere: then all are woven in."""
+    """Where its identifiers stand: spans and placeholders of its format, or nowhere: then all are woven in, and the
+    format may be any of files."""
     weave: bool = False
     """Whether identifiers are woven in as well."""
 
