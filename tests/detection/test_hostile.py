@@ -34,6 +34,7 @@ Find = Callable[..., list[tuple[str, str]]]
         ("\uff27\uff32\uff25\uff25\uff2e \uff11\uff12\uff0f\uff13", "GREEN 12/3"),
         ("\U0001d510ary \U0001d7d7\U0001d7d0", "Mary 92"),
         ("\u0663/\u0661\u0664/\u0662\u0660\u0661\u0669", "3/14/2019"),
+        ("Mr.\u00a0Kate\u202fMay\u2009of\u3000York", "Mr. Kate May of York"),
         ("Иван Петров", "Иван Петров"),  # an alphabet of its own
         ("Оса", "Оса"),  # look-alikes, but no Latin text
         ("β-blocker, 5 μg, α-1 antitrypsin, ΔF508", "β-blocker, 5 μg, α-1 antitrypsin, ΔF508"),
@@ -93,6 +94,8 @@ def test_a_disguised_patient_is_found_whole(text: str, find: Find) -> None:
         ("Seen by D\u200br. Ndoye on Monday", "Ndoye"),
         ("Seen by Dr. Nd\u043eye on Monday", "Nd\u043eye"),
         ("MRN: 0098\u200b7654 filed", "0098\u200b7654"),
+        ("Seen\u00a0by\u00a0Dr.\u00a0Ndoye\u00a0Sarr\u00a0on\u00a0Monday", "Ndoye\u00a0Sarr"),
+        ("Seen on May\u202f3,\u202f2019 again", "May\u202f3,\u202f2019"),
         (
             "MRN: \uff10\uff10\uff19\uff18\uff17\uff16\uff15\uff14 filed",
             "\uff10\uff10\uff19\uff18\uff17\uff16\uff15\uff14",
