@@ -5,7 +5,7 @@ Belongs here: bringing gold and replacements together, word by word. Does not be
 
 A reader knows by context which part of whose name a word stands for. Here two words are one entity if the original
 words are the same, whatever their case, in all notes of the patient. A name that was replaced whole by as many words
-gives a mention a word. One that was replaced by more or fewer gives one mention of the whole. A word that was left gives
+gives a mention a word; one replaced by more or fewer gives one mention of the whole. A word that was left gives
 a residual mention, in a name that was missed or covered in part.
 """
 
