@@ -147,8 +147,10 @@ def main() -> None:
         mine = of_patient.setdefault(note.patient_id or note.note_id, [])
         mine.append(ReleasedNote(note.text, spans, it.applied, it.replacements))
     sight = plain_sight([shown_mentions(mine) for mine in of_patient.values()], **often)
-    print(f"plain sight of this release: {shown(sight.residual)} of names' words are left; best rule {sight.best} "
-          f"tells {sight.told:.1%}, in {sight.leaking_notes:.2%} of notes")  # fmt: skip
+    print(f"plain sight of this release: {shown(sight.residual)} of names' words are left; best rule {sight.best}")
+    for rule, of_rule in sight.rules.items():
+        print(f"  {rule.value}: points at {of_rule.chance.hits} of {of_rule.chance.total} mentions, of "
+              f"{of_rule.told.total} true ones at {of_rule.told.hits}")  # fmt: skip
     charts: dict[str, list[list[str]]] = {}
     for note, spans in zip(notes, gold, strict=True):
         who = [f"{s.label} {note.text[s.start : s.end].casefold()}" for s in spans if s.label in PERSONS]

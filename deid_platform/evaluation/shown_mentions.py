@@ -4,9 +4,9 @@ Belongs here: bringing gold and replacements together, word by word. Does not be
 (`plain_sight.py`).
 
 A reader knows by context which part of whose name a word stands for. Here two words are one entity if the original
-words are the same, whatever their case, in all notes of the patient. A name that was replaced whole by as many words
-gives a mention a word; one replaced by more or fewer gives one mention of the whole. A word that was left gives
-a residual mention, in a name that was missed or covered in part.
+words are the same, whatever their case, under the same label, in all notes of the patient. What was replaced by as many
+words gives a mention a word, by more or fewer one mention of the whole. A word that no replaced span touches gives a
+residual mention.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from deid_platform.evaluation.plain_sight import ShownMention
-from deid_platform.evaluation.tokens import touched, word_offsets, words_between
+from deid_platform.evaluation.tokens import Offsets, word_offsets, words_between
 from deid_platform.labels import PERSONS, Label
 from deid_platform.notes import Span
 from deid_platform.text.fold import fold_term
@@ -59,19 +59,26 @@ def shown_mentions(notes: Sequence[ReleasedNote], labels: Collection[Label] = PE
 
 def _of_span(number: int, note: ReleasedNote, span: Span) -> Iterator[ShownMention]:
     words = word_offsets(note.text)
-    first, last = words_between(words, span.start, span.end)
-    hidden = touched(words, ((other.start, other.end) for other in note.applied))[first:last]
-    originals = [note.text[start:end] for start, end in words[first:last]]
-    if hidden.any():
-        over = [new for other, new in zip(note.applied, note.replacements, strict=True) if other.overlaps(span)]
-        if len(over) == 1 and hidden.all():
-            shown = [over[0][start:end] for start, end in word_offsets(over[0])]
-            if len(shown) != len(originals):
-                yield ShownMention(number, fold_term(" ".join(originals)), over[0], residual=False)
-                return
-            for original, new in zip(originals, shown, strict=True):
-                yield ShownMention(number, fold_term(original), new, residual=False)
-            return
-    for original, is_hidden in zip(originals, hidden, strict=True):
-        if not is_hidden:
-            yield ShownMention(number, fold_term(original), original, residual=True)
+    stands = _in_place(note, words)
+    places = range(*words_between(words, span.start, span.end))
+    originals = [fold_term(note.text[start:end]) for start, end in words[places.start : places.stop]]
+    uneven = False
+    for place, original in zip(places, originals, strict=True):
+        shown = stands.get(place, note.text[words[place, 0] : words[place, 1]])
+        if shown is None:
+            uneven = True
+        else:
+            yield ShownMention(number, (span.label, original), shown, residual=place not in stands)
+    if uneven:
+        new = next(n for s, n in zip(note.applied, note.replacements, strict=True) if s.overlaps(span))
+        yield ShownMention(number, (span.label, " ".join(originals)), new, residual=False)
+
+
+def _in_place(note: ReleasedNote, words: Offsets) -> dict[int, str | None]:
+    """What stands in place of each word that was replaced; None where as many words did not replace as many."""
+    found: dict[int, str | None] = {}
+    for span, new in zip(note.applied, note.replacements, strict=True):
+        places = range(*words_between(words, span.start, span.end))
+        shown = [new[start:end] for start, end in word_offsets(new)]
+        found |= zip(places, shown, strict=True) if len(shown) == len(places) else dict.fromkeys(places)
+    return found
