@@ -19,8 +19,7 @@ from dataclasses import dataclass
 from deid_platform.corpora.hospital import HospitalSpec, Part, Shape, generate
 from deid_platform.detection import DetectorSpec
 from deid_platform.engine import LocalEngine
-from deid_platform.evaluation.bootstrap import Estimate
-from deid_platform.evaluation.scores import count_note, summarise
+from deid_platform.evaluation.scores import Estimate, count_note, summarise
 from deid_platform.notes import Note, Span, Topics
 
 MEASURES = ("precision", "recall", "f1", "entity_recall", "clinical_retention")

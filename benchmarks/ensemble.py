@@ -30,8 +30,7 @@ from deid_platform.detection.models.token_classifier import TokenClassifier
 from deid_platform.detection.models.windows import windows
 from deid_platform.detection.two_pass import Detection
 from deid_platform.engine import LocalEngine
-from deid_platform.evaluation.bootstrap import Estimate
-from deid_platform.evaluation.scores import NoteCounts, Scores, count_note, summarise
+from deid_platform.evaluation.scores import Estimate, NoteCounts, Scores, count_note, summarise
 from deid_platform.labels import Label
 from deid_platform.notes import Note, Topics
 from deid_platform.refresh.corpora import CorpusKey, notes_of_test
