@@ -228,7 +228,7 @@ class BenchSettings(_Section):
     """First and last year of each period; by default each calendar year is one."""
     synthetic_notes: int = Field(default=400, gt=0)
     """Notes of the synthetic hospital that stand in where a site has no gold."""
-    resamples: int = Field(default=100, ge=2)
+    resamples: int = Field(default=1000, ge=2)
     minimum_gold: int = Field(default=30, ge=1)
     """Notes with gold that a feed needs for its recall to count as measured."""
     contribution_notes: int = Field(default=20, gt=0)
