@@ -1,9 +1,9 @@
 """A text without its disguises: what neither a reader sees nor a rule should stumble over is taken out.
 
-Belongs here: zero-width and bidirectional characters, control characters, the marks before quoted lines of a
-message, letters of another script that look like Latin ones, full-width, mathematical and encircled letters and
-digits, spaces that do not break or are of another width, and the way back to the offsets of the text. Does not belong here: escapes (`deid_platform.text`), case,
-accents and white space (`normalize.py`).
+Belongs here: zero-width and bidirectional characters, control characters, the marks before quoted lines of a message,
+letters of another script that look like Latin ones, full-width, mathematical and encircled letters and digits, spaces
+that do not break or are of another width, and the way back to the offsets of the text. Does not belong here: escapes
+(`deid_platform.text`), case, accents and white space (`normalize.py`).
 
 Sources: the look-alikes are the project's own, chosen from the letters of Greek and Cyrillic whose usual
 glyph is that of a Latin letter; invisible characters are those of Unicode's property Default_Ignorable_Code_Point.
