@@ -8,7 +8,7 @@ A model that is there already is not trained anew, so an experiment that stopped
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -21,14 +21,15 @@ from deid_platform.detection.models.folder import ModelFolder
 from deid_platform.engine import LocalEngine
 from deid_platform.errors import Code, DeidError
 from deid_platform.evaluation.ablation import ablations
-from deid_platform.evaluation.scores import Scores, summarise
+from deid_platform.evaluation.paired import RESAMPLES, Difference, difference
+from deid_platform.evaluation.scores import NoteCounts, Scores, summarise
 from deid_platform.keys import plain_digest
 from deid_platform.notes import Note, Span
 from deid_platform.refresh.corpora import CorpusKey, counted, notes_of_test
 from deid_platform.refresh.site import Site
 from deid_platform.settings import Settings
 from deid_platform.surrogates.locales import LOCALES
-from deid_platform.training.experiments import EVERYTHING, HOSPITAL, REPORTS, Arm, arms, notes_of
+from deid_platform.training.experiments import ALL_LOCALES, EVERYTHING, HOSPITAL, REPORTS, Arm, arms, notes_of
 from deid_platform.training.presets import PRESETS
 
 _BACK = 12  # one note in so many is kept back for the thresholds
@@ -59,13 +60,18 @@ class Result:
         arm: The model.
         trained_on: Notes.
         test: The set.
-        scores: Its scores.
+        counts: Of each note of the set, in an order that is the same for all models.
     """
 
     arm: str
     trained_on: int
     test: str
-    scores: Scores
+    counts: tuple[NoteCounts, ...]
+
+    @property
+    def scores(self) -> Scores:
+        """Over all notes of the set."""
+        return summarise(self.counts, resamples=RESAMPLES)
 
 
 def experiment(site: Site, name: str, *, told: Callable[[str], object] = lambda _: None) -> list[Result]:
@@ -112,7 +118,7 @@ def results(
         model, trained_on = _trained(arm, folder / arm.name, settings, size, start)
         for test in arm.tests:
             told(f"{arm.name} on {test}")
-            yield Result(arm.name, trained_on, test, _scores(model, test, settings, size, workers))
+            yield Result(arm.name, trained_on, test, _counts(model, test, settings, size, workers))
 
 
 def _trained(
@@ -131,12 +137,27 @@ def _trained(
     return train(learned, back, model_or_encoder(start), preset, folder, about=told).model, len(learned)
 
 
-def _scores(model: ModelFolder, test: str, settings: Settings | None, size: Size, workers: int) -> Scores:
+def unseen(found: Sequence[Result]) -> Iterator[tuple[str, Difference]]:
+    """What recall loses on the names of a locale that a model has not seen, each locale and all together.
+
+    Args:
+        found: Of the experiment `leave_one_locale_out`.
+    """
+    seen = {it.test: it for it in found if it.arm == ALL_LOCALES}
+    without = [it for it in found if it.arm != ALL_LOCALES]
+    for it in without:
+        yield it.test, difference(it.counts, seen[it.test].counts, "recall")
+    pooled = [count for it in without for count in it.counts]
+    yield "together", difference(pooled, [count for it in without for count in seen[it.test].counts], "recall")
+
+
+def _counts(
+    model: ModelFolder, test: str, settings: Settings | None, size: Size, workers: int
+) -> tuple[NoteCounts, ...]:
     spec = DetectorSpec("ensemble", professions=True, models=(str(model.path),))
     alone = replace(spec, without=dict(ablations(spec.stages, topics=False))["model"])
     notes, gold = zip(*_test_notes(test, settings, size), strict=True)
-    counts = list(counted(list(notes), list(gold), alone, LocalEngine(workers=workers)))
-    return summarise(counts, resamples=1000)
+    return tuple(counted(list(notes), list(gold), alone, LocalEngine(workers=workers)))
 
 
 def _test_notes(test: str, settings: Settings | None, size: Size) -> Iterator[tuple[Note, tuple[Span, ...]]]:

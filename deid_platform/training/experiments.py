@@ -21,6 +21,7 @@ LEAVE_ONE_OUT = "leave_one_locale_out"
 CROSS_FORMAT = "cross_format"
 LEARNING_CURVE = "learning_curve"
 EXPERIMENTS = (LEAVE_ONE_OUT, CROSS_FORMAT, LEARNING_CURVE)
+ALL_LOCALES = "all_locales"
 CURVE = (250, 500, 1000, 2000)
 """Notes of the models of the learning curve."""
 HOSPITAL, REPORTS, EVERYTHING = "hospital", "mtsamples", "all"
@@ -58,7 +59,7 @@ def arms(experiment: str, *, notes: int, locales: Sequence[str]) -> tuple[Arm, .
             Arm(f"without_{it}", replace(whole, locales=tuple(x for x in whole.locales if x != it)), notes, (it,))
             for it in locales
         )
-        return Arm("all_locales", whole, notes, tuple(locales)), *without
+        return Arm(ALL_LOCALES, whole, notes, tuple(locales)), *without
     if experiment == CROSS_FORMAT:
         reports = tuple((name, most) for name, most in whole.corpora if name == REPORTS)
         both = (HOSPITAL, REPORTS)
@@ -72,6 +73,8 @@ def arms(experiment: str, *, notes: int, locales: Sequence[str]) -> tuple[Arm, .
 def notes_of(arm: Arm, settings: Settings | None) -> list[Labelled]:
     """The notes that an arm is trained on: drawn from its mixture, the same each time.
 
+    The order depends on the mixture's seed alone, so that arms of the same corpora share what they can.
+
     Raises:
         DeidError: What `labelled` raises.
     """
@@ -84,6 +87,7 @@ def notes_of(arm: Arm, settings: Settings | None) -> list[Labelled]:
         hospital=math.ceil(mixture.hospital * share),
         plain=math.ceil(mixture.plain * share),
     )
-    drawn = enumerate(labelled(smaller, settings))
-    order = sorted(drawn, key=lambda it: Dice(mixture.seed, arm.name, it[0]).between(0, 1 << 30))
-    return [note for _, note in order[: arm.notes]]
+    drawn = labelled(smaller, settings)
+    return sorted(drawn, key=lambda it: Dice(mixture.seed, it.corpus, it.locale, it.key).between(0, 1 << 30))[
+        : arm.notes
+    ]

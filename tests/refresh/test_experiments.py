@@ -11,11 +11,12 @@ from deid_platform.corpora.hospital import HospitalSpec, generate
 from deid_platform.corpora.hospital.spec import Part
 from deid_platform.errors import Code, DeidError
 from deid_platform.evaluation.scores import NoteCounts, summarise
-from deid_platform.refresh.experiments import Size, results
+from deid_platform.refresh.experiments import Result, Size, results, unseen
 from deid_platform.reports.experiment_figure import experiment_figure
 from deid_platform.settings import ExperimentSettings
 from deid_platform.surrogates.locales import LOCALES
 from deid_platform.training.experiments import (
+    ALL_LOCALES,
     CROSS_FORMAT,
     CURVE,
     LEARNING_CURVE,
@@ -77,3 +78,16 @@ def test_the_figure_has_a_row_for_each_model_and_set() -> None:
     counts = [NoteCounts(100, 9, 1, 1, 5, 4, cluster=str(number)) for number in range(5)]
     rows = [(f"{size}_notes on all", summarise(counts, resamples=20)) for size in CURVE]
     assert experiment_figure(rows, "learning curve").startswith(b"\x89PNG")
+
+
+def test_what_a_locale_costs_that_a_model_has_not_seen() -> None:
+    def result(arm: str, test: str, found: int) -> Result:
+        return Result(arm, 700, test, (NoteCounts(20, found, 0, 10 - found, 1, 1, cluster=test),) * 2)
+
+    found = [
+        *(result(ALL_LOCALES, test, 10) for test in ("zh", "hi")),
+        result("without_zh", "zh", 8),
+        result("without_hi", "hi", 9),
+    ]
+    less = {name: it.value for name, it in unseen(found)}
+    assert less == pytest.approx({"zh": -0.2, "hi": -0.1, "together": -0.15})
