@@ -230,8 +230,8 @@ def summarise(counts: Iterable[NoteCounts], *, resamples: int = RESAMPLES, seed:
     labels = [label for label in Label if any(label in note.labels for note in notes)]
     width = len(_COLUMNS) + 6 * len(labels)
     table = np.array([_row(note, labels) for note in notes], dtype=np.float64).reshape(len(notes), width)
-    clusters = clustered(table, [note.cluster for note in notes])
-    draws = resampled(clusters, resamples, seed) if len(clusters) > 1 else None
+    clusters = _clustered(table, [note.cluster for note in notes])
+    draws = _resampled(clusters, resamples, seed) if len(clusters) > 1 else None
     totals = table.sum(axis=0)
 
     def estimate(hits: _Column, total: _Column) -> Estimate:
@@ -301,7 +301,7 @@ def _row(note: NoteCounts, labels: Sequence[Label]) -> list[int]:
     return row
 
 
-def clustered(table: _Table, clusters: Sequence[str | None]) -> _Table:
+def _clustered(table: _Table, clusters: Sequence[str | None]) -> _Table:
     """Rows summed by cluster; shape (clusters, columns)."""
     places: dict[tuple[str, object], int] = {}
     index = [
@@ -312,7 +312,7 @@ def clustered(table: _Table, clusters: Sequence[str | None]) -> _Table:
     return summed
 
 
-def resampled(clusters: _Table, resamples: int, seed: int) -> _Table:
+def _resampled(clusters: _Table, resamples: int, seed: int) -> _Table:
     """Column sums of resamples with replacement; shape (resamples, columns)."""
     n = len(clusters)
     rng = np.random.default_rng(seed)

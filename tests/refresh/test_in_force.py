@@ -12,7 +12,6 @@ from command_line import deid
 
 from deid_platform.detection import DetectorSpec
 from deid_platform.errors import DeidError
-from deid_platform.evaluation.comparison import FoundByBoth, recall_difference
 from deid_platform.notes import Topics
 from deid_platform.refresh import bench, in_force, measure, publish, stage, tables
 from deid_platform.refresh.deidentify import deidentify
@@ -173,6 +172,4 @@ def test_what_is_kept_for_it_holds_no_note_and_no_id(site) -> None:
 
 
 def test_without_two_patients_a_difference_is_no_proof(site) -> None:
-    alone = recall_difference([FoundByBoth(10, 10, 10, "p1")])
-    assert (alone.difference, alone.low) == (0.0, None)
-    assert not in_force.holds(site, alone)
+    assert not in_force.holds(site, in_force.Compared(1, 1.0, 1.0, difference=0.0, low=None))
