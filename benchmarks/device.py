@@ -18,6 +18,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from itertools import islice
 
+import aims
+
 from deid_platform.corpora.hospital import HospitalSpec, generate
 from deid_platform.detection import DetectorSpec
 from deid_platform.detection.models.device import CARD, card_name
@@ -107,6 +109,7 @@ def main() -> None:
     parser.add_argument("--notes", type=int, default=400)
     parser.add_argument("--device", default=CARD if card_name() else "")
     parser.add_argument("--workers", type=int, default=16)
+    aims.add_json(parser)
     arguments = parser.parse_args()
     notes = written(arguments.notes)
     words = sum(len(note.text.split()) for note in notes)
@@ -126,6 +129,9 @@ def main() -> None:
         busy = f"{sum(seen) / len(seen):.0f}%" if seen else "not known"
         print(f"\n{card_name() or arguments.device}, {arguments.workers} workers: {rate:,.0f} words/s with the start")
         print(f"utilisation of the card: {busy}")
+        if arguments.device == CARD:
+            said = f"{rate:,.0f} with the start, {arguments.workers} workers, {card_name()}, utilisation {busy}"
+            aims.keep(arguments.json, {aims.CARD: said})
 
 
 if __name__ == "__main__":

@@ -14,6 +14,8 @@ import argparse
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+import aims
+
 from deid_platform.corpora.gold import read_gold
 from deid_platform.detection import DetectorSpec
 from deid_platform.detection.api import Document
@@ -37,15 +39,19 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("model", type=Path)
     parser.add_argument("--gold", type=Path, required=True)
+    aims.add_json(parser)
     arguments = parser.parse_args()
     gold = [(it.note, it.spans) for it in read_gold(arguments.gold, scheme="meddocan", with_text=True) if it.note]
     notes = [note for note, _ in gold]
     print(f"{len(notes)} notes, {sum(len(spans) for _, spans in gold):,} spans\n")
     print("|  | exact spans: F1 | precision | recall | with the label: F1 |\n| --- | --- | --- | --- | --- |")
+    strict = {}
     for name in ("model alone", "ensemble"):
         pairs = list(zip((spans for _, spans in gold), by(name, arguments.model, notes), strict=True))
         spans, labelled = (score_spans(pairs, labels=labels) for labels in (False, True))
+        strict[name] = f"{name} {spans.f1:.3f}"
         print(f"| {name} | {spans.f1:.3f} | {spans.precision:.3f} | {spans.recall:.3f} | {labelled.f1:.3f} |")
+    aims.keep(arguments.json, {aims.MEDDOCAN: ", ".join(strict.values())})
 
 
 if __name__ == "__main__":
