@@ -10,6 +10,9 @@ import pytest
 
 from deid_platform.detection import DetectorSpec, NoteDetector
 from deid_platform.detection.documents import segments
+from deid_platform.detection.models.folder import VOCABULARY, ModelFolder
+from deid_platform.detection.models.tokens import Reader
+from deid_platform.detection.models.windows import LENGTH, OVERLAP, windows
 from deid_platform.errors import Code, DeidError
 from deid_platform.notes import Note, Topics
 from deid_platform.text.deobfuscate import deobfuscate, latinised
@@ -141,8 +144,15 @@ FILLERS = {
 }
 
 
-# The model reads some thousand pieces a second, whatever they are.
-@pytest.mark.parametrize(("detector", "characters"), [(RULES, 60_000), (ENSEMBLE, 2_000)], ids=["rules", "ensemble"])
+# The model reads some thousand pieces a second, whatever they are: a long note of one kind is for the longer loops.
+@pytest.mark.parametrize(
+    ("detector", "characters"),
+    [
+        pytest.param(RULES, 60_000, id="rules"),
+        pytest.param(ENSEMBLE, 2_000, id="ensemble"),
+        pytest.param(ENSEMBLE, 10_000, id="ensemble on a long note", marks=pytest.mark.slow),
+    ],
+)
 @pytest.mark.parametrize("kind", FILLERS)
 def test_hostile_text_is_read_to_its_end_or_refused(kind: str, detector: NoteDetector, characters: int) -> None:
     # An identifier at each end: either both are found, or the note is refused as a whole.
@@ -155,6 +165,18 @@ def test_hostile_text_is_read_to_its_end_or_refused(kind: str, detector: NoteDet
     else:
         hidden = " ".join(text[s.start : s.end] for s in spans)
         assert [word for word in ("Ndoye", "3/14/2019", "Okonkwo", "3/15/2019") if word not in hidden] == []
+
+
+@pytest.mark.parametrize("kind", FILLERS)
+def test_what_a_model_reads_grows_with_the_text_and_no_faster(kind: str) -> None:
+    # Time is that of the windows: all of at most one length, and each ends a good way after the one before.
+    reader = Reader(ModelFolder.shipped("minilm").path / VOCABULARY)
+    text = deobfuscate(FILLERS[kind] * (200_000 // len(FILLERS[kind]))).text.encode("utf-8", "replace").decode()
+    pieces = reader.read(text)
+    assert len(pieces.ids) <= len(text)
+    cut = list(windows(pieces)) if len(pieces.ids) else []
+    assert len(cut) <= len(text) / (2 * LENGTH // 3 - OVERLAP) + 1
+    assert all(window.end - window.start <= LENGTH for window in cut)
 
 
 def test_a_long_text_is_read_in_overlapping_pieces_that_cover_it() -> None:
