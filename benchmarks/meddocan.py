@@ -51,10 +51,8 @@ def main() -> None:
     strict = {}
     for what, left_out in (("all", frozenset[str]()), ("without near copies", copies)):
         kept = [at for at, note in enumerate(notes) if note.note_id not in left_out]
-        print(f"{what}: {len(kept)} notes, {sum(len(gold[at][1]) for at in kept):,} spans
-")
-        print("|  | exact spans: F1 | precision | recall | with the label: F1 |
-| --- | --- | --- | --- | --- |")
+        print(f"{what}: {len(kept)} notes, {sum(len(gold[at][1]) for at in kept):,} spans\n")
+        print("|  | exact spans: F1 | precision | recall | with the label: F1 |\n| --- | --- | --- | --- | --- |")
         for name, said in found.items():
             pairs = [(gold[at][1], said[at]) for at in kept]
             spans, labelled = (score_spans(pairs, labels=labels) for labels in (False, True))
