@@ -23,6 +23,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
 from scipy.special import betaincinv
 
 from deid_platform.evaluation.missed_by_risk import ReadNote
@@ -111,16 +112,17 @@ def exact(hits: int, total: int, confidence: float = CONFIDENCE) -> Exact:
     return Exact(hits / total if total else None, low, high, hits, total)
 
 
-def at_notes_a_patient(a_note: Exact, notes: float) -> Exact:
-    """The share of patients with a leak if each has that many notes and notes leak independently; see the module.
+def at_notes_a_patient(a_note: Exact, notes: float | Sequence[float]) -> Exact:
+    """The share of patients with a leak at a site's notes a patient, if notes leak independently; see the module.
 
     Args:
         a_note: The share of notes that leak, or of patients of about one note each; its counts are kept.
-        notes: Notes a patient at the site.
+        notes: Notes of each of the site's patients, or one number for all. The mean of uneven numbers overstates.
     """
+    of_each = np.atleast_1d(np.asarray(notes, dtype=np.float64))
 
     def at_least_one(p: float) -> float:
-        return float(1 - (1 - p) ** notes)
+        return float(np.mean(1 - (1 - p) ** of_each))
 
     value = None if a_note.value is None else at_least_one(a_note.value)
     return Exact(value, at_least_one(a_note.low), at_least_one(a_note.high), a_note.hits, a_note.total)

@@ -16,6 +16,7 @@ import numpy as np
 
 from deid_platform.evaluation.bootstrap import RESAMPLES, Resampling, Table, divided
 from deid_platform.evaluation.scores import NoteCounts
+from deid_platform.evaluation.token_scores import TokenCounts
 
 _MEASURES = {
     "recall": ("true_positives", "false_negatives"),
@@ -68,16 +69,39 @@ def difference(
     if [(it.cluster, it.entities) for it in one] != [(it.cluster, it.entities) for it in other]:
         raise ValueError("counts of other notes")
     hit, lost = _MEASURES[measure]
-    rows = np.array(
-        [
-            [getattr(it, hit), getattr(it, hit) + getattr(it, lost)]
-            for both in zip(one, other, strict=True)
-            for it in both
-        ],
-        dtype=np.float64,
-    ).reshape(len(one), 4)
-    found = Resampling(rows, [it.cluster for it in one], resamples=resamples, seed=seed)
-    value = found.of(_less, len(one))
+    pairs = [[(getattr(it, hit), getattr(it, lost)) for it in both] for both in zip(one, other, strict=True)]
+    return _difference(pairs, [it.cluster for it in one], resamples, seed)
+
+
+def token_difference(
+    one: Sequence[TokenCounts],
+    other: Sequence[TokenCounts],
+    measure: str,
+    *,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+) -> Difference:
+    """As `difference`, by tokens that both count in the same way (`token_scores.py`), as conservatively.
+
+    Raises:
+        ValueError: If the two are not of the same notes.
+    """
+    if [(it.cluster, it.tokens, it.all.tp + it.all.fn) for it in one] != [
+        (it.cluster, it.tokens, it.all.tp + it.all.fn) for it in other
+    ]:
+        raise ValueError("counts of other notes")
+    lost = "fn" if measure == "recall" else "fp"
+    pairs = [[(it.all.tp, getattr(it.all, lost)) for it in both] for both in zip(one, other, strict=True)]
+    return _difference(pairs, [it.cluster for it in one], resamples, seed)
+
+
+def _difference(
+    pairs: Sequence[Sequence[tuple[int, int]]], clusters: Sequence[str | None], resamples: int, seed: int
+) -> Difference:
+    """Of each note, what the first got and lost, and what the other did."""
+    rows = np.array([[n for hit, lost in both for n in (hit, hit + lost)] for both in pairs], dtype=np.float64)
+    found = Resampling(rows.reshape(-1, 4), clusters, resamples=resamples, seed=seed)
+    value = found.of(_less, len(pairs))
     if value.value is None or found.draws is None:
         return Difference(value.value, None, None, None)
     drawn = _less(found.draws)

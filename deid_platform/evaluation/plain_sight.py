@@ -173,8 +173,9 @@ def _pointed(rule: Rule, record: Record, knowledge: Knowledge) -> Iterator[int]:
     groups: dict[Hashable, list[int]] = defaultdict(list)
     for at, mention in enumerate(record):
         groups[(mention.entity, mention.note) if in_note else mention.entity].append(at)
+    form = _shape if rule is Rule.FORMAT else str.casefold
     for places in groups.values():
-        shown = [_shape(record[at].shown) if rule is Rule.FORMAT else record[at].shown for at in places]
+        shown = [form(record[at].shown) for at in places]
         chosen = _chosen(rule, shown, [record[at].note for at in places], knowledge)
         yield from (at for at, what in zip(places, shown, strict=True) if what in chosen)
 

@@ -8,8 +8,8 @@ counts as an identifier if gold or detector touches it, whatever the label. Two 
 beside them, since a word half covered is a hit there: an entity counts as found only when every letter
 and digit of it is covered, and a note leaks when one of its entities is not.
 
-Intervals are bootstraps over patients (`bootstrap.py`), with 100 resamples as in the paper unless asked otherwise. A
-share of nothing is None, never 1.0.
+Intervals are bootstraps over patients (`bootstrap.py`), with 1,000 resamples, where the paper has 100. A share of
+nothing is None, never 1.0.
 """
 
 from __future__ import annotations
@@ -22,12 +22,11 @@ import numpy as np
 import numpy.typing as npt
 
 from deid_platform.errors import Code, DeidError
-from deid_platform.evaluation.bootstrap import Column, Estimate, Resampling, column
+from deid_platform.evaluation.bootstrap import RESAMPLES, Column, Estimate, Resampling, column
 from deid_platform.evaluation.tokens import touched, word_offsets, words_between
 from deid_platform.labels import Label
 from deid_platform.notes import Span
 
-RESAMPLES = 100
 SMALLEST_SHOWN = 11
 
 

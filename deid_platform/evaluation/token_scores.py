@@ -34,6 +34,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 import numpy as np
+import numpy.typing as npt
 import regex
 
 from deid_platform.errors import Code, DeidError
@@ -194,12 +195,22 @@ def _hidden_whole(text: str, tokens: Offsets, gold: Sequence[Span], predicted: S
     of_gold, hidden = covered(len(text), gold), covered(len(text), predicted)
     letters = np.ones(len(text), dtype=np.bool_)
     letters[[match.start() for match in _NOT_IDENTIFYING.finditer(text)]] = False
-    result = np.zeros(len(tokens), dtype=np.bool_)
-    for index, (start, end) in enumerate(tokens):
-        here = slice(start, end)
-        asked = of_gold[here] if of_gold[here].any() else np.ones(end - start, dtype=np.bool_)
-        identifying = asked & letters[here]
-        result[index] = hidden[here][identifying if identifying.any() else asked].all()
+
+    def within(marks: Marks) -> npt.NDArray[np.int64]:
+        """How many marked characters each token has."""
+        before = np.concatenate(([0], np.cumsum(marks)))
+        counted: npt.NDArray[np.int64] = before[tokens[:, 1]] - before[tokens[:, 0]]
+        return counted
+
+    has_gold = within(of_gold) > 0
+    # What is asked of each token: the first of these that it has any of.
+    all_of_it = np.ones_like(letters)
+    choices = ((of_gold & letters, has_gold), (of_gold, has_gold), (letters, ~has_gold), (all_of_it, ~has_gold))
+    result, settled = np.zeros(len(tokens), dtype=np.bool_), np.zeros(len(tokens), dtype=np.bool_)
+    for asked, concerned in choices:
+        now = concerned & ~settled & (within(asked) > 0)
+        result[now] = (within(asked & ~hidden) == 0)[now]
+        settled |= now
     return result
 
 

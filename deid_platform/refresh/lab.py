@@ -77,7 +77,7 @@ def measure(site: Site) -> Laboratory:
     manifest = store.required(tables.DETECTIONS, tables.ALL)
     topics = tables.topics_of({name: store.rows(f"bench/{name}", tables.ALL) for name in tables.TOPICS})
     by_inputs = {inputs.value: list(_gold_notes(site, inputs.value)) for inputs in Inputs}
-    resamples = site.settings.bench.lab_resamples
+    resamples = site.settings.bench.resamples
     scores = {inputs: list(_of_detection(notes, topics, resamples)) for inputs, notes in by_inputs.items()}
     notes = by_inputs["topics"]
     released = list(_released(site, notes, topics))

@@ -9,6 +9,7 @@ from __future__ import annotations
 from deid_platform.errors import Code, DeidError
 from deid_platform.notes import Delivery
 from deid_platform.refresh import tables
+from deid_platform.refresh.in_force import put_in_force
 from deid_platform.refresh.site import Site
 from deid_platform.refresh.withdraw import withdraw_changed
 from deid_platform.warehouse.promotion import Promotion, promote
@@ -25,16 +26,21 @@ def gate_requirements(site: Site, delivery: Delivery) -> tuple[Requirement, ...]
 def promote_delivery(site: Site, delivery: Delivery) -> Promotion:
     """Asks the gate; what the delivery's files have come to withdraw since they were taken in is hidden before.
 
+    The detector of a promoted delivery is the one that the next detector is compared with.
+
     Raises:
         DeidError: `gate-refused` with the requirements that are not met, and the figures of those that failed.
     """
     withdraw_changed(site, delivery)
     try:
-        return promote(site.warehouse.engine(Role.PROMOTER), delivery)
+        done = promote(site.warehouse.engine(Role.PROMOTER), delivery)
     except DeidError as error:
         if error.code is not Code.GATE_REFUSED:
             raise
         refusal = error
+    else:
+        put_in_force(site, delivery)
+        return done
     # The promoter reads nothing, so it knows the names alone.
     unmet = {found.name: found for found in standing(site.warehouse.engine(Role.OFFICER), delivery).unmet}
     names = (refusal.ref or "").partition(": ")[2].split(", ")

@@ -23,6 +23,12 @@ def test_the_papers_six_of_14631_patients_at_one_note_and_at_400() -> None:
     assert (site.hits, site.total) == (6, 14_631)
 
 
+def test_patients_with_few_notes_leak_less_than_their_mean_says() -> None:
+    a_note = exact(1, 10)
+    assert at_notes_a_patient(a_note, [1, 3]).value == pytest.approx((0.1 + (1 - 0.9**3)) / 2)
+    assert at_notes_a_patient(a_note, 2).value == pytest.approx(1 - 0.9**2)
+
+
 @pytest.mark.parametrize(("hits", "total"), [(1, 10), (5, 10), (9, 10), (6, 14_631), (3, 3), (0, 40)])
 def test_the_bounds_are_where_the_binomial_tails_are_a_fortieth(hits: int, total: int) -> None:
     found = exact(hits, total)

@@ -23,6 +23,7 @@ def record(*notes: str) -> list[ShownMention]:
     ("notes", "rule", "pointed", "right"),
     [
         (("Pell Pell Vask*",), Rule.ODD_IN_NOTE, 1, 1),
+        (("Pell PELL Vask*",), Rule.ODD_IN_NOTE, 1, 1),
         (("Pell Vask*",), Rule.ODD_IN_NOTE, 0, 0),  # which of the two?
         (("Pell Pell", "Vask*"), Rule.ODD_IN_NOTE, 0, 0),
         (("Pell Pell", "Vask*"), Rule.ODD_IN_RECORD, 1, 1),
