@@ -13,9 +13,7 @@ PROJECT = Path(__file__).parents[1] / "dbt"
 DBT = [sys.executable, "-c", "import sys; from dbt.cli.main import cli; sys.argv[0] = 'dbt'; cli()"]
 
 
-def dbt(
-    warehouse: Warehouse, target: Path, *command: str, **environment: str
-) -> subprocess.CompletedProcess[str]:
+def dbt(warehouse: Warehouse, target: Path, *command: str, **environment: str) -> subprocess.CompletedProcess[str]:
     """Runs dbt as a program, since it keeps global state; its folders go to `target`."""
     places = ["--project-dir", PROJECT, "--profiles-dir", PROJECT, "--target-path", target, "--log-path", target]
     return subprocess.run(

@@ -1,7 +1,7 @@
 """Gold of which every number is known, and figures over it, as the bench and the laboratory record them.
 
-Belongs here: what was counted, and somebody who has all marts and tries to learn a number that they hide. Does not belong
-here: what the marts say (`test_marts.py`).
+Belongs here: what was counted, and somebody who has all marts and tries to learn a number that they hide. Does not
+belong here: what the marts say (`test_marts.py`).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from deid_platform.warehouse.staging import Inputs
 HIDDEN = range(20)
 """What a hidden number may be: the marts hide those under 20."""
 Cell = tuple[str, str, str]
-"""A number of words of identifiers: digest of the detector, what the words are split by, which part; ALL of ALL is all."""
+"""A number of words of identifiers: the detector's digest, what the words are split by, which part; ALL of ALL is all."""
 
 
 @dataclass
@@ -69,13 +69,11 @@ def record(scene: Any, world: World, *, name: str = "ensemble", in_lab: bool = F
     if not in_lab:
         record_scores(gatekeeper, [whole, *labels], detector_digest=world.digest, gold="site", inputs=Inputs.TOPICS)
     lab = [*([whole, *labels] if in_lab else []), *groups]
-    record_lab_scores(
-        gatekeeper, on, [LabScore("words", s.measure, s.value, s.low, s.high, s.n, s.label) for s in lab]
-    )
+    record_lab_scores(gatekeeper, on, [LabScore("words", s.measure, s.value, s.low, s.high, s.n, s.label) for s in lab])
 
 
 def worlds(count: int, seed: int) -> list[World]:
-    """Gold of many shapes: few parts and many, at the edges of what is shown, with one part or more of fewer than 11."""
+    """Gold of many shapes: few parts and many, at the edges of what is shown, one or two of them of fewer than 11."""
     draw = random.Random(seed)
     labels = ["PATIENT", "DATE", "PHONE", "AGE", "CITY", "STREET", "DOCTOR", "ZIP", "HOSPITAL", "IDNUM"]
     made = []
@@ -95,8 +93,8 @@ def worlds(count: int, seed: int) -> list[World]:
 class Reader:
     """Somebody who has every mart: what each cell's number may be, as far as they tell.
 
-    A number is known where it is shown, or where the range that its rounding stands for has no other number left that some
-    count over it would yield every share that is shown of it.
+    A shown number may be any that its rounding stands for, as far as over it some count yields every share that is
+    shown; a hidden one any of `HIDDEN`. Then all less the parts, again and again.
     """
 
     def __init__(self, *, rounded: bool) -> None:
@@ -148,7 +146,7 @@ class Reader:
 
 
 def of_marts(marts: Mapping[str, Sequence[Mapping[str, object]]]) -> Reader:
-    """A reader of every mart that shows a number of words: board, labels, groups, history, papers."""
+    """A reader of every mart that shows a number of words: board, labels, groups, history."""
     reader = Reader(rounded=True)
 
     def read(cell: Cell, row: Mapping[str, object], n: str, *values: str) -> None:
@@ -163,6 +161,8 @@ def of_marts(marts: Mapping[str, Sequence[Mapping[str, object]]]) -> Reader:
     for row in marts["scores_by_group"]:
         read((str(row["detector_digest"]), str(row["grouped_by"]), str(row["group_name"])), row, "n", "value")
     for row in marts["score_history"]:
+        if row["family"] != "words":
+            continue  # over something else than words of identifiers
         subject = str(row["subject"])
         split, _, part = subject.rpartition(" ")
         split = split or ("ALL" if part == "ALL" else "label")

@@ -18,6 +18,7 @@ from resources import dbt_resource
 
 ROOT = Path(__file__).parents[2]
 
+
 @pytest.fixture(scope="module")
 def target(tmp_path_factory):
     """One folder for all builds: dbt parses the project once."""
@@ -178,3 +179,5 @@ def test_the_analysts_notebook_runs(analysts, monkeypatch):
     assert said["columns"]["meaning"].notna().all()
     assert said["profile"]["notes"].sum() == 30
     assert len(said["notes"]) == len(said["derived"]) == 20
+    assert list(said["board"].columns)[:4] == ["gold", "inputs", "place", "detector"]
+    assert said["beside"]["published"].notna().all() and len(said["beside"]) > 500

@@ -54,10 +54,10 @@ def figures(scene: Any) -> None:
     record(scene, NEWER)
     for world in RANDOM:
         record(scene, world, in_lab=True)
-    synthetic = [Score("ALL", measure, value, None, None, 51234) for measure, value in (("recall", 0.98765), ("f1", 0.9))]
-    record_scores(
-        gatekeeper, synthetic, detector_digest=NEWER.digest, gold="synthetic_hospital", inputs=Inputs.TOPICS
-    )
+    synthetic = [
+        Score("ALL", measure, value, None, None, 51234) for measure, value in (("recall", 0.98765), ("f1", 0.9))
+    ]
+    record_scores(gatekeeper, synthetic, detector_digest=NEWER.digest, gold="synthetic_hospital", inputs=Inputs.TOPICS)
     on = MeasuredOn("ensemble", NEWER.digest, "site", "topics")
     prices = [LabScore("cost", "words_per_second", 18234.5), LabScore("cost", "cost_per_10000_notes", 0.42)]
     risks = [LabScore("missed", "share_missed", 0.0123, n=5120, subject="date"), LabScore("linkage", "first", 0.5, n=9)]
@@ -71,10 +71,7 @@ def figures(scene: Any) -> None:
 def read(warehouse: Warehouse) -> Marts:
     with warehouse.begin(Role.DEMO_ANALYST) as connection:
         names = connection.execute(text("SELECT tablename FROM pg_tables WHERE schemaname = 'marts'")).scalars().all()
-        return {
-            name: connection.execute(text(f"SELECT * FROM marts.{name}")).mappings().all()  # noqa: S608 - its own
-            for name in names
-        }
+        return {name: connection.execute(text(f"SELECT * FROM marts.{name}")).mappings().all() for name in names}
 
 
 @dataclasses.dataclass
@@ -165,7 +162,11 @@ def test_a_published_figure_stands_beside_ours_or_beside_nothing(built: Built) -
     french = {"corpus": "MIMIC-III, French identifiers", "system": "Presidio", "measure": "recall"}
     measured = one(beside, **french, table_name="table 7")
     assert (measured["published"], measured["ours"], measured["ours_n"]) == (0.92, 0.877, 4320)
-    assert (measured["our_detector"], measured["our_gold"], measured["our_locale"]) == ("presidio", "mtsamples", "fr_FR")
+    assert (measured["our_detector"], measured["our_gold"], measured["our_locale"]) == (
+        "presidio",
+        "mtsamples",
+        "fr_FR",
+    )
     assert measured["corpus_differs"] and measured["system_differs"] and measured["measure_differs"]
     ours = one(beside, corpus="Duke", system="Locally augmented ensemble", measure="recall")
     assert (ours["published"], ours["ours"], ours["our_gold"]) == (0.996, 0.9877, "synthetic_hospital")

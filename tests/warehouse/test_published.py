@@ -2,8 +2,9 @@
 
 Belongs here: the arithmetic of the papers' tables. Does not belong here: the marts that show them (`test_marts.py`).
 
-A printed figure is right if rounding what the others give yields it; where those were rounded themselves, if any of the
-values that they may have had yields it. Whatever is left must be a row of published_misprints.csv, and nothing else may.
+A printed figure is right if rounding what the others give yields it; where those were rounded themselves, if any of
+the values that they may have had yields it. Whatever is left must be a row of published_misprints.csv, and nothing else
+may.
 """
 
 from __future__ import annotations
@@ -81,7 +82,9 @@ def test_a_figure_is_there_once_and_its_number_is_the_one_that_is_printed(family
     ],
 )
 def test_a_table_is_whole(paper: str, table: str, figures: int) -> None:
-    rows = [row for family in PUBLISHED.values() for row in family if (row["paper"], row["table_name"]) == (paper, table)]
+    rows = [
+        row for family in PUBLISHED.values() for row in family if (row["paper"], row["table_name"]) == (paper, table)
+    ]
     assert len(rows) == figures
 
 
@@ -171,7 +174,7 @@ def f1_from_rounded(family: str) -> Iterator[Mismatch]:
 
 
 def totals() -> Iterator[Mismatch]:
-    """Tokens that are identifiers, and tokens at all, are the same whoever looks for them, and in table 13 as in table 2."""
+    """Identifiers, and tokens at all, are the same whoever looks for them, and in table 13 as in table 2."""
     tables = [rows for rows in together("scores") if set(COUNTS) <= set(rows) and len({*rows} - {*COUNTS}) == 4]
     for of_identifiers in (True, False):
         found = defaultdict(list)
@@ -269,10 +272,18 @@ def words_per_second() -> Iterator[Mismatch]:
 def survey() -> Iterator[Mismatch]:
     """F1 and the false negative rate of the survey's lines, from what they print beside it."""
     for row in seed("published_survey"):
-        line = {"paper": "Aghakasiri 2025", "table_name": "table 1", "corpus": row["corpus"], "subject": "ALL", "setting": ""}
+        line = {
+            "paper": "Aghakasiri 2025",
+            "table_name": "table 1",
+            "corpus": row["corpus"],
+            "subject": "ALL",
+            "setting": "",
+        }
         line["system"] = f"{row['study']}: {row['system']}"
         approximate = "approximated" in row["note"]
-        exact = {name: {"printed": row[name]} for name in ("precision", "recall", "f1", "false_negative_rate") if row[name]}
+        exact = {
+            name: {"printed": row[name]} for name in ("precision", "recall", "f1", "false_negative_rate") if row[name]
+        }
         if {"precision", "recall", "f1"} <= set(exact) and not approximate:
             p, r = Printed(exact["precision"]), Printed(exact["recall"])
             low, high = (2 * a * b / (a + b) for a, b in ((p.low, r.low), (p.high, r.high)))
