@@ -106,7 +106,7 @@ def _withdraw(site: Site) -> None:
 
 
 # Not the promotion: a delivery, its partition, is promoted once and is then as it should be for ever.
-REFRESHED = dg.AssetSelection.assets("research/release", "marts/note_profile")
+REFRESHED = dg.AssetSelection.assets("research/release") | dg.AssetSelection.groups("marts")
 
 
 def freshness(settings: ScheduleSettings) -> Callable[[dg.AssetSpec], dg.AssetSpec]:

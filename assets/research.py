@@ -8,11 +8,17 @@ from io import StringIO
 from typing import Any
 
 import dagster as dg
-from dagster_dbt import DagsterDbtTranslator, DbtCliResource, DbtProject, dbt_assets
+from dagster_dbt import (
+    DagsterDbtTranslator,
+    DagsterDbtTranslatorSettings,
+    DbtCliResource,
+    DbtProject,
+    dbt_assets,
+)
 from dagster_dbt.errors import DagsterDbtCliRuntimeError
 
 from assets import shown
-from assets.bench import laboratory
+from assets.bench import laboratory, metrics
 from assets.gate import delivery as gate_delivery
 from assets.layer import ANALYTICS, DELIVERIES, PRIVACY, Counts, delivery_of, layer_asset, step
 from assets.run_config import NoConfig
@@ -44,18 +50,23 @@ _UNWRITTEN = ("--log-level-file", "none", "--no-write-json")
 
 
 class _Marts(DagsterDbtTranslator):
-    """dbt models under `marts/`, downstream of the promotion."""
+    """dbt models under `marts/`, downstream of the promotion or of the scores; its seeds under `papers/`."""
 
     def get_asset_key(self, dbt_resource_props: Mapping[str, Any]) -> dg.AssetKey:
         if dbt_resource_props["resource_type"] == "source":
-            return note_version.key
-        return dg.AssetKey(["marts", dbt_resource_props["name"]])
+            if dbt_resource_props["source_name"] == "research":
+                return note_version.key
+            return (metrics if dbt_resource_props["name"] == "scores" else laboratory).key
+        folder = "papers" if dbt_resource_props["resource_type"] == "seed" else "marts"
+        return dg.AssetKey([folder, dbt_resource_props["name"]])
 
 
 def mart_assets(project: DbtProject) -> dg.AssetsDefinition:
     """The marts of a dbt project that has been parsed."""
+    # The views of the bench are several sources and one asset.
+    translator = _Marts(DagsterDbtTranslatorSettings(enable_duplicate_source_asset_keys=True))
 
-    @dbt_assets(manifest=project.manifest_path, project=project, dagster_dbt_translator=_Marts(), name="marts")
+    @dbt_assets(manifest=project.manifest_path, project=project, dagster_dbt_translator=translator, name="marts")
     def marts(
         context: dg.AssetExecutionContext,
         dbt: DbtCliResource,

@@ -21,10 +21,11 @@ from deid_platform.warehouse.connection import begin
 DETECTORS = (
     *("ensemble", "rules", "patterns", "gazetteer", "roster"),
     *("presidio", "presidio-patterns", "pydeid", "philter", "deidentify", "bert", "bert-presidio", "language-model"),
+    *("lexical-judge", "chat-judge"),
 )
 GOLDS = (
     *("site", "synthetic_hospital", "mtsamples", "aci_bench", "primock57", "e3c_en", "e3c_es", "e3c_fr", "e3c_it"),
-    *("meddocan", "eds_templates", "asq_phi", "i2b2", "conll"),
+    *("meddocan", "eds_templates", "asq_phi", "i2b2", "conll", "judged_pairs"),
 )
 FAMILIES = {
     "words": "how well identifiers are found, word by word",
@@ -37,6 +38,7 @@ FAMILIES = {
     "plain sight": "identifiers left that a reader can tell from surrogates",
     "missed": "missed words by risk, as Murugadoss 2024, supplementary table 1",
     "retention": "what is left of the medicine",
+    "judges": "how good the judge of lost medicine is, on pairs labelled by people",
     "utility": "a task learned from released notes beside the same from true ones",
     "stability": "the same notes in other formats",
     "length": "by length of note",
@@ -53,6 +55,7 @@ MEASURES = (
     *("first", "top_ten", "chance", "first_raw", "top_ten_raw"),
     *("told_apart", "told_apart_chance", "share_missed"),
     *("lexical_retention", "cire", "jsc", "nsdcg", "difference", "score_raw", "score_released"),
+    *("kappa", "pearson", "spearman"),
     *("words_per_second", "seconds_per_note", "gpu_seconds_per_note", "peak_mb", "cost_per_10000_notes"),
 )
 SEXES = ("sex F", "sex M")

@@ -86,9 +86,37 @@ ASSETS = {
     "gate/delivery": ("privacy-office", "postgres", True, None, "bench/metrics deid/redacted_notes gate/withdrawals"),
     "research/note_version": ("privacy-office", "postgres", True, None, "gate/delivery"),
     "marts/note_profile": ("analytics", "dbt postgres", False, None, "research/note_version"),
+    **{
+        f"marts/{name}": ("analytics", "dbt postgres", False, None, " ".join(["bench/metrics", *papers]))
+        for name, papers in {
+            "leaderboard": [],
+            "scores_by_label": [],
+            "scores_by_group": [],
+            "retention": [],
+            "risk": [],
+            "efficiency": [],
+            "judge_quality": ["papers/published_judges"],
+            "score_history": [],
+            "published_beside_ours": [
+                *("papers/nearest_corpus", "papers/nearest_measure", "papers/nearest_system", "papers/published_costs"),
+                *("papers/published_misprints", "papers/published_missed", "papers/published_retention"),
+                "papers/published_scores",
+            ],
+        }.items()
+    },
+    **{
+        f"papers/{name}": ("analytics", "dbt postgres", False, None, "")
+        for name in (
+            *("published_scores", "published_retention", "published_judges", "published_costs", "published_missed"),
+            *("published_recovered", "published_corpora", "published_survey", "published_misprints"),
+            *("nearest_corpus", "nearest_measure", "nearest_system"),
+        )
+    },
     "research/release": ("analytics", "postgres", False, None, "marts/note_profile research/note_version"),
 }
 
+OF_DBT = ("marts", "papers")
+"""Whose checks are dbt's data tests."""
 JOBS = ["refresh", "surrogate_corpora", "retention", "__ASSET_JOB"]
 
 
@@ -114,9 +142,15 @@ def test_all_that_operators_start_or_read_is_described(definitions: dg.Definitio
 
 
 def test_the_marts_columns_have_types_and_meanings(specs: dict[str, dg.AssetSpec]) -> None:
-    columns = specs["marts/note_profile"].metadata["dagster/column_schema"].columns
-    assert [c.name for c in columns][:2] == ["note_type", "note_year"]
-    assert [c.name for c in columns if not c.type or c.type == "?" or not c.description] == []
+    columns = {
+        key: spec.metadata["dagster/column_schema"].columns
+        for key, spec in specs.items()
+        if key.startswith(("marts/", "papers/"))
+    }
+    assert [c.name for c in columns["marts/note_profile"]][:2] == ["note_type", "note_year"]
+    assert [
+        (key, c.name) for key, its in columns.items() for c in its if not c.type or c.type == "?" or not c.description
+    ] == []
 
 
 @pytest.mark.parametrize("key", ASSETS)
@@ -145,8 +179,9 @@ def test_what_lies_in_the_note_store_shows_its_columns(key: str, specs: dict[str
 
 def test_the_gate_is_mirrored_in_partitioned_checks(definitions: dg.Definitions) -> None:
     keys = definitions.resolve_asset_graph().asset_check_keys
-    assert {"/".join(key.asset_key.path) for key in keys if "note_profile" not in str(key)} == {"gate/delivery"}
-    names = {key.name for key in keys if "note_profile" not in str(key)}
+    ours = [key for key in keys if key.asset_key.path[0] not in OF_DBT]
+    assert {"/".join(key.asset_key.path) for key in ours} == {"gate/delivery"}
+    names = {key.name for key in ours}
     required = {"gate_parity", "gate_leaks", "gate_bench", "gate_topics", "gate_site_gold"}
     expected = {expectation_check(name) for name in EXPECTATIONS}
     assert names == expected | required
@@ -158,14 +193,15 @@ def test_the_gate_is_mirrored_in_partitioned_checks(definitions: dg.Definitions)
 
 def test_what_the_gate_demands_is_listed_before_what_is_expected_of_which_rows(definitions: dg.Definitions) -> None:
     graph = definitions.resolve_asset_graph()
-    said = {key.name: graph.get_check_spec(key).description for key in graph.asset_check_keys}
-    listed = [name.split("_")[0] for name in sorted(said) if "note_profile" not in name]
+    ours = [key for key in graph.asset_check_keys if key.asset_key.path[0] not in OF_DBT]
+    said = {key.name: graph.get_check_spec(key).description for key in ours}
+    listed = [name.split("_")[0] for name in sorted(said)]
     assert [*dict.fromkeys(listed)] == ["gate", "staged"]
     assert said["staged_key_id_format"] == "every staged row, column key_id: hexadecimal"
 
 
 def test_no_description_begins_a_line_with_blanks_which_the_ui_shows_as_code(specs: dict[str, dg.AssetSpec]) -> None:
-    ours = {key: spec.description or "" for key, spec in specs.items() if not key.startswith("marts/")}
+    ours = {key: spec.description or "" for key, spec in specs.items() if not key.startswith(("marts/", "papers/"))}
     assert [key for key, said in ours.items() if re.search(r"^ ", said, re.M)] == []
 
 
@@ -175,7 +211,7 @@ def test_what_analysts_see_has_a_deadline_a_day_after_the_weekly_refresh(
     deadline = dg.FreshnessPolicy.time_window(fail_window=timedelta(days=8), warn_window=timedelta(days=7.5))
     assert {key: spec.freshness_policy for key, spec in specs.items() if spec.freshness_policy} == {
         "research/release": deadline,
-        "marts/note_profile": deadline,
+        **{key: deadline for key in ASSETS if key.startswith("marts/")},
     }
 
 

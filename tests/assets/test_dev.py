@@ -35,7 +35,7 @@ pytestmark = pytest.mark.slow
 DEID = Path(sys.executable).with_name("deid")
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 Materialize = Callable[..., tuple[bool, str]]
-GROUPS = ["source", "dictionaries", "deid", "bench", "gate", "research", "marts"]
+GROUPS = ["source", "dictionaries", "deid", "bench", "gate", "research", "marts", "papers"]
 IN_PROCESS, THROUGH_UI = Delivery("hospital", "2026-01-05"), Delivery("hospital", "2026-01-12")
 BEFORE_THE_GATE = [
     *("source/patients", "source/providers", "source/facilities", "source/raw_notes"),

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from dbt_program import DBT, PROJECT, dbt
 from sqlalchemy import text
 
 from deid_platform.warehouse.dictionary import dictionary, dictionary_json, dictionary_markdown
@@ -18,26 +17,12 @@ from deid_platform.warehouse.roles import Role
 from resources import dbt_resource
 
 ROOT = Path(__file__).parents[2]
-PROJECT = ROOT / "dbt"
-DBT = [sys.executable, "-c", "import sys; from dbt.cli.main import cli; sys.argv[0] = 'dbt'; cli()"]
 
 
 @pytest.fixture(scope="module")
 def target(tmp_path_factory):
     """One folder for all builds: dbt parses the project once."""
     return tmp_path_factory.mktemp("target")
-
-
-def dbt(warehouse, tmp_path, *command, **environment):
-    """Runs dbt as a program, since it keeps global state; its folders go elsewhere."""
-    places = ["--project-dir", PROJECT, "--profiles-dir", PROJECT, "--target-path", tmp_path, "--log-path", tmp_path]
-    return subprocess.run(
-        [*DBT, *command, *map(str, places)],
-        env={**os.environ, **warehouse.dbt_environment(), **environment},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
 
 
 def of(scene, number, notes, *, patients, words=3, **changes):
@@ -155,17 +140,23 @@ def test_the_folder_is_no_package():
 def analysts(scene, target):
     """A scene with marts, for whoever looks at it first."""
     scene.publish("1", [scene.note(n, f"On metoprolol, day {n}.", patient=n) for n in range(30)])
-    built = dbt(scene.warehouse, target, "run")
-    assert built.returncode == 0, built.stdout
+    made = dbt(scene.warehouse, target, "build", "--exclude-resource-type", "test")
+    assert made.returncode == 0, made.stdout
     return scene
+
+
+def built(folder):
+    return (file for file in folder.iterdir() if file.suffix in (".sql", ".csv"))
 
 
 def test_the_data_dictionary_describes_every_column_that_readers_see(analysts):
     relations = dictionary(analysts.warehouse.engine(Role.OFFICER))
     assert [r.name for r in relations] == [
         "limited.notes",
-        "marts.note_profile",
+        *sorted(f"marts.{file.stem}" for folder in ("models/marts", "seeds") for file in built(PROJECT / folder)),
         "omop.note",
+        "quality.determination",
+        "quality.lab_scores",
         "quality.scores",
         "research.notes",
     ]
@@ -188,3 +179,5 @@ def test_the_analysts_notebook_runs(analysts, monkeypatch):
     assert said["columns"]["meaning"].notna().all()
     assert said["profile"]["notes"].sum() == 30
     assert len(said["notes"]) == len(said["derived"]) == 20
+    assert list(said["board"].columns)[:4] == ["gold", "inputs", "place", "detector"]
+    assert said["beside"]["published"].notna().all() and len(said["beside"]) > 500

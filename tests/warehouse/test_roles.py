@@ -35,6 +35,11 @@ TABLES = (
     "limited.notes",
     "quality.score",
     "quality.scores",
+    "quality.word",
+    "quality.lab_score",
+    "quality.lab_scores",
+    "quality.score_history",
+    "quality.determination",
     "ctl.profile",
     "ctl.requirement",
     "ctl.release",
@@ -52,6 +57,9 @@ TABLES = (
     "ctl.project_member",
     "ctl.granted",
     "ctl.access_log",
+    "ctl.dossier",
+    "ctl.signature",
+    "ctl.signed",
     "ctl.alembic_version",
 )
 VIEWS = (
@@ -62,12 +70,20 @@ VIEWS = (
     "omop.note",
     "limited.notes",
     "quality.scores",
+    "quality.lab_scores",
+    "quality.score_history",
+    "quality.determination",
     "ctl.granted",
     "ctl.withdrawn_finding",
+    "ctl.signed",
 )
 # Who reads what is the officer's business alone; what `granted` says is of the login that asks.
 PEOPLE = ("ctl.project", "ctl.project_grant", "ctl.project_member", "ctl.access_log")
-CONTROL = tuple(table for table in TABLES if table.startswith("ctl.") and table not in (*PEOPLE, "ctl.granted"))
+DOSSIERS = ("ctl.dossier", "ctl.signature", "ctl.signed")
+FIGURES = ("quality.scores", "quality.lab_scores", "quality.determination")
+CONTROL = tuple(
+    table for table in TABLES if table.startswith("ctl.") and table not in (*PEOPLE, *DOSSIERS, "ctl.granted")
+)
 ACTIONS = ("select", "insert", "update", "delete", "truncate")
 
 # Everything that is allowed; all else must be refused.
@@ -76,10 +92,11 @@ ALLOWED = {
     *itertools.product(
         [Role.GATEKEEPER], ["staging.note", "staging.withdrawal", "quality.score", *CONTROL], ["select"]
     ),
-    *itertools.product([Role.GATEKEEPER], ["ctl.gate", "quality.score"], ["insert"]),
-    *itertools.product([Role.OFFICER], [*CONTROL, *PEOPLE, "quality.scores"], ["select"]),
+    *itertools.product([Role.GATEKEEPER], ["ctl.gate", "quality.score", "quality.lab_score"], ["insert"]),
+    *itertools.product([Role.OFFICER], [*CONTROL, *PEOPLE, *DOSSIERS, *FIGURES], ["select"]),
+    *itertools.product([Role.OFFICER, Role.MODELLER], ["quality.score_history"], ["select"]),
     (Role.DEMO_ANALYST, "omop.note", "select"),
-    *itertools.product([Role.DEMO_ANALYST, Role.MODELLER], ["research.notes", "quality.scores"], ["select"]),
+    *itertools.product([Role.DEMO_ANALYST, Role.MODELLER], ["research.notes", *FIGURES], ["select"]),
 }
 
 STATEMENTS = {
@@ -93,13 +110,21 @@ STATEMENTS = {
 def statement(action: str, table: str) -> str:
     """One that needs the privilege, whatever the table holds."""
     if action == "insert":
-        column = {"ctl.gate": "delivery", "quality.score": "label"}.get(table)
+        column = {"ctl.gate": "delivery", "quality.score": "label", "quality.lab_score": "detector"}.get(table)
         # Nothing is inserted: a WHERE false needs the privilege all the same and breaks no constraint.
         return f"INSERT INTO {table} {f'({column}) SELECT NULL' if column else 'SELECT'} WHERE false"
     column = {
         "research.notes": "site",
         "quality.scores": "label",
         "quality.score": "label",
+        "quality.word": "word",
+        "quality.lab_score": "subject",
+        "quality.lab_scores": "subject",
+        "quality.score_history": "subject",
+        "quality.determination": "release",
+        "ctl.dossier": "release",
+        "ctl.signature": "reason",
+        "ctl.signed": "reason",
         "ctl.profile": "active",
         "ctl.requirement": "waivable",
         "ctl.release": "active",
@@ -207,6 +232,9 @@ CALLS = {
     "ctl.unheard('r1')": set(),
     "ctl.refuse_other_dates('r1')": set(),
     "ctl.staged_as_announced('clinic@1')": set(),
+    "ctl.record_dossier('r9', 'x')": {Role.OFFICER},
+    "ctl.sign_dossier('x', 'A. Officer', 'fit', 'a reason of weight', current_date + 1, '', '')": {Role.OFFICER},
+    "ctl.require_dossier('r1')": set(),
 }
 
 

@@ -22,3 +22,31 @@ FROM (
       AND EXISTS (SELECT 1 FROM quality.word w WHERE w.kind = 'measure' AND w.word = l.measure)
       AND (l.locale = '' OR EXISTS (SELECT 1 FROM quality.word w WHERE w.kind = 'subject' AND w.word = 'locale ' || l.locale))
     ORDER BY l.detector_digest, l.policy_digest, l.gold, l.locale, l.inputs, l.family, l.subject, l.measure, l.id DESC) s;
+
+-- Every figure of each release's detector, not the newest alone: what changed, and when. Of quality.score and
+-- quality.lab_score, which are append-only. Rows and hidden figures as in quality.scores and quality.lab_scores. The
+-- modeller reads it and not analysts: exact numbers of many days would tell of each day between them.
+CREATE OR REPLACE VIEW quality.score_history WITH (security_barrier) AS
+SELECT r.release, r.active, s.detector_digest, s.gold, s.locale, s.inputs, s.family, s.subject, s.measure,
+       CASE WHEN s.shown THEN round(CAST(s.value AS numeric), 4)::double precision END AS value,
+       CASE WHEN s.shown THEN round(CAST(s.low AS numeric), 4)::double precision END AS low,
+       CASE WHEN s.shown THEN round(CAST(s.high AS numeric), 4)::double precision END AS high,
+       CASE WHEN s.shown THEN s.n END AS n,
+       NOT s.shown AS suppressed,
+       s.at
+FROM ctl.release r
+JOIN (
+    SELECT detector_digest, '' AS policy_digest, gold, '' AS locale, inputs, 'words' AS family, label AS subject, measure,
+           value, low, high, n, coalesce(n >= 11, false) AS shown, at
+    FROM quality.score
+    UNION ALL
+    SELECT detector_digest, policy_digest, gold, locale, inputs, family, subject, measure,
+           value, low, high, n, n IS NULL AND family = 'cost' OR coalesce(n >= 11, false), at
+    FROM quality.lab_score) s
+    ON s.detector_digest = r.detector_digest AND s.policy_digest IN ('', r.policy_digest)
+WHERE s.detector_digest ~ '^[0-9a-f]{16,64}$'
+  AND EXISTS (SELECT 1 FROM quality.word w WHERE w.kind = 'gold' AND w.word = s.gold)
+  AND EXISTS (SELECT 1 FROM quality.word w WHERE w.kind = 'family' AND w.word = s.family)
+  AND EXISTS (SELECT 1 FROM quality.word w WHERE w.kind = 'subject' AND w.word = s.subject)
+  AND EXISTS (SELECT 1 FROM quality.word w WHERE w.kind = 'measure' AND w.word = s.measure)
+  AND (s.locale = '' OR EXISTS (SELECT 1 FROM quality.word w WHERE w.kind = 'subject' AND w.word = 'locale ' || s.locale));

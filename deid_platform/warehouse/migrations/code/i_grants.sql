@@ -50,5 +50,6 @@ GRANT EXECUTE ON FUNCTION ctl.release_notes TO officer;
 GRANT INSERT (detector, detector_digest, policy_digest, gold, locale, inputs, family, subject, measure, value, low, high, n)
     ON quality.lab_score TO gatekeeper;
 GRANT SELECT ON quality.lab_scores, quality.determination TO analyst, deid_modeller, officer;
+GRANT SELECT ON quality.score_history TO deid_modeller, officer;
 GRANT SELECT ON ctl.dossier, ctl.signature, ctl.signed TO officer;
 GRANT EXECUTE ON FUNCTION ctl.record_dossier, ctl.sign_dossier TO officer;

@@ -90,3 +90,43 @@ COMMENT ON COLUMN quality.scores.high IS 'Upper end of the 95% bootstrap interva
 COMMENT ON COLUMN quality.scores.n IS 'Number of cases; NULL under 11. Policy: aggregate.';
 COMMENT ON COLUMN quality.scores.suppressed IS 'Whether there were fewer than 11 cases. Policy: made by the platform.';
 COMMENT ON COLUMN quality.scores.at IS 'When it was measured. Policy: made by the platform.';
+
+COMMENT ON VIEW quality.lab_scores IS
+    'The newest figures of the laboratory: detectors side by side, and what a release leaves of identifiers and medicine.';
+COMMENT ON COLUMN quality.lab_scores.detector IS 'Which detector or judge. Policy: made by the platform.';
+COMMENT ON COLUMN quality.lab_scores.detector_digest IS 'Digest of the detector. Policy: made by the platform.';
+COMMENT ON COLUMN quality.lab_scores.policy_digest IS
+    'Digest of the policy under which notes were released; empty where it makes no difference.'
+    ' Policy: made by the platform.';
+COMMENT ON COLUMN quality.lab_scores.gold IS
+    'What it was measured on: as in quality.scores, or a published corpus with identifiers written in.'
+    ' Policy: made by the platform.';
+COMMENT ON COLUMN quality.lab_scores.locale IS
+    'Locale of the identifiers written in; empty where the gold is in one. Policy: made by the platform.';
+COMMENT ON COLUMN quality.lab_scores.inputs IS 'As in quality.scores. Policy: made by the platform.';
+COMMENT ON COLUMN quality.lab_scores.family IS
+    'Kind of measure, such as words, retention or linkage. Policy: made by the platform.';
+COMMENT ON COLUMN quality.lab_scores.subject IS
+    'ALL, or the part that the figure is of: a label, a sex, a locale, a length, a risk, a category.'
+    ' Policy: made by the platform.';
+COMMENT ON COLUMN quality.lab_scores.measure IS 'What was measured. Policy: made by the platform.';
+COMMENT ON COLUMN quality.lab_scores.value IS 'The figure, four decimals; NULL under 11 cases. Policy: aggregate.';
+COMMENT ON COLUMN quality.lab_scores.low IS 'Lower end of the 95% interval, if it has one. Policy: aggregate.';
+COMMENT ON COLUMN quality.lab_scores.high IS 'Upper end of the 95% interval, if it has one. Policy: aggregate.';
+COMMENT ON COLUMN quality.lab_scores.n IS
+    'Number of cases; NULL under 11, and where the figure is no share. Policy: aggregate.';
+COMMENT ON COLUMN quality.lab_scores.suppressed IS
+    'Whether there were fewer than 11 cases. Policy: made by the platform.';
+COMMENT ON COLUMN quality.lab_scores.at IS 'When it was measured. Policy: made by the platform.';
+
+COMMENT ON VIEW quality.determination IS 'What the privacy officer concluded of the active release from its dossier.';
+COMMENT ON COLUMN quality.determination.release IS 'The active release. Policy: made by the platform.';
+COMMENT ON COLUMN quality.determination.conclusion IS
+    'fit, fit-with-conditions or unfit; NULL if nobody has signed. Policy: written by the officer.';
+COMMENT ON COLUMN quality.determination.dossier IS
+    'Digest of the dossier that was signed. Policy: made by the platform.';
+COMMENT ON COLUMN quality.determination.signed_on IS 'Day of the signature, in UTC. Policy: made by the platform.';
+COMMENT ON COLUMN quality.determination.reassess_by IS
+    'Last day on which the conclusion holds. Policy: written by the officer.';
+COMMENT ON COLUMN quality.determination.standing IS
+    'in force, lapsed or not determined. Policy: made by the platform.';

@@ -1,0 +1,10 @@
+-- How good judges of lost medicine are: ours on pairs that people labelled, and those of the papers.
+select
+    'here' as measured_by, detector as judge, gold as corpus, '' as setting, measure, value, low, high, n, suppressed
+from {{ ref('figures') }}
+where family = 'judges' and subject = 'ALL'
+union all
+select paper, system, corpus, setting, measure, value, null, null, null, false
+from {{ ref('published_judges') }}
+where measure in ('accuracy', 'precision', 'recall')
+order by 1, 2, 3, 4, 5

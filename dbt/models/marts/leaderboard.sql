@@ -1,0 +1,62 @@
+-- Which detector is best for which notes, and what it costs: one row a detector, gold, locale and inputs.
+with newest as (
+    select distinct on (detector_digest, gold, locale, inputs, family, measure) *
+    from {{ ref('figures') }}
+    where subject = 'ALL' and family in ('words', 'tokens', 'retention')
+    order by detector_digest, gold, locale, inputs, family, measure, at desc
+),
+
+-- Speed and money hang on the machine and not on the gold that was read: the newest of any.
+price as (
+    select
+        detector_digest,
+        max(value) filter (where measure = 'words_per_second') as words_per_second,
+        max(value) filter (where measure = 'cost_per_10000_notes') as cost_per_10000_notes
+    from (
+        select distinct on (detector_digest, measure) detector_digest, measure, value
+        from {{ ref('figures') }}
+        where family = 'cost' and subject = 'ALL'
+        order by detector_digest, measure, at desc
+    ) as newest_price
+    group by detector_digest
+),
+
+wide as (
+    select
+        max(detector) as detector, detector_digest, gold, locale, inputs,
+        {% for measure in ['recall', 'precision', 'f1', 'entity_recall', 'leak_rate', 'clinical_retention'] %}
+        max(value) filter (where family = 'words' and measure = '{{ measure }}') as {{ measure }},
+        {% endfor %}
+        max(low) filter (where family = 'words' and measure = 'recall') as recall_low,
+        max(high) filter (where family = 'words' and measure = 'recall') as recall_high,
+        max(value) filter (where family = 'tokens' and measure = 'recall_conservative') as recall_conservative,
+        max(value) filter (where family = 'retention' and measure = 'lexical_retention') as lexical_retention,
+        max(n) filter (where family = 'words' and measure = 'recall') as words,
+        bool_or(suppressed) as suppressed,
+        cast(max(at) at time zone 'UTC' as date) as measured_on
+    from newest
+    group by detector_digest, gold, locale, inputs
+),
+
+active as (
+    select distinct detector_digest
+    from {{ source('quality', 'score_history') }}
+    where active
+)
+
+select
+    wide.gold, wide.locale, wide.inputs,
+    -- By what is shown, so that the order of two tells nothing that their figures do not.
+    case when wide.recall is not null then
+        rank() over (partition by wide.gold, wide.locale, wide.inputs order by wide.recall desc nulls last)
+    end as place,
+    wide.detector, wide.detector_digest,
+    wide.recall, wide.recall_low, wide.recall_high, wide.words, wide.recall_conservative, wide.entity_recall,
+    wide.precision, wide.f1, wide.leak_rate, wide.clinical_retention, wide.lexical_retention,
+    price.words_per_second, price.cost_per_10000_notes,
+    active.detector_digest is not null as in_use,
+    wide.suppressed, wide.measured_on
+from wide
+left join price on price.detector_digest = wide.detector_digest
+left join active on active.detector_digest = wide.detector_digest
+order by wide.gold, wide.locale, wide.inputs, place, wide.detector, wide.detector_digest

@@ -1,0 +1,218 @@
+"""The marts of scores: what they answer, and that all of them together do not tell what one of them hides."""
+
+from __future__ import annotations
+
+import dataclasses
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from dbt_program import dbt
+from marts_world import Reader, World, of_marts, record, worlds
+from sqlalchemy import text
+
+from deid_platform.keys import plain_digest
+from deid_platform.warehouse.connection import Warehouse
+from deid_platform.warehouse.lab import LabScore, MeasuredOn, record_lab_scores
+from deid_platform.warehouse.ledger import Score, record_scores
+from deid_platform.warehouse.roles import Role
+from deid_platform.warehouse.staging import Inputs
+
+Marts = Mapping[str, Sequence[Mapping[str, object]]]
+
+# Of 468 words, 7 are of a label that the marts hide, and 10 of a sex.
+FORMER = World(
+    "detector",
+    {
+        "label": {"PATIENT": (231, 220), "DATE": (148, 147), "PHONE": (53, 50), "AGE": (29, 20), "SSN": (7, 6)},
+        "sex": {"F": (458, 434), "M": (10, 9)},
+    },
+)
+# A week later, on gold of two words more, by a release with a better detector.
+NEWER = World(
+    "better",
+    {
+        "label": {"PATIENT": (231, 231), "DATE": (148, 147), "PHONE": (53, 52), "AGE": (29, 27), "SSN": (9, 9)},
+        "sex": {"F": (458, 454), "M": (12, 12)},
+    },
+)
+RANDOM = worlds(40, seed=20260101)
+ALL = (FORMER, NEWER, *RANDOM)
+
+
+def figures(scene: Any) -> None:
+    """Two releases a week apart, a peer, prices, a judge."""
+    gatekeeper = scene.warehouse.engine(Role.GATEKEEPER)
+    record(scene, FORMER)
+    with scene.warehouse.administer() as connection:
+        connection.exec_driver_sql("SET session_replication_role = replica")  # past append-only
+        for table in ("quality.score", "quality.lab_score"):
+            connection.exec_driver_sql(f"UPDATE {table} SET at = at - interval '7 days'")
+    scene.publish("2", [scene.note(1)], detector="better", release="r2")
+    record(scene, NEWER)
+    for world in RANDOM:
+        record(scene, world, in_lab=True)
+    synthetic = [
+        Score("ALL", measure, value, None, None, 51234) for measure, value in (("recall", 0.98765), ("f1", 0.9))
+    ]
+    record_scores(gatekeeper, synthetic, detector_digest=NEWER.digest, gold="synthetic_hospital", inputs=Inputs.TOPICS)
+    on = MeasuredOn("ensemble", NEWER.digest, "site", "topics")
+    prices = [LabScore("cost", "words_per_second", 18234.5), LabScore("cost", "cost_per_10000_notes", 0.42)]
+    risks = [LabScore("missed", "share_missed", 0.0123, n=5120, subject="date"), LabScore("linkage", "first", 0.5, n=9)]
+    record_lab_scores(gatekeeper, on, [*prices, *risks, LabScore("retention", "lexical_retention", 0.9871, n=2345)])
+    judge = MeasuredOn("lexical-judge", plain_digest("judge"), "judged_pairs", "text")
+    record_lab_scores(gatekeeper, judge, [LabScore("judges", "precision", 0.8123, n=212)])
+    peer = MeasuredOn("presidio", plain_digest("presidio"), "mtsamples", "text", locale="fr_FR")
+    record_lab_scores(gatekeeper, peer, [LabScore("tokens", "recall", 0.8765, 0.85, 0.89, 4321)])
+
+
+def read(warehouse: Warehouse) -> Marts:
+    with warehouse.begin(Role.DEMO_ANALYST) as connection:
+        names = connection.execute(text("SELECT tablename FROM pg_tables WHERE schemaname = 'marts'")).scalars().all()
+        return {name: connection.execute(text(f"SELECT * FROM marts.{name}")).mappings().all() for name in names}
+
+
+@dataclasses.dataclass
+class Built:
+    """A warehouse with marts, and where dbt keeps what it parsed."""
+
+    scene: Any
+    target: Path
+    marts: Marts
+
+
+@pytest.fixture(scope="module")
+def built(shared_scene: Any, tmp_path_factory: pytest.TempPathFactory) -> Built:
+    scene = shared_scene
+    figures(scene)
+    target = tmp_path_factory.mktemp("target")
+    made = dbt(scene.warehouse, target, "build")
+    assert made.returncode == 0, made.stdout
+    return Built(scene, target, read(scene.warehouse))
+
+
+def one(rows: Sequence[Mapping[str, object]], **wanted: object) -> Mapping[str, object]:
+    (found,) = (row for row in rows if wanted.items() <= dict(row).items())
+    return found
+
+
+def test_the_board_says_which_detector_is_best_for_whom_and_at_what_price(built: Built) -> None:
+    board = [row for row in built.marts["leaderboard"] if row["gold"] == "site"]
+    best = one(board, detector_digest=NEWER.digest)
+    assert (best["recall"], best["words"]) == (0.99, 470)
+    assert best["place"] == 1 + sum(row["recall"] is not None and row["recall"] > 0.99 for row in board)
+    assert (best["words_per_second"], best["cost_per_10000_notes"]) == (18234.5, 0.42)
+    assert best["lexical_retention"] == 0.987
+    assert not best["in_use"]
+    former = one(board, detector_digest=FORMER.digest)
+    assert (former["recall"], former["in_use"], former["words"]) == (0.95, True, 460)
+    # The interval is of what is shown, and wider.
+    assert (former["recall_low"], former["recall_high"]) == (0.92, 0.97)
+    on_many = one(built.marts["leaderboard"], gold="synthetic_hospital")
+    assert (on_many["recall"], on_many["words"], on_many["place"]) == (0.9877, 51230, 1)
+
+
+def test_figures_by_label_and_group_have_as_many_digits_as_their_number_bears(built: Built) -> None:
+    labels = built.marts["scores_by_label"]
+    shown = {
+        label: (row["value"], row["n"], row["suppressed"])
+        for label in ("ALL", "PATIENT", "AGE", "SSN")
+        for row in [one(labels, detector_digest=FORMER.digest, label=label)]
+    }
+    assert shown == {
+        "ALL": (0.95, 460, False),
+        "PATIENT": (0.95, 230, False),
+        "AGE": (0.7, 20, False),
+        "SSN": (None, None, True),
+    }
+    women, men = (one(built.marts["scores_by_group"], detector_digest=NEWER.digest, group_name=sex) for sex in "FM")
+    assert (women["value"], women["n"], women["less_all"]) == (0.99, 450, 0.0)
+    # Twelve words: more than 10, and too few beside their rounding.
+    assert (men["value"], men["low"], men["n"], men["less_all"], men["suppressed"]) == (None, None, None, None, True)
+
+
+def test_history_says_what_changed_since_last_week(built: Built) -> None:
+    before, after = (
+        one(built.marts["score_history"], release=release, subject="PATIENT", measure="recall", inputs="topics")
+        for release in ("r1", "r2")
+    )
+    assert (before["value"], before["change"], before["former_release"]) == (0.95, None, None)
+    assert (after["value"], after["change"], after["former_release"]) == (1.0, 0.05, "r1")
+    assert (after["measured_on"] - after["former_measured_on"]).days == 7  # type: ignore[operator]  # dates
+    assert (before["active"], before["standing"], after["standing"]) == (True, "not determined", None)
+    hidden = one(built.marts["score_history"], release="r2", subject="SSN")
+    assert (hidden["value"], hidden["n"], hidden["change"], hidden["suppressed"]) == (None, None, None, True)
+
+
+def test_risk_retention_and_judges_are_there(built: Built) -> None:
+    risk = built.marts["risk"]
+    assert one(risk, family="missed", subject="date")["value"] == 0.012
+    assert one(risk, family="linkage")["suppressed"]
+    assert one(built.marts["retention"], measure="lexical_retention")["n"] == 2340
+    judges = built.marts["judge_quality"]
+    assert one(judges, measured_by="here")["value"] == 0.81
+    assert sum(row["measured_by"] == "Aghakasiri 2025" for row in judges) == 18 + 54
+    assert [row["words_per_second"] for row in built.marts["efficiency"]] == [18234.5]
+
+
+def test_a_published_figure_stands_beside_ours_or_beside_nothing(built: Built) -> None:
+    beside = built.marts["published_beside_ours"]
+    french = {"corpus": "MIMIC-III, French identifiers", "system": "Presidio", "measure": "recall"}
+    measured = one(beside, **french, table_name="table 7")
+    assert (measured["published"], measured["ours"], measured["ours_n"]) == (0.92, 0.877, 4320)
+    assert (measured["our_detector"], measured["our_gold"], measured["our_locale"]) == (
+        "presidio",
+        "mtsamples",
+        "fr_FR",
+    )
+    assert measured["corpus_differs"] and measured["system_differs"] and measured["measure_differs"]
+    ours = one(beside, corpus="Duke", system="Locally augmented ensemble", measure="recall")
+    assert (ours["published"], ours["ours"], ours["our_gold"]) == (0.996, 0.9877, "synthetic_hospital")
+    assert one(beside, corpus="Duke", system="Locally augmented ensemble", measure="precision")["ours"] is None
+    slow = one(beside, system="GPT-3.5 Zero Shot", measure="seconds_per_note")
+    assert (slow["published"], slow["published_corrected"]) == (4.75, 6.100369)
+    assert len(built.marts["published_survey"]) == 38
+
+
+CELLS = [cell for world in ALL for cell, _ in world.cells()]
+TRUE = {cell: n for world in ALL for cell, n in world.cells()}
+SMALL = [cell for cell, n in TRUE.items() if n < 11]
+
+
+def test_whoever_subtracts_every_mart_from_every_other_learns_no_small_number(built: Built) -> None:
+    may = of_marts(built.marts).candidates(CELLS)
+    assert len(SMALL) > 60
+    # The reader reasons soundly: the truth is never ruled out. And they are left with nine numbers at least.
+    assert [cell for cell in CELLS if TRUE[cell] not in may[cell]] == []
+    assert {cell: sorted(may[cell]) for cell in SMALL if len(may[cell]) < 9} == {}
+    # Nor how many words of identifiers came between two releases, if fewer than 11 did.
+    former, newer = (may[world.digest, "ALL", "ALL"] for world in (FORMER, NEWER))
+    assert len({b - a for a in former for b in newer if 0 <= b - a < 20}) >= 9
+
+
+def test_the_same_reader_learns_them_from_numbers_that_are_not_rounded() -> None:
+    reader = Reader(rounded=False)
+    for cell, n in TRUE.items():
+        if n >= 11:
+            reader.reads(cell, n, [])
+    may = reader.candidates(CELLS)
+    found = [cell for cell in SMALL if may[cell] == {TRUE[cell]}]
+    assert (FORMER.digest, "label", "SSN") in found
+    assert len(found) > len(SMALL) / 2  # all but those of which two are hidden together
+
+
+def test_dbt_refuses_marts_that_would_tell(built: Built) -> None:
+    def shown(n: int) -> subprocess.CompletedProcess[str]:
+        with built.scene.warehouse.administer() as connection:
+            connection.execute(
+                text("UPDATE marts.scores_by_label SET n = :n WHERE label = 'PATIENT' AND detector_digest = :d"),
+                {"n": n, "d": FORMER.digest},
+            )
+        return dbt(built.scene.warehouse, built.target, "test", "--select", "scores_by_label")
+
+    refused = shown(238)
+    assert refused.returncode == 1
+    assert "hides_small_counts_scores_by_label" in refused.stdout
+    assert shown(230).returncode == 0
