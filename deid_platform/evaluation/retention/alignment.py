@@ -21,7 +21,7 @@ the last one ended, that is most similar by characters. It needs no equal tokens
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -49,11 +49,13 @@ class Chunk:
         original: Its tokens with single spaces between them.
         released: Likewise.
         pairs: How many positions it has, gaps included.
+        at: The index of its first token in the original, and in the released text.
     """
 
     original: str
     released: str
     pairs: int
+    at: tuple[int, int] = (0, 0)
 
     def __repr__(self) -> str:
         return f"<Chunk of {self.pairs} pairs>"
@@ -86,7 +88,7 @@ def chunks(pairs: Sequence[Pair], size: int = CHUNK) -> list[Chunk]:
         size: Positions in a chunk, at least 1.
     """
     rest = iter(pairs)
-    return [_chunk(taken) for taken in iter(lambda: list(islice(rest, size)), [])]
+    return _chunks(iter(lambda: list(islice(rest, size)), []))
 
 
 def sentences(original: str, pairs: Sequence[Pair]) -> list[Chunk]:
@@ -111,12 +113,17 @@ def sentences(original: str, pairs: Sequence[Pair]) -> list[Chunk]:
         if pair[0] is not None:
             closed = position in ends
             position += 1
-    return [_chunk(sentence) for sentence in found if sentence]
+    return _chunks(sentence for sentence in found if sentence)
 
 
 def chunks_of(original: str, released: str, size: int = CHUNK) -> list[Chunk]:
     """The chunks of two texts, aligned by Needleman-Wunsch."""
     return chunks(align(tokens(original), tokens(released)), size)
+
+
+def sentences_of(original: str, released: str) -> list[Chunk]:
+    """The sentences of two texts, aligned by Needleman-Wunsch."""
+    return sentences(original, align(tokens(original), tokens(released)))
 
 
 def fuzzy_chunks_of(original: str, released: str, size: int = CHUNK) -> list[Chunk]:
@@ -135,11 +142,11 @@ def fuzzy_chunks_of(original: str, released: str, size: int = CHUNK) -> list[Chu
         limit = cursor + int(len(wanted) * (1 + _SLACK)) + 1
         place = fuzz.partial_ratio_alignment(wanted, text[cursor:limit]) if cursor < len(text) else None
         if place is None or place.dest_start == place.dest_end:
-            found.append(Chunk(wanted, "", len(taken)))
+            found.append(Chunk(wanted, "", len(taken), (at, int(np.searchsorted(starts, cursor)))))
             continue
         first = int(np.searchsorted(starts, cursor + place.dest_start, side="right")) - 1
         last = int(np.searchsorted(starts, cursor + place.dest_end, side="left"))
-        found.append(Chunk(wanted, " ".join(target[first:last]), len(taken)))
+        found.append(Chunk(wanted, " ".join(target[first:last]), len(taken), (at, first)))
         cursor = int(starts[min(last, len(target))])
     return found
 
@@ -170,9 +177,14 @@ def _common(one: Sequence[str], other: Sequence[str]) -> int:
     return next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
 
 
-def _chunk(pairs: Sequence[Pair]) -> Chunk:
-    one, other = (" ".join(token for token in side if token is not None) for side in zip(*pairs, strict=True))
-    return Chunk(one, other, len(pairs))
+def _chunks(cut: Iterable[Sequence[Pair]]) -> list[Chunk]:
+    found: list[Chunk] = []
+    at = (0, 0)
+    for pairs in cut:
+        one, other = ([token for token in side if token is not None] for side in zip(*pairs, strict=True))
+        found.append(Chunk(" ".join(one), " ".join(other), len(pairs), at))
+        at = at[0] + len(one), at[1] + len(other)
+    return found
 
 
 def _sentence_ends(text: str) -> frozenset[int]:
