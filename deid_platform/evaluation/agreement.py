@@ -303,7 +303,10 @@ def _kappa(tables: _Table, draws: _Table | None, at: int) -> Kappa:
 
 
 def cohen(tables: _Table) -> _Table:
-    """Cohen's kappa: (observed - expected) / (1 - expected) agreement of 2x2 tables, along the last axis; NaN where expected is 1."""
+    """Cohen's kappa of 2x2 tables along the last axis (both, only one, only the other, neither); NaN if expected is 1.
+
+    (observed - expected) / (1 - expected) agreement.
+    """
     both, only_one, only_other, neither = np.moveaxis(tables, -1, 0)
     # Multiplied out: two integers, so that perfect agreement is 1 and not nearly 1.
     above = 2 * (both * neither - only_one * only_other)

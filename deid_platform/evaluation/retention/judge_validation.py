@@ -1,7 +1,7 @@
 """How good a judge is: against labels, against other judges, and against the truth note by note.
 
-Belongs here: accuracy, precision, recall, kappas and correlations. Does not belong here: labelled pairs (`pairs.py`), or
-what a judge's verdicts add up to (`retention.py`).
+Belongs here: accuracy, precision, recall, kappas and correlations. Does not belong here: labelled pairs (`pairs.py`),
+or what a judge's verdicts add up to (`retention.py`).
 
 Aghakasiri 2025 validate CIRE so: TP, TN, FP, FN of a judge against labels (table 8) and accuracy, precision and recall
 from them (tables 7 and 10), and the correlation of a note's retention with the share of its chunks that people call
