@@ -5,10 +5,12 @@ Belongs here: votes to counts. Does not belong here: prompts and models, or a ju
 After Miranda 2025 ("Mamma Mia!", 3.3.1, 3.3.2, 4.2.2). A judge is asked for one category of a note and calls each
 entity TP (gold and hidden), FN (gold and left) or FP (hidden and not gold). Each entity, known by its note, its text
 and its type, gets one vote a judge; what more than half of the panel says counts, and an entity without such a majority
-is discarded and counted as discarded. Settled here, since the paper leaves it open: half is of the whole panel, so a judge
-that says nothing of an entity votes for nothing; a judge must return at least as many entries as the category has gold
-entities, else its answer for that note and category is a failure and none of its entries vote; a refusal or an answer
-that does not parse is a failure too. Failures are reported, never taken for agreement.
+is discarded and counted as discarded.
+
+Settled here, since the paper leaves it open: half is of the whole panel, so a judge that says nothing of an entity
+votes for nothing; a judge must return at least as many entries as the category has gold entities, else its answer for
+that note and category is a failure and none of its entries vote; a refusal or an answer that does not parse is a
+failure too. Failures are reported, never taken for agreement.
 
 The paper asks for a category of the whole document at once. A judge can also be asked for one entity at a time
 (`Answer.entity`): a refusal then costs one entity and not the category, but what was hidden without being gold is never
