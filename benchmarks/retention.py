@@ -2,9 +2,9 @@
 
     python benchmarks/retention.py [--notes 200] [--detectors rules,ensemble] [--policy safe_harbor] [--part shown]
 
-Each detector releases the same notes without topics. `gold` releases them by their planted identifiers alone, so what it
-loses is what the policy takes and not an error. The task is to tell a note's type. JSC and NSDCG are by the coder of
-terms. Notes that are withheld are counted and left out.
+Each detector releases the same notes without topics. `gold` releases them by their planted identifiers alone, so what
+it loses is what the policy takes or a false alarm of the judge: the floor that the others stand on. The task is to tell
+a note's type. JSC and NSDCG are by the coder of terms. Notes that are withheld are counted and left out.
 """
 
 from __future__ import annotations

@@ -19,11 +19,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from random import Random
 
-import regex
-
 from deid_platform.corpora.gold import Gold
 from deid_platform.corpora.noise import NoiseSpec, noisy
-from deid_platform.evaluation.retention.alignment import Chunk, chunks_of, fuzzy_chunks_of, sentences_of
+from deid_platform.evaluation.retention.alignment import Chunk, chunks_of, fuzzy_chunks_of, places, sentences_of, tokens
 from deid_platform.evaluation.retention.judge_validation import Quality, quality
 from deid_platform.evaluation.retention.judges import Judge, Verdict
 from deid_platform.labels import Label
@@ -36,7 +34,6 @@ CUTS: dict[str, Cut] = {
     "sentences, Needleman-Wunsch": sentences_of,
     "chunks, fuzzy": fuzzy_chunks_of,
 }
-_TOKEN = regex.compile(r"\S+")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -76,8 +73,8 @@ def plant(text: str, hidden: Sequence[tuple[int, int, str]], lost: Sequence[tupl
         length += start - at + len(tag)
         at = end
     released = "".join(parts)
-    spans = [match.span() for match in _TOKEN.finditer(text)]
-    starts = [match.start() for match in _TOKEN.finditer(released)]
+    spans = places(text)
+    starts = [start for start, _ in places(released)]
     partners: list[int | None] = []
     for a, b in spans:
         if any(start < b and a < end for start, end, _ in hidden):
@@ -92,11 +89,11 @@ def plant(text: str, hidden: Sequence[tuple[int, int, str]], lost: Sequence[tupl
 
 def with_noise(note: Planted, share: float, seed: int = 0) -> Planted:
     """The same with noise of character recognition on a share of the release's tokens."""
-    spans = tuple(Span(match.start(), match.end(), Label.IDNUM) for match in _TOKEN.finditer(note.released))
+    spans = tuple(Span(start, end, Label.IDNUM) for start, end in places(note.released))
     gold = Gold("note", spans, note=Note("note", note.released))
     made = noisy(gold, NoiseSpec(identifiers=share, seed=seed)).gold
     text = made.note.text if made.note else ""
-    starts = [match.start() for match in _TOKEN.finditer(text)]
+    starts = [start for start, _ in places(text)]
     # A token that was split keeps its first part; one that was joined to another is part of that.
     index = [max(0, bisect_left(starts, span.start + 1) - 1) for span in made.spans]
     return replace(note, released=text, partners=tuple(None if p is None else index[p] for p in note.partners))
@@ -107,8 +104,8 @@ def misaligned(note: Planted, cut: Cut) -> tuple[int, int]:
     wrong = total = 0
     for chunk in cut(note.original, note.released):
         first, other = chunk.at
-        last = other + len(chunk.released.split())
-        for partner in note.partners[first : first + len(chunk.original.split())]:
+        last = other + len(tokens(chunk.released))
+        for partner in note.partners[first : first + len(tokens(chunk.original))]:
             if partner is not None:
                 total += 1
                 wrong += not other <= partner < last
@@ -122,7 +119,7 @@ def judged(notes: Sequence[Planted], judge: Judge, cut: Cut) -> Quality:
     for note in notes:
         for chunk in cut(note.original, note.released):
             first = chunk.at[0]
-            labels.append(any(note.lost[first : first + len(chunk.original.split())]))
+            labels.append(any(note.lost[first : first + len(tokens(chunk.original))]))
             found.append(chunk)
     asked = [chunk for chunk in found if not chunk.is_identical]
     answers: Iterator[Verdict] = iter(judge.judge([(chunk.original, chunk.released) for chunk in asked]))
