@@ -6,8 +6,7 @@ cloud or another, which are the caller's, or scores (`scores.py`).
 After Murugadoss 2024, table 6 (seconds a document, GPU seconds, cost per 10,000 documents) and its supplement "Cost
 Estimation": a machine costs its price an hour for the seconds that it works, an API its price for 1,000 tokens of input
 and of output; storage and transfer are left out. Of that table one figure is misprinted: 1,323.78 s for 217 documents
-are 6.10 s each, not 4.75. Recall against words a second is figure 1 of Zambare
-("Towards Fair and Efficient De-identification").
+are 6.10 s each, not 4.75. Recall against words a second is figure 1 of Zambare 2026.
 
 Speed varies from run to run, so several runs and their deviation are kept, and the first, which loads models and fills
 caches, can be left out. Growth is the slope of a line through the logarithms of size and seconds: 1 is proportional, 2
