@@ -9,6 +9,8 @@ check that a review of the paper asks for is another alignment than Needleman-Wu
 tokens beside the wrong ones, and what the judge then makes of it. A unit (chunk or sentence) is truly changed if a
 planted loss touches it. A masked date of birth is one, since the paper's judge calls a lost year of birth a change.
 
+Table 4 correlates each metric of retention with the truth, note by note: Pearson and Spearman.
+
     python -m deid_platform.evaluation.retention.experiments
 """
 
@@ -22,8 +24,9 @@ from random import Random
 from deid_platform.corpora.gold import Gold
 from deid_platform.corpora.noise import NoiseSpec, noisy
 from deid_platform.evaluation.retention.alignment import Chunk, chunks_of, fuzzy_chunks_of, places, sentences_of, tokens
-from deid_platform.evaluation.retention.judge_validation import Quality, quality
+from deid_platform.evaluation.retention.judge_validation import Quality, correlation, quality
 from deid_platform.evaluation.retention.judges import Judge, Verdict
+from deid_platform.evaluation.retention.retention import Pair, note_retentions
 from deid_platform.labels import Label
 from deid_platform.notes import Note, Span
 from deid_platform.redaction.births import near_birth
@@ -118,31 +121,52 @@ def judged(notes: Sequence[Planted], judge: Judge, cut: Cut) -> Quality:
     found: list[Chunk] = []
     for note in notes:
         for chunk in cut(note.original, note.released):
-            first = chunk.at[0]
-            labels.append(any(note.lost[first : first + len(tokens(chunk.original))]))
+            labels.append(_is_lost(note, chunk))
             found.append(chunk)
     asked = [chunk for chunk in found if not chunk.is_identical]
     answers: Iterator[Verdict] = iter(judge.judge([(chunk.original, chunk.released) for chunk in asked]))
     return quality(labels, [Verdict(False) if chunk.is_identical else next(answers) for chunk in found])
 
 
-def main(notes: int = 150, share_lost: float = 0.2) -> None:
-    """Prints both experiments on notes of the hospital, with identifiers and a share of the clinical terms hidden."""
+def unchanged(note: Planted, cut: Cut = chunks_of) -> float | None:
+    """The truth of a note: the share of its units that no planted loss touches; None of an empty note."""
+    labels = [_is_lost(note, chunk) for chunk in cut(note.original, note.released)]
+    return 1 - sum(labels) / len(labels) if labels else None
+
+
+def _is_lost(note: Planted, chunk: Chunk) -> bool:
+    first = chunk.at[0]
+    return any(note.lost[first : first + len(tokens(chunk.original))])
+
+
+def planted_hospital(notes: int, seed: int = 17) -> list[Planted]:
+    """Notes of the hospital with their identifiers hidden, and with them a share of their clinical terms.
+
+    The share is drawn for each note, from none to half, so that notes differ in what they lost.
+    """
     from deid_platform.corpora.hospital.deliveries import generate
     from deid_platform.corpora.hospital.spec import HospitalSpec, Part
-    from deid_platform.evaluation.retention.lexical_judge import LexicalJudge
 
-    delivery = next(iter(generate(HospitalSpec(part=Part.SHOWN))))
-    dice = Random(17)  # noqa: S311 - an experiment's
-    planted = []
+    delivery = next(iter(generate(HospitalSpec(notes=2 * notes, part=Part.SHOWN))))
+    dice = Random(seed)  # noqa: S311 - an experiment's
+    found = []
     for note in delivery.notes[:notes]:
-        lost = [place for place in delivery.clinical[note.note_id] if dice.random() < share_lost]
+        share = dice.uniform(0, 0.5)
+        lost = [place for place in delivery.clinical[note.note_id] if dice.random() < share]
         names = [s for s in delivery.gold[note.note_id] if s.label not in (Label.AGE, Label.PROFESSION)]
         hidden = [(s.start, s.end, f"[{s.label.value}]") for s in names] + [(a, b, "[PATIENT]") for a, b in lost]
         lost += [(s.start, s.end) for s in names if s.label is Label.DATE and near_birth(note.text, s.start)]
-        planted.append(plant(note.text, sorted(hidden), lost))
-    judge = LexicalJudge()
-    print(f"{judge.identity.model}: {notes} notes")  # noqa: T201
+        found.append(plant(note.text, sorted(hidden), lost))
+    return found
+
+
+def main(notes: int = 150) -> None:
+    """Prints the comparisons, and how metrics of retention go with the truth."""
+    from deid_platform.evaluation.retention.icd import TermCoder, note_codes
+    from deid_platform.evaluation.retention.lexical_judge import LexicalJudge
+
+    planted, judge = planted_hospital(notes), LexicalJudge()
+    print(f"{judge.identity.model}: {notes} notes of the hospital")  # noqa: T201
     for share in (0.0, 0.1, 0.3):
         made = [with_noise(note, share) if share else note for note in planted]
         for name, cut in CUTS.items():
@@ -152,6 +176,18 @@ def main(notes: int = 150, share_lost: float = 0.2) -> None:
             values = (it.accuracy.value, it.precision.value, it.recall.value)
             shares = " ".join("-" if value is None else f"{value:.3f}" for value in values)
             print(f"noise {share:.1f}  {name:28} misaligned {wrong / total:.4f}  A P R {shares}")  # noqa: T201
+    truth = [unchanged(note) for note in planted]
+    codes = note_codes([(note.original, note.released) for note in planted], TermCoder())
+    retained = note_retentions([Pair(note.original, note.released) for note in planted], judge)
+    metrics = {
+        judge.identity.metric: [note.value for note in retained],
+        "JSC": [note.jsc for note in codes],
+        "NSDCG": [note.nsdcg for note in codes],
+    }
+    for name, of_notes in metrics.items():
+        found = correlation(of_notes, truth)
+        pair = " ".join("-" if value is None else f"{value:.2f}" for value in (found.pearson, found.spearman))
+        print(f"{name:28} Pearson and Spearman with the truth {pair}, {found.notes} notes")  # noqa: T201
 
 
 if __name__ == "__main__":

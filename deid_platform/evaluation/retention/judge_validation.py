@@ -162,6 +162,28 @@ def spearman(one: npt.ArrayLike, other: npt.ArrayLike) -> float | None:
     return pearson(_ranks(one), _ranks(other))
 
 
+@dataclass(frozen=True, slots=True)
+class Correlation:
+    """A metric of retention against the truth, note by note; None where one of the two never varies.
+
+    Attributes:
+        pearson: Of the values.
+        spearman: Of their ranks.
+        notes: Those that have both.
+    """
+
+    pearson: float | None
+    spearman: float | None
+    notes: int
+
+
+def correlation(metric: Sequence[float | None], truth: Sequence[float | None]) -> Correlation:
+    """How a metric of each note goes with the share of its chunks that are truly unchanged (table 4)."""
+    both = [(a, b) for a, b in zip(metric, truth, strict=True) if a is not None and b is not None]
+    one, other = [a for a, _ in both], [b for _, b in both]
+    return Correlation(pearson(one, other), spearman(one, other), len(both))
+
+
 def _ranks(values: npt.ArrayLike) -> npt.NDArray[np.float64]:
     _, place, counts = np.unique(np.asarray(values, dtype=np.float64), return_inverse=True, return_counts=True)
     last = np.cumsum(counts)

@@ -36,6 +36,8 @@ _MEDICAL = regex.compile(
 _ORDINARY_LISTS = ("common_words", "care_team_roles", "landmark_nouns", "place_nouns", "firm_nouns", "months")
 _CONTEXT = 3  # words before a name within which "allergic to" and "returned from" say that it is history
 _NOUNS = ("eponym_nouns", "eponym_things", "eponym_conditions")
+LISTS = (*_LISTS, *_INSTITUTIONS, *_ORDINARY_LISTS, *_NAMES, *_NOUNS, "abbreviations", "eponym_names", "ordinary_words")
+"""The shipped word lists that decide."""
 _JOINING = frozenset(("of", "and", "de", "di", "la", "el", "los", "las", "the", "on"))
 
 

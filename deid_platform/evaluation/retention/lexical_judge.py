@@ -29,6 +29,7 @@ from rapidfuzz import fuzz
 from deid_platform.evaluation.retention.alignment import align
 from deid_platform.evaluation.retention.judges import ChunkPair, Identity, Kind, Verdict
 from deid_platform.evaluation.retention.lexical_context import (
+    LISTS,
     OCR,
     after_title,
     is_clinical,
@@ -42,6 +43,7 @@ from deid_platform.evaluation.retention.lexical_context import (
 )
 from deid_platform.evaluation.retention.lexical_shapes import words_of_class
 from deid_platform.evaluation.retention.lexical_text import PLACEHOLDER, Word, opposites, words
+from deid_platform.lexicon.lists import word_list
 
 _NAME = "lexical-1"
 _FILES = (
@@ -66,9 +68,11 @@ class LexicalJudge:
 
     @cached_property
     def identity(self) -> Identity:
-        """Which judge it is: the digest is of its code and its words."""
+        """Which judge it is: the digest is of its code, its words and the word lists that it reads."""
         folder = files("deid_platform.evaluation.retention")
         digest = sha256(b"\0".join(folder.joinpath(name).read_bytes() for name in _FILES))
+        for name in LISTS:
+            digest.update("\0".join((name, *sorted(word_list(name)))).encode())
         return Identity(Kind.LEXICAL, _NAME, f"sha256:{digest.hexdigest()}")
 
     def judge(self, pairs: Sequence[ChunkPair]) -> list[Verdict]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from deid_platform.evaluation.retention.alignment import chunks_of, fuzzy_chunks_of, sentences_of
-from deid_platform.evaluation.retention.experiments import judged, misaligned, plant, with_noise
+from deid_platform.evaluation.retention.experiments import judged, misaligned, plant, unchanged, with_noise
 from deid_platform.evaluation.retention.judge_validation import Quality
 from deid_platform.evaluation.retention.judges import ChunkPair, Identity, Kind, Verdict
 
@@ -36,6 +36,12 @@ def test_a_unit_is_changed_if_a_loss_touches_it() -> None:
     assert judged([NOTE], SeesTags(), sentences_of) == Quality(tp=1, tn=2, fp=1, fn=0)
     # One chunk of 18 tokens: the dose.
     assert judged([NOTE], SeesTags(), chunks_of) == Quality(tp=1, tn=0, fp=0, fn=0)
+
+
+def test_the_truth_of_a_note() -> None:
+    assert unchanged(NOTE) == 0
+    assert unchanged(NOTE, sentences_of) == 0.75
+    assert unchanged(plant("", [], [])) is None
 
 
 def test_without_noise_needleman_wunsch_misaligns_nothing() -> None:

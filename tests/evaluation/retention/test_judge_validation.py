@@ -9,6 +9,7 @@ from scipy import stats
 
 from deid_platform.evaluation.retention.judge_validation import (
     Quality,
+    correlation,
     fleiss_kappa,
     judges_kappa,
     pearson,
@@ -84,6 +85,13 @@ def test_two_judges() -> None:
 def test_correlations(one: list[float], other: list[float]) -> None:
     assert pearson(one, other) == pytest.approx(stats.pearsonr(one, other).statistic)
     assert spearman(one, other) == pytest.approx(stats.spearmanr(one, other).statistic)
+
+
+def test_correlation_with_the_truth_leaves_out_notes_without_a_value() -> None:
+    # Of three notes with both: (1, 1), (0, 0.5), (0.5, 0.75) lie on a line.
+    found = correlation([1.0, None, 0.0, 0.5, 0.3], [1.0, 0.9, 0.5, 0.75, None])
+    assert (found.pearson, found.spearman, found.notes) == (pytest.approx(1), pytest.approx(1), 3)
+    assert correlation([None], [1.0]).pearson is None
 
 
 def test_a_metric_that_never_varies_correlates_with_nothing() -> None:
