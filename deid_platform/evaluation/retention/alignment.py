@@ -11,9 +11,9 @@ of them, so the two lists run apart and a chunk of one is not what the chunk of 
 written "-", as a dash of the note is. Here the pairs themselves are cut into chunks: both sides of a chunk are the
 same 20 positions, and a gap has no text.
 
-A token is what stands between white space, as in the algorithm. Equal beginnings and ends are aligned without search,
-which loses no score. The rest takes time and memory with the product of the two lengths: 6,000 tokens against 6,000 a
-quarter of a second.
+A token is what stands between white space, as in the algorithm; a placeholder with a space in it ("[DATE 2024]") is
+one. Equal beginnings and ends are aligned without search, which loses no score. The rest takes time and memory with the
+product of the two lengths: 6,000 tokens against 6,000 a quarter of a second.
 
 The other alignment is fuzzy matching: each 20 tokens of the original get the stretch of the released text, near where
 the last one ended, that is most similar by characters. It needs no equal tokens, which noise of OCR leaves few of.
@@ -21,7 +21,7 @@ the last one ended, that is most similar by characters. It needs no equal tokens
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -36,7 +36,7 @@ CHUNK = 20
 Pair = tuple[str | None, str | None]
 """A token of the original and one of the released text; None is a gap."""
 
-_TOKEN = regex.compile(r"\S+")
+_TOKEN = regex.compile(r"(?:[^\s\[]|\[\p{Lu}[\p{Lu}\-/]*(?: [\p{Lu}\d\-/+]+)+\]|\[)+")
 _ENDS_SENTENCE = regex.compile(r"[.!?]['\")\]]*$")
 _SLACK = 0.5  # of a chunk's length, how much further on fuzzy matching looks
 
@@ -49,11 +49,13 @@ class Chunk:
         original: Its tokens with single spaces between them.
         released: Likewise.
         pairs: How many positions it has, gaps included.
+        at: The index of its first token in the original, and in the released text.
     """
 
     original: str
     released: str
     pairs: int
+    at: tuple[int, int] = (0, 0)
 
     def __repr__(self) -> str:
         return f"<Chunk of {self.pairs} pairs>"
@@ -65,8 +67,13 @@ class Chunk:
 
 
 def tokens(text: str) -> list[str]:
-    """What stands between white space."""
+    """What stands between white space, placeholders whole."""
     return [match.group() for match in _TOKEN.finditer(text)]
+
+
+def places(text: str) -> list[tuple[int, int]]:
+    """Where its tokens start and end."""
+    return [match.span() for match in _TOKEN.finditer(text)]
 
 
 def align(original: Sequence[str], released: Sequence[str]) -> list[Pair]:
@@ -86,7 +93,7 @@ def chunks(pairs: Sequence[Pair], size: int = CHUNK) -> list[Chunk]:
         size: Positions in a chunk, at least 1.
     """
     rest = iter(pairs)
-    return [_chunk(taken) for taken in iter(lambda: list(islice(rest, size)), [])]
+    return _chunks(iter(lambda: list(islice(rest, size)), []))
 
 
 def sentences(original: str, pairs: Sequence[Pair]) -> list[Chunk]:
@@ -111,12 +118,17 @@ def sentences(original: str, pairs: Sequence[Pair]) -> list[Chunk]:
         if pair[0] is not None:
             closed = position in ends
             position += 1
-    return [_chunk(sentence) for sentence in found if sentence]
+    return _chunks(sentence for sentence in found if sentence)
 
 
 def chunks_of(original: str, released: str, size: int = CHUNK) -> list[Chunk]:
     """The chunks of two texts, aligned by Needleman-Wunsch."""
     return chunks(align(tokens(original), tokens(released)), size)
+
+
+def sentences_of(original: str, released: str) -> list[Chunk]:
+    """The sentences of two texts, aligned by Needleman-Wunsch."""
+    return sentences(original, align(tokens(original), tokens(released)))
 
 
 def fuzzy_chunks_of(original: str, released: str, size: int = CHUNK) -> list[Chunk]:
@@ -135,11 +147,11 @@ def fuzzy_chunks_of(original: str, released: str, size: int = CHUNK) -> list[Chu
         limit = cursor + int(len(wanted) * (1 + _SLACK)) + 1
         place = fuzz.partial_ratio_alignment(wanted, text[cursor:limit]) if cursor < len(text) else None
         if place is None or place.dest_start == place.dest_end:
-            found.append(Chunk(wanted, "", len(taken)))
+            found.append(Chunk(wanted, "", len(taken), (at, int(np.searchsorted(starts, cursor)))))
             continue
         first = int(np.searchsorted(starts, cursor + place.dest_start, side="right")) - 1
         last = int(np.searchsorted(starts, cursor + place.dest_end, side="left"))
-        found.append(Chunk(wanted, " ".join(target[first:last]), len(taken)))
+        found.append(Chunk(wanted, " ".join(target[first:last]), len(taken), (at, first)))
         cursor = int(starts[min(last, len(target))])
     return found
 
@@ -170,9 +182,14 @@ def _common(one: Sequence[str], other: Sequence[str]) -> int:
     return next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
 
 
-def _chunk(pairs: Sequence[Pair]) -> Chunk:
-    one, other = (" ".join(token for token in side if token is not None) for side in zip(*pairs, strict=True))
-    return Chunk(one, other, len(pairs))
+def _chunks(cut: Iterable[Sequence[Pair]]) -> list[Chunk]:
+    found: list[Chunk] = []
+    at = (0, 0)
+    for pairs in cut:
+        one, other = ([token for token in side if token is not None] for side in zip(*pairs, strict=True))
+        found.append(Chunk(" ".join(one), " ".join(other), len(pairs), at))
+        at = at[0] + len(one), at[1] + len(other)
+    return found
 
 
 def _sentence_ends(text: str) -> frozenset[int]:

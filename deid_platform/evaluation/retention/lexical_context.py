@@ -11,19 +11,33 @@ from functools import cache
 
 import regex
 
-from deid_platform.evaluation.retention.lexical_text import Word, words_of_class
+from deid_platform.evaluation.retention.lexical_shapes import words_of_class
+from deid_platform.evaluation.retention.lexical_text import Word
 from deid_platform.lexicon.lists import word_list
 
 OCR = str.maketrans("0135|8!", "oleslbl")
-_LISTS = ("drugs", "substances", "clinical_words", "devices", "tests_and_scores", "procedures", "clinical_names")
+_LISTS = (
+    "drugs",
+    "substances",
+    "clinical_words",
+    "devices",
+    "tests_and_scores",
+    "procedures",
+    "clinical_names",
+    "eponyms",
+)
+_NAMES = ("given_names", "lone_given_names", "surnames", "cities", "towns")
 _INSTITUTIONS = ("generic_institution_words", "services", "place_nouns", "firm_nouns")
 _MEDICAL = regex.compile(
     r".{3,}(?:itis|osis|emia|aemia|oma|omas|pathy|ectomy|otomy|ostomy|scopy|plasty|algia|plegia|uria|rrhea|cillin|mycin"
     r"|olol|pril|sartan|statin|azole|pine|zepam|cycline|floxacin|mab|nib|ite|osi|oma|patia|ectomia|algia|uria|cilina"
     r"|prazolo|prazol|formina|xabano|xaban|arina|ostomia|scopia)"
 )
-_ORDINARY_LISTS = ("common_words", "care_team_roles")
+_ORDINARY_LISTS = ("common_words", "care_team_roles", "landmark_nouns", "place_nouns", "firm_nouns", "months")
 _CONTEXT = 3  # words before a name within which "allergic to" and "returned from" say that it is history
+_NOUNS = ("eponym_nouns", "eponym_things", "eponym_conditions")
+LISTS = (*_LISTS, *_INSTITUTIONS, *_ORDINARY_LISTS, *_NAMES, *_NOUNS, "abbreviations", "eponym_names", "ordinary_words")
+"""The shipped word lists that decide."""
 _JOINING = frozenset(("of", "and", "de", "di", "la", "el", "los", "las", "the", "on"))
 
 
@@ -57,17 +71,46 @@ def after_title(found: Sequence[Word], at: int) -> bool:
 def is_name(found: Sequence[Word], at: int) -> bool:
     """Whether a capitalised word names a person or a place: no list has it as clinical, or its neighbours are names."""
     word = found[at]
-    if not word.capital or word.is_number:
+    if not word.capital or word.is_number or word.is_code:
         return False
-    if _is_title(word) or after_title(found, at) or not is_clinical(word.written):
+    if _is_title(word) or after_title(found, at):
         return True
+    if not is_clinical(word.written):
+        return not (word.upper and len(word.written) > 2 and word.written in word_list("abbreviations"))
     if word.written in word_list("drugs"):
         return False
-    near = [found[k] for k in (at - 1, at + 1) if 0 <= k < len(found)]
-    beside_a_name = any(
-        w.capital and w.written in word_list("given_names") and not is_clinical(w.written) for w in near
+    return is_surrounded_by_names(found, at) or _is_institutions(found, at)
+
+
+@cache
+def is_of_the_names(written: str) -> bool:
+    """Whether a folded word is a name of the lists and nothing clinical."""
+    return not is_clinical(written) and any(written in word_list(name) for name in _NAMES)
+
+
+def is_small_name(found: Sequence[Word], at: int) -> bool:
+    """Whether a word in small letters is a name of the lists, or stands beside one."""
+    near = [word.written for word in _near(found, at)]
+    return is_of_the_names(found[at].written) or (
+        any(found[at].written in word_list(name) for name in _NAMES) and any(map(is_of_the_names, near))
     )
-    return beside_a_name or _is_institutions(found, at)
+
+
+def is_surrounded_by_names(found: Sequence[Word], at: int) -> bool:
+    """Whether a neighbour of a word is a name that nothing clinical is called by: "Rose R", "Eastgate Maternal"."""
+    return any(
+        is_of_the_names(w.written) or (not w.upper and w.written not in word_list("ordinary_words"))
+        for w in _near(found, at)
+        if w.capital and not w.is_number and len(w.written) > 2
+        if not is_clinical(w.written) and not is_ordinary(w.written)
+    )
+
+
+def _near(found: Sequence[Word], at: int) -> list[Word]:
+    """The words before and after one in its sentence."""
+    before = found[at - 1 : at] if at and not found[at].opens else ()
+    after = found[at + 1 : at + 2]
+    return [*before, *(word for word in after if not word.opens)]
 
 
 def is_eponym(found: Sequence[Word], at: int) -> bool:
@@ -75,10 +118,16 @@ def is_eponym(found: Sequence[Word], at: int) -> bool:
     if after_title(found, at):
         return False
     after = found[at + 1 : at + 3]
+    base = found[at].written.removesuffix("'s")
     if any(w.written in words_of_class("eponym") and not w.capital for w in after):
         return True
-    base = found[at].written.removesuffix("'s")
-    if base not in word_list("eponym_names") or any(w.capital for w in after[:1]):
+    if any(_is_joined(found, k) for k in (at, at + 1)):
+        return True
+    if base not in word_list("eponym_names"):
+        return False
+    if any(w.written in word_list(name) and not w.capital for w in after for name in _NOUNS):
+        return True
+    if any(w.capital for w in after[:1]):
         return False
     before = [w.written for w in found[max(0, at - 2) : at]]
     return (
@@ -87,6 +136,15 @@ def is_eponym(found: Sequence[Word], at: int) -> bool:
         or before[-1:] in (["for"], ["post"], ["longstanding"])
         or (before[-1:] in (["di"], ["de"]) and before[0] in words_of_class("eponym"))
     )
+
+
+def _is_joined(found: Sequence[Word], at: int) -> bool:
+    """Whether a word and the one before it are two names of eponyms with a dash between: "Tay-Sachs"."""
+    if not 0 < at < len(found) or found[at].start != found[at - 1].end + 1 or not found[at].dashed:
+        return False
+    both = [w.written.removesuffix("'s") for w in found[at - 1 : at + 1]]
+    known = [it in word_list("eponym_names") for it in both]
+    return all(known) or (any(known) and not any(map(is_of_the_names, both)))
 
 
 def tells_history(found: Sequence[Word], at: int) -> bool:
@@ -107,9 +165,13 @@ def _is_title(word: Word) -> bool:
 def _is_institutions(found: Sequence[Word], at: int) -> bool:
     """Whether a capitalised word is one of several, with one between them that names no part of medicine."""
     first = last = at
-    while first > 0 and (found[first - 1].capital or found[first - 1].written in _JOINING):
+    while first > 0 and not found[first].opens and (found[first - 1].capital or found[first - 1].written in _JOINING):
         first -= 1
-    while last + 1 < len(found) and (found[last + 1].capital or found[last + 1].written in _JOINING):
+    while (
+        last + 1 < len(found)
+        and not found[last + 1].opens
+        and (found[last + 1].capital or found[last + 1].written in _JOINING)
+    ):
         last += 1
     others = [w.written for k, w in enumerate(found[first : last + 1], start=first) if w.capital and k != at]
     return any(not is_clinical(it) for it in others) or any(

@@ -29,6 +29,7 @@ from rapidfuzz import fuzz
 from deid_platform.evaluation.retention.alignment import align
 from deid_platform.evaluation.retention.judges import ChunkPair, Identity, Kind, Verdict
 from deid_platform.evaluation.retention.lexical_context import (
+    LISTS,
     OCR,
     after_title,
     is_clinical,
@@ -36,15 +37,20 @@ from deid_platform.evaluation.retention.lexical_context import (
     is_name,
     is_of_a_record,
     is_ordinary,
+    is_small_name,
+    is_surrounded_by_names,
     tells_history,
 )
-from deid_platform.evaluation.retention.lexical_text import PLACEHOLDER, Word, opposites, words, words_of_class
+from deid_platform.evaluation.retention.lexical_shapes import words_of_class
+from deid_platform.evaluation.retention.lexical_text import PLACEHOLDER, Word, opposites, words
+from deid_platform.lexicon.lists import word_list
 
 _NAME = "lexical-1"
 _FILES = (
     "alignment.py",
     "lexical_context.py",
     "lexical_judge.py",
+    "lexical_shapes.py",
     "lexical_text.py",
     "data/judge_opposites.tsv",
     "data/judge_synonyms.tsv",
@@ -62,9 +68,11 @@ class LexicalJudge:
 
     @cached_property
     def identity(self) -> Identity:
-        """Which judge it is: the digest is of its code and its words."""
+        """Which judge it is: the digest is of its code, its words and the word lists that it reads."""
         folder = files("deid_platform.evaluation.retention")
         digest = sha256(b"\0".join(folder.joinpath(name).read_bytes() for name in _FILES))
+        for name in LISTS:
+            digest.update("\0".join((name, *sorted(word_list(name)))).encode())
         return Identity(Kind.LEXICAL, _NAME, f"sha256:{digest.hexdigest()}")
 
     def judge(self, pairs: Sequence[ChunkPair]) -> list[Verdict]:
@@ -88,6 +96,7 @@ class _Comparison:
         self._bare: set[int] = set()  # lost words in whose place nothing stands
         self._new: set[int] = set()  # added words that stand in place of nothing
         self._for_a_name: set[int] = set()  # added words in place of a name
+        self._shaped: set[int] = set()  # bare numbers hidden with an address, a date or a number of a record
         self._opposed = False
         for lost, added in self._runs():
             self._weigh(lost, added)
@@ -115,6 +124,8 @@ class _Comparison:
         self._added += shown
         if len(shown) < len(added):
             self._hidden.update(lost)
+            if any(self._one[i].shape for i in lost):
+                self._shaped.update(i for i in lost if self._one[i].form.isdecimal())
         elif not added:
             self._bare.update(lost)
         if not lost:
@@ -151,13 +162,16 @@ class _Comparison:
         if kind:
             return kind
         if word.is_number:
-            return "" if is_of_a_record(self._one, i) or self._is_aggregated(i) else "amount"
+            hidden = is_of_a_record(self._one, i) or self._is_aggregated(i) or self._is_cut(i) or i in self._shaped
+            return "" if hidden else "amount"
         if is_name(self._one, i):
             return "term" if is_eponym(self._one, i) or tells_history(self._one, i) else ""
+        if i in self._hidden and not word.capital and is_small_name(self._one, i):
+            return ""
         if is_clinical(word.written):
             return "term"
         told = i in self._hidden or i in self._bare
-        return "term" if told and not word.capital and not is_ordinary(word.written) else ""
+        return "term" if told and (word.is_code or not word.capital) and not is_ordinary(word.written) else ""
 
     def _of_added(self, j: int) -> str:
         word, kind = self._other[j], _kind(self._other, j)
@@ -171,6 +185,12 @@ class _Comparison:
         if word.capital:
             return ""
         return "term" if is_clinical(word.written) or (j in self._new and not is_ordinary(word.written)) else ""
+
+    def _is_cut(self, i: int) -> bool:
+        """Whether a bare number is hidden at an end of the chunk, which may have cut an address or a date."""
+        rest = self._one[i + 1 :]
+        at_an_end = i == 0 or all(word.capital and not word.is_number for word in rest)
+        return i in self._hidden and at_an_end and self._one[i].form.isdecimal()
 
     def _is_aggregated(self, i: int) -> bool:
         """Whether an age over 89 is released as 90 or older."""
@@ -193,7 +213,10 @@ def _kind(found: Sequence[Word], at: int) -> str:
     """The class of a word, if it is not a name here."""
     word = found[at]
     kind = next((c for c in _CLASSES if word.written in words_of_class(c) or word.form in words_of_class(c)), "")
-    return "" if kind and word.capital and after_title(found, at) else kind
+    if not kind or word.initial or (word.capital and after_title(found, at)):
+        return ""
+    of_a_name = kind == "kin" or len(word.written) == 1
+    return "" if of_a_name and word.capital and is_surrounded_by_names(found, at) else kind
 
 
 def _same(one: Word, other: Word) -> bool:

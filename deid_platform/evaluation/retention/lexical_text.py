@@ -1,7 +1,7 @@
 """A chunk as words that two writings of the same thing share.
 
-Belongs here: words, placeholders, numbers with units, synonyms, and what is a date or a number of a record by its shape.
-Does not belong here: what follows from a word that is lost (`lexical_judge.py`).
+Belongs here: words, placeholders, numbers with units, synonyms. Does not belong here: what is a date or a number of a
+record by its shape (`lexical_shapes.py`), or what follows from a word that is lost (`lexical_judge.py`).
 """
 
 from __future__ import annotations
@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from importlib.resources import files
 
 import regex
 
+from deid_platform.evaluation.retention.lexical_shapes import lines_of, shapes_in, words_of_class
 from deid_platform.text.fold import fold_term
 
 PLACEHOLDER = "\N{REPLACEMENT CHARACTER}"
@@ -24,46 +24,17 @@ _WORD = regex.compile(
     regex.IGNORECASE,
 )
 _NUMBER = regex.compile(r"\d+(?:\.\d+)*(?: |$)")
+_OPENS = regex.compile(r"(?:(?<!\b\p{L})(?<!\b(?:[Dd]r|[Mm]rs?|[Mm]s|[Ss]ig|[Ss]ra?|[Dd]ra))\.|[;:!?|\n])\s*$")
 _AMOUNT = regex.compile(r"(\d+(?:[.,]\d+)*)(\p{L}+)")
 _EVERY = regex.compile(r"q(\d+)h?")
-_MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sept?|oct|nov|dec|gen|mag|giu|lug|ago|set|ott|dic|ene|abr)\p{L}*"
-_DAY = r"(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|satur|sun)(?:day)?"
-_SHAPES = {
-    "date": regex.compile(
-        rf"\b\d{{4}}-\d{{1,2}}-\d{{1,2}}\b|\b\d{{1,2}}([/.\-])\d{{1,2}}\1\d{{2,4}}\b|\b\d{{1,2}}/\d{{1,2}}\b"
-        r"|\b\d{1,2}\.\d{1,2}\.(?=\s|$)"
-        rf"|\b\d{{1,2}}/(?:19|20)\d\d\b|\b\d{{1,2}}(?:st|nd|rd|th)?[ -](?:de )?{_MONTH}\b(?:[ ,-]+(?:de )?\d{{4}}\b)?"
-        rf"|\b{_MONTH}\.? \d{{1,2}}(?:st|nd|rd|th)?\b(?:,? \d{{4}}\b)?|\b{_MONTH},? (?:of )?(?:19|20)\d\d\b"
-        rf"|\b(?:19|20)\d\d\b|\b(?:spring|summer|autumn|fall|winter) of \d{{4}}\b|(?<!/)\b{_DAY}\b(?!/)"
-        r"|\b\d{1,2}:\d\d(?::\d\d)?(?: ?[ap]m)?\b",
-        regex.IGNORECASE,
-    ),
-    "contact": regex.compile(
-        r"\S+@\S+|\(?\d{3}\)?[ .-]\d{3}[ .-]\d{3,4}\b|\b\d{3}-\d{4}\b|\b0\d{1,3}[ -]\d{5,8}\b|\bhttps?:\S+"
-    ),
-    "address": regex.compile(
-        r"\b\d{1,5}(?:/\d+)?(?: \p{Lu}\p{L}+){1,3} (?:street|st|lane|road|rd|court|ct|way|terrace|avenue|ave|drive|dr)\b"
-        r"|\b(?:via|viale|piazza|calle|avenida)(?: \p{L}+){1,4},? \d+|\b(?:apt|apartment|suite|int) ?\w+\b",
-        regex.IGNORECASE,
-    ),
-    "code": regex.compile(
-        r"\b\d{5,}\b|\b\p{Lu}{1,3}-?\d{2,}(?:-\d+)+\b|\b\d{2,4}[-/]\d{2,}[-/]\d{2,}\b|\b\p{Lu}{2,}-?\d{3,}[-\w]*\b"
-        r"|\b\p{L}{2,}\d{4,}\b|\b\d{4}/\d{4,}\b"
-    ),
-}
-_VITAL_BEFORE = 14
 _BASE = {"g": (1000.0, "mg"), "mcg": (0.001, "mg"), "l": (1000.0, "ml"), "weeks": (7.0, "days"), "week": (7.0, "days"),
          "day": (1.0, "days"), "h": (1.0, "h")}  # fmt: skip
 _GRADES = {"i": "1", "ii": "2", "iii": "3", "iv": "4", "v": "5", "vi": "6"}
-_COUNTS = {
-    word: str(n)
-    for n, words in enumerate(
-        ("zero", "one uno una", "two due dos", "three tre tres", "four quattro cuatro", "five cinque cinco", "six sei seis",
-         "seven sette siete", "eight otto ocho", "nine nove nueve", "ten dieci diez", "eleven", "twelve", "thirteen",
-         "fourteen", "fifteen")
-    )
-    for word in words.split()
-}  # fmt: skip
+_COUNTED = (
+    "zero|one uno una|two due dos|three tre tres|four quattro cuatro|five cinque cinco|six sei seis|seven sette siete"
+    "|eight otto ocho|nine nove nueve|ten dieci diez|eleven|twelve|thirteen|fourteen|fifteen"
+)
+_COUNTS = {word: str(n) for n, words in enumerate(_COUNTED.split("|")) for word in words.split()}
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -77,6 +48,10 @@ class Word:
         end: Where it ends.
         shape: What it is a part of by its shape: `date`, `contact`, `address`, `code`; else "".
         capital: Whether it is written with a capital.
+        upper: Whether all of it is written in capitals.
+        opens: Whether a sentence, a field or a line ends before it.
+        dashed: Whether a dash joins it to the word before.
+        initial: Whether it is one letter with a full stop at its side.
     """
 
     form: str
@@ -85,11 +60,20 @@ class Word:
     end: int
     shape: str
     capital: bool
+    upper: bool = False
+    opens: bool = False
+    dashed: bool = False
+    initial: bool = False
 
     @property
     def is_placeholder(self) -> bool:
         """Whether it stands for something hidden."""
         return self.form == PLACEHOLDER
+
+    @property
+    def is_code(self) -> bool:
+        """Whether it mixes letters and digits and is no number of a record by its shape: "I10", "T3N1M0", "V617F"."""
+        return not self.shape and not self.is_number and any(map(str.isdigit, self.written)) and not self.is_placeholder
 
     @property
     def is_number(self) -> bool:
@@ -98,24 +82,8 @@ class Word:
 
 
 @cache
-def words_of_class(name: str) -> frozenset[str]:
-    """The words of a class of `data/judge_words.tsv`."""
-    return _classes()[name]
-
-
-@cache
-def _classes() -> Mapping[str, frozenset[str]]:
-    return {line[0]: frozenset(line[1].split()) for line in _lines("judge_words.tsv")}
-
-
-@cache
 def _synonyms() -> Mapping[tuple[str, ...], str]:
-    return {tuple(other.split()): line[0] for line in _lines("judge_synonyms.tsv") for other in line[1:]}
-
-
-def _lines(name: str) -> list[list[str]]:
-    text = (files("deid_platform.evaluation.retention") / "data" / name).read_text("utf-8")
-    return [line.split("\t") for line in text.splitlines() if line and not line.startswith("#")]
+    return {tuple(other.split()): line[0] for line in lines_of("judge_synonyms.tsv") for other in line[1:]}
 
 
 def opposites(one: str, other: str) -> bool:
@@ -128,14 +96,12 @@ def opposites(one: str, other: str) -> bool:
 
 @cache
 def _opposed() -> frozenset[tuple[str, str]]:
-    return frozenset(pair for one, other in _lines("judge_opposites.tsv") for pair in ((one, other), (other, one)))
+    return frozenset(pair for one, other in lines_of("judge_opposites.tsv") for pair in ((one, other), (other, one)))
 
 
 def words(text: str) -> list[Word]:
     """The words of a chunk; punctuation is none."""
-    shapes = [(m.start(), m.end(), name) for name, shape in _SHAPES.items() for m in shape.finditer(text)]
-    shapes = [it for it in shapes if it[2] != "date" or not _is_measured(text, it[0], it[1])]
-    return _with_units(_joined(list(_plain(text, shapes))))
+    return _with_units(_joined(list(_plain(text, shapes_in(text)))))
 
 
 def _plain(text: str, shapes: Sequence[tuple[int, int, str]]) -> Iterator[Word]:
@@ -151,6 +117,8 @@ def _plain(text: str, shapes: Sequence[tuple[int, int, str]]) -> Iterator[Word]:
         amount = _AMOUNT.fullmatch(written) if match["mixed"] else None
         every = _EVERY.fullmatch(written)
         grade = _GRADES.get(written) if match.group().isupper() and _is_graded(text, start) else None
+        if regex.fullmatch(r"\d{1,2}(?:st|nd|rd|th)", written):
+            shape = shape or "date"
         if grade:
             yield Word(grade, written, start, end, shape, False)
         elif every:
@@ -160,7 +128,11 @@ def _plain(text: str, shapes: Sequence[tuple[int, int, str]]) -> Iterator[Word]:
             yield Word(amount[1].replace(",", "."), amount[1], start, middle, shape, False)
             yield Word(amount[2], amount[2], middle, end, shape, False)
         else:
-            yield Word(_plain_number(form) if match["number"] else form, written, start, end, shape, capital)
+            initial = end - start == 1 and "." in text[max(0, start - 1) : end + 1]
+            opens = _OPENS.search(text, max(0, start - 8), start) is not None
+            dashed = text[max(0, start - 1) : start] in ("-", "–")
+            form = _plain_number(form) if match["number"] else form
+            yield Word(form, written, start, end, shape, capital, match.group().isupper(), opens, dashed, initial)
 
 
 def _is_graded(text: str, start: int) -> bool:
@@ -212,16 +184,3 @@ def _with_units(found: list[Word]) -> list[Word]:
         else:
             result.append(word)
     return result
-
-
-def _is_measured(text: str, start: int, end: int) -> bool:
-    """Whether what has the shape of a short date is a measurement: "BP 142/88", "strength 4/5", "8/10 pain"."""
-    parts = regex.split(r"\D+", text[start:end].strip("."))
-    if len(parts) != 2 or not all(parts) or len(parts[1]) == 4:
-        return len(parts) == 1 and not 1900 <= int("0" + parts[0]) <= 2100 and parts[0] != ""
-    one, other = map(int, parts)
-    if one > 31 or other > 31 or not one or not other or (one > 12 and other > 12):
-        return True
-    near = fold_term(text[max(0, start - _VITAL_BEFORE) : start]).replace(":", " ").split()
-    after = fold_term(text[end : end + 10]).split()[:1]
-    return not words_of_class("vital").isdisjoint(near) or after in (["pain"], ["strength"], ["murmur"])

@@ -69,7 +69,7 @@ class LabelledPair:
 def labelled_pairs(split: Split | None = None) -> Sequence[LabelledPair]:
     """The pairs in the order of the file; those of one split if one is named."""
     text = (files("deid_platform.evaluation.retention") / "data" / "pairs.tsv").read_text("utf-8")
-    head, *lines = text.splitlines()
+    head, *lines = (line for line in text.splitlines() if not line.startswith("#"))
     if tuple(head.split("\t")) != _COLUMNS:
         raise LookupError("columns of pairs.tsv")
     pairs = (_pair(*line.split("\t")) for line in lines)

@@ -143,7 +143,7 @@ def retention(
     """
     measured = [(note, note.value) for note in notes if note.value is not None]
     values = np.array([value for _, value in measured], dtype=np.float64)
-    low, high = _interval(values, [note.cluster for note, _ in measured], resamples, seed)
+    low, high = mean_interval(values, [note.cluster for note, _ in measured], resamples, seed)
     seen: Counter[str] = Counter()
     for note in notes:
         seen.update(note.reasons)
@@ -164,10 +164,10 @@ def retention(
     )
 
 
-def _interval(
-    values: npt.NDArray[np.float64], clusters: Sequence[str | None], resamples: int, seed: int
+def mean_interval(
+    values: npt.NDArray[np.float64], clusters: Sequence[str | None], resamples: int = RESAMPLES, seed: int = 0
 ) -> tuple[float | None, float | None]:
-    """Percentile bootstrap of the mean over clusters."""
+    """The 95% interval of a mean: percentile bootstrap over clusters; None with fewer than two."""
     places: dict[tuple[str, object], int] = {}
     names = (("cluster", c) if c is not None else ("note", i) for i, c in enumerate(clusters))
     index = np.array([places.setdefault(name, len(places)) for name in names], dtype=np.int64)

@@ -44,6 +44,18 @@ def test_the_sides_of_later_chunks_stand_for_one_another() -> None:
     assert found[1].is_identical and not found[0].is_identical
 
 
+def test_a_placeholder_is_one_token() -> None:
+    assert tokens("On [DATE 2024], [ID] x[1 and [see note]") == [
+        "On",
+        "[DATE 2024],",
+        "[ID]",
+        "x[1",
+        "and",
+        "[see",
+        "note]",
+    ]
+
+
 def test_an_empty_side() -> None:
     assert chunks_of("", "") == []
     assert [(c.original, c.released) for c in chunks_of("a b", "")] == [("a b", "")]
