@@ -20,6 +20,7 @@ from deid_platform.warehouse.ledger import Score, record_scores
 from deid_platform.warehouse.roles import Role
 from deid_platform.warehouse.staging import Inputs
 
+pytestmark = pytest.mark.slow
 Marts = Mapping[str, Sequence[Mapping[str, object]]]
 
 # Of 468 words, 7 are of a label that the marts hide, and 10 of a sex.
@@ -216,3 +217,15 @@ def test_dbt_refuses_marts_that_would_tell(built: Built) -> None:
     assert refused.returncode == 1
     assert "hides_small_counts_scores_by_label" in refused.stdout
     assert shown(230).returncode == 0
+
+
+def test_a_seed_is_loaded_again_only_if_its_file_or_what_is_said_of_it_changed(built: Built) -> None:
+    def rows_after(*statements: str) -> int:
+        with built.scene.warehouse.administer() as connection:
+            for statement in ("DELETE FROM marts.nearest_corpus WHERE corpus <> 'AHS'", *statements):
+                connection.exec_driver_sql(statement)
+        assert dbt(built.scene.warehouse, built.target, "seed", "--select", "nearest_corpus").returncode == 0
+        return len(read(built.scene.warehouse)["nearest_corpus"])
+
+    assert rows_after() == 1
+    assert rows_after("COMMENT ON TYPE marts.nearest_corpus IS 'as if loaded from another file'") == 17
