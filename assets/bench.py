@@ -5,8 +5,8 @@ from __future__ import annotations
 from assets import shown
 from assets.layer import PRIVACY, Counts, layer_asset
 from assets.source import raw_notes
-from deid_platform.evaluation.scores import suppress
-from deid_platform.refresh import bench, tables
+from deid_platform.evaluation.scores import SMALLEST_SHOWN, suppress
+from deid_platform.refresh import bench, lab, tables
 from deid_platform.reports.figures import sample_figure, scores_figure
 from deid_platform.reports.summary import GOLD_NAMES, MEASURES
 from resources import SiteResource
@@ -103,4 +103,28 @@ def metrics(site: SiteResource) -> Counts:
     )
 
 
-ASSETS = [test_set, gold_notes, detections, metrics]
+@layer_asset("bench/lab", owner=PRIVACY, kinds={"postgres"}, deps=[detections])
+def laboratory(site: SiteResource) -> Counts:
+    """What the detector misses by risk, what an attacker makes of it, what of the medicine is left; quality.lab_score.
+
+    Notes are redacted as the policy says; intervals are bootstraps over patients, those of disclosure exact.
+    """
+    found = lab.measure(site.site)
+    return shown.counts(
+        lab.record(site.site, found),
+        gold=GOLD_NAMES[found.gold],
+        notes=found.notes,
+        withheld=suppress(found.withheld),
+        figures=shown.table(
+            ("detector was given", "family", "of", "measure", "value", "95% from", "to"),
+            [
+                (GIVEN[inputs], it.family, it.subject, it.measure, it.value, it.low, it.high)
+                for inputs, scores in found.scores.items()
+                for it in scores
+                if it.n is None or it.n >= SMALLEST_SHOWN
+            ],
+        ),
+    )
+
+
+ASSETS = [test_set, gold_notes, detections, metrics, laboratory]

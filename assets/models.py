@@ -6,7 +6,7 @@ import dagster as dg
 
 from assets import shown
 from assets.layer import ENGINEERS, Counts, layer_asset
-from deid_platform.evaluation.scores import Estimate
+from deid_platform.evaluation.bootstrap import Estimate
 from deid_platform.refresh.experiments import experiment
 from deid_platform.refresh.training import train_own
 from deid_platform.reports.experiment_figure import experiment_figure

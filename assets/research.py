@@ -18,12 +18,13 @@ from dagster_dbt import (
 from dagster_dbt.errors import DagsterDbtCliRuntimeError
 
 from assets import shown
-from assets.bench import metrics
+from assets.bench import laboratory, metrics
 from assets.gate import delivery as gate_delivery
 from assets.layer import ANALYTICS, DELIVERIES, PRIVACY, Counts, delivery_of, layer_asset, step
 from assets.run_config import NoConfig
 from deid_platform.errors import Code, DeidError
 from deid_platform.refresh import publish
+from deid_platform.refresh.dossier import write_dossier
 from deid_platform.refresh.summary import release_summary
 from deid_platform.reports.summary import INPUTS, MEASURES, summary_markdown
 from resources import SiteResource, keep_parsed
@@ -53,7 +54,9 @@ class _Marts(DagsterDbtTranslator):
 
     def get_asset_key(self, dbt_resource_props: Mapping[str, Any]) -> dg.AssetKey:
         if dbt_resource_props["resource_type"] == "source":
-            return (note_version if dbt_resource_props["source_name"] == "research" else metrics).key
+            if dbt_resource_props["source_name"] == "research":
+                return note_version.key
+            return (metrics if dbt_resource_props["name"] == "scores" else laboratory).key
         folder = "papers" if dbt_resource_props["resource_type"] == "seed" else "marts"
         return dg.AssetKey([folder, dbt_resource_props["name"]])
 
@@ -115,4 +118,18 @@ def release(site: SiteResource) -> Counts:
     )
 
 
-ASSETS = [note_version, release]
+@layer_asset("research/dossier", owner=PRIVACY, kinds={"html"}, deps=[release, laboratory])
+def dossier(site: SiteResource) -> Counts:
+    """The evidence for the release that analysts see, as one HTML file that somebody can sign."""
+    written = write_dossier(site.site)
+    return shown.counts(
+        1,
+        release=written.release,
+        verdict=written.verdict.standing.value,
+        against=shown.table(("against",), [(it,) for it in written.verdict.against]),
+        doubts=shown.table(("doubt",), [(it,) for it in written.verdict.doubts]),
+        digest=written.digest,
+    )
+
+
+ASSETS = [note_version, release, dossier]

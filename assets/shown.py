@@ -52,7 +52,10 @@ def requirement(found: Requirement) -> dict[str, Any]:
         value, threshold = ("value", "threshold") if one else (figure.name, f"{figure.name}: threshold")
         if figure.value is not None:
             metadata[value] = dg.MetadataValue.float(round(float(figure.value), _DECIMALS))
-        metadata[threshold] = dg.MetadataValue.float(float(figure.threshold))
+        if figure.threshold is not None:
+            metadata[threshold] = dg.MetadataValue.float(float(figure.threshold))
+        elif figure.value is None:
+            metadata[value] = figure.demand
     if found.waived_until:
         metadata["waived until"] = found.waived_until.isoformat()
     return metadata

@@ -3,9 +3,10 @@
     python benchmarks/accuracy.py [--notes 600] [--seed 7] [--part held-out] [--detector rules] [--misses 0]
 
 Note types, styles, names and ways of writing are those of the part (`HospitalSpec`). Measures are by words, as
-`deid evaluate` counts them, with the 95% interval of a bootstrap over patients; then each label's recall, and how
-often each planted shape was covered whole. `--misses` shows words that were missed or taken wrongly, with what stands
-around them, and not for the held-out part: whoever looks there has begun to tune to it.
+`deid evaluate` counts them, with the 95% interval of a bootstrap over patients; then each label's recall, how often
+each planted shape was covered whole, and recall and precision of each house of style. `--misses` shows words that were
+missed or taken wrongly, with what stands around them, and not for the held-out part: whoever looks there has begun to
+tune to it.
 """
 
 from __future__ import annotations
@@ -16,10 +17,12 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from deid_platform.corpora.hospital import HospitalSpec, Part, Shape, generate
+from aims import estimate, table
+
+from deid_platform.corpora.hospital import HospitalSpec, Part, Shape, Style, generate
 from deid_platform.detection import DetectorSpec
 from deid_platform.engine import LocalEngine
-from deid_platform.evaluation.scores import Estimate, count_note, summarise
+from deid_platform.evaluation.scores import Estimate, NoteCounts, count_note, summarise
 from deid_platform.notes import Note, Span, Topics
 
 MEASURES = ("precision", "recall", "f1", "entity_recall", "clinical_retention")
@@ -33,6 +36,7 @@ class Planted:
     gold: tuple[Span, ...]
     clinical: tuple[tuple[int, int], ...]
     shapes: tuple[Shape | None, ...]
+    style: str
 
 
 def written(spec: HospitalSpec) -> tuple[list[Planted], Topics]:
@@ -42,7 +46,9 @@ def written(spec: HospitalSpec) -> tuple[list[Planted], Topics]:
         topics = topics.folded(delivery.topics)
         for note in delivery.notes:
             key = note.note_id
-            notes[key] = Planted(note, delivery.gold[key], delivery.clinical[key], delivery.shapes[key])
+            notes[key] = Planted(
+                note, delivery.gold[key], delivery.clinical[key], delivery.shapes[key], delivery.styles[key].value
+            )
     return list(notes.values()), topics
 
 
@@ -61,6 +67,17 @@ def by_shape(notes: Sequence[Planted], found: Sequence[tuple[Span, ...]]) -> str
                 planted[shape.value] += 1
                 whole[shape.value] += any(s.start <= span.start and span.end <= s.end for s in spans)
     return ", ".join(f"{shape} {whole[shape]}/{count}" for shape, count in sorted(planted.items()))
+
+
+def by_style(notes: Sequence[Planted], counts: Sequence[NoteCounts]) -> str:
+    """Recall and precision of each house of style, as docs/model.md shows them."""
+    rows = []
+    for style in Style:
+        some = [count for each, count in zip(notes, counts, strict=True) if each.style == style.value]
+        if some:
+            scores = summarise(some, resamples=1000)
+            rows.append((style.value, f"{len(some):,}", estimate(scores.recall), estimate(scores.precision)))
+    return table(("house of style", "notes", "recall", "precision"), rows)
 
 
 def mistakes(notes: Sequence[Planted], found: Sequence[tuple[Span, ...]]) -> Iterator[str]:
@@ -94,15 +111,17 @@ def main() -> None:
         spec = DetectorSpec(arguments.detector, topics=known)
         read = LocalEngine().detect_in_two_passes(spec, lambda: [each.note for each in notes])
         found = [detection.spans or () for _, detection in read]
-        scores = summarise(
+        counts = [
             count_note(each.note.text, each.gold, spans, clinical=each.clinical, cluster=each.note.patient_id)
             for each, spans in zip(notes, found, strict=True)
-        )
+        ]
+        scores = summarise(counts)
         print(f"\n{inputs}")
         print("\n".join(shown(name, getattr(scores, name)) for name in MEASURES))
         labels = ((label.value, label_scores.recall.value) for label, label_scores in scores.labels.items())
         print("  recall by label:", ", ".join(f"{label} {value:.3f}" for label, value in labels if value is not None))
         print("  shapes covered whole:", by_shape(notes, found))
+        print(f"\n{by_style(notes, counts)}")
         lines = list(mistakes(notes, found)) if arguments.misses else []
         print("\n".join(random.Random(0).sample(lines, min(arguments.misses, len(lines)))))
 

@@ -3,8 +3,10 @@
     python benchmarks/device.py [--notes 400] [--device cuda] [--workers 16]
 
 Notes are the synthetic hospital's. The table says how many words a second one core does of each part, and how many
-cores 500,000 words a second would take: what workers do beside a card has to fit on its machine. Where there is a card,
-all of it is run with the network there, on twenty times as many notes, with the utilisation that `nvidia-smi` reports.
+cores 500,000 words a second would take: what workers do beside a card has to fit on its machine, and what the process
+that owns the card does has to fit on one core, since it is one. That is its work without the network: unpickling,
+padding, cutting apart and pickling answers. Where there is a card, all of it is run with the network there, on twenty
+times as many notes, with the utilisation that `nvidia-smi` reports.
 """
 
 from __future__ import annotations
@@ -16,19 +18,25 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from itertools import islice
+from itertools import cycle, islice
+
+import aims
+import numpy as np
 
 from deid_platform.corpora.hospital import HospitalSpec, generate
 from deid_platform.detection import DetectorSpec
 from deid_platform.detection.models.device import CARD, card_name
 from deid_platform.detection.models.folder import ModelFolder
 from deid_platform.detection.models.token_classifier import TokenClassifier
-from deid_platform.detection.models.windows import windows
+from deid_platform.detection.models.tokens import Framed
+from deid_platform.detection.models.torch_network import TOKENS, TorchNetwork
+from deid_platform.detection.models.windows import LENGTH, windows
 from deid_platform.engine import LocalEngine
 from deid_platform.notes import Note
 
 WANTED = 500_000
-BATCH = 64
+REQUEST = 1024
+"""Windows that are run together: the requests that gather while the card is busy."""
 
 
 def seconds(work: Callable[[], object]) -> float:
@@ -50,34 +58,62 @@ def parts(notes: Sequence[Note]) -> Iterator[tuple[str, float]]:
     rest.detect(notes[:3])
     yield "rules, recovery, merging", seconds(lambda: rest.detect(notes))
     model = TokenClassifier(ModelFolder.shipped("minilm"), threads=1)
-    read = [model.reader.read(text) for text in texts]
-    framed = [model.reader.framed(it, w.start, w.end) for it in read for w in windows(it)]
-    yield (
-        "pieces and windows",
-        seconds(lambda: [model.reader.framed(it, w.start, w.end) for t in texts for it in [model.reader.read(t)]
-                         for w in windows(it)]),
-    )  # fmt: skip
-    sent = [pickle.dumps([(it.ids, it.features) for it in framed[i : i + BATCH]]) for i in range(0, len(framed), BATCH)]
+    framed: list[Framed] = []
+
+    def cut() -> None:
+        for text in texts:
+            read = model.reader.read(text)
+            framed.extend(model.reader.framed(read, window.start, window.end) for window in windows(read))
+
+    reading = seconds(cut)
+    yield "pieces and windows", reading
+    requests = [[(it.ids, it.features) for it in framed[i : i + REQUEST]] for i in range(0, len(framed), REQUEST)]
     logits = [None] * len(framed)
     yield "network, onnxruntime int8", seconds(lambda: logits.__setitem__(slice(None), model.network.logits(framed)))
-    back = [pickle.dumps(logits[i : i + BATCH]) for i in range(0, len(logits), BATCH)]
-    yield "to the card and back", 2 * seconds(lambda: [pickle.loads(it) for it in (*sent, *back)])
-    model.network = _Known(iter(logits))
-    yield "labels of words", seconds(lambda: [model.probabilities(text) for text in texts])
+    sent = [pickle.dumps(some) for some in requests]
+    back = [pickle.dumps(logits[i : i + REQUEST]) for i in range(0, len(logits), REQUEST)]
+    both = list(zip(requests, back, strict=True))
+    yield "worker: to the process and back", seconds(lambda: [(pickle.dumps(a), pickle.loads(b)) for a, b in both])
+    padded = _Padded(model.reader.marks + LENGTH, logits[0].shape[1])
+    yield "process on the card, without it", seconds(lambda: [padded.answered(it) for it in sent])
+    model.network = _Known(logits)
+    yield "labels of words", seconds(lambda: [model.probabilities(text) for text in texts]) - reading
     words = sum(len(text.split()) for text in texts)
     pieces = sum(len(it.ids) for it in framed)
     traffic = (sum(map(len, sent)) + sum(map(len, back))) / words
-    print(f"{pieces / words:.2f} pieces a word with overlaps, {traffic:.0f} bytes a word to the card and back\n")
+    print(f"{pieces / words:.2f} pieces a word with overlaps, {padded.pieces / words:.2f} with padding, "
+          f"{traffic:.0f} bytes a word to the process and back\n")  # fmt: skip
 
 
 class _Known:
-    """A network whose logits are known: what is left is reading and deciding."""
+    """A network whose logits are known, again and again: what is left is reading and deciding."""
 
-    def __init__(self, logits: Iterator[object]) -> None:
-        self._logits = logits
+    def __init__(self, logits: Sequence[object]) -> None:
+        self._logits = cycle(logits)
 
     def logits(self, framed: Sequence[object]) -> list[object]:
         return list(islice(self._logits, len(framed)))
+
+
+class _Padded(TorchNetwork):
+    """What the process on the card does with a request, beside running the network."""
+
+    def __init__(self, length: int, classes: int) -> None:
+        self._length, self._tokens = length, TOKENS[CARD]
+        self._classes = classes
+        self._told: dict[tuple[int, ...], np.ndarray] = {}
+        self.pieces = 0
+        self._forward = self._nothing
+
+    def _nothing(self, ids: np.ndarray, *_: np.ndarray) -> np.ndarray:
+        self.pieces += ids.size
+        if ids.shape not in self._told:
+            self._told[ids.shape] = np.ones((*ids.shape, self._classes), dtype=np.float32)
+        return self._told[ids.shape]
+
+    def answered(self, request: bytes) -> bytes:
+        """From what a worker sent to what it gets."""
+        return pickle.dumps(self.logits([Framed(*window) for window in pickle.loads(request)]))
 
 
 @contextmanager
@@ -107,6 +143,7 @@ def main() -> None:
     parser.add_argument("--notes", type=int, default=400)
     parser.add_argument("--device", default=CARD if card_name() else "")
     parser.add_argument("--workers", type=int, default=16)
+    aims.add_json(parser)
     arguments = parser.parse_args()
     notes = written(arguments.notes)
     words = sum(len(note.text.split()) for note in notes)
@@ -126,6 +163,9 @@ def main() -> None:
         busy = f"{sum(seen) / len(seen):.0f}%" if seen else "not known"
         print(f"\n{card_name() or arguments.device}, {arguments.workers} workers: {rate:,.0f} words/s with the start")
         print(f"utilisation of the card: {busy}")
+        if arguments.device == CARD:
+            said = f"{rate:,.0f} with the start, {arguments.workers} workers, {card_name()}, utilisation {busy}"
+            aims.keep(arguments.json, {aims.CARD: said})
 
 
 if __name__ == "__main__":

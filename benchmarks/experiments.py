@@ -12,6 +12,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+import aims
+
 from deid_platform.refresh.experiments import Size, results, unseen
 from deid_platform.surrogates.locales import LOCALES
 from deid_platform.training.experiments import EXPERIMENTS, LEAVE_ONE_OUT
@@ -27,6 +29,7 @@ def main() -> None:
     parser.add_argument("--test-notes", type=int, default=Size.test_notes)
     parser.add_argument("--locale", action="append", choices=LOCALES)
     parser.add_argument("--workers", type=int, default=2)
+    aims.add_json(parser)
     arguments = parser.parse_args()
     size = Size(arguments.notes, arguments.epochs, arguments.test_notes, tuple(arguments.locale or LOCALES))
     print("| model | notes | measured on | notes | recall | precision |\n| --- | --- | --- | --- | --- | --- |")
@@ -38,8 +41,11 @@ def main() -> None:
               f"({recall.low:.4f}-{recall.high:.4f}) | {precision.value:.4f} |", flush=True)  # fmt: skip
     if arguments.name == LEAVE_ONE_OUT:
         print("\n| locale left out | recall, less that of all locales |\n| --- | --- |")
+        lost = {}
         for locale, less in unseen(found):
+            lost[locale] = f"{-less.value:.4f} ({-less.high:.4f} to {-less.low:.4f})"
             print(f"| {locale} | {less.value:+.4f} ({less.low:+.4f} to {less.high:+.4f}) |")
+        aims.keep(arguments.json, {aims.LEFT_OUT: f"{lost['together']} over all locales"})
 
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@ from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
 
+import aims
 from workers import Run, watched
 
 from deid_platform.corpora.hospital import HospitalSpec, generate
@@ -42,6 +43,7 @@ def main() -> None:
     parser.add_argument("--words", type=int, default=40)
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--figure", type=Path)
+    aims.add_json(parser)
     arguments = parser.parse_args()
     runs = []
     print("| notes | words | seconds | processor seconds a thousand notes | peak MB |\n| --- | --- | --- | --- | --- |")
@@ -52,6 +54,9 @@ def main() -> None:
             runs.append(watched(run, [str(notes), "-o", str(Path(name) / "redacted.jsonl")]))
         print(f"| {count:,} | {run.words:,} | {run.seconds:,.0f} | {1000 * run.processor / count:.2f} "
               f"| {run.peak:,.0f} |", flush=True)  # fmt: skip
+    each = (f"{1000 * run.processor / n:.2f} at {n:,}" for n, run in zip(arguments.notes, runs, strict=True))
+    peak = max(run.peak for run in runs)
+    aims.keep(arguments.json, {aims.GROWTH: f"{', '.join(each)}; at most {peak:,.0f} MB"})
     if arguments.figure is not None:
         draw(arguments.notes, runs, arguments.figure)
 

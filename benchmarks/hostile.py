@@ -1,10 +1,12 @@
 """Whether hostile texts end: time and memory of detection, redaction and leak check on texts made to make them linger.
 
-    python benchmarks/hostile.py [--characters 1000000] [--longest 100000000] [--detector rules]
+    python benchmarks/hostile.py [--characters 1000000] [--kind dates]... [--detector ensemble]
+    python benchmarks/hostile.py --detector rules --longest 100000000
 
 Each text repeats one thing between two names of a known patient, who must be gone from what comes out, or the note be
-refused as a whole; the script fails where neither holds. The longest text is a note of many such parts. A feed refuses
-notes of more than `max_chars` before any of this (docs/configuration.md).
+refused as a whole; the script fails where neither holds. The longest text is a note of many such parts, by default of
+1 MB too: a model needs a window for each hundred pieces, and there may be a piece in each character. A feed refuses
+notes of more than `max_chars`, by default 1 MB, before any of this (docs/configuration.md).
 """
 
 from __future__ import annotations
@@ -56,8 +58,9 @@ def main() -> None:
     """Prints one row a kind, and one for the longest text."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--characters", type=int, default=1_000_000)
-    parser.add_argument("--longest", type=int, default=100_000_000)
-    parser.add_argument("--detector", default="rules")
+    parser.add_argument("--longest", type=int, default=1_000_000)
+    parser.add_argument("--kind", action="append", choices=KINDS)
+    parser.add_argument("--detector", default="ensemble")
     arguments = parser.parse_args()
     detector, policy = DetectorSpec(arguments.detector, topics=TOPICS).build(), load_policy("safe_harbor")
     check = LeakCheck.of(TOPICS, policy)
@@ -75,10 +78,11 @@ def main() -> None:
         )
         return bool(leaks) or "Quarmby" not in done.text
 
-    texts = {f"{kind}, {arguments.characters:,}": ([kind], arguments.characters) for kind in KINDS}
-    texts[f"all of them, {arguments.longest:,}"] = (list(KINDS), arguments.longest)
-    for name, (kinds, characters) in texts.items():
-        text = text_of(kinds, characters)
+    kinds = arguments.kind or list(KINDS)
+    texts = {f"{kind}, {arguments.characters:,}": ([kind], arguments.characters) for kind in kinds}
+    texts[f"all of them, {arguments.longest:,}"] = (kinds, arguments.longest)
+    for name, (some, characters) in texts.items():
+        text = text_of(some, characters)
         if not row(name, len(text), lambda text=text: passes(text), unit="characters"):
             raise SystemExit(f"{name}: a name is left")
 

@@ -74,7 +74,7 @@ def test_papers_are_called_by_their_authors_and_the_glossary_says_which_they_are
     for path in _written():
         text = path.read_text(encoding="utf-8")
         assert not re.search(r"\bpapers? 00\d", text, re.I), path
-        cited.update(re.findall(r"\b(?:Aghakasiri|Miranda|Murugadoss|Zambare) 20\d\d", text))
+        cited.update(re.findall(r"\b(?:Aghakasiri|Miranda|Murugadoss|Osborne|Pissarra|Zambare) 20\d\d", text))
     glossary = (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8")
     assert cited == set(re.findall(r"^- \*\*(.+)\*\*:", glossary, re.M))
 
@@ -85,3 +85,9 @@ def _written() -> Iterator[Path]:
         kinds = {".py", ".md", ".yaml", ".yml", ".sql", ".txt", ".toml"}
         yield from (path for path in (ROOT / folder).rglob("*") if path.suffix in kinds)
     yield from (ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md"))
+
+
+def test_no_page_has_a_place_that_was_to_be_filled_in() -> None:
+    unfinished = re.compile(r"\b(?:TABLE_[A-Z]+|TODO|FIXME|TBD|XXX)\b")
+    pages = [*(ROOT / "docs").glob("*.md"), ROOT / "README.md"]
+    assert [page.name for page in pages if unfinished.search(page.read_text(encoding="utf-8"))] == []

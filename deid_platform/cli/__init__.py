@@ -13,7 +13,18 @@ from typing import Annotated
 import typer
 
 from deid_platform import __version__
-from deid_platform.cli import annotate, corpora, database, feeds, findings, gate, operate, projects, releases
+from deid_platform.cli import (
+    annotate,
+    corpora,
+    database,
+    dossier,
+    feeds,
+    findings,
+    gate,
+    operate,
+    projects,
+    releases,
+)
 from deid_platform.cli.evaluate import evaluate
 from deid_platform.cli.redact import redact
 from deid_platform.cli.terminal import console
@@ -69,6 +80,7 @@ app.add_typer(annotate.annotate, name="annotate")
 app.add_typer(gate.waivers, name="waivers")
 app.add_typer(findings.finding, name="finding")
 app.add_typer(releases.releases, name="release")
+app.add_typer(dossier.dossier, name="dossier")
 app.add_typer(projects.projects, name="project")
 app.add_typer(database.db, name="db")
 

@@ -23,13 +23,15 @@ corpora = typer.Typer(help="Corpora: gold sets to measure and to train on.", inv
 Locale = Annotated[list[str] | None, typer.Option(help="One of `deid corpora locales`; may be repeated. Default: all.")]
 Workers = Annotated[int, typer.Option(min=1, help="Worker processes.")]
 
+_COUNTS = ("training", "test", "training carriers", "test carriers", "left out", "near copies")
+
 
 @corpora.callback()
 def listed(context: typer.Context, as_json: Json = False, config: Config = None) -> None:
     """List corpora and formats, with what is readable here."""
     if context.invoked_subcommand is None:
         settings = settings_or_none(config)
-        columns = ("name", "kind", "what", "readable here", "notes", "with gold", "left out")
+        columns = ("name", "kind", "what", "readable here", "notes", *_COUNTS)
         show(columns, _rows(settings), as_json=as_json)
 
 
@@ -37,29 +39,42 @@ def _rows(settings: Settings | None) -> Iterator[tuple[Value, ...]]:
     from deid_platform.corpora.catalogue import known_corpora, overview
     from deid_platform.corpora.feeds import DATABASES
     from deid_platform.corpora.formats import FORMATS
+    from deid_platform.corpora.injection.corpus import Part
 
     for corpus in known_corpora(settings).values():
-        found = overview(corpus, settings)
-        yield corpus.name, "corpus", corpus.what, found.readable, found.notes, found.with_gold, found.left_out
-    yield "hospital", "generator", "a synthetic hospital: `deid hospital`", True, None, None, 0
+        it = overview(corpus, settings)
+        notes = sum(it.notes.values()) if it.readable else None
+        parts = (counts.get(part) for counts in (it.notes, it.carriers) for part in Part)
+        yield corpus.name, "corpus", corpus.what, it.readable, notes, *parts, it.left_out, it.near_copies
+    nothing: tuple[Value, ...] = (None,) * len(_COUNTS)
+    made = "as many notes as are asked for"
+    yield "hospital", "generator", "a synthetic hospital: `deid hospital`", made, None, *nothing
     for name, what in [*((name, what) for name, (_, what) in FORMATS.items()), *DATABASES.items()]:
-        deliveries = _arrived(settings, name)
-        yield name, "format", what, f"deliveries: {deliveries}" if deliveries else False, None, None, None
+        deliveries, held = _arrived(settings, name)
+        yield name, "format", what, f"deliveries: {deliveries}" if deliveries else False, held, *nothing
 
 
-def _arrived(settings: Settings | None, name: str) -> int:
-    """How many deliveries of feeds of a format have arrived; a feed that cannot be listed has none."""
+def _arrived(settings: Settings | None, name: str) -> tuple[int, int | None]:
+    """How many deliveries of feeds of a format have arrived, and how many notes of them are in the note store: to count
+    those of others, all their files would have to be read. A feed that cannot be listed has none.
+    """
     from contextlib import suppress
 
     from deid_platform.errors import DeidError
+    from deid_platform.refresh import tables
     from deid_platform.refresh.site import Site
 
-    count = 0
-    for feed, it in settings.feeds.items() if settings else ():
-        if settings is not None and it.format == name:
+    if settings is None:
+        return 0, None
+    site, count, notes = Site(settings), 0, None
+    for feed, it in settings.feeds.items():
+        if it.format == name:
             with suppress(DeidError):
-                count += len(Site(settings).deliveries(feed))
-    return count
+                for delivery in site.deliveries(feed):
+                    count += 1
+                    held = site.store.manifest(tables.RAW_NOTES, delivery.key)
+                    notes = notes if held is None else (notes or 0) + held.rows
+    return count, notes
 
 
 @corpora.command("fill")
@@ -69,20 +84,28 @@ def fill(
     locale: Annotated[str, typer.Option(help="Whose names, places and numbers: see `deid corpora locales`.")] = "en_US",
     part: Annotated[str, typer.Option(help="`test` or `training`: they share no name, way or carrier.")] = "test",
     noise: Annotated[float, typer.Option(min=0, max=1, help="Share of identifiers with errors of a scanner.")] = 0.0,
+    scan: Annotated[str | None, typer.Option(help="Print, wear and read them: `scan`, `copy` or `fax`.")] = None,
     seed: Annotated[int, typer.Option(help="The same seed gives the same notes.")] = 7,
+    most: Annotated[int | None, typer.Option("--notes", min=1, help="The most carriers. Default: all.")] = None,
     workers: Workers = 1,
     config: Config = None,
 ) -> None:
     """Write a surrogate corpus: a feed with notes and topics, and its gold with the text, for `deid evaluate`."""
+    from collections import Counter
     from dataclasses import replace
+    from itertools import islice
 
     from deid_platform.corpora import Rejection
     from deid_platform.corpora.catalogue import carriers, corpus_of
     from deid_platform.corpora.injection.corpus import Part, inject
     from deid_platform.corpora.injection.feed import write
+    from deid_platform.corpora.injection.on_paper import on_paper
     from deid_platform.corpora.noise import NoiseSpec
+    from deid_platform.corpora.scans.degrade import Level
     from deid_platform.refresh.corpora import CorpusKey, spec_of
 
+    if scan is not None and scan not in tuple(Level):
+        raise typer.BadParameter(f"one of {', '.join(Level)}", param_hint="--scan")
     if part not in tuple(Part):
         raise typer.BadParameter(f"one of {', '.join(Part)}", param_hint="--part")
     settings = settings_or_none(config)
@@ -90,10 +113,15 @@ def fill(
     worse = NoiseSpec(identifiers=noise, seed=seed) if noise else None
     spec = replace(spec_of(CorpusKey(corpus, locale), Part(part), weave=known.weave), seed=seed, noise=worse)
     refused: list[Rejection] = []
-    notes = carriers(known, settings, spec.part, refused=refused.append)
+    lost: Counter[str] = Counter()
+    found = inject(spec, islice(carriers(known, settings, spec.part, refused=refused.append), most), workers=workers)
+    notes = found if scan is None else on_paper(found, Level(scan), lost=lost, workers=workers)
     with progress("filling") as bar:
-        count = write(spec, inject(spec, notes, workers=workers), folder, progress=bar.advance)
+        count = write(spec, notes, folder, progress=bar.advance)
     say(f"{counted(count, 'note')} of {corpus} in {locale}, {part} part; {counted(len(refused), 'carrier')} refused")
+    if scan is not None:
+        said = ", ".join(f"{lost[reason]} {reason}" for reason in sorted(lost)) or "none"
+        say(f"lost on paper ({scan}): {said}")
 
 
 @corpora.command("locales")

@@ -61,7 +61,7 @@ def evaluate(
         list[str] | None,
         typer.Option(help="A stage to switch off, to see what it contributes; `deid doctor` lists them."),
     ] = None,
-    resamples: Annotated[int, typer.Option(min=2, help="Bootstrap resamples for the 95% intervals.")] = 100,
+    resamples: Annotated[int, typer.Option(min=2, help="Bootstrap resamples for the 95% intervals.")] = 1000,
     workers: Workers = 1,
     misses: Annotated[
         Path | None,

@@ -4,26 +4,33 @@ Belongs here: what each is, where its files lie, and its carriers. Does not belo
 or filling carriers (`injection/`).
 
 Published corpora are not part of the platform. They lie in one folder, a sub-folder each, as annotated JSON lines; the
-`[corpora]` section of deid.toml or DEID_CORPORA names it, and adds corpora of the site's own in any format with gold.
+`[corpora]` section of deid.toml or DEID_CORPORA names it, and adds corpora of the site's own: in any format with gold,
+or, where nothing in them is an identifier, in any format of files at all.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
 
 from deid_platform.corpora import Rejection
-from deid_platform.corpora.files import read_notes
-from deid_platform.corpora.formats import gold_format
+from deid_platform.corpora.files import read_folder, read_notes
+from deid_platform.corpora.formats import file_format, gold_format, is_feed, is_gold
+from deid_platform.corpora.formats.gold_files import gold_files
+from deid_platform.corpora.formats.jsonl import JsonLines, is_json_lines
+from deid_platform.corpora.formats.scan import Scans
 from deid_platform.corpora.gold import SCHEME, Gold
 from deid_platform.corpora.injection.carriers import Carrier, completed, with_gold, with_placeholders, with_reading
 from deid_platform.corpora.injection.corpus import Part, part_of
+from deid_platform.corpora.injection.near_copies import TrainingProse, near_copies_of
 from deid_platform.corpora.injection.readings import has_reading, reading_of
 from deid_platform.corpora.placeholders import mimic3_placeholders, mimic4_placeholders
+from deid_platform.corpora.schemes import scheme_of
 from deid_platform.errors import Code, DeidError, did_you_mean
+from deid_platform.notes import Note
 from deid_platform.settings import CorpusSettings, Settings
 
 FOLDER_VARIABLE = "DEID_CORPORA"
@@ -39,7 +46,7 @@ class Corpus:
         what: For people.
         files: Paths within the folder of the corpora, or of one's own.
         language: Of its notes.
-        format: A format with gold.
+        format: A format with gold; of feeds as well where `slots` is `none`.
         scheme: Its label names.
         slots: Where its identifiers stand: `gold` that people annotated or a format tells, a `reading`, or `none`.
         weave: Whether identifiers are woven in as well.
@@ -87,7 +94,9 @@ def known_corpora(settings: Settings | None) -> dict[str, Corpus]:
 
 
 def _own(name: str, it: CorpusSettings) -> Corpus:
-    return Corpus(name, it.what, (str(it.path),), it.language, it.format, it.scheme, it.slots, it.weave)
+    language = it.language or scheme_of(it.scheme).language
+    weave = it.weave or it.slots == "none"  # else nothing would be in it
+    return Corpus(name, it.what, (str(it.path),), language, it.format, it.scheme, it.slots, weave)
 
 
 def corpus_of(name: str, settings: Settings | None) -> Corpus:
@@ -153,11 +162,46 @@ def _present(corpus: Corpus, settings: Settings | None, part: Part | None) -> li
 
 
 def _read(corpus: Corpus, path: Path) -> Iterator[Gold | Rejection]:
-    """A file's notes: with its spans where those are the gold, else without."""
+    """A file's or a folder's notes: with its spans where those are the gold, else without."""
     if corpus.slots == "gold":
-        return gold_format(corpus.format).read(path, scheme=corpus.scheme)
-    notes = read_notes(path, columns={"lang": "language"}, strict=False)
-    return (item if isinstance(item, Rejection) else Gold(item.note_id, (), note=item) for item in notes)
+        if not is_gold(corpus.format):
+            raise DeidError(Code.FORMAT_UNKNOWN, f"{corpus.name}: {corpus.format} has no gold")
+        return _gold(corpus, path)
+    return (item if isinstance(item, Rejection) else Gold(item.note_id, (), note=item) for item in _bare(corpus, path))
+
+
+def _gold(corpus: Corpus, path: Path) -> Iterator[Gold | Rejection]:
+    """The notes of a format with gold, in the language of the corpus where a line of JSON does not say another."""
+    chosen = gold_format(corpus.format)
+    if isinstance(chosen, JsonLines):
+        yield from replace(chosen, language=corpus.language).read(path, scheme=corpus.scheme)
+        return
+    for item in chosen.read(path, scheme=corpus.scheme):
+        if isinstance(item, Rejection) or item.note is None:
+            yield item
+        else:
+            yield replace(item, note=replace(item.note, language=corpus.language))
+
+
+def _bare(corpus: Corpus, path: Path) -> Iterator[Note | Rejection]:
+    """The notes alone: as a feed reads them, else as the format's gold, without its spans."""
+    if corpus.format == "jsonl":
+        folder, names = gold_files(path, is_json_lines)
+        for name in names:
+            yield from read_notes(
+                folder / name, columns={"lang": "language"}, defaults={"language": corpus.language}, strict=False
+            )
+    elif is_feed(corpus.format):
+        chosen = file_format(corpus.format)
+        if isinstance(chosen, Scans):
+            chosen = replace(chosen, language=corpus.language)
+        yield from read_folder(path, chosen, defaults={"language": corpus.language})
+    else:
+        for item in _gold(corpus, path):
+            if isinstance(item, Rejection):
+                yield item
+            elif item.note is not None:
+                yield item.note
 
 
 def carriers(
@@ -165,19 +209,38 @@ def carriers(
 ) -> Iterator[Carrier]:
     """The carriers of one part of a corpus; arguments and errors as for `read_corpus`.
 
+    A test note whose prose stands in a training part is none.
+
     Raises:
         DeidError: `corpus-unread` for a corpus whose own identifiers nobody has listed.
     """
     _present(corpus, settings, part)
-    notes = read_corpus(corpus, settings, part, refused=refused)
+    copies = near_copies_of(corpus.name) if part is Part.TEST else frozenset()
+    notes = (gold for gold in read_corpus(corpus, settings, part, refused=refused) if gold.note_id not in copies)
     if corpus.slots == "reading":
         if not has_reading(corpus.name):
             raise DeidError(Code.CORPUS_UNREAD, corpus.name)
         return with_reading((gold.note for gold in notes if gold.note is not None), reading_of(corpus.name))
-    if corpus.format in _PLACEHOLDERS:
+    if corpus.slots == "gold" and corpus.format in _PLACEHOLDERS:
         return with_placeholders(notes, _PLACEHOLDERS[corpus.format])
     whole = completed(notes, reading_of(corpus.name)) if has_reading(corpus.name) else notes
     return with_gold(whole, territories=corpus.territories)
+
+
+def found_near_copies(settings: Settings | None) -> Iterator[tuple[str, str]]:
+    """Published test notes whose prose stands in a training part of any published corpus, in order: corpus and id.
+
+    Raises:
+        DeidError: `corpus-missing` if one of them is not here: the list would lack its notes.
+    """
+
+    def notes(corpus: Corpus, part: Part) -> Iterator[Gold]:
+        return read_corpus(corpus, settings, part, refused=lambda _: None)
+
+    training = TrainingProse(chain.from_iterable(notes(corpus, Part.TRAINING) for corpus in PUBLISHED.values()))
+    for name, corpus in PUBLISHED.items():
+        for note_id in sorted(training.near_copies(notes(corpus, Part.TEST))):
+            yield name, note_id
 
 
 @dataclass(frozen=True)
@@ -186,24 +249,41 @@ class Overview:
 
     Attributes:
         readable: Whether its files are here.
-        notes: Notes that can be read; None where it is not here.
-        with_gold: Of these, how many have gold once they are filled.
-        left_out: Notes whose own identifiers nobody could list for sure, or that nobody has read.
+        notes: Part -> notes that can be read.
+        carriers: Part -> those of them that have gold once they are filled.
+        left_out: Other notes: nobody has read them, or nobody could list their own identifiers for sure.
+        near_copies: Still others, of the test part, whose prose stands in a training part of any corpus.
     """
 
     readable: bool
-    notes: int | None = None
-    with_gold: int | None = None
+    notes: Mapping[Part, int] = field(default_factory=dict)
+    carriers: Mapping[Part, int] = field(default_factory=dict)
     left_out: int | None = None
+    near_copies: int | None = None
 
 
 def overview(corpus: Corpus, settings: Settings | None) -> Overview:
     """Counts of a corpus; reads it whole."""
     if not paths_of(corpus, settings):
         return Overview(readable=False)
-    ids = [gold.note_id for gold in read_corpus(corpus, settings, refused=lambda _: None)]
-    if corpus.slots != "reading" and not has_reading(corpus.name):
-        return Overview(True, len(ids), len(ids), 0)
+    whole = corpus.slots != "reading" and not has_reading(corpus.name)
     read = reading_of(corpus.name).digests if has_reading(corpus.name) else {}
-    gold = sum(note_id in read for note_id in ids)
-    return Overview(True, len(ids), gold, len(ids) - gold)
+    near = near_copies_of(corpus.name)
+    left_out = copies = 0
+    notes, found = dict.fromkeys(Part, 0), dict.fromkeys(Part, 0)
+    for part, note_id in _ids(corpus, settings):
+        notes[part] += 1
+        if not whole and note_id not in read:
+            left_out += 1
+        elif part is Part.TEST and note_id in near:
+            copies += 1
+        else:
+            found[part] += 1
+    return Overview(True, notes, found, left_out, copies)
+
+
+def _ids(corpus: Corpus, settings: Settings | None) -> Iterator[tuple[Part, str]]:
+    """Each note's part and id."""
+    for part in Part if corpus.test else (None,):
+        for gold in read_corpus(corpus, settings, part, refused=lambda _: None):
+            yield part or part_of(gold.note_id), gold.note_id

@@ -199,6 +199,34 @@ def read_notes(
     return cast(Iterator[Note | Rejection], found)
 
 
+def read_folder(
+    path: Path,
+    file_format: FileFormat,
+    *,
+    defaults: Mapping[str, str] | None = None,
+    max_chars: int = MAX_CHARS,
+    spool: Path | None = None,
+) -> Iterator[Note | Rejection]:
+    """The notes of a folder, or of one file of it, as a feed of that format reads those of a delivery.
+
+    Unknown columns are ignored, and a note with an impossible date stands without it.
+
+    Args:
+        path: The folder or the file.
+        file_format: What the files are.
+        defaults: Field to a constant for rows without a value there.
+        max_chars: The longest text, in code points.
+        spool: Folder for temporary files; by default the system's own.
+
+    Raises:
+        DeidError: `feed-unreadable` if the folder cannot be listed; what is wrong with a file comes as rejections.
+    """
+    files = _files_of(path, Role.NOTES, "folder", file_format) if path.is_dir() else [path]
+    shape = replace(shapes(None, (), defaults)[Role.NOTES], strict=False)
+    found = _read(files, shape, max_chars, repeated(Role.NOTES), spool, file_format=file_format)
+    return cast(Iterator[Note | Rejection], found)
+
+
 def read_topic(
     path: Path,
     role: Role,

@@ -291,10 +291,10 @@ def _resampled(tables: _Table, resamples: int, seed: int) -> _Table:
 
 def _kappa(tables: _Table, draws: _Table | None, at: int) -> Kappa:
     total = tables[:, at].sum(axis=0)
-    value = float(_cohen(total))
+    value = float(cohen(total))
     low = high = None
     if draws is not None and not np.isnan(value):
-        drawn = _cohen(draws[:, at])
+        drawn = cohen(draws[:, at])
         drawn = drawn[~np.isnan(drawn)]
         if len(drawn):
             low, high = (float(x) for x in np.percentile(drawn, (2.5, 97.5)))
@@ -302,8 +302,11 @@ def _kappa(tables: _Table, draws: _Table | None, at: int) -> Kappa:
     return Kappa(None if np.isnan(value) else value, low, high, both, only_one, only_other, neither)
 
 
-def _cohen(tables: _Table) -> _Table:
-    """(observed - expected) / (1 - expected) agreement of 2x2 tables, along the last axis; NaN where expected is 1."""
+def cohen(tables: _Table) -> _Table:
+    """Cohen's kappa of 2x2 tables along the last axis (both, only one, only the other, neither); NaN if expected is 1.
+
+    (observed - expected) / (1 - expected) agreement.
+    """
     both, only_one, only_other, neither = np.moveaxis(tables, -1, 0)
     # Multiplied out: two integers, so that perfect agreement is 1 and not nearly 1.
     above = 2 * (both * neither - only_one * only_other)

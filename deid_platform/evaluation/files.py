@@ -16,9 +16,10 @@ from deid_platform.detection import DetectorSpec
 from deid_platform.detection.two_pass import Detection
 from deid_platform.engine import LocalEngine
 from deid_platform.errors import Code, DeidError
+from deid_platform.evaluation.bootstrap import RESAMPLES
 from deid_platform.evaluation.contributions import Contribution, contributions_on
 from deid_platform.evaluation.misses import miss_lines
-from deid_platform.evaluation.scores import RESAMPLES, NoteCounts, Scores, count_note, summarise
+from deid_platform.evaluation.scores import NoteCounts, Scores, count_note, summarise
 from deid_platform.output import Output
 
 

@@ -14,9 +14,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from deid_platform.evaluation.bootstrap import RESAMPLES, Resampling, Table, divided
 from deid_platform.evaluation.scores import NoteCounts
+from deid_platform.evaluation.token_scores import TokenCounts
 
-RESAMPLES = 1000
 _MEASURES = {
     "recall": ("true_positives", "false_negatives"),
     "precision": ("true_positives", "false_positives"),
@@ -68,31 +69,48 @@ def difference(
     if [(it.cluster, it.entities) for it in one] != [(it.cluster, it.entities) for it in other]:
         raise ValueError("counts of other notes")
     hit, lost = _MEASURES[measure]
-    rows = np.array(
-        [
-            [getattr(it, hit), getattr(it, hit) + getattr(it, lost)]
-            for both in zip(one, other, strict=True)
-            for it in both
-        ],
-        dtype=np.float64,
-    ).reshape(len(one), 4)
-    places: dict[tuple[str, object], int] = {}
-    names = (("cluster", it.cluster) if it.cluster is not None else ("note", i) for i, it in enumerate(one))
-    index = np.array([places.setdefault(name, len(places)) for name in names], dtype=np.int64)
-    clusters = np.zeros((len(places), 4))
-    np.add.at(clusters, index, rows)
-    value = _of(clusters.sum(axis=0))
-    if value is None or len(clusters) < 2:
-        return Difference(value, None, None, None)
-    rng = np.random.default_rng(seed)
-    n = len(clusters)
-    drawn = (_of(np.bincount(rng.integers(0, n, n), minlength=n) @ clusters) for _ in range(resamples))
-    values = np.array([it for it in drawn if it is not None])
-    low, high = (float(it) for it in np.percentile(values, (2.5, 97.5)))
-    beyond = min(float(np.mean(values <= 0)), float(np.mean(values >= 0)))
-    return Difference(value, low, high, min(1.0, 2 * beyond))
+    pairs = [[(getattr(it, hit), getattr(it, lost)) for it in both] for both in zip(one, other, strict=True)]
+    return _difference(pairs, [it.cluster for it in one], resamples, seed)
 
 
-def _of(totals: np.ndarray[tuple[int], np.dtype[np.float64]]) -> float | None:
-    mine, of_mine, theirs, of_theirs = (float(it) for it in totals)
-    return mine / of_mine - theirs / of_theirs if of_mine and of_theirs else None
+def token_difference(
+    one: Sequence[TokenCounts],
+    other: Sequence[TokenCounts],
+    measure: str,
+    *,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+) -> Difference:
+    """As `difference`, by tokens that both count in the same way (`token_scores.py`), as conservatively.
+
+    Raises:
+        ValueError: If the two are not of the same notes.
+    """
+    if [(it.cluster, it.tokens, it.all.tp + it.all.fn) for it in one] != [
+        (it.cluster, it.tokens, it.all.tp + it.all.fn) for it in other
+    ]:
+        raise ValueError("counts of other notes")
+    lost = "fn" if measure == "recall" else "fp"
+    pairs = [[(it.all.tp, getattr(it.all, lost)) for it in both] for both in zip(one, other, strict=True)]
+    return _difference(pairs, [it.cluster for it in one], resamples, seed)
+
+
+def _difference(
+    pairs: Sequence[Sequence[tuple[int, int]]], clusters: Sequence[str | None], resamples: int, seed: int
+) -> Difference:
+    """Of each note, what the first got and lost, and what the other did."""
+    rows = np.array([[n for hit, lost in both for n in (hit, hit + lost)] for both in pairs], dtype=np.float64)
+    found = Resampling(rows.reshape(-1, 4), clusters, resamples=resamples, seed=seed)
+    value = found.of(_less, len(pairs))
+    if value.value is None or found.draws is None:
+        return Difference(value.value, None, None, None)
+    drawn = _less(found.draws)
+    drawn = drawn[~np.isnan(drawn)]
+    beyond = min(float(np.mean(drawn <= 0)), float(np.mean(drawn >= 0)))
+    return Difference(value.value, value.low, value.high, min(1.0, 2 * beyond))
+
+
+def _less(totals: Table) -> Table:
+    """The share of the first less that of the other; NaN where one of them is of nothing."""
+    mine, of_mine, theirs, of_theirs = np.moveaxis(totals, -1, 0)
+    return divided(mine, of_mine) - divided(theirs, of_theirs)

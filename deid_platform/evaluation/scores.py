@@ -8,26 +8,25 @@ counts as an identifier if gold or detector touches it, whatever the label. Two 
 beside them, since a word half covered is a hit there: an entity counts as found only when every letter
 and digit of it is covered, and a note leaks when one of its entities is not.
 
-Intervals are percentile bootstraps over notes, or over patients when notes say whose they are, with
-100 resamples as in the paper. A share of nothing is None, never 1.0. Where nothing was missed every
-resample says so too: the interval is then a point, and says nothing about rarer misses.
+Intervals are bootstraps over patients (`bootstrap.py`), with 1,000 resamples, where the paper has 100. A share of
+nothing is None, never 1.0.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 
 from deid_platform.errors import Code, DeidError
+from deid_platform.evaluation.bootstrap import RESAMPLES, Column, Estimate, Resampling, column
 from deid_platform.evaluation.tokens import touched, word_offsets, words_between
 from deid_platform.labels import Label
 from deid_platform.notes import Span
 
-RESAMPLES = 100
 SMALLEST_SHOWN = 11
 
 
@@ -89,25 +88,6 @@ class NoteCounts:
     def leaks(self) -> bool:
         """Whether any gold entity is left in part or whole."""
         return self.covered_entities < self.entities
-
-
-@dataclass(frozen=True, slots=True)
-class Estimate:
-    """A share with its 95% interval and the counts that it comes from.
-
-    Attributes:
-        value: Between 0 and 1; None where there is nothing to share.
-        low: Lower end of the interval; None where it cannot be estimated (fewer than two clusters).
-        high: Upper end.
-        hits: Numerator.
-        total: Denominator.
-    """
-
-    value: float | None
-    low: float | None
-    high: float | None
-    hits: int
-    total: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,22 +210,12 @@ def summarise(counts: Iterable[NoteCounts], *, resamples: int = RESAMPLES, seed:
     labels = [label for label in Label if any(label in note.labels for note in notes)]
     width = len(_COLUMNS) + 6 * len(labels)
     table = np.array([_row(note, labels) for note in notes], dtype=np.float64).reshape(len(notes), width)
-    clusters = _clustered(table, [note.cluster for note in notes])
-    draws = _resampled(clusters, resamples, seed) if len(clusters) > 1 else None
-    totals = table.sum(axis=0)
-
-    def estimate(hits: _Column, total: _Column) -> Estimate:
-        return _estimate(totals, draws, hits, total)
-
-    def column(name: str) -> _Column:
-        index = _COLUMNS.index(name)
-        return lambda t: t[..., index]
-
-    tp, fp, fn = column("true_positives"), column("false_positives"), column("false_negatives")
+    estimate = Resampling(table, [note.cluster for note in notes], resamples=resamples, seed=seed).share
+    tp, fp, fn = _named("true_positives"), _named("false_positives"), _named("false_negatives")
     by_label: dict[Label, LabelScores] = {}
     for number, label in enumerate(labels):
         base = len(_COLUMNS) + 6 * number
-        gold, found, predicted, right, entities, covered = (_at(base + i) for i in range(6))
+        gold, found, predicted, right, entities, covered = (column(base + i) for i in range(6))
         by_label[label] = LabelScores(
             recall=estimate(found, gold),
             precision=estimate(right, predicted),
@@ -257,15 +227,13 @@ def summarise(counts: Iterable[NoteCounts], *, resamples: int = RESAMPLES, seed:
         precision=estimate(tp, lambda t: tp(t) + fp(t)),
         recall=estimate(tp, lambda t: tp(t) + fn(t)),
         f1=estimate(lambda t: 2 * tp(t), lambda t: 2 * tp(t) + fp(t) + fn(t)),
-        entity_recall=estimate(column("covered_entities"), column("entities")),
-        leak_rate=estimate(column("leaking"), column("with_gold")),
-        clinical_retention=estimate(column("kept_clinical"), column("clinical")),
+        entity_recall=estimate(_named("covered_entities"), _named("entities")),
+        leak_rate=estimate(_named("leaking"), _named("with_gold")),
+        clinical_retention=estimate(_named("kept_clinical"), _named("clinical")),
         labels=by_label,
     )
 
 
-_Table = npt.NDArray[np.float64]
-_Column = Callable[[_Table], _Table]
 _COLUMNS = (
     "true_positives",
     "false_positives",
@@ -279,8 +247,8 @@ _COLUMNS = (
 )
 
 
-def _at(index: int) -> _Column:
-    return lambda table: table[..., index]
+def _named(name: str) -> Column:
+    return column(_COLUMNS.index(name))
 
 
 def _row(note: NoteCounts, labels: Sequence[Label]) -> list[int]:
@@ -299,37 +267,6 @@ def _row(note: NoteCounts, labels: Sequence[Label]) -> list[int]:
         c = note.labels.get(label, LabelCounts())
         row += [c.gold_words, c.found_words, c.predicted_words, c.right_words, c.entities, c.covered_entities]
     return row
-
-
-def _clustered(table: _Table, clusters: Sequence[str | None]) -> _Table:
-    """Rows summed by cluster; shape (clusters, columns)."""
-    places: dict[tuple[str, object], int] = {}
-    index = [
-        places.setdefault(("note", i) if c is None else ("cluster", c), len(places)) for i, c in enumerate(clusters)
-    ]
-    summed = np.zeros((len(places), table.shape[1]))
-    np.add.at(summed, np.array(index, dtype=np.int64), table)
-    return summed
-
-
-def _resampled(clusters: _Table, resamples: int, seed: int) -> _Table:
-    """Column sums of resamples with replacement; shape (resamples, columns)."""
-    n = len(clusters)
-    rng = np.random.default_rng(seed)
-    return np.stack([np.bincount(rng.integers(0, n, n), minlength=n) @ clusters for _ in range(resamples)])
-
-
-def _estimate(totals: _Table, draws: _Table | None, hits: _Column, total: _Column) -> Estimate:
-    numerator, denominator = float(hits(totals)), float(total(totals))
-    value = numerator / denominator if denominator else None
-    low: float | None = None
-    high: float | None = None
-    if draws is not None and value is not None:
-        below = total(draws)
-        shares = hits(draws)[below > 0] / below[below > 0]
-        if len(shares):
-            low, high = (float(x) for x in np.percentile(shares, (2.5, 97.5)))
-    return Estimate(value, low, high, int(numerator), int(denominator))
 
 
 def _by_label(spans: Iterable[Span]) -> dict[Label, list[Span]]:

@@ -26,6 +26,7 @@ from deid_platform.detection.two_pass import Detection, PatientMentionIndex, Sec
 from deid_platform.errors import Code, DeidError
 from deid_platform.evaluation.scores import Scores, count_note, summarise
 from deid_platform.evaluation.tokens import word_offsets
+from deid_platform.keys import Keyring
 from deid_platform.notes import Delivery, Note, Span, Topics
 from deid_platform.refresh import tables
 from deid_platform.refresh.deidentify import released_type
@@ -250,6 +251,8 @@ class Metrics:
     gold_by_feed: dict[str, int]
     detector_digest: str
     by_inputs: dict[str, Scores]
+    found: tuple[dict[str, Any], ...] = ()
+    """Rows of `FOUND_SCHEMA`: what the next detector is compared with."""
 
     def headline(self) -> Iterator[tuple[str, str, float | None, float | None, float | None]]:
         """The measures that people ask for first: inputs, measure, value, and its 95% interval."""
@@ -272,30 +275,43 @@ def measure(site: Site) -> Metrics:
     found: dict[str, dict[str, tuple[Span, ...]]] = {inputs: {} for inputs in INPUTS}
     for row in store.rows(tables.DETECTIONS, tables.ALL):
         found[row["inputs"]][row["note_id"]] = tables.spans_of(row["spans"])
-    by_inputs = {
-        inputs: summarise(
-            (
-                count_note(
-                    row["text"],
-                    tables.spans_of(row["gold"]),
-                    found[inputs][row["note_id"]],
-                    clinical=[(start, end) for start, end in row["clinical"]],
-                    # Notes of one patient repeat one another, so they are resampled together.
-                    cluster=row["patient_id"],
-                )
-                for row in gold
-            ),
-            resamples=site.settings.bench.resamples,
-            seed=site.settings.bench.seed,
-        )
+    counted = {
+        inputs: [
+            count_note(
+                row["text"],
+                tables.spans_of(row["gold"]),
+                found[inputs][row["note_id"]],
+                clinical=[(start, end) for start, end in row["clinical"]],
+                # Notes of one patient repeat one another, so they are resampled together.
+                cluster=row["patient_id"],
+            )
+            for row in gold
+        ]
         for inputs in INPUTS
     }
+    settings = site.settings.bench
     return Metrics(
         manifest.meta["gold"],
         manifest.meta["gold_by_feed"],
         manifest.meta["detector_digest"],
-        by_inputs,
+        {inputs: summarise(some, resamples=settings.resamples, seed=settings.seed) for inputs, some in counted.items()},
+        tuple(
+            {
+                "note": _note_and_gold(row, site.keyring),
+                "patient": row["patient_id"] and site.keyring.digest(row["patient_id"]),
+                "inputs": inputs,
+                "gold": counts.true_positives + counts.false_negatives,
+                "found": counts.true_positives,
+            }
+            for inputs, some in counted.items()
+            for row, counts in zip(gold, some, strict=True)
+        ),
     )
+
+
+def _note_and_gold(row: dict[str, Any], keyring: Keyring) -> str:
+    spans = (f"{it.start}-{it.end} {it.label.value}" for it in tables.spans_of(row["gold"]))
+    return keyring.digest(content_digest(tables.from_row(Note, row), keyring), *spans)
 
 
 def record(site: Site, measured: Metrics) -> int:
@@ -314,6 +330,7 @@ def record(site: Site, measured: Metrics) -> int:
         "notes": measured.by_inputs["topics"].notes,
         "detector_digest": measured.detector_digest,
         "headline": headline,
+        "found_digest": site.keyring.digest(*(str(tuple(row.values())) for row in measured.found)),
     }
     previous = site.store.manifest(tables.METRICS, tables.ALL)
     if previous is None or previous.meta != meta:
@@ -325,7 +342,8 @@ def record(site: Site, measured: Metrics) -> int:
                 gold=measured.gold,
                 inputs=Inputs(inputs),
             )
-        site.store.write(tables.METRICS, tables.ALL, [], meta=lambda: meta)
+        rows = pa.Table.from_pylist(list(measured.found), schema=tables.FOUND_SCHEMA)
+        site.store.write(tables.METRICS, tables.ALL, [rows], meta=lambda: meta)
     return sum(len(scores) for scores in figures.values())
 
 

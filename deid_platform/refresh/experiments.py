@@ -21,7 +21,8 @@ from deid_platform.detection.models.folder import ModelFolder
 from deid_platform.engine import LocalEngine
 from deid_platform.errors import Code, DeidError
 from deid_platform.evaluation.ablation import ablations
-from deid_platform.evaluation.paired import RESAMPLES, Difference, difference
+from deid_platform.evaluation.bootstrap import RESAMPLES
+from deid_platform.evaluation.paired import Difference, difference
 from deid_platform.evaluation.scores import NoteCounts, Scores, summarise
 from deid_platform.keys import plain_digest
 from deid_platform.notes import Note, Span

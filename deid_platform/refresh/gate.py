@@ -20,7 +20,8 @@ _REMEDIES = {
     "expectations": "the checks of gate/delivery in `deid ui` name the expectations that failed; "
     "if a common word was reported as a leak: `deid finding withdraw`",
     "leaks": "the notes are made anew, and those that leak are quarantined",
-    "bench": "`deid evaluate` on gold of your own shows what is missed; thresholds stand in deid.toml ([profiles])",
+    "bench": "`deid evaluate` on gold of your own shows what is missed, and where a detector finds less than the one "
+    "in force; thresholds stand in deid.toml ([profiles])",
     "topics": "deliver patients.csv with the notes",
     "site_gold": "put gold into the folder that [feeds.NAME] `gold` names",
 }

@@ -7,11 +7,12 @@ which is the database's own (`warehouse/migrations/code`).
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from itertools import zip_longest
 
 from deid_platform.leakcheck import Released
 from deid_platform.notes import Delivery, Note
-from deid_platform.refresh import tables
+from deid_platform.refresh import in_force, tables
 from deid_platform.refresh.deidentify import CLEAN
 from deid_platform.refresh.intake import withdrawals_lost
 from deid_platform.refresh.reported import newest_known
@@ -97,7 +98,10 @@ def _topics_row(manifest: Manifest, least: float) -> GateRow:
 
 
 def _bench_rows(site: Site, delivery: Delivery, manifest: Manifest) -> list[GateRow]:
-    """The bench's verdict on this delivery's detector and inputs; an unmeasured detector has not passed."""
+    """The bench's verdict on this delivery's detector and inputs; an unmeasured detector has not passed.
+
+    Another detector than the one in force is also compared with that one, where both were measured on the same notes.
+    """
     metrics = site.store.manifest(tables.METRICS, tables.ALL)
     if metrics is None or metrics.meta["detector_digest"] != manifest.meta["detector_digest"]:
         return []
@@ -110,10 +114,14 @@ def _bench_rows(site: Site, delivery: Delivery, manifest: Manifest) -> list[Gate
         (scores["clinical_retention"]["value"], thresholds.min_clinical_retention),
     ]
     passed = all(value is not None and value >= least for value, least in demands)
+    against = in_force.compared(site, metrics, manifest.meta["inputs"])
+    figures: dict[str, object] = {**scores, "thresholds": thresholds.model_dump()}
+    if against is not None:
+        figures["against_former"] = asdict(against)
     own = int(metrics.meta["gold_by_feed"].get(delivery.feed, 0))
     least = site.settings.bench.minimum_gold
     return [
-        GateRow("bench", passed, {**scores, "thresholds": thresholds.model_dump()}),
+        GateRow("bench", passed and in_force.holds(site, against), figures),
         GateRow("site_gold", own >= least, {"notes": own, "least": least}),
     ]
 

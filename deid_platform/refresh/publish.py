@@ -9,6 +9,7 @@ from __future__ import annotations
 from deid_platform.errors import Code, DeidError
 from deid_platform.notes import Delivery
 from deid_platform.refresh import tables
+from deid_platform.refresh.in_force import put_in_force
 from deid_platform.refresh.site import Site
 from deid_platform.refresh.withdraw import withdraw_changed
 from deid_platform.warehouse.promotion import Promotion, promote
@@ -25,16 +26,21 @@ def gate_requirements(site: Site, delivery: Delivery) -> tuple[Requirement, ...]
 def promote_delivery(site: Site, delivery: Delivery) -> Promotion:
     """Asks the gate; what the delivery's files have come to withdraw since they were taken in is hidden before.
 
+    The detector of a promoted delivery is the one that the next detector is compared with.
+
     Raises:
         DeidError: `gate-refused` with the requirements that are not met, and the figures of those that failed.
     """
     withdraw_changed(site, delivery)
     try:
-        return promote(site.warehouse.engine(Role.PROMOTER), delivery)
+        done = promote(site.warehouse.engine(Role.PROMOTER), delivery)
     except DeidError as error:
         if error.code is not Code.GATE_REFUSED:
             raise
         refusal = error
+    else:
+        put_in_force(site, delivery)
+        return done
     # The promoter reads nothing, so it knows the names alone.
     unmet = {found.name: found for found in standing(site.warehouse.engine(Role.OFFICER), delivery).unmet}
     names = (refusal.ref or "").partition(": ")[2].split(", ")
@@ -47,13 +53,14 @@ def activate(site: Site, delivery: Delivery) -> bool:
 
     Returns:
         Whether that release is the one that analysts see now. A new release waits until every delivery of
-        the old one has been promoted in it: never a mixture. One that a person withheld is not shown again.
+        the old one has been promoted in it, never a mixture, and until its dossier is signed where the profile asks
+        for it. One that a person withheld is not shown again.
     """
     release = site.store.required(tables.REDACTED_NOTES, delivery.key).meta["release"]
     try:
         activate_release(site.warehouse.engine(Role.PROMOTER), release)
     except DeidError as error:
-        if error.code is Code.RELEASE_CONFLICT:
+        if error.code in (Code.RELEASE_CONFLICT, Code.DOSSIER_UNSIGNED):
             return False
         raise
     return True

@@ -5,8 +5,10 @@ from __future__ import annotations
 from deid_platform.detection.rules.engine.templates import TemplateCounts
 from deid_platform.notes import Delivery
 from deid_platform.refresh import tables
+from deid_platform.refresh.dossier import dossier_path
 from deid_platform.refresh.site import Site
 from deid_platform.reports.summary import DeliveryLine, ReleaseSummary
+from deid_platform.warehouse.dossiers import newest_dossier, signed
 from deid_platform.warehouse.queries import DeliverySummary, notes_shown, summary
 from deid_platform.warehouse.roles import Role
 
@@ -36,8 +38,27 @@ def release_summary(site: Site) -> ReleaseSummary:
         gold_notes=metrics.meta["notes"] if metrics else 0,
         scores=metrics.meta["headline"] if metrics else {},
         warehouse=site.warehouse.describe(),
-        places=_DEMONSTRATION if found.profile == "demo" else _PRODUCTION,
+        places={
+            **(_DEMONSTRATION if found.profile == "demo" else _PRODUCTION),
+            **_dossier(site, found.release),
+        },
     )
+
+
+def _dossier(site: Site, release: str | None) -> dict[str, str]:
+    """Where the dossier of the release is that analysts see, and what was concluded from it."""
+    officer = site.warehouse.engine(Role.OFFICER)
+    digest = newest_dossier(officer, release) if release else None
+    if release is None or digest is None:
+        return {"dossier": "`deid dossier write` writes it"} if release else {}
+    conclusion = signed(officer, release)
+    if conclusion is None:
+        said = "not signed"
+    else:
+        said = f"{conclusion.conclusion}, by {conclusion.who}, " + (
+            f"lapsed on {conclusion.reassess_by}" if conclusion.lapsed else f"until {conclusion.reassess_by}"
+        )
+    return {"dossier": str(dossier_path(site, release, digest)), "determination": said}
 
 
 def _line(site: Site, held: DeliverySummary) -> DeliveryLine:

@@ -37,7 +37,11 @@ CORPUS_COUNTS = "bench/corpus_counts"
 CONTRIBUTIONS = "bench/contributions"
 SURROGATE_TOPICS = {name: f"bench/surrogate_{name}" for name in TOPICS}
 DETECTIONS = "bench/detections"
+LAB = "bench/lab"
 METRICS = "bench/metrics"
+"""Scores as they go to the gate; its rows say how many words were found in each note."""
+IN_FORCE = "bench/in_force"
+"""The same rows of the detector in force (`in_force.py`)."""
 ANNOTATION_ROUNDS = "annotation/rounds"
 """Which notes people were given, a partition a round."""
 ANNOTATION_SPANS = "annotation/spans"
@@ -136,6 +140,15 @@ DETECTION_SCHEMA = pa.schema(
         ("first", SCORED_SPANS),  # as the detector found them in the note by itself
         ("spans", SPANS),
         ("cache_key", pa.string()),
+    ]
+)
+FOUND_SCHEMA = pa.schema(
+    [
+        ("note", pa.string()),  # a keyed digest of its text and its gold
+        ("patient", pa.string()),  # keyed
+        ("inputs", pa.string()),
+        ("gold", pa.int64()),
+        ("found", pa.int64()),
     ]
 )
 TERM_SCHEMA = pa.schema([("term", pa.large_string()), ("kind", pa.string())])

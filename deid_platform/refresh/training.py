@@ -1,7 +1,7 @@
 """A model of the site's own, as deid.toml says.
 
 Belongs here: training under an installation, on nothing that it measures on. Does not belong here: training itself
-(`training/`) or the gate, which compares the detector with its predecessor.
+(`training/`), or the comparison of the new detector with the one in force (`in_force.py`).
 """
 
 from __future__ import annotations

@@ -13,7 +13,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from deid_platform.evaluation.scores import SMALLEST_SHOWN, Estimate
+from deid_platform.evaluation.bootstrap import Estimate
+from deid_platform.evaluation.scores import SMALLEST_SHOWN
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

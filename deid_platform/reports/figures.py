@@ -12,7 +12,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from deid_platform.evaluation.scores import SMALLEST_SHOWN, Estimate, Scores, suppress
+from deid_platform.evaluation.bootstrap import Estimate
+from deid_platform.evaluation.scores import SMALLEST_SHOWN, Scores, suppress
 from deid_platform.reports.drawing import BLUE, GREY, ORANGE, canvas, error, errors, headed, png
 from deid_platform.sampling import GroupShare, TestSet
 

@@ -9,7 +9,8 @@ from collections.abc import Iterable, Iterator
 
 from rich.table import Table
 
-from deid_platform.evaluation.scores import Estimate, LabelScores, Scores
+from deid_platform.evaluation.bootstrap import Estimate
+from deid_platform.evaluation.scores import LabelScores, Scores
 from deid_platform.reports.summary import interval
 
 _WHOLE = ("precision", "recall", "f1", "leak_rate", "clinical_retention")

@@ -1,9 +1,9 @@
 """A text without its disguises: what neither a reader sees nor a rule should stumble over is taken out.
 
-Belongs here: zero-width and bidirectional characters, control characters, the marks before quoted lines of a
-message, letters of another script that look like Latin ones, full-width, mathematical and encircled letters and
-digits, and the way back to the offsets of the text. Does not belong here: escapes (`deid_platform.text`), case,
-accents and white space (`normalize.py`).
+Belongs here: zero-width and bidirectional characters, control characters, the marks before quoted lines of a message,
+letters of another script that look like Latin ones, full-width, mathematical and encircled letters and digits, spaces
+that do not break or are of another width, and the way back to the offsets of the text. Does not belong here: escapes
+(`deid_platform.text`), case, accents and white space (`normalize.py`).
 
 Sources: the look-alikes are the project's own, chosen from the letters of Greek and Cyrillic whose usual
 glyph is that of a Latin letter; invisible characters are those of Unicode's property Default_Ignorable_Code_Point.
@@ -69,7 +69,7 @@ def _quote_marks(text: str) -> Iterator[tuple[int, int]]:
 
 @lru_cache(maxsize=1)
 def _ascii_forms() -> dict[int, str]:
-    """Full-width, mathematical and foreign digits and letters, each to the ASCII character that it stands for."""
+    """Full-width, mathematical and foreign digits, letters and spaces, each to the ASCII character it stands for."""
     forms = {point: chr(point - 0xFEE0) for point in range(0xFF01, 0xFF5F)}
     for point in range(0x1D400, 0x1D800):
         form = unicodedata.normalize("NFKC", chr(point))
@@ -80,6 +80,8 @@ def _ascii_forms() -> dict[int, str]:
         for first in (0x24B6, 0x1F130, 0x1F150, 0x1F170, 0x1F1E6):
             forms[first + letter] = chr(0x41 + letter)
         forms[0x24D0 + letter] = chr(0x61 + letter)
+    # Word processors and web pages write them between any two words; no rule reads more than the one space.
+    forms |= dict.fromkeys((*map(ord, "\u00a0\u1680\u202f\u205f\u3000"), *range(0x2000, 0x200B)), " ")
     forms |= zip(map(ord, "ᴀʙᴄᴅᴇꜰɢʜɪᴊᴋʟᴍɴᴏᴘʀꜱᴛᴜᴠᴡʏᴢ"), "abcdefghijklmnoprstuvwyz", strict=True)
     for point in range(0x80, 0x1FBFA):
         if (digit := unicodedata.decimal(chr(point), None)) is not None:

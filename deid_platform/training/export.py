@@ -1,6 +1,6 @@
 """A trained network as the folder that the detector loads.
 
-Belongs here: ONNX, int8, the card's file. Does not belong here: the card's scores (`card.py`).
+Belongs here: ONNX, int8, the card's file. Does not belong here: the card's scores (`run.py`).
 """
 
 from __future__ import annotations

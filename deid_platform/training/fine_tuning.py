@@ -5,6 +5,7 @@ Belongs here: the loop. Does not belong here: examples, the network, or what is 
 
 from __future__ import annotations
 
+import hashlib
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -65,7 +66,7 @@ def fine_tune(
     """
     order = seeded(preset.seed)
     batches = _planned(examples, preset, order)
-    plan = plain_digest(repr(preset), *(str(len(batch)) for batch in batches))
+    plan = plain_digest(repr(preset), _digest(examples), *(str(len(batch)) for batch in batches))
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     network.to(device).train()
     optimizer = torch.optim.AdamW(_groups(network, preset.decay), lr=preset.rate)
@@ -89,6 +90,16 @@ def fine_tune(
         if (step + 1) % keep_every == 0 or step + 1 == len(batches):
             _keep(folder / _CHECKPOINT, plan, step + 1, network, optimizer, schedule)
     network.eval()
+
+
+def _digest(examples: Sequence[Example]) -> str:
+    """Of all that is learned from: other gold may have the same shape."""
+    found = hashlib.sha256()
+    for example in examples:
+        found.update(len(example.ids).to_bytes(4, "big"))
+        for part in (example.ids, example.features, example.labels):
+            found.update(part.tobytes())
+    return found.hexdigest()
 
 
 def _groups(network: nn.Module, decay: float) -> list[dict[str, object]]:

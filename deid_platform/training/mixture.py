@@ -3,9 +3,9 @@
 Belongs here: which corpora, locales and houses of style, and how much of each. Does not belong here: making surrogate
 notes (`corpora/injection`), pieces and windows (`examples.py`).
 
-All of it is of the training parts: names, ways of writing and carriers that no test corpus shares. Carriers that nobody
-has read serve here too, without the lines on which rules find an identifier: what is left of a note may still hold one
-that nobody labelled, so such notes are never measured on.
+All of it is of the training parts: names, ways of writing and carriers that no test corpus shares, nor a near copy of
+any of its carriers. Carriers that nobody has read serve here too, without the lines on which rules find an identifier:
+what is left of a note may still hold one that nobody labelled, so such notes are never measured on.
 """
 
 from __future__ import annotations

@@ -14,6 +14,7 @@ from dataclasses import asdict, dataclass
 
 from sqlalchemy import Connection, Engine, text
 
+from deid_platform.evaluation.missed_by_risk import Category
 from deid_platform.labels import Label, Risk
 from deid_platform.warehouse.connection import begin
 
@@ -63,12 +64,7 @@ LOCALES = tuple(
 )
 LENGTHS = ("under 100 words", "100 to 299 words", "300 to 599 words", "600 to 1,199 words", "1,200 words and more")
 RISKS = tuple(f"risk {risk.value}" for risk in Risk)
-CATEGORIES = (
-    *("patient name", "relative's name", "clinician's name", "date", "clinician's number", "partial address"),
-    *("clinic's location", "other identifier", "pharmacy", "health care organisation", "company"),
-    *("patient's number", "contact", "profession", "age", "place"),
-)
-"""Categories of missed words, after Murugadoss 2024, supplementary table 1."""
+CATEGORIES = tuple(it.value for it in Category)
 POLICIES = tuple(f"surrogates {it}" for it in ("consistent", "per note", "varied"))
 SUBJECTS = ("ALL", *(it.value for it in Label), *SEXES, *LOCALES, *LENGTHS, *RISKS, *CATEGORIES, *POLICIES)
 _WORDS = {

@@ -22,17 +22,20 @@ from deid_platform.warehouse.connection import begin
 class Figure:
     """One figure of a requirement and the threshold that it is compared with.
 
-    `value` is None where there was nothing to measure it on. `at_least` tells a least value from a largest one.
+    `value` is None where there was nothing to measure it on. `at_least` tells a least value from a largest one. Without
+    a threshold, a figure is shown and demands nothing.
     """
 
     name: str
     value: float | None
-    threshold: float
+    threshold: float | None
     at_least: bool = True
 
     @property
     def met(self) -> bool:
         """Whether the value reaches a least threshold, or stays within a largest one."""
+        if self.threshold is None:
+            return True
         if self.value is None:
             return False
         return self.value >= self.threshold if self.at_least else self.value <= self.threshold
@@ -40,6 +43,8 @@ class Figure:
     @property
     def demand(self) -> str:
         """The threshold in words."""
+        if self.threshold is None:
+            return "not compared" if self.value is None else "nothing"
         return f"{'at least' if self.at_least else 'at most'} {_number(self.threshold)}"
 
     def __str__(self) -> str:
@@ -195,12 +200,26 @@ def _figures(requirement: str, measured: Mapping[str, Any]) -> Iterator[Figure]:
             if measure in measured and least in thresholds:
                 name = measure.replace("_", " ") + (" (lower end)" if end == "low" else "")
                 yield Figure(name, measured[measure][end], thresholds[least])
+        if "against_former" in measured:
+            yield from _against(measured["against_former"], thresholds["max_recall_drop"])
     if requirement == "topics" and "least_share" in measured:
         notes = measured["notes"]
         share = measured["with_roster"] / notes if notes else None
         yield Figure("share of notes with topics", share, measured["least_share"])
     if requirement == "site_gold" and "least" in measured:
         yield Figure("notes with gold", measured["notes"], measured["least"])
+
+
+def _against(found: Mapping[str, Any], largest_drop: float) -> Iterator[Figure]:
+    """How the detector compares with the one in force; nothing is demanded where no note was measured with both."""
+    if found["difference"] is None:
+        yield Figure("recall against the detector in force, measured on another gold", None, None)
+        return
+    yield Figure("notes measured with both detectors", found["notes"], None)
+    yield Figure("recall on these notes", found["recall"], None)
+    yield Figure("recall of the detector in force", found["recall_before"], None)
+    yield Figure("difference in recall", found["difference"], None)
+    yield Figure("difference in recall (lower end)", found["low"], -largest_drop)
 
 
 def _number(value: float) -> str:

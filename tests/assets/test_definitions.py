@@ -82,12 +82,13 @@ ASSETS = {
     "models/cross_format": ("data-engineering", "onnx", False, "gpu", ""),
     "models/learning_curve": ("data-engineering", "onnx", False, "gpu", ""),
     "bench/metrics": ("privacy-office", "postgres", False, None, "bench/detections"),
+    "bench/lab": ("privacy-office", "postgres", False, None, "bench/detections"),
     "gate/withdrawals": ("privacy-office", "postgres", True, None, "source/raw_notes"),
     "gate/delivery": ("privacy-office", "postgres", True, None, "bench/metrics deid/redacted_notes gate/withdrawals"),
     "research/note_version": ("privacy-office", "postgres", True, None, "gate/delivery"),
     "marts/note_profile": ("analytics", "dbt postgres", False, None, "research/note_version"),
     **{
-        f"marts/{name}": ("analytics", "dbt postgres", False, None, " ".join(["bench/metrics", *papers]))
+        f"marts/{name}": ("analytics", "dbt postgres", False, None, " ".join(["bench/lab", "bench/metrics", *papers]))
         for name, papers in {
             "leaderboard": [],
             "scores_by_label": [],
@@ -113,6 +114,7 @@ ASSETS = {
         )
     },
     "research/release": ("analytics", "postgres", False, None, "marts/note_profile research/note_version"),
+    "research/dossier": ("privacy-office", "html", False, None, "bench/lab research/release"),
 }
 
 OF_DBT = ("marts", "papers")

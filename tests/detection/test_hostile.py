@@ -10,6 +10,9 @@ import pytest
 
 from deid_platform.detection import DetectorSpec, NoteDetector
 from deid_platform.detection.documents import segments
+from deid_platform.detection.models.folder import VOCABULARY, ModelFolder
+from deid_platform.detection.models.tokens import Reader
+from deid_platform.detection.models.windows import LENGTH, OVERLAP, windows
 from deid_platform.errors import Code, DeidError
 from deid_platform.notes import Note, Topics
 from deid_platform.text.deobfuscate import deobfuscate, latinised
@@ -34,6 +37,7 @@ Find = Callable[..., list[tuple[str, str]]]
         ("\uff27\uff32\uff25\uff25\uff2e \uff11\uff12\uff0f\uff13", "GREEN 12/3"),
         ("\U0001d510ary \U0001d7d7\U0001d7d0", "Mary 92"),
         ("\u0663/\u0661\u0664/\u0662\u0660\u0661\u0669", "3/14/2019"),
+        ("Mr.\u00a0Kate\u202fMay\u2009of\u3000York", "Mr. Kate May of York"),
         ("Иван Петров", "Иван Петров"),  # an alphabet of its own
         ("Оса", "Оса"),  # look-alikes, but no Latin text
         ("β-blocker, 5 μg, α-1 antitrypsin, ΔF508", "β-blocker, 5 μg, α-1 antitrypsin, ΔF508"),
@@ -93,6 +97,8 @@ def test_a_disguised_patient_is_found_whole(text: str, find: Find) -> None:
         ("Seen by D\u200br. Ndoye on Monday", "Ndoye"),
         ("Seen by Dr. Nd\u043eye on Monday", "Nd\u043eye"),
         ("MRN: 0098\u200b7654 filed", "0098\u200b7654"),
+        ("Seen\u00a0by\u00a0Dr.\u00a0Ndoye\u00a0Sarr\u00a0on\u00a0Monday", "Ndoye\u00a0Sarr"),
+        ("Seen on May\u202f3,\u202f2019 again", "May\u202f3,\u202f2019"),
         (
             "MRN: \uff10\uff10\uff19\uff18\uff17\uff16\uff15\uff14 filed",
             "\uff10\uff10\uff19\uff18\uff17\uff16\uff15\uff14",
@@ -138,8 +144,15 @@ FILLERS = {
 }
 
 
-# The model reads some thousand pieces a second, whatever they are.
-@pytest.mark.parametrize(("detector", "characters"), [(RULES, 60_000), (ENSEMBLE, 2_000)], ids=["rules", "ensemble"])
+# The model reads some thousand pieces a second, whatever they are: a long note of one kind is for the longer loops.
+@pytest.mark.parametrize(
+    ("detector", "characters"),
+    [
+        pytest.param(RULES, 60_000, id="rules"),
+        pytest.param(ENSEMBLE, 2_000, id="ensemble"),
+        pytest.param(ENSEMBLE, 10_000, id="ensemble on a long note", marks=pytest.mark.slow),
+    ],
+)
 @pytest.mark.parametrize("kind", FILLERS)
 def test_hostile_text_is_read_to_its_end_or_refused(kind: str, detector: NoteDetector, characters: int) -> None:
     # An identifier at each end: either both are found, or the note is refused as a whole.
@@ -152,6 +165,18 @@ def test_hostile_text_is_read_to_its_end_or_refused(kind: str, detector: NoteDet
     else:
         hidden = " ".join(text[s.start : s.end] for s in spans)
         assert [word for word in ("Ndoye", "3/14/2019", "Okonkwo", "3/15/2019") if word not in hidden] == []
+
+
+@pytest.mark.parametrize("kind", FILLERS)
+def test_what_a_model_reads_grows_with_the_text_and_no_faster(kind: str) -> None:
+    # Time is that of the windows: all of at most one length, and each ends a good way after the one before.
+    reader = Reader(ModelFolder.shipped("minilm").path / VOCABULARY)
+    text = deobfuscate(FILLERS[kind] * (200_000 // len(FILLERS[kind]))).text.encode("utf-8", "replace").decode()
+    pieces = reader.read(text)
+    assert len(pieces.ids) <= len(text)
+    cut = list(windows(pieces)) if len(pieces.ids) else []
+    assert len(cut) <= len(text) / (2 * LENGTH // 3 - OVERLAP) + 1
+    assert all(window.end - window.start <= LENGTH for window in cut)
 
 
 def test_a_long_text_is_read_in_overlapping_pieces_that_cover_it() -> None:

@@ -1,4 +1,4 @@
-"""How patterns read tables, lists, columns and long runs of names."""
+"""How patterns read tables, columns and long runs of names."""
 
 from __future__ import annotations
 
@@ -6,14 +6,10 @@ from itertools import pairwise
 
 import pytest
 
-from deid_platform.detection.api import Candidate, Document, Source, SourceKind
+from deid_platform.detection.api import Document
 from deid_platform.detection.rules.layout.tables import table_names
-from deid_platform.detection.rules.names.name_lists import names_in_lists
 from deid_platform.detection.rules.names.vocabulary import vocabulary_names
-from deid_platform.labels import Label
 from deid_platform.notes import Note
-
-DOCTOR = Candidate.by_rule(4, 9, Label.DOCTOR, 0.9, Source(SourceKind.RULES, "t"))
 
 
 @pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"])
@@ -27,13 +23,6 @@ def test_tables_are_read_whatever_ends_lines(newline: str) -> None:
 def test_a_cell_belongs_to_the_heading_above_it() -> None:
     table = "Room   Nurse     Provider\n412              Zorbel\n413    Besfat    Osei"
     assert [table[s.start : s.end] for s in table_names(table)] == ["Zorbel", "Besfat", "Osei"]
-
-
-def test_a_long_list_is_read_once() -> None:
-    text = "Dr. Ndoye, " + "Quarmby, " * 2_000 + "Osei and Tolland"
-    assert list(names_in_lists(text, [DOCTOR])) == []
-    paired = "Dr. Ndoye" + "/Quarmby" * 2_000
-    assert len(list(names_in_lists(paired, [DOCTOR]))) == 12
 
 
 def test_a_long_run_of_capitalised_words_is_read_once_from_left_to_right() -> None:

@@ -8,8 +8,10 @@ from dataclasses import dataclass
 import pytest
 
 from deid_platform.detection import DetectorSpec
-from deid_platform.detection.api import Document
+from deid_platform.detection.api import Candidate, Document
+from deid_platform.detection.combination import Combination
 from deid_platform.detection.pipeline import Candidates, Pipeline, Stage
+from deid_platform.detection.registry import JUDGES
 from deid_platform.engine import LocalEngine
 from deid_platform.errors import Code
 from deid_platform.notes import Note, Patient, Provider, Topics
@@ -43,17 +45,49 @@ def _failing(stage: Stage) -> Stage:
     return fail
 
 
-STAGES = list(DetectorSpec("ensemble", topics=TOPICS).pipeline().stages)
+SPEC = DetectorSpec("ensemble", topics=TOPICS, combination=Combination(judge="vocabulary"))
+STAGES = list(SPEC.pipeline().stages)
 
 
 def test_the_stages_are_those_of_the_ensemble() -> None:
-    assert {"rules", "propagation", "gazetteer", "roster", "model:minilm", "recovery", "relatives"} <= set(STAGES)
+    assert {"rules", "propagation", "gazetteer", "roster", "model:minilm", "recovery", "judge", "relatives"} <= set(
+        STAGES
+    )
 
 
 @pytest.mark.parametrize("stage", STAGES)
 def test_the_note_alone_fails(stage: str) -> None:
-    spec = Failing("ensemble", topics=TOPICS, stage=stage)
+    spec = Failing("ensemble", topics=TOPICS, combination=SPEC.combination, stage=stage)
     found = list(LocalEngine().detect(spec, NOTES))
     assert [one.error for one in found] == [None, Code.DETECTOR_FAILED, None]
     assert found[1].spans is None
     assert [len(one.spans or ()) for one in found] == [1, 0, 0]
+
+
+class Undecided:
+    """A judge that cannot say."""
+
+    def weigh(self, document: Document, removals: Sequence[Candidate]) -> list[float]:
+        raise ValueError(document.text)
+
+
+class Terse:
+    """A judge that leaves something out."""
+
+    def weigh(self, document: Document, removals: Sequence[Candidate]) -> list[float]:
+        return [1.0] * (len(removals) - 1)
+
+
+@pytest.mark.parametrize("judge", [Undecided, Terse])
+def test_a_note_that_a_judge_cannot_weigh_is_withheld(judge: type, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(JUDGES, "odd", judge)
+    spec = DetectorSpec("ensemble", combination=Combination(judge="odd"))
+    # The first has a place in running text, the second a direct identifier, which no judge weighs.
+    found = list(
+        LocalEngine().detect(
+            spec, [Note("1", "She moved here from Peebles last spring."), Note("2", "SSN 123-45-6789")]
+        )
+    )
+    assert [one.error for one in found] == [Code.DETECTOR_FAILED, None]
+    assert found[0].spans is None
+    assert found[1].spans

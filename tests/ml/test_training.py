@@ -83,6 +83,16 @@ def test_the_checkpoint_of_another_training_is_refused(encoder_folder, windows, 
     assert raised.value.code is Code.INPUT_INVALID
 
 
+@pytest.mark.parametrize("part", ["ids", "features", "labels"])
+def test_so_is_that_of_other_gold_of_the_same_shape(encoder_folder, windows, tmp_path, part):
+    trained(tmp_path, encoder_folder, windows)
+    changed = getattr(windows[0], part).copy()
+    changed[1] += 1
+    with pytest.raises(DeidError) as raised:
+        trained(tmp_path, encoder_folder, [replace(windows[0], **{part: changed}), *windows[1:]])
+    assert raised.value.code is Code.INPUT_INVALID
+
+
 @pytest.fixture(scope="module")
 def gold(tmp_path_factory) -> Path:
     """Notes of a site's own."""

@@ -161,11 +161,15 @@ def test_the_assets_show_counts_a_table_and_a_picture_and_no_text(config: Path) 
     assert "warfarin" not in str(shown)
 
 
-def test_the_commands_list_fill_and_tell_locales(config: Path, tmp_path: Path) -> None:
+def test_the_commands_list_fill_and_tell_locales(config: Path, made: corpora.Made, tmp_path: Path) -> None:
     listed = deid("corpora", "--json", "--config", str(config))
     rows = {row["name"]: row for row in map(json.loads, listed.stdout.splitlines())}
     assert (rows["asq_phi"]["readable_here"], rows["asq_phi"]["notes"]) == (True, 30)
+    assert (rows["asq_phi"]["left_out"], rows["asq_phi"]["near_copies"]) == (0, 0)
+    assert {part: rows["asq_phi"][part] for part in Part} == made.notes
+    assert {part: rows["asq_phi"][f"{part}_carriers"] for part in Part} == made.notes
     assert rows["mtsamples"]["readable_here"] is False
+    assert rows["hospital"]["kind"] == "generator"
     assert rows["brat"]["kind"] == "format"
     folder = tmp_path / "filled"
     filled = deid("corpora", "fill", "asq_phi", str(folder), "--locale", "zh", "--config", str(config))
@@ -177,5 +181,11 @@ def test_the_commands_list_fill_and_tell_locales(config: Path, tmp_path: Path) -
     assert scored.returncode == 0, scored.stderr
     again = deid("corpora", "fill", "asq_phi", str(folder), "--config", str(config))
     assert (again.returncode, again.stderr.split()[0]) == (1, "output-unusable")
+    for option, value, said in (("--scan", "wet", "scan, copy, fax"), ("--part", "dev", "training, test")):
+        refused = deid("corpora", "fill", "asq_phi", str(tmp_path / "no"), option, value, "--config", str(config))
+        assert refused.returncode == 2
+        assert said in " ".join(refused.stderr.replace("│", " ").split())
+    fewer = deid("corpora", "fill", "asq_phi", str(tmp_path / "few"), "--notes", "2", "--config", str(config))
+    assert "2 notes of asq_phi in en_US, test part" in fewer.stderr
     locales = deid("corpora", "locales", "--json")
     assert {json.loads(line)["locale"] for line in locales.stdout.splitlines()} >= {"en_US", "zh", "ar"}

@@ -61,7 +61,7 @@ def figures(scene: Any) -> None:
     record_scores(gatekeeper, synthetic, detector_digest=NEWER.digest, gold="synthetic_hospital", inputs=Inputs.TOPICS)
     on = MeasuredOn("ensemble", NEWER.digest, "site", "topics")
     prices = [LabScore("cost", "words_per_second", 18234.5), LabScore("cost", "cost_per_10000_notes", 0.42)]
-    risks = [LabScore("missed", "share_missed", 0.0123, n=5120, subject="date"), LabScore("linkage", "first", 0.5, n=9)]
+    risks = [LabScore("missed", "share_missed", 0.0123, n=5120, subject="dates"), LabScore("linkage", "first", 0.5, n=9)]
     record_lab_scores(gatekeeper, on, [*prices, *risks, LabScore("retention", "lexical_retention", 0.9871, n=2345)])
     judge = MeasuredOn("lexical-judge", plain_digest("judge"), "judged_pairs", "text")
     record_lab_scores(gatekeeper, judge, [LabScore("judges", "precision", 0.8123, n=212)])
@@ -149,7 +149,7 @@ def test_history_says_what_changed_since_last_week(built: Built) -> None:
 
 def test_risk_retention_and_judges_are_there(built: Built) -> None:
     risk = built.marts["risk"]
-    assert one(risk, family="missed", subject="date")["value"] == 0.012
+    assert one(risk, family="missed", subject="dates")["value"] == 0.012
     assert one(risk, family="linkage")["suppressed"]
     assert one(built.marts["retention"], measure="lexical_retention")["n"] == 2340
     judges = built.marts["judge_quality"]

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 
-from deid_platform.warehouse.lab import DETECTORS, GOLDS, LOCALES, MEASURES
+from deid_platform.warehouse.lab import CATEGORIES, DETECTORS, GOLDS, LOCALES, MEASURES
 from deid_platform.warehouse.lab import FAMILIES as FAMILIES_HERE
 
 SEEDS = Path(__file__).parents[2] / "dbt" / "seeds"
@@ -72,6 +72,7 @@ def test_what_is_nearest_is_named_for_every_corpus_and_in_words_that_the_laborat
     assert {row["detector"] for row in seed("nearest_system")} <= set(DETECTORS)
     assert {row["our_family"] for row in seed("nearest_measure")} <= set(FAMILIES_HERE)
     assert {row["our_measure"] for row in seed("nearest_measure")} <= set(MEASURES)
+    assert {row["subject"] for row in PUBLISHED["missed"]} <= set(CATEGORIES)
 
 
 @pytest.mark.parametrize(

@@ -91,6 +91,20 @@ FORMATS: Mapping[str, tuple[str, str]] = {
 }
 
 
+def is_feed(name: str) -> bool:
+    """Whether a format is one of feeds.
+
+    Raises:
+        DeidError: `format-unknown` with the nearest name.
+    """
+    return hasattr(_module(name), "FEED")
+
+
+def is_gold(name: str) -> bool:
+    """Whether a format has gold; raises as `is_feed`."""
+    return hasattr(_module(name), "GOLD")
+
+
 @cache
 def file_format(name: str) -> FileFormat:
     """The format by its name, for a feed.

@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
 from deid_platform.corpora import Reason, Rejection
@@ -29,15 +29,28 @@ _NAMED = {"language": "lang"}
 _LAST = ("text", "spans", "clinical")
 
 
+def is_json_lines(file_name: str) -> bool:
+    """Whether a file of a folder is of the format, by its name."""
+    return _ENDING.search(file_name) is not None
+
+
 @dataclass(frozen=True)
 class JsonLines:
-    """The format `jsonl`."""
+    """The format `jsonl`.
+
+    Attributes:
+        language: Of notes whose lines say none; that of the scheme unless given.
+    """
+
+    language: str | None = None
 
     def read(self, path: Path, *, scheme: str) -> Iterator[Gold | Rejection]:
         """The notes, streamed; a line that cannot be used comes as a rejection with its number."""
         chosen = scheme_of(scheme)
+        if self.language is not None:
+            chosen = replace(chosen, language=self.language)
         seen: set[str] = set()
-        folder, names = gold_files(path, lambda name: _ENDING.search(name) is not None)
+        folder, names = gold_files(path, is_json_lines)
         for ordinal, name in enumerate(names):
             number = 0
             try:

@@ -80,8 +80,19 @@ def _one(text: str, slot: Slot, mentions: tuple[Mention, ...] | None, people: _P
         person = people.of(slot.label, mention)
         for start, end, new in _runs(mention.parts, person, language):
             written += (surface[at:start], _cased(new, surface[start:end]))
-            at = end
-    return "".join((*written, surface[at:]))
+            at = end if new else _behind_missing(surface, start, end)
+    whole = "".join((*written, surface[at:]))
+    if not surface[-1:].isspace():
+        whole = whole.rstrip()
+    return whole or people.of(slot.label, mentions[0]).first[:1]
+
+
+def _behind_missing(surface: str, start: int, end: int) -> int:
+    """Where a name goes on behind an initial that the new name lacks: its stop goes, and one of two spaces."""
+    end += surface.startswith(".", end)
+    if surface[start - 1 : start].isspace():
+        end += len(surface) - end - len(surface[end:].lstrip())
+    return end
 
 
 def _implied(surface: str, slot: Slot, *, titled: bool) -> str:
@@ -166,13 +177,7 @@ def _runs(parts: Sequence[NamePart], person: Person, language: str) -> list[tupl
     for part, surname in zip(parts, roles, strict=True):
         kind = (surname, part.initial)
         if part.initial:
-            name = (
-                person.last
-                if surname
-                else (person.middle or person.first)
-                if part.role is Role.MIDDLE
-                else person.first
-            )
+            name = person.last if surname else person.middle if part.role is Role.MIDDLE else person.first
             runs.append((part.start, part.end, name[:1]))
         elif kind == before:
             runs[-1] = (runs[-1][0], part.end, runs[-1][2])

@@ -5,8 +5,9 @@ values (`chart.py`), the notation (`ways.py`) or words of a language (`words.py`
 
 Patterns are copied, except for their tokens. People: F f first name and its initial, L l surname, M middle initial,
 K middle name, N nickname, U E surname and first name in capitals, X x surname and first name with one slip, A a without
-accents, P W first and second half of a double surname, J surname joined. Dates: YYYY YY Month Mon MM M DD D Do.
-Numbers: # is the next digit; digits left over stand at the end.
+accents, P W first and second half of a double surname, J surname joined. Who has no middle name or no second surname is
+written without M, K or W and what stands around it ("F M. L" is "F L", never "John J. Smith"); so is N beside F.
+Dates: YYYY YY Month Mon MM M DD D Do. Numbers: # is the next digit; digits left over stand at the end.
 """
 
 from __future__ import annotations
@@ -28,6 +29,8 @@ from deid_platform.surrogates.locales import Person
 DAYS = ("note", "birth", "admit", "discharge", "past", "old", "next")
 _DATE_TOKEN = re.compile(r"YYYY|YY|Month|Mon|MM|M|DD|Do|D")
 _LETTER = re.compile(r"[A-Za-z]")
+_MAY_LACK = frozenset("MKWN")
+_BRACKETS = ("()", "[]", '""', "''", "«»", "“”", "‘’")
 _FAMILY = ("patient", "relative", "relative2")
 _OLD = 89
 
@@ -110,28 +113,44 @@ def _value(name: str, language: str) -> Written:
 
 
 def _person(who: str, pattern: str) -> Written:
-    parts: list[Callable[[Person, Dice], str]] = []
-    at = 0
-    for token in _LETTER.finditer(pattern):
-        if token.start() > at:
-            parts.append(_copied(pattern[at : token.start()]))
-        parts.append(_PARTS[token[0]])
-        at = token.end()
-    if not parts:
+    """What writes a person; a pattern of parts that the person lacks writes nothing."""
+    copied, tokens = _LETTER.split(pattern), _LETTER.findall(pattern)
+    if not tokens:
         raise ValueError
-    if at < len(pattern):
-        parts.append(_copied(pattern[at:]))
+    lacking = {"N": _nickname} if "F" in tokens else {}
+    parts = [(lacking.get(token, _PARTS[token]), token in _MAY_LACK) for token in tokens]
 
     def write(chart: Chart) -> str:
         person = chart.person(who)
-        written = [part(person, chart.dice) for part in parts]
-        return "".join(written) if all(written) else ""
+        text, before = "", copied[0]
+        for number, (part, may_lack) in enumerate(parts, start=1):
+            after = copied[number]
+            if written := part(person, chart.dice):
+                text, before = text + before + written, after
+            elif may_lack:
+                before = _closed(before, after, first=not text, last=number == len(parts))
+            else:
+                return ""
+        return text + before if text else ""
 
     return Written(write, Label.PATIENT if who in _FAMILY else Label.DOCTOR)
 
 
-def _copied(text: str) -> Callable[[Person, Dice], str]:
-    return lambda _, __: text
+def _nickname(person: Person, _: Dice) -> str:
+    """Beside the first name; elsewhere that stands in for it."""
+    return person.nickname
+
+
+def _closed(before: str, after: str, *, first: bool, last: bool) -> str:
+    """What stands between the neighbours of a part that is missing; a stop behind it was its own."""
+    after = after.removeprefix(".")
+    if before[-1:] + after[:1] in _BRACKETS:
+        before, after = before[:-1], after[1:]
+    if first:
+        return before
+    if last:
+        return ("." if before.startswith(".") else "") + after
+    return max(before, after, key=lambda text: len(text.strip()))
 
 
 def _date(which: str, pattern: str, language: str) -> Written:
@@ -185,8 +204,8 @@ _PARTS: Mapping[str, Callable[[Person, Dice], str]] = {
     "f": lambda p, _: p.first[:1],
     "L": lambda p, _: p.last,
     "l": lambda p, _: p.last[:1],
-    "M": lambda p, _: (p.middle or p.first)[:1],
-    "K": lambda p, _: p.middle or p.first,
+    "M": lambda p, _: p.middle[:1],
+    "K": lambda p, _: p.middle,
     "N": lambda p, _: p.nickname or p.first,
     "U": lambda p, _: p.last.upper(),
     "E": lambda p, _: p.first.upper(),
@@ -195,6 +214,6 @@ _PARTS: Mapping[str, Callable[[Person, Dice], str]] = {
     "A": lambda p, _: anyascii(p.last),
     "a": lambda p, _: anyascii(p.first),
     "P": lambda p, _: re.split(r"[ -]", p.last)[0],
-    "W": lambda p, _: re.split(r"[ -]", p.last)[-1],
+    "W": lambda p, _: re.split(r"[ -]", p.last)[-1] if re.search(r"[ -]", p.last) else "",
     "J": lambda p, _: re.sub(r"[ '’-]", "", p.last),
 }

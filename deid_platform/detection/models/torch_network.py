@@ -20,8 +20,8 @@ from deid_platform.detection.models.folder import ModelFolder
 from deid_platform.detection.models.tokens import Framed
 from deid_platform.silence import silent_transformers
 
-# Pieces of a batch, padding included: as many as keep the device busy.
-_TOKENS = {CARD: 65_536}
+TOKENS = {CARD: 65_536}
+"""Pieces of a batch, padding included: as many as keep the device busy."""
 _TOKENS_OF_PROCESSOR = 4096
 _LEAST = 64  # pieces of the shortest row; others are twice as long, and so on
 
@@ -40,7 +40,7 @@ class TorchNetwork:
 
     def __init__(self, folder: ModelFolder, *, length: int, device: str) -> None:
         self._length = length
-        self._tokens = _TOKENS.get(device, _TOKENS_OF_PROCESSOR)
+        self._tokens = TOKENS.get(device, _TOKENS_OF_PROCESSOR)
         self._forward = _transformers(folder, device) if folder.is_transformers else _ours(folder, device)
 
     def logits(self, windows: Sequence[Framed]) -> list[NDArray[np.float32]]:

@@ -24,9 +24,8 @@ from deid_platform.lexicon.alternatives import alternatives
 from deid_platform.lexicon.lists import word_list, written_terms
 
 TABLES = (
-    "en/dates", "en/holidays", "en/ages", "en/contacts", "en/identifiers", "en/addresses", "en/people", "en/care_team",
-    "en/messages", "en/attributions", "en/organizations", "en/employers", "en/professions", "en/landmarks",
-    "en/prose_places", "en/record_context", "en/lowercase_names",
+    "en/dates", "en/holidays", "en/ages", "en/contacts", "en/identifiers", "en/addresses", "en/people", "en/messages",
+    "en/organizations", "en/employers", "en/professions", "en/landmarks", "en/prose_places", "en/record_context",
     "it/people", "it/addresses", "it/organizations", "it/identifiers", "it/dates", "it/terse_notes", "it/initials",
     "es/addresses",
 )  # fmt: skip

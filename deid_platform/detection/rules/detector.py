@@ -20,18 +20,14 @@ from deid_platform.detection.rules.layout.line_wraps import joined_lines
 from deid_platform.detection.rules.layout.signatures import signature_names
 from deid_platform.detection.rules.layout.tables import table_names
 from deid_platform.detection.rules.names.coordinated_names import coordinated_names
-from deid_platform.detection.rules.names.name_lists import names_in_lists
-from deid_platform.detection.rules.names.unlisted_names import unlisted_names
 from deid_platform.detection.rules.names.vocabulary import vocabulary_names
 from deid_platform.labels import Label
 from deid_platform.notes import Note
 
 _ON_PARAGRAPHS: Mapping[str, Callable[[str, Sequence[Candidate]], Iterable[Candidate]]] = {
     "vocabulary": lambda text, _: vocabulary_names(text),
-    "unlisted_names": lambda text, _: unlisted_names(text),
     "tables": lambda text, _: table_names(text),
     "signatures": lambda text, _: signature_names(text),
-    "name_lists": names_in_lists,
     "address_blocks": address_block_names,
     "coordinated_names": coordinated_names,
 }

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import gzip
+import tracemalloc
 
 import pytest
 
 from deid_platform.corpora import Reason, Rejection
-from deid_platform.corpora.files import FilesFeed
+from deid_platform.corpora.files import FilesFeed, read_folder
 from deid_platform.corpora.formats import file_format, gold_format
 from deid_platform.corpora.injection.carriers import with_placeholders
 from deid_platform.corpora.injection.corpus import InjectionSpec, Part, inject
@@ -37,15 +38,17 @@ def test_the_feed_keeps_the_reader_contract(name, tmp_path, contract):
     def deliver(watermark, file, content):
         path = tmp_path / "ehr" / watermark / file
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(content, encoding="utf-8")
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
 
     def notes(watermark, text):
         if name == "mimic3":
             rows = (event(f"n-{m}", m, text), event(f"e-{m}", m, " "), event(f"n-{m}", m, text), f'x{m},"\n')
-            deliver(watermark, "NOTEEVENTS.csv", EVENTS + "".join(rows))
+            latin = event(f"l-{m}", m, f"{m} caf\xe9").encode("latin-1")
+            deliver(watermark, "NOTEEVENTS.csv", (EVENTS + "".join(rows[:3])).encode() + latin + rows[3].encode())
         else:
             rows = (f'n-{m},{m},1,DS,1,,,"{text}"\n', f"e-{m},{m},1,DS,1,,, \n", f'n-{m},{m},1,RR,1,,,"{text}"\n')
-            deliver(watermark, "discharge.csv", DISCHARGE + "".join(rows))
+            latin = f'l-{m},{m},1,DS,1,,,"{m} caf\xe9"\n'.encode("latin-1")
+            deliver(watermark, "discharge.csv", (DISCHARGE + "".join(rows)).encode() + latin)
 
     notes("2026-01-05", f"Seen {m}.\nWell.")
     notes("2026-01-12", f"Other {m}.")
@@ -62,6 +65,9 @@ def test_the_feed_keeps_the_reader_contract(name, tmp_path, contract):
         lambda: FilesFeed("ehr", tmp_path / "ehr", file_format=file_format(name)),
         lambda delivery: notes(delivery.watermark, "Another text."),
     )
+    found = FilesFeed("ehr", tmp_path / "ehr", file_format=file_format(name)).notes(Delivery("ehr", "2026-01-05"))
+    reasons = [item.reason for item in found if isinstance(item, Rejection)]
+    assert reasons[:3] == [Reason.EMPTY_TEXT, Reason.DUPLICATE_NOTE_ID, Reason.INVALID_UTF8]
 
 
 def delivered(tmp_path, name, file, content):
@@ -108,11 +114,13 @@ def test_a_truncated_file_keeps_the_notes_before(tmp_path):
         (event("9", text=" "), Reason.EMPTY_TEXT),
         (event("1"), Reason.DUPLICATE_NOTE_ID),
         ("1,2,3\n", Reason.MALFORMED_ROW),
+        (event("9", text="caf\xe9").encode("latin-1"), Reason.INVALID_UTF8),
     ],
 )
 def test_a_note_that_is_no_gold_costs_itself_alone(tmp_path, row, reason):
     path = tmp_path / "NOTEEVENTS.csv"
-    path.write_text(EVENTS + event("1") + row + event("2"))
+    row = row if isinstance(row, bytes) else row.encode()
+    path.write_bytes((EVENTS + event("1")).encode() + row + event("2").encode())
     found = list(gold_format("mimic3").read(path, scheme="mimic-iii"))
     assert [gold.note_id for gold in found if not isinstance(gold, Rejection)] == ["1", "2"]
     (refused,) = (item for item in found if isinstance(item, Rejection))
@@ -153,3 +161,29 @@ def test_blanks_that_nothing_tells_stay(tmp_path):
     assert whole.endswith(last)
     assert len(surfaces(made, Label.DOCTOR)) == 2
     assert made.note.note_type == "discharge summary"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["feed", "gold"])
+def test_memory_grows_by_the_ids_and_not_by_the_notes(tmp_path, kind):
+    def peak(notes):
+        folder = tmp_path / f"{kind}{notes}"
+        folder.mkdir()
+        with (folder / "NOTEEVENTS.csv").open("w") as table:
+            table.write(EVENTS)
+            table.writelines(
+                event(str(n), text="Seen by Dr. [**Last Name 303**]. " + "Stable. " * 500) for n in range(notes)
+            )
+        tracemalloc.start()
+        if kind == "feed":
+            read = read_folder(folder, file_format("mimic3"))
+        else:
+            read = gold_format("mimic3").read(folder, scheme="mimic-iii")
+        assert sum(not isinstance(item, Rejection) for item in read) == notes
+        most = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return most
+
+    peak(10)  # what is imported and compiled once
+    # A note has 4 kB of text, an id about 0.1.
+    assert (peak(1200) - peak(200)) / 1000 < 500  # bytes

@@ -72,6 +72,7 @@ def test_every_note_survives_every_format_with_its_offsets(name, published, tmp_
     gold_contract.check_round_trip(gold_format("i2b2"), notes, tmp_path / "i2b2")
     gold_contract.check_round_trip(gold_format("brat"), notes, tmp_path / "brat")
     gold_contract.check_round_trip(gold_format("jsonl"), notes, tmp_path / "set.jsonl.gz")
+    gold_contract.check_round_trip(gold_format("labelstudio"), notes, tmp_path / "set.json")
     gold_contract.check_round_trip(gold_format("conll"), notes, tmp_path / "set.conll", lossless=False)
 
 

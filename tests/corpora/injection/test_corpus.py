@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
+import tracemalloc
 from dataclasses import replace
 from itertools import pairwise
 
@@ -18,7 +20,7 @@ from deid_platform.labels import PERSONS, Label
 from deid_platform.surrogates.locales import LOCALES
 from deid_platform.text.fold import fold_term
 from deid_platform.text.names import PARTICLES
-from tests.corpora.injection.conftest import PROSE, prose
+from tests.corpora.injection.conftest import PROSE, carrier, prose
 
 
 def corpus(locale: str = "en_US", part: Part = Part.TEST, notes: int = 80, workers: int = 1) -> list[Injected]:
@@ -79,15 +81,18 @@ def test_guards_hold(ways: Ways) -> None:
     assert not any("dev/en/sentence/3" in made.ways for made in corpus())
 
 
+_ARTICLES = {"ad", "an", "ar", "as", "ash", "at", "az"}  # "al" before letters like its last: As-Salem
+
+
 def names_of(made: list[Injected]) -> set[str]:
-    """Folded words of all names of people, without particles."""
+    """Folded words of all names of people, without particles and articles."""
     return {
         fold_term(word)
         for one in made
         for span in one.gold
         if span.label in PERSONS
         for word in one.note.text[span.start : span.end].replace(",", " ").replace(".", " ").replace("-", " ").split()
-        if len(word) > 1 and word.lower() not in PARTICLES
+        if len(word) > 1 and word.lower() not in PARTICLES | _ARTICLES
     }
 
 
@@ -97,6 +102,68 @@ def test_training_and_test_share_no_name(locale: str) -> None:
     training, test = (names_of(corpus(locale, part, notes=60)) for part in Part)
     assert len(training) > 40
     assert training & test == set()
+
+
+_SLOTS = (
+    ("John Carter", Label.PATIENT),
+    ("Mary Stone", Label.DOCTOR),
+    ("Elm Hospital", Label.HOSPITAL),
+    ("12 Oak Street", Label.STREET),
+    ("Ames", Label.CITY),
+    ("Carter", Label.PATIENT),
+    ("Acme Corp", Label.ORGANIZATION),
+    ("Ann Carter", Label.PATIENT),
+    ("Boone", Label.CITY),
+)
+_FILLED = (
+    "Patient: John Carter. Seen by Dr. Mary Stone at Elm Hospital, 12 Oak Street, Ames. Mr. Carter works for "
+    "Acme Corp. His wife, Ann Carter, lives in Boone."
+)
+_PLACES = (Label.CITY, Label.STREET, Label.HOSPITAL, Label.ORGANIZATION)
+# Of words and numbers alone: no name of theirs tells them apart.
+_UNNAMED = {("concession", "road"), ("house", "sector"), ("farmacia", "comunale")}
+
+
+def places_of(made: list[Injected]) -> set[tuple[str, ...]]:
+    """Names of places, each as its words of more than two letters; acronyms and numbered streets have no such name."""
+    found = set()
+    for one in made:
+        for span in (span for span in one.gold if span.label in _PLACES):
+            words = tuple(re.findall(r"[^\W\d_]{3,}", one.note.text[span.start : span.end].casefold()))
+            if words and (len(words) > 1 or span.label is Label.CITY):
+                found.add(words)
+    return found - _UNNAMED
+
+
+@pytest.mark.usefixtures("ways")
+@pytest.mark.parametrize("locale", LOCALES)
+def test_filled_and_woven_training_and_test_share_no_name_and_no_place(locale: str) -> None:
+    carriers = [carrier(f"{_FILLED} {PROSE}", *_SLOTS, note_id=f"n{number}") for number in range(80)]
+    training, test = (list(inject(InjectionSpec("dev", locale, part), carriers)) for part in Part)
+    for told in (names_of, places_of):
+        assert len(told(training)) > 40
+        assert told(training) & told(test) == set()
+
+
+@pytest.mark.usefixtures("ways")
+def test_a_patient_of_the_source_is_one_person_in_all_notes() -> None:
+    carriers = prose(70)  # more than are made at once
+    whose = {0: "s1", 1: "s2", 69: "s1"}
+    given = [
+        replace(one, note=replace(one.note, patient_id=whose[at])) if at in whose else one
+        for at, one in enumerate(carriers)
+    ]
+    made = list(inject(InjectionSpec("dev", "en_US"), given))
+    first, other, again = (made[at] for at in whose)
+    assert first.patient == again.patient != other.patient
+    assert first.note.patient_id == again.note.patient_id == first.patient.patient_id
+    assert first.note.patient_id not in {one.note.patient_id for at, one in enumerate(made) if at not in (0, 69)}
+    assert "s1" not in first.note.patient_id
+    named = {names_of([one]) & {first.patient.last_name.casefold()} != set() for one in (first, again)}
+    assert named == {True}
+    # Whatever the order and whatever stands beside them.
+    alone = list(inject(InjectionSpec("dev", "en_US"), [given[69], given[0]]))
+    assert [one.patient for one in alone] == [first.patient] * 2
 
 
 @pytest.mark.usefixtures("ways")
@@ -119,6 +186,23 @@ def test_carriers_are_split_by_their_ids() -> None:
 def test_workers_change_nothing() -> None:
     spec = InjectionSpec("dev", "it_IT", Part.TRAINING, weave=False)
     assert list(inject(spec, prose(150), workers=2)) == list(inject(spec, prose(150)))
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("ways")
+def test_memory_does_not_grow_with_the_corpus() -> None:
+    def peak(notes: int) -> int:
+        (one,) = prose(1)
+        given = (replace(one, note=replace(one.note, note_id=f"n{number}")) for number in range(notes))
+        tracemalloc.start()
+        assert sum(1 for _ in inject(InjectionSpec("dev", "en_US"), given)) == notes
+        most = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return most
+
+    peak(400)  # fills the caches of names and streets
+    # A finished note with its spans takes some 4 kB.
+    assert (peak(1200) - peak(400)) / 800 < 1000  # bytes
 
 
 @pytest.mark.usefixtures("ways")

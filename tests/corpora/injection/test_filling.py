@@ -38,6 +38,24 @@ def test_one_person_has_one_name_however_it_is_written() -> None:
     assert initials == f"{first[0]}.{last[0]}."
 
 
+@pytest.mark.parametrize(
+    ("written", "as_now"),
+    [
+        ("John M. Smith", "{first} {last}"),
+        ("John M Smith", "{first} {last}"),
+        ("Smith, John M.", "{last}, {first}"),
+        ("J. M. Smith", "{first[0]}. {last}"),
+        ("J.M. Smith", "{first[0]}. {last}"),
+    ],
+)
+def test_an_initial_that_the_new_name_lacks_leaves_no_gap(written: str, as_now: str) -> None:
+    made = filled(carrier(f"Seen: {written}, today.", (written, P)), locale="zh")[0]
+    patient = made.patient
+    assert patient.middle_name is None
+    assert surfaces(made, P) == [as_now.format(first=patient.first_name, last=patient.last_name)]
+    assert made.note.text == f"Seen: {surfaces(made, P)[0]}, today."
+
+
 def test_the_patient_of_the_note_is_the_one_of_the_topics() -> None:
     made = filled(carrier("John Smith was seen with his wife Ann Miller.", ("John Smith", P), ("Ann Miller", P)))[0]
     patient, wife = surfaces(made, P)

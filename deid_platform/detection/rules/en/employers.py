@@ -11,7 +11,7 @@ import regex
 from deid_platform.detection.rules.en.organizations import is_rare, organization, own_organization
 from deid_platform.detection.rules.en.people import NAME_TOKEN, bare, stops_a_name
 from deid_platform.detection.rules.engine.validator import Interval, validator
-from deid_platform.lexicon.classes import WordClass, ends_as_a_word, is_rare_word, is_town, word_class
+from deid_platform.lexicon.classes import WordClass, word_class
 from deid_platform.lexicon.lists import word_list
 from deid_platform.text.fold import fold_term
 
@@ -23,18 +23,11 @@ _NO_EMPLOYERS = frozenset((
     "wnl", "na", "night", "day", "evening", "weekend", "english", "spanish", "covid", "who", "bls", "als", "life",
     "medic", "squad", "other", "self-employed", "student", "homemaker",
 ))  # fmt: skip
-_OPENING = frozenset(
-    ("upon", "via", "per", "when", "called", "activated", "after", "before", "prior", "until", "unless", "while")
-)
 # What begins with these is a place ("Camp Tamarack"), left to the recognizers of landmarks.
 _LANDSCAPES = frozenset(("camp", "lake", "fort", "cape", "mount"))
 _GENERIC = frozenset(("united states", "college", "university", "school", "church", "high school", "middle school"))
 _LAST_WORD = regex.compile(r"[ ](?:and|the|of|&)$")
 _LOWER = regex.compile(r"\p{Ll}")
-_ARTICLES = frozenset(
-    ("a", "an", "his", "her", "their", "my", "our", "this", "that", "some", "any", "local", "various")
-)
-_FEWEST = 5  # letters of a word that is an employer by itself
 
 
 @validator
@@ -81,57 +74,6 @@ def firm(text: str, start: int, end: int) -> Interval | None:
     words = [bare(token) for token in NAME_TOKEN.findall(text, *place)]
     own = is_rare(words[0]) or words[0] in word_list("place_nouns")
     return place if own and _LOWER.search(line) and not heading else None
-
-
-@validator
-def firm_before_noun(text: str, start: int, end: int) -> Interval | None:
-    """A firm before a common noun ("a Delmore truck driver"), of which the first word is a name and no town."""
-    words = [bare(token) for token in NAME_TOKEN.findall(text, start, end)]
-    clinical = any(word_class(word) & WordClass.CLINICAL or word in word_list("title_stopwords") for word in words)
-    plain = (
-        stops_a_name(words[0])
-        or is_rare_word(words[0])
-        or ends_as_a_word(words[0])
-        or word_class(words[0]) & WordClass.ORDINARY
-    )
-    return None if clinical or plain or is_town(fold_term(text[start:end])) else (start, end)
-
-
-@validator
-def agency(text: str, start: int, end: int) -> Interval | None:
-    """A department, a service or a shelter with a name of its own, which "Upon EMS arrival" does not give it."""
-    place = own_organization(text, start, end)
-    if place is None:
-        return None
-    words = [bare(token) for token in NAME_TOKEN.findall(text, *place)]
-    return None if words[0] in _OPENING else place
-
-
-@validator
-def small_employer(text: str, start: int, end: int) -> Interval | None:
-    """An employer in small letters, "vantor aerospace": it ends in a noun for firms, or is a word on no list."""
-    tokens = list(NAME_TOKEN.finditer(text, start, end))
-    words = [bare(t[0]) for t in tokens]
-    while words and words[0] in ("the",):
-        words.pop(0)
-        tokens.pop(0)
-    if not words or words[0] in _ARTICLES or words[0] in _NO_EMPLOYERS:
-        return None
-    rare = [is_rare(word) for word in words]
-    alone = len(words) == 1 and rare[0] and len(words[0]) >= _FEWEST
-    named = len(words) > 1 and (rare[0] or (words[0] in word_list("place_nouns") or any(rare[:-1])))
-    kinds = _ends_as_a_firm(text, tokens[0].start(), end) or words[-1] in word_list("generic_institution_words")
-    school = words[-1] in (
-        "elementary",
-        "academy",
-        "school",
-        "preschool",
-        "kindergarten",
-        "university",
-        "college",
-        "daycare",
-    )
-    return (tokens[0].start(), end) if alone or (named and (kinds or school or all(rare))) else None
 
 
 def _ends_as_a_firm(text: str, start: int, end: int) -> bool:

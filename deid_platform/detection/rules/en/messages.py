@@ -1,9 +1,9 @@
-"""Validators of names in messages, hand-offs and lists, after a greeting, a bed number or another name.
+"""Validators of names in the headers, closings and fields of messages, forms and lists.
 
 Belongs here: the validators that `messages.yaml` names. Does not belong here: where a name ends (`people.py`).
 
-They judge places where a name needs no title, and where notes also have services, drugs and findings ("Cards/Renal
-following", "Thanks, Pharmacy").
+They judge places where a name needs no title, and where notes also have services, drugs and findings ("Thanks,
+Pharmacy").
 """
 
 from __future__ import annotations
@@ -33,11 +33,6 @@ _OFFICE_ENDING = regex.compile(
     r".*(?:ing|ings|tions?|ology|ologists?|iatry|iatrics|therapy|therapists?|ment|ness|ity|ics|ly|desk|staff|line|team"
     r"|osis|itis|oma|emia|uria|pathy|ectomy|otomy|ostomy|plasty|scopy|graphy|gram)"
 )
-_OTHER = r"(?P<other>\p{Lu}[\p{L}\p{M}'’\-]+)"
-_BETWEEN = r"(?:[ \t]*(?:[/&+]|-{1,2}>|→|=>)[ \t]*|[ \t]+and[ \t]+)"
-_PARTNER_AFTER = regex.compile(_BETWEEN + _OTHER)
-_PARTNER_BEFORE = regex.compile(_OTHER + _BETWEEN + "$")
-_HANDING = regex.compile(r"\b(?i:hand-?[ ]?off|sign-?[ ]?out|report|relie(?:f|ved)|rout(?:ing|ed)|care|shift)\b")
 _VOWEL = regex.compile("[aeiouy]")
 # After the last word of a name that stands for itself.
 _BOUND = regex.compile(r"['’]s\b|[ \t]*(?:[\r\n,;<\[\"”/]|$|\.[ \t]*(?:[\r\n]|$))")
@@ -160,44 +155,6 @@ def credited_day(text: str, start: int, end: int) -> Interval | None:
 
 
 @validator
-def paired(text: str, start: int, end: int) -> Interval | None:
-    """One of two names with a slash or "and" between them, both of which may be names: "Ndoye/Early following"."""
-    place = labelled(text, start, end)
-    if place is None or names_a_thing(text, place[1]):
-        return None
-    words = (_first(text, *place), *_partners(text, *place))
-    fitting = len(words) > 1 and all(is_a_name(word, loose=True) for word in words)
-    return place if fitting and any(map(is_a_name, words)) else None
-
-
-@validator
-def arrowed(text: str, start: int, end: int) -> Interval | None:
-    """One of two names with an arrow between them: a listed one, or where something is handed over."""
-    place = paired(text, start, end)
-    if place is None:
-        return None
-    known = any(word_class(word) & _NAME for word in (_first(text, *place), *_partners(text, *place)))
-    return place if known or _HANDING.search(text, max(0, start - _REACH), start) else None
-
-
-@validator
-def bedded_pair(text: str, start: int, end: int) -> Interval | None:
-    """One of two names before a bed, surname and given name: of the two one is listed, and neither is clinical."""
-    words = (text[start:end], *_partners(text, start, end))
-    if len(words) < 2 or any(is_no_person(bare(word)) or word_class(word) & WordClass.CLINICAL for word in words):
-        return None
-    given = any(word_class(word) & WordClass.GIVEN for word in words) and not all(map(str.isupper, words))
-    return (start, end) if given or all(map(is_a_name, words)) else None
-
-
-def _partners(text: str, start: int, end: int) -> list[str]:
-    """The words on the other side of what joins a word to another."""
-    after = _PARTNER_AFTER.match(text, end, end + _REACH)
-    before = _PARTNER_BEFORE.search(text, max(0, start - _REACH), start)
-    return [match["other"] for match in (before, after) if match is not None]
-
-
-@validator
 def correspondent(text: str, start: int, end: int) -> Interval | None:
     """A name in the header of a message or beside an address, where offices write too ("Front Desk")."""
     place = labelled(text, start, end)
@@ -257,16 +214,6 @@ def roomed(text: str, start: int, end: int) -> Interval | None:
         return None
     while text[end - 1] in ".'’- \t":
         end -= 1
-    return start, end
-
-
-@validator
-def handle(text: str, start: int, end: int) -> Interval | None:
-    """A name or a user's in small letters after "@", where a place or a condition is possible too ("@bedside")."""
-    word = text[start:end]
-    kind = word_class(word)
-    if is_no_person(word) or (kind & WordClass.ORDINARY and not kind & WordClass.LONE):
-        return None
     return start, end
 
 

@@ -20,9 +20,6 @@ _NATIONS = frozenset({"american", "national", "european", "international", "worl
 _SOCIETY = regex.compile(
     r"\b(?:College|Society|Association|Academy|Institutes?|Organi[sz]ation|Board|Federation|League)\b"
 )
-_FINDING = regex.compile(r"[ \t]*(?::|,[ \t]*(?i:s1|rrr|regular|reg|normal|nl|heart|no|hs|s1s2|hrrr))")
-_SHAPED = regex.compile(r"\b(?i:straight|curved)[ ]$")
-_PAIRED_THING = regex.compile(r"[ ](?:and|or)[ ]\p{Lu}\p{L}+[ ](?:clamps?|forceps|retractors?)\b")
 _FIRST_VERB = regex.compile(
     r"(?i:works?|worked|attends?|attended|retired|seen|followed|admitted|transferred|referred|employed|lives?|fills"
     r"|resumes?|continues?|arranged?|orders?|ordered|start|schedule[ds]?|consult|contact|call|needs?|requires?|awaiting"
@@ -170,27 +167,11 @@ def saint(text: str, start: int, end: int) -> Interval | None:
 
 
 @validator
-def chain(text: str, start: int, end: int) -> Interval | None:
-    """A firm that is no abbreviation of an examination ("CVS: regular rate")."""
-    beside = _FINDING.match(text, end)
-    return None if beside is not None and text[start:end].isupper() else (start, end)
-
-
-@validator
 def shop(text: str, start: int, end: int) -> Interval | None:
     """A pharmacy that calls itself "Rx": the whole of it, or from the first word that is no common one."""
     if text[start : start + 3].lower() == "rx ":
         return start, end
     return own_organization(text, start, end)
-
-
-@validator
-def known_hospital(text: str, start: int, end: int) -> Interval | None:
-    """A hospital of the shipped list, unless an instrument bears its name ("Ochsner clamp")."""
-    thing = (
-        names_a_thing(text, end) or _PAIRED_THING.match(text, end) or _SHAPED.search(text, max(0, start - 10), start)
-    )
-    return None if thing else (start, end)
 
 
 @validator

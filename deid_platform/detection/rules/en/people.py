@@ -1,7 +1,6 @@
 """Validators of people's names: where a name ends, and whether it is one.
 
-Belongs here: the validators that `people.yaml` names. Does not belong here: names of places (`addresses.py`), names
-after roles and verbs (`care_team.py`).
+Belongs here: the validators that `people.yaml` names. Does not belong here: names of places (`addresses.py`).
 """
 
 from __future__ import annotations
@@ -10,7 +9,6 @@ from functools import lru_cache
 
 import regex
 
-from deid_platform.detection.context.names import about_a_person, is_abbreviation
 from deid_platform.detection.rules.engine.validator import Interval, validator
 from deid_platform.detection.rules.names.clinical_words import is_a_disease, is_substance
 from deid_platform.detection.rules.names.eponyms import is_eponym_s_name, stands_for_its_thing
@@ -268,28 +266,9 @@ def initials(text: str, start: int, end: int) -> Interval | None:
 
 
 @validator
-def colleague(text: str, start: int, end: int) -> Interval | None:
-    """A name between "spoke with" and "from cardiology", where a surname is one even if it is a common word."""
-    place = person(text, start, end)
-    if place is None:
-        place = titled(text, start, end)
-        known = place is not None and _may_be_name(bare(text[place[0] : place[1]]))
-        return place if known else None
-    return place
-
-
-@validator
 def relative(text: str, start: int, end: int) -> Interval | None:
     """A name after a word of kinship or birth, where a given name is one even if it is a common word ("Mark")."""
     return person(text, start, end) or _given_that_is_a_word(text, start, end)
-
-
-@validator
-def acting(text: str, start: int, end: int) -> Interval | None:
-    """A listed name before a verb of persons, where a given name is one even if it is a common word."""
-    if is_abbreviation(text, start, end) and not about_a_person(text, start, end):
-        return None  # "SAM was seen on echo", "PEG tolerated well"
-    return listed(text, start, end) or _given_that_is_a_word(text, start, end)
 
 
 def _given_that_is_a_word(text: str, start: int, end: int) -> Interval | None:

@@ -8,19 +8,16 @@ from __future__ import annotations
 
 import regex
 
-from deid_platform.detection.rules.en.addresses import reads_as_place, street
+from deid_platform.detection.rules.en.addresses import street
 from deid_platform.detection.rules.en.people import NAME_TOKEN, bare
 from deid_platform.detection.rules.engine.validator import Interval, validator
 from deid_platform.detection.rules.names.eponyms import names_a_thing
-from deid_platform.lexicon.classes import WordClass, ends_as_a_word, is_town, word_class
+from deid_platform.lexicon.classes import WordClass, ends_as_a_word, word_class
 from deid_platform.lexicon.lists import word_list
 from deid_platform.text.fold import fold_term
 
 # Street names are made of such words, and so are headings: one of its words must be none of the clinic's.
 _PERSON_BEFORE = regex.compile(r"\b(?:[Dd]r|[Mm]rs?|[Mm]s)\.?[ ]$")
-_MEDICAL = regex.compile(
-    r"(?i:post|pre|intra|peri|sub|supra|infra|endo|electro|neuro|cardio|gastro|broncho|angio|hemo)\p{Ll}{4}"
-)
 _THING_WORDS = ("clinical_words", "title_stopwords", "months", "services", "ward_words")
 
 
@@ -47,48 +44,6 @@ def unlisted_place(text: str, start: int, end: int) -> Interval | None:
         WordClass.GIVEN | WordClass.SURNAME
     )
     return (start, end) if not country and _is_proper(text, start, end) else None
-
-
-@validator
-def area_named(text: str, start: int, end: int) -> Interval | None:
-    """Words before a noun that many things and places have ("the Longmont area"): none that a list knows otherwise."""
-    tokens = NAME_TOKEN.findall(text, start, end)
-    if is_town(fold_term(text[start:end])) or (reads_as_place([bare(t) for t in tokens])):
-        return start, end
-    kinds = [word_class(token) for token in tokens]
-    if any(kind & (WordClass.ORDINARY | WordClass.CLINICAL) for kind in kinds) or _MEDICAL.match(text, start):
-        return None
-    if any(bare(token) in word_list(name) for token in tokens for name in _THING_WORDS):
-        return None
-    return None if not any(kinds) and ends_as_a_word(tokens[-1]) else (start, end)
-
-
-@validator
-def small_city(text: str, start: int, end: int) -> Interval | None:
-    """A listed city in small letters, where a person is or comes from: not an English or a clinical word."""
-    town = is_town(fold_term(text[start:end]))
-    return (
-        (start, end) if town and not word_class(text[start:end]) & (WordClass.ORDINARY | WordClass.CLINICAL) else None
-    )
-
-
-@validator
-def small_chain(text: str, start: int, end: int) -> Interval | None:
-    """A listed firm in small letters, with a word that is neither English nor clinical."""
-    surface = text[start:end]
-    known = [word_class(word) & (WordClass.ORDINARY | WordClass.CLINICAL) for word in surface.split()]
-    return (start, end) if surface.islower() and (not all(known) or len(known) > 1) else None
-
-
-@validator
-def hospital_named(text: str, start: int, end: int) -> Interval | None:
-    """A hospital by the last word of its name: the first is a city's or none of English or of clinics."""
-    tokens = NAME_TOKEN.findall(text, start, end)
-    kind = word_class(tokens[0])
-    if is_town(bare(tokens[0])):
-        return start, end
-    strange = not kind & (WordClass.ORDINARY | WordClass.CLINICAL)
-    return (start, end) if strange and (kind or not ends_as_a_word(tokens[0])) else None
 
 
 @validator

@@ -2,8 +2,7 @@
 
 Belongs here: the context before and after a word in a sentence that makes it the name of a town or an institution ("her
 dentist in Sacaton"), or of a person whose name is on a list ("PCP is Okonjo"). Does not belong here: which words are
-capitalised (`vocabulary.py`), words that begin a sentence and act (`unlisted_names.py`), names that a role or a verb
-shows (`en/care_team.yaml`).
+capitalised (`vocabulary.py`), names that a title or a label shows (`en/people.yaml`).
 
 Sources: the project's own, from how clinical prose speaks of things. What is done "with" or "using" something, what is
 "of" something and what follows an article is a drug, a device or a part of the body, not a person.
@@ -88,7 +87,6 @@ _KINDS = frozenset(
     rec shelter snf tech trinity university
     """.split()  # noqa: SIM905 - a list literal would take thirty lines
 )
-_SHORT_KIND = regex.compile(r"[ ](?:ALF|CHC|CLSC|CMHC|ED|ER|FQHC|HS|JHS|PD|SNF|VAMC|VA|YMCA)\b")
 # Departments are nobody's place: "Postanesthesia Care Unit".
 _MEDICAL = regex.compile(
     r"(?i:post|pre|intra|peri|endo|electro|neuro|cardio|gastro|broncho|angio|hemo|onco|radio|tele)\p{Ll}{4,}"

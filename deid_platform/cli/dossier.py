@@ -1,0 +1,101 @@
+"""Commands on dossiers: dossier write, key, sign, verify.
+
+Belongs here: arguments and what a person reads of the answers. Does not belong here: what any of it does
+(`refresh/dossier.py`, `refresh/signing.py`).
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from deid_platform.cli.terminal import Config, Who, Why, say, site_of
+
+dossier = typer.Typer(help="Dossiers: the evidence for a release, to be read and signed.", no_args_is_help=True)
+
+DossierFile = Annotated[Path, typer.Argument(help="The dossier that `deid dossier write` wrote.")]
+
+
+class Decision(StrEnum):
+    """What a person concludes from a dossier."""
+
+    FIT = "fit"
+    FIT_WITH_CONDITIONS = "fit-with-conditions"
+    UNFIT = "unfit"
+
+
+@dossier.command("write")
+def write(
+    release: Annotated[
+        str | None, typer.Argument(help="By default the one that analysts see, else the newest.")
+    ] = None,
+    config: Config = None,
+) -> None:
+    """Write a release's dossier as one HTML file, from the ledger and from what was measured."""
+    from deid_platform.refresh.dossier import write_dossier
+
+    written = write_dossier(site_of(config), release)
+    say(f"{written.release}: {written.verdict.standing.value}, {len(written.verdict.doubts)} doubts")
+    typer.echo(written.path)
+
+
+@dossier.command("key")
+def key(path: Annotated[Path, typer.Argument(help="The file to make.")]) -> None:
+    """Make a key to sign dossiers with. DEID_OFFICER_KEY_PASSWORD, if set, protects it."""
+    from deid_platform.refresh.signing import make_key
+
+    public = make_key(path)
+    say("give this public key to whoever verifies your signatures:")
+    typer.echo(public)
+
+
+@dossier.command("sign")
+def sign(
+    path: DossierFile,
+    who: Who,
+    why: Why,
+    decision: Annotated[Decision, typer.Option(help="The conclusion.")],
+    until: Annotated[datetime, typer.Option(formats=["%Y-%m-%d"], help="The last day on which it holds.")],
+    key: Annotated[Path, typer.Option(help="Your key, in PEM.")],
+    config: Config = None,
+) -> None:
+    """Sign what you conclude from a dossier. Analysts then see a release that waited for it."""
+    from deid_platform.refresh.dossier import sign_dossier
+
+    signed = sign_dossier(
+        site_of(config), path, key, who=who, conclusion=decision.value, reason=why, reassess_by=until.date()
+    )
+    say(f"{signed.release}: {decision.value} until {until:%Y-%m-%d}")
+    if signed.active:
+        say(f"analysts see {signed.release} now")
+    typer.echo(signed.path)
+
+
+@dossier.command("verify")
+def verify(
+    path: DossierFile,
+    signature: Annotated[Path | None, typer.Option(help="By default the file beside it.")] = None,
+    public_key: Annotated[str | None, typer.Option(help="The signer's public key, from the signer.")] = None,
+) -> None:
+    """Check offline that a signature belongs to a dossier. Exit status 1 means that it does not, or has lapsed."""
+    from datetime import UTC
+
+    from deid_platform.errors import Code, DeidError
+    from deid_platform.refresh.signing import verified
+
+    try:
+        read = path.read_bytes(), (signature or path.with_suffix(".signature.json")).read_text(encoding="utf-8")
+    except OSError:
+        raise DeidError(Code.SIGNATURE_INVALID, "file") from None
+    found = verified(*read, public=public_key)
+    said = f"{found.release}: {found.conclusion}, by {found.who} on {found.signed_on}, until {found.reassess_by}"
+    typer.echo(said)
+    if public_key is None:
+        say("unchanged since it was signed; --public-key shows whether it is the signer's key")
+    if found.reassess_by < datetime.now(tz=UTC).date():
+        say("the conclusion has lapsed")
+        raise typer.Exit(1)

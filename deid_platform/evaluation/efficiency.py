@@ -1,0 +1,216 @@
+"""What de-identification costs: speed, memory, money, and how they grow.
+
+Belongs here: figures from measured seconds, and measuring them in this process. Does not belong here: prices of one
+cloud or another, which are the caller's, or scores (`scores.py`).
+
+After Murugadoss 2024, table 6 (seconds a document, GPU seconds, cost per 10,000 documents) and its supplement "Cost
+Estimation": a machine costs its price an hour for the seconds that it works, an API its price for 1,000 tokens of input
+and of output; storage and transfer are left out. Of that table one figure is misprinted: 1,323.78 s for 217 documents
+are 6.10 s each, not 4.75. Recall against words a second is figure 1 of Zambare 2026.
+
+Speed varies from run to run, so several runs and their deviation are kept, and the first, which loads models and fills
+caches, can be left out. Growth is the slope of a line through the logarithms of size and seconds: 1 is proportional, 2
+is quadratic; a constant cost of starting flattens it, so sizes should differ by a factor of ten or more.
+"""
+
+from __future__ import annotations
+
+import resource
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from statistics import fmean, stdev
+from time import perf_counter
+from typing import TypeVar
+
+import numpy as np
+
+PER = 10_000
+"""Documents of a cost."""
+_HOUR = 3600
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One run over a set of notes.
+
+    Attributes:
+        notes: How many.
+        words: In all of them.
+        seconds: Wall clock.
+        gpus: GPUs that were held meanwhile.
+        peak_bytes: The process's largest resident memory so far; None where it was not measured.
+    """
+
+    notes: int
+    words: int
+    seconds: float
+    gpus: int = 0
+    peak_bytes: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.notes < 1 or self.words < 0 or self.seconds <= 0 or self.gpus < 0:
+            raise ValueError("a run over at least one note that took time")
+
+    @property
+    def gpu_seconds(self) -> float:
+        """Seconds times GPUs held, whether they worked or not."""
+        return self.seconds * self.gpus
+
+
+@dataclass(frozen=True, slots=True)
+class Efficiency:
+    """Several runs over the same notes.
+
+    Attributes:
+        runs: How many.
+        words_per_second: Their mean.
+        words_per_second_sd: Their standard deviation; None of a single run.
+        seconds_per_note: Mean.
+        gpu_seconds_per_note: Mean.
+        peak_bytes: The largest; None where none was measured.
+    """
+
+    runs: int
+    words_per_second: float
+    words_per_second_sd: float | None
+    seconds_per_note: float
+    gpu_seconds_per_note: float
+    peak_bytes: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Growth:
+    """How seconds grow with size.
+
+    Attributes:
+        slope: The exponent: 1 is proportional.
+        error: Its standard error; None with two points, through which any line goes.
+        points: Sizes that were measured.
+    """
+
+    slope: float
+    error: float | None
+    points: int
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A detector in the figure of recall against speed.
+
+    Attributes:
+        detector: Its name.
+        kind: Its group in the figure: rules, encoder, small or large language model.
+        words_per_second: Speed.
+        recall: On the same notes.
+    """
+
+    detector: str
+    kind: str
+    words_per_second: float
+    recall: float
+
+
+def efficiency(runs: Sequence[Run]) -> Efficiency:
+    """Means and deviation of runs over the same notes.
+
+    Raises:
+        ValueError: No runs, or of other notes.
+    """
+    if len({(run.notes, run.words) for run in runs}) != 1:
+        raise ValueError("runs over the same notes")
+    speeds = [run.words / run.seconds for run in runs]
+    peaks = [run.peak_bytes for run in runs if run.peak_bytes is not None]
+    return Efficiency(
+        runs=len(runs),
+        words_per_second=fmean(speeds),
+        words_per_second_sd=stdev(speeds) if len(speeds) > 1 else None,
+        seconds_per_note=fmean(run.seconds / run.notes for run in runs),
+        gpu_seconds_per_note=fmean(run.gpu_seconds / run.notes for run in runs),
+        peak_bytes=max(peaks) if peaks else None,
+    )
+
+
+def measure(
+    work: Callable[[Sequence[T]], object],
+    notes: Sequence[T],
+    words: int,
+    *,
+    runs: int = 3,
+    warm_up: int = 1,
+    gpus: int = 0,
+) -> list[Run]:
+    """Runs something over notes and takes the time; runs to warm up are not among those returned.
+
+    The peak of memory is the process's since it began, so a detector is measured in a process of its own.
+
+    Args:
+        work: Takes the notes; whatever it returns must be made by then, no iterator.
+        notes: At least one.
+        words: In all of them.
+        runs: How many to return.
+        warm_up: How many to leave out before.
+        gpus: GPUs held.
+    """
+    found = []
+    for _ in range(warm_up + runs):
+        start = perf_counter()
+        work(notes)
+        found.append(Run(len(notes), words, perf_counter() - start, gpus, peak_bytes()))
+    return found[warm_up:]
+
+
+def peak_bytes() -> int:
+    """The largest resident memory of this process since it began, and of its largest child that has ended."""
+    peak = max(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return peak if sys.platform == "darwin" else peak * 1024
+
+
+def machine_cost(seconds_per_note: float, price_per_hour: float, *, notes: int = PER) -> float:
+    """What a machine costs for so many notes, in the currency of its price: seconds times price."""
+    return seconds_per_note * notes * price_per_hour / _HOUR
+
+
+def api_cost(
+    input_tokens: float, output_tokens: float, price_in: float, price_out: float, *, notes: int = PER
+) -> float:
+    """What an API costs for so many notes.
+
+    Args:
+        input_tokens: Mean a note, the prompt included.
+        output_tokens: Mean a note.
+        price_in: For 1,000 tokens of input.
+        price_out: For 1,000 tokens of output.
+        notes: How many.
+    """
+    return notes * (input_tokens * price_in + output_tokens * price_out) / 1000
+
+
+def growth(sizes: Sequence[float], seconds: Sequence[float]) -> Growth:
+    """The slope of log seconds over log size, by least squares: with a note's length, or with the number of notes.
+
+    Raises:
+        ValueError: Fewer than two sizes, or something that is not positive.
+    """
+    x, y = np.asarray(sizes, dtype=np.float64), np.asarray(seconds, dtype=np.float64)
+    if x.shape != y.shape or len(set(x.tolist())) < 2 or (x <= 0).any() or (y <= 0).any():
+        raise ValueError("at least two positive sizes with their seconds")
+    x, y = np.log(x), np.log(y)
+    x, y = x - x.mean(), y - y.mean()
+    slope = float(x @ y / (x @ x))
+    rest = y - slope * x
+    error = float(np.sqrt(rest @ rest / (len(x) - 2) / (x @ x))) if len(x) > 2 else None
+    return Growth(slope, error, len(x))
+
+
+def frontier(points: Iterable[Point]) -> list[Point]:
+    """The detectors than which none is both faster and better, the fastest first; equals are both there."""
+    ordered = sorted(points, key=lambda p: (-p.words_per_second, -p.recall, p.detector))
+    return [p for p in ordered if not any(_beats(other, p) for other in ordered)]
+
+
+def _beats(one: Point, other: Point) -> bool:
+    pair = ((one.words_per_second, other.words_per_second), (one.recall, other.recall))
+    return all(a >= b for a, b in pair) and any(a > b for a, b in pair)

@@ -1,0 +1,17 @@
+"""What is left of the medicine in a released note.
+
+    alignment         tokens of the original beside those of the released text, in chunks
+    judges            what a judge of chunks is, and adapters for models
+    lexical_judge     the judge that needs no model
+    retention         shares of chunks without a clinical change, by note and over notes
+    pairs             chunk pairs labelled by hand
+    judge_validation  how good a judge is on them
+    experiments       chunks against sentences, one alignment against another
+    icd               diagnosis codes before and after
+
+After Aghakasiri 2025 ("Not What the Doctor Ordered", arXiv 2509.14464). Its CIRE is retention by a chat model;
+retention by any other judge has another name (`judges.Kind`).
+
+Belongs here: measurements on an original text and a released one. Does not belong here: which identifiers were found
+(`evaluation/scores.py`), or running a chat model.
+"""

@@ -1,0 +1,294 @@
+"""Writes the dossier of a release from the ledger and from `quality`, and signs it.
+
+Belongs here: which figures and entries go into it, and where its file lies. Does not belong here: its page
+(`reports/dossier`), measuring (`lab.py`), keys (`signing.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from pathlib import Path
+
+from sqlalchemy import Engine, text
+
+from deid_platform.errors import Code, DeidError
+from deid_platform.labels import HIPAA_IDENTIFIER, RISK, Label
+from deid_platform.output import Output
+from deid_platform.redaction.policy import Policy, load_policy
+from deid_platform.refresh.signing import Statement, digest_of, load_key, public_key, sign, signature_file
+from deid_platform.refresh.site import Site
+from deid_platform.reports import dossier as page
+from deid_platform.warehouse.connection import begin
+from deid_platform.warehouse.dossiers import newest_dossier, record_dossier, record_signature, release_of
+from deid_platform.warehouse.lab import lab_scores
+from deid_platform.warehouse.queries import ledger, notes_shown
+from deid_platform.warehouse.releases import Release, activate_release, former_release, release, releases
+from deid_platform.warehouse.roles import Role
+from deid_platform.warehouse.waivers import waivers
+
+_DECISIONS = ("activated", "switched", "signed", "retracted", "dossier-demanded", "dossier-not-demanded")
+
+
+@dataclass(frozen=True)
+class Written:
+    """A dossier's file."""
+
+    release: str
+    path: Path
+    digest: str
+    verdict: page.Verdict
+
+
+@dataclass(frozen=True)
+class Signature:
+    """A signature's file, and whether analysts see the release now."""
+
+    release: str
+    path: Path
+    public_key: str
+    active: bool
+
+
+def write_dossier(site: Site, name: str | None = None) -> Written:
+    """Writes a release's dossier into `dossiers` of the installation's home, and records its digest.
+
+    The same facts make the same file; other facts make another one beside it, so that a signed dossier stays.
+
+    Args:
+        site: The installation.
+        name: The release; by default the one that analysts see, else the newest one.
+
+    Raises:
+        DeidError: `release-unknown`.
+    """
+    officer = site.warehouse.engine(Role.OFFICER)
+    found = release(officer, name or _newest(officer))
+    facts = gathered(site, found)
+    html = page.dossier_html(facts)
+    digest = digest_of(html.encode())
+    path = dossier_path(site, found.release, digest)
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    _write(path, html)
+    record_dossier(officer, found.release, digest)
+    return Written(found.release, path, digest, page.verdict(facts))
+
+
+def dossier_path(site: Site, release: str, digest: str) -> Path:
+    """Where a dossier lies."""
+    return site.settings.home_path / "dossiers" / f"{release}-{digest[:8]}.html"
+
+
+def sign_dossier(
+    site: Site, path: Path, key: Path, *, who: str, conclusion: str, reason: str, reassess_by: date
+) -> Signature:
+    """Signs a dossier that was written here, and shows its release to analysts where it waited for that alone.
+
+    Args:
+        site: The installation.
+        path: The dossier's file.
+        key: The officer's key, in PEM.
+        who: The person.
+        conclusion: `fit`, `fit-with-conditions` or `unfit`.
+        reason: Why, at least ten characters.
+        reassess_by: The last day on which it holds; after today.
+
+    Raises:
+        DeidError: `dossier-unknown` if it is not the newest dossier of a release as it was written; `dossier-key`;
+            `waiver-invalid` naming `who`, `reason` or `until`.
+    """
+    officer = site.warehouse.engine(Role.OFFICER)
+    try:
+        digest = digest_of(path.read_bytes())
+    except OSError:
+        raise DeidError(Code.DOSSIER_UNKNOWN, path.name) from None
+    named = release_of(officer, digest)
+    if named is None or newest_dossier(officer, named) != digest:
+        raise DeidError(Code.DOSSIER_UNKNOWN, path.name)
+    private = load_key(key)
+    who, reason = who.strip(), reason.strip()  # as the ledger keeps them
+    statement = Statement(named, digest, conclusion, who, reason, datetime.now(tz=UTC).date(), reassess_by)
+    signature, public = sign(statement, private), public_key(private)
+    record_signature(
+        officer, digest, who=who, conclusion=conclusion, reason=reason, reassess_by=reassess_by, public_key=public,
+        signature=signature,
+    )  # fmt: skip
+    beside = path.with_suffix(".signature.json")
+    _write(beside, signature_file(statement, signature, public))
+    return Signature(named, beside, public, _shown(site, named, conclusion))
+
+
+def _write(path: Path, content: str) -> None:
+    with Output.at(path).opened() as file:
+        file.write(content)
+
+
+def _shown(site: Site, name: str, conclusion: str) -> bool:
+    if conclusion == "unfit":
+        return False
+    try:
+        activate_release(site.warehouse.engine(Role.PROMOTER), name)
+    except DeidError as error:
+        if error.code in (Code.RELEASE_CONFLICT, Code.RELEASE_DATES):
+            return False
+        raise
+    return True
+
+
+def gathered(site: Site, found: Release) -> page.Dossier:
+    """The facts of a release."""
+    officer = site.warehouse.engine(Role.OFFICER)
+    policy = _policy(site, found)
+    readings = list(_readings(officer, found.detector_digest))
+    return page.Dossier(
+        site=site.settings.site,
+        release=found.release,
+        state=found.state,
+        as_of=_as_of(officer, found),
+        profile=site.settings.profile,
+        policy=found.policy,
+        policy_title=policy.title if policy else found.policy,
+        legal_basis=policy.legal_basis if policy else "not at hand",
+        policy_description=policy.description.strip() if policy else "The policy is not at hand as it was.",
+        policy_is_at_hand=policy is not None,
+        dates=found.dates,
+        treatments=_treatments(policy),
+        feeds=_feeds(officer, found.release),
+        notes=notes_shown(officer) if found.state == "active" else None,
+        versions={
+            "detector": f"{found.detector} {found.detector_digest}",
+            "policy": f"{found.policy} {found.policy_digest}",
+            "key": found.key_id,
+            "release": found.release,
+        },
+        requirements=_requirements(officer, found.release),
+        waivers=_waivers(officer, found.release),
+        decisions=[
+            page.Decision(it.at, it.event, it.who or "", it.reason or "")
+            for it in ledger(officer, release=found.release)
+            if it.event in _DECISIONS
+        ],
+        readings=readings,
+        thresholds={
+            name.removeprefix("min_"): getattr(site.settings.thresholds, name)
+            for name in ("min_recall", "min_precision", "min_clinical_retention")
+        },
+        change=_change(officer, found),
+        retracted=_retracted(officer, found.release),
+    )
+
+
+def _as_of(officer: Engine, found: Release) -> datetime:
+    """When the newest of the facts was recorded; that a dossier was written is none."""
+    statement = text(
+        "SELECT max(f.at) FROM ("
+        " SELECT at FROM ctl.ledger WHERE release = :r AND event <> 'dossier'"
+        " UNION ALL SELECT at FROM quality.scores WHERE detector_digest = :d"
+        " UNION ALL SELECT at FROM quality.lab_scores WHERE detector_digest = :d) f"
+    )
+    with begin(officer) as connection:
+        newest = connection.execute(statement, {"r": found.release, "d": found.detector_digest}).scalar()
+    return (newest or found.created_at).astimezone(UTC)
+
+
+def _newest(officer: Engine) -> str:
+    every = releases(officer)
+    active = [it.release for it in every if it.state == "active"]
+    if not every:
+        raise DeidError(Code.RELEASE_UNKNOWN)
+    return (active or [every[-1].release])[0]
+
+
+def _policy(site: Site, made: Release) -> Policy | None:
+    """The policy that a release was made by; None if neither the site's own nor a shipped one is just as it was."""
+    for known in (site.settings.redaction.policy, made.policy):
+        try:
+            policy = load_policy(known)
+        except DeidError:
+            continue
+        if policy.digest == made.policy_digest:
+            return policy
+    return None
+
+
+def _treatments(policy: Policy | None) -> Sequence[page.Treatment]:
+    if policy is None:
+        return ()
+    return [
+        page.Treatment(it.value, policy.labels[it].value.replace("_", " "), HIPAA_IDENTIFIER[it], RISK[it].value)
+        for it in Label
+    ]
+
+
+def _feeds(officer: Engine, name: str) -> list[page.Feed]:
+    statement = text(
+        "SELECT d.feed, count(*) AS deliveries, (array_agg(d.delivery ORDER BY d.delivery_seq DESC))[1] AS newest,"
+        " sum(p.approved) AS promoted, sum(p.quarantined) AS quarantined, sum(p.withdrawn) AS withdrawn,"
+        " bool_or(d.demonstration) AS demonstration"
+        " FROM ctl.publication p JOIN ctl.delivery d ON d.delivery = p.delivery"
+        " WHERE p.release = :r GROUP BY d.feed ORDER BY d.feed"
+    )
+    with begin(officer) as connection:
+        return [page.Feed(*row) for row in connection.execute(statement, {"r": name})]
+
+
+def _requirements(officer: Engine, name: str) -> list[page.Requirement]:
+    statement = text(
+        "SELECT s.requirement, count(*) FILTER (WHERE s.state = 'passed'), count(*) FILTER (WHERE s.state = 'waived'),"
+        " count(*) FILTER (WHERE s.state IN ('failed', 'missing'))"
+        " FROM ctl.publication p JOIN ctl.delivery d ON d.delivery = p.delivery AND d.release = p.release"
+        " CROSS JOIN LATERAL ctl.gate_state(d.delivery, d.staged_digest) s"
+        " WHERE p.release = :r GROUP BY s.requirement ORDER BY s.requirement"
+    )
+    with begin(officer) as connection:
+        return [page.Requirement(*row) for row in connection.execute(statement, {"r": name})]
+
+
+def _waivers(officer: Engine, name: str) -> list[page.Waived]:
+    statement = text(
+        "SELECT d.delivery, d.feed FROM ctl.publication p JOIN ctl.delivery d ON d.delivery = p.delivery"
+        " WHERE p.release = :r"
+    )
+    with begin(officer) as connection:
+        rows = connection.execute(statement, {"r": name}).all()
+    concerned = {row.delivery for row in rows} | {row.feed for row in rows}
+    return [
+        page.Waived(it.requirement, it.covers, it.who, it.reason, it.until, it.state)
+        for it in waivers(officer)
+        if it.delivery in concerned or it.feed in concerned
+    ]
+
+
+def _readings(officer: Engine, detector_digest: str) -> Iterator[page.Reading]:
+    statement = text(
+        "SELECT gold, inputs, label, measure, value, low, high, n FROM quality.scores WHERE detector_digest = :d"
+        " ORDER BY gold, inputs, label, measure"
+    )
+    with begin(officer) as connection:
+        rows = connection.execute(statement, {"d": detector_digest}).all()
+    for row in rows:
+        figure = page.Figure(row.value, row.low, row.high, row.n)
+        yield page.Reading(row.gold, row.inputs, "words", row.label, row.measure, figure)
+    for on, it in lab_scores(officer, detector_digest):
+        if not on.locale:
+            figure = page.Figure(it.value, it.low, it.high, it.n)
+            yield page.Reading(on.gold, on.inputs, it.family, it.subject, it.measure, figure)
+
+
+def _change(officer: Engine, found: Release) -> page.Change | None:
+    before = former_release(officer, found.release)
+    if before is None:
+        return None
+    former = release(officer, before)
+    figures = {
+        it.measure: it.figure
+        for it in _readings(officer, former.detector_digest)
+        if (it.family, it.subject, it.inputs) == ("words", "ALL", "topics")
+    }
+    return page.Change(before, former.policy, former.detector_digest, figures.get("recall"), figures.get("precision"))
+
+
+def _retracted(officer: Engine, name: str) -> int:
+    hidden = (it.counts.get("hidden", 0) for it in ledger(officer, release=name) if it.event == "retracted")
+    return sum(int(str(it)) for it in hidden)

@@ -1,0 +1,35 @@
+"""The dossier: the evidence for one release, as one HTML file that somebody can sign.
+
+Belongs here: its facts, its verdict, its page. Does not belong here: gathering the facts (`refresh/dossier.py`) or
+signing (`refresh/signing.py`).
+"""
+
+from deid_platform.reports.dossier.facts import (
+    Change,
+    Decision,
+    Dossier,
+    Feed,
+    Figure,
+    Reading,
+    Requirement,
+    Treatment,
+    Waived,
+)
+from deid_platform.reports.dossier.page import dossier_html
+from deid_platform.reports.dossier.verdict import Standing, Verdict, verdict
+
+__all__ = [
+    "Change",
+    "Decision",
+    "Dossier",
+    "Feed",
+    "Figure",
+    "Reading",
+    "Requirement",
+    "Standing",
+    "Treatment",
+    "Verdict",
+    "Waived",
+    "dossier_html",
+    "verdict",
+]

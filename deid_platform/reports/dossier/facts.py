@@ -1,0 +1,200 @@
+"""What a dossier states. Every number of it is of the ledger or of `quality`.
+
+Belongs here: the facts as values. Does not belong here: what follows from them (`verdict.py`) or how they look
+(`page.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime
+
+from deid_platform.evaluation.scores import suppress
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """One figure of `quality`; None where it is withheld or was not measured."""
+
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+    n: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A figure and what it is of.
+
+    Attributes:
+        gold: What it was measured on: `site` or `synthetic_hospital`.
+        inputs: `topics` or `text`.
+        family: As `warehouse/lab.py` has it; `words` for the bench's own.
+        subject: `ALL`, a label, a locale, a sex, a risk.
+        measure: As `warehouse/lab.py` has it.
+        figure: The figure.
+    """
+
+    gold: str
+    inputs: str
+    family: str
+    subject: str
+    measure: str
+    figure: Figure
+
+
+@dataclass(frozen=True, slots=True)
+class Feed:
+    """What the release holds of one feed."""
+
+    name: str
+    deliveries: int
+    newest: str
+    promoted: int
+    quarantined: int
+    withdrawn: int
+    demonstration: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Treatment:
+    """What the policy does with a label."""
+
+    label: str
+    action: str
+    identifier: str | None
+    """The letter of 45 CFR 164.514(b)(2)(i); None where that list has no such label."""
+    risk: str
+
+
+@dataclass(frozen=True, slots=True)
+class Requirement:
+    """How a requirement of the gate stands over all deliveries of the release."""
+
+    name: str
+    passed: int
+    waived: int
+    failed: int
+
+
+@dataclass(frozen=True, slots=True)
+class Waived:
+    """A waiver that a delivery of the release needs or needed."""
+
+    requirement: str
+    covers: str
+    who: str
+    reason: str
+    until: date
+    state: str
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """An entry of the ledger by which somebody decided on the release."""
+
+    at: datetime
+    event: str
+    who: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """The release beside the one that analysts saw before it."""
+
+    former: str
+    policy: str
+    detector_digest: str
+    recall: Figure | None
+    precision: Figure | None
+
+
+@dataclass(frozen=True)
+class Dossier:
+    """The facts of one release.
+
+    Attributes:
+        site: The institution's name of deid.toml.
+        release: The release's name.
+        state: `active`, `building`, `left`, `withheld`, `expired`.
+        as_of: When the newest of the facts was recorded.
+        profile: The gate's profile.
+        policy: Name of the policy.
+        policy_title: Its title.
+        legal_basis: The rule that it serves.
+        policy_description: What it removes, leaves and why.
+        policy_is_at_hand: Whether the policy was read as the release was made with it; its labels are empty else.
+        dates: The class of dates.
+        treatments: Label by label.
+        feeds: Feed by feed.
+        notes: Notes that analysts see of it now; None if it is not the active one.
+        versions: What it was made with: name -> value.
+        requirements: The gate's.
+        waivers: Those that its deliveries need.
+        decisions: Who decided what.
+        readings: What was measured.
+        thresholds: Least values of the profile: measure -> value.
+        change: Beside the former release; None for the first.
+        retracted: Notes that were hidden after readers reported a leak.
+        demonstration: Whether any feed is of demonstration data.
+    """
+
+    site: str
+    release: str
+    state: str
+    as_of: datetime
+    profile: str | None
+    policy: str
+    policy_title: str
+    legal_basis: str
+    policy_description: str
+    policy_is_at_hand: bool
+    dates: str | None
+    treatments: Sequence[Treatment]
+    feeds: Sequence[Feed]
+    notes: int | None
+    versions: Mapping[str, str]
+    requirements: Sequence[Requirement]
+    waivers: Sequence[Waived]
+    decisions: Sequence[Decision]
+    readings: Sequence[Reading]
+    thresholds: Mapping[str, float] = field(default_factory=dict)
+    change: Change | None = None
+    retracted: int = 0
+
+    @property
+    def demonstration(self) -> bool:
+        """Whether any feed holds demonstration data."""
+        return any(feed.demonstration for feed in self.feeds)
+
+    @property
+    def promoted(self) -> int:
+        """Notes that were promoted into it, corrected versions included."""
+        return sum(feed.promoted for feed in self.feeds)
+
+    @property
+    def gold(self) -> str | None:
+        """What it was measured on: the site's own gold before any other."""
+        names = {it.gold for it in self.readings}
+        return next((it for it in ("site", "synthetic_hospital") if it in names), None)
+
+    def figure(
+        self, measure: str, *, inputs: str = "topics", family: str = "words", subject: str = "ALL"
+    ) -> Figure | None:
+        """A figure on the gold that counts; None if it was not measured."""
+        wanted = (self.gold, inputs, family, subject, measure)
+        return next(
+            (it.figure for it in self.readings if (it.gold, it.inputs, it.family, it.subject, it.measure) == wanted),
+            None,
+        )
+
+    def of_family(self, family: str, *, inputs: str = "topics") -> Iterator[Reading]:
+        """All figures of a family on the gold that counts."""
+        return (it for it in self.readings if (it.gold, it.inputs, it.family) == (self.gold, inputs, family))
+
+
+def counted(count: int) -> str:
+    """A count as a dossier shows it: under 11 withheld."""
+    return suppress(count)

@@ -1,0 +1,136 @@
+"""A dossier as one HTML file: no script, no request to anywhere, printable.
+
+Belongs here: the tables that the page shows, and filling the template. Does not belong here: the facts, the verdict.
+
+The file is the same for the same facts, so that its digest names it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from importlib import resources
+
+from jinja2 import Environment, StrictUndefined, Template
+
+from deid_platform.reports.dossier.bars import bars
+from deid_platform.reports.dossier.facts import Dossier, Reading, counted
+from deid_platform.reports.dossier.questions import health_dcat, questions
+from deid_platform.reports.dossier.verdict import between, percent, verdict
+from deid_platform.reports.release_notes import DATES
+from deid_platform.reports.summary import GOLD_NAMES, INPUTS
+
+_MEASURES = {
+    "recall": "identifying words found (recall)",
+    "precision": "hidden words that identify (precision)",
+    "f1": "F1",
+    "entity_recall": "identifiers covered whole",
+    "leak_rate": "notes with a missed identifier",
+    "clinical_retention": "clinical terms kept",
+}
+_FAMILIES = {
+    "tokens": "Tokens between blanks (Aghakasiri 2025, tables 2, 12 and 13)",
+    "spans": "Spans",
+    "characters": "Characters",
+    "residue": "What is left of each identifier (Pissarra 2024)",
+    "disclosure": "Direct identifiers left",
+    "linkage": "Linkage by an attacker who holds everybody's topics",
+    "plain sight": "Identifiers that a reader can tell from surrogates",
+    "missed": "Missed words by kind and risk (Murugadoss 2024, supplementary table 1)",
+    "retention": "What is left of the medicine",
+    "utility": "A task learned from released notes beside the same from true ones",
+    "stability": "The same notes in other formats",
+    "length": "By length of note",
+}
+FOUND = ("tokens", "spans", "characters", "stability", "length")
+MISSED = ("missed",)
+ADVERSARY = ("residue", "disclosure", "linkage", "plain sight")
+MEDICINE = ("retention", "utility")
+
+
+def dossier_html(dossier: Dossier) -> str:
+    """The page."""
+    return _template().render(
+        d=dossier,
+        verdict=verdict(dossier),
+        dates=DATES[dossier.dates],
+        gold=GOLD_NAMES.get(dossier.gold or "", "nothing"),
+        scores=_scores(dossier),
+        labels=_by_label(dossier),
+        bars=bars([(name, error) for name, error, _ in _errors(dossier)]),
+        found=_tables(dossier, FOUND),
+        missed=_tables(dossier, MISSED),
+        adversary=_tables(dossier, ADVERSARY),
+        medicine=_tables(dossier, MEDICINE),
+        fairness=_fairness(dossier),
+        questions=questions(dossier),
+        dcat=health_dcat(dossier) if dossier.policy.startswith("gdpr") else None,
+        percent=percent,
+        between=between,
+        counted=counted,
+    )
+
+
+@cache
+def _template() -> Template:
+    source = resources.files(__package__) / "dossier.html.j2"
+    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    return environment.from_string(source.read_text(encoding="utf-8"))
+
+
+def _scores(dossier: Dossier) -> list[tuple[str, ...]]:
+    rows = []
+    for measure, said in _MEASURES.items():
+        found = [dossier.figure(measure, inputs=inputs) for inputs in INPUTS]
+        if any(it is not None for it in found):
+            rows.append((said, *("not measured" if it is None else between(it) for it in found)))
+    return rows
+
+
+def _by_label(dossier: Dossier) -> list[tuple[str, ...]]:
+    rows = []
+    for it in dossier.treatments:
+        found = [dossier.figure(measure, subject=it.label) for measure in ("recall", "entity_recall", "precision")]
+        if any(figure is not None and figure.value is not None for figure in found):
+            rows.append((it.label, it.risk, *("–" if figure is None else between(figure) for figure in found)))
+    return rows
+
+
+def _errors(dossier: Dossier) -> list[tuple[str, float, str]]:
+    """Share of words missed by label, the largest first."""
+    found = []
+    for it in dossier.treatments:
+        figure = dossier.figure("recall", subject=it.label)
+        if figure is not None and figure.value is not None:
+            found.append((it.label, 1 - figure.value, it.risk))
+    return sorted(found, key=lambda row: -row[1])
+
+
+def _tables(dossier: Dossier, families: Sequence[str]) -> list[tuple[str, list[tuple[str, str, str, str]]]]:
+    tables = []
+    for family in families:
+        rows = [row for inputs in INPUTS for row in _rows(dossier, family, inputs)]
+        if rows:
+            tables.append((_FAMILIES[family], rows))
+    return tables
+
+
+def _rows(dossier: Dossier, family: str, inputs: str) -> list[tuple[str, str, str, str]]:
+    def said(it: Reading) -> tuple[str, str, str, str]:
+        subject = "all" if it.subject == "ALL" else it.subject
+        of = "" if it.figure.n is None else f"{it.figure.n:,}"
+        return subject, it.measure.replace("_", " "), between(it.figure), of
+
+    return [
+        (f"{subject}, {INPUTS[inputs]}", *rest)
+        for subject, *rest in map(said, dossier.of_family(family, inputs=inputs))
+    ]  # type: ignore[misc]
+
+
+def _fairness(dossier: Dossier) -> list[tuple[str, str, str]]:
+    rows = []
+    for it in dossier.of_family("words"):
+        if it.measure == "recall" and it.subject.startswith(("sex ", "locale ")):
+            precision = dossier.figure("precision", subject=it.subject)
+            rows.append((it.subject, between(it.figure), "–" if precision is None else between(precision)))
+    return rows

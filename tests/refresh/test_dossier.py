@@ -1,0 +1,186 @@
+"""The dossier of an installation with two notes in research: what it states, signing it, and what waits for that."""
+
+from __future__ import annotations
+
+import re
+from datetime import date
+
+import pytest
+from command_line import deid
+from sqlalchemy import text
+
+from deid_platform.errors import Code, DeidError
+from deid_platform.refresh.dossier import gathered, sign_dossier, write_dossier
+from deid_platform.refresh.signing import make_key, verified
+from deid_platform.warehouse.dossiers import newest_dossier, signed
+from deid_platform.warehouse.lab import LabScore, MeasuredOn, lab_scores, record_lab_scores
+from deid_platform.warehouse.migrate import configure
+from deid_platform.warehouse.queries import ledger
+from deid_platform.warehouse.releases import activate_release, release
+from deid_platform.warehouse.roles import Role
+
+UNTIL = date(2099, 3, 1)
+WHY = "misses are of staff alone"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def published(site, deliver, through) -> None:
+    notes = [{"note_id": "1", "text": "Coughs since Monday."}, {"note_id": "2", "text": "Better."}]
+    through(deliver("2026-01-05", notes=notes), site)
+
+
+def facts(site):
+    officer = site.warehouse.engine(Role.OFFICER)
+    return gathered(site, release(officer, site.release))
+
+
+def test_every_number_comes_from_the_ledger_or_from_quality(site) -> None:
+    found = facts(site)
+    with site.warehouse.begin(Role.OFFICER) as connection:
+        scores = {
+            (row.gold, row.inputs, row.label, row.measure): (row.value, row.low, row.high, row.n)
+            for row in connection.execute(text("SELECT * FROM quality.scores"))
+            if row.detector_digest == release(site.warehouse.engine(Role.OFFICER), site.release).detector_digest
+        }
+        promoted = connection.execute(text("SELECT sum(approved) FROM ctl.publication")).scalar_one()
+    stated = {
+        (it.gold, it.inputs, it.subject, it.measure): (it.figure.value, it.figure.low, it.figure.high, it.figure.n)
+        for it in found.readings
+        if it.family == "words"
+    }
+    assert stated == scores and len(stated) > 50
+    assert found.promoted == promoted == 2
+    assert {it.name for it in found.requirements} >= {"parity", "leaks", "bench", "expectations"}
+    assert "activated" in {it.event for it in found.decisions}
+
+
+def test_the_file_shows_the_figures_and_its_digest_is_on_the_ledger(site) -> None:
+    written = write_dossier(site)
+    html = written.path.read_text(encoding="utf-8")
+    recall = facts(site).figure("recall")
+    assert f"{100 * recall.value:.2f}%" in html and site.release in html
+    assert newest_dossier(site.warehouse.engine(Role.OFFICER), site.release) == written.digest
+    assert any(it.event == "dossier" for it in ledger(site.warehouse.engine(Role.OFFICER), release=site.release))
+    assert written.path.stat().st_mode & 0o077 == 0
+    assert "Coughs" not in html and not re.search(r"https?://(?!www\.w3\.org|purl\.org|w3id\.org)", html)
+
+
+def test_figures_of_the_laboratory_are_stated(site) -> None:
+    digest = release(site.warehouse.engine(Role.OFFICER), site.release).detector_digest
+    on = MeasuredOn("rules", digest, "synthetic_hospital", "topics")
+    gatekeeper = site.warehouse.engine(Role.GATEKEEPER)
+    shown = LabScore("linkage", "first", 0.0425, 0.03, 0.05, 400)
+    few = LabScore("linkage", "chance", 0.1, n=10)
+    unknown = LabScore("linkage", "Mrs. Jane Okonkwo", 0.1, n=400)
+    assert record_lab_scores(gatekeeper, on, [shown, few, unknown]) == 3
+    read = {it.measure: it for _, it in lab_scores(site.warehouse.engine(Role.OFFICER), digest)}
+    assert read["first"] == shown
+    assert read["chance"].value is None  # over fewer than 11
+    assert unknown.measure not in read  # no word of the lists
+    assert facts(site).figure("first", family="linkage").value == 0.0425
+    assert "4.25% (3.00% to 5.00%)" in write_dossier(site).path.read_text(encoding="utf-8")
+
+
+def sign(site, path, tmp_path, *, conclusion="fit", until=UNTIL, who="P. Officer", why=WHY):
+    key = tmp_path / "officer.pem"
+    if not key.exists():
+        make_key(key)
+    return sign_dossier(site, path, key, who=who, conclusion=conclusion, reason=why, reassess_by=until)
+
+
+def test_a_signature_is_on_the_ledger_and_verifies_offline(site, tmp_path) -> None:
+    written = write_dossier(site)
+    done = sign(site, written.path, tmp_path)
+    statement = verified(written.path.read_bytes(), done.path.read_text(encoding="utf-8"), public=done.public_key)
+    assert (statement.release, statement.conclusion, statement.reassess_by) == (site.release, "fit", UNTIL)
+    found = signed(site.warehouse.engine(Role.OFFICER), site.release)
+    assert found is not None and (found.who, found.dossier, found.lapsed) == ("P. Officer", written.digest, False)
+    assert "signed" in {it.event for it in facts(site).decisions}
+    with site.warehouse.begin(Role.DEMO_ANALYST) as connection:
+        row = connection.execute(text("SELECT * FROM quality.determination")).one()
+    assert (row.release, row.conclusion, row.standing, row.reassess_by) == (site.release, "fit", "in force", UNTIL)
+    assert "who" not in row._mapping
+
+
+@pytest.mark.parametrize(
+    ("change", "ref"),
+    [({"who": " "}, "who"), ({"why": "fine"}, "reason"), ({"until": date(2020, 1, 1)}, "until")],
+)
+def test_a_signature_that_says_too_little_is_refused(site, tmp_path, change, ref: str) -> None:
+    with pytest.raises(DeidError) as raised:
+        sign(site, write_dossier(site).path, tmp_path, **change)
+    assert (raised.value.code, raised.value.ref) == (Code.WAIVER_INVALID, ref)
+
+
+def test_only_the_newest_dossier_as_it_was_written_can_be_signed(site, tmp_path) -> None:
+    written = write_dossier(site)
+    old = tmp_path / "old.html"
+    old.write_bytes(written.path.read_bytes())
+    changed = tmp_path / "changed.html"
+    changed.write_bytes(written.path.read_bytes().replace(b"over 99", b"over 98") + b"\n")
+    assert write_dossier(site).path == written.path  # of the same facts
+    digest = release(site.warehouse.engine(Role.OFFICER), site.release).detector_digest
+    on = MeasuredOn("rules", digest, "synthetic_hospital", "text")
+    record_lab_scores(site.warehouse.engine(Role.GATEKEEPER), on, [LabScore("linkage", "first", 0.5, n=400)])
+    assert write_dossier(site).path != written.path
+    assert written.path.exists()
+    for path in (old, written.path, changed, tmp_path / "missing.html"):
+        with pytest.raises(DeidError) as raised:
+            sign(site, path, tmp_path)
+        assert raised.value.code is Code.DOSSIER_UNKNOWN
+
+
+def test_nobody_signs_but_the_officer_and_nobody_changes_a_signature(site) -> None:
+    for role in (Role.LOADER, Role.GATEKEEPER, Role.PROMOTER, Role.DEMO_ANALYST):
+        with pytest.raises(DeidError), site.warehouse.begin(role) as connection:
+            connection.execute(
+                text("SELECT ctl.sign_dossier('x', 'P. Officer', 'fit', 'because I say so', '2099-01-01', 'k', 's')")
+            )
+    for statement in ("UPDATE ctl.signature SET conclusion = 'fit'", "DELETE FROM ctl.dossier"):
+        with pytest.raises(DeidError), site.warehouse.begin(Role.OFFICER) as connection:
+            connection.execute(text(statement))
+
+
+def test_where_the_profile_asks_for_it_a_release_waits_for_its_signature(site, tmp_path) -> None:
+    admin, promoter = site.warehouse.admin_engine(), site.warehouse.engine(Role.PROMOTER)
+    written = write_dossier(site)
+    configure(admin, site.settings.profile, signed_dossier=True)
+    with site.warehouse.administer() as connection:
+        connection.execute(text("UPDATE ctl.release SET active = false"))
+    try:
+        sign(site, written.path, tmp_path, conclusion="unfit")
+        with pytest.raises(DeidError) as raised:
+            activate_release(promoter, site.release)
+        assert raised.value.code is Code.DOSSIER_UNSIGNED
+        assert sign(site, written.path, tmp_path, conclusion="fit-with-conditions").active
+        with site.warehouse.begin(Role.DEMO_ANALYST) as connection:
+            assert connection.execute(text("SELECT count(*) FROM research.notes")).scalar_one() == 2
+    finally:
+        configure(admin, site.settings.profile, signed_dossier=False)
+        activate_release(promoter, site.release)
+    events = [it.event for it in ledger(site.warehouse.engine(Role.OFFICER))]
+    assert events.count("dossier-demanded") == events.count("dossier-not-demanded") == 1
+
+
+def test_a_lapsed_conclusion_says_so(site, tmp_path) -> None:
+    sign(site, write_dossier(site).path, tmp_path)
+    with site.warehouse.administer() as connection:
+        # Nobody can do this without the superuser's rights, which is how a test makes a day pass.
+        connection.execute(text("ALTER TABLE ctl.signature DISABLE TRIGGER append_only"))
+        connection.execute(text("UPDATE ctl.signature SET reassess_by = '2026-01-01'"))
+        connection.execute(text("ALTER TABLE ctl.signature ENABLE TRIGGER append_only"))
+    with site.warehouse.begin(Role.DEMO_ANALYST) as connection:
+        assert connection.execute(text("SELECT standing FROM quality.determination")).scalar_one() == "lapsed"
+
+
+def test_the_commands_write_sign_and_verify(site, tmp_path) -> None:
+    written = deid("dossier", "write")
+    assert written.returncode == 0, written.stderr
+    path, key = written.stdout.strip(), str(tmp_path / "officer.pem")
+    public = deid("dossier", "key", key).stdout.strip()
+    asked = ("--who", "P. Officer", "--why", WHY, "--until", "2099-03-01", "--key", key)
+    done = deid("dossier", "sign", path, "--decision", "fit", *asked)
+    assert done.returncode == 0, done.stderr
+    checked = deid("dossier", "verify", path, "--public-key", public)
+    assert checked.returncode == 0 and f"{site.release}: fit, by P. Officer" in checked.stdout
+    assert deid("dossier", "verify", path, "--public-key", public[::-1]).returncode == 1

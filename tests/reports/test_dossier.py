@@ -1,0 +1,171 @@
+"""The dossier's page and its verdict, from facts."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from datetime import UTC, date, datetime
+
+import pytest
+
+from deid_platform.reports.dossier import (
+    Change,
+    Decision,
+    Dossier,
+    Feed,
+    Figure,
+    Reading,
+    Requirement,
+    Standing,
+    Treatment,
+    Waived,
+    dossier_html,
+    verdict,
+)
+
+
+def reading(measure: str, value: float, *, inputs="topics", family="words", subject="ALL", gold="site") -> Reading:
+    return Reading(gold, inputs, family, subject, measure, Figure(value, value - 0.01, value + 0.001, 4000))
+
+
+READINGS = [
+    *(reading(name, 0.995, inputs=inputs) for name in ("recall", "precision") for inputs in ("topics", "text")),
+    *(reading("leak_rate", 0.06, inputs=inputs) for inputs in ("topics", "text")),
+    reading("recall", 0.97, subject="DATE"),
+    reading("recall", 0.9931, subject="sex F"),
+    reading("first", 0.012, family="linkage"),
+    reading("chance", 0.001, family="linkage"),
+    reading("notes_disclosed", 0.004, family="disclosure"),
+    reading("lexical_retention", 0.98, family="retention"),
+    reading("share_missed", 0.0026, family="missed", subject="patient name"),
+]
+FACTS = Dossier(
+    site="north",
+    release="r_1",
+    state="active",
+    as_of=datetime(2026, 3, 1, 12, tzinfo=UTC),
+    profile="production",
+    policy="safe_harbor",
+    policy_title="Safe Harbor",
+    legal_basis="45 CFR 164.514(b)(2)",
+    policy_description="Removes what the rule lists.",
+    policy_is_at_hand=True,
+    dates="year",
+    treatments=[Treatment("DATE", "year", "C", "moderate"), Treatment("PATIENT", "tag", "A", "high")],
+    feeds=[Feed("ehr", 2, "ehr@2026-02-01", 2000, 4, 14, False)],
+    notes=1986,
+    versions={"detector": "ensemble abc", "policy": "safe_harbor def"},
+    requirements=[Requirement("leaks", 2, 0, 0), Requirement("bench", 2, 0, 0)],
+    waivers=[],
+    decisions=[Decision(datetime(2026, 2, 1, tzinfo=UTC), "activated", "", "")],
+    readings=READINGS,
+    thresholds={"recall": 0.98, "precision": 0.95},
+)
+
+
+def test_what_is_measured_and_met_supports_a_release() -> None:
+    found = verdict(FACTS)
+    assert (found.standing, found.against, found.doubts) == (Standing.SUPPORTED, (), ())
+    assert any("99.50% (98.50% to 99.60%) of identifying words" in it for it in found.reasons)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"requirements": [Requirement("leaks", 1, 0, 1)]}, "leaks is not met by 1"),
+        ({"thresholds": {"recall": 0.99}}, "The lower end of recall is 98.50%; the profile asks for 99.00%"),
+        ({"thresholds": {"precision": 0.999}}, "Precision is 99.50%"),
+        ({"policy_is_at_hand": False}, "policy is not at hand"),
+    ],
+)
+def test_what_speaks_against_a_release(change, said: str) -> None:
+    found = verdict(replace(FACTS, **change))
+    assert found.standing is Standing.UNSUPPORTED
+    assert any(said in it for it in found.against)
+
+
+WAIVED = Waived("site_gold", "all of ehr", "P. Officer", "gold comes in spring", date(2026, 6, 1), "in force")
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"readings": []}, "Nothing was measured"),
+        ({"readings": [replace(it, gold="synthetic_hospital") for it in READINGS]}, "own notes was not measured"),
+        ({"waivers": [WAIVED]}, "site_gold is waived for all of ehr until 2026-06-01 by P. Officer"),
+        ({"readings": READINGS[:6]}, "could link notes to patients was not measured"),
+        ({"feeds": [replace(FACTS.feeds[0], demonstration=True)]}, "demonstration data"),
+        ({"retracted": 20}, "Readers have reported leaks"),
+    ],
+)
+def test_what_is_open_is_a_doubt(change, said: str) -> None:
+    found = verdict(replace(FACTS, **change))
+    assert found.standing is Standing.DOUBTFUL
+    assert any(said in it for it in found.doubts)
+
+
+def test_an_ended_waiver_is_no_doubt() -> None:
+    assert verdict(replace(FACTS, waivers=[replace(WAIVED, state="ended 2026-02-01")])).standing is Standing.SUPPORTED
+
+
+def text_of(html: str) -> str:
+    body = html[html.index("<body>") :]
+    return " ".join(re.sub(r"<[^>]+>", " ", body).split())
+
+
+def test_the_first_lines_say_whether_it_is_fit_and_why() -> None:
+    first = text_of(dossier_html(FACTS))[:700]
+    assert "Its measurements support this release." in first
+    assert "Every delivery met: leaks, bench." in first
+    doubtful = text_of(dossier_html(replace(FACTS, waivers=[WAIVED])))[:1200]
+    assert "with 1 open doubt" in doubtful and "Doubt: site_gold is waived" in doubtful
+
+
+def test_the_page_needs_no_script_and_asks_nobody() -> None:
+    html = dossier_html(replace(FACTS, policy="gdpr_it"))
+    assert "<script" not in html and "<link" not in html and "@import" not in html
+    assert not re.search(r"""(?:src|href|action)\s*=\s*["'](?!#)""", html)
+    assert "url(" not in html
+    assert "default-src 'none'" in html
+
+
+def test_small_counts_are_withheld() -> None:
+    page = text_of(dossier_html(replace(FACTS, retracted=3)))
+    assert "Quarantined notes: <11" in page.replace("&lt;", "<")
+    assert "Notes hidden after readers reported a leak: <11" in page.replace("&lt;", "<")
+    hidden = Reading("site", "topics", "words", "SSN", "recall", Figure(None, None, None, None))
+    facts = replace(FACTS, treatments=[Treatment("SSN", "tag", "G", "high")], readings=[*READINGS, hidden])
+    assert ">SSN</td><td>tag" in dossier_html(facts)  # what the policy does is said, what was measured is not
+    assert not re.search(r"SSN</td><td>high</td><td>\d", dossier_html(facts))
+
+
+def test_what_people_wrote_is_no_markup() -> None:
+    html = dossier_html(replace(FACTS, waivers=[replace(WAIVED, who="<b>P</b>", reason='"><script>1</script>')]))
+    assert "<b>P</b>" not in html and "<script>" not in html
+
+
+def test_the_same_facts_make_the_same_file() -> None:
+    assert dossier_html(FACTS) == dossier_html(replace(FACTS))
+
+
+@pytest.mark.parametrize(
+    ("policy", "asked"),
+    [("safe_harbor", "distinguishability"), ("gdpr_it", "motivated intruder"), ("gdpr_it", "HealthDCAT-AP")],
+)
+def test_the_questions_are_those_of_the_law(policy: str, asked: str) -> None:
+    assert asked in text_of(dossier_html(replace(FACTS, policy=policy)))
+
+
+def test_what_changed_stands_beside_the_former_release() -> None:
+    change = Change("r_0", "safe_harbor", "aaaa", Figure(0.98, 0.97, 0.99, 4000), Figure(0.99, 0.98, 0.995, 4000))
+    page = text_of(dossier_html(replace(FACTS, change=change)))
+    assert "Analysts saw r_0 before: policy safe_harbor, detector aaaa ; recall 98.00% (97.00% to 99.00%)" in page
+    assert "It is the first release" in text_of(dossier_html(FACTS))
+
+
+@pytest.mark.parametrize(
+    ("share", "said"), [(0.99996, "over 99.99%"), (0.00001, "under 0.01%"), (1.0, "100%"), (0, "0%")]
+)
+def test_almost_all_is_never_rounded_to_all(share: float, said: str) -> None:
+    readings = [reading("recall", 0.99), Reading("site", "topics", "words", "DATE", "recall", Figure(share, n=50))]
+    assert said in text_of(dossier_html(replace(FACTS, readings=readings)))
