@@ -61,7 +61,10 @@ def figures(scene: Any) -> None:
     record_scores(gatekeeper, synthetic, detector_digest=NEWER.digest, gold="synthetic_hospital", inputs=Inputs.TOPICS)
     on = MeasuredOn("ensemble", NEWER.digest, "site", "topics")
     prices = [LabScore("cost", "words_per_second", 18234.5), LabScore("cost", "cost_per_10000_notes", 0.42)]
-    risks = [LabScore("missed", "share_missed", 0.0123, n=5120, subject="dates"), LabScore("linkage", "first", 0.5, n=9)]
+    risks = [
+        LabScore("missed", "share_missed", 0.0123, n=5120, subject="dates"),
+        LabScore("linkage", "first", 0.5, n=9),
+    ]
     record_lab_scores(gatekeeper, on, [*prices, *risks, LabScore("retention", "lexical_retention", 0.9871, n=2345)])
     judge = MeasuredOn("lexical-judge", plain_digest("judge"), "judged_pairs", "text")
     record_lab_scores(gatekeeper, judge, [LabScore("judges", "precision", 0.8123, n=212)])
