@@ -22,7 +22,7 @@ from deid_platform.warehouse.staging import Inputs
 HIDDEN = range(20)
 """What a hidden number may be: the marts hide those under 20."""
 Cell = tuple[str, str, str]
-"""A number of words of identifiers: the detector's digest, what the words are split by, which part; ALL of ALL is all."""
+"""A number of words: the detector's digest, what the words are split by, which part; ALL of ALL is all of them."""
 
 
 @dataclass

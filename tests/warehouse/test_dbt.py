@@ -103,6 +103,7 @@ def test_a_reader_who_never_ends_neither_waits_for_a_new_mart_nor_holds_it_up(sc
     reader = scene.warehouse.engine(Role.DEMO_ANALYST).execution_options(isolation_level="REPEATABLE READ")
     with reader.connect() as idle:
         before = idle.execute(of_mart).scalars().all(), idle.execute(of_notes).scalar_one()
+        assert idle.execute(text("SELECT count(*) FROM marts.published_survey")).scalar_one()
         scene.publish("2", [scene.note(n, note_type="referral", patient=n) for n in range(30, 50)])
         # Whatever did wait would fail.
         built = dbt(scene.warehouse, target, "build", PGOPTIONS="-c lock_timeout=1s")

@@ -20,6 +20,7 @@ from deid_platform.warehouse.ledger import Score, record_scores
 from deid_platform.warehouse.roles import Role
 from deid_platform.warehouse.staging import Inputs
 
+pytestmark = pytest.mark.slow
 Marts = Mapping[str, Sequence[Mapping[str, object]]]
 
 # Of 468 words, 7 are of a label that the marts hide, and 10 of a sex.
@@ -60,7 +61,10 @@ def figures(scene: Any) -> None:
     record_scores(gatekeeper, synthetic, detector_digest=NEWER.digest, gold="synthetic_hospital", inputs=Inputs.TOPICS)
     on = MeasuredOn("ensemble", NEWER.digest, "site", "topics")
     prices = [LabScore("cost", "words_per_second", 18234.5), LabScore("cost", "cost_per_10000_notes", 0.42)]
-    risks = [LabScore("missed", "share_missed", 0.0123, n=5120, subject="date"), LabScore("linkage", "first", 0.5, n=9)]
+    risks = [
+        LabScore("missed", "share_missed", 0.0123, n=5120, subject="dates"),
+        LabScore("linkage", "first", 0.5, n=9),
+    ]
     record_lab_scores(gatekeeper, on, [*prices, *risks, LabScore("retention", "lexical_retention", 0.9871, n=2345)])
     judge = MeasuredOn("lexical-judge", plain_digest("judge"), "judged_pairs", "text")
     record_lab_scores(gatekeeper, judge, [LabScore("judges", "precision", 0.8123, n=212)])
@@ -148,7 +152,7 @@ def test_history_says_what_changed_since_last_week(built: Built) -> None:
 
 def test_risk_retention_and_judges_are_there(built: Built) -> None:
     risk = built.marts["risk"]
-    assert one(risk, family="missed", subject="date")["value"] == 0.012
+    assert one(risk, family="missed", subject="dates")["value"] == 0.012
     assert one(risk, family="linkage")["suppressed"]
     assert one(built.marts["retention"], measure="lexical_retention")["n"] == 2340
     judges = built.marts["judge_quality"]
@@ -216,3 +220,15 @@ def test_dbt_refuses_marts_that_would_tell(built: Built) -> None:
     assert refused.returncode == 1
     assert "hides_small_counts_scores_by_label" in refused.stdout
     assert shown(230).returncode == 0
+
+
+def test_a_seed_is_loaded_again_only_if_its_file_or_what_is_said_of_it_changed(built: Built) -> None:
+    def rows_after(*statements: str) -> int:
+        with built.scene.warehouse.administer() as connection:
+            for statement in ("DELETE FROM marts.nearest_corpus WHERE corpus <> 'AHS'", *statements):
+                connection.exec_driver_sql(statement)
+        assert dbt(built.scene.warehouse, built.target, "seed", "--select", "nearest_corpus").returncode == 0
+        return len(read(built.scene.warehouse)["nearest_corpus"])
+
+    assert rows_after() == 1
+    assert rows_after("COMMENT ON TYPE marts.nearest_corpus IS 'as if loaded from another file'") == 17

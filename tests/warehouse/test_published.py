@@ -18,6 +18,9 @@ from pathlib import Path
 
 import pytest
 
+from deid_platform.warehouse.lab import CATEGORIES, DETECTORS, GOLDS, LOCALES, MEASURES
+from deid_platform.warehouse.lab import FAMILIES as FAMILIES_HERE
+
 SEEDS = Path(__file__).parents[2] / "dbt" / "seeds"
 FAMILIES = ("scores", "retention", "judges", "costs", "missed", "recovered", "corpora")
 KEY = ("paper", "table_name", "corpus", "system", "setting", "subject", "measure")
@@ -44,6 +47,32 @@ def test_a_figure_is_there_once_and_its_number_is_the_one_that_is_printed(family
     for row in rows:
         number = Decimal(row["printed"].strip("<$% ").replace(",", ""))
         assert Decimal(row["value"]) == (number / 100 if row["printed"].endswith("%") else number)
+
+
+@pytest.mark.parametrize(
+    ("name", "columns"),
+    [
+        ("published_survey", ("study", "system", "prompting")),
+        ("published_misprints", KEY),
+        ("nearest_corpus", ("corpus",)),
+        ("nearest_system", ("paper", "system")),
+        ("nearest_measure", ("paper", "table_name", "measure")),
+    ],
+)
+def test_the_other_seeds_have_one_row_each(name: str, columns: tuple[str, ...]) -> None:
+    keys = [tuple(row[column] for column in columns) for row in seed(name)]
+    assert len(keys) == len(set(keys)) > 0
+
+
+def test_what_is_nearest_is_named_for_every_corpus_and_in_words_that_the_laboratory_may_use() -> None:
+    theirs = {row["corpus"] for family in ("scores", "retention", "costs", "missed") for row in PUBLISHED[family]}
+    assert {row["corpus"] for row in seed("nearest_corpus")} == theirs
+    assert {row["gold"] for row in seed("nearest_corpus")} <= set(GOLDS)
+    assert {f"locale {row['locale']}" for row in seed("nearest_corpus") if row["locale"]} <= set(LOCALES)
+    assert {row["detector"] for row in seed("nearest_system")} <= set(DETECTORS)
+    assert {row["our_family"] for row in seed("nearest_measure")} <= set(FAMILIES_HERE)
+    assert {row["our_measure"] for row in seed("nearest_measure")} <= set(MEASURES)
+    assert {row["subject"] for row in PUBLISHED["missed"]} <= set(CATEGORIES)
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,14 @@
 -- How good judges of lost medicine are: ours on pairs that people labelled, and those of the papers.
+with newest as (
+    select distinct on (detector, gold, measure) *
+    from {{ ref('figures') }}
+    where family = 'judges' and subject = 'ALL'
+    order by detector, gold, measure, at desc
+)
+
 select
     'here' as measured_by, detector as judge, gold as corpus, '' as setting, measure, value, low, high, n, suppressed
-from {{ ref('figures') }}
-where family = 'judges' and subject = 'ALL'
+from newest
 union all
 select paper, system, corpus, setting, measure, value, null, null, null, false
 from {{ ref('published_judges') }}

@@ -1,27 +1,27 @@
 -- How well identifiers are found by locale, sex and length of note, beside all notes.
-with grouped as (
-    select
+with newest as (
+    select distinct on (detector_digest, gold, locale, inputs, subject, measure)
         figures.*,
         case
             when subject like 'locale %' then 'locale'
             when subject like 'sex %' then 'sex'
             when subject like '% words%' then 'length'
-        end as kind
+        end as grouped_by
     from {{ ref('figures') }} as figures
     where family in ('words', 'length')
+    order by detector_digest, gold, locale, inputs, subject, measure, at desc
 )
 
 select
-    part.detector, part.detector_digest, part.gold, part.locale, part.inputs, part.kind as grouped_by,
+    part.detector, part.detector_digest, part.gold, part.locale, part.inputs, part.grouped_by,
     replace(replace(part.subject, 'locale ', ''), 'sex ', '') as group_name,
     part.measure, part.value, part.low, part.high, part.n, part.suppressed,
     -- Of what is shown of both.
     round(cast(part.value - whole.value as numeric), 4)::double precision as less_all,
     cast(part.at at time zone 'UTC' as date) as measured_on
-from grouped as part
-left join {{ ref('figures') }} as whole
-    on whole.detector_digest = part.detector_digest and whole.policy_digest = part.policy_digest
-    and whole.gold = part.gold and whole.locale = part.locale and whole.inputs = part.inputs
-    and whole.family = 'words' and whole.subject = 'ALL' and whole.measure = part.measure
-where part.kind is not null
+from newest as part
+left join newest as whole
+    on whole.detector_digest = part.detector_digest and whole.gold = part.gold and whole.locale = part.locale
+    and whole.inputs = part.inputs and whole.subject = 'ALL' and whole.measure = part.measure
+where part.grouped_by is not null
 order by detector, detector_digest, gold, locale, inputs, grouped_by, group_name, measure
