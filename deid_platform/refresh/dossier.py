@@ -223,26 +223,27 @@ def _treatments(policy: Policy | None) -> Sequence[page.Treatment]:
 
 def _feeds(officer: Engine, name: str) -> list[page.Feed]:
     statement = text(
-        "SELECT d.feed, count(*) AS deliveries, (array_agg(d.delivery ORDER BY d.delivery_seq DESC))[1] AS newest,"
+        "SELECT d.feed AS name, count(*) AS deliveries, (array_agg(d.delivery ORDER BY d.delivery_seq DESC))[1] AS newest,"
         " sum(p.approved) AS promoted, sum(p.quarantined) AS quarantined, sum(p.withdrawn) AS withdrawn,"
         " bool_or(d.demonstration) AS demonstration"
         " FROM ctl.publication p JOIN ctl.delivery d ON d.delivery = p.delivery"
         " WHERE p.release = :r GROUP BY d.feed ORDER BY d.feed"
     )
     with begin(officer) as connection:
-        return [page.Feed(*row) for row in connection.execute(statement, {"r": name})]
+        return [page.Feed(**row._mapping) for row in connection.execute(statement, {"r": name})]
 
 
 def _requirements(officer: Engine, name: str) -> list[page.Requirement]:
     statement = text(
-        "SELECT s.requirement, count(*) FILTER (WHERE s.state = 'passed'), count(*) FILTER (WHERE s.state = 'waived'),"
-        " count(*) FILTER (WHERE s.state IN ('failed', 'missing'))"
+        "SELECT s.requirement AS name, count(*) FILTER (WHERE s.state = 'passed') AS passed,"
+        " count(*) FILTER (WHERE s.state = 'waived') AS waived,"
+        " count(*) FILTER (WHERE s.state IN ('failed', 'missing')) AS failed"
         " FROM ctl.publication p JOIN ctl.delivery d ON d.delivery = p.delivery AND d.release = p.release"
         " CROSS JOIN LATERAL ctl.gate_state(d.delivery, d.staged_digest) s"
         " WHERE p.release = :r GROUP BY s.requirement ORDER BY s.requirement"
     )
     with begin(officer) as connection:
-        return [page.Requirement(*row) for row in connection.execute(statement, {"r": name})]
+        return [page.Requirement(**row._mapping) for row in connection.execute(statement, {"r": name})]
 
 
 def _waivers(officer: Engine, name: str) -> list[page.Waived]:

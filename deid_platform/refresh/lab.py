@@ -122,9 +122,9 @@ def _gold_notes(site: Site, inputs: str) -> Iterator[GoldNote]:
 
 def _of_detection(notes: Sequence[GoldNote], topics: Topics, resamples: int) -> Iterator[LabScore]:
     patients = [one.note.patient_id for one in notes]
+    sexes = {patient_id: patient.sex for patient_id, patient in topics.patients.items()}
     for sex in ("F", "M"):
-        known = topics.patients
-        of_sex = [it for it in notes if (row := known.get(it.note.patient_id or "")) is not None and row.sex == sex]
+        of_sex = [it for it in notes if sexes.get(it.note.patient_id or "") == sex]
         counts = [count_note(it.note.text, it.gold, it.found, cluster=it.note.patient_id) for it in of_sex]
         scores = summarise(counts, resamples=resamples)
         for measure, estimate in (("recall", scores.recall), ("precision", scores.precision)):

@@ -131,8 +131,8 @@ def verified(dossier: bytes, signed: str, *, public: str | None = None) -> State
     try:
         found = json.loads(signed)
         said = dict(found["statement"])
-        days = {name: date.fromisoformat(said.pop(name)) for name in ("signed_on", "reassess_by")}
-        statement = Statement(**said, **days)
+        signed_on, reassess_by = (date.fromisoformat(said.pop(name)) for name in ("signed_on", "reassess_by"))
+        statement = Statement(**said, signed_on=signed_on, reassess_by=reassess_by)
         signature, own = base64.b64decode(found["signature"]), str(found["public_key"])
         key = Ed25519PublicKey.from_public_bytes(base64.b64decode(own))
     except (ValueError, KeyError, TypeError, AttributeError):

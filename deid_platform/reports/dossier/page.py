@@ -119,12 +119,9 @@ def _rows(dossier: Dossier, family: str, inputs: str) -> list[tuple[str, str, st
     def said(it: Reading) -> tuple[str, str, str, str]:
         subject = "all" if it.subject == "ALL" else it.subject
         of = "" if it.figure.n is None else f"{it.figure.n:,}"
-        return subject, it.measure.replace("_", " "), between(it.figure), of
+        return f"{subject}, {INPUTS[inputs]}", it.measure.replace("_", " "), between(it.figure), of
 
-    return [
-        (f"{subject}, {INPUTS[inputs]}", *rest)
-        for subject, *rest in map(said, dossier.of_family(family, inputs=inputs))
-    ]  # type: ignore[misc]
+    return list(map(said, dossier.of_family(family, inputs=inputs)))
 
 
 def _fairness(dossier: Dossier) -> list[tuple[str, str, str]]:

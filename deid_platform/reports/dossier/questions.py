@@ -117,7 +117,7 @@ def _left(dossier: Dossier) -> str:
 
 def health_dcat(dossier: Dossier) -> str:
     """The release for a catalogue of health data: HealthDCAT-AP as JSON-LD."""
-    described = {
+    described: dict[str, object] = {
         "@context": {
             "dcat": "http://www.w3.org/ns/dcat#",
             "dct": "http://purl.org/dc/terms/",
