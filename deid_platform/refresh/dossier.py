@@ -223,8 +223,8 @@ def _treatments(policy: Policy | None) -> Sequence[page.Treatment]:
 
 def _feeds(officer: Engine, name: str) -> list[page.Feed]:
     statement = text(
-        "SELECT d.feed AS name, count(*) AS deliveries, (array_agg(d.delivery ORDER BY d.delivery_seq DESC))[1] AS newest,"
-        " sum(p.approved) AS promoted, sum(p.quarantined) AS quarantined, sum(p.withdrawn) AS withdrawn,"
+        "SELECT d.feed AS name, count(*) AS deliveries, (array_agg(d.delivery ORDER BY d.delivery_seq DESC))[1] AS "
+        "newest, sum(p.approved) AS promoted, sum(p.quarantined) AS quarantined, sum(p.withdrawn) AS withdrawn,"
         " bool_or(d.demonstration) AS demonstration"
         " FROM ctl.publication p JOIN ctl.delivery d ON d.delivery = p.delivery"
         " WHERE p.release = :r GROUP BY d.feed ORDER BY d.feed"
