@@ -97,7 +97,6 @@ ASSETS = {
             "risk": [],
             "efficiency": [],
             "judge_quality": ["papers/published_judges"],
-            "score_history": [],
             "published_beside_ours": [
                 *("papers/nearest_corpus", "papers/nearest_measure", "papers/nearest_system", "papers/published_costs"),
                 *("papers/published_misprints", "papers/published_missed", "papers/published_retention"),
@@ -105,6 +104,7 @@ ASSETS = {
             ],
         }.items()
     },
+    "marts/score_history": ("analytics", "dbt postgres", False, None, "bench/lab"),
     **{
         f"papers/{name}": ("analytics", "dbt postgres", False, None, "")
         for name in (
