@@ -1,4 +1,5 @@
 -- What each release's detector scored and when, and how that differs from the time before: one row a day.
+-- The history is of the bench's scores and of the laboratory's figures. depends_on: {{ source('quality', 'scores') }}
 with of_day as (
     select distinct on (release, gold, locale, inputs, family, subject, measure, cast(at at time zone 'UTC' as date))
         history.*, cast(at at time zone 'UTC' as date) as measured_on
