@@ -104,7 +104,7 @@ ASSETS = {
             ],
         }.items()
     },
-    "marts/score_history": ("analytics", "dbt postgres", False, None, "bench/lab"),
+    "marts/score_history": ("analytics", "dbt postgres", False, None, "bench/lab bench/metrics"),
     **{
         f"papers/{name}": ("analytics", "dbt postgres", False, None, "")
         for name in (

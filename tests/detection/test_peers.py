@@ -174,13 +174,16 @@ def test_the_variant_of_another_peer_keeps_its_kinds_but_ages() -> None:
 
 
 @pytest.fixture(scope="module")
-def benchmark() -> types.ModuleType:
-    spec = spec_from_file_location("peers_benchmark", Path(__file__).parents[2] / "benchmarks" / "peers.py")
+def benchmark() -> Iterator[types.ModuleType]:
+    folder = Path(__file__).parents[2] / "benchmarks"
+    spec = spec_from_file_location("peers_benchmark", folder / "peers.py")
     assert spec and spec.loader
     module = module_from_spec(spec)
     sys.modules[spec.name] = module  # for its dataclasses
-    spec.loader.exec_module(module)
-    return module
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(folder))
+        spec.loader.exec_module(module)
+        yield module
 
 
 def test_a_model_joined_with_presidio_hides_what_either_finds(benchmark) -> None:

@@ -100,6 +100,7 @@ RAISING = {
     "gold_notes": "assets.bench:bench.collect_gold",
     "detections": "assets.bench:bench.run_detector",
     "metrics": "assets.bench:bench.measure",
+    "lab": "assets.bench:lab.measure",
     "withdrawals": "assets.gate:stage.stage_withdrawals",
     "delivery": "assets.gate:stage.stage_delivery",
     "measurements": "assets.gate:measure.record_measurements",
@@ -107,6 +108,7 @@ RAISING = {
     "expectations": "assets.checks:record_expectations",
     "note_version": "assets.research:publish.promote_delivery",
     "release": "assets.research:release_summary",
+    "dossier": "assets.research:write_dossier",
 }
 """Fault -> the domain function that one asset or check calls, and that raises."""
 

@@ -85,6 +85,8 @@ STAGES = {
     "2026-02-15": (["expectation raises", "unmet expectation"], "checks failed: .*note_key_format"),
     "2026-02-16": (["note_version"], "internal-error"),
     "2026-02-17": (["mart"], "internal-error"),
+    "2026-02-18": (["lab"], "internal-error"),
+    "2026-02-19": (["dossier"], "internal-error"),
     WORKERS: (["release"], "internal-error"),
 }
 Stages = dict[str, tuple[list[str], str]]

@@ -33,7 +33,7 @@ _MEDICAL = regex.compile(
     r"|olol|pril|sartan|statin|azole|pine|zepam|cycline|floxacin|mab|nib|ite|osi|oma|patia|ectomia|algia|uria|cilina"
     r"|prazolo|prazol|formina|xabano|xaban|arina|ostomia|scopia)"
 )
-_ORDINARY_LISTS = ("common_words", "care_team_roles", "landmark_nouns", "place_nouns", "firm_nouns", "months")
+_ORDINARY_LISTS = ("common_words", "landmark_nouns", "place_nouns", "firm_nouns", "months")
 _CONTEXT = 3  # words before a name within which "allergic to" and "returned from" say that it is history
 _NOUNS = ("eponym_nouns", "eponym_things", "eponym_conditions")
 LISTS = (*_LISTS, *_INSTITUTIONS, *_ORDINARY_LISTS, *_NAMES, *_NOUNS, "abbreviations", "eponym_names", "ordinary_words")
