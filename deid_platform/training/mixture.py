@@ -4,8 +4,8 @@ Belongs here: which corpora, locales and houses of style, and how much of each. 
 notes (`corpora/injection`), pieces and windows (`examples.py`).
 
 All of it is of the training parts: names, ways of writing and carriers that no test corpus shares, nor a near copy of
-any of its carriers. Carriers that nobody has read serve here too, without the lines on which rules find an identifier:
-what is left of a note may still hold one that nobody labelled, so such notes are never measured on.
+any of its carriers. Carriers that nobody has read serve here too, without the lines on which the ensemble finds an
+identifier: what is left of a note may still hold one that nobody labelled, so such notes are never measured on.
 """
 
 from __future__ import annotations
@@ -170,7 +170,7 @@ def _shuffled(items: Iterable[Carrier], seed: int) -> list[Carrier]:
 
 
 def _carriers(corpus: Corpus, settings: Settings | None) -> list[Carrier]:
-    """The carriers of a corpus's training part: those whose identifiers are known, else what rules leave of them."""
+    """The carriers of a corpus's training part: those whose identifiers are known, else what the ensemble leaves of them."""
     if corpus.slots == "gold":
         return list(carriers(corpus, settings, Part.TRAINING, refused=lambda _: None))
     notes = [g.note for g in read_corpus(corpus, settings, Part.TRAINING, refused=lambda _: None) if g.note is not None]
@@ -178,8 +178,8 @@ def _carriers(corpus: Corpus, settings: Settings | None) -> list[Carrier]:
 
 
 def screened(notes: Sequence[Note]) -> Iterator[Note]:
-    """Notes without the lines on which rules find an identifier or anything that stands for one."""
-    detector = DetectorSpec("patterns", professions=True).build()
+    """Notes without the lines on which the ensemble finds an identifier or anything that stands for one."""
+    detector = DetectorSpec("ensemble", professions=True).build()
     rest = iter(notes)
     while batch := list(islice(rest, _BATCH)):
         for note, spans in zip(batch, detector.detect(batch), strict=True):

@@ -13,7 +13,7 @@ from deid_platform.training.mixture import Labelled, Mixture, _varied, labelled,
 LINE = "The abdomen was soft and the patient went home on the same day in good condition, walking well. "
 
 
-def test_lines_on_which_rules_find_something_are_left_out():
+def test_lines_on_which_something_is_found_are_left_out():
     kept = [LINE * 3, LINE]
     left = ["Seen on 3/14/2019.", "Call 617-555-0123.", "Referred by Dr. X.", "Mr. ____ agreed.", "Dictated at XYZ."]
     (note,) = screened([Note("1", "\n".join([kept[0], *left, kept[1]]))])
