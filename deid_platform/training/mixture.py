@@ -170,7 +170,7 @@ def _shuffled(items: Iterable[Carrier], seed: int) -> list[Carrier]:
 
 
 def _carriers(corpus: Corpus, settings: Settings | None) -> list[Carrier]:
-    """The carriers of a corpus's training part: those whose identifiers are known, else what the ensemble leaves of them."""
+    """The carriers of a training part: those whose identifiers are known, else what the ensemble leaves of them."""
     if corpus.slots == "gold":
         return list(carriers(corpus, settings, Part.TRAINING, refused=lambda _: None))
     notes = [g.note for g in read_corpus(corpus, settings, Part.TRAINING, refused=lambda _: None) if g.note is not None]
