@@ -16,7 +16,8 @@ from sqlalchemy import Engine, text
 from deid_platform.errors import Code, DeidError
 from deid_platform.labels import HIPAA_IDENTIFIER, RISK, Label
 from deid_platform.output import Output
-from deid_platform.redaction.policy import Policy, load_policy
+from deid_platform.redaction.policy import Policy
+from deid_platform.refresh.release_notes import policy_as_made
 from deid_platform.refresh.signing import Statement, digest_of, load_key, public_key, sign, signature_file
 from deid_platform.refresh.site import Site
 from deid_platform.reports import dossier as page
@@ -139,7 +140,7 @@ def _shown(site: Site, name: str, conclusion: str) -> bool:
 def gathered(site: Site, found: Release) -> page.Dossier:
     """The facts of a release."""
     officer = site.warehouse.engine(Role.OFFICER)
-    policy = _policy(site, found)
+    policy = policy_as_made(site, found)
     readings = list(_readings(officer, found.detector_digest))
     return page.Dossier(
         site=site.settings.site,
@@ -198,18 +199,6 @@ def _newest(officer: Engine) -> str:
     if not every:
         raise DeidError(Code.RELEASE_UNKNOWN)
     return (active or [every[-1].release])[0]
-
-
-def _policy(site: Site, made: Release) -> Policy | None:
-    """The policy that a release was made by; None if neither the site's own nor a shipped one is just as it was."""
-    for known in (site.settings.redaction.policy, made.policy):
-        try:
-            policy = load_policy(known)
-        except DeidError:
-            continue
-        if policy.digest == made.policy_digest:
-            return policy
-    return None
 
 
 def _treatments(policy: Policy | None) -> Sequence[page.Treatment]:

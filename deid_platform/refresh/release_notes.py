@@ -42,7 +42,9 @@ def release_notes(site: Site, name: str | None = None) -> ReleaseNotes:
     before = former_release(officer, now.release)
     former = release(officer, before) if before else None
     counts = note_counts(officer, before, now.release)
-    hidden, kept, otherwise = _compared(_policy(site, former), _policy(site, now)) if former else (None, (), {})
+    hidden, kept, otherwise = (
+        _compared(policy_as_made(site, former), policy_as_made(site, now)) if former else (None, (), {})
+    )
     return ReleaseNotes(
         release=_made_with(officer, now),
         former=_made_with(officer, former) if former else None,
@@ -75,7 +77,7 @@ def _made_with(officer: Engine, found: Release) -> MadeWith:
     )
 
 
-def _policy(site: Site, made: Release) -> Policy | None:
+def policy_as_made(site: Site, made: Release) -> Policy | None:
     """The policy that a release was made by, shipped or the site's own; None if neither is just as it was."""
     for known in (site.settings.redaction.policy, made.policy):
         try:
