@@ -83,7 +83,14 @@ class FaultySpec(DetectorSpec):
 
 
 class Faults(Task[str, str]):
-    """Says what it was given; raises or dies where that says so."""
+    """Says what it was given; raises or dies where that says so.
+
+    An "orphan" kills the process from which its worker was forked, once: its batch may be asked for again, if the
+    worker ended before its answer was out.
+    """
+
+    def __init__(self, orphaned: Path) -> None:
+        self._orphaned = orphaned
 
     def __call__(self, batch: Sequence[str]) -> list[str]:
         for item in batch:
@@ -91,7 +98,7 @@ class Faults(Task[str, str]):
                 raise ValueError(SECRET)
             if item == "die":
                 os._exit(9)
-            if item == "orphan":
+            if item == "orphan" and _first_time(self._orphaned):
                 os.kill(os.getppid(), signal.SIGKILL)
         return list(batch)
 
@@ -110,7 +117,7 @@ class FaultyJob(Job[str, str]):
     def build(self) -> Faults:
         with self.built.open("a") as lines:
             lines.write(f"{os.getpid()}\n")
-        return Faults()
+        return Faults(self.built.with_suffix(".orphaned"))
 
     def failed(self, item: str) -> str:
         return f"{item} failed"
