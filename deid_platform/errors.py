@@ -415,7 +415,8 @@ class Code(Enum):
     )
     RELEASE_DATES = (
         "release-dates",
-        "Under the same secret there is or was a release with another class of dates (true, shifted, year or none). "
+        "Under the same secret there is or was a release with another class of dates (true, shifted by weeks, shifted "
+        "within the season, year or none). "
         "Keys of patients and notes are the same in both, so one would reveal the date shifts of the other.",
         "Rotate the key secret first (docs/releases.md), or return to a policy of the former class.",
     )
