@@ -240,7 +240,7 @@ def _detected_before(store: NoteStore) -> dict[str, list[dict[str, Any]]]:
         return {}
 
 
-HEADLINE = ("precision", "recall", "f1", "clinical_retention", "leak_rate")
+HEADLINE = ("precision", "recall", "recall_conservative", "f1", "clinical_retention", "leak_rate")
 
 
 @dataclass(frozen=True)
@@ -302,6 +302,7 @@ def measure(site: Site) -> Metrics:
                 "inputs": inputs,
                 "gold": counts.true_positives + counts.false_negatives,
                 "found": counts.true_positives,
+                "whole": counts.whole,
             }
             for inputs, some in counted.items()
             for row, counts in zip(gold, some, strict=True)

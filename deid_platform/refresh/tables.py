@@ -149,6 +149,7 @@ FOUND_SCHEMA = pa.schema(
         ("inputs", pa.string()),
         ("gold", pa.int64()),
         ("found", pa.int64()),
+        ("whole", pa.int64()),  # of those found, hidden whole; not there in what earlier versions sealed
     ]
 )
 TERM_SCHEMA = pa.schema([("term", pa.large_string()), ("kind", pa.string())])

@@ -76,7 +76,7 @@ def test_scores_come_with_and_without_topics_and_are_recorded_once(site, arrived
         held = connection.exec_driver_sql("SELECT count(*) FROM quality.score").scalar_one()
     assert held == figures
     headline = site.store.manifest(tables.METRICS, tables.ALL).meta["headline"]
-    assert headline["topics"]["recall"]["value"] == 1.0
+    assert headline["topics"]["recall"]["value"] == headline["topics"]["recall_conservative"]["value"] == 1.0
 
 
 def test_notes_that_did_not_change_are_not_detected_again(site, arrived, monkeypatch) -> None:

@@ -22,6 +22,7 @@ from deid_platform.reports.summary import GOLD_NAMES, INPUTS
 
 _MEASURES = {
     "recall": "identifying words found (recall)",
+    "recall_conservative": "identifying words hidden whole (conservative recall)",
     "precision": "hidden words that identify (precision)",
     "f1": "F1",
     "entity_recall": "identifiers covered whole",
