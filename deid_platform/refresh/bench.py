@@ -24,6 +24,7 @@ from deid_platform.corpora.hospital import HospitalSpec, generate
 from deid_platform.detection.resolve.cross_note import mentioned_in
 from deid_platform.detection.two_pass import Detection, PatientMentionIndex, SecondPass
 from deid_platform.errors import Code, DeidError
+from deid_platform.evaluation.design_weights import stratum_of
 from deid_platform.evaluation.scores import Scores, count_note, summarise
 from deid_platform.evaluation.tokens import word_offsets
 from deid_platform.keys import Keyring
@@ -68,10 +69,19 @@ def build_test_set(site: Site) -> TestSet:
     # What people annotated stays, whatever the sample of today: their gold would lie idle.
     kept = {f"{feed}/{note_id}": (feed, delivery, note_id) for feed, delivery, note_id in _accepted(site.store)}
     also = sorted(name for name, place in kept.items() if where.get(name) == place and name not in chosen.note_ids)
-    named = (where[name] for name in (*chosen.note_ids, *also))
-    rows = [dict(zip(("feed", "delivery", "note_id"), place, strict=True)) for place in named]
-    table = pa.Table.from_pylist(rows, schema=tables.TEST_SET_SCHEMA)
-    meta = {"notes": len(rows), "population": len(candidates), "phi_share": chosen.phi_share}
+    names = tables.SAMPLED_SCHEMA.names
+    rows = [
+        dict(zip(names, (*where[name], *stratum_of(candidates[name])), strict=True))
+        for name in (*chosen.note_ids, *also)
+    ]
+    table = pa.Table.from_pylist(rows, schema=tables.SAMPLED_SCHEMA)
+    strata = sorted(Counter(map(stratum_of, candidates.values())).items())
+    meta = {
+        "notes": len(rows),
+        "population": len(candidates),
+        "phi_share": chosen.phi_share,
+        "strata": [[*stratum, notes] for stratum, notes in strata],
+    }
     site.store.write(tables.TEST_SET, tables.ALL, [table], meta=lambda: meta)
     return chosen
 

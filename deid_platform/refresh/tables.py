@@ -166,6 +166,10 @@ REPORTED_SCHEMA = pa.schema(
     ]
 )
 TEST_SET_SCHEMA = pa.schema([("feed", pa.string()), ("delivery", pa.string()), ("note_id", pa.large_string())])
+SAMPLED_SCHEMA = pa.schema(
+    [*TEST_SET_SCHEMA, ("note_type", pa.string()), ("period", pa.string()), ("names_patient", pa.bool_())]
+)
+"""With the stratum of each note (`evaluation/design_weights.py`)."""
 
 ROUND_SCHEMA = pa.schema([("note_key", pa.string()), *TEST_SET_SCHEMA, ("text_digest", pa.string())])
 ANNOTATION_SCHEMA = pa.schema(

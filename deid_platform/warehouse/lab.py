@@ -49,6 +49,7 @@ MEASURES = (
     *("strict_f1", "overlapping_f1", "strict_recall", "overlapping_recall"),
     *("recall_conservative", "precision_conservative", "f1_conservative", "precision_two_sided", "f1_two_sided"),
     *("recall_patient_only", "precision_patient_only"),
+    *("recall_of_site", "precision_of_site"),
     *("identifier_characters_found", "other_characters_hidden"),
     *("alid", "levenshtein_recall", "direct_recall", "quasi_recall"),
     *("notes_disclosed", "patients_disclosed", "patient_disclosed_at_site"),

@@ -40,6 +40,13 @@ def test_the_test_set_counts_phi_from_the_topics_alone(site, arrived) -> None:
         ("hospital", "1"),
         ("hospital", "2"),
     }
+    # How the sample was drawn, by which the laboratory weighs it.
+    assert {row["note_id"]: row["names_patient"] for row in site.store.rows(tables.TEST_SET, tables.ALL)} == {
+        "1": True,
+        "2": False,
+    }
+    meta = site.store.manifest(tables.TEST_SET, tables.ALL).meta
+    assert meta["strata"] == [["progress note", "2025", False, 1], ["progress note", "2025", True, 1]]
 
 
 def test_without_gold_of_its_own_a_site_is_measured_on_the_synthetic_hospital(site, arrived) -> None:

@@ -1,4 +1,4 @@
-"""The laboratory on gold that was sealed by hand: when it measures anew."""
+"""The laboratory on gold that was sealed by hand: when it measures anew, and what."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 
 from assets.bench import laboratory as asset
+from deid_platform.evaluation.retention import icd
 from deid_platform.labels import Label
 from deid_platform.notes import Note, Patient, Span, Topics
 from deid_platform.refresh import lab, tables
@@ -32,6 +33,12 @@ def site(tmp_path, monkeypatch) -> Site:
     path = tmp_path / "deid.toml"
     path.write_text('site = "north"\nprofile = "demo"\n[detection]\ndetector = "rules"\n[bench]\nresamples = 50\n')
     return Site(load_settings(path))
+
+
+@pytest.fixture(autouse=True)
+def few_terms(monkeypatch) -> None:
+    """Those of ICD-10-CM take seconds to read."""
+    monkeypatch.setattr(icd, "icd10cm_terms", lambda: {"asthma": "J45", "gout": "M10"})
 
 
 @pytest.fixture
@@ -157,3 +164,99 @@ def test_so_does_the_code_that_measures(package, site, times, monkeypatch) -> No
     for _ in range(2):
         refreshed(site)
     assert times == [1]
+
+
+def sampled(site: Site, strata: dict[str, tuple], population: list[list]) -> None:
+    """Seals the sample: note id -> its stratum, and how many notes each stratum has."""
+    names = tables.SAMPLED_SCHEMA.names
+    rows = [
+        dict(zip(names, ("ehr", "ehr@1", note_id.removeprefix("ehr/"), *stratum), strict=True))
+        for note_id, stratum in strata.items()
+    ]
+    table = pa.Table.from_pylist(rows, schema=tables.SAMPLED_SCHEMA)
+    site.store.write(tables.TEST_SET, tables.ALL, [table], meta=lambda: {"strata": population})
+
+
+OWN = [(replace(note, note_id=f"ehr/{note.note_id}"), gold) for note, gold in NOTES]
+STRATA = {"ehr/1": ("progress note", "2025", True), "ehr/2": ("progress note", "2025", False)}
+POPULATION = [["progress note", "2025", False, 90], ["progress note", "2025", True, 10]]
+
+
+def test_the_sample_s_design_counts_for_the_site_s_own_gold_alone(site, seal, recorded) -> None:
+    seal(OWN)
+    sampled(site, STRATA, POPULATION)
+    assert not refreshed(site).spared
+    sampled(site, STRATA, [[*POPULATION[0][:3], 91], POPULATION[1]])
+    assert refreshed(site).spared, "the gold is of the synthetic hospital"
+    seal(OWN, gold="site")
+    refreshed(site)
+    sampled(site, STRATA, POPULATION)
+    assert not refreshed(site).spared
+
+
+def figure(found: lab.Laboratory, family: str, measure: str, subject: str = "ALL", inputs: str = "topics") -> LabScore:
+    (it,) = (it for it in found.scores[inputs] if (it.family, it.measure, it.subject) == (family, measure, subject))
+    return it
+
+
+def test_a_sample_is_weighed_by_how_it_was_drawn(site, seal) -> None:
+    rest = (replace(OWN[1][0], text="Mr. Orrin called."), [Span(4, 9, Label.PATIENT)])
+    seal([OWN[0], rest], found=[OWN[0][1], []], gold="site")
+    sampled(site, STRATA, POPULATION)
+    found = lab.measure(site)
+    # One word found in a note that stands for 10, one missed in a note that stands for 90.
+    weighed = figure(found, "words", "recall_of_site")
+    assert (weighed.value, weighed.n) == (pytest.approx(0.1), 2)
+    assert figure(found, "words", "precision_of_site", inputs="text").value == 1.0
+
+
+def test_by_length_stand_only_lengths_that_eleven_notes_have(site, seal) -> None:
+    notes = [(Note(str(n), "Ms. Quillfeather is well.", f"p{n}"), [Span(4, 16, Label.PATIENT)]) for n in range(12)]
+    notes += [
+        (Note(f"l{n}", "Seen by Orrin." + " well" * 100, f"l{n}"), [Span(8, 13, Label.DOCTOR)]) for n in range(10)
+    ]
+    seal(notes, found=[spans if n else [] for n, (_, spans) in enumerate(notes)])
+    found = lab.measure(site)
+    short = figure(found, "length", "recall", "under 100 words")
+    assert (short.value, short.n) == (pytest.approx(11 / 12), 12)
+    assert {it.subject for it in found.scores["text"] if it.family == "length"} == {"under 100 words"}
+
+
+def test_names_that_were_missed_among_consistent_surrogates_are_told_apart(site, seal) -> None:
+    text = "Quillfeather came. Quillfeather sat. Quillfeather left."
+    at = [0, 19, 37]
+    gold = [Span(start, start + 12, Label.PATIENT) for start in at]
+    seal([(Note("1", text, "p9"), gold)], found=[gold[:2]], topics=())
+    assert not [it for it in lab.measure(site).scores["topics"] if it.family == "plain sight"], "tags are no surrogates"
+    found = lab.measure(Site(with_policy(site, "surrogate")))
+    told = figure(found, "plain sight", "told_apart")
+    assert (told.value, told.n) == (1.0, 1)
+    assert figure(found, "plain sight", "told_apart_chance").value == pytest.approx(1 / 3)
+
+
+def test_where_no_rule_tells_nothing_is_told(site, seal) -> None:
+    seal([(Note("1", "Quillfeather came.", "p9"), [Span(0, 12, Label.PATIENT)])], found=[[]], topics=())
+    found = lab.measure(Site(with_policy(site, "surrogate")))
+    assert (figure(found, "plain sight", "told_apart").value, figure(found, "plain sight", "told_apart").n) == (0.0, 1)
+
+
+def test_diagnosis_codes_before_and_after(site, seal) -> None:
+    notes = [(Note(n, f"Has {what}.", n), []) for n, what in (("1", "asthma"), ("2", "gout"), ("3", "a cough"))]
+    seal(notes, found=[[], [Span(4, 8, Label.PATIENT)], []])  # "gout" taken for a name
+    found = lab.measure(site)
+    by_measure = {it.measure: (it.value, it.n) for it in found.scores["topics"] if it.family == "retention"}
+    # Of two codes one is lost; the third note says none. A single code has one rank, lost or not.
+    assert (by_measure["jsc"], by_measure["nsdcg"]) == ((0.5, 2), (1.0, 2))
+
+
+def test_the_judge_is_measured_once_for_each_version(site, recorded, monkeypatch) -> None:
+    assert lab.record_judge(site) == 4
+    of_judge = {it.measure: it for it in recorded}
+    # As docs/retention.md has it: 109 of 115 changed pairs, 197 of 210 as labelled.
+    assert (round(of_judge["recall"].value, 3), of_judge["recall"].n) == (0.948, 115)
+    assert (round(of_judge["accuracy"].value, 3), of_judge["accuracy"].n) == (0.938, 210)
+    assert {it.family for it in recorded} == {"judges"}
+    assert lab.record_judge(site) == 0
+    assert len(recorded) == 4
+    monkeypatch.setattr(lab, "judge_digest", lambda: "c" * 64)
+    assert lab.record_judge(site) == 4
