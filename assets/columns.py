@@ -65,6 +65,7 @@ MEANINGS = {
     "gold": "true spans, planted or annotated, never detected",
     "ways": "the way of writing of each true span, empty where a slot was filled",
     "part": "training or test: the two share no name, way of writing or carrier",
+    "condition": "what the note is mostly about, where the gold says so",
     "clinical": "start and end of the clinical terms that must stay visible",
     "inputs": "what the detector was given: topics, or text alone",
     "first": "what the first pass found in the note, without the patient's other notes",

@@ -156,7 +156,7 @@ def _site_gold(site: Site) -> tuple[list[dict[str, Any]], Topics, dict[str, int]
                 raise DeidError(Code.GOLD_INVALID, f"{delivery.key}: a span ends past its note's text")
             # Two feeds may number their notes alike.
             named = replace(note, note_id=f"{delivery.feed}/{note.note_id}")
-            rows.append(_gold_row(named, found.spans, found.clinical))
+            rows.append(_gold_row(named, found.spans, found.clinical, found.condition))
             by_feed[delivery.feed] += 1
     return rows, everyone, dict(by_feed)
 
@@ -178,12 +178,16 @@ def _synthetic_gold(notes: int) -> tuple[list[dict[str, Any]], Topics]:
     for delivery in generate(HospitalSpec(seed=SYNTHETIC_SEED, notes=notes)):
         topics = topics.folded(delivery.topics)
         for note in delivery.notes:
-            latest[note.note_id] = _gold_row(note, delivery.gold[note.note_id], delivery.clinical[note.note_id])
+            at = note.note_id
+            latest[at] = _gold_row(note, delivery.gold[at], delivery.clinical[at], delivery.conditions[at])
     return list(latest.values()), topics
 
 
-def _gold_row(note: Note, gold: Sequence[Span], clinical: Sequence[tuple[int, int]]) -> dict[str, Any]:
-    return {**tables.to_row(note), "gold": tables.span_rows(gold), "clinical": [list(pair) for pair in clinical]}
+def _gold_row(
+    note: Note, gold: Sequence[Span], clinical: Sequence[tuple[int, int]], condition: str | None
+) -> dict[str, Any]:
+    row = {"gold": tables.span_rows(gold), "clinical": [list(pair) for pair in clinical], "condition": condition}
+    return {**tables.to_row(note), **row}
 
 
 def run_detector(site: Site, *, progress: Callable[[int], None] | None = None) -> Manifest:

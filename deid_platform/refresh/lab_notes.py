@@ -20,11 +20,19 @@ from deid_platform.warehouse.lab import LabScore
 
 @dataclass(frozen=True, repr=False)
 class GoldNote:
-    """A note with its gold, and what was found in it."""
+    """A note with its gold, and what was found in it.
+
+    Attributes:
+        note: The note.
+        gold: Its identifiers.
+        found: What was found.
+        condition: What the note is mostly about; None where the gold does not say.
+    """
 
     note: Note
     gold: tuple[Span, ...]
     found: tuple[Span, ...]
+    condition: str | None = None
 
     def __repr__(self) -> str:
         return "<GoldNote>"
@@ -48,7 +56,7 @@ def gold_notes(site: Site, inputs: str) -> Iterator[GoldNote]:
     }
     for row in site.store.stream(tables.GOLD_NOTES, tables.ALL):
         note = tables.from_row(Note, row)
-        yield GoldNote(note, tables.spans_of(row["gold"]), found[note.note_id])
+        yield GoldNote(note, tables.spans_of(row["gold"]), found[note.note_id], row.get("condition"))
 
 
 def of_share(family: str, measure: str, it: Estimate, subject: str = "ALL") -> LabScore:

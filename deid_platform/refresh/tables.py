@@ -112,7 +112,12 @@ FIRST_PASS_SCHEMA = pa.schema(
     ]
 )
 GOLD_SCHEMA = pa.schema(
-    [*_columns(Note), pa.field("gold", SPANS), pa.field("clinical", pa.list_(pa.list_(pa.int32())))]
+    [
+        *_columns(Note),
+        pa.field("gold", SPANS),
+        pa.field("clinical", pa.list_(pa.list_(pa.int32()))),
+        pa.field("condition", pa.string()),
+    ]
 )
 SURROGATE_SCHEMA = pa.schema(
     [*_columns(Note), pa.field("gold", SPANS), pa.field("ways", pa.list_(pa.string())), pa.field("part", pa.string())]

@@ -2,37 +2,29 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import date
+from functools import partial
 
 import pyarrow as pa
 import pytest
+import sealed_gold
+from sealed_gold import NOTES, WHO
 
 from assets.bench import laboratory as asset
 from deid_platform.evaluation.retention import icd
 from deid_platform.labels import Label
-from deid_platform.notes import Note, Patient, Span, Topics
+from deid_platform.notes import Note, Span
 from deid_platform.refresh import lab, tables
 from deid_platform.refresh.site import Site
-from deid_platform.settings import Settings, load_settings
+from deid_platform.settings import Settings
 from deid_platform.warehouse.lab import LabScore
 from resources import SiteResource
-
-WHO = Patient("p1", first_name="Thandiwe", last_name="Quillfeather", sex="F")
-NOTES = [
-    (Note("1", "Ms. Quillfeather is well.", "p1", note_date=date(2025, 3, 1)), [Span(4, 16, Label.PATIENT)]),
-    (Note("2", "BP 120/80.", "p1", note_date=date(2025, 4, 1)), []),
-]
 
 
 @pytest.fixture
 def site(tmp_path, monkeypatch) -> Site:
-    monkeypatch.setenv("DEID_SECRET", hashlib.sha256(b"laboratory").hexdigest())
-    path = tmp_path / "deid.toml"
-    path.write_text('site = "north"\nprofile = "demo"\n[detection]\ndetector = "rules"\n[bench]\nresamples = 50\n')
-    return Site(load_settings(path))
+    return sealed_gold.site_in(tmp_path, monkeypatch)
 
 
 @pytest.fixture(autouse=True)
@@ -43,43 +35,15 @@ def few_terms(monkeypatch) -> None:
 
 @pytest.fixture
 def seal(site: Site) -> Callable[..., None]:
-    def write(notes=NOTES, found=None, topics=(WHO,), **told) -> None:
-        """Seals gold, topics, and what was found in each note: its gold unless given."""
-        everyone = Topics.of(topics, [], [])
-        for name in tables.TOPICS:
-            rows = pa.Table.from_pylist(tables.topic_rows(everyone, name), schema=tables.TOPIC_SCHEMAS[name])
-            site.store.write(f"bench/{name}", tables.ALL, [rows])
-        meta = {"gold": "synthetic_hospital", "gold_by_feed": {}, "detector_digest": "d" * 32, **told}
-        gold = [{**tables.to_row(note), "gold": tables.span_rows(spans), "clinical": []} for note, spans in notes]
-        site.store.write(
-            tables.GOLD_NOTES, tables.ALL, [pa.Table.from_pylist(gold, schema=tables.GOLD_SCHEMA)], meta=lambda: meta
-        )
-        spans = [spans for _, spans in notes] if found is None else found
-        rows = [
-            {"note_id": note.note_id, "inputs": inputs, "spans": tables.span_rows(some), "cache_key": note.note_id}
-            for inputs in ("topics", "text")
-            for (note, _), some in zip(notes, spans, strict=True)
-        ]
-        table = pa.Table.from_pylist(rows, schema=tables.DETECTION_SCHEMA)
-        site.store.write(tables.DETECTIONS, tables.ALL, [table], meta=lambda: meta)
-
-    return write
+    return partial(sealed_gold.seal, site)
 
 
 @pytest.fixture
 def recorded(monkeypatch) -> list[LabScore]:
     """What goes to the warehouse."""
     found: list[LabScore] = []
-    monkeypatch.setattr(Site, "warehouse", property(lambda _: NoServer()))
     monkeypatch.setattr(lab, "record_lab_scores", lambda _engine, _on, scores: found.extend(scores))
     return found
-
-
-class NoServer:
-    """Nothing is asked of it."""
-
-    def engine(self, _role: object) -> None:
-        return None
 
 
 def refreshed(site: Site) -> lab.Laboratory:
