@@ -55,6 +55,16 @@ def percent(share: float | None) -> str:
     )
 
 
+def points(figure: Figure) -> str:
+    """A difference of two shares with its interval, in percentage points."""
+    if figure.value is None:
+        return "withheld (fewer than 11)"
+    said = f"{100 * figure.value:+.2f} points"
+    if figure.low is None or figure.high is None:
+        return said
+    return f"{said} ({100 * figure.low:+.2f} to {100 * figure.high:+.2f})"
+
+
 def between(figure: Figure) -> str:
     """A share with its interval."""
     if figure.value is None:
