@@ -8,15 +8,12 @@ The file is the same for the same facts, so that its digest names it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
-from importlib import resources
-
-from jinja2 import Environment, StrictUndefined, Template
 
 from deid_platform.reports.dossier.bars import bars
 from deid_platform.reports.dossier.facts import Dossier, Reading, counted
 from deid_platform.reports.dossier.questions import health_dcat, questions
 from deid_platform.reports.dossier.verdict import between, percent, points, verdict
+from deid_platform.reports.pages import template
 from deid_platform.reports.release_notes import DATES
 from deid_platform.reports.summary import GOLD_NAMES, INPUTS
 
@@ -55,7 +52,7 @@ _DIFFERENCES = ("difference", "difference_transferred", "recall_difference", "pr
 
 def dossier_html(dossier: Dossier) -> str:
     """The page."""
-    return _template().render(
+    return template("dossier/dossier.html.j2").render(
         d=dossier,
         verdict=verdict(dossier),
         dates=DATES[dossier.dates],
@@ -77,13 +74,6 @@ def dossier_html(dossier: Dossier) -> str:
         between=between,
         counted=counted,
     )
-
-
-@cache
-def _template() -> Template:
-    source = resources.files(__package__) / "dossier.html.j2"
-    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    return environment.from_string(source.read_text(encoding="utf-8"))
 
 
 def _scores(dossier: Dossier) -> list[tuple[str, ...]]:
