@@ -231,6 +231,10 @@ class BenchSettings(_Section):
     resamples: int = Field(default=1000, ge=2)
     minimum_gold: int = Field(default=30, ge=1)
     """Notes with gold that a feed needs for its recall to count as measured."""
+    on_request_notes: int = Field(default=100, gt=0)
+    """Notes of the gold in which the assets `bench/stability` and `bench/cost` detect anew."""
+    price_per_hour: float | None = Field(default=None, ge=0)
+    """Of what one worker process has, a core or a card, in any currency; for the asset `bench/cost`."""
     contribution_notes: int = Field(default=20, gt=0)
     """Notes of each surrogate corpus on which the asset `bench/contributions` says what each recognizer adds."""
 

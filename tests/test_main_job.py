@@ -100,7 +100,7 @@ def test_the_checks_hold_figures_and_thresholds_as_numbers_that_dagster_plots(
         }
     shown = {name: next(iter(found.values())).event.asset_check_evaluation.metadata for name, found in checks.items()}
     assert shown["gate_leaks"]["value"] == shown["gate_leaks"]["threshold"] == dg.MetadataValue.float(0.0)
-    assert isinstance(shown["gate_bench"]["recall (lower end)"], dg.FloatMetadataValue)
+    assert isinstance(shown["gate_bench"]["conservative recall (lower end)"], dg.FloatMetadataValue)
     assert shown["gate_bench"]["may be waived by"] == dg.MetadataValue.text("nobody")
     assert shown["gate_bench"]["precision: threshold"] == dg.MetadataValue.float(0.9)
 
@@ -162,7 +162,7 @@ def test_a_refused_delivery_is_told_by_its_requirements_and_the_exit_status(
     finally:
         installation.write_text(text)
     assert refused.returncode == 1
-    assert "gate-refused [hospital@2026-01-12: bench failed (recall (lower end) 0." in refused.stderr
+    assert "gate-refused [hospital@2026-01-12: bench failed (conservative recall (lower end) 0." in refused.stderr
     assert "Traceback" not in refused.stderr
     assert "failed: bench" in refused.stdout
     assert "`deid gate hospital@2026-01-12`" in refused.stdout

@@ -24,6 +24,7 @@ from deid_platform.corpora.hospital import HospitalSpec, generate
 from deid_platform.detection.resolve.cross_note import mentioned_in
 from deid_platform.detection.two_pass import Detection, PatientMentionIndex, SecondPass
 from deid_platform.errors import Code, DeidError
+from deid_platform.evaluation.design_weights import stratum_of
 from deid_platform.evaluation.scores import Scores, count_note, summarise
 from deid_platform.evaluation.tokens import word_offsets
 from deid_platform.keys import Keyring
@@ -68,10 +69,19 @@ def build_test_set(site: Site) -> TestSet:
     # What people annotated stays, whatever the sample of today: their gold would lie idle.
     kept = {f"{feed}/{note_id}": (feed, delivery, note_id) for feed, delivery, note_id in _accepted(site.store)}
     also = sorted(name for name, place in kept.items() if where.get(name) == place and name not in chosen.note_ids)
-    named = (where[name] for name in (*chosen.note_ids, *also))
-    rows = [dict(zip(("feed", "delivery", "note_id"), place, strict=True)) for place in named]
-    table = pa.Table.from_pylist(rows, schema=tables.TEST_SET_SCHEMA)
-    meta = {"notes": len(rows), "population": len(candidates), "phi_share": chosen.phi_share}
+    names = tables.SAMPLED_SCHEMA.names
+    rows = [
+        dict(zip(names, (*where[name], *stratum_of(candidates[name])), strict=True))
+        for name in (*chosen.note_ids, *also)
+    ]
+    table = pa.Table.from_pylist(rows, schema=tables.SAMPLED_SCHEMA)
+    strata = sorted(Counter(map(stratum_of, candidates.values())).items())
+    meta = {
+        "notes": len(rows),
+        "population": len(candidates),
+        "phi_share": chosen.phi_share,
+        "strata": [[*stratum, notes] for stratum, notes in strata],
+    }
     site.store.write(tables.TEST_SET, tables.ALL, [table], meta=lambda: meta)
     return chosen
 
@@ -146,7 +156,7 @@ def _site_gold(site: Site) -> tuple[list[dict[str, Any]], Topics, dict[str, int]
                 raise DeidError(Code.GOLD_INVALID, f"{delivery.key}: a span ends past its note's text")
             # Two feeds may number their notes alike.
             named = replace(note, note_id=f"{delivery.feed}/{note.note_id}")
-            rows.append(_gold_row(named, found.spans, found.clinical))
+            rows.append(_gold_row(named, found.spans, found.clinical, found.condition))
             by_feed[delivery.feed] += 1
     return rows, everyone, dict(by_feed)
 
@@ -168,12 +178,16 @@ def _synthetic_gold(notes: int) -> tuple[list[dict[str, Any]], Topics]:
     for delivery in generate(HospitalSpec(seed=SYNTHETIC_SEED, notes=notes)):
         topics = topics.folded(delivery.topics)
         for note in delivery.notes:
-            latest[note.note_id] = _gold_row(note, delivery.gold[note.note_id], delivery.clinical[note.note_id])
+            at = note.note_id
+            latest[at] = _gold_row(note, delivery.gold[at], delivery.clinical[at], delivery.conditions[at])
     return list(latest.values()), topics
 
 
-def _gold_row(note: Note, gold: Sequence[Span], clinical: Sequence[tuple[int, int]]) -> dict[str, Any]:
-    return {**tables.to_row(note), "gold": tables.span_rows(gold), "clinical": [list(pair) for pair in clinical]}
+def _gold_row(
+    note: Note, gold: Sequence[Span], clinical: Sequence[tuple[int, int]], condition: str | None
+) -> dict[str, Any]:
+    row = {"gold": tables.span_rows(gold), "clinical": [list(pair) for pair in clinical], "condition": condition}
+    return {**tables.to_row(note), **row}
 
 
 def run_detector(site: Site, *, progress: Callable[[int], None] | None = None) -> Manifest:
@@ -240,7 +254,7 @@ def _detected_before(store: NoteStore) -> dict[str, list[dict[str, Any]]]:
         return {}
 
 
-HEADLINE = ("precision", "recall", "f1", "clinical_retention", "leak_rate")
+HEADLINE = ("precision", "recall", "recall_conservative", "f1", "clinical_retention", "leak_rate")
 
 
 @dataclass(frozen=True)
@@ -302,6 +316,7 @@ def measure(site: Site) -> Metrics:
                 "inputs": inputs,
                 "gold": counts.true_positives + counts.false_negatives,
                 "found": counts.true_positives,
+                "whole": counts.whole,
             }
             for inputs, some in counted.items()
             for row, counts in zip(gold, some, strict=True)

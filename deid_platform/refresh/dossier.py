@@ -17,6 +17,7 @@ from deid_platform.errors import Code, DeidError
 from deid_platform.labels import HIPAA_IDENTIFIER, RISK, Label
 from deid_platform.output import Output
 from deid_platform.redaction.policy import Policy
+from deid_platform.refresh.lab import judge_digest
 from deid_platform.refresh.release_notes import policy_as_made
 from deid_platform.refresh.signing import Statement, digest_of, load_key, public_key, sign, signature_file
 from deid_platform.refresh.site import Site
@@ -141,7 +142,7 @@ def gathered(site: Site, found: Release) -> page.Dossier:
     """The facts of a release."""
     officer = site.warehouse.engine(Role.OFFICER)
     policy = policy_as_made(site, found)
-    readings = list(_readings(officer, found.detector_digest))
+    readings = list(_readings(officer, found.detector_digest, found.policy_digest))
     return page.Dossier(
         site=site.settings.site,
         release=found.release,
@@ -186,10 +187,11 @@ def _as_of(officer: Engine, found: Release) -> datetime:
         "SELECT max(f.at) FROM ("
         " SELECT at FROM ctl.ledger WHERE release = :r AND event <> 'dossier'"
         " UNION ALL SELECT at FROM quality.scores WHERE detector_digest = :d"
-        " UNION ALL SELECT at FROM quality.lab_scores WHERE detector_digest = :d) f"
+        " UNION ALL SELECT at FROM quality.lab_scores WHERE detector_digest IN (:d, :j)) f"
     )
+    values = {"r": found.release, "d": found.detector_digest, "j": judge_digest()}
     with begin(officer) as connection:
-        newest = connection.execute(statement, {"r": found.release, "d": found.detector_digest}).scalar()
+        newest = connection.execute(statement, values).scalar()
     return (newest or found.created_at).astimezone(UTC)
 
 
@@ -250,7 +252,8 @@ def _waivers(officer: Engine, name: str) -> list[page.Waived]:
     ]
 
 
-def _readings(officer: Engine, detector_digest: str) -> Iterator[page.Reading]:
+def _readings(officer: Engine, detector_digest: str, policy_digest: str) -> Iterator[page.Reading]:
+    """What was measured of a detector, as analysts see it, of its releases under the policy, and of the judge."""
     statement = text(
         "SELECT gold, inputs, label, measure, value, low, high, n FROM quality.scores WHERE detector_digest = :d"
         " ORDER BY gold, inputs, label, measure"
@@ -260,8 +263,8 @@ def _readings(officer: Engine, detector_digest: str) -> Iterator[page.Reading]:
     for row in rows:
         figure = page.Figure(row.value, row.low, row.high, row.n)
         yield page.Reading(row.gold, row.inputs, "words", row.label, row.measure, figure)
-    for on, it in lab_scores(officer, detector_digest):
-        if not on.locale:
+    for on, it in (*lab_scores(officer, detector_digest), *lab_scores(officer, judge_digest())):
+        if not on.locale and on.policy_digest in ("", policy_digest):
             figure = page.Figure(it.value, it.low, it.high, it.n)
             yield page.Reading(on.gold, on.inputs, it.family, it.subject, it.measure, figure)
 
@@ -273,7 +276,7 @@ def _change(officer: Engine, found: Release) -> page.Change | None:
     former = release(officer, before)
     figures = {
         it.measure: it.figure
-        for it in _readings(officer, former.detector_digest)
+        for it in _readings(officer, former.detector_digest, former.policy_digest)
         if (it.family, it.subject, it.inputs) == ("words", "ALL", "topics")
     }
     return page.Change(before, former.policy, former.detector_digest, figures.get("recall"), figures.get("precision"))

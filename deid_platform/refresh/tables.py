@@ -112,7 +112,12 @@ FIRST_PASS_SCHEMA = pa.schema(
     ]
 )
 GOLD_SCHEMA = pa.schema(
-    [*_columns(Note), pa.field("gold", SPANS), pa.field("clinical", pa.list_(pa.list_(pa.int32())))]
+    [
+        *_columns(Note),
+        pa.field("gold", SPANS),
+        pa.field("clinical", pa.list_(pa.list_(pa.int32()))),
+        pa.field("condition", pa.string()),
+    ]
 )
 SURROGATE_SCHEMA = pa.schema(
     [*_columns(Note), pa.field("gold", SPANS), pa.field("ways", pa.list_(pa.string())), pa.field("part", pa.string())]
@@ -149,6 +154,7 @@ FOUND_SCHEMA = pa.schema(
         ("inputs", pa.string()),
         ("gold", pa.int64()),
         ("found", pa.int64()),
+        ("whole", pa.int64()),  # of those found, hidden whole; not there in what earlier versions sealed
     ]
 )
 TERM_SCHEMA = pa.schema([("term", pa.large_string()), ("kind", pa.string())])
@@ -165,6 +171,10 @@ REPORTED_SCHEMA = pa.schema(
     ]
 )
 TEST_SET_SCHEMA = pa.schema([("feed", pa.string()), ("delivery", pa.string()), ("note_id", pa.large_string())])
+SAMPLED_SCHEMA = pa.schema(
+    [*TEST_SET_SCHEMA, ("note_type", pa.string()), ("period", pa.string()), ("names_patient", pa.bool_())]
+)
+"""With the stratum of each note (`evaluation/design_weights.py`)."""
 
 ROUND_SCHEMA = pa.schema([("note_key", pa.string()), *TEST_SET_SCHEMA, ("text_digest", pa.string())])
 ANNOTATION_SCHEMA = pa.schema(

@@ -15,6 +15,7 @@ from dataclasses import asdict, dataclass
 from sqlalchemy import Connection, Engine, text
 
 from deid_platform.evaluation.missed_by_risk import Category
+from deid_platform.evaluation.perturbations import Perturbation
 from deid_platform.labels import Label, Risk
 from deid_platform.warehouse.connection import begin
 
@@ -49,12 +50,14 @@ MEASURES = (
     *("strict_f1", "overlapping_f1", "strict_recall", "overlapping_recall"),
     *("recall_conservative", "precision_conservative", "f1_conservative", "precision_two_sided", "f1_two_sided"),
     *("recall_patient_only", "precision_patient_only"),
+    *("recall_of_site", "precision_of_site", "recall_difference", "precision_difference"),
     *("identifier_characters_found", "other_characters_hidden"),
     *("alid", "levenshtein_recall", "direct_recall", "quasi_recall"),
     *("notes_disclosed", "patients_disclosed", "patient_disclosed_at_site"),
     *("first", "top_ten", "chance", "first_raw", "top_ten_raw"),
     *("told_apart", "told_apart_chance", "share_missed"),
     *("lexical_retention", "cire", "jsc", "nsdcg", "difference", "score_raw", "score_released"),
+    *("score_transferred", "difference_transferred", "most_frequent"),
     *("kappa", "pearson", "spearman"),
     *("words_per_second", "seconds_per_note", "gpu_seconds_per_note", "peak_mb", "cost_per_10000_notes"),
 )
@@ -66,7 +69,12 @@ LENGTHS = ("under 100 words", "100 to 299 words", "300 to 599 words", "600 to 1,
 RISKS = tuple(f"risk {risk.value}" for risk in Risk)
 CATEGORIES = tuple(it.value for it in Category)
 POLICIES = tuple(f"surrogates {it}" for it in ("consistent", "per note", "varied"))
-SUBJECTS = ("ALL", *(it.value for it in Label), *SEXES, *LOCALES, *LENGTHS, *RISKS, *CATEGORIES, *POLICIES)
+FORMATS = tuple(it.value for it in Perturbation)
+TASKS = ("task note type", "task condition")
+SUBJECTS = (
+    *("ALL", *(it.value for it in Label)),
+    *(*SEXES, *LOCALES, *LENGTHS, *RISKS, *CATEGORIES, *POLICIES, *FORMATS, *TASKS),
+)
 _WORDS = {
     "detector": DETECTORS,
     "gold": GOLDS,
@@ -87,7 +95,7 @@ class LabScore:
         low: Lower end of its 95% interval, if it has one.
         high: Upper end.
         n: What it is a share of, or how many were measured; None of what is no share.
-        subject: All, a label, a locale, a sex, a length, a risk or a category.
+        subject: All, a label, a locale, a sex, a length, a risk, a category, a format or a task.
     """
 
     family: str

@@ -83,6 +83,9 @@ ASSETS = {
     "models/learning_curve": ("data-engineering", "onnx", False, "gpu", ""),
     "bench/metrics": ("privacy-office", "postgres", False, None, "bench/detections"),
     "bench/lab": ("privacy-office", "postgres", False, None, "bench/detections"),
+    "bench/stability": ("privacy-office", "postgres", False, "gpu", "bench/gold_notes"),
+    "bench/utility": ("privacy-office", "postgres", False, None, "bench/detections"),
+    "bench/cost": ("privacy-office", "postgres", False, "gpu", "bench/gold_notes"),
     "gate/withdrawals": ("privacy-office", "postgres", True, None, "source/raw_notes"),
     "gate/delivery": ("privacy-office", "postgres", True, None, "bench/metrics deid/redacted_notes gate/withdrawals"),
     "research/note_version": ("privacy-office", "postgres", True, None, "gate/delivery"),
@@ -237,6 +240,9 @@ def test_a_refresh_makes_everything_but_what_is_made_on_request(definitions: dg.
         "models/learning_curve",
         "bench/contributions",
         "bench/fairness",
+        "bench/stability",
+        "bench/utility",
+        "bench/cost",
         *CORPORA,
     }
 

@@ -40,6 +40,13 @@ def test_the_test_set_counts_phi_from_the_topics_alone(site, arrived) -> None:
         ("hospital", "1"),
         ("hospital", "2"),
     }
+    # How the sample was drawn, by which the laboratory weighs it.
+    assert {row["note_id"]: row["names_patient"] for row in site.store.rows(tables.TEST_SET, tables.ALL)} == {
+        "1": True,
+        "2": False,
+    }
+    meta = site.store.manifest(tables.TEST_SET, tables.ALL).meta
+    assert meta["strata"] == [["progress note", "2025", False, 1], ["progress note", "2025", True, 1]]
 
 
 def test_without_gold_of_its_own_a_site_is_measured_on_the_synthetic_hospital(site, arrived) -> None:
@@ -76,7 +83,7 @@ def test_scores_come_with_and_without_topics_and_are_recorded_once(site, arrived
         held = connection.exec_driver_sql("SELECT count(*) FROM quality.score").scalar_one()
     assert held == figures
     headline = site.store.manifest(tables.METRICS, tables.ALL).meta["headline"]
-    assert headline["topics"]["recall"]["value"] == 1.0
+    assert headline["topics"]["recall"]["value"] == headline["topics"]["recall_conservative"]["value"] == 1.0
 
 
 def test_notes_that_did_not_change_are_not_detected_again(site, arrived, monkeypatch) -> None:

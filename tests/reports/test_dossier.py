@@ -121,6 +121,68 @@ def test_the_first_lines_say_whether_it_is_fit_and_why() -> None:
     assert "with 1 open doubt" in doubtful and "Doubt: site_gold is waived" in doubtful
 
 
+LAB = [
+    reading("recall_difference", -0.085, family="stability", subject="lower case"),
+    reading("recall", 0.961, family="length", subject="under 100 words"),
+    reading("told_apart", 0.125, family="plain sight"),
+    reading("told_apart_chance", 0.031, family="plain sight"),
+    reading("jsc", 0.912, family="retention"),
+    reading("score_released", 0.71, family="utility", subject="task note type"),
+    reading("difference", -0.012, family="utility", subject="task note type"),
+    reading("precision", 0.94, family="judges", inputs="text", gold="judged_pairs"),
+    reading("kappa", 0.876, family="judges", inputs="text", gold="judged_pairs"),
+    reading("recall_of_site", 0.9871),
+]
+SURROGATES = [Treatment("PATIENT", "surrogate", "A", "high")]
+
+
+@pytest.mark.parametrize(
+    ("section", "said"),
+    [
+        (4, "lower case, with topics recall difference -8.50 points (-9.50 to -8.40)"),
+        (4, "under 100 words, with topics recall 96.10% (95.10% to 96.20%)"),
+        (4, "recall of all notes of the site, weighed as the sample was drawn 98.71%"),
+        (6, "all, with topics told apart 12.50% (11.50% to 12.60%)"),
+        (6, "all, with topics told apart chance 3.10%"),
+        (7, "all, with topics jsc 91.20%"),
+        (7, "task note type, with topics difference -1.20 points (-2.20 to -1.10)"),
+        (7, "all precision 94.00% (93.00% to 94.10%)"),
+        (7, "all kappa 0.88"),
+    ],
+)
+def test_what_the_laboratory_measured_stands_where_it_belongs(section: int, said: str) -> None:
+    html = dossier_html(replace(FACTS, readings=[*READINGS, *LAB], treatments=SURROGATES))
+    assert said in text_of("<body>" + html[html.index(f'id="s{section}"') : html.index(f'id="s{section + 1}"')])
+    assert "Not measured: The same notes in other formats" not in text_of(html)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Characters; By length of note; The same notes in other formats.",
+        "What is left of each identifier (Pissarra 2024); Identifiers left that a reader can tell from surrogates",
+        "How good the judge of lost medicine is, on labelled pairs that it was not tuned on; A task learned",
+    ],
+)
+def test_what_was_not_measured_says_so(said: str) -> None:
+    page = text_of(dossier_html(replace(FACTS, treatments=SURROGATES)))
+    assert said in page and page.count("Not measured: ") == 4  # and an answer to the law
+
+
+def test_where_nothing_is_made_up_there_is_nothing_to_tell_apart() -> None:
+    assert "tell from surrogates" not in text_of(dossier_html(FACTS))
+
+
+@pytest.mark.parametrize(("conservative", "fit"), [(0.991, True), (0.9899, False)])
+def test_a_threshold_of_recall_is_for_words_hidden_whole(conservative: float, fit: bool) -> None:
+    readings = [*READINGS, reading("recall_conservative", conservative)]
+    found = verdict(replace(FACTS, readings=readings, thresholds={"recall": 0.98}))
+    assert (found.standing is Standing.SUPPORTED) is fit
+    assert fit or found.against == (
+        "The lower end of recall, of words hidden whole, is 97.99%; the profile asks for 98.00%.",
+    )
+
+
 def test_the_page_needs_no_script_and_asks_nobody() -> None:
     html = dossier_html(replace(FACTS, policy="gdpr_it"))
     assert "<script" not in html and "<link" not in html and "@import" not in html

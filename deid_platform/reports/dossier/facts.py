@@ -12,6 +12,9 @@ from datetime import date, datetime
 
 from deid_platform.evaluation.scores import suppress
 
+JUDGED = "judged_pairs"
+"""The gold that judges of lost medicine are measured on."""
+
 
 @dataclass(frozen=True, slots=True)
 class Figure:
@@ -191,8 +194,14 @@ class Dossier:
         )
 
     def of_family(self, family: str, *, inputs: str = "topics") -> Iterator[Reading]:
-        """All figures of a family on the gold that counts."""
-        return (it for it in self.readings if (it.gold, it.inputs, it.family) == (self.gold, inputs, family))
+        """All figures of a family on the gold that counts; of judges, on the pairs that they are measured on."""
+        gold = JUDGED if family == "judges" else self.gold
+        return (it for it in self.readings if (it.gold, it.inputs, it.family) == (gold, inputs, family))
+
+    @property
+    def makes_surrogates(self) -> bool:
+        """Whether anything is replaced with what a true identifier could be taken for."""
+        return any(it.action == "surrogate" for it in self.treatments)
 
 
 def counted(count: int) -> str:

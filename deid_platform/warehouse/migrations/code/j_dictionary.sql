@@ -81,7 +81,8 @@ COMMENT ON COLUMN quality.scores.inputs IS
     ' Policy: made by the platform.';
 COMMENT ON COLUMN quality.scores.label IS 'Kind of identifier, or ALL. Policy: made by the platform.';
 COMMENT ON COLUMN quality.scores.measure IS
-    'precision, recall and f1 of words; entity_recall; leak_rate, the share of notes'
+    'precision, recall and f1 of words; recall_conservative, of words hidden whole, by which the gate judges;'
+    ' entity_recall; leak_rate, the share of notes'
     ' with a missed identifier; clinical_retention, the share of clinical terms kept.'
     ' Policy: made by the platform.';
 COMMENT ON COLUMN quality.scores.value IS 'From 0 to 1, four decimals; NULL under 11 cases. Policy: aggregate.';
