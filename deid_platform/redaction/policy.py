@@ -233,7 +233,12 @@ def parse_policy(source: bytes) -> Policy:
     labels = _mapping(top["labels"], "labels", tuple(label.value for label in Label))
     structured = _mapping(top["structured"], "structured", ("note_date",))
     policy = Policy(
-        **texts,
+        name=texts["name"],
+        title=texts["title"],
+        legal_basis=texts["legal_basis"],
+        description=texts["description"],
+        tag=texts["tag"],
+        tag_with_value=texts["tag_with_value"],
         labels={label: _action(label, labels[label.value]) for label in Label},
         note_date=_member(NoteDateRule, structured["note_date"], "structured.note_date"),
     )

@@ -55,7 +55,7 @@ def season_weeks(years: int = _MOST_YEARS) -> tuple[int, ...]:
     return (*(-weeks for weeks in reversed(ahead)), *ahead)
 
 
-POSSIBLE_WEEKS = {
+POSSIBLE_WEEKS: dict[DateShift, tuple[int, ...]] = {
     DateShift.WEEKS: (*range(-MAX_WEEKS, 0), *range(1, MAX_WEEKS + 1)),
     DateShift.SEASON: season_weeks(),
 }
