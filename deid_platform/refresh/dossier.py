@@ -186,7 +186,7 @@ def _as_of(officer: Engine, found: Release) -> datetime:
         "SELECT max(f.at) FROM ("
         " SELECT at FROM ctl.ledger WHERE release = :r AND event <> 'dossier'"
         " UNION ALL SELECT at FROM quality.scores WHERE detector_digest = :d"
-        " UNION ALL SELECT at FROM quality.lab_scores WHERE detector_digest = :d) f"
+        " UNION ALL SELECT at FROM quality.lab_scores WHERE detector_digest = :d AND locale = '') f"
     )
     with begin(officer) as connection:
         newest = connection.execute(statement, {"r": found.release, "d": found.detector_digest}).scalar()

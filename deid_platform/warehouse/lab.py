@@ -18,9 +18,11 @@ from deid_platform.evaluation.missed_by_risk import Category
 from deid_platform.labels import Label, Risk
 from deid_platform.warehouse.connection import begin
 
+_PEERS = ("presidio", "presidio-patterns", "presidio-transformers", "pydeid", "philter", "deidentify")
+PEERS = (*_PEERS, *(f"modified-{it}" for it in _PEERS))
 DETECTORS = (
     *("ensemble", "rules", "patterns", "gazetteer", "roster"),
-    *("presidio", "presidio-patterns", "pydeid", "philter", "deidentify", "bert", "bert-presidio", "language-model"),
+    *(*PEERS, "bert", "bert-presidio", "language-model"),
     *("lexical-judge", "chat-judge"),
 )
 GOLDS = (
@@ -45,7 +47,7 @@ FAMILIES = {
     "cost": "speed, memory and money",
 }
 MEASURES = (
-    *("precision", "recall", "f1", "accuracy", "entity_recall", "leak_rate", "clinical_retention"),
+    *("precision", "recall", "f1", "accuracy", "entity_recall", "leak_rate", "clinical_retention", "labels_claimed"),
     *("strict_f1", "overlapping_f1", "strict_recall", "overlapping_recall"),
     *("recall_conservative", "precision_conservative", "f1_conservative", "precision_two_sided", "f1_two_sided"),
     *("recall_patient_only", "precision_patient_only"),
@@ -66,7 +68,8 @@ LENGTHS = ("under 100 words", "100 to 299 words", "300 to 599 words", "600 to 1,
 RISKS = tuple(f"risk {risk.value}" for risk in Risk)
 CATEGORIES = tuple(it.value for it in Category)
 POLICIES = tuple(f"surrogates {it}" for it in ("consistent", "per note", "varied"))
-SUBJECTS = ("ALL", *(it.value for it in Label), *SEXES, *LOCALES, *LENGTHS, *RISKS, *CATEGORIES, *POLICIES)
+CLAIMS = tuple(f"claimed by {it}" for it in PEERS)
+SUBJECTS = ("ALL", *(it.value for it in Label), *SEXES, *LOCALES, *LENGTHS, *RISKS, *CATEGORIES, *POLICIES, *CLAIMS)
 _WORDS = {
     "detector": DETECTORS,
     "gold": GOLDS,
@@ -87,7 +90,7 @@ class LabScore:
         low: Lower end of its 95% interval, if it has one.
         high: Upper end.
         n: What it is a share of, or how many were measured; None of what is no share.
-        subject: All, a label, a locale, a sex, a length, a risk or a category.
+        subject: All, a label, a locale, a sex, a length, a risk, a category, or the labels that a peer claims.
     """
 
     family: str
