@@ -83,17 +83,20 @@ class _Pool:
 def board_rows(found: Iterable[Scored]) -> Iterator[tuple[str | int | float | None, ...]]:
     """The rows under `COLUMNS`: words of all corpora of a group of languages together; detectors in their order.
 
-    On the labels that a peer claims there are recall and precision alone.
+    On the labels that a peer claims there are recall and precision alone, of that peer and of ours beside it; of peers
+    that are not among the detectors none.
     """
+    found = list(found)
+    shown = {_ALL, *(score.subject for it in found for score in it.scores if score.measure == "labels_claimed")}
     pools: dict[tuple[str, str, str], _Pool] = defaultdict(_Pool)
     for it in found:
         pools[it.detector, it.given, _LANGUAGES[not it.english]].add(it)
     for (detector, given, language), pool in pools.items():
-        for subject in pool.subjects():
+        for subject in (it for it in pool.subjects() if it in shown):
             all_labels = subject == _ALL
             yield (
                 *(detector, given, "all" if all_labels else subject, language, pool.notes),
                 *(pool.share(subject, measure) for measure in ("recall", "precision")),
                 pool.share(subject, "leak_rate"),
-                pool.words / max(pool.seconds, 1e-6) if all_labels else None,
+                round(pool.words / max(pool.seconds, 1e-6)) if all_labels else None,
             )
