@@ -279,6 +279,17 @@ class Code(Enum):
         "The process that runs models on the card ended, or could not start; nothing more was read.",
         "Look at the card's memory (`nvidia-smi`) and run again: what was finished is not done anew.",
     )
+    PLAN_UNKNOWN = (
+        "plan-unknown",
+        "There is no plan of the leaderboard of that name, and no such file; the reference names the nearest.",
+        "Name a shipped plan, `deid bench --plan papers`, or the path of one's own (docs/evaluation.md).",
+    )
+    PLAN_INVALID = (
+        "plan-invalid",
+        "A plan of the leaderboard lacks a key, has an unknown or doubled one, or names a detector, corpus or locale "
+        "that there is not; the reference names the key.",
+        "Correct that key (docs/evaluation.md shows a plan).",
+    )
     PEER_UNKNOWN = (
         "peer-unknown",
         "There is no peer, or no engine of a peer, of that name; the reference names the nearest, or the engines.",
@@ -287,7 +298,8 @@ class Code(Enum):
     PEER_MISSING = (
         "peer-missing",
         "A peer's interpreter, package or model is not there; the reference names the peer and what is missing.",
-        "Install it into an environment of its own (docs/peers.md) and name that environment's interpreter.",
+        "Install it into an environment of its own (docs/peers.md) and name that environment's interpreter, for "
+        "`deid bench` in [peers] of deid.toml.",
     )
     PEER_FAILED = (
         "peer-failed",

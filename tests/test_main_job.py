@@ -16,8 +16,10 @@ import dagster as dg
 import pytest
 
 from deid_platform.corpora.hospital import HospitalSpec, write
+from deid_platform.keys import plain_digest
 from deid_platform.settings import load_settings
 from deid_platform.warehouse.connection import Warehouse
+from deid_platform.warehouse.lab import LabScore, MeasuredOn, record_lab_scores
 from deid_platform.warehouse.roles import Role
 
 pytestmark = pytest.mark.slow
@@ -172,3 +174,21 @@ def test_the_doctor_finds_all_well(first: subprocess.CompletedProcess[str]) -> N
     examined = deid("doctor")
     assert examined.returncode == 0, examined.stdout
     assert re.search(r"yes\s+warehouse", examined.stdout)
+
+
+@pytest.mark.thorough
+def test_figures_that_came_without_a_delivery_reach_the_marts(
+    first: subprocess.CompletedProcess[str], warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("DEID_CORPORA", str(tmp_path))
+    on = MeasuredOn("pydeid", plain_digest("pydeid"), "asq_phi", "text", locale="hi")
+    record_lab_scores(warehouse.engine(Role.GATEKEEPER), on, [LabScore("words", "recall", 0.5, n=1000)])
+    done = deid("bench")
+    assert done.returncode == 0, done.stderr
+    assert "asq_phi" in done.stderr  # left out: it is not there
+    assert "marts.leaderboard" in done.stderr
+    with warehouse.begin(Role.DEMO_ANALYST) as connection:
+        found = (
+            connection.exec_driver_sql("SELECT recall FROM marts.leaderboard WHERE gold = 'asq_phi'").scalars().all()
+        )
+    assert found == [0.5]

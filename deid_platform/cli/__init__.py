@@ -25,6 +25,7 @@ from deid_platform.cli import (
     projects,
     releases,
 )
+from deid_platform.cli.bench import bench
 from deid_platform.cli.compare import compare
 from deid_platform.cli.evaluate import evaluate
 from deid_platform.cli.redact import redact
@@ -62,6 +63,7 @@ for command in (
     redact,
     evaluate,
     compare,
+    bench,
     train,
     operate.hospital,
     operate.refresh,

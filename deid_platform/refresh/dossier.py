@@ -187,7 +187,8 @@ def _as_of(officer: Engine, found: Release) -> datetime:
         "SELECT max(f.at) FROM ("
         " SELECT at FROM ctl.ledger WHERE release = :r AND event <> 'dossier'"
         " UNION ALL SELECT at FROM quality.scores WHERE detector_digest = :d"
-        " UNION ALL SELECT at FROM quality.lab_scores WHERE detector_digest IN (:d, :j)) f"
+        " UNION ALL SELECT at FROM quality.lab_scores"
+        " WHERE detector_digest = :j OR (detector_digest = :d AND locale = '')) f"
     )
     values = {"r": found.release, "d": found.detector_digest, "j": judge_digest()}
     with begin(officer) as connection:

@@ -35,6 +35,8 @@ GOLD_NOTES = "bench/gold_notes"
 SURROGATE_NOTES = "bench/surrogate_notes"
 CORPUS_COUNTS = "bench/corpus_counts"
 CONTRIBUTIONS = "bench/contributions"
+DETECTOR_SCORES = "bench/detector_scores"
+"""No rows: what each detector scored on each surrogate corpus, and the digests of both (`leaderboard.py`)."""
 SURROGATE_TOPICS = {name: f"bench/surrogate_{name}" for name in TOPICS}
 DETECTIONS = "bench/detections"
 LAB = "bench/lab"

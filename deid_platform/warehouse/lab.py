@@ -19,9 +19,11 @@ from deid_platform.evaluation.perturbations import Perturbation
 from deid_platform.labels import Label, Risk
 from deid_platform.warehouse.connection import begin
 
+_PEERS = ("presidio", "presidio-patterns", "presidio-transformers", "pydeid", "philter", "deidentify")
+PEERS = (*_PEERS, *(f"modified-{it}" for it in _PEERS))
 DETECTORS = (
     *("ensemble", "rules", "patterns", "gazetteer", "roster"),
-    *("presidio", "presidio-patterns", "pydeid", "philter", "deidentify", "bert", "bert-presidio", "language-model"),
+    *(*PEERS, "bert", "bert-presidio", "language-model"),
     *("lexical-judge", "chat-judge"),
 )
 GOLDS = (
@@ -46,7 +48,7 @@ FAMILIES = {
     "cost": "speed, memory and money",
 }
 MEASURES = (
-    *("precision", "recall", "f1", "accuracy", "entity_recall", "leak_rate", "clinical_retention"),
+    *("precision", "recall", "f1", "accuracy", "entity_recall", "leak_rate", "clinical_retention", "labels_claimed"),
     *("strict_f1", "overlapping_f1", "strict_recall", "overlapping_recall"),
     *("recall_conservative", "precision_conservative", "f1_conservative", "precision_two_sided", "f1_two_sided"),
     *("recall_patient_only", "precision_patient_only"),
@@ -71,9 +73,10 @@ CATEGORIES = tuple(it.value for it in Category)
 POLICIES = tuple(f"surrogates {it}" for it in ("consistent", "per note", "varied"))
 FORMATS = tuple(it.value for it in Perturbation)
 TASKS = ("task note type", "task condition")
+CLAIMS = tuple(f"claimed by {it}" for it in PEERS)
 SUBJECTS = (
     *("ALL", *(it.value for it in Label)),
-    *(*SEXES, *LOCALES, *LENGTHS, *RISKS, *CATEGORIES, *POLICIES, *FORMATS, *TASKS),
+    *(*SEXES, *LOCALES, *LENGTHS, *RISKS, *CATEGORIES, *POLICIES, *FORMATS, *TASKS, *CLAIMS),
 )
 _WORDS = {
     "detector": DETECTORS,
@@ -95,7 +98,8 @@ class LabScore:
         low: Lower end of its 95% interval, if it has one.
         high: Upper end.
         n: What it is a share of, or how many were measured; None of what is no share.
-        subject: All, a label, a locale, a sex, a length, a risk, a category, a format or a task.
+        subject: All, a label, a locale, a sex, a length, a risk, a category, a format, a task, or the labels that a peer
+            claims.
     """
 
     family: str

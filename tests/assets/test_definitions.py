@@ -77,6 +77,7 @@ ASSETS = {
     "bench/corpus_scores": ("privacy-office", "table", True, "gpu", "bench/surrogate_notes"),
     "bench/contributions": ("privacy-office", "table", False, "gpu", "bench/surrogate_notes"),
     "bench/fairness": ("privacy-office", "table", False, None, "bench/corpus_scores"),
+    "bench/detector_scores": ("privacy-office", "postgres", True, "gpu", ""),
     "models/trained": ("data-engineering", "onnx phi", False, "gpu", ""),
     "models/leave_one_locale_out": ("data-engineering", "onnx", False, "gpu", ""),
     "models/cross_format": ("data-engineering", "onnx", False, "gpu", ""),
@@ -91,7 +92,10 @@ ASSETS = {
     "research/note_version": ("privacy-office", "postgres", True, None, "gate/delivery"),
     "marts/note_profile": ("analytics", "dbt postgres", False, None, "research/note_version"),
     **{
-        f"marts/{name}": ("analytics", "dbt postgres", False, None, " ".join(["bench/lab", "bench/metrics", *papers]))
+        f"marts/{name}": (
+            *("analytics", "dbt postgres", False, None),
+            " ".join(["bench/detector_scores", "bench/lab", "bench/metrics", *papers]),
+        )
         for name, papers in {
             "leaderboard": [],
             "scores_by_label": [],
@@ -107,7 +111,10 @@ ASSETS = {
             ],
         }.items()
     },
-    "marts/score_history": ("analytics", "dbt postgres", False, None, "bench/lab bench/metrics"),
+    "marts/score_history": (
+        *("analytics", "dbt postgres", False, None),
+        "bench/detector_scores bench/lab bench/metrics",
+    ),
     **{
         f"papers/{name}": ("analytics", "dbt postgres", False, None, "")
         for name in (
@@ -243,6 +250,7 @@ def test_a_refresh_makes_everything_but_what_is_made_on_request(definitions: dg.
         "bench/stability",
         "bench/utility",
         "bench/cost",
+        "bench/detector_scores",
         *CORPORA,
     }
 
