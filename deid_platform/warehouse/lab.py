@@ -98,8 +98,7 @@ class LabScore:
         low: Lower end of its 95% interval, if it has one.
         high: Upper end.
         n: What it is a share of, or how many were measured; None of what is no share.
-        subject: All, a label, a locale, a sex, a length, a risk, a category, a format, a task, or the labels that a peer
-            claims.
+        subject: All, a label, a locale, a sex, a length, a risk, a category, a format, a task, or what a peer claims.
     """
 
     family: str
