@@ -10,7 +10,7 @@ from assets import shown
 from assets.layer import PRIVACY, Counts, layer_asset
 from assets.source import raw_notes
 from deid_platform.evaluation.scores import SMALLEST_SHOWN, suppress
-from deid_platform.refresh import bench, lab, lab_on_request, tables
+from deid_platform.refresh import bench, held_out, lab, lab_on_request, tables
 from deid_platform.refresh.site import Site
 from deid_platform.reports.figures import sample_figure, scores_figure
 from deid_platform.reports.summary import GOLD_NAMES, MEASURES
@@ -86,12 +86,17 @@ def metrics(site: SiteResource) -> Counts:
     """How well the detector does on the gold, word by word, with 95% bootstrap intervals; into quality.score.
 
     Recall is the share of the gold's words that are hidden, precision the share of hidden words that are gold.
+    Looks at the gold are counted in the ledger; the same scores computed again are none.
     """
     measured = bench.measure(site.site)
     scores = measured.by_inputs["topics"]
+    looks = held_out.looks(site.site, measured.taken.held_out)
     return shown.counts(
         bench.record(site.site, measured),
         gold=GOLD_NAMES[measured.gold],
+        held_out_set=looks.name,
+        looks=looks.looks,
+        detectors_looked_with=looks.detectors,
         # Numbers by themselves, so that the UI plots them over time.
         precision_with_topics=shown.share(scores.precision.value),
         recall_with_topics=shown.share(scores.recall.value),

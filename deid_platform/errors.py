@@ -443,6 +443,12 @@ class Code(Enum):
         "The profile shows a release only once its dossier is signed as fit, and until its day of reassessment.",
         "Write the dossier with `deid dossier write RELEASE`, read it, and sign it with `deid dossier sign`.",
     )
+    HELD_OUT_REFUSED = (
+        "held-out-refused",
+        "A figure names no look of its detector at its gold, or a held-out set is known with other figures; the "
+        "reference says what is wrong: `look`, `set`, `gold`, `spans`, `notes` or `purpose`.",
+        "Measure again (`deid refresh`): the set is sealed and the look counted before any figure is recorded.",
+    )
     DOSSIER_KEY = (
         "dossier-key",
         "The officer's key cannot be used: the file is missing, is no Ed25519 key in PEM, or its password is wrong.",

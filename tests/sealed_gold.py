@@ -7,7 +7,7 @@ Belongs here: the installation, sealing, and what would go to the warehouse. Doe
 from __future__ import annotations
 
 import hashlib
-from datetime import date
+from datetime import UTC, date, datetime
 from pathlib import Path
 
 import pyarrow as pa
@@ -15,9 +15,10 @@ import pytest
 
 from deid_platform.labels import Label
 from deid_platform.notes import Note, Patient, Span, Topics
-from deid_platform.refresh import tables
+from deid_platform.refresh import held_out, tables
 from deid_platform.refresh.site import Site
 from deid_platform.settings import load_settings
+from deid_platform.warehouse.held_out import Look
 
 WHO = Patient("p1", first_name="Thandiwe", last_name="Quillfeather", sex="F")
 NOTES = [
@@ -25,11 +26,16 @@ NOTES = [
     (Note("2", "BP 120/80.", "p1", note_date=date(2025, 4, 1)), []),
 ]
 
+LOOK = 7
+"""The number of every look here."""
+
 
 def site_in(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Site:
     """An installation with the detector `rules`, of which nothing goes to a server."""
     monkeypatch.setenv("DEID_SECRET", hashlib.sha256(b"laboratory").hexdigest())
     monkeypatch.setattr(Site, "warehouse", property(lambda _: NoServer()))
+    monkeypatch.setattr(held_out, "seal", lambda _engine, _set: None)
+    monkeypatch.setattr(held_out, "record_look", lambda *_: Look(LOOK, datetime(2025, 3, 1, tzinfo=UTC)))
     path = folder / "deid.toml"
     path.write_text('site = "north"\nprofile = "demo"\n[detection]\ndetector = "rules"\n[bench]\nresamples = 50\n')
     return Site(load_settings(path))

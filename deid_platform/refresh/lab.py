@@ -22,11 +22,13 @@ from deid_platform.evaluation.retention.lexical_judge import LexicalJudge
 from deid_platform.evaluation.retention.pairs import Split, labelled_pairs
 from deid_platform.keys import module_digest, package_digest
 from deid_platform.refresh import tables
+from deid_platform.refresh.held_out import look_at_bench
 from deid_platform.refresh.lab_detection import of_detection, of_site
 from deid_platform.refresh.lab_notes import gold_notes
 from deid_platform.refresh.lab_release import of_release, released_notes
 from deid_platform.refresh.site import Site
 from deid_platform.store import Manifest
+from deid_platform.warehouse.held_out import Purpose
 from deid_platform.warehouse.lab import LabScore, MeasuredOn, record_lab_scores
 from deid_platform.warehouse.roles import Role
 from deid_platform.warehouse.staging import Inputs
@@ -41,6 +43,7 @@ class Laboratory:
         notes: Notes with gold.
         withheld: Of these, how many the leak check withholds with topics.
         scores: Inputs -> figures.
+        look: The number of the look that they are of.
         measured_of: Digest of all that the figures hang on.
         spared: Whether they are those of the last time, since nothing of that has changed.
     """
@@ -49,6 +52,7 @@ class Laboratory:
     notes: int
     withheld: int
     scores: dict[str, list[LabScore]]
+    look: int | None = None
     measured_of: str = ""
     spared: bool = False
 
@@ -66,16 +70,18 @@ _JUDGE = "judge"
 def measure(site: Site) -> Laboratory:
     """Measures the sealed detections on the sealed gold, unless nothing has changed since the last time.
 
+    That is a look at the gold, which is counted first.
+
     Raises:
-        DeidError: `not-materialized` without detections; what `ReleaseSpec.build` raises.
+        DeidError: `not-materialized` without detections; what `ReleaseSpec.build` raises; `held-out-refused`.
     """
     measured_of = _measured_of(site)
     sealed = site.store.manifest(tables.LAB, tables.ALL)
-    if sealed is None or sealed.meta.get("measured_of") != measured_of:
+    if sealed is None or sealed.meta.get("measured_of") != measured_of or "look" not in sealed.meta:
         return replace(_measured(site), measured_of=measured_of)
     meta = sealed.meta
     scores = {inputs: [LabScore(*row) for row in rows] for inputs, rows in meta["scores"].items()}
-    return Laboratory(meta["gold"], meta["notes"], meta["withheld"], scores, measured_of, spared=True)
+    return Laboratory(meta["gold"], meta["notes"], meta["withheld"], scores, meta["look"], measured_of, spared=True)
 
 
 def _measured_of(site: Site) -> str:
@@ -104,6 +110,7 @@ def _sample(site: Site) -> Manifest | None:
 def _measured(site: Site) -> Laboratory:
     store = site.store
     manifest = store.required(tables.DETECTIONS, tables.ALL)
+    look = look_at_bench(site, manifest.meta["detector_digest"], Purpose.LABORATORY)
     topics = tables.topics_of({name: store.rows(f"bench/{name}", tables.ALL) for name in tables.TOPICS})
     by_inputs = {inputs.value: list(gold_notes(site, inputs.value)) for inputs in Inputs}
     resamples = site.settings.bench.resamples
@@ -119,7 +126,7 @@ def _measured(site: Site) -> Laboratory:
     notes = by_inputs["topics"]
     released = list(released_notes(site, notes, topics))
     scores["topics"] += of_release(released, topics, site.policy, resamples)
-    return Laboratory(manifest.meta["gold"], len(notes), len(notes) - len(released), scores)
+    return Laboratory(manifest.meta["gold"], len(notes), len(notes) - len(released), scores, look.number)
 
 
 def record(site: Site, found: Laboratory) -> int:
@@ -131,6 +138,7 @@ def record(site: Site, found: Laboratory) -> int:
     detector = site.store.required(tables.DETECTIONS, tables.ALL).meta["detector_digest"]
     meta = {
         "measured_of": found.measured_of,
+        "look": found.look,
         "gold": found.gold,
         "notes": found.notes,
         "withheld": found.withheld,
@@ -140,7 +148,7 @@ def record(site: Site, found: Laboratory) -> int:
     }
     if not found.spared:
         for inputs, some in found.scores.items():
-            on = MeasuredOn(site.spec(None).name, detector, found.gold, inputs, site.policy.digest)
+            on = MeasuredOn(site.spec(None).name, detector, found.gold, inputs, site.policy.digest, look=found.look)
             record_lab_scores(site.warehouse.engine(Role.GATEKEEPER), on, some)
         site.store.write(tables.LAB, tables.ALL, [], meta=lambda: meta)
     return sum(map(len, found.scores.values()))

@@ -55,7 +55,7 @@ def of_detection(notes: Sequence[GoldNote], topics: Topics, resamples: int) -> I
     yield of_share("characters", "identifier_characters_found", characters.found)
     yield of_share("characters", "other_characters_hidden", characters.hidden)
     table = missed_by_risk((it.read for it in notes), resamples=resamples)
-    for row in (*table.by_risk, *table.rows):
+    for row in (*table.by_risk, *table.by_category):
         subject = f"risk {row.risk.value}" if row.category is None else row.category.value
         yield of_share("missed", "share_missed", row.share, subject)
     exposed = exposure(exposure_note(it.read) for it in notes)

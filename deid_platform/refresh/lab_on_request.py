@@ -26,9 +26,11 @@ from deid_platform.evaluation.utility import FOLDS, Example, utility
 from deid_platform.keys import plain_digest
 from deid_platform.notes import Note, Span, Topics
 from deid_platform.refresh import tables
+from deid_platform.refresh.held_out import look_at_bench
 from deid_platform.refresh.lab_notes import gold_notes
 from deid_platform.refresh.lab_release import ReleasedGold, released_notes
 from deid_platform.refresh.site import Site
+from deid_platform.warehouse.held_out import Purpose
 from deid_platform.warehouse.lab import TASKS, LabScore, MeasuredOn, record_lab_scores
 from deid_platform.warehouse.roles import Role
 from deid_platform.warehouse.staging import Inputs
@@ -48,12 +50,14 @@ class Measured:
         detector_digest: Whose they are.
         policy_digest: Under which policy; empty where none has a part in it.
         scores: Inputs -> figures.
+        look: The number of the look at the gold that they are of; None of cost, for which nobody looks at gold.
     """
 
     gold: str
     detector_digest: str
     policy_digest: str
     scores: dict[str, list[LabScore]]
+    look: int | None
 
 
 def record(site: Site, measured: Measured) -> int:
@@ -66,6 +70,7 @@ def record(site: Site, measured: Measured) -> int:
         on = MeasuredOn(
             *(site.spec(None).name, measured.detector_digest, measured.gold, inputs),
             policy_digest=measured.policy_digest,
+            look=measured.look,
         )
         record_lab_scores(site.warehouse.engine(Role.GATEKEEPER), on, scores)
     return sum(map(len, measured.scores.values()))
@@ -78,6 +83,7 @@ def measure_stability(site: Site) -> Measured:
         DeidError: `not-materialized` without gold; what detection raises.
     """
     gold, sample = _sample(site)
+    look = look_at_bench(site, site.spec(None).detector_digest, Purpose.LABORATORY)
     resamples = site.settings.bench.resamples
 
     def figures(spec: DetectorSpec) -> Iterator[LabScore]:
@@ -85,7 +91,7 @@ def measure_stability(site: Site) -> Measured:
             for measure, it in (("recall_difference", row.recall), ("precision_difference", row.precision)):
                 yield LabScore("stability", measure, it.value, it.low, it.high, row.notes, row.perturbation.value)
 
-    return _of_specs(site, gold, {inputs: list(figures(spec)) for inputs, spec in _specs(site).items()})
+    return _of_specs(site, gold, {inputs: list(figures(spec)) for inputs, spec in _specs(site).items()}, look.number)
 
 
 def _in_two_passes(spec: DetectorSpec) -> Find:
@@ -131,7 +137,7 @@ def measure_cost(site: Site) -> Measured:
             raise DeidError(Code.DETECTOR_FAILED)
         yield from of_runs([run for run in runs if run is not None], price)
 
-    return _of_specs(site, gold, {inputs: list(figures(spec)) for inputs, spec in _specs(site).items()})
+    return _of_specs(site, gold, {inputs: list(figures(spec)) for inputs, spec in _specs(site).items()}, None)
 
 
 def of_runs(runs: Sequence[Run], price_per_hour: float | None) -> Iterator[LabScore]:
@@ -192,6 +198,8 @@ def measure_utility(site: Site) -> Measured:
         DeidError: `not-materialized` without detections; what `ReleaseSpec.build` raises.
     """
     manifest = site.store.required(tables.DETECTIONS, tables.ALL)
+    digest = manifest.meta["detector_digest"]
+    look = look_at_bench(site, digest, Purpose.LABORATORY)
     notes = list(gold_notes(site, Inputs.TOPICS.value))
     released = list(released_notes(site, notes, _topics(site)))
     labels = ([it.note.note_type for it in released], [it.gold.condition for it in released])
@@ -200,8 +208,8 @@ def measure_utility(site: Site) -> Measured:
         for task, of_each in zip(TASKS, labels, strict=True)
         for score in _of_task(task, released, of_each, site.settings.bench.resamples)
     ]
-    digest = manifest.meta["detector_digest"]
-    return Measured(manifest.meta["gold"], digest, site.policy.digest, {Inputs.TOPICS.value: scores})
+    scores_by_inputs = {Inputs.TOPICS.value: scores}
+    return Measured(manifest.meta["gold"], digest, site.policy.digest, scores_by_inputs, look.number)
 
 
 def _of_task(
@@ -241,5 +249,5 @@ def _specs(site: Site) -> Mapping[str, DetectorSpec]:
     return {Inputs.TOPICS.value: site.spec(_topics(site)), Inputs.TEXT.value: site.spec(None)}
 
 
-def _of_specs(site: Site, gold: str, scores: dict[str, list[LabScore]]) -> Measured:
-    return Measured(gold, site.spec(None).detector_digest, "", scores)
+def _of_specs(site: Site, gold: str, scores: dict[str, list[LabScore]], look: int | None) -> Measured:
+    return Measured(gold, site.spec(None).detector_digest, "", scores, look)

@@ -30,10 +30,12 @@ from deid_platform.refresh import tables
 from deid_platform.refresh.bench_plan import BenchPlan
 from deid_platform.refresh.compared import Compared, Detectors, Reading, word_of
 from deid_platform.refresh.corpora import CorpusKey, notes_of_test
+from deid_platform.refresh.held_out import look
 from deid_platform.refresh.lock import installation_lock
 from deid_platform.refresh.site import Site
 from deid_platform.reports.leaderboard_table import Scored
 from deid_platform.stopping import check
+from deid_platform.warehouse.held_out import Purpose
 from deid_platform.warehouse.lab import MEASURES, LabScore, MeasuredOn, lab_scores, record_lab_scores
 from deid_platform.warehouse.roles import Role
 from deid_platform.warehouse.staging import Inputs
@@ -148,13 +150,26 @@ class Leaderboard:
                 of the figures; what the store and the warehouse raise.
         """
         sealed = self._sealed(detector, given)
-        anew = sealed is None
+        if sealed is not None and self._is_recorded(detector, given.key):
+            return Measured(given.key, detector.name, sealed, anew=False)
+        # Before any figure is computed; a warehouse that lost its figures has lost that look too.
+        taken = self._look(detector, given)
         scored = sealed or list(_measure(detector, given, self._site.settings.bench.resamples))
-        if anew or not self._is_recorded(detector, given.key):
-            # Nothing else refreshes the installation meanwhile; measuring, which takes long, holds up nobody.
-            with installation_lock(self._site.settings.home_path, wait=True):
-                self._record(detector, given, scored)
-        return Measured(given.key, detector.name, scored, anew)
+        # Nothing else refreshes the installation meanwhile; measuring, which takes long, holds up nobody.
+        with installation_lock(self._site.settings.home_path, wait=True):
+            self._record(detector, given, scored, taken)
+        return Measured(given.key, detector.name, scored, anew=sealed is None)
+
+    def _look(self, detector: Compared, given: NotesToScore) -> int:
+        notes = ((note, gold, ()) for note, gold in zip(given.notes, given.gold, strict=True))
+        return look(
+            self._site,
+            notes,
+            gold=given.key.corpus,
+            locale=given.key.locale,
+            detector_digest=detector.digest,
+            purpose=Purpose.COMPARE,
+        ).number
 
     def _sealed(self, detector: Compared, given: NotesToScore) -> list[Scored] | None:
         manifest = self._site.store.manifest(tables.DETECTOR_SCORES, _partition(detector, given.key))
@@ -176,9 +191,11 @@ class Leaderboard:
             known = self._recorded[detector.digest] = {(on.gold, on.locale) for on, _ in found}
         return (key.corpus, key.locale) in known
 
-    def _record(self, detector: Compared, given: NotesToScore, scored: Sequence[Scored]) -> None:
+    def _record(self, detector: Compared, given: NotesToScore, scored: Sequence[Scored], taken: int) -> None:
         for it in scored:
-            on = MeasuredOn(detector.word, detector.digest, given.key.corpus, it.given, locale=given.key.locale)
+            on = MeasuredOn(
+                *(detector.word, detector.digest, given.key.corpus, it.given), locale=given.key.locale, look=taken
+            )
             record_lab_scores(self._site.warehouse.engine(Role.GATEKEEPER), on, it.scores)
         self._recorded.pop(detector.digest, None)
         if not self._is_recorded(detector, given.key):

@@ -103,7 +103,12 @@ def _bench_rows(site: Site, delivery: Delivery, manifest: Manifest) -> list[Gate
     Another detector than the one in force is also compared with that one, where both were measured on the same notes.
     """
     metrics = site.store.manifest(tables.METRICS, tables.ALL)
-    if metrics is None or metrics.meta["detector_digest"] != manifest.meta["detector_digest"]:
+    # A measurement without a look is of before looks were counted.
+    if (
+        metrics is None
+        or metrics.meta["detector_digest"] != manifest.meta["detector_digest"]
+        or "look" not in metrics.meta
+    ):
         return []
     thresholds = site.settings.thresholds
     scores: dict[str, dict[str, float | None]] = metrics.meta["headline"][manifest.meta["inputs"]]

@@ -18,6 +18,7 @@ from deid_platform.evaluation.missed_by_risk import Category
 from deid_platform.evaluation.perturbations import Perturbation
 from deid_platform.labels import Label, Risk
 from deid_platform.warehouse.connection import begin
+from deid_platform.warehouse.held_out import Purpose
 
 _PEERS = ("presidio", "presidio-patterns", "presidio-transformers", "pydeid", "philter", "deidentify")
 PEERS = (*_PEERS, *(f"modified-{it}" for it in _PEERS))
@@ -84,6 +85,7 @@ _WORDS = {
     "family": tuple(FAMILIES),
     "measure": MEASURES,
     "subject": SUBJECTS,
+    "purpose": tuple(Purpose),
 }
 
 
@@ -112,7 +114,10 @@ class LabScore:
 
 @dataclass(frozen=True, slots=True)
 class MeasuredOn:
-    """What figures are of: which detector, under which policy, on which gold and inputs."""
+    """What figures are of: which detector, under which policy, on which gold and inputs, and by which look.
+
+    Figures are recorded only with the number of a look (`held_out.py`); those that are read say none.
+    """
 
     detector: str
     detector_digest: str
@@ -120,6 +125,7 @@ class MeasuredOn:
     inputs: str
     policy_digest: str = ""
     locale: str = ""
+    look: int | None = None
 
 
 def record_lab_scores(gatekeeper: Engine, on: MeasuredOn, scores: Sequence[LabScore]) -> int:
@@ -129,7 +135,8 @@ def record_lab_scores(gatekeeper: Engine, on: MeasuredOn, scores: Sequence[LabSc
         How many.
 
     Raises:
-        DeidError: `warehouse-statement`, `warehouse-unreachable`.
+        DeidError: `held-out-refused` without a look of the detector at a set of the gold; `warehouse-statement`, also
+            where a figure of that look stands already; `warehouse-unreachable`.
     """
     values = [{**asdict(on), **asdict(score)} for score in scores]
     columns = tuple(values[0]) if values else ()

@@ -35,7 +35,7 @@ def measured(site: Site, **lower_ends: float) -> None:
         "clinical_retention": fine,
         **{name: {"value": low + 0.01, "low": low, "high": low + 0.02} for name, low in lower_ends.items()},
     }
-    meta = {"detector_digest": DIGEST, "headline": {"topics": headline}, "gold_by_feed": {"ehr": 400}}
+    meta = {"detector_digest": DIGEST, "headline": {"topics": headline}, "gold_by_feed": {"ehr": 400}, "look": 1}
     site.store.write(tables.METRICS, tables.ALL, [], meta=lambda: meta)
 
 
@@ -98,3 +98,11 @@ def test_beside_one_that_was_measured_without_both_count_the_words_that_they_tou
     found = beside_the_one_in_force(site)
     assert (found.recall, found.recall_before, found.difference) == (1.0, 1.0, 0.0)
     assert in_force.holds(site, found)
+
+
+def test_scores_of_before_looks_were_counted_make_no_row(site) -> None:
+    measured(site, recall=0.99, recall_conservative=0.99)
+    sealed = dict(site.store.manifest(tables.METRICS, tables.ALL).meta)
+    del sealed["look"]
+    site.store.write(tables.METRICS, tables.ALL, [], meta=lambda: sealed)
+    assert measure._bench_rows(site, DELIVERY, OURS) == []

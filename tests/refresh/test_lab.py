@@ -12,10 +12,11 @@ import sealed_gold
 from sealed_gold import NOTES, WHO
 
 from assets.bench import laboratory as asset
+from deid_platform.errors import Code, DeidError
 from deid_platform.evaluation.retention import icd
 from deid_platform.labels import Label
 from deid_platform.notes import Note, Span
-from deid_platform.refresh import lab, tables
+from deid_platform.refresh import held_out, lab, tables
 from deid_platform.refresh.site import Site
 from deid_platform.settings import Settings
 from deid_platform.warehouse.lab import LabScore
@@ -224,3 +225,29 @@ def test_the_judge_is_measured_once_for_each_version(site, recorded, monkeypatch
     assert len(recorded) == 4
     monkeypatch.setattr(lab, "judge_digest", lambda: "c" * 64)
     assert lab.record_judge(site) == 4
+
+
+def test_nothing_is_measured_before_the_look_is_counted_and_figures_name_it(site, seal, monkeypatch) -> None:
+    seal()
+    names = []
+    monkeypatch.setattr(lab, "record_lab_scores", lambda _engine, on, _scores: names.append(on.look))
+    refreshed(site)
+    assert names == [sealed_gold.LOOK] * 2
+
+    def refuse(*_) -> None:
+        raise DeidError(Code.HELD_OUT_REFUSED, "set")
+
+    monkeypatch.setattr(held_out, "record_look", refuse)
+    monkeypatch.setattr(lab, "of_detection", lambda *_: pytest.fail("measured without a look"))
+    seal(found=[[], []])
+    with pytest.raises(DeidError, match="held-out-refused"):
+        lab.measure(site)
+
+
+def test_figures_of_before_looks_were_counted_are_measured_anew(site, seal, times) -> None:
+    sealed = dict(site.store.manifest(tables.LAB, tables.ALL).meta)
+    del sealed["look"]
+    site.store.write(tables.LAB, tables.ALL, [], meta=lambda: sealed)
+    for _ in range(2):
+        refreshed(site)
+    assert times == [1]

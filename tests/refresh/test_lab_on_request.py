@@ -47,8 +47,8 @@ DATED = [(Note(str(n), f"Seen on 03/0{n}/2019.\nWell.", f"p{n}"), [Span(8, 18, L
 def test_stability_detects_in_as_many_notes_as_are_allowed_in_every_format(site, seal) -> None:
     seal(DATED, topics=())
     found = lab.measure_stability(with_bench(site, on_request_notes=4))
-    assert (found.gold, found.detector_digest, found.policy_digest) == (
-        "synthetic_hospital", site.spec(None).detector_digest, "",
+    assert (found.gold, found.detector_digest, found.policy_digest, found.look) == (
+        "synthetic_hospital", site.spec(None).detector_digest, "", sealed_gold.LOOK,
     )  # fmt: skip
     for scores in found.scores.values():
         words_of(scores)
@@ -120,7 +120,7 @@ def test_a_task_that_a_release_spoils_is_worth_less(site, seal) -> None:
     seal(notes, found=hidden, conditions=conditions)
     found = lab.measure_utility(site)
     words_of(found.scores["topics"])
-    assert found.policy_digest == site.policy.digest
+    assert (found.policy_digest, found.look) == (site.policy.digest, sealed_gold.LOOK)
     task = of_task(found, "task condition")
     assert (task["score_raw"].value, task["score_raw"].n) == (1.0, 60)
     assert task["score_released"].value < 0.8
@@ -170,6 +170,7 @@ def test_cost_is_measured_in_a_process_of_its_own(site, seal, monkeypatch) -> No
     monkeypatch.setattr(lab, "_RUNS", 1)
     monkeypatch.setattr(lab, "_specs", lambda _: {"text": DetectorSpec("rules")})
     found = lab.measure_cost(with_bench(site, price_per_hour=1.0, on_request_notes=3))
+    assert found.look is None  # nobody looks at gold for it
     for scores in found.scores.values():
         words_of(scores)
         assert {it.n for it in scores} == {None}, "no shares of anything"

@@ -280,3 +280,14 @@ def test_a_note_that_changed_has_another_digest(site: Site) -> None:
     with Detectors(site, ["rules"]) as detectors:
         (rules,) = detectors
         assert not Leaderboard(site).is_measured(rules, given)
+
+
+def test_each_detector_has_looked_once_at_what_it_was_measured_on(site: Site, measured) -> None:
+    with site.warehouse.begin(Role.DEMO_ANALYST) as connection:
+        rows = connection.execute(
+            text("SELECT gold, locale, notes, detectors FROM quality.held_out_sets WHERE locale <> ''")
+        ).all()
+    assert {(row.gold, row.locale): (row.notes, row.detectors) for row in rows} == {
+        ("asq_phi", "en_US"): (10, 2),
+        ("meddocan", "es_ES"): (10, 1),
+    }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from datetime import UTC, date, datetime
+from html import unescape
 
 import pytest
 
@@ -14,6 +15,7 @@ from deid_platform.reports.dossier import (
     Dossier,
     Feed,
     Figure,
+    HeldOut,
     Reading,
     Requirement,
     Standing,
@@ -28,6 +30,7 @@ def reading(measure: str, value: float, *, inputs="topics", family="words", subj
     return Reading(gold, inputs, family, subject, measure, Figure(value, value - 0.01, value + 0.001, 4000))
 
 
+HELD_OUT = HeldOut("5f0c1a2b3c4d", 684, 0, date(2026, 1, 5), days=47, looks=2, detectors=1)
 READINGS = [
     *(reading(name, 0.995, inputs=inputs) for name in ("recall", "precision") for inputs in ("topics", "text")),
     *(reading("leak_rate", 0.06, inputs=inputs) for inputs in ("topics", "text")),
@@ -60,6 +63,7 @@ FACTS = Dossier(
     decisions=[Decision(datetime(2026, 2, 1, tzinfo=UTC), "activated", "", "")],
     readings=READINGS,
     thresholds={"recall": 0.98, "precision": 0.95},
+    held_out=HELD_OUT,
 )
 
 
@@ -96,6 +100,11 @@ WAIVED = Waived("site_gold", "all of ehr", "P. Officer", "gold comes in spring",
         ({"readings": READINGS[:6]}, "could link notes to patients was not measured"),
         ({"feeds": [replace(FACTS.feeds[0], demonstration=True)]}, "demonstration data"),
         ({"retracted": 20}, "Readers have reported leaks"),
+        ({"held_out": None}, "How often what it was measured on had been looked at was not counted"),
+        (
+            {"held_out": replace(HELD_OUT, former="0a0a")},
+            "set 5f0c1a2b3c4d is another one than that of the former release",
+        ),
     ],
 )
 def test_what_is_open_is_a_doubt(change, said: str) -> None:
@@ -216,6 +225,32 @@ def test_the_same_facts_make_the_same_file() -> None:
 )
 def test_the_questions_are_those_of_the_law(policy: str, asked: str) -> None:
     assert asked in text_of(dossier_html(replace(FACTS, policy=policy)))
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({}, "of 684 notes, sealed on 2026-01-05, 47 days before this release's detector was last measured on it"),
+        ({}, "had been computed from its gold 2 times, with 1 detector."),
+        ({"looks": 1}, "computed from its gold once, with 1 detector."),
+        ({"looks": 1_200, "detectors": 30}, "1,200 times, with 30 detectors. Whoever has seen figures"),
+        ({"days": 3}, "less than 30 days before"),
+        (
+            {"seen": 670, "other_sets": 3, "other_looks": 12, "every_detector": 5},
+            "no new set: 670 of its notes were in sets before it. Other sets with notes of it were looked at 12 times; "
+            "all of them together with 5 detectors.",
+        ),
+        ({"seen": 4}, "no new set: <11 of its notes"),
+        ({"own_sets": 3}, "measured on 3 sets of this gold; the newest figures are shown"),
+    ],
+)
+def test_how_often_the_held_out_set_was_looked_at_stands_beside_the_figures(change, said: str) -> None:
+    page = text_of(dossier_html(replace(FACTS, held_out=replace(HELD_OUT, **change))))
+    assert said in unescape(page)
+
+
+def test_the_same_set_as_that_of_the_former_release_is_no_doubt() -> None:
+    assert verdict(replace(FACTS, held_out=replace(HELD_OUT, former=HELD_OUT.name))).standing is Standing.SUPPORTED
 
 
 def test_what_changed_stands_beside_the_former_release() -> None:

@@ -10,11 +10,13 @@ from typing import Any
 
 import pytest
 from dbt_program import dbt
+from looks import looked
 from marts_world import Reader, World, of_marts, record, worlds
 from sqlalchemy import text
 
 from deid_platform.keys import plain_digest
 from deid_platform.warehouse.connection import Warehouse
+from deid_platform.warehouse.held_out import Purpose
 from deid_platform.warehouse.lab import LabScore, MeasuredOn, record_lab_scores
 from deid_platform.warehouse.ledger import Score, record_scores
 from deid_platform.warehouse.roles import Role
@@ -62,20 +64,29 @@ def figures(scene: Any) -> None:
     synthetic = [
         Score("ALL", measure, value, None, None, 51234) for measure, value in (("recall", 0.98765), ("f1", 0.9))
     ]
-    record_scores(gatekeeper, synthetic, detector_digest=NEWER.digest, gold="synthetic_hospital", inputs=Inputs.TOPICS)
-    on = MeasuredOn("ensemble", NEWER.digest, "site", "topics")
+    gold = "synthetic_hospital"
+    look = looked(gatekeeper, NEWER.digest, gold=gold)
+    record_scores(gatekeeper, synthetic, detector_digest=NEWER.digest, gold=gold, inputs=Inputs.TOPICS, look=look)
+
+    def on(detector: str, digest: str, gold: str, inputs: str, locale: str = "") -> MeasuredOn:
+        look = looked(gatekeeper, digest, gold=gold, locale=locale, purpose=Purpose.COMPARE)
+        return MeasuredOn(detector, digest, gold, inputs, locale=locale, look=look)
+
+    release = on("ensemble", NEWER.digest, "site", "topics")
     prices = [LabScore("cost", "words_per_second", 18234.5), LabScore("cost", "cost_per_10000_notes", 0.42)]
     risks = [
         LabScore("missed", "share_missed", 0.0123, n=5120, subject="dates"),
         LabScore("linkage", "first", 0.5, n=9),
     ]
-    record_lab_scores(gatekeeper, on, [*prices, *risks, LabScore("retention", "lexical_retention", 0.9871, n=2345)])
-    judge = MeasuredOn("lexical-judge", plain_digest("judge"), "judged_pairs", "text")
+    record_lab_scores(
+        gatekeeper, release, [*prices, *risks, LabScore("retention", "lexical_retention", 0.9871, n=2345)]
+    )
+    judge = on("lexical-judge", plain_digest("judge"), "judged_pairs", "text")
     record_lab_scores(gatekeeper, judge, [LabScore("judges", "precision", 0.8123, n=212)])
-    peer = MeasuredOn("presidio", plain_digest("presidio"), "mtsamples", "text", locale="fr_FR")
+    peer = on("presidio", plain_digest("presidio"), "mtsamples", "text", locale="fr_FR")
     record_lab_scores(gatekeeper, peer, [LabScore("tokens", "recall", 0.8765, 0.85, 0.89, 4321), *CLAIMED])
     # What is recorded of a site's gold in this way is shown nowhere.
-    record_lab_scores(gatekeeper, on, CLAIMED)
+    record_lab_scores(gatekeeper, release, CLAIMED)
 
 
 def read(warehouse: Warehouse) -> Marts:

@@ -114,6 +114,44 @@ class Change:
     precision: Figure | None
 
 
+@dataclass(frozen=True, slots=True)
+class HeldOut:
+    """What the figures were measured on, and how often it had been looked at by then.
+
+    Attributes:
+        name: What people call the set.
+        notes: How many.
+        seen: Of these, those whose text was in a set that was sealed before it.
+        sealed_on: The day on which it was sealed.
+        days: From then to the last look of this release's detector.
+        looks: At the set, that last one included.
+        detectors: That looked at it.
+        other_sets: Other sets that hold some of its notes and were looked at.
+        other_looks: At these.
+        every_detector: That looked at it or at these.
+        own_sets: Sets of this gold that the release's detector was measured on; the newest figures count.
+        former: The set that the former release was measured on; None if it was not counted, or there is none.
+    """
+
+    name: str
+    notes: int
+    seen: int
+    sealed_on: date
+    days: int
+    looks: int
+    detectors: int
+    other_sets: int = 0
+    other_looks: int = 0
+    every_detector: int = 1
+    own_sets: int = 1
+    former: str | None = None
+
+    @property
+    def changed(self) -> bool:
+        """Whether the former release was measured on another set."""
+        return self.former is not None and self.former != self.name
+
+
 @dataclass(frozen=True)
 class Dossier:
     """The facts of one release.
@@ -141,6 +179,7 @@ class Dossier:
         thresholds: Least values of the profile: measure -> value.
         change: Beside the former release; None for the first.
         retracted: Notes that were hidden after readers reported a leak.
+        held_out: What the figures were measured on; None of figures of before looks were counted.
         demonstration: Whether any feed is of demonstration data.
     """
 
@@ -166,6 +205,7 @@ class Dossier:
     thresholds: Mapping[str, float] = field(default_factory=dict)
     change: Change | None = None
     retracted: int = 0
+    held_out: HeldOut | None = None
 
     @property
     def demonstration(self) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from deid_platform.reports.dossier.bars import bars
-from deid_platform.reports.dossier.facts import Dossier, Reading, counted
+from deid_platform.reports.dossier.facts import Dossier, HeldOut, Reading, counted
 from deid_platform.reports.dossier.questions import health_dcat, questions
 from deid_platform.reports.dossier.verdict import between, percent, points, verdict
 from deid_platform.reports.pages import template
@@ -43,6 +43,7 @@ _FAMILIES = {
     "stability": "The same notes in other formats",
     "length": "By length of note",
 }
+_YOUNG = 30  # days; of a younger set its age says little
 FOUND = ("tokens", "spans", "characters", "length", "stability")
 MISSED = ("missed",)
 ADVERSARY = ("residue", "disclosure", "linkage", "plain sight")
@@ -58,6 +59,7 @@ def dossier_html(dossier: Dossier) -> str:
         dates=DATES[dossier.dates],
         gold=GOLD_NAMES.get(dossier.gold or "", "nothing"),
         scores=_scores(dossier),
+        held_out=_held_out(dossier.held_out),
         labels=_by_label(dossier),
         bars=bars([(name, error) for name, error, _ in _errors(dossier)]),
         found=_tables(dossier, FOUND),
@@ -83,6 +85,38 @@ def _scores(dossier: Dossier) -> list[tuple[str, ...]]:
         if any(it is not None for it in found):
             rows.append((said, *("not measured" if it is None else between(it) for it in found)))
     return rows
+
+
+def _held_out(it: HeldOut | None) -> list[str]:
+    """What was measured on, how often it had been looked at, and what that means."""
+    if it is None:
+        return ["What these figures were measured on was not sealed before, and looks at it were not counted."]
+    age = f"{it.days} days" if it.days >= _YOUNG else f"less than {_YOUNG} days"
+    said = [
+        f"Measured on the held-out set {it.name} of {counted(it.notes)} notes, sealed on {it.sealed_on}, {age} before "
+        "this release's detector was last measured on it. By then figures had been computed from its gold "
+        f"{_times(it.looks)}, with {_detectors(it.detectors)}."
+    ]
+    if it.seen or it.other_sets:
+        said.append(
+            f"It is no new set: {counted(it.seen)} of its notes were in sets before it. Other sets with notes of it "
+            f"were looked at {_times(it.other_looks)}; all of them together with {_detectors(it.every_detector)}."
+        )
+    if it.own_sets > 1:
+        said.append(f"This detector was measured on {it.own_sets} sets of this gold; the newest figures are shown.")
+    return [
+        *said,
+        "Whoever has seen figures can change the detector until they are better on these very notes. The more looks "
+        "with other detectors, the more the figures flatter. Scoring outside the ledger is not counted.",
+    ]
+
+
+def _times(looks: int) -> str:
+    return "once" if looks == 1 else f"{looks:,} times"
+
+
+def _detectors(count: int) -> str:
+    return f"{count:,} {'detector' if count == 1 else 'detectors'}"
 
 
 def _by_label(dossier: Dossier) -> list[tuple[str, ...]]:

@@ -128,6 +128,13 @@ def _doubts(dossier: Dossier) -> list[str]:
         said.append("Nothing was measured for this detector.")
     elif dossier.gold != "site":
         said.append("Recall on this institution's own notes was not measured: the figures are of invented notes.")
+    if dossier.gold is not None and dossier.held_out is None:
+        said.append("How often what it was measured on had been looked at was not counted.")
+    if dossier.held_out is not None and dossier.held_out.changed:
+        said.append(
+            f"The held-out set {dossier.held_out.name} is another one than that of the former release "
+            f"({dossier.held_out.former}): notes or gold were changed, so that a better figure may be an easier set."
+        )
     for it in dossier.waivers:
         if it.state == "in force":
             said.append(f"{it.requirement} is waived for {it.covers} until {it.until} by {it.who}.")
