@@ -136,6 +136,17 @@ def test_each_detector_is_measured_on_what_it_reads(measured: list[Measured | No
 
 
 @pytest.mark.usefixtures("measured")
+def test_each_detector_has_looked_once_at_what_it_was_measured_on(site: Site, measured) -> None:
+    with site.warehouse.begin(Role.DEMO_ANALYST) as connection:
+        rows = connection.execute(
+            text("SELECT gold, locale, notes, detectors FROM quality.held_out_sets WHERE locale <> ''")
+        ).all()
+    assert {(row.gold, row.locale): (row.notes, row.detectors) for row in rows} == {
+        ("asq_phi", "en_US"): (10, 2),
+        ("meddocan", "es_ES"): (10, 1),
+    }
+
+
 def test_analysts_see_words_tokens_cost_and_what_a_peer_claims(site: Site) -> None:
     of_peer = figures(site, detector="pydeid", gold="asq_phi", locale="en_US", inputs="text")
     shown = {(row["family"], row["subject"], row["measure"]): row for row in of_peer}
@@ -197,14 +208,14 @@ def test_what_is_sealed_and_not_in_the_warehouse_is_recorded_again(site: Site, p
     again(site, plan)
     assert figures(site, gold="asq_phi", detector="rules")
     with site.warehouse.administer() as connection:
-        connection.exec_driver_sql("DELETE FROM quality.word WHERE word = 'asq_phi'")
+        connection.exec_driver_sql("DELETE FROM quality.word WHERE word = 'rules'")
     try:
         with pytest.raises(DeidError) as error:  # nobody would see a figure
             again(site, plan)
         assert error.value.code is Code.WAREHOUSE_NOT_READY
     finally:
         with site.warehouse.administer() as connection:
-            connection.exec_driver_sql("INSERT INTO quality.word VALUES ('gold', 'asq_phi')")
+            connection.exec_driver_sql("INSERT INTO quality.word VALUES ('detector', 'rules')")
 
 
 def test_a_peer_that_fails_holds_up_nobody(site: Site, plan: BenchPlan) -> None:
@@ -280,14 +291,3 @@ def test_a_note_that_changed_has_another_digest(site: Site) -> None:
     with Detectors(site, ["rules"]) as detectors:
         (rules,) = detectors
         assert not Leaderboard(site).is_measured(rules, given)
-
-
-def test_each_detector_has_looked_once_at_what_it_was_measured_on(site: Site, measured) -> None:
-    with site.warehouse.begin(Role.DEMO_ANALYST) as connection:
-        rows = connection.execute(
-            text("SELECT gold, locale, notes, detectors FROM quality.held_out_sets WHERE locale <> ''")
-        ).all()
-    assert {(row.gold, row.locale): (row.notes, row.detectors) for row in rows} == {
-        ("asq_phi", "en_US"): (10, 2),
-        ("meddocan", "es_ES"): (10, 1),
-    }
