@@ -279,6 +279,13 @@ class Code(Enum):
         "The process that runs models on the card ended, or could not start; nothing more was read.",
         "Look at the card's memory (`nvidia-smi`) and run again: what was finished is not done anew.",
     )
+    ENDPOINT_REFUSED = (
+        "endpoint-refused",
+        "The endpoint of a language model is neither on this machine nor a host that is trusted with notes, or it is "
+        "not reached safely; the reference says which. Nothing was sent.",
+        "Serve the model on a loopback address, or name its host among the allowed ones and use https "
+        "(docs/language-models.md).",
+    )
     PLAN_UNKNOWN = (
         "plan-unknown",
         "There is no plan of the leaderboard of that name, and no such file; the reference names the nearest.",
