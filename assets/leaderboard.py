@@ -11,9 +11,9 @@ from deid_platform.corpora.catalogue import PUBLISHED
 from deid_platform.errors import Code, DeidError
 from deid_platform.evaluation.scores import SMALLEST_SHOWN
 from deid_platform.refresh.bench_plan import OURS, plan_of
-from deid_platform.refresh.compared import Detectors
 from deid_platform.refresh.corpora import CorpusKey
 from deid_platform.refresh.leaderboard import Leaderboard, notes_to_score
+from deid_platform.refresh.measured_detectors import Detectors
 from deid_platform.settings import Settings
 from deid_platform.surrogates.locales import LOCALES
 from resources import SiteResource

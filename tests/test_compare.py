@@ -141,6 +141,14 @@ def test_what_cannot_run_is_refused_before_a_note_is_read(folder: Path, detector
     assert not (folder / "page.html").exists()
 
 
+@pytest.mark.process
+def test_a_peer_may_stand_in_the_installations_settings(folder: Path) -> None:
+    (folder / "deid.toml").write_text(f'site = "north"\n[peers]\npresidio = "{sys.executable}"\n')
+    done = deid("compare", "notes.jsonl", "--detectors", "rules,presidio", folder=folder)
+    assert done.returncode == 0, done.stderr
+    assert "presidio" in done.stdout
+
+
 def test_one_detector_is_no_comparison(folder: Path) -> None:
     done = deid("compare", "notes.jsonl", "--detectors", "rules", folder=folder)
     assert done.returncode == 2

@@ -18,9 +18,9 @@ from deid_platform.stopping import requested, watched
 
 if TYPE_CHECKING:
     from deid_platform.refresh.bench_plan import BenchPlan
-    from deid_platform.refresh.compared import Detectors
     from deid_platform.refresh.corpora import CorpusKey
     from deid_platform.refresh.leaderboard import NotMeasured
+    from deid_platform.refresh.measured_detectors import Detectors
     from deid_platform.refresh.site import Site
 
 _MARTS = ("leaderboard", "efficiency", "published_beside_ours")
@@ -63,8 +63,8 @@ def bench(
 
 def _bench(site: Site, path: Path, plan: BenchPlan, *, dry_run: bool, marts: bool, as_json: bool) -> bool:
     """Carries out a plan; whether a detector or the marts failed."""
-    from deid_platform.refresh.compared import Detectors
     from deid_platform.refresh.leaderboard import Measured, carried_out, here
+    from deid_platform.refresh.measured_detectors import Detectors
     from deid_platform.reports.leaderboard_table import COLUMNS, board_rows
 
     keys, elsewhere = here(site, plan)

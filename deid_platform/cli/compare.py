@@ -27,6 +27,7 @@ from deid_platform.cli.inputs import (
     column_mapping,
     must_exist,
     say_refusals,
+    settings_or_none,
     topics_of,
 )
 from deid_platform.cli.terminal import Json, counted, out, progress, say, show_json
@@ -52,8 +53,9 @@ def compare(
         list[str],
         typer.Option(
             help="Two or more, parted by commas: a registered detector; `model:MODEL`, a model alone; "
-            "`ensemble:MODEL`, the ensemble with that model; or a peer, `NAME[:ENGINE:MODEL]=INTERPRETER` "
-            "(docs/peers.md). MODEL is a model's name or folder. May be repeated.",
+            "`ensemble:MODEL`, the ensemble with that model; or a peer, `NAME[:ENGINE:MODEL][=INTERPRETER]` "
+            "(docs/peers.md), whose interpreter may stand in [peers] of deid.toml. MODEL is a model's name or folder. "
+            "May be repeated.",
         ),
     ],
     html: Annotated[
@@ -119,7 +121,9 @@ def compare(
         keep=keep,
         device=usable(device),
     )
-    named = side_by_side.detectors(detectors, base)
+    settings = settings_or_none(None)
+    peers = {} if settings is None else {name: settings.path(path) for name, path in settings.peers.items()}
+    named = side_by_side.detectors(detectors, base, peers)
     if len(named) < 2:
         raise typer.BadParameter("name at least two; `deid evaluate` scores one", param_hint="--detectors")
     with side_by_side.ready(named, LocalEngine(workers=workers)) as finders:

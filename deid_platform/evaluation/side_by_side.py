@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Protocol
 
 from deid_platform.corpora import Format, Reason, Rejection, Role
@@ -64,21 +65,24 @@ class Finder(Protocol):
         ...
 
 
-def detectors(written: Iterable[str], base: DetectorSpec) -> list[Named]:
+def detectors(
+    written: Iterable[str], base: DetectorSpec, peers: Mapping[str, Path] = MappingProxyType({})
+) -> list[Named]:
     """The detectors that a command line names, in its order.
 
     Args:
         written: Each one or several, parted by commas: a registered detector; `model:MODEL`, a token classifier alone;
             `DETECTOR:MODEL`, a detector with that model in the place of the shipped one; or a peer,
-            `NAME[:ENGINE:MODEL]=INTERPRETER`. A comma within a peer's model does not part it.
+            `NAME[:ENGINE:MODEL][=INTERPRETER]`. A comma within a peer's model does not part it.
         base: What ours have in common: topics, recognizers, allow list, device. A detector without the stage that uses
             one of them goes without it.
+        peers: Name -> interpreter, of peers that are named without one.
 
     Raises:
         DeidError: `detector-unknown`, `peer-unknown`, `peer-missing` for a peer without an interpreter,
             `settings-invalid` for a model of a detector that has none, `input-invalid` for a name that comes twice.
     """
-    found = [_named(each, base) for one in written for each in _parted(one)]
+    found = [_named(each, base, peers) for one in written for each in _parted(one)]
     names = [each.name for each in found]
     if twice := next((name for name in names if names.count(name) > 1), None):
         raise DeidError(Code.INPUT_INVALID, f"detectors: {twice} comes twice")
@@ -101,12 +105,14 @@ def _is_peer(written: str) -> bool:
     return written.replace("=", ":").partition(":")[0].removeprefix(VARIANT) in CLAIMS
 
 
-def _named(written: str, base: DetectorSpec) -> Named:
+def _named(written: str, base: DetectorSpec, peers: Mapping[str, Path]) -> Named:
     name, _, model = written.partition(":")
     if _is_peer(written) or ("=" in written and name not in (MODEL, *detector_names())):
-        if "=" not in written:
-            raise DeidError(Code.PEER_MISSING, f"{name}: no interpreter")
-        return Peer.parse(written)
+        if "=" in written:
+            return Peer.parse(written)
+        if written not in peers:
+            raise DeidError(Code.PEER_MISSING, f"{name}: no interpreter, here or in [peers] of deid.toml")
+        return Peer.parse(f"{written}={peers[written]}")
     if name not in (MODEL, *detector_names()):
         raise DeidError(Code.DETECTOR_UNKNOWN, did_you_mean(name, (*detector_names(), MODEL, *CLAIMS)))
     stages = stage_names(detector_names()[0] if name == MODEL else name)

@@ -1,7 +1,7 @@
 """Plans of the leaderboard as data: which detectors are measured on which corpora, and on how many notes of each.
 
 Belongs here: the form of a plan and reading one. Does not belong here: measuring (`leaderboard.py`), or which of its
-detectors and corpora are here (`compared.py`, `corpora/catalogue.py`).
+detectors and corpora are here (`measured_detectors.py`, `corpora/catalogue.py`).
 """
 
 from __future__ import annotations

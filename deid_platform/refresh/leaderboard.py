@@ -1,7 +1,8 @@
 """The leaderboard: any detector on any surrogate corpus, measured once and recorded in `quality`.
 
 Belongs here: one detector on one corpus in one locale, from notes to recorded figures; a plan of many. Does not belong
-here: the detectors (`compared.py`), formulas (`evaluation/`), or the mart (`dbt/models/marts/leaderboard.sql`).
+here: the detectors (`measured_detectors.py`), formulas (`evaluation/`), or the mart
+(`dbt/models/marts/leaderboard.sql`).
 
 What was measured is sealed in the note store with the digests of the detector, of the notes and of what measures. While
 none of the three changes it is not measured again, so a run that stopped goes on where it was.
@@ -28,10 +29,10 @@ from deid_platform.labels import Label
 from deid_platform.notes import Note, Span, Topics
 from deid_platform.refresh import tables
 from deid_platform.refresh.bench_plan import BenchPlan
-from deid_platform.refresh.compared import Compared, Detectors, Reading, word_of
 from deid_platform.refresh.corpora import CorpusKey, notes_of_test
 from deid_platform.refresh.held_out import look
 from deid_platform.refresh.lock import installation_lock
+from deid_platform.refresh.measured_detectors import Detectors, MeasuredDetector, Reading, word_of
 from deid_platform.refresh.site import Site
 from deid_platform.reports.leaderboard_table import Scored
 from deid_platform.stopping import check
@@ -43,7 +44,7 @@ from deid_platform.warehouse.staging import Inputs
 _ENGLISH = "en"
 _CODE = (
     *(f"deid_platform.evaluation.{it}" for it in ("bootstrap", "claimed", "scores", "token_scores", "tokens")),
-    *(f"deid_platform.{it}" for it in ("detection.peers.claims", "refresh.compared", "refresh.leaderboard")),
+    *(f"deid_platform.{it}" for it in ("detection.peers.claims", "refresh.measured_detectors", "refresh.leaderboard")),
 )
 _MEASURES = ("recall", "precision", "f1", "entity_recall", "leak_rate", "clinical_retention")
 _ON_CLAIMS = ("recall", "precision", "f1", "entity_recall")
@@ -134,7 +135,7 @@ class Leaderboard:
         self._site = site
         self._recorded: dict[str, set[tuple[str, str]]] = {}
 
-    def is_measured(self, detector: Compared, given: NotesToScore) -> bool:
+    def is_measured(self, detector: MeasuredDetector, given: NotesToScore) -> bool:
         """Whether a detector was measured on these notes, and the figures are in the warehouse.
 
         Raises:
@@ -142,7 +143,7 @@ class Leaderboard:
         """
         return self._sealed(detector, given) is not None and self._is_recorded(detector, given.key)
 
-    def measured(self, detector: Compared, given: NotesToScore) -> Measured:
+    def measured(self, detector: MeasuredDetector, given: NotesToScore) -> Measured:
         """What a detector scores on notes, measured and recorded unless that was done.
 
         Raises:
@@ -160,7 +161,7 @@ class Leaderboard:
             self._record(detector, given, scored, taken)
         return Measured(given.key, detector.name, scored, anew=sealed is None)
 
-    def _look(self, detector: Compared, given: NotesToScore) -> int:
+    def _look(self, detector: MeasuredDetector, given: NotesToScore) -> int:
         notes = ((note, gold, ()) for note, gold in zip(given.notes, given.gold, strict=True))
         return look(
             self._site,
@@ -171,7 +172,7 @@ class Leaderboard:
             purpose=Purpose.COMPARE,
         ).number
 
-    def _sealed(self, detector: Compared, given: NotesToScore) -> list[Scored] | None:
+    def _sealed(self, detector: MeasuredDetector, given: NotesToScore) -> list[Scored] | None:
         manifest = self._site.store.manifest(tables.DETECTOR_SCORES, _partition(detector, given.key))
         if manifest is None or manifest.meta["digests"] != self._digests(detector, given):
             return None
@@ -180,18 +181,18 @@ class Leaderboard:
             for row in manifest.meta["scored"]
         ]
 
-    def _digests(self, detector: Compared, given: NotesToScore) -> list[str]:
+    def _digests(self, detector: MeasuredDetector, given: NotesToScore) -> list[str]:
         code = plain_digest(module_digest(*_CODE), str(self._site.settings.bench.resamples))
         return [detector.digest, given.digest, code]
 
-    def _is_recorded(self, detector: Compared, key: CorpusKey) -> bool:
+    def _is_recorded(self, detector: MeasuredDetector, key: CorpusKey) -> bool:
         known = self._recorded.get(detector.digest)
         if known is None:
             found = lab_scores(self._site.warehouse.engine(Role.OFFICER), detector.digest)
             known = self._recorded[detector.digest] = {(on.gold, on.locale) for on, _ in found}
         return (key.corpus, key.locale) in known
 
-    def _record(self, detector: Compared, given: NotesToScore, scored: Sequence[Scored], taken: int) -> None:
+    def _record(self, detector: MeasuredDetector, given: NotesToScore, scored: Sequence[Scored], taken: int) -> None:
         for it in scored:
             on = MeasuredOn(
                 *(detector.word, detector.digest, given.key.corpus, it.given), locale=given.key.locale, look=taken
@@ -247,7 +248,7 @@ def carried_out(
                 yield NotMeasured(key, detector.name, error)
 
 
-def _measure(detector: Compared, given: NotesToScore, resamples: int) -> Iterator[Scored]:
+def _measure(detector: MeasuredDetector, given: NotesToScore, resamples: int) -> Iterator[Scored]:
     """The one place where a detector reads notes of a test part for the leaderboard."""
     for inputs, reading in detector.read(given.notes, given.topics):
         scores = list(_figures(reading, given, resamples))
@@ -329,7 +330,7 @@ def _share(family: str, measure: str, it: Estimate, subject: str = "ALL") -> Ite
         yield LabScore(family, measure, it.value, it.low, it.high, it.total, subject)
 
 
-def _partition(detector: Compared, key: CorpusKey) -> str:
+def _partition(detector: MeasuredDetector, key: CorpusKey) -> str:
     plain = _PLAIN_NAME.fullmatch(detector.name)
     name = detector.name if plain else f"{detector.word}-{plain_digest(detector.name)[:8]}"
     return f"{key.partition}.{name}"

@@ -12,7 +12,7 @@ from deid_platform.detection.peers.claims import CLAIMS
 from deid_platform.detection.peers.process import Peer
 from deid_platform.errors import Code, DeidError
 from deid_platform.refresh.bench_plan import load_plan, parse_plan, plan_names, plan_of
-from deid_platform.refresh.compared import word_of
+from deid_platform.refresh.measured_detectors import word_of
 from deid_platform.settings import load_settings
 from deid_platform.warehouse.lab import CLAIMS as CLAIMED
 from deid_platform.warehouse.lab import DETECTORS, GOLDS

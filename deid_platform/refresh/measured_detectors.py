@@ -66,7 +66,7 @@ class Reading:
         return "<Reading>"
 
 
-class Compared(Protocol):
+class MeasuredDetector(Protocol):
     """A detector that can be compared.
 
     Attributes:
@@ -185,7 +185,7 @@ class Detectors:
         self.missing: dict[str, str] = {}
         self._site = site
         self._running = ExitStack()
-        self._made: dict[str, Compared] = {}
+        self._made: dict[str, MeasuredDetector] = {}
         try:
             for name in names:
                 self._make(name)
@@ -199,7 +199,7 @@ class Detectors:
     def __exit__(self, *_: object) -> None:
         self._running.close()
 
-    def __iter__(self) -> Iterator[Compared]:
+    def __iter__(self) -> Iterator[MeasuredDetector]:
         return iter(tuple(self._made.values()))
 
     def again(self, name: str) -> None:
