@@ -114,6 +114,21 @@ def test_a_detector_that_looks_for_few_labels_is_also_compared_on_these() -> Non
     assert shared.recall.value == pytest.approx(1 / 4)
 
 
+def test_what_a_detector_hides_under_no_label_of_ours_is_not_wrong_on_shared_labels() -> None:
+    unclaimed = at("saw", Label.IDNUM)._replace(may_be=frozenset())
+    hidden = [A, B, [*C, unclaimed, at("in", Label.DATE)]]
+    scored = compare(DETECTORS, [replace(NOTE, hidden=hidden, gold=GOLD)]).rows[2].scored
+    assert scored and scored.shared
+    assert (scored.scores.precision.value, scored.shared.scores.precision.value) == (4 / 6, 4 / 5)
+
+
+def test_of_spans_that_share_a_word_the_first_has_it() -> None:
+    both = [at("Roe saw", Label.DOCTOR), at("Ann Roe", Label.PATIENT)]
+    found = compare(DETECTORS[:2], [ComparedNote(TEXT, [both, []])])
+    assert found.rows[0].alone_by_label == {Label.PATIENT: 2, Label.DOCTOR: 1}
+    assert shown(found, [NOTE]) == [("a", ["Ann Roe", "saw"])]
+
+
 def test_what_gold_marks_and_nobody_hides_is_a_difference_and_what_all_hide_rightly_is_none() -> None:
     notes = [ComparedNote(TEXT, [[DATE], [DATE]], gold=GOLD)]
     assert shown(compare(DETECTORS[:2], notes), notes) == [("*", ["Ann Roe", "Lee", "Leeds"])]

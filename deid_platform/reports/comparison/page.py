@@ -24,6 +24,7 @@ CONTEXT = 80
 """Code points before and after."""
 _LONGEST, _END = 300, 60
 """Code points of a place that are shown, and how many of these are its end."""
+_CUT_WORD, _CUT_WORD_AT_END = re.compile(r"^\S{1,20}(?=\s)"), re.compile(r"(?<=\s)\S{1,20}$")
 _LINE_BREAK = re.compile(r"\s*[\n\r\v\f\x85\u2028\u2029]\s*")
 _JOINERS = "\u200c\u200d"  # without them, words of some scripts look otherwise
 
@@ -104,14 +105,13 @@ def _joined(names: Sequence[str]) -> str:
 
 def _example(place: Place, names: Sequence[str], note: Note) -> _Example:
     labels: list[tuple[str, Label | None]] = [*zip(names, place.labels, strict=True), ("gold", place.gold)]
-    before = note.text[max(0, place.start - CONTEXT) : place.start]
-    after = note.text[place.end : place.end + CONTEXT]
+    before, after = note.text[: place.start], note.text[place.end :]
     return _Example(
         shown(note.note_id),
         "; ".join(f"{name}: {label.value}" for name, label in labels if label is not None),
-        "…" * (place.start > CONTEXT) + shown(before),
+        shown(before) if len(before) <= CONTEXT else f"…{shown(_CUT_WORD.sub('', before[-CONTEXT:]))}",
         shown(_shortened(note.text[place.start : place.end])),
-        shown(after) + "…" * (place.end + CONTEXT < len(note.text)),
+        shown(after) if len(after) <= CONTEXT else f"{shown(_CUT_WORD_AT_END.sub('', after[:CONTEXT]))}…",
     )
 
 
