@@ -286,6 +286,22 @@ class Code(Enum):
         "Serve the model on a loopback address, or name its host among the allowed ones and use https "
         "(docs/language-models.md).",
     )
+    LLM_MISSING = (
+        "llm-missing",
+        "A prompt was named, and no deid.toml in force says which language model it goes to.",
+        "Write a section [llm] with `url` and `model` into deid.toml (docs/configuration.md).",
+    )
+    PROMPT_UNKNOWN = (
+        "prompt-unknown",
+        "There is no prompt of that name; the reference names the nearest.",
+        "Name one that docs/language-models.md lists: `chat:extract-zero`.",
+    )
+    PROMPT_INVALID = (
+        "prompt-invalid",
+        "A prompt lacks a key, has an unknown or doubled one, or not exactly one place for the note in its last "
+        "message; the reference names the prompt and the key.",
+        "Correct that key (docs/language-models.md says what a prompt holds).",
+    )
     PLAN_UNKNOWN = (
         "plan-unknown",
         "There is no plan of the leaderboard of that name, and no such file; the reference names the nearest.",

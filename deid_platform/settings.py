@@ -265,6 +265,29 @@ class CorporaSettings(_Section):
     sets: dict[Identifier, CorpusSettings] = {}
 
 
+class LlmSettings(_Section):
+    """The language model that prompts go to (docs/language-models.md)."""
+
+    url: str
+    """Where its interface lies, up to `/v1`."""
+    model: str = Field(min_length=1)
+    revision: str = ""
+    """What the site calls the weights behind that name."""
+    context_length: int = Field(default=8192, gt=0)
+    """Tokens of a request and its answer together."""
+    allowed_hosts: tuple[str, ...] = ()
+    """Hosts beside this machine that are trusted with notes."""
+    api_key_file: Path | None = None
+    ca_file: Path | None = None
+    concurrency: int = Field(default=8, ge=1)
+    deadline: float = Field(default=300, gt=0)
+    """Seconds that a request may take, all tries together."""
+    temperature: float = Field(default=0, ge=0, le=2)
+    seed: int = 0
+    structured: bool = True
+    """Whether the server can be given the form of an answer."""
+
+
 class TrainingSettings(_Section):
     """What the asset `models/trained` trains; as the options of `deid train`."""
 
@@ -401,6 +424,8 @@ class Settings(_Section):
     corpora: CorporaSettings = CorporaSettings()
     peers: dict[PeerName, Path] = {}
     """De-identifiers of others, `presidio:spacy:MODEL` and the like -> the interpreter that has it (docs/peers.md)."""
+    llm: LlmSettings | None = None
+    """None: nothing asks a language model."""
     training: TrainingSettings = TrainingSettings()
     experiments: ExperimentSettings = ExperimentSettings()
     warehouse: WarehouseSettings = WarehouseSettings()

@@ -7,8 +7,10 @@ import stat
 import sys
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
 import pytest
+from chat_endpoint import Reply, serving
 from command_line import deid
 
 from deid_platform.detection.peers.process import PeerProcess
@@ -153,3 +155,50 @@ def test_one_detector_is_no_comparison(folder: Path) -> None:
     done = deid("compare", "notes.jsonl", "--detectors", "rules", folder=folder)
     assert done.returncode == 2
     assert "deid evaluate" in done.stderr.replace("\n", " ")
+
+
+@pytest.mark.process
+def test_a_prompt_to_a_language_model_beside_the_rules(folder: Path) -> None:
+    gold = [
+        {**NOTES[0], "spans": [[HOSTILE.index("Ada"), HOSTILE.index(".\nCall"), "DOCTOR"]]},
+        {**NOTES[1], "spans": [[8, 16, "DATE"]]},
+    ]
+    (folder / "gold.jsonl").write_text("".join(json.dumps(note) + "\n" for note in gold), encoding="utf-8")
+
+    def script(body: dict[str, Any], count: int) -> Reply:
+        if "QRS" in body["messages"][-1]["content"]:
+            return Reply("I would rather not.")
+        return Reply('[{"text": "ada lovelace", "label": "DOCTOR"}, {"text": "Grace Hopper", "label": "DOCTOR"}]')
+
+    with serving(script) as endpoint:
+        (folder / "deid.toml").write_text(f'site = "north"\n[llm]\nurl = "{endpoint.url}"\nmodel = "toy"\n')
+        asked = ("compare", "gold.jsonl", "--detectors", "rules,chat:extract-zero", "--json", "--resamples", "2")
+        done = deid(*asked, folder=folder)
+    assert done.returncode == 0, done.stderr
+    records = [json.loads(line) for line in done.stdout.splitlines()]
+    chat = next(record for record in records if record["detector"] == "chat:extract-zero")
+    assert (chat["hidden_words"], chat["notes_failed"]) == (2, 1)
+    assert chat["recall"]["value"] == 2 / 5  # the date of the note on which it failed is missed
+    assert "chat:extract-zero: notes failed: form: 1" in done.stderr
+    assert "chat:extract-zero: entities that are not in the note: 1" in done.stderr
+    assert not any(word in done.stdout + done.stderr for word in ("Lovelace", "Hopper", "QRS", "rather"))
+    assert [body["model"] for body in endpoint.received] == ["toy", "toy"]
+
+
+@pytest.mark.process
+@pytest.mark.parametrize(
+    ("toml", "detector", "code"),
+    [
+        (None, "chat:extract-zero", "llm-missing"),
+        ('site = "north"\n', "chat:extract-zero", "llm-missing"),
+        ('site = "north"\n[llm]\nurl = "http://10.0.0.1/v1"\nmodel = "toy"\n', "chat:extract-zero", "endpoint-refused"),
+        ('site = "north"\n[llm]\nurl = "http://10.0.0.1/v1"\nmodal = "toy"\n', "chat:extract-zero", "llm.modal"),
+        (None, "chat:guess", "prompt-unknown"),
+    ],
+)
+def test_a_prompt_that_has_nobody_to_go_to_is_refused(folder: Path, toml: str | None, detector: str, code: str) -> None:
+    if toml is not None:
+        (folder / "deid.toml").write_text(toml)
+    done = deid("compare", "notes.jsonl", "--detectors", f"rules,{detector}", folder=folder)
+    assert done.returncode not in (0, 3)
+    assert code in done.stderr

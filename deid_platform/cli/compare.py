@@ -31,6 +31,7 @@ from deid_platform.cli.inputs import (
     topics_of,
 )
 from deid_platform.cli.terminal import Json, counted, out, progress, say, show_json
+from deid_platform.errors import Code, DeidError
 from deid_platform.labels import CROSSWALKS
 
 if TYPE_CHECKING:
@@ -38,7 +39,9 @@ if TYPE_CHECKING:
 
     from deid_platform.evaluation.comparison import Compared, Hidden
     from deid_platform.evaluation.side_by_side import Finder, NotesRead
+    from deid_platform.llm.prompted import Asking
     from deid_platform.reports.comparison.tables import ShownTable
+    from deid_platform.settings import Settings
 
 
 def compare(
@@ -53,9 +56,9 @@ def compare(
         list[str],
         typer.Option(
             help="Two or more, parted by commas: a registered detector; `model:MODEL`, a model alone; "
-            "`ensemble:MODEL`, the ensemble with that model; or a peer, `NAME[:ENGINE:MODEL][=INTERPRETER]` "
-            "(docs/peers.md), whose interpreter may stand in [peers] of deid.toml. MODEL is a model's name or folder. "
-            "May be repeated.",
+            "`ensemble:MODEL`, the ensemble with that model; `chat:PROMPT`, a prompt to the language model of "
+            "deid.toml (docs/language-models.md); or a peer, `NAME[:ENGINE:MODEL][=INTERPRETER]` (docs/peers.md), "
+            "whose interpreter may stand in [peers] of deid.toml. MODEL is a model's name or folder. May be repeated.",
         ),
     ],
     html: Annotated[
@@ -123,7 +126,7 @@ def compare(
     )
     settings = settings_or_none(None)
     peers = {} if settings is None else {name: settings.path(path) for name, path in settings.peers.items()}
-    named = side_by_side.detectors(detectors, base, peers)
+    named = side_by_side.detectors(detectors, base, peers, lambda: _asking(settings))
     if len(named) < 2:
         raise typer.BadParameter("name at least two; `deid evaluate` scores one", param_hint="--detectors")
     with side_by_side.ready(named, LocalEngine(workers=workers)) as finders:
@@ -152,9 +155,21 @@ def compare(
     )
     say(f"{counted(compared.notes, 'note')}, {counted(compared.words, 'word')}; {scored}")
     say(f"they differ on {counted(sum(group.words for group in compared.groups), 'word')}")
+    for detector, _ in found:
+        for what, count in sorted(detector.remarks.items()):
+            say(f"{detector.name}: {what}: {count:,}")
     if page is not None:
         say("the page holds text of notes and belongs into the PHI zone")
     _end(read)
+
+
+def _asking(settings: Settings | None) -> Asking:
+    """As the deid.toml in force says; none is as one without the section."""
+    from deid_platform.llm.prompted import Asking
+
+    if settings is None:
+        raise DeidError(Code.LLM_MISSING)
+    return Asking.of(settings)
 
 
 def _found(finder: Finder, read: NotesRead) -> tuple[Compared, Sequence[Sequence[Hidden]]]:

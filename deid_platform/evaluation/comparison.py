@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import combinations
 from typing import NamedTuple
@@ -62,12 +62,14 @@ class Compared:
         inputs: `topics` if it uses the institution's topics, else `text`.
         labels: Those that it looks for.
         failed: Notes on which it failed; nothing counts as hidden there.
+        remarks: What else is counted of it, by what it is: failures by their code, drift of a rewriting.
     """
 
     name: str
     inputs: str = "text"
     labels: frozenset[Label] = ALL
     failed: int = 0
+    remarks: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -1,8 +1,8 @@
 """Detectors of any kind on the same notes: what `deid compare` does, without a warehouse.
 
 Belongs here: which detectors a command line names, reading the notes with their gold if they have any, and running one
-detector after the other. Does not belong here: what is counted (`comparison.py`), or the peers themselves
-(`detection/peers/`).
+detector after the other. Does not belong here: what is counted (`comparison.py`), the peers themselves
+(`detection/peers/`), or asking a language model (`llm/`).
 
 All that can be refused is refused before a note is read: an unknown detector, a model or a peer that is not there. The
 notes are then held in memory, since every detector reads all of them.
@@ -10,6 +10,7 @@ notes are then held in memory, since every detector reads all of them.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
@@ -32,11 +33,17 @@ from deid_platform.detection.peers.process import VARIANT, Peer, PeerProcess
 from deid_platform.engine import LocalEngine
 from deid_platform.errors import Code, DeidError, did_you_mean
 from deid_platform.evaluation.comparison import Compared, ComparedNote, Hidden
+from deid_platform.labels import Label
+from deid_platform.llm.answered import Mention
+from deid_platform.llm.prompted import Asking, NotFound, Prompted
+from deid_platform.llm.prompts import Prompt, prompt
 from deid_platform.notes import Note
 from deid_platform.stopping import check
 
 MODEL = "model"
 """Before a model's name or folder: the token classifier alone."""
+CHAT = "chat"
+"""Before a prompt's name: the prompt, and the language model of deid.toml."""
 _PEER_BATCH = 16
 
 
@@ -48,7 +55,16 @@ class Ours:
     spec: DetectorSpec
 
 
-Named = Ours | Peer
+@dataclass(frozen=True)
+class Chat:
+    """A prompt and how the model is asked, under the name by which it was asked for."""
+
+    name: str
+    prompt: Prompt
+    asking: Asking
+
+
+Named = Ours | Peer | Chat
 OnBatch = Callable[[int], None]
 
 
@@ -66,23 +82,29 @@ class Finder(Protocol):
 
 
 def detectors(
-    written: Iterable[str], base: DetectorSpec, peers: Mapping[str, Path] = MappingProxyType({})
+    written: Iterable[str],
+    base: DetectorSpec,
+    peers: Mapping[str, Path] = MappingProxyType({}),
+    asking: Callable[[], Asking] | None = None,
 ) -> list[Named]:
     """The detectors that a command line names, in its order.
 
     Args:
         written: Each one or several, parted by commas: a registered detector; `model:MODEL`, a token classifier alone;
-            `DETECTOR:MODEL`, a detector with that model in the place of the shipped one; or a peer,
-            `NAME[:ENGINE:MODEL][=INTERPRETER]`. A comma within a peer's model does not part it.
+            `DETECTOR:MODEL`, a detector with that model in the place of the shipped one; `chat:PROMPT`, a prompt to a
+            language model; or a peer, `NAME[:ENGINE:MODEL][=INTERPRETER]`. A comma within a peer's model does not
+            part it.
         base: What ours have in common: topics, recognizers, allow list, device. A detector without the stage that uses
             one of them goes without it.
         peers: Name -> interpreter, of peers that are named without one.
+        asking: How the language model is asked; called where a prompt is named.
 
     Raises:
-        DeidError: `detector-unknown`, `peer-unknown`, `peer-missing` for a peer without an interpreter,
-            `settings-invalid` for a model of a detector that has none, `input-invalid` for a name that comes twice.
+        DeidError: `detector-unknown`, `prompt-unknown`, `llm-missing` for a prompt without a model, `peer-unknown`,
+            `peer-missing` for a peer without an interpreter, `settings-invalid` for a model of a detector that has
+            none, `input-invalid` for a name that comes twice.
     """
-    found = [_named(each, base, peers) for one in written for each in _parted(one)]
+    found = [_named(each, base, peers, asking) for one in written for each in _parted(one)]
     names = [each.name for each in found]
     if twice := next((name for name in names if names.count(name) > 1), None):
         raise DeidError(Code.INPUT_INVALID, f"detectors: {twice} comes twice")
@@ -105,8 +127,13 @@ def _is_peer(written: str) -> bool:
     return written.replace("=", ":").partition(":")[0].removeprefix(VARIANT) in CLAIMS
 
 
-def _named(written: str, base: DetectorSpec, peers: Mapping[str, Path]) -> Named:
+def _named(written: str, base: DetectorSpec, peers: Mapping[str, Path], asking: Callable[[], Asking] | None) -> Named:
     name, _, model = written.partition(":")
+    if name == CHAT:
+        chosen = prompt(model)
+        if asking is None:
+            raise DeidError(Code.LLM_MISSING)
+        return Chat(written, chosen, asking())
     if _is_peer(written) or ("=" in written and name not in (MODEL, *detector_names())):
         if "=" in written:
             return Peer.parse(written)
@@ -114,7 +141,7 @@ def _named(written: str, base: DetectorSpec, peers: Mapping[str, Path]) -> Named
             raise DeidError(Code.PEER_MISSING, f"{name}: no interpreter, here or in [peers] of deid.toml")
         return Peer.parse(f"{written}={peers[written]}")
     if name not in (MODEL, *detector_names()):
-        raise DeidError(Code.DETECTOR_UNKNOWN, did_you_mean(name, (*detector_names(), MODEL, *CLAIMS)))
+        raise DeidError(Code.DETECTOR_UNKNOWN, did_you_mean(name, (*detector_names(), MODEL, CHAT, *CLAIMS)))
     stages = stage_names(detector_names()[0] if name == MODEL else name)
     spec = replace(
         base,
@@ -133,11 +160,16 @@ def ready(named: Iterable[Named], engine: LocalEngine) -> Iterator[list[Finder]]
     """The detectors, peers in their processes, which end with the block.
 
     Raises:
-        DeidError: `peer-missing` for what is not installed, `peer-failed` for what does not start.
+        DeidError: `peer-missing` for what is not installed, `peer-failed` for what does not start, `endpoint-refused`
+            for a language model where no note may go.
     """
     with ExitStack() as stack:
         yield [
-            _OfPeer(stack.enter_context(PeerProcess(each))) if isinstance(each, Peer) else _OfOurs(each, engine)
+            _OfPeer(stack.enter_context(PeerProcess(each)))
+            if isinstance(each, Peer)
+            else _OfChat.built(each)
+            if isinstance(each, Chat)
+            else _OfOurs(each, engine)
             for each in named
         ]
 
@@ -183,6 +215,41 @@ class _OfPeer:
             ]
             on_batch(len(batch))
         return Compared(peer.name, labels=peer.labels), found
+
+
+@dataclass(frozen=True)
+class _OfChat:
+    name: str
+    prompted: Prompted
+
+    @classmethod
+    def built(cls, chat: Chat) -> _OfChat:
+        asking = chat.asking
+        model = asking.endpoint.build()
+        return cls(chat.name, Prompted(chat.prompt, model, temperature=asking.temperature, seed=asking.seed))
+
+    def hidden(self, notes: Sequence[Note], on_batch: OnBatch) -> tuple[Compared, list[list[Hidden]]]:
+        found: list[list[Hidden]] = []
+        failed = 0
+        remarks: Counter[str] = Counter()
+        for outcome in self.prompted.find(note.text for note in notes):
+            if isinstance(outcome, NotFound):
+                failed += 1
+                remarks[f"notes failed: {outcome.why}"] += 1
+                found.append([])
+            else:
+                remarks["entities that are not in the note"] += outcome.absent
+                remarks["places of an unknown label"] += outcome.unlabelled
+                for what, count in outcome.drift._asdict().items():
+                    remarks[f"tokens {what} by the model"] += count
+                found.append([_hidden(mention) for mention in outcome.mentions])
+            on_batch(1)
+        return Compared(self.name, failed=failed, remarks={what: n for what, n in remarks.items() if n}), found
+
+
+def _hidden(mention: Mention) -> Hidden:
+    claimed = frozenset[Label]() if mention.label is None else frozenset((mention.label,))
+    return Hidden(mention.start, mention.end, mention.label or Label.IDNUM, claimed)
 
 
 @dataclass(repr=False)

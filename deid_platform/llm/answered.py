@@ -1,0 +1,79 @@
+"""What an answer says of a note, whatever was asked: mentions, or why there are none.
+
+Belongs here: the records, and labels as models write them. Does not belong here: reading an answer (`extraction.py`,
+`rewriting.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from enum import StrEnum
+from typing import NamedTuple
+
+from deid_platform.labels import Label
+from deid_platform.llm.api import ChatAnswer, Failed, Failure, Finish
+
+_WORDS = {"NAME": Label.PATIENT, "PERSON": Label.PATIENT, "LOCATION": Label.LOCATION_OTHER, "ID": Label.IDNUM}
+
+
+class Unusable(StrEnum):
+    """Why an answer says nothing of its note."""
+
+    REFUSED = "refused"
+    """The model says that it will not answer."""
+    CUT_OFF = "cut-off"
+    """The answer has no end."""
+    FORM = "form"
+    """It is not of the form that was asked for."""
+    STRAYED = "strayed"
+    """It is mostly not the note that was to be written out."""
+
+
+class Mention(NamedTuple):
+    """An identifier's place in a note: code points, end exclusive.
+
+    Attributes:
+        start: First code point.
+        end: One past the last.
+        label: None where the model names a label that there is not.
+    """
+
+    start: int
+    end: int
+    label: Label | None
+
+
+Why = Failure | Unusable
+"""Why nothing is known of a note."""
+
+
+def label_of(written: str) -> Label | None:
+    """A label as a model writes it."""
+    word = written.strip().upper().replace("_", "-").replace(" ", "-")
+    try:
+        return Label(word)
+    except ValueError:
+        return _WORDS.get(word)
+
+
+def unusable(outcome: ChatAnswer | Failed) -> Why | None:
+    """Why an outcome has no answer that could be read; None where it has one."""
+    if isinstance(outcome, Failed):
+        return outcome.failure
+    if outcome.finish is Finish.REFUSED:
+        return Unusable.REFUSED
+    return None if outcome.finish is Finish.STOP else Unusable.CUT_OFF
+
+
+def merged(mentions: Iterable[Mention]) -> list[Mention]:
+    """Mentions that overlap as one, under the label of the longest."""
+    found: list[tuple[Mention, int]] = []
+    for mention in sorted(mentions, key=lambda each: (each.start, -each.end)):
+        length = mention.end - mention.start
+        if found and mention.start < found[-1][0].end:
+            before, longest = found[-1]
+            label = mention.label if length > longest else before.label
+            found[-1] = (Mention(before.start, max(before.end, mention.end), label), max(length, longest))
+        else:
+            found.append((mention, length))
+    return [mention for mention, _ in found]

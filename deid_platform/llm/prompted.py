@@ -1,0 +1,254 @@
+"""De-identifiers that are a prompt and a chat model: texts in, mentions or failures out, in order.
+
+Belongs here: notes to requests, in windows where they are long, and answers to mentions. Does not belong here: prompts,
+what one answer means (`extraction.py`, `rewriting.py`), or connections.
+
+How many tokens a text has is the model's to know; here two bytes of UTF-8 count as one, which few texts exceed. Half of
+what the prompt leaves of the context is for the text and half for the answer. A longer note is read in windows that
+overlap; where any of them fails, the note does. Nothing of a note or an answer is logged or raised.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from deid_platform.errors import Code, DeidError
+from deid_platform.keys import plain_digest
+from deid_platform.llm import extraction, rewriting
+from deid_platform.llm.answered import Mention, Unusable, Why, merged, unusable
+from deid_platform.llm.api import ChatAnswer, ChatModel, ChatRequest, Failed
+from deid_platform.llm.endpoint import EndpointSpec
+from deid_platform.llm.prompts import Prompt, Task
+from deid_platform.llm.rewriting import Drift
+
+if TYPE_CHECKING:
+    from deid_platform.settings import LlmSettings, Settings
+
+_NONE = Drift()
+_MOST = 4096
+"""Tokens of a window at most, however long the context: an alignment takes memory with their square."""
+_LEAST = 64
+"""Tokens of a window at least; a context that leaves fewer is none to read notes in."""
+_OVERLAP = 200
+"""Code points that a window shares with the one before it, where it is that long."""
+_KEPT = 0.5
+"""The least share of a window's tokens that a rewriting has to have, as they are or replaced."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """How a model is asked: small enough to send to a worker.
+
+    Attributes:
+        endpoint: Where it is.
+        temperature: 0 for the likeliest answer.
+        seed: For sampling.
+    """
+
+    endpoint: EndpointSpec
+    temperature: float = 0.0
+    seed: int | None = 0
+
+    @classmethod
+    def of(cls, settings: Settings) -> Asking:
+        """As `[llm]` of deid.toml says.
+
+        Raises:
+            DeidError: `llm-missing` if there is no such section.
+        """
+        llm: LlmSettings | None = settings.llm
+        if llm is None:
+            raise DeidError(Code.LLM_MISSING)
+
+        def path(relative: Path | None) -> Path | None:
+            return None if relative is None else settings.path(relative)
+
+        endpoint = EndpointSpec(
+            llm.url,
+            llm.model,
+            revision=llm.revision,
+            context_length=llm.context_length,
+            allowed_hosts=llm.allowed_hosts,
+            api_key_file=path(llm.api_key_file),
+            ca_file=path(llm.ca_file),
+            concurrency=llm.concurrency,
+            deadline=llm.deadline,
+            structured=llm.structured,
+        )
+        return cls(endpoint, llm.temperature, llm.seed)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Found:
+    """What a model finds in a note.
+
+    Attributes:
+        mentions: Where the identifiers are, in order; none overlaps another.
+        absent: Entities that it listed and that are not in the note.
+        unlabelled: Mentions whose label there is not.
+        drift: How far a rewriting is from the note; of windows, the sum.
+    """
+
+    mentions: list[Mention]
+    absent: int = 0
+    unlabelled: int = 0
+    drift: Drift = _NONE
+
+    def __repr__(self) -> str:
+        return f"<Found: {len(self.mentions)} mentions>"
+
+
+@dataclass(frozen=True, slots=True)
+class NotFound:
+    """A note of which nothing is known."""
+
+    why: Why
+
+
+class Window(NamedTuple):
+    """A stretch of a text, code points, end exclusive."""
+
+    start: int
+    end: int
+
+
+class Prompted:
+    """A prompt and the model that it goes to.
+
+    Args:
+        prompt: What is asked.
+        model: Who is asked.
+        temperature: 0 for the likeliest answer.
+        seed: For sampling.
+
+    Raises:
+        DeidError: `settings-invalid` if the model's context has no room for a note beside the prompt.
+    """
+
+    def __init__(self, prompt: Prompt, model: ChatModel, *, temperature: float = 0.0, seed: int | None = 0) -> None:
+        self._prompt = prompt
+        self._model = model
+        self._temperature = temperature
+        self._seed = seed
+        around = sum(estimated(message.content) + 16 for message in prompt.about(""))
+        self._room = min(_MOST, (model.context_length - around) // 2)
+        if self._room < _LEAST:
+            raise DeidError(Code.SETTINGS_INVALID, "llm.context_length")
+
+    def __repr__(self) -> str:
+        return f"<Prompted: {self._prompt.name}>"
+
+    @property
+    def digest(self) -> str:
+        """Names all that decides what is found, as far as it is known."""
+        parameters = (f"{self._temperature:g}", str(self._seed), str(self._room))
+        return plain_digest("prompted", self._prompt.digest, self._model.identity.digest, *parameters)
+
+    def find(self, texts: Iterable[str]) -> Iterator[Found | NotFound]:
+        """What is found in each text, in order. Requests are made as the model takes them."""
+        waiting: deque[tuple[str, list[Window]]] = deque()
+
+        def requests() -> Iterator[ChatRequest]:
+            for text in texts:
+                cut = windows(text, self._room)
+                waiting.append((text, cut))
+                yield from (self._request(text[window.start : window.end]) for window in cut)
+
+        heard: list[ChatAnswer | Failed] = []
+        for outcome in self._model.answer(requests()):
+            yield from self._empty(waiting)
+            heard.append(outcome)
+            if len(heard) == len(waiting[0][1]):
+                yield self._read(*waiting.popleft(), heard)
+                heard = []
+        yield from self._empty(waiting)
+
+    def _empty(self, waiting: deque[tuple[str, list[Window]]]) -> Iterator[Found]:
+        # A text of white space alone has no window, so nobody is asked about it.
+        while waiting and not waiting[0][1]:
+            waiting.popleft()
+            yield Found([])
+
+    def _request(self, text: str) -> ChatRequest:
+        schema = extraction.SCHEMA if self._prompt.task is Task.EXTRACT else None
+        return ChatRequest(self._prompt.about(text), self._temperature, self._seed, self._room, schema)
+
+    def _read(self, text: str, cut: list[Window], heard: list[ChatAnswer | Failed]) -> Found | NotFound:
+        answers: list[str] = []
+        for outcome in heard:
+            if why := unusable(outcome):
+                return NotFound(why)
+            assert isinstance(outcome, ChatAnswer)  # noqa: S101 - a failure is unusable
+            answers.append(outcome.text)
+        if self._prompt.task is Task.EXTRACT:
+            return _extracted(text, answers)
+        return _rewritten(text, cut, answers)
+
+
+def estimated(text: str) -> int:
+    """The tokens of a text, rather too many than too few."""
+    return len(text.encode("utf-8", "replace")) // 2 + 1
+
+
+def windows(text: str, room: int) -> list[Window]:
+    """The windows of a text, each of no more tokens than there is room; none of white space alone.
+
+    A window ends after a line if there is a line's end in its last third, else after white space, else anywhere.
+    """
+    found: list[Window] = []
+    start = 0
+    while text[start:].strip() if start == 0 else start < len(text):
+        end = _fitting(text, start, room)
+        if end < len(text):
+            least = start + 2 * (end - start) // 3
+            cut = text.rfind("\n", least, end) + 1 or max(text.rfind(" ", least, end), text.rfind("\t", least, end)) + 1
+            end = cut or end
+        found.append(Window(start, end))
+        if end == len(text):
+            break
+        # Back to the beginning of a word, but never as far as this window began.
+        back = max(start + 1, end - min(_OVERLAP, (end - start) // 4))
+        start = next((at for at in range(back, end) if text[at - 1].isspace()), back)
+    return found
+
+
+def _fitting(text: str, start: int, room: int) -> int:
+    end = min(len(text), start + 2 * room)
+    while estimated(text[start:end]) > room:
+        end -= max(1, (estimated(text[start:end]) - room) // 2)
+    return end
+
+
+def _extracted(text: str, answers: Iterable[str]) -> Found | NotFound:
+    entities: list[extraction.Entity] = []
+    for answer in answers:
+        read = extraction.entities(answer)
+        if read is None:
+            return NotFound(Unusable.FORM)
+        entities += read
+    located = extraction.located(text, entities)
+    return _found(located.mentions, located.absent)
+
+
+def _rewritten(text: str, cut: Iterable[Window], answers: Iterable[str]) -> Found | NotFound:
+    mentions: list[Mention] = []
+    drifts: list[Drift] = []
+    for window, answer in zip(cut, answers, strict=True):
+        stretch = text[window.start : window.end]
+        if len(answer) > 4 * len(stretch) + 1000:  # no note grows so by its labels
+            return NotFound(Unusable.STRAYED)
+        read = rewriting.rewritten(stretch, answer)
+        if read.kept < _KEPT:
+            return NotFound(Unusable.STRAYED)
+        mentions += (Mention(window.start + start, window.start + end, label) for start, end, label in read.mentions)
+        drifts.append(read.drift)
+    return _found(mentions, drift=Drift(*map(sum, zip(*drifts, strict=True))))
+
+
+def _found(mentions: Iterable[Mention], absent: int = 0, drift: Drift | None = None) -> Found:
+    whole = merged(mentions)
+    return Found(whole, absent, sum(mention.label is None for mention in whole), drift or _NONE)

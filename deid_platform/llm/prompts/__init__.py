@@ -1,0 +1,165 @@
+"""Prompts as data: what a chat model is asked about a note.
+
+Belongs here: the prompts, each a file of YAML, and reading them strictly. Does not belong here: what an answer means
+(`extraction.py`, `rewriting.py`).
+
+The note stands where `{{note}}` does, which is in the last message and nowhere else. Each shot is that message with
+another note, and the answer to it, before the note in question. No note of anybody stands in a shot.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from importlib.resources import files
+from typing import Any, Literal, cast
+
+from deid_platform.errors import Code, DeidError, did_you_mean
+from deid_platform.keys import plain_digest
+from deid_platform.llm.api import Message
+from deid_platform.strict_yaml import read_yaml
+
+PLACE = "{{note}}"
+"""Where the note stands."""
+_KEYS = {"name", "version", "language", "task", "messages"}
+_SUFFIX = ".yaml"
+
+
+class Task(StrEnum):
+    """What an answer is."""
+
+    EXTRACT = "extract"
+    """A JSON list of the identifiers, each with its label."""
+    REWRITE = "rewrite"
+    """The note, with a label in brackets in the place of each identifier."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shot:
+    """An example: a note and the answer to it."""
+
+    note: str
+    answer: str
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """What a model is asked about a note.
+
+    Attributes:
+        name: As it is asked for.
+        version: Counts up with each change.
+        language: In which it is written: `en` or `it`.
+        task: What the answer is.
+        messages: The conversation; the last one is the user's and has the place of the note.
+        shots: Examples.
+        digest: Names all of it.
+    """
+
+    name: str
+    version: int
+    language: str
+    task: Task
+    messages: tuple[Message, ...]
+    shots: tuple[Shot, ...]
+    digest: str
+
+    def about(self, note: str) -> tuple[Message, ...]:
+        """The conversation about a note."""
+        *before, last = self.messages
+        turns = [turn for shot in self.shots for turn in (_filled(last, shot.note), Message("assistant", shot.answer))]
+        return (*before, *turns, _filled(last, note))
+
+
+def prompt_names() -> tuple[str, ...]:
+    """The names of the prompts that are shipped."""
+    return tuple(
+        sorted(file.name.removesuffix(_SUFFIX) for file in files(__name__).iterdir() if file.name.endswith(_SUFFIX))
+    )
+
+
+def prompt(name: str) -> Prompt:
+    """A prompt that is shipped.
+
+    Raises:
+        DeidError: `prompt-unknown`, with the nearest name; `prompt-invalid`.
+    """
+    if name not in prompt_names():
+        raise DeidError(Code.PROMPT_UNKNOWN, did_you_mean(name, prompt_names()))
+    found = read_prompt(files(__name__).joinpath(name + _SUFFIX).read_bytes(), name)
+    if found.name != name:
+        raise DeidError(Code.PROMPT_INVALID, f"{name}: name")
+    return found
+
+
+def read_prompt(source: bytes, shown: str) -> Prompt:
+    """A prompt from its YAML.
+
+    Args:
+        source: The document.
+        shown: What an error calls it.
+
+    Raises:
+        DeidError: `prompt-invalid`, with the key that is at fault.
+    """
+    try:
+        document = read_yaml(source)
+    except ValueError:
+        raise DeidError(Code.PROMPT_INVALID, f"{shown}: not YAML") from None
+    if not isinstance(document, dict) or not _KEYS <= document.keys() <= _KEYS | {"shots"}:
+        raise DeidError(Code.PROMPT_INVALID, f"{shown}: keys")
+    fault = next((key for key, fits in _FORMS.items() if not fits(document.get(key, []))), None)
+    if fault is not None:
+        raise DeidError(Code.PROMPT_INVALID, f"{shown}: {fault}")
+    return Prompt(
+        document["name"],
+        document["version"],
+        document["language"],
+        Task(document["task"]),
+        tuple(
+            Message(cast("Literal['system', 'user', 'assistant']", each["role"]), each["content"])
+            for each in document["messages"]
+        ),
+        tuple(Shot(each["note"], each["answer"]) for each in document.get("shots", [])),
+        plain_digest("prompt", source.decode()),
+    )
+
+
+def _are_messages(value: Any) -> bool:
+    if not isinstance(value, list) or not value or not all(_has_texts(each, "role", "content") for each in value):
+        return False
+    *before, last = value
+    return (
+        all(each["role"] in ("system", "user", "assistant") and PLACE not in each["content"] for each in before)
+        and last["role"] == "user"
+        and last["content"].count(PLACE) == 1
+    )
+
+
+def _are_shots(value: Any) -> bool:
+    return isinstance(value, list) and all(_has_texts(each, "note", "answer") for each in value)
+
+
+def _has_texts(value: Any, *keys: str) -> bool:
+    return isinstance(value, Mapping) and value.keys() == set(keys) and all(_is_text(each) for each in value.values())
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str) and value != ""
+
+
+_FORMS = {
+    "name": _is_text,
+    "version": lambda value: isinstance(value, int) and not isinstance(value, bool) and value > 0,
+    "language": lambda value: value in ("en", "it"),
+    "task": lambda value: isinstance(value, str) and value in set(Task),
+    "messages": _are_messages,
+    "shots": _are_shots,
+}
+
+
+def _filled(message: Message, note: str) -> Message:
+    # Not `format` or `replace`: a note may hold braces, and the place itself.
+    before, _, after = message.content.partition(PLACE)
+    return Message(message.role, f"{before}{note}{after}")
