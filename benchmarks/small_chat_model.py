@@ -84,7 +84,7 @@ def config(told: Metadata, *, tied: bool) -> dict[str, Any]:
         "num_attention_heads": told["llama.attention.head_count"],
         "num_key_value_heads": told["llama.attention.head_count_kv"],
         "head_dim": told["llama.embedding_length"] // told["llama.attention.head_count"],
-        "rms_norm_eps": told["llama.attention.layer_norm_rms_epsilon"],
+        "rms_norm_eps": float(f"{told['llama.attention.layer_norm_rms_epsilon']:.6g}"),  # a float of four bytes there
         "rope_theta": told["llama.rope.freq_base"],
         "max_position_embeddings": told["llama.context_length"],
         "vocab_size": len(told["tokenizer.ggml.tokens"]),

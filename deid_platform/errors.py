@@ -279,6 +279,24 @@ class Code(Enum):
         "The process that runs models on the card ended, or could not start; nothing more was read.",
         "Look at the card's memory (`nvidia-smi`) and run again: what was finished is not done anew.",
     )
+    ENDPOINT_REFUSED = (
+        "endpoint-refused",
+        "The endpoint of a language model is neither on this machine nor a host that deid.toml trusts with notes, or it "
+        "is not reached safely; the reference says which. Nothing was sent.",
+        "Serve the model on a loopback address, or name its host in `llm.allowed_hosts` and use https "
+        "(docs/language-models.md).",
+    )
+    PROMPT_UNKNOWN = (
+        "prompt-unknown",
+        "There is no prompt of that name, or it is for another task; the reference names the nearest.",
+        "Name one of docs/language-models.md.",
+    )
+    PROMPT_INVALID = (
+        "prompt-invalid",
+        "A file of a prompt has an unknown or missing key, or a text without its place for the note; the reference "
+        "names the file and the key.",
+        "Correct the file under deid_platform/llm/prompts.",
+    )
     PEER_UNKNOWN = (
         "peer-unknown",
         "There is no peer, or no engine of a peer, of that name; the reference names the nearest, or the engines.",

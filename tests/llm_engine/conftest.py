@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
@@ -18,6 +19,8 @@ from tokenizers import AddedToken, Tokenizer, decoders, pre_tokenizers
 from tokenizers.models import BPE
 
 from deid_platform.llm.vllm_engine import EngineSettings, VllmEngine
+
+sys.path.append(str(Path(__file__).parent))
 
 if find_spec("vllm") is None:
     collect_ignore_glob = ["test_*.py"]
