@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 
 import dagster as dg
 
-from assets import annotation, corpora, dictionaries, models
+from assets import annotation, bench, corpora, dictionaries, leaderboard, models
 from assets.layer import DELIVERIES, coded
 from assets.run_config import EXECUTOR
 from deid_platform.notes import Delivery
@@ -19,9 +19,12 @@ from deid_platform.refresh.withdraw import withdraw_arrived
 from deid_platform.settings import ScheduleSettings
 from resources import SiteResource
 
-_ON_CORPORA = dg.AssetSelection.assets(*corpora.ASSETS)
-# Proposals for a person to judge, annotations, gold sets to train on and models: nothing of a refresh waits for them.
-_ON_REQUEST = _ON_CORPORA | dg.AssetSelection.assets(*dictionaries.ON_REQUEST, *annotation.ASSETS, *models.ASSETS)
+_ON_CORPORA = dg.AssetSelection.assets(*corpora.ASSETS) | dg.AssetSelection.assets(leaderboard.KEY)
+# Proposals for a person to judge, annotations, gold sets to train on, models, and measurements that take minutes:
+# nothing of a refresh waits for them.
+_ON_REQUEST = _ON_CORPORA | dg.AssetSelection.assets(
+    *dictionaries.ON_REQUEST, *bench.ON_REQUEST, *annotation.ASSETS, *models.ASSETS
+)
 
 refresh = dg.define_asset_job(
     "refresh",

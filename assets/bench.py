@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
+import dagster as dg
+
 from assets import shown
 from assets.layer import PRIVACY, Counts, layer_asset
 from assets.source import raw_notes
 from deid_platform.evaluation.scores import SMALLEST_SHOWN, suppress
-from deid_platform.refresh import bench, lab, tables
+from deid_platform.refresh import bench, held_out, lab, lab_on_request, tables
+from deid_platform.refresh.site import Site
 from deid_platform.reports.figures import sample_figure, scores_figure
 from deid_platform.reports.summary import GOLD_NAMES, MEASURES
+from deid_platform.warehouse.lab import LabScore
 from resources import SiteResource
 
 GIVEN = {"topics": "topics", "text": "text alone"}
@@ -19,7 +25,7 @@ GIVEN = {"topics": "topics", "text": "text alone"}
     owner=PRIVACY,
     kinds={"parquet", "phi"},
     deps=[raw_notes],
-    metadata=shown.columns(tables.TEST_SET_SCHEMA),
+    metadata=shown.columns(tables.SAMPLED_SCHEMA),
 )
 def test_set(site: SiteResource) -> Counts:
     """Notes to measure on, sampled by note type and period as in Murugadoss 2024.
@@ -80,12 +86,17 @@ def metrics(site: SiteResource) -> Counts:
     """How well the detector does on the gold, word by word, with 95% bootstrap intervals; into quality.score.
 
     Recall is the share of the gold's words that are hidden, precision the share of hidden words that are gold.
+    Looks at the gold are counted in the ledger; the same scores computed again are none.
     """
     measured = bench.measure(site.site)
     scores = measured.by_inputs["topics"]
+    looks = held_out.looks(site.site, measured.taken.held_out)
     return shown.counts(
         bench.record(site.site, measured),
         gold=GOLD_NAMES[measured.gold],
+        held_out_set=looks.name,
+        looks=looks.looks,
+        detectors_looked_with=looks.detectors,
         # Numbers by themselves, so that the UI plots them over time.
         precision_with_topics=shown.share(scores.precision.value),
         recall_with_topics=shown.share(scores.recall.value),
@@ -107,24 +118,64 @@ def metrics(site: SiteResource) -> Counts:
 def laboratory(site: SiteResource) -> Counts:
     """What the detector misses by risk, what an attacker makes of it, what of the medicine is left; quality.lab_score.
 
-    Notes are redacted as the policy says; intervals are bootstraps over patients, those of disclosure exact.
+    Notes are redacted as the policy says; intervals are bootstraps over patients, of disclosure exact. Where gold,
+    detections, policy and code have not changed, the figures are the last ones, and nothing is measured.
     """
     found = lab.measure(site.site)
+    lab.record_judge(site.site)
     return shown.counts(
         lab.record(site.site, found),
         gold=GOLD_NAMES[found.gold],
         notes=found.notes,
         withheld=suppress(found.withheld),
-        figures=shown.table(
-            ("detector was given", "family", "of", "measure", "value", "95% from", "to"),
-            [
-                (GIVEN[inputs], it.family, it.subject, it.measure, it.value, it.low, it.high)
-                for inputs, scores in found.scores.items()
-                for it in scores
-                if it.n is None or it.n >= SMALLEST_SHOWN
-            ],
-        ),
+        measured="as before: nothing has changed" if found.spared else "now",
+        figures=_figures(found.scores),
     )
 
 
-ASSETS = [test_set, gold_notes, detections, metrics, laboratory]
+def _figures(by_inputs: Mapping[str, Sequence[LabScore]]) -> dg.MarkdownMetadataValue:
+    """Figures of the laboratory as a table, without those over few."""
+    return shown.table(
+        ("detector was given", "family", "of", "measure", "value", "95% from", "to"),
+        [
+            (GIVEN[inputs], it.family, it.subject, it.measure, it.value, it.low, it.high)
+            for inputs, scores in by_inputs.items()
+            for it in scores
+            if it.n is None or it.n >= SMALLEST_SHOWN
+        ],
+    )
+
+
+@layer_asset("bench/stability", owner=PRIVACY, kinds={"postgres"}, deps=[gold_notes], pool="gpu")
+def stability(site: SiteResource) -> Counts:
+    """What recall and precision lose where the same notes come in another format; into quality.lab_score.
+
+    Detects anew in `bench.on_request_notes` notes of the gold, in each of eight formats.
+    """
+    return _on_request(site.site, lab_on_request.measure_stability(site.site))
+
+
+@layer_asset("bench/utility", owner=PRIVACY, kinds={"postgres"}, deps=[detections])
+def utility(site: SiteResource) -> Counts:
+    """A task learned from released notes beside the same from true ones: note type, and what it is about.
+
+    The second where the gold says it, as the synthetic hospital's does; into quality.lab_score.
+    """
+    return _on_request(site.site, lab_on_request.measure_utility(site.site))
+
+
+@layer_asset("bench/cost", owner=PRIVACY, kinds={"postgres"}, deps=[gold_notes], pool="gpu")
+def cost(site: SiteResource) -> Counts:
+    """Words a second, seconds a note and memory of the detector in one process of its own; into quality.lab_score.
+
+    And the price of 10,000 notes, where `bench.price_per_hour` says that of a machine.
+    """
+    return _on_request(site.site, lab_on_request.measure_cost(site.site))
+
+
+def _on_request(site: Site, found: lab_on_request.Measured) -> Counts:
+    return shown.counts(lab_on_request.record(site, found), gold=GOLD_NAMES[found.gold], figures=_figures(found.scores))
+
+
+ON_REQUEST = [stability, utility, cost]
+ASSETS = [test_set, gold_notes, detections, metrics, laboratory, *ON_REQUEST]

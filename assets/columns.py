@@ -60,9 +60,12 @@ MEANINGS = {
     # Bench
     "feed": "feed of the note",
     "delivery": "delivery of the note",
+    "period": "the years of the note by which the sample is drawn",
+    "names_patient": "whether the note shows a name, address or number of its own patient, by the topics",
     "gold": "true spans, planted or annotated, never detected",
     "ways": "the way of writing of each true span, empty where a slot was filled",
     "part": "training or test: the two share no name, way of writing or carrier",
+    "condition": "what the note is mostly about, where the gold says so",
     "clinical": "start and end of the clinical terms that must stay visible",
     "inputs": "what the detector was given: topics, or text alone",
     "first": "what the first pass found in the note, without the patient's other notes",

@@ -23,6 +23,7 @@ from deid_platform.redaction.policy import load_policy
 from deid_platform.settings import PROFILES
 from deid_platform.warehouse.connection import Warehouse
 from deid_platform.warehouse.expectations import validate_staged
+from deid_platform.warehouse.held_out import HeldOutSet, Purpose, record_look, seal
 from deid_platform.warehouse.ledger import GateRow, record_gate
 from deid_platform.warehouse.migrate import prepare
 from deid_platform.warehouse.promotion import promote
@@ -76,6 +77,11 @@ def main(count: int = 100_000, characters: int = 4_000) -> None:
         keyring = Keyring(hashlib.sha256(b"bench").digest(), site="bench")
         rows = notes(count, characters, keyring)
         detector, policy = plain_digest("detector"), plain_digest("policy")
+        measured_on = HeldOutSet(
+            plain_digest("set"), "synthetic_hospital", "", 1, 1, 1, {}, (plain_digest("note")[:16],)
+        )
+        seal(warehouse.engine(Role.GATEKEEPER), measured_on)
+        record_look(warehouse.engine(Role.GATEKEEPER), measured_on.digest, detector, Purpose.GATE)
         header = Header("r1", detector, policy, keyring.key_id, Inputs.TOPICS, "run", Counts(clean=count), True)
         for delivery in (Delivery("bench", "1"), Delivery("bench", "2")):
             print(f"{delivery.key}: {count:,} notes of {characters:,} characters")

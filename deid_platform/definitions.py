@@ -13,7 +13,7 @@ from typing import Any
 
 import dagster as dg
 
-from assets import annotation, bench, checks, corpora, deid, dictionaries, gate, models, research, source
+from assets import annotation, bench, checks, corpora, deid, dictionaries, gate, leaderboard, models, research, source
 from assets.automation import (
     REFRESHED,
     daily_retention,
@@ -48,7 +48,11 @@ def build_defs(*, config: Path | None = None, resource_overrides: Mapping[str, A
     resources = {"site": SiteResource(config=str(path)), "dbt": dbt_resource(), **(resource_overrides or {})}
     layers = (source, dictionaries, deid, bench, annotation, corpora, models, gate, research)
     defs = dg.Definitions(
-        assets=[*(asset for layer in layers for asset in layer.ASSETS), research.mart_assets(project)],
+        assets=[
+            *(asset for layer in layers for asset in layer.ASSETS),
+            leaderboard.detector_scores(settings),
+            research.mart_assets(project),
+        ],
         asset_checks=checks.CHECKS,
         jobs=[refresh, surrogate_corpora, retention],
         sensors=[delivery_sensor(settings.schedule.sensor_seconds)],

@@ -281,21 +281,21 @@ class Code(Enum):
     )
     ENDPOINT_REFUSED = (
         "endpoint-refused",
-        "The endpoint of a language model is neither on this machine nor a host that deid.toml trusts with notes, or it "
-        "is not reached safely; the reference says which. Nothing was sent.",
-        "Serve the model on a loopback address, or name its host in `llm.allowed_hosts` and use https "
+        "The endpoint of a language model is neither on this machine nor a host that is trusted with notes, or it is "
+        "not reached safely; the reference says which. Nothing was sent.",
+        "Serve the model on a loopback address, or name its host among the allowed ones and use https "
         "(docs/language-models.md).",
     )
-    PROMPT_UNKNOWN = (
-        "prompt-unknown",
-        "There is no prompt of that name, or it is for another task; the reference names the nearest.",
-        "Name one of docs/language-models.md.",
+    PLAN_UNKNOWN = (
+        "plan-unknown",
+        "There is no plan of the leaderboard of that name, and no such file; the reference names the nearest.",
+        "Name a shipped plan, `deid bench --plan papers`, or the path of one's own (docs/evaluation.md).",
     )
-    PROMPT_INVALID = (
-        "prompt-invalid",
-        "A file of a prompt has an unknown or missing key, or a text without its place for the note; the reference "
-        "names the file and the key.",
-        "Correct the file under deid_platform/llm/prompts.",
+    PLAN_INVALID = (
+        "plan-invalid",
+        "A plan of the leaderboard lacks a key, has an unknown or doubled one, or names a detector, corpus or locale "
+        "that there is not; the reference names the key.",
+        "Correct that key (docs/evaluation.md shows a plan).",
     )
     PEER_UNKNOWN = (
         "peer-unknown",
@@ -305,7 +305,8 @@ class Code(Enum):
     PEER_MISSING = (
         "peer-missing",
         "A peer's interpreter, package or model is not there; the reference names the peer and what is missing.",
-        "Install it into an environment of its own (docs/peers.md) and name that environment's interpreter.",
+        "Install it into an environment of its own (docs/peers.md) and name that environment's interpreter, for "
+        "`deid bench` in [peers] of deid.toml.",
     )
     PEER_FAILED = (
         "peer-failed",
@@ -433,7 +434,8 @@ class Code(Enum):
     )
     RELEASE_DATES = (
         "release-dates",
-        "Under the same secret there is or was a release with another class of dates (true, shifted, year or none). "
+        "Under the same secret there is or was a release with another class of dates (true, shifted by weeks, shifted "
+        "within the season, year or none). "
         "Keys of patients and notes are the same in both, so one would reveal the date shifts of the other.",
         "Rotate the key secret first (docs/releases.md), or return to a policy of the former class.",
     )
@@ -447,6 +449,12 @@ class Code(Enum):
         "dossier-unsigned",
         "The profile shows a release only once its dossier is signed as fit, and until its day of reassessment.",
         "Write the dossier with `deid dossier write RELEASE`, read it, and sign it with `deid dossier sign`.",
+    )
+    HELD_OUT_REFUSED = (
+        "held-out-refused",
+        "A figure names no look of its detector at its gold, or a held-out set is known with other figures; the "
+        "reference says what is wrong: `look`, `set`, `gold`, `spans`, `notes` or `purpose`.",
+        "Measure again (`deid refresh`): the set is sealed and the look counted before any figure is recorded.",
     )
     DOSSIER_KEY = (
         "dossier-key",

@@ -1,7 +1,7 @@
 """Runs the main job from the command line, delivery by delivery, on the installation's Dagster instance.
 
-Belongs here: which deliveries need a run, and running them with progress. Does not belong here: what the
-job consists of (`definitions.py`) or what it does (`refresh/`).
+Belongs here: which deliveries need a run, running them with progress, and the marts alone. Does not belong here: what
+the job consists of (`definitions.py`) or what it does (`refresh/`).
 """
 
 from __future__ import annotations
@@ -35,6 +35,10 @@ from deid_platform.stopping import check
 JOB = "refresh"
 # Marks the runs that `deid refresh` itself executes; those of the daemon and the UI have workers of their own.
 _OURS = {"deid/started_by": "deid refresh"}
+# The next command repeats it; the daemon, if there is one, has no part in it.
+_NO_RETRY = {MAX_RETRIES_TAG: "0"}
+_QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
+_OF_DBT = ("marts", "papers")
 _POLL_SECONDS = 0.2
 _UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EIO)
 _STEP_EVENTS = {dg.DagsterEventType.STEP_START, dg.DagsterEventType.STEP_SUCCESS}
@@ -103,6 +107,29 @@ def _storage_coded() -> Iterator[None]:
         raise DeidError(Code.INSTANCE_WRITE) from None
 
 
+def build_marts(config: Path) -> str | None:
+    """Builds the marts and the papers' tables, in a run of its own: for figures that came without a delivery.
+
+    Args:
+        config: deid.toml.
+
+    Returns:
+        The coded failure; None if they were built.
+
+    Raises:
+        DeidError: As `load_job`.
+    """
+    with _storage_coded():
+        defs = build_defs(config=config)
+        keys = [key for key in defs.resolve_asset_graph().get_all_asset_keys() if key.path[0] in _OF_DBT]
+        with dg.DagsterInstance.get() as instance:
+            result = defs.resolve_implicit_global_asset_job_def().execute_in_process(
+                asset_selection=keys, instance=instance, raise_on_error=False, run_config=_QUIET, tags=_NO_RETRY
+            )
+    check()
+    return None if result.success else _failure(result)
+
+
 def end_killed_runs(instance: dg.DagsterInstance) -> list[str]:
     """Ends the runs of `deid refresh` that were killed, and frees every pool slot that a killed run kept.
 
@@ -166,9 +193,8 @@ def _run(job: dg.JobDefinition, instance: dg.DagsterInstance, delivery: Delivery
             instance=instance,
             run_id=run_id,
             raise_on_error=False,
-            run_config={"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}},
-            # The next `deid refresh` repeats it; the daemon, if there is one, has no part in it.
-            tags={**_OURS, "deid/feed": delivery.feed, MAX_RETRIES_TAG: "0"},
+            run_config=_QUIET,
+            tags={**_OURS, "deid/feed": delivery.feed, **_NO_RETRY},
         )
     check()  # a run that was stopped ends like one that failed, and the next delivery's would begin
     if result.success:

@@ -81,7 +81,13 @@ class ReleaseSpec:
                 raise DeidError(Code.SECRET_MISSING)
             from deid_platform.surrogates.keyed import Surrogates  # deferred: pools of names, for few policies
 
-            surrogates = Surrogates(self.keyring, self.topics, links=self.links)
+            surrogates = Surrogates(
+                self.keyring,
+                self.topics,
+                links=self.links,
+                consistency=self.policy.consistency,
+                date_shift=self.policy.date_shift,
+            )
         return NoteReleaser(self.leak_check(), self.topics, surrogates)
 
     def leak_check(self) -> LeakCheck:

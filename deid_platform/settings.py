@@ -40,6 +40,7 @@ CONFIG_NAME = "deid.toml"
 # What pydantic calls a fault, where its own word says little.
 _FAULTS = {"extra_forbidden": "there is no such key", "missing": "it has to be set", "literal_error": "no such choice"}
 Identifier = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,39}$")]
+PeerName = Annotated[str, Field(pattern=r"^(modified-)?[a-z]+(:[a-z]+:[^|]+)?$")]
 NoteTypeTerm = Annotated[str, Field(pattern=r"[^\W_]")]
 RoleName = Literal["notes", "patients", "providers", "facilities", "withdrawn", "rejoined"]
 TableName = Annotated[str, Field(pattern=r"^[^.]+(\.[^.]+)?$")]
@@ -231,8 +232,14 @@ class BenchSettings(_Section):
     resamples: int = Field(default=1000, ge=2)
     minimum_gold: int = Field(default=30, ge=1)
     """Notes with gold that a feed needs for its recall to count as measured."""
+    on_request_notes: int = Field(default=100, gt=0)
+    """Notes of the gold in which the assets `bench/stability` and `bench/cost` detect anew."""
+    price_per_hour: float | None = Field(default=None, ge=0)
+    """Of what one worker process has, a core or a card, in any currency; for the asset `bench/cost`."""
     contribution_notes: int = Field(default=20, gt=0)
     """Notes of each surrogate corpus on which the asset `bench/contributions` says what each recognizer adds."""
+    plan: str = "papers"
+    """The plan of the leaderboard (`refresh/bench_plan.py`): a shipped name or a path to YAML."""
 
 
 class CorpusSettings(_Section):
@@ -416,6 +423,8 @@ class Settings(_Section):
     vllm: VllmSettings | None = None
     bench: BenchSettings = BenchSettings()
     corpora: CorporaSettings = CorporaSettings()
+    peers: dict[PeerName, Path] = {}
+    """De-identifiers of others, `presidio:spacy:MODEL` and the like -> the interpreter that has it (docs/peers.md)."""
     training: TrainingSettings = TrainingSettings()
     experiments: ExperimentSettings = ExperimentSettings()
     warehouse: WarehouseSettings = WarehouseSettings()

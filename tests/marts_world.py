@@ -13,6 +13,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from looks import looked
+
 from deid_platform.keys import plain_digest
 from deid_platform.warehouse.lab import LabScore, MeasuredOn, record_lab_scores
 from deid_platform.warehouse.ledger import Score, record_scores
@@ -59,7 +61,8 @@ def record(scene: Any, world: World, *, name: str = "ensemble", in_lab: bool = F
     gatekeeper = scene.warehouse.engine(Role.GATEKEEPER)
     whole = share("ALL", *world.all())
     labels = [share(label, *counts) for label, counts in world.parts.get("label", {}).items()]
-    on = MeasuredOn(name, world.digest, "site", Inputs.TOPICS.value)
+    look = looked(gatekeeper, world.digest, gold="site")
+    on = MeasuredOn(name, world.digest, "site", Inputs.TOPICS.value, look=look)
     groups = [
         share(f"{split} {part}", *counts)
         for split, parts in world.parts.items()
@@ -67,7 +70,9 @@ def record(scene: Any, world: World, *, name: str = "ensemble", in_lab: bool = F
         for part, counts in parts.items()
     ]
     if not in_lab:
-        record_scores(gatekeeper, [whole, *labels], detector_digest=world.digest, gold="site", inputs=Inputs.TOPICS)
+        record_scores(
+            gatekeeper, [whole, *labels], detector_digest=world.digest, gold="site", inputs=Inputs.TOPICS, look=look
+        )
     lab = [*([whole, *labels] if in_lab else []), *groups]
     record_lab_scores(gatekeeper, on, [LabScore("words", s.measure, s.value, s.low, s.high, s.n, s.label) for s in lab])
 

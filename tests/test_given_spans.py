@@ -184,6 +184,7 @@ def test_another_detector_is_scored_on_the_same_gold(folder: Path, gold: Path) -
     assert shown.exit_code == 0, shown.output
     whole = json.loads(shown.stdout.splitlines()[0])
     assert (whole["recall"], whole["precision"]) == (2 / 4, 2 / 3)
+    assert whole["recall_conservative"] == 2 / 4  # what was found was found whole
     told = [json.loads(line) for line in misses.read_text().splitlines()]
     assert [(line["kind"], line["text"]) for line in told] == [("wrongly hidden", "34"), ("missed", "Alan Reed")]
     # Gold finds all of itself, which shows that both are read alike.

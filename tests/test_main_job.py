@@ -16,8 +16,10 @@ import dagster as dg
 import pytest
 
 from deid_platform.corpora.hospital import HospitalSpec, write
+from deid_platform.keys import plain_digest
 from deid_platform.settings import load_settings
 from deid_platform.warehouse.connection import Warehouse
+from deid_platform.warehouse.lab import LabScore, MeasuredOn, record_lab_scores
 from deid_platform.warehouse.roles import Role
 
 pytestmark = pytest.mark.slow
@@ -100,7 +102,7 @@ def test_the_checks_hold_figures_and_thresholds_as_numbers_that_dagster_plots(
         }
     shown = {name: next(iter(found.values())).event.asset_check_evaluation.metadata for name, found in checks.items()}
     assert shown["gate_leaks"]["value"] == shown["gate_leaks"]["threshold"] == dg.MetadataValue.float(0.0)
-    assert isinstance(shown["gate_bench"]["recall (lower end)"], dg.FloatMetadataValue)
+    assert isinstance(shown["gate_bench"]["conservative recall (lower end)"], dg.FloatMetadataValue)
     assert shown["gate_bench"]["may be waived by"] == dg.MetadataValue.text("nobody")
     assert shown["gate_bench"]["precision: threshold"] == dg.MetadataValue.float(0.9)
 
@@ -162,7 +164,7 @@ def test_a_refused_delivery_is_told_by_its_requirements_and_the_exit_status(
     finally:
         installation.write_text(text)
     assert refused.returncode == 1
-    assert "gate-refused [hospital@2026-01-12: bench failed (recall (lower end) 0." in refused.stderr
+    assert "gate-refused [hospital@2026-01-12: bench failed (conservative recall (lower end) 0." in refused.stderr
     assert "Traceback" not in refused.stderr
     assert "failed: bench" in refused.stdout
     assert "`deid gate hospital@2026-01-12`" in refused.stdout
@@ -172,3 +174,21 @@ def test_the_doctor_finds_all_well(first: subprocess.CompletedProcess[str]) -> N
     examined = deid("doctor")
     assert examined.returncode == 0, examined.stdout
     assert re.search(r"yes\s+warehouse", examined.stdout)
+
+
+@pytest.mark.thorough
+def test_figures_that_came_without_a_delivery_reach_the_marts(
+    first: subprocess.CompletedProcess[str], warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("DEID_CORPORA", str(tmp_path))
+    on = MeasuredOn("pydeid", plain_digest("pydeid"), "asq_phi", "text", locale="hi")
+    record_lab_scores(warehouse.engine(Role.GATEKEEPER), on, [LabScore("words", "recall", 0.5, n=1000)])
+    done = deid("bench")
+    assert done.returncode == 0, done.stderr
+    assert "asq_phi" in done.stderr  # left out: it is not there
+    assert "marts.leaderboard" in done.stderr
+    with warehouse.begin(Role.DEMO_ANALYST) as connection:
+        found = (
+            connection.exec_driver_sql("SELECT recall FROM marts.leaderboard WHERE gold = 'asq_phi'").scalars().all()
+        )
+    assert found == [0.5]

@@ -43,6 +43,7 @@ def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
         ('site = "north"\n[detection]\nworkers = 0', "detection.workers"),
         ('site = "north"\n[profiles.demo]\nmin_recall = 98', "profiles.demo.min_recall"),
         ('site = "north"\n[schedule]\nwarn_after_days = 8', "warn_after_days is not before stale_after_days"),
+        ('site = "north"\n[peers]\n"Philter UCSF" = "/opt/python"', "peers.Philter UCSF"),
         ('site = "north"\nroot = "/"', "root"),
         ("site = ", "deid.toml"),
     ],

@@ -27,6 +27,13 @@
     {{ hidden }} as suppressed
 {%- endmacro %}
 
+{#- Whether a figure may be shown at all: on the labels that a peer claims, only of surrogate corpora, which have a locale and
+    identifiers that a program wrote. Such labels are neither all nor a part beside others: less the labels and sexes that
+    are shown too, their number would tell that of a label or a sex with fewer than 11, in one of a hundred golds. -#}
+{% macro may_show(of) -%}
+    not ({{ of }}.locale = '' and {{ of }}.subject like 'claimed by %')
+{%- endmacro %}
+
 {% macro outwards(bound, places, direction) -%}
     cast({{ direction }}(cast({{ bound }} as numeric) * power(10::numeric, {{ places }})) / power(10::numeric, {{ places }}) as double precision)
 {%- endmacro %}

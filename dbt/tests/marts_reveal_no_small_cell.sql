@@ -1,5 +1,6 @@
 -- What is left of all cases less the parts that are shown never pins down the part that is hidden: if that can be one of
 -- fewer than 11, it can be nine numbers at least. Over labels, locales, sexes and lengths, and over both marts together.
+-- What peers claim overlaps and is no split; macros/figures.sql says of which gold it is shown.
 with part as (
     select detector_digest, gold, locale, inputs, 'label' as split_by, n, suppressed
     from {{ ref('scores_by_label') }}
@@ -7,7 +8,7 @@ with part as (
     union all
     select detector_digest, gold, locale, inputs, grouped_by, n, suppressed
     from {{ ref('scores_by_group') }}
-    where measure = 'recall'
+    where measure = 'recall' and grouped_by <> 'claimed by'
 ),
 
 split as (

@@ -25,6 +25,8 @@ from deid_platform.cli import (
     projects,
     releases,
 )
+from deid_platform.cli.bench import bench
+from deid_platform.cli.compare import compare
 from deid_platform.cli.evaluate import evaluate
 from deid_platform.cli.redact import redact
 from deid_platform.cli.terminal import console
@@ -60,6 +62,8 @@ def _every_command(
 for command in (
     redact,
     evaluate,
+    compare,
+    bench,
     train,
     operate.hospital,
     operate.refresh,

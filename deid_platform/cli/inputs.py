@@ -5,20 +5,31 @@ Belongs here: arguments that more than one command takes. Does not belong here: 
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from deid_platform.cli.terminal import counted, say
+from deid_platform.corpora import Format
 from deid_platform.errors import Code, DeidError
 
 if TYPE_CHECKING:
     from deid_platform.corpora.columns import ColumnMapping
     from deid_platform.corpora.given_spans import GivenSpans
+    from deid_platform.corpora.refusals import Refusals
     from deid_platform.notes import Topics
     from deid_platform.settings import Settings
 
+NotesFormat = Annotated[
+    Format | None,
+    typer.Option(
+        "--format",
+        help="Format of the notes; by default by the file's name. Standard input and .txt are JSON "
+        "lines if they begin with a JSON object, CSV if with a header of columns, else text.",
+    ),
+]
 DetectorName = Annotated[str, typer.Option("--detector", help="A registered detector; `deid doctor` lists them.")]
 Patients = Annotated[Path | None, typer.Option(help="The patients topic (CSV, JSONL or Parquet).")]
 Providers = Annotated[Path | None, typer.Option(help="The providers topic.")]
@@ -111,3 +122,17 @@ def settings_or_none(config: Path | None) -> Settings | None:
         if error.code is Code.SETTINGS_MISSING and config is None:
             return None
         raise
+
+
+def say_refusals(refusals: Refusals) -> None:
+    """Says which rows of notes were refused and why, and which columns may have been meant."""
+    from deid_platform.corpora.refusals import lines_of
+
+    for kind in refusals:
+        say(f"{counted(kind.rows, 'row')} refused: {kind.reason.value}, {lines_of(kind)}")
+    fields, _ = refusals.mapping()
+    if fields:
+        options = " ".join(shlex.join(("--columns", f"{column}={field}")) for column, field in fields.items())
+        say(f"suggested columns: {options}")
+    elif any(unknown.unnamed and not unknown.header for unknown in refusals.unknown.values()):
+        say("no column is known: map them with --columns COLUMN=field, or give the file a header line")

@@ -6,7 +6,6 @@ Heavy packages are imported when they are needed, so that `deid redact` starts a
 
 from __future__ import annotations
 
-import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -20,6 +19,7 @@ from deid_platform.cli.inputs import (
     Feed,
     Keep,
     Models,
+    NotesFormat,
     Patients,
     Providers,
     Recognizers,
@@ -28,6 +28,7 @@ from deid_platform.cli.inputs import (
     column_mapping,
     given_spans,
     must_exist,
+    say_refusals,
     topics_of,
 )
 from deid_platform.cli.terminal import counted, progress, say
@@ -35,7 +36,6 @@ from deid_platform.corpora import Format
 from deid_platform.labels import CROSSWALKS
 
 if TYPE_CHECKING:
-    from deid_platform.corpora.refusals import Refusals
     from deid_platform.keys import Keyring
 
 
@@ -57,14 +57,7 @@ def redact(
             "input.",
         ),
     ] = None,
-    table_format: Annotated[
-        Format | None,
-        typer.Option(
-            "--format",
-            help="Format of the notes; by default by the file's name. Standard input and .txt are JSON "
-            "lines if they begin with a JSON object, CSV if with a header of columns, else text.",
-        ),
-    ] = None,
+    table_format: NotesFormat = None,
     patients: Patients = None,
     providers: Providers = None,
     facilities: Facilities = None,
@@ -160,7 +153,7 @@ def redact(
     if outcome.undated:
         say(f"invalid dates (expected YYYY-MM-DD): {counted(outcome.undated, 'note')}")
     if not outcome.complete:
-        _print_refusals(outcome.refusals)
+        say_refusals(outcome.refusals)
         for reason, count in sorted(outcome.withheld.items()):
             say(f"{counted(count, 'note')} withheld: {reason}")
         raise typer.Exit(3)
@@ -170,16 +163,3 @@ def _keyring(secret_file: Path | None, site: str | None) -> Keyring:
     from deid_platform.settings import keyring_for
 
     return keyring_for(secret_file, site)
-
-
-def _print_refusals(refusals: Refusals) -> None:
-    from deid_platform.corpora.refusals import lines_of
-
-    for kind in refusals:
-        say(f"{counted(kind.rows, 'row')} refused: {kind.reason.value}, {lines_of(kind)}")
-    fields, _ = refusals.mapping()
-    if fields:
-        options = " ".join(shlex.join(("--columns", f"{column}={field}")) for column, field in fields.items())
-        say(f"suggested columns: {options}")
-    elif any(unknown.unnamed and not unknown.header for unknown in refusals.unknown.values()):
-        say("no column is known: map them with --columns COLUMN=field, or give the file a header line")

@@ -6,7 +6,8 @@ against it. Gold never comes from a detector's own output.
     {"note_id": ..., "spans": [[start, end, label], ...], "clinical": [[start, end], ...]?, "text": ...?}
 
 Offsets are code points, end exclusive; a fourth member of a span, the surface, is checked when it is there.
-`clinical` marks terms that must survive. `text` and the note's other fields may stand beside them.
+`clinical` marks terms that must survive. `text` and the note's other fields may stand beside them, and `condition`,
+which says what the note is mostly about.
 """
 
 from __future__ import annotations
@@ -43,6 +44,7 @@ class Gold:
         note: None where the file gives spans alone.
         no_identifiers: Annotations that are not among the spans because the scheme says that they are no identifiers.
         known_errors: Those that are not because they are known errors of the corpus (`schemes.py`).
+        condition: What the note is mostly about; None where the file does not say.
     """
 
     note_id: str
@@ -51,6 +53,7 @@ class Gold:
     note: Note | None = None
     no_identifiers: int = 0
     known_errors: int = 0
+    condition: str | None = None
 
     def __repr__(self) -> str:
         return "<Gold>"
@@ -172,7 +175,11 @@ def _gold(row: Mapping[str, Any], text: str | None, number: int, scheme: Scheme,
         note = None if text is None else _note(note_id, text, row, scheme.language)
     except (ValueError, TypeError):
         raise GoldFaultError(Reason.MALFORMED_ROW) from None
-    return Gold(note_id, marked.spans, clinical, note, marked.no_identifiers, marked.known_errors)
+    condition = row.get("condition")
+    return Gold(
+        *(note_id, marked.spans, clinical, note, marked.no_identifiers, marked.known_errors),
+        condition=condition if isinstance(condition, str) else None,
+    )
 
 
 def _annotation(span: Any, number: int) -> Annotation:

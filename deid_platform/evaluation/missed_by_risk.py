@@ -105,10 +105,17 @@ class MissedRow:
 
 @dataclass(frozen=True, slots=True)
 class MissedTable:
-    """The table: the rows that have a word, those of most risk and most words first, and their sums by risk."""
+    """The table: the rows that have a word, those of most risk and most words first, and their sums.
+
+    Attributes:
+        rows: A category has a row for each of its risks.
+        by_risk: All of a risk.
+        by_category: All of each category that has a word; its risk is the highest.
+    """
 
     rows: tuple[MissedRow, ...]
     by_risk: tuple[MissedRow, ...]
+    by_category: tuple[MissedRow, ...]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -169,15 +176,18 @@ def missed_by_risk(notes: Iterable[ReadNote], *, resamples: int = RESAMPLES, see
     found_rows = [
         MissedRow(category, risk, resampled.share(column(at), gold)) for at, (category, risk) in enumerate(kinds)
     ]
-    by_risk = [
-        MissedRow(None, risk, resampled.share(_sum_of([at for at, (_, its) in enumerate(kinds) if its is risk]), gold))
-        for risk in Risk
-    ]
+
+    def all_of(one: Category | Risk) -> Estimate:
+        return resampled.share(_sum_of([at for at, kind in enumerate(kinds) if one in kind]), gold)
+
+    by_risk = [MissedRow(None, risk, all_of(risk)) for risk in Risk]
     order = list(Risk)
     shown = sorted(
         (row for row in found_rows if row.share.hits), key=lambda row: (order.index(row.risk), -row.share.hits)
     )
-    return MissedTable(tuple(shown), tuple(by_risk))
+    highest = {row.category: row.risk for row in reversed(shown)}
+    by_category = [MissedRow(it, highest[it], all_of(it)) for it in dict.fromkeys(row.category for row in shown) if it]
+    return MissedTable(tuple(shown), tuple(by_risk), tuple(by_category))
 
 
 def _sum_of(columns: Sequence[int]) -> Column:

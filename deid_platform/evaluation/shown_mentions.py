@@ -48,18 +48,20 @@ def shown_mentions(notes: Sequence[ReleasedNote], labels: Collection[Label] = PE
         notes: Of the patient.
         labels: Whose mentions.
     """
-    return [
-        mention
-        for number, note in enumerate(notes)
-        for span in sorted(note.gold)
-        if span.label in labels
-        for mention in _of_span(number, note, span)
-    ]
+    return [mention for number, note in enumerate(notes) for mention in _of_note(number, note, labels)]
 
 
-def _of_span(number: int, note: ReleasedNote, span: Span) -> Iterator[ShownMention]:
+def _of_note(number: int, note: ReleasedNote, labels: Collection[Label]) -> Iterator[ShownMention]:
     words = word_offsets(note.text)
     stands = _in_place(note, words)
+    for span in sorted(note.gold):
+        if span.label in labels:
+            yield from _of_span(number, note, span, words, stands)
+
+
+def _of_span(
+    number: int, note: ReleasedNote, span: Span, words: Offsets, stands: dict[int, str | None]
+) -> Iterator[ShownMention]:
     places = range(*words_between(words, span.start, span.end))
     originals = [fold_term(note.text[start:end]) for start, end in words[places.start : places.stop]]
     uneven = False

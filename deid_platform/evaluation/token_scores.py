@@ -145,7 +145,7 @@ def count_tokens(
     def confusion(of: Sequence[Span], found: Sequence[Span]) -> Confusion:
         positive, hit = _touched(tokens, of), _touched(tokens, found)
         if partly is not Partly.GENEROUS:
-            whole = _hidden_whole(text, tokens, of, found)
+            whole = hidden_whole(text, tokens, of, found)
             hit = np.where(positive, whole, hit) if partly is Partly.CONSERVATIVE else whole
         cells = (positive & hit, ~positive & ~hit, ~positive & hit, positive & ~hit)
         return Confusion(*(int((cell & counted).sum()) for cell in cells))
@@ -190,7 +190,7 @@ def _touched(tokens: Offsets, spans: Iterable[Span]) -> Marks:
     return touched(tokens, ((span.start, span.end) for span in spans))
 
 
-def _hidden_whole(text: str, tokens: Offsets, gold: Sequence[Span], predicted: Sequence[Span]) -> Marks:
+def hidden_whole(text: str, tokens: Offsets, gold: Sequence[Span], predicted: Sequence[Span]) -> Marks:
     """Whether all letters and digits of each token that are gold's, or of a token without gold all, are hidden."""
     of_gold, hidden = covered(len(text), gold), covered(len(text), predicted)
     letters = np.ones(len(text), dtype=np.bool_)

@@ -26,7 +26,7 @@ from deid_platform.leakcheck.shapes import shapes_left
 from deid_platform.leakcheck.shifts import dates_left, year_left
 from deid_platform.leakcheck.strangers import Phrases, Strangers
 from deid_platform.notes import Note, Patient, Span, Topics
-from deid_platform.redaction.policy import Action, DateClass, Policy
+from deid_platform.redaction.policy import Action, Policy
 from deid_platform.text import readable
 
 # What a coarsened value may look like inside a tag: a year, a decade, two years, three digits of a ZIP code.
@@ -162,7 +162,7 @@ class LeakCheck:
         found |= self._of_people(note, known_as, (*read, *map(ComparableText, loosely(text))))
         if any(undecoded(reading.text, reading.folded) for reading in read if reading.as_seen):
             found.add(LeakKind.UNDECODED)
-        if self.policy.dates is DateClass.SHIFT and any(
+        if self.policy.dates.moved and any(
             dates_left(reading, note.note_date, language=note.language) for reading in read
         ):
             found.add(LeakKind.DATE_SHAPE)

@@ -6,6 +6,7 @@ Belongs here: turning policies into that page. Does not belong here: policies th
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from datetime import date
 from importlib import resources
 
@@ -22,6 +23,8 @@ from deid_platform.redaction.policy import (
     policy_names,
 )
 from deid_platform.redaction.redact import redact
+from deid_platform.surrogates.consistency import MOST_REPEATS, Consistency
+from deid_platform.surrogates.dates import MAX_WEEKS, DateShift
 from deid_platform.surrogates.keyed import Surrogates
 
 # The policy whose file the page shows, and the name that it bears there.
@@ -30,8 +33,9 @@ _MARK = re.compile(r"\{([A-Z-]+)\|([^}]*)\}")
 _ACTIONS = {
     Action.TAG: "a tag, such as [PATIENT]; for dates, years that stand alone become tags too",
     Action.KEEP: "the text stays",
-    Action.SURROGATE: "a surrogate of the same kind, the same one for all notes of a patient or, for providers and "
-    "institutions, of a site; dates move with the patient, and one without a day (March 2019) as a full date of "
+    Action.SURROGATE: "a surrogate of the same kind, for a person and a number the same one as far as the policy's "
+    "[consistency](#which-surrogates) says, for places in all notes of a patient, for institutions of a site; dates "
+    "move with the patient, and one without a day (March 2019) as a full date of "
     "that month in its note does, else as its middle. Years that stand alone are dates. "
     "A tag where there is no surrogate: holidays, dates that cannot be parsed or that reveal an age over 89",
     Action.YEAR: "a tag with the year, if it can be parsed and reveals no age over 89",
@@ -53,6 +57,19 @@ _NOTE_DATES = {
     NoteDateRule.DROP: "nothing",
     NoteDateRule.KEEP: "all of it",
 }
+_CONSISTENCIES = {
+    Consistency.CONSISTENT: "a person has one surrogate in all notes of a patient, staff of the site",
+    Consistency.PER_NOTE: "another one in each note",
+    Consistency.VARIED: f"another one after {MOST_REPEATS} mentions in a row at the most",
+}
+_SHIFTS = {
+    DateShift.WEEKS: f"by 1 to {MAX_WEEKS} weeks",
+    DateShift.SEASON: "by about one to five whole years",
+}
+_TWO_NOTES = (
+    "{PATIENT|Grete Holloway} fell. Mrs. {PATIENT|Holloway} walks again; {PATIENT|Grete} goes home.",
+    "Mrs. {PATIENT|Holloway} is well. {PATIENT|G. Holloway} may drive.",
+)
 _NOTE_DATE, _BIRTH_DATE = date(2019, 4, 2), date(1926, 3, 9)
 # Public, for this page alone: whoever knows a key can undo what it shifted. A site's own is random and secret.
 EXAMPLE_KEY = b"41c7d08e6fb2935a1de40b7c8f5296a3"
@@ -74,14 +91,16 @@ def policies_markdown() -> str:
         "beside it together or not at all: a true date or year beside a shifted one would reveal the shift, so a "
         "policy that mixes them is refused. A policy that keeps days of care, streets, towns, ZIP codes or ages "
         "over 89 as they are is limited: its releases are in the schema of limited data sets.",
-        "One key secret shows one class of dates: true, shifted, years or none. Keys of patients and notes are the "
-        "same in all releases of a secret, so that true dates or years in one would reveal the shifts of another; a "
-        "policy of another class needs a new secret first ([releases](releases.md#the-dates-of-a-secret)).",
+        "One key secret shows one class of dates: true, shifted by weeks, shifted within the season, years or none. "
+        "Keys of patients and notes are the same in all releases of a secret, so that true dates or years in one, or "
+        "other shifts, would reveal the shifts of another; a policy of another class needs a new secret first "
+        "([releases](releases.md#the-dates-of-a-secret)).",
         "Each redacted note goes through the [leak check](gate.md#the-leak-check), in the warehouse and in `deid "
         "redact`: a note that leaks is quarantined or left out.",
         "This page is generated from the policies by `deid_platform.redaction.pages`.",
         "## Actions",
         _table(("action", "what is left"), [(f"`{a.value}`", text) for a, text in _ACTIONS.items()]),
+        *_choices(),
         "## States and countries",
         _COUNTRIES,
         *_own_policy(),
@@ -95,9 +114,27 @@ def policies_markdown() -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def example_surrogates() -> Surrogates:
+def example_surrogates(consistency: Consistency = Consistency.CONSISTENT) -> Surrogates:
     """Surrogates under the public example key."""
-    return Surrogates(Keyring(EXAMPLE_KEY, site="example"), Topics.of(patients=[_PATIENT]))
+    keyring = Keyring(EXAMPLE_KEY, site="example")
+    return Surrogates(keyring, Topics.of(patients=[_PATIENT]), consistency=consistency)
+
+
+def _choices() -> list[str]:
+    """Which consistency and which shifts to choose, and why: measured figures, and two notes under each consistency."""
+    text = (resources.files("deid_platform.redaction") / "data" / "choosing.md").read_text(encoding="utf-8")
+    marked = [_marked(line) for line in _TWO_NOTES]
+    rows = []
+    for consistency in Consistency:
+        policy = replace(load_policy("surrogate"), consistency=consistency)
+        notes = [
+            redact(Note(f"example {i}", text, patient_id="example"), spans, policy,
+                   surrogates=example_surrogates(consistency)).text
+            for i, (text, spans) in enumerate(marked)
+        ]  # fmt: skip
+        rows.append((f"`{consistency.value}`", *notes))
+    example = _table(("", "one note", "the next"), [("as written", *(text for text, _ in marked)), *rows])
+    return [text.replace("{example}", example).rstrip()]
 
 
 def _own_policy() -> list[str]:
@@ -116,7 +153,8 @@ def _own_policy() -> list[str]:
         f"A file of YAML in UTF-8, for instance `{OWN_NAME}.yaml`, named by its path: `deid redact --policy "
         f"./{OWN_NAME}.yaml ...`. This one does what `{_SHOWN}` does, under its own name:",
         _block(own, "yaml"),
-        "All of these keys are required, no others are allowed, and each may occur once:",
+        "All of these keys are required, but the last two only where they have something to choose, and refused "
+        "elsewhere; no others are allowed, and each may occur once:",
         _table(
             ("key", "what it holds"),
             [
@@ -137,6 +175,15 @@ def _own_policy() -> list[str]:
                     "`note_date`, what remains of the note's own date: "
                     + "; ".join(f"`{rule.value}`, {text}" for rule, text in _NOTE_DATES.items()),
                 ),
+                (
+                    "`consistency`",
+                    "where any label but DATE has a `surrogate`: "
+                    + "; ".join(f"`{way.value}`, {text}" for way, text in _CONSISTENCIES.items()),
+                ),
+                (
+                    "`date_shift`",
+                    "where dates are shifted: " + "; ".join(f"`{by.value}`, {text}" for by, text in _SHIFTS.items()),
+                ),
             ],
         ),
         f"Of the actions, {reading}; `surrogate` for any but {Label.AGE}; `keep` for no direct identifier. What may be "
@@ -148,10 +195,13 @@ def _own_policy() -> list[str]:
 
 def _policy(policy: Policy, note: Note, spans: list[Span]) -> list[str]:
     kept = [label.value for label in Label if policy.labels[label] is Action.KEEP]
+    chosen = [f"`consistency: {policy.consistency.value}`"] if policy.draws_surrogates else []
+    chosen += [f"`date_shift: {policy.date_shift.value}`"] if policy.dates.moved else []
     return [
         f"## `{policy.name}`: {policy.title}",
         f"Legal basis: {policy.legal_basis}. {policy.description.strip()}",
-        f"Stays: {', '.join(kept) or 'nothing'}. Of the structured note date remains: {_NOTE_DATES[policy.note_date]}.",
+        f"Stays: {', '.join(kept) or 'nothing'}. Of the structured note date remains: {_NOTE_DATES[policy.note_date]}."
+        + (f" Chosen: {', '.join(chosen)}." if chosen else ""),
         _table(
             ("label", "164.514(b)(2)(i)", "action"),
             [
@@ -167,14 +217,19 @@ def _policy(policy: Policy, note: Note, spans: list[Span]) -> list[str]:
 def _example() -> tuple[Note, list[Span]]:
     """The marked-up example as a note and its spans."""
     source = (resources.files("deid_platform.redaction") / "data" / "example_note.txt").read_text(encoding="utf-8")
-    marked = "".join(line for line in source.splitlines(keepends=True) if not line.startswith("#"))
+    text, spans = _marked("".join(line for line in source.splitlines(keepends=True) if not line.startswith("#")))
+    return Note("example", text, patient_id="example", note_date=_NOTE_DATE), spans
+
+
+def _marked(source: str) -> tuple[str, list[Span]]:
+    """A text in which `{LABEL|text}` marks an identifier, and its spans."""
     text, spans, position = "", [], 0
-    for match in _MARK.finditer(marked):
-        text += marked[position : match.start()]
+    for match in _MARK.finditer(source):
+        text += source[position : match.start()]
         spans.append(Span(len(text), len(text) + len(match[2]), Label(match[1]), source="example"))
         text += match[2]
         position = match.end()
-    return Note("example", text + marked[position:], patient_id="example", note_date=_NOTE_DATE), spans
+    return text + source[position:], spans
 
 
 def _table(header: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:

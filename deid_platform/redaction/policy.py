@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from importlib import resources
 from pathlib import Path
@@ -19,9 +19,13 @@ from deid_platform.errors import Code, DeidError, did_you_mean
 from deid_platform.keys import package_digest, plain_digest
 from deid_platform.labels import DIRECT_IDENTIFIERS, Label
 from deid_platform.strict_yaml import read_yaml
+from deid_platform.surrogates.consistency import Consistency
+from deid_platform.surrogates.dates import DateShift
 
 _SHIPPED = resources.files("deid_platform.redaction") / "policies"
 _FIELDS = ("name", "title", "legal_basis", "description", "tag", "tag_with_value", "labels", "structured")
+# Required where they say something, refused where they do not.
+_CONSISTENCY, _DATE_SHIFT = "consistency", "date_shift"
 _SAFE_KEY = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,39}")
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
 
@@ -52,8 +56,14 @@ class DateClass(StrEnum):
 
     TRUE = "true"
     SHIFT = "shift"
+    SEASON = "season"
     YEAR = "year"
     NONE = "none"
+
+    @property
+    def moved(self) -> bool:
+        """Whether dates are shifted with the patient."""
+        return self in (DateClass.SHIFT, DateClass.SEASON)
 
 
 # Actions that read a value work on the one label whose text holds such a value.
@@ -88,6 +98,8 @@ class Policy:
         tag_with_value: Stands for a span of which a coarser `{value}` remains.
         labels: The action of every label.
         note_date: What remains of the structured note date.
+        consistency: Where a person and a number have one surrogate; says nothing where there are none.
+        date_shift: Among which shifts a patient's is; says nothing where dates are not shifted.
     """
 
     name: str
@@ -98,6 +110,8 @@ class Policy:
     tag_with_value: str
     labels: Mapping[Label, Action] = field(hash=False)
     note_date: NoteDateRule
+    consistency: Consistency = Consistency.CONSISTENT
+    date_shift: DateShift = DateShift.WEEKS
 
     @property
     def digest(self) -> str:
@@ -106,6 +120,7 @@ class Policy:
             "tags": [self.tag, self.tag_with_value],
             "labels": {label.value: self.labels[label].value for label in Label},
             "note_date": self.note_date.value,
+            "surrogates": [self.consistency.value, self.date_shift.value],
         }
         # Dates are read by `surrogates/` under every policy.
         rules = [package_digest(f"deid_platform.{package}") for package in ("redaction", "surrogates", "text")]
@@ -120,6 +135,11 @@ class Policy:
     def uses_surrogates(self) -> bool:
         """Whether anything is replaced with a surrogate, for which the key secret is needed."""
         return Action.SURROGATE in self.labels.values()
+
+    @property
+    def draws_surrogates(self) -> bool:
+        """Whether anything but dates, which move with the patient anyway, is replaced with a surrogate."""
+        return any(self.labels[label] is Action.SURROGATE for label in Label if label is not Label.DATE)
 
     @property
     def shifts_dates(self) -> bool:
@@ -148,7 +168,7 @@ class Policy:
         if self.note_date is NoteDateRule.KEEP or action in (Action.KEEP, Action.BIRTH_YEAR):
             return DateClass.TRUE
         if self.note_date is NoteDateRule.SHIFT or action is Action.SURROGATE:
-            return DateClass.SHIFT
+            return DateClass.SHIFT if self.date_shift is DateShift.WEEKS else DateClass.SEASON
         if self.note_date is NoteDateRule.YEAR or action is Action.YEAR:
             return DateClass.YEAR
         return DateClass.NONE
@@ -204,7 +224,7 @@ def parse_policy(source: bytes) -> Policy:
         content = read_yaml(source)
     except ValueError:
         raise DeidError(Code.POLICY_INVALID, "not a YAML mapping without doubled keys") from None
-    top = _mapping(content, "policy", _FIELDS)
+    top = _mapping(content, "policy", _FIELDS, optional=(_CONSISTENCY, _DATE_SHIFT))
     texts = {key: _text(top, key) for key in _FIELDS[:6]}
     if not _NAME.fullmatch(texts["name"]):
         raise DeidError(Code.POLICY_INVALID, "name")
@@ -213,12 +233,21 @@ def parse_policy(source: bytes) -> Policy:
     labels = _mapping(top["labels"], "labels", tuple(label.value for label in Label))
     structured = _mapping(top["structured"], "structured", ("note_date",))
     policy = Policy(
-        **texts,
+        name=texts["name"],
+        title=texts["title"],
+        legal_basis=texts["legal_basis"],
+        description=texts["description"],
+        tag=texts["tag"],
+        tag_with_value=texts["tag_with_value"],
         labels={label: _action(label, labels[label.value]) for label in Label},
         note_date=_member(NoteDateRule, structured["note_date"], "structured.note_date"),
     )
     if policy.note_date not in note_date_rules(policy.labels[Label.DATE]):
         raise DeidError(Code.POLICY_INVALID, "structured.note_date")
+    if _chosen(top, _CONSISTENCY, "surrogates", wanted=policy.draws_surrogates):
+        policy = replace(policy, consistency=_member(Consistency, top[_CONSISTENCY], _CONSISTENCY))
+    if _chosen(top, _DATE_SHIFT, "shifted dates", wanted=policy.dates.moved):
+        policy = replace(policy, date_shift=_member(DateShift, top[_DATE_SHIFT], _DATE_SHIFT))
     return policy
 
 
@@ -227,15 +256,24 @@ def note_date_rules(dates: Action) -> frozenset[NoteDateRule]:
     return _DATE_RULES.get(dates, frozenset((NoteDateRule.YEAR, NoteDateRule.DROP)))
 
 
-def _mapping(value: object, where: str, keys: tuple[str, ...]) -> dict[str, object]:
-    """`value` as a mapping with exactly these keys."""
+def _chosen(top: dict[str, object], key: str, of: str, *, wanted: bool) -> bool:
+    """Whether a policy makes a choice, which it must where there is something to choose, and nowhere else."""
+    if wanted and key not in top:
+        raise DeidError(Code.POLICY_INVALID, f"policy.{key} is missing")
+    if key in top and not wanted:
+        raise DeidError(Code.POLICY_INVALID, f"{key} without {of}")
+    return wanted
+
+
+def _mapping(value: object, where: str, keys: tuple[str, ...], optional: tuple[str, ...] = ()) -> dict[str, object]:
+    """`value` as a mapping with exactly these keys, and perhaps some that are optional."""
     if not isinstance(value, dict):
         raise DeidError(Code.POLICY_INVALID, where)
     for key in keys:
         if key not in value:
             raise DeidError(Code.POLICY_INVALID, f"{where}.{key} is missing")
     for key in value:
-        if key not in keys:
+        if key not in (*keys, *optional):
             # A file that is no policy at all (notes, say) must not be quoted as a key.
             shown = key if isinstance(key, str) and _SAFE_KEY.fullmatch(key) else "a key"
             raise DeidError(Code.POLICY_INVALID, f"{where}.{shown} is unknown")

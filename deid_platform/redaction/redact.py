@@ -76,7 +76,8 @@ def redact(
 
     Raises:
         DeidError: `span-bounds` if spans overlap or reach outside the text; the reference is the source
-            that the span names. `policy-invalid` if the policy wants surrogates and there are none.
+            that the span names. `policy-invalid` if the policy wants surrogates and there are none, or
+            those of a policy that chose otherwise.
     """
     ordered = sorted(spans, key=lambda span: (span.start, span.end))
     position = 0
@@ -192,5 +193,7 @@ def _surrogates(
         return {}
     if surrogates is None:
         raise DeidError(Code.POLICY_INVALID, "surrogates need the key secret")
+    if (surrogates.consistency, surrogates.date_shift) != (policy.consistency, policy.date_shift):
+        raise DeidError(Code.POLICY_INVALID, "surrogates of another policy")
     wanted = [span for span in ordered if policy.labels[span.label] is Action.SURROGATE]
     return dict(zip(wanted, surrogates.replace(note, wanted), strict=True))

@@ -41,7 +41,7 @@ def released_date(
     if note.note_date is None or policy.note_date is NoteDateRule.DROP:
         return ReleasedDate()
     if policy.note_date is NoteDateRule.SHIFT:
-        return ReleasedDate(day=shifted(keyring, topics, note))
+        return ReleasedDate(day=shifted(keyring, topics, note, policy.date_shift))
     if policy.note_date is NoteDateRule.KEEP:
         return ReleasedDate(day=note.note_date)
     if reveals_age(note.note_date.year, note.note_date, birth_date):

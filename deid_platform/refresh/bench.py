@@ -24,17 +24,19 @@ from deid_platform.corpora.hospital import HospitalSpec, generate
 from deid_platform.detection.resolve.cross_note import mentioned_in
 from deid_platform.detection.two_pass import Detection, PatientMentionIndex, SecondPass
 from deid_platform.errors import Code, DeidError
+from deid_platform.evaluation.design_weights import stratum_of
 from deid_platform.evaluation.scores import Scores, count_note, summarise
 from deid_platform.evaluation.tokens import word_offsets
-from deid_platform.keys import Keyring
+from deid_platform.keys import Keyring, module_digest, package_digest
 from deid_platform.notes import Delivery, Note, Span, Topics
-from deid_platform.refresh import tables
+from deid_platform.refresh import held_out, tables
 from deid_platform.refresh.deidentify import released_type
 from deid_platform.refresh.intake import content_digest, files_digest, topics_as_of
 from deid_platform.refresh.reuse import only_new
 from deid_platform.refresh.site import Site
 from deid_platform.sampling import EligibleNote, TestSet, contains_own_phi, period_of, sample
 from deid_platform.store import Manifest, NoteStore
+from deid_platform.warehouse.held_out import Purpose
 from deid_platform.warehouse.ledger import Score, record_scores
 from deid_platform.warehouse.roles import Role
 from deid_platform.warehouse.staging import Inputs
@@ -68,10 +70,19 @@ def build_test_set(site: Site) -> TestSet:
     # What people annotated stays, whatever the sample of today: their gold would lie idle.
     kept = {f"{feed}/{note_id}": (feed, delivery, note_id) for feed, delivery, note_id in _accepted(site.store)}
     also = sorted(name for name, place in kept.items() if where.get(name) == place and name not in chosen.note_ids)
-    named = (where[name] for name in (*chosen.note_ids, *also))
-    rows = [dict(zip(("feed", "delivery", "note_id"), place, strict=True)) for place in named]
-    table = pa.Table.from_pylist(rows, schema=tables.TEST_SET_SCHEMA)
-    meta = {"notes": len(rows), "population": len(candidates), "phi_share": chosen.phi_share}
+    names = tables.SAMPLED_SCHEMA.names
+    rows = [
+        dict(zip(names, (*where[name], *stratum_of(candidates[name])), strict=True))
+        for name in (*chosen.note_ids, *also)
+    ]
+    table = pa.Table.from_pylist(rows, schema=tables.SAMPLED_SCHEMA)
+    strata = sorted(Counter(map(stratum_of, candidates.values())).items())
+    meta = {
+        "notes": len(rows),
+        "population": len(candidates),
+        "phi_share": chosen.phi_share,
+        "strata": [[*stratum, notes] for stratum, notes in strata],
+    }
     site.store.write(tables.TEST_SET, tables.ALL, [table], meta=lambda: meta)
     return chosen
 
@@ -146,7 +157,7 @@ def _site_gold(site: Site) -> tuple[list[dict[str, Any]], Topics, dict[str, int]
                 raise DeidError(Code.GOLD_INVALID, f"{delivery.key}: a span ends past its note's text")
             # Two feeds may number their notes alike.
             named = replace(note, note_id=f"{delivery.feed}/{note.note_id}")
-            rows.append(_gold_row(named, found.spans, found.clinical))
+            rows.append(_gold_row(named, found.spans, found.clinical, found.condition))
             by_feed[delivery.feed] += 1
     return rows, everyone, dict(by_feed)
 
@@ -168,21 +179,27 @@ def _synthetic_gold(notes: int) -> tuple[list[dict[str, Any]], Topics]:
     for delivery in generate(HospitalSpec(seed=SYNTHETIC_SEED, notes=notes)):
         topics = topics.folded(delivery.topics)
         for note in delivery.notes:
-            latest[note.note_id] = _gold_row(note, delivery.gold[note.note_id], delivery.clinical[note.note_id])
+            at = note.note_id
+            latest[at] = _gold_row(note, delivery.gold[at], delivery.clinical[at], delivery.conditions[at])
     return list(latest.values()), topics
 
 
-def _gold_row(note: Note, gold: Sequence[Span], clinical: Sequence[tuple[int, int]]) -> dict[str, Any]:
-    return {**tables.to_row(note), "gold": tables.span_rows(gold), "clinical": [list(pair) for pair in clinical]}
+def _gold_row(
+    note: Note, gold: Sequence[Span], clinical: Sequence[tuple[int, int]], condition: str | None
+) -> dict[str, Any]:
+    row = {"gold": tables.span_rows(gold), "clinical": [list(pair) for pair in clinical], "condition": condition}
+    return {**tables.to_row(note), **row}
 
 
 def run_detector(site: Site, *, progress: Callable[[int], None] | None = None) -> Manifest:
     """Runs the configured detector over the gold notes, with topics and on text alone.
 
-    Takes the last run's spans over for notes that did not change, where neither the detector nor, with
-    topics, the dictionaries did. A note on which the detector raises counts as one in which nothing was found.
+    The set is sealed in the ledger first. Takes the last run's spans over for notes that did not change, where neither
+    the detector nor, with topics, the dictionaries did. A note on which the detector raises counts as one in which
+    nothing was found.
     """
     store = site.store
+    held_out.seal_bench(site)
     topics = tables.topics_of({name: store.rows(f"bench/{name}", tables.ALL) for name in tables.TOPICS})
     gold = store.required(tables.GOLD_NOTES, tables.ALL)
     detector = site.spec(None).detector_digest
@@ -240,7 +257,7 @@ def _detected_before(store: NoteStore) -> dict[str, list[dict[str, Any]]]:
         return {}
 
 
-HEADLINE = ("precision", "recall", "f1", "clinical_retention", "leak_rate")
+HEADLINE = ("precision", "recall", "recall_conservative", "f1", "clinical_retention", "leak_rate")
 
 
 @dataclass(frozen=True)
@@ -251,6 +268,8 @@ class Metrics:
     gold_by_feed: dict[str, int]
     detector_digest: str
     by_inputs: dict[str, Scores]
+    taken: held_out.Taken
+    """The look that the scores are of."""
     found: tuple[dict[str, Any], ...] = ()
     """Rows of `FOUND_SCHEMA`: what the next detector is compared with."""
 
@@ -268,9 +287,23 @@ class Metrics:
 
 
 def measure(site: Site) -> Metrics:
-    """Scores the sealed detections against the sealed gold."""
+    """Scores the sealed detections against the sealed gold, which is a look at it unless the same scores stand already.
+
+    Raises:
+        DeidError: `not-materialized` without detections; `held-out-refused`; `warehouse-unreachable`.
+    """
     store = site.store
+    settings = site.settings.bench
     manifest = store.required(tables.DETECTIONS, tables.ALL)
+    taken = held_out.look_unless_same(
+        site,
+        held_out.of_bench(site),
+        store.manifest(tables.METRICS, tables.ALL),
+        *(held_out.detections_digest(site), f"{settings.resamples} {settings.seed}"),
+        *(package_digest("deid_platform.evaluation"), module_digest(__name__)),
+        detector_digest=manifest.meta["detector_digest"],
+        purpose=Purpose.GATE,
+    )
     gold = store.rows(tables.GOLD_NOTES, tables.ALL)
     found: dict[str, dict[str, tuple[Span, ...]]] = {inputs: {} for inputs in INPUTS}
     for row in store.rows(tables.DETECTIONS, tables.ALL):
@@ -289,12 +322,12 @@ def measure(site: Site) -> Metrics:
         ]
         for inputs in INPUTS
     }
-    settings = site.settings.bench
     return Metrics(
         manifest.meta["gold"],
         manifest.meta["gold_by_feed"],
         manifest.meta["detector_digest"],
         {inputs: summarise(some, resamples=settings.resamples, seed=settings.seed) for inputs, some in counted.items()},
+        taken,
         tuple(
             {
                 "note": _note_and_gold(row, site.keyring),
@@ -302,6 +335,7 @@ def measure(site: Site) -> Metrics:
                 "inputs": inputs,
                 "gold": counts.true_positives + counts.false_negatives,
                 "found": counts.true_positives,
+                "whole": counts.whole,
             }
             for inputs, some in counted.items()
             for row, counts in zip(gold, some, strict=True)
@@ -330,10 +364,11 @@ def record(site: Site, measured: Metrics) -> int:
         "notes": measured.by_inputs["topics"].notes,
         "detector_digest": measured.detector_digest,
         "headline": headline,
+        **measured.taken.meta,
         "found_digest": site.keyring.digest(*(str(tuple(row.values())) for row in measured.found)),
     }
     previous = site.store.manifest(tables.METRICS, tables.ALL)
-    if previous is None or previous.meta != meta:
+    if measured.taken.new and (previous is None or previous.meta != meta):
         for inputs, scores in figures.items():
             record_scores(
                 site.warehouse.engine(Role.GATEKEEPER),
@@ -341,6 +376,7 @@ def record(site: Site, measured: Metrics) -> int:
                 detector_digest=measured.detector_digest,
                 gold=measured.gold,
                 inputs=Inputs(inputs),
+                look=measured.taken.look.number,
             )
         rows = pa.Table.from_pylist(list(measured.found), schema=tables.FOUND_SCHEMA)
         site.store.write(tables.METRICS, tables.ALL, [rows], meta=lambda: meta)

@@ -7,7 +7,7 @@ Belongs here: which figures and entries go into it, and where its file lies. Doe
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from pathlib import Path
 
@@ -17,12 +17,14 @@ from deid_platform.errors import Code, DeidError
 from deid_platform.labels import HIPAA_IDENTIFIER, RISK, Label
 from deid_platform.output import Output
 from deid_platform.redaction.policy import Policy
+from deid_platform.refresh.lab import judge_digest
 from deid_platform.refresh.release_notes import policy_as_made
 from deid_platform.refresh.signing import Statement, digest_of, load_key, public_key, sign, signature_file
 from deid_platform.refresh.site import Site
 from deid_platform.reports import dossier as page
 from deid_platform.warehouse.connection import begin
 from deid_platform.warehouse.dossiers import newest_dossier, record_dossier, record_signature, release_of
+from deid_platform.warehouse.held_out import looked_at
 from deid_platform.warehouse.lab import lab_scores
 from deid_platform.warehouse.queries import ledger, notes_shown
 from deid_platform.warehouse.releases import Release, activate_release, former_release, release, releases
@@ -141,8 +143,8 @@ def gathered(site: Site, found: Release) -> page.Dossier:
     """The facts of a release."""
     officer = site.warehouse.engine(Role.OFFICER)
     policy = policy_as_made(site, found)
-    readings = list(_readings(officer, found.detector_digest))
-    return page.Dossier(
+    readings = list(_readings(officer, found.detector_digest, found.policy_digest))
+    facts = page.Dossier(
         site=site.settings.site,
         release=found.release,
         state=found.state,
@@ -178,6 +180,7 @@ def gathered(site: Site, found: Release) -> page.Dossier:
         change=_change(officer, found),
         retracted=_retracted(officer, found.release),
     )
+    return replace(facts, held_out=_held_out(officer, found, facts.gold))
 
 
 def _as_of(officer: Engine, found: Release) -> datetime:
@@ -186,10 +189,13 @@ def _as_of(officer: Engine, found: Release) -> datetime:
         "SELECT max(f.at) FROM ("
         " SELECT at FROM ctl.ledger WHERE release = :r AND event <> 'dossier'"
         " UNION ALL SELECT at FROM quality.scores WHERE detector_digest = :d"
-        " UNION ALL SELECT at FROM quality.lab_scores WHERE detector_digest = :d) f"
+        " UNION ALL SELECT at FROM quality.lab_scores"
+        " WHERE detector_digest = :j OR (detector_digest = :d AND locale = '')"
+        " UNION ALL SELECT at FROM ctl.look WHERE detector_digest = :d) f"
     )
+    values = {"r": found.release, "d": found.detector_digest, "j": judge_digest()}
     with begin(officer) as connection:
-        newest = connection.execute(statement, {"r": found.release, "d": found.detector_digest}).scalar()
+        newest = connection.execute(statement, values).scalar()
     return (newest or found.created_at).astimezone(UTC)
 
 
@@ -250,7 +256,8 @@ def _waivers(officer: Engine, name: str) -> list[page.Waived]:
     ]
 
 
-def _readings(officer: Engine, detector_digest: str) -> Iterator[page.Reading]:
+def _readings(officer: Engine, detector_digest: str, policy_digest: str) -> Iterator[page.Reading]:
+    """What was measured of a detector, as analysts see it, of its releases under the policy, and of the judge."""
     statement = text(
         "SELECT gold, inputs, label, measure, value, low, high, n FROM quality.scores WHERE detector_digest = :d"
         " ORDER BY gold, inputs, label, measure"
@@ -260,8 +267,8 @@ def _readings(officer: Engine, detector_digest: str) -> Iterator[page.Reading]:
     for row in rows:
         figure = page.Figure(row.value, row.low, row.high, row.n)
         yield page.Reading(row.gold, row.inputs, "words", row.label, row.measure, figure)
-    for on, it in lab_scores(officer, detector_digest):
-        if not on.locale:
+    for on, it in (*lab_scores(officer, detector_digest), *lab_scores(officer, judge_digest())):
+        if not on.locale and on.policy_digest in ("", policy_digest):
             figure = page.Figure(it.value, it.low, it.high, it.n)
             yield page.Reading(on.gold, on.inputs, it.family, it.subject, it.measure, figure)
 
@@ -273,10 +280,33 @@ def _change(officer: Engine, found: Release) -> page.Change | None:
     former = release(officer, before)
     figures = {
         it.measure: it.figure
-        for it in _readings(officer, former.detector_digest)
+        for it in _readings(officer, former.detector_digest, former.policy_digest)
         if (it.family, it.subject, it.inputs) == ("words", "ALL", "topics")
     }
     return page.Change(before, former.policy, former.detector_digest, figures.get("recall"), figures.get("precision"))
+
+
+def _held_out(officer: Engine, found: Release, gold: str | None) -> page.HeldOut | None:
+    """What the detector was measured on, and the looks up to its own last one: later ones flatter other figures."""
+    known = None if gold is None else looked_at(officer, found.detector_digest, gold)
+    if gold is None or known is None:
+        return None
+    before = former_release(officer, found.release)
+    former = None if before is None else looked_at(officer, release(officer, before).detector_digest, gold)
+    return page.HeldOut(
+        name=known.name,
+        notes=known.notes,
+        seen=known.seen,
+        sealed_on=known.sealed_at.astimezone(UTC).date(),
+        days=(known.until - known.sealed_at).days,
+        looks=known.looks,
+        detectors=known.detectors,
+        other_sets=known.other_sets,
+        other_looks=known.other_looks,
+        every_detector=known.every_detector,
+        own_sets=known.own_sets,
+        former=None if former is None else former.name,
+    )
 
 
 def _retracted(officer: Engine, name: str) -> int:

@@ -5,6 +5,9 @@ Belongs here: what is kept of the former detector's measurement, and the compari
 
 In force is the detector of the newest promotion, unless it was found worse, with topics or on text alone, and promoted
 by a waiver: a waiver answers for a delivery, and lowers no bar.
+
+Recall is conservative, as it is against the threshold: a word of which a letter is left counts as missed. Where the one
+in force was measured before that was counted, both are compared by the words that they touch.
 """
 
 from __future__ import annotations
@@ -27,7 +30,7 @@ class Compared:
 
     Attributes:
         notes: How many.
-        recall: Of the new detector; None if gold has no word in these notes.
+        recall: Conservative, of the new detector; None if gold has no word in these notes.
         recall_before: Of the one in force.
         difference: The first less the second.
         low: Lower end of its 95% interval, patients resampled; None with fewer than two of them.
@@ -58,14 +61,16 @@ def compared(site: Site, metrics: Manifest, inputs: str) -> Compared | None:
     rows = [
         row for row in site.store.stream(tables.METRICS, tables.ALL) if row["inputs"] == inputs and row["note"] in known
     ]
-    now, before = ([_counts(it) for it in some] for some in (rows, [known[row["note"]] for row in rows]))
+    then = [known[row["note"]] for row in rows]
+    found_as = "whole" if all(it.get("whole") is not None for it in (*rows, *then)) else "found"
+    now, before = ([_counts(it, found_as) for it in some] for some in (rows, then))
     settings = site.settings.bench
     found = difference(now, before, "recall", resamples=settings.resamples, seed=settings.seed)
     return Compared(len(rows), _recall(now), _recall(before), found.value, found.low)
 
 
-def _counts(row: dict[str, Any]) -> NoteCounts:
-    found, gold = row["found"], row["gold"]
+def _counts(row: dict[str, Any], found_as: str) -> NoteCounts:
+    found, gold = row[found_as], row["gold"]
     return NoteCounts(gold, found, 0, gold - found, 0, 0, cluster=row["patient"])
 
 

@@ -103,13 +103,19 @@ def _bench_rows(site: Site, delivery: Delivery, manifest: Manifest) -> list[Gate
     Another detector than the one in force is also compared with that one, where both were measured on the same notes.
     """
     metrics = site.store.manifest(tables.METRICS, tables.ALL)
-    if metrics is None or metrics.meta["detector_digest"] != manifest.meta["detector_digest"]:
+    # A measurement without a look is of before looks were counted.
+    if (
+        metrics is None
+        or metrics.meta["detector_digest"] != manifest.meta["detector_digest"]
+        or "look" not in metrics.meta
+    ):
         return []
     thresholds = site.settings.thresholds
     scores: dict[str, dict[str, float | None]] = metrics.meta["headline"][manifest.meta["inputs"]]
-    # The lower end of recall's interval must reach the threshold: a small bench must not pass by luck.
+    # The lower end of recall's interval must reach the threshold: a small bench must not pass by luck. A word of which
+    # a letter is left counts as missed. A measurement of before that was counted has not passed.
     demands = [
-        (scores["recall"]["low"], thresholds.min_recall),
+        (scores.get("recall_conservative", {}).get("low"), thresholds.min_recall),
         (scores["precision"]["value"], thresholds.min_precision),
         (scores["clinical_retention"]["value"], thresholds.min_clinical_retention),
     ]

@@ -14,7 +14,7 @@ from deid_platform.detection import DetectorSpec
 from deid_platform.keys import Keyring, module_digest, package_digest
 from deid_platform.leakcheck import LeakCheck
 from deid_platform.notes import Note, Patient, Topics
-from deid_platform.redaction.policy import DateClass, Policy
+from deid_platform.redaction.policy import Policy
 from deid_platform.redaction.structured import ReleasedDate, released_date
 from deid_platform.release_note import ReleaseSpec
 from deid_platform.surrogates.dates import shift_scope
@@ -116,7 +116,7 @@ class Recipe:
 
     def moved_with(self, patient_id: str | None) -> str | None:
         """Whose shift a patient's dates have; None where the policy shifts none, or nobody is known."""
-        if patient_id is None or self.policy.dates is not DateClass.SHIFT:
+        if patient_id is None or not self.policy.dates.moved:
             return None
         return shift_scope(self._links, patient_id)
 

@@ -23,7 +23,7 @@ from deid_platform.lexicon.vocabularies import TermsFile
 from deid_platform.llm.engines import EngineSpec
 from deid_platform.llm.vllm_engine import EngineSettings
 from deid_platform.notes import Delivery, Topics
-from deid_platform.redaction.policy import DateClass, Policy, load_policy
+from deid_platform.redaction.policy import Policy, load_policy
 from deid_platform.refresh.intake import rosters_incomplete, topics_as_of
 from deid_platform.refresh.recipe import Recipe, release_name
 from deid_platform.refresh.reported import reported_strings
@@ -148,7 +148,7 @@ class Site:
             rosters_incomplete=rosters_incomplete(self.store, delivery),
             min_roster_share=self.settings.thresholds.min_roster_share,
             reported=reported_strings(self.store),
-            links=links_known(self.store) if self.policy.dates is DateClass.SHIFT else None,
+            links=links_known(self.store) if self.policy.dates.moved else None,
         )
 
     def note_keys(self, feed: str, note_id: str) -> tuple[str, ...]:

@@ -35,6 +35,8 @@ GOLD_NOTES = "bench/gold_notes"
 SURROGATE_NOTES = "bench/surrogate_notes"
 CORPUS_COUNTS = "bench/corpus_counts"
 CONTRIBUTIONS = "bench/contributions"
+DETECTOR_SCORES = "bench/detector_scores"
+"""No rows: what each detector scored on each surrogate corpus, and the digests of both (`leaderboard.py`)."""
 SURROGATE_TOPICS = {name: f"bench/surrogate_{name}" for name in TOPICS}
 DETECTIONS = "bench/detections"
 LAB = "bench/lab"
@@ -112,7 +114,12 @@ FIRST_PASS_SCHEMA = pa.schema(
     ]
 )
 GOLD_SCHEMA = pa.schema(
-    [*_columns(Note), pa.field("gold", SPANS), pa.field("clinical", pa.list_(pa.list_(pa.int32())))]
+    [
+        *_columns(Note),
+        pa.field("gold", SPANS),
+        pa.field("clinical", pa.list_(pa.list_(pa.int32()))),
+        pa.field("condition", pa.string()),
+    ]
 )
 SURROGATE_SCHEMA = pa.schema(
     [*_columns(Note), pa.field("gold", SPANS), pa.field("ways", pa.list_(pa.string())), pa.field("part", pa.string())]
@@ -149,6 +156,7 @@ FOUND_SCHEMA = pa.schema(
         ("inputs", pa.string()),
         ("gold", pa.int64()),
         ("found", pa.int64()),
+        ("whole", pa.int64()),  # of those found, hidden whole; not there in what earlier versions sealed
     ]
 )
 TERM_SCHEMA = pa.schema([("term", pa.large_string()), ("kind", pa.string())])
@@ -165,6 +173,10 @@ REPORTED_SCHEMA = pa.schema(
     ]
 )
 TEST_SET_SCHEMA = pa.schema([("feed", pa.string()), ("delivery", pa.string()), ("note_id", pa.large_string())])
+SAMPLED_SCHEMA = pa.schema(
+    [*TEST_SET_SCHEMA, ("note_type", pa.string()), ("period", pa.string()), ("names_patient", pa.bool_())]
+)
+"""With the stratum of each note (`evaluation/design_weights.py`)."""
 
 ROUND_SCHEMA = pa.schema([("note_key", pa.string()), *TEST_SET_SCHEMA, ("text_digest", pa.string())])
 ANNOTATION_SCHEMA = pa.schema(

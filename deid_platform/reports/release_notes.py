@@ -14,6 +14,7 @@ from deid_platform.reports.summary import GOLD_NAMES, INPUTS, MEASURES, interval
 DATES = {
     "true": "true dates",
     "shift": "dates shifted with the patient",
+    "season": "dates shifted with the patient by about a whole number of years",
     "year": "years alone",
     "none": "no dates",
     None: "not known",

@@ -13,7 +13,7 @@ from deid_platform.evaluation.bootstrap import Estimate
 from deid_platform.evaluation.scores import LabelScores, Scores
 from deid_platform.reports.summary import interval
 
-_WHOLE = ("precision", "recall", "f1", "leak_rate", "clinical_retention")
+_WHOLE = ("precision", "recall", "recall_conservative", "f1", "leak_rate", "clinical_retention")
 SCORE_COLUMNS = (
     "label",
     *(f"{measure}{end}" for measure in _WHOLE for end in ("", "_low", "_high")),
@@ -55,6 +55,7 @@ def scores_table(scores: Scores, *, title: str) -> Table:
         table.add_row(label.value, shown(found.precision), shown(found.recall), "", f"{found.recall.total:,}")
     table.caption = (
         f"{scores.notes:,} notes, {scores.words:,} words; "
+        f"recall of words hidden whole {shown(scores.recall_conservative)}; "
         f"notes with a missed identifier {shown(scores.leak_rate)}; "
         f"clinical terms kept {shown(scores.clinical_retention)}"
     )
@@ -93,10 +94,11 @@ def worth_records(whole: Scores, without: Scores) -> Iterator[list[str | float |
         yield record
 
 
+_ABLATION = ("precision", "recall", "f1", "leak_rate", "clinical_retention")
 ABLATION_COLUMNS = ("stages", "precision", "recall", "F1", "notes with a missed identifier", "clinical terms kept")
 
 
 def ablation_records(rows: Iterable[tuple[str, Scores]]) -> Iterator[list[str | float | None]]:
     """Scores of a detector with some of its stages, row by row, by `ABLATION_COLUMNS`."""
     for name, scores in rows:
-        yield [name, *(getattr(scores, measure).value for measure in ("precision", "recall", *_WHOLE[2:]))]
+        yield [name, *(getattr(scores, measure).value for measure in _ABLATION)]

@@ -10,16 +10,58 @@ weekdays true. A newborn moves with the mother, whose own notes tell of the birt
 Where topics name the mother only after a newborn's first notes were released, its dates move anew, in all of its notes:
 a refresh makes the earlier ones again, for which it goes by the links of all deliveries and not by those known then.
 Until that is done the warehouse shows the notes of one shift alone, so that no release ever shows two of one patient.
+
+A policy chooses among two sets of shifts. `weeks` moves by up to a year, through all seasons. `season` moves by about a
+whole number of years: the day of the year moves by 1 to 20 days, so that flu stays in winter. It leaves fewer shifts,
+and years tell more of them: docs/policies.md has the figures. The two are drawn apart, and no secret shows both.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import date, timedelta
+from enum import StrEnum
 
 from deid_platform.keys import Keyring
 from deid_platform.notes import Note, Topics
 
 MAX_WEEKS = 52
+_MOST_YEARS = 5
+# From a whole number of years. None at all would leave "March 14" where it stands; three weeks are a quarter of a
+# season.
+_LEAST_DAYS, _MOST_DAYS = 1, 20
+_DAYS_A_YEAR = 365.25
+
+
+class DateShift(StrEnum):
+    """How far a patient's dates may move."""
+
+    WEEKS = "weeks"
+    SEASON = "season"
+
+
+def _near_whole_years(years: int) -> Iterator[int]:
+    """The numbers of weeks that come near a whole number of years, the least first."""
+    for year in range(1, years + 1):
+        middle = round(year * _DAYS_A_YEAR / 7)
+        for weeks in range(middle - 4, middle + 5):
+            if _LEAST_DAYS <= abs(7 * weeks - year * _DAYS_A_YEAR) <= _MOST_DAYS:
+                yield weeks
+
+
+def season_weeks(years: int = _MOST_YEARS) -> tuple[int, ...]:
+    """All shifts by up to so many years that keep the season, in weeks, those back first."""
+    ahead = tuple(_near_whole_years(years))
+    return (*(-weeks for weeks in reversed(ahead)), *ahead)
+
+
+POSSIBLE_WEEKS: dict[DateShift, tuple[int, ...]] = {
+    DateShift.WEEKS: (*range(-MAX_WEEKS, 0), *range(1, MAX_WEEKS + 1)),
+    DateShift.SEASON: season_weeks(),
+}
+"""Every possible shift in weeks, those back first: 104 and 56."""
+# Two sets of shifts from one number would tell of each other.
+_PURPOSE = {DateShift.WEEKS: "date-shift", DateShift.SEASON: "date-shift-season"}
 
 
 def shift_scope(topics: Topics | None, patient_id: str) -> str:
@@ -40,30 +82,32 @@ def shift_scope(topics: Topics | None, patient_id: str) -> str:
     return seen[-1]
 
 
-def shift_days(keyring: Keyring, patient_id: str) -> int:
-    """How many days a patient's dates move: 7 to 364 days back or ahead, in whole weeks, never 0.
+def shift_days(keyring: Keyring, patient_id: str, by: DateShift = DateShift.WEEKS) -> int:
+    """How many days a patient's dates move, back or ahead, in whole weeks, never 0.
 
     Args:
         keyring: Signs the shift.
         patient_id: As `shift_scope` resolves it.
+        by: Among which shifts.
     """
-    return _days(keyring.mac("date-shift", patient_id))
+    return _days(keyring.mac(_PURPOSE[by], patient_id), by)
 
 
-def note_shift_days(keyring: Keyring, topics: Topics | None, note: Note) -> int:
+def note_shift_days(keyring: Keyring, topics: Topics | None, note: Note, by: DateShift = DateShift.WEEKS) -> int:
     """How many days the dates of a note move, in its text and beside it: as its patient's, else by the note itself."""
     if note.patient_id is None:
-        return _days(keyring.mac("date-shift-note", note.note_id))
-    return shift_days(keyring, shift_scope(topics, note.patient_id))
+        return _days(keyring.mac(f"{_PURPOSE[by]}-note", note.note_id), by)
+    return shift_days(keyring, shift_scope(topics, note.patient_id), by)
 
 
-def shifted(keyring: Keyring, topics: Topics | None, note: Note) -> date | None:
+def shifted(keyring: Keyring, topics: Topics | None, note: Note, by: DateShift = DateShift.WEEKS) -> date | None:
     """A note's date, moved with its patient.
 
     Args:
         keyring: Signs the shift.
         topics: Say who shares whose shift; of all that is known, lest a patient be moved two ways.
         note: The note; one without a patient moves by its own `note_id`.
+        by: Among which shifts.
 
     Returns:
         The shifted date, on the same day of the week; None where the note has none, or where the calendar ends
@@ -72,13 +116,12 @@ def shifted(keyring: Keyring, topics: Topics | None, note: Note) -> date | None:
     if note.note_date is None:
         return None
     try:
-        return note.note_date + timedelta(days=note_shift_days(keyring, topics, note))
+        return note.note_date + timedelta(days=note_shift_days(keyring, topics, note, by))
     except OverflowError:
         return None
 
 
-def _days(mac: bytes) -> int:
-    # 104 outcomes from 64 bits: the bias is below 1e-17. 0..51 are weeks back, 52..103 weeks ahead.
-    step = int.from_bytes(mac[:8], "big") % (2 * MAX_WEEKS)
-    weeks = step - MAX_WEEKS if step < MAX_WEEKS else step - MAX_WEEKS + 1
-    return 7 * weeks
+def _days(mac: bytes, by: DateShift) -> int:
+    # At most 104 outcomes from 64 bits: the bias is below 1e-17.
+    possible = POSSIBLE_WEEKS[by]
+    return 7 * possible[int.from_bytes(mac[:8], "big") % len(possible)]

@@ -1,14 +1,14 @@
 """What one patient's notes have in common: the keyed orders of the scope, the names, where the patient lives.
 
 Belongs here: a patient's scope, and what the topics say of numbers and places in it. Does not belong here: how names
-are drawn (`household_names.py`), or how a surrogate is written into a text (`keyed.py`).
+are drawn (`household_names.py`), or how a surrogate is written into a text (`people.py`, `keyed.py`).
 
 All but the key is worked out when a note first asks for it: most notes name nobody but in dates and numbers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -36,7 +36,6 @@ class Household:
     Attributes:
         deck: The keyed order of every pool.
         draw: The scope's keyed function.
-        said: Names already rendered, by their text and who is meant.
     """
 
     def __init__(
@@ -44,18 +43,16 @@ class Household:
     ) -> None:
         self.deck = Deck(key, share)
         self.draw = keyed_draw(key)
-        self.said: dict[Hashable, str | None] = {}
         self._family = family
         self._rows = rows
 
     def __repr__(self) -> str:
         return "<Household>"
 
-    @cached_property
-    def names(self) -> HouseholdNames:
-        """The surrogates of the family and of those whom the notes name."""
+    def names_from(self, deck: Deck) -> HouseholdNames:
+        """The surrogates of the family and of those whom the notes name: this scope's, or those of one of its notes."""
         lived = (field for row in self._rows for field in (row.street, row.city))
-        return HouseholdNames(self.deck, self._family(), lived)
+        return HouseholdNames(deck, self._family(), lived)
 
     @cached_property
     def cities(self) -> frozenset[str]:

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from deid_platform.surrogates.identity import Mention
     from deid_platform.surrogates.persons import Person
 
-_LETTERS = "abcdefghijklmnopqrstuvwxyz"
-
 
 class HouseholdNames:
     """Draws for a patient's scope.
@@ -31,7 +29,7 @@ class HouseholdNames:
     Attributes:
         known: Every folded word of the family's names, with their nicknames.
         avoid: Folded words that no surrogate drawn here may be: of the family's names, of where they live, and the
-            family's surrogates.
+            family's surrogates; within one note, everybody's.
         people: Folded given names and surnames of the family's surrogates, as they may stand together.
     """
 
@@ -92,6 +90,7 @@ class HouseholdNames:
         """The surrogate of a folded word of a surname, whoever bears it."""
         if word not in self._surnames:
             self._surnames[word] = self._deck.draw(self._deck.pool(Kind.SURNAME, word), word, self.avoid)
+            self._take(self._surnames[word])
         return self._surnames[word]
 
     def _named(self, word: str, sex: str | None) -> str | None:
@@ -99,7 +98,14 @@ class HouseholdNames:
         key = ("named", word)
         if key not in self._given:
             self._given[key] = self._deck.draw(self._deck.pool(Kind.GIVEN, word, sex), word, self.avoid)
+            self._take(self._given[key])
         return self._given[key]
+
+    def _take(self, drawn: str | None) -> None:
+        """Keeps a drawn name from anybody else, where that is asked for one note: elsewhere what a name has must not
+        hang on which came first."""
+        if drawn is not None and self._deck.of_note:
+            self.avoid.add(letters(drawn))
 
     def _given_of(self, person: Person | None, role: Role, word: str) -> str | None:
         if role is not Role.GIVEN or person is None or person.token[0] != "patient":
@@ -141,5 +147,4 @@ def initial_of(person: Person | None, part: NamePart, deck: Deck, drawn_for: Cal
         meant = next((word for word in words[part.role] if word[0] == part.word), None)
         if meant is not None and (drawn := drawn_for(part.role, meant)):
             return drawn[0]
-    letter = _LETTERS[deck.number("letter", part.role, part.word) % 25]
-    return ("z" if letter == part.word else letter).upper()
+    return deck.letter(part.role, part.word).upper()

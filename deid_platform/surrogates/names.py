@@ -7,6 +7,10 @@ Every listed name has one home: a kind, a family of locales, a sex and a length 
 and within one scope a home's names are put into a secret order in which each stands in for the one before it: two
 listed names of a scope never get one surrogate, and none gets itself. A name that no list holds takes a place in the
 order by its hash.
+
+Where surrogates change from note to note, a name that never stands in for itself would be told by that: of some
+hundreds, it would be the one that never comes. So each name has, as long as the patient or the site has, only half of
+its home to be drawn from: what never comes is the other half.
 """
 
 from __future__ import annotations
@@ -48,6 +52,7 @@ _NEVER = (
     "months",
 )
 _WORD = regex.compile(r"\p{L}+")
+_ALMOST_ALL_LETTERS = "abcdefghijklmnopqrstuvwxy"  # the last one takes the place of the initial itself
 # What capitals, or a keyboard without them, make of these.
 _SPELLED_OUT = {"ß": "ss", "ẞ": "ss", "æ": "ae", "œ": "oe"}
 
@@ -97,11 +102,14 @@ class Deck:
     Args:
         key: The scope's own secret.
         share: Draws names of people from this share alone.
+        lasting: Where the scope is a note: the deck of its patient or of the site, which says from which half of a pool
+            each word may draw.
     """
 
-    def __init__(self, key: bytes, share: Share | None = None) -> None:
+    def __init__(self, key: bytes, share: Share | None = None, *, lasting: Deck | None = None) -> None:
         self._key = key
         self._share = share
+        self._lasting = lasting
         self._of_pool: dict[Pool, Order] = {}
 
     def __repr__(self) -> str:
@@ -110,6 +118,11 @@ class Deck:
     def pool(self, kind: Kind, word: str, sex: str | None = None, *, beside: str | None = None) -> Pool:
         """The pool from which a folded word's surrogate is drawn; arguments as for `pool_for`."""
         return pool_for(kind, word, sex, beside=beside, share=self._share)
+
+    @property
+    def of_note(self) -> bool:
+        """Whether it is that of one note alone."""
+        return self._lasting is not None
 
     def holds(self, name: str) -> bool:
         """Whether a name is of the share from which this deck draws."""
@@ -137,14 +150,25 @@ class Deck:
         rank = self.number(pool.home.kind, ident or word) % size if place is None else order.rank(place)
         for step in range(1, size + 1):
             drawn = order.at((rank + step) % size)
-            if pool.folded[drawn] != word and pool.folded[drawn] not in avoid:
+            name = pool.folded[drawn]
+            if name != word and name not in avoid and self._may_be(ident or word, name):
                 return pool.names[drawn]
         return None
+
+    def letter(self, role: str, initial: str) -> str:
+        """A letter that stands for an initial of nobody known, and is another one."""
+        others = ["z" if letter == initial else letter for letter in _ALMOST_ALL_LETTERS]
+        drawable = [letter for letter in others if self._may_be(initial, letter)] or others
+        return drawable[self.number("letter", role, initial) % len(drawable)]
 
     def number(self, *parts: str) -> int:
         """A keyed number of 64 bits."""
         message = "\x1f".join(parts).encode("utf-8", "surrogatepass")
         return int.from_bytes(hashlib.blake2b(message, key=self._key, digest_size=8).digest(), "big")
+
+    def _may_be(self, word: str, name: str) -> bool:
+        """Whether a name is of the half from which a word may draw."""
+        return self._lasting is None or self._lasting.number("half", word, name) % 2 == 0
 
     def _order(self, pool: Pool) -> Order:
         """The secret order of a pool's names."""

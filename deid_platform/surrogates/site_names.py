@@ -16,6 +16,9 @@ changes nothing for anybody. Namesakes therefore share a surname, as they do in 
 Where that would make two names of the topics one (two names of one list never meet, others by their hash), whoever the
 topics named first keeps the surrogate and the other takes the next. Two providers who are written alike are one in a
 text: the key of a note's provider tells them apart.
+
+Where surrogates change from note to note, all of this is drawn for the surnames of one note, and two of them never
+have one surrogate.
 """
 
 from __future__ import annotations
@@ -41,9 +44,10 @@ class SiteNames:
     Args:
         deck: The site's keyed orders.
         directory: Who the providers are.
+        surnames: The folded words of the surnames that are told apart; those of all providers unless given.
     """
 
-    def __init__(self, deck: Deck, directory: Directory) -> None:
+    def __init__(self, deck: Deck, directory: Directory, surnames: Iterable[str] | None = None) -> None:
         self._deck = deck
         self._directory = directory
         self._surname = lru_cache(maxsize=16384)(self._surname_of)
@@ -51,7 +55,9 @@ class SiteNames:
         self._apart = lru_cache(maxsize=4096)(self._apart_of)
         # The providers' surnames by their surrogate.
         self._alike: dict[str, list[str]] = {}
-        for word in directory.surnames():
+        # Stays empty where the same are to be drawn whoever else is named.
+        self._taken: set[str] = set()
+        for word in directory.surnames() if surnames is None else surnames:
             if (drawn := self._surname(word)) is not None:
                 self._alike.setdefault(drawn, []).append(word)
 
@@ -78,7 +84,10 @@ class SiteNames:
         return apart.get(name) or self._usual(name.oldest, surname)
 
     def _surname_of(self, word: str) -> str | None:
-        return self._deck.draw(self._deck.pool(Kind.SURNAME, word), word, ())
+        drawn = self._deck.draw(self._deck.pool(Kind.SURNAME, word), word, self._taken)
+        if drawn is not None and self._deck.of_note:
+            self._taken.add(letters(drawn))
+        return drawn
 
     def _usual_of(self, given: str, surname: str | None) -> str | None:
         return self._given(given, surname, ())

@@ -39,6 +39,7 @@ _OWN_STATES = {
     "DG010": Code.SECOND_PERSON,
     "DG011": Code.DOSSIER_UNKNOWN,
     "DG012": Code.DOSSIER_UNSIGNED,
+    "DG013": Code.HELD_OUT_REFUSED,
 }
 _BY_STATE = (
     # undefined table, function, schema; database does not exist

@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING
 from sqlalchemy import Connection, Engine, text
 
 from deid_platform.languages import ISO_639_1, UNDETERMINED
-from deid_platform.redaction.policy import DateClass, NoteDateRule, Policy
+from deid_platform.redaction.policy import NoteDateRule, Policy
 from deid_platform.settings import ProfileSettings
-from deid_platform.surrogates.dates import MAX_WEEKS
+from deid_platform.surrogates.dates import POSSIBLE_WEEKS
 from deid_platform.warehouse.connection import translated
 from deid_platform.warehouse.staging import Kind, Staged, Status
 from deid_platform.warehouse.suite import Severity, build_suite, load_suite
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 OTHER_TYPE = "other"
 MAX_CHARS = 1_100_000  # the readers' limit, and room for tags that are longer than what they replace
 EARLIEST = date(1900, 1, 1)
-LONGEST_SHIFT = timedelta(weeks=MAX_WEEKS)
 
 FIGURES = frozenset(
     {*ProfileSettings.model_fields, "note_types", "languages", "max_chars", "latest_year"}
@@ -108,14 +107,15 @@ def validate_staged(
         digest = connection.execute(text("SELECT ctl.staged_digest(:d)"), {"d": staged.delivery.key}).scalar()
         read = _read(connection, staged.delivery.key, policy)
     types = {*note_types} - {OTHER_TYPE}
+    longest_shift = timedelta(weeks=max(POSSIBLE_WEEKS[policy.date_shift]))
     figures = {
         **thresholds.model_dump(),
         "note_types": sorted({*types, OTHER_TYPE}),
         "languages": sorted({*ISO_639_1, UNDETERMINED}),
         "max_chars": max_chars,
         "latest_year": read.today.year + 1,
-        "earliest_date": EARLIEST - LONGEST_SHIFT,
-        "latest_date": read.today + LONGEST_SHIFT,
+        "earliest_date": EARLIEST - longest_shift,
+        "latest_date": read.today + longest_shift,
     }
     unchanged = ExpectationOutcome(STAGED_UNCHANGED, digest == staged.staged_digest)
     return [unchanged, *_judge(_tables(read, policy, len(types)), figures)]
@@ -203,7 +203,7 @@ def _tables(read: _Read, policy: Policy, named_types: int) -> dict[str, pd.DataF
         withheld = {"note_year", "shifted_date"} - {_DATE_COLUMNS[policy.note_date]}
         measures["dates_beyond_policy"] = int(notes[sorted(withheld)].notna().to_numpy().sum())
     if {"patient_key", "shift_key"} <= {*notes.columns}:
-        wanted = notes["patient_key"].notna() & (policy.dates is DateClass.SHIFT)
+        wanted = notes["patient_key"].notna() & policy.dates.moved
         measures["shift_keys_against_policy"] = int((notes["shift_key"].notna() != wanted).sum())
     if "kind" in withdrawals:
         rejoined = int((withdrawals["kind"] == Kind.REJOINED.value).sum())

@@ -15,12 +15,16 @@ from dataclasses import asdict, dataclass
 from sqlalchemy import Connection, Engine, text
 
 from deid_platform.evaluation.missed_by_risk import Category
+from deid_platform.evaluation.perturbations import Perturbation
 from deid_platform.labels import Label, Risk
 from deid_platform.warehouse.connection import begin
+from deid_platform.warehouse.held_out import Purpose
 
+_PEERS = ("presidio", "presidio-patterns", "presidio-transformers", "pydeid", "philter", "deidentify")
+PEERS = (*_PEERS, *(f"modified-{it}" for it in _PEERS))
 DETECTORS = (
     *("ensemble", "rules", "patterns", "gazetteer", "roster"),
-    *("presidio", "presidio-patterns", "pydeid", "philter", "deidentify", "bert", "bert-presidio", "language-model"),
+    *(*PEERS, "bert", "bert-presidio", "language-model"),
     *("lexical-judge", "chat-judge"),
 )
 GOLDS = (
@@ -45,16 +49,18 @@ FAMILIES = {
     "cost": "speed, memory and money",
 }
 MEASURES = (
-    *("precision", "recall", "f1", "accuracy", "entity_recall", "leak_rate", "clinical_retention"),
+    *("precision", "recall", "f1", "accuracy", "entity_recall", "leak_rate", "clinical_retention", "labels_claimed"),
     *("strict_f1", "overlapping_f1", "strict_recall", "overlapping_recall"),
     *("recall_conservative", "precision_conservative", "f1_conservative", "precision_two_sided", "f1_two_sided"),
     *("recall_patient_only", "precision_patient_only"),
+    *("recall_of_site", "precision_of_site", "recall_difference", "precision_difference"),
     *("identifier_characters_found", "other_characters_hidden"),
     *("alid", "levenshtein_recall", "direct_recall", "quasi_recall"),
     *("notes_disclosed", "patients_disclosed", "patient_disclosed_at_site"),
     *("first", "top_ten", "chance", "first_raw", "top_ten_raw"),
     *("told_apart", "told_apart_chance", "share_missed"),
     *("lexical_retention", "cire", "jsc", "nsdcg", "difference", "score_raw", "score_released"),
+    *("score_transferred", "difference_transferred", "most_frequent"),
     *("kappa", "pearson", "spearman"),
     *("words_per_second", "seconds_per_note", "gpu_seconds_per_note", "peak_mb", "cost_per_10000_notes"),
 )
@@ -66,13 +72,20 @@ LENGTHS = ("under 100 words", "100 to 299 words", "300 to 599 words", "600 to 1,
 RISKS = tuple(f"risk {risk.value}" for risk in Risk)
 CATEGORIES = tuple(it.value for it in Category)
 POLICIES = tuple(f"surrogates {it}" for it in ("consistent", "per note", "varied"))
-SUBJECTS = ("ALL", *(it.value for it in Label), *SEXES, *LOCALES, *LENGTHS, *RISKS, *CATEGORIES, *POLICIES)
+FORMATS = tuple(it.value for it in Perturbation)
+TASKS = ("task note type", "task condition")
+CLAIMS = tuple(f"claimed by {it}" for it in PEERS)
+SUBJECTS = (
+    *("ALL", *(it.value for it in Label)),
+    *(*SEXES, *LOCALES, *LENGTHS, *RISKS, *CATEGORIES, *POLICIES, *FORMATS, *TASKS, *CLAIMS),
+)
 _WORDS = {
     "detector": DETECTORS,
     "gold": GOLDS,
     "family": tuple(FAMILIES),
     "measure": MEASURES,
     "subject": SUBJECTS,
+    "purpose": tuple(Purpose),
 }
 
 
@@ -87,7 +100,7 @@ class LabScore:
         low: Lower end of its 95% interval, if it has one.
         high: Upper end.
         n: What it is a share of, or how many were measured; None of what is no share.
-        subject: All, a label, a locale, a sex, a length, a risk or a category.
+        subject: All, a label, a locale, a sex, a length, a risk, a category, a format, a task, or what a peer claims.
     """
 
     family: str
@@ -101,7 +114,10 @@ class LabScore:
 
 @dataclass(frozen=True, slots=True)
 class MeasuredOn:
-    """What figures are of: which detector, under which policy, on which gold and inputs."""
+    """What figures are of: which detector, under which policy, on which gold and inputs, and by which look.
+
+    Figures are recorded only with the number of a look (`held_out.py`); those that are read say none.
+    """
 
     detector: str
     detector_digest: str
@@ -109,6 +125,7 @@ class MeasuredOn:
     inputs: str
     policy_digest: str = ""
     locale: str = ""
+    look: int | None = None
 
 
 def record_lab_scores(gatekeeper: Engine, on: MeasuredOn, scores: Sequence[LabScore]) -> int:
@@ -118,7 +135,8 @@ def record_lab_scores(gatekeeper: Engine, on: MeasuredOn, scores: Sequence[LabSc
         How many.
 
     Raises:
-        DeidError: `warehouse-statement`, `warehouse-unreachable`.
+        DeidError: `held-out-refused` without a look of the detector at a set of the gold; `warehouse-statement`, also
+            where a figure of that look stands already; `warehouse-unreachable`.
     """
     values = [{**asdict(on), **asdict(score)} for score in scores]
     columns = tuple(values[0]) if values else ()

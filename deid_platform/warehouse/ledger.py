@@ -66,8 +66,9 @@ def record_gate(
         known: The newest finding that whoever measured knew of; the gate counts no row that missed one.
 
     Raises:
-        DeidError: `warehouse-statement` if a measurement holds anything but figures (ref `measured`), or if
-            the server refuses it.
+        DeidError: `held-out-refused` for `bench` if the detector was never looked at for the gate;
+            `warehouse-statement` if a measurement holds anything but figures (ref `measured`), or if the server refuses
+            it.
     """
     values = []
     for row in rows:
@@ -98,14 +99,23 @@ def record_gate(
 
 
 def record_scores(
-    gatekeeper: Engine, scores: Sequence[Score], *, detector_digest: str, gold: str, inputs: Inputs
+    gatekeeper: Engine, scores: Sequence[Score], *, detector_digest: str, gold: str, inputs: Inputs, look: int
 ) -> None:
     """Records the bench's figures for one detector on one gold; earlier ones stay.
 
+    Args:
+        gatekeeper: The engine of the role `gatekeeper`.
+        scores: The figures.
+        detector_digest: Whose.
+        gold: On which gold.
+        inputs: What the detector had to go by.
+        look: The number of the look that they are of (`held_out.record_look`).
+
     Raises:
-        DeidError: `warehouse-statement` or `warehouse-unreachable`.
+        DeidError: `held-out-refused` without such a look of that detector at a set of that gold; `warehouse-statement`,
+            also where a figure of that look stands already; `warehouse-unreachable`.
     """
-    same = {"detector": detector_digest, "gold": gold, "inputs": inputs.value}
+    same = {"detector": detector_digest, "gold": gold, "inputs": inputs.value, "look": look}
     values = [
         {
             **same,
@@ -119,8 +129,8 @@ def record_scores(
         for score in scores
     ]
     statement = text(
-        "INSERT INTO quality.score (detector_digest, gold, inputs, label, measure, value, low, high, n)"
-        " VALUES (:detector, :gold, :inputs, :label, :measure, :value, :low, :high, :n)"
+        "INSERT INTO quality.score (detector_digest, gold, inputs, label, measure, value, low, high, n, look)"
+        " VALUES (:detector, :gold, :inputs, :label, :measure, :value, :low, :high, :n, :look)"
     )
     if values:
         with begin(gatekeeper) as connection:

@@ -32,7 +32,8 @@ class Release:
         notes: Notes that they brought, corrected versions included.
         created_at: When its first delivery was staged.
         activated_at: When analysts last began to see it.
-        dates: The class of dates that it shows: `true`, `shift`, `year` or `none`; None where that is not known.
+        dates: The class of dates that it shows: `true`, `shift`, `season`, `year` or `none`; None where that is not
+            known.
     """
 
     release: str

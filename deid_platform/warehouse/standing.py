@@ -183,10 +183,12 @@ _NONE_OF = {
     "expectations": {"failed": "expectations failed"},
 }
 _BENCH = {
-    "recall": ("low", "min_recall"),
+    "recall_conservative": ("low", "min_recall"),
+    "recall": ("low", "min_recall"),  # of rows written before the other was measured
     "precision": ("value", "min_precision"),
     "clinical_retention": ("value", "min_clinical_retention"),
 }
+_NAMES = {"recall_conservative": "conservative recall (lower end)", "recall": "recall (lower end)"}
 
 
 def _figures(requirement: str, measured: Mapping[str, Any]) -> Iterator[Figure]:
@@ -196,10 +198,11 @@ def _figures(requirement: str, measured: Mapping[str, Any]) -> Iterator[Figure]:
             yield Figure(name, measured[key], 0, at_least=False)
     if requirement == "bench":
         thresholds = measured.get("thresholds", {})
+        judged: set[str] = set()
         for measure, (end, least) in _BENCH.items():
-            if measure in measured and least in thresholds:
-                name = measure.replace("_", " ") + (" (lower end)" if end == "low" else "")
-                yield Figure(name, measured[measure][end], thresholds[least])
+            if measure in measured and least in thresholds and least not in judged:
+                judged.add(least)
+                yield Figure(_NAMES.get(measure, measure.replace("_", " ")), measured[measure][end], thresholds[least])
         if "against_former" in measured:
             yield from _against(measured["against_former"], thresholds["max_recall_drop"])
     if requirement == "topics" and "least_share" in measured:

@@ -77,18 +77,25 @@ ASSETS = {
     "bench/corpus_scores": ("privacy-office", "table", True, "gpu", "bench/surrogate_notes"),
     "bench/contributions": ("privacy-office", "table", False, "gpu", "bench/surrogate_notes"),
     "bench/fairness": ("privacy-office", "table", False, None, "bench/corpus_scores"),
+    "bench/detector_scores": ("privacy-office", "postgres", True, "gpu", ""),
     "models/trained": ("data-engineering", "onnx phi", False, "gpu", ""),
     "models/leave_one_locale_out": ("data-engineering", "onnx", False, "gpu", ""),
     "models/cross_format": ("data-engineering", "onnx", False, "gpu", ""),
     "models/learning_curve": ("data-engineering", "onnx", False, "gpu", ""),
     "bench/metrics": ("privacy-office", "postgres", False, None, "bench/detections"),
     "bench/lab": ("privacy-office", "postgres", False, None, "bench/detections"),
+    "bench/stability": ("privacy-office", "postgres", False, "gpu", "bench/gold_notes"),
+    "bench/utility": ("privacy-office", "postgres", False, None, "bench/detections"),
+    "bench/cost": ("privacy-office", "postgres", False, "gpu", "bench/gold_notes"),
     "gate/withdrawals": ("privacy-office", "postgres", True, None, "source/raw_notes"),
     "gate/delivery": ("privacy-office", "postgres", True, None, "bench/metrics deid/redacted_notes gate/withdrawals"),
     "research/note_version": ("privacy-office", "postgres", True, None, "gate/delivery"),
     "marts/note_profile": ("analytics", "dbt postgres", False, None, "research/note_version"),
     **{
-        f"marts/{name}": ("analytics", "dbt postgres", False, None, " ".join(["bench/lab", "bench/metrics", *papers]))
+        f"marts/{name}": (
+            *("analytics", "dbt postgres", False, None),
+            " ".join(["bench/detector_scores", "bench/lab", "bench/metrics", *papers]),
+        )
         for name, papers in {
             "leaderboard": [],
             "scores_by_label": [],
@@ -104,7 +111,10 @@ ASSETS = {
             ],
         }.items()
     },
-    "marts/score_history": ("analytics", "dbt postgres", False, None, "bench/lab bench/metrics"),
+    "marts/score_history": (
+        *("analytics", "dbt postgres", False, None),
+        "bench/detector_scores bench/lab bench/metrics",
+    ),
     **{
         f"papers/{name}": ("analytics", "dbt postgres", False, None, "")
         for name in (
@@ -237,6 +247,10 @@ def test_a_refresh_makes_everything_but_what_is_made_on_request(definitions: dg.
         "models/learning_curve",
         "bench/contributions",
         "bench/fairness",
+        "bench/stability",
+        "bench/utility",
+        "bench/cost",
+        "bench/detector_scores",
         *CORPORA,
     }
 

@@ -60,6 +60,13 @@ def test_a_scheme_that_is_none_names_those_there_are(tmp_path):
     assert "labels.py" not in code.remedy
 
 
+@pytest.mark.parametrize(("said", "condition"), [("t2dm", "t2dm"), (None, None), (7, None), ({"icd": "E11"}, None)])
+def test_what_a_note_is_about_is_a_word_or_not_said(tmp_path, said, condition):
+    path = tmp_path / "gold.jsonl"
+    path.write_text(json.dumps({**GOOD, "condition": said}))
+    assert [gold.condition for gold in read_gold(path)] == [condition]
+
+
 def test_keys_are_mapped_as_the_columns_of_a_feed_are(tmp_path):
     path = tmp_path / "gold.jsonl"
     path.write_text(json.dumps({"DOC": 7, "BODY": "Ann came.", "spans": [[0, 3, "PATIENT"]]}) + "\n")

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from deid_platform.cli import app
 from deid_platform.corpora.files import FilesFeed
 from deid_platform.corpora.gold import read_gold
-from deid_platform.corpora.hospital import HELD_OUT_STYLES, Document, HospitalSpec, deliveries, generate, write
+from deid_platform.corpora.hospital import HELD_OUT_STYLES, Document, HospitalSpec, deliveries, generate, library, write
 from deid_platform.corpora.hospital.deliveries import NotePlan, document
 from deid_platform.corpora.hospital.people import Institution
 from deid_platform.corpora.hospital.selection import is_held_out_way
@@ -131,6 +131,24 @@ def test_gold_says_the_style_and_the_way_of_each_identifier(written: tuple[Path,
             row = json.loads(line)
             assert row["style"] == expected.styles[row["note_id"]]
             assert tuple(row["ways"]) == expected.ways[row["note_id"]]
+
+
+def test_gold_says_what_each_note_is_mostly_about(written: tuple[Path, Path]) -> None:
+    known = {condition.key for condition in library.conditions()}
+    deliveries_ = {made.watermark: made for made in generate(SPEC)}
+    for path in sorted(written[1].iterdir()):
+        made = deliveries_[path.name.removesuffix(".jsonl.gz")]
+        said = {gold.note_id: gold.condition for gold in read_gold(path)}
+        assert said == dict(made.conditions)
+        assert set(said.values()) <= known
+    # It is what the prose was drawn for: notes about diabetes speak of it, most others do not.
+    notes = {note.note_id: note.text for made in deliveries_.values() for note in made.notes}
+    about = {note_id: it for made in deliveries_.values() for note_id, it in made.conditions.items()}
+    diabetic = [notes[note_id] for note_id, it in about.items() if it == "t2dm"]
+    others = [notes[note_id] for note_id, it in about.items() if it != "t2dm"]
+    words = ("diabetes", "T2DM", "A1c", "metformin", "Metformin", "insulin", "sugar")
+    shares = [sum(any(w in text for w in words) for text in some) / len(some) for some in (diabetic, others)]
+    assert shares[0] > 0.9 > 0.5 > shares[1]
 
 
 def test_progress_reaches_the_end_of_each_delivery(tmp_path: Path) -> None:

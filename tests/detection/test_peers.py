@@ -293,6 +293,20 @@ def test_spans_end_with_their_text(tmp_path) -> None:
         assert peer.find(["a.org"]) == [[(0, 5, "URL")]]
 
 
+def test_a_peer_says_its_version_and_that_of_a_model_that_is_a_package(monkeypatch) -> None:
+    installed = {"presidio-analyzer": "2.2", "en_core_web_sm": "3.8"}
+
+    def version(name: str) -> str:
+        if name not in installed:
+            raise adapters.metadata.PackageNotFoundError(name)
+        return installed[name]
+
+    monkeypatch.setattr(adapters.metadata, "version", version)
+    said = adapters.version_of("presidio", "/models/clinical,en_core_web_sm")
+    assert said == "presidio-analyzer 2.2, en_core_web_sm 3.8"
+    assert adapters.version_of("philter") == ""
+
+
 # What is not installed
 
 

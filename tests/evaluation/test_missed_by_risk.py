@@ -51,6 +51,20 @@ def test_the_table_by_hand() -> None:
     assert table.rows[0].share.value == pytest.approx(3 / 21)
 
 
+def test_a_category_of_two_risks_is_one_of_their_sum() -> None:
+    table = missed_by_risk([read(NOTE, missed="1749 Memorial Drive|Mebane|CK")])
+    found = [(row.category, row.risk, row.share.hits) for row in table.rows]
+    assert found == [
+        (Category.LOCATION, Risk.HIGH, 3),
+        (Category.PATIENT_NAME, Risk.HIGH, 1),
+        (Category.LOCATION, Risk.MODERATE, 1),
+    ]
+    assert [(row.category, row.risk, row.share.hits) for row in table.by_category] == [
+        (Category.LOCATION, Risk.HIGH, 4),
+        (Category.PATIENT_NAME, Risk.HIGH, 1),
+    ]
+
+
 def test_the_papers_own_shares_are_of_all_gold_words() -> None:
     """Its 921 missed words are 0.4% of gold: 6 patients' names of them 0.0026%, 272 clinicians' names 0.1181%."""
     counts = (6, 10, 272, 57, 18, 14, 226, 56, 5, 234, 23)

@@ -66,6 +66,44 @@ def test_an_entity_is_found_only_when_every_letter_of_it_is(predicted: list[Span
     assert count_note(TEXT, [NAME], predicted).covered_entities == covered
 
 
+@pytest.mark.parametrize(
+    ("predicted", "touched", "whole"),
+    [
+        ([NAME], 3, 3),
+        ([Span(0, 30, Label.PATIENT)], 3, 3),
+        ([Span(0, 5, Label.PATIENT), Span(6, 10, Label.DOCTOR), Span(11, 15, Label.DATE)], 3, 3),
+        ([Span(0, 14, Label.PATIENT)], 3, 2),  # the last letter of "Hale" is left
+        ([Span(1, 15, Label.PATIENT)], 3, 2),
+        ([Span(2, 4, Label.PATIENT)], 1, 0),
+        ([Span(0, 10, Label.PATIENT)], 2, 2),
+        ([], 0, 0),
+    ],
+)
+def test_conservatively_a_word_is_found_only_when_all_of_it_is_hidden(predicted, touched: int, whole: int):
+    scores = summarise([count_note(TEXT, [NAME], predicted)])
+    assert (scores.recall.hits, scores.recall_conservative.hits) == (touched, whole)
+    assert scores.recall_conservative.total == scores.recall.total == 3
+
+
+def test_of_a_word_only_what_is_gold_need_be_hidden_and_of_that_only_letters_and_digits():
+    half = [Span(3, 9, Label.PATIENT)]  # of "preOrrin's", "Orrin'"
+    assert count_note("preOrrin's", half, [Span(3, 8, Label.PATIENT)]).whole == 1
+    assert count_note("preOrrin's", half, [Span(0, 7, Label.PATIENT)]).whole == 0
+
+
+def test_where_whole_words_were_not_counted_there_is_no_conservative_recall():
+    scores = summarise([count_note(TEXT, [NAME], [NAME]), NoteCounts(9, 3, 0, 0, 1, 1)])
+    assert scores.recall.value == 1.0
+    assert scores.recall_conservative.value is None
+
+
+def test_conservative_recall_is_never_above_recall():
+    counts = [count_note(TEXT, [NAME, DATE], [Span(0, 15 - i % 3, Label.PATIENT), DATE][: i % 4]) for i in range(40)]
+    scores = summarise(counts)
+    assert scores.recall_conservative.value < scores.recall.value
+    assert scores.recall_conservative.low <= scores.recall.low
+
+
 def test_a_note_leaks_when_one_entity_of_it_does_and_notes_without_gold_do_not_count():
     whole = count_note(TEXT, [NAME, CITY], [NAME, CITY])
     half = count_note(TEXT, [NAME, CITY], [NAME])
@@ -179,6 +217,7 @@ def test_counts_are_consistent(gold: list[Span], predicted: list[Span]):
     assert counts.true_positives == mirrored.true_positives
     assert counts.true_positives + counts.false_positives + counts.false_negatives <= counts.words
     assert counts.covered_entities <= counts.entities <= len(gold)
+    assert counts.whole is not None and 0 <= counts.whole <= counts.true_positives
     for label, tally in counts.labels.items():
         assert 0 <= tally.found_words <= tally.gold_words
         assert tally.right_words == mirrored.labels[label].found_words

@@ -15,7 +15,7 @@ from deid_platform.leakcheck.births import tells_day_and_month
 from deid_platform.notes import Facility, Note, Patient, Provider, Span, Topics
 from deid_platform.redaction.policy import load_policy
 from deid_platform.redaction.redact import redact
-from deid_platform.surrogates.dates import shift_days
+from deid_platform.surrogates.dates import DateShift, shift_days
 from deid_platform.surrogates.keyed import Surrogates
 
 POLICY = load_policy("surrogate")
@@ -198,6 +198,7 @@ def test_a_whole_note_of_surrogates_is_clean_measured_or_not() -> None:
     ("released", "kind"),
     [
         (Released(shifted_date=DAY + timedelta(days=shift_days(KEYRING, VASK.patient_id))), None),
+        (Released(shifted_date=DAY + timedelta(days=shift_days(KEYRING, VASK.patient_id, DateShift.SEASON))), None),
         (Released(shifted_date=DAY), "column-date"),
         (Released(shifted_date=DAY + timedelta(days=3)), "column-date"),  # no whole weeks: no shift of ours
         (Released(note_year=2020), "column-year"),

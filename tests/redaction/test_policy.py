@@ -25,6 +25,8 @@ from deid_platform.redaction.policy import (
     policy_names,
 )
 from deid_platform.redaction.redact import redact
+from deid_platform.surrogates.consistency import Consistency
+from deid_platform.surrogates.dates import DateShift
 
 LEGAL_BASIS = {
     "safe_harbor": "164.514(b)(2)",
@@ -34,12 +36,26 @@ LEGAL_BASIS = {
     "limited_dataset": "164.514(e)",
     "gdpr_it": "2016/679",
 }
-SAFE_HARBOR = (resources.files("deid_platform.redaction") / "policies" / "safe_harbor.yaml").read_text(encoding="utf-8")
+SHIPPED = {
+    name: (resources.files("deid_platform.redaction") / "policies" / f"{name}.yaml").read_text(encoding="utf-8")
+    for name in LEGAL_BASIS
+}
+SAFE_HARBOR = SHIPPED["safe_harbor"]
+# What a policy chooses only where it has something to choose.
+CHOICES = ("consistency", "date_shift")
 
 
 def changed(old: str, new: str) -> bytes:
     assert old in SAFE_HARBOR
     return SAFE_HARBOR.replace(old, new, 1).encode()
+
+
+def dated(source: str, action: str, rule: str) -> bytes:
+    """A policy with an action for dates, a rule for the note's own, and a shift where either asks for one."""
+    source = re.sub(r"(?m)^  DATE: \w+$", f"  DATE: {action}", source)
+    source = re.sub(r"note_date: \w+", f"note_date: {rule}", source)
+    source = source.replace("date_shift: weeks\n", "")
+    return (source + ("date_shift: weeks\n" if action == "surrogate" or rule == "shift" else "")).encode()
 
 
 def test_the_shipped_policies_load_under_their_own_names():
@@ -103,11 +119,7 @@ def test_a_policy_that_moves_dates_shows_no_true_one_beside_them(name: str):
 @pytest.mark.parametrize("rule", NoteDateRule)
 @pytest.mark.parametrize("action", ["tag", "keep", "year", "birth_year", "surrogate"])
 def test_only_what_tells_no_shift_can_be_combined(name: str, rule: NoteDateRule, action: str):
-    path = resources.files("deid_platform.redaction") / "policies" / f"{name}.yaml"
-    shipped = load_policy(name)
-    source = path.read_text(encoding="utf-8")
-    source = source.replace(f"  DATE: {shipped.labels[Label.DATE].value}\n", f"  DATE: {action}\n")
-    source = source.replace(f"note_date: {shipped.note_date.value}", f"note_date: {rule.value}")
+    source = dated(SHIPPED[name], action, rule.value)
     allowed = {
         "tag": {"year", "shift", "drop"},
         "keep": {"keep"},
@@ -116,10 +128,10 @@ def test_only_what_tells_no_shift_can_be_combined(name: str, rule: NoteDateRule,
         "surrogate": {"shift", "drop"},
     }
     if rule.value in allowed[action]:
-        assert parse_policy(source.encode()).note_date is rule
+        assert parse_policy(source).note_date is rule
         return
     with pytest.raises(DeidError) as caught:
-        parse_policy(source.encode())
+        parse_policy(source)
     assert caught.value.ref == "structured.note_date"
 
 
@@ -169,6 +181,42 @@ def test_an_incomplete_or_ambiguous_policy_is_refused_with_its_key(source: bytes
     assert caught.value.ref == key
 
 
+def chosen(surrogate: str = "", **choices: str) -> bytes:
+    """The policy `surrogate` with other choices, or the policy of another name with some."""
+    source = re.sub(r"(?m)^(consistency|date_shift): .*\n", "", SHIPPED[surrogate or "surrogate"])
+    return (source + "".join(f"{key}: {value}\n" for key, value in choices.items())).encode()
+
+
+@pytest.mark.parametrize("way", Consistency)
+@pytest.mark.parametrize("by", DateShift)
+def test_surrogates_and_shifts_are_a_policys_choice(way: Consistency, by: DateShift):
+    policy = parse_policy(chosen(consistency=way.value, date_shift=by.value))
+    assert (policy.consistency, policy.date_shift) == (way, by)
+    shipped = load_policy("surrogate")
+    assert (shipped.consistency, shipped.date_shift) == (Consistency.CONSISTENT, DateShift.WEEKS)
+    assert (policy == shipped) is ((way, by) == (Consistency.CONSISTENT, DateShift.WEEKS))
+
+
+@pytest.mark.parametrize(
+    ("source", "key"),
+    [
+        (chosen(date_shift="weeks"), "policy.consistency is missing"),
+        (chosen(consistency="varied"), "policy.date_shift is missing"),
+        (chosen(consistency="sometimes", date_shift="weeks"), "consistency"),
+        (chosen(consistency="per_note", date_shift="years"), "date_shift"),
+        (chosen(consistency="[varied]", date_shift="weeks"), "consistency"),
+        (chosen("gdpr_it", consistency="varied"), "consistency without surrogates"),
+        (chosen("safe_harbor", date_shift="season"), "date_shift without shifted dates"),
+        # Dates move with the patient, whatever else is consistent.
+        (dated(SAFE_HARBOR, "surrogate", "shift") + b"consistency: varied\n", "consistency without surrogates"),
+    ],
+)
+def test_a_choice_is_made_where_there_is_one_and_nowhere_else(source: bytes, key: str):
+    with pytest.raises(DeidError) as caught:
+        parse_policy(source)
+    assert (caught.value.code, caught.value.ref) == (Code.POLICY_INVALID, key)
+
+
 def test_a_file_of_notes_given_as_a_policy_is_not_quoted():
     source = SAFE_HARBOR + '"Mr. Orrin Vask, 18 Teasel Row": x\n'
     with pytest.raises(DeidError) as caught:
@@ -202,6 +250,9 @@ def test_the_digest_changes_with_what_changes_text_and_only_then():
         load_policy("safe_harbor_plus_providers"),
     ]
     assert len({policy.digest, *(other.digest for other in others)}) == 5
+    surrogate = load_policy("surrogate")
+    chosen = [replace(surrogate, consistency=way, date_shift=by) for way in Consistency for by in DateShift]
+    assert len({policy.digest for policy in chosen}) == 6
 
 
 @pytest.mark.parametrize(
@@ -303,8 +354,11 @@ def test_a_policy_that_keeps_days_of_care_addresses_or_ages_over_89_is_limited(o
     ],
 )
 def test_the_class_of_dates_is_the_one_that_tells_the_most(action: str, rule: str, dates: DateClass):
-    source = changed("  DATE: year\n", f"  DATE: {action}\n").replace(b"note_date: year", f"note_date: {rule}".encode())
+    source = dated(SAFE_HARBOR, action, rule)
     assert parse_policy(source).dates is dates
+    seasons = parse_policy(source.replace(b"date_shift: weeks", b"date_shift: season")).dates
+    assert seasons is (DateClass.SEASON if dates is DateClass.SHIFT else dates)
+    assert seasons.moved is dates.moved is (dates is DateClass.SHIFT)
 
 
 def test_a_file_may_not_bear_the_name_of_a_shipped_policy_unless_it_is_that_policy(tmp_path: Path):
@@ -332,8 +386,8 @@ def test_the_file_that_the_page_shows_is_a_policy_under_a_name_of_its_own(tmp_pa
 
 def test_the_page_names_every_key_and_every_value_that_a_policy_may_have():
     keys = re.findall(r"`(\w+)`", " ".join(re.findall(r"(?m)^\| (`.*?`) \|", SECTION)))
-    assert set(keys) == set(yaml.safe_load(SAFE_HARBOR))
-    for value in (*Action, *NoteDateRule):
+    assert set(keys) == {*yaml.safe_load(SAFE_HARBOR), *CHOICES} == set(yaml.safe_load(SHIPPED["surrogate"]))
+    for value in (*Action, *NoteDateRule, *Consistency, *DateShift):
         assert f"`{value.value}`" in PAGE
     for label in Label:
         assert re.search(rf"(?m)^\| `labels` \|.*\b{label.value}\b", SECTION)
@@ -345,8 +399,7 @@ def test_what_the_page_says_of_dates_is_what_is_let_through():
     assert len(rules) == 5
     for action, allowed in rules.items():
         for rule in NoteDateRule:
-            source = changed("  DATE: year\n", f"  DATE: {action.strip('`')}\n")
-            source = source.replace(b"note_date: year", f"note_date: {rule.value}".encode())
+            source = dated(SAFE_HARBOR, action.strip("`"), rule.value)
             if f"`{rule.value}`" in allowed:
                 assert parse_policy(source).note_date is rule
             else:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 import pytest
+from looks import looked
 
 from deid_platform.corpora.exclusions import Exclusions
 from deid_platform.engine import LocalEngine
@@ -88,11 +89,13 @@ def run(site: Site, take_in: Callable[..., intake.Intake]) -> Callable[[Delivery
         stage.stage_withdrawals(site, delivery, run_id="run-1")
         deidentify(delivery, store=site.store, recipe=site.recipe(delivery), engine=site.engine)
         staged = stage.stage_delivery(site, delivery, run_id="run-1")
+        detector = site.spec(None).detector_digest
+        looked(site.warehouse.engine(Role.GATEKEEPER), detector)
         record_gate(
             site.warehouse.engine(Role.GATEKEEPER),
             staged,
             [GateRow(requirement, True) for requirement in ("parity", "expectations", "leaks", "bench")],
-            detector_digest=site.spec(None).detector_digest,
+            detector_digest=detector,
             inputs=Inputs(site.store.required(tables.REDACTED_NOTES, delivery.key).meta["inputs"]),
             profile="demo",
         )

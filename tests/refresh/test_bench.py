@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import gzip
 import json
+from dataclasses import replace
+from datetime import date
 
 import pytest
 
-from deid_platform.refresh import bench, tables
+from deid_platform.labels import Label
+from deid_platform.notes import Note, Span
+from deid_platform.refresh import bench, held_out, lab, tables
+from deid_platform.warehouse.roles import Role
 
 FIRST = "2026-01-05"
 PATIENTS = [{"patient_id": "p1", "first_name": "Thandiwe", "last_name": "Quillfeather", "phone": "617-555-0142"}]
@@ -40,6 +45,13 @@ def test_the_test_set_counts_phi_from_the_topics_alone(site, arrived) -> None:
         ("hospital", "1"),
         ("hospital", "2"),
     }
+    # How the sample was drawn, by which the laboratory weighs it.
+    assert {row["note_id"]: row["names_patient"] for row in site.store.rows(tables.TEST_SET, tables.ALL)} == {
+        "1": True,
+        "2": False,
+    }
+    meta = site.store.manifest(tables.TEST_SET, tables.ALL).meta
+    assert meta["strata"] == [["progress note", "2025", False, 1], ["progress note", "2025", True, 1]]
 
 
 def test_without_gold_of_its_own_a_site_is_measured_on_the_synthetic_hospital(site, arrived) -> None:
@@ -76,7 +88,7 @@ def test_scores_come_with_and_without_topics_and_are_recorded_once(site, arrived
         held = connection.exec_driver_sql("SELECT count(*) FROM quality.score").scalar_one()
     assert held == figures
     headline = site.store.manifest(tables.METRICS, tables.ALL).meta["headline"]
-    assert headline["topics"]["recall"]["value"] == 1.0
+    assert headline["topics"]["recall"]["value"] == headline["topics"]["recall_conservative"]["value"] == 1.0
 
 
 def test_notes_that_did_not_change_are_not_detected_again(site, arrived, monkeypatch) -> None:
@@ -95,3 +107,91 @@ def test_notes_that_did_not_change_are_not_detected_again(site, arrived, monkeyp
     bench.run_detector(site)
     assert asked == []
     assert site.store.rows(tables.DETECTIONS, tables.ALL) == before
+
+
+def looks(site) -> list[tuple[str, str]]:
+    """Set and purpose of every look, oldest first."""
+    with site.warehouse.begin(Role.GATEKEEPER) as connection:
+        found = connection.exec_driver_sql("SELECT held_out_set, purpose FROM ctl.look ORDER BY id")
+        return [tuple(row) for row in found]
+
+
+def collect(site, spans: dict) -> None:
+    write_gold(site, spans)
+    bench.build_test_set(site)
+    bench.collect_gold(site)
+    bench.run_detector(site)
+
+
+def test_the_set_is_sealed_and_the_look_counted_before_any_score_is_computed(site, arrived, monkeypatch) -> None:
+    collect(site, {"1": [[4, 16, "PATIENT"]], "2": [[0, 2, "IDNUM"]]})
+    before = looks(site)
+    with site.warehouse.begin(Role.GATEKEEPER) as connection:
+        assert connection.exec_driver_sql("SELECT count(*) FROM ctl.held_out WHERE looks = 0").scalar_one() == 1
+    seen = []
+    real = bench.count_note
+    monkeypatch.setattr(bench, "count_note", lambda *a, **k: seen.append(looks(site)) or real(*a, **k))
+    measured = bench.measure(site)
+    assert [found[len(before) :] for found in seen] == [[(measured.taken.held_out, "gate")]] * 4
+    monkeypatch.setattr(lab, "of_detection", lambda *a: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        lab.measure(site)
+    assert looks(site)[-1] == (measured.taken.held_out, "laboratory")  # counted, though nothing came of it
+
+
+def test_a_look_is_counted_again_only_when_something_was_measured_again(site, arrived) -> None:
+    def measured() -> list[tuple[str, str]]:
+        before = len(looks(site))
+        bench.run_detector(site)
+        bench.record(site, bench.measure(site))
+        lab.record(site, lab.measure(site))
+        return looks(site)[before:]
+
+    collect(site, {"1": [[4, 16, "PATIENT"]], "2": [[0, 6, "DATE"]]})
+    ((first, _), _) = measured()
+    assert measured() == []
+    collect(site, {"1": [[4, 16, "PATIENT"]], "2": [[0, 6, "IDNUM"]]})  # somebody rewrote the gold
+    found = measured()
+    assert [purpose for _, purpose in found] == ["gate", "laboratory"] and first not in dict(found)
+    with site.warehouse.begin(Role.GATEKEEPER) as connection:
+        named = connection.exec_driver_sql(
+            "SELECT count(*) FILTER (WHERE look IS NULL), count(DISTINCT look) FROM quality.score"
+        ).one()
+        seen = connection.exec_driver_sql("SELECT seen FROM ctl.held_out ORDER BY at DESC LIMIT 1").scalar_one()
+    assert named[0] == 0 and named[1] >= 2
+    assert seen == 2
+    collect(site, {"1": [[4, 16, "PATIENT"]], "2": [[0, 6, "DATE"]]})  # and back: a look at the set of before
+    assert {digest for digest, _ in measured()} == {first}
+
+
+def test_a_note_is_known_by_its_words_whatever_else_changes(site, arrived) -> None:
+    note = Note("1", "Ms. Quillfeather is well.", "p1", note_date=date(2025, 3, 1))
+    whole = held_out.set_of(
+        site, [(note, (), ()), (replace(note, note_id="2", text="BP 120/80."), (), ())], gold="site"
+    )
+    others = [
+        replace(note, note_id="9"),
+        replace(note, note_date=None, note_type="other"),
+        replace(note, text="MS. Quillfeather  is well.\n"),
+    ]
+    for other in others:
+        (digest,) = (made := held_out.set_of(site, [(other, (), ())], gold="site")).notes
+        assert digest in whole.notes and made.digest != whole.digest
+    (split,) = held_out.set_of(site, [(replace(note, text="Ms. Quill feather is well."), (), ())], gold="site").notes
+    assert split not in whole.notes
+
+
+def test_a_set_is_one_whatever_the_order_of_its_notes_and_what_it_is_called(site, arrived) -> None:
+    notes = [Note(str(n), f"note {n}", note_type=("progress", "letter")[n % 3 == 0]) for n in range(9)]
+    gold = [(note, [Span(0, 4, Label.DATE), Span(5, 6, Label.IDNUM)], [(0, 4)]) for note in notes]
+    one = held_out.set_of(site, gold, gold="site")
+    turned = [(note, spans[::-1], terms) for note, spans, terms in reversed(gold)]
+    other = held_out.set_of(site, turned, gold="mtsamples", locale="fr_FR")
+    assert one.digest == other.digest
+    assert (one.patients, one.strata, one.smallest_stratum, one.spans) == (0, 2, 3, {"DATE": 9, "IDNUM": 9})
+    for changed in (
+        [(*gold[0][:2], []), *gold[1:]],
+        [(gold[0][0], [Span(0, 4, Label.AGE), gold[0][1][1]], [(0, 4)]), *gold[1:]],
+        gold[1:],
+    ):
+        assert held_out.set_of(site, changed, gold="site").digest != one.digest

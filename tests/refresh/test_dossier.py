@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from datetime import date
 
 import pytest
 from command_line import deid
+from looks import looked
 from sqlalchemy import text
 
 from deid_platform.errors import Code, DeidError
+from deid_platform.refresh import held_out
 from deid_platform.refresh.dossier import gathered, sign_dossier, write_dossier
+from deid_platform.refresh.lab import judge_digest
 from deid_platform.refresh.signing import make_key, verified
 from deid_platform.warehouse.dossiers import newest_dossier, signed
+from deid_platform.warehouse.held_out import Purpose, record_look
 from deid_platform.warehouse.lab import LabScore, MeasuredOn, lab_scores, record_lab_scores
 from deid_platform.warehouse.migrate import configure
 from deid_platform.warehouse.queries import ledger
@@ -54,6 +59,74 @@ def test_every_number_comes_from_the_ledger_or_from_quality(site) -> None:
     assert "activated" in {it.event for it in found.decisions}
 
 
+def test_the_looks_that_it_states_are_those_of_the_ledger(site) -> None:
+    def counted() -> tuple[str, int, int]:
+        with site.warehouse.begin(Role.OFFICER) as connection:
+            found = text("SELECT name, looks, detectors FROM ctl.held_out WHERE digest = :d")
+            return tuple(connection.execute(found, {"d": digest}).one())
+
+    digest = held_out.of_bench(site).digest
+    before = facts(site).held_out
+    assert (before.name, before.looks, before.detectors) == counted()
+    detector = release(site.warehouse.engine(Role.OFFICER), site.release).detector_digest
+    gatekeeper = site.warehouse.engine(Role.GATEKEEPER)
+    record_look(gatekeeper, digest, "f" * 32, Purpose.COMPARE)
+    assert facts(site).held_out == before  # another detector looked afterwards
+    record_look(gatekeeper, digest, detector, Purpose.GATE)
+    after = facts(site).held_out
+    assert (after.looks, after.detectors) == (before.looks + 2, before.detectors + 1) == counted()[1:]
+    html = write_dossier(site).path.read_text(encoding="utf-8")
+    assert (
+        f"held-out set {after.name} of" in html
+        and f"gold {after.looks} times, with {after.detectors} detectors" in html
+    )
+
+
+def test_figures_of_the_laboratory_are_those_of_quality(site) -> None:
+    made = release(site.warehouse.engine(Role.OFFICER), site.release)
+    gatekeeper = site.warehouse.engine(Role.GATEKEEPER)
+    ours = [LabScore("stability", "recall_difference", -0.085, -0.09, -0.08, 100, "lower case")]
+    ours += [
+        LabScore("utility", "difference", -0.02, -0.03, 0.01, 300, f"task {it}") for it in ("note type", "condition")
+    ]
+    ours += [LabScore("length", "recall", 0.97, 0.96, 0.98, 900, "100 to 299 words")]
+    look = looked(gatekeeper, made.detector_digest, purpose=Purpose.LABORATORY)
+    on = MeasuredOn("rules", made.detector_digest, "synthetic_hospital", "topics", look=look)
+    under = replace(on, policy_digest=made.policy_digest)
+    record_lab_scores(gatekeeper, on, ours)
+    record_lab_scores(gatekeeper, under, [LabScore("plain sight", "told_apart", 0.25, 0.1, 0.4, 40)])
+    # Of the same detector under another policy: this release has no part in it.
+    other = [LabScore("plain sight", "told_apart", 0.75, n=40), LabScore("retention", "jsc", 0.5, n=40)]
+    record_lab_scores(gatekeeper, replace(on, policy_digest="f" * 32), other)
+    judge = MeasuredOn("lexical-judge", judge_digest(), "judged_pairs", "text")
+    record_lab_scores(gatekeeper, judge, [LabScore("judges", "precision", 0.94, 0.88, 0.97, 116)])
+    found = facts(site)
+    with site.warehouse.begin(Role.OFFICER) as connection:
+        rows = connection.execute(
+            text("SELECT * FROM quality.lab_scores WHERE detector_digest IN (:d, :j) AND policy_digest IN ('', :p)"),
+            {"d": made.detector_digest, "j": judge.detector_digest, "p": made.policy_digest},
+        ).all()
+    kept = {
+        (row.gold, row.inputs, row.family, row.subject, row.measure): (row.value, row.low, row.high, row.n)
+        for row in rows
+    }
+    stated = {
+        (it.gold, it.inputs, it.family, it.subject, it.measure): (
+            it.figure.value,
+            it.figure.low,
+            it.figure.high,
+            it.figure.n,
+        )
+        for it in found.readings
+        if it.family != "words"
+    }
+    assert stated == kept and len(kept) >= 6
+    assert found.figure("told_apart", family="plain sight").value == 0.25
+    page = write_dossier(site).path.read_text(encoding="utf-8")
+    assert "-8.50 points (-9.00 to -8.00)" in page and "94.00% (88.00% to 97.00%)" in page
+    assert "50.00%" not in page
+
+
 def test_the_file_shows_the_figures_and_its_digest_is_on_the_ledger(site) -> None:
     written = write_dossier(site)
     html = written.path.read_text(encoding="utf-8")
@@ -67,8 +140,9 @@ def test_the_file_shows_the_figures_and_its_digest_is_on_the_ledger(site) -> Non
 
 def test_figures_of_the_laboratory_are_stated(site) -> None:
     digest = release(site.warehouse.engine(Role.OFFICER), site.release).detector_digest
-    on = MeasuredOn("rules", digest, "synthetic_hospital", "topics")
     gatekeeper = site.warehouse.engine(Role.GATEKEEPER)
+    look = looked(gatekeeper, digest, purpose=Purpose.LABORATORY)
+    on = MeasuredOn("rules", digest, "synthetic_hospital", "topics", look=look)
     shown = LabScore("linkage", "first", 0.0425, 0.03, 0.05, 400)
     few = LabScore("linkage", "chance", 0.1, n=10)
     unknown = LabScore("linkage", "Mrs. Jane Okonkwo", 0.1, n=400)
@@ -120,8 +194,10 @@ def test_only_the_newest_dossier_as_it_was_written_can_be_signed(site, tmp_path)
     changed.write_bytes(written.path.read_bytes().replace(b"over 99", b"over 98") + b"\n")
     assert write_dossier(site).path == written.path  # of the same facts
     digest = release(site.warehouse.engine(Role.OFFICER), site.release).detector_digest
-    on = MeasuredOn("rules", digest, "synthetic_hospital", "text")
-    record_lab_scores(site.warehouse.engine(Role.GATEKEEPER), on, [LabScore("linkage", "first", 0.5, n=400)])
+    gatekeeper = site.warehouse.engine(Role.GATEKEEPER)
+    look = looked(gatekeeper, digest, purpose=Purpose.LABORATORY)
+    on = MeasuredOn("rules", digest, "synthetic_hospital", "text", look=look)
+    record_lab_scores(gatekeeper, on, [LabScore("linkage", "first", 0.5, n=400)])
     assert write_dossier(site).path != written.path
     assert written.path.exists()
     for path in (old, written.path, changed, tmp_path / "missing.html"):

@@ -165,7 +165,7 @@ def test_on_another_gold_it_is_not_compared_and_that_is_said(with_detector, thro
 
 def test_what_is_kept_for_it_holds_no_note_and_no_id(site) -> None:
     rows = site.store.rows(tables.IN_FORCE, tables.ALL)
-    assert set(rows[0]) == {"note", "patient", "inputs", "gold", "found"}
+    assert set(rows[0]) == {"note", "patient", "inputs", "gold", "found", "whole"}
     gold = site.store.rows(tables.GOLD_NOTES, tables.ALL)
     ids = {it["note_id"] for it in gold} | {it["patient_id"] for it in gold}
     assert ids.isdisjoint({row["note"] for row in rows} | {row["patient"] for row in rows})

@@ -35,7 +35,7 @@ def staged(shifting, deliver, take_in, monkeypatch):
 
     def run(later: int) -> list[dict[str, object]]:
         shifts = {patient: shift - later * WEEK for patient, shift in SHIFT.items()}
-        monkeypatch.setattr("deid_platform.surrogates.dates.shift_days", lambda _, patient: shifts[patient].days)
+        monkeypatch.setattr("deid_platform.surrogates.dates.shift_days", lambda _, patient, by: shifts[patient].days)
         day = {patient: seen + later * WEEK for patient, seen in SEEN.items()}
         born = {patient: birth + later * WEEK for patient, birth in BORN.items()}
         told = [

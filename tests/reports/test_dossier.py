@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from datetime import UTC, date, datetime
+from html import unescape
 
 import pytest
 
@@ -14,6 +15,7 @@ from deid_platform.reports.dossier import (
     Dossier,
     Feed,
     Figure,
+    HeldOut,
     Reading,
     Requirement,
     Standing,
@@ -28,6 +30,7 @@ def reading(measure: str, value: float, *, inputs="topics", family="words", subj
     return Reading(gold, inputs, family, subject, measure, Figure(value, value - 0.01, value + 0.001, 4000))
 
 
+HELD_OUT = HeldOut("5f0c1a2b3c4d", 684, 0, date(2026, 1, 5), days=47, looks=2, detectors=1)
 READINGS = [
     *(reading(name, 0.995, inputs=inputs) for name in ("recall", "precision") for inputs in ("topics", "text")),
     *(reading("leak_rate", 0.06, inputs=inputs) for inputs in ("topics", "text")),
@@ -60,6 +63,7 @@ FACTS = Dossier(
     decisions=[Decision(datetime(2026, 2, 1, tzinfo=UTC), "activated", "", "")],
     readings=READINGS,
     thresholds={"recall": 0.98, "precision": 0.95},
+    held_out=HELD_OUT,
 )
 
 
@@ -96,6 +100,11 @@ WAIVED = Waived("site_gold", "all of ehr", "P. Officer", "gold comes in spring",
         ({"readings": READINGS[:6]}, "could link notes to patients was not measured"),
         ({"feeds": [replace(FACTS.feeds[0], demonstration=True)]}, "demonstration data"),
         ({"retracted": 20}, "Readers have reported leaks"),
+        ({"held_out": None}, "How often what it was measured on had been looked at was not counted"),
+        (
+            {"held_out": replace(HELD_OUT, former="0a0a")},
+            "set 5f0c1a2b3c4d is another one than that of the former release",
+        ),
     ],
 )
 def test_what_is_open_is_a_doubt(change, said: str) -> None:
@@ -119,6 +128,68 @@ def test_the_first_lines_say_whether_it_is_fit_and_why() -> None:
     assert "Every delivery met: leaks, bench." in first
     doubtful = text_of(dossier_html(replace(FACTS, waivers=[WAIVED])))[:1200]
     assert "with 1 open doubt" in doubtful and "Doubt: site_gold is waived" in doubtful
+
+
+LAB = [
+    reading("recall_difference", -0.085, family="stability", subject="lower case"),
+    reading("recall", 0.961, family="length", subject="under 100 words"),
+    reading("told_apart", 0.125, family="plain sight"),
+    reading("told_apart_chance", 0.031, family="plain sight"),
+    reading("jsc", 0.912, family="retention"),
+    reading("score_released", 0.71, family="utility", subject="task note type"),
+    reading("difference", -0.012, family="utility", subject="task note type"),
+    reading("precision", 0.94, family="judges", inputs="text", gold="judged_pairs"),
+    reading("kappa", 0.876, family="judges", inputs="text", gold="judged_pairs"),
+    reading("recall_of_site", 0.9871),
+]
+SURROGATES = [Treatment("PATIENT", "surrogate", "A", "high")]
+
+
+@pytest.mark.parametrize(
+    ("section", "said"),
+    [
+        (4, "lower case, with topics recall difference -8.50 points (-9.50 to -8.40)"),
+        (4, "under 100 words, with topics recall 96.10% (95.10% to 96.20%)"),
+        (4, "recall of all notes of the site, weighed as the sample was drawn 98.71%"),
+        (6, "all, with topics told apart 12.50% (11.50% to 12.60%)"),
+        (6, "all, with topics told apart chance 3.10%"),
+        (7, "all, with topics jsc 91.20%"),
+        (7, "task note type, with topics difference -1.20 points (-2.20 to -1.10)"),
+        (7, "all precision 94.00% (93.00% to 94.10%)"),
+        (7, "all kappa 0.88"),
+    ],
+)
+def test_what_the_laboratory_measured_stands_where_it_belongs(section: int, said: str) -> None:
+    html = dossier_html(replace(FACTS, readings=[*READINGS, *LAB], treatments=SURROGATES))
+    assert said in text_of("<body>" + html[html.index(f'id="s{section}"') : html.index(f'id="s{section + 1}"')])
+    assert "Not measured: The same notes in other formats" not in text_of(html)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Characters; By length of note; The same notes in other formats.",
+        "What is left of each identifier (Pissarra 2024); Identifiers left that a reader can tell from surrogates",
+        "How good the judge of lost medicine is, on labelled pairs that it was not tuned on; A task learned",
+    ],
+)
+def test_what_was_not_measured_says_so(said: str) -> None:
+    page = text_of(dossier_html(replace(FACTS, treatments=SURROGATES)))
+    assert said in page and page.count("Not measured: ") == 4  # and an answer to the law
+
+
+def test_where_nothing_is_made_up_there_is_nothing_to_tell_apart() -> None:
+    assert "tell from surrogates" not in text_of(dossier_html(FACTS))
+
+
+@pytest.mark.parametrize(("conservative", "fit"), [(0.991, True), (0.9899, False)])
+def test_a_threshold_of_recall_is_for_words_hidden_whole(conservative: float, fit: bool) -> None:
+    readings = [*READINGS, reading("recall_conservative", conservative)]
+    found = verdict(replace(FACTS, readings=readings, thresholds={"recall": 0.98}))
+    assert (found.standing is Standing.SUPPORTED) is fit
+    assert fit or found.against == (
+        "The lower end of recall, of words hidden whole, is 97.99%; the profile asks for 98.00%.",
+    )
 
 
 def test_the_page_needs_no_script_and_asks_nobody() -> None:
@@ -154,6 +225,32 @@ def test_the_same_facts_make_the_same_file() -> None:
 )
 def test_the_questions_are_those_of_the_law(policy: str, asked: str) -> None:
     assert asked in text_of(dossier_html(replace(FACTS, policy=policy)))
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({}, "of 684 notes, sealed on 2026-01-05, 47 days before this release's detector was last measured on it"),
+        ({}, "had been computed from its gold 2 times, with 1 detector."),
+        ({"looks": 1}, "computed from its gold once, with 1 detector."),
+        ({"looks": 1_200, "detectors": 30}, "1,200 times, with 30 detectors. Whoever has seen figures"),
+        ({"days": 3}, "less than 30 days before"),
+        (
+            {"seen": 670, "other_sets": 3, "other_looks": 12, "every_detector": 5},
+            "no new set: 670 of its notes were in sets before it. Other sets with notes of it were looked at 12 times; "
+            "all of them together with 5 detectors.",
+        ),
+        ({"seen": 4}, "no new set: <11 of its notes"),
+        ({"own_sets": 3}, "measured on 3 sets of this gold; the newest figures are shown"),
+    ],
+)
+def test_how_often_the_held_out_set_was_looked_at_stands_beside_the_figures(change, said: str) -> None:
+    page = text_of(dossier_html(replace(FACTS, held_out=replace(HELD_OUT, **change))))
+    assert said in unescape(page)
+
+
+def test_the_same_set_as_that_of_the_former_release_is_no_doubt() -> None:
+    assert verdict(replace(FACTS, held_out=replace(HELD_OUT, former=HELD_OUT.name))).standing is Standing.SUPPORTED
 
 
 def test_what_changed_stands_beside_the_former_release() -> None:

@@ -9,7 +9,16 @@ from hypothesis import strategies as st
 
 from deid_platform.keys import Keyring
 from deid_platform.notes import Note, Patient, Topics
-from deid_platform.surrogates.dates import note_shift_days, shift_days, shift_scope, shifted
+from deid_platform.surrogates.dates import (
+    POSSIBLE_WEEKS,
+    DateShift,
+    note_shift_days,
+    season_weeks,
+    shift_days,
+    shift_scope,
+    shifted,
+)
+from deid_platform.surrogates.written_dates import shift_text
 
 KEYRING = Keyring(hashlib.sha256(b"one").digest(), site="test")
 OTHER = Keyring(hashlib.sha256(b"another").digest(), site="test")
@@ -98,3 +107,49 @@ def test_a_newborn_moves_with_the_mother(rows: str, patient_id: str, scope: str)
     assert shift_scope(topics, patient_id) == scope
     assert note_shift_days(KEYRING, topics, Note("n", "", patient_id)) == shift_days(KEYRING, scope)
     assert shift_scope(None, patient_id) == patient_id
+
+
+# A shift that keeps the season
+
+
+def test_shifts_near_one_year_by_hand():
+    """365 days are 52.2 weeks: 50 weeks are 15 days short, 55 are 20 days more, 49 and 56 lie beyond three weeks."""
+    assert season_weeks(1) == (-55, -54, -53, -52, -51, -50, 50, 51, 52, 53, 54, 55)
+    assert {*season_weeks(5)} >= {259, 260, 262, 263}
+    assert 261 not in season_weeks(5), "five years to the day: March 14 would stay March 14"
+    assert [len(season_weeks(years)) for years in (1, 2, 3, 4, 5)] == [12, 24, 36, 48, 56]
+    assert len(POSSIBLE_WEEKS[DateShift.SEASON]) == 56
+
+
+@pytest.mark.parametrize("year", [1999, 2000, 2019, 2023])
+def test_every_day_of_a_year_keeps_its_season_and_weekday_and_moves(year: int):
+    for ordinal in range(date(year, 1, 1).toordinal(), date(year + 1, 1, 1).toordinal()):
+        day = date.fromordinal(ordinal)
+        for weeks in POSSIBLE_WEEKS[DateShift.SEASON]:
+            moved = day + timedelta(weeks=weeks)
+            assert moved.weekday() == day.weekday()
+            around = [date(y, day.month, min(day.day, 28)) for y in (moved.year - 1, moved.year, moved.year + 1)]
+            nearest = min(around, key=lambda other: abs(other - moved)) + timedelta(days=day.day - min(day.day, 28))
+            assert 1 <= abs((moved - nearest).days) <= 20
+            assert 49 * 7 < abs((moved - day).days) < 5.1 * 366
+
+
+def test_all_shifts_that_keep_the_season_occur_and_tell_nothing_of_the_others():
+    patients = [f"p{i}" for i in range(3000)]
+    shifts = [shift_days(KEYRING, patient, DateShift.SEASON) // 7 for patient in patients]
+    assert set(shifts) == set(season_weeks())
+    by_weeks = [shift_days(KEYRING, patient) // 7 for patient in patients]
+    # Both directions with both, each in about a quarter of cases: the sign of one says nothing of the other's.
+    signs = [sum((a > 0) is back and (b > 0) is ahead for a, b in zip(shifts, by_weeks, strict=True))
+             for back in (True, False) for ahead in (True, False)]  # fmt: skip
+    assert all(650 < count < 850 for count in signs)
+
+
+def test_a_text_keeps_its_season_in_words_and_intervals_stay():
+    days = shift_days(KEYRING, "p1", DateShift.SEASON)
+    note = Note("n", "", "p1", note_date=date(2019, 1, 15))
+    assert shifted(KEYRING, None, note, DateShift.SEASON) == date(2019, 1, 15) + timedelta(days=days)
+    assert note_shift_days(KEYRING, None, note, DateShift.SEASON) == days
+    assert shift_text("Tuesday, January 15, 2019", 7 * 156) == "Tuesday, January 11, 2022"
+    assert shift_text("January 2019", 7 * 156) == "January 2022"
+    assert shift_text("1/15", 7 * 156, note_date=date(2019, 1, 20)) == "1/11"

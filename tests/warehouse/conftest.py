@@ -8,6 +8,7 @@ from contextlib import AbstractContextManager
 from functools import cached_property
 
 import pytest
+from looks import looked
 from sqlalchemy import Engine, create_engine, text
 
 from deid_platform.keys import Keyring, plain_digest
@@ -47,6 +48,9 @@ CONTENT = (
     "research.shift",
     "quality.score",
     "quality.lab_score",
+    "ctl.look",
+    "ctl.held_out_note",
+    "ctl.held_out_set",
     "ctl.signature",
     "ctl.dossier",
     "ctl.publication",
@@ -77,6 +81,7 @@ class Scene:
 
     def __init__(self, warehouse: Warehouse) -> None:
         self.warehouse = warehouse
+        self._measured: set[str] = set()
 
     def empty(self) -> None:
         """Forgets all that happened, under the `demo` profile."""
@@ -86,7 +91,12 @@ class Scene:
                 connection.exec_driver_sql(f"DELETE FROM {table}")
             connection.exec_driver_sql("DELETE FROM ctl.profile WHERE name NOT IN ('demo', 'production')")
             connection.exec_driver_sql("DELETE FROM ctl.project")
+        self._measured.clear()
         configure(self.warehouse.admin_engine(), "demo")
+
+    def look(self, detector: str = "detector", **at: str) -> int:
+        """The number of a look of a detector at what the bench measures on."""
+        return looked(self.warehouse.engine(Role.GATEKEEPER), plain_digest(detector), **at)  # type: ignore[arg-type]
 
     def delivery(self, watermark: str) -> Delivery:
         return Delivery("clinic", watermark)
@@ -182,7 +192,10 @@ class Scene:
         """Gate rows for what is staged: all of the profile's, or `only` some; by default all findings are known."""
         with self.warehouse.begin(Role.GATEKEEPER) as connection:
             newest = connection.execute(text("SELECT coalesce(max(id), 0) FROM ctl.finding")).scalar_one()
-        names = REQUIREMENTS[profile] if only is None else only
+        names = REQUIREMENTS[profile] if only is None else list(only)
+        if "bench" in names and detector not in self._measured:
+            self._measured.add(detector)
+            self.look(detector)
         record_gate(
             self.warehouse.engine(Role.GATEKEEPER),
             staged,

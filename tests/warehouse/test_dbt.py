@@ -157,6 +157,7 @@ def test_the_data_dictionary_describes_every_column_that_readers_see(analysts):
         *sorted(f"marts.{file.stem}" for folder in ("models/marts", "seeds") for file in built(PROJECT / folder)),
         "omop.note",
         "quality.determination",
+        "quality.held_out_sets",
         "quality.lab_scores",
         "quality.scores",
         "research.notes",

@@ -549,6 +549,8 @@ def test_the_ledger_tells_who_did_what(scene):
         ).all()
     assert [tuple(row) for row in rows] == [
         ("loader", "staged"),
+        ("gatekeeper", "held-out-sealed"),
+        ("gatekeeper", "looked"),
         *[("gatekeeper", "gate-passed")] * 4,
         ("promoter", "promoted"),
         ("promoter", "activated"),

@@ -33,6 +33,7 @@ def record(scene, staged, *rows):
 )
 def test_figures_are_recorded(shared_scene, measured):
     staged = shared_scene.stage("50", [shared_scene.note(1)])
+    shared_scene.look()
     record(shared_scene, staged, GateRow("bench", True, measured))
     with shared_scene.warehouse.begin(Role.OFFICER) as connection:
         kept = connection.execute(text("SELECT measured FROM ctl.gate ORDER BY id DESC LIMIT 1")).scalar()
@@ -75,6 +76,7 @@ def test_analysts_see_scores_of_eleven_and_more(shared_scene):
         detector_digest=detector,
         gold=SYNTHETIC,
         inputs=Inputs.TEXT,
+        look=shared_scene.look(),
     )
     with shared_scene.warehouse.begin(Role.DEMO_ANALYST) as connection:
         seen = connection.execute(

@@ -10,11 +10,13 @@ from typing import Any
 
 import pytest
 from dbt_program import dbt
+from looks import looked
 from marts_world import Reader, World, of_marts, record, worlds
 from sqlalchemy import text
 
 from deid_platform.keys import plain_digest
 from deid_platform.warehouse.connection import Warehouse
+from deid_platform.warehouse.held_out import Purpose
 from deid_platform.warehouse.lab import LabScore, MeasuredOn, record_lab_scores
 from deid_platform.warehouse.ledger import Score, record_scores
 from deid_platform.warehouse.roles import Role
@@ -41,6 +43,10 @@ NEWER = World(
 )
 RANDOM = worlds(40, seed=20260101)
 ALL = (FORMER, NEWER, *RANDOM)
+CLAIMED = [
+    LabScore("words", measure, value, n=n, subject="claimed by presidio")
+    for measure, value, n in (("recall", 0.8123, 1234), ("precision", 0.9, 1111), ("labels_claimed", 15.0, 1234))
+] + [LabScore("words", "recall", 0.5, n=12, subject="claimed by pydeid")]
 
 
 def figures(scene: Any) -> None:
@@ -58,18 +64,29 @@ def figures(scene: Any) -> None:
     synthetic = [
         Score("ALL", measure, value, None, None, 51234) for measure, value in (("recall", 0.98765), ("f1", 0.9))
     ]
-    record_scores(gatekeeper, synthetic, detector_digest=NEWER.digest, gold="synthetic_hospital", inputs=Inputs.TOPICS)
-    on = MeasuredOn("ensemble", NEWER.digest, "site", "topics")
+    gold = "synthetic_hospital"
+    look = looked(gatekeeper, NEWER.digest, gold=gold)
+    record_scores(gatekeeper, synthetic, detector_digest=NEWER.digest, gold=gold, inputs=Inputs.TOPICS, look=look)
+
+    def on(detector: str, digest: str, gold: str, inputs: str, locale: str = "") -> MeasuredOn:
+        look = looked(gatekeeper, digest, gold=gold, locale=locale, purpose=Purpose.COMPARE)
+        return MeasuredOn(detector, digest, gold, inputs, locale=locale, look=look)
+
+    release = on("ensemble", NEWER.digest, "site", "topics")
     prices = [LabScore("cost", "words_per_second", 18234.5), LabScore("cost", "cost_per_10000_notes", 0.42)]
     risks = [
         LabScore("missed", "share_missed", 0.0123, n=5120, subject="dates"),
         LabScore("linkage", "first", 0.5, n=9),
     ]
-    record_lab_scores(gatekeeper, on, [*prices, *risks, LabScore("retention", "lexical_retention", 0.9871, n=2345)])
-    judge = MeasuredOn("lexical-judge", plain_digest("judge"), "judged_pairs", "text")
+    record_lab_scores(
+        gatekeeper, release, [*prices, *risks, LabScore("retention", "lexical_retention", 0.9871, n=2345)]
+    )
+    judge = on("lexical-judge", plain_digest("judge"), "judged_pairs", "text")
     record_lab_scores(gatekeeper, judge, [LabScore("judges", "precision", 0.8123, n=212)])
-    peer = MeasuredOn("presidio", plain_digest("presidio"), "mtsamples", "text", locale="fr_FR")
-    record_lab_scores(gatekeeper, peer, [LabScore("tokens", "recall", 0.8765, 0.85, 0.89, 4321)])
+    peer = on("presidio", plain_digest("presidio"), "mtsamples", "text", locale="fr_FR")
+    record_lab_scores(gatekeeper, peer, [LabScore("tokens", "recall", 0.8765, 0.85, 0.89, 4321), *CLAIMED])
+    # What is recorded of a site's gold in this way is shown nowhere.
+    record_lab_scores(gatekeeper, release, CLAIMED)
 
 
 def read(warehouse: Warehouse) -> Marts:
@@ -116,6 +133,21 @@ def test_the_board_says_which_detector_is_best_for_whom_and_at_what_price(built:
     assert (former["recall_low"], former["recall_high"]) == (0.92, 0.97)
     on_many = one(built.marts["leaderboard"], gold="synthetic_hospital")
     assert (on_many["recall"], on_many["words"], on_many["place"]) == (0.9877, 51230, 1)
+
+
+def test_what_a_peer_claims_is_shown_of_surrogate_corpora_alone(built: Built) -> None:
+    board, groups, history = (built.marts[name] for name in ("leaderboard", "scores_by_group", "score_history"))
+    columns = ("recall_claimed", "precision_claimed", "words_claimed", "labels_claimed")
+    peer = one(board, detector="presidio")
+    assert [peer[column] for column in columns] == [0.812, 0.9, 1230, 15]
+    assert [row[column] for row in board if not row["locale"] for column in columns if row[column] is not None] == []
+    claims = [row for row in groups if row["grouped_by"] == "claimed by"]
+    assert {(row["locale"], row["group_name"], row["measure"], row["n"]) for row in claims} == {
+        ("fr_FR", "presidio", "recall", 1230),
+        ("fr_FR", "presidio", "precision", 1110),
+        ("fr_FR", "pydeid", "recall", None),  # twelve words
+    }
+    assert [row for row in history if str(row["subject"]).startswith("claimed")] == []
 
 
 def test_figures_by_label_and_group_have_as_many_digits_as_their_number_bears(built: Built) -> None:

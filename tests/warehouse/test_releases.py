@@ -376,7 +376,7 @@ def refused_for_its_dates(action) -> bool:
     return caught.value.code is Code.RELEASE_DATES
 
 
-@pytest.mark.parametrize("dates", ["shift", "true", "none"])
+@pytest.mark.parametrize("dates", ["shift", "season", "true", "none"])
 def test_another_class_of_dates_begins_no_release_under_a_secret_that_showed_one(scene, dates):
     scene.publish("1", [scene.note(1)])
     changes = {**SHIFTED, "dates": dates}
@@ -385,6 +385,21 @@ def test_another_class_of_dates_begins_no_release_under_a_secret_that_showed_one
     # Another detector or policy of the same class, and another secret, are what a release may change to.
     scene.stage("1", [scene.note(1)], **{**changes, "dates": "year"})
     scene.stage("2", [scene.note(2)], **{**changes, "release": "r3", "key_id": FORMER.key_id})
+
+
+@pytest.mark.parametrize(("former", "dates"), [("shift", "season"), ("season", "shift")])
+def test_one_secret_shows_a_patient_by_one_set_of_shifts(scene, former, dates):
+    """By weeks and with the season kept, a patient has two shifts: the difference would leave few of either."""
+    scene.publish("1", [scene.note(1)], dates=former)
+    assert refused_for_its_dates(lambda: scene.stage("1", [scene.note(1)], **{**SHIFTED, "dates": dates}))
+    assert states(scene) == {"r1": "active"}
+    scene.stage("2", [scene.note(2)], **{**SHIFTED, "dates": dates, "key_id": FORMER.key_id})
+
+
+def test_a_class_of_dates_that_does_not_exist_is_refused(scene):
+    with pytest.raises(DeidError) as caught:
+        scene.stage("1", [scene.note(1)], dates="months")
+    assert caught.value.code is Code.WAREHOUSE_STATEMENT
 
 
 def test_a_class_that_was_shown_once_counts_though_its_release_is_gone(two):

@@ -40,6 +40,7 @@ TABLES = (
     "quality.lab_scores",
     "quality.score_history",
     "quality.determination",
+    "quality.held_out_sets",
     "ctl.profile",
     "ctl.requirement",
     "ctl.release",
@@ -60,6 +61,10 @@ TABLES = (
     "ctl.dossier",
     "ctl.signature",
     "ctl.signed",
+    "ctl.held_out_set",
+    "ctl.held_out_note",
+    "ctl.held_out",
+    "ctl.look",
     "ctl.alembic_version",
 )
 VIEWS = (
@@ -73,6 +78,8 @@ VIEWS = (
     "quality.lab_scores",
     "quality.score_history",
     "quality.determination",
+    "quality.held_out_sets",
+    "ctl.held_out",
     "ctl.granted",
     "ctl.withdrawn_finding",
     "ctl.signed",
@@ -80,7 +87,7 @@ VIEWS = (
 # Who reads what is the officer's business alone; what `granted` says is of the login that asks.
 PEOPLE = ("ctl.project", "ctl.project_grant", "ctl.project_member", "ctl.access_log")
 DOSSIERS = ("ctl.dossier", "ctl.signature", "ctl.signed")
-FIGURES = ("quality.scores", "quality.lab_scores", "quality.determination")
+FIGURES = ("quality.scores", "quality.lab_scores", "quality.determination", "quality.held_out_sets")
 CONTROL = tuple(
     table for table in TABLES if table.startswith("ctl.") and table not in (*PEOPLE, *DOSSIERS, "ctl.granted")
 )
@@ -122,6 +129,8 @@ def statement(action: str, table: str) -> str:
         "quality.lab_scores": "subject",
         "quality.score_history": "subject",
         "quality.determination": "release",
+        "quality.held_out_sets": "gold",
+        "ctl.held_out_note": "note",
         "ctl.dossier": "release",
         "ctl.signature": "reason",
         "ctl.signed": "reason",
@@ -235,6 +244,8 @@ CALLS = {
     "ctl.record_dossier('r9', 'x')": {Role.OFFICER},
     "ctl.sign_dossier('x', 'A. Officer', 'fit', 'a reason of weight', current_date + 1, '', '')": {Role.OFFICER},
     "ctl.require_dossier('r1')": set(),
+    "ctl.seal_held_out('x', 'site', '', 0, 1, 1, '{}', '{}')": {Role.GATEKEEPER},
+    "ctl.record_look('x', 'y', 'gate')": {Role.GATEKEEPER},
 }
 
 

@@ -8,8 +8,9 @@ from collections.abc import Iterator
 import pytest
 from alembic import command
 from alembic.config import Config
-from sqlalchemy import text
+from sqlalchemy import Connection, text
 
+from deid_platform.errors import DeidError
 from deid_platform.warehouse.bootstrap import bootstrap
 from deid_platform.warehouse.connection import Warehouse
 from deid_platform.warehouse.migrate import configure, migrate
@@ -47,6 +48,15 @@ BEFORE = (
 )
 
 
+def upgrade(connection: Connection, revision: str) -> None:
+    connection.execute(text(f"SET LOCAL ROLE {Role.OWNER}"))
+    connection.execute(text("SET LOCAL search_path = pg_catalog, pg_temp"))
+    config = Config()
+    config.set_main_option("script_location", "deid_platform.warehouse:migrations")
+    config.attributes["connection"] = connection
+    command.upgrade(config, revision)
+
+
 @pytest.fixture
 def first_revision(database_server) -> Iterator[Warehouse]:
     """A database as the first revision left it: in two deliveries a note withdrawn, one quarantined, a patient gone."""
@@ -54,12 +64,7 @@ def first_revision(database_server) -> Iterator[Warehouse]:
     first = database_server.warehouse(name)
     bootstrap(first)
     with first.admin_engine().begin() as connection:
-        connection.execute(text(f"SET LOCAL ROLE {Role.OWNER}"))
-        connection.execute(text("SET LOCAL search_path = pg_catalog, pg_temp"))
-        config = Config()
-        config.set_main_option("script_location", "deid_platform.warehouse:migrations")
-        config.attributes["connection"] = connection
-        command.upgrade(config, "0001")
+        upgrade(connection, "0001")
         for statement in BEFORE:
             connection.exec_driver_sql(statement)
     yield first
@@ -113,6 +118,39 @@ def test_a_waiver_of_before_is_in_force_and_can_be_ended(first_revision):
     (before,) = waivers(officer)
     assert (before.feed, before.requirement, before.in_force) == ("clinic", "topics", True)
     assert not end_waiver(officer, before.number, who="B. Officer", reason="topics never came").in_force
+
+
+MEASURED_BEFORE = (
+    "INSERT INTO quality.score (detector_digest, gold, inputs, measure, value, n)"
+    " VALUES ('d', 'site', 'text', 'recall', 0.5, 99)",
+    "INSERT INTO quality.lab_score (detector, detector_digest, gold, inputs, family, measure, value, n)"
+    " VALUES ('rules', 'd', 'site', 'text', 'tokens', 'recall', 0.5, 99)",
+    "INSERT INTO ctl.gate (delivery, requirement, staged_digest, detector_digest, inputs, profile, passed)"
+    " VALUES ('clinic@1', 'bench', 'x', 'd', 'topics', 'demo', true)",
+)
+
+
+def test_figures_of_before_looks_were_counted_stay_and_new_ones_need_a_look(first_revision):
+    with first_revision.admin_engine().begin() as connection:
+        upgrade(connection, "0010")
+        for statement in MEASURED_BEFORE:
+            connection.exec_driver_sql(statement)
+    migrate(first_revision.admin_engine())
+    configure(first_revision.admin_engine(), "demo")
+    with first_revision.begin(Role.GATEKEEPER) as connection:
+        assert connection.execute(text("SELECT value, look FROM quality.score")).all() == [(0.5, None)]
+        state = text("SELECT state FROM ctl.gate_state('clinic@1', 'x') WHERE requirement = 'bench'")
+        assert connection.execute(state).scalar_one() == "passed"
+    with first_revision.begin(Role.DEMO_ANALYST) as connection:
+        assert connection.execute(text("SELECT value FROM quality.scores")).scalars().all() == [0.5]
+    with first_revision.administer() as connection:
+        assert connection.execute(text("SELECT value, look FROM quality.lab_score")).all() == [(0.5, None)]
+    for statement in MEASURED_BEFORE:
+        with (
+            pytest.raises(DeidError, match=r"held-out-refused \[look\]"),
+            first_revision.begin(Role.GATEKEEPER) as again,
+        ):
+            again.exec_driver_sql(statement)
 
 
 @pytest.mark.parametrize("group", READERS, ids=str)

@@ -28,3 +28,4 @@ select
     {{ shown_figure('newest') }},
     at
 from newest
+where {{ may_show('newest') }}

@@ -6,7 +6,33 @@ with newest as (
     order by detector_digest, gold, locale, inputs, family, measure, at desc
 ),
 
--- Speed and money hang on the machine and not on the gold that was read: the newest of any.
+-- On the labels that a peer claims to find, which are fewer than the gold has.
+claimed as (
+    select
+        detector_digest, gold, locale, inputs,
+        max(value) filter (where measure = 'recall') as recall_claimed,
+        max(value) filter (where measure = 'precision') as precision_claimed,
+        max(n) filter (where measure = 'recall') as words_claimed,
+        cast(max(value) filter (where measure = 'labels_claimed') as integer) as labels_claimed
+    from (
+        select distinct on (detector_digest, gold, locale, inputs, measure) *
+        from {{ ref('figures') }}
+        where family = 'words' and subject = 'claimed by ' || detector
+        order by detector_digest, gold, locale, inputs, measure, at desc
+    ) as newest_claimed
+    group by detector_digest, gold, locale, inputs
+),
+
+-- Speed on the same notes, where it was measured there.
+speed as (
+    select distinct on (detector_digest, gold, locale, inputs)
+        detector_digest, gold, locale, inputs, value as words_per_second
+    from {{ ref('figures') }}
+    where family = 'cost' and subject = 'ALL' and measure = 'words_per_second'
+    order by detector_digest, gold, locale, inputs, at desc
+),
+
+-- Else, since speed and money hang on the machine more than on the gold that was read, the newest of any.
 price as (
     select
         detector_digest,
@@ -53,10 +79,17 @@ select
     wide.detector, wide.detector_digest,
     wide.recall, wide.recall_low, wide.recall_high, wide.words, wide.recall_conservative, wide.entity_recall,
     wide.precision, wide.f1, wide.leak_rate, wide.clinical_retention, wide.lexical_retention,
-    price.words_per_second, price.cost_per_10000_notes,
+    claimed.recall_claimed, claimed.precision_claimed, claimed.words_claimed, claimed.labels_claimed,
+    coalesce(speed.words_per_second, price.words_per_second) as words_per_second, price.cost_per_10000_notes,
     active.detector_digest is not null as in_use,
     wide.suppressed, wide.measured_on
 from wide
+left join claimed
+    on claimed.detector_digest = wide.detector_digest and claimed.gold = wide.gold and claimed.locale = wide.locale
+    and claimed.inputs = wide.inputs
+left join speed
+    on speed.detector_digest = wide.detector_digest and speed.gold = wide.gold and speed.locale = wide.locale
+    and speed.inputs = wide.inputs
 left join price on price.detector_digest = wide.detector_digest
 left join active on active.detector_digest = wide.detector_digest
 order by wide.gold, wide.locale, wide.inputs, place, wide.detector, wide.detector_digest

@@ -14,6 +14,7 @@ shown as (
         {{ shown_figure('of_day') }},
         measured_on, at
     from of_day
+    where {{ may_show('of_day') }}
 )
 
 select

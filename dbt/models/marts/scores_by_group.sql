@@ -1,4 +1,4 @@
--- How well identifiers are found by locale, sex and length of note, beside all notes.
+-- How well identifiers are found by locale, sex and length of note, and of the labels that a peer claims, beside all.
 with newest as (
     select distinct on (detector_digest, gold, locale, inputs, subject, measure)
         figures.*,
@@ -6,15 +6,16 @@ with newest as (
             when subject like 'locale %' then 'locale'
             when subject like 'sex %' then 'sex'
             when subject like '% words%' then 'length'
+            when subject like 'claimed by %' then 'claimed by'
         end as grouped_by
     from {{ ref('figures') }} as figures
-    where family in ('words', 'length')
+    where family in ('words', 'length') and measure <> 'labels_claimed'
     order by detector_digest, gold, locale, inputs, subject, measure, at desc
 )
 
 select
     part.detector, part.detector_digest, part.gold, part.locale, part.inputs, part.grouped_by,
-    replace(replace(part.subject, 'locale ', ''), 'sex ', '') as group_name,
+    replace(replace(replace(part.subject, 'locale ', ''), 'sex ', ''), 'claimed by ', '') as group_name,
     part.measure, part.value, part.low, part.high, part.n, part.suppressed,
     -- Of what is shown of both.
     round(cast(part.value - whole.value as numeric), 4)::double precision as less_all,

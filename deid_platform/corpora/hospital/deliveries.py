@@ -79,6 +79,7 @@ def generate(spec: HospitalSpec) -> Iterator[HospitalDelivery]:
             shapes={d.note.note_id: d.shapes for d in made},
             ways={d.note.note_id: d.ways for d in made},
             styles={d.note.note_id: d.style for d in made},
+            conditions={d.note.note_id: d.condition for d in made},
             topics=plan.topics,
             withdrawals=plan.withdrawals,
         )
@@ -96,7 +97,7 @@ def document(place: Institution, note: NotePlan) -> Document:
     author = _author(place, resident, note.note_type, dice)
     chart = open_chart(place, resident, dice, note.note_type, note.written, author)
     page, style = compose(chart, "addendum" if note.addendum else None)
-    return page.document(
+    made = page.document(
         Note(
             note_id=note.note_id,
             text="",
@@ -109,6 +110,7 @@ def document(place: Institution, note: NotePlan) -> Document:
         ),
         style,
     )
+    return replace(made, condition=chart.primary)
 
 
 def plans(spec: HospitalSpec) -> Iterator[DeliveryPlan]:

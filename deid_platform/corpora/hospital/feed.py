@@ -95,5 +95,6 @@ def _gold_line(made: Document) -> str:
         "clinical": [list(term) for term in made.clinical],
         "style": made.style.value,
         "ways": made.ways,
+        "condition": made.condition,
     }
     return json.dumps(row) + "\n"

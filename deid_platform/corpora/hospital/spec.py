@@ -173,6 +173,7 @@ class Document:
         ways: For each gold span the way of writing that it is an example of (`data/ways`), or None where prose or a
             layout names the identifier in its plain form.
         style: The house of style.
+        condition: What the note is mostly about, the name of its prose in `data/pool_conditions.txt`.
     """
 
     note: Note
@@ -181,6 +182,7 @@ class Document:
     shapes: tuple[Shape | None, ...]
     ways: tuple[str | None, ...] = ()
     style: Style = Style.TEMPLATED
+    condition: str = ""
 
     def __repr__(self) -> str:
         return "<Document>"
@@ -198,6 +200,7 @@ class HospitalDelivery:
         shapes: The shape of each gold span, by note_id.
         ways: The way of writing of each gold span, by note_id.
         styles: The house of style, by note_id.
+        conditions: What each note is mostly about, by note_id.
         topics: Rows new or changed with this delivery.
         withdrawals: Notes and patients that leave with it.
     """
@@ -209,6 +212,7 @@ class HospitalDelivery:
     shapes: Mapping[str, tuple[Shape | None, ...]] = field(default_factory=dict)
     ways: Mapping[str, tuple[str | None, ...]] = field(default_factory=dict)
     styles: Mapping[str, Style] = field(default_factory=dict)
+    conditions: Mapping[str, str] = field(default_factory=dict)
     topics: Topics = field(default_factory=Topics)
     withdrawals: tuple[Withdrawal, ...] = ()
 

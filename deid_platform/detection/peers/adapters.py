@@ -5,7 +5,7 @@
 Belongs here: calling a peer as its own documentation does. Does not belong here: anything of the platform, which this
 file does not import, since peers need other versions of shared libraries; which labels a kind covers (`claims.py`).
 
-The first line out is `{"ready": true}`. Each line in is then a list of texts, and each line out
+The first line out is `{"ready": true, "version": ...}`. Each line in is then a list of texts, and each line out
 `{"found": [[[start, end, kind], ...], ...], "seconds": ...}`, with the processor time that the peer took. What cannot
 be loaded is `{"missing": NAME}`, any other failure `{"failed": NAME OF THE EXCEPTION}`: never a text.
 """
@@ -19,6 +19,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -168,6 +169,25 @@ PEERS: dict[str, Callable[..., Find]] = {
 }
 
 
+DISTRIBUTIONS = {
+    "presidio": "presidio-analyzer",
+    "pydeid": "pyDeid",
+    "philter": "philter-ucsf",
+    "deidentify": "deidentify",
+}
+
+
+def version_of(name: str, model: str = "") -> str:
+    """The version of a peer, and of each of its models that is a package."""
+    found = []
+    for distribution in (DISTRIBUTIONS[name], *filter(None, model.split(","))):
+        try:
+            found.append(f"{distribution} {metadata.version(distribution)}")
+        except (metadata.PackageNotFoundError, ValueError):
+            continue  # a folder or a file, or not installed as a package
+    return ", ".join(found)
+
+
 def main(arguments: list[str]) -> None:
     """Makes the peer that the arguments name, and answers until there is no further line."""
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
@@ -180,7 +200,7 @@ def main(arguments: list[str]) -> None:
     name, *options = arguments
     try:
         find = PEERS[name](*options)
-        answer({"ready": True})
+        answer({"ready": True, "version": version_of(name, *options[1:])})
         for line in sys.stdin:
             texts = json.loads(line)
             start = time.process_time()

@@ -91,6 +91,7 @@ class PeerProcess:
 
     Attributes:
         seconds: Processor time that the peer took for texts so far, without its start.
+        version: Of the peer and of its model, as their packages say it; empty where none does.
 
     Raises:
         DeidError: `peer-missing` if interpreter, package or model is not there; `peer-failed`.
@@ -99,6 +100,8 @@ class PeerProcess:
     def __init__(self, peer: Peer, *, script: Path = _ADAPTERS) -> None:
         self.peer = peer
         self.seconds = 0.0
+        # Without the installation's secrets: what runs there is somebody else's program.
+        inherited = {name: value for name, value in os.environ.items() if not name.startswith("DEID_")}
         # What a peer prints may hold text of notes.
         command = [peer.python, "-I", script, peer.adapter, *((peer.engine, peer.model) if peer.engine else ())]
         try:
@@ -108,12 +111,12 @@ class PeerProcess:
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
                 encoding="utf-8",
-                env={**os.environ, **_ENVIRONMENT},
+                env={**inherited, **_ENVIRONMENT},
             )
         except OSError:
             raise DeidError(Code.PEER_MISSING, f"{peer.adapter}: no interpreter") from None
         try:
-            self._answer()
+            self.version = str(self._answer().get("version", ""))
         except BaseException:
             self.close()
             raise

@@ -79,10 +79,6 @@ class TermCoder:
 
     def __init__(self, terms: Mapping[str, str] | None = None) -> None:
         self._terms = dict(sorted((icd10cm_terms() if terms is None else terms).items()))
-        self._codes = list(self._terms.values())
-        self._automaton = AhoCorasick(
-            list(self._terms), implementation=Implementation.ContiguousNFA, matchkind=MatchKind.LeftmostLongest
-        )
 
     @property
     def digest(self) -> str:
@@ -92,15 +88,32 @@ class TermCoder:
 
     def scores(self, texts: Sequence[str]) -> list[Scores]:
         """Scores of codes, a text each."""
-        return [self._of(fold(text).text) for text in texts]
+        folded = [fold(text).text for text in texts]
+        terms = self._possible(folded)
+        automaton = AhoCorasick(
+            list(terms), implementation=Implementation.ContiguousNFA, matchkind=MatchKind.LeftmostLongest
+        )
+        return [self._of(text, automaton, list(terms.values())) for text in folded]
 
-    def _of(self, text: str) -> Scores:
+    def _possible(self, texts: Sequence[str]) -> Mapping[str, str]:
+        """Terms that may stand in any of the texts: an automaton of all takes longer to build than texts to search."""
+        words = {word for text in texts for word in text.split()}
+        begins = {word[:end] for word in words for end in range(1, len(word) + 1)}
+        ends = {word[start:] for word in words for start in range(len(word))}
+
+        def may_stand(term: str) -> bool:
+            first, *between = term.split()
+            return not between or (first in ends and between[-1] in begins and words.issuperset(between[:-1]))
+
+        return {term: code for term, code in self._terms.items() if may_stand(term)}
+
+    def _of(self, text: str, automaton: AhoCorasick, codes: Sequence[str]) -> Scores:
         found: Counter[str] = Counter()
-        for index, start, end in self._automaton.find_matches_as_indexes(text):
+        for index, start, end in automaton.find_matches_as_indexes(text):
             whole = not text[max(0, start - 1) : start].isalnum() and not text[end : end + 1].isalnum()
             before = regex.split(r"[.;:\n]", text[max(0, start - _DENIED) : start])[-1].split()
             if whole and words_of_class("negation").isdisjoint(before):
-                found[self._codes[index]] += 1
+                found[codes[index]] += 1
         return {code: float(np.log2(1 + count)) for code, count in found.items()}
 
 

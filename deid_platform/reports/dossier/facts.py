@@ -12,6 +12,9 @@ from datetime import date, datetime
 
 from deid_platform.evaluation.scores import suppress
 
+JUDGED = "judged_pairs"
+"""The gold that judges of lost medicine are measured on."""
+
 
 @dataclass(frozen=True, slots=True)
 class Figure:
@@ -111,6 +114,44 @@ class Change:
     precision: Figure | None
 
 
+@dataclass(frozen=True, slots=True)
+class HeldOut:
+    """What the figures were measured on, and how often it had been looked at by then.
+
+    Attributes:
+        name: What people call the set.
+        notes: How many.
+        seen: Of these, those whose text was in a set that was sealed before it.
+        sealed_on: The day on which it was sealed.
+        days: From then to the last look of this release's detector.
+        looks: At the set, that last one included.
+        detectors: That looked at it.
+        other_sets: Other sets that hold some of its notes and were looked at.
+        other_looks: At these.
+        every_detector: That looked at it or at these.
+        own_sets: Sets of this gold that the release's detector was measured on; the newest figures count.
+        former: The set that the former release was measured on; None if it was not counted, or there is none.
+    """
+
+    name: str
+    notes: int
+    seen: int
+    sealed_on: date
+    days: int
+    looks: int
+    detectors: int
+    other_sets: int = 0
+    other_looks: int = 0
+    every_detector: int = 1
+    own_sets: int = 1
+    former: str | None = None
+
+    @property
+    def changed(self) -> bool:
+        """Whether the former release was measured on another set."""
+        return self.former is not None and self.former != self.name
+
+
 @dataclass(frozen=True)
 class Dossier:
     """The facts of one release.
@@ -138,6 +179,7 @@ class Dossier:
         thresholds: Least values of the profile: measure -> value.
         change: Beside the former release; None for the first.
         retracted: Notes that were hidden after readers reported a leak.
+        held_out: What the figures were measured on; None of figures of before looks were counted.
         demonstration: Whether any feed is of demonstration data.
     """
 
@@ -163,6 +205,7 @@ class Dossier:
     thresholds: Mapping[str, float] = field(default_factory=dict)
     change: Change | None = None
     retracted: int = 0
+    held_out: HeldOut | None = None
 
     @property
     def demonstration(self) -> bool:
@@ -191,8 +234,14 @@ class Dossier:
         )
 
     def of_family(self, family: str, *, inputs: str = "topics") -> Iterator[Reading]:
-        """All figures of a family on the gold that counts."""
-        return (it for it in self.readings if (it.gold, it.inputs, it.family) == (self.gold, inputs, family))
+        """All figures of a family on the gold that counts; of judges, on the pairs that they are measured on."""
+        gold = JUDGED if family == "judges" else self.gold
+        return (it for it in self.readings if (it.gold, it.inputs, it.family) == (gold, inputs, family))
+
+    @property
+    def makes_surrogates(self) -> bool:
+        """Whether anything is replaced with what a true identifier could be taken for."""
+        return any(it.action == "surrogate" for it in self.treatments)
 
 
 def counted(count: int) -> str:

@@ -8,22 +8,22 @@ The file is the same for the same facts, so that its digest names it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
-from importlib import resources
-
-from jinja2 import Environment, StrictUndefined, Template
 
 from deid_platform.reports.dossier.bars import bars
-from deid_platform.reports.dossier.facts import Dossier, Reading, counted
+from deid_platform.reports.dossier.facts import Dossier, HeldOut, Reading, counted
 from deid_platform.reports.dossier.questions import health_dcat, questions
-from deid_platform.reports.dossier.verdict import between, percent, verdict
+from deid_platform.reports.dossier.verdict import between, percent, points, verdict
+from deid_platform.reports.pages import template
 from deid_platform.reports.release_notes import DATES
 from deid_platform.reports.summary import GOLD_NAMES, INPUTS
 
 _MEASURES = {
     "recall": "identifying words found (recall)",
+    "recall_conservative": "identifying words hidden whole (conservative recall)",
     "precision": "hidden words that identify (precision)",
     "f1": "F1",
+    "recall_of_site": "recall of all notes of the site, weighed as the sample was drawn",
+    "precision_of_site": "precision of the same",
     "entity_recall": "identifiers covered whole",
     "leak_rate": "notes with a missed identifier",
     "clinical_retention": "clinical terms kept",
@@ -35,33 +35,40 @@ _FAMILIES = {
     "residue": "What is left of each identifier (Pissarra 2024)",
     "disclosure": "Direct identifiers left",
     "linkage": "Linkage by an attacker who holds everybody's topics",
-    "plain sight": "Identifiers that a reader can tell from surrogates",
+    "plain sight": "Identifiers left that a reader can tell from surrogates, beside chance",
     "missed": "Missed words by kind and risk (Murugadoss 2024, supplementary table 1)",
     "retention": "What is left of the medicine",
+    "judges": "How good the judge of lost medicine is, on labelled pairs that it was not tuned on",
     "utility": "A task learned from released notes beside the same from true ones",
     "stability": "The same notes in other formats",
     "length": "By length of note",
 }
-FOUND = ("tokens", "spans", "characters", "stability", "length")
+_YOUNG = 30  # days; of a younger set its age says little
+FOUND = ("tokens", "spans", "characters", "length", "stability")
 MISSED = ("missed",)
 ADVERSARY = ("residue", "disclosure", "linkage", "plain sight")
-MEDICINE = ("retention", "utility")
+MEDICINE = ("retention", "judges", "utility")
+_DIFFERENCES = ("difference", "difference_transferred", "recall_difference", "precision_difference")
 
 
 def dossier_html(dossier: Dossier) -> str:
     """The page."""
-    return _template().render(
+    return template("dossier/dossier.html.j2").render(
         d=dossier,
         verdict=verdict(dossier),
         dates=DATES[dossier.dates],
         gold=GOLD_NAMES.get(dossier.gold or "", "nothing"),
         scores=_scores(dossier),
+        held_out=_held_out(dossier.held_out),
         labels=_by_label(dossier),
         bars=bars([(name, error) for name, error, _ in _errors(dossier)]),
         found=_tables(dossier, FOUND),
         missed=_tables(dossier, MISSED),
         adversary=_tables(dossier, ADVERSARY),
         medicine=_tables(dossier, MEDICINE),
+        not_found=_not_measured(dossier, FOUND),
+        not_attacked=_not_measured(dossier, ADVERSARY),
+        not_kept=_not_measured(dossier, MEDICINE),
         fairness=_fairness(dossier),
         questions=questions(dossier),
         dcat=health_dcat(dossier) if dossier.policy.startswith("gdpr") else None,
@@ -71,13 +78,6 @@ def dossier_html(dossier: Dossier) -> str:
     )
 
 
-@cache
-def _template() -> Template:
-    source = resources.files(__package__) / "dossier.html.j2"
-    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    return environment.from_string(source.read_text(encoding="utf-8"))
-
-
 def _scores(dossier: Dossier) -> list[tuple[str, ...]]:
     rows = []
     for measure, said in _MEASURES.items():
@@ -85,6 +85,38 @@ def _scores(dossier: Dossier) -> list[tuple[str, ...]]:
         if any(it is not None for it in found):
             rows.append((said, *("not measured" if it is None else between(it) for it in found)))
     return rows
+
+
+def _held_out(it: HeldOut | None) -> list[str]:
+    """What was measured on, how often it had been looked at, and what that means."""
+    if it is None:
+        return ["What these figures were measured on was not sealed before, and looks at it were not counted."]
+    age = f"{it.days} days" if it.days >= _YOUNG else f"less than {_YOUNG} days"
+    said = [
+        f"Measured on the held-out set {it.name} of {counted(it.notes)} notes, sealed on {it.sealed_on}, {age} before "
+        "this release's detector was last measured on it. By then figures had been computed from its gold "
+        f"{_times(it.looks)}, with {_detectors(it.detectors)}."
+    ]
+    if it.seen or it.other_sets:
+        said.append(
+            f"It is no new set: {counted(it.seen)} of its notes were in sets before it. Other sets with notes of it "
+            f"were looked at {_times(it.other_looks)}; all of them together with {_detectors(it.every_detector)}."
+        )
+    if it.own_sets > 1:
+        said.append(f"This detector was measured on {it.own_sets} sets of this gold; the newest figures are shown.")
+    return [
+        *said,
+        "Whoever has seen figures can change the detector until they are better on these very notes. The more looks "
+        "with other detectors, the more the figures flatter. Scoring outside the ledger is not counted.",
+    ]
+
+
+def _times(looks: int) -> str:
+    return "once" if looks == 1 else f"{looks:,} times"
+
+
+def _detectors(count: int) -> str:
+    return f"{count:,} {'detector' if count == 1 else 'detectors'}"
 
 
 def _by_label(dossier: Dossier) -> list[tuple[str, ...]]:
@@ -115,13 +147,32 @@ def _tables(dossier: Dossier, families: Sequence[str]) -> list[tuple[str, list[t
     return tables
 
 
+def _not_measured(dossier: Dossier, families: Sequence[str]) -> list[str]:
+    """Families without a figure; where a policy makes no surrogates, there is nothing to tell from them."""
+    return [
+        _FAMILIES[family]
+        for family in families
+        if not any(_rows(dossier, family, inputs) for inputs in INPUTS)
+        and (family != "plain sight" or dossier.makes_surrogates)
+    ]
+
+
 def _rows(dossier: Dossier, family: str, inputs: str) -> list[tuple[str, str, str, str]]:
     def said(it: Reading) -> tuple[str, str, str, str]:
         subject = "all" if it.subject == "ALL" else it.subject
         of = "" if it.figure.n is None else f"{it.figure.n:,}"
-        return f"{subject}, {INPUTS[inputs]}", it.measure.replace("_", " "), between(it.figure), of
+        given = subject if family == "judges" else f"{subject}, {INPUTS[inputs]}"
+        return given, it.measure.replace("_", " "), _shown(it), of
 
     return list(map(said, dossier.of_family(family, inputs=inputs)))
+
+
+def _shown(it: Reading) -> str:
+    if it.measure in _DIFFERENCES:
+        return points(it.figure)
+    if it.measure == "kappa" and it.figure.value is not None:
+        return f"{it.figure.value:.2f}"
+    return between(it.figure)
 
 
 def _fairness(dossier: Dossier) -> list[tuple[str, str, str]]:

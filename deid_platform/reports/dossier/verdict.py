@@ -55,6 +55,16 @@ def percent(share: float | None) -> str:
     )
 
 
+def points(figure: Figure) -> str:
+    """A difference of two shares with its interval, in percentage points."""
+    if figure.value is None:
+        return "withheld (fewer than 11)"
+    said = f"{100 * figure.value:+.2f} points"
+    if figure.low is None or figure.high is None:
+        return said
+    return f"{said} ({100 * figure.low:+.2f} to {100 * figure.high:+.2f})"
+
+
 def between(figure: Figure) -> str:
     """A share with its interval."""
     if figure.value is None:
@@ -69,12 +79,14 @@ def _against(dossier: Dossier) -> list[str]:
     for it in dossier.requirements:
         if it.failed:
             said.append(f"The requirement {it.name} is not met by {it.failed} of the deliveries and was not waived.")
-    for measure, end, words in (
-        ("recall", "low", "The lower end of recall"),
-        ("precision", "value", "Precision"),
-        ("clinical_retention", "value", "The share of clinical terms kept"),
+    # As the gate judges; of a detector that was measured before conservative recall was, by what there is.
+    recall = "recall" if dossier.figure("recall_conservative") is None else "recall_conservative"
+    for measure, threshold, end, words in (
+        (recall, "recall", "low", "The lower end of recall" + (", of words hidden whole," if "_" in recall else "")),
+        ("precision", "precision", "value", "Precision"),
+        ("clinical_retention", "clinical_retention", "value", "The share of clinical terms kept"),
     ):
-        found, least = dossier.figure(measure), dossier.thresholds.get(measure)
+        found, least = dossier.figure(measure), dossier.thresholds.get(threshold)
         value = None if found is None else getattr(found, end)
         if least is not None and value is not None and value < least:
             said.append(f"{words} is {percent(value)}; the profile asks for {percent(least)}.")
@@ -116,6 +128,13 @@ def _doubts(dossier: Dossier) -> list[str]:
         said.append("Nothing was measured for this detector.")
     elif dossier.gold != "site":
         said.append("Recall on this institution's own notes was not measured: the figures are of invented notes.")
+    if dossier.gold is not None and dossier.held_out is None:
+        said.append("How often what it was measured on had been looked at was not counted.")
+    if dossier.held_out is not None and dossier.held_out.changed:
+        said.append(
+            f"The held-out set {dossier.held_out.name} is another one than that of the former release "
+            f"({dossier.held_out.former}): notes or gold were changed, so that a better figure may be an easier set."
+        )
     for it in dossier.waivers:
         if it.state == "in force":
             said.append(f"{it.requirement} is waived for {it.covers} until {it.until} by {it.who}.")

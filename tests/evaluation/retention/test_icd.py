@@ -83,3 +83,11 @@ def test_terms_of_icd_10_cm() -> None:
     }
     assert {term: terms.get(term) for term in wanted} == wanted
     assert "fall" not in terms and "pain" not in terms
+
+
+def test_beside_other_texts_a_text_has_the_same_codes() -> None:
+    texts = ["Atrial fibrillation, no pneumonia.", "xatrial fibrillationx and hypertension", "atrial\nfibrillation", ""]
+    alone = [CODER.scores([text])[0] for text in texts]
+    assert CODER.scores(texts) == alone
+    assert [sorted(it) for it in alone] == [["I48"], ["I10"], ["I48"], []]
+    assert TermCoder({"atrial fibrillation": "I48"}).scores(["seen today"]) == [{}]

@@ -15,7 +15,8 @@ FROM (
     SELECT DISTINCT ON (detector_digest, gold, inputs, label, measure) *
     FROM quality.score
     WHERE gold IN ('site', 'synthetic_hospital')
-      AND measure IN ('precision', 'recall', 'f1', 'entity_recall', 'leak_rate', 'clinical_retention')
+      AND measure IN (
+          'precision', 'recall', 'recall_conservative', 'f1', 'entity_recall', 'leak_rate', 'clinical_retention')
       AND label IN (
           'ALL', 'PATIENT', 'DOCTOR', 'USERNAME', 'PROFESSION', 'HOSPITAL', 'ORGANIZATION', 'STREET', 'CITY', 'STATE',
           'COUNTRY', 'ZIP', 'LOCATION-OTHER', 'AGE', 'DATE', 'PHONE', 'FAX', 'EMAIL', 'URL', 'IPADDR', 'SSN',

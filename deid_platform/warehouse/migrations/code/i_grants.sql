@@ -53,3 +53,8 @@ GRANT SELECT ON quality.lab_scores, quality.determination TO analyst, deid_model
 GRANT SELECT ON quality.score_history TO deid_modeller, officer;
 GRANT SELECT ON ctl.dossier, ctl.signature, ctl.signed TO officer;
 GRANT EXECUTE ON FUNCTION ctl.record_dossier, ctl.sign_dossier TO officer;
+
+GRANT SELECT ON ctl.held_out_set, ctl.held_out_note, ctl.look, ctl.held_out TO gatekeeper, officer;
+GRANT EXECUTE ON FUNCTION ctl.seal_held_out, ctl.record_look TO gatekeeper;
+GRANT INSERT (look) ON quality.score, quality.lab_score TO gatekeeper;
+GRANT SELECT ON quality.held_out_sets TO analyst, deid_modeller, officer;

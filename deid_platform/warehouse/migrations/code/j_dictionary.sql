@@ -81,7 +81,8 @@ COMMENT ON COLUMN quality.scores.inputs IS
     ' Policy: made by the platform.';
 COMMENT ON COLUMN quality.scores.label IS 'Kind of identifier, or ALL. Policy: made by the platform.';
 COMMENT ON COLUMN quality.scores.measure IS
-    'precision, recall and f1 of words; entity_recall; leak_rate, the share of notes'
+    'precision, recall and f1 of words; recall_conservative, of words hidden whole, by which the gate judges;'
+    ' entity_recall; leak_rate, the share of notes'
     ' with a missed identifier; clinical_retention, the share of clinical terms kept.'
     ' Policy: made by the platform.';
 COMMENT ON COLUMN quality.scores.value IS 'From 0 to 1, four decimals; NULL under 11 cases. Policy: aggregate.';
@@ -130,3 +131,18 @@ COMMENT ON COLUMN quality.determination.reassess_by IS
     'Last day on which the conclusion holds. Policy: written by the officer.';
 COMMENT ON COLUMN quality.determination.standing IS
     'in force, lapsed or not determined. Policy: made by the platform.';
+
+COMMENT ON VIEW quality.held_out_sets IS
+    'What detectors are measured on, sealed before, and how often it was looked at since looks are counted.';
+COMMENT ON COLUMN quality.held_out_sets.held_out_set IS
+    'Names the notes with their gold: other notes or other gold have another name. Policy: made by the platform.';
+COMMENT ON COLUMN quality.held_out_sets.gold IS 'As in quality.lab_scores. Policy: made by the platform.';
+COMMENT ON COLUMN quality.held_out_sets.locale IS 'As in quality.lab_scores. Policy: made by the platform.';
+COMMENT ON COLUMN quality.held_out_sets.notes IS
+    'Notes, rounded down to tens; NULL under 11. Policy: aggregate.';
+COMMENT ON COLUMN quality.held_out_sets.seen_before IS
+    'Of these, those whose text was in a set before, rounded down to tens; NULL under 11. Policy: aggregate.';
+COMMENT ON COLUMN quality.held_out_sets.sealed_at IS 'When it was sealed. Policy: made by the platform.';
+COMMENT ON COLUMN quality.held_out_sets.looks IS
+    'How often figures were computed from its gold. Policy: made by the platform.';
+COMMENT ON COLUMN quality.held_out_sets.detectors IS 'Of how many detectors. Policy: made by the platform.';

@@ -1,0 +1,80 @@
+"""Scores of any detector on any surrogate corpus, one partition a corpus in a locale and a detector."""
+
+from __future__ import annotations
+
+import dagster as dg
+
+from assets import shown
+from assets.bench import GIVEN
+from assets.layer import PRIVACY, Counts, layer_asset
+from deid_platform.corpora.catalogue import PUBLISHED
+from deid_platform.errors import Code, DeidError
+from deid_platform.evaluation.scores import SMALLEST_SHOWN
+from deid_platform.refresh.bench_plan import OURS, plan_of
+from deid_platform.refresh.compared import Detectors
+from deid_platform.refresh.corpora import CorpusKey
+from deid_platform.refresh.leaderboard import Leaderboard, notes_to_score
+from deid_platform.settings import Settings
+from deid_platform.surrogates.locales import LOCALES
+from resources import SiteResource
+
+KEY = "bench/detector_scores"
+_RECALL = {"topics": "recall_with_topics", "text": "recall_text"}
+CORPORA = {
+    key.partition: key for key in (CorpusKey(corpus, locale) for corpus in sorted(PUBLISHED) for locale in LOCALES)
+}
+
+
+def detector_scores(settings: Settings) -> dg.AssetsDefinition:
+    """The asset of an installation: its detectors are the platform's own and the peers that its deid.toml names."""
+
+    @layer_asset(
+        KEY,
+        owner=PRIVACY,
+        kinds={"postgres"},
+        pool="gpu",
+        partitions=dg.MultiPartitionsDefinition(
+            {
+                "corpus": dg.StaticPartitionsDefinition(list(CORPORA)),
+                "detector": dg.StaticPartitionsDefinition([*OURS, *settings.peers]),
+            }
+        ),
+        description=(
+            "How well a detector does on a surrogate corpus, as many notes of it as `bench.plan` says; into "
+            "quality.lab_score. Peers read English alone: of other corpora nothing is measured."
+        ),
+    )
+    def scores(context: dg.AssetExecutionContext, site: SiteResource) -> Counts:
+        assert isinstance(context.partition_key, dg.MultiPartitionKey)  # noqa: S101 - by the partitions' definition
+        chosen = context.partition_key.keys_by_dimension
+        key, name = CORPORA[chosen["corpus"]], chosen["detector"]
+        given = notes_to_score(site.site, key, plan_of(site.site.settings).notes_of(key.corpus))
+        with Detectors(site.site, [name]) as detectors:
+            for detector in detectors:
+                if not detector.reads(given.language):
+                    return shown.counts(0, left_out=f"{name} reads English alone")
+                found = Leaderboard(site.site).measured(detector, given)
+                break
+            else:
+                raise DeidError(Code.PEER_MISSING, detectors.missing[name])
+        figures = [(it.given, score) for it in found.scored for score in it.scores]
+        return shown.counts(
+            len(given.notes),
+            measured_anew=found.anew,
+            detector_digest=detector.digest,
+            **{
+                _RECALL[inputs]: shown.share(it.value)
+                for inputs, it in figures
+                if (it.family, it.subject, it.measure) == ("words", "ALL", "recall")
+            },
+            figures=shown.table(
+                ("detector was given", "family", "of", "measure", "value", "95% from", "to"),
+                [
+                    (GIVEN[inputs], it.family, it.subject, it.measure, it.value, it.low, it.high)
+                    for inputs, it in figures
+                    if it.n is None or it.n >= SMALLEST_SHOWN
+                ],
+            ),
+        )
+
+    return scores

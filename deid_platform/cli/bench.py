@@ -1,0 +1,131 @@
+"""`deid bench`: the leaderboard, by plan.
+
+Belongs here: arguments and what a person reads. Does not belong here: measuring (`refresh/leaderboard.py`), or building
+marts (`main_job.py`).
+"""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from deid_platform.cli.terminal import Config, Json, Value, console, counted, progress, say, show, site_of
+from deid_platform.stopping import requested, watched
+
+if TYPE_CHECKING:
+    from deid_platform.refresh.bench_plan import BenchPlan
+    from deid_platform.refresh.compared import Detectors
+    from deid_platform.refresh.corpora import CorpusKey
+    from deid_platform.refresh.leaderboard import NotMeasured
+    from deid_platform.refresh.site import Site
+
+_MARTS = ("leaderboard", "efficiency", "published_beside_ours")
+
+
+def bench(
+    plan: Annotated[
+        str | None,
+        typer.Option(
+            help="A plan by its name, papers, or a file (docs/evaluation.md). Default: `bench.plan` of deid.toml."
+        ),
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only list what would be measured, and what is.")] = False,
+    marts: Annotated[bool, typer.Option(help="Build the marts afterwards.")] = True,
+    as_json: Json = False,
+    config: Config = None,
+) -> None:
+    """Measure detectors, one's own and peers, on surrogate corpora, and record their scores for the leaderboard.
+
+    Needs the published corpora (`deid corpora`). Peers are those of [peers] in deid.toml; a peer or a corpus that is
+    not here is named and left out. What was measured and has not changed since is not measured again, so a run that was
+    stopped goes on where it was. Exit status 1 means that a detector failed on a corpus, or that the marts could not be
+    built.
+    """
+    from deid_platform.refresh.bench_plan import plan_of
+    from deid_platform.settings import config_path
+
+    path = config_path(config)
+    site = site_of(path)
+    chosen = plan_of(site.settings, plan)
+    with watched():
+        try:
+            failed = _bench(site, path, chosen, dry_run=dry_run, marts=marts, as_json=as_json)
+        except KeyboardInterrupt:
+            say("stopped; the next `deid bench` continues from here")
+            raise typer.Exit(128 + (requested() or signal.SIGINT)) from None
+    if failed:
+        raise typer.Exit(1)
+
+
+def _bench(site: Site, path: Path, plan: BenchPlan, *, dry_run: bool, marts: bool, as_json: bool) -> bool:
+    """Carries out a plan; whether a detector or the marts failed."""
+    from deid_platform.refresh.compared import Detectors
+    from deid_platform.refresh.leaderboard import Measured, carried_out, here
+    from deid_platform.reports.leaderboard_table import COLUMNS, board_rows
+
+    keys, elsewhere = here(site, plan)
+    if elsewhere:
+        say(f"corpora that are not here, left out: {', '.join(elsewhere)}")
+    with console.status("starting peers"):
+        detectors = Detectors(site, plan.detectors)
+    with detectors:
+        for name, why in detectors.missing.items():
+            say(f"peer that is not here, left out: {name} ({why})")
+        if dry_run:
+            columns = ("corpus", "locale", "notes", "detector", "measured")
+            show(columns, _listed(site, plan, keys, detectors), as_json=as_json)
+            return False
+        found: list[Measured] = []
+        failures: list[NotMeasured] = []
+        total = sum(1 for key in keys for it in detectors if it.reads(_language(site, key)))
+        with progress("measuring") as bar:
+            for done, it in enumerate(carried_out(site, plan, keys, detectors), start=1):
+                bar.at(done, total)
+                if isinstance(it, Measured):
+                    found.append(it)
+                else:
+                    failures.append(it)
+    for it in failures:
+        say(f"not measured: {it.name} on {it.key.corpus} in {it.key.locale}: {it.failure}")
+    anew = sum(it.anew for it in found)
+    say(f"{counted(len(found), 'score')} of a detector on a corpus in a locale: {anew:,} measured, the rest as before")
+    show(COLUMNS, board_rows(scored for it in found for scored in it.scored), as_json=as_json)
+    built = not marts or _build_marts(site, path)
+    return bool(failures) or not built
+
+
+def _listed(site: Site, plan: BenchPlan, keys: list[CorpusKey], detectors: Detectors) -> Iterator[tuple[Value, ...]]:
+    from deid_platform.refresh.leaderboard import Leaderboard, notes_to_score
+
+    board = Leaderboard(site)
+    for key in keys:
+        given = notes_to_score(site, key, plan.notes_of(key.corpus))
+        for it in detectors:
+            if it.reads(given.language):
+                yield key.corpus, key.locale, len(given.notes), it.name, board.is_measured(it, given)
+
+
+def _language(site: Site, key: CorpusKey) -> str:
+    from deid_platform.corpora.catalogue import corpus_of
+
+    return corpus_of(key.corpus, site.settings).language
+
+
+def _build_marts(site: Site, path: Path) -> bool:
+    """Builds the marts and says where they are; whether they were built."""
+    from deid_platform.refresh.lock import installation_lock
+
+    with installation_lock(site.settings.home_path, wait=True), console.status("building the marts"):
+        from deid_platform.main_job import build_marts
+
+        failure = build_marts(path)
+    if failure:
+        say(f"the marts were not built: {failure}")
+        return False
+    database = site.settings.warehouse.database
+    say(f"in the database {database}: {', '.join(f'marts.{name}' for name in _MARTS)}; `deid db psql` opens it")
+    return True

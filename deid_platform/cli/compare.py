@@ -1,0 +1,175 @@
+"""`deid compare`: any detectors side by side on the same notes, without an installation.
+
+Belongs here: arguments and what a person reads. Does not belong here: running detectors (`evaluation/side_by_side.py`),
+what is counted (`evaluation/comparison.py`), or how it is laid out (`reports/comparison/`).
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.markup import escape
+from rich.table import Table
+
+from deid_platform.cli.inputs import (
+    Columns,
+    Device,
+    Facilities,
+    Feed,
+    Keep,
+    NotesFormat,
+    Patients,
+    Providers,
+    Recognizers,
+    Workers,
+    column_mapping,
+    must_exist,
+    say_refusals,
+    topics_of,
+)
+from deid_platform.cli.terminal import Json, counted, out, progress, say, show_json
+from deid_platform.labels import CROSSWALKS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from deid_platform.evaluation.comparison import Compared, Hidden
+    from deid_platform.evaluation.side_by_side import Finder, NotesRead
+    from deid_platform.reports.comparison.tables import ShownTable
+
+
+def compare(
+    notes: Annotated[
+        Path,
+        typer.Argument(
+            metavar="NOTES",
+            help="Notes as `deid redact` reads them, or gold as `deid evaluate` does; - is standard input.",
+        ),
+    ],
+    detectors: Annotated[
+        list[str],
+        typer.Option(
+            help="Two or more, parted by commas: a registered detector; `model:MODEL`, a model alone; "
+            "`ensemble:MODEL`, the ensemble with that model; or a peer, `NAME[:ENGINE:MODEL]=INTERPRETER` "
+            "(docs/peers.md). MODEL is a model's name or folder. May be repeated.",
+        ),
+    ],
+    html: Annotated[
+        Path | None,
+        typer.Option(
+            help="File for one page with the tables and with places where they differ. It holds text of notes."
+        ),
+    ] = None,
+    examples: Annotated[
+        int, typer.Option(min=1, help="The most places on the page of each group of detectors that differ.")
+    ] = 20,
+    gold: Annotated[
+        bool | None,
+        typer.Option(
+            "--gold/--no-gold",
+            help="Whether NOTES is gold to score against; by default JSON lines are whose first has `spans`.",
+            show_default=False,
+        ),
+    ] = None,
+    scheme: Annotated[
+        str, typer.Option(help=f"Label scheme of the gold: {', '.join(sorted(CROSSWALKS))}.")
+    ] = "i2b2-2014",
+    table_format: NotesFormat = None,
+    patients: Patients = None,
+    providers: Providers = None,
+    facilities: Facilities = None,
+    columns: Columns = None,
+    feed: Feed = None,
+    device: Device = "cpu",
+    recognizers: Recognizers = None,
+    keep: Keep = None,
+    resamples: Annotated[int, typer.Option(min=2, help="Bootstrap resamples for the 95% intervals.")] = 1000,
+    workers: Workers = 1,
+    as_json: Json = False,
+) -> None:
+    """Compare detectors on the same notes: what each hides, what the others hide too, and where they differ.
+
+    Without gold, agreement is all that there is: it says how alike detectors are, not how good. With gold, each is
+    scored as `deid evaluate` does, with its paired difference from the first one. Peers read the text alone; topics,
+    recognizers and the allow list go to those that use them. A detector, model or peer that is not there is refused
+    before a note is read, and a peer that fails on a note ends the comparison. The terminal shows counts, never text.
+    """
+    from deid_platform.corpora.source import STANDARD_INPUT
+    from deid_platform.detection import DetectorSpec, detector_names
+    from deid_platform.detection.models.device import usable
+    from deid_platform.engine import LocalEngine
+    from deid_platform.evaluation import comparison, side_by_side
+    from deid_platform.output import STANDARD_OUTPUT, Output
+    from deid_platform.reports.comparison import comparison_html, comparison_records, comparison_tables
+    from deid_platform.settings import files_in_force
+
+    from_file = None if notes == STANDARD_INPUT else notes
+    must_exist(notes=from_file, patients=patients, providers=providers, facilities=facilities)
+    if html == STANDARD_OUTPUT:
+        raise typer.BadParameter("name a file: it holds text of notes", param_hint="--html")
+    beside = (patients, providers, facilities, recognizers, keep, *files_in_force())
+    page = None if html is None else Output.at(html).apart_from((from_file or Path("/dev/stdin"), *beside))
+    mapping = column_mapping(columns, feed)
+    base = DetectorSpec(
+        detector_names()[0],
+        topics=topics_of(patients, providers, facilities, mapping) or None,
+        recognizers=recognizers,
+        keep=keep,
+        device=usable(device),
+    )
+    named = side_by_side.detectors(detectors, base)
+    if len(named) < 2:
+        raise typer.BadParameter("name at least two; `deid evaluate` scores one", param_hint="--detectors")
+    with side_by_side.ready(named, LocalEngine(workers=workers)) as finders:
+        read = side_by_side.read(notes, mapping=mapping, table_format=table_format, scheme=scheme, as_gold=gold)
+        if read.notes:
+            found = [_found(finder, read) for finder in finders]
+    if not read.notes:
+        _end(read)
+    compared = comparison.compare(
+        [detector for detector, _ in found],
+        read.with_hidden([hidden for _, hidden in found]),
+        resamples=resamples,
+    )
+    if page is not None:
+        with page.opened() as file:
+            file.write(comparison_html(compared, read.notes, examples=examples))
+    if as_json:
+        for record in comparison_records(compared):
+            show_json(record)
+    else:
+        for table in comparison_tables(compared):
+            out.print(_laid_out(table))
+            out.print()
+    scored = (
+        "without gold" if compared.identifiers is None else f"gold has {counted(compared.identifiers, 'identifier')}"
+    )
+    say(f"{counted(compared.notes, 'note')}, {counted(compared.words, 'word')}; {scored}")
+    say(f"they differ on {counted(sum(group.words for group in compared.groups), 'word')}")
+    if page is not None:
+        say("the page holds text of notes and belongs into the PHI zone")
+    _end(read)
+
+
+def _found(finder: Finder, read: NotesRead) -> tuple[Compared, Sequence[Sequence[Hidden]]]:
+    with progress(finder.name) as bar:
+        bar.at(0, len(read.notes))
+        return finder.hidden(read.notes, bar.advance)
+
+
+def _end(read: NotesRead) -> None:
+    """Exit status 3 where rows were refused, as of `deid redact`."""
+    if read.refusals.lost:
+        say_refusals(read.refusals)
+        raise typer.Exit(3)
+
+
+def _laid_out(table: ShownTable) -> Table:
+    laid = Table(title=table.caption, title_justify="left", box=None, padding=(0, 2, 0, 0))
+    for at, title in enumerate(table.titles):
+        laid.add_column(escape(title), justify="left" if at < table.texts else "right", overflow="fold")
+    for row in table.rows:
+        laid.add_row(*map(escape, row))
+    return laid

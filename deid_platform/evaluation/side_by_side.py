@@ -1,0 +1,277 @@
+"""Detectors of any kind on the same notes: what `deid compare` does, without a warehouse.
+
+Belongs here: which detectors a command line names, reading the notes with their gold if they have any, and running one
+detector after the other. Does not belong here: what is counted (`comparison.py`), or the peers themselves
+(`detection/peers/`).
+
+All that can be refused is refused before a note is read: an unknown detector, a model or a peer that is not there. The
+notes are then held in memory, since every detector reads all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Protocol
+
+from deid_platform.corpora import Format, Reason, Rejection, Role
+from deid_platform.corpora.columns import ColumnMapping
+from deid_platform.corpora.decoding import BrokenFileError
+from deid_platform.corpora.files import MAX_CHARS, read_notes
+from deid_platform.corpora.formats.delimited import written_as
+from deid_platform.corpora.gold import COMPRESSION, SCHEME, Gold, read_gold
+from deid_platform.corpora.refusals import Refusals
+from deid_platform.corpora.source import opened
+from deid_platform.corpora.tables import table_rows
+from deid_platform.detection import DetectorSpec, detector_names, stage_names
+from deid_platform.detection.peers.claims import CLAIMS
+from deid_platform.detection.peers.process import VARIANT, Peer, PeerProcess
+from deid_platform.engine import LocalEngine
+from deid_platform.errors import Code, DeidError, did_you_mean
+from deid_platform.evaluation.comparison import Compared, ComparedNote, Hidden
+from deid_platform.notes import Note
+from deid_platform.stopping import check
+
+MODEL = "model"
+"""Before a model's name or folder: the token classifier alone."""
+_PEER_BATCH = 16
+
+
+@dataclass(frozen=True)
+class Ours:
+    """A detector of the platform, under the name by which it was asked for."""
+
+    name: str
+    spec: DetectorSpec
+
+
+Named = Ours | Peer
+OnBatch = Callable[[int], None]
+
+
+class Finder(Protocol):
+    """A detector that is ready for notes."""
+
+    @property
+    def name(self) -> str:
+        """As it was asked for."""
+        ...
+
+    def hidden(self, notes: Sequence[Note], on_batch: OnBatch) -> tuple[Compared, list[list[Hidden]]]:
+        """What it hides in each note, and what is known of the detector afterwards."""
+        ...
+
+
+def detectors(written: Iterable[str], base: DetectorSpec) -> list[Named]:
+    """The detectors that a command line names, in its order.
+
+    Args:
+        written: Each one or several, parted by commas: a registered detector; `model:MODEL`, a token classifier alone;
+            `DETECTOR:MODEL`, a detector with that model in the place of the shipped one; or a peer,
+            `NAME[:ENGINE:MODEL]=INTERPRETER`. A comma within a peer's model does not part it.
+        base: What ours have in common: topics, recognizers, allow list, device. A detector without the stage that uses
+            one of them goes without it.
+
+    Raises:
+        DeidError: `detector-unknown`, `peer-unknown`, `peer-missing` for a peer without an interpreter,
+            `settings-invalid` for a model of a detector that has none, `input-invalid` for a name that comes twice.
+    """
+    found = [_named(each, base) for one in written for each in _parted(one)]
+    names = [each.name for each in found]
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        raise DeidError(Code.INPUT_INVALID, f"detectors: {twice} comes twice")
+    return found
+
+
+def _parted(written: str) -> list[str]:
+    """At each comma, but for the one in `presidio:transformers:FOLDER,MODEL=INTERPRETER`."""
+    parts: list[str] = []
+    for part in written.split(","):
+        open_ended = parts and _is_peer(parts[-1]) and parts[-1].count(":") > 1 and "=" not in parts[-1]
+        if open_ended and "=" in part and not _is_peer(part):
+            parts[-1] += f",{part}"
+        else:
+            parts.append(part.strip())
+    return parts
+
+
+def _is_peer(written: str) -> bool:
+    return written.replace("=", ":").partition(":")[0].removeprefix(VARIANT) in CLAIMS
+
+
+def _named(written: str, base: DetectorSpec) -> Named:
+    name, _, model = written.partition(":")
+    if _is_peer(written) or ("=" in written and name not in (MODEL, *detector_names())):
+        if "=" not in written:
+            raise DeidError(Code.PEER_MISSING, f"{name}: no interpreter")
+        return Peer.parse(written)
+    if name not in (MODEL, *detector_names()):
+        raise DeidError(Code.DETECTOR_UNKNOWN, did_you_mean(name, (*detector_names(), MODEL, *CLAIMS)))
+    stages = stage_names(detector_names()[0] if name == MODEL else name)
+    spec = replace(
+        base,
+        name=detector_names()[0] if name == MODEL else name,
+        models=(model,) if model else None,
+        without=tuple(stage for stage in stages if stage != "models") if name == MODEL else (),
+        recognizers=base.recognizers if "recognizers" in stages and name != MODEL else None,
+        keep=base.keep if "recovery" in stages and name != MODEL else None,
+    )
+    spec.chosen_models()  # is refused here where there is none of that name
+    return Ours(written, spec)
+
+
+@contextmanager
+def ready(named: Iterable[Named], engine: LocalEngine) -> Iterator[list[Finder]]:
+    """The detectors, peers in their processes, which end with the block.
+
+    Raises:
+        DeidError: `peer-missing` for what is not installed, `peer-failed` for what does not start.
+    """
+    with ExitStack() as stack:
+        yield [
+            _OfPeer(stack.enter_context(PeerProcess(each))) if isinstance(each, Peer) else _OfOurs(each, engine)
+            for each in named
+        ]
+
+
+@dataclass(frozen=True)
+class _OfOurs:
+    detector: Ours
+    engine: LocalEngine
+
+    @property
+    def name(self) -> str:
+        return self.detector.name
+
+    def hidden(self, notes: Sequence[Note], on_batch: OnBatch) -> tuple[Compared, list[list[Hidden]]]:
+        found: list[list[Hidden]] = []
+        failed = 0
+        for _, detection in self.engine.detect_in_two_passes(self.detector.spec, lambda: notes, on_batch=on_batch):
+            failed += detection.spans is None
+            found.append([Hidden.of(span) for span in detection.spans or ()])
+        return Compared(self.name, self.detector.spec.inputs, failed=failed), found
+
+
+@dataclass(frozen=True)
+class _OfPeer:
+    process: PeerProcess
+
+    @property
+    def name(self) -> str:
+        return self.process.peer.name
+
+    def hidden(self, notes: Sequence[Note], on_batch: OnBatch) -> tuple[Compared, list[list[Hidden]]]:
+        peer = self.process.peer
+        found: list[list[Hidden]] = []
+        for start in range(0, len(notes), _PEER_BATCH):
+            check()
+            batch = notes[start : start + _PEER_BATCH]
+            found += [
+                [
+                    Hidden(span.start, span.end, self.process.label_of(span), frozenset(peer.claims.get(span.kind, ())))
+                    for span in spans
+                ]
+                for spans in self.process.find([note.text for note in batch])
+            ]
+            on_batch(len(batch))
+        return Compared(peer.name, labels=peer.labels), found
+
+
+@dataclass(repr=False)
+class NotesRead:
+    """The notes of a comparison.
+
+    Attributes:
+        notes: In the order of the file.
+        gold: Of each note; None if the file is no gold.
+        refusals: Rows that were refused.
+        read_as: How the notes are written, where it is not the input's name that says so.
+    """
+
+    notes: list[Note] = field(default_factory=list)
+    gold: list[Gold] | None = None
+    refusals: Refusals = field(default_factory=Refusals)
+    read_as: Format | None = None
+
+    def __repr__(self) -> str:
+        return "<NotesRead>"
+
+    def with_hidden(self, hidden: Sequence[Sequence[Sequence[Hidden]]]) -> list[ComparedNote]:
+        """The notes with what each detector hides in them.
+
+        Args:
+            hidden: By detector, then by note.
+        """
+        golds: Sequence[Gold | None] = self.gold or [None] * len(self.notes)
+        return [
+            ComparedNote(
+                note.text,
+                places,
+                gold=None if gold is None else gold.spans,
+                clinical=() if gold is None else gold.clinical,
+                cluster=note.patient_id,
+            )
+            for note, gold, *places in zip(self.notes, golds, *hidden, strict=True)
+        ]
+
+
+def read(
+    source: Path,
+    *,
+    mapping: ColumnMapping | None = None,
+    table_format: Format | None = None,
+    scheme: str = SCHEME,
+    as_gold: bool | None = None,
+) -> NotesRead:
+    """The notes of a file as `deid redact` reads them, or of gold as `deid evaluate` does.
+
+    Args:
+        source: A file, or `-` for standard input.
+        mapping: How the notes' columns become fields.
+        table_format: How they are written; by default what the name or, of standard input, the beginning says.
+        scheme: Which label names the gold uses.
+        as_gold: Whether it is gold; by default JSON lines are whose first has `spans`.
+
+    Raises:
+        DeidError: `input-empty` if there is no note, or gold without a span; what `source.opened` and `read_gold`
+            raise. Rows of other notes are refused one by one.
+    """
+    mapping = mapping or ColumnMapping({})
+    shape = mapping.shapes()[Role.NOTES]
+    with opened(source, table_format, shape) as (path, read_as):
+        if as_gold is None:
+            as_gold = (read_as or written_as(path)[0]) == Format.JSONL and _has_spans(path, shape.columns)
+        if not as_gold:
+            return _notes_of(path, mapping, read_as)
+        gold = list(read_gold(path, scheme=scheme, columns=shape.columns, with_text=True))
+    if not any(each.spans for each in gold):
+        raise DeidError(Code.INPUT_EMPTY, "gold: no span" if gold else "gold: no line")
+    return NotesRead([each.note for each in gold if each.note is not None], gold, read_as=read_as)
+
+
+def _has_spans(path: Path, columns: Mapping[str, str]) -> bool:
+    with suppress(BrokenFileError):  # whoever reads it says so
+        for _, cells in table_rows(path, Format.JSONL, COMPRESSION.get(path.suffix), max_chars=MAX_CHARS):
+            return not isinstance(cells, Reason) and any(columns.get(key, key) == "spans" for key in cells)
+    return False
+
+
+def _notes_of(path: Path, mapping: ColumnMapping, read_as: Format | None) -> NotesRead:
+    found = NotesRead(read_as=read_as)
+    for item in read_notes(
+        path,
+        columns=mapping.columns,
+        ignore=mapping.ignore,
+        defaults=mapping.defaults,
+        strict=False,
+        table_format=read_as,
+    ):
+        if not isinstance(item, Rejection):
+            found.notes.append(item)
+        elif item.reason is not Reason.IMPOSSIBLE_DATE:  # such a note stands, and its date is of no use here
+            found.refusals.add(item)
+    if not found.notes and not found.refusals.lost:
+        raise DeidError(Code.INPUT_EMPTY, "notes")
+    return found

@@ -1,0 +1,339 @@
+"""The leaderboard: any detector on any surrogate corpus, measured once and recorded in `quality`.
+
+Belongs here: one detector on one corpus in one locale, from notes to recorded figures; a plan of many. Does not belong
+here: the detectors (`compared.py`), formulas (`evaluation/`), or the mart (`dbt/models/marts/leaderboard.sql`).
+
+What was measured is sealed in the note store with the digests of the detector, of the notes and of what measures. While
+none of the three changes it is not measured again, so a run that stopped goes on where it was.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import astuple, dataclass
+from functools import cache
+from typing import Any
+
+from deid_platform.corpora.catalogue import corpus_of, is_carrier
+from deid_platform.detection.peers.claims import CLAIMS, claimed
+from deid_platform.detection.peers.process import Peer
+from deid_platform.errors import Code, DeidError
+from deid_platform.evaluation.bootstrap import Estimate
+from deid_platform.evaluation.claimed import count_claimed
+from deid_platform.evaluation.scores import count_note, summarise
+from deid_platform.evaluation.token_scores import Partly, count_tokens, token_scores
+from deid_platform.keys import module_digest, plain_digest
+from deid_platform.labels import Label
+from deid_platform.notes import Note, Span, Topics
+from deid_platform.refresh import tables
+from deid_platform.refresh.bench_plan import BenchPlan
+from deid_platform.refresh.compared import Compared, Detectors, Reading, word_of
+from deid_platform.refresh.corpora import CorpusKey, notes_of_test
+from deid_platform.refresh.held_out import look
+from deid_platform.refresh.lock import installation_lock
+from deid_platform.refresh.site import Site
+from deid_platform.reports.leaderboard_table import Scored
+from deid_platform.stopping import check
+from deid_platform.warehouse.held_out import Purpose
+from deid_platform.warehouse.lab import MEASURES, LabScore, MeasuredOn, lab_scores, record_lab_scores
+from deid_platform.warehouse.roles import Role
+from deid_platform.warehouse.staging import Inputs
+
+_ENGLISH = "en"
+_CODE = (
+    *(f"deid_platform.evaluation.{it}" for it in ("bootstrap", "claimed", "scores", "token_scores", "tokens")),
+    *(f"deid_platform.{it}" for it in ("detection.peers.claims", "refresh.compared", "refresh.leaderboard")),
+)
+_MEASURES = ("recall", "precision", "f1", "entity_recall", "leak_rate", "clinical_retention")
+_ON_CLAIMS = ("recall", "precision", "f1", "entity_recall")
+_PLAIN_NAME = re.compile(r"[a-z-]{1,24}")
+
+
+@dataclass(frozen=True, repr=False)
+class NotesToScore:
+    """The first notes of a test part, with what is true of them.
+
+    Attributes:
+        key: Which corpus and locale.
+        language: Of the notes.
+        notes: The notes.
+        gold: The spans of each.
+        topics: Of their patients, and the corpus's staff and clinics.
+        digest: Keyed, of all of these.
+    """
+
+    key: CorpusKey
+    language: str
+    notes: Sequence[Note]
+    gold: Sequence[Sequence[Span]]
+    topics: Topics
+    digest: str
+
+    def __repr__(self) -> str:
+        return f"<NotesToScore: {self.key.partition}>"
+
+    @property
+    def words(self) -> int:
+        """Runs without blanks."""
+        return sum(len(note.text.split()) for note in self.notes)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What one detector scores on one corpus in one locale.
+
+    Attributes:
+        key: Which corpus and locale.
+        name: The detector, as plans name it.
+        scored: By what it was given.
+        anew: Whether it was measured just now.
+    """
+
+    key: CorpusKey
+    name: str
+    scored: Sequence[Scored]
+    anew: bool
+
+
+@dataclass(frozen=True)
+class NotMeasured:
+    """What could not be measured, and the failure."""
+
+    key: CorpusKey
+    name: str
+    failure: DeidError
+
+
+def notes_to_score(site: Site, key: CorpusKey, most: int) -> NotesToScore:
+    """The first notes of the test part of a surrogate corpus; no detector has read them yet.
+
+    Raises:
+        DeidError: `input-empty` if there is none; what `notes_of_test` raises.
+    """
+    made, topics = notes_of_test(site.settings, key, most=most)
+    if not made:
+        raise DeidError(Code.INPUT_EMPTY, key.partition)
+    parts: list[str] = []
+    for one in made:
+        spans = (f"{it.start} {it.end} {it.label.value}" for it in one.gold)
+        parts += (one.note.note_id, one.note.patient_id or "", one.note.text, "\n".join(spans))
+    digest = site.keyring.digest("test notes", *parts, site.spec(topics).dictionary_digest(site.keyring))
+    language = corpus_of(key.corpus, site.settings).language
+    return NotesToScore(key, language, [one.note for one in made], [one.gold for one in made], topics, digest)
+
+
+class Leaderboard:
+    """Measures and records, and knows what is recorded.
+
+    Args:
+        site: The installation.
+    """
+
+    def __init__(self, site: Site) -> None:
+        self._site = site
+        self._recorded: dict[str, set[tuple[str, str]]] = {}
+
+    def is_measured(self, detector: Compared, given: NotesToScore) -> bool:
+        """Whether a detector was measured on these notes, and the figures are in the warehouse.
+
+        Raises:
+            DeidError: As the warehouse does.
+        """
+        return self._sealed(detector, given) is not None and self._is_recorded(detector, given.key)
+
+    def measured(self, detector: Compared, given: NotesToScore) -> Measured:
+        """What a detector scores on notes, measured and recorded unless that was done.
+
+        Raises:
+            DeidError: `detector-failed`, `peer-failed`; `warehouse-not-ready` if the warehouse does not know the words
+                of the figures; what the store and the warehouse raise.
+        """
+        sealed = self._sealed(detector, given)
+        if sealed is not None and self._is_recorded(detector, given.key):
+            return Measured(given.key, detector.name, sealed, anew=False)
+        # Before any figure is computed; a warehouse that lost its figures has lost that look too.
+        taken = self._look(detector, given)
+        scored = sealed or list(_measure(detector, given, self._site.settings.bench.resamples))
+        # Nothing else refreshes the installation meanwhile; measuring, which takes long, holds up nobody.
+        with installation_lock(self._site.settings.home_path, wait=True):
+            self._record(detector, given, scored, taken)
+        return Measured(given.key, detector.name, scored, anew=sealed is None)
+
+    def _look(self, detector: Compared, given: NotesToScore) -> int:
+        notes = ((note, gold, ()) for note, gold in zip(given.notes, given.gold, strict=True))
+        return look(
+            self._site,
+            notes,
+            gold=given.key.corpus,
+            locale=given.key.locale,
+            detector_digest=detector.digest,
+            purpose=Purpose.COMPARE,
+        ).number
+
+    def _sealed(self, detector: Compared, given: NotesToScore) -> list[Scored] | None:
+        manifest = self._site.store.manifest(tables.DETECTOR_SCORES, _partition(detector, given.key))
+        if manifest is None or manifest.meta["digests"] != self._digests(detector, given):
+            return None
+        return [
+            Scored(**{**row, "scores": [LabScore(*figure) for figure in row["scores"]]})
+            for row in manifest.meta["scored"]
+        ]
+
+    def _digests(self, detector: Compared, given: NotesToScore) -> list[str]:
+        code = plain_digest(module_digest(*_CODE), str(self._site.settings.bench.resamples))
+        return [detector.digest, given.digest, code]
+
+    def _is_recorded(self, detector: Compared, key: CorpusKey) -> bool:
+        known = self._recorded.get(detector.digest)
+        if known is None:
+            found = lab_scores(self._site.warehouse.engine(Role.OFFICER), detector.digest)
+            known = self._recorded[detector.digest] = {(on.gold, on.locale) for on, _ in found}
+        return (key.corpus, key.locale) in known
+
+    def _record(self, detector: Compared, given: NotesToScore, scored: Sequence[Scored], taken: int) -> None:
+        for it in scored:
+            on = MeasuredOn(
+                *(detector.word, detector.digest, given.key.corpus, it.given), locale=given.key.locale, look=taken
+            )
+            record_lab_scores(self._site.warehouse.engine(Role.GATEKEEPER), on, it.scores)
+        self._recorded.pop(detector.digest, None)
+        if not self._is_recorded(detector, given.key):
+            # Of a word that is on no list, nobody sees a figure.
+            raise DeidError(Code.WAREHOUSE_NOT_READY)
+        meta = {
+            "digests": self._digests(detector, given),
+            "scored": [{**_plain(it), "scores": [list(astuple(figure)) for figure in it.scores]} for it in scored],
+        }
+        self._site.store.write(tables.DETECTOR_SCORES, _partition(detector, given.key), [], meta=lambda: meta)
+
+
+def here(site: Site, plan: BenchPlan) -> tuple[list[CorpusKey], list[str]]:
+    """The corpora of a plan that are here, in their locales; and the names of those that are not."""
+    found = {name: is_carrier(corpus_of(name, site.settings), site.settings) for name in plan.corpora}
+    return [key for key in plan.surrogate_corpora() if found[key.corpus]], [
+        name for name, is_here in found.items() if not is_here
+    ]
+
+
+def carried_out(
+    site: Site, plan: BenchPlan, keys: Iterable[CorpusKey], detectors: Detectors
+) -> Iterator[Measured | NotMeasured]:
+    """Measures detectors on corpora, each on the languages that it reads.
+
+    Args:
+        site: The installation.
+        plan: Says how many notes of each corpus.
+        keys: Which corpora, in which locales.
+        detectors: Of these, a peer that fails is started anew for the next corpus.
+
+    Raises:
+        KeyboardInterrupt: The process was asked to stop.
+        DeidError: What `Leaderboard.measured` raises but failures of detectors.
+    """
+    board = Leaderboard(site)
+    for key in keys:
+        given = notes_to_score(site, key, plan.notes_of(key.corpus))
+        for detector in detectors:
+            check()
+            if not detector.reads(given.language):
+                continue
+            try:
+                yield board.measured(detector, given)
+            except DeidError as error:
+                if error.code not in (Code.PEER_FAILED, Code.DETECTOR_FAILED):
+                    raise
+                detectors.again(detector.name)
+                yield NotMeasured(key, detector.name, error)
+
+
+def _measure(detector: Compared, given: NotesToScore, resamples: int) -> Iterator[Scored]:
+    """The one place where a detector reads notes of a test part for the leaderboard."""
+    for inputs, reading in detector.read(given.notes, given.topics):
+        scores = list(_figures(reading, given, resamples))
+        if given.language == _ENGLISH and inputs is Inputs.TEXT:
+            own = detector.claims is not None
+            claims = {detector.word: detector.claims} if detector.claims is not None else claims_of_peers()
+            for word, labels in claims.items():
+                scores += _on_claims(reading, given, word, labels, resamples, own=own)
+        yield Scored(
+            *(detector.name, inputs.value, given.language == _ENGLISH, len(given.notes), given.words),
+            *(reading.seconds, scores),
+        )
+
+
+@cache
+def claims_of_peers() -> Mapping[str, frozenset[Label]]:
+    """The labels that each kind of peer claims, by its word in the leaderboard; of variants none."""
+    found: dict[str, frozenset[Label]] = {}
+    for adapter, engines in CLAIMS.items():
+        for engine, claims in engines.items():
+            peer = Peer.parse(f"{adapter}:{engine}:model=" if engine else f"{adapter}=")
+            found[word_of(peer)] = claimed(claims)
+    return found
+
+
+def _figures(reading: Reading, given: NotesToScore, resamples: int) -> Iterator[LabScore]:
+    found = [
+        [Span(it.start, it.end, min(it.labels, default=Label.IDNUM)) for it in hidden] for hidden in reading.hidden
+    ]
+    read = list(zip(given.notes, given.gold, found, strict=True))
+    words = summarise(
+        (count_note(note.text, gold, spans, cluster=note.patient_id) for note, gold, spans in read),
+        resamples=resamples,
+    )
+    for measure in _MEASURES:
+        yield from _share("words", measure, getattr(words, measure))
+    for partly in Partly:
+        end = "" if partly is Partly.GENEROUS else f"_{partly.value}"
+        tokens = token_scores(
+            (
+                count_tokens(note.text, gold, spans, partly=partly, cluster=note.patient_id)
+                for note, gold, spans in read
+            ),
+            resamples=resamples,
+        )
+        for measure in ("recall", "precision", "f1"):
+            if (name := f"{measure}{end}") in MEASURES:  # recall on both sides is the conservative one
+                yield from _share("tokens", name, getattr(tokens, measure))
+    seconds = max(reading.seconds, 1e-6)
+    yield LabScore("cost", "words_per_second", given.words / seconds)
+    yield LabScore("cost", "seconds_per_note", seconds / len(given.notes))
+
+
+def _on_claims(
+    reading: Reading, given: NotesToScore, word: str, labels: frozenset[Label], resamples: int, *, own: bool
+) -> Iterator[LabScore]:
+    """Figures on the labels that a peer claims: of the peer itself, or of another detector beside it."""
+    counts = (
+        count_claimed(
+            note.text,
+            gold,
+            [(it.start, it.end) for it in hidden],
+            [(it.start, it.end) for it in hidden if it.labels & labels],
+            labels,
+            cluster=note.patient_id,
+        )
+        for note, gold, hidden in zip(given.notes, given.gold, reading.hidden, strict=True)
+    )
+    scores = summarise(counts, resamples=resamples)
+    subject = f"claimed by {word}"
+    for measure in _ON_CLAIMS if own else _ON_CLAIMS[:2]:
+        yield from _share("words", measure, getattr(scores, measure), subject)
+    if own:
+        yield LabScore("words", "labels_claimed", float(len(labels)), n=scores.recall.total, subject=subject)
+
+
+def _share(family: str, measure: str, it: Estimate, subject: str = "ALL") -> Iterator[LabScore]:
+    if it.total:  # published notes have no clinical terms, and some detectors hide nothing
+        yield LabScore(family, measure, it.value, it.low, it.high, it.total, subject)
+
+
+def _partition(detector: Compared, key: CorpusKey) -> str:
+    plain = _PLAIN_NAME.fullmatch(detector.name)
+    name = detector.name if plain else f"{detector.word}-{plain_digest(detector.name)[:8]}"
+    return f"{key.partition}.{name}"
+
+
+def _plain(it: Scored) -> dict[str, Any]:
+    return {name: value for name, value in vars(it).items() if name != "scores"}

@@ -1,0 +1,96 @@
+"""Plans of the leaderboard: what a file may say, and what the shipped one covers."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import pytest
+
+from deid_platform.corpora.catalogue import PUBLISHED
+from deid_platform.detection.peers.claims import CLAIMS
+from deid_platform.detection.peers.process import Peer
+from deid_platform.errors import Code, DeidError
+from deid_platform.refresh.bench_plan import load_plan, parse_plan, plan_names, plan_of
+from deid_platform.refresh.compared import word_of
+from deid_platform.settings import load_settings
+from deid_platform.warehouse.lab import CLAIMS as CLAIMED
+from deid_platform.warehouse.lab import DETECTORS, GOLDS
+
+SEEDS = Path(__file__).parents[2] / "dbt" / "seeds"
+PLAN = """
+says: A trial.
+detectors: [rules, "modified-presidio:spacy:en_core_web_sm"]
+corpora:
+  asq_phi: {locales: [hi, bn], notes: 3}
+  mtsamples: {locales: [zh]}
+"""
+
+
+def test_a_plan_says_what_is_measured_on_how_many_notes() -> None:
+    plan = parse_plan(PLAN.encode())
+    assert [key.partition for key in plan.surrogate_corpora()] == ["asq_phi.hi", "asq_phi.bn", "mtsamples.zh"]
+    assert plan.peers == ("modified-presidio:spacy:en_core_web_sm",)
+    assert [plan.notes_of(name) for name in ("asq_phi", "mtsamples", "e3c_it")] == [3, 10, 10]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "named"),
+    [
+        ("says: A trial.\n", "", "says (it has to be set)"),
+        ("says: A", "title: x\nsays: A", "title (there is no such key)"),
+        ("says: A", "Zebulon Quill: x\nsays: A", "a key (there is no such key)"),
+        ("says: A", "says: x\nsays: A", "not YAML without doubled keys"),
+        ("[rules,", "[rulez,", "detectors"),
+        ("[rules,", "[rules, rules,", "detectors"),
+        (":spacy:", ":stanza:", "detectors"),
+        ("[zh]", "[zz]", "corpora.mtsamples.locales"),
+        ("[zh]", "[]", "corpora.mtsamples.locales"),
+        ("notes: 3", "notes: 0", "corpora.asq_phi.notes"),
+        ("notes: 3", "note: 3", "corpora.asq_phi.note (there is no such key)"),
+        ("  mtsamples", "  our_notes", "corpora (corpus)"),
+        (PLAN, "- Zebulon Quill", "plan"),
+    ],
+)
+def test_a_faulty_key_is_named_and_no_value(before: str, after: str, named: str) -> None:
+    assert before in PLAN
+    with pytest.raises(DeidError) as error:
+        parse_plan(PLAN.replace(before, after).encode())
+    assert error.value.code is Code.PLAN_INVALID
+    assert named in str(error.value.ref)
+    assert "Zebulon" not in str(error.value)
+
+
+def test_a_plan_is_a_name_or_a_file(tmp_path: Path) -> None:
+    (tmp_path / "plan.yaml").write_text(PLAN)
+    assert load_plan(tmp_path / "plan.yaml").says == "A trial."
+    with pytest.raises(DeidError, match="papers") as error:
+        load_plan("paper")
+    assert error.value.code is Code.PLAN_UNKNOWN
+    (tmp_path / "deid.toml").write_text('site = "north"\n[bench]\nplan = "plan.yaml"\n')
+    settings = load_settings(tmp_path / "deid.toml")
+    assert plan_of(settings).says == "A trial."  # beside deid.toml, whatever the current folder
+    assert plan_of(settings, "papers").says != "A trial."
+
+
+def test_the_plan_of_the_papers_has_every_published_corpus_and_all_that_a_paper_is_set_beside() -> None:
+    assert plan_names() == ("papers",)
+    plan = load_plan("papers")
+    assert set(plan.corpora) == set(PUBLISHED) <= set(GOLDS)
+    assert plan.peers == ("presidio", "pydeid", "philter")
+    with (SEEDS / "nearest_corpus.csv").open(encoding="utf-8", newline="") as file:
+        beside = {(row["gold"], row["locale"]) for row in csv.DictReader(file) if row["locale"]}
+    assert beside <= {(key.corpus, key.locale) for key in plan.surrogate_corpora()}
+
+
+def test_every_peer_has_a_word_that_the_laboratory_may_use() -> None:
+    words = {
+        word_of(Peer.parse(f"{variant}{adapter}:{engine}:x=" if engine else f"{variant}{adapter}="))
+        for variant in ("", "modified-")
+        for adapter, engines in CLAIMS.items()
+        for engine in engines
+    }
+    assert words <= set(DETECTORS)
+    assert {f"claimed by {word}" for word in words} == set(CLAIMED)
+    patterns, with_names = (word_of(Peer.parse(it)) for it in ("presidio=", "presidio:spacy:x="))
+    assert (patterns, with_names) == ("presidio-patterns", "presidio")  # the papers' own has a model

@@ -1,0 +1,293 @@
+"""Any detector on any surrogate corpus: what is recorded, what is not measured again, what is left out and named.
+
+Over invented queries in the form of a published corpus, and with a program in place of a peer.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import dagster as dg
+import pytest
+from command_line import deid
+from sqlalchemy import text
+
+from assets import leaderboard as assets
+from deid_platform.detection.peers.claims import CLAIMS, claimed
+from deid_platform.errors import Code, DeidError
+from deid_platform.refresh import tables
+from deid_platform.refresh.bench_plan import BenchPlan, parse_plan
+from deid_platform.refresh.compared import Detectors, peer_of
+from deid_platform.refresh.corpora import CorpusKey
+from deid_platform.refresh.leaderboard import (
+    Leaderboard,
+    Measured,
+    NotMeasured,
+    carried_out,
+    claims_of_peers,
+    here,
+    notes_to_score,
+)
+from deid_platform.refresh.site import Site
+from deid_platform.reports.leaderboard_table import COLUMNS, Scored, board_rows
+from deid_platform.settings import load_settings
+from deid_platform.warehouse.lab import LabScore
+from deid_platform.warehouse.roles import Role
+from resources import SiteResource
+
+pytestmark = pytest.mark.process
+
+TEXT = "Is warfarin safe for Brenda Quill, seen on March 3, 2021 (MRN: 4471982)? Ms. Quill is 61."
+SPANS = (("Brenda Quill", "NAME"), ("March 3, 2021", "DATE"), ("4471982", "MEDICAL_RECORD_NUMBER"))
+PLAN = """
+says: A trial.
+notes: 12
+detectors: [rules, pydeid, philter]
+corpora:
+  asq_phi: {locales: [en_US]}
+  meddocan: {locales: [es_ES]}
+  mtsamples: {locales: [zh]}
+"""
+# Speaks as the adapters do, whatever it is told: years are dates, and a drug is a time of day, for which pyDeid's
+# crosswalk claims no label.
+PEER = f"""#!{sys.executable}
+import json, os, re, sys
+KINDS = {{"Year": r"\\b(19|20)\\d\\d\\b", "Time": "warfarin"}}
+print(json.dumps({{"ready": True, "version": "VERSION"}}), flush=True)
+for line in sys.stdin:
+    texts = json.loads(line)
+    if "FAILS" in sys.argv or any(name.startswith("DEID_") for name in os.environ):
+        break
+    found = [[(*m.span(), kind) for kind, p in KINDS.items() for m in re.finditer(p, text)] for text in texts]
+    print(json.dumps({{"found": found, "seconds": 0.5}}), flush=True)
+"""
+
+
+@pytest.fixture(scope="module")
+def site(installation: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    folder = tmp_path_factory.mktemp("published")
+    for name, scheme in (("asq_phi/queries", {}), ("meddocan/dev", {"NAME": "NOMBRE_SUJETO_ASISTENCIA"})):
+        (folder / name).parent.mkdir()
+        spans = []
+        for surface, label in SPANS:
+            start = TEXT.index(surface)
+            spans.append([start, start + len(surface), scheme.get(label, label), surface])
+        if scheme:
+            spans = [span for span in spans if span[2] == scheme["NAME"]]
+        with gzip.open(folder / f"{name}.jsonl.gz", "wt") as stream:
+            for number in range(40):
+                row = {"note_id": f"q{number}", "text": TEXT, "spans": spans}
+                stream.write(json.dumps(row) + "\n")
+    (peer := folder / "peer").write_text(PEER)
+    peer.chmod(0o700)
+    with installation.open("a") as config:  # its last section is [bench]
+        config.write('plan = "plan.yaml"\nresamples = 20\n')
+        config.write(f'[peers]\npydeid = "{peer}"\nphilter = "{folder}/nothing"\n')
+    installation.with_name("plan.yaml").write_text(PLAN)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DEID_CORPORA", str(folder))
+        yield Site(load_settings(installation))
+
+
+@pytest.fixture(scope="module")
+def plan() -> BenchPlan:
+    return parse_plan(PLAN.encode())
+
+
+@pytest.fixture(scope="module")
+def measured(site: Site, plan: BenchPlan) -> list[Measured | NotMeasured]:
+    keys, _ = here(site, plan)
+    with Detectors(site, plan.detectors) as detectors:
+        return list(carried_out(site, plan, keys, detectors))
+
+
+def figures(site: Site, **wanted: str) -> list[dict[str, object]]:
+    with site.warehouse.begin(Role.DEMO_ANALYST) as connection:
+        rows = connection.execute(text("SELECT * FROM quality.lab_scores WHERE locale <> ''")).mappings().all()
+    return [dict(row) for row in rows if wanted.items() <= row.items()]
+
+
+def test_what_is_not_here_is_named_and_left_out(site: Site, plan: BenchPlan) -> None:
+    keys, elsewhere = here(site, plan)
+    assert ([key.partition for key in keys], elsewhere) == (["asq_phi.en_US", "meddocan.es_ES"], ["mtsamples"])
+    with Detectors(site, [*plan.detectors, "deidentify:crf:x"]) as detectors:
+        assert [it.name for it in detectors] == ["rules", "pydeid"]
+        assert set(detectors.missing) == {"philter", "deidentify:crf:x"}
+        assert "[peers]" in detectors.missing["deidentify:crf:x"]
+    with pytest.raises(DeidError) as error:
+        peer_of(site.settings, "pydied")
+    assert error.value.code is Code.PEER_UNKNOWN
+
+
+def test_each_detector_is_measured_on_what_it_reads(measured: list[Measured | NotMeasured]) -> None:
+    found = [it for it in measured if isinstance(it, Measured)]
+    assert [(it.key.corpus, it.name, [one.given for one in it.scored]) for it in found] == [
+        ("asq_phi", "rules", ["topics", "text"]),
+        ("asq_phi", "pydeid", ["text"]),
+        ("meddocan", "rules", ["topics", "text"]),  # in Spanish: no peer reads that
+    ]
+    assert all(it.anew for it in found)
+    assert {one.notes for it in found for one in it.scored} == {12}
+
+
+@pytest.mark.usefixtures("measured")
+def test_each_detector_has_looked_once_at_what_it_was_measured_on(site: Site, measured) -> None:
+    with site.warehouse.begin(Role.DEMO_ANALYST) as connection:
+        rows = connection.execute(
+            text("SELECT gold, locale, notes, detectors FROM quality.held_out_sets WHERE locale <> ''")
+        ).all()
+    assert {(row.gold, row.locale): (row.notes, row.detectors) for row in rows} == {
+        ("asq_phi", "en_US"): (10, 2),
+        ("meddocan", "es_ES"): (10, 1),
+    }
+
+
+def test_analysts_see_words_tokens_cost_and_what_a_peer_claims(site: Site) -> None:
+    of_peer = figures(site, detector="pydeid", gold="asq_phi", locale="en_US", inputs="text")
+    shown = {(row["family"], row["subject"], row["measure"]): row for row in of_peer}
+    # Of a note's words of identifiers (a name, a date, a number) it finds the year, and it hides one word too many.
+    recall = shown["words", "ALL", "recall"]
+    assert recall["n"] >= 12 * 5
+    assert recall["value"] == pytest.approx(12 / recall["n"], abs=1e-4)
+    claims = {measure: shown["words", "claimed by pydeid", measure] for measure in ("recall", "precision")}
+    assert claims["recall"]["n"] == recall["n"]  # names, dates and record numbers are all among its claims
+    assert (claims["precision"]["value"], shown["words", "ALL", "precision"]["value"]) == (1.0, 0.5)
+    assert shown["words", "claimed by pydeid", "labels_claimed"]["value"] == len(claimed(CLAIMS["pydeid"][None]))
+    assert shown["tokens", "ALL", "recall_conservative"]["n"] == shown["tokens", "ALL", "recall"]["n"] > 0
+    words = sum(len(note.text.split()) for note in notes_to_score(site, CorpusKey("asq_phi", "en_US"), 12).notes)
+    assert shown["cost", "ALL", "words_per_second"]["value"] == pytest.approx(words / 0.5, rel=0.2)
+    assert shown["cost", "ALL", "seconds_per_note"]["value"] == pytest.approx(0.5 / 12, rel=0.2)
+    # Ours beside it on the same labels, on the text alone and where peers are.
+    ours = figures(site, detector="rules", measure="recall", family="words")
+    subjects = {(row["gold"], row["inputs"], row["subject"]) for row in ours}
+    assert {subject for gold, inputs, subject in subjects if (gold, inputs) == ("asq_phi", "text")} == {
+        *("ALL", *(f"claimed by {word}" for word in claims_of_peers())),
+    }
+    assert {subject for gold, inputs, subject in subjects if (gold, inputs) != ("asq_phi", "text")} == {"ALL"}
+    assert {row["detector_digest"] for row in ours} == {site.spec(None).detector_digest}
+
+
+def again(site: Site, plan: BenchPlan) -> list[tuple[str, str, bool]]:
+    keys, _ = here(site, plan)
+    with Detectors(site, plan.detectors) as detectors:
+        found = [it for it in carried_out(site, plan, keys, detectors) if isinstance(it, Measured)]
+    return [(it.key.corpus, it.name, it.anew) for it in found]
+
+
+@pytest.mark.usefixtures("measured")
+def test_what_has_not_changed_is_not_measured_again(
+    site: Site, plan: BenchPlan, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = len(figures(site))
+    assert [anew for *_, anew in again(site, plan)] == [False, False, False]
+    # A run that stopped: what it had sealed is there, the rest is not.
+    shutil.rmtree(site.settings.home_path / "store" / tables.DETECTOR_SCORES / "meddocan.es_ES.rules")
+    assert [it for it in again(site, plan) if it[2]] == [("meddocan", "rules", True)]
+    # Another version of a peer, other notes.
+    peer = site.settings.peers["pydeid"]
+    peer.write_text(PEER.replace("VERSION", "2"))
+    assert [it for it in again(site, plan) if it[2]] == [("asq_phi", "pydeid", True)]
+    peer.write_text(PEER)
+    fewer = parse_plan(PLAN.replace("{locales: [es_ES]}", "{locales: [es_ES], notes: 11}").encode())
+    assert [it[:2] for it in again(site, fewer) if it[2]] == [("asq_phi", "pydeid"), ("meddocan", "rules")]
+    # Of another version of the peer there are figures beside those of the first.
+    assert len(figures(site)) == before + len(figures(site, detector="pydeid")) // 2
+
+
+@pytest.mark.usefixtures("measured")
+def test_what_is_sealed_and_not_in_the_warehouse_is_recorded_again(site: Site, plan: BenchPlan) -> None:
+    with site.warehouse.administer() as connection:
+        connection.exec_driver_sql("SET session_replication_role = replica")  # past append-only
+        connection.exec_driver_sql("DELETE FROM quality.lab_score WHERE gold = 'asq_phi' AND detector = 'rules'")
+    assert not figures(site, gold="asq_phi", detector="rules")
+    again(site, plan)
+    assert figures(site, gold="asq_phi", detector="rules")
+    with site.warehouse.administer() as connection:
+        connection.exec_driver_sql("DELETE FROM quality.word WHERE word = 'rules'")
+    try:
+        with pytest.raises(DeidError) as error:  # nobody would see a figure
+            again(site, plan)
+        assert error.value.code is Code.WAREHOUSE_NOT_READY
+    finally:
+        with site.warehouse.administer() as connection:
+            connection.exec_driver_sql("INSERT INTO quality.word VALUES ('detector', 'rules')")
+
+
+def test_a_peer_that_fails_holds_up_nobody(site: Site, plan: BenchPlan) -> None:
+    peer = site.settings.peers["pydeid"]
+    peer.write_text(PEER.replace('"FAILS" in sys.argv', "True").replace("VERSION", "fails"))
+    try:
+        keys, _ = here(site, plan)
+        with Detectors(site, ["pydeid", "rules"]) as detectors:
+            found = list(carried_out(site, plan, keys, detectors))
+    finally:
+        peer.write_text(PEER)
+    (failed,) = (it for it in found if isinstance(it, NotMeasured))
+    assert (failed.name, failed.key.corpus, failed.failure.code) == ("pydeid", "asq_phi", Code.PEER_FAILED)
+    assert len(found) == 3
+
+
+def test_the_asset_has_a_partition_for_each_corpus_locale_and_detector(site: Site, installation: Path) -> None:
+    asset = assets.detector_scores(site.settings)
+    keys = asset.partitions_def.get_partition_keys() if asset.partitions_def else []
+    assert {"asq_phi.hi|rules", "asq_phi.hi|ensemble", "asq_phi.hi|pydeid", "e3c_it.it_IT|philter"} <= set(keys)
+    resources = {"site": SiteResource(config=str(installation))}
+
+    def shown(corpus: str, detector: str) -> dict[str, object]:
+        key = dg.MultiPartitionKey({"corpus": corpus, "detector": detector})
+        with dg.DagsterInstance.ephemeral() as instance:
+            done = dg.materialize([asset], partition_key=key, resources=resources, instance=instance)
+            (event,) = done.get_asset_materialization_events()
+        return {k: v.value for k, v in event.step_materialization_data.materialization.metadata.items()}
+
+    of_rules = shown("meddocan.es_ES", "rules")
+    assert (of_rules["dagster/row_count"], of_rules["measured_anew"]) in ((12, False), (12, True))
+    assert of_rules["recall_with_topics"] >= of_rules["recall_text"]
+    assert "warfarin" not in str(of_rules)
+    assert shown("meddocan.es_ES", "pydeid")["left_out"] == "pydeid reads English alone"
+    with pytest.raises(dg.Failure, match="peer-missing"):
+        shown("asq_phi.en_US", "philter")
+
+
+@pytest.mark.usefixtures("measured")
+def test_the_command_lists_measures_and_ends_with_a_table(site: Site) -> None:
+    listed = deid("bench", "--dry-run", "--json")
+    assert "mtsamples" in listed.stderr and "philter" in listed.stderr
+    rows = [json.loads(line) for line in listed.stdout.splitlines()]
+    assert [(row["corpus"], row["detector"], row["notes"]) for row in rows] == [
+        *(("asq_phi", "rules", 12), ("asq_phi", "pydeid", 12), ("meddocan", "rules", 12)),
+    ]
+    done = deid("bench", "--json", "--no-marts")
+    assert done.returncode == 0, done.stderr
+    table = [json.loads(line) for line in done.stdout.splitlines()]
+    assert {tuple(row) for row in table} == {tuple(column.replace(" ", "_") for column in COLUMNS)}
+    (of_peer,) = (row for row in table if row["detector"] == "pydeid" and row["labels"] == "all")
+    assert (of_peer["language"], of_peer["notes"], of_peer["notes_with_a_miss"]) == ("English", 12, 1.0)
+    assert {row["language"] for row in table if row["detector"] == "rules"} == {"English", "others"}
+    unknown = deid("bench", "--plan", "paper")
+    assert (unknown.returncode, unknown.stderr.split()[0]) == (1, "plan-unknown")
+
+
+def test_corpora_are_pooled_by_their_words_and_not_by_their_number() -> None:
+    def of(recall: float, n: int, words: int, *, english: bool = True) -> Scored:
+        scores = [LabScore("words", "recall", recall, n=n), LabScore("tokens", "recall", 0.0, n=n)]
+        return Scored("rules", "text", english, 10, words, 2.0, scores)
+
+    first, second = board_rows([of(0.5, 100, 1000), of(1.0, 300, 5000), of(0.1, 10, 10, english=False)])
+    assert first == ("rules", "text", "all", "English", 20, 0.875, None, None, 1500.0)
+    assert second[3:6] == ("others", 10, 0.1)
+
+
+def test_a_note_that_changed_has_another_digest(site: Site) -> None:
+    key = CorpusKey("asq_phi", "en_US")
+    given, more = (notes_to_score(site, key, most) for most in (5, 6))
+    assert given.digest == notes_to_score(site, key, 5).digest != more.digest
+    assert "warfarin" not in repr(given)
+    with Detectors(site, ["rules"]) as detectors:
+        (rules,) = detectors
+        assert not Leaderboard(site).is_measured(rules, given)
