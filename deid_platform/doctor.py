@@ -7,16 +7,19 @@ from __future__ import annotations
 
 import platform
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 
 from deid_platform.corpora import NEVER_ENTERS
 from deid_platform.corpora.refusals import lines_of
 from deid_platform.detection import detector_names, stage_names
-from deid_platform.detection.models.device import card_name, usable
+from deid_platform.detection.models.device import card_memory, card_name, usable
 from deid_platform.errors import DeidError
+from deid_platform.llm.vllm_engine import EngineSettings
+from deid_platform.llm.weights import GIB, WeightsFolder, fit, largest
 from deid_platform.notes import Delivery
 from deid_platform.redaction.policy import policy_names
 from deid_platform.refresh.check import check_delivery
@@ -28,6 +31,9 @@ from deid_platform.warehouse.roles import Role
 
 _HEAD = 50
 """How many rows of each file of a feed's newest delivery are read: enough for its columns, at once."""
+
+_CACHE = 8 * GIB
+"""Memory for keys and values that a language model's size is told beside: 64,000 tokens of a model of 8 billion."""
 
 _FEWEST = 20
 """Notes under which a share says nothing, as in the gate's expectation `untyped_share`."""
@@ -68,6 +74,8 @@ def _site(site: Site) -> Iterator[Diagnosis]:
     yield _look("exclusions", lambda: f"{len(site.exclusions.opted_out())} patients opted out")
     yield _look("detector", lambda: _detector(site))
     yield _look("device", lambda: _device(site))
+    if (chat := site.chat_engine) is not None:
+        yield _language_model(chat.settings, card_memory())
     for name in site.settings.feeds:
         yield _feed(site, name)
     secret = _look("key secret", lambda: f"key {site.keyring.key_id}")
@@ -94,7 +102,38 @@ def _detector(site: Site) -> str:
 def _device(site: Site) -> str:
     asked, card = site.settings.detection.device, card_name()
     used = usable(asked)
-    return f"{used}{f' (asked for: {asked})' if used != asked else ''}; {card or 'no card'}"
+    shown = f"{used}{f' (asked for: {asked})' if used != asked else ''}; {card or 'no card'}"
+    if memory := card_memory():
+        billions = largest(min(memory), fraction=EngineSettings.memory_fraction, cache=_CACHE)
+        shown += f"; holds a language model of {billions:.0f} billion parameters in bfloat16"
+    return shown
+
+
+def _language_model(settings: EngineSettings, cards: Sequence[int]) -> Diagnosis:
+    """Whether the model of `[vllm]` is there, and fits the cards: weights in bfloat16, and the cache beside them."""
+    folder = WeightsFolder(settings.model)
+    subject, asked = "language model", settings.tensor_parallel
+    found = _look(subject, lambda: _weights(folder, settings))
+    if not found.good:
+        return found
+    if find_spec("vllm") is None:
+        return Diagnosis(subject, False, f"{found.detail}; the extra llm is not installed")
+    if not cards:
+        return Diagnosis(subject, True, f"{found.detail}; no card: on the processor")
+    if len(cards) < asked:
+        return Diagnosis(subject, False, f"{found.detail}; vllm.tensor_parallel is {asked}, cards are {len(cards)}")
+    it = fit(folder, min(cards), fraction=settings.memory_fraction, cards=asked, context=settings.context_length)
+    room = f"the cache holds {it.tokens:,} tokens, {it.tokens / it.context:.1f} requests of the whole length"
+    more = "" if it.fits else "; give it more cards, a shorter vllm.max_length or a smaller model"
+    return Diagnosis(subject, it.fits, f"{found.detail}; {room}{more}")
+
+
+def _weights(folder: WeightsFolder, settings: EngineSettings) -> str:
+    folder.check()
+    for _, path in settings.adapters:
+        _ = WeightsFolder(path).rank
+    per_token = folder.shape.token_bytes / 1024
+    return f"{folder.path.name}, {folder.bytes / GIB:.1f} GiB, {per_token:,.0f} KiB of cache a token"
 
 
 def _feed(site: Site, name: str) -> Diagnosis:

@@ -309,6 +309,29 @@ class ExperimentSettings(_Section):
     locales: tuple[str, ...] | None = None
 
 
+class VllmSettings(_Section):
+    """A language model whose weights lie on this machine; see `llm.vllm_engine.EngineSettings`."""
+
+    model: Path
+    """A folder as the library `transformers` saves it."""
+    adapters: dict[Identifier, Path] = {}
+    """LoRA adapters, folders as `peft` saves them."""
+    adapter: Identifier | None = None
+    """The one that answers; the weights by themselves unless told."""
+    tensor_parallel: int = Field(default=1, ge=1)
+    memory_fraction: float = Field(default=0.9, gt=0, le=1)
+    cache_gib: float | None = Field(default=None, gt=0)
+    max_length: int | None = Field(default=None, ge=128)
+    at_once: int = Field(default=64, ge=1)
+    structured_outputs: Literal["guidance", "xgrammar"] = "guidance"
+    prefix_caching: bool = True
+    compiled: bool = True
+    precision: Literal["bfloat16", "float16", "float32"] = "bfloat16"
+    seed: int = Field(default=0, ge=0)
+    template: dict[str, bool | str] = {}
+    """What the chat template is told beside the messages."""
+
+
 class ExclusionSettings(_Section):
     """Notes that never enter: kinds that the law sets apart, and those of patients who opted out of research."""
 
@@ -420,6 +443,7 @@ class Settings(_Section):
     dictionaries: DictionarySettings = DictionarySettings()
     redaction: RedactionSettings = RedactionSettings()
     exclusions: ExclusionSettings = ExclusionSettings()
+    vllm: VllmSettings | None = None
     bench: BenchSettings = BenchSettings()
     corpora: CorporaSettings = CorporaSettings()
     peers: dict[PeerName, Path] = {}

@@ -11,6 +11,9 @@ from __future__ import annotations
 
 import logging
 import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import Any
 
 
@@ -49,3 +52,45 @@ def silent_onnxruntime() -> Any:
     # Of no effect here; where somebody loaded it before, it stops what can still be stopped.
     onnxruntime.disable_telemetry_events()
     return onnxruntime
+
+
+def silent_vllm() -> Any:
+    """The library vllm, which logs what it does and reports its use unless it is told not to before it is loaded.
+
+    Its processes inherit what is told here. `DEID_DEBUG=1`, on the PHI side only, lets it speak.
+    """
+    os.environ["HF_HUB_DISABLE_TELEMETRY"] = os.environ["HF_HUB_OFFLINE"] = "1"
+    os.environ["VLLM_NO_USAGE_STATS"] = os.environ["VLLM_DO_NOT_TRACK"] = "1"
+    if not os.environ.get("DEID_DEBUG"):
+        os.environ["VLLM_LOGGING_LEVEL"] = "CRITICAL"
+    # A copy of this process would have its threads' locks and open files.
+    os.environ["VLLM_WORKER_MULTIPROC_METHOD"] = "spawn"
+    silent_transformers()
+    import vllm
+
+    return vllm
+
+
+@contextmanager
+def mute_children() -> Iterator[None]:
+    """Processes that are started while it lasts write nothing to this one's output, however they end.
+
+    One that ends by an exception prints it, with the values in it. This process writes nothing meanwhile either.
+    """
+    if os.environ.get("DEID_DEBUG"):
+        yield
+        return
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(Exception):  # a stream that is closed, or none at all
+            stream.flush()
+    kept = [os.dup(number) for number in (1, 2)]
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    try:
+        for number in (1, 2):
+            os.dup2(nowhere, number)
+        yield
+    finally:
+        for number, former in zip((1, 2), kept, strict=True):
+            os.dup2(former, number)
+        for descriptor in (nowhere, *kept):
+            os.close(descriptor)

@@ -1,4 +1,4 @@
-"""Dagster resources: the installation and dbt, which assets ask for by name.
+"""Dagster resources: the installation, dbt and the card, which assets ask for by name.
 
 Belongs here: turning deid.toml into an object of the domain. Does not belong here: any step of the job.
 Resources hold the path of deid.toml and nothing else, since Dagster shows their configuration to whoever
@@ -6,6 +6,7 @@ opens the UI.
 """
 
 from resources.dbt import dbt_project, dbt_resource, keep_parsed
+from resources.gpu import Gpu, gpu_resource
 from resources.site import SiteResource
 
-__all__ = ["SiteResource", "dbt_project", "dbt_resource", "keep_parsed"]
+__all__ = ["Gpu", "SiteResource", "dbt_project", "dbt_resource", "gpu_resource", "keep_parsed"]

@@ -20,6 +20,8 @@ from deid_platform.engine import LocalEngine
 from deid_platform.errors import Code, DeidError, did_you_mean
 from deid_platform.keys import Keyring
 from deid_platform.lexicon.vocabularies import TermsFile
+from deid_platform.llm.engines import EngineSpec
+from deid_platform.llm.vllm_engine import EngineSettings
 from deid_platform.notes import Delivery, Topics
 from deid_platform.redaction.policy import Policy, load_policy
 from deid_platform.refresh.intake import rosters_incomplete, topics_as_of
@@ -117,6 +119,20 @@ class Site:
             combination=Combination(**detection.combination.model_dump()),
             device=usable(detection.device),
         )
+
+    @property
+    def chat_engine(self) -> EngineSpec | None:
+        """The language model of `[vllm]`, not loaded; None without that section."""
+        if (it := self.settings.vllm) is None:
+            return None
+        told = it.model_dump(exclude={"model", "adapters", "adapter", "template"})
+        settings = EngineSettings(
+            self.settings.path(it.model),
+            adapters=tuple((name, self.settings.path(path)) for name, path in sorted(it.adapters.items())),
+            template=tuple(sorted(it.template.items())),
+            **told,
+        )
+        return EngineSpec(settings, it.adapter)
 
     def _model(self, name: str) -> str:
         """A model's name, or where its folder is."""

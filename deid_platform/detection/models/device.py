@@ -66,3 +66,12 @@ def card_name() -> str:
 
     card = torch.cuda.get_device_properties(0)
     return f"{card.name}, {card.total_memory / 2**30:.0f} GiB"
+
+
+def card_memory() -> tuple[int, ...]:
+    """Bytes of each card that torch can use; none without one."""
+    if find_spec("torch") is None or no_card():
+        return ()
+    import torch
+
+    return tuple(torch.cuda.get_device_properties(number).total_memory for number in range(torch.cuda.device_count()))

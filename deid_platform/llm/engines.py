@@ -1,0 +1,77 @@
+"""Engines of this process: each is loaded once, whoever asks, and stays until all are released.
+
+Belongs here: which engines are loaded. Does not belong here: running one (`vllm_engine.py`), or when a run ends
+(`resources/gpu.py`).
+"""
+
+from __future__ import annotations
+
+import threading
+from contextlib import ExitStack
+from dataclasses import dataclass
+
+from deid_platform.llm.api import ChatModel, ModelIdentity
+from deid_platform.llm.vllm_engine import EngineSettings, VllmEngine
+
+
+class Engines:
+    """Engines by what they load."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._loaded: dict[EngineSettings, VllmEngine] = {}
+        self._owned = ExitStack()
+
+    def engine(self, settings: EngineSettings) -> VllmEngine:
+        """The engine that loads so, started if it is not there.
+
+        Raises:
+            DeidError: What an engine raises as it starts.
+        """
+        with self._lock:
+            if settings not in self._loaded:
+                self._loaded[settings] = self._owned.enter_context(VllmEngine(settings))
+            return self._loaded[settings]
+
+    def release(self) -> None:
+        """Ends all of them; whoever asks later has them loaded anew."""
+        with self._lock:
+            self._loaded.clear()
+            self._owned.close()
+
+
+ENGINES = Engines()
+"""Those of this process."""
+
+
+@dataclass(frozen=True, slots=True)
+class EngineSpec:
+    """A chat model of this process, as an `EndpointSpec` is one elsewhere.
+
+    Another process would load the weights once more: where workers ask, the model is a server's.
+
+    Attributes:
+        settings: What is loaded.
+        adapter: On top of it; None for the weights by themselves.
+    """
+
+    settings: EngineSettings
+    adapter: str | None = None
+
+    @property
+    def identity(self) -> ModelIdentity:
+        """Which model it is; nothing is loaded."""
+        return self.settings.identity(self.adapter)
+
+    @property
+    def context_length(self) -> int:
+        """The most tokens of a request and its answer together."""
+        return self.settings.context_length
+
+    def build(self) -> ChatModel:
+        """The model, loaded unless it is there.
+
+        Raises:
+            DeidError: What `Engines.engine` raises.
+        """
+        return ENGINES.engine(self.settings).model(self.adapter)
