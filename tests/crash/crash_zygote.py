@@ -27,7 +27,6 @@ from deid_platform.corpora.hospital import HospitalSpec, generate
 from deid_platform.detection import DetectorSpec
 from deid_platform.engine import LocalEngine
 from deid_platform.errors import DeidError
-from deid_platform.evaluation.retention.icd import icd10cm_terms
 from deid_platform.redaction.policy import load_policy
 from deid_platform.refresh.bench import SYNTHETIC_SEED
 from deid_platform.settings import load_settings
@@ -37,9 +36,8 @@ FAILED = 3
 
 
 def _read_what_every_refresh_reads() -> None:
-    """Reads diagnosis codes and redacts some notes of the test set: what that loads, every fork has."""
+    """Redacts some notes of the test set: what that loads, every fork has."""
     threads = _threads()
-    icd10cm_terms()
     with tempfile.TemporaryDirectory() as folder:
         settings = load_settings(crash_scene.make_installation(Path(folder) / "installation"))
         notes = Path(folder) / "notes.jsonl"
