@@ -1,4 +1,4 @@
-"""Commands on review by clinicians: start, open, report.
+"""Commands on review by clinicians: start, open, export, import, report.
 
 Belongs here: arguments and what a person reads. Does not belong here: what any of it does (`review/`, `ui/desk.py`).
 """
@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import signal
 import socket
-from typing import Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -15,8 +16,13 @@ from deid_platform.cli.annotate import role_named
 from deid_platform.cli.terminal import Config, Json, counted, say, show, site_of
 from deid_platform.errors import Code, DeidError
 
+if TYPE_CHECKING:
+    from deid_platform.annotation.rounds import Role
+
 review = typer.Typer(help="Review by clinicians of what is hidden although no gold marks it.", no_args_is_help=True)
 Round = Annotated[int | None, typer.Option("--round", min=1, help="By default the newest.")]
+
+As = Annotated[str, typer.Option("--as", help="Who reviews: A, B or adjudicator.")]
 
 
 @review.command("start")
@@ -34,7 +40,7 @@ def start(
 
 @review.command("open")
 def open_(
-    role: Annotated[str, typer.Option("--as", help="Who reviews: A, B or adjudicator.")],
+    role: As,
     number: Round = None,
     port: Annotated[int, typer.Option(min=1, max=65535, help="Port of the loopback address.")] = 3010,
     config: Config = None,
@@ -44,8 +50,7 @@ def open_(
     from deid_platform.ui.desk import serve
     from deid_platform.ui.guard import Login
 
-    who = role_named(role, "--as")
-    assert who is not None  # noqa: S101 - the option is required
+    who = _reviewer(role)
     site = site_of(config)
     chosen = known_round(site.store, number)
     try:
@@ -58,6 +63,46 @@ def open_(
     say(f"http://127.0.0.1:{port}{login.path}")
     with listening:
         serve(site, chosen, who, listening=listening, login=login)
+
+
+@review.command("export")
+def export(
+    role: As,
+    to: Annotated[Path, typer.Option("--to", help="The CSV file. It holds notes: keep it in the PHI zone.")],
+    number: Round = None,
+    config: Config = None,
+) -> None:
+    """Write a round as a spreadsheet, for a reviewer to fill in the columns category and severity."""
+    from deid_platform.review.rounds import known_round
+    from deid_platform.review.sheets import export as write
+
+    site = site_of(config)
+    chosen = known_round(site.store, number)
+    done = write(site, chosen, _reviewer(role), to)
+    say(f"round {chosen}: {counted(done, 'removal')}; it holds notes as they are: PHI, keep it in the PHI zone")
+
+
+@review.command("import")
+def import_(
+    sheet: Annotated[Path, typer.Argument(help="The CSV file, filled in.")],
+    role: As,
+    number: Round = None,
+    config: Config = None,
+) -> None:
+    """Take the decisions of a spreadsheet back, all or none; rows without a category are left as they are."""
+    from deid_platform.review.rounds import known_round
+    from deid_platform.review.sheets import take_back
+
+    site = site_of(config)
+    chosen = known_round(site.store, number)
+    say(f"round {chosen}: {counted(take_back(site, chosen, _reviewer(role), sheet), 'decision')} kept")
+
+
+def _reviewer(name: str) -> Role:
+    role = role_named(name, "--as")
+    if role is None:
+        raise typer.BadParameter("A, B or adjudicator", param_hint="--as")
+    return role
 
 
 @review.command("report")

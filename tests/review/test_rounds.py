@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 
 import pyarrow as pa
@@ -16,6 +17,7 @@ from deid_platform.refresh import tables
 from deid_platform.review.decisions import Category, Decision, Severity, decide, decisions_of, offered, standing
 from deid_platform.review.report import kappa, report, shares
 from deid_platform.review.rounds import outside_gold, removals_of_round, start
+from deid_platform.review.sheets import _plain, take_back
 
 WRONG = ("Bell", "Cushing", "Ward 4B", "March", "Addison", "Todd")
 HIGH = Decision(Category.RELEVANT, Severity.HIGH)
@@ -133,6 +135,48 @@ def test_shares_of_categories_are_of_all_and_of_severities_of_the_relevant_ones(
 )
 def test_kappa(pairs, value):
     assert kappa(pairs) == (None if value is None else pytest.approx(value))
+
+
+def test_a_sheet_goes_out_and_its_decisions_come_back_all_or_none(reviewed, tmp_path):
+    site = reviewed()
+    start(site, 3)
+    one, two, three = removals_of_round(site, 1)
+    decide(site, 1, Role.A, {one: HIGH})
+    path = tmp_path / "a.csv"
+    deid("review", "export", "--as", "A", "--to", str(path))
+    assert path.stat().st_mode & 0o077 == 0
+    with path.open(encoding="utf-8", newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    assert [(row["removal"], row["category"], row["severity"]) for row in rows] == [
+        (one, "clinically_relevant", "high"), (two, "", ""), (three, "", "")]  # fmt: skip
+
+    def returned(*said):
+        for row, (category, severity) in zip(rows, said, strict=True):
+            row |= {"category": category, "severity": severity}
+        with path.open("w", encoding="utf-8", newline="") as stream:
+            sheet = csv.DictWriter(stream, rows[0])
+            sheet.writeheader()
+            sheet.writerows(rows)
+
+    returned(("", ""), ("Provider_or_clinic", ""), ("clinically_relevant", ""))
+    with pytest.raises(DeidError) as refused:
+        take_back(site, 1, Role.A, path)
+    assert str(refused.value.ref) == "row 4: severity"
+    assert decisions_of(site.store, 1, Role.A) == {one: HIGH}
+    returned(("", ""), ("Provider_or_clinic", ""), ("clinically_relevant", "low"))
+    assert "2 decisions kept" in deid("review", "import", str(path), "--as", "A").stderr
+    assert decisions_of(site.store, 1, Role.A) == {one: HIGH, two: PROVIDER, three: LOW}
+    path.write_text("removal;category;severity\n")
+    with pytest.raises(DeidError) as refused:
+        take_back(site, 1, Role.A, path)
+    assert refused.value.code is Code.INPUT_INVALID
+
+
+@pytest.mark.parametrize(
+    ("text", "cell"), [("=1+1", "'=1+1"), (" @x", "' @x"), ("- stable", "'- stable"), ("a=b", "a=b"), ("", "")]
+)
+def test_no_cell_of_a_sheet_is_a_formula(text, cell):
+    assert _plain(text) == cell
 
 
 def test_the_command_reports_without_text(reviewed):
