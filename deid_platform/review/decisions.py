@@ -6,6 +6,7 @@ Belongs here: what a decision is, keeping it, and what is settled. Does not belo
 from __future__ import annotations
 
 import getpass
+import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -23,6 +24,8 @@ from deid_platform.review.rounds import removals_of_round
 from deid_platform.store import NoteStore
 
 _LOCK = "review.lock"
+# The file's lock is one a process, which may take it again: it does not keep two tabs of one desk apart.
+_IN_THIS_PROCESS = threading.Lock()
 
 
 class Category(StrEnum):
@@ -87,12 +90,12 @@ class Standing:
 
 
 def decide(site: Site, number: int, role: Role, said: Mapping[str, Decision | None]) -> None:
-    """Keeps decisions, all or none, and returns once they are on the disk; None takes the former one back.
+    """Keeps decisions, all or none, and returns once the note store has them; None takes the former one back.
 
     Raises:
         DeidError: `decision-invalid` if a removal is not of the round or not this role's to decide.
     """
-    with file_lock(site.settings.home_path, _LOCK, wait=True):
+    with _IN_THIS_PROCESS, file_lock(site.settings.home_path, _LOCK, wait=True):
         if not said.keys() <= set(offered(site, number, role)):
             raise DeidError(Code.DECISION_INVALID, "removal")
         rows = _rows(site.store, number, role)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from concurrent.futures import ThreadPoolExecutor
 
 import pyarrow as pa
 import pytest
@@ -99,6 +100,14 @@ def test_a_decision_is_added_and_never_replaced_and_may_be_taken_back(reviewed):
         "clinically_relevant",
     ]
     assert all(row["who"] and row["at"] for row in rows)
+
+
+def test_two_tabs_of_one_reviewer_lose_nothing_to_each_other(reviewed):
+    start(reviewed(), 6)
+    keys = list(removals_of_round(reviewed(), 1))
+    with ThreadPoolExecutor(6) as tabs:
+        list(tabs.map(lambda key: decide(reviewed(), 1, Role.A, {key: PROVIDER}), keys))
+    assert decisions_of(reviewed().store, 1, Role.A) == dict.fromkeys(keys, PROVIDER)
 
 
 @pytest.mark.parametrize(
