@@ -587,6 +587,16 @@ class Code(Enum):
         "The reference is their number.",
         "`deid annotate agreement` says which step they wait for; an adjudicator may skip a note to leave it out.",
     )
+    REVIEW_UNKNOWN = (
+        "review-unknown",
+        "No removals were drawn in that round of review; the reference names the rounds that there are.",
+        "Give one of them, or draw a round with `deid review start`.",
+    )
+    DECISION_INVALID = (
+        "decision-invalid",
+        "A decision on a removal is not one of those that there are; the reference says what is wrong.",
+        "A removal of the round, one of the five categories, and a severity for a clinically relevant one alone.",
+    )
     # Anything else
     INTERNAL = (
         "internal-error",

@@ -24,6 +24,7 @@ from deid_platform.cli import (
     operate,
     projects,
     releases,
+    review,
 )
 from deid_platform.cli.bench import bench
 from deid_platform.cli.compare import compare
@@ -81,6 +82,7 @@ for command in (
 app.add_typer(feeds.feed, name="feed")
 app.add_typer(corpora.corpora, name="corpora")
 app.add_typer(annotate.annotate, name="annotate")
+app.add_typer(review.review, name="review")
 app.add_typer(gate.waivers, name="waivers")
 app.add_typer(findings.finding, name="finding")
 app.add_typer(releases.releases, name="release")

@@ -51,7 +51,7 @@ def export(
     """Write the notes of a round as tasks for Label Studio; the round begins with its first export."""
     from deid_platform.annotation.rounds import ANNOTATORS, begin, hand_out, rounds
 
-    role = _role(annotator)
+    role = role_named(annotator)
     if role is not None and role not in ANNOTATORS:
         raise typer.BadParameter("A or B", param_hint="--annotator")
     site = site_of(config)
@@ -84,7 +84,7 @@ def import_(
     from deid_platform.annotation.returned import take_back
     from deid_platform.corpora.refusals import Refusals
 
-    done = take_back(site_of(config), files, number=number, role=_role(annotator))
+    done = take_back(site_of(config), files, number=number, role=role_named(annotator))
     for (of, role), count in sorted(done.notes.items()):
         skipped = done.skipped[of, role]
         say(f"round {of}, {role.value}: {counted(count, 'note')}" + (f", {skipped:,} skipped" if skipped else ""))
@@ -181,12 +181,13 @@ def accept(number: Round = None, config: Config = None) -> None:
     say("next: deid refresh --force")
 
 
-def _role(name: str | None) -> Role | None:
+def role_named(name: str | None, hint: str = "--annotator") -> Role | None:
+    """The role of that name, for options; None if none was given."""
     from deid_platform.annotation.rounds import Role
 
     if name is None:
         return None
     known = {role.value.casefold(): role for role in Role}
     if name.casefold() not in known:
-        raise typer.BadParameter(f"one of {', '.join(role.value for role in Role)}", param_hint="--annotator")
+        raise typer.BadParameter(f"one of {', '.join(role.value for role in Role)}", param_hint=hint)
     return known[name.casefold()]

@@ -50,6 +50,10 @@ ANNOTATION_SPANS = "annotation/spans"
 """What they made of them, a partition a round and a role."""
 ANNOTATION_ACCEPTED = "annotation/accepted"
 """Notes whose gold was accepted, over all rounds."""
+REVIEW_ROUNDS = "review/rounds"
+"""Which removals reviewers were given, with what stood there, a partition a round."""
+REVIEW_DECISIONS = "review/decisions"
+"""What they said, each decision a row, in order; a partition a round and a role."""
 REPORTED = "gate/reported"
 STAGED = "gate/staged"
 """No rows: what of the store the warehouse was last given of a delivery, and the digest that it got there."""
@@ -182,6 +186,20 @@ ROUND_SCHEMA = pa.schema([("note_key", pa.string()), *TEST_SET_SCHEMA, ("text_di
 ANNOTATION_SCHEMA = pa.schema(
     [("note_key", pa.string()), ("skipped", pa.bool_()), ("spans", SPANS), ("clinical", pa.list_(pa.list_(pa.int32())))]
 )
+REVIEW_SCHEMA = pa.schema(
+    [
+        ("removal", pa.string()),  # a keyed digest of the note and the place
+        ("note_id", pa.large_string()),
+        ("patient_id", pa.large_string()),
+        ("patient", pa.string()),  # keyed; None where the note names none
+        ("note_type", pa.large_string()),
+        ("label", pa.string()),
+        ("start", pa.int32()),
+        ("end", pa.int32()),
+        *((name, pa.large_string()) for name in ("before", "removed", "after")),
+    ]
+)
+DECISION_SCHEMA = pa.schema([(name, pa.string()) for name in ("removal", "category", "severity", "who", "at")])
 
 
 def batched(items: Iterable[T], size: int) -> Iterator[list[T]]:

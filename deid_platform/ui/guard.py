@@ -70,10 +70,14 @@ class Guard:
         app: What is guarded.
         hosts: The values of the Host header that mean this server, each with its port if it has one.
         login: Who is let in; None lets in whoever reaches the server, as behind a proxy that asks who is there.
+        asked_by_post: The path that pages ask by POST, as JSON; every other one is read by GET.
     """
 
-    def __init__(self, app: ASGIApp, *, hosts: Collection[str], login: Login | None) -> None:
+    def __init__(
+        self, app: ASGIApp, *, hosts: Collection[str], login: Login | None, asked_by_post: str = GRAPHQL
+    ) -> None:
         self._app = app
+        self._asked_by_post = asked_by_post
         self._hosts = frozenset(host.lower() for host in hosts)
         self._login = login
 
@@ -101,7 +105,7 @@ class Guard:
         ours = {f"{scheme}://{hosts[0]}" for scheme in ("http", "https")}
         if not ours.issuperset(connection.headers.getlist("origin")):
             return PlainTextResponse("Another site's page may not ask this server.", 403)
-        if scope["type"] == "http" and not _may_be_asked(Request(scope)):
+        if scope["type"] == "http" and not _may_be_asked(Request(scope), self._asked_by_post):
             return PlainTextResponse("Only pages are read by GET, and GraphQL is asked by POST, as JSON.", 405)
         if self._login is None or scope["path"] == HEALTH or self._login.has_entered(connection):
             return None
@@ -110,14 +114,14 @@ class Guard:
         return PlainTextResponse("Open the link that was printed at the start. It works once, in one browser.", 401)
 
 
-def _may_be_asked(request: Request) -> bool:
+def _may_be_asked(request: Request, asked_by_post: str) -> bool:
     """Whether a request is of a kind that pages send and other sites' pages cannot without being asked first.
 
     Dagster would execute a mutation of a GET's address, and of a POST that a form can send. Its endpoints that report
     assets by POST are left out: a page does that by GraphQL.
     """
     # Not "is": routes are patterns, and that of this one matches a path with a line feed at its end too.
-    if not request.scope["path"].startswith(GRAPHQL):
+    if not request.scope["path"].startswith(asked_by_post):
         return request.method in ("GET", "HEAD")
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     return request.method == "POST" and kind == "application/json"

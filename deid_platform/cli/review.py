@@ -1,0 +1,134 @@
+"""Commands on review by clinicians: start, open, export, import, report.
+
+Belongs here: arguments and what a person reads. Does not belong here: what any of it does (`review/`, `ui/desk.py`).
+"""
+
+from __future__ import annotations
+
+import signal
+import socket
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from deid_platform.cli.annotate import role_named
+from deid_platform.cli.terminal import Config, Json, counted, say, show, site_of
+from deid_platform.errors import Code, DeidError
+
+if TYPE_CHECKING:
+    from deid_platform.annotation.rounds import Role
+
+review = typer.Typer(help="Review by clinicians of what is hidden although no gold marks it.", no_args_is_help=True)
+Round = Annotated[int | None, typer.Option("--round", min=1, help="By default the newest.")]
+
+As = Annotated[str, typer.Option("--as", help="Who reviews: A, B or adjudicator.")]
+
+
+@review.command("start")
+def start(
+    sample: Annotated[int, typer.Option(min=1, help="How many removals to draw.")] = 500,
+    config: Config = None,
+) -> None:
+    """Draw a round: removals in the bench's gold notes that no gold marks."""
+    from deid_platform.review.rounds import start as draw
+
+    number, drawn, of = draw(site_of(config), sample)
+    say(f"round {number}: {counted(drawn, 'removal')} of {of:,}")
+    say("next: deid review open --as A, and --as B by another person")
+
+
+@review.command("open")
+def open_(
+    role: As,
+    number: Round = None,
+    port: Annotated[int, typer.Option(min=1, max=65535, help="Port of the loopback address.")] = 3010,
+    config: Config = None,
+) -> None:
+    """Open the desk: a page on this machine that shows removals and keeps each decision at once. It shows PHI."""
+    from deid_platform.review.rounds import known_round
+    from deid_platform.ui.desk import serve
+    from deid_platform.ui.guard import Login
+
+    who = _reviewer(role)
+    site = site_of(config)
+    chosen = known_round(site.store, number)
+    try:
+        listening = socket.create_server(("127.0.0.1", port))
+    except OSError:
+        raise DeidError(Code.PORT_UNUSABLE, str(port)) from None
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    login = Login(port)
+    say(f"round {chosen}, {who.value} (ends with Ctrl-C); this link works once, in one browser:")
+    say(f"http://127.0.0.1:{port}{login.path}")
+    with listening:
+        serve(site, chosen, who, listening=listening, login=login)
+
+
+@review.command("export")
+def export(
+    role: As,
+    to: Annotated[Path, typer.Option("--to", help="The CSV file. It holds notes: keep it in the PHI zone.")],
+    number: Round = None,
+    config: Config = None,
+) -> None:
+    """Write a round as a spreadsheet, for a reviewer to fill in the columns category and severity."""
+    from deid_platform.review.rounds import known_round
+    from deid_platform.review.sheets import export as write
+
+    site = site_of(config)
+    chosen = known_round(site.store, number)
+    done = write(site, chosen, _reviewer(role), to)
+    say(f"round {chosen}: {counted(done, 'removal')}; it holds notes as they are: PHI, keep it in the PHI zone")
+
+
+@review.command("import")
+def import_(
+    sheet: Annotated[Path, typer.Argument(help="The CSV file, filled in.")],
+    role: As,
+    number: Round = None,
+    config: Config = None,
+) -> None:
+    """Take the decisions of a spreadsheet back, all or none; rows without a category are left as they are."""
+    from deid_platform.review.rounds import known_round
+    from deid_platform.review.sheets import take_back
+
+    site = site_of(config)
+    chosen = known_round(site.store, number)
+    say(f"round {chosen}: {counted(take_back(site, chosen, _reviewer(role), sheet), 'decision')} kept")
+
+
+def _reviewer(name: str) -> Role:
+    role = role_named(name, "--as")
+    if role is None:
+        raise typer.BadParameter("A, B or adjudicator", param_hint="--as")
+    return role
+
+
+@review.command("report")
+def report(
+    number: Round = None,
+    role: Annotated[str | None, typer.Option("--as", help="What one role says, not what is settled.")] = None,
+    as_json: Json = False,
+    config: Config = None,
+) -> None:
+    """Show the shares of removals by category and severity, with 95% intervals, and how far the readers agree."""
+    from deid_platform.review.report import report as measured
+    from deid_platform.review.rounds import known_round
+
+    site = site_of(config)
+    chosen = known_round(site.store, number)
+    found = measured(site, chosen, role=role_named(role, "--as"))
+    of_all = [("category", name.value, share) for name, share in found.categories.items()]
+    of_relevant = [("severity", name.value, share) for name, share in found.severities.items()]
+    show(
+        ("of", "what", "removals", "of all", "share", "95% from", "to"),
+        [(of, what, e.hits, e.total, e.value, e.low, e.high) for of, what, e in (*of_all, *of_relevant)],
+        as_json=as_json,
+    )
+    stands = found.standing
+    say(f"round {chosen}: {len(stands.settled):,} settled, {len(stands.undecided):,} to be adjudicated, "
+        f"{len(stands.waiting):,} lack a reader")  # fmt: skip
+    if found.kappa is not None:
+        severity = "" if found.kappa_severity is None else f", severity {found.kappa_severity:.3f}"
+        say(f"Cohen's kappa over {found.read_twice:,} read twice: category {found.kappa:.3f}{severity}")

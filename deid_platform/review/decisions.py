@@ -1,0 +1,156 @@
+"""What reviewers say of removals: five categories, a severity, three roles; kept as rows that are only added.
+
+Belongs here: what a decision is, keeping it, and what is settled. Does not belong here: the shares (`report.py`).
+"""
+
+from __future__ import annotations
+
+import getpass
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import Any
+
+import pyarrow as pa
+
+from deid_platform.annotation.rounds import ANNOTATORS, Role
+from deid_platform.errors import Code, DeidError
+from deid_platform.refresh import tables
+from deid_platform.refresh.lock import file_lock
+from deid_platform.refresh.site import Site
+from deid_platform.review.rounds import removals_of_round
+from deid_platform.store import NoteStore
+
+_LOCK = "review.lock"
+# The file's lock is one a process, which may take it again: it does not keep two tabs of one desk apart.
+_IN_THIS_PROCESS = threading.Lock()
+
+
+class Category(StrEnum):
+    """What a removal takes away (Aghakasiri 2025, table 14)."""
+
+    RELEVANT = "clinically_relevant"
+    IRRELEVANT = "clinically_irrelevant"
+    PROVIDER = "provider_or_clinic"
+    INSENSITIVE = "insensitive_identifier"
+    MISSED_BY_GOLD = "missed_by_gold"
+
+
+class Severity(StrEnum):
+    """Whether the loss could change diagnosis or management (appendix F)."""
+
+    HIGH = "high"
+    LOW = "low"
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What one person says of one removal."""
+
+    category: Category
+    severity: Severity | None = None
+
+    @classmethod
+    def parse(cls, category: object, severity: object) -> Decision:
+        """A decision from what a page or a file says.
+
+        Raises:
+            DeidError: `decision-invalid`.
+        """
+        if category not in tuple(Category):
+            raise DeidError(Code.DECISION_INVALID, "category")
+        relevant = category == Category.RELEVANT
+        if severity not in (tuple(Severity) if relevant else (None, "")):
+            raise DeidError(Code.DECISION_INVALID, "severity")
+        return cls(Category(str(category)), Severity(str(severity)) if relevant else None)
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Where the removals of a round stand, by their keys.
+
+    Attributes:
+        by_role: What each role says.
+        waiting: Lack a reader.
+        disputed: Both readers decided, differently.
+        settled: Both agree, or the adjudicator decided.
+    """
+
+    by_role: Mapping[Role, Mapping[str, Decision]]
+    waiting: tuple[str, ...]
+    disputed: tuple[str, ...]
+    settled: Mapping[str, Decision]
+
+    @property
+    def undecided(self) -> tuple[str, ...]:
+        """Those that the adjudicator has still to decide."""
+        return tuple(key for key in self.disputed if key not in self.settled)
+
+
+def decide(site: Site, number: int, role: Role, said: Mapping[str, Decision | None]) -> None:
+    """Keeps decisions, all or none, and returns once the note store has them; None takes the former one back.
+
+    Raises:
+        DeidError: `decision-invalid` if a removal is not of the round or not this role's to decide.
+    """
+    with _IN_THIS_PROCESS, file_lock(site.settings.home_path, _LOCK, wait=True):
+        if not said.keys() <= set(offered(site, number, role)):
+            raise DeidError(Code.DECISION_INVALID, "removal")
+        rows = _rows(site.store, number, role)
+        for key, decision in said.items():
+            category = decision.category.value if decision else None
+            severity = decision.severity.value if decision and decision.severity else None
+            at = datetime.now(UTC).isoformat(timespec="milliseconds")
+            rows.append(
+                {"removal": key, "category": category, "severity": severity, "who": getpass.getuser(), "at": at}
+            )
+        table = pa.Table.from_pylist(rows, schema=tables.DECISION_SCHEMA)
+        site.store.write(tables.REVIEW_DECISIONS, _partition(number, role), [table], meta=lambda: {"rows": len(rows)})
+
+
+def decisions_of(store: NoteStore, number: int, role: Role) -> dict[str, Decision]:
+    """The newest decision of a role on each removal."""
+    found: dict[str, Decision] = {}
+    for row in _rows(store, number, role):
+        if row["category"] is None:
+            found.pop(row["removal"], None)
+        else:
+            found[row["removal"]] = Decision.parse(row["category"], row["severity"])
+    return found
+
+
+def offered(site: Site, number: int, role: Role) -> list[str]:
+    """The removals that a role may decide: all, or for the adjudicator those on which the readers differ."""
+    return list(standing(site, number).disputed if role is Role.ADJUDICATOR else removals_of_round(site, number))
+
+
+def standing(site: Site, number: int) -> Standing:
+    """Where the removals of a round stand."""
+    keys = list(removals_of_round(site, number))
+    by_role = {role: decisions_of(site.store, number, role) for role in Role}
+    one, other = (by_role[role] for role in ANNOTATORS)
+    read = [key for key in keys if key in one and key in other]
+    disputed = tuple(key for key in read if one[key] != other[key])
+    ruled = by_role[Role.ADJUDICATOR]
+    settled = {key: one[key] if one[key] == other[key] else ruled.get(key) for key in read}
+    return Standing(
+        by_role,
+        waiting=tuple(key for key in keys if key not in one or key not in other),
+        disputed=disputed,
+        settled={key: decision for key, decision in settled.items() if decision is not None},
+    )
+
+
+def _rows(store: NoteStore, number: int, role: Role) -> list[dict[str, Any]]:
+    partition = _partition(number, role)
+    return (
+        []
+        if store.manifest(tables.REVIEW_DECISIONS, partition) is None
+        else store.rows(tables.REVIEW_DECISIONS, partition)
+    )
+
+
+def _partition(number: int, role: Role) -> str:
+    return f"{number}.{role.value}"

@@ -1,0 +1,169 @@
+"""The reviewer's desk: a page of the loopback address that shows the removals of a round and keeps each decision.
+
+Belongs here: the page's few addresses and the headers that keep it to itself. Does not belong here: what a decision is
+(`review/decisions.py`), or who is let in (`guard.py`).
+
+A reader is sent nothing that the other said. The page shows PHI: nothing of it may be cached, stored or sent elsewhere.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from socket import socket
+
+import jinja2
+import uvicorn
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import MutableHeaders
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, Response
+from starlette.routing import Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from deid_platform.annotation.rounds import ANNOTATORS, Role
+from deid_platform.errors import Code, DeidError
+from deid_platform.refresh.site import Site
+from deid_platform.review.decisions import Category, Decision, decide, decisions_of, offered
+from deid_platform.review.rounds import removals_of_round
+from deid_platform.ui.guard import Guard, Login, loopback_hosts
+
+FILES = Path(__file__).with_name("desk_files")
+DECIDE = "/decide"
+_MOST_BYTES = 1_000_000
+_GOODBYE_SECONDS = 3
+_HEADERS = {
+    "Cache-Control": "no-store",
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+}
+
+CATEGORIES = {
+    Category.RELEVANT: ("Clinically relevant", "a drug, a dose, a finding, or a word that turns the meaning"),
+    Category.IRRELEVANT: ("Clinically irrelevant", "nothing that changes how the note is understood"),
+    Category.PROVIDER: ("Provider or clinic", "a clinician, a clinic, their address or number"),
+    Category.INSENSITIVE: ("Insensitive identifier", "a number of a document or a visit, not of a person"),
+    Category.MISSED_BY_GOLD: ("Rightly removed", "the patient's identifier, which the gold lacks"),
+}
+"""What the page calls each category, and what belongs to it; in the order of its keys."""
+
+
+def desk(site: Site, number: int, role: Role, *, hosts: list[str], login: Login) -> ASGIApp:
+    """The guarded app of one round and role."""
+
+    async def page(_: Request) -> Response:
+        environment = jinja2.Environment(loader=jinja2.FileSystemLoader(FILES), autoescape=True)
+        template = environment.get_template("desk.html.j2")
+        return HTMLResponse(template.render(number=number, role=role.value, categories=CATEGORIES))
+
+    async def items(_: Request) -> Response:
+        return JSONResponse(await run_in_threadpool(_items, site, number, role))
+
+    async def take(request: Request) -> Response:
+        try:
+            said = _said(await request.body())
+            await run_in_threadpool(decide, site, number, role, said)
+        except DeidError as error:
+            # What cannot be read will not be readable later; what could not be written may be.
+            return JSONResponse({"error": error.code.slug}, 400 if error.code is Code.DECISION_INVALID else 503)
+        return JSONResponse({"kept": sorted(said)})
+
+    routes = [
+        Route("/", page),
+        Route("/items", items),
+        Route(DECIDE, take, methods=["POST"]),
+        Route("/desk.js", _file("desk.js", "text/javascript")),
+        Route("/desk.css", _file("desk.css", "text/css")),
+    ]
+    return _Unstored(Guard(Starlette(routes=routes), hosts=hosts, login=login, asked_by_post=DECIDE))
+
+
+def serve(site: Site, number: int, role: Role, *, listening: socket, login: Login) -> None:
+    """Serves the desk until it is stopped."""
+    app = desk(site, number, role, hosts=loopback_hosts(listening.getsockname()[1]), login=login)
+    with suppress(KeyboardInterrupt):
+        server(app).run([listening])
+
+
+def server(app: ASGIApp) -> uvicorn.Server:
+    """What runs the desk; it logs no request."""
+    return uvicorn.Server(
+        uvicorn.Config(
+            app,
+            log_level="warning",
+            access_log=False,
+            proxy_headers=False,
+            server_header=False,
+            ws="none",
+            timeout_graceful_shutdown=_GOODBYE_SECONDS,
+        )
+    )
+
+
+class _Unstored:
+    """Adds the headers to every answer, the guard's too."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                MutableHeaders(scope=message).update(_HEADERS)
+            await send(message)
+
+        await self._app(scope, receive, with_headers)
+
+
+def _items(site: Site, number: int, role: Role) -> list[dict[str, object]]:
+    """What the page shows: the removals, what this role said, and for the adjudicator what the readers did."""
+    members = removals_of_round(site, number)
+    keys = offered(site, number, role)
+    mine = decisions_of(site.store, number, role)
+    readers = {who.value: decisions_of(site.store, number, who) for who in ANNOTATORS if role is Role.ADJUDICATOR}
+    return [
+        {
+            "removal": key,
+            "label": members[key].label,
+            "type": members[key].note_type,
+            "before": members[key].before,
+            "removed": members[key].removed,
+            "after": members[key].after,
+            "decision": _shown(mine.get(key)),
+            "readers": {who: _shown(said.get(key)) for who, said in readers.items()},
+        }
+        for key in keys
+    ]
+
+
+def _shown(decision: Decision | None) -> Mapping[str, str | None] | None:
+    return None if decision is None else {"category": decision.category.value, "severity": decision.severity}
+
+
+def _said(body: bytes) -> dict[str, Decision | None]:
+    """The decisions that a page sends: a list, of which the last one on a removal counts."""
+    try:
+        given = json.loads(body) if len(body) <= _MOST_BYTES else None
+        if not isinstance(given, list):
+            raise DeidError(Code.DECISION_INVALID, "not a list")
+        pairs = [(row["removal"], row["category"], row.get("severity")) for row in given]
+        known = {str(key): Decision.parse(c, s) if c is not None else None for key, c, s in pairs}
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        raise DeidError(Code.DECISION_INVALID, "not as the page sends it") from None
+    return known
+
+
+def _file(name: str, kind: str) -> Callable[[Request], Awaitable[Response]]:
+    content = (FILES / name).read_bytes()
+
+    async def answer(_: Request) -> Response:
+        return Response(content, media_type=kind)
+
+    return answer

@@ -1,0 +1,328 @@
+"""The reviewer's desk, by what a reviewer does in a browser and by what nobody else can do.
+
+One browser for all tests; each desk is a server of its own on a port of its own, as `deid review open` starts it.
+"""
+
+from __future__ import annotations
+
+import http.client
+import itertools
+import json
+import shutil
+import socket
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from websockets.sync.client import ClientConnection, connect
+
+from deid_platform.annotation.rounds import Role
+from deid_platform.refresh import tables
+from deid_platform.refresh.site import Site
+from deid_platform.review.decisions import Category, Decision, Severity, decisions_of, standing
+from deid_platform.review.rounds import removals_of_round, start
+from deid_platform.ui.desk import desk, server
+from deid_platform.ui.guard import Login, loopback_hosts
+
+BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+HIGH, PROVIDER, IRRELEVANT = (
+    Decision(Category.RELEVANT, Severity.HIGH),
+    Decision(Category.PROVIDER),
+    Decision(Category.IRRELEVANT),
+)
+
+
+def until(holds: Callable[[], Any], seconds: float = 10) -> None:
+    end = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < end, "it did not come to pass"
+        time.sleep(0.03)
+
+
+class Desk:
+    """A desk that is started and stopped; a second start has a link of its own, on the same port."""
+
+    def __init__(self, site: Site, role: Role) -> None:
+        self._site, self._role, self.port = site, role, 0
+
+    def start(self) -> str:
+        self._listening = socket.create_server(("127.0.0.1", self.port))
+        self.port = self._listening.getsockname()[1]
+        login = Login(self.port)
+        self._server = server(desk(self._site, 1, self._role, hosts=loopback_hosts(self.port), login=login))
+        self._thread = threading.Thread(target=self._server.run, args=([self._listening],))
+        self._thread.start()
+        until(lambda: self._server.started)
+        return f"http://127.0.0.1:{self.port}{login.path}"
+
+    def stop(self) -> None:
+        self._server.should_exit = True
+        self._thread.join(10)
+        self._listening.close()
+        assert not self._thread.is_alive()
+
+
+class Tab:
+    """One tab, driven over Chromium's protocol."""
+
+    def __init__(self, port: int) -> None:
+        self._browser, self.closed = port, False
+        self.made = self._http("PUT", "/json/new?about:blank")
+        self._held = ExitStack()
+        url = self.made["webSocketDebuggerUrl"]
+        self._socket: ClientConnection = self._held.enter_context(connect(url, max_size=None))
+        self._number = itertools.count(1)
+
+    def _http(self, method: str, path: str) -> Any:
+        connection = http.client.HTTPConnection("127.0.0.1", self._browser)
+        connection.request(method, path)
+        said = connection.getresponse().read()
+        connection.close()
+        return json.loads(said) if said.startswith(b"{") else said
+
+    def ask(self, method: str, **params: object) -> dict[str, Any]:
+        number = next(self._number)
+        self._socket.send(json.dumps({"id": number, "method": method, "params": params}))
+        while (said := json.loads(self._socket.recv(10))).get("id") != number:
+            pass
+        assert "error" not in said, said
+        return said["result"]
+
+    def open(self, link: str) -> None:
+        self.ask("Page.navigate", url=link)
+        until(lambda: self.text("#progress"))
+
+    def js(self, expression: str) -> Any:
+        return self.ask("Runtime.evaluate", expression=expression, returnByValue=True)["result"].get("value")
+
+    def text(self, selector: str) -> str:
+        return self.js(f"(e => e && !e.hidden ? e.textContent : '')(document.querySelector('{selector}'))") or ""
+
+    def press(self, keys: str) -> None:
+        for key in keys:
+            self.ask("Input.dispatchKeyEvent", type="keyDown", key=key, text=key)
+            self.ask("Input.dispatchKeyEvent", type="keyUp", key=key)
+
+    def close(self) -> None:
+        if self.closed:
+            return
+        self.closed = True
+        self._held.close()
+        self._http("GET", f"/json/close/{self.made['id']}")
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
+    profile = tmp_path_factory.mktemp("browser")
+    options = ["--headless=new", "--no-sandbox", "--disable-gpu", "--remote-debugging-port=0"]
+    process = subprocess.Popen(
+        [str(BROWSER), *options, f"--user-data-dir={profile}", "about:blank"], stderr=subprocess.DEVNULL
+    )
+    told = profile / "DevToolsActivePort"
+    try:
+        until(lambda: told.exists() and told.read_text().count("\n"), seconds=30)
+        yield int(told.read_text().split()[0])
+    finally:
+        process.terminate()
+        process.wait(10)
+
+
+@pytest.fixture
+def tab(browser: int) -> Iterator[Callable[[], Tab]]:
+    tabs: list[Tab] = []
+
+    def made() -> Tab:
+        tabs.append(Tab(browser))
+        return tabs[-1]
+
+    yield made
+    for each in tabs:
+        each.close()
+
+
+@pytest.fixture
+def site(reviewed: Callable[[], Site]) -> Site:
+    site = reviewed()
+    start(site, 3)
+    return site
+
+
+@pytest.fixture
+def desks(reviewed: Callable[[], Site], site: Site) -> Iterator[Callable[[Role], Desk]]:
+    made: list[Desk] = []
+
+    def one(role: Role) -> Desk:
+        made.append(Desk(reviewed(), role))
+        return made[-1]
+
+    yield one
+    for each in made:
+        if each.port:
+            each.stop()
+
+
+def said(site: Site, role: Role = Role.A) -> list[Decision | None]:
+    kept = decisions_of(site.store, 1, role)
+    return [kept.get(key) for key in removals_of_round(site, 1)]
+
+
+@pytest.mark.process
+@pytest.mark.skipif(BROWSER is None, reason="needs Chromium or Chrome")
+class TestInABrowser:
+    def test_three_removals_by_keyboard_one_taken_back_and_all_kept(self, site, desks, tab):
+        page = tab()
+        page.open(desks(Role.A).start())
+        shown = [member.removed for member in removals_of_round(site, 1).values()]
+        assert page.text("#context mark") == shown[0]
+        page.press("1h3")
+        assert page.text("#context mark") == shown[2]
+        page.press("2")
+        until(lambda: said(site) == [HIGH, PROVIDER, IRRELEVANT])
+        page.press("u")
+        until(lambda: said(site) == [HIGH, PROVIDER, None])
+        assert page.text("#context mark") == shown[2]
+        page.press("2")
+        until(lambda: said(site) == [HIGH, PROVIDER, IRRELEVANT])
+        until(lambda: page.text("#saved") == "Saved")
+        assert page.text("#progress") == "3 of 3 decided"
+        assert page.js("localStorage.length + sessionStorage.length") == 0
+
+    def test_a_severity_without_a_relevant_removal_does_nothing_and_help_swallows_keys(self, site, desks, tab):
+        page = tab()
+        page.open(desks(Role.A).start())
+        page.press("h1n?3")
+        assert page.js("document.querySelector('#keys').open")
+        assert page.text("#progress") == "0 of 3 decided"
+        assert said(site) == [None, None, None]
+
+    def test_two_reviewers_at_once_neither_sees_the_other_and_the_adjudicator_sees_both(self, site, desks, tab):
+        one, other = tab(), tab()
+        one.open(desks(Role.A).start())
+        other.open(desks(Role.B).start())
+        for mine, yours in zip(("1h", "3", "2"), ("1h", "2", "2"), strict=True):
+            one.press(mine)
+            other.press(yours)
+        until(lambda: len(standing(site, 1).settled) == 2)
+        assert said(site, Role.A) == [HIGH, PROVIDER, IRRELEVANT]
+        assert said(site, Role.B) == [HIGH, IRRELEVANT, IRRELEVANT]
+        assert other.js("items.every(it => Object.keys(it.readers).length === 0)")
+        judge = tab()
+        judge.open(desks(Role.ADJUDICATOR).start())
+        assert judge.text("#readers") == "A: Provider or clinic; B: Clinically irrelevant"
+        judge.press("3")
+        until(lambda: len(standing(site, 1).settled) == 3)
+
+    def test_decisions_of_a_lost_connection_are_held_told_and_sent(self, site, desks, tab):
+        page, here = tab(), desks(Role.A)
+        page.open(here.start())
+        page.press("3")
+        until(lambda: said(site)[0] == PROVIDER)
+        here.stop()
+        page.press("21h")
+        until(lambda: "2 not saved" in page.text("#lost"))
+        assert said(site) == [PROVIDER, None, None]
+        again = here.start()
+        until(lambda: "open its new link" in page.text("#lost"))
+        another = tab()
+        another.open(again)
+        until(lambda: said(site) == [PROVIDER, IRRELEVANT, HIGH])
+        until(lambda: page.text("#saved") == "Saved" and not page.text("#lost"))
+
+    def test_a_decision_on_what_was_withdrawn_meanwhile_is_refused_alone_and_told(self, site, desks, tab):
+        page, here = tab(), desks(Role.A)
+        page.open(here.start())
+        here.stop()
+        page.press("332")
+        until(lambda: "3 not saved" in page.text("#lost"))
+        second = list(removals_of_round(site, 1).values())[1]
+        gone = [{"note_id": second.note_id, "patient_id": None, "rejoined": False}]
+        site.store.write(tables.WITHDRAWALS, "ehr@1", [pa.Table.from_pylist(gone, schema=tables.WITHDRAWAL_SCHEMA)])
+        another = tab()
+        another.open(here.start())
+        until(lambda: said(site) == [PROVIDER, IRRELEVANT])
+        until(lambda: "refused a decision" in page.text("#lost"))
+        assert another.text("#context mark") != second.removed
+
+    def test_a_closed_tab_loses_nothing_that_was_acknowledged(self, site, desks, tab):
+        page, here = tab(), desks(Role.A)
+        link = here.start()
+        page.open(link)
+        page.press("31l")
+        until(lambda: page.text("#saved") == "Saved" and page.text("#progress") == "2 of 3 decided")
+        page.close()
+        kept = said(site)
+        assert kept == [PROVIDER, Decision(Category.RELEVANT, Severity.LOW), None]
+        after = tab()
+        after.open(f"http://127.0.0.1:{here.port}/")
+        assert after.text("#progress") == "2 of 3 decided"
+        assert after.text("#what").startswith("Removal 3 of 3")
+
+
+def asked(port: int, method: str, path: str, body: object = None, **headers: str) -> http.client.HTTPResponse:
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+    sent = None if body is None else json.dumps(body)
+    connection.request(method, path, sent, {k.replace("_", "-"): v for k, v in headers.items()})
+    answer = connection.getresponse()
+    answer.said = answer.read().decode()  # type: ignore[attr-defined]
+    connection.close()
+    return answer
+
+
+JSON = {"Content_Type": "application/json"}
+
+
+def test_the_desk_answers_who_used_the_link_and_nobody_else_and_nothing_is_stored(site, desks):
+    here = desks(Role.A)
+    link = here.start()
+    port = here.port
+    removal = next(iter(removals_of_round(site, 1)))
+    decision = [{"removal": removal, "category": "provider_or_clinic", "severity": None}]
+    for path in ("/", "/items", "/desk.js"):
+        assert asked(port, "GET", path).status == 401
+    assert asked(port, "POST", "/decide", decision, **JSON).status == 401
+    entered = asked(port, "GET", link.partition(str(port))[2])
+    cookie = entered.getheader("Set-Cookie", "")
+    assert "HttpOnly" in cookie
+    assert "SameSite=strict" in cookie
+    mine = {"Cookie": cookie.partition(";")[0]}
+    assert asked(port, "GET", link.partition(str(port))[2]).status == 401  # it works once
+    for foreign in ({"Origin": "https://evil.example"}, {"Host": "evil.example"}):
+        assert asked(port, "GET", "/items", **mine, **foreign).status == 403
+        assert asked(port, "POST", "/decide", decision, **JSON, **mine, **foreign).status == 403
+    assert asked(port, "POST", "/decide", decision, Content_Type="text/plain", **mine).status == 405
+    assert said(site) == [None, None, None]
+    for path in ("/", "/items", "/desk.js", "/desk.css", "/nowhere"):
+        answer = asked(port, "GET", path, **mine)
+        assert answer.getheader("Cache-Control") == "no-store"
+        assert answer.getheader("Content-Security-Policy", "").startswith("default-src 'none'; script-src 'self'")
+    assert "unsafe" not in answer.getheader("Content-Security-Policy", "")
+    assert asked(port, "POST", "/decide", decision, **JSON, **mine).status == 200
+    assert said(site)[0] == PROVIDER
+
+
+@pytest.mark.parametrize(
+    "body",
+    [{}, 3, ["x"], [{}], [{"removal": "no such", "category": "provider_or_clinic"}], [{"removal": 1, "category": []}]],
+)
+def test_what_the_page_would_not_send_is_refused_whole_and_not_repeated(site, desks, body):
+    here = desks(Role.A)
+    link = here.start()
+    cookie = asked(here.port, "GET", link.partition(str(here.port))[2]).getheader("Set-Cookie", "")
+    good = {"removal": next(iter(removals_of_round(site, 1))), "category": "provider_or_clinic", "severity": None}
+    sent = [good, *body] if isinstance(body, list) else body
+    answer = asked(here.port, "POST", "/decide", sent, **JSON, Cookie=cookie.partition(";")[0])
+    assert (answer.status, json.loads(answer.said)) == (400, {"error": "decision-invalid"})  # type: ignore[attr-defined]
+    assert said(site) == [None, None, None]
+
+
+def test_the_page_asks_no_other_host():
+    files = Path(desk.__code__.co_filename).with_name("desk_files")
+    texts = [path.read_text(encoding="utf-8") for path in files.iterdir()]
+    assert len(texts) == 3
+    assert not any(word in text for text in texts for word in ("http:", "https:", "innerHTML", "Storage."))

@@ -1,0 +1,204 @@
+"""What a round draws, who may say what of it, and the figures that follow."""
+
+from __future__ import annotations
+
+import csv
+import json
+from concurrent.futures import ThreadPoolExecutor
+
+import pyarrow as pa
+import pytest
+from command_line import deid
+
+from deid_platform.annotation.rounds import Role
+from deid_platform.errors import Code, DeidError
+from deid_platform.labels import Label
+from deid_platform.notes import Span
+from deid_platform.refresh import tables
+from deid_platform.review.decisions import Category, Decision, Severity, decide, decisions_of, offered, standing
+from deid_platform.review.report import kappa, report, shares
+from deid_platform.review.rounds import outside_gold, removals_of_round, start
+from deid_platform.review.sheets import _plain, take_back
+
+WRONG = ("Bell", "Cushing", "Ward 4B", "March", "Addison", "Todd")
+HIGH = Decision(Category.RELEVANT, Severity.HIGH)
+LOW = Decision(Category.RELEVANT, Severity.LOW)
+PROVIDER = Decision(Category.PROVIDER)
+
+
+@pytest.mark.parametrize(
+    ("hidden", "gold", "found"),
+    [
+        ([(0, 4)], [], ["Anna"]),
+        ([(0, 4)], [(0, 4)], []),
+        ([(0, 4)], [(2, 3)], []),  # a word of which gold has a part is no false positive at the word level
+        ([(0, 9)], [(0, 4)], ["Bell"]),
+        ([(0, 14)], [(5, 9)], ["Anna", "Carr"]),
+        ([(0, 9)], [], ["Anna Bell"]),
+        ([(4, 5)], [], []),  # a blank is no word
+        ([(0, 4), (10, 14)], [], ["Anna", "Carr"]),
+    ],
+)
+def test_a_removal_is_a_run_of_words_of_one_span_that_touch_no_gold(hidden, gold, found):
+    text = "Anna Bell Carr"
+    spans = [Span(start, end, Label.PATIENT) for start, end in hidden]
+    true = tuple(Span(start, end, Label.PATIENT) for start, end in gold)
+    assert [text[start:end] for start, end, _ in outside_gold(text, spans, true)] == found
+
+
+def test_a_round_holds_what_gold_does_not_mark_and_each_removal_is_drawn_once(reviewed):
+    site = reviewed()
+    assert start(site, 4) == (1, 4, 6)
+    assert start(site, 4) == (2, 2, 2)
+    with pytest.raises(DeidError) as none_left:
+        start(site, 4)
+    assert none_left.value.code is Code.INPUT_EMPTY
+    members = [*removals_of_round(site, 1).values(), *removals_of_round(site, 2).values()]
+    assert sorted(member.removed for member in members) == sorted(WRONG)
+    assert all(m.before.endswith("Known ") and m.after == " palsy, stable." for m in members)
+    assert not any(word in repr(members) for word in (*WRONG, "palsy", "n0"))
+
+
+def test_what_was_withdrawn_is_shown_to_nobody(reviewed):
+    site = reviewed()
+    start(site, 6)
+    gone = [
+        {"note_id": "n0", "patient_id": None, "rejoined": False},
+        {"note_id": None, "patient_id": "p2", "rejoined": False},
+    ]
+    site.store.write(tables.WITHDRAWALS, "ehr@1", [pa.Table.from_pylist(gone, schema=tables.WITHDRAWAL_SCHEMA)])
+    assert {m.note_id for m in removals_of_round(site, 1).values()} == {"n1", "n2", "n3"}
+
+
+def test_readers_decide_all_and_the_adjudicator_what_they_differ_on(reviewed):
+    site = reviewed()
+    start(site, 3)
+    one, two, three = removals_of_round(site, 1)
+    decide(site, 1, Role.A, {one: HIGH, two: PROVIDER, three: LOW})
+    decide(site, 1, Role.B, {one: HIGH, two: LOW})
+    assert offered(site, 1, Role.ADJUDICATOR) == [two]
+    stands = standing(site, 1)
+    assert (stands.waiting, stands.undecided, dict(stands.settled)) == ((three,), (two,), {one: HIGH})
+    with pytest.raises(DeidError):
+        decide(site, 1, Role.ADJUDICATOR, {one: LOW})
+    decide(site, 1, Role.ADJUDICATOR, {two: PROVIDER})
+    assert dict(standing(site, 1).settled) == {one: HIGH, two: PROVIDER}
+
+
+def test_a_decision_is_added_and_never_replaced_and_may_be_taken_back(reviewed):
+    site = reviewed()
+    start(site, 3)
+    one, *_ = removals_of_round(site, 1)
+    for said in (HIGH, PROVIDER, None, LOW):
+        decide(site, 1, Role.A, {one: said})
+    assert decisions_of(reviewed().store, 1, Role.A) == {one: LOW}
+    rows = site.store.rows(tables.REVIEW_DECISIONS, "1.A")
+    assert [row["category"] for row in rows] == [
+        "clinically_relevant",
+        "provider_or_clinic",
+        None,
+        "clinically_relevant",
+    ]
+    assert all(row["who"] and row["at"] for row in rows)
+
+
+def test_two_tabs_of_one_reviewer_lose_nothing_to_each_other(reviewed):
+    start(reviewed(), 6)
+    keys = list(removals_of_round(reviewed(), 1))
+    with ThreadPoolExecutor(6) as tabs:
+        list(tabs.map(lambda key: decide(reviewed(), 1, Role.A, {key: PROVIDER}), keys))
+    assert decisions_of(reviewed().store, 1, Role.A) == dict.fromkeys(keys, PROVIDER)
+
+
+@pytest.mark.parametrize(
+    ("category", "severity"),
+    [("nonsense", None), (None, None), ("clinically_relevant", None), ("provider_or_clinic", "high"), ([], None)],
+)
+def test_a_decision_that_there_is_not_is_refused(category, severity):
+    with pytest.raises(DeidError) as refused:
+        Decision.parse(category, severity)
+    assert refused.value.code is Code.DECISION_INVALID
+
+
+def test_shares_of_categories_are_of_all_and_of_severities_of_the_relevant_ones():
+    decisions = [HIGH] * 6 + [LOW] * 2 + [PROVIDER] * 8
+    categories, severities = shares(decisions, [f"p{n}" for n in range(16)])
+    assert (categories[Category.RELEVANT].value, categories[Category.PROVIDER].value) == (0.5, 0.5)
+    assert (severities[Severity.HIGH].value, severities[Severity.HIGH].total) == (0.75, 8)
+    found = categories[Category.RELEVANT]
+    assert found.low < 0.5 < found.high
+    assert categories[Category.INSENSITIVE].value == 0
+    assert shares([], [])[0][Category.RELEVANT].value is None
+
+
+@pytest.mark.parametrize(
+    ("pairs", "value"),
+    [
+        ([], None),
+        ([("a", "a")], None),
+        ([("a", "a"), ("b", "b")], 1.0),
+        ([("a", "b"), ("b", "a")], -1.0),
+        # 20 yes-yes, 5 yes-no, 10 no-yes, 15 no-no: the textbook's 0.4.
+        ([("y", "y")] * 20 + [("y", "n")] * 5 + [("n", "y")] * 10 + [("n", "n")] * 15, 0.4),
+    ],
+)
+def test_kappa(pairs, value):
+    assert kappa(pairs) == (None if value is None else pytest.approx(value))
+
+
+def test_a_sheet_goes_out_and_its_decisions_come_back_all_or_none(reviewed, tmp_path):
+    site = reviewed()
+    start(site, 3)
+    one, two, three = removals_of_round(site, 1)
+    decide(site, 1, Role.A, {one: HIGH})
+    path = tmp_path / "a.csv"
+    deid("review", "export", "--as", "A", "--to", str(path))
+    assert path.stat().st_mode & 0o077 == 0
+    with path.open(encoding="utf-8", newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    assert [(row["removal"], row["category"], row["severity"]) for row in rows] == [
+        (one, "clinically_relevant", "high"), (two, "", ""), (three, "", "")]  # fmt: skip
+
+    def returned(*said):
+        for row, (category, severity) in zip(rows, said, strict=True):
+            row |= {"category": category, "severity": severity}
+        with path.open("w", encoding="utf-8", newline="") as stream:
+            sheet = csv.DictWriter(stream, rows[0])
+            sheet.writeheader()
+            sheet.writerows(rows)
+
+    returned(("", ""), ("Provider_or_clinic", ""), ("clinically_relevant", ""))
+    with pytest.raises(DeidError) as refused:
+        take_back(site, 1, Role.A, path)
+    assert str(refused.value.ref) == "row 4: severity"
+    assert decisions_of(site.store, 1, Role.A) == {one: HIGH}
+    returned(("", ""), ("Provider_or_clinic", ""), ("clinically_relevant", "low"))
+    assert "2 decisions kept" in deid("review", "import", str(path), "--as", "A").stderr
+    assert decisions_of(site.store, 1, Role.A) == {one: HIGH, two: PROVIDER, three: LOW}
+    path.write_text("removal;category;severity\n")
+    with pytest.raises(DeidError) as refused:
+        take_back(site, 1, Role.A, path)
+    assert refused.value.code is Code.INPUT_INVALID
+
+
+@pytest.mark.parametrize(
+    ("text", "cell"), [("=1+1", "'=1+1"), (" @x", "' @x"), ("- stable", "'- stable"), ("a=b", "a=b"), ("", "")]
+)
+def test_no_cell_of_a_sheet_is_a_formula(text, cell):
+    assert _plain(text) == cell
+
+
+def test_the_command_reports_without_text(reviewed):
+    assert "6 removals of 6" in deid("review", "start", "--sample", "9").stderr
+    site = reviewed()
+    keys = list(removals_of_round(site, 1))
+    for role in (Role.A, Role.B):
+        decide(site, 1, role, dict.fromkeys(keys[:4], HIGH) | dict.fromkeys(keys[4:], PROVIDER))
+    said = deid("review", "report", "--json")
+    rows = [json.loads(line) for line in said.stdout.splitlines()]
+    assert [(row["what"], row["removals"]) for row in rows if row["removals"]] == [
+        ("clinically_relevant", 4), ("provider_or_clinic", 2), ("high", 4)]  # fmt: skip
+    assert "6 settled" in said.stderr
+    assert "category 1.000" in said.stderr
+    assert not any(word in said.stdout + said.stderr for word in WRONG)
+    assert report(site, 1, role=Role.ADJUDICATOR).categories[Category.RELEVANT].value is None
