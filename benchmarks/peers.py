@@ -2,6 +2,7 @@
 
     python benchmarks/peers.py PEER=INTERPRETER... [--gold NOTES.jsonl [--topics FOLDER]]
                                [--corpus mtsamples]... [--locale en_US]... [--notes 5] [--model minilm]
+                               [--figure FILE]
 
 PEER is `[modified-]NAME[:ENGINE:MODEL]` (docs/peers.md), INTERPRETER that of the environment that has it. NOTES.jsonl
 is a gold file with texts (docs/gate.md), FOLDER holds its patients.csv, providers.csv and facilities.csv. Without a
@@ -36,10 +37,12 @@ from deid_platform.detection.peers.spans import PeerSpan
 from deid_platform.detection.peers.variants import varied
 from deid_platform.errors import DeidError
 from deid_platform.evaluation.claimed import count_claimed
+from deid_platform.evaluation.efficiency import Point, frontier
 from deid_platform.evaluation.scores import Scores, summarise
 from deid_platform.labels import Label
 from deid_platform.notes import Note, Span
 from deid_platform.refresh.corpora import CorpusKey, notes_of_test
+from deid_platform.reports.drawing import BLUE, ORANGE
 from deid_platform.surrogates.locales import LOCALES
 from deid_platform.workbench import read_topics
 
@@ -170,6 +173,7 @@ def main() -> None:
     parser.add_argument("--locale", action="append", choices=LOCALES)
     parser.add_argument("--notes", type=int, default=5, help="the most of each corpus and locale")
     aims.add_json(parser)
+    parser.add_argument("--figure", type=Path, help="a PNG of recall against speed")
     parser.add_argument("--model", help="a shipped model or a folder, alone and joined with each Presidio")
     arguments = parser.parse_args()
     notes, gold = notes_of(arguments)
@@ -181,16 +185,20 @@ def main() -> None:
     words += sum(len(note.text.split()) for note in sentences)
 
     kept: dict[str, Row] = {}
+    points: list[Point] = []
 
     def rows() -> Iterator[Sequence[str]]:
         for row in measured(arguments, everything):
             kept[row.name] = row
             intact = sum(not spans for spans in row.hidden[len(notes) :]) / len(sentences)
-            speed = f"{words / max(row.seconds, 1e-6):,.0f}"
-            yield row.name, *shown(scored(row, notes, gold, ALL)), f"{intact:.3f}", speed
+            speed, scores = words / max(row.seconds, 1e-6), scored(row, notes, gold, ALL)
+            points.append(Point(row.name.removesuffix(", text alone"), "", speed, scores.recall.value or 0.0))
+            yield row.name, *shown(scores), f"{intact:.3f}", f"{speed:,.0f}"
 
     table(("all labels", "precision", "recall", "sentences intact", "words/s"), rows())
 
+    if arguments.figure is not None:
+        draw(points, arguments.figure)
     ratio = {name: row.seconds / kept[OURS[0]].seconds for name, row in kept.items() if name.startswith("pydeid")}
     if ratio:
         aims.keep(arguments.json, {aims.PEER: ", ".join(f"{it:.2f}" for it in ratio.values())})
@@ -208,6 +216,26 @@ def main() -> None:
 
 
 OURS = ("ensemble, text alone", "rules, text alone")
+
+
+def draw(points: Sequence[Point], path: Path) -> None:
+    """Recall against words a second, as Zambare 2026, figure 1; those that none beats in both are joined."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(8, 4.2), layout="constrained")
+    axes = figure.subplots()
+    best = sorted(frontier(points), key=lambda it: it.words_per_second)
+    axes.plot([it.words_per_second for it in best], [it.recall for it in best], color=ORANGE, linestyle="--")
+    for it in points:
+        axes.plot(it.words_per_second, it.recall, color=BLUE, marker="o")
+        axes.annotate(it.detector, (it.words_per_second, it.recall), (5, -11), textcoords="offset points", fontsize=8)
+    axes.set_xscale("log")
+    axes.set_xlabel("words a second of processor time, one core, logarithmic")
+    axes.set_ylabel("share of identifying words found")
+    axes.set_ylim(0, 1.05)
+    axes.margins(x=0.25)
+    axes.spines[["top", "right"]].set_visible(False)
+    figure.savefig(path, dpi=150)
 
 
 def peer_of(written: str) -> Peer:

@@ -286,7 +286,7 @@ def test_every_asset_and_check_has_a_fault_of_its_own() -> None:
     broken = {fault for faults, _ in STAGES.values() for fault in faults}
     # One function takes in all three topics; what is made on request is no part of a refresh, and what holds for every
     # asset's errors holds for its (tests/assets/test_layer.py).
-    on_request = {step.key.path[-1] for step in dictionaries.ON_REQUEST}
+    on_request = {step.key.path[-1] for step in (*dictionaries.ON_REQUEST, *bench.ON_REQUEST)}
     assert steps - {"patients", "providers", "facilities"} - on_request <= broken
     assert {"topics", "mart"} <= broken
 
