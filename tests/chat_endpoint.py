@@ -78,6 +78,14 @@ class Endpoint:
         return [body["messages"][-1]["content"] for body in self.received]
 
 
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 128  # by default five may wait, and a sixth tries to connect again a second later
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        return  # whoever asks may hang up; the traceback would only fill the output
+
+
 @contextmanager
 def serving(script: Script) -> Iterator[Endpoint]:
     over = threading.Event()
@@ -110,8 +118,7 @@ def serving(script: Script) -> Iterator[Endpoint]:
         def log_message(self, format: str, *args: Any) -> None:
             return
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
+    server = _Server(("127.0.0.1", 0), Handler)
     endpoint = Endpoint(server.server_address[1])
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
