@@ -46,7 +46,8 @@ def test_the_readmes_commands_are_targets() -> None:
 
 def test_continuous_integration_runs_the_readmes_test_command() -> None:
     commands = [line for line in (ROOT / ".ci" / "run").read_text().splitlines() if line and not line.startswith("#")]
-    assert commands[-3:] == ["make test", "make test-ml", "make test-llm"]
+    made = [command for command in commands if command.startswith("make ") and "||" not in command]
+    assert made == ["make test", "make test-ml", "make test-llm"]
 
 
 def test_links_in_documents_lead_somewhere() -> None:
