@@ -35,7 +35,7 @@ test-ml: $(VENV)-ml/.done  ## 3 minutes: training, with torch in an environment 
 	$(VENV)-ml/bin/pytest -n 1 tests/ml
 
 # Where vLLM cannot be installed this fails, and says why: tests that did not run are no tests that passed.
-test-llm:  ## 10 minutes: a chat model in vLLM on the processor, in an environment of its own
+test-llm:  ## 6 minutes: a chat model in vLLM on the processor, in an environment of its own
 	@$(MAKE) --no-print-directory $(VENV)-llm/.done \
 		|| { echo "NOT RUN: the tests with vLLM. Not installed: $$(grep -h ERROR $(VENV)-llm/*.log 2>/dev/null | tail -1)"; exit 1; }
 	$(VENV)-llm/bin/pytest tests/llm_engine
