@@ -16,7 +16,7 @@ from deid_platform.refresh.site import Site
 from deid_platform.reports.figures import sample_figure, scores_figure
 from deid_platform.reports.summary import GOLD_NAMES, MEASURES
 from deid_platform.warehouse.lab import LabScore
-from resources import SiteResource
+from resources import Gpu, SiteResource
 
 GIVEN = {"topics": "topics", "text": "text alone"}
 
@@ -74,7 +74,10 @@ def gold_notes(site: SiteResource) -> Counts:
     pool="gpu",
     metadata=shown.columns(tables.DETECTION_SCHEMA),
 )
-def detections(site: SiteResource) -> Counts:
+def detections(
+    site: SiteResource,
+    gpu: dg.ResourceParam[Gpu],  # noqa: ARG001 - as in deid/redacted_notes
+) -> Counts:
     """What the configured detector finds in the gold notes, with topics and on text alone."""
     manifest = scoring.run_detector(site.site)
     return shown.counts(

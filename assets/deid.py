@@ -10,7 +10,7 @@ from assets.source import facilities, patients, providers, raw_notes
 from deid_platform.detection.rules.engine.templates import TemplateCounts
 from deid_platform.refresh import tables
 from deid_platform.refresh.deidentify import deidentify
-from resources import SiteResource
+from resources import Gpu, SiteResource
 
 _MADE_WITH = {
     "detector_digest": "the detector",
@@ -38,7 +38,11 @@ _MADE_WITH = {
         {"text": "the redacted text; empty where the note is quarantined"},
     ),
 )
-def redacted_notes(context: dg.AssetExecutionContext, site: SiteResource) -> Counts:
+def redacted_notes(
+    context: dg.AssetExecutionContext,
+    site: SiteResource,
+    gpu: dg.ResourceParam[Gpu],  # noqa: ARG001 - who holds it frees, at the end of the run, what detection has loaded
+) -> Counts:
     """Each note after detection, redaction and the leak check; a note on which one of them fails is quarantined."""
     it, delivery = site.site, delivery_of(context)
     meta = dict(deidentify(delivery, store=it.store, recipe=it.recipe(delivery), engine=it.engine).meta)

@@ -77,7 +77,7 @@ def layer_asset(
         # Dagster reads the context's and the resources' types off the signature, and wants types, not their names.
         asked = inspect.signature(compute, eval_str=True).replace(return_annotation=dg.MaterializeResult)
         guarded.__signature__ = asked  # type: ignore[attr-defined]
-        guarded.__annotations__ = {**get_type_hints(compute), "return": dg.MaterializeResult}
+        guarded.__annotations__ = {**get_type_hints(compute, include_extras=True), "return": dg.MaterializeResult}
         return dg.asset(
             key=key.split("/"),
             group_name=key.split("/")[0],

@@ -26,6 +26,7 @@ def load(
     site: str | None = None,
     recognizers: str | PathLike[str] | None = None,
     keep: str | PathLike[str] | None = None,
+    chat: str | None = None,
 ) -> Deidentifier:
     """Loads what finds, hides and checks; takes a second or two, and longer with many topics.
 
@@ -37,12 +38,14 @@ def load(
         site: Whose surrogates; by default deid.toml's site, or `local`.
         recognizers: The site's own recognizers, in YAML (docs/detection.md).
         keep: Phrases that identify nobody at the site, one a line.
+        chat: A prompt to the language model of deid.toml, which may only add (docs/language-models.md).
 
     Raises:
         DeidError: `detector-unknown`, `recognizers-invalid`, `allow-list-invalid`, `settings-invalid` for either with a
             detector that has no use for it, `policy-unknown`, `policy-invalid`, `secret-missing`, `secret-weak`,
-            `input-invalid` for a topic of another name, and for topics what `workbench.read_topics` raises.
+            `llm-missing`, `prompt-unknown`, `endpoint-refused`, `input-invalid` for a topic of another name, and for
+            topics what `workbench.read_topics` raises.
     """
     from deid_platform.deidentifier import Deidentifier
 
-    return Deidentifier(detector, topics, policy, secret_file, site, recognizers, keep)
+    return Deidentifier(detector, topics, policy, secret_file, site, recognizers, keep, chat)

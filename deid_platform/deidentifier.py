@@ -38,6 +38,7 @@ class Deidentifier:
         site: str | None,
         recognizers: str | PathLike[str] | None,
         keep: str | PathLike[str] | None,
+        chat: str | None,
     ) -> None:
         topics = (topics if isinstance(topics, Topics) else _read(topics or {})) or None
         rules = load_policy(str(policy))
@@ -46,12 +47,18 @@ class Deidentifier:
             from deid_platform.settings import keyring_for
 
             keyring = keyring_for(_path(secret_file), site)
+        prompted = None
+        if chat is not None:
+            from deid_platform.detection.chat.spec import chat_in_force
+
+            prompted = chat_in_force(chat)
         spec = DetectorSpec(
             name=detector,
             topics=topics,
             professions=rules.hides_professions,
             recognizers=_path(recognizers),
             keep=_path(keep),
+            chat=prompted,
         )
         self._detector = build(spec)
         self._releaser = ReleaseSpec(rules, topics, keyring).build()
@@ -66,7 +73,7 @@ class Deidentifier:
             note: A note, or the text of one that nothing else is known of.
 
         Raises:
-            DeidError: `note-invalid` with the reason, `detector-failed`.
+            DeidError: `note-invalid` with the reason, `detector-failed`, the codes of a language model (`chat-...`).
         """
         return list(detect_in(self._detector, _note(note)))
 
@@ -78,7 +85,7 @@ class Deidentifier:
 
         Raises:
             DeidError: `note-leaks` with the first kind of leak, `note-invalid` with the reason, `detector-failed`,
-                `redaction-failed`.
+                `redaction-failed`, the codes of a language model (`chat-...`).
         """
         note = _note(note)
         return self._releaser.redacted(note, detect_in(self._detector, note))

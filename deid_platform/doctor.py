@@ -96,6 +96,9 @@ def _detector(site: Site) -> str:
         shown.append(f"{len(own.recognizers)} recognizers of the site {own.digest[:12]}")
     if allowed.phrases:
         shown.append(f"{len(allowed.phrases)} phrases kept {allowed.digest[:12]}")
+    if spec.chat is not None:
+        whose = "" if spec.chat.review is None else f", notes of a doubt from {spec.chat.review.doubt_from:g} on"
+        shown.append(f"{spec.chat.prompt} to {spec.chat.model.identity.name}{whose}")
     return ", ".join(shown)
 
 

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
 from deid_platform.detection import DetectorSpec, NoteDetector
+from deid_platform.detection.api import NotesFailedError
 from deid_platform.detection.resolve.cross_note import mentioned_in
 from deid_platform.detection.resolve.merge import well_formed
 from deid_platform.detection.rules.engine.templates import TemplateCounts
@@ -69,8 +70,9 @@ class Engine(ABC):
             One `Detection` a note, in input order.
 
         Raises:
-            DeidError: If the detector cannot be built at all (for example `detector-unknown`); `device-lost` if the
-                process that runs its models on a card has ended.
+            DeidError: If the detector cannot be built at all (for example `detector-unknown`); `settings-invalid` if
+                several processes would each load its language model; `device-lost` if the process that runs its models
+                on a card has ended.
             KeyboardInterrupt: Between two batches, if the process was asked to stop.
         """
         with self._served(spec) as (spec, check_device):
@@ -160,6 +162,7 @@ class LocalEngine(Engine):
 
     @contextmanager
     def _served(self, spec: DetectorSpec) -> Iterator[tuple[DetectorSpec, Callable[[], None]]]:
+        spec = spec.for_workers(self.workers)
         server = spec.network_server() if self.workers > 1 else None
         if server is None:
             yield spec, lambda: None
@@ -217,8 +220,10 @@ class _Detecting(Task[Note, Detection]):
 
     def __call__(self, batch: Sequence[Note]) -> list[Detection]:
         return [
-            Detection(0, spans, mentions=mentioned_in(note.text, spans))
-            for note, spans in zip(batch, found_in(self._detector, batch), strict=True)
+            Detection(0, None, outcome)
+            if isinstance(outcome, Code)
+            else Detection(0, outcome, mentions=mentioned_in(note.text, outcome))
+            for note, outcome in zip(batch, outcomes_in(self._detector, batch), strict=True)
         ]
 
     def warm_up(self) -> None:
@@ -233,19 +238,38 @@ class _Detecting(Task[Note, Detection]):
         return self._detector.reused
 
 
+def outcomes_in(detector: NoteDetector, notes: Sequence[Note]) -> Sequence[tuple[Span, ...] | Code]:
+    """What a detector finds in each of some notes, or why it could not read that one.
+
+    Raises:
+        Exception: Whatever else it raises; it may quote a note.
+        DeidError: `detector-failed` for spans that overlap or lie outside the text.
+    """
+    found: Sequence[tuple[Span, ...] | Code]
+    try:
+        found = detector.detect(notes)
+    except NotesFailedError as failed:
+        found = failed.outcomes
+    if len(found) != len(notes) or not all(
+        isinstance(each, Code) or well_formed(each, len(note.text)) for each, note in zip(found, notes, strict=True)
+    ):
+        raise DeidError(Code.DETECTOR_FAILED)
+    return found
+
+
 def found_in(detector: NoteDetector, notes: Sequence[Note]) -> list[tuple[Span, ...]]:
     """What a detector finds in some notes.
 
     Raises:
         Exception: Whatever it raises; it may quote a note.
-        DeidError: `detector-failed` for spans that overlap or lie outside the text.
+        DeidError: Why a note could not be read; `detector-failed` for spans that overlap or lie outside the text.
     """
-    found = detector.detect(notes)
-    if len(found) != len(notes) or not all(
-        well_formed(spans, len(note.text)) for spans, note in zip(found, notes, strict=True)
-    ):
-        raise DeidError(Code.DETECTOR_FAILED)
-    return found
+    spans: list[tuple[Span, ...]] = []
+    for outcome in outcomes_in(detector, notes):
+        if isinstance(outcome, Code):
+            raise DeidError(outcome)
+        spans.append(outcome)
+    return spans
 
 
 def build(spec: DetectorSpec) -> NoteDetector:
@@ -261,9 +285,13 @@ def detect_in(detector: NoteDetector, note: Note) -> tuple[Span, ...]:
     """What a detector finds in one note.
 
     Raises:
-        DeidError: `detector-failed` for whatever raises, and for spans that overlap or lie outside the text.
+        DeidError: Why it could not read the note; `detector-failed` for whatever raises, and for spans that overlap or
+            lie outside the text.
     """
     try:
-        return found_in(detector, [note])[0]
+        (outcome,) = outcomes_in(detector, [note])
     except Exception:  # whatever it raised may quote the note
         raise DeidError(Code.DETECTOR_FAILED) from None
+    if isinstance(outcome, Code):
+        raise DeidError(outcome)
+    return outcome

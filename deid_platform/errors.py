@@ -344,6 +344,48 @@ class Code(Enum):
         "A detector failed on a note; the note is quarantined, never passed through.",
         "See the counts of reasons in the quarantine; reproduce it in the PHI zone with the note's key.",
     )
+    CHAT_REFUSED = (
+        "chat-refused",
+        "The language model of the detector, or a filter behind it, will not answer about a note; the note is "
+        "quarantined.",
+        "See whether another prompt or model answers (docs/language-models.md#in-the-detector).",
+    )
+    CHAT_CUT_OFF = (
+        "chat-cut-off",
+        "The answer of the detector's language model to a note has no end; the note is quarantined.",
+        "Serve the model with a longer context and raise `context_length` in deid.toml.",
+    )
+    CHAT_FORM = (
+        "chat-form",
+        "The answer of the detector's language model to a note is not of the form that was asked for; the note is "
+        "quarantined.",
+        "Have the server keep answers to a form (`structured`), or choose another prompt or model.",
+    )
+    CHAT_STRAYED = (
+        "chat-strayed",
+        "The detector's language model was to write a note out and wrote something else; the note is quarantined.",
+        "Choose another prompt or model.",
+    )
+    CHAT_ABSENT = (
+        "chat-absent",
+        "The detector's language model lists an identifier that is not in the note; the note is quarantined.",
+        "Choose another prompt or model; `deid compare` counts how often each does so.",
+    )
+    CHAT_DEADLINE = (
+        "chat-deadline",
+        "The detector's language model had no whole answer to a note in time; the note is quarantined.",
+        "Run again: answers are kept. Else raise `deadline`, or lower `concurrency`, in [llm] of deid.toml.",
+    )
+    CHAT_NO_ANSWER = (
+        "chat-no-answer",
+        "The server of the detector's language model gave no answer to a note; the note is quarantined.",
+        "See that it runs and takes the requests (docs/language-models.md#failures), and run again: answers are kept.",
+    )
+    CHAT_BUDGET = (
+        "chat-budget",
+        "A note was to be read by the detector's language model and no tokens were left for it; it is quarantined.",
+        "Run again, which goes on where this run ended, or raise `budget_tokens` (docs/configuration.md).",
+    )
     REDACTION_FAILED = (
         "redaction-failed",
         "Redaction or the leak check failed on a note; the note is withheld, never passed through.",

@@ -63,6 +63,9 @@ class RayEngine(Engine):
     def _served(self, spec: DetectorSpec) -> Iterator[tuple[DetectorSpec, Callable[[], None]]]:
         if spec.device != PROCESSOR:
             raise DeidError(Code.SETTINGS_INVALID, 'detection.engine: "ray" runs models on processors')
+        if spec.chat is not None:
+            # Another machine has another loopback, and answers would be kept on its disk.
+            raise DeidError(Code.SETTINGS_INVALID, 'detection.engine: "ray" asks no language model (detection.chat)')
         yield spec, lambda: None
 
     def _answers(self, job: Job[Item, Result], batches: Iterator[list[Item]]) -> Generator[Answer[Result], None, None]:

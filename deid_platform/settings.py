@@ -34,6 +34,7 @@ from pydantic_core import PydanticCustomError
 
 from deid_platform.errors import Code, DeidError, did_you_mean
 from deid_platform.keys import Keyring
+from deid_platform.labels import Label
 from deid_platform.toml_document import line_shown, secrets_in
 
 CONFIG_NAME = "deid.toml"
@@ -174,6 +175,25 @@ class CombinationSettings(_Section):
     judge_from: float = Field(default=1.0, gt=0, le=1)
 
 
+class LlmReviewSettings(_Section):
+    """Which notes the language model of the detector reads; see `detection.chat.review`."""
+
+    share: float | None = Field(default=None, gt=0, le=1)
+    """About this share of the notes, those in which the other models are least sure."""
+    doubt_from: float | None = Field(default=None, ge=0)
+    """Instead of a share: the doubt from which on a note is read."""
+    labels: tuple[Label, ...] = ()
+    """Of what the model adds; all unless told."""
+    budget_tokens: int | None = Field(default=None, gt=0)
+    """The most tokens of one run, of prompts and answers together."""
+
+    @model_validator(mode="after")
+    def _one_threshold(self) -> LlmReviewSettings:
+        if (self.share is None) == (self.doubt_from is None):
+            raise PydanticCustomError("one of share and doubt_from has to be set", "see docs/configuration.md")
+        return self
+
+
 class DetectionSettings(_Section):
     """Which detector runs, what the site adds to it, and over how many worker processes."""
 
@@ -191,6 +211,10 @@ class DetectionSettings(_Section):
     keep: Path | None = None
     """The site's allow list: phrases that identify nobody, one a line."""
     combination: CombinationSettings = CombinationSettings()
+    chat: str | None = None
+    """The prompt to the language model of `[llm]`, or of `[vllm]`, that is part of the detector; none unless told."""
+    llm_review: LlmReviewSettings | None = None
+    """Which notes that model reads; all unless told."""
 
 
 class RaySettings(_Section):

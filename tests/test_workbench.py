@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
@@ -12,6 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from chat_endpoint import Reply, serving
 from command_line import deid
 
 import deid_platform
@@ -509,3 +511,45 @@ def test_evaluate_scores_a_gold_file(folder: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert "PATIENT" in done.stdout
     assert "inputs: topics" in done.stdout
+
+
+def test_a_language_model_only_adds_and_what_it_does_not_answer_is_withheld(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def script(body: dict, _: int) -> Reply:
+        if "Bruce" in body["messages"][-1]["content"]:
+            return Reply(None, finish="content_filter")
+        return Reply('[{"text": "phone", "label": "CITY"}]')
+
+    with serving(script) as endpoint:
+        toml = f'site = "north"\nhome = "home"\n[llm]\nurl = "{endpoint.url}"\nmodel = "toy"\n'
+        (folder / "deid.toml").write_text(toml)
+        asked = ("--chat", "extract-zero", "--patients", str(folder / "patients.csv"))
+        alone, done = redact(folder), redact(folder, *asked)
+        assert (alone.returncode, done.returncode) == (0, 3)
+        assert "1 note withheld: chat-refused" in done.stderr
+        assert [(row["note_id"], row["text"]) for row in rows(folder)] == [
+            ("b", "Patient: [PATIENT]\r\nDOB [DATE 1950], [CITY] [PHONE].")
+        ]
+        # Without a key secret nothing is kept, with one everything is.
+        assert not (folder / "home" / "llm").exists() and len(endpoint.received) == 2
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("DEID_SECRET", hashlib.sha256(b"some keys").hexdigest())
+            for _ in range(2):
+                assert redact(folder, *asked).returncode == 3
+        assert len(endpoint.received) == 4
+        monkeypatch.setenv("DEID_CONFIG", str(folder / "deid.toml"))
+        with pytest.raises(DeidError, match="chat-refused"):
+            deid_platform.load(chat="extract-zero").redact(NOTES[1]["text"])
+
+
+@pytest.mark.parametrize(
+    ("toml", "said"), [("", "llm-missing"), ('[llm]\nurl = "http://10.0.0.1/v1"\nmodel = "toy"\n', "endpoint-refused")]
+)
+def test_a_language_model_that_may_not_be_asked_is_refused_and_nothing_is_written(
+    folder: Path, toml: str, said: str
+) -> None:
+    (folder / "deid.toml").write_text(f'site = "north"\n{toml}')
+    done = redact(folder, "--chat", "extract-zero")
+    assert done.returncode == 1 and said in done.stderr
+    assert not (folder / "out.jsonl").exists()

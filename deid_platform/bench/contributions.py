@@ -10,7 +10,7 @@ time, goes.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import islice
 
 import pyarrow as pa
@@ -57,7 +57,8 @@ def contributions(site: Site, *, progress: Callable[[int], object] = lambda _: N
                 count += 1
                 yield note, gold
 
-    rows = contributions_on(notes(), site.spec(None), progress=progress)
+    # Without the language model: of what is counted here a note that it does not answer would be the end.
+    rows = contributions_on(notes(), replace(site.spec(None), chat=None), progress=progress)
     table = pa.Table.from_pylist([asdict(row) for row in rows], schema=tables.CONTRIBUTION_SCHEMA)
     digest = site.spec(None).detector_digest
     site.store.write(tables.CONTRIBUTIONS, tables.ALL, [table], meta=lambda: {"detector_digest": digest})

@@ -110,7 +110,7 @@ class OwnDetector:
 
     def _spec(self, topics: Topics | None) -> DetectorSpec:
         spec = replace(self._site.spec(topics), name=self.name)
-        return spec if "models" in stage_names(self.name) else replace(spec, models=None, combination=UNITED)
+        return spec if "models" in stage_names(self.name) else replace(spec, models=None, combination=UNITED, chat=None)
 
     @cached_property
     def digest(self) -> str:

@@ -246,7 +246,9 @@ def _topics(site: Site) -> Topics:
 
 
 def _specs(site: Site) -> Mapping[str, DetectorSpec]:
-    return {Inputs.TOPICS.value: site.spec(_topics(site)), Inputs.TEXT.value: site.spec(None)}
+    specs = {Inputs.TOPICS.value: site.spec(_topics(site)), Inputs.TEXT.value: site.spec(None)}
+    # Answers that are kept would cost nothing and be the same each time.
+    return {inputs: spec.asking_anew() for inputs, spec in specs.items()}
 
 
 def _of_specs(site: Site, gold: str, scores: dict[str, list[LabScore]], look: int | None) -> Measured:

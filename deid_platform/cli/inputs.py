@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from deid_platform.corpora.columns import ColumnMapping
     from deid_platform.corpora.given_spans import GivenSpans
     from deid_platform.corpora.refusals import Refusals
+    from deid_platform.detection.chat.spec import ChatSpec
     from deid_platform.notes import Topics
     from deid_platform.settings import Settings
 
@@ -52,6 +53,14 @@ Models = Annotated[
     list[str] | None,
     typer.Option("--model", help="A model's name or the folder of one that `deid train` wrote; may be repeated."),
 ]
+ChatPrompt = Annotated[
+    str | None,
+    typer.Option(
+        "--chat",
+        help="A prompt to the language model of deid.toml, which reads after the detector and may only add "
+        "(docs/language-models.md).",
+    ),
+]
 Device = Annotated[str, typer.Option(help="Where models run: cpu, cuda, cuda-or-cpu (docs/model.md).")]
 Workers = Annotated[int, typer.Option(min=1, help="Worker processes; 1 means this process.")]
 
@@ -63,15 +72,16 @@ def given_spans(
     models: list[str] | None,
     recognizers: Path | None,
     keep: Path | None,
+    chat: str | None = None,
 ) -> GivenSpans | None:
     """What another detector found, which goes without one of ours."""
     from deid_platform.corpora.given_spans import GivenSpans
 
     if spans is None:
         return None
-    if detector != "ensemble" or models or recognizers or keep:
+    if detector != "ensemble" or models or recognizers or keep or chat:
         raise typer.BadParameter(
-            "cannot be combined with --detector, --model, --recognizers or --keep", param_hint="--spans"
+            "cannot be combined with --detector, --model, --recognizers, --keep or --chat", param_hint="--spans"
         )
     return GivenSpans.read(spans, scheme=scheme)
 
@@ -122,6 +132,19 @@ def settings_or_none(config: Path | None) -> Settings | None:
         if error.code is Code.SETTINGS_MISSING and config is None:
             return None
         raise
+
+
+def chat_of(prompt: str | None) -> ChatSpec | None:
+    """The language model of the deid.toml in force, which keeps its answers where there is a key secret.
+
+    Raises:
+        DeidError: `llm-missing` if there is none; `prompt-unknown`.
+    """
+    if prompt is None:
+        return None
+    from deid_platform.detection.chat.spec import chat_in_force
+
+    return chat_in_force(prompt)
 
 
 def say_refusals(refusals: Refusals) -> None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from deid_platform.cli.inputs import (
+    ChatPrompt,
     Columns,
     DetectorName,
     Device,
@@ -25,6 +26,7 @@ from deid_platform.cli.inputs import (
     Recognizers,
     Spans,
     Workers,
+    chat_of,
     column_mapping,
     given_spans,
     must_exist,
@@ -78,6 +80,7 @@ def redact(
     device: Device = "cpu",
     recognizers: Recognizers = None,
     keep: Keep = None,
+    chat: ChatPrompt = None,
     spans: Spans = None,
     scheme: Annotated[
         str, typer.Option(help=f"Label scheme of --spans: {', '.join(sorted(CROSSWALKS))}.")
@@ -112,7 +115,7 @@ def redact(
         output = STANDARD_OUTPUT
     given_notes = None if notes == STANDARD_INPUT else notes
     must_exist(notes=given_notes, patients=patients, providers=providers, facilities=facilities, spans=spans)
-    given = given_spans(spans, scheme, detector, model, recognizers, keep)
+    given = given_spans(spans, scheme, detector, model, recognizers, keep, chat)
     rules = load_policy(policy)
     mapping = column_mapping(columns, feed)
     topics = topics_of(patients, providers, facilities, mapping)
@@ -124,6 +127,7 @@ def redact(
         keep=keep,
         models=tuple(model) if model else None,
         device=usable(device),
+        chat=chat_of(chat),
     )
     with progress("redacting") as bar:
         outcome = redact_file(

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from enum import IntEnum, StrEnum
 from typing import NamedTuple, Protocol
 
+from deid_platform.errors import Code, DeidError
 from deid_platform.labels import Label
 from deid_platform.notes import Note, Span
 from deid_platform.text.normalize import NormalizedText
@@ -38,12 +39,14 @@ class Document(NormalizedText):
         note: The note, for its ids and its language.
         text: What detectors read.
         likelihoods: What models that have read it say of its words, one entry a model.
+        failure: Why a stage could not read it, where that stage goes on with the others; its note fails.
     """
 
     def __init__(self, note: Note, text: str | None = None) -> None:
         super().__init__(note.text if text is None else text)
         self.note = note
         self.likelihoods: list[Likelihoods] = []
+        self.failure: Code | None = None
 
 
 class SourceKind(StrEnum):
@@ -175,6 +178,18 @@ class Candidate(NamedTuple):
     def overlaps(self, other: Candidate) -> bool:
         """Whether the two share at least one code point."""
         return self.start < other.end and other.start < self.end
+
+
+class NotesFailedError(DeidError):
+    """Some notes of a batch failed, each by itself; whoever does not look at the others has none of them.
+
+    Args:
+        outcomes: The spans of each note, or why there are none.
+    """
+
+    def __init__(self, outcomes: Sequence[tuple[Span, ...] | Code]) -> None:
+        super().__init__(next(each for each in outcomes if isinstance(each, Code)))
+        self.outcomes = outcomes
 
 
 class Detector(Protocol):

@@ -13,11 +13,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Protocol
 
-from deid_platform.detection.api import Candidate, Detector, Document
+from deid_platform.detection.api import Candidate, Detector, Document, NotesFailedError
 from deid_platform.detection.documents import Merging, View, views_of
 from deid_platform.detection.resolve.cross_note import Mentioned, mentions_in, together
 from deid_platform.detection.resolve.merge import merge
 from deid_platform.detection.rules.engine.templates import TemplateCounts
+from deid_platform.errors import Code, DeidError
 from deid_platform.notes import Note, Span
 
 Candidates = list[list[Candidate]]
@@ -60,6 +61,7 @@ class NoteDetector(Protocol):
             One tuple per note: sorted, non-overlapping, inside the text.
 
         Raises:
+            NotesFailedError: If some notes could not be read and it is known which; it has the spans of the others.
             DeidError: `detector-failed` if a note could not be searched to its end.
         """
         ...
@@ -98,7 +100,14 @@ class Pipeline:
 
     def detect(self, notes: Sequence[Note]) -> list[tuple[Span, ...]]:
         """The spans of each note; see `NoteDetector`."""
-        return [tuple(candidate.span() for candidate in candidates) for candidates in self.candidates(notes)]
+        outcomes = [
+            each if isinstance(each, Code) else tuple(candidate.span() for candidate in each)
+            for each in self._outcomes(notes, merge)
+        ]
+        spans = [each for each in outcomes if not isinstance(each, Code)]
+        if len(spans) < len(outcomes):
+            raise NotesFailedError(outcomes)
+        return spans
 
     def candidates(self, notes: Sequence[Note], merging: Merging = merge) -> Candidates:
         """The candidates of each note after all stages, in the offsets of the note.
@@ -106,12 +115,29 @@ class Pipeline:
         Args:
             notes: The notes.
             merging: By default they become sorted and non-overlapping; `list` keeps what each source found.
+
+        Raises:
+            DeidError: Why a note could not be read.
         """
+        found: Candidates = []
+        for each in self._outcomes(notes, merging):
+            if isinstance(each, Code):
+                raise DeidError(each)
+            found.append(each)
+        return found
+
+    def _outcomes(self, notes: Sequence[Note], merging: Merging) -> list[list[Candidate] | Code]:
+        """The candidates of each note, or why it could not be read: one document that failed fails its note."""
         views = [views_of(note) for note in notes]
         documents = [piece for each in views for view in each for piece in view.pieces]
         begun = [some for each in views for view in each for some in self._begun(view)]
         found = iter(_run(self.stages, documents, begun))
-        return [self._merged(each, [list(islice(found, len(view.pieces))) for view in each], merging) for each in views]
+        outcomes: list[list[Candidate] | Code] = []
+        for each in views:
+            pieces = [list(islice(found, len(view.pieces))) for view in each]
+            failures = (piece.failure for view in each for piece in view.pieces if piece.failure)
+            outcomes.append(next(failures, None) or self._merged(each, pieces, merging))
+        return outcomes
 
     def _begun(self, view: View) -> Candidates:
         """The candidates of a text's pieces before any piece is searched; none for a text in one piece."""

@@ -7,10 +7,10 @@ of them works. A new model is one entry of `MODELS`.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from deid_platform.detection.api import Candidate, Detector, Document
 from deid_platform.detection.combination import UNITED, Combination
@@ -38,6 +38,9 @@ from deid_platform.errors import Code, DeidError, did_you_mean
 from deid_platform.keys import Keyring, package_digest, plain_digest
 from deid_platform.lexicon.vocabularies import TermsFile, terms_of
 from deid_platform.notes import Facility, Patient, Provider, Topics
+
+if TYPE_CHECKING:
+    from deid_platform.detection.chat.spec import ChatSpec
 
 
 class Model(NamedTuple):
@@ -78,7 +81,7 @@ find what has a form or is known."""
 _RULES = (*RULE_STEPS, "propagation", "staff_initials")
 _LAST = ("relatives", "cross_note_mentions")
 DETECTORS: Mapping[str, tuple[str, ...]] = {
-    DEFAULT: (*_RULES, "gazetteer", "roster", "models", "doubt", "recovery", "judge", *_LAST),
+    DEFAULT: (*_RULES, "gazetteer", "roster", "models", "chat", "doubt", "recovery", "judge", *_LAST),
     "rules": (*_RULES, "gazetteer", "roster", "recovery", *_LAST),
     "patterns": (*_RULES, *_LAST),
     "gazetteer": ("gazetteer", *_LAST),
@@ -104,6 +107,7 @@ class DetectorSpec:
         combination: What decides where the parts disagree.
         device: Where networks of models run, one of `models.device.DEVICES`.
         served: The process that runs them for all workers; None where each process runs its own.
+        chat: A chat model that reads after all of them and may only add; None for none.
     """
 
     name: str
@@ -117,6 +121,7 @@ class DetectorSpec:
     combination: Combination = UNITED
     device: str = PROCESSOR
     served: Served | None = None
+    chat: ChatSpec | None = None
 
     def build(self) -> NoteDetector:
         """The detector; raises what `pipeline` does."""
@@ -136,6 +141,8 @@ class DetectorSpec:
         self.allow_list()
         self.chosen_models()
         self._check_judge()
+        if self.chat is not None:
+            self._must_use("chat", "detection.chat")
         return _Builder(self).pipeline()
 
     def cross_note_search(self) -> CrossNoteSearch:
@@ -160,7 +167,8 @@ class DetectorSpec:
         own = [part for kind, digest in site.items() if digest for part in (kind, digest)]
         models = [part for name, model in self.chosen_models().items() for part in (name, model.digest())]
         joined = (self.combination.digest, *runtime(self.device)) if "models" in self.stages else ()
-        chosen = (*self.stages, *models, *joined, *(("professions",) if self.professions else ()), *own)
+        chat = (self.chat.digest,) if self.chat is not None and "chat" in self.stages else ()
+        chosen = (*self.stages, *models, *joined, *(("professions",) if self.professions else ()), *own, *chat)
         code = (package_digest(f"deid_platform.{package}") for package in ("detection", "lexicon", "text"))
         return plain_digest(plain_digest(self.name, *chosen), *code, *sorted(set(self.own_terms())))
 
@@ -188,7 +196,7 @@ class DetectorSpec:
 
     @property
     def stages(self) -> tuple[str, ...]:
-        """The stages of the detector, in their order, without those that are left out; a judge if there is one.
+        """The stages of the detector, in their order, without those that are left out; judge and chat if there are.
 
         Raises:
             DeidError: `detector-unknown`; `stage-unknown` for a stage to leave out that the detector does not have.
@@ -197,8 +205,8 @@ class DetectorSpec:
         for name in self.without:
             if name not in stages:
                 raise DeidError(Code.STAGE_UNKNOWN, did_you_mean(name, stages))
-        idle = () if self.combination.judge else ("judge",)
-        return tuple(name for name in stages if name not in (*self.without, *idle))
+        idle = {"judge": self.combination.judge is None, "chat": self.chat is None}
+        return tuple(name for name in stages if name not in self.without and not idle.get(name, False))
 
     def chosen_models(self) -> dict[str, Model]:
         """The models whose candidates join, by name; none for a detector without the stage.
@@ -221,6 +229,18 @@ class DetectorSpec:
             return None
         folders = [model.folder for model in self.chosen_models().values() if model.folder is not None]
         return NetworkServer(folders, usable(self.device)) if folders else None
+
+    def for_workers(self, workers: int) -> DetectorSpec:
+        """The detector as each of several processes builds it.
+
+        Raises:
+            DeidError: `settings-invalid` if each would load the weights of its language model again.
+        """
+        return self if self.chat is None else replace(self, chat=self.chat.for_workers(workers))
+
+    def asking_anew(self) -> DetectorSpec:
+        """The detector without the answers that its language model has given before."""
+        return self if self.chat is None else replace(self, chat=replace(self.chat, answers=None))
 
     def own_terms(self) -> list[str]:
         """The institution's own clinical terms, of all files; see `lexicon.vocabularies.terms_of`."""
@@ -311,6 +331,8 @@ class _Builder:
             elif name == "models":
                 models = self._spec.chosen_models()
                 stages |= {f"model:{name}": detecting(model.build(self._spec)) for name, model in models.items()}
+            elif name == "chat" and (chat := self._spec.chat) is not None:
+                stages[name] = chat.build(professions=self._spec.professions)
             elif name in build and (self._topics or name not in ("gazetteer", "roster")):
                 stages[name] = build[name]()
         return Pipeline(

@@ -18,7 +18,8 @@ _ROWS: Sequence[tuple[str, set[str]]] = (
     ("and gazetteer and roster", {"models", *_RULES, *_TOPICS}),
     ("and recovery", {"models", *_RULES, *_TOPICS, "recovery"}),
     ("and doubt", {"models", *_RULES, *_TOPICS, "recovery", "doubt"}),
-    ("and judge", {"models", *_RULES, *_TOPICS, "recovery", "doubt", "judge"}),
+    ("and language model", {"models", *_RULES, *_TOPICS, "recovery", "doubt", "chat"}),
+    ("and judge", {"models", *_RULES, *_TOPICS, "recovery", "doubt", "chat", "judge"}),
 )
 
 

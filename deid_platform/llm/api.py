@@ -149,6 +149,8 @@ class Failure(StrEnum):
     """What came back is no answer of the interface."""
     REDIRECT = "redirect"
     """The server points elsewhere, where nothing is sent."""
+    BUDGET = "budget"
+    """It was not asked: no tokens are left for it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,9 +9,13 @@ from __future__ import annotations
 import threading
 from contextlib import ExitStack
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from deid_platform.llm.api import ChatModel, ModelIdentity
 from deid_platform.llm.vllm_engine import EngineSettings, VllmEngine
+
+if TYPE_CHECKING:
+    from deid_platform.settings import Settings
 
 
 class Engines:
@@ -57,6 +61,20 @@ class EngineSpec:
 
     settings: EngineSettings
     adapter: str | None = None
+
+    @classmethod
+    def of(cls, settings: Settings) -> EngineSpec | None:
+        """As `[vllm]` of deid.toml says, not loaded; None without that section."""
+        if (it := settings.vllm) is None:
+            return None
+        told = it.model_dump(exclude={"model", "adapters", "adapter", "template"})
+        engine = EngineSettings(
+            settings.path(it.model),
+            adapters=tuple((name, settings.path(path)) for name, path in sorted(it.adapters.items())),
+            template=tuple(sorted(it.template.items())),
+            **told,
+        )
+        return cls(engine, it.adapter)
 
     @property
     def identity(self) -> ModelIdentity:

@@ -14,14 +14,16 @@ from deid_platform.corpora import Reader
 from deid_platform.corpora.exclusions import Exclusions
 from deid_platform.corpora.feeds import open_feed
 from deid_platform.detection import MODELS, DetectorSpec
+from deid_platform.detection.chat.review import Review
+from deid_platform.detection.chat.spec import ChatSpec
 from deid_platform.detection.combination import Combination
 from deid_platform.detection.models.device import usable
 from deid_platform.engine import Engine, LocalEngine
 from deid_platform.errors import Code, DeidError, did_you_mean
 from deid_platform.keys import Keyring
 from deid_platform.lexicon.vocabularies import TermsFile
+from deid_platform.llm.answers import AnswersAt
 from deid_platform.llm.engines import EngineSpec
-from deid_platform.llm.vllm_engine import EngineSettings
 from deid_platform.notes import Delivery, Topics
 from deid_platform.ray_engine import RayEngine
 from deid_platform.redaction.policy import Policy, load_policy
@@ -55,6 +57,11 @@ class Site:
     def store(self) -> NoteStore:
         """The note store of the PHI zone."""
         return NoteStore(self.settings.home_path / "store", *self.keyrings)
+
+    @property
+    def answers(self) -> AnswersAt:
+        """Where answers of chat models that look for identifiers are kept, in the PHI zone."""
+        return AnswersAt(self.settings.home_path / "llm" / "detectors.db", self.keyring)
 
     @cached_property
     def engine(self) -> Engine:
@@ -123,21 +130,23 @@ class Site:
             models=None if detection.models is None else tuple(map(self._model, detection.models)),
             combination=Combination(**detection.combination.model_dump()),
             device=usable(detection.device),
+            chat=self._chat(),
         )
 
     @property
     def chat_engine(self) -> EngineSpec | None:
         """The language model of `[vllm]`, not loaded; None without that section."""
-        if (it := self.settings.vllm) is None:
+        return EngineSpec.of(self.settings)
+
+    def _chat(self) -> ChatSpec | None:
+        """The language model that is part of the detector; None unless `detection.chat` names a prompt."""
+        detection = self.settings.detection
+        if detection.chat is None:
+            if detection.llm_review is not None:
+                raise DeidError(Code.SETTINGS_INVALID, "detection.llm_review: detection.chat is not set")
             return None
-        told = it.model_dump(exclude={"model", "adapters", "adapter", "template"})
-        settings = EngineSettings(
-            self.settings.path(it.model),
-            adapters=tuple((name, self.settings.path(path)) for name, path in sorted(it.adapters.items())),
-            template=tuple(sorted(it.template.items())),
-            **told,
-        )
-        return EngineSpec(settings, it.adapter)
+        review = None if detection.llm_review is None else Review.of(**detection.llm_review.model_dump())
+        return ChatSpec.of(self.settings, detection.chat, answers=self.answers, review=review)
 
     def _model(self, name: str) -> str:
         """A model's name, or where its folder is."""

@@ -27,7 +27,7 @@ def test_rows_grow_from_the_model_to_all() -> None:
     assert rows["and gazetteer and roster"] - rows["model and rules"] == {"gazetteer", "roster"}
     assert rows["and recovery"] - rows["and gazetteer and roster"] == {"recovery"}
     assert rows["and doubt"] - rows["and recovery"] == {"doubt"}
-    assert rows["all"] == set(stage_names("ensemble")) - {"judge"}
+    assert rows["all"] == set(stage_names("ensemble")) - {"judge", "chat"}
 
 
 def test_a_judge_has_a_row() -> None:

@@ -1,0 +1,157 @@
+"""A refresh whose detector has a language model: a note that is not answered is quarantined, and no note is lost."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from chat_endpoint import Endpoint, Reply, Script, serving
+
+from deid_platform.engine import LocalEngine
+from deid_platform.errors import DeidError
+from deid_platform.notes import Delivery
+from deid_platform.refresh.deidentify import deidentify
+from deid_platform.refresh.site import Site
+from deid_platform.settings import DetectionSettings, LlmSettings
+
+CLEAN = "Saw Blorf Vantongeren."
+HIDDEN = "Saw [PATIENT]."
+REASONS = {
+    "refuses": "chat-refused",
+    "cut off": "chat-cut-off",
+    "prose": "chat-form",
+    "garbage": "chat-no-answer",
+    "absent": "chat-absent",
+    "slow": "chat-deadline",
+}
+
+
+def answered(note: str) -> Reply:
+    entities = [{"text": "Blorf Vantongeren", "label": "PATIENT"}] if "Blorf" in note else []
+    if "absent" in note:
+        entities.append({"text": "Mireille Okonjo", "label": "PATIENT"})
+    return {
+        "refuses": Reply("I cannot help with that.", finish="content_filter"),
+        "cut off": Reply('[{"text": "Bl', finish="length"),
+        "prose": Reply("There is one name in it."),
+        "garbage": Reply(body=b"\x1f\x8b\x00not gzip"),
+        "slow": Reply(never=True),
+    }.get(next((word for word in REASONS if word in note), ""), Reply(json.dumps(entities)))
+
+
+def asked_of(body: dict[str, Any]) -> str:
+    return str(body["messages"][-1]["content"])
+
+
+@pytest.fixture
+def with_chat(site: Site) -> Callable[..., Any]:
+    @contextmanager
+    def running(script: Script, **given: Any) -> Iterator[tuple[Endpoint, Site]]:
+        with serving(script) as endpoint:
+            llm = LlmSettings(url=endpoint.url, model="toy", **{"deadline": 20.0, "concurrency": 2, **given})
+            detection = DetectionSettings(chat="extract-zero")
+            yield endpoint, Site(site.settings.model_copy(update={"llm": llm, "detection": detection}))
+
+    return running
+
+
+def redact(site: Site, delivery: Delivery, **given: Any) -> list[dict[str, Any]]:
+    engine = LocalEngine(batch_size=2)
+    deidentify(delivery, store=site.store, recipe=site.recipe(delivery), engine=engine, **given)
+    return site.store.rows("deid/redacted_notes", delivery.key)
+
+
+def noted(*texts: str) -> list[dict[str, str]]:
+    return [{"note_id": str(at), "text": text} for at, text in enumerate(texts)]
+
+
+def test_each_failure_quarantines_its_note_and_the_others_go_on(with_chat, deliver, take_in) -> None:
+    texts = [text for word in REASONS for text in (CLEAN.replace(".", f" {word}y."), f"It is {word}: Blorf.")]
+    texts = [text if n % 2 else f"{CLEAN} No {n}." for n, text in enumerate(texts)]
+    delivery = deliver("2026-03-01", notes=noted(*texts))
+    take_in(delivery)
+    with with_chat(lambda body, _: answered(asked_of(body)), deadline=0.6) as (endpoint, site):
+        rows = redact(site, delivery)
+        assert len(endpoint.received) == len(texts)
+        assert [row["note_id"] for row in rows] == [str(n) for n in range(len(texts))]
+        for n, row in enumerate(rows):
+            if n % 2:
+                assert (row["status"], row["reason"], row["text"]) == (
+                    "quarantined",
+                    list(REASONS.values())[n // 2],
+                    None,
+                )
+            else:
+                assert (row["status"], row["text"]) == ("clean", f"{HIDDEN} No {n}.")
+        # Run again, what failed is tried again: answers are kept, so only those without one are asked for.
+        before = len(endpoint.received)
+        assert redact(site, delivery) == rows
+        again = [asked_of(body) for body in endpoint.received[before:]]
+        assert len(again) == 2 and {word for word in REASONS for text in again if word in text} == {"garbage", "slow"}
+
+
+def test_a_server_that_dies_amid_a_batch_loses_no_note_and_releases_none_unread(with_chat, deliver, take_in) -> None:
+    delivery = deliver("2026-03-02", notes=noted(*(f"{CLEAN} Day {n}" for n in range(5))))
+    take_in(delivery)
+    dead = False
+
+    def script(body: dict[str, Any], _: int) -> Reply:
+        nonlocal dead
+        dead = dead or "Day 2" in asked_of(body)
+        return Reply(drops=True) if dead else answered(asked_of(body))
+
+    # The deadline comes before the last of the tries.
+    with with_chat(script, deadline=0.4) as (endpoint, site):
+        rows = redact(site, delivery)
+        assert [row["text"] for row in rows] == [f"{HIDDEN} Day 0", f"{HIDDEN} Day 1", None, None, None]
+        assert {row["reason"] for row in rows[2:]} <= {"chat-no-answer", "chat-deadline"}
+        dead, asked = False, len(endpoint.received)
+    with with_chat(lambda body, _: answered(asked_of(body))) as (endpoint, site):
+        assert [row["text"] for row in redact(site, delivery)] == [f"{HIDDEN} Day {n}" for n in range(5)]
+        # What the first server has answered is not asked of the second one.
+        assert asked > 2 and len(endpoint.received) == 3
+
+
+class Killed(BaseException):
+    """Nothing after it is done."""
+
+
+def test_a_run_that_was_killed_goes_on_without_asking_again(with_chat, deliver, take_in) -> None:
+    delivery = deliver("2026-03-03", notes=noted(*(f"{CLEAN} Week {n}" for n in range(6))))
+    take_in(delivery)
+
+    def progress(_: int) -> None:
+        raise Killed
+
+    with with_chat(lambda body, _: answered(asked_of(body))) as (endpoint, site):
+        with pytest.raises(Killed):
+            redact(site, delivery, progress=progress)
+        assert site.store.manifest("deid/redacted_notes", delivery.key) is None
+        assert len(endpoint.received) == 2
+        assert [row["text"] for row in redact(site, delivery)] == [f"{HIDDEN} Week {n}" for n in range(6)]
+        assert sorted(asked_of(body)[-6:] for body in endpoint.received) == [f"Week {n}" for n in range(6)]
+
+
+def test_the_model_is_part_of_what_the_gate_approves(with_chat, site, deliver) -> None:
+    with with_chat(lambda body, _: Reply()) as (endpoint, chatting):
+        digest = chatting.spec(None).detector_digest
+        assert digest != site.spec(None).detector_digest and not endpoint.received
+        llm = chatting.settings.llm.model_copy(update={"temperature": 0.7})
+        assert Site(chatting.settings.model_copy(update={"llm": llm})).spec(None).detector_digest != digest
+        assert chatting.release != Site(chatting.settings.model_copy(update={"llm": llm})).release
+
+
+@pytest.mark.parametrize(
+    ("detection", "said"),
+    [
+        ({"chat": "extract-zero"}, "llm-missing"),
+        ({"llm_review": {"share": 0.1}}, r"settings-invalid.*detection\.chat is not set"),
+    ],
+)
+def test_settings_that_leave_a_question_are_refused(site: Site, detection: dict[str, Any], said: str) -> None:
+    settings = site.settings.model_copy(update={"detection": DetectionSettings(**detection)})
+    with pytest.raises(DeidError, match=said):
+        Site(settings).spec(None)
