@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from deid_platform.errors import Code, DeidError
 from deid_platform.keys import plain_digest
 from deid_platform.llm import extraction, rewriting
-from deid_platform.llm.answered import Mention, Unusable, Why, merged, unusable
+from deid_platform.llm.answered import Mention, Unusable, Why, merged, said, unusable
 from deid_platform.llm.api import ChatAnswer, ChatModel, ChatRequest, Failed
 from deid_platform.llm.endpoint import EndpointSpec
 from deid_platform.llm.prompts import Prompt, Task
@@ -183,7 +183,10 @@ class Prompted:
             if why := unusable(outcome):
                 return NotFound(why)
             assert isinstance(outcome, ChatAnswer)  # noqa: S101 - a failure is unusable
-            answers.append(outcome.text)
+            read = said(outcome.text, text)
+            if isinstance(read, Unusable):
+                return NotFound(read)
+            answers.append(read)
         if self._prompt.task is Task.EXTRACT:
             return _extracted(text, answers)
         return _rewritten(text, cut, answers)

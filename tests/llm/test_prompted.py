@@ -188,6 +188,9 @@ def test_what_differs_beside_the_tags_is_drift(note: str, answer: str, places: l
         ("rewrite-zero", Reply("x " * 2000), Unusable.STRAYED),
         ("rewrite-zero", Reply("[PATIENT] seen", finish="length"), Unusable.CUT_OFF),
         ("extract-zero", Reply(status=400), Failure.REQUEST),
+        ("extract-zero", Reply("<think>Mary is a name, so"), Unusable.CUT_OFF),
+        ("extract-zero", Reply("<think>Mary</think><think>Ode</think>[]"), Unusable.FORM),
+        ("extract-zero", Reply("Well. <think>Mary</think>[]"), Unusable.FORM),
     ],
 )
 def test_an_answer_that_says_nothing_fails_its_note_alone(name: str, reply: Reply, why: object) -> None:
@@ -196,6 +199,24 @@ def test_an_answer_that_says_nothing_fails_its_note_alone(name: str, reply: Repl
     assert outcomes[1] == NotFound(why)  # type: ignore[arg-type]
     assert [isinstance(each, Found) for each in outcomes] == [True, False, True, True]
     assert "Ode" not in repr(outcomes)
+
+
+@pytest.mark.parametrize(
+    "thoughts", ["<think>[PATIENT]? Mary Ode.</think>\n\n", "Mary Ode is one.</think>", "\n<think></think>"]
+)
+def test_what_a_model_thinks_is_no_part_of_its_answer(thoughts: str) -> None:
+    answer = "[PATIENT] seen on [DATE], by Dr. [DOCTOR].\n[PATIENT] also takes warfarin."
+    (found,) = asked("rewrite-zero", lambda _: Reply(thoughts + answer), NOTE)
+    assert [place for place, _ in shown(NOTE, found)] == ["Mary Ode", "March 3, 2020", "Al Ode", "MARY ODE"]
+    assert isinstance(found, Found) and found.drift == Drift()
+
+
+def test_a_note_cannot_have_a_part_of_its_answer_taken_for_a_thought() -> None:
+    note = "<think>Mary Ode</think> seen well."
+    outcomes = asked("rewrite-zero", lambda said: Reply(said.partition(":\n\n")[2]), note, note.replace("<think>", ""))
+    assert outcomes == [NotFound(Unusable.FORM)] * 2
+    (found,) = asked("rewrite-zero", lambda _: Reply("think[PATIENT]think seen well."), note)
+    assert isinstance(found, Found)
 
 
 def long_note() -> str:
