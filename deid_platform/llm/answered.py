@@ -1,18 +1,22 @@
 """What an answer says of a note, whatever was asked: mentions, or why there are none.
 
 Belongs here: the records, and labels as models write them. Does not belong here: reading an answer (`extraction.py`,
-`rewriting.py`).
+`rewriting.py`, `tagging.py`).
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import regex
 
 from deid_platform.labels import Label
 from deid_platform.llm.api import ChatAnswer, Failed, Failure, Finish
 
+_FENCED = regex.compile(r"\s*```(?:json)?\s*\n(.*?)\n?\s*```\s*", regex.DOTALL | regex.IGNORECASE)
 _OPENED, _CLOSED = "<think>", "</think>"
 """Around what a reasoning model says to itself before it answers."""
 _WORDS = {"NAME": Label.PATIENT, "PERSON": Label.PATIENT, "LOCATION": Label.LOCATION_OTHER, "ID": Label.IDNUM}
@@ -65,6 +69,15 @@ def unusable(outcome: ChatAnswer | Failed) -> Why | None:
     if outcome.finish is Finish.REFUSED:
         return Unusable.REFUSED
     return None if outcome.finish is Finish.STOP else Unusable.CUT_OFF
+
+
+def document_of(answer: str) -> Any:
+    """The JSON of an answer, without a fence of Markdown around it; None where it is none."""
+    fenced = _FENCED.fullmatch(answer)
+    try:
+        return json.loads(fenced[1] if fenced else answer)
+    except (ValueError, RecursionError):
+        return None
 
 
 def said(answer: str, note: str) -> str | Unusable:
