@@ -239,7 +239,7 @@ class BenchSettings(_Section):
     contribution_notes: int = Field(default=20, gt=0)
     """Notes of each surrogate corpus on which the asset `bench/contributions` says what each recognizer adds."""
     plan: str = "papers"
-    """The plan of the leaderboard (`refresh/bench_plan.py`): a shipped name or a path to YAML."""
+    """The plan of the leaderboard (`bench/plan.py`): a shipped name or a path to YAML."""
 
 
 class CorpusSettings(_Section):
@@ -301,7 +301,7 @@ class TrainingSettings(_Section):
 
 
 class ExperimentSettings(_Section):
-    """What the experiments on what a model learns may cost; see `refresh.experiments.Size`."""
+    """What the experiments on what a model learns may cost; see `bench.experiments.Size`."""
 
     notes: int = Field(default=700, gt=0)
     epochs: float = Field(default=4, gt=0)
