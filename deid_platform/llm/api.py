@@ -150,6 +150,11 @@ class Failure(StrEnum):
     REDIRECT = "redirect"
     """The server points elsewhere, where nothing is sent."""
 
+    @property
+    def of_server(self) -> bool:
+        """Whether it says nothing of the model: another server, or the same one later, might have an answer."""
+        return self is not Failure.TOO_LONG
+
 
 @dataclass(frozen=True, slots=True)
 class Failed:

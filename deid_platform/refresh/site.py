@@ -20,6 +20,7 @@ from deid_platform.engine import LocalEngine
 from deid_platform.errors import Code, DeidError, did_you_mean
 from deid_platform.keys import Keyring
 from deid_platform.lexicon.vocabularies import TermsFile
+from deid_platform.llm.answers import AnswersAt
 from deid_platform.llm.engines import EngineSpec
 from deid_platform.llm.vllm_engine import EngineSettings
 from deid_platform.notes import Delivery, Topics
@@ -54,6 +55,11 @@ class Site:
     def store(self) -> NoteStore:
         """The note store of the PHI zone."""
         return NoteStore(self.settings.home_path / "store", *self.keyrings)
+
+    @property
+    def answers(self) -> AnswersAt:
+        """Where answers of chat models that look for identifiers are kept, in the PHI zone."""
+        return AnswersAt(self.settings.home_path / "llm" / "detectors.db", self.keyring)
 
     @cached_property
     def engine(self) -> LocalEngine:
