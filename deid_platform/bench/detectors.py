@@ -34,7 +34,7 @@ from deid_platform.labels import Label
 from deid_platform.llm.answers import KeptAnswers
 from deid_platform.llm.api import Failure
 from deid_platform.llm.prompted import Asking, NotFound, Prompted
-from deid_platform.llm.prompts import prompt
+from deid_platform.llm.prompts import Prompt, prompt
 from deid_platform.notes import Note, Topics
 from deid_platform.refresh.site import Site
 from deid_platform.refresh.tables import batched
@@ -187,19 +187,23 @@ class ChatDetector:
             of no use; `store-write` if answers cannot be kept.
     """
 
-    def __init__(self, site: Site, name: str) -> None:
-        self.name = name
-        self._prompt = prompt(name.removeprefix(CHAT))
-        self.word = f"chat-{self._prompt.name}"
+    def __init__(self, site: Site, asked: Prompt) -> None:
+        self.name, self.word = f"{CHAT}{asked.name}", f"chat-{asked.name}"
+        self._prompt = asked
         self.claims = None
         asking = Asking.of(site.settings)
         self._model = KeptAnswers(asking.endpoint.build(), site.answers)
-        self._prompted = Prompted(self._prompt, self._model, temperature=asking.temperature, seed=asking.seed)
+        self._prompted = Prompted(asked, self._model, temperature=asking.temperature, seed=asking.seed)
 
     @cached_property
     def digest(self) -> str:
         """Of the prompt, the model as far as it is known, how it is asked, and what reads its answers."""
         return plain_digest(self._prompted.digest, module_digest(*_CHAT_CODE))
+
+    @property
+    def model(self) -> str:
+        """What the endpoint calls the model."""
+        return self._model.identity.name
 
     def reads(self, language: str) -> bool:
         """The language of the prompt."""
@@ -277,7 +281,7 @@ class Detectors:
             return
         try:
             if name.startswith(CHAT):
-                self._made[name] = ChatDetector(self._site, name)
+                self._made[name] = ChatDetector(self._site, prompt(name.removeprefix(CHAT)))
                 return
             process = PeerProcess(peer_of(self._site.settings, name))
         except DeidError as error:
