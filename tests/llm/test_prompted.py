@@ -22,6 +22,26 @@ from deid_platform.llm.rewriting import Drift
 NOTE = "Mary Ode seen on March 3, 2020, by Dr. Al Ode.\nMARY ODE also takes warfarin."
 NOTA = "La sig.ra Rosa D'Amico è nata a Forlì il 3/4/1950.\nTorna a Forlì."
 
+VERSIONS = {
+    "extract-groups-one": (1, "decf5dfbd743"),
+    "extract-groups-one-it": (1, "41119a9cdf09"),
+    "extract-groups-zero": (1, "54b722052262"),
+    "extract-groups-zero-it": (1, "250909efaec1"),
+    "extract-one": (1, "bd1682b78955"),
+    "extract-one-it": (1, "34c5f2a16862"),
+    "extract-zero": (1, "99c0f4056a52"),
+    "extract-zero-it": (1, "676850f38fac"),
+    "rewrite-one": (1, "cc3c073a0cba"),
+    "rewrite-one-it": (1, "2633ab8145b1"),
+    "rewrite-zero": (1, "59d1d6c8f520"),
+    "rewrite-zero-it": (1, "c068d3ef1e4f"),
+    "tag-one": (1, "d22d5a205d81"),
+    "tag-one-it": (1, "f474aeb5f4e3"),
+    "tag-zero": (1, "2be09c7b9a71"),
+    "tag-zero-it": (1, "900c98fcff9a"),
+}
+"""Trials set versions beside each other: whoever changes a prompt counts its version up, here too."""
+
 
 def asked(name: str, reply: Callable[[str], Reply], *notes: str, context: int = 8192) -> list[Found | NotFound]:
     def script(body: dict[str, Any], count: int) -> Reply:
@@ -45,11 +65,9 @@ def places(*found: tuple[int, int, str]) -> str:
 
 
 def test_every_prompt_is_of_its_name_and_has_its_shots_right() -> None:
-    assert len(prompt_names()) == 16
-    digests = set()
+    assert {name: (prompt(name).version, prompt(name).digest[:12]) for name in prompt_names()} == VERSIONS
     for name in prompt_names():
         found = prompt(name)
-        digests.add(found.digest)
         assert (found.task.value, len(found.shots)) == (name.split("-")[0], "-one" in name)
         assert (found.language == "it") == name.endswith("-it")
         for shot in found.shots:
@@ -71,7 +89,6 @@ def test_every_prompt_is_of_its_name_and_has_its_shots_right() -> None:
                 read = rewriting.rewritten(shot.note, shot.answer)
                 assert read.drift == Drift()
                 assert len(read.mentions) == 6 and all(mention.label for mention in read.mentions)
-    assert len(digests) == 16
 
 
 def test_the_note_stands_in_the_last_turn_as_it_is() -> None:
