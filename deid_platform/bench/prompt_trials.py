@@ -21,7 +21,7 @@ from deid_platform.bench.detectors import ChatDetector
 from deid_platform.errors import Code, DeidError
 from deid_platform.evaluation.scores import count_note, summarise
 from deid_platform.labels import Label
-from deid_platform.llm.prompts import Prompt, prompt, prompt_names, read_prompt
+from deid_platform.llm.prompts import Prompt, Task, prompt, prompt_names, read_prompt
 from deid_platform.notes import Span, Topics
 from deid_platform.refresh import tables
 from deid_platform.refresh.site import Site
@@ -93,6 +93,8 @@ def prompt_of(name_or_path: str) -> Prompt:
     found = read_prompt(source, "the file")
     if not _NAME.fullmatch(found.name):  # it is shown beside the others
         raise DeidError(Code.PROMPT_INVALID, "the file: name")
+    if found.task not in (Task.EXTRACT, Task.REWRITE, Task.TAG):
+        raise DeidError(Code.PROMPT_INVALID, "the file: task")
     return found
 
 

@@ -1,7 +1,7 @@
 """What an answer says of a note, whatever was asked: mentions, or why there are none.
 
-Belongs here: the records, and labels as models write them. Does not belong here: reading an answer (`extraction.py`,
-`rewriting.py`, `tagging.py`).
+Belongs here: the records, and labels and JSON as models write them. Does not belong here: reading an answer
+(`extraction.py`, `rewriting.py`, `tagging.py`).
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ import regex
 from deid_platform.labels import Label
 from deid_platform.llm.api import ChatAnswer, Failed, Failure, Finish
 
-_FENCED = regex.compile(r"\s*```(?:json)?\s*\n(.*?)\n?\s*```\s*", regex.DOTALL | regex.IGNORECASE)
 _OPENED, _CLOSED = "<think>", "</think>"
 """Around what a reasoning model says to itself before it answers."""
 _WORDS = {"NAME": Label.PATIENT, "PERSON": Label.PATIENT, "LOCATION": Label.LOCATION_OTHER, "ID": Label.IDNUM}
+_FENCED = regex.compile(r"\s*```(?:json)?\s*\n(.*?)\n?\s*```\s*", regex.DOTALL | regex.IGNORECASE)
 
 
 class Unusable(StrEnum):
@@ -62,6 +62,25 @@ def label_of(written: str) -> Label | None:
         return _WORDS.get(word)
 
 
+def json_of(answer: str) -> Any:
+    """The JSON value that an answer is, or None. A fence of Markdown around it is dropped.
+
+    An object that says one thing twice is none: which of the two was meant?
+    """
+    fenced = _FENCED.fullmatch(answer)
+    try:
+        return json.loads(fenced[1] if fenced else answer, object_pairs_hook=_once)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a doubled key")
+    return found
+
+
 def unusable(outcome: ChatAnswer | Failed) -> Why | None:
     """Why an outcome has no answer that could be read; None where it has one."""
     if isinstance(outcome, Failed):
@@ -69,15 +88,6 @@ def unusable(outcome: ChatAnswer | Failed) -> Why | None:
     if outcome.finish is Finish.REFUSED:
         return Unusable.REFUSED
     return None if outcome.finish is Finish.STOP else Unusable.CUT_OFF
-
-
-def document_of(answer: str) -> Any:
-    """The JSON of an answer, without a fence of Markdown around it; None where it is none."""
-    fenced = _FENCED.fullmatch(answer)
-    try:
-        return json.loads(fenced[1] if fenced else answer)
-    except (ValueError, RecursionError):
-        return None
 
 
 def said(answer: str, note: str) -> str | Unusable:

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import regex
 
 from deid_platform.labels import Label
-from deid_platform.llm.answered import Mention, document_of, label_of
+from deid_platform.llm.answered import Mention, json_of, label_of
 from deid_platform.llm.api import Schema
 
 SCHEMA = Schema.of_json(
@@ -59,7 +59,7 @@ class Located(NamedTuple):
 
 def entities(answer: str) -> list[Entity] | None:
     """The entities of an answer; None where it is not of the form. A fence of Markdown around it is dropped."""
-    document = document_of(answer)
+    document = json_of(answer)
     if not isinstance(document, list) or not all(_is_entity(each) for each in document):
         return None
     return [Entity(each["text"].strip(), label_of(each["label"])) for each in document]

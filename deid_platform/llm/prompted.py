@@ -180,13 +180,9 @@ class Prompted:
         return ChatRequest(self._prompt.about(text), self._temperature, self._seed, self._room, self._schema(text))
 
     def _schema(self, text: str) -> Schema | None:
-        match self._prompt.task:
-            case Task.EXTRACT:
-                return extraction.SCHEMA
-            case Task.TAG:
-                return tagging.schema_for(text)
-            case Task.REWRITE:
-                return None
+        if self._prompt.task is Task.EXTRACT:
+            return extraction.SCHEMA
+        return tagging.schema_for(text) if self._prompt.task is Task.TAG else None
 
     def _read(self, text: str, cut: list[Window], heard: list[ChatAnswer | Failed]) -> Found | NotFound:
         answers: list[str] = []
@@ -198,13 +194,9 @@ class Prompted:
             if isinstance(read, Unusable):
                 return NotFound(read)
             answers.append(read)
-        match self._prompt.task:
-            case Task.EXTRACT:
-                return _extracted(text, answers)
-            case Task.TAG:
-                return _tagged(text, cut, answers)
-            case Task.REWRITE:
-                return _rewritten(text, cut, answers)
+        if self._prompt.task is Task.EXTRACT:
+            return _extracted(text, answers)
+        return (_tagged if self._prompt.task is Task.TAG else _rewritten)(text, cut, answers)
 
 
 def estimated(text: str) -> int:

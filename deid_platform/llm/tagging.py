@@ -18,7 +18,7 @@ from typing import Any
 import regex
 
 from deid_platform.labels import Label
-from deid_platform.llm.answered import Mention, document_of, label_of
+from deid_platform.llm.answered import Mention, json_of, label_of
 from deid_platform.llm.api import Schema
 
 _WORD = re.compile(r"\S+")
@@ -66,7 +66,7 @@ def tagged(note: str, answer: str) -> list[Mention] | None:
 
     Signs before the first letter or digit of a place and after its last are left out of it.
     """
-    document = document_of(answer)
+    document = json_of(answer)
     words = [match.span() for match in _WORD.finditer(note)]
     if not isinstance(document, list) or not all(_is_place(each, len(words)) for each in document):
         return None

@@ -248,6 +248,7 @@ def test_what_differs_beside_the_tags_is_drift(note: str, answer: str, places: l
         ("tag-zero", Reply('[{"first": true, "last": 1, "label": "PATIENT"}]'), Unusable.FORM),
         ("tag-zero", Reply('[{"first": 1, "last": 2, "label": "PATIENT", "text": "Mary Ode"}]'), Unusable.FORM),
         ("tag-zero", Reply('[{"first": 1, "last": 2}]'), Unusable.FORM),
+        ("tag-zero", Reply('[{"first": 1, "last": 9, "last": 2, "label": "DATE"}]'), Unusable.FORM),
         ("extract-zero", Reply("<think>Mary is a name, so"), Unusable.CUT_OFF),
         ("extract-zero", Reply("<think>Mary</think><think>Ode</think>[]"), Unusable.FORM),
         ("extract-zero", Reply("Well. <think>Mary</think>[]"), Unusable.FORM),
