@@ -168,7 +168,7 @@ def test_a_prompt_to_a_language_model_beside_the_rules(folder: Path) -> None:
     def script(body: dict[str, Any], count: int) -> Reply:
         if "QRS" in body["messages"][-1]["content"]:
             return Reply("I would rather not.")
-        return Reply('[{"text": "ada lovelace", "label": "DOCTOR"}, {"text": "Grace Hopper", "label": "DOCTOR"}]')
+        return Reply('[{"text": "ada lovelace", "label": "DOCTOR"}]')
 
     with serving(script) as endpoint:
         (folder / "deid.toml").write_text(f'site = "north"\n[llm]\nurl = "{endpoint.url}"\nmodel = "toy"\n')
@@ -186,8 +186,7 @@ def test_a_prompt_to_a_language_model_beside_the_rules(folder: Path) -> None:
         1,
     )
     assert "chat:extract-zero: notes failed: form: 1" in done.stderr
-    assert "chat:extract-zero: entities that are not in the note: 1" in done.stderr
-    assert not any(word in done.stdout + done.stderr for word in ("Lovelace", "Hopper", "QRS", "rather"))
+    assert not any(word in done.stdout + done.stderr for word in ("Lovelace", "QRS", "rather"))
     assert [body["model"] for body in endpoint.received] == ["toy", "toy"]
     with serving(script) as endpoint:
         (folder / "deid.toml").write_text(f'site = "north"\n[llm]\nurl = "{endpoint.url}"\nmodel = "toy"\n')

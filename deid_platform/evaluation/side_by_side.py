@@ -239,7 +239,6 @@ class _OfChat:
                 remarks[f"notes failed: {outcome.why}"] += 1
                 found.append([])
             else:
-                remarks["entities that are not in the note"] += outcome.absent
                 remarks["places of an unknown label"] += outcome.unlabelled
                 for what, count in outcome.drift._asdict().items():
                     remarks[f"tokens {what} by the model"] += count

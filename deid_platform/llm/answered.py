@@ -33,6 +33,8 @@ class Unusable(StrEnum):
     """It is not of the form that was asked for."""
     STRAYED = "strayed"
     """It is mostly not the note that was to be written out."""
+    ABSENT = "absent"
+    """It lists an entity that is not in the note: what else it says is not about this note either, or may not be."""
 
 
 class Mention(NamedTuple):

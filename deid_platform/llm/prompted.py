@@ -88,13 +88,11 @@ class Found:
 
     Attributes:
         mentions: Where the identifiers are, in order; none overlaps another.
-        absent: Entities that it listed and that are not in the note.
         unlabelled: Mentions whose label there is not.
         drift: How far a rewriting is from the note; of windows, the sum.
     """
 
     mentions: list[Mention]
-    absent: int = 0
     unlabelled: int = 0
     drift: Drift = _NONE
 
@@ -241,7 +239,7 @@ def _extracted(text: str, answers: Iterable[str]) -> Found | NotFound:
             return NotFound(Unusable.FORM)
         entities += read
     located = extraction.located(text, entities)
-    return _found(located.mentions, located.absent)
+    return NotFound(Unusable.ABSENT) if located.absent else _found(located.mentions)
 
 
 def _tagged(text: str, cut: Iterable[Window], answers: Iterable[str]) -> Found | NotFound:
@@ -269,6 +267,6 @@ def _rewritten(text: str, cut: Iterable[Window], answers: Iterable[str]) -> Foun
     return _found(mentions, drift=Drift(*map(sum, zip(*drifts, strict=True))))
 
 
-def _found(mentions: Iterable[Mention], absent: int = 0, drift: Drift | None = None) -> Found:
+def _found(mentions: Iterable[Mention], drift: Drift | None = None) -> Found:
     whole = merged(mentions)
-    return Found(whole, absent, sum(mention.label is None for mention in whole), drift or _NONE)
+    return Found(whole, sum(mention.label is None for mention in whole), drift or _NONE)

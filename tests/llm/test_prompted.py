@@ -128,9 +128,7 @@ def test_a_prompt_is_read_strictly(source: str, fault: str) -> None:
 
 
 def test_entities_are_found_wherever_they_stand() -> None:
-    answer = listed(
-        ("mary ode", "PATIENT"), ("Al", "DOCTOR"), ("Ode", "doctor"), ("March 3, 2020", "DATE"), ("Bo", "CITY")
-    )
+    answer = listed(("mary ode", "PATIENT"), ("Al", "DOCTOR"), ("Ode", "doctor"), ("March 3, 2020", "DATE"))
     (found,) = asked("extract-zero", lambda _: Reply(f"```json\n{answer}\n```"), NOTE)
     # "Al" is not in "also"; "Ode" is not searched again within "Mary Ode".
     assert shown(NOTE, found) == [
@@ -140,7 +138,12 @@ def test_entities_are_found_wherever_they_stand() -> None:
         ("Ode", Label.DOCTOR),
         ("MARY ODE", Label.PATIENT),
     ]
-    assert isinstance(found, Found) and found.absent == 1
+
+
+def test_an_entity_that_is_not_in_the_note_fails_it() -> None:
+    for absent in ("Bo", " ", "Mary X. Ode"):
+        answer = listed(("mary ode", "PATIENT"), (absent, "CITY"))
+        assert asked("extract-zero", lambda _, answer=answer: Reply(answer), NOTE) == [NotFound(Unusable.ABSENT)]
 
 
 def test_entities_of_an_italian_note() -> None:
