@@ -24,6 +24,7 @@ from deid_platform.labels import Label
 from deid_platform.llm.prompts import Prompt, Task, prompt, prompt_names, read_prompt
 from deid_platform.notes import Span, Topics
 from deid_platform.refresh import tables
+from deid_platform.refresh.lock import installation_lock
 from deid_platform.refresh.site import Site
 from deid_platform.stopping import check
 
@@ -47,7 +48,6 @@ class Trial:
         on: Keyed, of the notes.
         notes: How many these are.
         failed: Those among them on which the model failed.
-        identifiers: In all of them.
         recall: Of words, where all is missed on failed notes.
         precision: Likewise.
         f1: Likewise.
@@ -64,7 +64,6 @@ class Trial:
     on: str
     notes: int
     failed: int
-    identifiers: int
     recall: float | None
     precision: float | None
     f1: float | None
@@ -131,12 +130,13 @@ def tried(site: Site, asked: Prompt, most: int | None = None) -> Trial:
     trial = Trial(
         *(asked.name, asked.version, asked.language, detector.model, detector.digest),
         *(site.keyring.digest("tuning notes", *parts), len(made), len(failed)),
-        sum(len(one.gold) for one in made),
         *scores,
     )
-    kept = [it for it in trials(site) if it.key != trial.key]
-    meta = {"trials": [asdict(it) for it in (*kept, trial)]}
-    site.store.write(tables.PROMPT_TRIALS, _PARTITION, [], meta=lambda: meta)
+    # Nothing else writes to the note store meanwhile; trying, which takes long, holds up nobody.
+    with installation_lock(site.settings.home_path, wait=True):
+        kept = [it for it in trials(site) if it.key != trial.key]
+        meta = {"trials": [asdict(it) for it in (*kept, trial)]}
+        site.store.write(tables.PROMPT_TRIALS, _PARTITION, [], meta=lambda: meta)
     return trial
 
 
@@ -152,7 +152,7 @@ def trials(site: Site) -> list[Trial]:
 
 COLUMNS = (
     *("prompt", "version", "language", "model", "notes", "failed", "recall", "precision", "F1"),
-    *("recall without failed", "precision without failed", "F1 without failed"),
+    *("recall without failed", "precision without failed", "F1 without failed", "digest"),
 )
 
 
@@ -161,5 +161,5 @@ def trial_rows(found: Sequence[Trial]) -> Iterator[tuple[str | int | float | Non
     for it in found:
         yield (
             *(it.prompt, it.version, it.language, it.model, it.notes, it.failed, it.recall, it.precision, it.f1),
-            *(it.recall_answered, it.precision_answered, it.f1_answered),
+            *(it.recall_answered, it.precision_answered, it.f1_answered, it.digest[:8]),
         )
