@@ -40,7 +40,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def cluster(home: Path) -> Iterator[RayEngine]:
     """Two workers on one machine; Ray starts once for all tests."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PYTHONPATH", str(Path(__file__).parent), prepend=os.pathsep)  # for `engine_faults`
+        patch.setenv("PYTHONPATH", str(Path(__file__).parents[1]), prepend=os.pathsep)  # for `engine_faults`
         yield RayEngine(workers=2, batch_size=4, spool=home / "spool")
         ray_engine.CONNECTION.close()
     assert actors() == []
@@ -117,7 +117,6 @@ def test_a_machine_that_is_lost_loses_no_note(cluster: RayEngine) -> None:
     assert outcomes(found) == ["ok"] * 40
 
 
-@pytest.mark.thorough
 def test_a_note_that_takes_its_machine_with_it_each_time_fails_alone(cluster: RayEngine) -> None:
     found = list(cluster.detect(FaultySpec(), notes("a", "b", "machine", "c", "d")))
     assert outcomes(found) == ["ok", "ok", "detector-failed", "ok", "ok"]
@@ -165,7 +164,6 @@ def test_ray_listens_to_this_machine_alone_and_writes_no_note(cluster: RayEngine
     assert [path for path in written if SECRET.encode() in path.read_bytes()] == []
 
 
-@pytest.mark.thorough
 def test_nothing_is_left_of_a_cluster_whose_owner_is_killed(tmp_path: Path) -> None:
     script = (
         "import os, signal, sys\n"
