@@ -10,10 +10,11 @@ from assets.layer import PRIVACY, Counts, layer_asset
 from deid_platform.bench.corpora import CorpusKey
 from deid_platform.bench.detectors import Detectors
 from deid_platform.bench.leaderboard import Leaderboard, notes_to_score
-from deid_platform.bench.plan import OURS, plan_of
+from deid_platform.bench.plan import CHAT, OURS, plan_of
 from deid_platform.corpora.catalogue import PUBLISHED
 from deid_platform.errors import Code, DeidError
 from deid_platform.evaluation.scores import SMALLEST_SHOWN
+from deid_platform.llm.prompts import prompt_names
 from deid_platform.settings import Settings
 from deid_platform.surrogates.locales import LOCALES
 from resources import SiteResource
@@ -26,7 +27,8 @@ CORPORA = {
 
 
 def detector_scores(settings: Settings) -> dg.AssetsDefinition:
-    """The asset of an installation: its detectors are the platform's own and the peers that its deid.toml names."""
+    """The asset of an installation: the platform's own detectors, and what its deid.toml has of peers and prompts."""
+    chats = [f"{CHAT}{name}" for name in prompt_names()] if settings.llm else []
 
     @layer_asset(
         KEY,
@@ -36,12 +38,13 @@ def detector_scores(settings: Settings) -> dg.AssetsDefinition:
         partitions=dg.MultiPartitionsDefinition(
             {
                 "corpus": dg.StaticPartitionsDefinition(list(CORPORA)),
-                "detector": dg.StaticPartitionsDefinition([*OURS, *settings.peers]),
+                "detector": dg.StaticPartitionsDefinition([*OURS, *settings.peers, *chats]),
             }
         ),
         description=(
             "How well a detector does on a surrogate corpus, as many notes of it as `bench.plan` says; into "
-            "quality.lab_score. Peers read English alone: of other corpora nothing is measured."
+            "quality.lab_score. Peers read English alone, prompts to a chat model their own language: of other corpora "
+            "nothing is measured."
         ),
     )
     def scores(context: dg.AssetExecutionContext, site: SiteResource) -> Counts:
@@ -52,7 +55,7 @@ def detector_scores(settings: Settings) -> dg.AssetsDefinition:
         with Detectors(site.site, [name]) as detectors:
             for detector in detectors:
                 if not detector.reads(given.language):
-                    return shown.counts(0, left_out=f"{name} reads English alone")
+                    return shown.counts(0, left_out=f"{name} does not read {given.language}")
                 found = Leaderboard(site.site).measured(detector, given)
                 break
             else:

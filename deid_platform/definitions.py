@@ -13,7 +13,20 @@ from typing import Any
 
 import dagster as dg
 
-from assets import annotation, bench, checks, corpora, deid, dictionaries, gate, leaderboard, models, research, source
+from assets import (
+    annotation,
+    bench,
+    checks,
+    corpora,
+    deid,
+    dictionaries,
+    gate,
+    leaderboard,
+    models,
+    prompt_trials,
+    research,
+    source,
+)
 from assets.automation import (
     REFRESHED,
     daily_retention,
@@ -46,7 +59,7 @@ def build_defs(*, config: Path | None = None, resource_overrides: Mapping[str, A
     home = prepare_instance(settings, path)
     project = dbt_project(home / "dbt")
     resources = {"site": SiteResource(config=str(path)), "dbt": dbt_resource(), **(resource_overrides or {})}
-    layers = (source, dictionaries, deid, bench, annotation, corpora, models, gate, research)
+    layers = (source, dictionaries, deid, bench, annotation, corpora, models, prompt_trials, gate, research)
     defs = dg.Definitions(
         assets=[
             *(asset for layer in layers for asset in layer.ASSETS),

@@ -296,6 +296,12 @@ class Code(Enum):
         "Serve the model on a loopback address, or name its host among the allowed ones and use https "
         "(docs/language-models.md).",
     )
+    ENDPOINT_FAILED = (
+        "endpoint-failed",
+        "The server of a language model did not answer for some notes; the reference counts the failures by kind. "
+        "Nothing was measured, since that would be of the server.",
+        "See that it runs and takes the requests (docs/language-models.md#failures), and run again: answers are kept.",
+    )
     LLM_MISSING = (
         "llm-missing",
         "A prompt was named, and no deid.toml in force says which language model it goes to.",

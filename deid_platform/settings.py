@@ -268,6 +268,8 @@ class BenchSettings(_Section):
     """Notes with gold that a feed needs for its recall to count as measured."""
     on_request_notes: int = Field(default=100, gt=0)
     """Notes of the gold in which the assets `bench/stability` and `bench/cost` detect anew."""
+    trial_notes: int = Field(default=10, gt=0)
+    """Notes for tuning on which `bench/prompt_trials` tries a prompt."""
     price_per_hour: float | None = Field(default=None, ge=0)
     """Of what one worker process has, a core or a card, in any currency; for the asset `bench/cost`."""
     contribution_notes: int = Field(default=20, gt=0)

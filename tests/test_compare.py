@@ -179,9 +179,19 @@ def test_a_prompt_to_a_language_model_beside_the_rules(folder: Path) -> None:
     chat = next(record for record in records if record["detector"] == "chat:extract-zero")
     assert (chat["hidden_words"], chat["notes_failed"]) == (2, 1)
     assert chat["recall"]["value"] == 2 / 5  # the date of the note on which it failed is missed
+    without = chat["without_failed_notes"]
+    assert (without["notes"], without["scores"]["recall"]["value"], without["scores"]["precision"]["value"]) == (
+        1,
+        1,
+        1,
+    )
     assert "chat:extract-zero: notes failed: form: 1" in done.stderr
     assert not any(word in done.stdout + done.stderr for word in ("Lovelace", "QRS", "rather"))
     assert [body["model"] for body in endpoint.received] == ["toy", "toy"]
+    with serving(script) as endpoint:
+        (folder / "deid.toml").write_text(f'site = "north"\n[llm]\nurl = "{endpoint.url}"\nmodel = "toy"\n')
+        shown = deid(*(word for word in asked if word != "--json"), folder=folder)
+    assert "The same, without the notes on which it failed" in shown.stdout
 
 
 @pytest.mark.process

@@ -4,7 +4,8 @@
     lab           the gate's gold      -> what else the dossier shows; `lab_on_request` what takes minutes
     held_out      gold that is sealed  -> every look at it, counted in the ledger
     corpora       surrogate corpora    -> notes, statistics, scores; `fairness`, `contributions` by name and recognizer
-    leaderboard   a plan of detectors  -> scores beside each other, peers among them
+    leaderboard   a plan of detectors  -> scores beside each other, peers and chat models among them
+    prompt_trials prompts              -> scores of each version, on notes for tuning
     training      the site's own gold  -> a model of its own; `experiments` what models learn
 
 Belongs here: which notes are measured, and where the figures are recorded. Does not belong here: any formula

@@ -15,6 +15,7 @@ import pyarrow as pa
 from deid_platform.corpora import Rejection
 from deid_platform.corpora.catalogue import carriers, corpus_of
 from deid_platform.corpora.injection.corpus import Injected, InjectionSpec, Part, inject, staff_of
+from deid_platform.corpora.injection.ways import TUNING
 from deid_platform.detection import DetectorSpec
 from deid_platform.engine import Engine
 from deid_platform.errors import Code, DeidError
@@ -58,17 +59,18 @@ def surrogate_notes(
     key: CorpusKey,
     part: Part,
     *,
+    sets: tuple[str, ...] = (),
     workers: int = 1,
     refused: Callable[[Rejection], object] = lambda _: None,
 ) -> Iterator[Injected]:
-    """The notes of one part of a surrogate corpus, streamed.
+    """The notes of one part of a surrogate corpus, streamed, in the ways of the part unless others are given.
 
     Raises:
         DeidError: What `catalogue.carriers` and `inject` raise.
     """
     corpus = corpus_of(key.corpus, settings)
     found = carriers(corpus, settings, part, refused=refused)
-    return inject(spec_of(key, part, weave=corpus.weave), found, workers=workers)
+    return inject(replace(spec_of(key, part, weave=corpus.weave), sets=sets), found, workers=workers)
 
 
 def spec_of(key: CorpusKey, part: Part, *, weave: bool) -> InjectionSpec:
@@ -199,6 +201,17 @@ def notes_of_test(
     made = list(islice(surrogate_notes(settings, key, Part.TEST, workers=workers), most))
     providers, facilities = staff_of(spec_of(key, Part.TEST, weave=corpus_of(key.corpus, settings).weave))
     return made, Topics.of({one.patient.patient_id: one.patient for one in made}.values(), providers, facilities)
+
+
+def notes_for_tuning(settings: Settings | None, key: CorpusKey, *, most: int) -> list[Injected]:
+    """The first notes of a surrogate corpus's training part, in the ways that are kept for tuning.
+
+    None of their carriers, names and ways is in the test part, and no model is trained on these ways.
+
+    Raises:
+        DeidError: What `surrogate_notes` raises.
+    """
+    return list(islice(surrogate_notes(settings, key, Part.TRAINING, sets=(TUNING,)), most))
 
 
 def score_corpus(

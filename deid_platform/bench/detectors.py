@@ -1,16 +1,18 @@
-"""The detectors that the leaderboard compares: the platform's own, and peers in interpreters of their own.
+"""The detectors that the leaderboard compares: the platform's own, prompts to a chat model, and peers.
 
 Belongs here: what each hides in some notes, in which time, and the digest that names it. Does not belong here: scores
-(`leaderboard.py`), or calling a peer (`detection/peers`).
+(`leaderboard.py`), calling a peer (`detection/peers`), or asking a chat model (`llm/`).
 
-Each detector reads in this process or in one of its own, so that seconds of processor time compare. What it loads at
-its start is not among them.
+Ours and peers read in this process or in one of their own, so that seconds of processor time compare. What they load at
+their start is not among them. A chat model works elsewhere: of it, seconds are those that pass until all notes are
+answered, and none are told where an answer was known before.
 """
 
 from __future__ import annotations
 
 import hashlib
 import time
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -18,7 +20,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
-from deid_platform.bench.plan import OURS
+from deid_platform.bench.plan import CHAT, OURS
 from deid_platform.detection.combination import UNITED
 from deid_platform.detection.peers.process import VARIANT, Peer, PeerProcess
 from deid_platform.detection.registry import DetectorSpec, stage_names
@@ -29,6 +31,10 @@ from deid_platform.errors import Code, DeidError
 from deid_platform.gc_freeze import freeze_gc
 from deid_platform.keys import module_digest, plain_digest
 from deid_platform.labels import Label
+from deid_platform.llm.answers import KeptAnswers
+from deid_platform.llm.api import Failure
+from deid_platform.llm.prompted import Asking, NotFound, Prompted
+from deid_platform.llm.prompts import Prompt, prompt
 from deid_platform.notes import Note, Topics
 from deid_platform.refresh.site import Site
 from deid_platform.refresh.tables import batched
@@ -44,6 +50,7 @@ _ENGINES: Mapping[tuple[str, str | None], str] = {
     ("presidio", None): "-patterns",
     ("presidio", "transformers"): "-transformers",
 }
+_CHAT_CODE = tuple(f"deid_platform.llm.{it}" for it in ("answered", "extraction", "prompted", "rewriting", "tagging"))
 _PEER_CODE = tuple(f"deid_platform.detection.peers.{it}" for it in ("adapters", "variants"))
 
 
@@ -57,10 +64,17 @@ class Hidden(NamedTuple):
 
 @dataclass(frozen=True, repr=False)
 class Reading:
-    """What a detector hides in each of some notes, and the processor time that it took."""
+    """What a detector hides in each of some notes.
+
+    Attributes:
+        hidden: Of each note; nothing where it failed.
+        seconds: That it took; None if nobody knows.
+        failed: The notes on which it failed, by their number from 0; None of what cannot fail on a note alone.
+    """
 
     hidden: Sequence[Sequence[Hidden]]
-    seconds: float
+    seconds: float | None
+    failed: frozenset[int] | None = None
 
     def __repr__(self) -> str:
         return "<Reading>"
@@ -165,6 +179,59 @@ class PeerDetector:
         yield Inputs.TEXT, Reading(hidden, seconds)
 
 
+class ChatDetector:
+    """A prompt and the language model of deid.toml, whose answers are kept. It reads the text alone.
+
+    Raises:
+        DeidError: `llm-missing`, `endpoint-refused`; `settings-invalid` for a key, certificates or a context that are
+            of no use; `store-write` if answers cannot be kept.
+    """
+
+    def __init__(self, site: Site, asked: Prompt) -> None:
+        self.name, self.word = f"{CHAT}{asked.name}", f"chat-{asked.name}"
+        self._prompt = asked
+        self.claims = None
+        asking = Asking.of(site.settings)
+        self._model = KeptAnswers(asking.endpoint.build(), site.answers)
+        self._prompted = Prompted(asked, self._model, temperature=asking.temperature, seed=asking.seed)
+
+    @cached_property
+    def digest(self) -> str:
+        """Of the prompt, the model as far as it is known, how it is asked, and what reads its answers."""
+        return plain_digest(self._prompted.digest, module_digest(*_CHAT_CODE))
+
+    @property
+    def model(self) -> str:
+        """What the endpoint calls the model."""
+        return self._model.identity.name
+
+    def reads(self, language: str) -> bool:
+        """The language of the prompt."""
+        return language == self._prompt.language
+
+    def read(self, notes: Sequence[Note], topics: Topics) -> Iterator[tuple[Inputs, Reading]]:  # noqa: ARG002
+        """On the text alone.
+
+        Raises:
+            DeidError: `endpoint-failed` where the server and not the model failed on a note: figures of that would be
+                of the server. What was answered is kept.
+        """
+        known, start = self._model.known, time.monotonic()
+        outcomes = list(self._prompted.find(note.text for note in notes))
+        seconds = time.monotonic() - start if self._model.known == known else None
+        failed = {number: it.why for number, it in enumerate(outcomes) if isinstance(it, NotFound)}
+        if of_server := Counter(why.value for why in failed.values() if isinstance(why, Failure) and why.of_server):
+            raise DeidError(Code.ENDPOINT_FAILED, ", ".join(f"{why}: {n}" for why, n in sorted(of_server.items())))
+        hidden = [
+            [
+                Hidden(start, end, frozenset[Label]() if label is None else frozenset((label,)))
+                for start, end, label in ([] if isinstance(it, NotFound) else it.mentions)
+            ]
+            for it in outcomes
+        ]
+        yield Inputs.TEXT, Reading(hidden, seconds, frozenset(failed))
+
+
 def word_of(peer: Peer) -> str:
     """What the leaderboard calls a peer, whatever its model is: one of `warehouse.lab.PEERS`."""
     return f"{VARIANT if peer.variant else ''}{peer.adapter}{_ENGINES.get((peer.adapter, peer.engine), '')}"
@@ -178,7 +245,7 @@ class Detectors:
         names: As a plan has them.
 
     Attributes:
-        missing: Peers that are not here -> why, in words.
+        missing: Peers and chat models that are not here -> why, in words.
     """
 
     def __init__(self, site: Site, names: Iterable[str]) -> None:
@@ -203,7 +270,7 @@ class Detectors:
         return iter(tuple(self._made.values()))
 
     def again(self, name: str) -> None:
-        """Starts a peer anew after it failed, since its process may have ended; without it if that fails too."""
+        """Makes a detector anew after it failed, since a peer's process may have ended; without it if that fails."""
         if name not in OURS:
             self._make(name)
 
@@ -213,9 +280,12 @@ class Detectors:
             self._made[name] = OwnDetector(self._site, name)
             return
         try:
+            if name.startswith(CHAT):
+                self._made[name] = ChatDetector(self._site, prompt(name.removeprefix(CHAT)))
+                return
             process = PeerProcess(peer_of(self._site.settings, name))
         except DeidError as error:
-            if error.code not in (Code.PEER_MISSING, Code.PEER_FAILED):
+            if error.code not in (Code.PEER_MISSING, Code.PEER_FAILED, Code.LLM_MISSING):
                 raise
             self.missing[name] = error.ref or error.code.slug
             return

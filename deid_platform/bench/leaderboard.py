@@ -147,8 +147,8 @@ class Leaderboard:
         """What a detector scores on notes, measured and recorded unless that was done.
 
         Raises:
-            DeidError: `detector-failed`, `peer-failed`; `warehouse-not-ready` if the warehouse does not know the words
-                of the figures; what the store and the warehouse raise.
+            DeidError: `detector-failed`, `peer-failed`, `endpoint-failed`; `warehouse-not-ready` if the warehouse does
+                not know the words of the figures; what the store and the warehouse raise.
         """
         sealed = self._sealed(detector, given)
         if sealed is not None and self._is_recorded(detector, given.key):
@@ -242,7 +242,7 @@ def carried_out(
             try:
                 yield board.measured(detector, given)
             except DeidError as error:
-                if error.code not in (Code.PEER_FAILED, Code.DETECTOR_FAILED):
+                if error.code not in (Code.PEER_FAILED, Code.DETECTOR_FAILED, Code.ENDPOINT_FAILED):
                     raise
                 detectors.again(detector.name)
                 yield NotMeasured(key, detector.name, error)
@@ -279,12 +279,16 @@ def _figures(reading: Reading, given: NotesToScore, resamples: int) -> Iterator[
         [Span(it.start, it.end, min(it.labels, default=Label.IDNUM)) for it in hidden] for hidden in reading.hidden
     ]
     read = list(zip(given.notes, given.gold, found, strict=True))
-    words = summarise(
-        (count_note(note.text, gold, spans, cluster=note.patient_id) for note, gold, spans in read),
-        resamples=resamples,
-    )
+    counts = [count_note(note.text, gold, spans, cluster=note.patient_id) for note, gold, spans in read]
+    words = summarise(counts, resamples=resamples)
     for measure in _MEASURES:
         yield from _share("words", measure, getattr(words, measure))
+    if (failed := reading.failed) is not None:
+        # Beside all of these, where failed notes are missed: without them, as Murugadoss 2024 counts.
+        yield LabScore("words", "notes_failed", len(failed) / len(counts), n=len(counts))
+        answered = summarise([it for number, it in enumerate(counts) if number not in failed], resamples=resamples)
+        for measure in ("recall", "precision", "f1"):
+            yield from _share("words", f"{measure}_answered", getattr(answered, measure))
     for partly in Partly:
         end = "" if partly is Partly.GENEROUS else f"_{partly.value}"
         tokens = token_scores(
@@ -297,9 +301,10 @@ def _figures(reading: Reading, given: NotesToScore, resamples: int) -> Iterator[
         for measure in ("recall", "precision", "f1"):
             if (name := f"{measure}{end}") in MEASURES:  # recall on both sides is the conservative one
                 yield from _share("tokens", name, getattr(tokens, measure))
-    seconds = max(reading.seconds, 1e-6)
-    yield LabScore("cost", "words_per_second", given.words / seconds)
-    yield LabScore("cost", "seconds_per_note", seconds / len(given.notes))
+    if reading.seconds is not None:
+        seconds = max(reading.seconds, 1e-6)
+        yield LabScore("cost", "words_per_second", given.words / seconds)
+        yield LabScore("cost", "seconds_per_note", seconds / len(given.notes))
 
 
 def _on_claims(

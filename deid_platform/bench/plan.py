@@ -19,12 +19,15 @@ from deid_platform.bench.corpora import CorpusKey
 from deid_platform.corpora.catalogue import PUBLISHED
 from deid_platform.detection.peers.process import Peer
 from deid_platform.errors import Code, DeidError, did_you_mean
+from deid_platform.llm.prompts import prompt_names
 from deid_platform.settings import Settings
 from deid_platform.strict_yaml import read_yaml
 from deid_platform.surrogates.locales import LOCALES
 
 OURS = ("rules", "ensemble")
-"""The platform's own detectors that a plan may name; any other name is a peer's."""
+"""The platform's own detectors that a plan may name; any other name is a chat model's or a peer's."""
+CHAT = "chat:"
+"""Before the name of a prompt to the language model of deid.toml."""
 _SHIPPED = resources.files("deid_platform.bench") / "plans"
 _SAFE_KEY = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,39}")
 # What pydantic calls a fault, where its own word says little.
@@ -59,7 +62,7 @@ class BenchPlan(_Part):
 
     Attributes:
         says: What it is for.
-        detectors: `rules`, `ensemble`, and peers as docs/peers.md names them.
+        detectors: `rules`, `ensemble`, `chat:PROMPT`, and peers as docs/peers.md names them.
         corpora: Published corpora by name, in the order in which they are measured.
         notes: The most notes of each corpus and locale.
     """
@@ -73,7 +76,10 @@ class BenchPlan(_Part):
     @classmethod
     def _named(cls, detectors: tuple[str, ...]) -> tuple[str, ...]:
         for name in detectors:
-            if name not in OURS:
+            if name.startswith(CHAT):
+                if name.removeprefix(CHAT) not in prompt_names():
+                    raise PydanticCustomError("detector", "no prompt has that name")
+            elif name not in OURS:
                 try:
                     Peer.parse(f"{name}=")
                 except DeidError:
@@ -93,7 +99,7 @@ class BenchPlan(_Part):
     @property
     def peers(self) -> tuple[str, ...]:
         """The peers among its detectors."""
-        return tuple(name for name in self.detectors if name not in OURS)
+        return tuple(name for name in self.detectors if name not in OURS and not name.startswith(CHAT))
 
     def surrogate_corpora(self) -> Iterator[CorpusKey]:
         """Its corpora in their locales, in order."""

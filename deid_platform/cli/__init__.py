@@ -29,6 +29,7 @@ from deid_platform.cli import (
 from deid_platform.cli.bench import bench
 from deid_platform.cli.compare import compare
 from deid_platform.cli.evaluate import evaluate
+from deid_platform.cli.prompts import prompts
 from deid_platform.cli.redact import redact
 from deid_platform.cli.terminal import console
 from deid_platform.cli.train import train
@@ -65,6 +66,7 @@ for command in (
     evaluate,
     compare,
     bench,
+    prompts,
     train,
     operate.hospital,
     operate.refresh,

@@ -30,7 +30,7 @@ def bench(
     plan: Annotated[
         str | None,
         typer.Option(
-            help="A plan by its name, papers, or a file (docs/evaluation.md). Default: `bench.plan` of deid.toml."
+            help="A plan's name, papers or chat, or a file (docs/evaluation.md). Default: `bench.plan` of deid.toml."
         ),
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only list what would be measured, and what is.")] = False,
@@ -38,12 +38,12 @@ def bench(
     as_json: Json = False,
     config: Config = None,
 ) -> None:
-    """Measure detectors, one's own and peers, on surrogate corpora, and record their scores for the leaderboard.
+    """Measure detectors of any kind on surrogate corpora, and record their scores for the leaderboard.
 
-    Needs the published corpora (`deid corpora`). Peers are those of [peers] in deid.toml; a peer or a corpus that is
-    not here is named and left out. What was measured and has not changed since is not measured again, so a run that was
-    stopped goes on where it was. Exit status 1 means that a detector failed on a corpus, or that the marts could not be
-    built.
+    Needs the published corpora (`deid corpora`). Peers are those of [peers] in deid.toml, and prompts go to the model
+    of [llm]; what is not here is named and left out. What was measured and has not changed since is not measured again,
+    so a run that was stopped goes on where it was. Exit status 1 means that a detector failed on a corpus, or that the
+    marts could not be built.
     """
     from deid_platform.bench.plan import plan_of
     from deid_platform.settings import config_path
@@ -74,7 +74,7 @@ def _bench(site: Site, path: Path, plan: BenchPlan, *, dry_run: bool, marts: boo
         detectors = Detectors(site, plan.detectors)
     with detectors:
         for name, why in detectors.missing.items():
-            say(f"peer that is not here, left out: {name} ({why})")
+            say(f"detector that is not here, left out: {name} ({why})")
         if dry_run:
             columns = ("corpus", "locale", "notes", "detector", "measured")
             show(columns, _listed(site, plan, keys, detectors), as_json=as_json)

@@ -61,15 +61,20 @@ class Compared:
         name: As it was asked for.
         inputs: `topics` if it uses the institution's topics, else `text`.
         labels: Those that it looks for.
-        failed: Notes on which it failed; nothing counts as hidden there.
+        failed_on: The notes on which it failed, by their number from 0; nothing counts as hidden there.
         remarks: What else is counted of it, by what it is: failures by their code, drift of a rewriting.
     """
 
     name: str
     inputs: str = "text"
     labels: frozenset[Label] = ALL
-    failed: int = 0
+    failed_on: frozenset[int] = frozenset()
     remarks: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def failed(self) -> int:
+        """On how many notes it failed."""
+        return len(self.failed_on)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -114,20 +119,37 @@ class OnShared:
 
 
 @dataclass(frozen=True, slots=True)
+class WithoutFailed:
+    """A detector on the notes on which it did not fail, as Murugadoss 2024 leaves failed documents out.
+
+    Attributes:
+        notes: How many these are.
+        scores: The detector's on them.
+        first: Those of the first detector on them.
+    """
+
+    notes: int
+    scores: Scores
+    first: Scores
+
+
+@dataclass(frozen=True, slots=True)
 class Scored:
     """A detector against gold.
 
     Attributes:
-        scores: On all labels.
+        scores: On all labels and all notes: on a note on which it failed, all is missed.
         recall: Its recall less that of the first detector; None of the first itself.
         precision: Likewise.
         shared: The same on the labels that both look for; None where these are all labels.
+        without_failed: On all labels, without the notes on which it failed; None where there are none.
     """
 
     scores: Scores
     recall: Difference | None = None
     precision: Difference | None = None
     shared: OnShared | None = None
+    without_failed: WithoutFailed | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -350,21 +372,29 @@ def _scored(
     scored: list[Scored | None] = []
     for at, counts in enumerate(whole):
         scores = summarise(counts, resamples=resamples, seed=seed)
+        answered = None
+        if failed := detectors[at].failed_on:
+            kept = [number for number in range(len(notes)) if number not in failed]
+            mine, first = (
+                summarise([of[number] for number in kept], resamples=resamples, seed=seed) for of in (counts, whole[0])
+            )
+            answered = WithoutFailed(len(kept), mine, first)
         if at == 0:
-            scored.append(Scored(scores))
+            scored.append(Scored(scores, without_failed=answered))
             continue
         labels = detectors[0].labels & detectors[at].labels
         shared = None
         if labels and labels != ALL:
-            mine, first = (_on_labels(notes, which, labels) for which in (at, 0))
+            its, firsts = (_on_labels(notes, which, labels) for which in (at, 0))
             shared = OnShared(
                 len(labels),
-                summarise(mine, resamples=resamples, seed=seed),
-                summarise(first, resamples=resamples, seed=seed),
-                less(mine, first, "recall"),
-                less(mine, first, "precision"),
+                summarise(its, resamples=resamples, seed=seed),
+                summarise(firsts, resamples=resamples, seed=seed),
+                less(its, firsts, "recall"),
+                less(its, firsts, "precision"),
             )
-        scored.append(Scored(scores, less(counts, whole[0], "recall"), less(counts, whole[0], "precision"), shared))
+        differences = (less(counts, whole[0], "recall"), less(counts, whole[0], "precision"))
+        scored.append(Scored(scores, *differences, shared, answered))
     return scored
 
 

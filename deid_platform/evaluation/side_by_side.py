@@ -185,11 +185,12 @@ class _OfOurs:
 
     def hidden(self, notes: Sequence[Note], on_batch: OnBatch) -> tuple[Compared, list[list[Hidden]]]:
         found: list[list[Hidden]] = []
-        failed = 0
+        failed: set[int] = set()
         for _, detection in self.engine.detect_in_two_passes(self.detector.spec, lambda: notes, on_batch=on_batch):
-            failed += detection.spans is None
+            if detection.spans is None:
+                failed.add(len(found))
             found.append([Hidden.of(span) for span in detection.spans or ()])
-        return Compared(self.name, self.detector.spec.inputs, failed=failed), found
+        return Compared(self.name, self.detector.spec.inputs, failed_on=frozenset(failed)), found
 
 
 @dataclass(frozen=True)
@@ -230,11 +231,11 @@ class _OfChat:
 
     def hidden(self, notes: Sequence[Note], on_batch: OnBatch) -> tuple[Compared, list[list[Hidden]]]:
         found: list[list[Hidden]] = []
-        failed = 0
+        failed: set[int] = set()
         remarks: Counter[str] = Counter()
         for outcome in self.prompted.find(note.text for note in notes):
             if isinstance(outcome, NotFound):
-                failed += 1
+                failed.add(len(found))
                 remarks[f"notes failed: {outcome.why}"] += 1
                 found.append([])
             else:
@@ -243,7 +244,8 @@ class _OfChat:
                     remarks[f"tokens {what} by the model"] += count
                 found.append([_hidden(mention) for mention in outcome.mentions])
             on_batch(1)
-        return Compared(self.name, failed=failed, remarks={what: n for what, n in remarks.items() if n}), found
+        seen = {what: n for what, n in remarks.items() if n}
+        return Compared(self.name, failed_on=frozenset(failed), remarks=seen), found
 
 
 def _hidden(mention: Mention) -> Hidden:

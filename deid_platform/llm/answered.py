@@ -1,19 +1,25 @@
 """What an answer says of a note, whatever was asked: mentions, or why there are none.
 
-Belongs here: the records, and labels as models write them. Does not belong here: reading an answer (`extraction.py`,
-`rewriting.py`).
+Belongs here: the records, and labels and JSON as models write them. Does not belong here: reading an answer
+(`extraction.py`, `rewriting.py`, `tagging.py`).
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import regex
 
 from deid_platform.labels import Label
 from deid_platform.llm.api import ChatAnswer, Failed, Failure, Finish
 
+_OPENED, _CLOSED = "<think>", "</think>"
+"""Around what a reasoning model says to itself before it answers."""
 _WORDS = {"NAME": Label.PATIENT, "PERSON": Label.PATIENT, "LOCATION": Label.LOCATION_OTHER, "ID": Label.IDNUM}
+_FENCED = regex.compile(r"\s*```(?:json)?\s*\n(.*?)\n?\s*```\s*", regex.DOTALL | regex.IGNORECASE)
 
 
 class Unusable(StrEnum):
@@ -58,6 +64,25 @@ def label_of(written: str) -> Label | None:
         return _WORDS.get(word)
 
 
+def json_of(answer: str) -> Any:
+    """The JSON value that an answer is, or None. A fence of Markdown around it is dropped.
+
+    An object that says one thing twice is none: which of the two was meant?
+    """
+    fenced = _FENCED.fullmatch(answer)
+    try:
+        return json.loads(fenced[1] if fenced else answer, object_pairs_hook=_once)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a doubled key")
+    return found
+
+
 def unusable(outcome: ChatAnswer | Failed) -> Why | None:
     """Why an outcome has no answer that could be read; None where it has one."""
     if isinstance(outcome, Failed):
@@ -65,6 +90,25 @@ def unusable(outcome: ChatAnswer | Failed) -> Why | None:
     if outcome.finish is Finish.REFUSED:
         return Unusable.REFUSED
     return None if outcome.finish is Finish.STOP else Unusable.CUT_OFF
+
+
+def said(answer: str, note: str) -> str | Unusable:
+    """An answer without the thoughts that a reasoning model writes before it.
+
+    The first mark may be the template's own, so that the answer begins within the thoughts. Whoever writes notes must
+    not be able to have a part of an answer dropped: where the note has such a mark, or there is more than one pair,
+    nobody knows what is a thought.
+
+    Returns:
+        `cut-off` where the thoughts have no end; `form` where it is unclear what they are.
+    """
+    if _OPENED not in answer and _CLOSED not in answer:
+        return answer
+    thoughts, closed, rest = answer.partition(_CLOSED)
+    within = thoughts.lstrip().removeprefix(_OPENED)
+    if any(mark in text for mark in (_OPENED, _CLOSED) for text in (within, rest, note)):
+        return Unusable.FORM
+    return rest.lstrip() if closed else Unusable.CUT_OFF
 
 
 def merged(mentions: Iterable[Mention]) -> list[Mention]:

@@ -152,6 +152,11 @@ class Failure(StrEnum):
     BUDGET = "budget"
     """It was not asked: no tokens are left for it."""
 
+    @property
+    def of_server(self) -> bool:
+        """Whether it says nothing of the model: another server, or the same one later, might have an answer."""
+        return self is not Failure.TOO_LONG
+
 
 @dataclass(frozen=True, slots=True)
 class Failed:

@@ -1,7 +1,7 @@
 """De-identifiers that are a prompt and a chat model: texts in, mentions or failures out, in order.
 
 Belongs here: notes to requests, in windows where they are long, and answers to mentions. Does not belong here: prompts,
-what one answer means (`extraction.py`, `rewriting.py`), or connections.
+what one answer means (`extraction.py`, `rewriting.py`, `tagging.py`), or connections.
 
 How many tokens a text has is the model's to know; here two bytes of UTF-8 count as one, which few texts exceed. Half of
 what the prompt leaves of the context is for the text and half for the answer. A longer note is read in windows that
@@ -11,16 +11,16 @@ overlap; where any of them fails, the note does. Nothing of a note or an answer 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from deid_platform.errors import Code, DeidError
 from deid_platform.keys import plain_digest
-from deid_platform.llm import extraction, rewriting
-from deid_platform.llm.answered import Mention, Unusable, Why, merged, unusable
-from deid_platform.llm.api import ChatAnswer, ChatModel, ChatRequest, Failed
+from deid_platform.llm import extraction, rewriting, tagging
+from deid_platform.llm.answered import Mention, Unusable, Why, merged, said, unusable
+from deid_platform.llm.api import ChatAnswer, ChatModel, ChatRequest, Failed, Schema
 from deid_platform.llm.endpoint import EndpointSpec
 from deid_platform.llm.prompts import Prompt, Task
 from deid_platform.llm.rewriting import Drift
@@ -152,7 +152,7 @@ class Prompted:
 
         def requests() -> Iterator[ChatRequest]:
             for text in texts:
-                cut = windows(text, self._room)
+                cut = windows(text, self._room, self._tokens)
                 waiting.append((text, cut))
                 yield from (self._request(text[window.start : window.end]) for window in cut)
 
@@ -171,9 +171,16 @@ class Prompted:
             waiting.popleft()
             yield Found([])
 
+    def _tokens(self, text: str) -> int:
+        return estimated(text) + (tagging.more_tokens(text) if self._prompt.task is Task.TAG else 0)
+
     def _request(self, text: str) -> ChatRequest:
-        schema = extraction.SCHEMA if self._prompt.task is Task.EXTRACT else None
-        return ChatRequest(self._prompt.about(text), self._temperature, self._seed, self._room, schema)
+        return ChatRequest(self._prompt.about(text), self._temperature, self._seed, self._room, self._schema(text))
+
+    def _schema(self, text: str) -> Schema | None:
+        if self._prompt.task is Task.EXTRACT:
+            return extraction.SCHEMA
+        return tagging.schema_for(text) if self._prompt.task is Task.TAG else None
 
     def _read(self, text: str, cut: list[Window], heard: list[ChatAnswer | Failed]) -> Found | NotFound:
         answers: list[str] = []
@@ -181,10 +188,13 @@ class Prompted:
             if why := unusable(outcome):
                 return NotFound(why)
             assert isinstance(outcome, ChatAnswer)  # noqa: S101 - a failure is unusable
-            answers.append(outcome.text)
+            read = said(outcome.text, text)
+            if isinstance(read, Unusable):
+                return NotFound(read)
+            answers.append(read)
         if self._prompt.task is Task.EXTRACT:
             return _extracted(text, answers)
-        return _rewritten(text, cut, answers)
+        return (_tagged if self._prompt.task is Task.TAG else _rewritten)(text, cut, answers)
 
 
 def estimated(text: str) -> int:
@@ -192,7 +202,7 @@ def estimated(text: str) -> int:
     return len(text.encode("utf-8", "replace")) // 2 + 1
 
 
-def windows(text: str, room: int) -> list[Window]:
+def windows(text: str, room: int, tokens: Callable[[str], int] = estimated) -> list[Window]:
     """The windows of a text, each of no more tokens than there is room; none of white space alone.
 
     A window ends after a line if there is a line's end in its last third, else after white space, else anywhere.
@@ -200,7 +210,7 @@ def windows(text: str, room: int) -> list[Window]:
     found: list[Window] = []
     start = 0
     while text[start:].strip() if start == 0 else start < len(text):
-        end = _fitting(text, start, room)
+        end = _fitting(text, start, room, tokens)
         if end < len(text):
             least = start + 2 * (end - start) // 3
             cut = text.rfind("\n", least, end) + 1 or max(text.rfind(" ", least, end), text.rfind("\t", least, end)) + 1
@@ -214,10 +224,10 @@ def windows(text: str, room: int) -> list[Window]:
     return found
 
 
-def _fitting(text: str, start: int, room: int) -> int:
+def _fitting(text: str, start: int, room: int, tokens: Callable[[str], int]) -> int:
     end = min(len(text), start + 2 * room)
-    while estimated(text[start:end]) > room:
-        end -= max(1, (estimated(text[start:end]) - room) // 2)
+    while (over := tokens(text[start:end]) - room) > 0:
+        end -= max(1, over // 4)  # no code point takes more than four
     return end
 
 
@@ -230,6 +240,16 @@ def _extracted(text: str, answers: Iterable[str]) -> Found | NotFound:
         entities += read
     located = extraction.located(text, entities)
     return NotFound(Unusable.ABSENT) if located.absent else _found(located.mentions)
+
+
+def _tagged(text: str, cut: Iterable[Window], answers: Iterable[str]) -> Found | NotFound:
+    mentions: list[Mention] = []
+    for window, answer in zip(cut, answers, strict=True):
+        read = tagging.tagged(text[window.start : window.end], answer)
+        if read is None:
+            return NotFound(Unusable.FORM)
+        mentions += (Mention(window.start + start, window.start + end, label) for start, end, label in read)
+    return _found(mentions)
 
 
 def _rewritten(text: str, cut: Iterable[Window], answers: Iterable[str]) -> Found | NotFound:

@@ -174,11 +174,18 @@ def fit(folder: WeightsFolder, card: int, *, fraction: float, cards: int = 1, co
         cards: Over which each layer is divided.
         context: The most tokens of a request and its answer; the model's own unless given.
     """
-    weights = math.ceil(folder.bytes / cards)
+    return fit_of(folder.bytes, folder.shape, card, fraction=fraction, cards=cards, context=context)
+
+
+def fit_of(
+    weights: int, shape: Shape, card: int, *, fraction: float, cards: int = 1, context: int | None = None
+) -> Fit:
+    """As `fit`, of a model that is not here: bytes of its weights, and its shape."""
+    each = math.ceil(weights / cards)
     # Heads are divided among the cards, and copied where there are fewer heads than cards.
-    token = folder.shape.token_bytes // min(cards, folder.shape.heads)
-    left = int(card * fraction) - weights - _WORK
-    return Fit(weights, max(0, left // token), min(context or folder.shape.positions, folder.shape.positions))
+    token = shape.token_bytes // min(cards, shape.heads)
+    left = int(card * fraction) - each - _WORK
+    return Fit(each, max(0, left // token), min(context or shape.positions, shape.positions))
 
 
 def largest(card: int, *, fraction: float, cache: int) -> float:

@@ -23,6 +23,9 @@ COLUMNS = (
         "precision",
         "notes with a miss",
         "words per second",
+        "notes failed",
+        "recall without them",
+        "precision without them",
     ),
 )
 _ALL = "ALL"
@@ -40,7 +43,7 @@ class Scored:
         english: Whether the notes are.
         notes: How many.
         words: In them.
-        seconds: Of processor time.
+        seconds: Of processor time, of a chat model those that passed; None if nobody knows.
         scores: Its figures.
     """
 
@@ -49,7 +52,7 @@ class Scored:
     english: bool
     notes: int
     words: int
-    seconds: float
+    seconds: float | None
     scores: Sequence[LabScore]
 
 
@@ -60,13 +63,14 @@ class _Pool:
     hits: defaultdict[tuple[str, str], float] = field(default_factory=lambda: defaultdict(float))
     cases: defaultdict[tuple[str, str], int] = field(default_factory=lambda: defaultdict(int))
     notes: int = 0
-    words: int = 0
+    timed_words: int = 0
     seconds: float = 0.0
 
     def add(self, scored: Scored) -> None:
         self.notes += scored.notes
-        self.words += scored.words
-        self.seconds += scored.seconds
+        if scored.seconds is not None:
+            self.timed_words += scored.words
+            self.seconds += scored.seconds
         for it in scored.scores:
             if it.family == _WORDS and it.value is not None and it.n:
                 self.hits[it.subject, it.measure] += it.value * it.n
@@ -76,6 +80,10 @@ class _Pool:
         cases = self.cases[subject, measure]
         return self.hits[subject, measure] / cases if cases else None
 
+    def count(self, measure: str) -> int | None:
+        """Of a share over all labels, its cases; None where it was not measured."""
+        return round(self.hits[_ALL, measure]) if self.cases[_ALL, measure] else None
+
     def subjects(self) -> list[str]:
         return sorted({subject for subject, _ in self.cases}, key=lambda it: (it != _ALL, it))
 
@@ -84,7 +92,8 @@ def board_rows(found: Iterable[Scored]) -> Iterator[tuple[str | int | float | No
     """The rows under `COLUMNS`: words of all corpora of a group of languages together; detectors in their order.
 
     On the labels that a peer claims there are recall and precision alone, of that peer and of ours beside it; of peers
-    that are not among the detectors none.
+    that are not among the detectors none. What can fail on a note alone, a chat model, has its failed notes too, which
+    the figures before count as missed, and its figures without them.
     """
     found = list(found)
     shown = {_ALL, *(score.subject for it in found for score in it.scores if score.measure == "labels_claimed")}
@@ -98,5 +107,7 @@ def board_rows(found: Iterable[Scored]) -> Iterator[tuple[str | int | float | No
                 *(detector, given, "all" if all_labels else subject, language, pool.notes),
                 *(pool.share(subject, measure) for measure in ("recall", "precision")),
                 pool.share(subject, "leak_rate"),
-                round(pool.words / max(pool.seconds, 1e-6)) if all_labels else None,
+                round(pool.timed_words / max(pool.seconds, 1e-6)) if all_labels and pool.timed_words else None,
+                pool.count("notes_failed") if all_labels else None,
+                *(pool.share(subject, f"{measure}_answered") for measure in ("recall", "precision")),
             )

@@ -22,9 +22,16 @@ from deid_platform.warehouse.held_out import Purpose
 
 _PEERS = ("presidio", "presidio-patterns", "presidio-transformers", "pydeid", "philter", "deidentify")
 PEERS = (*_PEERS, *(f"modified-{it}" for it in _PEERS))
+CHATS = tuple(
+    f"chat-{task}-{shots}{language}"
+    for task in ("extract", "extract-groups", "rewrite", "tag")
+    for shots in ("zero", "one")
+    for language in ("", "-it")
+)
+"""Prompts to a chat model, whichever it is: the digest tells it."""
 DETECTORS = (
     *("ensemble", "rules", "patterns", "gazetteer", "roster"),
-    *(*PEERS, "bert", "bert-presidio", "language-model"),
+    *(*PEERS, "bert", "bert-presidio", *CHATS),
     *("lexical-judge", "chat-judge"),
 )
 GOLDS = (
@@ -50,6 +57,7 @@ FAMILIES = {
 }
 MEASURES = (
     *("precision", "recall", "f1", "accuracy", "entity_recall", "leak_rate", "clinical_retention", "labels_claimed"),
+    *("notes_failed", "recall_answered", "precision_answered", "f1_answered"),
     *("strict_f1", "overlapping_f1", "strict_recall", "overlapping_recall"),
     *("recall_conservative", "precision_conservative", "f1_conservative", "precision_two_sided", "f1_two_sided"),
     *("recall_patient_only", "precision_patient_only"),

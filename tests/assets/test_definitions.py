@@ -78,6 +78,7 @@ ASSETS = {
     "bench/contributions": ("privacy-office", "table", False, "gpu", "bench/surrogate_notes"),
     "bench/fairness": ("privacy-office", "table", False, None, "bench/corpus_scores"),
     "bench/detector_scores": ("privacy-office", "postgres", True, "gpu", ""),
+    "bench/prompt_trials": ("privacy-office", "table", True, "gpu", ""),
     "models/trained": ("data-engineering", "onnx phi", False, "gpu", ""),
     "models/leave_one_locale_out": ("data-engineering", "onnx", False, "gpu", ""),
     "models/cross_format": ("data-engineering", "onnx", False, "gpu", ""),
@@ -251,6 +252,7 @@ def test_a_refresh_makes_everything_but_what_is_made_on_request(definitions: dg.
         "bench/utility",
         "bench/cost",
         "bench/detector_scores",
+        "bench/prompt_trials",
         *CORPORA,
     }
 

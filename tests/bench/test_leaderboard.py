@@ -7,13 +7,16 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import dagster as dg
 import pytest
+from chat_endpoint import Reply, serving
 from command_line import deid
 from sqlalchemy import text
 
@@ -35,7 +38,7 @@ from deid_platform.errors import Code, DeidError
 from deid_platform.refresh import tables
 from deid_platform.refresh.site import Site
 from deid_platform.reports.leaderboard_table import COLUMNS, Scored, board_rows
-from deid_platform.settings import load_settings
+from deid_platform.settings import LlmSettings, load_settings
 from deid_platform.warehouse.lab import LabScore
 from deid_platform.warehouse.roles import Role
 from resources import SiteResource
@@ -232,6 +235,64 @@ def test_a_peer_that_fails_holds_up_nobody(site: Site, plan: BenchPlan) -> None:
     assert len(found) == 3
 
 
+def test_a_prompt_is_measured_with_failed_notes_missed_and_left_out(site: Site) -> None:
+    plan = parse_plan(
+        PLAN.replace("[rules, pydeid, philter]", '["chat:extract-zero", "chat:extract-zero-it"]').encode()
+    )
+    keys, _ = here(site, plan)
+    with Detectors(site, plan.detectors) as detectors:
+        assert set(detectors.missing) == {"chat:extract-zero", "chat:extract-zero-it"}
+    answered = 0
+
+    def script(body: dict[str, Any], count: int) -> Reply:
+        nonlocal answered
+        answered += 1
+        if answered > 5 and not up:
+            return Reply(status=400)
+        who = re.search("safe for (.+?), seen", body["messages"][-1]["content"])
+        if who is None or answered % 4 == 0:
+            return Reply("I would rather not.")
+        return Reply(json.dumps([{"text": who[1], "label": "PATIENT"}, {"text": "warfarin", "label": "MIND"}]))
+
+    with serving(script) as endpoint:
+        llm = LlmSettings(url=endpoint.url, model="toy", concurrency=1)
+        served = Site(site.settings.model_copy(update={"llm": llm}))
+
+        def run() -> list[Measured | NotMeasured]:
+            with Detectors(served, plan.detectors) as detectors:
+                return list(carried_out(served, plan, keys, detectors))
+
+        up = False
+        (failed,) = run()  # the other prompt reads Italian
+        assert isinstance(failed, NotMeasured)
+        assert (failed.name, failed.failure.code) == ("chat:extract-zero", Code.ENDPOINT_FAILED)
+        assert failed.failure.ref and failed.failure.ref.startswith("request: ")
+        assert not figures(served, detector="chat-extract-zero")
+        up, before = True, len(endpoint.received)
+        (measured,) = run()
+        assert isinstance(measured, Measured) and measured.anew
+        # What was answered before is not asked again.
+        asked = len(endpoint.received)
+        assert 0 < asked - before < 12
+        assert [it.anew for it in run() if isinstance(it, Measured)] == [False]
+        assert len(endpoint.received) == asked
+    (scored,) = measured.scored
+    of = {it.measure: it for it in scored.scores if (it.family, it.subject) == ("words", "ALL")}
+    assert scored.seconds is None and not [it for it in scored.scores if it.family == "cost"]
+    failed_notes = of["notes_failed"]
+    assert failed_notes.n == 12 and failed_notes.value and 0 < failed_notes.value < 1
+    assert of["recall"].value and of["recall_answered"].value
+    # What is found is found on notes that did not fail, which have fewer words of identifiers than all have.
+    answered_recall, recall = of["recall_answered"], of["recall"]
+    assert answered_recall.n and recall.n and answered_recall.n < recall.n
+    assert answered_recall.value * answered_recall.n == pytest.approx(recall.value * recall.n)
+    assert of["precision_answered"].value == of["precision"].value  # on a failed note nothing is hidden
+    (row,) = (row for row in board_rows([scored]) if row[2] == "all")
+    shown = dict(zip(COLUMNS, row, strict=True))
+    assert (shown["notes failed"], shown["words per second"]) == (round(12 * failed_notes.value), None)
+    assert shown["recall without them"] == of["recall_answered"].value
+
+
 def test_the_asset_has_a_partition_for_each_corpus_locale_and_detector(site: Site, installation: Path) -> None:
     asset = assets.detector_scores(site.settings)
     keys = asset.partitions_def.get_partition_keys() if asset.partitions_def else []
@@ -249,7 +310,7 @@ def test_the_asset_has_a_partition_for_each_corpus_locale_and_detector(site: Sit
     assert (of_rules["dagster/row_count"], of_rules["measured_anew"]) in ((12, False), (12, True))
     assert of_rules["recall_with_topics"] >= of_rules["recall_text"]
     assert "warfarin" not in str(of_rules)
-    assert shown("meddocan.es_ES", "pydeid")["left_out"] == "pydeid reads English alone"
+    assert shown("meddocan.es_ES", "pydeid")["left_out"] == "pydeid does not read es"
     with pytest.raises(dg.Failure, match="peer-missing"):
         shown("asq_phi.en_US", "philter")
 
@@ -279,7 +340,7 @@ def test_corpora_are_pooled_by_their_words_and_not_by_their_number() -> None:
         return Scored("rules", "text", english, 10, words, 2.0, scores)
 
     first, second = board_rows([of(0.5, 100, 1000), of(1.0, 300, 5000), of(0.1, 10, 10, english=False)])
-    assert first == ("rules", "text", "all", "English", 20, 0.875, None, None, 1500.0)
+    assert first == ("rules", "text", "all", "English", 20, 0.875, None, None, 1500.0, None, None, None)
     assert second[3:6] == ("others", 10, 0.1)
 
 

@@ -8,14 +8,15 @@ from pathlib import Path
 import pytest
 
 from deid_platform.bench.detectors import word_of
-from deid_platform.bench.plan import load_plan, parse_plan, plan_names, plan_of
+from deid_platform.bench.plan import CHAT, OURS, load_plan, parse_plan, plan_names, plan_of
 from deid_platform.corpora.catalogue import PUBLISHED
 from deid_platform.detection.peers.claims import CLAIMS
 from deid_platform.detection.peers.process import Peer
 from deid_platform.errors import Code, DeidError
+from deid_platform.llm.prompts import prompt, prompt_names
 from deid_platform.settings import load_settings
+from deid_platform.warehouse.lab import CHATS, DETECTORS, GOLDS
 from deid_platform.warehouse.lab import CLAIMS as CLAIMED
-from deid_platform.warehouse.lab import DETECTORS, GOLDS
 
 SEEDS = Path(__file__).parents[2] / "dbt" / "seeds"
 PLAN = """
@@ -44,6 +45,7 @@ def test_a_plan_says_what_is_measured_on_how_many_notes() -> None:
         ("[rules,", "[rulez,", "detectors"),
         ("[rules,", "[rules, rules,", "detectors"),
         (":spacy:", ":stanza:", "detectors"),
+        ("[rules,", "[rules, chat:guess,", "detectors"),
         ("[zh]", "[zz]", "corpora.mtsamples.locales"),
         ("[zh]", "[]", "corpora.mtsamples.locales"),
         ("notes: 3", "notes: 0", "corpora.asq_phi.notes"),
@@ -74,13 +76,26 @@ def test_a_plan_is_a_name_or_a_file(tmp_path: Path) -> None:
 
 
 def test_the_plan_of_the_papers_has_every_published_corpus_and_all_that_a_paper_is_set_beside() -> None:
-    assert plan_names() == ("papers",)
+    assert plan_names() == ("chat", "papers")
     plan = load_plan("papers")
     assert set(plan.corpora) == set(PUBLISHED) <= set(GOLDS)
     assert plan.peers == ("presidio", "pydeid", "philter")
     with (SEEDS / "nearest_corpus.csv").open(encoding="utf-8", newline="") as file:
         beside = {(row["gold"], row["locale"]) for row in csv.DictReader(file) if row["locale"]}
     assert beside <= {(key.corpus, key.locale) for key in plan.surrogate_corpora()}
+
+
+def test_the_plan_of_chat_models_has_every_prompt_in_its_language_beside_ours_and_peers() -> None:
+    plan = load_plan("chat")
+    chats = [name.removeprefix(CHAT) for name in plan.detectors if name.startswith(CHAT)]
+    assert sorted(chats) == list(prompt_names())
+    assert (
+        {prompt(name).language for name in chats} == {PUBLISHED[name].language for name in plan.corpora} == {"en", "it"}
+    )
+    assert plan.detectors[:2] == OURS
+    assert plan.peers == load_plan("papers").peers
+    assert {plan.notes_of(name) for name in plan.corpora} == {40}
+    assert {f"chat-{name}" for name in prompt_names()} == set(CHATS) <= set(DETECTORS)
 
 
 def test_every_peer_has_a_word_that_the_laboratory_may_use() -> None:

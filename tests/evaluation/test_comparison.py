@@ -102,6 +102,22 @@ def test_with_gold_each_is_scored_beside_the_first() -> None:
     ]
 
 
+def test_notes_on_which_a_detector_failed_count_as_missed_and_are_left_out_beside() -> None:
+    failed = Compared("b", failed_on=frozenset((1,)))
+    notes = [replace(NOTE, gold=GOLD), replace(NOTE, hidden=[A, [], C], gold=GOLD)]
+    a, b, _ = (row.scored for row in compare([DETECTORS[0], failed, DETECTORS[2]], notes).rows)
+    assert a and b and b.without_failed and a.without_failed is None
+    assert (b.scores.recall.value, b.without_failed.scores.recall.value) == (5 / 14, 5 / 7)
+    assert (b.without_failed.notes, b.without_failed.first.recall.value) == (1, 5 / 7)
+
+    nowhere = replace(failed, failed_on=frozenset((0, 1)))
+    none = [replace(note, hidden=[A, [], C]) for note in notes]
+    scored = compare([DETECTORS[0], nowhere, DETECTORS[2]], none).rows[1].scored
+    assert scored and scored.without_failed
+    assert (scored.scores.recall.value, scored.without_failed.notes) == (0, 0)
+    assert scored.without_failed.scores.recall.value is None
+
+
 def test_a_detector_that_looks_for_few_labels_is_also_compared_on_these() -> None:
     found = compare(DETECTORS, [replace(NOTE, gold=GOLD)])
     assert [row.scored and row.scored.shared is not None for row in found.rows] == [False, False, True]

@@ -12,7 +12,7 @@ from chat_endpoint import Reply, serving
 
 from deid_platform.errors import DeidError
 from deid_platform.labels import Label
-from deid_platform.llm import extraction, rewriting
+from deid_platform.llm import extraction, rewriting, tagging
 from deid_platform.llm.answered import Unusable
 from deid_platform.llm.api import Failure
 from deid_platform.llm.prompted import Found, NotFound, Prompted, estimated, windows
@@ -21,6 +21,26 @@ from deid_platform.llm.rewriting import Drift
 
 NOTE = "Mary Ode seen on March 3, 2020, by Dr. Al Ode.\nMARY ODE also takes warfarin."
 NOTA = "La sig.ra Rosa D'Amico è nata a Forlì il 3/4/1950.\nTorna a Forlì."
+
+VERSIONS = {
+    "extract-groups-one": (1, "decf5dfbd743"),
+    "extract-groups-one-it": (1, "41119a9cdf09"),
+    "extract-groups-zero": (1, "54b722052262"),
+    "extract-groups-zero-it": (1, "250909efaec1"),
+    "extract-one": (1, "bd1682b78955"),
+    "extract-one-it": (1, "34c5f2a16862"),
+    "extract-zero": (1, "99c0f4056a52"),
+    "extract-zero-it": (1, "676850f38fac"),
+    "rewrite-one": (1, "cc3c073a0cba"),
+    "rewrite-one-it": (1, "2633ab8145b1"),
+    "rewrite-zero": (1, "59d1d6c8f520"),
+    "rewrite-zero-it": (1, "c068d3ef1e4f"),
+    "tag-one": (1, "d22d5a205d81"),
+    "tag-one-it": (1, "f474aeb5f4e3"),
+    "tag-zero": (1, "2be09c7b9a71"),
+    "tag-zero-it": (1, "900c98fcff9a"),
+}
+"""Trials set versions beside each other: whoever changes a prompt counts its version up, here too."""
 
 
 def asked(name: str, reply: Callable[[str], Reply], *notes: str, context: int = 8192) -> list[Found | NotFound]:
@@ -40,12 +60,14 @@ def listed(*entities: tuple[str, str]) -> str:
     return json.dumps([{"text": text, "label": label} for text, label in entities])
 
 
+def places(*found: tuple[int, int, str]) -> str:
+    return json.dumps([{"first": first, "last": last, "label": label} for first, last, label in found])
+
+
 def test_every_prompt_is_of_its_name_and_has_its_shots_right() -> None:
-    assert len(prompt_names()) == 8
-    digests = set()
+    assert {name: (prompt(name).version, prompt(name).digest[:12]) for name in prompt_names()} == VERSIONS
     for name in prompt_names():
         found = prompt(name)
-        digests.add(found.digest)
         assert (found.task.value, len(found.shots)) == (name.split("-")[0], "-one" in name)
         assert (found.language == "it") == name.endswith("-it")
         for shot in found.shots:
@@ -54,11 +76,19 @@ def test_every_prompt_is_of_its_name_and_has_its_shots_right() -> None:
                 assert entities and all(entity.label for entity in entities)
                 located = extraction.located(shot.note, entities)
                 assert (len(located.mentions), located.absent) == (6, 0)
+            elif found.task is Task.TAG:
+                mentions = tagging.tagged(shot.note, shot.answer)
+                listing = prompt(name.replace("tag", "extract")).shots[0].answer
+                entities = extraction.entities(listing)
+                assert mentions and entities
+                # A word may be longer than the identifier in it: "all'ospedale".
+                for mention, entity in zip(mentions, entities, strict=True):
+                    assert shot.note[mention.start : mention.end].removeprefix("all'") == entity.text
+                    assert mention.label == entity.label
             else:
                 read = rewriting.rewritten(shot.note, shot.answer)
                 assert read.drift == Drift()
                 assert len(read.mentions) == 6 and all(mention.label for mention in read.mentions)
-    assert len(digests) == 8
 
 
 def test_the_note_stands_in_the_last_turn_as_it_is() -> None:
@@ -128,6 +158,29 @@ def test_entities_of_an_italian_note() -> None:
     assert isinstance(found, Found) and found.unlabelled == 1
 
 
+def test_words_are_tagged_by_their_numbers() -> None:
+    answer = places((1, 2, "PATIENT"), (5, 7, "DATE"), (10, 10, "SURGEON"), (10, 10, "DOCTOR"))
+    (found,) = asked("tag-zero", lambda _: Reply(f"```json\n{answer}\n```"), NOTE)
+    # Signs at the edges are left out; "MARY ODE" is another place, which the answer does not name.
+    assert shown(NOTE, found) == [("Mary Ode", Label.PATIENT), ("March 3, 2020", Label.DATE), ("Al", None)]
+    (found,) = asked("tag-one-it", lambda _: Reply(places((3, 4, "PATIENT"), (10, 10, "DATE"))), NOTA)
+    assert shown(NOTA, found) == [("Rosa D'Amico", Label.PATIENT), ("3/4/1950", Label.DATE)]
+    assert tagging.tagged("( ) Bo", places((1, 2, "DATE"))) == [(0, 3, Label.DATE)]
+
+
+def test_the_form_of_a_tagging_has_room_for_numbers_of_the_note_alone() -> None:
+    with serving(lambda body, count: Reply("[]")) as endpoint:
+        list(Prompted(prompt("tag-one"), endpoint.model()).find([NOTE, "Seen  [9]well.\n"]))
+    for body, words in zip(endpoint.received, (16, 2), strict=True):
+        item = body["response_format"]["json_schema"]["schema"]["items"]
+        assert item["properties"]["first"] == {"type": "integer", "minimum": 1, "maximum": words}
+        assert item["properties"]["first"] == item["properties"]["last"]
+        assert item["required"] == ["first", "last", "label"] and item["additionalProperties"] is False
+        assert "Mary" not in json.dumps(body["response_format"])
+    shot, last = (endpoint.received[1]["messages"][at]["content"] for at in (1, -1))
+    assert last.endswith("[1]Seen  [2][9]well.\n") and "[1]Nadia [2]Okonjo," in shot
+
+
 def test_an_entity_within_letters_and_over_a_line_break() -> None:
     found = extraction.located(
         "id AB77X, 1\n Elm St", [extraction.Entity("77", None), extraction.Entity("1 elm st", None)]
@@ -191,14 +244,43 @@ def test_what_differs_beside_the_tags_is_drift(note: str, answer: str, places: l
         ("rewrite-zero", Reply("x " * 2000), Unusable.STRAYED),
         ("rewrite-zero", Reply("[PATIENT] seen", finish="length"), Unusable.CUT_OFF),
         ("extract-zero", Reply(status=400), Failure.REQUEST),
+        ("tag-zero", Reply("Mary Ode is the patient"), Unusable.FORM),
+        ("tag-zero", Reply(places((0, 1, "PATIENT"))), Unusable.FORM),
+        ("tag-zero", Reply(places((2, 1, "PATIENT"))), Unusable.FORM),
+        ("tag-zero", Reply(places((1, 17, "PATIENT"))), Unusable.FORM),  # the note has 16 words
+        ("tag-zero", Reply('[{"first": true, "last": 1, "label": "PATIENT"}]'), Unusable.FORM),
+        ("tag-zero", Reply('[{"first": 1, "last": 2, "label": "PATIENT", "text": "Mary Ode"}]'), Unusable.FORM),
+        ("tag-zero", Reply('[{"first": 1, "last": 2}]'), Unusable.FORM),
+        ("tag-zero", Reply('[{"first": 1, "last": 9, "last": 2, "label": "DATE"}]'), Unusable.FORM),
+        ("extract-zero", Reply("<think>Mary is a name, so"), Unusable.CUT_OFF),
+        ("extract-zero", Reply("<think>Mary</think><think>Ode</think>[]"), Unusable.FORM),
+        ("extract-zero", Reply("Well. <think>Mary</think>[]"), Unusable.FORM),
     ],
 )
 def test_an_answer_that_says_nothing_fails_its_note_alone(name: str, reply: Reply, why: object) -> None:
-    fine = Reply("[]") if name == "extract-zero" else Reply("QRS narrow.")
+    fine = Reply("QRS narrow." if name == "rewrite-zero" else "[]")
     outcomes = asked(name, lambda said: reply if "Mary" in said else fine, "QRS narrow.", NOTE, " \n", "QRS narrow.")
     assert outcomes[1] == NotFound(why)  # type: ignore[arg-type]
     assert [isinstance(each, Found) for each in outcomes] == [True, False, True, True]
     assert "Ode" not in repr(outcomes)
+
+
+@pytest.mark.parametrize(
+    "thoughts", ["<think>[PATIENT]? Mary Ode.</think>\n\n", "Mary Ode is one.</think>", "\n<think></think>"]
+)
+def test_what_a_model_thinks_is_no_part_of_its_answer(thoughts: str) -> None:
+    answer = "[PATIENT] seen on [DATE], by Dr. [DOCTOR].\n[PATIENT] also takes warfarin."
+    (found,) = asked("rewrite-zero", lambda _: Reply(thoughts + answer), NOTE)
+    assert [place for place, _ in shown(NOTE, found)] == ["Mary Ode", "March 3, 2020", "Al Ode", "MARY ODE"]
+    assert isinstance(found, Found) and found.drift == Drift()
+
+
+def test_a_note_cannot_have_a_part_of_its_answer_taken_for_a_thought() -> None:
+    note = "<think>Mary Ode</think> seen well."
+    outcomes = asked("rewrite-zero", lambda said: Reply(said.partition(":\n\n")[2]), note, note.replace("<think>", ""))
+    assert outcomes == [NotFound(Unusable.FORM)] * 2
+    (found,) = asked("rewrite-zero", lambda _: Reply("think[PATIENT]think seen well."), note)
+    assert isinstance(found, Found)
 
 
 def long_note() -> str:
@@ -211,6 +293,8 @@ def test_windows_cover_a_text_and_overlap() -> None:
         assert cut[0].start == 0 and cut[-1].end == len(text)
         assert all(before.start < after.start < before.end < after.end for before, after in pairwise(cut))
         assert all(estimated(text[start:end]) <= 300 for start, end in cut)
+        for window in windows(text, 300, lambda said: estimated(said) + tagging.more_tokens(said)):
+            assert estimated(tagging.numbered(text[window.start : window.end])) <= 300
 
 
 def test_a_long_note_is_read_in_windows_and_fails_with_any_of_them() -> None:
@@ -228,6 +312,23 @@ def test_a_long_note_is_read_in_windows_and_fails_with_any_of_them() -> None:
         "rewrite-zero", lambda said: Reply("x") if "Bob119 " in said else rewrites(said), note, context=2000
     )
     assert outcomes == [NotFound(Unusable.STRAYED)]
+
+
+def test_the_numbers_of_words_take_room_of_a_window() -> None:
+    note = long_note()
+
+    def tags(said: str) -> Reply:
+        words = said.partition(":\n\n")[2].split()
+        return Reply(places(*((n, n, "PATIENT") for n, word in enumerate(words, 1) if "Bob" in word)))
+
+    with serving(lambda body, count: tags(body["messages"][-1]["content"])) as endpoint:
+        (found,) = Prompted(prompt("tag-zero"), endpoint.model(context_length=2000)).find([note])
+    assert shown(note, found) == [(f"Bob{n}", Label.PATIENT) for n in range(120)]
+    assert all(
+        estimated(words) + body["max_tokens"] < 2000
+        for body in endpoint.received
+        for words in (body["messages"][-1]["content"],)
+    )
 
 
 def test_a_context_without_room_for_a_note_is_refused() -> None:

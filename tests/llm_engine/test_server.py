@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 from collections.abc import Iterator
 from dataclasses import replace
@@ -12,6 +13,7 @@ from typing import Any
 import pytest
 from jsonschema import validate
 
+from deid_platform.llm import tagging
 from deid_platform.llm.api import ChatAnswer, ChatRequest, Failed, Failure, Finish, Message, Schema, SchemaKind
 from deid_platform.llm.endpoint import EndpointSpec
 from deid_platform.llm.vllm_engine import VllmEngine
@@ -75,6 +77,18 @@ def test_other_forms_and_adapters_are_served_too(spec: EndpointSpec) -> None:
     assert isinstance(free, ChatAnswer)
     assert isinstance(adapted, ChatAnswer)
     assert free.text != adapted.text
+
+
+def test_words_that_the_note_has_not_cannot_be_tagged(spec: EndpointSpec) -> None:
+    note = "Seen by Dr. Ode today in Leeds, and well otherwise. " * 3
+    said = (Message("user", tagging.numbered(note)),)
+    asked = [ChatRequest(said, 1.0, seed, 400, tagging.schema_for(note)) for seed in range(12)]
+    answers = [outcome for outcome in spec.build().answer(asked) if isinstance(outcome, ChatAnswer)]
+    assert len(answers) == len(asked)
+    # Many are cut off, since the model knows nothing of ends; numbers are kept within the note all the same.
+    numbers = [int(each) for answer in answers for each in re.findall(r'"(?:first|last)":(\d+)[,}]', answer.text)]
+    assert len(numbers) > 20
+    assert all(1 <= number <= 30 for number in numbers)
 
 
 def test_what_is_too_long_fails_by_itself(spec: EndpointSpec) -> None:

@@ -48,6 +48,14 @@ CLAIMED = [
     for measure, value, n in (("recall", 0.8123, 1234), ("precision", 0.9, 1111), ("labels_claimed", 15.0, 1234))
 ] + [LabScore("words", "recall", 0.5, n=12, subject="claimed by pydeid")]
 
+FAILED = [
+    LabScore("words", measure, value, n=n)
+    for measure, value, n in (
+        *(("recall", 0.3129, 506), ("notes_failed", 0.2, 40)),
+        *(("recall_answered", 0.3911, 404), ("precision_answered", 0.7, 33)),
+    )
+]
+
 
 def figures(scene: Any) -> None:
     """Two releases a week apart, a peer, prices, a judge."""
@@ -85,6 +93,8 @@ def figures(scene: Any) -> None:
     record_lab_scores(gatekeeper, judge, [LabScore("judges", "precision", 0.8123, n=212)])
     peer = on("presidio", plain_digest("presidio"), "mtsamples", "text", locale="fr_FR")
     record_lab_scores(gatekeeper, peer, [LabScore("tokens", "recall", 0.8765, 0.85, 0.89, 4321), *CLAIMED])
+    chat = on("chat-extract-zero", plain_digest("chat"), "e3c_en", "text", locale="en_US")
+    record_lab_scores(gatekeeper, chat, FAILED)
     # What is recorded of a site's gold in this way is shown nowhere.
     record_lab_scores(gatekeeper, release, CLAIMED)
 
@@ -133,6 +143,12 @@ def test_the_board_says_which_detector_is_best_for_whom_and_at_what_price(built:
     assert (former["recall_low"], former["recall_high"]) == (0.92, 0.97)
     on_many = one(built.marts["leaderboard"], gold="synthetic_hospital")
     assert (on_many["recall"], on_many["words"], on_many["place"]) == (0.9877, 51230, 1)
+
+
+def test_notes_on_which_a_chat_model_failed_are_counted_both_ways(built: Built) -> None:
+    columns = ("recall", "words", "notes_failed", "recall_answered", "precision_answered", "words_answered")
+    row = one(built.marts["leaderboard"], detector="chat-extract-zero")
+    assert [row[column] for column in columns] == [0.31, 500, 0.2, 0.39, 0.7, 400]
 
 
 def test_what_a_peer_claims_is_shown_of_surrogate_corpora_alone(built: Built) -> None:

@@ -56,6 +56,10 @@ wide as (
         max(low) filter (where family = 'words' and measure = 'recall') as recall_low,
         max(high) filter (where family = 'words' and measure = 'recall') as recall_high,
         max(value) filter (where family = 'tokens' and measure = 'recall_conservative') as recall_conservative,
+        {% for measure in ['notes_failed', 'recall_answered', 'precision_answered'] %}
+        max(value) filter (where family = 'words' and measure = '{{ measure }}') as {{ measure }},
+        {% endfor %}
+        max(n) filter (where family = 'words' and measure = 'recall_answered') as words_answered,
         max(value) filter (where family = 'retention' and measure = 'lexical_retention') as lexical_retention,
         max(n) filter (where family = 'words' and measure = 'recall') as words,
         bool_or(suppressed) as suppressed,
@@ -80,6 +84,7 @@ select
     wide.recall, wide.recall_low, wide.recall_high, wide.words, wide.recall_conservative, wide.entity_recall,
     wide.precision, wide.f1, wide.leak_rate, wide.clinical_retention, wide.lexical_retention,
     claimed.recall_claimed, claimed.precision_claimed, claimed.words_claimed, claimed.labels_claimed,
+    wide.notes_failed, wide.recall_answered, wide.precision_answered, wide.words_answered,
     coalesce(speed.words_per_second, price.words_per_second) as words_per_second, price.cost_per_10000_notes,
     active.detector_digest is not null as in_use,
     wide.suppressed, wide.measured_on

@@ -1,10 +1,11 @@
 """Prompts as data: what a chat model is asked about a note.
 
 Belongs here: the prompts, each a file of YAML, and reading them strictly. Does not belong here: what an answer means
-(`extraction.py`, `rewriting.py`).
+(`extraction.py`, `rewriting.py`, `tagging.py`).
 
 The note stands where `{{note}}` does, which is in the last message and nowhere else. Each shot is that message with
-another note, and the answer to it, before the note in question. No note of anybody stands in a shot.
+another note, and the answer to it, before the note in question. No note of anybody stands in a shot. Where words are
+tagged, their numbers are put before them in the note and in shots alike.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from typing import Any, Literal, cast
 from deid_platform.errors import Code, DeidError, did_you_mean
 from deid_platform.keys import plain_digest
 from deid_platform.llm.api import Message
+from deid_platform.llm.tagging import numbered
 from deid_platform.strict_yaml import read_yaml
 
 PLACE = "{{note}}"
@@ -33,6 +35,8 @@ class Task(StrEnum):
     """A JSON list of the identifiers, each with its label."""
     REWRITE = "rewrite"
     """The note, with a label in brackets in the place of each identifier."""
+    TAG = "tag"
+    """A JSON list of the identifiers, each with the numbers of its first and its last word, and its label."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +72,11 @@ class Prompt:
     def about(self, note: str) -> tuple[Message, ...]:
         """The conversation about a note."""
         *before, last = self.messages
-        turns = [turn for shot in self.shots for turn in (_filled(last, shot.note), Message("assistant", shot.answer))]
-        return (*before, *turns, _filled(last, note))
+        shown = numbered if self.task is Task.TAG else str
+        turns = [
+            turn for shot in self.shots for turn in (_filled(last, shown(shot.note)), Message("assistant", shot.answer))
+        ]
+        return (*before, *turns, _filled(last, shown(note)))
 
 
 def prompt_names() -> tuple[str, ...]:

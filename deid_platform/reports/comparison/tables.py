@@ -45,6 +45,8 @@ def comparison_tables(found: Comparison) -> list[ShownTable]:
         tables += [_scores(scored), _differences(scored[1:], first)]
         shared = [(row, it) for row, it in scored if it.shared is not None]
         tables += [_on_shared(shared, first)] if shared else []
+        failed = [(row, it) for row, it in scored if it.without_failed is not None]
+        tables += [_without_failed(failed, first)] if failed else []
     tables.append(_agreement(found))
     if any(row.alone for row in found.rows):
         tables.append(_alone_by_label(found))
@@ -85,6 +87,12 @@ def _kappa_of(pair: Pair) -> dict[str, object]:
 def _scored_record(scored: Scored) -> dict[str, object]:
     record = _measures(scored.scores)
     record |= {"recall_less_first": _fields(scored.recall), "precision_less_first": _fields(scored.precision)}
+    answered = scored.without_failed
+    record["without_failed_notes"] = answered and {
+        "notes": answered.notes,
+        "scores": _measures(answered.scores),
+        "first": _measures(answered.first),
+    }
     shared = scored.shared
     if shared is None:
         return record | {"on_shared_labels": None}
@@ -148,6 +156,18 @@ def _on_shared(scored: list[tuple[Row, Scored]], first: str) -> ShownTable:
         measured = (_shown(scores, name) for name in ("recall", "precision") for scores in both)
         rows.append((row.detector.name, str(it.shared.labels), *measured, _less(it.shared.recall)))
     return ShownTable(f"The same, on the labels that both it and {first} look for", titles, tuple(rows))
+
+
+def _without_failed(scored: list[tuple[Row, Scored]], first: str) -> ShownTable:
+    titles = ("detector", "notes", "precision", "recall", "F1", f"{first}, precision", f"{first}, recall")
+    rows = []
+    for row, it in scored:
+        found = it.without_failed
+        assert found is not None  # noqa: S101 - chosen so
+        measured = [_shown(found.scores, name) for name in ("precision", "recall", "f1")]
+        measured += [_shown(found.first, name) for name in ("precision", "recall")]
+        rows.append((row.detector.name, f"{found.notes:,}", *measured))
+    return ShownTable("The same, without the notes on which it failed", titles, tuple(rows))
 
 
 def _agreement(found: Comparison) -> ShownTable:
