@@ -1,19 +1,23 @@
 """What an answer says of a note, whatever was asked: mentions, or why there are none.
 
-Belongs here: the records, and labels as models write them. Does not belong here: reading an answer (`extraction.py`,
-`rewriting.py`).
+Belongs here: the records, and labels and JSON as models write them. Does not belong here: reading an answer
+(`extraction.py`, `rewriting.py`).
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import regex
 
 from deid_platform.labels import Label
 from deid_platform.llm.api import ChatAnswer, Failed, Failure, Finish
 
 _WORDS = {"NAME": Label.PATIENT, "PERSON": Label.PATIENT, "LOCATION": Label.LOCATION_OTHER, "ID": Label.IDNUM}
+_FENCED = regex.compile(r"\s*```(?:json)?\s*\n(.*?)\n?\s*```\s*", regex.DOTALL | regex.IGNORECASE)
 
 
 class Unusable(StrEnum):
@@ -54,6 +58,25 @@ def label_of(written: str) -> Label | None:
         return Label(word)
     except ValueError:
         return _WORDS.get(word)
+
+
+def json_of(answer: str) -> Any:
+    """The JSON value that an answer is, or None. A fence of Markdown around it is dropped.
+
+    An object that says one thing twice is none: which of the two was meant?
+    """
+    fenced = _FENCED.fullmatch(answer)
+    try:
+        return json.loads(fenced[1] if fenced else answer, object_pairs_hook=_once)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a doubled key")
+    return found
 
 
 def unusable(outcome: ChatAnswer | Failed) -> Why | None:

@@ -10,14 +10,13 @@ searched first, and what they cover is not searched again.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import regex
 
 from deid_platform.labels import Label
-from deid_platform.llm.answered import Mention, label_of
+from deid_platform.llm.answered import Mention, json_of, label_of
 from deid_platform.llm.api import Schema
 
 SCHEMA = Schema.of_json(
@@ -32,7 +31,6 @@ SCHEMA = Schema.of_json(
     }
 )
 """The form of the answer."""
-_FENCED = regex.compile(r"\s*```(?:json)?\s*\n(.*?)\n?\s*```\s*", regex.DOTALL | regex.IGNORECASE)
 
 
 class Entity(NamedTuple):
@@ -61,11 +59,7 @@ class Located(NamedTuple):
 
 def entities(answer: str) -> list[Entity] | None:
     """The entities of an answer; None where it is not of the form. A fence of Markdown around it is dropped."""
-    fenced = _FENCED.fullmatch(answer)
-    try:
-        document: Any = json.loads(fenced[1] if fenced else answer)
-    except (ValueError, RecursionError):
-        return None
+    document = json_of(answer)
     if not isinstance(document, list) or not all(_is_entity(each) for each in document):
         return None
     return [Entity(each["text"].strip(), label_of(each["label"])) for each in document]
