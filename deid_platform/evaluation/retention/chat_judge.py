@@ -36,7 +36,8 @@ SCHEMA = Schema.of_json(
     }
 )
 """The form of the answer."""
-_MAX_TOKENS = 32
+_MAX_TOKENS = 1024
+"""Far more than a verdict takes: a reasoning model thinks before it."""
 
 
 class ChatJudge:
