@@ -39,6 +39,8 @@ class Task(StrEnum):
     """The note, with a label in brackets in the place of each identifier."""
     RETENTION = "retention"
     """Of a judge: what of the medicine a released chunk lost, as a JSON object."""
+    PANEL = "panel"
+    """Of a judge: which identifiers of one kind a release hides, as a JSON object."""
 
 
 @dataclass(frozen=True, slots=True)
