@@ -9,8 +9,9 @@ import dagster as dg
 from assets import shown
 from assets.layer import PRIVACY, Counts, layer_asset
 from assets.source import raw_notes
+from deid_platform.bench import held_out, lab, lab_on_request, scoring
 from deid_platform.evaluation.scores import SMALLEST_SHOWN, suppress
-from deid_platform.refresh import bench, held_out, lab, lab_on_request, tables
+from deid_platform.refresh import tables
 from deid_platform.refresh.site import Site
 from deid_platform.reports.figures import sample_figure, scores_figure
 from deid_platform.reports.summary import GOLD_NAMES, MEASURES
@@ -32,7 +33,7 @@ def test_set(site: SiteResource) -> Counts:
 
     Within a group, distinct patients come first, then notes that name their own patient.
     """
-    chosen = bench.build_test_set(site.site)
+    chosen = scoring.build_test_set(site.site)
     periods = sorted({group.period for group in chosen.groups})
     kinds: dict[str, dict[str, str]] = {}
     for group in chosen.groups:
@@ -56,7 +57,7 @@ def test_set(site: SiteResource) -> Counts:
 )
 def gold_notes(site: SiteResource) -> Counts:
     """Notes with gold: the site's own where it has some, else the synthetic hospital's."""
-    found = bench.collect_gold(site.site)
+    found = scoring.collect_gold(site.site)
     return shown.counts(
         found.notes,
         gold=GOLD_NAMES[found.name],
@@ -75,7 +76,7 @@ def gold_notes(site: SiteResource) -> Counts:
 )
 def detections(site: SiteResource) -> Counts:
     """What the configured detector finds in the gold notes, with topics and on text alone."""
-    manifest = bench.run_detector(site.site)
+    manifest = scoring.run_detector(site.site)
     return shown.counts(
         manifest.rows, gold=GOLD_NAMES[manifest.meta["gold"]], detector_digest=manifest.meta["detector_digest"]
     )
@@ -88,11 +89,11 @@ def metrics(site: SiteResource) -> Counts:
     Recall is the share of the gold's words that are hidden, precision the share of hidden words that are gold.
     Looks at the gold are counted in the ledger; the same scores computed again are none.
     """
-    measured = bench.measure(site.site)
+    measured = scoring.measure(site.site)
     scores = measured.by_inputs["topics"]
     looks = held_out.looks(site.site, measured.taken.held_out)
     return shown.counts(
-        bench.record(site.site, measured),
+        scoring.record(site.site, measured),
         gold=GOLD_NAMES[measured.gold],
         held_out_set=looks.name,
         looks=looks.looks,

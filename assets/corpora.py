@@ -9,11 +9,12 @@ import dagster as dg
 from assets import shown
 from assets.bench import GIVEN
 from assets.layer import PRIVACY, Counts, layer_asset
+from deid_platform.bench import corpora
+from deid_platform.bench.contributions import contributions as contributions_of
+from deid_platform.bench.fairness import fairness as fairness_of
 from deid_platform.corpora.catalogue import PUBLISHED
 from deid_platform.evaluation.scores import Scores
-from deid_platform.refresh import corpora, tables
-from deid_platform.refresh.contributions import contributions as contributions_of
-from deid_platform.refresh.fairness import fairness as fairness_of
+from deid_platform.refresh import tables
 from deid_platform.reports.corpus_figures import corpus_figure
 from deid_platform.reports.fairness_figure import fairness_figure
 from deid_platform.reports.figures import scores_figure

@@ -7,9 +7,9 @@ import dagster as dg
 from assets import shown
 from assets.layer import DELIVERIES, ENGINEERS, PRIVACY, Counts, delivery_of, layer_asset
 from assets.source import facilities, patients, providers, raw_notes
+from deid_platform.bench import recovered as recovery
 from deid_platform.evaluation.scores import suppress
 from deid_platform.refresh import dictionaries, harvest, tables
-from deid_platform.refresh import recovered as recovery
 from deid_platform.store import Manifest
 from resources import SiteResource
 

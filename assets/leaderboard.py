@@ -7,13 +7,13 @@ import dagster as dg
 from assets import shown
 from assets.bench import GIVEN
 from assets.layer import PRIVACY, Counts, layer_asset
+from deid_platform.bench.corpora import CorpusKey
+from deid_platform.bench.detectors import Detectors
+from deid_platform.bench.leaderboard import Leaderboard, notes_to_score
+from deid_platform.bench.plan import OURS, plan_of
 from deid_platform.corpora.catalogue import PUBLISHED
 from deid_platform.errors import Code, DeidError
 from deid_platform.evaluation.scores import SMALLEST_SHOWN
-from deid_platform.refresh.bench_plan import OURS, plan_of
-from deid_platform.refresh.corpora import CorpusKey
-from deid_platform.refresh.leaderboard import Leaderboard, notes_to_score
-from deid_platform.refresh.measured_detectors import Detectors
 from deid_platform.settings import Settings
 from deid_platform.surrogates.locales import LOCALES
 from resources import SiteResource

@@ -26,6 +26,7 @@ import aims
 from aims import estimate, table
 from measure import row
 
+from deid_platform.bench.corpora import CorpusKey, notes_of_test
 from deid_platform.corpora.catalogue import is_carrier, known_corpora
 from deid_platform.corpora.injection.corpus import Injected
 from deid_platform.detection import DetectorSpec
@@ -37,7 +38,6 @@ from deid_platform.engine import LocalEngine
 from deid_platform.evaluation.scores import NoteCounts, Scores, count_note, summarise
 from deid_platform.labels import Label
 from deid_platform.notes import Note, Topics
-from deid_platform.refresh.corpora import CorpusKey, notes_of_test
 from deid_platform.surrogates.locales import LOCALES
 
 RESAMPLES = 1000

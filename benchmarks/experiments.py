@@ -14,7 +14,7 @@ from pathlib import Path
 
 import aims
 
-from deid_platform.refresh.experiments import Size, results, unseen
+from deid_platform.bench.experiments import Size, results, unseen
 from deid_platform.surrogates.locales import LOCALES
 from deid_platform.training.experiments import EXPERIMENTS, LEAVE_ONE_OUT
 

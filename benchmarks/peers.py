@@ -26,6 +26,7 @@ from pathlib import Path
 
 import aims
 
+from deid_platform.bench.corpora import CorpusKey, notes_of_test
 from deid_platform.corpora import Role
 from deid_platform.corpora.gold import read_gold
 from deid_platform.detection import DetectorSpec
@@ -41,7 +42,6 @@ from deid_platform.evaluation.efficiency import Point, frontier
 from deid_platform.evaluation.scores import Scores, summarise
 from deid_platform.labels import Label
 from deid_platform.notes import Note, Span
-from deid_platform.refresh.corpora import CorpusKey, notes_of_test
 from deid_platform.reports.drawing import BLUE, ORANGE
 from deid_platform.surrogates.locales import LOCALES
 from deid_platform.workbench import read_topics

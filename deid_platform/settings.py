@@ -183,11 +183,21 @@ class DetectionSettings(_Section):
     device: Literal["cpu", "cuda", "cuda-or-cpu", "torch-cpu"] = "cpu"
     """Where models run: the processor, a card, or a card if there is one."""
     workers: int = Field(default=1, ge=1)
+    """Processes; with the engine `ray`, of each machine."""
+    engine: Literal["local", "ray"] = "local"
+    """Where they are: on this machine, or on those of a Ray cluster."""
     recognizers: Path | None = None
     """The site's own recognizers, in YAML."""
     keep: Path | None = None
     """The site's allow list: phrases that identify nobody, one a line."""
     combination: CombinationSettings = CombinationSettings()
+
+
+class RaySettings(_Section):
+    """The cluster of `detection.engine = "ray"`."""
+
+    address: str | None = None
+    """Of a cluster to join; without it, one is started on this machine."""
 
 
 class TermsFileSettings(_Section):
@@ -239,7 +249,7 @@ class BenchSettings(_Section):
     contribution_notes: int = Field(default=20, gt=0)
     """Notes of each surrogate corpus on which the asset `bench/contributions` says what each recognizer adds."""
     plan: str = "papers"
-    """The plan of the leaderboard (`refresh/bench_plan.py`): a shipped name or a path to YAML."""
+    """The plan of the leaderboard (`bench/plan.py`): a shipped name or a path to YAML."""
 
 
 class CorpusSettings(_Section):
@@ -311,7 +321,7 @@ class TrainingSettings(_Section):
 
 
 class ExperimentSettings(_Section):
-    """What the experiments on what a model learns may cost; see `refresh.experiments.Size`."""
+    """What the experiments on what a model learns may cost; see `bench.experiments.Size`."""
 
     notes: int = Field(default=700, gt=0)
     epochs: float = Field(default=4, gt=0)
@@ -450,6 +460,7 @@ class Settings(_Section):
     home: Path = Path(".deid")
     feeds: dict[Identifier, FeedSettings] = {}
     detection: DetectionSettings = DetectionSettings()
+    ray: RaySettings = RaySettings()
     dictionaries: DictionarySettings = DictionarySettings()
     redaction: RedactionSettings = RedactionSettings()
     exclusions: ExclusionSettings = ExclusionSettings()

@@ -1,7 +1,7 @@
 """Gold and what was found in it, sealed by hand in an installation that needs no server.
 
 Belongs here: the installation, sealing, and what would go to the warehouse. Does not belong here: what is measured
-(`refresh/test_lab.py`).
+(`bench/test_lab.py`).
 """
 
 from __future__ import annotations
@@ -13,9 +13,10 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
+from deid_platform.bench import held_out
 from deid_platform.labels import Label
 from deid_platform.notes import Note, Patient, Span, Topics
-from deid_platform.refresh import held_out, tables
+from deid_platform.refresh import tables
 from deid_platform.refresh.site import Site
 from deid_platform.settings import load_settings
 from deid_platform.warehouse.held_out import Look

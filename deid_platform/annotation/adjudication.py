@@ -1,7 +1,7 @@
 """From two annotators' spans to gold: what they agree on, what a third person decides, and the feed's gold files.
 
 Belongs here: which notes of a round wait for whom, tasks for the adjudicator, and accepting the result. Does not belong
-here: the measures of agreement (`evaluation/agreement.py`), or measuring a detector on the gold (`refresh/bench.py`).
+here: the measures of agreement (`evaluation/agreement.py`), or measuring a detector on the gold (`bench/scoring.py`).
 
 A note's gold is what both annotators marked where they marked the same, else what the adjudicator marked. A note that
 the adjudicator skips has none. A difference in clinical terms that must stay visible is no dispute: those that both

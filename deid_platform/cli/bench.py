@@ -1,6 +1,6 @@
 """`deid bench`: the leaderboard, by plan.
 
-Belongs here: arguments and what a person reads. Does not belong here: measuring (`refresh/leaderboard.py`), or building
+Belongs here: arguments and what a person reads. Does not belong here: measuring (`bench/leaderboard.py`), or building
 marts (`main_job.py`).
 """
 
@@ -17,10 +17,10 @@ from deid_platform.cli.terminal import Config, Json, Value, console, counted, pr
 from deid_platform.stopping import requested, watched
 
 if TYPE_CHECKING:
-    from deid_platform.refresh.bench_plan import BenchPlan
-    from deid_platform.refresh.corpora import CorpusKey
-    from deid_platform.refresh.leaderboard import NotMeasured
-    from deid_platform.refresh.measured_detectors import Detectors
+    from deid_platform.bench.corpora import CorpusKey
+    from deid_platform.bench.detectors import Detectors
+    from deid_platform.bench.leaderboard import NotMeasured
+    from deid_platform.bench.plan import BenchPlan
     from deid_platform.refresh.site import Site
 
 _MARTS = ("leaderboard", "efficiency", "published_beside_ours")
@@ -45,7 +45,7 @@ def bench(
     stopped goes on where it was. Exit status 1 means that a detector failed on a corpus, or that the marts could not be
     built.
     """
-    from deid_platform.refresh.bench_plan import plan_of
+    from deid_platform.bench.plan import plan_of
     from deid_platform.settings import config_path
 
     path = config_path(config)
@@ -63,8 +63,8 @@ def bench(
 
 def _bench(site: Site, path: Path, plan: BenchPlan, *, dry_run: bool, marts: bool, as_json: bool) -> bool:
     """Carries out a plan; whether a detector or the marts failed."""
-    from deid_platform.refresh.leaderboard import Measured, carried_out, here
-    from deid_platform.refresh.measured_detectors import Detectors
+    from deid_platform.bench.detectors import Detectors
+    from deid_platform.bench.leaderboard import Measured, carried_out, here
     from deid_platform.reports.leaderboard_table import COLUMNS, board_rows
 
     keys, elsewhere = here(site, plan)
@@ -99,7 +99,7 @@ def _bench(site: Site, path: Path, plan: BenchPlan, *, dry_run: bool, marts: boo
 
 
 def _listed(site: Site, plan: BenchPlan, keys: list[CorpusKey], detectors: Detectors) -> Iterator[tuple[Value, ...]]:
-    from deid_platform.refresh.leaderboard import Leaderboard, notes_to_score
+    from deid_platform.bench.leaderboard import Leaderboard, notes_to_score
 
     board = Leaderboard(site)
     for key in keys:

@@ -1,6 +1,6 @@
 """Commands on corpora: what is known and readable here, surrogate corpora, locales, the detector's scores on each.
 
-Belongs here: arguments and what a person reads. Does not belong here: making or scoring one (`refresh/corpora.py`).
+Belongs here: arguments and what a person reads. Does not belong here: making or scoring one (`bench/corpora.py`).
 """
 
 from __future__ import annotations
@@ -95,6 +95,7 @@ def fill(
     from dataclasses import replace
     from itertools import islice
 
+    from deid_platform.bench.corpora import CorpusKey, spec_of
     from deid_platform.corpora import Rejection
     from deid_platform.corpora.catalogue import carriers, corpus_of
     from deid_platform.corpora.injection.corpus import Part, inject
@@ -102,7 +103,6 @@ def fill(
     from deid_platform.corpora.injection.on_paper import on_paper
     from deid_platform.corpora.noise import NoiseSpec
     from deid_platform.corpora.scans.degrade import Level
-    from deid_platform.refresh.corpora import CorpusKey, spec_of
 
     if scan is not None and scan not in tuple(Level):
         raise typer.BadParameter(f"one of {', '.join(Level)}", param_hint="--scan")
@@ -150,10 +150,10 @@ def scores(
     config: Config = None,
 ) -> None:
     """What a detector finds in the test part of each surrogate corpus, by locale, with topics and without."""
+    from deid_platform.bench.corpora import CorpusKey, score_corpus
     from deid_platform.corpora.catalogue import is_carrier, known_corpora
     from deid_platform.detection import DetectorSpec
     from deid_platform.engine import LocalEngine
-    from deid_platform.refresh.corpora import CorpusKey, score_corpus
     from deid_platform.reports.corpus_scores import corpus_scores_markdown
     from deid_platform.surrogates.locales import LOCALES
 

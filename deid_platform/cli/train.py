@@ -48,8 +48,8 @@ def train(
     corpora (`deid corpora`). With --gold it goes on from the shipped model with a site's own notes. What it finds
     counts once the gate has approved it: name the folder in deid.toml (`detection.models`) and run a refresh.
     """
+    from deid_platform.bench.training import measured_on
     from deid_platform.refresh.site import Site
-    from deid_platform.refresh.training import measured_on
     from deid_platform.training.plan import Plan, carried_out
 
     settings = settings_or_none(config)

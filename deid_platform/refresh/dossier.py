@@ -14,10 +14,10 @@ from pathlib import Path
 from sqlalchemy import Engine, text
 
 from deid_platform.errors import Code, DeidError
+from deid_platform.evaluation.retention.lexical_judge import judge_digest
 from deid_platform.labels import HIPAA_IDENTIFIER, RISK, Label
 from deid_platform.output import Output
 from deid_platform.redaction.policy import Policy
-from deid_platform.refresh.lab import judge_digest
 from deid_platform.refresh.release_notes import policy_as_made
 from deid_platform.refresh.signing import Statement, digest_of, load_key, public_key, sign, signature_file
 from deid_platform.refresh.site import Site

@@ -1,6 +1,6 @@
 """Scores by corpus and locale as Markdown, for docs/detection.md.
 
-Belongs here: the tables. Does not belong here: scoring (`refresh/corpora.py`).
+Belongs here: the tables. Does not belong here: scoring (`bench/corpora.py`).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """A figure of what the models of an experiment miss.
 
-Belongs here: drawing it. Does not belong here: the scores (`refresh/experiments.py`).
+Belongs here: drawing it. Does not belong here: the scores (`bench/experiments.py`).
 """
 
 from __future__ import annotations

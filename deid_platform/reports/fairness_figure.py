@@ -1,6 +1,6 @@
 """A figure of what a detector misses by whose names notes hold.
 
-Belongs here: drawing it. Does not belong here: the scores (`refresh/fairness.py`).
+Belongs here: drawing it. Does not belong here: the scores (`bench/fairness.py`).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The table with which a run over a plan ends: each detector over corpora in English, and over those in others.
 
-Belongs here: pooling what was measured corpus by corpus. Does not belong here: measuring (`refresh/leaderboard.py`), or
+Belongs here: pooling what was measured corpus by corpus. Does not belong here: measuring (`bench/leaderboard.py`), or
 the leaderboard itself, which is a mart and keeps corpora and locales apart.
 """
 

@@ -1,7 +1,7 @@
 """Experiments on what a model learns: whose names, which format, how many notes.
 
 Belongs here: which models an experiment trains, on what, and on what each is measured. Does not belong here: training
-(`run.py`) or measuring them (`refresh/experiments.py`).
+(`run.py`) or measuring them (`bench/experiments.py`).
 
 After Zambare 2026, experiment 2 (names of locales that a model has not seen) and its learning curve; all models of an
 experiment have the same preset and seed, and as many notes, unless their number is what is compared.

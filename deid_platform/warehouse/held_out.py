@@ -1,7 +1,7 @@
 """Held-out sets in the ledger: what figures are measured on, sealed before, and every look at it.
 
 Belongs here: sealing, counting, reading the counts. Does not belong here: which notes a set holds and when a look is
-taken (`refresh/held_out.py`).
+taken (`bench/held_out.py`).
 
 A set is known by keyed digests alone. Nobody can change or delete a set or a look, and the database takes no figure of
 the bench or the laboratory without the look that it is of (`migrations/code/c_held_out.sql`).

@@ -1,7 +1,7 @@
 """The laboratory's figures in the warehouse, and every word that they may use.
 
 Belongs here: the lists of words, writing figures down, reading them as analysts see them. Does not belong here:
-measuring (`evaluation/`), or which notes are measured (`refresh/lab.py`).
+measuring (`evaluation/`), or which notes are measured (`bench/lab.py`).
 
 A figure names its detector, gold, family, subject and measure. Analysts read no text that one role wrote, so each of
 these is a word of the lists here, which only the owner of the schema can change.

@@ -18,8 +18,9 @@ from typing import Any
 import psutil
 from sqlalchemy import Engine, event
 
+from deid_platform.bench import scoring
 from deid_platform.notes import Delivery
-from deid_platform.refresh import bench, due, intake, measure, publish, stage
+from deid_platform.refresh import due, intake, measure, publish, stage
 from deid_platform.refresh.deidentify import deidentify
 from deid_platform.refresh.lock import installation_lock
 from deid_platform.refresh.site import Site
@@ -118,10 +119,10 @@ def _redact(site: Site, delivery: Delivery) -> None:
 
 
 def _measure(site: Site, _: Delivery) -> None:
-    bench.build_test_set(site)
-    bench.collect_gold(site)
-    bench.run_detector(site)
-    bench.record(site, bench.measure(site))
+    scoring.build_test_set(site)
+    scoring.collect_gold(site)
+    scoring.run_detector(site)
+    scoring.record(site, scoring.measure(site))
 
 
 def _stage(site: Site, delivery: Delivery) -> None:

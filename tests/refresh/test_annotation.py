@@ -16,9 +16,10 @@ from assets.annotation import annotation_agreement
 from deid_platform.annotation import adjudication
 from deid_platform.annotation.returned import take_back
 from deid_platform.annotation.rounds import Role, begin, hand_out, notes_of_round
+from deid_platform.bench import scoring
 from deid_platform.corpora import Reason
 from deid_platform.errors import Code, DeidError
-from deid_platform.refresh import bench, tables
+from deid_platform.refresh import tables
 from deid_platform.refresh.site import Site
 from deid_platform.refresh.summary import release_summary
 from deid_platform.reports.summary import summary_markdown
@@ -58,7 +59,7 @@ def fresh(site: Site, arrived, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     config.write_text(text.replace('path = "deliveries"', f'path = "{deliveries}"'))
     monkeypatch.setenv("DEID_CONFIG", str(config))
     mine = Site(load_settings(config))
-    bench.build_test_set(mine)
+    scoring.build_test_set(mine)
     return mine
 
 
@@ -173,11 +174,11 @@ def test_from_two_annotators_and_an_adjudicator_to_gold_that_the_bench_measures_
     assert gold_lines(path)[f"{M}-2"]["clinical"] == [[0, 17]]
     assert not any(surface in path.read_bytes().decode("latin-1") for surface in ("Ruthvane", "Vaskhale"))
 
-    bench.build_test_set(fresh)
-    gold = bench.collect_gold(fresh)
+    scoring.build_test_set(fresh)
+    gold = scoring.collect_gold(fresh)
     assert (gold.name, gold.by_feed, gold.spans) == ("site", {"hospital": 3}, 4)
-    bench.run_detector(fresh)
-    assert bench.measure(fresh).gold == "site"
+    scoring.run_detector(fresh)
+    assert scoring.measure(fresh).gold == "site"
 
 
 def test_gold_of_other_notes_stays_and_that_of_the_round_is_replaced(fresh, tmp_path):
@@ -202,7 +203,7 @@ def test_accepted_notes_stay_in_the_sample_while_they_are_the_newest(fresh, tmp_
     adjudication.accept(fresh, 1)
     fewest = fresh.settings.bench.model_copy(update={"size": 1, "minimum_per_group": 1})
     small = Site(fresh.settings.model_copy(update={"bench": fewest}))
-    assert len(bench.build_test_set(small).note_ids) < 4
+    assert len(scoring.build_test_set(small).note_ids) < 4
     assert {f"{M}-{i}" for i in (1, 2, 3)} <= {r["note_id"] for r in small.store.rows(tables.TEST_SET, tables.ALL)}
 
 

@@ -11,10 +11,10 @@ from command_line import deid
 from looks import looked
 from sqlalchemy import text
 
+from deid_platform.bench import held_out
 from deid_platform.errors import Code, DeidError
-from deid_platform.refresh import held_out
+from deid_platform.evaluation.retention.lexical_judge import judge_digest
 from deid_platform.refresh.dossier import gathered, sign_dossier, write_dossier
-from deid_platform.refresh.lab import judge_digest
 from deid_platform.refresh.signing import make_key, verified
 from deid_platform.warehouse.dossiers import newest_dossier, signed
 from deid_platform.warehouse.held_out import Purpose, record_look

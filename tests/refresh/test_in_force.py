@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 from command_line import deid
 
+from deid_platform.bench import scoring
 from deid_platform.detection import DetectorSpec
 from deid_platform.errors import DeidError
 from deid_platform.notes import Topics
-from deid_platform.refresh import bench, in_force, measure, publish, stage, tables
+from deid_platform.refresh import in_force, measure, publish, stage, tables
 from deid_platform.refresh.deidentify import deidentify
 from deid_platform.refresh.site import Site
 from deid_platform.settings import ProfileSettings, Settings
@@ -63,10 +64,10 @@ def through(delivery) -> Callable[[Site], dict[str, Figure]]:
 
     def run(site: Site) -> dict[str, Figure]:
         deidentify(delivery, store=site.store, recipe=site.recipe(delivery), engine=site.engine)
-        bench.build_test_set(site)
-        bench.collect_gold(site)
-        bench.run_detector(site)
-        bench.record(site, bench.measure(site))
+        scoring.build_test_set(site)
+        scoring.collect_gold(site)
+        scoring.run_detector(site)
+        scoring.record(site, scoring.measure(site))
         measure.record_measurements(site, stage.stage_delivery(site, delivery, run_id="run-1"))
         measure.record_expectations(site, delivery)
         (found,) = (it for it in publish.gate_requirements(site, delivery) if it.name == "bench")
@@ -156,7 +157,7 @@ def test_a_waiver_lets_it_pass_and_lowers_no_bar(refused, worse, through, delive
 
 def test_on_another_gold_it_is_not_compared_and_that_is_said(with_detector, through, monkeypatch) -> None:
     # Another seed is another hospital: no note of it was measured before.
-    monkeypatch.setattr(bench, "SYNTHETIC_SEED", 4)
+    monkeypatch.setattr(scoring, "SYNTHETIC_SEED", 4)
     figures = through(with_detector("a survey\n", synthetic_notes=30))
     assert "recall on these notes" not in figures
     (figure,) = (it for name, it in figures.items() if name.startswith("recall against the detector in force"))

@@ -6,9 +6,10 @@ import datetime
 
 import pytest
 
+from deid_platform.bench import scoring
 from deid_platform.corpora.exclusions import Exclusions
 from deid_platform.errors import Code, DeidError
-from deid_platform.refresh import bench, due, measure, publish, stage, tables
+from deid_platform.refresh import due, measure, publish, stage, tables
 from deid_platform.refresh.site import Site
 from deid_platform.refresh.summary import release_summary
 from deid_platform.reports.summary import summary_markdown
@@ -32,10 +33,10 @@ def run(site, take_in, redacted):
         redacted(delivery)
         if not measured:
             measured = True
-            bench.build_test_set(site)
-            bench.collect_gold(site)
-            bench.run_detector(site)
-            bench.record(site, bench.measure(site))
+            scoring.build_test_set(site)
+            scoring.collect_gold(site)
+            scoring.run_detector(site)
+            scoring.record(site, scoring.measure(site))
         staged = stage.stage_delivery(site, delivery, run_id="run-1")
         measure.record_measurements(site, staged)
         if expectations:
@@ -395,9 +396,9 @@ def _through(site, delivery) -> None:
         intake.take_in_topic(reader, delivery, name, store=site.store)
     intake.take_in_notes(reader, delivery, store=site.store, keyring=site.keyring, exclusions=site.exclusions)
     deidentify(delivery, store=site.store, recipe=site.recipe(delivery), engine=site.engine)
-    bench.build_test_set(site)
-    bench.collect_gold(site)
-    bench.run_detector(site)
-    bench.record(site, bench.measure(site))
+    scoring.build_test_set(site)
+    scoring.collect_gold(site)
+    scoring.run_detector(site)
+    scoring.record(site, scoring.measure(site))
     measure.record_measurements(site, stage.stage_delivery(site, delivery, run_id="run-3"))
     measure.record_expectations(site, delivery)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from sqlalchemy import text
 
+from deid_platform.bench.scoring import SYNTHETIC
 from deid_platform.errors import Code, DeidError
 from deid_platform.keys import plain_digest
 from deid_platform.notes import Delivery
-from deid_platform.refresh.bench import SYNTHETIC
 from deid_platform.warehouse.ledger import GateRow, Score, record_gate, record_scores
 from deid_platform.warehouse.queries import ledger, summary
 from deid_platform.warehouse.roles import Role

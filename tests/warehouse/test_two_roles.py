@@ -15,11 +15,11 @@ from looks import looked
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
+from deid_platform.bench.scoring import SYNTHETIC
 from deid_platform.errors import DeidError
 from deid_platform.evaluation.scores import summarise
 from deid_platform.keys import plain_digest
 from deid_platform.labels import Label
-from deid_platform.refresh.bench import SYNTHETIC
 from deid_platform.warehouse.findings import retract
 from deid_platform.warehouse.ledger import Score, record_scores
 from deid_platform.warehouse.migrate import configure

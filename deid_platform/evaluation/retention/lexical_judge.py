@@ -84,6 +84,11 @@ class LexicalJudge:
         return verdicts
 
 
+def judge_digest() -> str:
+    """Digest of this judge, under which its quality is recorded."""
+    return LexicalJudge().identity.digest.removeprefix("sha256:")
+
+
 class _Comparison:
     """Two chunks, and what only one of them says."""
 

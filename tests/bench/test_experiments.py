@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from deid_platform.bench.experiments import Result, Size, results, unseen
 from deid_platform.corpora.hospital import HospitalSpec, generate
 from deid_platform.corpora.hospital.spec import Part
 from deid_platform.errors import Code, DeidError
 from deid_platform.evaluation.scores import NoteCounts, summarise
-from deid_platform.refresh.experiments import Result, Size, results, unseen
 from deid_platform.reports.experiment_figure import experiment_figure
 from deid_platform.settings import ExperimentSettings
 from deid_platform.surrogates.locales import LOCALES

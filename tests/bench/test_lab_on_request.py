@@ -8,13 +8,13 @@ import pytest
 import sealed_gold
 
 from assets.bench import stability as stability_asset
+from deid_platform.bench import lab_on_request as lab
 from deid_platform.detection import DetectorSpec
 from deid_platform.errors import Code, DeidError
 from deid_platform.evaluation.efficiency import Run
 from deid_platform.evaluation.perturbations import Perturbation
 from deid_platform.labels import Label
 from deid_platform.notes import Note, Span
-from deid_platform.refresh import lab_on_request as lab
 from deid_platform.refresh.site import Site
 from deid_platform.warehouse.lab import MEASURES, SUBJECTS, LabScore
 from resources import SiteResource

@@ -13,6 +13,9 @@ from dataclasses import dataclass
 from time import perf_counter
 from typing import ClassVar
 
+from deid_platform.bench.held_out import look_at_bench
+from deid_platform.bench.lab_notes import gold_notes
+from deid_platform.bench.lab_release import ReleasedGold, released_notes
 from deid_platform.detection import DetectorSpec, NoteDetector
 from deid_platform.detection.resolve.cross_note import mentioned_in
 from deid_platform.detection.two_pass import Detection, SecondPass, first_pass
@@ -26,9 +29,6 @@ from deid_platform.evaluation.utility import FOLDS, Example, utility
 from deid_platform.keys import plain_digest
 from deid_platform.notes import Note, Span, Topics
 from deid_platform.refresh import tables
-from deid_platform.refresh.held_out import look_at_bench
-from deid_platform.refresh.lab_notes import gold_notes
-from deid_platform.refresh.lab_release import ReleasedGold, released_notes
 from deid_platform.refresh.site import Site
 from deid_platform.warehouse.held_out import Purpose
 from deid_platform.warehouse.lab import TASKS, LabScore, MeasuredOn, record_lab_scores

@@ -1,7 +1,7 @@
 """The leaderboard: any detector on any surrogate corpus, measured once and recorded in `quality`.
 
 Belongs here: one detector on one corpus in one locale, from notes to recorded figures; a plan of many. Does not belong
-here: the detectors (`measured_detectors.py`), formulas (`evaluation/`), or the mart
+here: the detectors (`detectors.py`), formulas (`evaluation/`), or the mart
 (`dbt/models/marts/leaderboard.sql`).
 
 What was measured is sealed in the note store with the digests of the detector, of the notes and of what measures. While
@@ -16,6 +16,10 @@ from dataclasses import astuple, dataclass
 from functools import cache
 from typing import Any
 
+from deid_platform.bench.corpora import CorpusKey, notes_of_test
+from deid_platform.bench.detectors import Detectors, MeasuredDetector, Reading, word_of
+from deid_platform.bench.held_out import look
+from deid_platform.bench.plan import BenchPlan
 from deid_platform.corpora.catalogue import corpus_of, is_carrier
 from deid_platform.detection.peers.claims import CLAIMS, claimed
 from deid_platform.detection.peers.process import Peer
@@ -28,11 +32,7 @@ from deid_platform.keys import module_digest, plain_digest
 from deid_platform.labels import Label
 from deid_platform.notes import Note, Span, Topics
 from deid_platform.refresh import tables
-from deid_platform.refresh.bench_plan import BenchPlan
-from deid_platform.refresh.corpora import CorpusKey, notes_of_test
-from deid_platform.refresh.held_out import look
 from deid_platform.refresh.lock import installation_lock
-from deid_platform.refresh.measured_detectors import Detectors, MeasuredDetector, Reading, word_of
 from deid_platform.refresh.site import Site
 from deid_platform.reports.leaderboard_table import Scored
 from deid_platform.stopping import check
@@ -44,7 +44,7 @@ from deid_platform.warehouse.staging import Inputs
 _ENGLISH = "en"
 _CODE = (
     *(f"deid_platform.evaluation.{it}" for it in ("bootstrap", "claimed", "scores", "token_scores", "tokens")),
-    *(f"deid_platform.{it}" for it in ("detection.peers.claims", "refresh.measured_detectors", "refresh.leaderboard")),
+    *(f"deid_platform.{it}" for it in ("detection.peers.claims", "bench.detectors", "bench.leaderboard")),
 )
 _MEASURES = ("recall", "precision", "f1", "entity_recall", "leak_rate", "clinical_retention")
 _ON_CLAIMS = ("recall", "precision", "f1", "entity_recall")

@@ -1,7 +1,7 @@
 """Plans of the leaderboard as data: which detectors are measured on which corpora, and on how many notes of each.
 
 Belongs here: the form of a plan and reading one. Does not belong here: measuring (`leaderboard.py`), or which of its
-detectors and corpora are here (`measured_detectors.py`, `corpora/catalogue.py`).
+detectors and corpora are here (`detectors.py`, `corpora/catalogue.py`).
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 from pydantic_core import PydanticCustomError
 
+from deid_platform.bench.corpora import CorpusKey
 from deid_platform.corpora.catalogue import PUBLISHED
 from deid_platform.detection.peers.process import Peer
 from deid_platform.errors import Code, DeidError, did_you_mean
-from deid_platform.refresh.corpora import CorpusKey
 from deid_platform.settings import Settings
 from deid_platform.strict_yaml import read_yaml
 from deid_platform.surrogates.locales import LOCALES
 
 OURS = ("rules", "ensemble")
 """The platform's own detectors that a plan may name; any other name is a peer's."""
-_SHIPPED = resources.files("deid_platform.refresh") / "plans"
+_SHIPPED = resources.files("deid_platform.bench") / "plans"
 _SAFE_KEY = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,39}")
 # What pydantic calls a fault, where its own word says little.
 _FAULTS = {"extra_forbidden": "there is no such key", "missing": "it has to be set"}

@@ -18,12 +18,9 @@ from command_line import deid
 from sqlalchemy import text
 
 from assets import leaderboard as assets
-from deid_platform.detection.peers.claims import CLAIMS, claimed
-from deid_platform.errors import Code, DeidError
-from deid_platform.refresh import tables
-from deid_platform.refresh.bench_plan import BenchPlan, parse_plan
-from deid_platform.refresh.corpora import CorpusKey
-from deid_platform.refresh.leaderboard import (
+from deid_platform.bench.corpora import CorpusKey
+from deid_platform.bench.detectors import Detectors, peer_of
+from deid_platform.bench.leaderboard import (
     Leaderboard,
     Measured,
     NotMeasured,
@@ -32,7 +29,10 @@ from deid_platform.refresh.leaderboard import (
     here,
     notes_to_score,
 )
-from deid_platform.refresh.measured_detectors import Detectors, peer_of
+from deid_platform.bench.plan import BenchPlan, parse_plan
+from deid_platform.detection.peers.claims import CLAIMS, claimed
+from deid_platform.errors import Code, DeidError
+from deid_platform.refresh import tables
 from deid_platform.refresh.site import Site
 from deid_platform.reports.leaderboard_table import COLUMNS, Scored, board_rows
 from deid_platform.settings import load_settings

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
+from deid_platform.bench.lab_notes import GoldNote, of_exact, of_ratio, of_share
 from deid_platform.evaluation.adversary import at_notes_a_patient, exposure, exposure_note
 from deid_platform.evaluation.characters import character_scores, count_characters
 from deid_platform.evaluation.design_weights import Design, Stratum, weighted_scores
@@ -17,7 +18,6 @@ from deid_platform.evaluation.scores import SMALLEST_SHOWN, NoteCounts, count_no
 from deid_platform.evaluation.span_scores import span_f1
 from deid_platform.evaluation.token_scores import Partly, count_tokens, token_scores
 from deid_platform.notes import Topics
-from deid_platform.refresh.lab_notes import GoldNote, of_exact, of_ratio, of_share
 from deid_platform.warehouse.lab import LENGTHS, LabScore
 
 FROM_WORDS = (0, 100, 300, 600, 1200)

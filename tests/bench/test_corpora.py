@@ -13,11 +13,12 @@ import pytest
 from command_line import deid
 
 from assets import corpora as assets
+from deid_platform.bench import corpora
 from deid_platform.corpora.injection.corpus import Part
 from deid_platform.detection import DetectorSpec
 from deid_platform.engine import LocalEngine
 from deid_platform.errors import Code, DeidError
-from deid_platform.refresh import corpora, tables
+from deid_platform.refresh import tables
 from deid_platform.refresh.site import Site
 from deid_platform.reports.corpus_figures import corpus_figure
 from deid_platform.reports.corpus_scores import corpus_scores_markdown

@@ -8,11 +8,11 @@ import dagster as dg
 import pytest
 
 from assets.dictionaries import recovered as asset
+from deid_platform.bench.recovered import Recovered, recovered, shares
 from deid_platform.errors import Code, DeidError
 from deid_platform.labels import Label
 from deid_platform.notes import Delivery, Note, Span
 from deid_platform.refresh import tables
-from deid_platform.refresh.recovered import Recovered, recovered, shares
 from deid_platform.refresh.site import Site
 from resources import SiteResource
 

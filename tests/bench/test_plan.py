@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from deid_platform.bench.detectors import word_of
+from deid_platform.bench.plan import load_plan, parse_plan, plan_names, plan_of
 from deid_platform.corpora.catalogue import PUBLISHED
 from deid_platform.detection.peers.claims import CLAIMS
 from deid_platform.detection.peers.process import Peer
 from deid_platform.errors import Code, DeidError
-from deid_platform.refresh.bench_plan import load_plan, parse_plan, plan_names, plan_of
-from deid_platform.refresh.measured_detectors import word_of
 from deid_platform.settings import load_settings
 from deid_platform.warehouse.lab import CLAIMS as CLAIMED
 from deid_platform.warehouse.lab import DETECTORS, GOLDS

@@ -18,6 +18,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from deid_platform.bench import held_out
 from deid_platform.corpora.exclusions import Exclusions
 from deid_platform.corpora.gold import read_gold
 from deid_platform.corpora.hospital import HospitalSpec, generate
@@ -29,7 +30,7 @@ from deid_platform.evaluation.scores import Scores, count_note, summarise
 from deid_platform.evaluation.tokens import word_offsets
 from deid_platform.keys import Keyring, module_digest, package_digest
 from deid_platform.notes import Delivery, Note, Span, Topics
-from deid_platform.refresh import held_out, tables
+from deid_platform.refresh import tables
 from deid_platform.refresh.deidentify import released_type
 from deid_platform.refresh.intake import content_digest, files_digest, topics_as_of
 from deid_platform.refresh.reuse import only_new

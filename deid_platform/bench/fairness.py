@@ -12,10 +12,10 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from deid_platform.bench.corpora import CorpusKey
 from deid_platform.errors import Code, DeidError
 from deid_platform.evaluation.scores import NoteCounts, Scores, summarise
 from deid_platform.refresh import tables
-from deid_platform.refresh.corpora import CorpusKey
 from deid_platform.refresh.site import Site
 
 REFERENCE = "en_US"

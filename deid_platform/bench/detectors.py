@@ -18,6 +18,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
+from deid_platform.bench.plan import OURS
 from deid_platform.detection.combination import UNITED
 from deid_platform.detection.peers.process import VARIANT, Peer, PeerProcess
 from deid_platform.detection.registry import DetectorSpec, stage_names
@@ -29,7 +30,6 @@ from deid_platform.gc_freeze import freeze_gc
 from deid_platform.keys import module_digest, plain_digest
 from deid_platform.labels import Label
 from deid_platform.notes import Note, Topics
-from deid_platform.refresh.bench_plan import OURS
 from deid_platform.refresh.site import Site
 from deid_platform.refresh.tables import batched
 from deid_platform.settings import Settings

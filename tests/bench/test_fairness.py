@@ -10,9 +10,9 @@ import pyarrow as pa
 import pytest
 
 from assets.corpora import fairness as asset
+from deid_platform.bench.fairness import fairness
 from deid_platform.errors import Code, DeidError
 from deid_platform.refresh import tables
-from deid_platform.refresh.fairness import fairness
 from deid_platform.refresh.site import Site
 from deid_platform.settings import load_settings
 from resources import SiteResource

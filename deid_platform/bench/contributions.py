@@ -15,12 +15,12 @@ from itertools import islice
 
 import pyarrow as pa
 
+from deid_platform.bench.corpora import CorpusKey, sealed
 from deid_platform.corpora.injection.corpus import Part
 from deid_platform.errors import Code, DeidError
 from deid_platform.evaluation.contributions import Contribution, contributions_on
 from deid_platform.notes import Note, Span
 from deid_platform.refresh import tables
-from deid_platform.refresh.corpora import CorpusKey, sealed
 from deid_platform.refresh.site import Site
 
 

@@ -12,11 +12,12 @@ import sealed_gold
 from sealed_gold import NOTES, WHO
 
 from assets.bench import laboratory as asset
+from deid_platform.bench import held_out, lab
 from deid_platform.errors import Code, DeidError
 from deid_platform.evaluation.retention import icd
 from deid_platform.labels import Label
 from deid_platform.notes import Note, Span
-from deid_platform.refresh import held_out, lab, tables
+from deid_platform.refresh import tables
 from deid_platform.refresh.site import Site
 from deid_platform.settings import Settings
 from deid_platform.warehouse.lab import LabScore

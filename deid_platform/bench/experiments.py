@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
 
+from deid_platform.bench.corpora import CorpusKey, counted, notes_of_test
 from deid_platform.corpora.catalogue import PUBLISHED, is_carrier
 from deid_platform.corpora.hospital import HospitalSpec, generate
 from deid_platform.corpora.hospital.spec import Part as HospitalPart
@@ -26,7 +27,6 @@ from deid_platform.evaluation.paired import Difference, difference
 from deid_platform.evaluation.scores import NoteCounts, Scores, summarise
 from deid_platform.keys import plain_digest
 from deid_platform.notes import Note, Span
-from deid_platform.refresh.corpora import CorpusKey, counted, notes_of_test
 from deid_platform.refresh.site import Site
 from deid_platform.settings import Settings
 from deid_platform.surrogates.locales import LOCALES

@@ -11,10 +11,10 @@ import dagster as dg
 import pytest
 
 from assets.models import trained
+from deid_platform.bench import scoring
+from deid_platform.bench.training import measured_on
 from deid_platform.errors import Code, DeidError
-from deid_platform.refresh import bench
 from deid_platform.refresh.site import Site
-from deid_platform.refresh.training import measured_on
 from deid_platform.settings import TrainingSettings
 from deid_platform.training.plan import Plan, carried_out, text_digest
 from deid_platform.training.presets import PRESETS
@@ -30,8 +30,8 @@ def gold_file(path: Path, *texts: str) -> Path:
 @pytest.fixture(scope="module")
 def measured(site: Site) -> frozenset[str]:
     assert measured_on(site) == frozenset()
-    bench.build_test_set(site)
-    assert bench.collect_gold(site).notes > 0
+    scoring.build_test_set(site)
+    assert scoring.collect_gold(site).notes > 0
     return measured_on(site)
 
 

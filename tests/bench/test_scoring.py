@@ -9,9 +9,10 @@ from datetime import date
 
 import pytest
 
+from deid_platform.bench import held_out, lab, scoring
 from deid_platform.labels import Label
 from deid_platform.notes import Note, Span
-from deid_platform.refresh import bench, held_out, lab, tables
+from deid_platform.refresh import tables
 from deid_platform.warehouse.roles import Role
 
 FIRST = "2026-01-05"
@@ -38,7 +39,7 @@ def write_gold(site, spans: dict) -> None:
 
 
 def test_the_test_set_counts_phi_from_the_topics_alone(site, arrived) -> None:
-    chosen = bench.build_test_set(site)
+    chosen = scoring.build_test_set(site)
     assert len(chosen.note_ids) == 2
     assert chosen.phi_share == 0.5
     assert {(row["feed"], row["note_id"]) for row in site.store.rows(tables.TEST_SET, tables.ALL)} == {
@@ -55,35 +56,35 @@ def test_the_test_set_counts_phi_from_the_topics_alone(site, arrived) -> None:
 
 
 def test_without_gold_of_its_own_a_site_is_measured_on_the_synthetic_hospital(site, arrived) -> None:
-    bench.build_test_set(site)
-    found = bench.collect_gold(site)
-    assert (found.name, found.by_feed) == (bench.SYNTHETIC, {})
+    scoring.build_test_set(site)
+    found = scoring.collect_gold(site)
+    assert (found.name, found.by_feed) == (scoring.SYNTHETIC, {})
     assert found.spans > found.notes >= 50
 
 
 def test_the_sites_own_gold_comes_first(site, arrived) -> None:
     write_gold(site, {"1": [[4, 16, "PATIENT"]], "2": []})
-    bench.build_test_set(site)
-    found = bench.collect_gold(site)
+    scoring.build_test_set(site)
+    found = scoring.collect_gold(site)
     assert (found.name, found.by_feed, found.spans) == ("site", {"hospital": 2}, 1)
 
 
 def test_gold_that_reaches_outside_its_note_is_an_error(site, arrived) -> None:
     write_gold(site, {"1": [[4, 400, "PATIENT"]]})
     with pytest.raises(Exception, match=r"gold-invalid \[hospital@.*a span ends past its note's text"):
-        bench.collect_gold(site)
+        scoring.collect_gold(site)
 
 
 def test_scores_come_with_and_without_topics_and_are_recorded_once(site, arrived) -> None:
     write_gold(site, {"1": [[4, 16, "PATIENT"]], "2": []})
-    bench.build_test_set(site)
-    bench.collect_gold(site)
-    bench.run_detector(site)
-    measured = bench.measure(site)
+    scoring.build_test_set(site)
+    scoring.collect_gold(site)
+    scoring.run_detector(site)
+    measured = scoring.measure(site)
     assert set(measured.by_inputs) == {"topics", "text"}
     assert measured.by_inputs["topics"].recall.value == 1.0
-    figures = bench.record(site, measured)
-    bench.record(site, measured)
+    figures = scoring.record(site, measured)
+    scoring.record(site, measured)
     with site.warehouse.begin("gatekeeper") as connection:
         held = connection.exec_driver_sql("SELECT count(*) FROM quality.score").scalar_one()
     assert held == figures
@@ -93,9 +94,9 @@ def test_scores_come_with_and_without_topics_and_are_recorded_once(site, arrived
 
 def test_notes_that_did_not_change_are_not_detected_again(site, arrived, monkeypatch) -> None:
     write_gold(site, {"1": [[4, 16, "PATIENT"]], "2": []})
-    bench.build_test_set(site)
-    bench.collect_gold(site)
-    bench.run_detector(site)
+    scoring.build_test_set(site)
+    scoring.collect_gold(site)
+    scoring.run_detector(site)
     before = site.store.rows(tables.DETECTIONS, tables.ALL)
     asked = []
 
@@ -104,7 +105,7 @@ def test_notes_that_did_not_change_are_not_detected_again(site, arrived, monkeyp
         return iter(())
 
     monkeypatch.setattr(type(site.engine), "detect", lambda self, *a, **k: nothing(*a, **k))
-    bench.run_detector(site)
+    scoring.run_detector(site)
     assert asked == []
     assert site.store.rows(tables.DETECTIONS, tables.ALL) == before
 
@@ -118,9 +119,9 @@ def looks(site) -> list[tuple[str, str]]:
 
 def collect(site, spans: dict) -> None:
     write_gold(site, spans)
-    bench.build_test_set(site)
-    bench.collect_gold(site)
-    bench.run_detector(site)
+    scoring.build_test_set(site)
+    scoring.collect_gold(site)
+    scoring.run_detector(site)
 
 
 def test_the_set_is_sealed_and_the_look_counted_before_any_score_is_computed(site, arrived, monkeypatch) -> None:
@@ -129,9 +130,9 @@ def test_the_set_is_sealed_and_the_look_counted_before_any_score_is_computed(sit
     with site.warehouse.begin(Role.GATEKEEPER) as connection:
         assert connection.exec_driver_sql("SELECT count(*) FROM ctl.held_out WHERE looks = 0").scalar_one() == 1
     seen = []
-    real = bench.count_note
-    monkeypatch.setattr(bench, "count_note", lambda *a, **k: seen.append(looks(site)) or real(*a, **k))
-    measured = bench.measure(site)
+    real = scoring.count_note
+    monkeypatch.setattr(scoring, "count_note", lambda *a, **k: seen.append(looks(site)) or real(*a, **k))
+    measured = scoring.measure(site)
     assert [found[len(before) :] for found in seen] == [[(measured.taken.held_out, "gate")]] * 4
     monkeypatch.setattr(lab, "of_detection", lambda *a: 1 / 0)
     with pytest.raises(ZeroDivisionError):
@@ -142,8 +143,8 @@ def test_the_set_is_sealed_and_the_look_counted_before_any_score_is_computed(sit
 def test_a_look_is_counted_again_only_when_something_was_measured_again(site, arrived) -> None:
     def measured() -> list[tuple[str, str]]:
         before = len(looks(site))
-        bench.run_detector(site)
-        bench.record(site, bench.measure(site))
+        scoring.run_detector(site)
+        scoring.record(site, scoring.measure(site))
         lab.record(site, lab.measure(site))
         return looks(site)[before:]
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from deid_platform.bench.lab_notes import GoldNote, of_ratio, of_share
 from deid_platform.evaluation.linkage import AttackedNote, link
 from deid_platform.evaluation.plain_sight import plain_sight
 from deid_platform.evaluation.residue import note_residue, residue
@@ -23,7 +24,6 @@ from deid_platform.labels import PERSONS, Label
 from deid_platform.notes import Note, Topics
 from deid_platform.redaction.policy import Action, Policy
 from deid_platform.redaction.redact import Redaction
-from deid_platform.refresh.lab_notes import GoldNote, of_ratio, of_share
 from deid_platform.refresh.site import Site
 from deid_platform.release_note import ReleaseSpec
 from deid_platform.warehouse.lab import LabScore

@@ -17,15 +17,15 @@ import json
 from collections.abc import Iterator
 from dataclasses import astuple, dataclass, replace
 
+from deid_platform.bench.held_out import look_at_bench
+from deid_platform.bench.lab_detection import of_detection, of_site
+from deid_platform.bench.lab_notes import gold_notes
+from deid_platform.bench.lab_release import of_release, released_notes
 from deid_platform.evaluation.retention.judge_validation import validate
-from deid_platform.evaluation.retention.lexical_judge import LexicalJudge
+from deid_platform.evaluation.retention.lexical_judge import LexicalJudge, judge_digest
 from deid_platform.evaluation.retention.pairs import Split, labelled_pairs
 from deid_platform.keys import module_digest, package_digest
 from deid_platform.refresh import tables
-from deid_platform.refresh.held_out import look_at_bench
-from deid_platform.refresh.lab_detection import of_detection, of_site
-from deid_platform.refresh.lab_notes import gold_notes
-from deid_platform.refresh.lab_release import of_release, released_notes
 from deid_platform.refresh.site import Site
 from deid_platform.store import Manifest
 from deid_platform.warehouse.held_out import Purpose
@@ -152,11 +152,6 @@ def record(site: Site, found: Laboratory) -> int:
             record_lab_scores(site.warehouse.engine(Role.GATEKEEPER), on, some)
         site.store.write(tables.LAB, tables.ALL, [], meta=lambda: meta)
     return sum(map(len, found.scores.values()))
-
-
-def judge_digest() -> str:
-    """Digest of the judge of lost medicine, under which its quality is recorded."""
-    return LexicalJudge().identity.digest.removeprefix("sha256:")
 
 
 def record_judge(site: Site) -> int:

@@ -1,0 +1,134 @@
+"""Fixtures of a small feed, written by hand, so that each test says what arrives: of `refresh` and `bench`."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+
+import pytest
+from looks import looked
+
+from deid_platform.bench import scoring
+from deid_platform.corpora.exclusions import Exclusions
+from deid_platform.engine import LocalEngine
+from deid_platform.notes import Delivery
+from deid_platform.refresh import intake, measure, publish, stage, tables
+from deid_platform.refresh.deidentify import deidentify
+from deid_platform.refresh.site import Site
+from deid_platform.settings import load_settings
+from deid_platform.warehouse.ledger import GateRow, record_gate
+from deid_platform.warehouse.promotion import Promotion
+from deid_platform.warehouse.roles import Role
+from deid_platform.warehouse.staging import Inputs
+
+Rows = Iterable[Mapping[str, object]]
+TYPE = "progress note"
+
+
+@pytest.fixture(scope="module")
+def site(installation: Path) -> Site:
+    return Site(load_settings(installation))
+
+
+@pytest.fixture(scope="module")
+def deliver(site: Site) -> Callable[..., Delivery]:
+    """Writes one delivery folder of the `hospital` feed."""
+
+    def write(
+        watermark: str, *, notes: Rows = (), patients: Rows = (), withdrawn: Rows = (), rejoined: Rows = ()
+    ) -> Delivery:
+        folder = site.settings.path(site.feed("hospital").path) / watermark
+        folder.mkdir(parents=True, exist_ok=True)
+        lines = (json.dumps({"note_type": TYPE, **row}) + "\n" for row in notes)
+        (folder / "notes.jsonl").write_text("".join(lines), encoding="utf-8")
+        tables = {"patients": list(patients), "withdrawn": list(withdrawn), "rejoined": list(rejoined)}
+        for name, rows in tables.items():
+            if rows:
+                with (folder / f"{name}.csv").open("w", newline="") as stream:
+                    table = csv.DictWriter(stream, fieldnames=sorted({column for row in rows for column in row}))
+                    table.writeheader()
+                    table.writerows(rows)
+        return Delivery("hospital", watermark)
+
+    return write
+
+
+@pytest.fixture(scope="module")
+def take_in(site: Site) -> Callable[..., intake.Intake]:
+    """Topics, then notes, as the source assets do."""
+
+    def run(delivery: Delivery, exclusions: Exclusions | None = None) -> intake.Intake:
+        reader = site.reader(delivery.feed)
+        for name in ("patients", "providers", "facilities"):
+            intake.take_in_topic(reader, delivery, name, store=site.store)
+        return intake.take_in_notes(
+            reader, delivery, store=site.store, keyring=site.keyring, exclusions=exclusions or site.exclusions
+        )
+
+    return run
+
+
+@pytest.fixture(scope="module")
+def redacted(site: Site) -> Callable[..., list[dict]]:
+    """Runs detection, redaction and the leak check, and returns the rows."""
+
+    def run(delivery: Delivery, engine: LocalEngine | None = None) -> list[dict]:
+        deidentify(delivery, store=site.store, recipe=site.recipe(delivery), engine=engine or site.engine)
+        return site.store.rows("deid/redacted_notes", delivery.key)
+
+    return run
+
+
+@pytest.fixture(scope="module")
+def run(site: Site, take_in: Callable[..., intake.Intake]) -> Callable[[Delivery], None]:
+    """Runs a delivery through the gate, with measurements that pass as they are: nothing here is about the bench."""
+
+    def through(delivery: Delivery) -> None:
+        take_in(delivery)
+        stage.stage_withdrawals(site, delivery, run_id="run-1")
+        deidentify(delivery, store=site.store, recipe=site.recipe(delivery), engine=site.engine)
+        staged = stage.stage_delivery(site, delivery, run_id="run-1")
+        detector = site.spec(None).detector_digest
+        looked(site.warehouse.engine(Role.GATEKEEPER), detector)
+        record_gate(
+            site.warehouse.engine(Role.GATEKEEPER),
+            staged,
+            [GateRow(requirement, True) for requirement in ("parity", "expectations", "leaks", "bench")],
+            detector_digest=detector,
+            inputs=Inputs(site.store.required(tables.REDACTED_NOTES, delivery.key).meta["inputs"]),
+            profile="demo",
+        )
+        publish.promote_delivery(site, delivery)
+        publish.activate(site, delivery)
+
+    return through
+
+
+@pytest.fixture(scope="module")
+def through() -> Callable[[Delivery, Site], Promotion]:
+    """Runs every step of the job for one delivery; the bench is measured once."""
+    measured = False
+
+    def run(delivery: Delivery, site: Site) -> Promotion:
+        nonlocal measured
+        reader = site.reader(delivery.feed)
+        for name in tables.TOPICS:
+            intake.take_in_topic(reader, delivery, name, store=site.store)
+        intake.take_in_notes(reader, delivery, store=site.store, keyring=site.keyring, exclusions=site.exclusions)
+        stage.stage_withdrawals(site, delivery, run_id="run-1")
+        deidentify(delivery, store=site.store, recipe=site.recipe(delivery), engine=site.engine)
+        if not measured:
+            measured = True
+            scoring.build_test_set(site)
+            scoring.collect_gold(site)
+            scoring.run_detector(site)
+            scoring.record(site, scoring.measure(site))
+        measure.record_measurements(site, stage.stage_delivery(site, delivery, run_id="run-1"))
+        measure.record_expectations(site, delivery)
+        done = publish.promote_delivery(site, delivery)
+        publish.activate(site, delivery)
+        return done
+
+    return run
