@@ -219,7 +219,7 @@ def release_gold(
     gold: Sequence[Gold],
     spec: DetectorSpec,
     release: ReleaseSpec,
-    engine: LocalEngine,
+    engine: Engine,
     progress: Callable[[int], None] | None = None,
 ) -> Iterator[GoldRelease]:
     """What a detector and a policy would release of gold notes.

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from functools import cached_property
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from deid_platform.detection.api import Candidate, Detector, Document
 from deid_platform.detection.combination import UNITED, Combination
@@ -38,6 +38,9 @@ from deid_platform.errors import Code, DeidError, did_you_mean
 from deid_platform.keys import Keyring, package_digest, plain_digest
 from deid_platform.lexicon.vocabularies import TermsFile, terms_of
 from deid_platform.notes import Facility, Patient, Provider, Topics
+
+if TYPE_CHECKING:
+    from deid_platform.detection.resolve.chat_judge import ChatJudgeSpec
 
 
 class Model(NamedTuple):
@@ -69,7 +72,7 @@ MODELS: dict[str, Model] = {SHIPPED: Model.of(ModelFolder.shipped(SHIPPED))}
 """Models by name. Their candidates join those of rules and topics before any is recovered or merged."""
 
 JUDGES: dict[str, Callable[[], Judge]] = {"vocabulary": VocabularyJudge}
-"""Judges by name; none weighs anything unless it is asked for."""
+"""Judges by name; none weighs anything unless it is asked for. A chat model is one by `DetectorSpec.chat_judge`."""
 
 DEFAULT = "ensemble"
 """What detects unless another detector is asked for: the model finds names that nothing introduces, rules and topics
@@ -104,6 +107,7 @@ class DetectorSpec:
         combination: What decides where the parts disagree.
         device: Where networks of models run, one of `models.device.DEVICES`.
         served: The process that runs them for all workers; None where each process runs its own.
+        chat_judge: The chat model that `combination.judge` names, `chat:PROMPT`.
     """
 
     name: str
@@ -117,6 +121,7 @@ class DetectorSpec:
     combination: Combination = UNITED
     device: str = PROCESSOR
     served: Served | None = None
+    chat_judge: ChatJudgeSpec | None = None
 
     def build(self) -> NoteDetector:
         """The detector; raises what `pipeline` does."""
@@ -126,7 +131,8 @@ class DetectorSpec:
         """The detector, with its stages.
 
         Raises:
-            DeidError: `detector-unknown` for an unregistered detector, model or judge; `model-unusable` for a model
+            DeidError: `detector-unknown` for an unregistered detector, model or judge; `llm-missing` for a judge that
+                is a chat model without its description, and what building that raises; `model-unusable` for a model
                 whose files are not those of its card; `stage-unknown` for a stage that the detector does not have;
                 `settings-invalid` or `dictionary-invalid` if a file of medical terms cannot be read; what
                 `site_recognizers` and `allow_list` raise.
@@ -160,7 +166,8 @@ class DetectorSpec:
         own = [part for kind, digest in site.items() if digest for part in (kind, digest)]
         models = [part for name, model in self.chosen_models().items() for part in (name, model.digest())]
         joined = (self.combination.digest, *runtime(self.device)) if "models" in self.stages else ()
-        chosen = (*self.stages, *models, *joined, *(("professions",) if self.professions else ()), *own)
+        judge = (self.chat_judge.digest,) if self.chat_judge and "judge" in self.stages else ()
+        chosen = (*self.stages, *models, *joined, *(("professions",) if self.professions else ()), *own, *judge)
         code = (package_digest(f"deid_platform.{package}") for package in ("detection", "lexicon", "text"))
         return plain_digest(plain_digest(self.name, *chosen), *code, *sorted(set(self.own_terms())))
 
@@ -252,7 +259,10 @@ class DetectorSpec:
         if (name := self.combination.judge) is None:
             return
         self._must_use("judge", "detection.combination.judge")
-        if name not in JUDGES:
+        if name.startswith("chat:"):
+            if self.chat_judge is None or name != f"chat:{self.chat_judge.prompt}":
+                raise DeidError(Code.LLM_MISSING)
+        elif name not in JUDGES:
             raise DeidError(Code.DETECTOR_UNKNOWN, did_you_mean(name, JUDGES))
 
     def _must_use(self, stage: str, key: str) -> None:
@@ -301,7 +311,7 @@ class _Builder:
             "roster": lambda: detecting(Roster(self._topics)),
             "doubt": lambda: resolving(Doubt(self._spec.combination.doubt_below)),
             "recovery": lambda: resolving(self._recovery),
-            "judge": lambda: resolving(self._judgement),
+            "judge": lambda: self._judgement,
             "relatives": lambda: resolving(relabel_relatives),
         }
         stages: dict[str, Stage] = {}
@@ -343,7 +353,8 @@ class _Builder:
     @cached_property
     def _judgement(self) -> Judgement:
         combination = self._spec.combination
-        return Judgement(JUDGES[combination.judge or ""](), combination.judge_from)
+        chat = self._spec.chat_judge
+        return Judgement(chat.build() if chat else JUDGES[combination.judge or ""](), combination.judge_from)
 
     @cached_property
     def _recovery_of_mentions(self) -> Recovery:

@@ -41,6 +41,8 @@ class Task(StrEnum):
     """Of a judge: what of the medicine a released chunk lost, as a JSON object."""
     PANEL = "panel"
     """Of a judge: which identifiers of one kind a release hides, as a JSON object."""
+    REMOVALS = "removals"
+    """Of a judge: which words that are to be hidden are medicine, as a JSON object."""
 
 
 @dataclass(frozen=True, slots=True)
