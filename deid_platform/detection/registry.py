@@ -7,7 +7,7 @@ of them works. A new model is one entry of `MODELS`.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
@@ -228,6 +228,10 @@ class DetectorSpec:
             return None
         folders = [model.folder for model in self.chosen_models().values() if model.folder is not None]
         return NetworkServer(folders, usable(self.device)) if folders else None
+
+    def as_measured(self) -> DetectorSpec:
+        """The same detector where its figures decide: a note fails on which its judge gives no answer."""
+        return replace(self, chat_judge=replace(self.chat_judge, strict=True)) if self.chat_judge else self
 
     def own_terms(self) -> list[str]:
         """The institution's own clinical terms, of all files; see `lexicon.vocabularies.terms_of`."""

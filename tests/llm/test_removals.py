@@ -17,11 +17,14 @@ from deid_platform.detection.api import Candidate, Document, Evidence, Source, S
 from deid_platform.detection.combination import Combination
 from deid_platform.detection.resolve.chat_judge import FAILURES, ChatJudgeSpec
 from deid_platform.detection.resolve.judgement import Judgement
-from deid_platform.errors import DeidError
+from deid_platform.engine import LocalEngine
+from deid_platform.errors import Code, DeidError
 from deid_platform.keys import Keyring
 from deid_platform.labels import Label
 from deid_platform.llm.answers import AnswersAt
 from deid_platform.notes import Note
+from deid_platform.refresh.site import Site
+from deid_platform.settings import load_settings
 
 Serve = Callable[[Script], Endpoint]
 TEXT = "Seen by Quarmby on the Lachman ward. MRN 8841207. Wrist splint by Lachman."
@@ -125,6 +128,17 @@ def test_whatever_is_no_whole_answer_returns_nothing(serve: Serve, reply: Reply,
     assert dict(FAILURES) == {why: 2}
 
 
+def test_where_it_is_measured_a_note_without_an_answer_fails(serve: Serve, tmp_path: Path) -> None:
+    notes = [Note(str(n), text) for n, text in enumerate(("She moved here from Peebles.", "He lives in Lerwick now."))]
+    endpoint = serve(lambda body, count: Reply("no") if "Peebles" in str(about(body)) else all_medicine(body, count))
+    spec = DetectorSpec("ensemble", combination=Combination(judge="chat:removals-zero"), chat_judge=spec_of(endpoint))
+    assert spec.as_measured().detector_digest == spec.detector_digest
+    in_refresh, measured = (list(LocalEngine().detect(it, notes)) for it in (spec, spec.as_measured()))
+    assert [len(it.spans or ()) for it in in_refresh] == [1, 0]
+    assert [it.error for it in measured] == [Code.DETECTOR_FAILED, None]
+    assert DetectorSpec("ensemble").as_measured() == DetectorSpec("ensemble")
+
+
 def test_a_part_that_fails_leaves_the_others(serve: Serve) -> None:
     text = " ".join(f"splint{n}" for n in range(40))
     candidates = [
@@ -223,3 +237,20 @@ def test_a_judge_that_is_not_there_is_refused(tmp_path: Path, judge: str, toml: 
     done = deid("evaluate", "gold.jsonl", "--judge", judge, folder=tmp_path)
     assert done.returncode == 1
     assert code in done.stderr
+
+
+def test_an_installation_names_it_and_its_answers_are_kept_in_the_phi_zone(
+    serve: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DEID_SECRET", "a key for these tests alone, 7f3a91c4")
+    judge = '[detection.combination]\njudge = "chat:removals-zero"\n'
+    llm = f'[llm]\nurl = "{serve(all_medicine).url}"\nmodel = "toy"\nrevision = "3"\n'
+    (tmp_path / "deid.toml").write_text(f'site = "north"\n{judge}{llm}')
+    spec = Site(load_settings(tmp_path / "deid.toml")).spec(None)
+    (found,) = LocalEngine().detect(spec, [Note("n", "She moved here from Peebles last spring.")])
+    assert found.spans == ()
+    kept_at = tmp_path / ".deid" / "llm" / "judges.db"
+    assert kept_at.stat().st_mode & 0o777 == 0o600
+    (tmp_path / "deid.toml").write_text(f'site = "north"\n{judge}')
+    with pytest.raises(DeidError, match="llm-missing"):
+        Site(load_settings(tmp_path / "deid.toml")).spec(None)

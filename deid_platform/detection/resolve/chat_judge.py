@@ -5,7 +5,8 @@ may be weighed at all (`judgement.py`), or the prompts (`llm/prompts/judges/`).
 
 After the first open question of Aghakasiri 2025, section 8.1. The model sees the words of each removal and some text
 around them, and says one word for each. Whatever is no whole answer returns nothing: all that it was asked about stays
-hidden, and the failure is counted.
+hidden, and the failure is counted. Where a detector is measured, such a note fails instead: what is hidden only because
+nobody answered would pass for found, and a refresh in which somebody answers hides less.
 """
 
 from __future__ import annotations
@@ -45,22 +46,35 @@ _CODE = ("deid_platform.llm.questions", "deid_platform.llm.answered", "deid_plat
 class ChatJudge:
     """Weighs removals by asking a chat model (`Judge`)."""
 
-    def __init__(self, asked: Asked) -> None:
+    def __init__(self, asked: Asked, *, strict: bool = False) -> None:
         self._asked = asked
+        self._strict = strict
 
     def __repr__(self) -> str:
         return f"<ChatJudge: {self._asked.name}>"
 
     def weigh(self, asked: Sequence[ToWeigh]) -> list[list[float]]:
-        """See `Judge`; 0 for all of a question without an answer."""
+        """See `Judge`; 0 for all of a question without an answer.
+
+        Raises:
+            DeidError: `detector-failed` for such a question, if that fails its note.
+        """
         parts = [
             (document, removals[at : at + _AT_ONCE])
             for document, removals in asked
             for at in range(0, len(removals), _AT_ONCE)
         ]
         answers = self._asked.answers(_question(document, some) for document, some in parts)
-        said = iter([_weights(answer, len(some)) for answer, (_, some) in zip(answers, parts, strict=True)])
+        said = iter([self._weights(answer, len(some)) for answer, (_, some) in zip(answers, parts, strict=True)])
         return [[weight for _ in range(0, len(removals), _AT_ONCE) for weight in next(said)] for _, removals in asked]
+
+    def _weights(self, answer: tuple[float, ...] | NoAnswer, count: int) -> tuple[float, ...]:
+        if not isinstance(answer, NoAnswer):
+            return answer
+        if self._strict:
+            raise DeidError(Code.DETECTOR_FAILED)
+        FAILURES[answer.why.value] += count
+        return (0.0,) * count
 
 
 @dataclass(frozen=True)
@@ -73,6 +87,7 @@ class ChatJudgeSpec:
         temperature: 0 for the likeliest answer.
         seed: For sampling.
         answers: Where answers are kept; None to keep none.
+        strict: Whether a note fails on which the model gives no answer. No part of the digest: answers are the same.
     """
 
     prompt: str
@@ -80,6 +95,7 @@ class ChatJudgeSpec:
     temperature: float = 0.0
     seed: int | None = 0
     answers: AnswersAt | None = None
+    strict: bool = False
 
     @classmethod
     def of(cls, judge: str | None, settings: Settings | None, answers: AnswersAt | None = None) -> ChatJudgeSpec | None:
@@ -119,7 +135,7 @@ class ChatJudgeSpec:
         model: ChatModel = self.endpoint.build()
         if self.answers is not None:
             model = KeptAnswers(model, self.answers)
-        return ChatJudge(Asked(_prompt(self.prompt), model, self.temperature, self.seed))
+        return ChatJudge(Asked(_prompt(self.prompt), model, self.temperature, self.seed), strict=self.strict)
 
 
 def _prompt(name: str) -> Prompt:
@@ -157,10 +173,3 @@ def _said(said: Any, count: int) -> tuple[float, ...] | None:
         return None
     known = all(isinstance(it, str) and it in _WEIGHTS for it in words)
     return tuple(_WEIGHTS[word] for word in words) if known else None
-
-
-def _weights(answer: tuple[float, ...] | NoAnswer, count: int) -> tuple[float, ...]:
-    if isinstance(answer, NoAnswer):
-        FAILURES[answer.why.value] += count
-        return (0.0,) * count
-    return answer
