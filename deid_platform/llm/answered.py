@@ -16,6 +16,8 @@ import regex
 from deid_platform.labels import Label
 from deid_platform.llm.api import ChatAnswer, Failed, Failure, Finish
 
+_OPENED, _CLOSED = "<think>", "</think>"
+"""Around what a reasoning model says to itself before it answers."""
 _WORDS = {"NAME": Label.PATIENT, "PERSON": Label.PATIENT, "LOCATION": Label.LOCATION_OTHER, "ID": Label.IDNUM}
 _FENCED = regex.compile(r"\s*```(?:json)?\s*\n(.*?)\n?\s*```\s*", regex.DOTALL | regex.IGNORECASE)
 
@@ -86,6 +88,25 @@ def unusable(outcome: ChatAnswer | Failed) -> Why | None:
     if outcome.finish is Finish.REFUSED:
         return Unusable.REFUSED
     return None if outcome.finish is Finish.STOP else Unusable.CUT_OFF
+
+
+def said(answer: str, note: str) -> str | Unusable:
+    """An answer without the thoughts that a reasoning model writes before it.
+
+    The first mark may be the template's own, so that the answer begins within the thoughts. Whoever writes notes must
+    not be able to have a part of an answer dropped: where the note has such a mark, or there is more than one pair,
+    nobody knows what is a thought.
+
+    Returns:
+        `cut-off` where the thoughts have no end; `form` where it is unclear what they are.
+    """
+    if _OPENED not in answer and _CLOSED not in answer:
+        return answer
+    thoughts, closed, rest = answer.partition(_CLOSED)
+    within = thoughts.lstrip().removeprefix(_OPENED)
+    if any(mark in text for mark in (_OPENED, _CLOSED) for text in (within, rest, note)):
+        return Unusable.FORM
+    return rest.lstrip() if closed else Unusable.CUT_OFF
 
 
 def merged(mentions: Iterable[Mention]) -> list[Mention]:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from deid_platform.keys import plain_digest
-from deid_platform.llm.answered import Unusable, Why, json_of, unusable
+from deid_platform.llm.answered import Unusable, Why, json_of, said, unusable
 from deid_platform.llm.api import ChatAnswer, ChatModel, ChatRequest, Failed, Schema
 from deid_platform.llm.prompts import Prompt
 
@@ -42,13 +42,16 @@ class Question(Generic[Said]):
     def __repr__(self) -> str:
         return "<Question>"
 
-    def said(self, outcome: ChatAnswer | Failed) -> Said | NoAnswer:
+    def heard(self, outcome: ChatAnswer | Failed) -> Said | NoAnswer:
         """What an outcome says, or why it says nothing."""
         if why := unusable(outcome):
             return NoAnswer(why)
         assert isinstance(outcome, ChatAnswer)  # noqa: S101 - a failure is unusable
-        said = self.read(json_of(outcome.text))
-        return NoAnswer(Unusable.FORM) if said is None else said
+        text = said(outcome.text, str(self.about))
+        if isinstance(text, Unusable):
+            return NoAnswer(text)
+        found = self.read(json_of(text))
+        return NoAnswer(Unusable.FORM) if found is None else found
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,4 +100,4 @@ class Asked:
                 yield ChatRequest(about, self.temperature, self.seed, question.max_tokens, question.schema)
 
         for outcome in self.model.answer(requests()):
-            yield waiting.popleft().said(outcome)
+            yield waiting.popleft().heard(outcome)

@@ -84,6 +84,8 @@ def test_a_judge_is_asked_a_pair_at_a_time_and_its_answer_is_kept_to_a_form(serv
         (Reply('{"change": "drug", "change": "none"}'), Unusable.FORM),
         (Reply('[{"change": "none"}]'), Unusable.FORM),
         (Reply("[" * 5000), Unusable.FORM),
+        (Reply('<think>{"change": "none"}'), Unusable.CUT_OFF),
+        (Reply('<think>so</think></think>{"change": "none"}'), Unusable.FORM),
         (Reply(status=500), Failure.SERVER),
         (Reply(drops=True), Failure.UNREACHABLE),
         (Reply(status=400), Failure.REQUEST),
@@ -101,6 +103,12 @@ def test_what_is_no_judgement_is_neither_a_loss_nor_a_pass(serve: Serve, reply: 
     )
     assert (found.metric, found.mean, found.answered) == ("CIRE", 0.5, 1)
     assert (found.unanswered, found.failures) == (1, {str(why): 1})
+
+
+def test_thoughts_before_a_verdict_are_dropped_unless_the_text_has_such_a_mark(serve: Serve) -> None:
+    endpoint = serve(lambda body, count: Reply('<think>is it "drug"?</think>\n{"change": "none"}'))
+    verdicts = judge_of(endpoint).judge([KEPT, ("</think>", "x")])
+    assert verdicts == [Verdict(False), Verdict(None, failure=Unusable.FORM)]
 
 
 def test_where_nobody_answers_nothing_is_measured(serve: Serve) -> None:
