@@ -324,6 +324,16 @@ class LlmSettings(_Section):
     """Whether the server can be given the form of an answer."""
 
 
+class JudgeSettings(_Section):
+    """The panels of chat models that judge releases (docs/retention.md); each model, prompt and seed is a judge."""
+
+    models: tuple[Annotated[str, Field(min_length=1)], ...] = ()
+    """Their names at the endpoint of `[llm]`; its model unless told."""
+    seeds: tuple[int, ...] = Field(default=(1, 2, 3), min_length=1)
+    temperature: float = Field(default=0.7, ge=0, le=2)
+    """Above 0, so that seeds make a difference (Miranda 2025, 4.2.1)."""
+
+
 class TrainingSettings(_Section):
     """What the asset `models/trained` trains; as the options of `deid train`."""
 
@@ -487,6 +497,7 @@ class Settings(_Section):
     """De-identifiers of others, `presidio:spacy:MODEL` and the like -> the interpreter that has it (docs/peers.md)."""
     llm: LlmSettings | None = None
     """None: nothing asks a language model."""
+    judges: JudgeSettings = JudgeSettings()
     training: TrainingSettings = TrainingSettings()
     experiments: ExperimentSettings = ExperimentSettings()
     warehouse: WarehouseSettings = WarehouseSettings()

@@ -155,7 +155,7 @@ def scores(site: Site, key: CorpusKey, *, progress: Callable[[int], None] | None
     test = list(sealed(site, key, Part.TEST))
     notes = [note for note, _, _ in test]
     gold = [spans for _, spans, _ in test]
-    specs = {"topics": site.spec(topics), "text": site.spec(None)}
+    specs = {"topics": site.spec(topics).as_measured(), "text": site.spec(None).as_measured()}
     counts = {
         inputs: list(counted(notes, gold, spec, site.engine, progress=progress)) for inputs, spec in specs.items()
     }

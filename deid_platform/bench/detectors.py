@@ -123,7 +123,7 @@ class OwnDetector:
         self.claims = None
 
     def _spec(self, topics: Topics | None) -> DetectorSpec:
-        spec = replace(self._site.spec(topics), name=self.name)
+        spec = replace(self._site.spec(topics).as_measured(), name=self.name)
         return spec if "models" in stage_names(self.name) else replace(spec, models=None, combination=UNITED, chat=None)
 
     @cached_property

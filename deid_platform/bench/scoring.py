@@ -207,7 +207,7 @@ def run_detector(site: Site, *, progress: Callable[[int], None] | None = None) -
     known = _detected_before(store)
 
     def parts() -> Iterator[pa.Table]:
-        for inputs, spec in (("topics", site.spec(topics)), ("text", site.spec(None))):
+        for inputs, spec in (("topics", site.spec(topics).as_measured()), ("text", site.spec(None).as_measured())):
             recipe = (inputs, detector, spec.dictionary_digest(site.keyring))
 
             def keyed(recipe: tuple[str, ...] = recipe) -> Iterator[tuple[str, str, Note]]:
@@ -228,7 +228,8 @@ def run_detector(site: Site, *, progress: Callable[[int], None] | None = None) -
                     "inputs": inputs,
                     "first": tables.scored_rows(detection.spans or ()),
                     "spans": tables.span_rows(second_pass(index.after_first_pass(note, detection)).spans or ()),
-                    "cache_key": key,
+                    # What failed is read anew next time: a server that was down may be up.
+                    "cache_key": key if detection.error is None else "",
                 }
                 for note, (key, _), detection in zip(_gold_notes(store), found, first, strict=True)
             )

@@ -21,6 +21,7 @@ from deid_platform.cli import (
     feeds,
     findings,
     gate,
+    judge,
     operate,
     projects,
     releases,
@@ -85,6 +86,7 @@ app.add_typer(feeds.feed, name="feed")
 app.add_typer(corpora.corpora, name="corpora")
 app.add_typer(annotate.annotate, name="annotate")
 app.add_typer(review.review, name="review")
+app.add_typer(judge.judge, name="judge")
 app.add_typer(gate.waivers, name="waivers")
 app.add_typer(findings.finding, name="finding")
 app.add_typer(releases.releases, name="release")

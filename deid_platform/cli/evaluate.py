@@ -5,6 +5,7 @@ Belongs here: arguments and what a person reads. Does not belong here: how it is
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from dataclasses import astuple, replace
 from pathlib import Path
@@ -28,13 +29,15 @@ from deid_platform.cli.inputs import (
     column_mapping,
     given_spans,
     must_exist,
+    settings_or_none,
     topics_of,
 )
-from deid_platform.cli.terminal import Json, console, out, progress, show
+from deid_platform.cli.terminal import Json, console, counted, out, progress, say, show
 from deid_platform.labels import CROSSWALKS
 
 if TYPE_CHECKING:
     from deid_platform.detection import DetectorSpec
+    from deid_platform.detection.resolve.chat_judge import ChatJudgeSpec
     from deid_platform.evaluation.scores import Scores
 
 
@@ -78,7 +81,11 @@ def evaluate(
         typer.Option("--ablation", help="Score model and rules alone, then with topics, recovery, doubt and judge."),
     ] = False,
     judge: Annotated[
-        str | None, typer.Option(help="A judge that weighs removals for their clinical relevance: vocabulary.")
+        str | None,
+        typer.Option(
+            help="A judge that weighs removals for their clinical relevance: `vocabulary`, or `chat:PROMPT`, a prompt "
+            "to the language model of deid.toml (docs/language-models.md)."
+        ),
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -123,6 +130,7 @@ def evaluate(
         models=models,
         combination=Combination(judge=judge),
         device=usable(device),
+        chat_judge=_chat_judge(judge),
     )
     reduced = replace(spec, without=tuple(without or ()))
 
@@ -154,9 +162,11 @@ def evaluate(
             for name, left in ablations(spec.stages, topics=bool(topics))
         )
         show(ABLATION_COLUMNS, ablation_records(rows), as_json=as_json)
+        _say_unjudged()
         return
 
     scores = scored(reduced, misses)
+    _say_unjudged()
     if without:
         show(WORTH_COLUMNS, worth_records(scored(spec, None), scores), as_json=as_json)
     elif as_json:
@@ -171,6 +181,24 @@ def evaluate(
             "notes and belongs into the PHI zone",
             highlight=False,
         )
+
+
+def _chat_judge(judge: str | None) -> ChatJudgeSpec | None:
+    """The chat model that is the judge, as the deid.toml in force says; None for another judge."""
+    if judge is None or not judge.startswith("chat:"):
+        return None
+    from deid_platform.detection.resolve.chat_judge import ChatJudgeSpec
+    from deid_platform.evaluation.judge_plan import kept_at
+
+    settings = settings_or_none(None)
+    return ChatJudgeSpec.of(judge, settings, kept_at(settings) if settings else None)
+
+
+def _say_unjudged() -> None:
+    """What stays hidden because a chat model that is the judge gave no answer; of this process, not of workers."""
+    loaded = sys.modules.get("deid_platform.detection.resolve.chat_judge")
+    for why, removals in sorted(loaded.FAILURES.items()) if loaded else ():
+        say(f"no answer of the judge: {why}: {counted(removals, 'removal')} stay hidden")
 
 
 def _apart(option: str, chosen: bool, others: Mapping[str, bool]) -> None:

@@ -41,6 +41,7 @@ from deid_platform.notes import Facility, Patient, Provider, Topics
 
 if TYPE_CHECKING:
     from deid_platform.detection.chat.spec import ChatSpec
+    from deid_platform.detection.resolve.chat_judge import ChatJudgeSpec
 
 
 class Model(NamedTuple):
@@ -72,7 +73,7 @@ MODELS: dict[str, Model] = {SHIPPED: Model.of(ModelFolder.shipped(SHIPPED))}
 """Models by name. Their candidates join those of rules and topics before any is recovered or merged."""
 
 JUDGES: dict[str, Callable[[], Judge]] = {"vocabulary": VocabularyJudge}
-"""Judges by name; none weighs anything unless it is asked for."""
+"""Judges by name; none weighs anything unless it is asked for. A chat model is one by `DetectorSpec.chat_judge`."""
 
 DEFAULT = "ensemble"
 """What detects unless another detector is asked for: the model finds names that nothing introduces, rules and topics
@@ -108,6 +109,7 @@ class DetectorSpec:
         device: Where networks of models run, one of `models.device.DEVICES`.
         served: The process that runs them for all workers; None where each process runs its own.
         chat: A chat model that reads after all of them and may only add; None for none.
+        chat_judge: The chat model that `combination.judge` names, `chat:PROMPT`.
     """
 
     name: str
@@ -122,6 +124,7 @@ class DetectorSpec:
     device: str = PROCESSOR
     served: Served | None = None
     chat: ChatSpec | None = None
+    chat_judge: ChatJudgeSpec | None = None
 
     def build(self) -> NoteDetector:
         """The detector; raises what `pipeline` does."""
@@ -131,7 +134,8 @@ class DetectorSpec:
         """The detector, with its stages.
 
         Raises:
-            DeidError: `detector-unknown` for an unregistered detector, model or judge; `model-unusable` for a model
+            DeidError: `detector-unknown` for an unregistered detector, model or judge; `llm-missing` for a judge that
+                is a chat model without its description, and what building that raises; `model-unusable` for a model
                 whose files are not those of its card; `stage-unknown` for a stage that the detector does not have;
                 `settings-invalid` or `dictionary-invalid` if a file of medical terms cannot be read; what
                 `site_recognizers` and `allow_list` raise.
@@ -167,7 +171,8 @@ class DetectorSpec:
         own = [part for kind, digest in site.items() if digest for part in (kind, digest)]
         models = [part for name, model in self.chosen_models().items() for part in (name, model.digest())]
         joined = (self.combination.digest, *runtime(self.device)) if "models" in self.stages else ()
-        chat = (self.chat.digest,) if self.chat is not None and "chat" in self.stages else ()
+        asked = {"chat": self.chat, "judge": self.chat_judge}
+        chat = [it.digest for stage, it in asked.items() if it is not None and stage in self.stages]
         chosen = (*self.stages, *models, *joined, *(("professions",) if self.professions else ()), *own, *chat)
         code = (package_digest(f"deid_platform.{package}") for package in ("detection", "lexicon", "text"))
         return plain_digest(plain_digest(self.name, *chosen), *code, *sorted(set(self.own_terms())))
@@ -242,6 +247,10 @@ class DetectorSpec:
         """The detector without the answers that its language model has given before."""
         return self if self.chat is None else replace(self, chat=replace(self.chat, answers=None))
 
+    def as_measured(self) -> DetectorSpec:
+        """The same detector where its figures decide: a note fails on which its judge gives no answer."""
+        return replace(self, chat_judge=replace(self.chat_judge, strict=True)) if self.chat_judge else self
+
     def own_terms(self) -> list[str]:
         """The institution's own clinical terms, of all files; see `lexicon.vocabularies.terms_of`."""
         return [term for file in self.medical_terms for term in terms_of(file)]
@@ -272,7 +281,10 @@ class DetectorSpec:
         if (name := self.combination.judge) is None:
             return
         self._must_use("judge", "detection.combination.judge")
-        if name not in JUDGES:
+        if name.startswith("chat:"):
+            if self.chat_judge is None or name != f"chat:{self.chat_judge.prompt}":
+                raise DeidError(Code.LLM_MISSING)
+        elif name not in JUDGES:
             raise DeidError(Code.DETECTOR_UNKNOWN, did_you_mean(name, JUDGES))
 
     def _must_use(self, stage: str, key: str) -> None:
@@ -321,7 +333,7 @@ class _Builder:
             "roster": lambda: detecting(Roster(self._topics)),
             "doubt": lambda: resolving(Doubt(self._spec.combination.doubt_below)),
             "recovery": lambda: resolving(self._recovery),
-            "judge": lambda: resolving(self._judgement),
+            "judge": lambda: self._judgement,
             "relatives": lambda: resolving(relabel_relatives),
         }
         stages: dict[str, Stage] = {}
@@ -365,7 +377,8 @@ class _Builder:
     @cached_property
     def _judgement(self) -> Judgement:
         combination = self._spec.combination
-        return Judgement(JUDGES[combination.judge or ""](), combination.judge_from)
+        chat = self._spec.chat_judge
+        return Judgement(chat.build() if chat else JUDGES[combination.judge or ""](), combination.judge_from)
 
     @cached_property
     def _recovery_of_mentions(self) -> Recovery:

@@ -9,6 +9,7 @@ import os
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from deid_platform.corpora import Reader
 from deid_platform.corpora.exclusions import Exclusions
@@ -35,6 +36,9 @@ from deid_platform.settings import FeedSettings, Settings
 from deid_platform.store import NoteStore
 from deid_platform.warehouse.connection import Warehouse
 from deid_platform.warehouse.server import EmbeddedServer
+
+if TYPE_CHECKING:
+    from deid_platform.detection.resolve.chat_judge import ChatJudgeSpec
 
 
 @dataclass(frozen=True)
@@ -131,7 +135,18 @@ class Site:
             combination=Combination(**detection.combination.model_dump()),
             device=usable(detection.device),
             chat=self._chat(),
+            chat_judge=self._chat_judge(),
         )
+
+    def _chat_judge(self) -> ChatJudgeSpec | None:
+        """The chat model that is the judge of the detector; None where it has none, or another."""
+        judge = self.settings.detection.combination.judge
+        if judge is None or not judge.startswith("chat:"):
+            return None
+        from deid_platform.detection.resolve.chat_judge import ChatJudgeSpec
+        from deid_platform.evaluation.judge_plan import kept_at
+
+        return ChatJudgeSpec.of(judge, self.settings, kept_at(self.settings))
 
     @property
     def chat_engine(self) -> EngineSpec | None:

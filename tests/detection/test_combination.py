@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import pytest
 
@@ -10,7 +10,7 @@ from deid_platform.detection import DetectorSpec
 from deid_platform.detection.api import Candidate, Document, Evidence, Likelihoods, Source, SourceKind
 from deid_platform.detection.combination import Combination
 from deid_platform.detection.resolve.doubt import Doubt
-from deid_platform.detection.resolve.judgement import Judgement
+from deid_platform.detection.resolve.judgement import Judgement, ToWeigh
 from deid_platform.detection.resolve.vocabulary_judge import VocabularyJudge
 from deid_platform.errors import Code, DeidError
 from deid_platform.labels import Label
@@ -113,13 +113,16 @@ def test_the_judge_weighs_only_what_is_weakly_founded() -> None:
     seen: list[list[str]] = []
 
     class Clinical:
-        def weigh(self, document: Document, removals: list[Candidate]) -> list[float]:
-            seen.append(left(document.text, removals))
-            return [1.0] * len(removals)
+        def weigh(self, asked: Sequence[ToWeigh]) -> list[list[float]]:
+            seen.extend(left(document.text, list(removals)) for document, removals in asked)
+            return [[1.0] * len(removals) for _, removals in asked]
 
-    judgement = Judgement(Clinical(), 0.5)  # type: ignore[arg-type]  # a list is a sequence
+    def judgement(candidates: list[Candidate]) -> list[Candidate]:
+        (kept,) = Judgement(Clinical(), 0.5)([Document(Note("n", text))], [candidates])
+        return kept
+
     weak = candidate(text, "wound healing", evidence=Evidence.PREDICTED, source=Source(SourceKind.MODEL, "toy"))
-    assert judgement(Document(Note("n", text)), [weak]) == []
+    assert judgement([weak]) == []
     for strong in (
         candidate(text, "healing", source=Source(SourceKind.ROSTER)),
         candidate(text, "healing", label=Label.PATIENT),
@@ -127,16 +130,32 @@ def test_the_judge_weighs_only_what_is_weakly_founded() -> None:
         candidate(text, "healing", source=Source(SourceKind.RULES, "site-ward", of_site=True)),
     ):
         # What overlaps something that may not be weighed is not weighed either.
-        assert set(judgement(Document(Note("n", text)), [weak, strong])) == {weak, strong}
+        assert set(judgement([weak, strong])) == {weak, strong}
     assert seen == [["wound healing"]]
+
+
+def test_a_removal_with_a_word_of_somebody_who_is_named_is_not_weighed() -> None:
+    text = "Mrs. Paget has wound pain. PAGET'S disease, no fever."
+    named = candidate(text, "Paget", label=Label.PATIENT, evidence=Evidence.INTRODUCED)
+    eponym = candidate(text, "PAGET'S disease", label=Label.DOCTOR, evidence=Evidence.PREDICTED)
+    wound = candidate(text, "wound", label=Label.DOCTOR, evidence=Evidence.PREDICTED)
+
+    class Clinical:
+        def weigh(self, asked: Sequence[ToWeigh]) -> list[list[float]]:
+            return [[1.0] * len(removals) for _, removals in asked]
+
+    documents = [Document(Note("n", text)), Document(Note("m", text))]
+    kept = Judgement(Clinical(), 1.0)(documents, [[named, eponym, wound], [eponym, wound]])
+    assert kept == [[named, eponym], []]  # what is weighed of one document does not depend on another
 
 
 def test_a_removal_stays_below_the_weight() -> None:
     text = "wound by Quarmby"
-    weights = VocabularyJudge().weigh(Document(Note("n", text)), [candidate(text, text), candidate(text, "wound")])
+    document = Document(Note("n", text))
+    (weights,) = VocabularyJudge().weigh([(document, [candidate(text, text), candidate(text, "wound")])])
     assert 0 < weights[0] < weights[1] == 1
     found = candidate(text, text, evidence=Evidence.PREDICTED)
-    assert Judgement(VocabularyJudge(), 1.0)(Document(Note("n", text)), [found]) == [found]
+    assert Judgement(VocabularyJudge(), 1.0)([document], [[found]]) == [[found]]
 
 
 def test_a_judge_is_part_of_the_detector_and_has_to_be_known() -> None:

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 import pytest
 
 from deid_platform.detection import DetectorSpec
-from deid_platform.detection.api import Candidate, Document
+from deid_platform.detection.api import Document
 from deid_platform.detection.combination import Combination
 from deid_platform.detection.pipeline import Candidates, Pipeline, Stage
 from deid_platform.detection.registry import JUDGES
+from deid_platform.detection.resolve.judgement import ToWeigh
 from deid_platform.engine import LocalEngine
 from deid_platform.errors import Code
 from deid_platform.notes import Note, Patient, Provider, Topics
@@ -67,15 +68,15 @@ def test_the_note_alone_fails(stage: str) -> None:
 class Undecided:
     """A judge that cannot say."""
 
-    def weigh(self, document: Document, removals: Sequence[Candidate]) -> list[float]:
-        raise ValueError(document.text)
+    def weigh(self, asked: Sequence[ToWeigh]) -> list[list[float]]:
+        raise ValueError(asked[0][0].text)
 
 
 class Terse:
     """A judge that leaves something out."""
 
-    def weigh(self, document: Document, removals: Sequence[Candidate]) -> list[float]:
-        return [1.0] * (len(removals) - 1)
+    def weigh(self, asked: Sequence[ToWeigh]) -> list[list[float]]:
+        return [[1.0] * (len(removals) - 1) for _, removals in asked]
 
 
 @pytest.mark.parametrize("judge", [Undecided, Terse])

@@ -1,11 +1,13 @@
 """A judge weighs proposed removals for their clinical relevance, and what is medicine stays.
 
-Belongs here: what a judge is, and which removals it may weigh. Does not belong here: a judge (`vocabulary_judge.py`),
-or clinical terms that are known as such (`recovery/`).
+Belongs here: what a judge is, and which removals it may weigh. Does not belong here: a judge (`vocabulary_judge.py`,
+`chat_judge.py`), or clinical terms that are known as such (`recovery/`).
 
 After the first open question of Aghakasiri 2025: whether weighing each removal keeps clinical content. A judge is
 optional and sees only what is weakly founded. Never weighed are direct identifiers, what the topics, other notes of the
-patient or the site's own recognizers find, what has a title or a label, and whatever overlaps any of these.
+patient or the site's own recognizers find, what has a title or a label, and whatever overlaps any of these. Nor is a
+removal that has a word of a person whom the same text names so: a judge that took one mention for medicine would tell
+who the others are.
 """
 
 from __future__ import annotations
@@ -13,18 +15,27 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Protocol
 
+import regex
+
 from deid_platform.detection.api import Candidate, Document, Evidence, SourceKind
-from deid_platform.labels import DIRECT_IDENTIFIERS
+from deid_platform.labels import DIRECT_IDENTIFIERS, PERSONS
+from deid_platform.text.fold import fold_term
+
+ToWeigh = tuple[Document, Sequence[Candidate]]
+"""A document and the removals of it that are weighed, one or more."""
+_WORD = regex.compile(r"\p{L}{2,}")
 
 
 class Judge(Protocol):
     """Weighs proposed removals."""
 
-    def weigh(self, document: Document, removals: Sequence[Candidate]) -> list[float]:
+    def weigh(self, asked: Sequence[ToWeigh]) -> list[list[float]]:
         """How clinical each stretch is, from 0 for an identifier to 1 for medicine, in the order given.
 
+        What is said of a document does not depend on the others.
+
         Raises:
-            Exception: The note is then withheld.
+            Exception: A note on which it raises is withheld.
         """
         ...
 
@@ -44,13 +55,40 @@ class Judgement:
     def __repr__(self) -> str:
         return "<Judgement>"
 
-    def __call__(self, document: Document, candidates: Sequence[Candidate]) -> list[Candidate]:
+    def __call__(self, documents: Sequence[Document], candidates: list[list[Candidate]]) -> list[list[Candidate]]:
         """The candidates without those that the judge finds clinical, sorted by their place."""
-        groups = [(group, all(map(_may_be_weighed, group))) for group in _overlapping(candidates)]
-        weighed = [_whole(group) for group, may in groups if may]
-        weights = iter(self._judge.weigh(document, weighed) if weighed else [])
-        kept = [group for group, may in groups if not may or next(weights) < self._least]
-        return [candidate for group in kept for candidate in group]
+        grouped = [_weighable(document, some) for document, some in zip(documents, candidates, strict=True)]
+        weighed = [[_whole(group) for group, may in groups if may] for groups in grouped]
+        asked = [(document, some) for document, some in zip(documents, weighed, strict=True) if some]
+        weights = iter(self._judge.weigh(asked) if asked else [])
+        kept: list[list[Candidate]] = []
+        for groups, some in zip(grouped, weighed, strict=True):
+            of_these = iter(_as_many(next(weights), some) if some else [])
+            kept.append([it for group, may in groups if not may or next(of_these) < self._least for it in group])
+        return kept
+
+
+def _as_many(weights: Sequence[float], removals: Sequence[Candidate]) -> Sequence[float]:
+    if len(weights) != len(removals):
+        raise ValueError("as many weights as removals")
+    return weights
+
+
+def _weighable(document: Document, candidates: Sequence[Candidate]) -> list[tuple[list[Candidate], bool]]:
+    """Groups of candidates that overlap, and whether each may be weighed."""
+    groups = [(group, all(map(_may_be_weighed, group))) for group in _overlapping(candidates)]
+    named = {
+        word
+        for group, may in groups
+        for it in group
+        if not may and it.label in PERSONS
+        for word in _words(document, it)
+    }
+    return [(group, may and named.isdisjoint(_words(document, _whole(group)))) for group, may in groups]
+
+
+def _words(document: Document, candidate: Candidate) -> list[str]:
+    return list(_WORD.findall(fold_term(document.text[candidate.start : candidate.end])))
 
 
 def _may_be_weighed(candidate: Candidate) -> bool:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import regex
 
-from deid_platform.detection.api import Candidate, Document
+from deid_platform.detection.resolve.judgement import ToWeigh
 from deid_platform.detection.resolve.recovery.terms import words_of_clinics
 from deid_platform.text.fold import fold_term
 
@@ -19,9 +19,9 @@ _WORD = regex.compile(r"[\p{L}\p{N}]+")
 class VocabularyJudge:
     """Weighs a stretch by the share of its words that all clinics' notes have and no list of names (`Judge`)."""
 
-    def weigh(self, document: Document, removals: Sequence[Candidate]) -> list[float]:
+    def weigh(self, asked: Sequence[ToWeigh]) -> list[list[float]]:
         """See `Judge`."""
-        return [_share(document.text[it.start : it.end]) for it in removals]
+        return [[_share(document.text[it.start : it.end]) for it in removals] for document, removals in asked]
 
 
 def _share(surface: str) -> float:

@@ -3,6 +3,7 @@
     alignment         tokens of the original beside those of the released text, in chunks
     judges            what a judge of chunks is, and adapters for models
     lexical_judge     the judge that needs no model
+    chat_judge        the judge that is a chat model, and several by majority
     retention         shares of chunks without a clinical change, by note and over notes
     pairs             chunk pairs labelled by hand
     judge_validation  how good a judge is on them

@@ -6,16 +6,18 @@ or what a judge's verdicts add up to (`retention.py`).
 Aghakasiri 2025 validate CIRE so: TP, TN, FP, FN of a judge against labels (table 8) and accuracy, precision and recall
 from them (tables 7 and 10), and the correlation of a note's retention with the share of its chunks that people call
 unchanged, Pearson and Spearman (table 4), for each metric of retention (CIRE, JSC). A changed chunk is a positive. A
-pair without an answer counts as called changed, as in `retention.py`. Agreement of two judges is Cohen's kappa
-(`agreement.py`), of more Fleiss' (1971, Psychological Bulletin 76:378).
+pair without an answer counts as judged wrongly, whatever its label, and `answered` says how good the answers are by
+themselves. Agreement of two judges is Cohen's kappa (`agreement.py`), of more Fleiss' (1971, Psychological Bulletin
+76:378), over the pairs that all of them answered.
 
     python -m deid_platform.evaluation.retention.judge_validation
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from math import sqrt
 
 import numpy as np
@@ -44,9 +46,11 @@ class Quality:
     Attributes:
         tp: Changed pairs that it calls changed.
         tn: Unchanged pairs that it calls unchanged.
-        fp: Unchanged pairs that it calls changed.
-        fn: Changed pairs that it calls unchanged.
-        unanswered: Pairs without an answer, counted as called changed.
+        fp: Unchanged pairs that it does not call so.
+        fn: Changed pairs that it does not call so.
+        unanswered: Pairs without an answer, which are in `fp` and `fn`.
+        unanswered_changed: Those of them in `fn`.
+        failures: How often each failure of a chat model was why.
     """
 
     tp: int
@@ -54,11 +58,24 @@ class Quality:
     fp: int
     fn: int
     unanswered: int = 0
+    unanswered_changed: int = 0
+    failures: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def pairs(self) -> int:
+        """How many were judged."""
+        return self.tp + self.tn + self.fp + self.fn
+
+    @property
+    def answered(self) -> Quality:
+        """The same on the pairs that have an answer."""
+        silent = self.unanswered_changed
+        return Quality(self.tp, self.tn, self.fp - (self.unanswered - silent), self.fn - silent)
 
     @property
     def accuracy(self) -> Share:
         """Share of pairs judged as labelled."""
-        return _share(self.tp + self.tn, self.tp + self.tn + self.fp + self.fn)
+        return _share(self.tp + self.tn, self.pairs)
 
     @property
     def precision(self) -> Share:
@@ -87,14 +104,16 @@ class Quality:
 
 def quality(labels: Sequence[bool], verdicts: Sequence[Verdict]) -> Quality:
     """A judge's verdicts against labels, pair by pair."""
-    called = [verdict.changed is not False for verdict in verdicts]
-    both = list(zip(labels, called, strict=True))
+    both = Counter((label, verdict.changed) for label, verdict in zip(labels, verdicts, strict=True))
+    silent = both[True, None]
     return Quality(
-        tp=both.count((True, True)),
-        tn=both.count((False, False)),
-        fp=both.count((False, True)),
-        fn=both.count((True, False)),
-        unanswered=sum(verdict.changed is None for verdict in verdicts),
+        tp=both[True, True],
+        tn=both[False, False],
+        fp=both[False, True] + both[False, None],
+        fn=both[True, False] + silent,
+        unanswered=both[False, None] + silent,
+        unanswered_changed=silent,
+        failures=dict(Counter(verdict.failure.value for verdict in verdicts if verdict.failure)),
     )
 
 
@@ -108,7 +127,13 @@ def validate(
         pairs: Those of one split.
         by: The group of a pair.
     """
-    verdicts = judge.judge([pair.texts for pair in pairs])
+    return in_groups(judge.judge([pair.texts for pair in pairs]), pairs, by)
+
+
+def in_groups(
+    verdicts: Sequence[Verdict], pairs: Sequence[LabelledPair], by: Callable[[LabelledPair], str]
+) -> dict[str, Quality]:
+    """The verdicts on labelled pairs against their labels, in groups."""
     groups: dict[str, list[int]] = {}
     for i, pair in enumerate(pairs):
         groups.setdefault(by(pair), []).append(i)
@@ -119,8 +144,22 @@ def validate(
 
 
 def judges_kappa(one: Sequence[Verdict], other: Sequence[Verdict]) -> float | None:
-    """Cohen's kappa of two judges on the same pairs; None where chance alone would always agree."""
-    return quality([verdict.changed is not False for verdict in one], other).kappa
+    """Cohen's kappa of two judges on the pairs that both answered; None where chance alone would always agree."""
+    both = [(a.changed, b) for a, b in zip(one, other, strict=True) if a.changed is not None and b.changed is not None]
+    return quality([bool(changed) for changed, _ in both], [verdict for _, verdict in both]).kappa
+
+
+def agreement(verdicts: Sequence[Sequence[Verdict]]) -> tuple[float | None, float | None, int]:
+    """How far judges agree: Fleiss' kappa, the share of pairs on which all say the same, and over how many pairs.
+
+    Args:
+        verdicts: By judge, then by pair; a pair that not all of them answered is left out.
+    """
+    answered = [of_pair for of_pair in zip(*verdicts, strict=True) if all(it.changed is not None for it in of_pair)]
+    counts = [[sum(bool(it.changed) is changed for it in of_pair) for changed in (False, True)] for of_pair in answered]
+    if not counts:
+        return None, None, 0
+    return fleiss_kappa(counts), sum(0 in row for row in counts) / len(counts), len(counts)
 
 
 def fleiss_kappa(counts: npt.ArrayLike) -> float | None:

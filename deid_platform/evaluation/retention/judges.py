@@ -1,7 +1,7 @@
 """Who says whether a chunk of a released note lost or altered anything clinical.
 
 Belongs here: what a judge is, what its retention may be called, and an adapter for models that score pairs. Does not
-belong here: the judge without a model (`lexical_judge.py`), or prompts of a chat model.
+belong here: the judge without a model (`lexical_judge.py`), or the one that is a chat model (`chat_judge.py`).
 
 CIRE is what Aghakasiri 2025 (6.2.2, figure 6) measure with a chat model, and only a judge that is one may give that
 name to its figures. Their second open question is whether paraphrase detection does better: such a model is a judge by
@@ -20,6 +20,7 @@ from typing import Protocol
 import regex
 
 from deid_platform.errors import Code, DeidError
+from deid_platform.llm.answered import Why
 
 ChunkPair = tuple[str, str]
 """A chunk of the original and what the released text has in its place."""
@@ -79,10 +80,12 @@ class Verdict:
     Attributes:
         changed: Whether clinical content was lost or altered; None where the judge gave no answer.
         reasons: The kinds of change that it saw, never the note's words.
+        failure: Why a chat model gave no answer.
     """
 
     changed: bool | None
     reasons: tuple[str, ...] = ()
+    failure: Why | None = None
 
 
 class Judge(Protocol):

@@ -5,7 +5,8 @@ come about (`alignment.py`).
 
 After Aghakasiri 2025 (6.2.2, algorithm 1, table 9): retention of a note = 1 - mean(judge says changed) over its chunks
 of 20 aligned tokens, and the figure over notes is the mean of the notes'. Identical chunks are not shown to the judge
-and stay in the denominator. A chunk on which the judge gives no answer counts as changed: silence must not flatter. The
+and stay in the denominator. A chunk on which the judge gives no answer counts as changed: silence must not flatter.
+Beside that stands the share of the chunks that are known, and where no chunk has an answer there is no figure. The
 interval is a percentile bootstrap over patients where notes say whose they are, else over notes. Beside the mean of
 the notes stands the share of all chunks, in which a long note counts for more.
 """
@@ -55,6 +56,7 @@ class NoteRetention:
         changed: Those that the judge calls changed, and those without an answer.
         unanswered: Those without an answer.
         reasons: How often each kind of change was seen.
+        failures: How often each failure of a chat model was why there is no answer.
         cluster: The patient.
     """
 
@@ -63,6 +65,7 @@ class NoteRetention:
     changed: int
     unanswered: int
     reasons: Mapping[str, int] = field(default_factory=dict)
+    failures: Mapping[str, int] = field(default_factory=dict)
     cluster: str | None = field(default=None, repr=False)
 
     @property
@@ -79,15 +82,17 @@ class Retention:
         metric: What it is called: "CIRE" by a chat model alone.
         judge: Whose verdicts these are.
         notes: Notes with a chunk.
-        mean: Mean of the notes' values; None without notes.
+        mean: Mean of the notes' values; None without notes, or where the judge answered nothing.
         low: Lower end of its 95% interval; None with fewer than two clusters.
         high: Upper end.
         pooled: Share of all chunks that are not changed.
+        answered: The same of the chunks that are identical or have an answer.
         chunks: All chunks.
         identical: Those that no judge saw.
         changed: Those that count as changed.
         unanswered: Those of them without an answer.
         reasons: How often each kind of change was seen.
+        failures: How often each failure of a chat model was why there is no answer.
     """
 
     metric: str
@@ -97,11 +102,13 @@ class Retention:
     low: float | None
     high: float | None
     pooled: float | None
+    answered: float | None
     chunks: int
     identical: int
     changed: int
     unanswered: int
     reasons: Mapping[str, int]
+    failures: Mapping[str, int]
 
 
 def note_retentions(pairs: Sequence[Pair], judge: Judge, *, chunker: Chunker = chunks_of) -> list[NoteRetention]:
@@ -117,16 +124,20 @@ def note_retentions(pairs: Sequence[Pair], judge: Judge, *, chunker: Chunker = c
         raise DeidError(Code.INPUT_INVALID, "verdicts of a judge")
     tallies = [Counter[str]() for _ in cut]
     reasons = [Counter[str]() for _ in cut]
+    failures = [Counter[str]() for _ in cut]
     for (i, _), verdict in zip(asked, verdicts, strict=True):
         tallies[i]["asked"] += 1
         tallies[i]["changed"] += verdict.changed is not False
         tallies[i]["unanswered"] += verdict.changed is None
         reasons[i].update(verdict.reasons)
+        failures[i].update([verdict.failure.value] if verdict.failure else ())
     return [
         NoteRetention(
-            len(found), len(found) - t["asked"], t["changed"], t["unanswered"], dict(seen), cluster=pair.cluster
+            *(len(found), len(found) - t["asked"], t["changed"], t["unanswered"]),
+            *(dict(seen), dict(failed)),
+            cluster=pair.cluster,
         )
-        for pair, found, t, seen in zip(pairs, cut, tallies, reasons, strict=True)
+        for pair, found, t, seen, failed in zip(pairs, cut, tallies, reasons, failures, strict=True)
     ]
 
 
@@ -141,13 +152,18 @@ def retention(
         resamples: Bootstrap resamples.
         seed: Of the resampling.
     """
-    measured = [(note, note.value) for note in notes if note.value is not None]
+    chunks, changed, silent = (sum(getattr(note, it) for note in notes) for it in ("chunks", "changed", "unanswered"))
+    identical = sum(note.identical for note in notes)
+    # A judge that is not there says nothing of the notes, not even that all was lost.
+    judged = () if silent and silent == chunks - identical else notes
+    measured = [(note, note.value) for note in judged if note.value is not None]
     values = np.array([value for _, value in measured], dtype=np.float64)
     low, high = mean_interval(values, [note.cluster for note, _ in measured], resamples, seed)
     seen: Counter[str] = Counter()
+    failed: Counter[str] = Counter()
     for note in notes:
         seen.update(note.reasons)
-    chunks, changed = sum(note.chunks for note in notes), sum(note.changed for note in notes)
+        failed.update(note.failures)
     return Retention(
         metric=judge.metric,
         judge=judge,
@@ -155,12 +171,14 @@ def retention(
         mean=float(values.mean()) if len(values) else None,
         low=low,
         high=high,
-        pooled=1 - changed / chunks if chunks else None,
+        pooled=1 - changed / chunks if measured else None,
+        answered=1 - (changed - silent) / (chunks - silent) if measured else None,
         chunks=chunks,
-        identical=sum(note.identical for note in notes),
+        identical=identical,
         changed=changed,
-        unanswered=sum(note.unanswered for note in notes),
+        unanswered=silent,
         reasons=dict(seen.most_common()),
+        failures=dict(failed.most_common()),
     )
 
 

@@ -1,11 +1,12 @@
 """Prompts as data: what a chat model is asked about a note.
 
 Belongs here: the prompts, each a file of YAML, and reading them strictly. Does not belong here: what an answer means
-(`extraction.py`, `rewriting.py`, `tagging.py`).
+(`extraction.py`, `rewriting.py`, `tagging.py`, and whoever asks a judge).
 
 The note stands where `{{note}}` does, which is in the last message and nowhere else. Each shot is that message with
 another note, and the answer to it, before the note in question. No note of anybody stands in a shot. Where words are
-tagged, their numbers are put before them in the note and in shots alike.
+tagged, their numbers are put before them in the note and in shots alike. Prompts of judges are in a folder of their
+own; what a judge is shown stands in that place as one JSON object.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 from typing import Any, Literal, cast
 
 from deid_platform.errors import Code, DeidError, did_you_mean
@@ -24,6 +26,8 @@ from deid_platform.strict_yaml import read_yaml
 
 PLACE = "{{note}}"
 """Where the note stands."""
+JUDGES = "judges"
+"""The folder of the prompts of judges, which are no de-identifiers."""
 _KEYS = {"name", "version", "language", "task", "messages"}
 _SUFFIX = ".yaml"
 
@@ -37,6 +41,12 @@ class Task(StrEnum):
     """The note, with a label in brackets in the place of each identifier."""
     TAG = "tag"
     """A JSON list of the identifiers, each with the numbers of its first and its last word, and its label."""
+    RETENTION = "retention"
+    """Of a judge: what of the medicine a released chunk lost, as a JSON object."""
+    PANEL = "panel"
+    """Of a judge: which identifiers of one kind a release hides, as a JSON object."""
+    REMOVALS = "removals"
+    """Of a judge: which words that are to be hidden are medicine, as a JSON object."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,25 +89,29 @@ class Prompt:
         return (*before, *turns, _filled(last, shown(note)))
 
 
-def prompt_names() -> tuple[str, ...]:
-    """The names of the prompts that are shipped."""
+def prompt_names(folder: str = "") -> tuple[str, ...]:
+    """The names of the prompts that are shipped: those of de-identifiers, or those of another folder."""
     return tuple(
-        sorted(file.name.removesuffix(_SUFFIX) for file in files(__name__).iterdir() if file.name.endswith(_SUFFIX))
+        sorted(file.name.removesuffix(_SUFFIX) for file in _folder(folder).iterdir() if file.name.endswith(_SUFFIX))
     )
 
 
-def prompt(name: str) -> Prompt:
+def prompt(name: str, folder: str = "") -> Prompt:
     """A prompt that is shipped.
 
     Raises:
         DeidError: `prompt-unknown`, with the nearest name; `prompt-invalid`.
     """
-    if name not in prompt_names():
-        raise DeidError(Code.PROMPT_UNKNOWN, did_you_mean(name, prompt_names()))
-    found = read_prompt(files(__name__).joinpath(name + _SUFFIX).read_bytes(), name)
+    if name not in prompt_names(folder):
+        raise DeidError(Code.PROMPT_UNKNOWN, did_you_mean(name, prompt_names(folder)))
+    found = read_prompt(_folder(folder).joinpath(name + _SUFFIX).read_bytes(), name)
     if found.name != name:
         raise DeidError(Code.PROMPT_INVALID, f"{name}: name")
     return found
+
+
+def _folder(name: str) -> Traversable:
+    return files(__name__) / name if name else files(__name__)
 
 
 def read_prompt(source: bytes, shown: str) -> Prompt:

@@ -8,6 +8,7 @@ import pytest
 
 from deid_platform.evaluation.retention.judge_validation import (
     Quality,
+    agreement,
     correlation,
     fleiss_kappa,
     judges_kappa,
@@ -18,6 +19,8 @@ from deid_platform.evaluation.retention.judge_validation import (
 )
 from deid_platform.evaluation.retention.judges import ChunkPair, Identity, Kind, Verdict
 from deid_platform.evaluation.retention.pairs import Split, labelled_pairs
+from deid_platform.llm.answered import Unusable
+from deid_platform.llm.api import Failure
 
 # Aghakasiri 2025, table 8, and what table 7 prints for it. The paper rounds some of these and cuts others off (359 + 24
 # of 405 is 0.9457, printed 0.94), and 406 pairs stand beside 405.
@@ -41,11 +44,21 @@ def test_an_example_by_hand() -> None:
     labels = [True, True, True, False, False]
     verdicts = [Verdict(True), Verdict(None), Verdict(False), Verdict(True), Verdict(False)]
     found = quality(labels, verdicts)
-    assert found == Quality(tp=2, tn=1, fp=1, fn=1, unanswered=1)
-    # Observed 3/5; expected (3*3 + 2*2)/25 = 13/25: (15 - 13)/(25 - 13).
-    assert found.kappa == pytest.approx(2 / 12)
-    # Where 1 chunk in 10 is changed: 0.1 * 2/3 hits and 0.9 * 1/2 false alarms.
-    assert found.precision_at(0.1) == pytest.approx((0.1 * 2 / 3) / (0.1 * 2 / 3 + 0.45))
+    # No answer is no answer: the changed pair counts as missed.
+    assert found == Quality(tp=1, tn=1, fp=1, fn=2, unanswered=1, unanswered_changed=1)
+    assert found.answered == Quality(tp=1, tn=1, fp=1, fn=1)
+    # Observed 2/5; expected (3*2 + 2*3)/25 = 12/25: (10 - 12)/(25 - 12).
+    assert found.kappa == pytest.approx(-2 / 13)
+    # Where 1 chunk in 10 is changed: 0.1 * 1/3 hits and 0.9 * 1/2 false alarms.
+    assert found.precision_at(0.1) == pytest.approx((0.1 / 3) / (0.1 / 3 + 0.45))
+
+
+def test_a_judge_that_never_answers_is_always_wrong_and_its_failures_are_counted() -> None:
+    silent = [Verdict(None, failure=Failure.UNREACHABLE), Verdict(None, failure=Unusable.FORM)]
+    found = quality([True, False], silent)
+    assert (found.tp, found.tn, found.fp, found.fn) == (0, 0, 1, 1)
+    assert found.failures == {"unreachable": 1, "form": 1}
+    assert (found.answered.pairs, found.answered.accuracy.value) == (0, None)
 
 
 def test_wilsons_interval_by_hand() -> None:
@@ -76,6 +89,15 @@ def test_two_judges() -> None:
     one = [Verdict(x) for x in (True, True, False, False)]
     assert judges_kappa(one, one) == 1
     assert judges_kappa(one, [Verdict(not v.changed) for v in one]) == -1
+    assert judges_kappa([*one, Verdict(None)], [*one, Verdict(True)]) == 1  # what one did not answer is left out
+
+
+def test_how_far_judges_agree() -> None:
+    said = [[True, True, False, None], [True, False, False, True], [True, True, False, True]]
+    kappa, unanimous, pairs = agreement([[Verdict(it) for it in of_judge] for of_judge in said])
+    # Three pairs with 3, 2 and 0 of 3 votes: observed (1 + 1/3 + 1)/3 = 7/9, expected (25 + 16)/81.
+    assert (kappa, unanimous, pairs) == (pytest.approx((63 - 41) / (81 - 41)), pytest.approx(2 / 3), 3)
+    assert agreement([[Verdict(None)], [Verdict(True)]]) == (None, None, 0)
 
 
 def test_correlations_by_hand() -> None:

@@ -53,6 +53,7 @@ def test_an_example_by_hand() -> None:
     assert found.metric == "CIRE"
     assert found.mean == pytest.approx((2 / 3 + 1 + 0) / 3)
     assert found.pooled == pytest.approx(1 - 3 / 6)
+    assert found.answered == pytest.approx(1 - 2 / 5)
     assert found.reasons == {"dose": 2}
     assert found.low is not None and found.high is not None and found.low < found.mean < found.high
 
@@ -67,6 +68,13 @@ def test_notes_of_one_patient_are_resampled_together() -> None:
 def test_nothing_to_measure_is_no_figure() -> None:
     found = retention(note_retentions([Pair("", "")], Looks()), CHAT)
     assert (found.notes, found.mean, found.pooled) == (0, None, None)
+
+
+def test_a_judge_that_answers_nothing_has_measured_nothing() -> None:
+    silent = [Pair(_words(40), _words(40, w0="silent")), Pair(_words(20), _words(20))]
+    found = retention(note_retentions(silent, Looks()), CHAT)
+    assert (found.notes, found.mean, found.low, found.pooled, found.answered) == (0, None, None, None, None)
+    assert (found.chunks, found.identical, found.unanswered) == (3, 2, 1)
 
 
 def test_only_a_chat_model_gives_cire() -> None:

@@ -1,0 +1,269 @@
+"""`deid judge`: judges of what is left of the medicine, and how good they are.
+
+Belongs here: arguments and what a person reads. Does not belong here: who judges (`evaluation/judge_plan.py`), what a
+judge is (`evaluation/retention/`), or the judge of the ensemble (`detection/resolve/`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from deid_platform.cli.inputs import DetectorName, must_exist
+from deid_platform.cli.terminal import Config, Json, counted, progress, say, show, show_json
+from deid_platform.errors import Code, DeidError
+from deid_platform.labels import CROSSWALKS
+
+if TYPE_CHECKING:
+    from deid_platform.evaluation.judge_plan import JudgePlan
+    from deid_platform.evaluation.retention.judge_validation import Quality
+    from deid_platform.evaluation.retention.judges import Verdict
+    from deid_platform.evaluation.retention.pairs import LabelledPair
+    from deid_platform.redaction.policy import Policy
+    from deid_platform.settings import Settings
+    from deid_platform.workbench import GoldRelease
+
+judge = typer.Typer(help="Judges of what a release keeps of the medicine, and how good they are.", no_args_is_help=True)
+Prompts = Annotated[
+    list[str] | None,
+    typer.Option("--prompt", help="A prompt of docs/retention.md; may be repeated. By default all for this."),
+]
+AsPanel = Annotated[
+    bool,
+    typer.Option("--panel", help="Ask the panel of [judges] in deid.toml, and say what its majority says."),
+]
+
+GoldFile = Annotated[Path, typer.Argument(help='JSON lines {"note_id", "text", "spans": [[start, end, label], ...]}.')]
+PolicyName = Annotated[str, typer.Option("--policy", help="A shipped policy or a path to YAML.")]
+Scheme = Annotated[str, typer.Option(help=f"Label scheme of the gold: {', '.join(sorted(CROSSWALKS))}.")]
+Most = Annotated[int, typer.Option("--notes", min=1, help="The most notes, from the beginning of the file.")]
+
+
+@judge.command("pairs")
+def pairs(prompts: Prompts = None, panel: AsPanel = False, as_json: Json = False, config: Config = None) -> None:
+    """Validate judges on labelled pairs of chunks: the lexical judge, and the language model of deid.toml.
+
+    The pairs come with the platform. An answer that is no judgement counts as judged wrongly, and why there was none is
+    said. With a key secret, answers are kept, so that a run that was stopped goes on where it was.
+    """
+    from deid_platform.evaluation.judge_plan import JudgePlan, judge_prompts
+    from deid_platform.evaluation.retention.chat_judge import ChatJudge, majority
+    from deid_platform.evaluation.retention.judge_validation import agreement
+    from deid_platform.evaluation.retention.lexical_judge import LexicalJudge
+    from deid_platform.evaluation.retention.pairs import labelled_pairs
+    from deid_platform.llm.prompts import Task
+    from deid_platform.settings import load_settings
+
+    settings = load_settings(config)
+    plan = (JudgePlan.panel if panel else JudgePlan.single)(settings, judge_prompts(Task.RETENTION, prompts or ()))
+    judges = [ChatJudge(asked) for asked in plan.asked()]
+    asked = labelled_pairs()
+    texts = [pair.texts for pair in asked]
+    of_chat: list[list[Verdict]] = []
+    for each in judges:
+        with progress(each.identity.model) as bar:
+            bar.at(0, len(texts))
+            of_chat.append([])
+            for verdict in each.verdicts(texts):
+                of_chat[-1].append(verdict)
+                bar.advance(1)
+    lexical = LexicalJudge()
+    named = [
+        (lexical.identity.model, lexical.judge(texts)),
+        *zip((each.identity.model for each in judges), of_chat, strict=True),
+    ]
+    if panel and len(judges) > 1:
+        named.append((f"majority of {len(judges)}", majority(of_chat)))
+    shown = [(name, _in_all_groups(verdicts, asked)) for name, verdicts in named]
+    _show_quality(shown, as_json=as_json)
+    for name, groups in shown:
+        _say_failures(name, groups["all"].failures)
+    if panel and len(judges) > 1:
+        _say_agreement(*agreement(of_chat))
+    _say_kept(plan)
+    if all(verdict.changed is None for verdicts in of_chat for verdict in verdicts):
+        raise typer.Exit(3)
+
+
+@judge.command("retention")
+def retention(
+    gold: GoldFile,
+    prompts: Annotated[str, typer.Option("--prompt", help="A prompt of docs/retention.md.")] = "retention-few",
+    panel: AsPanel = False,
+    detector: DetectorName = "ensemble",
+    policy: PolicyName = "safe_harbor_plus_providers",
+    scheme: Scheme = "i2b2-2014",
+    notes: Most = 100,
+    as_json: Json = False,
+    config: Config = None,
+) -> None:
+    """Measure what a release of gold notes keeps of the medicine: CIRE by the language model, and lexical retention.
+
+    The notes are released by the detector on their text alone; the chunks go to the language model of deid.toml.
+    """
+    from deid_platform.evaluation.judge_plan import JudgePlan, judge_prompts
+    from deid_platform.evaluation.retention.chat_judge import ChatJudge, Majority
+    from deid_platform.evaluation.retention.judges import Judge
+    from deid_platform.evaluation.retention.lexical_judge import LexicalJudge
+    from deid_platform.evaluation.retention.retention import Pair, note_retentions
+    from deid_platform.evaluation.retention.retention import retention as measured
+    from deid_platform.llm.prompts import Task
+    from deid_platform.reports.judges import RETENTION, retention_record
+    from deid_platform.settings import load_settings
+
+    settings = load_settings(config)
+    plan = (JudgePlan.panel if panel else JudgePlan.single)(settings, judge_prompts(Task.RETENTION, [prompts]))
+    chat: list[Judge] = [ChatJudge(asked) for asked in plan.asked()]
+    released = _released(gold, detector, policy, scheme, notes, settings)[1]
+    pairs = [Pair(it.note.text, it.redaction.text, it.note.patient_id) for it in released if it.redaction]
+    records = []
+    for each in (LexicalJudge(), *([Majority(chat)] if len(chat) > 1 else chat)):
+        with progress(each.identity.model):
+            found = measured(note_retentions(pairs, each), each.identity)
+        records.append(retention_record(found))
+        _say_failures(each.identity.model, found.failures)
+    if as_json:
+        for record in records:
+            show_json(record)
+    else:
+        show([name.replace("_", " ") for name in RETENTION], ([record[it] for it in RETENTION] for record in records))
+    _say_kept(plan)
+    if records[-1]["mean"] is None:
+        raise typer.Exit(3)
+
+
+@judge.command("panel")
+def panel_of_judges(
+    gold: GoldFile,
+    prompts: Annotated[
+        list[str] | None, typer.Option("--prompt", help="May be repeated: panel-zero unless told.")
+    ] = None,
+    detector: DetectorName = "ensemble",
+    policy: PolicyName = "safe_harbor_plus_providers",
+    scheme: Scheme = "i2b2-2014",
+    notes: Most = 100,
+    as_json: Json = False,
+    config: Config = None,
+) -> None:
+    """Ask the panel of [judges] which identifiers a release of gold notes hides, beside what the spans say.
+
+    The notes are released by the detector on their text alone. Each judge is asked for one label of a note at a time;
+    an identifier that is left is a positive. What more than half of the panel says counts, the rest is discarded.
+    """
+    from deid_platform.evaluation import chat_panel
+    from deid_platform.evaluation.judge_plan import JudgePlan, judge_prompts
+    from deid_platform.evaluation.retention.chat_judge import majority
+    from deid_platform.evaluation.retention.judge_validation import agreement, quality
+    from deid_platform.llm.prompts import Task
+    from deid_platform.redaction.policy import Action
+    from deid_platform.reports.judges import PANEL, panel_records
+    from deid_platform.settings import load_settings
+
+    settings = load_settings(config)
+    plan = JudgePlan.panel(settings, judge_prompts(Task.PANEL, prompts or ("panel-zero",)))
+    members = list(plan.asked())
+    rules, found = _released(gold, detector, policy, scheme, notes, settings)
+    hidden = {label for label, action in rules.labels.items() if action is not Action.KEEP}
+    releases = [
+        chat_panel.JudgedRelease.of(
+            *(it.note.note_id, it.note.text, it.redaction.text),
+            *(it.gold, it.redaction.applied, hidden),
+        )
+        for it in found
+        if it.redaction is not None
+    ]
+    heard = []
+    for asked in members:
+        with progress(asked.name) as bar:
+            bar.at(0, chat_panel.questions_of(releases))
+            said = []
+            for answer in chat_panel.hear(asked, releases):
+                said.append(answer)
+                bar.advance(1)
+        heard.append(chat_panel.heard(said, releases))
+    verdicts = [(asked.name, each.verdicts) for asked, each in zip(members, heard, strict=True)]
+    if len(heard) > 1:
+        verdicts.append((f"majority of {len(heard)}", majority([each.verdicts for each in heard])))
+    left = [it for _, it in chat_panel.entities_of(releases)]
+    voted, known = chat_panel.voted(heard, releases), chat_panel.known(releases)
+    _show_quality([(name, {"identifiers": quality(left, of)}) for name, of in verdicts], as_json=as_json)
+    records = list(panel_records(voted, known))
+    if as_json:
+        for record in records:
+            show_json(record)
+    else:
+        show([name.replace("_", " ") for name in PANEL], ([record[name] for name in PANEL] for record in records))
+    for asked, each in zip(members, heard, strict=True):
+        _say_failures(asked.name, each.failures)
+    if len(heard) > 1:
+        _say_agreement(*agreement([each.verdicts for each in heard]))
+    _say_kept(plan)
+    if all(verdict.changed is None for each in heard for verdict in each.verdicts):
+        raise typer.Exit(3)
+
+
+def _released(
+    gold: Path, detector: str, policy: str, scheme: str, notes: int, settings: Settings
+) -> tuple[Policy, list[GoldRelease]]:
+    """The policy, and gold notes with what would be released of them."""
+    from itertools import islice
+
+    from deid_platform.corpora.gold import read_gold
+    from deid_platform.detection import DetectorSpec
+    from deid_platform.engine import LocalEngine
+    from deid_platform.redaction.policy import load_policy
+    from deid_platform.release_note import ReleaseSpec
+    from deid_platform.workbench import release_gold
+
+    must_exist(gold=gold)
+    rules = load_policy(policy)
+    read = list(islice(read_gold(gold, scheme=scheme, with_text=True), notes))
+    if not any(each.spans for each in read):
+        raise DeidError(Code.INPUT_EMPTY, "gold: no span" if read else "gold: no line")
+    release = ReleaseSpec(rules, keyring=settings.keyring() if rules.uses_surrogates else None)
+    spec = DetectorSpec(detector, professions=rules.hides_professions)
+    with progress("releasing") as bar:
+        bar.at(0, len(read))
+        found = list(release_gold(read, spec, release, LocalEngine(), bar.advance))
+    withheld = sum(it.redaction is None for it in found)
+    say(f"{counted(len(found), 'note')} by {detector}, policy {policy}; withheld: {withheld:,}")
+    return rules, found
+
+
+def _in_all_groups(verdicts: Sequence[Verdict], pairs: Sequence[LabelledPair]) -> dict[str, Quality]:
+    from deid_platform.evaluation.retention.judge_validation import in_groups
+
+    found = in_groups(verdicts, pairs, lambda _: "all")
+    found |= in_groups(verdicts, pairs, lambda pair: pair.split.value.replace("_", " "))
+    found |= in_groups(verdicts, pairs, lambda pair: "hard" if pair.hard else "plain")
+    return found | in_groups(verdicts, pairs, lambda pair: pair.language)
+
+
+def _show_quality(found: Iterable[tuple[str, Mapping[str, Quality]]], *, as_json: bool) -> None:
+    from deid_platform.reports.judges import SHOWN, quality_records
+
+    records = list(quality_records(found))
+    if as_json:
+        for record in records:
+            show_json(record)
+    else:
+        show([name.replace("_", " ") for name in SHOWN], ([record[name] for name in SHOWN] for record in records))
+
+
+def _say_failures(name: str, failures: Mapping[str, int]) -> None:
+    for failure, count in sorted(failures.items()):
+        say(f"{name}: no answer: {failure}: {count:,}")
+
+
+def _say_agreement(kappa: float | None, unanimous: float | None, answered: int) -> None:
+    if unanimous is not None:
+        fleiss = "none" if kappa is None else f"{kappa:.3f}"
+        say(f"of {answered:,} that all judges answered, they agree on {unanimous:.1%}; Fleiss' kappa {fleiss}")
+
+
+def _say_kept(plan: JudgePlan) -> None:
+    if plan.at is None:
+        say("without a key secret no answer is kept: the next run asks again")

@@ -1,0 +1,115 @@
+"""Which chat models judge: one, or a panel of models, prompts and seeds, whose answers are kept.
+
+Belongs here: settings to what is asked. Does not belong here: what a judge is asked (`retention/chat_judge.py`,
+`chat_panel.py`), or how good it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import TYPE_CHECKING
+
+from deid_platform.errors import Code, DeidError
+from deid_platform.llm.answers import AnswersAt, KeptAnswers
+from deid_platform.llm.api import ChatModel
+from deid_platform.llm.endpoint import EndpointSpec
+from deid_platform.llm.prompted import Asking
+from deid_platform.llm.prompts import JUDGES, Prompt, Task, prompt, prompt_names
+from deid_platform.llm.questions import Asked
+
+if TYPE_CHECKING:
+    from deid_platform.settings import Settings
+
+_FILE = "judges.db"
+
+
+@dataclass(frozen=True)
+class JudgePlan:
+    """Who is asked: every model with every prompt and every seed.
+
+    Attributes:
+        endpoints: Where each model is.
+        prompts: What each is asked.
+        seeds: For sampling.
+        temperature: 0 for the likeliest answer.
+        at: Where answers are kept; None if nowhere.
+    """
+
+    endpoints: tuple[EndpointSpec, ...]
+    prompts: tuple[Prompt, ...]
+    seeds: tuple[int | None, ...]
+    temperature: float
+    at: AnswersAt | None = None
+
+    @classmethod
+    def single(cls, settings: Settings, prompts: Sequence[Prompt]) -> JudgePlan:
+        """The model of `[llm]` as it is asked there, once with each prompt.
+
+        Raises:
+            DeidError: `llm-missing`; what `kept_at` raises.
+        """
+        asking = Asking.of(settings)
+        return cls((asking.endpoint,), tuple(prompts), (asking.seed,), asking.temperature, kept_at(settings))
+
+    @classmethod
+    def panel(cls, settings: Settings, prompts: Sequence[Prompt]) -> JudgePlan:
+        """The panel of `[judges]`.
+
+        Raises:
+            DeidError: `llm-missing`; `settings-invalid` where a judge would come twice; what `kept_at` raises.
+        """
+        asking, told = Asking.of(settings), settings.judges
+        models = told.models or (asking.endpoint.model,)
+        endpoints = tuple(replace(asking.endpoint, model=model) for model in models)
+        # At temperature 0 seeds make no difference, and one judge would have several votes.
+        seeds = told.seeds if told.temperature else told.seeds[:1]
+        for key, each in (("models", models), ("seeds", told.seeds)):
+            if len(set(each)) < len(each):
+                raise DeidError(Code.SETTINGS_INVALID, f"judges.{key}: one comes twice")
+        return cls(endpoints, tuple(prompts), seeds, told.temperature, kept_at(settings))
+
+    def asked(self) -> Iterator[Asked]:
+        """The judges, model by model; nothing is sent yet.
+
+        Raises:
+            DeidError: `endpoint-refused`; `settings-invalid` for a key or certificates that cannot be read;
+                `store-write` if answers cannot be kept.
+        """
+        for endpoint in self.endpoints:
+            model: ChatModel = endpoint.build()
+            if self.at is not None:
+                model = KeptAnswers(model, self.at)
+            for each, seed in product(self.prompts, self.seeds):
+                yield Asked(each, model, self.temperature, seed)
+
+
+def kept_at(settings: Settings) -> AnswersAt | None:
+    """Where judges' answers are kept: in the PHI zone, as they quote notes; nowhere without a key secret.
+
+    Raises:
+        DeidError: `secret-weak`.
+    """
+    try:
+        keyring = settings.keyring()
+    except DeidError as error:
+        if error.code is not Code.SECRET_MISSING:
+            raise
+        return None
+    return AnswersAt(settings.home_path / "llm" / _FILE, keyring)
+
+
+def judge_prompts(task: Task, names: Sequence[str] = ()) -> list[Prompt]:
+    """Prompts of judges by name; all that ask for the same unless told.
+
+    Raises:
+        DeidError: `prompt-unknown`; `settings-invalid` for one that asks for something else, or that comes twice.
+    """
+    found = [prompt(name, JUDGES) for name in names or prompt_names(JUDGES)]
+    if not names:
+        return [each for each in found if each.task is task]
+    for each in found:
+        if each.task is not task or found.count(each) > 1:
+            raise DeidError(Code.SETTINGS_INVALID, f"prompt {each.name}: not for this, or twice")
+    return found
