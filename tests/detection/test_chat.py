@@ -124,7 +124,7 @@ def _one(spec: DetectorSpec, text: str) -> Sequence[Any]:
 
 @pytest.mark.parametrize("word", CODES)
 def test_a_note_that_is_not_answered_fails_alone_with_its_code_and_nobody_is_asked_again(word: str) -> None:
-    with detector(deadline=0.3 if word == "slow" else 20.0) as (endpoint, spec):
+    with detector(deadline=2.0 if word == "slow" else 20.0) as (endpoint, spec):
         texts = ("Saw Blorf.", f"It {word} Blorf Quarmby.", "nothing")
         found = list(LocalEngine().detect(spec, notes(*texts)))
         assert [one.error for one in found] == [None, CODES[word], None]

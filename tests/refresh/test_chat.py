@@ -73,7 +73,7 @@ def test_each_failure_quarantines_its_note_and_the_others_go_on(with_chat, deliv
     texts = [text if n % 2 else f"{CLEAN} No {n}." for n, text in enumerate(texts)]
     delivery = deliver("2026-03-01", notes=noted(*texts))
     take_in(delivery)
-    with with_chat(lambda body, _: answered(asked_of(body)), deadline=0.6) as (endpoint, site):
+    with with_chat(lambda body, _: answered(asked_of(body)), deadline=2) as (endpoint, site):
         rows = redact(site, delivery)
         assert len(endpoint.received) == len(texts)
         assert [row["note_id"] for row in rows] == [str(n) for n in range(len(texts))]
@@ -104,7 +104,7 @@ def test_a_server_that_dies_amid_a_batch_loses_no_note_and_releases_none_unread(
         return Reply(drops=True) if dead else answered(asked_of(body))
 
     # The deadline comes before the last of the tries.
-    with with_chat(script, deadline=0.4) as (endpoint, site):
+    with with_chat(script, deadline=2) as (endpoint, site):
         rows = redact(site, delivery)
         assert [row["text"] for row in rows] == [f"{HIDDEN} Day 0", f"{HIDDEN} Day 1", None, None, None]
         assert {row["reason"] for row in rows[2:]} <= {"chat-no-answer", "chat-deadline"}
