@@ -9,13 +9,12 @@ import os
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from deid_platform.corpora import Reader
 from deid_platform.corpora.exclusions import Exclusions
 from deid_platform.corpora.feeds import open_feed
 from deid_platform.detection import MODELS, DetectorSpec
-from deid_platform.detection.chat.review import Review
-from deid_platform.detection.chat.spec import ChatSpec
 from deid_platform.detection.combination import Combination
 from deid_platform.detection.models.device import usable
 from deid_platform.engine import Engine, LocalEngine
@@ -35,6 +34,9 @@ from deid_platform.settings import FeedSettings, Settings
 from deid_platform.store import NoteStore
 from deid_platform.warehouse.connection import Warehouse
 from deid_platform.warehouse.server import EmbeddedServer
+
+if TYPE_CHECKING:
+    from deid_platform.detection.chat.spec import ChatSpec
 
 
 @dataclass(frozen=True)
@@ -145,6 +147,10 @@ class Site:
             if detection.llm_review is not None:
                 raise DeidError(Code.SETTINGS_INVALID, "detection.llm_review: detection.chat is not set")
             return None
+        # Deferred: a client of HTTP, for few installations.
+        from deid_platform.detection.chat.review import Review
+        from deid_platform.detection.chat.spec import ChatSpec
+
         review = None if detection.llm_review is None else Review.of(**detection.llm_review.model_dump())
         return ChatSpec.of(self.settings, detection.chat, answers=self.answers, review=review)
 
