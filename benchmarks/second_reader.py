@@ -7,8 +7,8 @@
 
 The first asks the model of the deid.toml in force, [llm] or [vllm], about notes with gold, on the text alone, and keeps
 no answer: each row is asked anew. Of a row it prints the notes that were sent, recall by words, the recall gained over
-the ensemble alone, the seconds that passed, and the points of recall gained per 1,000 seconds; with --cards, per 1,000
-seconds of a card, of which so many are busy while notes are sent.
+the ensemble alone, the seconds of asking, and the points of recall gained per 1,000 of them; with --cards, per 1,000
+seconds of a card, of which so many are busy meanwhile.
 
 --doubts prints the doubt at each hundredth of the notes of a file, the highest first: `doubt_from` of deid.toml takes
 one of them. --choose does so for notes for tuning (`deid_platform/training/mixture.py`), which no test has, and says
@@ -33,7 +33,8 @@ from deid_platform.detection.api import Document
 from deid_platform.detection.chat.review import Review, doubt_at, doubt_of
 from deid_platform.detection.chat.spec import ChatSpec
 from deid_platform.detection.pipeline import Candidates
-from deid_platform.engine import LocalEngine
+from deid_platform.engine import outcomes_in
+from deid_platform.errors import Code
 from deid_platform.evaluation.scores import NoteCounts, count_note, summarise
 from deid_platform.labels import Label
 from deid_platform.llm.engines import ENGINES
@@ -114,31 +115,41 @@ def measure(gold: Gold, prompt: str, shares: Sequence[float], labels: frozenset[
     chosen = {f"{share:.0%}": Review(doubt_at(share), labels) for share in shares} | {"all": Review(0.0, labels)}
     doubts = Doubts()
     list(doubts.read(notes))
-    base, before, _ = _row(gold, alone)
+    base, _, _ = _row(gold, alone)
     print(f"{'sent':>6} {'notes':>6} {'failed':>6} {'recall':>8} {'gained':>8} {'seconds':>8} {'points/1000 s':>14}")
-    print(f"{'none':>6} {0:6,} {0:6,} {base:8.4f} {'':>8} {before:8.1f}")
+    print(f"{'none':>6} {0:6,} {0:6,} {base:8.4f}")
     for name, review in chosen.items():
         sent = sum(doubts.of[note.note_id] >= review.doubt_from for note in notes)
         recall, seconds, failed = _row(gold, replace(alone, chat=replace(chat, review=review)))
-        more = max(seconds - before, 1e-9) * max(1, cards)
         gained = 100 * (recall - base)
-        print(
-            f"{name:>6} {sent:6,} {failed:6,} {recall:8.4f} {gained:+8.2f} {seconds:8.1f} {1000 * gained / more:14.2f}",
-            flush=True,
-        )
+        price = f"{1000 * gained / (seconds * max(1, cards)):14.2f}" if sent else ""
+        print(f"{name:>6} {sent:6,} {failed:6,} {recall:8.4f} {gained:+8.2f} {seconds:8.1f} {price}", flush=True)
     if cards:
-        print(f"seconds of the last column are those of {cards} card(s), beyond the ensemble's")
+        print(f"seconds of the last column are those of {cards} card(s)")
 
 
 def _row(gold: Gold, spec: DetectorSpec) -> tuple[float, float, int]:
-    """Recall, seconds and failed notes, whose identifiers all count as missed."""
-    started = time.perf_counter()
-    found = list(LocalEngine(batch_size=_BATCH).detect(spec, [note for note, _ in gold]))
-    seconds = time.perf_counter() - started
-    counts: list[NoteCounts] = [
-        count_note(note.text, spans, it.spans or ()) for (note, spans), it in zip(gold, found, strict=True)
-    ]
-    return summarise(counts, resamples=2).recall.value or 0.0, seconds, sum(it.spans is None for it in found)
+    """Recall, seconds of asking, and failed notes, whose identifiers all count as missed."""
+    pipeline, asked = spec.pipeline(), 0.0
+    chat = pipeline.stages.get("chat")
+
+    def timed(documents: Sequence[Document], candidates: Candidates) -> Candidates:
+        nonlocal asked
+        started = time.perf_counter()
+        assert chat is not None
+        found = chat(documents, candidates)
+        asked += time.perf_counter() - started
+        return found
+
+    if chat is not None:
+        pipeline.stages["chat"] = timed
+    rest, counts, failed = iter(gold), list[NoteCounts](), 0
+    while batch := list(islice(rest, _BATCH)):
+        outcomes = outcomes_in(pipeline, [note for note, _ in batch])
+        for (note, spans), outcome in zip(batch, outcomes, strict=True):
+            failed += isinstance(outcome, Code)
+            counts.append(count_note(note.text, spans, () if isinstance(outcome, Code) else outcome))
+    return summarise(counts, resamples=2).recall.value or 0.0, asked, failed
 
 
 def main() -> None:
@@ -158,7 +169,11 @@ def main() -> None:
         return
     if given.doubts:
         doubts = Doubts()
-        list(doubts.read(note for note in islice(read_notes(given.notes), given.most) if isinstance(note, Note)))
+        list(
+            doubts.read(
+                note for note in islice(read_notes(given.notes, strict=False), given.most) if isinstance(note, Note)
+            )
+        )
         print("\n".join(f"{value:.4f}" for value in hundredths(doubts.of.values())))
         return
     read = islice(read_gold(given.notes, with_text=True), given.most)

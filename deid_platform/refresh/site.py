@@ -15,8 +15,6 @@ from deid_platform.corpora import Reader
 from deid_platform.corpora.exclusions import Exclusions
 from deid_platform.corpora.feeds import open_feed
 from deid_platform.detection import MODELS, DetectorSpec
-from deid_platform.detection.chat.review import Review
-from deid_platform.detection.chat.spec import ChatSpec
 from deid_platform.detection.combination import Combination
 from deid_platform.detection.models.device import usable
 from deid_platform.engine import Engine, LocalEngine
@@ -38,6 +36,7 @@ from deid_platform.warehouse.connection import Warehouse
 from deid_platform.warehouse.server import EmbeddedServer
 
 if TYPE_CHECKING:
+    from deid_platform.detection.chat.spec import ChatSpec
     from deid_platform.detection.resolve.chat_judge import ChatJudgeSpec
 
 
@@ -160,6 +159,10 @@ class Site:
             if detection.llm_review is not None:
                 raise DeidError(Code.SETTINGS_INVALID, "detection.llm_review: detection.chat is not set")
             return None
+        # Deferred: a client of HTTP, for few installations.
+        from deid_platform.detection.chat.review import Review
+        from deid_platform.detection.chat.spec import ChatSpec
+
         review = None if detection.llm_review is None else Review.of(**detection.llm_review.model_dump())
         return ChatSpec.of(self.settings, detection.chat, answers=self.answers, review=review)
 

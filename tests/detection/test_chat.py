@@ -136,6 +136,15 @@ def test_a_note_that_is_not_answered_fails_alone_with_its_code_and_nobody_is_ask
     assert "Quarmby" not in str(raised.value) + repr(raised.value) and raised.value.__context__ is None
 
 
+def test_a_note_that_got_no_answer_may_be_tried_again() -> None:
+    with serving(lambda _, count: Reply(drops=True) if count == 1 else Reply("[]")) as endpoint:
+        chat = ChatSpec("extract-zero", endpoint.spec(tries=1))
+        built = DetectorSpec("ensemble", without=WITHOUT, chat=chat).build()
+        with pytest.raises(DeidError, match="chat-no-answer"):
+            detect_in(built, notes("Well.")[0])
+        assert detect_in(built, notes("Well.")[0]) == ()
+
+
 def test_whoever_takes_a_batch_as_one_has_none_of_it() -> None:
     with detector() as (_, spec):
         pipeline = spec.pipeline()

@@ -69,12 +69,14 @@ class ChatStage:
 
     def _outcomes(self, documents: Sequence[Document]) -> Mapping[str, Found | NotFound]:
         """What the model says of each text. Where another stage raises, the notes of a batch come again one by one:
-        the answers to the last batch are remembered, so that nothing is asked twice."""
+        the answers to the last batch are remembered, so that nothing is asked twice. A failure is no answer."""
         texts = list(dict.fromkeys(document.text for document in documents))
-        if new := [text for text in texts if text not in self._heard]:
-            known = {text: self._heard[text] for text in texts if text in self._heard}
-            self._heard = known | dict(zip(new, self._asked(new), strict=True))
-        return self._heard
+        heard = {text: self._heard[text] for text in texts if text in self._heard}
+        if new := [text for text in texts if text not in heard]:
+            heard |= zip(new, self._asked(new), strict=True)
+            if any(map(_is_answer, heard.values())):
+                self._heard = {text: outcome for text, outcome in heard.items() if _is_answer(outcome)}
+        return heard
 
     def _asked(self, texts: Sequence[str]) -> list[Found | NotFound]:
         """What the model says of texts. Of a batch after many notes without an answer, one is tried first: a server
@@ -104,3 +106,7 @@ class ChatStage:
             label = named or Label.IDNUM
             if label not in self._unwanted and (self._review is None or label in self._review.labels):
                 yield Candidate(start, end, label, self._source, Evidence.PREDICTED, CONFIDENCE)
+
+
+def _is_answer(outcome: Found | NotFound) -> bool:
+    return isinstance(outcome, Found) or isinstance(outcome.why, Unusable)
