@@ -87,6 +87,7 @@ ASSETS = {
     "bench/stability": ("privacy-office", "postgres", False, "gpu", "bench/gold_notes"),
     "bench/utility": ("privacy-office", "postgres", False, None, "bench/detections"),
     "bench/cost": ("privacy-office", "postgres", False, "gpu", "bench/gold_notes"),
+    "bench/attacker": ("privacy-office", "postgres", False, None, "bench/detections"),
     "gate/withdrawals": ("privacy-office", "postgres", True, None, "source/raw_notes"),
     "gate/delivery": ("privacy-office", "postgres", True, None, "bench/metrics deid/redacted_notes gate/withdrawals"),
     "research/note_version": ("privacy-office", "postgres", True, None, "gate/delivery"),
@@ -250,6 +251,7 @@ def test_a_refresh_makes_everything_but_what_is_made_on_request(definitions: dg.
         "bench/stability",
         "bench/utility",
         "bench/cost",
+        "bench/attacker",
         "bench/detector_scores",
         *CORPORA,
     }

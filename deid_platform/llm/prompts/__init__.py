@@ -33,6 +33,8 @@ class Task(StrEnum):
     """A JSON list of the identifiers, each with its label."""
     REWRITE = "rewrite"
     """The note, with a label in brackets in the place of each identifier."""
+    CHOOSE = "choose"
+    """A JSON object with the number of one of the choices that stand before the note."""
 
 
 @dataclass(frozen=True, slots=True)
