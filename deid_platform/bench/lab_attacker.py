@@ -10,7 +10,7 @@ A prompt holds a released note and what the topics know of some patients, so it 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from deid_platform.bench.held_out import look_at_bench
@@ -23,6 +23,7 @@ from deid_platform.evaluation.attacker.questions import Aim, Target
 from deid_platform.evaluation.scores import suppress
 from deid_platform.keys import plain_digest
 from deid_platform.llm.prompted import Asking
+from deid_platform.notes import Topics
 from deid_platform.refresh import tables
 from deid_platform.refresh.site import Site
 from deid_platform.warehouse.held_out import Purpose
@@ -60,16 +61,25 @@ def measure_attacker(site: Site) -> Attacked:
     digest = manifest.meta["detector_digest"]
     look = look_at_bench(site, digest, Purpose.LABORATORY)
     topics = tables.topics_of({name: site.store.rows(f"bench/{name}", tables.ALL) for name in tables.TOPICS})
-    notes = sorted(gold_notes(site, Inputs.TOPICS.value), key=lambda it: plain_digest(it.note.note_id))
-    released = list(released_notes(site, notes[: site.settings.bench.on_request_notes], topics))
+    released = some_released(site, topics)
     resamples = site.settings.bench.resamples
     found = attack(model, [released_target(it) for it in released], topics, resamples=resamples)
     raw = attack(model, [raw_target(it) for it in released], topics, aims=[Aim.WHOSE], resamples=resamples)
     failures = answered((*found.values(), *raw.values()))
     scores = [*figures(found), *_of_raw(raw[Aim.WHOSE])]
     measured = Measured(manifest.meta["gold"], digest, site.policy.digest, {Inputs.TOPICS.value: scores}, look.number)
-    shown = {f"unanswered_{why}".replace("-", "_"): suppress(count) for why, count in sorted(failures.items())}
-    return Attacked(measured, asking.endpoint.model, shown)
+    return Attacked(measured, asking.endpoint.model, shown_failures(failures))
+
+
+def some_released(site: Site, topics: Topics) -> list[ReleasedGold]:
+    """So many of the gold notes as may be read anew, always the same, as they would be released."""
+    notes = sorted(gold_notes(site, Inputs.TOPICS.value), key=lambda it: plain_digest(it.note.note_id))
+    return list(released_notes(site, notes[: site.settings.bench.on_request_notes], topics))
+
+
+def shown_failures(failures: Mapping[str, int]) -> dict[str, str]:
+    """Why there was no answer, and how often, as metadata: small numbers hidden."""
+    return {f"unanswered_{why}".replace("-", "_"): suppress(count) for why, count in sorted(failures.items())}
 
 
 def released_target(it: ReleasedGold) -> Target:

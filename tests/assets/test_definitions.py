@@ -88,6 +88,7 @@ ASSETS = {
     "bench/utility": ("privacy-office", "postgres", False, None, "bench/detections"),
     "bench/cost": ("privacy-office", "postgres", False, "gpu", "bench/gold_notes"),
     "bench/attacker": ("privacy-office", "postgres", False, None, "bench/detections"),
+    "bench/indirect": ("privacy-office", "postgres", False, None, "bench/detections"),
     "gate/withdrawals": ("privacy-office", "postgres", True, None, "source/raw_notes"),
     "gate/delivery": ("privacy-office", "postgres", True, None, "bench/metrics deid/redacted_notes gate/withdrawals"),
     "research/note_version": ("privacy-office", "postgres", True, None, "gate/delivery"),
@@ -252,6 +253,7 @@ def test_a_refresh_makes_everything_but_what_is_made_on_request(definitions: dg.
         "bench/utility",
         "bench/cost",
         "bench/attacker",
+        "bench/indirect",
         "bench/detector_scores",
         *CORPORA,
     }

@@ -9,7 +9,6 @@ stood in a masked place, other towns, other occupations. What is drawn depends o
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,11 +17,10 @@ from functools import cache
 from importlib.resources import files
 from random import Random
 
-import regex
-
 from deid_platform.evaluation.attacker.profiles import BANDS, band, profile
 from deid_platform.keys import plain_digest
 from deid_platform.labels import Label
+from deid_platform.llm.answer_documents import document
 from deid_platform.llm.api import ChatRequest, Schema
 from deid_platform.llm.prompts import Prompt, read_prompt
 from deid_platform.notes import Note, Span, Topics
@@ -30,7 +28,6 @@ from deid_platform.text.fold import fold_term
 
 _OPENS, _CLOSES = "⟦", "⟧"
 """Around the masked place that is asked about."""
-_FENCED = regex.compile(r"\s*```(?:json)?\s*\n(.*?)\n?\s*```\s*", regex.DOTALL | regex.IGNORECASE)
 _ANSWER_TOKENS = 64
 _KEY = "choice"
 
@@ -196,12 +193,8 @@ class Questioner:
 
 def chosen(answer: str, choices: int) -> int | None:
     """The number of the choice that an answer names; None where it names none that there is."""
-    fenced = _FENCED.fullmatch(answer)
-    try:
-        document = json.loads(fenced[1] if fenced else answer)
-    except (ValueError, RecursionError):
-        return None
-    number = document.get(_KEY) if isinstance(document, dict) else document
+    said = document(answer)
+    number = said.get(_KEY) if isinstance(said, dict) else said
     if not isinstance(number, int) or isinstance(number, bool):
         return None
     return number if 1 <= number <= choices else None
