@@ -9,7 +9,7 @@ import dagster as dg
 from assets import shown
 from assets.layer import PRIVACY, Counts, layer_asset
 from assets.source import raw_notes
-from deid_platform.bench import held_out, lab, lab_on_request, scoring
+from deid_platform.bench import held_out, lab, lab_attacker, lab_indirect, lab_on_request, scoring
 from deid_platform.evaluation.scores import SMALLEST_SHOWN, suppress
 from deid_platform.refresh import tables
 from deid_platform.refresh.site import Site
@@ -177,9 +177,32 @@ def cost(site: SiteResource) -> Counts:
     return _on_request(site.site, lab_on_request.measure_cost(site.site))
 
 
-def _on_request(site: Site, found: lab_on_request.Measured) -> Counts:
-    return shown.counts(lab_on_request.record(site, found), gold=GOLD_NAMES[found.gold], figures=_figures(found.scores))
+@layer_asset("bench/attacker", owner=PRIVACY, kinds={"postgres"}, deps=[detections])
+def attacker(site: SiteResource) -> Counts:
+    """What the language model of `[llm]` learns of patients from released notes; into quality.lab_score.
+
+    Whose note it is, what stood in a masked place, and sex, age, town and occupation, each among numbered choices;
+    beside a guess, raw notes and the laboratory's linkage. In `bench.on_request_notes` notes of the gold.
+    """
+    found = lab_attacker.measure_attacker(site.site)
+    return _on_request(site.site, found.measured, language_model=found.model, **found.failures)
 
 
-ON_REQUEST = [stability, utility, cost]
+@layer_asset("bench/indirect", owner=PRIVACY, kinds={"postgres"}, deps=[detections])
+def indirect(site: SiteResource) -> Counts:
+    """Released notes in which something tells who somebody is although it names nobody; into quality.lab_score.
+
+    By nine categories, as a few keywords find it and, where there is a section `[llm]`, as its model does; in
+    `bench.on_request_notes` notes of the gold. Nothing of it is hidden.
+    """
+    found = lab_indirect.measure_indirect(site.site)
+    return _on_request(site.site, found.measured, language_model=found.model, **found.failures)
+
+
+def _on_request(site: Site, found: lab_on_request.Measured, **more: str) -> Counts:
+    figures = _figures(found.scores)
+    return shown.counts(lab_on_request.record(site, found), gold=GOLD_NAMES[found.gold], figures=figures, **more)
+
+
+ON_REQUEST = [stability, utility, cost, attacker, indirect]
 ASSETS = [test_set, gold_notes, detections, metrics, laboratory, *ON_REQUEST]

@@ -307,6 +307,12 @@ class Code(Enum):
         "A prompt was named, and no deid.toml in force says which language model it goes to.",
         "Write a section [llm] with `url` and `model` into deid.toml (docs/configuration.md).",
     )
+    LLM_SILENT = (
+        "llm-silent",
+        "A language model gave no answer that could be read to any question; nothing was recorded, since it would read "
+        "as if an attack had failed. The reference is the most frequent reason.",
+        "Look up the reason in docs/language-models.md, mend it, and measure again.",
+    )
     PROMPT_UNKNOWN = (
         "prompt-unknown",
         "There is no prompt of that name; the reference names the nearest.",

@@ -45,6 +45,33 @@ class Label(StrEnum):
     IDNUM = "IDNUM"
 
 
+class Indirect(StrEnum):
+    """What may tell who somebody is although it names nobody: to an acquaintance, a relative, a colleague, a neighbour.
+
+    Nine categories, as many as arXiv 2502.13342 has; names and borders are the platform's own. They stand beside
+    `Label` and are none of it: no list of the law has them, and no policy hides them.
+    """
+
+    FAMILY = "FAMILY"
+    """Household and relatives: how many, twins, adoption, who died when."""
+    OCCUPATION = "OCCUPATION"
+    """Work, school, rank, what somebody was known for at work."""
+    EVENT = "EVENT"
+    """A rare or public event: an accident that was in the news, a rescue, a crime."""
+    APPEARANCE = "APPEARANCE"
+    """What somebody looks like, unless it is a finding: stature, hair, tattoos, clothing."""
+    SURROUNDINGS = "SURROUNDINGS"
+    """The kind of place that somebody lives or was found in, without its name."""
+    ORIGIN = "ORIGIN"
+    """Descent, language, religion, migration."""
+    WAY_OF_LIFE = "WAY-OF-LIFE"
+    """Pastimes, animals, possessions, journeys, habits that few have."""
+    STANDING = "STANDING"
+    """Means and law: wealth, debts, homelessness, prison, service, offices held."""
+    CARE = "CARE"
+    """A course of care that few have: the first of its kind, a trial, a rare disease said to be rare."""
+
+
 class Risk(StrEnum):
     """How far a leak of the label goes towards a person (Murugadoss 2024, supplementary table 1)."""
 

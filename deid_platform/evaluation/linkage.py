@@ -19,7 +19,7 @@ from __future__ import annotations
 import math
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields
 from datetime import date
@@ -89,12 +89,21 @@ class Linkage:
     silent: int
 
 
-def link(notes: Sequence[AttackedNote], topics: Topics, *, resamples: int = RESAMPLES, seed: int = 0) -> Linkage:
+def link(
+    notes: Sequence[AttackedNote],
+    topics: Topics,
+    *,
+    among: Sequence[Collection[str]] | None = None,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+) -> Linkage:
     """Attacks notes; those of patients whom the topics do not have count as never found.
 
     Args:
         notes: Released, all at once: how common a word is follows from them. Or raw, to compare.
         topics: The candidates: current and former rows.
+        among: Of each note, the patients of the topics among whom its own is looked for; everybody unless given. Then
+            only `first` and `chance_first` are of these.
         resamples: Bootstrap resamples over patients.
         seed: Of the resampling.
     """
@@ -113,15 +122,17 @@ def link(notes: Sequence[AttackedNote], topics: Topics, *, resamples: int = RESA
         feature: -math.log(max(count / (len(notes) + 1), len(index[feature]) / (len(places) + 1)))
         for feature, count in seen.items()
     }
-    rows = [_chances(places.get(note.patient_id), found, index, weights, len(places)) for note, found in
-            zip(notes, shown, strict=True)]  # fmt: skip
+    chosen = [None if among is None else [places[it] for it in among[at]] for at in range(len(notes))]
+    rows = [_chances(places.get(note.patient_id), found, index, weights, len(places), some) for note, found, some in
+            zip(notes, shown, chosen, strict=True)]  # fmt: skip
     table = np.array([(*row, 1) for row in rows], dtype=np.float64).reshape(-1, 3)
     resampled = Resampling(table, [note.patient_id for note in notes], resamples=resamples, seed=seed)
     n = len(places)
+    alone = 1 / n if n else 0.0
     return Linkage(
         first=resampled.ratio(column(0), column(2), len(notes)),
         top=resampled.ratio(column(1), column(2), len(notes)),
-        chance_first=1 / n if n else 0.0,
+        chance_first=sum(1 / len(some) for some in among) / len(among) if among else alone,
         chance_top=min(1.0, TOP / n) if n else 0.0,
         candidates=n,
         silent=sum(not found for found in shown),
@@ -134,13 +145,18 @@ def _chances(
     index: dict[Feature, npt.NDArray[np.int64]],
     weights: dict[Feature, float],
     candidates: int,
+    among: Sequence[int] | None,
 ) -> tuple[float, float]:
     """How likely the true patient is first, and among the first ten, ties broken at random."""
-    if true is None:
+    if true is None or (among is not None and true not in among):
         return 0.0, 0.0
     scores = np.zeros(candidates)
     for feature in sorted(found):  # in one order, so that equal sums are equal
         scores[index[feature]] += weights[feature]
+    if among is not None:
+        others = np.ones(candidates, dtype=bool)
+        others[list(among)] = False
+        scores[others] = -np.inf
     before = int((scores > scores[true] + 1e-9).sum())
     tied = int((np.abs(scores - scores[true]) <= 1e-9).sum())
     first, top = (min(1.0, max(0, places - before) / tied) for places in (1, TOP))

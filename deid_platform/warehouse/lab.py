@@ -14,9 +14,10 @@ from dataclasses import asdict, dataclass
 
 from sqlalchemy import Connection, Engine, text
 
+from deid_platform.evaluation.attacker.questions import Aim
 from deid_platform.evaluation.missed_by_risk import Category
 from deid_platform.evaluation.perturbations import Perturbation
-from deid_platform.labels import Label, Risk
+from deid_platform.labels import Indirect, Label, Risk
 from deid_platform.warehouse.connection import begin
 from deid_platform.warehouse.held_out import Purpose
 
@@ -46,6 +47,8 @@ FAMILIES = {
     "residue": "what is left of each identifier in the released text (Pissarra 2024)",
     "disclosure": "notes and patients with a direct identifier left",
     "linkage": "whose note it is, for an attacker who holds everybody's topics",
+    "attacker": "what a language model learns of a patient from a release, among numbered choices",
+    "indirect": "released notes in which something tells who somebody is although it names nobody",
     "plain sight": "identifiers left that a reader can tell from surrogates",
     "missed": "missed words by risk, as Murugadoss 2024, supplementary table 1",
     "retention": "what is left of the medicine",
@@ -66,6 +69,8 @@ MEASURES = (
     *("alid", "levenshtein_recall", "direct_recall", "quasi_recall"),
     *("notes_disclosed", "patients_disclosed", "patient_disclosed_at_site"),
     *("first", "top_ten", "chance", "first_raw", "top_ten_raw"),
+    *("right", "right_raw", "right_by_linkage", "unanswered"),
+    *("notes_by_keywords", "notes_by_model"),
     *("told_apart", "told_apart_chance", "share_missed"),
     *("lexical_retention", "cire", "jsc", "nsdcg", "difference", "score_raw", "score_released"),
     *("score_transferred", "difference_transferred", "most_frequent"),
@@ -82,10 +87,12 @@ CATEGORIES = tuple(it.value for it in Category)
 POLICIES = tuple(f"surrogates {it}" for it in ("consistent", "per note", "varied"))
 FORMATS = tuple(it.value for it in Perturbation)
 TASKS = ("task note type", "task condition")
+ATTACKS = tuple(f"attack {aim.value}" for aim in Aim)
+INDIRECT = tuple(f"indirect {it.value}" for it in Indirect)
 CLAIMS = tuple(f"claimed by {it}" for it in PEERS)
 SUBJECTS = (
     *("ALL", *(it.value for it in Label)),
-    *(*SEXES, *LOCALES, *LENGTHS, *RISKS, *CATEGORIES, *POLICIES, *FORMATS, *TASKS, *CLAIMS),
+    *(*SEXES, *LOCALES, *LENGTHS, *RISKS, *CATEGORIES, *POLICIES, *FORMATS, *TASKS, *ATTACKS, *INDIRECT, *CLAIMS),
 )
 _WORDS = {
     "detector": DETECTORS,
@@ -108,7 +115,8 @@ class LabScore:
         low: Lower end of its 95% interval, if it has one.
         high: Upper end.
         n: What it is a share of, or how many were measured; None of what is no share.
-        subject: All, a label, a locale, a sex, a length, a risk, a category, a format, a task, or what a peer claims.
+        subject: All, a label, a locale, a sex, a length, a risk, a category, a format, a task, an attack, an
+            indirect identifier, or what a peer claims.
     """
 
     family: str

@@ -169,7 +169,8 @@ def test_what_the_laboratory_measured_stands_where_it_belongs(section: int, said
     "said",
     [
         "Characters; By length of note; The same notes in other formats.",
-        "What is left of each identifier (Pissarra 2024); Identifiers left that a reader can tell from surrogates",
+        "What is left of each identifier (Pissarra 2024); What a language model learns of a patient",
+        "something that tells who somebody is although it names nobody; Identifiers left that a reader can tell from",
         "How good the judge of lost medicine is, on labelled pairs that it was not tuned on; A task learned",
     ],
 )

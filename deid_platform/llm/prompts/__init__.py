@@ -47,6 +47,8 @@ class Task(StrEnum):
     """Of a judge: which identifiers of one kind a release hides, as a JSON object."""
     REMOVALS = "removals"
     """Of a judge: which words that are to be hidden are medicine, as a JSON object."""
+    CHOOSE = "choose"
+    """A JSON object with the number of one of the choices that stand before the note."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,6 +35,8 @@ _FAMILIES = {
     "residue": "What is left of each identifier (Pissarra 2024)",
     "disclosure": "Direct identifiers left",
     "linkage": "Linkage by an attacker who holds everybody's topics",
+    "attacker": "What a language model learns of a patient, among numbered choices, beside a guess",
+    "indirect": "Released notes with something that tells who somebody is although it names nobody",
     "plain sight": "Identifiers left that a reader can tell from surrogates, beside chance",
     "missed": "Missed words by kind and risk (Murugadoss 2024, supplementary table 1)",
     "retention": "What is left of the medicine",
@@ -46,7 +48,7 @@ _FAMILIES = {
 _YOUNG = 30  # days; of a younger set its age says little
 FOUND = ("tokens", "spans", "characters", "length", "stability")
 MISSED = ("missed",)
-ADVERSARY = ("residue", "disclosure", "linkage", "plain sight")
+ADVERSARY = ("residue", "disclosure", "linkage", "attacker", "indirect", "plain sight")
 MEDICINE = ("retention", "judges", "utility")
 _DIFFERENCES = ("difference", "difference_transferred", "recall_difference", "precision_difference")
 

@@ -1,0 +1,146 @@
+"""Indirect identifiers of notes, as a chat model lists them.
+
+Belongs here: asking in windows, and where what an answer lists stands in the note. Does not belong here: connections.
+
+As with direct identifiers, what a model writes only says where the note has something: an entity that is not in the
+note counts for nothing, and a note of which one window fails is a failed note.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator
+from functools import cache
+from importlib.resources import files
+from typing import NamedTuple, Protocol
+
+from deid_platform.errors import Code, DeidError
+from deid_platform.labels import Indirect
+from deid_platform.llm.answer_documents import document
+from deid_platform.llm.answered import Unusable, Why, unusable
+from deid_platform.llm.api import ChatAnswer, ChatModel, ChatRequest, Failed, Schema
+from deid_platform.llm.extraction import Entity, located
+from deid_platform.llm.prompted import estimated, windows
+from deid_platform.llm.prompts import Prompt, read_prompt
+from deid_platform.notes import Note
+
+SCHEMA = Schema.of_json(
+    {
+        "type": "array",
+        "items": {
+            "type": "object",
+            "properties": {"text": {"type": "string"}, "category": {"enum": [it.value for it in Indirect]}},
+            "required": ["text", "category"],
+            "additionalProperties": False,
+        },
+    }
+)
+"""The form of the answer."""
+_MOST, _LEAST = 4096, 64
+"""Tokens of a window."""
+
+
+class IndirectMention(NamedTuple):
+    """An indirect identifier's place: code points, end exclusive."""
+
+    start: int
+    end: int
+    category: Indirect
+
+
+class Tagger(Protocol):
+    """Finds indirect identifiers."""
+
+    def tag(self, notes: Iterable[Note]) -> Iterator[list[IndirectMention] | Why]:
+        """What is found in each note, or why nothing is known of it, in order."""
+        ...
+
+
+@cache
+def prompt_in(language: str) -> Prompt:
+    """The prompt, in Italian for Italian notes and in English for all others."""
+    name = "indirect-it" if language == "it" else "indirect"
+    return read_prompt((files(__package__) / "prompts" / f"{name}.yaml").read_bytes(), name)
+
+
+class ChatTagger:
+    """A tagger that asks (`Tagger`).
+
+    Args:
+        model: Who is asked.
+
+    Raises:
+        DeidError: `settings-invalid` if the model's context has no room for a note beside the prompt.
+    """
+
+    def __init__(self, model: ChatModel) -> None:
+        self._model = model
+        around = max(
+            sum(estimated(message.content) + 16 for message in prompt_in(language).about(""))
+            for language in ("en", "it")
+        )
+        self._room = min(_MOST, (model.context_length - around) // 2)
+        if self._room < _LEAST:
+            raise DeidError(Code.SETTINGS_INVALID, "llm.context_length")
+
+    def __repr__(self) -> str:
+        return "<ChatTagger>"
+
+    def tag(self, notes: Iterable[Note]) -> Iterator[list[IndirectMention] | Why]:
+        """What is found in each note, or why nothing is known of it, in order."""
+        waiting: deque[tuple[str, int]] = deque()
+
+        def requests() -> Iterator[ChatRequest]:
+            for note in notes:
+                cut = windows(note.text, self._room)
+                waiting.append((note.text, len(cut)))
+                for start, end in cut:
+                    said = prompt_in(note.language).about(note.text[start:end])
+                    yield ChatRequest(said, max_tokens=self._room, schema=SCHEMA)
+
+        heard: list[ChatAnswer | Failed] = []
+        for outcome in self._model.answer(requests()):
+            yield from _empty(waiting)
+            heard.append(outcome)
+            text, asked = waiting[0]
+            if len(heard) == asked:
+                waiting.popleft()
+                yield _read(text, heard)
+                heard = []
+        yield from _empty(waiting)
+
+
+def _empty(waiting: deque[tuple[str, int]]) -> Iterator[list[IndirectMention]]:
+    # A text of white space alone has no window, so nobody is asked about it.
+    while waiting and not waiting[0][1]:
+        waiting.popleft()
+        yield []
+
+
+def _read(text: str, heard: Iterable[ChatAnswer | Failed]) -> list[IndirectMention] | Why:
+    by_category: dict[Indirect, list[Entity]] = {}
+    for outcome in heard:
+        if why := unusable(outcome):
+            return why
+        assert isinstance(outcome, ChatAnswer)  # noqa: S101 - a failure is unusable
+        listed = document(outcome.text)
+        if not isinstance(listed, list):
+            return Unusable.FORM
+        for each in listed:
+            entity = _entity(each)
+            if entity is None:
+                return Unusable.FORM
+            by_category.setdefault(entity[0], []).append(entity[1])
+    # Each category by itself: one stretch may be of two.
+    return sorted(
+        IndirectMention(start, end, category)
+        for category, entities in by_category.items()
+        for start, end, _ in located(text, entities).mentions
+    )
+
+
+def _entity(value: object) -> tuple[Indirect, Entity] | None:
+    if not isinstance(value, dict) or not isinstance(value.get("text"), str):
+        return None
+    category = next((it for it in Indirect if it.value == value.get("category")), None)
+    return None if category is None else (category, Entity(value["text"].strip(), None))

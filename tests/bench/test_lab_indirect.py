@@ -1,0 +1,77 @@
+"""Indirect identifiers in released gold: counted by keywords and by a model, and not at all where neither reads."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+import sealed_gold
+from chat_endpoint import Reply, serving
+
+from deid_platform.bench import lab_indirect
+from deid_platform.errors import DeidError
+from deid_platform.labels import Label
+from deid_platform.notes import Note, Patient, Span
+from deid_platform.refresh.site import Site
+from deid_platform.settings import load_settings
+from deid_platform.warehouse.lab import FAMILIES, MEASURES, SUBJECTS, LabScore
+
+NOTES = [
+    (Note(f"n{n}", f"Ms. Quillfeather is well. {words}", f"p{n}"), [Span(4, 16, Label.PATIENT)])
+    for n, words in enumerate(["Worked as a tailor."] * 3 + ["Keeps a tame wolf."] * 3 + ["BP 120/80."] * 6)
+]
+
+
+@pytest.fixture
+def site(tmp_path, monkeypatch):
+    site = sealed_gold.site_in(tmp_path, monkeypatch)
+    sealed_gold.seal(site, NOTES, topics=[Patient(f"p{n}", last_name="Quillfeather") for n in range(12)])
+    return site
+
+
+def asking(site: Site, url: str) -> Site:
+    path = site.settings.root / "deid.toml"
+    path.write_text(path.read_text() + f'[llm]\nurl = "{url}"\nmodel = "toy"\n')
+    return Site(load_settings(path))
+
+
+def values(scores: list[LabScore], measure: str) -> dict[str, float | None]:
+    return {it.subject: it.value for it in scores if it.measure == measure and it.value}
+
+
+def test_without_a_model_keywords_are_all_that_is_counted(site) -> None:
+    found = lab_indirect.measure_indirect(site)
+    scores = found.measured.scores["topics"]
+    assert values(scores, "notes_by_keywords") == {"ALL": 0.25, "indirect OCCUPATION": 0.25}
+    assert {it.measure for it in scores} == {"notes_by_keywords"}, "what no model read is not said to be none"
+    assert (found.model, found.failures) == ("none was asked", {})
+
+
+def test_a_model_counts_what_it_finds_in_the_release_and_what_it_fails_at(site) -> None:
+    def script(body, count) -> Reply:
+        note = body["messages"][-1]["content"]
+        assert "Quillfeather" not in note
+        if "tailor" in note:
+            return Reply("no list")
+        return Reply(json.dumps([{"text": "a tame wolf", "category": "WAY-OF-LIFE"}]))  # in the others it is absent
+
+    with serving(script) as endpoint:
+        found = lab_indirect.measure_indirect(asking(site, endpoint.url))
+    scores = found.measured.scores["topics"]
+    assert values(scores, "notes_by_model") == {"ALL": 0.25, "indirect WAY-OF-LIFE": 0.25}
+    assert values(scores, "unanswered") == {"ALL": 0.25}
+    assert (found.model, found.failures) == ("toy", {"unanswered_form": "<11"})
+    assert {it.family for it in scores} <= set(FAMILIES) and {it.n for it in scores} == {12}
+    assert {it.measure for it in scores} <= set(MEASURES) and {it.subject for it in scores} <= set(SUBJECTS)
+
+
+def test_a_model_that_answers_nothing_or_is_elsewhere_records_nothing(site) -> None:
+    with serving(lambda body, count: Reply("", "content_filter")) as endpoint:
+        with pytest.raises(DeidError, match=r"llm-silent.*refused"):
+            lab_indirect.measure_indirect(asking(site, endpoint.url))
+        asked = len(endpoint.received)
+    assert asked == 12
+    path = site.settings.root / "deid.toml"
+    path.write_text(path.read_text().replace(endpoint.url, "https://reader.example/v1"))
+    with pytest.raises(DeidError, match="endpoint-refused"):
+        lab_indirect.measure_indirect(Site(load_settings(path)))
