@@ -1,6 +1,6 @@
 """How many released gold notes still have indirect identifiers: measured on request.
 
-Belongs here: which notes are read, by which taggers, and which figures go to `quality`. Does not belong here: finding
+Belongs here: which notes are read, and which figures go to `quality`. Does not belong here: finding
 (`llm/indirect/`), or how good the taggers are (`evaluation/indirect_scores.py`, `benchmarks/indirect.py`).
 
 Where the model fails on a note, the note counts among those in which nothing was found, and as a failure: a share by
@@ -23,8 +23,7 @@ from deid_platform.errors import Code, DeidError
 from deid_platform.evaluation.bootstrap import Resampling, column
 from deid_platform.labels import Indirect
 from deid_platform.llm.answered import Why
-from deid_platform.llm.indirect.keywords import KeywordTagger
-from deid_platform.llm.indirect.tagger import ChatTagger, IndirectMention, Tagger
+from deid_platform.llm.indirect.tagger import ChatTagger, IndirectMention
 from deid_platform.llm.prompted import Asking
 from deid_platform.notes import Note
 from deid_platform.refresh import tables
@@ -42,7 +41,7 @@ class Read:
 
     Attributes:
         measured: What is recorded.
-        model: The language model's name, or that none was asked.
+        model: The language model's name.
         failures: Why it found nothing in a note, and how often, small numbers hidden.
     """
 
@@ -52,44 +51,35 @@ class Read:
 
 
 def measure_indirect(site: Site) -> Read:
-    """Reads released gold notes for indirect identifiers, by keywords and by the model of `[llm]` if there is one.
+    """Has the model of `[llm]` read released gold notes for indirect identifiers.
 
     Raises:
-        DeidError: `endpoint-refused`, `not-materialized` without detections, `llm-silent` if the model answered of no
+        DeidError: `llm-missing`, `endpoint-refused`, `not-materialized` without detections, `llm-silent` if the model answered of no
             note; what `ReleaseSpec.build` raises.
     """
-    model = Asking.of(site.settings).endpoint.build() if site.settings.llm is not None else None
+    model = Asking.of(site.settings).endpoint.build()
     manifest = site.store.required(tables.DETECTIONS, tables.ALL)
     digest = manifest.meta["detector_digest"]
     look = look_at_bench(site, digest, Purpose.LABORATORY)
     topics = tables.topics_of({name: site.store.rows(f"bench/{name}", tables.ALL) for name in tables.TOPICS})
     notes = [replace(it.note, text=it.text) for it in some_released(site, topics)]
     resamples = site.settings.bench.resamples
-    scores = list(_figures("notes_by_keywords", notes, _tagged(KeywordTagger(), notes), resamples))
-    failures: Counter[str] = Counter()
-    if model is not None:
-        found = _tagged(ChatTagger(model), notes)
-        failures.update(it.value for it in found if not isinstance(it, list))
-        if failures and failures.total() == len(notes):
-            raise DeidError(Code.LLM_SILENT, failures.most_common(1)[0][0])
-        scores += _figures("notes_by_model", notes, found, resamples)
-        if notes:
-            scores.append(LabScore(_FAMILY, "unanswered", failures.total() / len(notes), n=len(notes)))
+    found = list(ChatTagger(model).tag(notes))
+    failures = Counter(it.value for it in found if not isinstance(it, list))
+    if failures and failures.total() == len(notes):
+        raise DeidError(Code.LLM_SILENT, failures.most_common(1)[0][0])
+    scores = list(_figures(notes, found, resamples))
+    if notes:
+        scores.append(LabScore(_FAMILY, "unanswered", failures.total() / len(notes), n=len(notes)))
     measured = Measured(manifest.meta["gold"], digest, site.policy.digest, {Inputs.TOPICS.value: scores}, look.number)
-    return Read(measured, "none was asked" if model is None else model.identity.name, shown_failures(failures))
+    return Read(measured, model.identity.name, shown_failures(failures))
 
 
-def _tagged(tagger: Tagger, notes: Sequence[Note]) -> list[list[IndirectMention] | Why]:
-    return list(tagger.tag(notes))
-
-
-def _figures(
-    measure: str, notes: Sequence[Note], found: Sequence[list[IndirectMention] | Why], resamples: int
-) -> Iterator[LabScore]:
+def _figures(notes: Sequence[Note], found: Sequence[list[IndirectMention] | Why], resamples: int) -> Iterator[LabScore]:
     """The share of notes with a mention of any category, and of each."""
     categories = [({it.category for it in some} if isinstance(some, list) else set()) for some in found]
     rows = [[bool(some), *(category in some for category in Indirect), 1] for some in categories]
     table = np.array(rows, dtype=np.float64).reshape(-1, len(Indirect) + 2)
     resampled = Resampling(table, [note.patient_id for note in notes], resamples=resamples)
     for at, subject in enumerate(("ALL", *(f"indirect {category.value}" for category in Indirect))):
-        yield of_share(_FAMILY, measure, resampled.share(column(at), column(-1)), subject)
+        yield of_share(_FAMILY, "notes_by_model", resampled.share(column(at), column(-1)), subject)

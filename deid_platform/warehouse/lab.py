@@ -70,7 +70,7 @@ MEASURES = (
     *("notes_disclosed", "patients_disclosed", "patient_disclosed_at_site"),
     *("first", "top_ten", "chance", "first_raw", "top_ten_raw"),
     *("right", "right_raw", "right_by_linkage", "unanswered"),
-    *("notes_by_keywords", "notes_by_model"),
+    "notes_by_model",
     *("told_apart", "told_apart_chance", "share_missed"),
     *("lexical_retention", "cire", "jsc", "nsdcg", "difference", "score_raw", "score_released"),
     *("score_transferred", "difference_transferred", "most_frequent"),

@@ -1,4 +1,4 @@
-"""Indirect identifiers in released gold: counted by keywords and by a model, and not at all where neither reads."""
+"""Indirect identifiers in released gold: counted as a model finds them, and not at all where none reads."""
 
 from __future__ import annotations
 
@@ -39,12 +39,9 @@ def values(scores: list[LabScore], measure: str) -> dict[str, float | None]:
     return {it.subject: it.value for it in scores if it.measure == measure and it.value}
 
 
-def test_without_a_model_keywords_are_all_that_is_counted(site) -> None:
-    found = lab_indirect.measure_indirect(site)
-    scores = found.measured.scores["topics"]
-    assert values(scores, "notes_by_keywords") == {"ALL": 0.25, "indirect OCCUPATION": 0.25}
-    assert {it.measure for it in scores} == {"notes_by_keywords"}, "what no model read is not said to be none"
-    assert (found.model, found.failures) == ("none was asked", {})
+def test_without_a_model_nothing_is_said_to_be_none(site) -> None:
+    with pytest.raises(DeidError, match="llm-missing"):
+        lab_indirect.measure_indirect(site)
 
 
 def test_a_model_counts_what_it_finds_in_the_release_and_what_it_fails_at(site) -> None:

@@ -22,7 +22,9 @@ from deid_platform.llm.prompted import Asking, Prompted
 from deid_platform.llm.prompts import prompt
 from deid_platform.settings import Settings, load_settings
 
-_CODE = tuple(f"deid_platform.llm.{it}" for it in ("answered", "extraction", "prompted", "rewriting", "wire"))
+_CODE = tuple(
+    f"deid_platform.llm.{it}" for it in ("answered", "extraction", "prompted", "rewriting", "tagging", "wire")
+)
 """Modules that decide what a model is asked and what its answer means."""
 
 
