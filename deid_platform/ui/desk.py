@@ -33,7 +33,7 @@ from deid_platform.ui.guard import Guard, Login, loopback_hosts
 
 FILES = Path(__file__).with_name("desk_files")
 DECIDE = "/decide"
-_MOST_BYTES = 1_000_000
+MOST_BYTES = 1_000_000
 _GOODBYE_SECONDS = 3
 _HEADERS = {
     "Cache-Control": "no-store",
@@ -79,15 +79,19 @@ def desk(site: Site, number: int, role: Role, *, hosts: list[str], login: Login)
         Route("/", page),
         Route("/items", items),
         Route(DECIDE, take, methods=["POST"]),
-        Route("/desk.js", _file("desk.js", "text/javascript")),
-        Route("/desk.css", _file("desk.css", "text/css")),
+        Route("/desk.js", file_route("desk.js", "text/javascript")),
+        Route("/desk.css", file_route("desk.css", "text/css")),
     ]
-    return _Unstored(Guard(Starlette(routes=routes), hosts=hosts, login=login, asked_by_post=DECIDE))
+    return Unstored(Guard(Starlette(routes=routes), hosts=hosts, login=login, asked_by_post=DECIDE))
 
 
 def serve(site: Site, number: int, role: Role, *, listening: socket, login: Login) -> None:
     """Serves the desk until it is stopped."""
-    app = desk(site, number, role, hosts=loopback_hosts(listening.getsockname()[1]), login=login)
+    run(desk(site, number, role, hosts=loopback_hosts(listening.getsockname()[1]), login=login), listening)
+
+
+def run(app: ASGIApp, listening: socket) -> None:
+    """Serves a page until it is stopped."""
     with suppress(KeyboardInterrupt):
         server(app).run([listening])
 
@@ -107,13 +111,15 @@ def server(app: ASGIApp) -> uvicorn.Server:
     )
 
 
-class _Unstored:
+class Unstored:
     """Adds the headers to every answer, the guard's too."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answers as ASGI has it."""
+
         async def with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 MutableHeaders(scope=message).update(_HEADERS)
@@ -150,7 +156,7 @@ def _shown(decision: Decision | None) -> Mapping[str, str | None] | None:
 def _said(body: bytes) -> dict[str, Decision | None]:
     """The decisions that a page sends: a list, of which the last one on a removal counts."""
     try:
-        given = json.loads(body) if len(body) <= _MOST_BYTES else None
+        given = json.loads(body) if len(body) <= MOST_BYTES else None
         if not isinstance(given, list):
             raise DeidError(Code.DECISION_INVALID, "not a list")
         pairs = [(row["removal"], row["category"], row.get("severity")) for row in given]
@@ -160,7 +166,8 @@ def _said(body: bytes) -> dict[str, Decision | None]:
     return known
 
 
-def _file(name: str, kind: str) -> Callable[[Request], Awaitable[Response]]:
+def file_route(name: str, kind: str) -> Callable[[Request], Awaitable[Response]]:
+    """Answers with a file of the desk."""
     content = (FILES / name).read_bytes()
 
     async def answer(_: Request) -> Response:

@@ -1,0 +1,111 @@
+"""The reviewer's desk in the ledger: what people decide on removals and on quarantined notes.
+
+Belongs here: calling the functions of `migrations/code/e_review.sql` and reading what they recorded. Does not belong
+here: what a decision means (`review/`, `refresh/rulings.py`), or any text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import Engine, text
+
+from deid_platform.warehouse.connection import begin
+from deid_platform.warehouse.findings import person_of
+
+
+@dataclass(frozen=True, slots=True)
+class Ruled:
+    """What one person decided about a quarantined note.
+
+    `ruling` is a keyed digest of note, detector and spans. `turn` is 2 where somebody else had decided the same before.
+    """
+
+    note_key: str
+    ruling: str
+    action: str
+    held_for: str
+    turn: int
+    who: str
+    reason: str
+    at: datetime
+
+
+def enter_decisions(officer: Engine, number: int, role: str, rows: Sequence[Mapping[str, object]]) -> int:
+    """Enters the decisions of one role in one round that the ledger lacks; all or none.
+
+    Args:
+        officer: The engine of the role `officer`.
+        number: Of the round.
+        role: Who decided.
+        rows: All that this role said, in order, as `tables.DECISION_SCHEMA` has them.
+
+    Returns:
+        How many were entered.
+
+    Raises:
+        DeidError: `decisions-altered` if what the ledger has is not the beginning of the rows.
+    """
+    count = text("SELECT count(*) FROM ctl.removal_decision WHERE round = :round AND role = :role")
+    enter = text(
+        "SELECT ctl.enter_decision(:round, :role, :n, :removal, :category, :severity, :who, CAST(:at AS timestamptz))"
+    )
+    with begin(officer) as connection:
+        known: int = connection.execute(count, {"round": number, "role": role}).scalar_one()
+        # The newest that is known once more: the database compares it. One more than there are is not known either.
+        first = max(min(known, len(rows)) - 1, 0)
+        for n, row in enumerate(rows[first:], start=first + 1):
+            connection.execute(enter, {**row, "round": number, "role": role, "n": n})
+    return max(len(rows) - known, 0)
+
+
+def rule(
+    officer: Engine,
+    promoter: Engine,
+    *,
+    feed: str,
+    note_key: str,
+    ruling: str,
+    action: str,
+    held_for: str,
+    who: str,
+    reason: str,
+) -> int:
+    """Enters what somebody decides about a quarantined note.
+
+    The first who decides something does so as `officer`; who decides the very same after them does so as `promoter`.
+
+    Returns:
+        1, or 2 where somebody else had decided the same before.
+
+    Raises:
+        DeidError: `second-person` if that was the same person; `waiver-invalid` without a person or a reason.
+    """
+    last = text(
+        "SELECT r.turn = 1 AND r.ruling = :ruling AND r.action = :action AND r.actor = session_user FROM ctl.ruling r"
+        " WHERE r.feed = :feed AND r.note_key = :note_key ORDER BY r.id DESC LIMIT 1"
+    )
+    values = {"feed": feed, "note_key": note_key, "ruling": ruling, "action": action}
+    with begin(officer) as connection:
+        second: bool | None = connection.execute(last, values).scalar_one_or_none()
+    statement = text("SELECT ctl.rule(:feed, :note_key, :ruling, :action, :held_for, :who, :person, :reason)")
+    said = {**values, "held_for": held_for, "who": who, "person": person_of(who), "reason": reason}
+    with begin(promoter if second else officer) as connection:
+        return int(connection.execute(statement, said).scalar_one())
+
+
+def rulings(reader: Engine, feed: str) -> list[Ruled]:
+    """All that was decided about quarantined notes of a feed, oldest first.
+
+    Args:
+        reader: The engine of the role `officer` or `gatekeeper`.
+        feed: Its name.
+    """
+    statement = text(
+        "SELECT note_key, ruling, action, held_for, turn, who, reason, at"
+        " FROM ctl.ruling WHERE feed = :feed ORDER BY id"
+    )
+    with begin(reader) as connection:
+        return [Ruled(**row._mapping) for row in connection.execute(statement, {"feed": feed})]
