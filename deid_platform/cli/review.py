@@ -1,4 +1,4 @@
-"""Commands on review by clinicians: start, open, export, import, report.
+"""Commands on review by people: start, open, export, import, enter, report, quarantine.
 
 Belongs here: arguments and what a person reads. Does not belong here: what any of it does (`review/`, `ui/desk.py`).
 """
@@ -122,6 +122,17 @@ def import_(
     site = site_of(config)
     chosen = known_round(site.store, number)
     say(f"round {chosen}: {counted(take_back(site, chosen, _reviewer(role), sheet), 'decision')} kept")
+
+
+@review.command("enter")
+def enter(number: Round = None, config: Config = None) -> None:
+    """Enter the decisions of a round that the ledger lacks; the desk does so itself while the warehouse answers."""
+    from deid_platform.review.decisions import enter as entered
+    from deid_platform.review.rounds import known_round
+
+    site = site_of(config)
+    chosen = known_round(site.store, number)
+    say(f"round {chosen}: {counted(entered(site, chosen), 'decision')} entered; the ledger has all of them")
 
 
 def _reviewer(name: str) -> Role:

@@ -27,7 +27,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from deid_platform.annotation.rounds import ANNOTATORS, Role
 from deid_platform.errors import Code, DeidError
 from deid_platform.refresh.site import Site
-from deid_platform.review.decisions import Category, Decision, decide, decisions_of, offered
+from deid_platform.review.decisions import Category, Decision, decide, decisions_of, enter, offered
 from deid_platform.review.rounds import removals_of_round
 from deid_platform.ui.guard import Guard, Login, loopback_hosts
 
@@ -55,8 +55,8 @@ CATEGORIES = {
 """What the page calls each category, and what belongs to it; in the order of its keys."""
 
 
-def desk(site: Site, number: int, role: Role, *, hosts: list[str], login: Login) -> ASGIApp:
-    """The guarded app of one round and role."""
+def desk(site: Site, number: int, role: Role, *, hosts: list[str], login: Login, ledger: bool = False) -> ASGIApp:
+    """The guarded app of one round and role; with `ledger`, each decision enters that of the warehouse too."""
 
     async def page(_: Request) -> Response:
         environment = jinja2.Environment(loader=jinja2.FileSystemLoader(FILES), autoescape=True)
@@ -73,7 +73,15 @@ def desk(site: Site, number: int, role: Role, *, hosts: list[str], login: Login)
         except DeidError as error:
             # What cannot be read will not be readable later; what could not be written may be.
             return JSONResponse({"error": error.code.slug}, 400 if error.code is Code.DECISION_INVALID else 503)
-        return JSONResponse({"kept": sorted(said)})
+        return JSONResponse({"kept": sorted(said), "entered": await run_in_threadpool(entered)})
+
+    def entered() -> bool:
+        """Whether the ledger has all that was decided; if not, a later decision or the report enters it."""
+        with suppress(DeidError):
+            if ledger:
+                enter(site, number)
+            return True
+        return False
 
     routes = [
         Route("/", page),
@@ -87,7 +95,7 @@ def desk(site: Site, number: int, role: Role, *, hosts: list[str], login: Login)
 
 def serve(site: Site, number: int, role: Role, *, listening: socket, login: Login) -> None:
     """Serves the desk until it is stopped."""
-    run(desk(site, number, role, hosts=loopback_hosts(listening.getsockname()[1]), login=login), listening)
+    run(desk(site, number, role, hosts=loopback_hosts(listening.getsockname()[1]), login=login, ledger=True), listening)
 
 
 def run(app: ASGIApp, listening: socket) -> None:

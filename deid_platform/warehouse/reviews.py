@@ -12,6 +12,7 @@ from datetime import datetime
 
 from sqlalchemy import Engine, text
 
+from deid_platform.errors import Code, DeidError
 from deid_platform.warehouse.connection import begin
 from deid_platform.warehouse.findings import person_of
 
@@ -48,17 +49,21 @@ def enter_decisions(officer: Engine, number: int, role: str, rows: Sequence[Mapp
     Raises:
         DeidError: `decisions-altered` if what the ledger has is not the beginning of the rows.
     """
-    count = text("SELECT count(*) FROM ctl.removal_decision WHERE round = :round AND role = :role")
-    enter = text(
+    known = text(
+        "SELECT removal, category, severity, who, decided_at AS at FROM ctl.removal_decision"
+        " WHERE round = :round AND role = :role ORDER BY n"
+    )
+    statement = text(
         "SELECT ctl.enter_decision(:round, :role, :n, :removal, :category, :severity, :who, CAST(:at AS timestamptz))"
     )
+    place = {"round": number, "role": role}
     with begin(officer) as connection:
-        known: int = connection.execute(count, {"round": number, "role": role}).scalar_one()
-        # The newest that is known once more: the database compares it. One more than there are is not known either.
-        first = max(min(known, len(rows)) - 1, 0)
-        for n, row in enumerate(rows[first:], start=first + 1):
-            connection.execute(enter, {**row, "round": number, "role": role, "n": n})
-    return max(len(rows) - known, 0)
+        stand = [dict(row._mapping) for row in connection.execute(known, place)]
+        if stand != [{**row, "at": datetime.fromisoformat(str(row["at"]))} for row in rows[: len(stand)]]:
+            raise DeidError(Code.DECISIONS_ALTERED, f"round {number}, {role}")
+        for n, row in enumerate(rows[len(stand) :], start=len(stand) + 1):
+            connection.execute(statement, {**row, **place, "n": n})
+    return len(rows) - len(stand)
 
 
 def rule(

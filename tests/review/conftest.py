@@ -1,4 +1,4 @@
-"""What the tests of the desk share: a browser, a queue, and a site whose bench has run on six notes, written by hand."""
+"""What the tests of the desk share: a browser, a queue, and a site whose bench has run on six notes, by hand."""
 
 from __future__ import annotations
 

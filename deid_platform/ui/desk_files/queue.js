@@ -168,13 +168,14 @@ async function decide(action) {
 }
 
 const keys = { a: add, d: () => note && remove(), t: () => note && tryOut(), r: () => at("reason").focus(),
+  l: () => at("label").focus(),
   n: () => go(index + 1), p: () => go(index - 1), "?": () => at("keys").showModal(),
   m: () => decide("mend"), y: () => decide("pass"), k: () => decide("keep-out"), f: () => decide("as-found") };
 
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.altKey || event.metaKey || at("keys").open) return;
   if (["INPUT", "SELECT"].includes(event.target.tagName)) {
-    if (event.key === "Escape" || (event.key === "Enter" && event.target.id === "reason")) at("context").focus();
+    if (event.key === "Escape" || event.key === "Enter") at("context").focus();
     return;
   }
   const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
