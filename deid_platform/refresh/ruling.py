@@ -61,13 +61,18 @@ class Ruling:
     def mended(self, found: Iterable[Span]) -> tuple[Span, ...]:
         """The spans that were found, without those removed and with those added, none over another.
 
-        What the detector finds beyond what people saw stays. Where an added span lies over others, all of them
-        together are one, of the added one's label.
+        What the detector finds beyond what people saw stays, and where an added span lies over a found one, the found
+        one stays as it is: under another label, the policy might show what it hides.
         """
         gone = {(s.start, s.end) for s in self.removed}
-        spans = [s for s in found if (s.start, s.end) not in gone]
+        spans = sorted(s for s in found if (s.start, s.end) not in gone)
         for new in self.added:
-            over = [s for s in spans if s.overlaps(new)]
-            start, end = min(s.start for s in (new, *over)), max(s.end for s in (new, *over))
-            spans = [*(s for s in spans if s not in over), Span(start, end, new.label, source="review")]
-        return tuple(sorted(spans))
+            start = new.start
+            for over in [s for s in spans if s.overlaps(new)]:
+                if start < over.start:
+                    spans.append(Span(start, over.start, new.label, source="review"))
+                start = max(start, over.end)
+            if start < new.end:
+                spans.append(Span(start, new.end, new.label, source="review"))
+            spans.sort()
+        return tuple(spans)

@@ -114,3 +114,16 @@ def rulings(reader: Engine, feed: str) -> list[Ruled]:
     )
     with begin(reader) as connection:
         return [Ruled(**row._mapping) for row in connection.execute(statement, {"feed": feed})]
+
+
+def ruled(officer: Engine, release: str) -> dict[str, int]:
+    """Quarantined notes of a release's feeds about which people decided, by what was decided last."""
+    statement = text(
+        "SELECT l.action, count(*) AS notes FROM ("
+        " SELECT DISTINCT ON (r.feed, r.note_key) r.action FROM ctl.ruling r"
+        " WHERE r.feed IN (SELECT d.feed FROM ctl.publication p JOIN ctl.delivery d ON d.delivery = p.delivery"
+        "                  WHERE p.release = :release)"
+        " ORDER BY r.feed, r.note_key, r.id DESC) l GROUP BY l.action"
+    )
+    with begin(officer) as connection:
+        return {row.action: row.notes for row in connection.execute(statement, {"release": release})}

@@ -70,6 +70,18 @@ def test_one_person_hides_more_and_the_next_refresh_takes_it(site, queue, refres
     assert site.store.required(tables.REDACTED_NOTES, delivery.key).meta["rulings"]
 
 
+def test_an_added_span_never_takes_the_label_of_a_found_one():
+    def mended(*added, removed=()):
+        ruling = Ruling("f", "f@1", "1", Action.MEND, "leak-city", "c", "d", added, removed)
+        return [(s.start, s.end, s.label.value) for s in ruling.mended((Span(10, 20, Label.PATIENT),))]
+
+    assert mended(Span(0, 30, Label.DOCTOR)) == [(0, 10, "DOCTOR"), (10, 20, "PATIENT"), (20, 30, "DOCTOR")]
+    assert mended(Span(12, 18, Label.DOCTOR)) == [(10, 20, "PATIENT")]
+    assert mended(Span(2, 4, Label.CITY), Span(15, 25, Label.CITY)) == [
+        (2, 4, "CITY"), (10, 20, "PATIENT"), (20, 25, "CITY")]  # fmt: skip
+    assert mended(Span(0, 30, Label.DOCTOR), removed=(Span(10, 20, Label.PATIENT),)) == [(0, 30, "DOCTOR")]
+
+
 def enter(site, ruling, *, note="1", who="A. Reader", sealed=True):
     """Writes a decision past the desk."""
     name = keep(site.store, site.keyring, ruling) if sealed else ruling.digest(site.keyring)

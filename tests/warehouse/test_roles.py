@@ -247,8 +247,8 @@ CALLS = {
     "ctl.sign_dossier('x', 'A. Officer', 'fit', 'a reason of weight', current_date + 1, '', '')": {Role.OFFICER},
     "ctl.require_dossier('r1')": set(),
     "ctl.seal_held_out('x', 'site', '', 0, 1, 1, '{}', '{}')": {Role.GATEKEEPER},
-    "ctl.enter_decision(1, 'A', 1, 'x', NULL, NULL, 'a', now())": {Role.OFFICER},
-    "ctl.rule('f', 'x', 'y', 'pass', 'z', 'A. Officer', 'aofficer', 'a reason of weight')": {
+    "ctl.enter_decision(1, 'A', 1, repeat('a', 32), NULL, NULL, 'a', now())": {Role.OFFICER},
+    "ctl.rule('f', 'n_' || repeat('a', 26), repeat('a', 32), 'pass', 'leak', 'A. O', 'ao', 'a reason of weight')": {
         Role.OFFICER,
         Role.PROMOTER,
     },
