@@ -10,6 +10,7 @@ from assets.source import facilities, patients, providers, raw_notes
 from deid_platform.detection.rules.engine.templates import TemplateCounts
 from deid_platform.refresh import tables
 from deid_platform.refresh.deidentify import deidentify
+from deid_platform.refresh.rulings import in_force
 from resources import Gpu, SiteResource
 
 _MADE_WITH = {
@@ -21,6 +22,7 @@ _MADE_WITH = {
     "files": "the delivery's files",
     "told": "what the patients' other notes say of them",
     "shifts": "how far dates are moved",
+    "rulings": "what people decided about quarantined notes",
 }
 """What rows were made with: a delivery is redacted again when one of these digests changes."""
 
@@ -45,7 +47,9 @@ def redacted_notes(
 ) -> Counts:
     """Each note after detection, redaction and the leak check; a note on which one of them fails is quarantined."""
     it, delivery = site.site, delivery_of(context)
-    meta = dict(deidentify(delivery, store=it.store, recipe=it.recipe(delivery), engine=it.engine).meta)
+    rulings = in_force(it, delivery)
+    done = deidentify(delivery, store=it.store, recipe=it.recipe(delivery), engine=it.engine, rulings=rulings)
+    meta = dict(done.meta)
     labels = sorted(meta["labels"].items(), key=lambda item: -item[1])
     counted, reused = meta["counts"], TemplateCounts(**meta["template_text"])
     return shown.counts(

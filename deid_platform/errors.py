@@ -570,9 +570,9 @@ class Code(Enum):
     )
     SECOND_PERSON = (
         "second-person",
-        "The person who proposed to withdraw a finding cannot withdraw it, nor can the same login. Names that differ "
-        "only in case, spaces, punctuation or accents are one name.",
-        "Let somebody else run the same command with their own name and reason.",
+        "Two people have to say so, by two logins: to withdraw a finding, or to show of a quarantined note what one "
+        "may not show alone. Names that differ only in case, spaces, punctuation or accents are one name.",
+        "Let somebody else run the same command, or decide the same at the desk, with their own name and reason.",
     )
     PROJECT_UNKNOWN = (
         "project-unknown",
@@ -660,6 +660,18 @@ class Code(Enum):
         "decision-invalid",
         "A decision on a removal is not one of those that there are; the reference says what is wrong.",
         "A removal of the round, one of the five categories, and a severity for a clinically relevant one alone.",
+    )
+    DECISIONS_ALTERED = (
+        "decisions-altered",
+        "The decisions of a round in the note store are not those that the ledger has; the reference names the round "
+        "and the role. Somebody changed them, or the store or the database was put back to an older state.",
+        "Restore both from backups of one time (docs/operations.md); the ledger's rows are in ctl.removal_decision.",
+    )
+    RULING_REFUSED = (
+        "ruling-refused",
+        "A decision on a quarantined note cannot be kept; the reference says why: the note has changed or is not in "
+        "the queue any more, the leak check still finds something, a span does not fit, or the reason quotes the note.",
+        "Load the page again; hide what the leak check names; give a reason without words that the note hides.",
     )
     # Anything else
     INTERNAL = (

@@ -1,4 +1,4 @@
-"""Commands on review by clinicians: start, open, export, import, report.
+"""Commands on review by people: start, open, export, import, enter, report, quarantine.
 
 Belongs here: arguments and what a person reads. Does not belong here: what any of it does (`review/`, `ui/desk.py`).
 """
@@ -18,6 +18,7 @@ from deid_platform.errors import Code, DeidError
 
 if TYPE_CHECKING:
     from deid_platform.annotation.rounds import Role
+    from deid_platform.ui.guard import Login
 
 review = typer.Typer(help="Review by clinicians of what is hidden although no gold marks it.", no_args_is_help=True)
 Round = Annotated[int | None, typer.Option("--round", min=1, help="By default the newest.")]
@@ -48,21 +49,46 @@ def open_(
     """Open the desk: a page on this machine that shows removals and keeps each decision at once. It shows PHI."""
     from deid_platform.review.rounds import known_round
     from deid_platform.ui.desk import serve
-    from deid_platform.ui.guard import Login
 
     who = _reviewer(role)
     site = site_of(config)
     chosen = known_round(site.store, number)
+    listening, login = _listening(port, f"round {chosen}, {who.value}")
+    with listening:
+        serve(site, chosen, who, listening=listening, login=login)
+
+
+@review.command("quarantine")
+def quarantine(
+    who: Annotated[str, typer.Option(help="Who decides: the ledger keeps it.")],
+    port: Annotated[int, typer.Option(min=1, max=65535, help="Port of the loopback address.")] = 3011,
+    config: Config = None,
+) -> None:
+    """Open the quarantine queue: keep a note out, mend its spans, or let it pass with a second person. It shows PHI.
+
+    Whatever is decided, the next refresh redacts the note and its leak check and gate judge it.
+    """
+    from deid_platform.ui.queue import serve_queue
+
+    site = site_of(config)
+    listening, login = _listening(port, f"quarantine, {who}")
+    with listening:
+        serve_queue(site, who, listening=listening, login=login)
+
+
+def _listening(port: int, what: str) -> tuple[socket.socket, Login]:
+    """A socket, and the login of a page whose link is printed."""
+    from deid_platform.ui.guard import Login
+
     try:
         listening = socket.create_server(("127.0.0.1", port))
     except OSError:
         raise DeidError(Code.PORT_UNUSABLE, str(port)) from None
     signal.signal(signal.SIGINT, signal.default_int_handler)
     login = Login(port)
-    say(f"round {chosen}, {who.value} (ends with Ctrl-C); this link works once, in one browser:")
+    say(f"{what} (ends with Ctrl-C); this link works once, in one browser:")
     say(f"http://127.0.0.1:{port}{login.path}")
-    with listening:
-        serve(site, chosen, who, listening=listening, login=login)
+    return listening, login
 
 
 @review.command("export")
@@ -96,6 +122,17 @@ def import_(
     site = site_of(config)
     chosen = known_round(site.store, number)
     say(f"round {chosen}: {counted(take_back(site, chosen, _reviewer(role), sheet), 'decision')} kept")
+
+
+@review.command("enter")
+def enter(number: Round = None, config: Config = None) -> None:
+    """Enter the decisions of a round that the ledger lacks; the desk does so itself while the warehouse answers."""
+    from deid_platform.review.decisions import enter as entered
+    from deid_platform.review.rounds import known_round
+
+    site = site_of(config)
+    chosen = known_round(site.store, number)
+    say(f"round {chosen}: {counted(entered(site, chosen), 'decision')} entered; the ledger has all of them")
 
 
 def _reviewer(name: str) -> Role:

@@ -28,11 +28,13 @@ from deid_platform.refresh.first_pass import detection_of, mentions_digest, ment
 from deid_platform.refresh.recipe import Recipe
 from deid_platform.refresh.redacted_row import Item, RedactionJob
 from deid_platform.refresh.reuse import only_new
+from deid_platform.refresh.rulings import InForce, held_or_mended
 from deid_platform.refresh.shifts import shifts_digest
 from deid_platform.store import Manifest, NoteStore
 from deid_platform.warehouse.expectations import OTHER_TYPE
 from deid_platform.warehouse.staging import Status
 
+NOTHING_DECIDED = InForce()
 CLEAN, QUARANTINED = Status.CLEAN.value, Status.QUARANTINED.value
 
 
@@ -43,6 +45,7 @@ def deidentify(
     recipe: Recipe,
     engine: Engine,
     progress: Callable[[int], None] | None = None,
+    rulings: InForce = NOTHING_DECIDED,
 ) -> Manifest:
     """Writes a delivery's redacted rows and returns their manifest, whose `meta` holds the counts.
 
@@ -55,6 +58,7 @@ def deidentify(
         recipe: Detector, policy and keys.
         engine: Where detection and redaction run.
         progress: Called with the number of notes done since the last call.
+        rulings: What people decided about quarantined notes.
 
     Raises:
         DeidError: `not-materialized` if the delivery was not taken in.
@@ -69,7 +73,7 @@ def deidentify(
     raw = store.required(tables.RAW_NOTES, delivery.key)
 
     def parts() -> Iterator[pa.Table]:
-        keyed = _keyed(_after_first_pass(store, delivery), recipe, index)
+        keyed = _keyed(_after_first_pass(store, delivery), recipe, index, rulings)
         rows = _redacted_rows(keyed, last_run, partial(engine.run, RedactionJob(recipe)), counts)
         for batch in tables.batched(rows, tables.NOTES_A_PART):
             for row in batch:
@@ -88,6 +92,7 @@ def deidentify(
             "recipe": recipe.digest,
             "told": mentions_digest(store, delivery, recipe.keyring),
             "shifts": shifts_digest(store, delivery, recipe),
+            "rulings": rulings.digest,
             "files": raw.meta["files"],
             "release": recipe.release,
             "inputs": "topics" if recipe.spec.inputs == "topics" and known_enough else "text",
@@ -139,18 +144,28 @@ class _Key(NamedTuple):
 
 
 def _keyed(
-    rows: Iterable[tuple[dict[str, Any], dict[str, Any]]], recipe: Recipe, index: PatientMentionIndex
+    rows: Iterable[tuple[dict[str, Any], dict[str, Any]]], recipe: Recipe, index: PatientMentionIndex, rulings: InForce
 ) -> Iterator[tuple[str | None, _Key, Item]]:
     """Notes after the first pass, for `only_new`; where the detector failed there is nothing to take over."""
     for raw, first in rows:
         note = tables.from_row(Note, raw)
         read = index.after_first_pass(note, detection_of(first))
-        moved_with = recipe.moved_with(note.patient_id) or ""
-        key = recipe.keyring.digest(
-            "redacted", raw["content_digest"], recipe.digest, moved_with, *tables.mention_parts(read.by_others)
+        held, mended = held_or_mended(
+            rulings.by_note.get(note.note_id), raw["content_digest"], recipe.digests["detector_digest"]
         )
-        item = Item(read, released_type(note, recipe.note_types))
-        yield None if first["error"] is not None else key, _Key(key, raw["content_digest"]), item
+        moved_with = recipe.moved_with(note.patient_id) or ""
+        decided = () if mended is None else ("mended", mended.digest(recipe.keyring))
+        key = recipe.keyring.digest(
+            "redacted",
+            raw["content_digest"],
+            recipe.digest,
+            moved_with,
+            *decided,
+            *tables.mention_parts(read.by_others),
+        )
+        item = Item(read, released_type(note, recipe.note_types), held, mended)
+        # A clean row of before must not take the place of one that people hold.
+        yield None if first["error"] is not None or held is not None else key, _Key(key, raw["content_digest"]), item
 
 
 def _redacted_rows(

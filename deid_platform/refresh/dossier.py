@@ -28,6 +28,7 @@ from deid_platform.warehouse.held_out import looked_at
 from deid_platform.warehouse.lab import lab_scores
 from deid_platform.warehouse.queries import ledger, notes_shown
 from deid_platform.warehouse.releases import Release, activate_release, former_release, release, releases
+from deid_platform.warehouse.reviews import ruled
 from deid_platform.warehouse.roles import Role
 from deid_platform.warehouse.waivers import waivers
 
@@ -179,6 +180,7 @@ def gathered(site: Site, found: Release) -> page.Dossier:
         },
         change=_change(officer, found),
         retracted=_retracted(officer, found.release),
+        ruled=ruled(officer, found.release),
     )
     return replace(facts, held_out=_held_out(officer, found, facts.gold))
 

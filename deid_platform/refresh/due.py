@@ -12,6 +12,7 @@ from deid_platform.notes import Delivery
 from deid_platform.refresh import tables
 from deid_platform.refresh.first_pass import mentions_digest
 from deid_platform.refresh.intake import files_digest
+from deid_platform.refresh.rulings import in_force
 from deid_platform.refresh.shifts import shifts_digest
 from deid_platform.refresh.site import Site
 from deid_platform.refresh.stage import staged_from
@@ -25,7 +26,8 @@ def pending(site: Site, deliveries: Sequence[Delivery]) -> list[Delivery]:
     A delivery is held if it is promoted with nothing missing under the profile of today, and every link from its
     files to research is whole: they are the files that were taken in, its rows were made of what was taken in and by
     the recipe of today (detector, topics, policy, key, note types) with what the patients' other notes tell today,
-    their dates moved with whom they move today, and those rows are what was staged and promoted.
+    their dates moved with whom they move today, quarantined notes as people decided about
+    them today, and those rows are what was staged and promoted.
     A run may have been killed between any two of these.
 
     Raises:
@@ -55,4 +57,6 @@ def _is_held(site: Site, delivery: Delivery, held: DeliverySummary | None, exclu
         "shifts": shifts_digest(site.store, delivery, recipe),
         "told": mentions_digest(site.store, delivery, site.keyring),
     }
+    if redacted.meta.get("rulings", "") != in_force(site, delivery).digest:
+        return False
     return all(redacted.meta.get(name) == digest for name, digest in today.items())

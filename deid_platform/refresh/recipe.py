@@ -24,6 +24,7 @@ _DECIDING = (
     "deid_platform.languages",
     "deid_platform.release_note",
     "deid_platform.refresh.redacted_row",
+    "deid_platform.refresh.ruling",
 )
 """Modules that decide what a row looks like, beside the packages that the digests name."""
 

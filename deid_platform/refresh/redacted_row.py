@@ -17,6 +17,7 @@ from deid_platform.languages import released_language
 from deid_platform.leakcheck import Released
 from deid_platform.notes import Patient
 from deid_platform.refresh.recipe import Recipe
+from deid_platform.refresh.ruling import Ruling
 from deid_platform.release_note import NoteReleaser, reason_of
 from deid_platform.warm_up import made_up_note
 from deid_platform.workers import Job, Task
@@ -25,10 +26,15 @@ Row = dict[str, Any]
 
 
 class Item(NamedTuple):
-    """A note after the first pass, and its type as it may be shown."""
+    """A note after the first pass, its type as it may be shown, and what people decided about it.
+
+    `held` is a reason code; `mended` says which spans they added and removed.
+    """
 
     first: FirstPass
     note_type: str
+    held: str | None = None
+    mended: Ruling | None = None
 
     def __repr__(self) -> str:
         return "<Item>"
@@ -67,17 +73,27 @@ class _Redacting(Task[Item, Row]):
         """One redacted row; without text and with a reason, if any stage fails or anything leaks."""
         recipe, note = self._recipe, item.first.note
         row = _withheld(recipe, item)
-        if recipe.rosters_incomplete and not row["with_roster"]:
+        if item.held is not None:
+            return {**row, "reason": item.held}
+        # What people answer for is the one failure that they decided about.
+        excused = None if item.mended is None else item.mended.held_for
+        if recipe.rosters_incomplete and not row["with_roster"] and excused != "roster-lost":
             return {**row, "reason": "roster-lost"}
         detection = self._second_pass(item.first)
-        if detection.error is not None or detection.spans is None:
-            return {**row, "reason": (detection.error or Code.DETECTOR_FAILED).slug}
+        spans = detection.spans
+        if detection.error is not None or spans is None:
+            failed = (detection.error or Code.DETECTOR_FAILED).slug
+            if excused != failed:
+                return {**row, "reason": failed}
+            spans = ()
+        if item.mended is not None:
+            spans = item.mended.mended(spans)
 
         def columns(known_as: Sequence[Patient]) -> Released:
             dated = recipe.released_date(note, known_as[0].birth_date if known_as else None)
             return Released(row["note_type"], row["language"], dated.year, dated.day, recipe.keyring.site)
 
-        release = self._releaser.release(note, detection.spans, columns)
+        release = self._releaser.release(note, spans, columns)
         if release.redaction is not None and release.columns is not None:
             row |= {
                 "note_year": release.columns.note_year,

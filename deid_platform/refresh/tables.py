@@ -55,6 +55,8 @@ REVIEW_ROUNDS = "review/rounds"
 """Which removals reviewers were given, with what stood there, a partition a round."""
 REVIEW_DECISIONS = "review/decisions"
 """What they said, each decision a row, in order; a partition a round and a role."""
+RULINGS = "review/rulings"
+"""Spans that people mended in quarantined notes, each decision a row that the ledger names by its digest."""
 REPORTED = "gate/reported"
 STAGED = "gate/staged"
 """No rows: what of the store the warehouse was last given of a delivery, and the digest that it got there."""
@@ -201,6 +203,15 @@ REVIEW_SCHEMA = pa.schema(
     ]
 )
 DECISION_SCHEMA = pa.schema([(name, pa.string()) for name in ("removal", "category", "severity", "who", "at")])
+RULING_SCHEMA = pa.schema(
+    [
+        *((name, pa.string()) for name in ("ruling", "feed", "delivery")),
+        ("note_id", pa.large_string()),
+        *((name, pa.string()) for name in ("action", "held_for", "content_digest", "detector_digest")),
+        ("added", SPANS),
+        ("removed", SPANS),
+    ]
+)
 
 
 def batched(items: Iterable[T], size: int) -> Iterator[list[T]]:

@@ -22,6 +22,8 @@ from deid_platform.refresh.lock import file_lock
 from deid_platform.refresh.site import Site
 from deid_platform.review.rounds import removals_of_round
 from deid_platform.store import NoteStore
+from deid_platform.warehouse.reviews import enter_decisions
+from deid_platform.warehouse.roles import Role as Database
 
 _LOCK = "review.lock"
 # The file's lock is one a process, which may take it again: it does not keep two tabs of one desk apart.
@@ -108,6 +110,19 @@ def decide(site: Site, number: int, role: Role, said: Mapping[str, Decision | No
             )
         table = pa.Table.from_pylist(rows, schema=tables.DECISION_SCHEMA)
         site.store.write(tables.REVIEW_DECISIONS, _partition(number, role), [table], meta=lambda: {"rows": len(rows)})
+
+
+def enter(site: Site, number: int) -> int:
+    """Enters the decisions of a round that the ledger lacks, and says how many.
+
+    The note store keeps a decision first, so that a reviewer may go on while the warehouse cannot be reached.
+
+    Raises:
+        DeidError: `decisions-altered` if what the ledger has is not what the note store has; `warehouse-unreachable`.
+    """
+    officer = site.warehouse.engine(Database.OFFICER)
+    with _IN_THIS_PROCESS, file_lock(site.settings.home_path, _LOCK, wait=True):
+        return sum(enter_decisions(officer, number, role.value, _rows(site.store, number, role)) for role in Role)
 
 
 def decisions_of(store: NoteStore, number: int, role: Role) -> dict[str, Decision]:

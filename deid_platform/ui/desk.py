@@ -27,13 +27,13 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from deid_platform.annotation.rounds import ANNOTATORS, Role
 from deid_platform.errors import Code, DeidError
 from deid_platform.refresh.site import Site
-from deid_platform.review.decisions import Category, Decision, decide, decisions_of, offered
+from deid_platform.review.decisions import Category, Decision, decide, decisions_of, enter, offered
 from deid_platform.review.rounds import removals_of_round
 from deid_platform.ui.guard import Guard, Login, loopback_hosts
 
 FILES = Path(__file__).with_name("desk_files")
 DECIDE = "/decide"
-_MOST_BYTES = 1_000_000
+MOST_BYTES = 1_000_000
 _GOODBYE_SECONDS = 3
 _HEADERS = {
     "Cache-Control": "no-store",
@@ -55,8 +55,8 @@ CATEGORIES = {
 """What the page calls each category, and what belongs to it; in the order of its keys."""
 
 
-def desk(site: Site, number: int, role: Role, *, hosts: list[str], login: Login) -> ASGIApp:
-    """The guarded app of one round and role."""
+def desk(site: Site, number: int, role: Role, *, hosts: list[str], login: Login, ledger: bool = False) -> ASGIApp:
+    """The guarded app of one round and role; with `ledger`, each decision enters that of the warehouse too."""
 
     async def page(_: Request) -> Response:
         environment = jinja2.Environment(loader=jinja2.FileSystemLoader(FILES), autoescape=True)
@@ -73,21 +73,33 @@ def desk(site: Site, number: int, role: Role, *, hosts: list[str], login: Login)
         except DeidError as error:
             # What cannot be read will not be readable later; what could not be written may be.
             return JSONResponse({"error": error.code.slug}, 400 if error.code is Code.DECISION_INVALID else 503)
-        return JSONResponse({"kept": sorted(said)})
+        return JSONResponse({"kept": sorted(said), "entered": await run_in_threadpool(entered)})
+
+    def entered() -> bool:
+        """Whether the ledger has all that was decided; if not, a later decision or the report enters it."""
+        with suppress(DeidError):
+            if ledger:
+                enter(site, number)
+            return True
+        return False
 
     routes = [
         Route("/", page),
         Route("/items", items),
         Route(DECIDE, take, methods=["POST"]),
-        Route("/desk.js", _file("desk.js", "text/javascript")),
-        Route("/desk.css", _file("desk.css", "text/css")),
+        Route("/desk.js", file_route("desk.js", "text/javascript")),
+        Route("/desk.css", file_route("desk.css", "text/css")),
     ]
-    return _Unstored(Guard(Starlette(routes=routes), hosts=hosts, login=login, asked_by_post=DECIDE))
+    return Unstored(Guard(Starlette(routes=routes), hosts=hosts, login=login, asked_by_post=DECIDE))
 
 
 def serve(site: Site, number: int, role: Role, *, listening: socket, login: Login) -> None:
     """Serves the desk until it is stopped."""
-    app = desk(site, number, role, hosts=loopback_hosts(listening.getsockname()[1]), login=login)
+    run(desk(site, number, role, hosts=loopback_hosts(listening.getsockname()[1]), login=login, ledger=True), listening)
+
+
+def run(app: ASGIApp, listening: socket) -> None:
+    """Serves a page until it is stopped."""
     with suppress(KeyboardInterrupt):
         server(app).run([listening])
 
@@ -107,13 +119,15 @@ def server(app: ASGIApp) -> uvicorn.Server:
     )
 
 
-class _Unstored:
+class Unstored:
     """Adds the headers to every answer, the guard's too."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answers as ASGI has it."""
+
         async def with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 MutableHeaders(scope=message).update(_HEADERS)
@@ -150,7 +164,7 @@ def _shown(decision: Decision | None) -> Mapping[str, str | None] | None:
 def _said(body: bytes) -> dict[str, Decision | None]:
     """The decisions that a page sends: a list, of which the last one on a removal counts."""
     try:
-        given = json.loads(body) if len(body) <= _MOST_BYTES else None
+        given = json.loads(body) if len(body) <= MOST_BYTES else None
         if not isinstance(given, list):
             raise DeidError(Code.DECISION_INVALID, "not a list")
         pairs = [(row["removal"], row["category"], row.get("severity")) for row in given]
@@ -160,7 +174,8 @@ def _said(body: bytes) -> dict[str, Decision | None]:
     return known
 
 
-def _file(name: str, kind: str) -> Callable[[Request], Awaitable[Response]]:
+def file_route(name: str, kind: str) -> Callable[[Request], Awaitable[Response]]:
+    """Answers with a file of the desk."""
     content = (FILES / name).read_bytes()
 
     async def answer(_: Request) -> Response:

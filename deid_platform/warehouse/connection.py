@@ -40,6 +40,7 @@ _OWN_STATES = {
     "DG011": Code.DOSSIER_UNKNOWN,
     "DG012": Code.DOSSIER_UNSIGNED,
     "DG013": Code.HELD_OUT_REFUSED,
+    "DG014": Code.DECISIONS_ALTERED,
 }
 _BY_STATE = (
     # undefined table, function, schema; database does not exist

@@ -183,12 +183,12 @@ def withdraw_finding(officer: Engine, promoter: Engine, number: int, *, who: str
         ).scalar_one()
     statement = text("SELECT * FROM ctl.withdraw_finding(:number, :who, :person, :reason)")
     with begin(promoter if proposed else officer) as connection:
-        said = {"number": number, "who": who, "person": _person(who), "reason": reason}
+        said = {"number": number, "who": who, "person": person_of(who), "reason": reason}
         row = connection.execute(statement, said).one()
     return Withdrawal(row.withdrawn, row.shown)
 
 
-def _person(who: str) -> str:
+def person_of(who: str) -> str:
     """A name without what spellings of it differ in: case, blanks, signs, accents, wide letters."""
     return "".join(filter(str.isalnum, unicodedata.normalize("NFKD", who.casefold()).casefold()))
 

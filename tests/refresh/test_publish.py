@@ -10,11 +10,14 @@ from deid_platform.bench import scoring
 from deid_platform.corpora.exclusions import Exclusions
 from deid_platform.errors import Code, DeidError
 from deid_platform.refresh import due, measure, publish, stage, tables
+from deid_platform.refresh.ruling import Action, Ruling
+from deid_platform.refresh.rulings import keep
 from deid_platform.refresh.site import Site
 from deid_platform.refresh.summary import release_summary
 from deid_platform.reports.summary import summary_markdown
 from deid_platform.settings import load_settings
 from deid_platform.warehouse.migrate import configure
+from deid_platform.warehouse.reviews import rule
 from deid_platform.warehouse.roles import Role
 from deid_platform.warehouse.staging import staged_now
 from deid_platform.warehouse.waivers import waive
@@ -72,6 +75,15 @@ def test_what_passes_is_seen_by_the_analyst_redacted_and_keyed(site, deliver, ru
     assert publish.activate(site, delivery)
     assert seen(site)[key(site, "1")] == "Ms. [PATIENT] is well."
     assert due.pending(site, [delivery]) == []
+    # What people decide about its notes makes it due.
+    for action, who in ((Action.KEEP_OUT, "A. Reader"), (Action.AS_FOUND, "A. Reader"), (Action.AS_FOUND, "B. Reader")):
+        ruling = Ruling("hospital", delivery.key, "3", action, "leak-city", "content", "detector")
+        rule(
+            site.warehouse.engine(Role.OFFICER), site.warehouse.engine(Role.PROMOTER), feed="hospital",
+            note_key=key(site, "3"), ruling=keep(site.store, site.keyring, ruling), action=action.value,
+            held_for="leak-city", who=who, reason="a reason of weight",
+        )  # fmt: skip
+        assert due.pending(site, [delivery]) == ([] if who == "B. Reader" else [delivery])
 
 
 def test_the_same_content_again_changes_nothing(site, deliver, run) -> None:

@@ -202,7 +202,9 @@ def test_the_page_needs_no_script_and_asks_nobody() -> None:
 
 
 def test_small_counts_are_withheld() -> None:
-    page = text_of(dossier_html(replace(FACTS, retracted=3)))
+    assert "people decided: none." in text_of(dossier_html(FACTS))
+    page = text_of(dossier_html(replace(FACTS, retracted=3, ruled={"mend": 12, "keep-out": 3})))
+    assert "people decided: keep-out <11, mend 12." in page.replace("&lt;", "<")
     assert "Quarantined notes: <11" in page.replace("&lt;", "<")
     assert "Notes hidden after readers reported a leak: <11" in page.replace("&lt;", "<")
     hidden = Reading("site", "topics", "words", "SSN", "recall", Figure(None, None, None, None))

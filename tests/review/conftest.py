@@ -1,4 +1,4 @@
-"""A site whose bench has run on six notes, written by hand: no warehouse, no refresh."""
+"""What the tests of the desk share: a browser, a queue, and a site whose bench has run on six notes, by hand."""
 
 from __future__ import annotations
 
@@ -7,6 +7,9 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
+from desk_browser import browser, tab
+from held_notes import queue, refresh
+from small_feed import deliver, site, take_in
 
 from deid_platform.labels import Label
 from deid_platform.notes import Note, Span
@@ -14,6 +17,7 @@ from deid_platform.refresh import tables
 from deid_platform.refresh.site import Site
 from deid_platform.settings import load_settings
 
+__all__ = ["browser", "deliver", "queue", "refresh", "site", "tab", "take_in"]
 WRONG = ("Bell", "Cushing", "Ward 4B", "March", "Addison", "Todd")
 TEXT = "Seen with Thandiwe Quillfeather. Known {} palsy, stable."
 

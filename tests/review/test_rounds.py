@@ -9,16 +9,18 @@ from concurrent.futures import ThreadPoolExecutor
 import pyarrow as pa
 import pytest
 from command_line import deid
+from sqlalchemy import text
 
 from deid_platform.annotation.rounds import Role
 from deid_platform.errors import Code, DeidError
 from deid_platform.labels import Label
 from deid_platform.notes import Span
 from deid_platform.refresh import tables
-from deid_platform.review.decisions import Category, Decision, Severity, decide, decisions_of, offered, standing
+from deid_platform.review.decisions import Category, Decision, Severity, decide, decisions_of, enter, offered, standing
 from deid_platform.review.report import kappa, report, shares
 from deid_platform.review.rounds import outside_gold, removals_of_round, start
 from deid_platform.review.sheets import _plain, take_back
+from deid_platform.warehouse.roles import Role as Database
 
 WRONG = ("Bell", "Cushing", "Ward 4B", "March", "Addison", "Todd")
 HIGH = Decision(Category.RELEVANT, Severity.HIGH)
@@ -202,3 +204,32 @@ def test_the_command_reports_without_text(reviewed):
     assert "category 1.000" in said.stderr
     assert not any(word in said.stdout + said.stderr for word in WRONG)
     assert report(site, 1, role=Role.ADJUDICATOR).categories[Category.RELEVANT].value is None
+
+
+def test_decisions_enter_the_ledger_once_and_those_that_were_changed_do_not(reviewed, warehouse, monkeypatch):
+    monkeypatch.setenv("DEID_WAREHOUSE_URL", warehouse.admin_engine().url.render_as_string(hide_password=False))
+    site = reviewed()
+    start(site, 3)
+    one, two, _ = removals_of_round(site, 1)
+    decide(site, 1, Role.A, {one: HIGH, two: PROVIDER})
+    decide(site, 1, Role.A, {one: None})
+    decide(site, 1, Role.B, {one: LOW})
+    assert (enter(site, 1), enter(site, 1)) == (4, 0)
+    with warehouse.begin(Database.OFFICER) as connection:
+        rows = connection.execute(
+            text("SELECT role, n, removal, category, severity FROM ctl.removal_decision ORDER BY role, n")
+        ).all()
+    assert rows == [
+        ("A", 1, one, "clinically_relevant", "high"), ("A", 2, two, "provider_or_clinic", None),
+        ("A", 3, one, None, None), ("B", 1, one, "clinically_relevant", "low"),
+    ]  # fmt: skip
+    kept = site.store.rows(tables.REVIEW_DECISIONS, "1.A")
+    for rows in (
+        kept[:2],
+        [*kept[:2], {**kept[2], "category": "provider_or_clinic"}],
+        [{**kept[0], "who": "x"}, *kept[1:]],
+    ):
+        site.store.write(tables.REVIEW_DECISIONS, "1.A", [pa.Table.from_pylist(rows, schema=tables.DECISION_SCHEMA)])
+        with pytest.raises(DeidError) as refused:
+            enter(site, 1)
+        assert refused.value.code is Code.DECISIONS_ALTERED

@@ -54,6 +54,8 @@ CONTENT = (
     "ctl.signature",
     "ctl.dossier",
     "ctl.publication",
+    "ctl.removal_decision",
+    "ctl.ruling",
     "ctl.finding_withdrawal",
     "ctl.finding",
     "ctl.access_log",

@@ -65,6 +65,8 @@ TABLES = (
     "ctl.held_out_note",
     "ctl.held_out",
     "ctl.look",
+    "ctl.removal_decision",
+    "ctl.ruling",
     "ctl.alembic_version",
 )
 VIEWS = (
@@ -245,6 +247,11 @@ CALLS = {
     "ctl.sign_dossier('x', 'A. Officer', 'fit', 'a reason of weight', current_date + 1, '', '')": {Role.OFFICER},
     "ctl.require_dossier('r1')": set(),
     "ctl.seal_held_out('x', 'site', '', 0, 1, 1, '{}', '{}')": {Role.GATEKEEPER},
+    "ctl.enter_decision(1, 'A', 1, repeat('a', 32), NULL, NULL, 'a', now())": {Role.OFFICER},
+    "ctl.rule('f', 'n_' || repeat('a', 26), repeat('a', 32), 'pass', 'leak', 'A. O', 'ao', 'a reason of weight')": {
+        Role.OFFICER,
+        Role.PROMOTER,
+    },
     "ctl.record_look('x', 'y', 'gate')": {Role.GATEKEEPER},
 }
 

@@ -179,6 +179,7 @@ class Dossier:
         thresholds: Least values of the profile: measure -> value.
         change: Beside the former release; None for the first.
         retracted: Notes that were hidden after readers reported a leak.
+        ruled: Quarantined notes of its feeds about which people decided, by what they decided last.
         held_out: What the figures were measured on; None of figures of before looks were counted.
         demonstration: Whether any feed is of demonstration data.
     """
@@ -205,6 +206,7 @@ class Dossier:
     thresholds: Mapping[str, float] = field(default_factory=dict)
     change: Change | None = None
     retracted: int = 0
+    ruled: Mapping[str, int] = field(default_factory=dict)
     held_out: HeldOut | None = None
 
     @property

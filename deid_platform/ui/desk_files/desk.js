@@ -106,7 +106,8 @@ async function send() {
   if (answer && answer.ok) {
     unsent.splice(0, batch.length);
     if (at("lost").textContent.startsWith("Not connected")) at("lost").hidden = true;
-    tell(unsent.length ? "Saving" : "Saved");
+    const { entered } = await answer.json().catch(() => ({ entered: true }));
+    tell(unsent.length ? "Saving" : entered ? "Saved" : "Saved; the ledger gets it later");
     send();
   } else if (answer && answer.status === 400) {
     // Sent again it would be refused again: one by one, so that the others are kept. Rare: the note was withdrawn

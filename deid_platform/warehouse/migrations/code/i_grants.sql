@@ -58,3 +58,7 @@ GRANT SELECT ON ctl.held_out_set, ctl.held_out_note, ctl.look, ctl.held_out TO g
 GRANT EXECUTE ON FUNCTION ctl.seal_held_out, ctl.record_look TO gatekeeper;
 GRANT INSERT (look) ON quality.score, quality.lab_score TO gatekeeper;
 GRANT SELECT ON quality.held_out_sets TO analyst, deid_modeller, officer;
+
+GRANT SELECT ON ctl.removal_decision, ctl.ruling TO gatekeeper, officer;
+GRANT EXECUTE ON FUNCTION ctl.enter_decision, ctl.rule TO officer;
+GRANT EXECUTE ON FUNCTION ctl.rule TO promoter;

@@ -1,0 +1,64 @@
+-- The reviewer's desk: what people decide there enters the ledger, and nobody changes it afterwards.
+
+CREATE OR REPLACE TRIGGER append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON ctl.removal_decision
+    FOR EACH STATEMENT EXECUTE FUNCTION ctl.forbid_change();
+CREATE OR REPLACE TRIGGER append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON ctl.ruling
+    FOR EACH STATEMENT EXECUTE FUNCTION ctl.forbid_change();
+
+-- Enters a decision on a removal; what stands already has to be the same.
+CREATE OR REPLACE FUNCTION ctl.enter_decision(
+    p_round integer, p_role text, p_n integer, p_removal text, p_category text, p_severity text, p_who text,
+    p_at timestamptz
+) RETURNS void
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    -- One after the other, so that none is missing before another.
+    PERFORM pg_advisory_xact_lock(hashtextextended('removal_decision ' || p_round || ' ' || p_role, 0));
+    IF p_n <> 1 AND NOT EXISTS (
+        SELECT 1 FROM ctl.removal_decision d WHERE (d.round, d.role, d.n) = (p_round, p_role, p_n - 1)) THEN
+        RAISE EXCEPTION 'round %, %', p_round, p_role USING ERRCODE = 'DG014';
+    END IF;
+    INSERT INTO ctl.removal_decision (round, role, n, removal, category, severity, who, decided_at)
+    VALUES (p_round, p_role, p_n, p_removal, p_category, p_severity, p_who, p_at)
+    ON CONFLICT DO NOTHING;
+    IF NOT FOUND AND NOT EXISTS (
+        SELECT 1 FROM ctl.removal_decision d
+        WHERE (d.round, d.role, d.n, d.removal, d.who, d.decided_at) = (p_round, p_role, p_n, p_removal, p_who, p_at)
+          AND (d.category, d.severity) IS NOT DISTINCT FROM (p_category, p_severity)) THEN
+        RAISE EXCEPTION 'round %, %', p_round, p_role USING ERRCODE = 'DG014';
+    END IF;
+END $$;
+
+-- Enters what somebody decides about a quarantined note, and says whether they are the second person who decides the
+-- very same: another person, by another login. Whether one is enough is judged where the spans lie, at the refresh.
+CREATE OR REPLACE FUNCTION ctl.rule(
+    p_feed text, p_note_key text, p_ruling text, p_action text, p_held_for text, p_who text, p_person text,
+    p_reason text, OUT turn smallint
+) LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    v_last ctl.ruling;
+    v_id bigint;
+BEGIN
+    IF coalesce(p_person, '') = '' OR coalesce(btrim(p_who), '') = '' THEN
+        RAISE EXCEPTION 'who' USING ERRCODE = 'DG003';
+    ELSIF p_reason IS NULL OR length(btrim(p_reason)) < 10 THEN
+        RAISE EXCEPTION 'reason' USING ERRCODE = 'DG003';
+    END IF;
+    PERFORM pg_advisory_xact_lock(hashtextextended('ruling ' || p_feed || ' ' || p_note_key, 0));
+    SELECT * INTO v_last FROM ctl.ruling r WHERE (r.feed, r.note_key) = (p_feed, p_note_key) ORDER BY r.id DESC LIMIT 1;
+    turn := 1;
+    IF (v_last.ruling, v_last.action) = (p_ruling, p_action) THEN
+        turn := 2;
+        IF v_last.turn = 2 THEN
+            RETURN; -- decided already
+        ELSIF p_person = v_last.person OR btrim(p_who) = v_last.who OR v_last.actor = session_user THEN
+            RAISE EXCEPTION '%', p_note_key USING ERRCODE = 'DG010';
+        END IF;
+    END IF;
+    INSERT INTO ctl.ruling (feed, note_key, ruling, action, held_for, turn, who, person, reason)
+    VALUES (p_feed, p_note_key, p_ruling, p_action, p_held_for, turn, btrim(p_who), p_person, btrim(p_reason))
+    RETURNING id INTO v_id;
+    INSERT INTO ctl.ledger (event, requirements, who, reason, counts)
+    VALUES ('ruled', ARRAY[p_action, p_held_for], btrim(p_who), btrim(p_reason),
+            jsonb_build_object('ruling', v_id, 'turn', turn));
+END $$;

@@ -1,0 +1,129 @@
+"""The reviewer's desk in the ledger: what people decide on removals and on quarantined notes.
+
+Belongs here: calling the functions of `migrations/code/e_review.sql` and reading what they recorded. Does not belong
+here: what a decision means (`review/`, `refresh/rulings.py`), or any text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import Engine, text
+
+from deid_platform.errors import Code, DeidError
+from deid_platform.warehouse.connection import begin
+from deid_platform.warehouse.findings import person_of
+
+
+@dataclass(frozen=True, slots=True)
+class Ruled:
+    """What one person decided about a quarantined note.
+
+    `ruling` is a keyed digest of note, detector and spans. `turn` is 2 where somebody else had decided the same before.
+    """
+
+    note_key: str
+    ruling: str
+    action: str
+    held_for: str
+    turn: int
+    who: str
+    reason: str
+    at: datetime
+
+
+def enter_decisions(officer: Engine, number: int, role: str, rows: Sequence[Mapping[str, object]]) -> int:
+    """Enters the decisions of one role in one round that the ledger lacks; all or none.
+
+    Args:
+        officer: The engine of the role `officer`.
+        number: Of the round.
+        role: Who decided.
+        rows: All that this role said, in order, as `tables.DECISION_SCHEMA` has them.
+
+    Returns:
+        How many were entered.
+
+    Raises:
+        DeidError: `decisions-altered` if what the ledger has is not the beginning of the rows.
+    """
+    known = text(
+        "SELECT removal, category, severity, who, decided_at AS at FROM ctl.removal_decision"
+        " WHERE round = :round AND role = :role ORDER BY n"
+    )
+    statement = text(
+        "SELECT ctl.enter_decision(:round, :role, :n, :removal, :category, :severity, :who, CAST(:at AS timestamptz))"
+    )
+    place = {"round": number, "role": role}
+    with begin(officer) as connection:
+        stand = [dict(row._mapping) for row in connection.execute(known, place)]
+        if stand != [{**row, "at": datetime.fromisoformat(str(row["at"]))} for row in rows[: len(stand)]]:
+            raise DeidError(Code.DECISIONS_ALTERED, f"round {number}, {role}")
+        for n, row in enumerate(rows[len(stand) :], start=len(stand) + 1):
+            connection.execute(statement, {**row, **place, "n": n})
+    return len(rows) - len(stand)
+
+
+def rule(
+    officer: Engine,
+    promoter: Engine,
+    *,
+    feed: str,
+    note_key: str,
+    ruling: str,
+    action: str,
+    held_for: str,
+    who: str,
+    reason: str,
+) -> int:
+    """Enters what somebody decides about a quarantined note.
+
+    The first who decides something does so as `officer`; who decides the very same after them does so as `promoter`.
+
+    Returns:
+        1, or 2 where somebody else had decided the same before.
+
+    Raises:
+        DeidError: `second-person` if that was the same person; `waiver-invalid` without a person or a reason.
+    """
+    last = text(
+        "SELECT r.turn = 1 AND r.ruling = :ruling AND r.action = :action AND r.actor = session_user FROM ctl.ruling r"
+        " WHERE r.feed = :feed AND r.note_key = :note_key ORDER BY r.id DESC LIMIT 1"
+    )
+    values = {"feed": feed, "note_key": note_key, "ruling": ruling, "action": action}
+    with begin(officer) as connection:
+        second: bool | None = connection.execute(last, values).scalar_one_or_none()
+    statement = text("SELECT ctl.rule(:feed, :note_key, :ruling, :action, :held_for, :who, :person, :reason)")
+    said = {**values, "held_for": held_for, "who": who, "person": person_of(who), "reason": reason}
+    with begin(promoter if second else officer) as connection:
+        return int(connection.execute(statement, said).scalar_one())
+
+
+def rulings(reader: Engine, feed: str) -> list[Ruled]:
+    """All that was decided about quarantined notes of a feed, oldest first.
+
+    Args:
+        reader: The engine of the role `officer` or `gatekeeper`.
+        feed: Its name.
+    """
+    statement = text(
+        "SELECT note_key, ruling, action, held_for, turn, who, reason, at"
+        " FROM ctl.ruling WHERE feed = :feed ORDER BY id"
+    )
+    with begin(reader) as connection:
+        return [Ruled(**row._mapping) for row in connection.execute(statement, {"feed": feed})]
+
+
+def ruled(officer: Engine, release: str) -> dict[str, int]:
+    """Quarantined notes of a release's feeds about which people decided, by what was decided last."""
+    statement = text(
+        "SELECT l.action, count(*) AS notes FROM ("
+        " SELECT DISTINCT ON (r.feed, r.note_key) r.action FROM ctl.ruling r"
+        " WHERE r.feed IN (SELECT d.feed FROM ctl.publication p JOIN ctl.delivery d ON d.delivery = p.delivery"
+        "                  WHERE p.release = :release)"
+        " ORDER BY r.feed, r.note_key, r.id DESC) l GROUP BY l.action"
+    )
+    with begin(officer) as connection:
+        return {row.action: row.notes for row in connection.execute(statement, {"release": release})}

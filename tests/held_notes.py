@@ -1,0 +1,67 @@
+"""Notes that a refresh quarantines: one that leaks, one that the detector fails on; for tests of the queue."""
+
+from __future__ import annotations
+
+import pytest
+
+from deid_platform.detection.two_pass import Detection
+from deid_platform.engine import LocalEngine
+from deid_platform.errors import Code
+from deid_platform.labels import Label
+from deid_platform.notes import Span
+from deid_platform.refresh import tables
+from deid_platform.refresh.deidentify import deidentify
+from deid_platform.refresh.rulings import in_force
+from deid_platform.review.quarantine import Queue
+
+WATERMARK = "2026-01-05"
+PATIENTS = [{"patient_id": "p1", "first_name": "Thandiwe", "last_name": "Quillfeather", "birth_date": "1950-03-04"}]
+LEAK = "Ms. Quillfeather, née Quill-\nfeather, is well."
+BROKEN = "Her neighbour Umberto brought the tablets."
+NOTES = [
+    {"note_id": "1", "patient_id": "p1", "text": LEAK},
+    {"note_id": "2", "patient_id": "p1", "text": BROKEN},
+    {"note_id": "3", "patient_id": "p1", "text": "BP 120/80."},
+]
+NAME = Span(0, 0 + len("Ms. Quillfeather"), Label.PATIENT)
+
+
+class Scripted(LocalEngine):
+    """Finds the first name of note 1, and fails on note 2."""
+
+    def detect(self, spec, notes, *, on_batch=None, on_reuse=None):
+        for index, note in enumerate(notes):
+            if note.text == BROKEN:
+                yield Detection(index, None, Code.DETECTOR_FAILED)
+            else:
+                yield Detection(index, (NAME,) if note.text.startswith("Ms.") else ())
+
+
+@pytest.fixture
+def refresh(site, deliver, take_in):
+    """Takes the delivery in and redacts it, as a refresh does; returns the rows by note."""
+
+    def run(notes=NOTES, watermark=WATERMARK, recipe=None) -> dict[str, dict]:
+        delivery = deliver(watermark, notes=notes, patients=PATIENTS)
+        take_in(delivery)
+        made_by = recipe or site.recipe(delivery)
+        rulings = in_force(site, delivery)
+        deidentify(delivery, store=site.store, recipe=made_by, engine=Scripted(), rulings=rulings)
+        return {row["note_id"]: row for row in site.store.rows(tables.REDACTED_NOTES, delivery.key)}
+
+    return run
+
+
+@pytest.fixture
+def queue(site, refresh):
+    """The queue of an installation in which nothing was decided yet."""
+    with site.warehouse.administer() as connection:
+        connection.exec_driver_sql("SET session_replication_role = replica")
+        connection.exec_driver_sql("DELETE FROM ctl.ruling")
+    site.store.write(tables.RULINGS, tables.ALL, [])
+    refresh()
+    return Queue(site)
+
+
+def key(site, note="1"):
+    return site.note_key("hospital", note)

@@ -1,0 +1,227 @@
+"""The quarantine queue: what people decide, who may decide it, and what the next refresh makes of it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pyarrow as pa
+import pytest
+from held_notes import BROKEN, LEAK, NAME, NOTES, WATERMARK, key
+from sqlalchemy import text
+
+from deid_platform.errors import Code, DeidError
+from deid_platform.labels import Label
+from deid_platform.notes import Delivery, Span
+from deid_platform.refresh import publish, stage, tables
+from deid_platform.refresh.ruling import Action, Ruling
+from deid_platform.refresh.rulings import in_force, keep, kept_rows
+from deid_platform.refresh.site import Site
+from deid_platform.review.quarantine import Queue
+from deid_platform.warehouse.queries import ledger
+from deid_platform.warehouse.reviews import rule
+from deid_platform.warehouse.roles import Role
+
+WHY = "read twice and mended"
+
+
+def second_name(note=LEAK):
+    start = note.index("Quill-")
+    return Span(start, start + len("Quill-\nfeather"), Label.PATIENT)
+
+
+def decide(queue, note="1", action=Action.MEND, *, added=(), removed=(), who="A. Reader", why=WHY, seen=None):
+    found, _ = queue.held(key(queue._site, note))
+    return queue.decide(
+        found.key, action, added=list(added), removed=list(removed), who=who, reason=why, seen=seen or found.seen
+    )
+
+
+def refused(queue, *args, **changes):
+    with pytest.raises(DeidError) as caught:
+        decide(queue, *args, **changes)
+    return caught.value.code, str(caught.value.ref)
+
+
+def test_what_waits_is_named_by_its_key_and_shown_with_what_was_found(site, queue):
+    waiting = {it.key: it.reason for it in queue.waiting()}
+    assert waiting == {key(site, "1"): "leak-last-name", key(site, "2"): "detector-failed"}
+    held, last = queue.held(key(site))
+    assert (held.note.text, [(s.start, s.end) for s in held.spans], last) == (LEAK, [(0, 16)], None)
+    assert "Quill" not in repr(held) + repr(queue.waiting())
+
+
+def test_a_try_says_what_would_come_of_it_and_where_the_leak_is(site, queue):
+    tried = queue.tried(key(site), [], [])
+    assert (tried.reason, tried.text) == ("leak-last-name", None)
+    (place,) = tried.places
+    assert LEAK[slice(*place)].strip(",") == "Quill-\nfeather"
+    mended = queue.tried(key(site), [second_name()], [])
+    assert (mended.reason, mended.text) == (None, "[PATIENT], née [PATIENT], is well.")
+
+
+def test_one_person_hides_more_and_the_next_refresh_takes_it(site, queue, refresh):
+    delivery = Delivery("hospital", WATERMARK)
+    assert decide(queue, added=[second_name()])
+    row = refresh()["1"]
+    assert (row["status"], row["text"]) == ("clean", "[PATIENT], née [PATIENT], is well.")
+    assert refresh()["1"]["text"] == row["text"], "and keeps it"
+    (entry,) = [it for it in ledger(site.warehouse.engine(Role.OFFICER)) if it.event == "ruled"][-1:]
+    assert (entry.who, entry.reason, list(entry.requirements)) == ("A. Reader", WHY, ["mend", "leak-last-name"])
+    assert site.store.required(tables.REDACTED_NOTES, delivery.key).meta["rulings"]
+
+
+def test_an_added_span_never_takes_the_label_of_a_found_one():
+    def mended(*added, removed=()):
+        ruling = Ruling("f", "f@1", "1", Action.MEND, "leak-city", "c", "d", added, removed)
+        return [(s.start, s.end, s.label.value) for s in ruling.mended((Span(10, 20, Label.PATIENT),))]
+
+    assert mended(Span(0, 30, Label.DOCTOR)) == [(0, 10, "DOCTOR"), (10, 20, "PATIENT"), (20, 30, "DOCTOR")]
+    assert mended(Span(12, 18, Label.DOCTOR)) == [(10, 20, "PATIENT")]
+    assert mended(Span(2, 4, Label.CITY), Span(15, 25, Label.CITY)) == [
+        (2, 4, "CITY"), (10, 20, "PATIENT"), (20, 25, "CITY")]  # fmt: skip
+    assert mended(Span(0, 30, Label.DOCTOR), removed=(Span(10, 20, Label.PATIENT),)) == [(0, 30, "DOCTOR")]
+
+
+def enter(site, ruling, *, note="1", who="A. Reader", sealed=True):
+    """Writes a decision past the desk."""
+    name = keep(site.store, site.keyring, ruling) if sealed else ruling.digest(site.keyring)
+    officer, promoter = (site.warehouse.engine(role) for role in (Role.OFFICER, Role.PROMOTER))
+    return rule(
+        officer, promoter, feed="hospital", note_key=key(site, note), ruling=name, action=ruling.action.value,
+        held_for=ruling.held_for, who=who, reason=WHY,
+    )  # fmt: skip
+
+
+def test_to_show_more_takes_another_person(site, queue, refresh):
+    assert not decide(queue, "2", Action.PASS)
+    assert refresh()["2"]["reason"] == "detector-failed"
+    for who in ("A. Reader", "a reader", "Á. Reader"):
+        assert refused(queue, "2", Action.PASS, who=who)[0] is Code.SECOND_PERSON
+    assert refresh()["2"]["status"] == "quarantined"
+    assert decide(queue, "2", Action.PASS, who="B. Reader")
+    assert refresh()["2"]["text"] == BROKEN
+
+
+def test_two_people_decide_the_very_same_or_nothing(queue, refresh):
+    found = [Span(s.start, s.end, s.label) for s in queue.held(key(queue._site))[0].spans]
+    whole = Span(0, len(LEAK) - len(", is well."), Label.PATIENT)
+    assert not decide(queue, removed=found, added=[whole])
+    assert not decide(queue, removed=found, added=[replace(whole, label=Label.DOCTOR)], who="B. Reader")
+    assert refresh()["1"]["status"] == "quarantined"
+
+
+def test_what_the_leak_check_stops_passes_for_nobody(site, queue, refresh):
+    for who in ("A. Reader", "B. Reader"):
+        assert refused(queue, action=Action.PASS, who=who) == (Code.RULING_REFUSED, "leak-last-name")
+    # Nor where two people wrote it past the desk.
+    held, _ = queue.held(key(site))
+    ruling = Ruling(
+        "hospital", held.delivery.key, "1", Action.PASS, "leak-last-name", held.content_digest, held.detector_digest
+    )
+    assert [enter(site, ruling, who=who) for who in ("A. Reader", "B. Reader")] == [1, 2]
+    assert in_force(site, held.delivery).by_note["1"].ruling == ruling
+    assert refresh()["1"]["reason"] == "leak-last-name"
+
+
+def test_kept_out_stays_out_whatever_the_note_becomes_until_two_people_say_otherwise(queue, refresh):
+    assert decide(queue, action=Action.KEEP_OUT)
+    assert refresh()["1"]["reason"] == "kept-out"
+    fine = [{**NOTES[0], "text": "All is well."}, *NOTES[1:]]
+    assert refresh(fine)["1"]["reason"] == "kept-out"
+    assert not decide(queue, action=Action.AS_FOUND, who="B. Reader")
+    assert refresh(fine)["1"]["reason"] == "kept-out"
+    assert decide(queue, action=Action.AS_FOUND, who="C. Reader")
+    assert refresh(fine)["1"]["text"] == "All is well."
+
+
+def test_a_note_that_changed_or_another_detector_falls_back_to_quarantine(site, queue, refresh):
+    assert decide(queue, added=[second_name()])
+    assert refresh()["1"]["status"] == "clean"
+    changed = [{**NOTES[0], "text": LEAK + " Seen again."}, *NOTES[1:]]
+    assert refresh(changed)["1"]["reason"] == "review-stale"
+    assert refresh()["1"]["status"] == "clean"
+    later = refresh([{**NOTES[0], "text": "All is well."}], watermark="2026-01-06")
+    assert later["1"]["reason"] == "review-stale"
+    refresh([{**NOTES[2], "note_id": "9"}], watermark="2026-01-06")
+    recipe = site.recipe(Delivery("hospital", WATERMARK))
+    other = replace(recipe, spec=replace(recipe.spec, professions=not recipe.spec.professions))
+    assert other.digests["detector_digest"] != recipe.digests["detector_digest"]
+    assert refresh(recipe=other)["1"]["reason"] == "review-stale"
+
+
+def test_a_decision_on_a_note_that_changed_meanwhile_is_refused(site, queue, refresh):
+    seen = queue.held(key(site))[0].seen
+    refresh([{**NOTES[0], "text": LEAK + " Seen again."}, *NOTES[1:]])
+    assert refused(queue, added=[second_name()], seen=seen) == (Code.RULING_REFUSED, "changed")
+    assert kept_rows(site.store) == []
+
+
+def test_a_file_that_somebody_edited_counts_nothing(site, queue, refresh):
+    held, _ = queue.held(key(site))
+    mine = Ruling(
+        "hospital", held.delivery.key, "1", Action.MEND, "leak-last-name", held.content_digest, held.detector_digest,
+        (second_name(),),
+    )  # fmt: skip
+    # Whoever holds the secret seals a decision that nobody made ...
+    keep(site.store, site.keyring, mine)
+    assert refresh()["1"]["reason"] == "leak-last-name"
+    # ... or changes one that the ledger knows ...
+    assert decide(queue, added=[second_name()])
+    rows = kept_rows(site.store)
+    rows[-1]["removed"] = tables.span_rows([NAME])
+    site.store.write(tables.RULINGS, tables.ALL, [pa.Table.from_pylist(rows, schema=tables.RULING_SCHEMA)])
+    assert refresh()["1"]["reason"] == "leak-last-name"
+    # ... or loses it.
+    site.store.write(tables.RULINGS, tables.ALL, [])
+    assert refresh()["1"]["reason"] == "leak-last-name"
+    # Whoever does not hold it breaks the seal.
+    folder = site.settings.home_path / "store" / tables.RULINGS / tables.ALL
+    decide(queue, action=Action.KEEP_OUT, who="B. Reader")
+    (part,) = [it for it in folder.glob("part-*.parquet") if it.name in (folder / "manifest.json").read_text()]
+    part.write_bytes(part.read_bytes()[:-9] + b"x" * 9)
+    with pytest.raises(DeidError) as caught:
+        refresh()
+    assert caught.value.code is Code.STORE_TORN
+
+
+REFUSED = [
+    ({"added": [Span(0, 10_000, Label.PATIENT)]}, "span"),
+    ({"added": [second_name(), second_name()]}, "span"),
+    ({"removed": [Span(3, 9, Label.DOCTOR)]}, "span"),
+    ({}, "span"),
+    ({"added": [second_name()], "why": "Quillfeather is her name"}, "the reason quotes the note"),
+    ({"added": [second_name()], "why": "short"}, "reason"),
+    ({"added": [second_name()], "who": " "}, "who"),
+    ({"note": "3", "added": [second_name()]}, "not in the queue"),
+]
+
+
+def test_what_cannot_be_decided_is_refused_and_leaves_no_row(site, queue):
+    for changes, ref in REFUSED:
+        assert refused(queue, **changes)[1] == ref, changes
+    with site.warehouse.begin(Role.OFFICER) as connection:
+        assert connection.execute(text("SELECT count(*) FROM ctl.ruling")).scalar() == 0
+
+
+def test_the_ledger_holds_no_word_of_the_note_and_nobody_changes_it(site, queue):
+    decide(queue, added=[second_name()])
+    with site.warehouse.administer() as connection:
+        assert not connection.execute(text("SELECT 1 FROM ctl.ruling r WHERE r::text ILIKE '%quill%'")).all()
+        with pytest.raises(Exception, match="append only"):
+            connection.execute(text("DELETE FROM ctl.ruling"))
+
+
+def test_a_mended_note_reaches_analysts_through_the_gate_alone(site, queue, refresh):
+    assert decide(queue, added=[second_name()])
+    refresh()
+    delivery = Delivery("hospital", WATERMARK)
+    stage.stage_delivery(site, delivery, run_id="run-1")
+    with pytest.raises(DeidError) as caught:
+        publish.promote_delivery(site, delivery)
+    assert caught.value.code is Code.GATE_REFUSED
+
+
+def test_a_second_desk_sees_what_waits_for_it(site, queue):
+    decide(queue, "2", Action.PASS)
+    (found,) = [it for it in Queue(Site(site.settings)).waiting() if it.proposed is not None]
+    assert (found.key, found.proposed.who, found.decided) == (key(site, "2"), "A. Reader", None)
