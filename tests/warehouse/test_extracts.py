@@ -6,9 +6,11 @@ import errno
 import json
 import os
 from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
 
 import pyarrow.parquet as pq
 import pytest
+from command_line import deid
 from sqlalchemy import text
 
 from deid_platform.errors import Code, DeidError
@@ -406,3 +408,24 @@ def test_one_login_cannot_add_notes_to_the_extract_of_another(study, tmp_path):
         with pytest.raises(Exception, match="not yet defined"):
             connection.execute(text("SELECT extracts.add_notes(:keys)"), {"keys": [key]})
     assert holders(officer(study), note_keys=[key]) == ()
+
+
+def test_the_commands_write_check_list_and_end_an_extract(study, tmp_path, monkeypatch):
+    site = SimpleNamespace(warehouse=study.warehouse)
+    monkeypatch.setattr("deid_platform.cli.extract.site_of", lambda _: site)
+    monkeypatch.setattr("deid_platform.cli.extract.officer_of", lambda _: officer(study))
+    made = deid("extract", "sepsis", folder=tmp_path)
+    assert made.returncode == 0, made.stderr
+    assert "4 notes of release r1 in sepsis" in made.stderr
+    assert len(texts(tmp_path / "sepsis")) == 4
+    assert deid("extract", "check", "sepsis", folder=tmp_path).returncode == 0
+    assert deid("extract", "sepsis", folder=tmp_path).stderr.startswith("output-unusable [there already]")
+    report(study)
+    stale = deid("extract", "check", "sepsis", folder=tmp_path)
+    assert (stale.returncode, "1 of 4" in stale.stderr) == (1, True)
+    (listed,) = map(json.loads, deid("extract", "list", "--json").stdout.splitlines())
+    assert (listed["project"], listed["login"], listed["hidden_since"]) == ("sepsis", "demo_analyst", 1)
+    assert deid("extract", "list", "--json", "--note", study.keys.key("note", "5")).stdout == ""
+    number = str(listed["extract"])
+    assert deid("extract", "destroyed", number, "--who", "J. Doe", "--why", "deleted all copies").returncode == 0
+    assert json.loads(deid("extract", "list", "--json").stdout)["state"] == "destroyed"
