@@ -1,7 +1,7 @@
 """Runs a detector, or another task, over many notes: in this process, or in worker processes.
 
-Belongs here: batches, order and the detector as a task. Does not belong here: processes (`workers.py`), detection
-itself, or where notes come from and spans go to.
+Belongs here: batches, order and the detector as a task. Does not belong here: processes (`workers.py`), other machines
+(`ray_engine.py`), detection itself, or where notes come from and spans go to.
 
 Fail closed: a note on which the detector raises, or which kills its worker, comes back with an error
 and without spans, so that the caller quarantines it; its neighbours in the batch are tried one by one.
@@ -9,8 +9,9 @@ and without spans, so that the caller quarantines it; its neighbours in the batc
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, islice
@@ -32,15 +33,16 @@ from deid_platform.workers import Answer, Job, Task, answer, answers, built
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-_PRELOADED = ("__main__", "deid_platform.detection.rules.__main__")
+PRELOADED = ("__main__", "deid_platform.detection.rules.__main__")
+"""Modules that the server of forks imports once."""
 
 
-@dataclass(frozen=True, slots=True)
-class LocalEngine:
-    """This machine.
+@dataclass(frozen=True)
+class Engine(ABC):
+    """Where tasks run.
 
     Attributes:
-        workers: Processes; 1 means this process.
+        workers: Processes of a machine.
         batch_size: Notes that travel to a worker together.
     """
 
@@ -78,15 +80,9 @@ class LocalEngine:
                     check_device()
                 yield replace(detection, index=index)
 
-    @contextmanager
-    def _served(self, spec: DetectorSpec) -> Iterator[tuple[DetectorSpec, Callable[[], None]]]:
+    @abstractmethod
+    def _served(self, spec: DetectorSpec) -> AbstractContextManager[tuple[DetectorSpec, Callable[[], None]]]:
         """The detector as workers build it, and what tells that the process on the card still lives."""
-        server = spec.network_server() if self.workers > 1 else None
-        if server is None:
-            yield spec, lambda: None
-            return
-        with server:
-            yield replace(spec, served=server.served), server.check
 
     def detect_in_two_passes(
         self,
@@ -153,6 +149,24 @@ class LocalEngine:
                 if on_batch is not None:
                     on_batch(len(results))
 
+    @abstractmethod
+    def _answers(self, job: Job[Item, Result], batches: Iterator[list[Item]]) -> Generator[Answer[Result], None, None]:
+        """The answers to batches, in their order; at most two batches a worker are held."""
+
+
+@dataclass(frozen=True)
+class LocalEngine(Engine):
+    """This machine: with one worker, this process."""
+
+    @contextmanager
+    def _served(self, spec: DetectorSpec) -> Iterator[tuple[DetectorSpec, Callable[[], None]]]:
+        server = spec.network_server() if self.workers > 1 else None
+        if server is None:
+            yield spec, lambda: None
+            return
+        with server:
+            yield replace(spec, served=server.served), server.check
+
     def _answers(self, job: Job[Item, Result], batches: Iterator[list[Item]]) -> Generator[Answer[Result], None, None]:
         if self.workers > 1:
             return _in_workers(job, batches, self.workers)
@@ -176,7 +190,7 @@ def _in_workers(
     job: Job[Item, Result], batches: Iterator[list[Item]], workers: int
 ) -> Generator[Answer[Result], None, None]:
     # The topics are here too, and nothing else is built.
-    with freeze_gc(), closing(answers(job, batches, workers, preload=_PRELOADED)) as found:
+    with freeze_gc(), closing(answers(job, batches, workers, preload=PRELOADED)) as found:
         yield from found
 
 

@@ -273,6 +273,16 @@ class Code(Enum):
         "A part of the platform that is installed on request is not here; the reference names it.",
         "Install it: `pip install 'deid-platform[ml]'` for the extra `ml`.",
     )
+    CLUSTER_OPEN = (
+        "cluster-open",
+        "The cluster to join would let anybody in, or lets anybody on the network read notes.",
+        "Start it with a token and TLS; give the platform `RAY_AUTH_MODE=token`, the token and `RAY_USE_TLS=1`.",
+    )
+    CLUSTER_UNREACHABLE = (
+        "cluster-unreachable",
+        "The cluster does not answer, or none could be started on this machine.",
+        "See whether it runs and the token is its own (`ray status`); without `ray.address` one is started here.",
+    )
     DEVICE_MISSING = (
         "device-missing",
         "A model is to run on a device that is not here; the reference says what is missing.",

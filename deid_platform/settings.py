@@ -183,11 +183,21 @@ class DetectionSettings(_Section):
     device: Literal["cpu", "cuda", "cuda-or-cpu", "torch-cpu"] = "cpu"
     """Where models run: the processor, a card, or a card if there is one."""
     workers: int = Field(default=1, ge=1)
+    """Processes; with the engine `ray`, of each machine."""
+    engine: Literal["local", "ray"] = "local"
+    """Where they are: on this machine, or on those of a Ray cluster."""
     recognizers: Path | None = None
     """The site's own recognizers, in YAML."""
     keep: Path | None = None
     """The site's allow list: phrases that identify nobody, one a line."""
     combination: CombinationSettings = CombinationSettings()
+
+
+class RaySettings(_Section):
+    """The cluster of `detection.engine = "ray"`."""
+
+    address: str | None = None
+    """Of a cluster to join; without it, one is started on this machine."""
 
 
 class TermsFileSettings(_Section):
@@ -440,6 +450,7 @@ class Settings(_Section):
     home: Path = Path(".deid")
     feeds: dict[Identifier, FeedSettings] = {}
     detection: DetectionSettings = DetectionSettings()
+    ray: RaySettings = RaySettings()
     dictionaries: DictionarySettings = DictionarySettings()
     redaction: RedactionSettings = RedactionSettings()
     exclusions: ExclusionSettings = ExclusionSettings()

@@ -71,6 +71,21 @@ def silent_vllm() -> Any:
     return vllm
 
 
+def silent_ray(*, loopback: bool = False) -> Any:
+    """The library ray, which reports its use unless it is told not to before it is loaded.
+
+    Args:
+        loopback: Whether a cluster that this process starts is for this machine alone.
+    """
+    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+    if loopback:
+        # Its name tells why it is there; what it does is to listen on loopback.
+        os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"
+    import ray
+
+    return ray
+
+
 @contextmanager
 def mute_children() -> Iterator[None]:
     """Processes that are started while it lasts write nothing to this one's output, however they end.

@@ -24,7 +24,7 @@ from deid_platform.detection import DetectorSpec
 from deid_platform.detection.resolve.cross_note import Mentioned
 from deid_platform.detection.resolve.merge import merged
 from deid_platform.detection.two_pass import Detection, FirstPass, SecondPass, first_pass
-from deid_platform.engine import LocalEngine
+from deid_platform.engine import Engine
 from deid_platform.errors import Code, DeidError
 from deid_platform.keys import Keyring
 from deid_platform.notes import Note, Span, Topics
@@ -103,7 +103,7 @@ def redact_file(
     *,
     spec: DetectorSpec,
     policy: Policy,
-    engine: LocalEngine,
+    engine: Engine,
     keyring: Keyring | None = None,
     beside: Iterable[Path | None] = (),
     mapping: ColumnMapping | None = None,

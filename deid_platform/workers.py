@@ -111,6 +111,47 @@ def _results(job: Job[Item, Result], task: Task[Item, Result], batch: Sequence[I
     return [result for item in batch for result in _results(job, task, [item])]
 
 
+class Staff(Generic[Item, Result]):
+    """Worker processes of one job: any thread may ask them, and waits for one that is idle.
+
+    Args:
+        job: Built once, by the process from which the workers are forked.
+        workers: How many processes.
+        preload: Modules that the server of forks imports once.
+    """
+
+    def __init__(self, job: Job[Item, Result], workers: int, *, preload: Sequence[str] = ()) -> None:
+        self._template = _Template(job, preload)
+        self._workers = [_Worker(job, self._template) for _ in range(workers)]
+        self._idle: SimpleQueue[_Worker[Item, Result]] = SimpleQueue()
+        for worker in self._workers:
+            self._idle.put(worker)
+
+    def answer(self, batch: list[Item]) -> Answer[Result]:
+        """The answer to a batch; an item on which a process dies fails.
+
+        Raises:
+            DeidError: If the task cannot be built, or no process can be started.
+        """
+        worker = self._idle.get()
+        try:
+            return worker.answer(batch)
+        finally:
+            self._idle.put(worker)
+
+    def kill(self) -> None:
+        """Ends all processes, at whatever they are; whoever waits for one is told."""
+        self._template.refuse()
+        for worker in self._workers:
+            worker.kill()
+        self._template.kill()
+
+    def close(self) -> None:
+        """Waits until all processes are gone, after `kill`, when nobody asks any more."""
+        for worker in self._workers:
+            worker.close()
+
+
 def answers(
     job: Job[Item, Result], batches: Iterator[list[Item]], workers: int, *, preload: Sequence[str] = ()
 ) -> Generator[Answer[Result], None, None]:
@@ -125,38 +166,22 @@ def answers(
     Raises:
         DeidError: If the task cannot be built, or no process can be started.
     """
-    template = _Template(job, preload)
-    staff = [_Worker(job, template) for _ in range(workers)]
-    idle: SimpleQueue[_Worker[Item, Result]] = SimpleQueue()
-    for worker in staff:
-        idle.put(worker)
-
-    def work(batch: list[Item]) -> Answer[Result]:
-        worker = idle.get()
-        try:
-            return worker.answer(batch)
-        finally:
-            idle.put(worker)
-
+    staff = Staff(job, workers, preload=preload)
     pending: deque[Future[Answer[Result]]] = deque()
     # A thread a worker waits at its pipe; the work is done on the other side.
     threads = ThreadPoolExecutor(workers, thread_name_prefix="worker")
     try:
         while True:
             while len(pending) < 2 * workers and (batch := next(batches, None)) is not None:
-                pending.append(threads.submit(work, batch))
+                pending.append(threads.submit(staff.answer, batch))
             if not pending:
                 return
             yield pending.popleft().result()
     finally:
         threads.shutdown(wait=False, cancel_futures=True)
-        template.refuse()
-        for worker in staff:
-            worker.kill()
-        template.kill()
+        staff.kill()
         threads.shutdown(wait=True)
-        for worker in staff:
-            worker.close()
+        staff.close()
 
 
 _STARTS = 3

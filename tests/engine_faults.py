@@ -23,7 +23,7 @@ SECRET = "Zebulon Quarmby"
 
 
 class Faulty:
-    """Finds the first word; raises, lies or dies where the text says so."""
+    """Finds the first word; raises, lies, dies or takes its machine's actor with it where the text says so."""
 
     reused = TemplateCounts()
 
@@ -32,6 +32,9 @@ class Faulty:
             if note.text.startswith("raise"):
                 raise ValueError(note.text)
             if note.text.startswith("die"):
+                os._exit(9)
+            if note.text.startswith("machine"):
+                next(each for each in psutil.Process().parents() if "ray::_Machine" in each.cmdline()[0]).kill()
                 os._exit(9)
             if note.text.startswith("killed once") and _first_time(Path(note.text.split()[2])):
                 os.kill(os.getpid(), signal.SIGKILL)

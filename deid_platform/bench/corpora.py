@@ -16,7 +16,7 @@ from deid_platform.corpora import Rejection
 from deid_platform.corpora.catalogue import carriers, corpus_of
 from deid_platform.corpora.injection.corpus import Injected, InjectionSpec, Part, inject, staff_of
 from deid_platform.detection import DetectorSpec
-from deid_platform.engine import LocalEngine
+from deid_platform.engine import Engine
 from deid_platform.errors import Code, DeidError
 from deid_platform.evaluation.corpus_statistics import CorpusScores, CorpusStatistics
 from deid_platform.evaluation.scores import NoteCounts, Scores, count_note, summarise
@@ -178,7 +178,7 @@ def counted(
     notes: list[Note],
     gold: list[tuple[Span, ...]],
     spec: DetectorSpec,
-    engine: LocalEngine,
+    engine: Engine,
     *,
     progress: Callable[[int], None] | None = None,
 ) -> Iterator[NoteCounts]:
@@ -202,7 +202,7 @@ def notes_of_test(
 
 
 def score_corpus(
-    settings: Settings | None, key: CorpusKey, detector: DetectorSpec, engine: LocalEngine, *, most: int
+    settings: Settings | None, key: CorpusKey, detector: DetectorSpec, engine: Engine, *, most: int
 ) -> CorpusScores:
     """What a detector finds in the first notes of a surrogate corpus's test part, without an installation."""
     made, topics = notes_of_test(settings, key, most=most, workers=engine.workers)

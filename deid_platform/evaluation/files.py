@@ -14,7 +14,7 @@ from deid_platform.corpora.given_spans import GivenSpans
 from deid_platform.corpora.gold import SCHEME, read_gold
 from deid_platform.detection import DetectorSpec
 from deid_platform.detection.two_pass import Detection
-from deid_platform.engine import LocalEngine
+from deid_platform.engine import Engine
 from deid_platform.errors import Code, DeidError
 from deid_platform.evaluation.bootstrap import RESAMPLES
 from deid_platform.evaluation.contributions import Contribution, contributions_on
@@ -27,7 +27,7 @@ def score_file(
     path: Path,
     *,
     spec: DetectorSpec,
-    engine: LocalEngine,
+    engine: Engine,
     scheme: str = SCHEME,
     columns: Mapping[str, str] | None = None,
     resamples: int = RESAMPLES,

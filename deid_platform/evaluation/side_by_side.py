@@ -30,7 +30,7 @@ from deid_platform.corpora.tables import table_rows
 from deid_platform.detection import DetectorSpec, detector_names, stage_names
 from deid_platform.detection.peers.claims import CLAIMS
 from deid_platform.detection.peers.process import VARIANT, Peer, PeerProcess
-from deid_platform.engine import LocalEngine
+from deid_platform.engine import Engine
 from deid_platform.errors import Code, DeidError, did_you_mean
 from deid_platform.evaluation.comparison import Compared, ComparedNote, Hidden
 from deid_platform.labels import Label
@@ -156,7 +156,7 @@ def _named(written: str, base: DetectorSpec, peers: Mapping[str, Path], asking: 
 
 
 @contextmanager
-def ready(named: Iterable[Named], engine: LocalEngine) -> Iterator[list[Finder]]:
+def ready(named: Iterable[Named], engine: Engine) -> Iterator[list[Finder]]:
     """The detectors, peers in their processes, which end with the block.
 
     Raises:
@@ -177,7 +177,7 @@ def ready(named: Iterable[Named], engine: LocalEngine) -> Iterator[list[Finder]]
 @dataclass(frozen=True)
 class _OfOurs:
     detector: Ours
-    engine: LocalEngine
+    engine: Engine
 
     @property
     def name(self) -> str:

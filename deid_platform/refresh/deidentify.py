@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from deid_platform.detection.two_pass import PatientMentionIndex
-from deid_platform.engine import LocalEngine
+from deid_platform.engine import Engine
 from deid_platform.errors import Code, DeidError
 from deid_platform.notes import Delivery, Note
 from deid_platform.refresh import tables
@@ -41,7 +41,7 @@ def deidentify(
     *,
     store: NoteStore,
     recipe: Recipe,
-    engine: LocalEngine,
+    engine: Engine,
     progress: Callable[[int], None] | None = None,
 ) -> Manifest:
     """Writes a delivery's redacted rows and returns their manifest, whose `meta` holds the counts.

@@ -17,6 +17,7 @@ import secrets
 import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from importlib.metadata import version
 from io import BufferedReader, BufferedWriter
 from pathlib import Path
 from typing import Any
@@ -25,7 +26,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from sqlalchemy import Engine
 
-from deid_platform import __version__
 from deid_platform.errors import Code, DeidError
 from deid_platform.warehouse.dictionary import Relation, dictionary, dictionary_json
 from deid_platform.warehouse.extracts import Extract, Reading, reading, standing
@@ -141,7 +141,7 @@ def _manifest(folder: int, source: Reading, project: str, notes: int) -> str:
     basis = source.basis
     said = {
         "format": 1,
-        "platform": f"deid-platform {__version__}",
+        "platform": f"deid-platform {version('deid-platform')}",
         "extract": basis.number,
         "made_at": basis.at.isoformat(timespec="seconds"),
         "project": project,

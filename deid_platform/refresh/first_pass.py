@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 
 from deid_platform.detection.rules.engine.templates import TemplateCounts
 from deid_platform.detection.two_pass import Detection, PatientMentionIndex
-from deid_platform.engine import LocalEngine
+from deid_platform.engine import Engine
 from deid_platform.errors import Code, DeidError
 from deid_platform.keys import Keyring
 from deid_platform.notes import Delivery, Note
@@ -43,7 +43,7 @@ def run_first_pass(
     *,
     store: NoteStore,
     recipe: Recipe,
-    engine: LocalEngine,
+    engine: Engine,
     progress: Callable[[int], None] | None = None,
 ) -> Manifest:
     """Writes what the detector finds in each raw note of a delivery, in their order; `meta` holds the counts.

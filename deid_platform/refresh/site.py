@@ -16,13 +16,14 @@ from deid_platform.corpora.feeds import open_feed
 from deid_platform.detection import MODELS, DetectorSpec
 from deid_platform.detection.combination import Combination
 from deid_platform.detection.models.device import usable
-from deid_platform.engine import LocalEngine
+from deid_platform.engine import Engine, LocalEngine
 from deid_platform.errors import Code, DeidError, did_you_mean
 from deid_platform.keys import Keyring
 from deid_platform.lexicon.vocabularies import TermsFile
 from deid_platform.llm.engines import EngineSpec
 from deid_platform.llm.vllm_engine import EngineSettings
 from deid_platform.notes import Delivery, Topics
+from deid_platform.ray_engine import RayEngine
 from deid_platform.redaction.policy import Policy, load_policy
 from deid_platform.refresh.intake import rosters_incomplete, topics_as_of
 from deid_platform.refresh.recipe import Recipe, release_name
@@ -56,9 +57,13 @@ class Site:
         return NoteStore(self.settings.home_path / "store", *self.keyrings)
 
     @cached_property
-    def engine(self) -> LocalEngine:
+    def engine(self) -> Engine:
         """Where detection runs."""
-        return LocalEngine(workers=self.settings.detection.workers)
+        workers = self.settings.detection.workers
+        if self.settings.detection.engine == "ray":
+            spool = self.settings.home_path / "store" / ".ray"
+            return RayEngine(workers=workers, address=self.settings.ray.address, spool=spool)
+        return LocalEngine(workers=workers)
 
     @cached_property
     def policy(self) -> Policy:

@@ -1,0 +1,218 @@
+"""A cluster of our own on this machine: what it finds, what it survives, and what it leaves behind."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+from engine_faults import SECRET, FaultySpec
+
+from deid_platform import ray_engine
+from deid_platform.corpora.hospital import HospitalSpec, generate, write
+from deid_platform.detection import DetectorSpec
+from deid_platform.detection.two_pass import Detection
+from deid_platform.engine import LocalEngine
+from deid_platform.errors import Code, DeidError
+from deid_platform.notes import Note
+from deid_platform.ray_engine import RayEngine
+from deid_platform.refresh import intake, tables
+from deid_platform.refresh.deidentify import deidentify
+from deid_platform.refresh.site import Site
+from deid_platform.settings import load_settings
+
+pytestmark = [pytest.mark.process, pytest.mark.slow]
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("home")
+
+
+@pytest.fixture(scope="module")
+def cluster(home: Path) -> Iterator[RayEngine]:
+    """Two workers on one machine; Ray starts once for all tests."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", str(Path(__file__).parents[1]), prepend=os.pathsep)  # for `engine_faults`
+        yield RayEngine(workers=2, batch_size=4, spool=home / "spool")
+        ray_engine.CONNECTION.close()
+    assert actors() == []
+    assert list(home.iterdir()) == []
+
+
+@pytest.fixture(scope="module")
+def taken_in(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """An installation that runs on Ray, and has taken in one delivery."""
+    folder = tmp_path_factory.mktemp("site") / "taken_in"
+    write(HospitalSpec(notes=30, deliveries=1), feed_root=folder / "deliveries", gold_root=folder / "gold")
+    (folder / "deid.toml").write_text(
+        'site = "north"\nprofile = "demo"\nhome = "home"\n[feeds.hospital]\npath = "deliveries"\n'
+        '[detection]\ndetector = "rules"\nengine = "ray"\nworkers = 2\n'
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("DEID_SECRET_FILE", raising=False)
+        patch.setenv("DEID_SECRET", os.urandom(16).hex())
+        site = Site(load_settings(folder / "deid.toml"))
+        (delivery,) = site.deliveries()
+        reader = site.reader("hospital")
+        for name in tables.TOPICS:
+            intake.take_in_topic(reader, delivery, name, store=site.store)
+        intake.take_in_notes(reader, delivery, store=site.store, keyring=site.keyring, exclusions=site.exclusions)
+        yield folder
+
+
+@pytest.fixture
+def environment() -> Iterator[pytest.MonkeyPatch]:
+    with pytest.MonkeyPatch.context() as patch:
+        yield patch
+
+
+def notes(*texts: str) -> list[Note]:
+    return [Note(str(i), f"{text} {SECRET}") for i, text in enumerate(texts)]
+
+
+def outcomes(found: list[Detection]) -> list[str]:
+    assert [it.index for it in found] == list(range(len(found)))
+    return ["ok" if it.error is None else it.error.slug for it in found]
+
+
+def actors() -> list[psutil.Process]:
+    """The actor of each machine, of clusters that this process started."""
+    found = psutil.Process().children(recursive=True)
+    return [it for it in found if it.is_running() and "ray::_Machine" in "".join(it.cmdline()[:1])]
+
+
+def test_what_is_found_is_what_this_machine_alone_finds_in_the_order_of_the_notes(cluster: RayEngine) -> None:
+    made = [note for delivery in generate(HospitalSpec(notes=60)) for note in delivery.notes]
+    done: list[int] = []
+    found = list(cluster.detect(DetectorSpec("rules"), made, on_batch=done.append))
+    assert found == list(LocalEngine().detect(DetectorSpec("rules"), made))
+    assert sum(done) == len(made)
+
+
+def test_only_the_offending_notes_fail(cluster: RayEngine) -> None:
+    texts = ["a", "b", "raise", "c", "short", "d", "outside", "e", "die", "f"]
+    found = list(cluster.detect(FaultySpec(), notes(*texts)))
+    assert outcomes(found) == ["detector-failed" if len(text) > 1 else "ok" for text in texts]
+
+
+def test_a_machine_that_is_lost_loses_no_note(cluster: RayEngine) -> None:
+    killed: list[int] = []
+
+    def kill_once(_: int) -> None:
+        if not killed:
+            (actor,) = actors()
+            killed.append(actor.pid)
+            actor.kill()
+
+    found = list(cluster.detect(FaultySpec(), notes(*(f"{i}" for i in range(40))), on_batch=kill_once))
+    assert killed
+    assert outcomes(found) == ["ok"] * 40
+
+
+def test_a_note_that_takes_its_machine_with_it_each_time_fails_alone(cluster: RayEngine) -> None:
+    found = list(cluster.detect(FaultySpec(), notes("a", "b", "machine", "c", "d")))
+    assert outcomes(found) == ["ok", "ok", "detector-failed", "ok", "ok"]
+
+
+def test_a_detector_that_cannot_be_built_is_an_error_and_no_quarantine(
+    cluster: RayEngine, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(DeidError) as failed:
+        list(cluster.detect(FaultySpec("unbuildable"), notes("a", "b")))
+    assert (failed.value.code, failed.value.__cause__) == (Code.DETECTOR_FAILED, None)
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_delivery_is_redacted_as_on_this_machine_alone(cluster: RayEngine, taken_in: Path) -> None:
+    rows = []
+    for name, engine in (("ray", cluster), ("local", LocalEngine())):
+        folder = taken_in.with_name(name)
+        shutil.copytree(taken_in, folder)
+        site = Site(load_settings(folder / "deid.toml"))
+        assert site.engine == RayEngine(workers=2, spool=folder / "home/store/.ray")
+        (delivery,) = site.deliveries()
+        deidentify(delivery, store=site.store, recipe=site.recipe(delivery), engine=engine)
+        rows.append(site.store.rows(tables.REDACTED_NOTES, delivery.key))
+    assert rows[0] == rows[1]
+    assert len(rows[0]) == 30
+
+
+def test_ray_listens_to_this_machine_alone_and_writes_no_note(cluster: RayEngine, home: Path) -> None:
+    list(cluster.detect(FaultySpec(), notes("raise", "die", "a")))
+    ours = psutil.Process().children(recursive=True)
+    listening = {
+        it.laddr.ip.removeprefix("::ffff:")
+        for one in ours
+        for it in one.net_connections("tcp")
+        if it.status == "LISTEN"
+    }
+    assert listening == {"127.0.0.1"}
+    folder = ray_engine.CONNECTION.folder
+    assert folder is not None
+    for closed in (folder, home / "spool"):
+        assert closed.stat().st_mode & 0o777 == 0o700
+    written = [path for path in folder.rglob("*") if path.is_file() and not path.is_symlink()]
+    assert any(path.suffix == ".log" for path in written)
+    assert [path for path in written if SECRET.encode() in path.read_bytes()] == []
+
+
+def test_nothing_is_left_of_a_cluster_whose_owner_is_killed(tmp_path: Path) -> None:
+    script = (
+        "import os, signal, sys\n"
+        "from pathlib import Path\n"
+        "from deid_platform import ray_engine\n"
+        "from deid_platform.detection import DetectorSpec\n"
+        "from deid_platform.notes import Note\n"
+        "engine = ray_engine.RayEngine(workers=1, batch_size=1, spool=Path(sys.argv[1]))\n"
+        "found = engine.detect(DetectorSpec('patterns'), (Note(str(i), 'Seen.') for i in range(9)))\n"
+        "next(found)\n"
+        "print(ray_engine.CONNECTION.folder, flush=True)\n"
+        "os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", script, str(tmp_path / "spool")],
+        stdout=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as owner:
+        assert owner.stdout is not None
+        folder = owner.stdout.readline().strip()
+        owner.wait()
+    until = time.monotonic() + 60
+    while left := [it for it in psutil.process_iter(["cmdline"]) if folder in " ".join(it.info["cmdline"] or ())]:
+        assert time.monotonic() < until, [it.name() for it in left]
+        time.sleep(0.2)
+
+
+@pytest.mark.parametrize("missing", ["RAY_AUTH_MODE", "RAY_USE_TLS"])
+def test_a_cluster_that_anybody_could_enter_or_listen_to_is_not_joined(
+    environment: pytest.MonkeyPatch, missing: str
+) -> None:
+    for name, value in {"RAY_AUTH_MODE": "token", "RAY_USE_TLS": "1"}.items():
+        environment.setenv(name, value)
+    environment.delenv(missing)
+    with pytest.raises(DeidError) as refused:
+        list(RayEngine(address="10.0.0.9:6379").detect(DetectorSpec("patterns"), notes("a")))
+    assert refused.value.code is Code.CLUSTER_OPEN
+
+
+def test_without_ray_the_extra_is_named(environment: pytest.MonkeyPatch) -> None:
+    environment.setattr(importlib.util, "find_spec", lambda _: None)
+    environment.setattr(ray_engine, "find_spec", lambda _: None)
+    with pytest.raises(DeidError) as missing:
+        list(RayEngine(workers=3).detect(DetectorSpec("patterns"), notes("a")))
+    assert (missing.value.code, missing.value.ref) == (Code.EXTRA_MISSING, "ray")
+
+
+def test_models_on_a_card_are_refused() -> None:
+    with pytest.raises(DeidError) as refused:
+        list(RayEngine().detect(DetectorSpec("ensemble", device="cuda"), notes("a")))
+    assert refused.value.code is Code.SETTINGS_INVALID
