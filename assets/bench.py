@@ -192,8 +192,8 @@ def attacker(site: SiteResource) -> Counts:
 def indirect(site: SiteResource) -> Counts:
     """Released notes in which something tells who somebody is although it names nobody; into quality.lab_score.
 
-    By nine categories, as the model of `[llm]` lists it; in `bench.on_request_notes` notes of the gold. Nothing of it is
-    hidden.
+    By nine categories, as the model of `[llm]` lists it; in `bench.on_request_notes` notes of the gold. No policy hides
+    it.
     """
     found = lab_indirect.measure_indirect(site.site)
     return _on_request(site.site, found.measured, language_model=found.model, **found.failures)

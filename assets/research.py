@@ -105,11 +105,13 @@ def mart_assets(project: DbtProject) -> dg.AssetsDefinition:
 def release(site: SiteResource) -> Counts:
     """The release that analysts see, and its summary: notes in and out, leaks and scores."""
     expired = publish.expire(site.site)
+    stale = publish.name_stale_extracts(site.site)
     found = release_summary(site.site)
     return shown.counts(
         found.notes_shown,
         release=found.release,
         expired=", ".join(expired) or None,
+        extracts_gone_stale=", ".join(map(str, stale)) or None,
         deliveries=shown.table(
             ("delivery", "notes in", "quarantined", "promoted", "gate"),
             [(d.delivery, d.notes_in, sum(d.quarantined.values()), d.promoted, d.state) for d in found.deliveries],

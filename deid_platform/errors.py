@@ -128,6 +128,11 @@ class Code(Enum):
         "Name a file in a folder that can be written, or /dev/stdout; for a folder of files, a new name.",
     )
     # Corpora
+    OUTPUT_FULL = (
+        "output-full",
+        "The disk, or a quota on it, was full before all of the output was written; none of it was left behind.",
+        "Free space, or name a place on another disk, and run it again.",
+    )
     FEED_UNKNOWN = (
         "feed-unknown",
         "deid.toml has no feed of that name; the reference names its feeds.",
@@ -588,6 +593,38 @@ class Code(Enum):
         "member-unknown",
         "There is no reader's login of that name, or it is not a member of the project.",
         "`deid db login` makes a login; `deid project list` lists a project's members.",
+    )
+    GRANT_ENDED = (
+        "grant-ended",
+        "The project's last day is over, or it was granted no notes; the reference says which.",
+        "Ask the privacy officer for another last day or a grant (`deid project set`, `deid project grant`).",
+    )
+    NOTHING_RELEASED = (
+        "nothing-released",
+        "Analysts see no release yet, so there is nothing to extract.",
+        "Run `deid refresh`; `deid release list` shows which release waits for what.",
+    )
+    EXTRACT_UNKNOWN = (
+        "extract-unknown",
+        "The ledger has no such extract, or its manifest is not the one that was recorded.",
+        "See `deid extract list`. Files that the ledger does not know are not to be used.",
+    )
+    EXTRACT_DAMAGED = (
+        "extract-damaged",
+        "A folder is no extract, or a file of it is missing, changed or not in the manifest; the reference names it.",
+        "Delete the folder and make the extract again.",
+    )
+    EXTRACT_STALE = (
+        "extract-stale",
+        "An extract may not be used as it is: notes of it were hidden since, its release was withheld or has "
+        "expired, or its grant ended; the reference says which.",
+        "Delete it and everything made from it that holds its notes; where the grant lasts, make a new one. Then "
+        "`deid extract destroyed NUMBER` (docs/releases.md).",
+    )
+    EXTRACT_OVERTAKEN = (
+        "extract-overtaken",
+        "While an extract was written, notes of it were hidden, or its grant or release ended; no file is left.",
+        "Run `deid extract` again. The ledger keeps the attempt: `deid extract destroyed NUMBER`.",
     )
     NOT_MATERIALIZED = (
         "not-materialized",

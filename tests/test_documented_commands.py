@@ -37,8 +37,9 @@ def unknown(said: str) -> Iterator[str]:
             if (name := word.split("=")[0].rstrip(".,;:")) not in options:
                 yield name
         elif isinstance(found, TyperGroup):
-            if word in found.commands:
-                found = found.commands[word]
+            # `deid extract PROJECT`: what is no command goes to the group's default one.
+            if (named := word if word in found.commands else getattr(found, "default", None)) is not None:
+                found = found.commands[named]
             elif not found.invoke_without_command:
                 yield word
                 return

@@ -54,8 +54,8 @@ def measure_indirect(site: Site) -> Read:
     """Has the model of `[llm]` read released gold notes for indirect identifiers.
 
     Raises:
-        DeidError: `llm-missing`, `endpoint-refused`, `not-materialized` without detections, `llm-silent` if the model answered of no
-            note; what `ReleaseSpec.build` raises.
+        DeidError: `llm-missing`, `endpoint-refused`, `not-materialized` without detections, `llm-silent` if the model
+            answered of no note; what `ReleaseSpec.build` raises.
     """
     model = Asking.of(site.settings).endpoint.build()
     manifest = site.store.required(tables.DETECTIONS, tables.ALL)

@@ -18,6 +18,7 @@ from deid_platform.cli import (
     corpora,
     database,
     dossier,
+    extract,
     feeds,
     findings,
     gate,
@@ -92,6 +93,7 @@ app.add_typer(findings.finding, name="finding")
 app.add_typer(releases.releases, name="release")
 app.add_typer(dossier.dossier, name="dossier")
 app.add_typer(projects.projects, name="project")
+app.add_typer(extract.extract, name="extract")
 app.add_typer(database.db, name="db")
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from deid_platform.cli.extract import tell_holders
 from deid_platform.cli.terminal import Config, Json, Who, Why, counted, officer_of, say, show, site_of
 from deid_platform.errors import Code, DeidError
 
@@ -44,6 +45,8 @@ def retract(
     """
     from deid_platform.labels import Label
     from deid_platform.refresh.findings import preview, report
+    from deid_platform.warehouse.extracts import holders
+    from deid_platform.warehouse.roles import Role
 
     place = _SPAN.fullmatch(span)
     if place is None or int(place[1]) >= int(place[2]):
@@ -68,6 +71,7 @@ def retract(
         f"finding {done.number}, a string of {done.length} characters: {counted(done.hidden, 'note')} hidden;"
         f" the string is in {_reach(done)}"
     )
+    tell_holders(holders(site.warehouse.engine(Role.OFFICER), finding=done.number))
     say("the gate is shut for what was measured before: run `deid refresh`")
     if not settled:
         raise DeidError(Code.FINDING_COMMON, f"finding {done.number}: {done.holders} of {counted(done.notes, 'note')}")

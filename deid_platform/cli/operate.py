@@ -14,6 +14,7 @@ from typing import Annotated
 
 import typer
 
+from deid_platform.cli.extract import tell_holders
 from deid_platform.cli.terminal import Config, Json, console, counted, out, progress, say, show, show_json, site_of
 from deid_platform.errors import Code, DeidError
 from deid_platform.stopping import check, requested, watched
@@ -99,6 +100,7 @@ def _withdraw(config: Path | None) -> bool:
     done = withdraw_arrived(site_of(config))
     if done.keys or done.opted_out:
         say(f"withdrawn: {done.keys:,} notes and patients; opt-outs changed: {done.opted_out:,}")
+    tell_holders(done.extracts)
     if done.lost:
         where = "`deid feed check FOLDER` names their lines"
         say(f"unreadable rows of withdrawals: {done.lost:,}; {where}")

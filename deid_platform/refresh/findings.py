@@ -16,6 +16,7 @@ from deid_platform.refresh import tables
 from deid_platform.refresh.lock import file_lock
 from deid_platform.refresh.reported import known_findings, newest_known
 from deid_platform.refresh.site import Site
+from deid_platform.warehouse.extracts import name_extracts
 from deid_platform.warehouse.findings import (
     Reach,
     Retraction,
@@ -64,6 +65,7 @@ def report(
     officer = site.warehouse.engine(Role.OFFICER)
     found = retract(officer, _keys(site, note_key), start, end, label=label, who=who, hide=hide)
     learn(site)
+    name_extracts(officer)
     return found
 
 

@@ -12,6 +12,7 @@ from deid_platform.refresh import tables
 from deid_platform.refresh.in_force import put_in_force
 from deid_platform.refresh.site import Site
 from deid_platform.refresh.withdraw import withdraw_changed
+from deid_platform.warehouse.extracts import name_extracts
 from deid_platform.warehouse.promotion import Promotion, promote
 from deid_platform.warehouse.releases import activate_release, expire_releases
 from deid_platform.warehouse.roles import Role
@@ -64,6 +65,11 @@ def activate(site: Site, delivery: Delivery) -> bool:
             return False
         raise
     return True
+
+
+def name_stale_extracts(site: Site) -> tuple[int, ...]:
+    """Names in the ledger the extracts of which a refresh has hidden notes, and returns their numbers."""
+    return name_extracts(site.warehouse.engine(Role.PROMOTER))
 
 
 def expire(site: Site) -> tuple[str, ...]:

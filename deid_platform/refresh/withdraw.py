@@ -19,6 +19,7 @@ from deid_platform.refresh import tables
 from deid_platform.refresh.intake import STATEMENT_KEPT, withdrawals_marker
 from deid_platform.refresh.site import Site
 from deid_platform.refresh.stage import hide_opted_out
+from deid_platform.warehouse.extracts import name_extracts
 from deid_platform.warehouse.promotion import end_idle_readers
 from deid_platform.warehouse.roles import Role as Login
 from deid_platform.warehouse.staging import Kind
@@ -37,12 +38,14 @@ class Withdrawn:
         lost: Rows that could not be read, of the files that were read now: whom they name nobody knows.
         opted_out: Keys of patients that joined or left the list of opt-outs.
         failures: What could not be read or written at all; the rest took effect.
+        extracts: The numbers of the extracts that hold any of it; the ledger names them too.
     """
 
     keys: int = 0
     lost: int = 0
     opted_out: int = 0
     failures: tuple[DeidError, ...] = ()
+    extracts: tuple[int, ...] = ()
 
 
 def withdraw_arrived(site: Site) -> Withdrawn:
@@ -78,7 +81,13 @@ def withdraw_arrived(site: Site) -> Withdrawn:
     except DeidError as error:
         failures.append(error)
     end_idle_readers(site.warehouse.engine(Login.PROMOTER))
-    return Withdrawn(keys, lost, opted_out, tuple(failures))
+    held: tuple[int, ...] = ()
+    if keys or opted_out:
+        try:
+            held = name_extracts(site.warehouse.engine(Login.PROMOTER))
+        except DeidError as error:
+            failures.append(error)
+    return Withdrawn(keys, lost, opted_out, tuple(failures), held)
 
 
 def withdraw_changed(site: Site, delivery: Delivery) -> None:

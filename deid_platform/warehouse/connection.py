@@ -40,7 +40,10 @@ _OWN_STATES = {
     "DG011": Code.DOSSIER_UNKNOWN,
     "DG012": Code.DOSSIER_UNSIGNED,
     "DG013": Code.HELD_OUT_REFUSED,
-    "DG014": Code.DECISIONS_ALTERED,
+    "DG014": Code.GRANT_ENDED,
+    "DG015": Code.NOTHING_RELEASED,
+    "DG016": Code.EXTRACT_UNKNOWN,
+    "DG017": Code.DECISIONS_ALTERED,
 }
 _BY_STATE = (
     # undefined table, function, schema; database does not exist
@@ -133,8 +136,8 @@ class Warehouse:
         # _replace, not set: set leaves what is None as it was, and would send the administrator's password.
         return self._url._replace(username=str(role), password=password(role), database=self.database)
 
-    def engine(self, role: Role) -> Engine:
-        """The engine that connects as one role; made once, holds no connection between uses."""
+    def engine(self, role: str) -> Engine:
+        """The engine that connects as one role or person; made once, holds no connection between uses."""
         if role not in self._engines:
             self._engines[role] = _engine(self.url(role))
         return self._engines[role]

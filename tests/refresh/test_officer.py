@@ -175,12 +175,15 @@ def test_a_report_of_nothing_is_refused_by_its_code(site, wrong, code) -> None:
     assert len(seen(site)) == 2
 
 
-def test_a_reported_leak_is_hidden_counted_and_never_printed(site) -> None:
+def test_a_reported_leak_is_hidden_counted_and_never_printed(site, tmp_path) -> None:
     key = site.note_key("hospital", "1")
+    assert deid("extract", "demonstration", "--to", str(tmp_path / "out")).returncode == 0
     done = deid("retract", key, "--span", "16:23", "--label", "PATIENT", "--who", "A. Reader")
     assert done.returncode == 0, done.stderr
     assert "2 notes hidden; the string is in 2 of 2 notes (100.0%), in 1 release" in done.stderr
+    assert "extracts that hold what is hidden now: 1 (`deid extract list`)" in done.stderr
     assert "quorvex" not in (done.stdout + done.stderr).lower()
+    assert "extract-stale" in {entry.event for entry in ledger(site.warehouse.engine(Role.OFFICER))}
     assert seen(site) == []
     assert "retracted" in deid("release", "show", site.release).stdout
 

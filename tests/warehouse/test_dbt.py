@@ -56,9 +56,12 @@ def test_the_mart_counts_notes_and_hides_small_groups(scene, target):
     ]
     with scene.warehouse.administer() as connection:
         connection.execute(text("UPDATE marts.note_profile SET notes = 13 WHERE note_type = 'progress'"))
+        # More than 1 in 100 before 1950.
+        connection.execute(text("UPDATE research.note_version SET note_year = 1900 WHERE note_type = 'letter'"))
     shown = dbt(scene.warehouse, target, "test")
     assert shown.returncode == 1
     assert "note_profile_hides_small_counts" in shown.stdout
+    assert "Failure in test omop_note_passes_data_quality_checks" in shown.stdout
 
 
 def mart(scene):

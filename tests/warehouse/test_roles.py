@@ -67,6 +67,9 @@ TABLES = (
     "ctl.look",
     "ctl.removal_decision",
     "ctl.ruling",
+    "ctl.extract",
+    "ctl.extract_note",
+    "ctl.extract_end",
     "ctl.alembic_version",
 )
 VIEWS = (
@@ -89,9 +92,13 @@ VIEWS = (
 # Who reads what is the officer's business alone; what `granted` says is of the login that asks.
 PEOPLE = ("ctl.project", "ctl.project_grant", "ctl.project_member", "ctl.access_log")
 DOSSIERS = ("ctl.dossier", "ctl.signature", "ctl.signed")
+# Through functions alone.
+EXTRACTS = ("ctl.extract", "ctl.extract_note", "ctl.extract_end")
 FIGURES = ("quality.scores", "quality.lab_scores", "quality.determination", "quality.held_out_sets")
 CONTROL = tuple(
-    table for table in TABLES if table.startswith("ctl.") and table not in (*PEOPLE, *DOSSIERS, "ctl.granted")
+    table
+    for table in TABLES
+    if table.startswith("ctl.") and table not in (*PEOPLE, *DOSSIERS, *EXTRACTS, "ctl.granted")
 )
 ACTIONS = ("select", "insert", "update", "delete", "truncate")
 
@@ -104,7 +111,7 @@ ALLOWED = {
     *itertools.product([Role.GATEKEEPER], ["ctl.gate", "quality.score", "quality.lab_score"], ["insert"]),
     *itertools.product([Role.OFFICER], [*CONTROL, *PEOPLE, *DOSSIERS, *FIGURES], ["select"]),
     *itertools.product([Role.OFFICER, Role.MODELLER], ["quality.score_history"], ["select"]),
-    (Role.DEMO_ANALYST, "omop.note", "select"),
+    *itertools.product([Role.DEMO_ANALYST, Role.MODELLER], ["omop.note"], ["select"]),
     *itertools.product([Role.DEMO_ANALYST, Role.MODELLER], ["research.notes", *FIGURES], ["select"]),
 }
 
@@ -134,6 +141,8 @@ def statement(action: str, table: str) -> str:
         "quality.held_out_sets": "gold",
         "ctl.held_out_note": "note",
         "ctl.dossier": "release",
+        "ctl.extract_note": "feed",
+        "ctl.extract_end": "who",
         "ctl.signature": "reason",
         "ctl.signed": "reason",
         "ctl.profile": "active",
@@ -253,6 +262,15 @@ CALLS = {
         Role.PROMOTER,
     },
     "ctl.record_look('x', 'y', 'gate')": {Role.GATEKEEPER},
+    "ctl.extract_basis('p')": set(),
+    "ctl.extract_standing()": {Role.OFFICER},
+    "ctl.extracts_holding('{x}')": {Role.OFFICER},
+    "ctl.name_extracts()": {Role.OFFICER, Role.PROMOTER},
+    "ctl.end_extract(0, 'A. Officer', 'a reason of weight')": {Role.OFFICER},
+    "extracts.begin_extract('p')": {Role.DEMO_ANALYST},
+    "extracts.add_notes('{}')": {Role.DEMO_ANALYST},
+    "extracts.close_extract('p', 0, 'x')": {Role.DEMO_ANALYST},
+    "extracts.standing('x')": {Role.DEMO_ANALYST},
 }
 
 
@@ -279,7 +297,8 @@ def test_the_matrix_knows_every_table_and_function(shared_scene):
         assert set(tables) == set(TABLES)
         functions = connection.execute(
             text(
-                "SELECT 'ctl.' || proname FROM pg_proc WHERE pronamespace = 'ctl'::regnamespace"
+                "SELECT pronamespace::regnamespace || '.' || proname FROM pg_proc"
+                " WHERE pronamespace IN ('ctl'::regnamespace, 'extracts'::regnamespace)"
                 " AND prorettype <> 'trigger'::regtype"
             )
         ).scalars()
@@ -291,7 +310,7 @@ def test_every_function_of_the_gate_belongs_to_the_owner_and_fixes_its_search_pa
         rows = connection.execute(
             text(
                 "SELECT proname, pg_get_userbyid(proowner), proconfig FROM pg_proc"
-                " WHERE pronamespace = 'ctl'::regnamespace"
+                " WHERE pronamespace IN ('ctl'::regnamespace, 'extracts'::regnamespace)"
             )
         ).all()
     for name, owner, settings in rows:

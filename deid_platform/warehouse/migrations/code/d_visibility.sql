@@ -72,7 +72,9 @@ SELECT g.project, g.site, g.note_type
 FROM ctl.project_grant g
 JOIN ctl.project p ON p.project = g.project
     AND (p.until IS NULL OR p.until >= CAST(clock_timestamp() AT TIME ZONE 'UTC' AS date))
-JOIN ctl.project_member m ON m.project = g.project AND m.login = session_user;
+JOIN ctl.project_member m ON m.project = g.project AND m.login = session_user
+-- An extract is one project's. Whoever sets it can only read less.
+WHERE coalesce(current_setting('deid.project', true), '') IN ('', g.project);
 
 -- Forced on the owner too, since the views below read as the owner: what the gate's own functions (which run as the
 -- owner) and the modeller may read, anyone else may read only as far as a project of theirs was granted it.

@@ -16,7 +16,7 @@ BEGIN
     PERFORM pg_advisory_xact_lock(hashtextextended('removal_decision ' || p_round || ' ' || p_role, 0));
     IF p_n <> 1 AND NOT EXISTS (
         SELECT 1 FROM ctl.removal_decision d WHERE (d.round, d.role, d.n) = (p_round, p_role, p_n - 1)) THEN
-        RAISE EXCEPTION 'round %, %', p_round, p_role USING ERRCODE = 'DG014';
+        RAISE EXCEPTION 'round %, %', p_round, p_role USING ERRCODE = 'DG017';
     END IF;
     INSERT INTO ctl.removal_decision (round, role, n, removal, category, severity, who, decided_at)
     VALUES (p_round, p_role, p_n, p_removal, p_category, p_severity, p_who, p_at)
@@ -25,7 +25,7 @@ BEGIN
         SELECT 1 FROM ctl.removal_decision d
         WHERE (d.round, d.role, d.n, d.removal, d.who, d.decided_at) = (p_round, p_role, p_n, p_removal, p_who, p_at)
           AND (d.category, d.severity) IS NOT DISTINCT FROM (p_category, p_severity)) THEN
-        RAISE EXCEPTION 'round %, %', p_round, p_role USING ERRCODE = 'DG014';
+        RAISE EXCEPTION 'round %, %', p_round, p_role USING ERRCODE = 'DG017';
     END IF;
 END $$;
 

@@ -1,6 +1,6 @@
 -- Who may do what. Whatever is not granted here is refused.
 
-REVOKE ALL ON ALL FUNCTIONS IN SCHEMA ctl FROM PUBLIC;
+REVOKE ALL ON ALL FUNCTIONS IN SCHEMA ctl, extracts FROM PUBLIC;
 
 GRANT USAGE ON SCHEMA staging TO loader, gatekeeper;
 GRANT USAGE ON SCHEMA ctl TO loader, gatekeeper, promoter, officer;
@@ -62,3 +62,12 @@ GRANT SELECT ON quality.held_out_sets TO analyst, deid_modeller, officer;
 GRANT SELECT ON ctl.removal_decision, ctl.ruling TO gatekeeper, officer;
 GRANT EXECUTE ON FUNCTION ctl.enter_decision, ctl.rule TO officer;
 GRANT EXECUTE ON FUNCTION ctl.rule TO promoter;
+GRANT USAGE ON SCHEMA extracts TO analyst, limited_analyst;
+GRANT EXECUTE ON FUNCTION extracts.begin_extract, extracts.add_notes, extracts.close_extract, extracts.standing
+    TO analyst, limited_analyst;
+GRANT EXECUTE ON FUNCTION ctl.extract_standing, ctl.extracts_holding, ctl.end_extract TO officer;
+GRANT EXECUTE ON FUNCTION ctl.name_extracts TO officer, promoter;
+
+-- The quality checks of omop.note run as the modeller (dbt/tests).
+GRANT USAGE ON SCHEMA omop TO deid_modeller;
+GRANT SELECT ON omop.note TO deid_modeller;
