@@ -354,7 +354,7 @@ def test_every_part_ends_in_one_command() -> None:
 
 @pytest.mark.process
 @pytest.mark.thorough
-@pytest.mark.parametrize(("part", "line"), STARTED)
+@pytest.mark.parametrize(("part", "line"), STARTED, ids=[part for part, _ in STARTED])
 def test_a_part_s_command_is_there_and_knows_its_options(part: str, line: str) -> None:
     words = re.sub(r'"?\$[{\w][^" ]*"?', "1", line.replace("\\\n", " ")).split()
     # Beside the interpreter, as the units' PATH has it; an option that there is not ends before the help.

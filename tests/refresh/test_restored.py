@@ -122,6 +122,7 @@ def refreshed(site: Site, run: Callable[[Delivery, Site], object]) -> list[Deliv
     return pending
 
 
+@pytest.mark.thorough
 def test_both_of_one_day_belong_together(days: Backups, run) -> None:
     site = days.put_back(warehouse="today", store="today")
     assert differences(site) == Differences()
@@ -170,6 +171,7 @@ def second_purged(days: Backups) -> Iterator[None]:
     shutil.move(days.folder / "purged", folder)
 
 
+@pytest.mark.thorough
 def test_a_store_of_yesterday_without_the_files_lets_nothing_later_through(
     days: Backups, second_purged: None, deliver, run
 ) -> None:
@@ -186,6 +188,7 @@ def test_a_store_of_yesterday_without_the_files_lets_nothing_later_through(
     assert seen(site) == AFTER_THE_THIRD
 
 
+@pytest.mark.thorough
 def test_a_warehouse_of_yesterday_without_the_files_gets_what_the_store_holds(
     days: Backups, second_purged: None, run
 ) -> None:
@@ -214,6 +217,7 @@ def test_a_number_that_a_restored_warehouse_gives_anew_forgets_no_reported_strin
     assert seen(site) == ["Walks daily."]
 
 
+@pytest.mark.thorough
 def test_releases_under_a_secret_that_is_lost_are_named(days: Backups, monkeypatch: pytest.MonkeyPatch) -> None:
     before = days.open().keyring.key_id
     monkeypatch.setenv("DEID_SECRET", "5d41402abc4b2a76b9719d911017c592ae1f0d3c84b7a960")
