@@ -1,6 +1,6 @@
 # Everything a newcomer runs. Needs make and Python 3.11 to 3.13; the rest is installed into .venv.
 .DEFAULT_GOAL := help
-.PHONY: help demo check test test-all test-ml test-llm ui psql bench lint format constraints clean
+.PHONY: help demo check test test-all test-ml test-llm test-upgrade ui psql bench lint format constraints clean
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -39,6 +39,9 @@ test-llm:  ## 6 minutes: a chat model in vLLM on the processor, in an environmen
 	@$(MAKE) --no-print-directory $(VENV)-llm/.done \
 		|| { echo "NOT RUN: the tests with vLLM. Not installed: $$(grep -h ERROR $(VENV)-llm/*.log 2>/dev/null | tail -1)"; exit 1; }
 	$(VENV)-llm/bin/pytest tests/llm_engine
+
+test-upgrade: $(VENV)/.dev  ## 10 minutes: a demonstration of the first commit comes to today's code; needs the history
+	$(BIN)/pytest tests/deploy/upgrade.py
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff format --check .

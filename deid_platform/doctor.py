@@ -17,12 +17,13 @@ from deid_platform.corpora import NEVER_ENTERS
 from deid_platform.corpora.refusals import lines_of
 from deid_platform.detection import detector_names, stage_names
 from deid_platform.detection.models.device import card_memory, card_name, usable
-from deid_platform.errors import DeidError
+from deid_platform.errors import Code, DeidError
 from deid_platform.llm.vllm_engine import EngineSettings
 from deid_platform.llm.weights import GIB, WeightsFolder, fit, largest
 from deid_platform.notes import Delivery
 from deid_platform.redaction.policy import policy_names
 from deid_platform.refresh.check import check_delivery
+from deid_platform.refresh.restored import differences
 from deid_platform.refresh.site import Site
 from deid_platform.settings import config_path, load_settings
 from deid_platform.warehouse.logins import unbounded
@@ -34,6 +35,9 @@ _HEAD = 50
 
 _CACHE = 8 * GIB
 """Memory for keys and values that a language model's size is told beside: 64,000 tokens of a model of 8 billion."""
+
+_LISTED = 3
+"""How many of what store or warehouse lacks are named."""
 
 _FEWEST = 20
 """Notes under which a share says nothing, as in the gate's expectation `untyped_share`."""
@@ -86,6 +90,29 @@ def _site(site: Site) -> Iterator[Diagnosis]:
         if warehouse.good:
             found = unbounded(site.warehouse.engine(Role.OFFICER))
             yield Diagnosis("logins", not found, "; ".join(found) or "no reader's login can do more than read")
+            yield _together(site)
+
+
+def _together(site: Site) -> Diagnosis:
+    """Whether store and warehouse belong together, or one of them was restored to another day."""
+    subject = "backup"
+    try:
+        found = differences(site)
+    except DeidError as error:
+        return Diagnosis(subject, False, _said(error))
+    lacks = {
+        Code.STORE_BEHIND: [delivery.key for delivery in found.store_lacks],
+        Code.WAREHOUSE_BEHIND: [delivery.key for delivery in found.warehouse_lacks]
+        + [f"finding {number}" for number in found.findings],
+    }
+    faults = [
+        f"{code.slug} [{', '.join(names[:_LISTED])}{' ...' * (len(names) > _LISTED)}]: {code.remedy}"
+        for code, names in lacks.items()
+        if names
+    ]
+    if found.keys:
+        faults.append(f"withdrawals do not reach releases under {', '.join(found.keys)}: their secret is not given")
+    return Diagnosis(subject, not found, "; ".join(faults) or "note store and warehouse know the same deliveries")
 
 
 def _detector(site: Site) -> str:
@@ -193,5 +220,9 @@ def _look(subject: str, at: Callable[[], str]) -> Diagnosis:
     try:
         return Diagnosis(subject, True, at())
     except DeidError as error:
-        ref = f" [{error.ref}]" if error.ref else ""
-        return Diagnosis(subject, False, f"{error.code.slug}{ref}: {error.code.remedy}")
+        return Diagnosis(subject, False, _said(error))
+
+
+def _said(error: DeidError) -> str:
+    ref = f" [{error.ref}]" if error.ref else ""
+    return f"{error.code.slug}{ref}: {error.code.remedy}"

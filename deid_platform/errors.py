@@ -116,6 +116,20 @@ class Code(Enum):
         "Materialize the partition again. After a restore from a backup that you trust, or if heads.json is missing, "
         "run `deid accept-store`: it accepts every partition as the newest.",
     )
+    STORE_BEHIND = (
+        "store-behind",
+        "The warehouse knows a delivery that the note store does not hold, so the store is older: it was restored or "
+        "lost. Without that delivery's topics, names could stay in later notes. The reference is the delivery.",
+        "Restore a newer backup of the store, or bring that delivery's files back and run `deid refresh`; "
+        "`deid doctor` lists what is missing (docs/recovery.md).",
+    )
+    WAREHOUSE_BEHIND = (
+        "warehouse-behind",
+        "The note store staged a delivery that the warehouse does not know, so the warehouse is older: it was restored "
+        "or lost. What that delivery withdrew or corrected could be shown. The reference is the delivery.",
+        "Bring that delivery's files back and run `deid refresh`, or restore a newer backup of the warehouse; "
+        "`deid doctor` lists what is missing (docs/recovery.md).",
+    )
     STORE_WRITE = (
         "store-write",
         "The note store could not be written (full, read-only or unreachable).",

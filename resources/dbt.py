@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
+from hashlib import sha256
 from importlib import metadata
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -30,20 +31,33 @@ class Dbt(DbtCliResource):
 
 
 def dbt_project(target: Path) -> DbtProject:
-    """The project, parsed anew if a file of it is newer than its manifest.
+    """The project, parsed anew if its files or dbt are others than those that its manifest was made of.
 
     Args:
-        target: dbt's target folder, inside the instance, so that two installations do not share one.
+        target: Where dbt's target folders lie, one for each state of the project: inside the instance, so that two
+            installations do not share one.
     """
+    # Not by time: an update brings files that are older than the manifest which its forerunner made.
+    target = target / _state()
     project = DbtProject(project_dir=PROJECT_DIR, profiles_dir=PROJECT_DIR, target_path=target)
-    newest = max(file.stat().st_mtime for file in PROJECT_DIR.rglob("*") if file.is_file())
-    if not project.manifest_path.exists() or project.manifest_path.stat().st_mtime < newest:
+    if not project.manifest_path.exists():
         target.mkdir(parents=True, exist_ok=True)
-        # Beside its place, then into it whole: half a manifest would be newer than the files, and never parsed again.
+        # Beside its place, then into it whole: half a manifest would never be parsed again.
         with TemporaryDirectory(dir=target) as folder:
             dbt_resource().cli(["parse", "--quiet"], target_path=Path(folder)).wait()
             (Path(folder) / project.manifest_path.name).replace(project.manifest_path)
     return project
+
+
+def _state() -> str:
+    """A name for what the project's files say, and for the dbt that reads them."""
+    known = sha256(metadata.version("dbt-core").encode())
+    for file in sorted(PROJECT_DIR.rglob("*")):
+        within = file.relative_to(PROJECT_DIR)
+        # What dbt leaves behind where somebody runs it by hand.
+        if file.is_file() and within.parts[0] not in ("target", "logs") and not file.name.startswith("."):
+            known.update(f"\0{within}\0".encode() + file.read_bytes())
+    return known.hexdigest()[:12]
 
 
 def dbt_resource() -> DbtCliResource:

@@ -16,6 +16,7 @@ from deid_platform.engine import LocalEngine
 from deid_platform.notes import Delivery
 from deid_platform.refresh import intake, measure, publish, stage, tables
 from deid_platform.refresh.deidentify import deidentify
+from deid_platform.refresh.reported import newest_known
 from deid_platform.refresh.site import Site
 from deid_platform.settings import load_settings
 from deid_platform.warehouse.ledger import GateRow, record_gate
@@ -59,12 +60,12 @@ def deliver(site: Site) -> Callable[..., Delivery]:
 def take_in(site: Site) -> Callable[..., intake.Intake]:
     """Topics, then notes, as the source assets do."""
 
-    def run(delivery: Delivery, exclusions: Exclusions | None = None) -> intake.Intake:
-        reader = site.reader(delivery.feed)
+    def run(delivery: Delivery, exclusions: Exclusions | None = None, at: Site = site) -> intake.Intake:
+        reader = at.reader(delivery.feed)
         for name in ("patients", "providers", "facilities"):
-            intake.take_in_topic(reader, delivery, name, store=site.store)
+            intake.take_in_topic(reader, delivery, name, store=at.store)
         return intake.take_in_notes(
-            reader, delivery, store=site.store, keyring=site.keyring, exclusions=exclusions or site.exclusions
+            reader, delivery, store=at.store, keyring=at.keyring, exclusions=exclusions or at.exclusions
         )
 
     return run
@@ -81,27 +82,33 @@ def redacted(site: Site) -> Callable[..., list[dict]]:
     return run
 
 
-@pytest.fixture(scope="module")
-def run(site: Site, take_in: Callable[..., intake.Intake]) -> Callable[[Delivery], None]:
-    """Runs a delivery through the gate, with measurements that pass as they are: nothing here is about the bench."""
+def promoted(site: Site, delivery: Delivery) -> None:
+    """What follows detection, with measurements that pass as they are: for tests that are not about the bench."""
+    staged = stage.stage_delivery(site, delivery, run_id="run-1")
+    detector = site.spec(None).detector_digest
+    looked(site.warehouse.engine(Role.GATEKEEPER), detector)
+    record_gate(
+        site.warehouse.engine(Role.GATEKEEPER),
+        staged,
+        [GateRow(requirement, True) for requirement in ("parity", "expectations", "leaks", "bench")],
+        detector_digest=detector,
+        inputs=Inputs(site.store.required(tables.REDACTED_NOTES, delivery.key).meta["inputs"]),
+        profile="demo",
+        known=newest_known(site.store),
+    )
+    publish.promote_delivery(site, delivery)
+    publish.activate(site, delivery)
 
-    def through(delivery: Delivery) -> None:
-        take_in(delivery)
-        stage.stage_withdrawals(site, delivery, run_id="run-1")
-        deidentify(delivery, store=site.store, recipe=site.recipe(delivery), engine=site.engine)
-        staged = stage.stage_delivery(site, delivery, run_id="run-1")
-        detector = site.spec(None).detector_digest
-        looked(site.warehouse.engine(Role.GATEKEEPER), detector)
-        record_gate(
-            site.warehouse.engine(Role.GATEKEEPER),
-            staged,
-            [GateRow(requirement, True) for requirement in ("parity", "expectations", "leaks", "bench")],
-            detector_digest=detector,
-            inputs=Inputs(site.store.required(tables.REDACTED_NOTES, delivery.key).meta["inputs"]),
-            profile="demo",
-        )
-        publish.promote_delivery(site, delivery)
-        publish.activate(site, delivery)
+
+@pytest.fixture(scope="module")
+def run(site: Site, take_in: Callable[..., intake.Intake]) -> Callable[..., None]:
+    """Runs a delivery through the gate, where need be at another opening of the site, without the bench."""
+
+    def through(delivery: Delivery, at: Site = site) -> None:
+        take_in(delivery, at=at)
+        stage.stage_withdrawals(at, delivery, run_id="run-1")
+        deidentify(delivery, store=at.store, recipe=at.recipe(delivery), engine=at.engine)
+        promoted(at, delivery)
 
     return through
 

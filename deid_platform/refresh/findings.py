@@ -6,21 +6,24 @@ the database's (`warehouse/findings.py`), or what is kept of a report (`reported
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import asdict
 
 import pyarrow as pa
 
+from deid_platform.errors import DeidError
 from deid_platform.labels import Label
 from deid_platform.notes import Delivery
 from deid_platform.refresh import tables
 from deid_platform.refresh.lock import file_lock
-from deid_platform.refresh.reported import known_findings, newest_known
+from deid_platform.refresh.reported import NO_NUMBER, known_findings
 from deid_platform.refresh.site import Site
 from deid_platform.warehouse.extracts import name_extracts
 from deid_platform.warehouse.findings import (
     Reach,
     Retraction,
     Withdrawal,
+    findings,
     reported_since,
     retract,
     withdraw_finding,
@@ -63,6 +66,9 @@ def report(
         DeidError: `finding-invalid` if no release holds the note or the span is not in its text.
     """
     officer = site.warehouse.engine(Role.OFFICER)
+    # After a restore the warehouse may give a number anew that the store has a string for; hiding waits for neither.
+    with suppress(DeidError):
+        learn(site)
     found = retract(officer, _keys(site, note_key), start, end, label=label, who=who, hide=hide)
     learn(site)
     name_extracts(officer)
@@ -84,20 +90,25 @@ def withdraw(site: Site, number: int, *, who: str, reason: str) -> Withdrawal:
 def learn(site: Site) -> int:
     """Seals the strings of the findings that the note store does not know yet, and says how many.
 
-    The strings of those that are withdrawn are forgotten: what stays says that the finding is known.
+    The strings of those that are withdrawn are forgotten: what stays says that the finding is known. A string whose
+    finding the warehouse does not know, since it was restored to an earlier day, is kept without a number: notes are
+    still searched for it, and the number is free for the next finding.
 
     Hiding comes first and this after, so a report may be interrupted in between: the gate then stays shut until the
     next run, whose first step is this.
     """
     officer = site.warehouse.engine(Role.OFFICER)
     with file_lock(site.settings.home_path, _LOCK, wait=True):
-        known = known_findings(site.store)
-        new = [asdict(item) for item in reported_since(officer, newest_known(site.store))]
+        before = known_findings(site.store)
+        recorded = {finding.number for finding in findings(officer)}
+        known = [row if row["finding"] in recorded else {**row, "finding": NO_NUMBER} for row in before]
+        newest = max((row["finding"] for row in known), default=NO_NUMBER)
+        new = [asdict(item) for item in reported_since(officer, newest)]
         withdrawn = withdrawn_findings(officer)
         rows = [
             {**row, "string": "", "everywhere": False} if row["finding"] in withdrawn else row for row in (*known, *new)
         ]
-        if rows != known:
+        if rows != before:
             table = pa.Table.from_pylist(rows, schema=tables.REPORTED_SCHEMA)
             site.store.write(tables.REPORTED, tables.ALL, [table], meta=lambda: {"findings": table.num_rows})
     return len(new)

@@ -10,6 +10,7 @@ from deid_platform.errors import Code, DeidError
 from deid_platform.notes import Delivery
 from deid_platform.refresh import tables
 from deid_platform.refresh.in_force import put_in_force
+from deid_platform.refresh.restored import require_together
 from deid_platform.refresh.site import Site
 from deid_platform.refresh.withdraw import withdraw_changed
 from deid_platform.warehouse.extracts import name_extracts
@@ -27,12 +28,15 @@ def gate_requirements(site: Site, delivery: Delivery) -> tuple[Requirement, ...]
 def promote_delivery(site: Site, delivery: Delivery) -> Promotion:
     """Asks the gate; what the delivery's files have come to withdraw since they were taken in is hidden before.
 
-    The detector of a promoted delivery is the one that the next detector is compared with.
+    Nothing is asked where store or warehouse was restored and lacks an earlier delivery of the feed. The detector of a
+    promoted delivery is the one that the next detector is compared with.
 
     Raises:
-        DeidError: `gate-refused` with the requirements that are not met, and the figures of those that failed.
+        DeidError: `gate-refused` with the requirements that are not met, and the figures of those that failed;
+            `store-behind` or `warehouse-behind`.
     """
     withdraw_changed(site, delivery)
+    require_together(site, delivery)
     try:
         done = promote(site.warehouse.engine(Role.PROMOTER), delivery)
     except DeidError as error:

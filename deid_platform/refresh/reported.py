@@ -11,6 +11,9 @@ from typing import Any
 from deid_platform.refresh import tables
 from deid_platform.store import NoteStore
 
+NO_NUMBER = 0
+"""The number of a string whose finding a restored warehouse has lost; findings are numbered from 1."""
+
 
 def reported_strings(store: NoteStore) -> tuple[str, ...]:
     """Every string that is an identifier wherever it stands, each once, in order."""
@@ -19,7 +22,7 @@ def reported_strings(store: NoteStore) -> tuple[str, ...]:
 
 def newest_known(store: NoteStore) -> int:
     """The newest finding whose string the note store holds; what is measured now is measured knowing of it."""
-    return max((row["finding"] for row in known_findings(store)), default=0)
+    return max((row["finding"] for row in known_findings(store)), default=NO_NUMBER)
 
 
 def known_findings(store: NoteStore) -> list[dict[str, Any]]:

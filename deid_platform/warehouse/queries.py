@@ -136,6 +136,16 @@ def summary(officer: Engine) -> WarehouseSummary:
     return WarehouseSummary(profile, release, deliveries)
 
 
+def known_deliveries(officer: Engine) -> frozenset[str]:
+    """Every delivery of which something was ever staged, by its key.
+
+    Raises:
+        DeidError: `warehouse-not-ready`, `warehouse-unreachable`.
+    """
+    with begin(officer) as connection:
+        return frozenset(connection.execute(text("SELECT delivery FROM ctl.delivery")).scalars())
+
+
 def notes_shown(officer: Engine) -> int:
     """How many notes are shown now, whoever's projects they belong to: current versions of the active release."""
     with begin(officer) as connection:

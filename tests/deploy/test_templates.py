@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from configparser import ConfigParser
 from pathlib import Path
@@ -25,7 +26,8 @@ from deid_platform.warehouse.server import EmbeddedServer, psql_binary
 ROOT = Path(__file__).parents[2]
 DEPLOY = ROOT / "deploy"
 PARTS = {"bootstrap", "code", "daemon", "webserver", "operator"}
-READ_NOTES = {"bootstrap", "code"}
+TIMED = {"refresh", "withdraw"}
+READ_NOTES = {"bootstrap", "code", *TIMED}
 
 
 # dagster.yaml, on Postgres
@@ -246,7 +248,7 @@ def test_only_the_proxy_is_published_and_what_reads_notes_has_no_way_out(compose
     published = {name: service["ports"] for name, service in services.items() if "ports" in service}
     assert published == {"proxy": ["443:443"], "operator": ["127.0.0.1:3001:3001"]}
     assert services["operator"]["profiles"] == ["operator"]
-    for part in READ_NOTES:
+    for part in READ_NOTES - TIMED:
         assert all(compose["networks"][name]["internal"] for name in services[part]["networks"])
 
 
@@ -308,7 +310,7 @@ def read(path: Path) -> dict[str, dict[str, list[str]]]:
     return found
 
 
-@pytest.mark.parametrize("part", sorted(PARTS))
+@pytest.mark.parametrize("part", sorted(PARTS | TIMED))
 def test_a_unit_starts_its_part_with_secrets_from_files_alone(part: str) -> None:
     service = read(DEPLOY / "systemd" / f"deid-{part}.service")["Service"]
     assert service["ExecStart"] == [f"/opt/deid/deploy/start {part}"]
@@ -318,6 +320,48 @@ def test_a_unit_starts_its_part_with_secrets_from_files_alone(part: str) -> None
     assert service["User"] == ["deid" if part in READ_NOTES else "deid-dagster"]
     assert ("key" in given) is (part in READ_NOTES)
     assert ("InaccessiblePaths" in service) is (part not in READ_NOTES)
+
+
+def test_what_a_timer_starts_gets_no_more_than_the_code_server() -> None:
+    given = {
+        part: set(read(DEPLOY / "systemd" / f"deid-{part}.service")["Service"]["LoadCredential"])
+        for part in ("code", *TIMED)
+    }
+    assert given["refresh"] == given["code"]
+    assert given["withdraw"] == given["code"] - {"dagster_password:/etc/deid/secrets/dagster_password"}
+
+
+@pytest.mark.parametrize("part", sorted(TIMED))
+def test_a_timer_starts_its_service_only_where_it_is_enabled(part: str) -> None:
+    timer = read(DEPLOY / "systemd" / f"deid-{part}.timer")
+    assert timer["Install"] == {"WantedBy": ["timers.target"]}
+    assert set(timer["Timer"]) <= {"OnCalendar", "Persistent", "AccuracySec"}  # no Unit: the service of its name
+    assert "Install" not in read(DEPLOY / "systemd" / f"deid-{part}.service")
+    assert part not in (DEPLOY / "systemd" / "deid.target").read_text()
+
+
+_ENDS = r"^([a-z]+)\)\n(?:.*\n)*?    exec (.+?(?:\\\n.+?)*)\n"
+STARTED = [
+    (part, line)
+    for part, line in re.findall(_ENDS, (DEPLOY / "start").read_text(), re.M)
+    if part != "dagster"  # the command is the chart's
+]
+
+
+def test_every_part_ends_in_one_command() -> None:
+    assert {part for part, _ in STARTED} == PARTS | TIMED
+
+
+@pytest.mark.process
+@pytest.mark.thorough
+@pytest.mark.parametrize(("part", "line"), STARTED, ids=[part for part, _ in STARTED])
+def test_a_part_s_command_is_there_and_knows_its_options(part: str, line: str) -> None:
+    words = re.sub(r'"?\$[{\w][^" ]*"?', "1", line.replace("\\\n", " ")).split()
+    # Beside the interpreter, as the units' PATH has it; an option that there is not ends before the help.
+    environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    done = subprocess.run([*words, "--help"], env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "usage" in done.stdout.lower()
 
 
 def test_units_and_compose_give_a_part_the_same_secrets(compose: dict[str, Any]) -> None:
@@ -363,7 +407,7 @@ def test_the_environment_that_units_share_holds_no_secret() -> None:
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="no systemd on this machine")
 def test_systemd_finds_nothing_amiss_in_the_units_and_little_exposed(units: Path) -> None:
     environment = {**os.environ, "SYSTEMD_UNIT_PATH": f"{units}:"}
-    files = sorted(map(str, [*units.glob("*.service"), *units.glob("*.target")]))
+    files = sorted(str(path) for path in units.glob("deid*.*") if path.is_file())
     verified = subprocess.run(
         ["systemd-analyze", "verify", "--man=no", *files], env=environment, capture_output=True, text=True, check=False
     )

@@ -1,0 +1,230 @@
+"""One of note store and warehouse is lost, or both come back from different days: refused by name, then made good.
+
+The warehouse is dumped by pg_dump and restored by pg_restore, the store is copied, as docs/recovery.md says.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from small_feed import promoted
+from sqlalchemy import text
+
+from deid_platform.doctor import Diagnosis, examine
+from deid_platform.errors import DeidError
+from deid_platform.labels import Label
+from deid_platform.notes import Delivery
+from deid_platform.refresh import due, stage, tables
+from deid_platform.refresh.findings import report
+from deid_platform.refresh.reported import reported_strings
+from deid_platform.refresh.restored import Differences, differences
+from deid_platform.refresh.site import Site
+from deid_platform.settings import load_settings
+from deid_platform.warehouse.roles import Role
+from deid_platform.warehouse.server import psql_binary
+
+pytestmark = pytest.mark.process
+
+
+@dataclass(frozen=True)
+class Backups:
+    """Backups of an installation by the day, and the installation they are put back into."""
+
+    config: Path
+    folder: Path
+
+    def open(self) -> Site:
+        """The installation as a new process sees it."""
+        return Site(load_settings(self.config))
+
+    def take(self, day: str) -> None:
+        """First the warehouse, then the store."""
+        self._run("pg_dump", "--format=custom", "--create", f"--file={self.folder / day}.dump", self._url("deid"))
+        shutil.copytree(self._store, self.folder / day)
+
+    def put_back(self, *, warehouse: str | None = None, store: str | None = None) -> Site:
+        """What these days' backups hold; whatever is not named stays."""
+        if warehouse is not None:
+            drop = f'DROP DATABASE "{self.open().warehouse.admin_engine().url.database}" WITH (FORCE)'
+            self._run("psql", "-qc", drop, self._url("postgres"))
+            dump = str(self.folder / f"{warehouse}.dump")
+            self._run("pg_restore", "--create", f"--dbname={self._url('postgres')}", dump)
+        if store is not None:
+            self.lose_store()
+            shutil.copytree(self.folder / store, self._store)
+        return self.open()
+
+    def lose_store(self) -> Site:
+        shutil.rmtree(self._store, ignore_errors=True)
+        return self.open()
+
+    @property
+    def _store(self) -> Path:
+        return self.open().settings.home_path / "store"
+
+    def _url(self, database: str) -> str:
+        url = self.open().warehouse.admin_engine().url.set(drivername="postgresql")
+        url = url if database == "deid" else url.set(database=database)
+        return url.render_as_string(hide_password=False)
+
+    def _run(self, program: str, *arguments: str) -> None:
+        subprocess.run([str(Path(psql_binary()).parent / program), *arguments], check=True, stdin=subprocess.DEVNULL)
+
+
+@pytest.fixture(scope="module")
+def days(installation: Path, deliver, run, tmp_path_factory) -> Backups:
+    """Two deliveries on two days; the second corrects one note and withdraws another. A third one arrives today."""
+    backups = Backups(installation, tmp_path_factory.mktemp("backups"))
+    site = backups.open()
+    run(deliver("2026-01-01", notes=[note("a1", "Sleeps well."), note("a2", "Sleeps badly.")]), site)
+    backups.take("yesterday")
+    notes = [note("a1", "Sleeps better."), note("b1", "Eats well.")]
+    run(deliver("2026-01-02", notes=notes, withdrawn=[{"note_id": "a2"}]), site)
+    backups.take("today")
+    return backups
+
+
+@pytest.fixture(autouse=True)
+def as_of_today(days: Backups, deliver) -> Iterator[None]:
+    deliver("2026-01-03", notes=[note("c1", "Walks daily.")])
+    yield
+    days.put_back(warehouse="today", store="today")
+
+
+FIRST, SECOND, THIRD = (Delivery("hospital", f"2026-01-0{day}") for day in (1, 2, 3))
+AFTER_THE_SECOND = ["Eats well.", "Sleeps better."]
+AFTER_THE_THIRD = [*AFTER_THE_SECOND, "Walks daily."]
+
+
+def note(note_id: str, said: str) -> dict[str, str]:
+    return {"note_id": note_id, "patient_id": note_id[0], "text": said}
+
+
+def seen(site: Site) -> list[str]:
+    with site.warehouse.begin(Role.DEMO_ANALYST) as connection:
+        return sorted(connection.execute(text("SELECT text FROM research.notes")).scalars())
+
+
+def backup_line(days: Backups) -> Diagnosis:
+    return next(found for found in examine(days.config) if found.subject == "backup")
+
+
+def refreshed(site: Site, run: Callable[[Delivery, Site], object]) -> list[Delivery]:
+    """Runs what is due, in order, as `deid refresh` does."""
+    pending = due.pending(site, site.deliveries())
+    for delivery in pending:
+        run(delivery, site)
+    return pending
+
+
+@pytest.mark.thorough
+def test_both_of_one_day_belong_together(days: Backups, run) -> None:
+    site = days.put_back(warehouse="today", store="today")
+    assert differences(site) == Differences()
+    assert backup_line(days).good
+    assert seen(site) == AFTER_THE_SECOND
+    assert refreshed(site, run) == [THIRD]
+    assert seen(site) == AFTER_THE_THIRD
+
+
+def test_a_warehouse_of_yesterday_is_named_and_a_refresh_makes_up_for_it(days: Backups, run) -> None:
+    site = days.put_back(warehouse="yesterday")
+    assert differences(site) == Differences(warehouse_lacks=(SECOND,))
+    line = backup_line(days)
+    assert not line.good
+    assert "warehouse-behind [hospital@2026-01-02]" in line.detail
+    # What was withdrawn and corrected since is shown: that is why nobody may read before the refresh.
+    assert seen(site) == ["Sleeps badly.", "Sleeps well."]
+    with pytest.raises(DeidError, match=r"warehouse-behind \[hospital@2026-01-02\]"):
+        run(THIRD, site)
+    assert "Walks daily." not in seen(site)
+    assert refreshed(site, run) == [SECOND, THIRD]
+    assert seen(site) == AFTER_THE_THIRD
+    assert backup_line(days).good
+
+
+def test_a_lost_store_is_named_and_built_anew_from_the_deliveries(days: Backups, run) -> None:
+    site = days.lose_store()
+    assert differences(site) == Differences(store_lacks=(FIRST, SECOND))
+    assert "store-behind [hospital@2026-01-01, hospital@2026-01-02]" in backup_line(days).detail
+    with pytest.raises(DeidError, match=r"store-behind \[hospital@2026-01-01\]"):
+        run(THIRD, site)
+    assert seen(site) == AFTER_THE_SECOND
+    assert refreshed(site, run) == [FIRST, SECOND, THIRD]
+    assert seen(site) == AFTER_THE_THIRD
+    assert backup_line(days).good
+
+
+@pytest.fixture
+def second_purged(days: Backups) -> Iterator[None]:
+    """The files of the second delivery are gone, as where a feed is purged."""
+    site = days.open()
+    folder = site.settings.path(site.feed("hospital").path) / SECOND.watermark
+    shutil.move(folder, days.folder / "purged")
+    yield
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.move(days.folder / "purged", folder)
+
+
+@pytest.mark.thorough
+def test_a_store_of_yesterday_without_the_files_lets_nothing_later_through(
+    days: Backups, second_purged: None, deliver, run
+) -> None:
+    site = days.put_back(store="yesterday")
+    assert differences(site) == Differences(store_lacks=(SECOND,))
+    with pytest.raises(DeidError, match=r"store-behind \[hospital@2026-01-02\]"):
+        refreshed(site, run)
+    assert seen(site) == AFTER_THE_SECOND
+    # Somebody who answers for it says that there is no more to be had of that delivery.
+    site.settings.path(site.feed("hospital").path).joinpath(SECOND.watermark).mkdir()
+    with pytest.raises(DeidError, match="feed-empty"):
+        run(SECOND, site)
+    run(THIRD, site)
+    assert seen(site) == AFTER_THE_THIRD
+
+
+@pytest.mark.thorough
+def test_a_warehouse_of_yesterday_without_the_files_gets_what_the_store_holds(
+    days: Backups, second_purged: None, run
+) -> None:
+    site = days.put_back(warehouse="yesterday")
+    with pytest.raises(DeidError, match=r"warehouse-behind \[hospital@2026-01-02\]"):
+        refreshed(site, run)
+    # The steps after the intake need no file: gate/delivery and what follows, materialized in the UI.
+    stage.stage_withdrawals(site, SECOND, run_id="run-2")
+    assert "Sleeps badly." not in seen(site)
+    promoted(site, SECOND)
+    assert refreshed(site, run) == [THIRD]
+    assert seen(site) == AFTER_THE_THIRD
+
+
+def test_a_number_that_a_restored_warehouse_gives_anew_forgets_no_reported_string(days: Backups, run) -> None:
+    site = days.open()
+    first = report(site, site.note_key("hospital", "b1"), 0, 4, label=Label.PATIENT, who="A. Reader")
+    assert "Eats well." not in seen(site)
+    site = days.put_back(warehouse="today")
+    assert differences(site) == Differences(findings=(first.number,))
+    assert f"finding {first.number}" in backup_line(days).detail
+    again = report(site, site.note_key("hospital", "a1"), 7, 13, label=Label.PATIENT, who="A. Reader")
+    assert again.number == first.number
+    assert reported_strings(site.store) == ("Eats", "better")
+    refreshed(site, run)
+    assert seen(site) == ["Walks daily."]
+
+
+@pytest.mark.thorough
+def test_releases_under_a_secret_that_is_lost_are_named(days: Backups, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = days.open().keyring.key_id
+    monkeypatch.setenv("DEID_SECRET", "5d41402abc4b2a76b9719d911017c592ae1f0d3c84b7a960")
+    site = days.lose_store()
+    assert differences(site).keys == (before,)
+    assert "withdrawals do not reach releases" in backup_line(days).detail
+    days.put_back(store="today")
+    # And the store that was sealed with it cannot be read at all.
+    with pytest.raises(DeidError, match="store-torn"):
+        site.store.required(tables.RAW_NOTES, FIRST.key)
