@@ -69,6 +69,8 @@ _INFORMED = {kind: position for position, kind in enumerate(SourceKind)}
 
 OF_SITE = "site-"
 """Prefix of the names of an institution's own recognizers."""
+ASKED = "chat/"
+"""Prefix of the names of language models; a prompt's name follows."""
 
 
 class Source(NamedTuple):
@@ -83,6 +85,11 @@ class Source(NamedTuple):
     kind: SourceKind
     name: str = ""
     of_site: bool = False
+
+    @property
+    def asked(self) -> bool:
+        """Whether it is a language model."""
+        return self.kind is SourceKind.MODEL and self.name.startswith(ASKED)
 
     def __str__(self) -> str:
         return f"{self.kind}:{self.name}" if self.name else str(self.kind)

@@ -20,6 +20,7 @@ from deid_platform.detection.models.folder import ModelFolder
 from deid_platform.detection.models.network_server import NetworkServer, Served
 from deid_platform.detection.models.token_classifier import TokenClassifier
 from deid_platform.detection.pipeline import NoteDetector, Pipeline, Stage, detecting, resolving
+from deid_platform.detection.resolve.asked import beside_others
 from deid_platform.detection.resolve.cross_note import CrossNoteMentions, Mentioned
 from deid_platform.detection.resolve.doubt import Doubt
 from deid_platform.detection.resolve.judgement import Judge, Judgement
@@ -344,7 +345,7 @@ class _Builder:
                 models = self._spec.chosen_models()
                 stages |= {f"model:{name}": detecting(model.build(self._spec)) for name, model in models.items()}
             elif name == "chat" and (chat := self._spec.chat) is not None:
-                stages[name] = chat.build(professions=self._spec.professions)
+                stages |= {name: chat.build(professions=self._spec.professions), "asked": resolving(beside_others)}
             elif name in build and (self._topics or name not in ("gazetteer", "roster")):
                 stages[name] = build[name]()
         return Pipeline(

@@ -19,6 +19,8 @@ from deid_platform.detection.api import Candidate, Document, Evidence, Likelihoo
 from deid_platform.detection.chat.review import Review, doubt_at, doubt_of
 from deid_platform.detection.chat.spec import ChatSpec
 from deid_platform.detection.pipeline import Candidates
+from deid_platform.detection.resolve.asked import beside_others
+from deid_platform.detection.resolve.merge import merge
 from deid_platform.engine import LocalEngine, detect_in, outcomes_in
 from deid_platform.errors import Code, DeidError
 from deid_platform.keys import Keyring
@@ -102,6 +104,56 @@ def test_it_adds_what_only_it_finds_and_takes_nothing_from_what_is_known() -> No
     # The roster says who it is, whatever the model calls him, and a number stays that nobody but a rule has found.
     assert (by_label[Label.PATIENT].source, by_label[Label.SSN].source) == ("roster", "rules:ssn")
     assert {span.label for span in of_nothing.spans or ()} == {Label.PATIENT, Label.SSN}
+
+
+CHAT, OTHER = Source(SourceKind.MODEL, "chat/extract-zero"), Source(SourceKind.MODEL, "toy")
+
+
+@pytest.mark.parametrize(
+    ("others", "asked", "expected"),
+    [
+        # Longer, surer or a bridge: what others found keeps its label, the rest has the model's.
+        ([(4, 7, Label.PATIENT, OTHER)], (0, 7, Label.DOCTOR), [(0, 4, Label.DOCTOR), (4, 7, Label.PATIENT)]),
+        ([(4, 7, Label.PATIENT, OTHER)], (4, 7, Label.DOCTOR), [(4, 7, Label.PATIENT)]),
+        ([(4, 7, Label.PROFESSION, OTHER)], (4, 7, Label.DOCTOR), [(4, 7, Label.PROFESSION)]),
+        (
+            [(0, 3, Label.PATIENT, OTHER), (8, 15, Label.DOCTOR, Source(SourceKind.RULES))],
+            (0, 15, Label.DOCTOR),
+            [(0, 3, Label.PATIENT), (4, 7, Label.DOCTOR), (8, 15, Label.DOCTOR)],
+        ),
+        # Of the same label it may join them; white space alone is nothing.
+        ([(0, 3, Label.PATIENT, OTHER)], (0, 7, Label.PATIENT), [(0, 7, Label.PATIENT)]),
+        ([(0, 3, Label.PATIENT, OTHER)], (0, 4, Label.DOCTOR), [(0, 3, Label.PATIENT)]),
+    ],
+)
+def test_no_answer_changes_the_label_of_what_others_found(others, asked, expected) -> None:
+    document = Document(Note("1", "Ann Bo. Carlson"))
+    found = [Candidate(*it, Evidence.PREDICTED, 0.4) for it in (*others, (*asked, CHAT))]
+    merged = merge(beside_others(document, found))
+    covered = [(it.start, it.end, it.label) for it in merged]
+    assert [(a, b, c) for a, b, c in covered if c is not Label.DOCTOR] == [
+        (a, b, c) for a, b, c in expected if c is not Label.DOCTOR
+    ]
+    hidden = {at for start, end, _ in covered for at in range(start, end)}
+    assert {at for start, end, _ in expected for at in range(start, end)} <= hidden
+
+
+@pytest.mark.parametrize(
+    "answer", ["Seen with Blorf. Then call the sister", "Seen with [PATIENT]. Then call the other one back."]
+)
+def test_a_rewriting_that_lacks_or_changes_some_of_the_note_fails_it(answer: str) -> None:
+    with serving(lambda body, count: Reply(answer)) as endpoint:
+        chat = ChatSpec("rewrite-zero", endpoint.spec(tries=1))
+        spec = DetectorSpec("ensemble", without=WITHOUT, chat=chat)
+        (found,) = LocalEngine().detect(spec, notes("Seen with Blorf. Then call the sister of hers back."))
+    assert (found.spans, found.error) == (None, Code.CHAT_STRAYED)
+
+
+def test_a_rewriting_of_the_whole_note_counts() -> None:
+    with serving(lambda body, count: Reply("Seen with [PATIENT]. Then call back.")) as endpoint:
+        chat = ChatSpec("rewrite-zero", endpoint.spec(tries=1))
+        found = _one(DetectorSpec("ensemble", without=WITHOUT, chat=chat), "Seen with Blorf. Then call back.")
+    assert [(span.start, span.end, span.label) for span in found] == [(10, 15, Label.PATIENT)]
 
 
 def test_a_place_without_a_label_is_hidden_and_an_occupation_only_where_the_policy_hides_them() -> None:

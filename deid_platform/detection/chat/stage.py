@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from deid_platform.detection.api import Candidate, Document, Evidence, Source, SourceKind
+from deid_platform.detection.api import ASKED, Candidate, Document, Evidence, Source, SourceKind
 from deid_platform.detection.chat.review import Review
 from deid_platform.errors import Code
 from deid_platform.labels import Label
@@ -45,7 +45,7 @@ class ChatStage:
     def __init__(
         self, name: str, prompted: Prompted, review: Review | None = None, *, professions: bool = True
     ) -> None:
-        self._source = Source(SourceKind.MODEL, f"chat/{name}")
+        self._source = Source(SourceKind.MODEL, f"{ASKED}{name}")
         self._prompted = prompted
         self._review = review
         self._unwanted = frozenset(() if professions else (Label.PROFESSION,))
@@ -97,6 +97,10 @@ class ChatStage:
     def _candidates(self, document: Document, outcome: Found | NotFound) -> list[Candidate]:
         if isinstance(outcome, NotFound):
             document.failure = _CODES.get(outcome.why, Code.CHAT_NO_ANSWER)
+            return []
+        # A rewriting without some of the note, its end for one, says nothing of what it left out.
+        if outcome.drift.deleted or outcome.drift.changed:
+            document.failure = Code.CHAT_STRAYED
             return []
         return list(self._of(outcome))
 

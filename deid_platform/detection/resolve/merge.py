@@ -6,9 +6,9 @@ Belongs here: the rule for overlaps. Does not belong here: which candidates ther
 Candidates that share a code point are merged to their common extent. The label is that of the longest one; between
 equally long ones, that of the best informed source (the roster, then the gazetteer, rules, other notes); then that of
 the higher confidence. A model's candidate, however long, gives way to what anything else found, so that evidence is not
-lost. A profession, which identifies least, gives way to any other label. A match of a site's
-own recognizer gives way to a direct identifier of the patient, however short: a site adds to what is hidden, and a
-policy may keep its label.
+lost, and a language model's to that of any other model, since it says no probability. A profession, which identifies
+least, gives way to any other label. A match of a site's own recognizer gives way to a direct identifier of the patient,
+however short: a site adds to what is hidden, and a policy may keep its label.
 """
 
 from __future__ import annotations
@@ -23,11 +23,12 @@ from deid_platform.notes import Span
 _Placed = TypeVar("_Placed", Span, Candidate)
 
 
-def rank(candidate: Candidate) -> tuple[bool, bool, int, int, float, str]:
+def rank(candidate: Candidate) -> tuple[bool, bool, bool, int, int, float, str]:
     """Which of two overlapping candidates gives its label: no model's, the longer, the better informed, the surer."""
     start, end, label, source, _, confidence = candidate
     predicted = source.kind is SourceKind.MODEL
-    return label is not Label.PROFESSION, not predicted, end - start, source.kind.informed, confidence, label.value
+    length, informed = end - start, source.kind.informed
+    return not source.asked, label is not Label.PROFESSION, not predicted, length, informed, confidence, label.value
 
 
 def merge(candidates: Iterable[Candidate]) -> list[Candidate]:
