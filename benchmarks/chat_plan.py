@@ -2,7 +2,7 @@
 
 Nothing is measured here and nothing is loaded. Memory is the arithmetic of `deid doctor` (`llm/weights.py`). Speeds are
 those of Zambare 2026, table 1, or said to follow from them by an assumption; each assumption is a constant below. The
-ensemble's speed is the one that docs/model.md has measured. docs/language-models.md shows what this prints.
+ensemble's speed is the one that docs/model.md has measured. docs/language-models-measured.md shows what this prints.
 
 Belongs here: shapes, published speeds, assumptions, three tables. Does not belong here: the arithmetic of a card.
 """

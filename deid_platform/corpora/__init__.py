@@ -1,7 +1,15 @@
 """Where notes come from: what every corpus reader offers and how it refuses bad rows.
 
-Belongs here: the contract that all formats share. Does not belong here: any one format (a module
-each beside this file) or what becomes of the notes (`store.py`, `detection/`).
+    feeds                        deliveries, as deid.toml describes them; `exclusions` what is never taken in
+    source                       the file or input that a command reads
+    formats/, sql/, scans/       files by format, databases, letters on paper
+    gold, schemes, given_spans   notes with gold, what its labels are called, spans of another detector
+    hospital/                    the synthetic hospital
+    injection/, indirect/        published notes with surrogates, and with planted indirect identifiers
+    catalogue                    corpora known by name, published ones and the site's own
+
+Belongs here: the contract that all formats share. Does not belong here: any one format (`formats/`) or what becomes of
+the notes (`store.py`, `detection/`).
 
 A reader never lets one bad row, file or folder hide the good ones: it yields a `Rejection` in the
 row's place, or beside a topic row that only loses a value. A rejection says where and why, never what:

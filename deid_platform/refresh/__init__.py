@@ -3,8 +3,12 @@
     intake      a delivery's files      -> source/raw_notes, source/patients ... in the note store
     first_pass  raw notes and topics    -> deid/first_look: what each note shows by itself and tells about others
     deidentify  what was found          -> deid/redacted_notes, leak-checked, with quarantine reasons
-    publish     redacted notes          -> staging, gate rows, promotion
+    publish     redacted notes          -> staging, gate rows, promotion (`stage`, `measure`, `gate`)
     summary     what the warehouse says -> the release summary that people read
+
+Beside these steps: which deliveries are due (`due`), what is hidden before any step (`withdraw`), what people decided
+about quarantined notes (`rulings`), whether store and warehouse belong together (`restored`), one refresh at a time
+(`lock`); and what commands call: `check`, `findings`, `grants`, `extract`, `dossier`, `release_notes`.
 
 Belongs here: one function a step, each testable without an orchestrator. Does not belong here: how an
 identifier is found, replaced or promoted (the packages below), how well it is found (`bench/`), or when a step runs

@@ -1,9 +1,14 @@
-"""Review by clinicians of what detection hides although no gold marks it: rounds, decisions, report.
+"""Review by people: of what detection hides although no gold marks it, and of notes in quarantine.
 
-Belongs here: drawing removals, keeping what reviewers say of them, and the shares that follow. Does not belong here:
-the page that shows them (`ui/desk.py`), or finding spans.
+    rounds      removals, drawn for clinicians
+    decisions   what they say of them; `sheets` the same as a spreadsheet
+    report      the shares that follow, and agreement
+    quarantine  the queue of quarantined notes: what is shown, and what a decision would make of a note
+
+Belongs here: what people are shown and what they may decide. Does not belong here: the pages (`ui/desk.py`,
+`ui/queue.py`), what a refresh makes of a decision (`refresh/rulings.py`), or finding spans.
 
 The five categories and the severity are those of Aghakasiri 2025 (appendices F and M, tables 3 and 14). As in
-`annotation/`, two people judge without seeing each other's work, and a third decides where they differ; people are
-known by their roles.
+`annotation/`, two people judge removals without seeing each other's work, and a third decides where they differ; in
+rounds people are known by their roles, in the queue by their names.
 """

@@ -1,4 +1,4 @@
-"""The plan for two cards: what docs/language-models.md shows is what the arithmetic says, by hand too."""
+"""The plan for two cards: what docs/language-models-measured.md shows is what the arithmetic says, by hand too."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def test_the_page_shows_what_the_program_prints(
     import chat_plan
 
     chat_plan.main()
-    page = (ROOT / "docs/language-models.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs/language-models-measured.md").read_text(encoding="utf-8")
     for printed in capsys.readouterr().out.split("\n\n"):
         assert printed.strip() in page
 
