@@ -63,9 +63,10 @@ class RayEngine(Engine):
     def _served(self, spec: DetectorSpec) -> Iterator[tuple[DetectorSpec, Callable[[], None]]]:
         if spec.device != PROCESSOR:
             raise DeidError(Code.SETTINGS_INVALID, 'detection.engine: "ray" runs models on processors')
-        if spec.chat is not None:
-            # Another machine has another loopback, and answers would be kept on its disk.
-            raise DeidError(Code.SETTINGS_INVALID, 'detection.engine: "ray" asks no language model (detection.chat)')
+        # Another machine has another loopback, and answers would be kept on its disk.
+        for key, asked in (("chat", spec.chat), ("combination.judge", spec.chat_judge)):
+            if asked is not None:
+                raise DeidError(Code.SETTINGS_INVALID, f'detection.engine: "ray" asks no language model ({key})')
         yield spec, lambda: None
 
     def _answers(self, job: Job[Item, Result], batches: Iterator[list[Item]]) -> Generator[Answer[Result], None, None]:

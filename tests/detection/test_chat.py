@@ -20,6 +20,7 @@ from deid_platform.detection.chat.review import Review, doubt_at, doubt_of
 from deid_platform.detection.chat.spec import ChatSpec
 from deid_platform.detection.pipeline import Candidates
 from deid_platform.detection.resolve.asked import beside_others
+from deid_platform.detection.resolve.chat_judge import ChatJudgeSpec
 from deid_platform.detection.resolve.merge import merge
 from deid_platform.engine import LocalEngine, detect_in, outcomes_in
 from deid_platform.errors import Code, DeidError
@@ -303,10 +304,16 @@ def test_a_model_of_this_process_has_one_worker() -> None:
         list(LocalEngine(workers=2).detect(DetectorSpec("ensemble", chat=chat), notes("Saw Blorf.")))
 
 
-def test_other_machines_ask_nobody() -> None:
-    spec = DetectorSpec("ensemble", chat=ChatSpec("extract-zero", Endpoint(1).spec()))
-    with pytest.raises(DeidError, match=r"settings-invalid.*detection\.chat"):
-        list(RayEngine(workers=2).detect(spec, notes("Saw Blorf.")))
+@pytest.mark.parametrize(
+    ("asked", "key"),
+    [
+        ({"chat": ChatSpec("extract-zero", Endpoint(1).spec())}, "chat"),
+        ({"chat_judge": ChatJudgeSpec("removals-zero", Endpoint(1).spec())}, "combination.judge"),
+    ],
+)
+def test_other_machines_ask_nobody(asked: dict[str, Any], key: str) -> None:
+    with pytest.raises(DeidError, match=rf"settings-invalid.*\({key}\)"):
+        list(RayEngine(workers=2).detect(DetectorSpec("ensemble", **asked), notes("Saw Blorf.")))
 
 
 @pytest.mark.parametrize(("workers", "each"), [(1, 8), (3, 2), (20, 1)])
