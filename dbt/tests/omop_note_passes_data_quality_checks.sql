@@ -1,5 +1,7 @@
+{{ config(severity='warn') }}
 -- OHDSI's Data Quality Dashboard for the table NOTE, CDM 5.4 (OMOP_CDMv5.4_Field_Level.csv): those of its checks that
--- need no other table, with its thresholds, in one reading. A row is the name of a check that fails.
+-- need no other table, with its thresholds, in one reading. A row is the name of a check that fails. It warns, since old
+-- or undated notes say nothing against the marts.
 --
 -- Not here: types and lengths (cdmField, cdmDatatype), which the view fixes; isForeignKey, plausibleAfterBirth,
 -- plausibleBeforeDeath, withinVisitDates and measurePersonCompleteness, since there is no table of persons, providers,
