@@ -26,6 +26,7 @@ from deid_platform.detection.rules.engine.templates import TemplateCounts
 from deid_platform.detection.two_pass import Detection, SecondPass, first_pass
 from deid_platform.errors import Code, DeidError
 from deid_platform.gc_freeze import freeze_gc
+from deid_platform.keys import plain_digest
 from deid_platform.notes import Note, Span
 from deid_platform.stopping import check
 from deid_platform.warm_up import made_up_note
@@ -203,6 +204,10 @@ class _DetectionJob(Job[Note, Detection]):
 
     spec: DetectorSpec
     fault: ClassVar[Code] = Code.DETECTOR_FAILED
+
+    @property
+    def digest(self) -> str:
+        return plain_digest(super().digest, self.spec.detector_digest)
 
     def build(self) -> _Detecting:
         return _Detecting(self.spec.build())

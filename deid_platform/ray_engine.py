@@ -6,7 +6,9 @@ batch.
 
 An actor is one machine's staff of worker processes. The job, with its topics, goes to the object store once and is
 built once a machine; the machine's workers share it page by page. A worker that dies is its machine's affair, so what
-Ray is left with is the loss of a whole machine: its batches go to others.
+Ray is left with is the loss of a whole machine: its batches go to others. A machine whose platform, models or
+files of the settings are not those of this process would find something else under the same digests: it refuses, and
+the run ends.
 
 What passes through Ray are notes and what was found in them. Ray writes them to disk where its memory is short, and
 prints the arguments of what fails. So its files lie in folders that nobody else may enter, its output is kept from this
@@ -38,7 +40,7 @@ from deid_platform.engine import PRELOADED, Engine
 from deid_platform.errors import Code, DeidError
 from deid_platform.silence import mute_children, silence_libraries, silent_ray
 from deid_platform.stopping import STOPS
-from deid_platform.workers import Answer, Job, Staff
+from deid_platform.workers import Answer, Job, Staff, built
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -198,6 +200,7 @@ class _Machines(Generic[Item, Result]):
         self._each = workers
         # Read by the actor: of what it cannot read, Ray's own message would say what it is.
         self._given = ray.put(pickle.dumps(job))
+        self._digest = built(lambda: job.digest, job.fault)
         self._actors = [self._hired() for _ in range(max(1, self._fitting()))]
         self._under_way = [0] * len(self._actors)
 
@@ -247,7 +250,7 @@ class _Machines(Generic[Item, Result]):
     def _hired(self) -> Any:
         # As many at a time as there are workers; a second batch each may wait.
         actor = self._ray.remote(_Machine).options(num_cpus=self._each, max_concurrency=self._each + 1)
-        return actor.remote(self._given, self._job.fault, self._each)
+        return actor.remote(self._given, self._job.fault, self._each, self._digest)
 
     def close(self) -> None:
         """Ends all staffs, at whatever they are."""
@@ -263,12 +266,22 @@ class _Machines(Generic[Item, Result]):
 class _Machine(Generic[Item, Result]):
     """The staff of one machine, as an actor."""
 
-    def __init__(self, job: bytes, fault: Code, workers: int) -> None:
+    def __init__(self, job: bytes, fault: Code, workers: int, digest: str) -> None:
         silence_libraries()
         self._fault = fault
         self._staff: Staff[Item, Result] | None = None
-        with suppress(Exception):  # an installation that is not the same as the one that asks
-            self._staff = Staff(pickle.loads(job), workers, preload=PRELOADED)  # noqa: S301 - of our own process
+        self._refused = DeidError(fault, "worker")
+        try:
+            asked: Job[Item, Result] = pickle.loads(job)  # noqa: S301 - of our own process
+            if asked.digest == digest:
+                self._staff = Staff(asked, workers, preload=PRELOADED)
+            else:
+                # It would find something else, and its rows would carry the digests of the one that asks.
+                self._refused = DeidError(fault, "other-version")
+        except DeidError as refused:
+            self._refused = refused
+        except Exception:  # noqa: S110 - what it cannot read it cannot have in the same version either
+            pass
 
     def answer(self, batch: list[Item]) -> Answer[Result] | DeidError:
         """The answer to a batch, or why there is none: Ray prints and keeps what an actor raises."""
@@ -277,9 +290,9 @@ class _Machine(Generic[Item, Result]):
                 return self._staff.answer(batch)
         except DeidError as refused:
             return refused
-        except Exception:  # noqa: S110 - whatever it raised may quote a note
-            pass
-        return DeidError(self._fault, "worker")
+        except Exception:  # whatever it raised may quote a note
+            return DeidError(self._fault, "worker")
+        return self._refused
 
     def alive(self) -> bool:
         """Whether it answers."""

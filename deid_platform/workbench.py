@@ -27,7 +27,7 @@ from deid_platform.detection.resolve.merge import merged
 from deid_platform.detection.two_pass import Detection, FirstPass, SecondPass, first_pass
 from deid_platform.engine import Engine
 from deid_platform.errors import Code, DeidError
-from deid_platform.keys import Keyring
+from deid_platform.keys import Keyring, plain_digest
 from deid_platform.notes import Note, Span, Topics
 from deid_platform.output import Output
 from deid_platform.redaction.policy import Policy
@@ -286,6 +286,10 @@ class _RedactionJob(Job[FirstPass, _Line]):
     as_text: bool
     scores: bool
     fault: ClassVar[Code] = Code.REDACTION_FAILED
+
+    @property
+    def digest(self) -> str:
+        return plain_digest(super().digest, self.detector.detector_digest, self.release.policy.digest)
 
     def build(self) -> _Redacting:
         return _Redacting(self, SecondPass(self.detector.cross_note_search), self.release.build())

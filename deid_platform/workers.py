@@ -36,6 +36,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from deid_platform.errors import Code, DeidError
+from deid_platform.keys import package_digest
 from deid_platform.silence import silence_libraries
 
 if TYPE_CHECKING:
@@ -66,6 +67,14 @@ class Job(ABC, Generic[Item, Result]):
 
     fault: ClassVar[Code]
     """Names what fails, where the task cannot be built at all."""
+
+    @property
+    def digest(self) -> str:
+        """Names all that decides the results and does not travel with the job: here, the platform's code and rules.
+
+        A job that reads files where it is built names these too.
+        """
+        return package_digest("deid_platform")
 
     @abstractmethod
     def build(self) -> Task[Item, Result]:

@@ -28,8 +28,9 @@ def gate_requirements(site: Site, delivery: Delivery) -> tuple[Requirement, ...]
 def promote_delivery(site: Site, delivery: Delivery) -> Promotion:
     """Asks the gate; what the delivery's files have come to withdraw since they were taken in is hidden before.
 
-    Nothing is asked where store or warehouse was restored and lacks an earlier delivery of the feed. The detector of a
-    promoted delivery is the one that the next detector is compared with.
+    Nothing is asked where store or warehouse was restored and lacks an earlier delivery of the feed; what the warehouse
+    lacks of withdrawals is hidden before (`restored.py`). The detector of a promoted delivery is the one that the next
+    detector is compared with.
 
     Raises:
         DeidError: `gate-refused` with the requirements that are not met, and the figures of those that failed;

@@ -13,6 +13,7 @@ from typing import Any, ClassVar, NamedTuple
 from deid_platform.detection.two_pass import FirstPass, SecondPass
 from deid_platform.errors import Code, DeidError
 from deid_platform.evaluation.tokens import word_offsets
+from deid_platform.keys import plain_digest
 from deid_platform.languages import released_language
 from deid_platform.leakcheck import Released
 from deid_platform.notes import Patient
@@ -46,6 +47,11 @@ class RedactionJob(Job[Item, Row]):
 
     recipe: Recipe
     fault: ClassVar[Code] = Code.REDACTION_FAILED
+
+    @property
+    def digest(self) -> str:
+        """The platform's and the recipe's."""
+        return plain_digest(super().digest, self.recipe.digest)
 
     def build(self) -> _Redacting:
         """The second pass and what releases notes."""

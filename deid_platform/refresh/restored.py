@@ -6,7 +6,7 @@ itself (`store_heads.py`), or what makes up for a difference, which is a refresh
 Both are compared by what no run may lack. A delivery is taken in before anything of it is staged, so that the
 warehouse knows of none whose notes and topics the store lacks; names from those topics would stay in later notes. And
 the store keeps that a delivery was staged, so that it knows of none that the warehouse lacks; notes that it withdrew
-or corrected would be shown.
+or corrected would be shown. What it withdrew can be said again from the store, whichever feed it is of.
 """
 
 from __future__ import annotations
@@ -19,10 +19,13 @@ from deid_platform.notes import Delivery
 from deid_platform.refresh import tables
 from deid_platform.refresh.reported import known_findings
 from deid_platform.refresh.site import Site
+from deid_platform.refresh.stage import withdrawals_of
 from deid_platform.warehouse.findings import findings
 from deid_platform.warehouse.queries import known_deliveries
 from deid_platform.warehouse.releases import releases
 from deid_platform.warehouse.roles import Role
+from deid_platform.warehouse.staging import Kind
+from deid_platform.warehouse.withdrawals import marked_read, withdraw
 
 _TAKEN_IN = (tables.RAW_NOTES, *(f"source/{name}" for name in tables.TOPICS))
 
@@ -72,13 +75,40 @@ def differences(site: Site) -> Differences:
 def require_together(site: Site, delivery: Delivery) -> None:
     """Refuses a delivery whose feed has an earlier one that store or warehouse has lost.
 
+    What any other delivery that the warehouse has lost withdraws is hidden first, as the store sealed it: a patient who
+    left by one feed has left them all, and the files that said so may be gone.
+
     Raises:
-        DeidError: `store-behind` or `warehouse-behind`, with the first such delivery.
+        DeidError: `store-behind` or `warehouse-behind`, with the first such delivery; why a withdrawal cannot be read.
     """
-    for code, lost in zip((Code.STORE_BEHIND, Code.WAREHOUSE_BEHIND), _deliveries(site), strict=True):
-        earlier = [each for each in lost if each.feed == delivery.feed and each.seq < delivery.seq]
+    store_lacks, warehouse_lacks = _deliveries(site)
+    if warehouse_lacks:
+        known = marked_read(site.warehouse.engine(Role.PROMOTER))
+        for lost in _in_order(warehouse_lacks):
+            _withdraw_sealed(site, lost, known.get(lost.key))
+    for code, found in ((Code.STORE_BEHIND, store_lacks), (Code.WAREHOUSE_BEHIND, warehouse_lacks)):
+        earlier = [each for each in found if each.feed == delivery.feed and each.seq < delivery.seq]
         if earlier:
             raise DeidError(code, _in_order(earlier)[0].key)
+
+
+def _withdraw_sealed(site: Site, lost: Delivery, known: str | None) -> None:
+    """Hides ahead of its run what a delivery withdraws by the store, unless `known` is its mark.
+
+    Who rejoined by it stays hidden until its run.
+    """
+    parts = site.store.required(tables.WITHDRAWALS, lost.key).parts
+    # Not the mark of any files: those that come back are read.
+    marker = site.keyring.digest("sealed", *(p.digest for p in parts), *(ring.key_id for ring in site.keyrings))
+    if marker == known:
+        return
+    gone = [
+        (item.kind, key, ring.key_id)
+        for item in withdrawals_of(site, lost)
+        if item.kind is not Kind.REJOINED
+        for key, ring in zip((item.key, *item.former_keys), site.keyrings, strict=True)
+    ]
+    withdraw(site.warehouse.engine(Role.PROMOTER), lost, gone, marker=marker)
 
 
 def _deliveries(site: Site) -> tuple[set[Delivery], set[Delivery]]:

@@ -132,6 +132,12 @@ def test_a_detector_that_cannot_be_built_is_an_error_and_no_quarantine(
     assert capfd.readouterr() == ("", "")
 
 
+def test_a_machine_of_another_version_is_an_error_and_no_quarantine(cluster: RayEngine) -> None:
+    with pytest.raises(DeidError) as failed:
+        list(cluster.detect(FaultySpec("other-version"), notes("a", "b")))
+    assert (failed.value.code, failed.value.ref) == (Code.DETECTOR_FAILED, "other-version")
+
+
 def test_a_delivery_is_redacted_as_on_this_machine_alone(cluster: RayEngine, taken_in: Path) -> None:
     rows = []
     for name, engine in (("ray", cluster), ("local", LocalEngine())):

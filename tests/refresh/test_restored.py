@@ -5,6 +5,7 @@ The warehouse is dumped by pg_dump and restored by pg_restore, the store is copi
 
 from __future__ import annotations
 
+import json
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator
@@ -12,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from small_feed import promoted
+from small_feed import TYPE, promoted
 from sqlalchemy import text
 
 from deid_platform.doctor import Diagnosis, examine
@@ -78,13 +79,16 @@ class Backups:
 
 @pytest.fixture(scope="module")
 def days(installation: Path, deliver, run, tmp_path_factory) -> Backups:
-    """Two deliveries on two days; the second corrects one note and withdraws another. A third one arrives today."""
+    """Two deliveries on two days; the second corrects one note and withdraws another, and a patient of no note here.
+
+    A third one arrives today.
+    """
     backups = Backups(installation, tmp_path_factory.mktemp("backups"))
     site = backups.open()
     run(deliver("2026-01-01", notes=[note("a1", "Sleeps well."), note("a2", "Sleeps badly.")]), site)
     backups.take("yesterday")
     notes = [note("a1", "Sleeps better."), note("b1", "Eats well.")]
-    run(deliver("2026-01-02", notes=notes, withdrawn=[{"note_id": "a2"}]), site)
+    run(deliver("2026-01-02", notes=notes, withdrawn=[{"note_id": "a2"}, {"patient_id": "z"}]), site)
     backups.take("today")
     return backups
 
@@ -201,6 +205,36 @@ def test_a_warehouse_of_yesterday_without_the_files_gets_what_the_store_holds(
     promoted(site, SECOND)
     assert refreshed(site, run) == [THIRD]
     assert seen(site) == AFTER_THE_THIRD
+
+
+@pytest.fixture
+def clinic(days: Backups) -> Iterator[Delivery]:
+    """A delivery of another feed, with a note of the patient whom the second one withdraws."""
+    before = days.config.read_text()
+    days.config.write_text(f'{before}[feeds.clinic]\npath = "clinic"\ndemonstration = true\n')
+    folder = days.config.parent / "clinic" / "2026-01-01"
+    folder.mkdir(parents=True)
+    notes = [note("z1", "Hears badly."), note("y1", "Hears well.")]
+    (folder / "notes.jsonl").write_text("".join(json.dumps({"note_type": TYPE, **each}) + "\n" for each in notes))
+    yield Delivery("clinic", "2026-01-01")
+    days.config.write_text(before)
+
+
+def test_a_patient_whom_a_lost_delivery_of_another_feed_withdraws_stays_hidden(
+    days: Backups, second_purged: None, clinic: Delivery, run
+) -> None:
+    site = days.put_back(warehouse="yesterday")
+    run(clinic, site)
+    assert "Hears well." in seen(site)
+    assert "Hears badly." not in seen(site)
+    assert "Sleeps badly." not in seen(site)  # of the lost delivery's own feed
+    # Nothing else of it is taken as known.
+    assert differences(site) == Differences(warehouse_lacks=(SECOND,))
+    with pytest.raises(DeidError, match=r"warehouse-behind \[hospital@2026-01-02\]"):
+        run(THIRD, site)
+    promoted(site, SECOND)
+    run(THIRD, site)
+    assert seen(site) == sorted([*AFTER_THE_THIRD, "Hears well."])
 
 
 def test_a_number_that_a_restored_warehouse_gives_anew_forgets_no_reported_string(days: Backups, run) -> None:

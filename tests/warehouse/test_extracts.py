@@ -5,13 +5,14 @@ from __future__ import annotations
 import errno
 import json
 import os
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from types import SimpleNamespace
 
 import pyarrow.parquet as pq
 import pytest
 from command_line import deid
 from sqlalchemy import text
+from sqlalchemy.exc import DBAPIError
 
 from deid_platform.errors import Code, DeidError
 from deid_platform.keys import plain_digest
@@ -19,7 +20,7 @@ from deid_platform.labels import Label
 from deid_platform.notes import Delivery
 from deid_platform.refresh import extract as module
 from deid_platform.refresh.extract import check_extract, check_files, write_extract
-from deid_platform.warehouse.extracts import end_extract, extracts, holders, name_extracts
+from deid_platform.warehouse.extracts import end_extract, extracts, holders, name_extracts, reading
 from deid_platform.warehouse.findings import retract, withdraw_finding
 from deid_platform.warehouse.migrate import DEMONSTRATION, configure
 from deid_platform.warehouse.projects import accesses, delete_project, grant_project, set_member, set_project
@@ -70,6 +71,10 @@ def report(scene, number=1):
 def gone(scene, kind, number):
     key = (kind, scene.keys.key("note" if kind is Kind.NOTE else "patient", str(number)), scene.keys.key_id)
     return withdraw(scene.warehouse.engine(Role.PROMOTER), Delivery("clinic", "9"), [key], marker="m")
+
+
+def add(connection, scene, number):
+    connection.execute(text("SELECT extracts.add_notes(:keys)"), {"keys": [scene.keys.key("note", str(number))]})
 
 
 def code_of(call, *arguments, **options):
@@ -331,6 +336,22 @@ def test_the_same_text_promoted_again_makes_nothing_stale_and_another_text_does(
     assert hidden(study) == [1]
 
 
+def test_a_patient_whose_dates_move_otherwise_makes_an_extract_stale_though_no_text_holds_a_date(scene, tmp_path):
+    def publish(day, whose):
+        row = scene.note(1, LEAK, note_year=None, shifted_date=day, shift_key=plain_digest(whose))
+        scene.publish("1", [row], dates="shift")
+
+    publish(date(2020, 3, 2), "patient")
+    make(scene, tmp_path / "out", DEMONSTRATION)
+    publish(date(2020, 3, 2), "patient")
+    assert hidden(scene) == [0]
+    publish(date(2020, 4, 9), "mother")
+    assert hidden(scene) == [1]
+    make(scene, tmp_path / "new", DEMONSTRATION)
+    publish(date(2020, 4, 10), "mother")
+    assert hidden(scene) == [1, 1]
+
+
 def test_a_finding_names_its_extracts_until_they_are_destroyed_or_it_is_withdrawn(study, tmp_path):
     first, second = make(study, tmp_path / "one"), make(study, tmp_path / "two")
     finding = report(study).number
@@ -408,6 +429,28 @@ def test_one_login_cannot_add_notes_to_the_extract_of_another(study, tmp_path):
         with pytest.raises(Exception, match="not yet defined"):
             connection.execute(text("SELECT extracts.add_notes(:keys)"), {"keys": [key]})
     assert holders(officer(study), note_keys=[key]) == ()
+
+
+def test_no_answer_tells_whether_a_note_that_is_not_granted_is_shown(study):
+    gone(study, Kind.NOTE, 4)
+    said = set()
+    for number in (4, 5, 99):  # withdrawn, of the other site, never there
+        with reading(reader(study), "sepsis") as source, pytest.raises(DBAPIError) as refused:
+            add(source._connection, study, number)
+        said.add(str(refused.value.orig).replace(study.keys.key("note", str(number)), "KEY"))
+    assert len(said) == 1
+
+
+def test_an_extract_that_is_closed_takes_no_note_more(study, tmp_path):
+    with reader(study).connect() as connection, connection.begin():
+        connection.execute(text("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ"))
+        connection.execute(text("SELECT extracts.begin_extract('sepsis')"))
+        add(connection, study, 1)
+        connection.execute(text("SELECT extracts.close_extract('sepsis', 1, repeat('0', 64))"))
+        with pytest.raises(DBAPIError, match="closed"), connection.begin_nested():
+            add(connection, study, 2)
+    assert holders(officer(study), note_keys=[study.keys.key("note", "1")])
+    assert holders(officer(study), note_keys=[study.keys.key("note", "2")]) == ()
 
 
 def test_the_commands_write_check_list_and_end_an_extract(study, tmp_path, monkeypatch):

@@ -52,19 +52,36 @@ BEGIN
     at := clock_timestamp();
 END $$;
 
+-- What tells whether a version still shows what an extract holds: its text, its date, and whose shift both have. Two
+-- shifts of one patient would tell of each other.
+CREATE OR REPLACE FUNCTION ctl.shown_digest(p_text text, p_shifted_date date, p_shift_key text) RETURNS bytea
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
+    -- As JSON, so that no session's DateStyle is part of it.
+    SELECT sha256(convert_to(CAST(jsonb_build_array(p_text, p_shifted_date, p_shift_key) AS text), 'UTF8'))
+$$;
+
 -- Records which versions the extract that this session began holds: those that its own rows name. What it names beyond
--- that only makes it stale sooner.
+-- that only makes it stale sooner. What the login may not read is answered as what is not there.
 CREATE OR REPLACE FUNCTION extracts.add_notes(p_keys text[]) RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
+    v_number bigint := currval('ctl.extract_number');
     v_added integer;
 BEGIN
+    -- The sequence knows its number until the session ends.
+    IF EXISTS (SELECT 1 FROM ctl.extract e WHERE e.id = v_number) THEN
+        RAISE EXCEPTION 'closed' USING ERRCODE = 'DG016';
+    END IF;
     WITH added AS (
-        INSERT INTO ctl.extract_note (extract, note_key, feed, delivery_seq, promoted_at, text_digest)
-        SELECT currval('ctl.extract_number'), v.note_key, v.feed, v.delivery_seq, v.promoted_at,
-               sha256(convert_to(v.text, 'UTF8'))
+        INSERT INTO ctl.extract_note (extract, note_key, feed, delivery_seq, promoted_at, shown_digest)
+        SELECT v_number, v.note_key, v.feed, v.delivery_seq, v.promoted_at,
+               ctl.shown_digest(v.text, v.shifted_date, v.shift_key)
         FROM research.current_version v JOIN ctl.release r ON r.release = v.release AND r.active
         WHERE v.note_key = ANY (p_keys)
+          -- The owner reads here, whom no policy keeps from a row.
+          AND EXISTS (
+              SELECT 1 FROM ctl.granted g
+              WHERE (g.site IS NULL OR g.site = v.site) AND (g.note_type IS NULL OR g.note_type = v.note_type))
         RETURNING note_key)
     SELECT count(DISTINCT a.note_key) INTO v_added FROM added a;
     IF v_added <> (SELECT count(DISTINCT k.key) FROM unnest(p_keys) AS k (key)) THEN
@@ -110,7 +127,8 @@ RETURNS TABLE (
                      - (SELECT count(*) FROM ctl.extract_note n
                         JOIN research.current_version v ON v.release = e.release AND v.feed = n.feed
                          AND v.note_key = n.note_key AND v.delivery_seq = n.delivery_seq
-                         AND (v.promoted_at = n.promoted_at OR sha256(convert_to(v.text, 'UTF8')) = n.text_digest)
+                         AND (v.promoted_at = n.promoted_at
+                              OR ctl.shown_digest(v.text, v.shifted_date, v.shift_key) = n.shown_digest)
                         WHERE n.extract = e.id)
            END,
            EXISTS (

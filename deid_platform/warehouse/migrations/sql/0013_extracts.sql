@@ -24,7 +24,7 @@ CREATE TABLE ctl.extract_note (
     feed         text NOT NULL,
     delivery_seq bigint NOT NULL,
     promoted_at  timestamptz NOT NULL,
-    text_digest  bytea NOT NULL, -- SHA-256 of the redacted text: a promotion of the same text makes no extract stale
+    shown_digest bytea NOT NULL, -- ctl.shown_digest: a promotion that shows the same makes no extract stale
     PRIMARY KEY (extract, note_key, feed, delivery_seq)
 );
 CREATE INDEX extract_note_by_note ON ctl.extract_note (note_key);

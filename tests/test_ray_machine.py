@@ -1,0 +1,87 @@
+"""A machine of a Ray cluster refuses a job that it would build otherwise than the process that asks; without Ray."""
+
+from __future__ import annotations
+
+import hashlib
+import pickle
+from pathlib import Path
+
+import pytest
+
+from deid_platform import ray_engine
+from deid_platform.detection import DetectorSpec
+from deid_platform.engine import _DetectionJob
+from deid_platform.errors import Code, DeidError
+from deid_platform.keys import Keyring
+from deid_platform.ray_engine import _Machine
+from deid_platform.redaction.policy import load_policy
+from deid_platform.refresh.recipe import Recipe
+from deid_platform.refresh.redacted_row import RedactionJob
+from deid_platform.release_note import ReleaseSpec
+from deid_platform.workbench import _RedactionJob
+from deid_platform.workers import Job
+
+
+class Staffed:
+    """Stands for worker processes."""
+
+    def __init__(self, *_: object, **__: object) -> None:
+        pass
+
+    def answer(self, batch: list[object]) -> tuple[list[object], None]:
+        return batch, None
+
+
+@pytest.fixture
+def keep(tmp_path: Path) -> Path:
+    """An allow list, at the same path on both machines."""
+    file = tmp_path / "keep.txt"
+    file.write_text("Quillfeather score\n")
+    return file
+
+
+@pytest.fixture(params=["detection", "a delivery's rows", "files on the command line"])
+def job(request: pytest.FixtureRequest, keep: Path) -> Job:
+    spec, policy = DetectorSpec("rules", keep=keep), load_policy("safe_harbor")
+    keys = Keyring(hashlib.sha256(b"a machine").hexdigest().encode(), site="north")
+    return {
+        "detection": lambda: _DetectionJob(spec),
+        "a delivery's rows": lambda: RedactionJob(Recipe(spec, policy, keys)),
+        "files on the command line": lambda: _RedactionJob(ReleaseSpec(policy), spec, as_text=False, scores=False),
+    }[request.param]()
+
+
+@pytest.fixture(autouse=True)
+def staffed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ray_engine, "Staff", Staffed)
+    monkeypatch.setattr(ray_engine, "silence_libraries", lambda: None)
+
+
+def said(sent: bytes, job: Job, digest: str) -> tuple[object, object]:
+    """What the machine answers to a batch."""
+    found = _Machine(sent, job.fault, 1, digest).answer(["item"])
+    return (found.code, found.ref) if isinstance(found, DeidError) else found
+
+
+def test_a_machine_that_is_the_same_answers(job: Job) -> None:
+    assert said(pickle.dumps(job), job, job.digest) == (["item"], None)
+
+
+def test_a_machine_with_another_file_of_the_settings_refuses(job: Job, keep: Path) -> None:
+    sent, digest = pickle.dumps(job), job.digest
+    keep.write_text("Quillfeather scale\n")
+    assert said(sent, job, digest) == (job.fault, "other-version")
+    keep.unlink()
+    # A file that is not there at all is named, as on one machine.
+    assert said(sent, job, digest)[0] is Code.ALLOW_LIST_INVALID
+
+
+def test_a_machine_with_another_version_of_the_platform_refuses(job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
+    sent, digest = pickle.dumps(job), job.digest
+    monkeypatch.setattr("deid_platform.workers.package_digest", lambda _: "of another version")
+    assert said(sent, job, digest) == (job.fault, "other-version")
+
+
+def test_a_job_that_a_machine_cannot_read_is_refused() -> None:
+    job = _DetectionJob(DetectorSpec("rules"))
+    assert said(b"of another version", job, job.digest) == (Code.DETECTOR_FAILED, "worker")
