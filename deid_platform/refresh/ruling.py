@@ -12,6 +12,7 @@ from enum import StrEnum
 
 from deid_platform.keys import Keyring
 from deid_platform.notes import Span
+from deid_platform.refresh.whole_words import widened
 
 
 class Action(StrEnum):
@@ -58,15 +59,17 @@ class Ruling:
         bound = (self.content_digest, self.detector_digest)
         return keyring.digest("ruling", *about, *bound, "added", *spans, "removed", *gone)
 
-    def mended(self, found: Iterable[Span]) -> tuple[Span, ...]:
+    def mended(self, found: Iterable[Span], text: str) -> tuple[Span, ...]:
         """The spans that were found, without those removed and with those added, none over another.
+
+        What is added reaches over whole words and numbers, whatever was sealed.
 
         What the detector finds beyond what people saw stays, and where an added span lies over a found one, the found
         one stays as it is: under another label, the policy might show what it hides.
         """
         gone = {(s.start, s.end) for s in self.removed}
         spans = sorted(s for s in found if (s.start, s.end) not in gone)
-        for new in self.added:
+        for new in widened(text, self.added):
             start = new.start
             for over in [s for s in spans if s.overlaps(new)]:
                 if start < over.start:

@@ -31,6 +31,7 @@ from deid_platform.refresh.redacted_row import Item, RedactionJob
 from deid_platform.refresh.ruling import Action, Ruling
 from deid_platform.refresh.rulings import Standing, keep, kept, one_is_enough, standings
 from deid_platform.refresh.site import Site
+from deid_platform.refresh.whole_words import widened
 from deid_platform.warehouse.reviews import Ruled, rule
 from deid_platform.warehouse.roles import Role
 from deid_platform.workers import Task
@@ -89,11 +90,13 @@ class Tried:
     Attributes:
         reason: Why it would be quarantined all the same; None if it would pass them.
         text: The redacted text, if it would.
+        added: What was added, widened to whole words and numbers.
         places: Where the leak is, as far as that can be told.
     """
 
     reason: str | None
     text: str | None
+    added: tuple[Span, ...] = ()
     places: tuple[tuple[int, int], ...] = ()
 
 
@@ -156,9 +159,10 @@ class Queue:
             ruling = _ruling(held, Action.MEND, added, removed)
             row = self._row(delivery, held, ruling)
             if row["reason"] is None:
-                return Tried(None, row["text"])
+                return Tried(None, row["text"], ruling.added)
             leaks = str(row["reason"]).startswith("leak-")
-            return Tried(row["reason"], None, self._places(delivery, held, ruling, row["reason"]) if leaks else ())
+            places = self._places(delivery, held, ruling, row["reason"]) if leaks else ()
+            return Tried(row["reason"], None, ruling.added, places)
 
     def decide(
         self,
@@ -243,7 +247,7 @@ class Queue:
 
         Hiding more never makes a leak, so the ends of a place are found by halving.
         """
-        hidden = list(ruling.mended(held.spans))
+        hidden = list(ruling.mended(held.spans, held.note.text))
         words = [
             (start, end)
             for start, end in word_offsets(held.note.text).tolist()
@@ -328,7 +332,7 @@ def _least(most: int, holds: Callable[[int], bool]) -> int:
 
 
 def _ruling(held: Held, action: Action, added: Sequence[Span], removed: Sequence[Span]) -> Ruling:
-    """A decision about what is shown.
+    """A decision about what is shown; what is added is widened to whole words and numbers.
 
     Raises:
         DeidError: `ruling-refused` naming `span` if a span reaches outside the text, shows nothing or lies over
@@ -341,7 +345,7 @@ def _ruling(held: Held, action: Action, added: Sequence[Span], removed: Sequence
         end = span.end
     if not {(s.start, s.end, s.label) for s in removed} <= {(s.start, s.end, s.label) for s in held.spans}:
         raise DeidError(Code.RULING_REFUSED, "span")
-    bare = [tuple(Span(s.start, s.end, s.label) for s in sorted(spans)) for spans in (added, removed)]
+    bare = [tuple(Span(s.start, s.end, s.label) for s in sorted(spans)) for spans in (widened(text, added), removed)]
     return Ruling(
         feed=held.delivery.feed,
         delivery=held.delivery.key,

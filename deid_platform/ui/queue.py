@@ -53,7 +53,7 @@ def queue_desk(site: Site, who: str, *, hosts: list[str], login: Login) -> ASGIA
         def tried() -> Mapping[str, object]:
             said = _said(body)
             found = queue.tried(said["key"], _spans(said, "added"), _spans(said, "removed"))
-            return {"reason": found.reason, "text": found.text, "places": found.places}
+            return {"reason": found.reason, "text": found.text, "added": _rows(found.added), "places": found.places}
 
         return await _answered(tried)
 

@@ -16,6 +16,7 @@ from deid_platform.refresh import publish, stage, tables
 from deid_platform.refresh.ruling import Action, Ruling
 from deid_platform.refresh.rulings import in_force, keep, kept_rows
 from deid_platform.refresh.site import Site
+from deid_platform.refresh.whole_words import widened
 from deid_platform.review.quarantine import Queue
 from deid_platform.warehouse.queries import ledger
 from deid_platform.warehouse.reviews import rule
@@ -59,6 +60,36 @@ def test_a_try_says_what_would_come_of_it_and_where_the_leak_is(site, queue):
     assert (mended.reason, mended.text) == (None, "[PATIENT], née [PATIENT], is well.")
 
 
+HALVES = [
+    ("née Quill-\nfeather, is", "uill", "Quill-\nfeather"),
+    ("to a.quill@mail.example.org, now", "mail", "a.quill@mail.example.org"),
+    ("call (555) 012 3456 or", "12", "555) 012 3456"),
+    ("MRN 00-12/34 seen", "2", "00-12/34"),
+    ("née Quill&#102;eather, is", "Q", "Quill&#102;eather"),
+    ("née Q u i l l, is", "u", "Q u i l l"),
+    ("née Quill\u200bfeather, is", "Q", "Quill\u200bfeather"),
+    ("two words", "two", "two"),
+]
+
+
+def test_what_is_added_reaches_over_whole_words_and_numbers_even_where_it_was_sealed_otherwise(site, queue, refresh):
+    for note, touched, whole in HALVES:
+        start = note.index(touched)
+        (span,) = widened(note, [Span(start, start + len(touched), Label.PATIENT)])
+        assert note[span.start : span.end] == whole
+    letter = second_name()
+    letter = replace(letter, end=letter.start + 1)
+    tried = queue.tried(key(site), [letter], [])
+    assert (tried.added, tried.text) == ((second_name(),), "[PATIENT], née [PATIENT], is well.")
+    held, _ = queue.held(key(site))
+    one = Ruling(
+        "hospital", held.delivery.key, "1", Action.MEND, "leak-last-name", held.content_digest, held.detector_digest,
+        (letter,),
+    )  # fmt: skip
+    assert enter(site, one) == 1
+    assert refresh()["1"]["text"] == tried.text
+
+
 def test_one_person_hides_more_and_the_next_refresh_takes_it(site, queue, refresh):
     delivery = Delivery("hospital", WATERMARK)
     assert decide(queue, added=[second_name()])
@@ -73,7 +104,7 @@ def test_one_person_hides_more_and_the_next_refresh_takes_it(site, queue, refres
 def test_an_added_span_never_takes_the_label_of_a_found_one():
     def mended(*added, removed=()):
         ruling = Ruling("f", "f@1", "1", Action.MEND, "leak-city", "c", "d", added, removed)
-        return [(s.start, s.end, s.label.value) for s in ruling.mended((Span(10, 20, Label.PATIENT),))]
+        return [(s.start, s.end, s.label.value) for s in ruling.mended((Span(10, 20, Label.PATIENT),), " " * 40)]
 
     assert mended(Span(0, 30, Label.DOCTOR)) == [(0, 10, "DOCTOR"), (10, 20, "PATIENT"), (20, 30, "DOCTOR")]
     assert mended(Span(12, 18, Label.DOCTOR)) == [(10, 20, "PATIENT")]
