@@ -85,13 +85,32 @@ def standing_of(said: Sequence[Ruled], sealed: Mapping[str, Ruling]) -> Standing
     return now
 
 
-def standings(site: Site, feed: str) -> dict[str, Standing]:
-    """What stands of each note of a feed about which anything was decided, by the key that the ledger knows it by."""
+@dataclass(frozen=True, slots=True, repr=False)
+class Decided:
+    """All that was decided about the notes of a feed."""
+
+    said: Mapping[str, Sequence[Ruled]]
+    sealed: Mapping[str, Ruling]
+
+    def __bool__(self) -> bool:
+        return bool(self.said)
+
+    def of(self, note_keys: Sequence[str]) -> Standing:
+        """What stands of a note.
+
+        Args:
+            note_keys: Its keys under each secret: a decision of before a key rotation counts as one of after it.
+        """
+        rows = [row for key in note_keys for row in self.said.get(key, ())]
+        return standing_of(sorted(rows, key=lambda row: row.id), self.sealed)
+
+
+def decided(site: Site, feed: str) -> Decided:
+    """All that was decided about the notes of a feed, under whatever secret."""
     said: dict[str, list[Ruled]] = {}
     for row in rulings(site.warehouse.engine(Role.OFFICER), feed):
         said.setdefault(row.note_key, []).append(row)
-    sealed = _sealed(site, feed) if said else {}
-    return {key: standing_of(rows, sealed) for key, rows in said.items()}
+    return Decided(said, _sealed(site, feed) if said else {})
 
 
 def in_force(site: Site, delivery: Delivery) -> InForce:
@@ -100,14 +119,14 @@ def in_force(site: Site, delivery: Delivery) -> InForce:
     Raises:
         DeidError: `store-torn` if the sealed decisions were changed; `warehouse-unreachable`.
     """
-    found = {key: s for key, s in standings(site, delivery.feed).items() if s.in_force is not None}
+    found = decided(site, delivery.feed)
     if not found:
         return InForce()
     by_note: dict[str, Standing] = {}
     for table in site.store.read(tables.RAW_NOTES, delivery.key):
         for note_id in table["note_id"].to_pylist():
-            standing = next((found[k] for k in site.note_keys(delivery.feed, note_id) if k in found), None)
-            if standing is not None and _concerns(standing, delivery):
+            standing = found.of(site.note_keys(delivery.feed, note_id))
+            if standing.in_force is not None and _concerns(standing, delivery):
                 by_note[note_id] = standing
     if not by_note:
         return InForce()

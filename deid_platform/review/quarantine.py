@@ -29,7 +29,7 @@ from deid_platform.refresh.first_pass import detection_of, mentions_until
 from deid_platform.refresh.lock import file_lock
 from deid_platform.refresh.redacted_row import Item, RedactionJob
 from deid_platform.refresh.ruling import Action, Ruling
-from deid_platform.refresh.rulings import Standing, keep, kept, one_is_enough, standings
+from deid_platform.refresh.rulings import Decided, Standing, decided, keep, kept, one_is_enough
 from deid_platform.refresh.site import Site
 from deid_platform.refresh.whole_words import widened
 from deid_platform.warehouse.reviews import Ruled, rule
@@ -128,13 +128,14 @@ class Queue:
     def waiting(self) -> list[Waiting]:
         """Every note that waits, delivery by delivery, in the order of their keys."""
         with self._lock:
-            stand = {feed: standings(self._site, feed) for feed in {d.feed for d, _ in _quarantined(self._site)}}
+            held = list(_quarantined(self._site))
+            said = {feed: decided(self._site, feed) for feed in {delivery.feed for delivery, _ in held}}
             found = []
-            for delivery, ids in _quarantined(self._site):
+            for delivery, ids in held:
                 for note_id, reason in ids.items():
-                    key, standing = self._standing(stand[delivery.feed], delivery.feed, note_id)
-                    decided = None if standing.in_force is None else standing.in_force.action
-                    found.append(Waiting(key, delivery.key, reason, decided, standing.proposed))
+                    key, standing = self._standing(said[delivery.feed], delivery.feed, note_id)
+                    action = None if standing.in_force is None else standing.in_force.action
+                    found.append(Waiting(key, delivery.key, reason, action, standing.proposed))
             return sorted(found, key=lambda it: (it.delivery, it.key))
 
     def held(self, key: str) -> tuple[Held, Ruling | None]:
@@ -226,16 +227,17 @@ class Queue:
                     loaded = self._loaded(delivery, ids)
                     if key not in loaded.held:
                         raise DeidError(Code.RULING_REFUSED, "changed")
-                    _, standing = self._standing(standings(self._site, delivery.feed), delivery.feed, note_id)
+                    _, standing = self._standing(decided(self._site, delivery.feed), delivery.feed, note_id)
                     return loaded, loaded.held[key], standing
         raise DeidError(Code.RULING_REFUSED, "not in the queue")
 
-    def _standing(self, stand: dict[str, Standing], feed: str, note_id: str) -> tuple[str, Standing]:
+    def _standing(self, said: Decided, feed: str, note_id: str) -> tuple[str, Standing]:
         keys = self._site.note_keys(feed, note_id)
-        return keys[0], next((stand[key] for key in keys if key in stand), Standing())
+        return keys[0], said.of(keys)
 
     def _sealed(self, held: Held, said: Ruled) -> Ruling | None:
-        named = (it for it in kept(self._site.store) if it.digest(self._site.keyring) == said.ruling)
+        rings = self._site.keyrings
+        named = (it for it in kept(self._site.store) if said.ruling in {it.digest(ring) for ring in rings})
         found = next(named, None)
         return found if found is not None and found.content_digest == held.content_digest else None
 

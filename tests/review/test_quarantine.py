@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 
 import pyarrow as pa
@@ -14,7 +15,7 @@ from deid_platform.labels import Label
 from deid_platform.notes import Delivery, Span
 from deid_platform.refresh import publish, stage, tables
 from deid_platform.refresh.ruling import Action, Ruling
-from deid_platform.refresh.rulings import in_force, keep, kept_rows
+from deid_platform.refresh.rulings import decided, in_force, keep, kept_rows
 from deid_platform.refresh.site import Site
 from deid_platform.refresh.whole_words import widened
 from deid_platform.review.quarantine import Queue
@@ -113,12 +114,12 @@ def test_an_added_span_never_takes_the_label_of_a_found_one():
     assert mended(Span(0, 30, Label.DOCTOR), removed=(Span(10, 20, Label.PATIENT),)) == [(0, 30, "DOCTOR")]
 
 
-def enter(site, ruling, *, note="1", who="A. Reader", sealed=True):
+def enter(site, ruling, *, note="1", who="A. Reader", note_key=None):
     """Writes a decision past the desk."""
-    name = keep(site.store, site.keyring, ruling) if sealed else ruling.digest(site.keyring)
+    name = keep(site.store, site.keyring, ruling)
     officer, promoter = (site.warehouse.engine(role) for role in (Role.OFFICER, Role.PROMOTER))
     return rule(
-        officer, promoter, feed="hospital", note_key=key(site, note), ruling=name, action=ruling.action.value,
+        officer, promoter, feed="hospital", note_key=note_key or key(site, note), ruling=name, action=ruling.action.value,
         held_for=ruling.held_for, who=who, reason=WHY,
     )  # fmt: skip
 
@@ -163,6 +164,25 @@ def test_kept_out_stays_out_whatever_the_note_becomes_until_two_people_say_other
     assert refresh(fine)["1"]["reason"] == "kept-out"
     assert decide(queue, action=Action.AS_FOUND, who="C. Reader")
     assert refresh(fine)["1"]["text"] == "All is well."
+
+
+def test_a_decision_of_before_a_key_rotation_counts_after_it(site, queue, refresh, monkeypatch):
+    assert decide(queue, action=Action.KEEP_OUT)
+    monkeypatch.setenv("DEID_PREVIOUS_SECRET", os.environ["DEID_SECRET"])
+    monkeypatch.setenv("DEID_SECRET", "8d1f0a63c59be274d07e4b1862f93ca55be80217d94f6ac319c64e73a80dfb25")
+    rotated = Site(site.settings)
+    assert key(rotated) != key(site)
+    held = rotated.note_keys("hospital", "1")
+    assert decided(rotated, "hospital").of(held).in_force.action == "keep-out"
+    old, _ = queue.held(key(site))
+    mend = Ruling(
+        "hospital", old.delivery.key, "1", Action.MEND, "leak-last-name", old.content_digest, old.detector_digest,
+        (second_name(),),
+    )  # fmt: skip
+    assert enter(site, mend, note_key=key(rotated)) == 1
+    stands = decided(rotated, "hospital").of(held)
+    assert (stands.in_force.action, stands.proposed.action) == ("keep-out", "mend")
+    assert in_force(rotated, old.delivery).by_note["1"].in_force.action == "keep-out"
 
 
 def test_a_note_that_changed_or_another_detector_falls_back_to_quarantine(site, queue, refresh):

@@ -9,7 +9,7 @@ import pytest
 from desk_browser import BROWSER, JSON, asked, until
 from held_notes import BROKEN, LEAK, key
 
-from deid_platform.refresh.rulings import standings
+from deid_platform.refresh.rulings import Standing, decided
 from deid_platform.refresh.site import Site
 from deid_platform.ui.desk import server
 from deid_platform.ui.guard import Login, loopback_hosts
@@ -74,7 +74,7 @@ def write_reason(page, words):
 
 
 def stands(site, note):
-    return standings(site, "hospital").get(key(site, note))
+    return decided(site, "hospital").of([key(site, note)])
 
 
 @pytest.mark.process
@@ -132,7 +132,7 @@ class TestInABrowser:
         write_reason(page, "a name over two lines")
         page.press("m")
         until(lambda: "nothing was kept" in page.text("#lost"))
-        assert stands(site, "1") is None
+        assert stands(site, "1") == Standing()
         opened(tab, again)
         page.press("m")
         until(lambda: "counts at the next refresh" in page.text("#saved"))
@@ -158,4 +158,4 @@ def test_nobody_without_the_link_sees_or_decides_and_what_the_page_would_not_sen
     places = [{"start": "x", "end": 4, "label": "PATIENT"}]
     for sent in ([], {}, {**body, "action": "release"}, {**body, "added": places}, {**body, "key": "n_x"}, body):
         assert asked(port, "POST", "/decide", sent, **JSON, **mine).status == 400
-    assert stands(site, "1") is None
+    assert stands(site, "1") == Standing()
