@@ -87,7 +87,7 @@ class _Redacting(Task[Item, Row]):
                 return {**row, "reason": failed}
             spans = ()
         if item.mended is not None:
-            spans = item.mended.mended(spans, note.text)
+            spans = item.mended.mended(spans, note.text, recipe.policy)
 
         def columns(known_as: Sequence[Patient]) -> Released:
             dated = recipe.released_date(note, known_as[0].birth_date if known_as else None)

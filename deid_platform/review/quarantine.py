@@ -157,6 +157,7 @@ class Queue:
         """
         with self._lock:
             delivery, held, _ = self._found(key)
+            self._refuse_shown(added)
             ruling = _ruling(held, Action.MEND, added, removed)
             row = self._row(delivery, held, ruling)
             if row["reason"] is None:
@@ -202,6 +203,7 @@ class Queue:
             mends = action is Action.MEND
             if mends is not bool(added or removed):
                 raise DeidError(Code.RULING_REFUSED, "span")
+            self._refuse_shown(added)
             ruling = _ruling(held, action, added, removed)
             if action in (Action.MEND, Action.PASS) and (left := self._row(delivery, held, ruling)["reason"]):
                 raise DeidError(Code.RULING_REFUSED, left)
@@ -219,6 +221,10 @@ class Queue:
                 reason=reason,
             )
             return turn == 2 or one_is_enough(ruling, standing)
+
+    def _refuse_shown(self, added: Sequence[Span]) -> None:
+        if any(not self._site.policy.hidden(span.label) for span in added):
+            raise DeidError(Code.RULING_REFUSED, "the policy shows this label")
 
     def _found(self, key: str) -> tuple[_Delivery, Held, Standing]:
         for delivery, ids in _quarantined(self._site):
@@ -249,7 +255,8 @@ class Queue:
 
         Hiding more never makes a leak, so the ends of a place are found by halving.
         """
-        hidden = list(ruling.mended(held.spans, held.note.text))
+        policy = self._site.policy
+        hidden = [s for s in ruling.mended(held.spans, held.note.text, policy) if policy.hidden(s.label)]
         words = [
             (start, end)
             for start, end in word_offsets(held.note.text).tolist()

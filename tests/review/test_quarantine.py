@@ -13,6 +13,7 @@ from sqlalchemy import text
 from deid_platform.errors import Code, DeidError
 from deid_platform.labels import Label
 from deid_platform.notes import Delivery, Span
+from deid_platform.redaction.policy import load_policy
 from deid_platform.refresh import publish, stage, tables
 from deid_platform.refresh.ruling import Action, Ruling
 from deid_platform.refresh.rulings import decided, in_force, keep, kept_rows
@@ -23,6 +24,7 @@ from deid_platform.warehouse.queries import ledger
 from deid_platform.warehouse.reviews import rule
 from deid_platform.warehouse.roles import Role
 
+SAFE_HARBOR, PLUS_PROVIDERS = load_policy("safe_harbor"), load_policy("safe_harbor_plus_providers")
 WHY = "read twice and mended"
 
 
@@ -105,7 +107,8 @@ def test_one_person_hides_more_and_the_next_refresh_takes_it(site, queue, refres
 def test_an_added_span_never_takes_the_label_of_a_found_one():
     def mended(*added, removed=()):
         ruling = Ruling("f", "f@1", "1", Action.MEND, "leak-city", "c", "d", added, removed)
-        return [(s.start, s.end, s.label.value) for s in ruling.mended((Span(10, 20, Label.PATIENT),), " " * 40)]
+        spans = ruling.mended((Span(10, 20, Label.PATIENT),), " " * 40, PLUS_PROVIDERS)
+        return [(s.start, s.end, s.label.value) for s in spans]
 
     assert mended(Span(0, 30, Label.DOCTOR)) == [(0, 10, "DOCTOR"), (10, 20, "PATIENT"), (20, 30, "DOCTOR")]
     assert mended(Span(12, 18, Label.DOCTOR)) == [(10, 20, "PATIENT")]
@@ -114,13 +117,30 @@ def test_an_added_span_never_takes_the_label_of_a_found_one():
     assert mended(Span(0, 30, Label.DOCTOR), removed=(Span(10, 20, Label.PATIENT),)) == [(0, 30, "DOCTOR")]
 
 
+def test_what_the_policy_shows_gives_way_to_an_added_span_and_never_the_other_way_round(site, queue):
+    found = (Span(0, 5, Label.DOCTOR), Span(8, 15, Label.AGE), Span(20, 25, Label.PATIENT))
+
+    def mended(*added, removed=()):
+        ruling = Ruling("f", "f@1", "1", Action.MEND, "leak-city", "c", "d", added, removed)
+        return [(s.start, s.end, s.label.value) for s in ruling.mended(found, " " * 40, SAFE_HARBOR)]
+
+    left = [(20, 25, "PATIENT")]
+    assert mended(Span(1, 4, Label.PATIENT)) == [(1, 4, "PATIENT"), (8, 15, "AGE"), *left]
+    assert mended(Span(10, 17, Label.IDNUM)) == [(0, 5, "DOCTOR"), (8, 17, "IDNUM"), *left]
+    assert mended(Span(20, 25, Label.AGE), Span(30, 31, Label.DOCTOR)) == [(0, 5, "DOCTOR"), (8, 15, "AGE"), *left]
+    assert mended(Span(19, 26, Label.IDNUM), removed=[Span(20, 25, Label.DOCTOR)])[-2:] == [*left, (25, 26, "IDNUM")]
+    assert not site.policy.hidden(Label.PROFESSION)
+    shown = replace(second_name(), label=Label.PROFESSION)
+    assert refused(queue, added=[shown]) == (Code.RULING_REFUSED, "the policy shows this label")
+
+
 def enter(site, ruling, *, note="1", who="A. Reader", note_key=None):
     """Writes a decision past the desk."""
     name = keep(site.store, site.keyring, ruling)
     officer, promoter = (site.warehouse.engine(role) for role in (Role.OFFICER, Role.PROMOTER))
     return rule(
-        officer, promoter, feed="hospital", note_key=note_key or key(site, note), ruling=name, action=ruling.action.value,
-        held_for=ruling.held_for, who=who, reason=WHY,
+        officer, promoter, feed="hospital", note_key=note_key or key(site, note), ruling=name,
+        action=ruling.action.value, held_for=ruling.held_for, who=who, reason=WHY,
     )  # fmt: skip
 
 
