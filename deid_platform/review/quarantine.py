@@ -51,6 +51,7 @@ class Held:
         reason: What the last refresh quarantined it for.
         held_for: What it would be quarantined for now, had nobody decided anything.
         spans: What the detector finds in it, of labels that the policy hides or not.
+        failed: Whether the detector failed on it: then people can keep it out, and nothing else.
         names: What the topics say its patient is called.
         seen: Digest of what is shown: a decision says what it was about.
     """
@@ -63,6 +64,7 @@ class Held:
     content_digest: str
     detector_digest: str
     spans: tuple[Span, ...]
+    failed: bool
     names: tuple[str, ...]
     seen: str
 
@@ -310,7 +312,8 @@ class Queue:
             item = Item(read, released_type(note, recipe.note_types))
             key = self._site.note_key(delivery.feed, note.note_id)
             loaded.items[key] = item
-            spans = second_pass(read).spans or ()
+            detection = second_pass(read)
+            spans = detection.spans or ()
             digest = recipe.digests["detector_digest"]
             patients = recipe.patients(note)
             loaded.held[key] = Held(
@@ -322,6 +325,7 @@ class Queue:
                 content_digest=raw["content_digest"],
                 detector_digest=digest,
                 spans=spans,
+                failed=detection.error is not None or detection.spans is None,
                 names=tuple(" ".join(filter(None, (p.first_name, p.last_name))) for p in patients),
                 seen=self._site.keyring.digest(
                     "seen", raw["content_digest"], digest, *(f"{s.start}-{s.end} {s.label.value}" for s in spans)

@@ -116,6 +116,7 @@ def _shown(site: Site, queue: Queue, key: str) -> Mapping[str, object]:
         "text": held.note.text,
         "type": held.note.note_type,
         "held_for": held.held_for,
+        "failed": held.failed,
         "names": held.names,
         "seen": held.seen,
         "spans": _rows(s for s in held.spans if site.policy.hidden(s.label)),

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pyarrow as pa
 import pytest
-from held_notes import BROKEN, LEAK, NAME, NOTES, WATERMARK, key
+from held_notes import LEAK, NAME, NOTES, UNKNOWN, WATERMARK, key
 from sqlalchemy import text
 
 from deid_platform.errors import Code, DeidError
@@ -48,7 +48,11 @@ def refused(queue, *args, **changes):
 
 def test_what_waits_is_named_by_its_key_and_shown_with_what_was_found(site, queue):
     waiting = {it.key: it.reason for it in queue.waiting()}
-    assert waiting == {key(site, "1"): "leak-last-name", key(site, "2"): "detector-failed"}
+    assert waiting == {
+        key(site, "1"): "leak-last-name",
+        key(site, "2"): "detector-failed",
+        key(site, "4"): "roster-lost",
+    }
     held, last = queue.held(key(site))
     assert (held.note.text, [(s.start, s.end) for s in held.spans], last) == (LEAK, [(0, 16)], None)
     assert "Quill" not in repr(held) + repr(queue.waiting())
@@ -145,13 +149,29 @@ def enter(site, ruling, *, note="1", who="A. Reader", note_key=None):
 
 
 def test_to_show_more_takes_another_person(site, queue, refresh):
-    assert not decide(queue, "2", Action.PASS)
-    assert refresh()["2"]["reason"] == "detector-failed"
+    assert not decide(queue, "4", Action.PASS)
+    assert refresh()["4"]["reason"] == "roster-lost"
     for who in ("A. Reader", "a reader", "Á. Reader"):
-        assert refused(queue, "2", Action.PASS, who=who)[0] is Code.SECOND_PERSON
-    assert refresh()["2"]["status"] == "quarantined"
-    assert decide(queue, "2", Action.PASS, who="B. Reader")
-    assert refresh()["2"]["text"] == BROKEN
+        assert refused(queue, "4", Action.PASS, who=who)[0] is Code.SECOND_PERSON
+    assert refresh()["4"]["status"] == "quarantined"
+    assert decide(queue, "4", Action.PASS, who="B. Reader")
+    assert refresh()["4"]["text"] == UNKNOWN
+
+
+def test_a_note_on_which_the_detector_failed_can_be_kept_out_and_nothing_else(site, queue, refresh):
+    held, _ = queue.held(key(site, "2"))
+    assert held.failed
+    whole = Span(0, 13, Label.PATIENT)
+    assert refused(queue, "2", Action.PASS) == (Code.RULING_REFUSED, "detector-failed")
+    assert refused(queue, "2", added=[whole]) == (Code.RULING_REFUSED, "detector-failed")
+    # Nor where two people wrote it past the desk.
+    ruling = Ruling(
+        "hospital", held.delivery.key, "2", Action.PASS, "detector-failed", held.content_digest, held.detector_digest
+    )
+    assert [enter(site, ruling, note="2", who=who) for who in ("A. Reader", "B. Reader")] == [1, 2]
+    assert refresh()["2"]["reason"] == "detector-failed"
+    assert decide(queue, "2", Action.KEEP_OUT)
+    assert refresh()["2"]["reason"] == "kept-out"
 
 
 def test_two_people_decide_the_very_same_or_nothing(queue, refresh):
@@ -293,6 +313,6 @@ def test_a_mended_note_reaches_analysts_through_the_gate_alone(site, queue, refr
 
 
 def test_a_second_desk_sees_what_waits_for_it(site, queue):
-    decide(queue, "2", Action.PASS)
+    decide(queue, "4", Action.PASS)
     (found,) = [it for it in Queue(Site(site.settings)).waiting() if it.proposed is not None]
-    assert (found.key, found.proposed.who, found.decided) == (key(site, "2"), "A. Reader", None)
+    assert (found.key, found.proposed.who, found.decided) == (key(site, "4"), "A. Reader", None)

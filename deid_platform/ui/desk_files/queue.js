@@ -150,7 +150,8 @@ async function tryOut() {
   if (!found || !note || note.key !== key) { at("outcome").textContent = ""; return; }
   added = found.added;
   places = found.places.map(([start, end]) => ({ start, end }));
-  at("outcome").textContent = found.reason ? `It would stay in quarantine: ${found.reason}` :
+  at("outcome").textContent = note.failed ? `The detector failed on it (${found.reason}): the next refresh tries again. ` +
+    "Nobody can mend it or let it pass; it can be kept out" : found.reason ? `It would stay in quarantine: ${found.reason}` :
     "It would pass redaction and leak check, as:";
   at("preview").hidden = !!found.reason;
   at("preview").textContent = found.text || "";
