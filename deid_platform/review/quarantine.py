@@ -9,14 +9,15 @@ judge again at the refresh, whatever was decided.
 
 from __future__ import annotations
 
-import re
 import threading
+import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
 import pyarrow.compute as pc
+import regex
 
 from deid_platform.detection.two_pass import SecondPass
 from deid_platform.errors import Code, DeidError
@@ -31,13 +32,13 @@ from deid_platform.refresh.redacted_row import Item, RedactionJob
 from deid_platform.refresh.ruling import Action, Ruling
 from deid_platform.refresh.rulings import Decided, Standing, decided, keep, kept, one_is_enough
 from deid_platform.refresh.site import Site
-from deid_platform.refresh.whole_words import widened
+from deid_platform.refresh.whole_words import runs, widened
 from deid_platform.warehouse.reviews import Ruled, rule
 from deid_platform.warehouse.roles import Role
 from deid_platform.workers import Task
 
 _LOCK = "review.lock"
-_WORD = re.compile(r"\w{3,}")
+_PART = regex.compile(r"[\p{L}\p{N}]+")
 _NAMES = frozenset((Label.PATIENT, Label.DOCTOR, Label.USERNAME))
 _PLACES = 3
 """At most so many places of a leak are shown at once."""
@@ -209,7 +210,7 @@ class Queue:
             ruling = _ruling(held, action, added, removed)
             if action in (Action.MEND, Action.PASS) and (left := self._row(delivery, held, ruling)["reason"]):
                 raise DeidError(Code.RULING_REFUSED, left)
-            if _quotes(held, (*held.spans, *added), reason):
+            if self._quoted(delivery, held, ruling, reason):
                 raise DeidError(Code.RULING_REFUSED, "the reason quotes the note")
             turn = rule(
                 site.warehouse.engine(Role.OFFICER),
@@ -223,6 +224,16 @@ class Queue:
                 reason=reason,
             )
             return turn == 2 or one_is_enough(ruling, standing)
+
+    def _quoted(self, delivery: _Delivery, held: Held, ruling: Ruling, said: str) -> bool:
+        """Whether a reason says what the note hides, with and without the decision, or what leaks of it."""
+        hidden = [(s.start, s.end) for s in held.spans if self._site.policy.hidden(s.label) or s.label in _NAMES] + [
+            (s.start, s.end) for s in ruling.added
+        ]
+        found = _ruling(held, Action.MEND, (), ())
+        if str(reason := self._row(delivery, held, found)["reason"]).startswith("leak-"):
+            hidden += self._places(delivery, held, found, reason)
+        return _quotes(held.note.text, hidden, held.names, said)
 
     def _refuse_shown(self, added: Sequence[Span]) -> None:
         if any(not self._site.policy.hidden(span.label) for span in added):
@@ -372,16 +383,20 @@ def _ruling(held: Held, action: Action, added: Sequence[Span], removed: Sequence
     )
 
 
-def _quotes(held: Held, spans: Sequence[Span], said: str) -> bool:
-    """Whether somebody's words hold a name or a number that the note hides, or a name of its patient."""
-    surfaces = [(s.label in _NAMES, held.note.text[s.start : s.end]) for s in spans]
-    hidden = {
-        word
-        for is_name, surface in (*surfaces, *((True, name) for name in held.names))
-        for word in _WORD.findall(surface.casefold())
-        if is_name or any(map(str.isdigit, word))
-    }
-    return not hidden.isdisjoint(_WORD.findall(said.casefold()))
+def _quotes(text: str, hidden: Sequence[tuple[int, int]], names: Sequence[str], said: str) -> bool:
+    """Whether somebody's words hold a word that a note hides, a number of it, or a name of its patient."""
+    told = _words(said)
+    numbers = {word for word in _words(text) if any(map(str.isdigit, word))}
+    secret = {word for start, end in hidden for word in _words(text[start:end])}
+    return not told.isdisjoint(numbers | secret | _words(" ".join(names)))
+
+
+def _words(text: str) -> set[str]:
+    """Words of two signs or more without accents; numbers and double names in parts, and whole without what joins."""
+    decomposed = unicodedata.normalize("NFKD", text.casefold())
+    plain = "".join(sign for sign in decomposed if unicodedata.category(sign) not in ("Mn", "Cf"))
+    whole = ("".join(_PART.findall(run)) for run in runs(plain))
+    return {word for word in (*_PART.findall(plain), *whole) if len(word) > 1}
 
 
 def _quarantined(site: Site) -> Iterator[tuple[Delivery, dict[str, str]]]:

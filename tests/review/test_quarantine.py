@@ -19,7 +19,7 @@ from deid_platform.refresh.ruling import Action, Ruling
 from deid_platform.refresh.rulings import decided, in_force, keep, kept_rows
 from deid_platform.refresh.site import Site
 from deid_platform.refresh.whole_words import widened
-from deid_platform.review.quarantine import Queue
+from deid_platform.review.quarantine import Queue, _quotes
 from deid_platform.warehouse.queries import ledger
 from deid_platform.warehouse.reviews import rule
 from deid_platform.warehouse.roles import Role
@@ -292,6 +292,20 @@ def test_what_cannot_be_decided_is_refused_and_leaves_no_row(site, queue):
         assert refused(queue, **changes)[1] == ref, changes
     with site.warehouse.begin(Role.OFFICER) as connection:
         assert connection.execute(text("SELECT count(*) FROM ctl.ruling")).scalar() == 0
+
+
+def test_a_reason_says_nothing_that_a_note_hides_nor_where_it_leaks(site, queue):
+    def quotes(said, note, *hidden):
+        places = [(note.index(it), note.index(it) + len(it)) for it in hidden]
+        return _quotes(note, places, ["Thandiwe Quillfeather"], said)
+
+    note = "Seen by Li at Saint Ána, MRN 00-1234, call 555 0123."
+    for said in ("it is mr li", "a saint ana note", "number 1234", "number 001234", "5550123", "call 0123", "THANDIWE"):
+        assert quotes(said, note, "Li", "Saint Ána"), said
+    assert not quotes("read twice and mended", note, "Li", "Saint Ána")
+    for action in (Action.KEEP_OUT, Action.AS_FOUND):
+        # Nothing hides it yet: the leak check stops there.
+        assert refused(queue, action=action, why="feather is left of it")[1] == "the reason quotes the note"
 
 
 def test_the_ledger_holds_no_word_of_the_note_and_nobody_changes_it(site, queue):
