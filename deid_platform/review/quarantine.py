@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.compute as pc
 import regex
 
@@ -40,6 +41,8 @@ from deid_platform.workers import Task
 _LOCK = "review.lock"
 _PART = regex.compile(r"[\p{L}\p{N}]+")
 _NAMES = frozenset((Label.PATIENT, Label.DOCTOR, Label.USERNAME))
+RELEASED = "released"
+"""Takes the place of a reason where a note passed because of a decision, which people may take back."""
 _PLACES = 3
 """At most so many places of a leak are shown at once."""
 
@@ -203,6 +206,8 @@ class Queue:
             delivery, held, standing = self._found(key)
             if held.seen != seen:
                 raise DeidError(Code.RULING_REFUSED, "changed")
+            if held.reason == RELEASED and action not in (Action.KEEP_OUT, Action.AS_FOUND):
+                raise DeidError(Code.RULING_REFUSED, RELEASED)
             mends = action is Action.MEND
             if mends is not bool(added or removed):
                 raise DeidError(Code.RULING_REFUSED, "span")
@@ -402,7 +407,8 @@ def _words(text: str) -> set[str]:
 def _quarantined(site: Site) -> Iterator[tuple[Delivery, dict[str, str]]]:
     """Deliveries with their quarantined notes and reasons; without notes that a later delivery holds anew.
 
-    A note that was withdrawn, or whose patient was, waits no more.
+    A note that passed because of a decision that stands is among them as `RELEASED`. One that was withdrawn, or whose
+    patient was, waits no more.
     """
     store = site.store
     deliveries = sorted(map(Delivery.parse, store.partitions(tables.REDACTED_NOTES)), key=lambda d: (d.feed, d.seq))
@@ -415,14 +421,24 @@ def _quarantined(site: Site) -> Iterator[tuple[Delivery, dict[str, str]]]:
     }
     opted_out = site.exclusions.opted_out()
     gone |= set(opted_out)
+    sealed: dict[str, set[str]] = {}
+    for ruling in kept(store):
+        sealed.setdefault(ruling.feed, set()).add(ruling.note_id)
+    said = {feed: decided(site, feed) for feed in sealed}
     later: dict[str, set[str]] = {}
     for delivery in reversed(deliveries):
         superseded, here = later.setdefault(delivery.feed, set()), set[str]()
         found: dict[str, str] = {}
         for table in store.read(tables.REDACTED_NOTES, delivery.key):
             here.update(table["note_id"].to_pylist())
-            held = table.filter(pc.equal(table["status"], QUARANTINED)).select(["note_id", "patient_id", "reason"])
-            for row in held.to_pylist():
+            ruled = pa.array(sorted(sealed.get(delivery.feed, ())), pa.string())
+            held = table.filter(pc.or_(pc.equal(table["status"], QUARANTINED), pc.is_in(table["note_id"], ruled)))
+            for row in held.select(["note_id", "patient_id", "reason", "status"]).to_pylist():
+                if row["status"] != QUARANTINED:
+                    keys = site.note_keys(delivery.feed, row["note_id"])
+                    if said[delivery.feed].of(keys).in_force is None:
+                        continue
+                    row["reason"] = RELEASED
                 left = {row["note_id"], row["patient_id"]} & gone or (opted_out and row["patient_id"] is None)
                 if row["note_id"] not in superseded and not left:
                     found[row["note_id"]] = row["reason"]

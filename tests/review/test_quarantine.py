@@ -19,7 +19,7 @@ from deid_platform.refresh.ruling import Action, Ruling
 from deid_platform.refresh.rulings import decided, in_force, keep, kept_rows
 from deid_platform.refresh.site import Site
 from deid_platform.refresh.whole_words import widened
-from deid_platform.review.quarantine import Queue, _quotes
+from deid_platform.review.quarantine import RELEASED, Queue, _quotes
 from deid_platform.warehouse.queries import ledger
 from deid_platform.warehouse.reviews import rule
 from deid_platform.warehouse.roles import Role
@@ -324,6 +324,36 @@ def test_a_mended_note_reaches_analysts_through_the_gate_alone(site, queue, refr
     with pytest.raises(DeidError) as caught:
         publish.promote_delivery(site, delivery)
     assert caught.value.code is Code.GATE_REFUSED
+
+
+def test_a_mend_that_passed_is_taken_back(queue, refresh):
+    assert decide(queue, added=[second_name()])
+    assert refresh()["1"]["status"] == "clean"
+    assert RELEASED in {it.reason for it in queue.waiting()}
+    assert refused(queue, added=[second_name()]) == (Code.RULING_REFUSED, "released")
+    assert [decide(queue, action=Action.AS_FOUND, who=who) for who in ("A. Reader", "B. Reader")] == [False, True]
+    assert refresh()["1"]["reason"] == "leak-last-name"
+    assert RELEASED not in {it.reason for it in queue.waiting()}
+    assert decide(queue, added=[second_name()])
+    assert refresh()["1"]["status"] == "clean"
+    assert decide(queue, action=Action.KEEP_OUT)
+    assert refresh()["1"]["reason"] == "kept-out"
+
+
+def test_what_is_kept_out_while_a_refresh_runs_is_neither_staged_nor_promoted(site, queue, refresh):
+    delivery = Delivery("hospital", WATERMARK)
+
+    def stops(step):
+        with pytest.raises(DeidError) as caught:
+            step()
+        assert caught.value.code is Code.NOT_MATERIALIZED
+
+    assert decide(queue, added=[second_name()])
+    stops(lambda: stage.stage_delivery(site, delivery, run_id="run-1"))
+    refresh()
+    stage.stage_delivery(site, delivery, run_id="run-1")
+    assert decide(queue, action=Action.KEEP_OUT)
+    stops(lambda: publish.promote_delivery(site, delivery))
 
 
 def test_a_second_desk_sees_what_waits_for_it(site, queue):
