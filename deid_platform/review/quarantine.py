@@ -217,18 +217,30 @@ class Queue:
                 raise DeidError(Code.RULING_REFUSED, left)
             if self._quoted(delivery, held, ruling, reason):
                 raise DeidError(Code.RULING_REFUSED, "the reason quotes the note")
-            turn = rule(
-                site.warehouse.engine(Role.OFFICER),
-                site.warehouse.engine(Role.PROMOTER),
-                feed=held.delivery.feed,
-                note_key=held.key,
-                ruling=keep(site.store, site.keyring, ruling),
-                action=action.value,
-                held_for=held.held_for,
-                who=who,
-                reason=reason,
-            )
+            # To keep a note out, the ledger's word is enough: sealed first, it would count although the ledger refused.
+            name = ruling.digest(site.keyring) if action is Action.KEEP_OUT else keep(site.store, site.keyring, ruling)
+            for lost in standing.forgotten:
+                # It stood before what is decided now, and the ledger says so.
+                if lost != ruling:
+                    self._enter(
+                        held, lost, lost.digest(site.keyring), who, "sealed in the note store; the ledger lacks it"
+                    )
+            turn = self._enter(held, ruling, name, who, reason)
+            keep(site.store, site.keyring, ruling)
             return turn == 2 or one_is_enough(ruling, standing)
+
+    def _enter(self, held: Held, ruling: Ruling, name: str, who: str, reason: str) -> int:
+        return rule(
+            self._site.warehouse.engine(Role.OFFICER),
+            self._site.warehouse.engine(Role.PROMOTER),
+            feed=held.delivery.feed,
+            note_key=held.key,
+            ruling=name,
+            action=ruling.action.value,
+            held_for=ruling.held_for,
+            who=who,
+            reason=reason,
+        )
 
     def _quoted(self, delivery: _Delivery, held: Held, ruling: Ruling, said: str) -> bool:
         """Whether a reason says what the note hides, with and without the decision, or what leaks of it."""

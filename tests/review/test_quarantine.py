@@ -15,6 +15,7 @@ from deid_platform.labels import Label
 from deid_platform.notes import Delivery, Span
 from deid_platform.redaction.policy import load_policy
 from deid_platform.refresh import publish, stage, tables
+from deid_platform.refresh.restored import differences
 from deid_platform.refresh.ruling import Action, Ruling
 from deid_platform.refresh.rulings import decided, in_force, keep, kept_rows
 from deid_platform.refresh.site import Site
@@ -354,6 +355,23 @@ def test_what_is_kept_out_while_a_refresh_runs_is_neither_staged_nor_promoted(si
     stage.stage_delivery(site, delivery, run_id="run-1")
     assert decide(queue, action=Action.KEEP_OUT)
     stops(lambda: publish.promote_delivery(site, delivery))
+
+
+def test_a_note_stays_out_that_a_restored_warehouse_forgot(site, queue, refresh):
+    assert refused(queue, action=Action.KEEP_OUT, why="short")[1] == "reason"
+    assert (kept_rows(site.store), differences(site).keep_outs) == ([], 0)
+    assert decide(queue, action=Action.KEEP_OUT)
+    assert differences(site).keep_outs == 0
+    with site.warehouse.administer() as connection:
+        connection.exec_driver_sql("SET session_replication_role = replica")
+        connection.exec_driver_sql("DELETE FROM ctl.ruling")
+    assert differences(site).keep_outs == 1
+    assert refresh()["1"]["reason"] == "kept-out"
+    assert not decide(queue, action=Action.AS_FOUND)
+    assert differences(site).keep_outs == 0, "the ledger has it again"
+    assert refresh()["1"]["reason"] == "kept-out"
+    assert decide(queue, action=Action.AS_FOUND, who="B. Reader")
+    assert refresh()["1"]["reason"] == "leak-last-name"
 
 
 def test_a_second_desk_sees_what_waits_for_it(site, queue):
