@@ -112,6 +112,8 @@ def _together(site: Site) -> Diagnosis:
     ]
     if found.keys:
         faults.append(f"withdrawals do not reach releases under {', '.join(found.keys)}: their secret is not given")
+    if found.keep_outs:
+        faults.append(f"{found.keep_outs} notes are kept out that the ledger forgot: `deid review quarantine`")
     return Diagnosis(subject, not found, "; ".join(faults) or "note store and warehouse know the same deliveries")
 
 

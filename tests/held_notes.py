@@ -1,4 +1,4 @@
-"""Notes that a refresh quarantines: one that leaks, one that the detector fails on; for tests of the queue."""
+"""Notes that a refresh quarantines: one leaks, on one the detector fails, of one the patient is lost; for the queue."""
 
 from __future__ import annotations
 
@@ -15,13 +15,19 @@ from deid_platform.refresh.rulings import in_force
 from deid_platform.review.quarantine import Queue
 
 WATERMARK = "2026-01-05"
-PATIENTS = [{"patient_id": "p1", "first_name": "Thandiwe", "last_name": "Quillfeather", "birth_date": "1950-03-04"}]
+PATIENTS = [
+    {"patient_id": "p1", "first_name": "Thandiwe", "last_name": "Quillfeather", "birth_date": "1950-03-04"},
+    # Nobody can tell whose row this was.
+    {"patient_id": "", "first_name": "Umberto"},
+]
 LEAK = "Ms. Quillfeather, née Quill-\nfeather, is well."
 BROKEN = "Her neighbour Umberto brought the tablets."
+UNKNOWN = "Of a patient without a row: is well."
 NOTES = [
     {"note_id": "1", "patient_id": "p1", "text": LEAK},
     {"note_id": "2", "patient_id": "p1", "text": BROKEN},
     {"note_id": "3", "patient_id": "p1", "text": "BP 120/80."},
+    {"note_id": "4", "patient_id": "p9", "text": UNKNOWN},
 ]
 NAME = Span(0, 0 + len("Ms. Quillfeather"), Label.PATIENT)
 

@@ -25,6 +25,7 @@ _DECIDING = (
     "deid_platform.release_note",
     "deid_platform.refresh.redacted_row",
     "deid_platform.refresh.ruling",
+    "deid_platform.refresh.whole_words",
 )
 """Modules that decide what a row looks like, beside the packages that the digests name."""
 

@@ -18,6 +18,7 @@ from deid_platform.errors import Code, DeidError
 from deid_platform.notes import Delivery
 from deid_platform.refresh import tables
 from deid_platform.refresh.reported import known_findings
+from deid_platform.refresh.rulings import forgotten
 from deid_platform.refresh.site import Site
 from deid_platform.refresh.stage import withdrawals_of
 from deid_platform.warehouse.findings import findings
@@ -40,15 +41,17 @@ class Differences:
         findings: Numbers of findings whose strings the store holds and that the warehouse does not know.
         keys: Ids of keys under which releases that are kept were made, and whose secret is not given: withdrawals do
             not reach these releases.
+        keep_outs: How many notes are kept out by a sealed decision that the warehouse does not know.
     """
 
     store_lacks: tuple[Delivery, ...] = ()
     warehouse_lacks: tuple[Delivery, ...] = ()
     findings: tuple[int, ...] = ()
     keys: tuple[str, ...] = ()
+    keep_outs: int = 0
 
     def __bool__(self) -> bool:
-        return bool(self.store_lacks or self.warehouse_lacks or self.findings or self.keys)
+        return bool(self.store_lacks or self.warehouse_lacks or self.findings or self.keys or self.keep_outs)
 
 
 def differences(site: Site) -> Differences:
@@ -69,6 +72,7 @@ def differences(site: Site) -> Differences:
         _in_order(warehouse_lacks),
         tuple(sorted(number for number in held - recorded if number)),
         tuple(sorted(kept - ours)),
+        forgotten(site),
     )
 
 

@@ -12,6 +12,8 @@ from enum import StrEnum
 
 from deid_platform.keys import Keyring
 from deid_platform.notes import Span
+from deid_platform.redaction.policy import Policy
+from deid_platform.refresh.whole_words import widened
 
 
 class Action(StrEnum):
@@ -58,16 +60,27 @@ class Ruling:
         bound = (self.content_digest, self.detector_digest)
         return keyring.digest("ruling", *about, *bound, "added", *spans, "removed", *gone)
 
-    def mended(self, found: Iterable[Span]) -> tuple[Span, ...]:
+    def mended(self, found: Iterable[Span], text: str, policy: Policy) -> tuple[Span, ...]:
         """The spans that were found, without those removed and with those added, none over another.
 
-        What the detector finds beyond what people saw stays, and where an added span lies over a found one, the found
-        one stays as it is: under another label, the policy might show what it hides.
+        What is added reaches over whole words and numbers, whatever was sealed.
+
+        What the detector finds beyond what people saw stays, and where an added span lies over a found one of which
+        the policy hides as much, the found one stays as it is. One that the policy shows, or of which it shows a part,
+        gives way: the added one takes its place.
         """
-        gone = {(s.start, s.end) for s in self.removed}
-        spans = sorted(s for s in found if (s.start, s.end) not in gone)
-        for new in self.added:
-            start = new.start
+        gone = {(s.start, s.end, s.label) for s in self.removed}
+        spans = sorted(s for s in found if (s.start, s.end, s.label) not in gone)
+        for new in widened(text, self.added):
+            hides = policy.hidden(new.label)
+            if not hides:
+                continue
+            start, end = new.start, new.end
+            for less in [s for s in spans if s.overlaps(new) and policy.hidden(s.label) < hides]:
+                spans.remove(less)
+                if policy.hidden(less.label):
+                    start, end = min(start, less.start), max(end, less.end)
+            new = Span(start, end, new.label)
             for over in [s for s in spans if s.overlaps(new)]:
                 if start < over.start:
                     spans.append(Span(start, over.start, new.label, source="review"))

@@ -4,17 +4,20 @@ Belongs here: which decision is in force, and keeping decisions. Does not belong
 (`review/quarantine.py`), or letting a note through, which redaction, leak check and gate alone do.
 
 The ledger says who decided what; the spans lie sealed in the note store, under the digest that the ledger names. What
-only one of the two says does not count. One person can hide more; whatever could show more takes two.
+only one of the two says does not count, unless it keeps a note out. One person can hide more;
+whatever could show more takes two.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Any
 
 import pyarrow as pa
 
+from deid_platform.errors import Code, DeidError
 from deid_platform.keys import Keyring
 from deid_platform.notes import Delivery
 from deid_platform.refresh import tables
@@ -36,11 +39,13 @@ class Standing:
         in_force: What counts; None where nothing does.
         ruling: Its spans; None where the note store does not have what the ledger names.
         proposed: What waits for a second person.
+        forgotten: Decisions to keep it out that are sealed and that the ledger lacks, as after a restore: they count.
     """
 
     in_force: Ruled | None = None
     ruling: Ruling | None = None
     proposed: Ruled | None = None
+    forgotten: tuple[Ruling, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,13 +90,61 @@ def standing_of(said: Sequence[Ruled], sealed: Mapping[str, Ruling]) -> Standing
     return now
 
 
-def standings(site: Site, feed: str) -> dict[str, Standing]:
-    """What stands of each note of a feed about which anything was decided, by the key that the ledger knows it by."""
+@dataclass(frozen=True, slots=True, repr=False)
+class Decided:
+    """All that was decided about the notes of a feed."""
+
+    said: Mapping[str, Sequence[Ruled]]
+    sealed: Mapping[str, Ruling]
+    forgotten: Mapping[str, tuple[tuple[str, Ruling], ...]] = field(default_factory=dict)
+    """By the note's current key: names and decisions to keep it out that the ledger lacks."""
+
+    def __bool__(self) -> bool:
+        return bool(self.said or self.forgotten)
+
+    def of(self, note_keys: Sequence[str]) -> Standing:
+        """What stands of a note.
+
+        Args:
+            note_keys: Its keys under each secret: a decision of before a key rotation counts as one of after it.
+        """
+        rows = [row for key in note_keys for row in self.said.get(key, ())]
+        stands = standing_of(sorted(rows, key=lambda row: row.id), self.sealed)
+        lost = self.forgotten.get(note_keys[0], ())
+        if not lost:
+            return stands
+        name, ruling = lost[-1]
+        never = datetime.min.replace(tzinfo=UTC)
+        row = Ruled(0, note_keys[0], name, ruling.action.value, ruling.held_for, 1, "", "", never)
+        return Standing(row, ruling, stands.proposed, tuple(each for _, each in lost))
+
+
+def decided(site: Site, feed: str) -> Decided:
+    """All that was decided about the notes of a feed, under whatever secret."""
     said: dict[str, list[Ruled]] = {}
     for row in rulings(site.warehouse.engine(Role.OFFICER), feed):
         said.setdefault(row.note_key, []).append(row)
-    sealed = _sealed(site, feed) if said else {}
-    return {key: standing_of(rows, sealed) for key, rows in said.items()}
+    sealed = _sealed(site, feed)
+    return Decided(said, sealed, _forgotten(site, said, sealed.values()))
+
+
+def _forgotten(
+    site: Site, said: Mapping[str, Sequence[Ruled]], sealed: Iterable[Ruling]
+) -> dict[str, tuple[tuple[str, Ruling], ...]]:
+    """Sealed decisions to keep a note out that no row of the ledger names, under whatever secret."""
+    named = {row.ruling for rows in said.values() for row in rows}
+    found: dict[str, dict[str, Ruling]] = {}
+    for ruling in sealed:
+        if ruling.action is Action.KEEP_OUT and named.isdisjoint(ruling.digest(ring) for ring in site.keyrings):
+            key = site.note_key(ruling.feed, ruling.note_id)
+            found.setdefault(key, {})[ruling.digest(site.keyring)] = ruling
+    return {key: tuple(rulings.items()) for key, rulings in found.items()}
+
+
+def forgotten(site: Site) -> int:
+    """How many notes are kept out by a sealed decision that the ledger lacks."""
+    feeds = {ruling.feed for ruling in kept(site.store)}
+    return sum(len(decided(site, feed).forgotten) for feed in feeds)
 
 
 def in_force(site: Site, delivery: Delivery) -> InForce:
@@ -100,19 +153,30 @@ def in_force(site: Site, delivery: Delivery) -> InForce:
     Raises:
         DeidError: `store-torn` if the sealed decisions were changed; `warehouse-unreachable`.
     """
-    found = {key: s for key, s in standings(site, delivery.feed).items() if s.in_force is not None}
+    found = decided(site, delivery.feed)
     if not found:
         return InForce()
     by_note: dict[str, Standing] = {}
     for table in site.store.read(tables.RAW_NOTES, delivery.key):
         for note_id in table["note_id"].to_pylist():
-            standing = next((found[k] for k in site.note_keys(delivery.feed, note_id) if k in found), None)
-            if standing is not None and _concerns(standing, delivery):
+            standing = found.of(site.note_keys(delivery.feed, note_id))
+            if standing.in_force is not None and _concerns(standing, delivery):
                 by_note[note_id] = standing
     if not by_note:
         return InForce()
     names = sorted(f"{note_id} {s.in_force and s.in_force.ruling} {s.ruling is None}" for note_id, s in by_note.items())
     return InForce(by_note, site.keyring.digest("rulings", *names))
+
+
+def require_current(site: Site, delivery: Delivery) -> None:
+    """Refuses redacted rows that were made before somebody decided about one of their notes.
+
+    Raises:
+        DeidError: `not-materialized`.
+    """
+    manifest = site.store.manifest(tables.REDACTED_NOTES, delivery.key)
+    if manifest is not None and manifest.meta.get("rulings", "") != in_force(site, delivery).digest:
+        raise DeidError(Code.NOT_MATERIALIZED, f"{tables.REDACTED_NOTES}/{delivery.key}")
 
 
 def _concerns(standing: Standing, delivery: Delivery) -> bool:

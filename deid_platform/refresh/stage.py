@@ -14,6 +14,7 @@ from deid_platform.notes import Delivery
 from deid_platform.refresh import tables
 from deid_platform.refresh.findings import learn
 from deid_platform.refresh.intake import refuse_empty
+from deid_platform.refresh.rulings import require_current
 from deid_platform.refresh.site import Site
 from deid_platform.store import Manifest
 from deid_platform.warehouse.promotion import hide, set_opt_outs
@@ -66,7 +67,8 @@ def stage_delivery(site: Site, delivery: Delivery, *, run_id: str) -> Staged:
     What is quarantined, withdrawn or corrected is hidden at once.
 
     Raises:
-        DeidError: `feed-not-demonstration` where the embedded server must not hold this feed; `feed-empty` where
+        DeidError: `not-materialized` if settings or decisions on quarantined notes changed since the rows were made;
+            `feed-not-demonstration` where the embedded server must not hold this feed; `feed-empty` where
             no row of the delivery could be read; whatever `warehouse.staging.stage` raises.
     """
     refuse_empty(site.store, delivery)
@@ -74,6 +76,7 @@ def stage_delivery(site: Site, delivery: Delivery, *, run_id: str) -> Staged:
     if manifest.meta["release"] != site.release:
         # Settings changed since these rows were made: they would be announced as what they are not.
         raise DeidError(Code.NOT_MATERIALIZED, f"{tables.REDACTED_NOTES}/{delivery.key}")
+    require_current(site, delivery)
     withdrawals = withdrawals_of(site, delivery)
     # Twice over the rows, so that a delivery of any size streams through.
     counts = Counter(row.status for row in staged_rows(site, delivery, manifest))

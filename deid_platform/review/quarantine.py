@@ -9,14 +9,16 @@ judge again at the refresh, whatever was decided.
 
 from __future__ import annotations
 
-import re
 import threading
+import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.compute as pc
+import regex
 
 from deid_platform.detection.two_pass import SecondPass
 from deid_platform.errors import Code, DeidError
@@ -29,15 +31,18 @@ from deid_platform.refresh.first_pass import detection_of, mentions_until
 from deid_platform.refresh.lock import file_lock
 from deid_platform.refresh.redacted_row import Item, RedactionJob
 from deid_platform.refresh.ruling import Action, Ruling
-from deid_platform.refresh.rulings import Standing, keep, kept, one_is_enough, standings
+from deid_platform.refresh.rulings import Decided, Standing, decided, keep, kept, one_is_enough
 from deid_platform.refresh.site import Site
+from deid_platform.refresh.whole_words import runs, widened
 from deid_platform.warehouse.reviews import Ruled, rule
 from deid_platform.warehouse.roles import Role
 from deid_platform.workers import Task
 
 _LOCK = "review.lock"
-_WORD = re.compile(r"\w{3,}")
+_PART = regex.compile(r"[\p{L}\p{N}]+")
 _NAMES = frozenset((Label.PATIENT, Label.DOCTOR, Label.USERNAME))
+RELEASED = "released"
+"""Takes the place of a reason where a note passed because of a decision, which people may take back."""
 _PLACES = 3
 """At most so many places of a leak are shown at once."""
 
@@ -50,6 +55,7 @@ class Held:
         reason: What the last refresh quarantined it for.
         held_for: What it would be quarantined for now, had nobody decided anything.
         spans: What the detector finds in it, of labels that the policy hides or not.
+        failed: Whether the detector failed on it: then people can keep it out, and nothing else.
         names: What the topics say its patient is called.
         seen: Digest of what is shown: a decision says what it was about.
     """
@@ -62,6 +68,7 @@ class Held:
     content_digest: str
     detector_digest: str
     spans: tuple[Span, ...]
+    failed: bool
     names: tuple[str, ...]
     seen: str
 
@@ -89,11 +96,13 @@ class Tried:
     Attributes:
         reason: Why it would be quarantined all the same; None if it would pass them.
         text: The redacted text, if it would.
+        added: What was added, widened to whole words and numbers.
         places: Where the leak is, as far as that can be told.
     """
 
     reason: str | None
     text: str | None
+    added: tuple[Span, ...] = ()
     places: tuple[tuple[int, int], ...] = ()
 
 
@@ -125,13 +134,14 @@ class Queue:
     def waiting(self) -> list[Waiting]:
         """Every note that waits, delivery by delivery, in the order of their keys."""
         with self._lock:
-            stand = {feed: standings(self._site, feed) for feed in {d.feed for d, _ in _quarantined(self._site)}}
+            held = list(_quarantined(self._site))
+            said = {feed: decided(self._site, feed) for feed in {delivery.feed for delivery, _ in held}}
             found = []
-            for delivery, ids in _quarantined(self._site):
+            for delivery, ids in held:
                 for note_id, reason in ids.items():
-                    key, standing = self._standing(stand[delivery.feed], delivery.feed, note_id)
-                    decided = None if standing.in_force is None else standing.in_force.action
-                    found.append(Waiting(key, delivery.key, reason, decided, standing.proposed))
+                    key, standing = self._standing(said[delivery.feed], delivery.feed, note_id)
+                    action = None if standing.in_force is None else standing.in_force.action
+                    found.append(Waiting(key, delivery.key, reason, action, standing.proposed))
             return sorted(found, key=lambda it: (it.delivery, it.key))
 
     def held(self, key: str) -> tuple[Held, Ruling | None]:
@@ -153,12 +163,14 @@ class Queue:
         """
         with self._lock:
             delivery, held, _ = self._found(key)
+            self._refuse_shown(added)
             ruling = _ruling(held, Action.MEND, added, removed)
             row = self._row(delivery, held, ruling)
             if row["reason"] is None:
-                return Tried(None, row["text"])
+                return Tried(None, row["text"], ruling.added)
             leaks = str(row["reason"]).startswith("leak-")
-            return Tried(row["reason"], None, self._places(delivery, held, ruling, row["reason"]) if leaks else ())
+            places = self._places(delivery, held, ruling, row["reason"]) if leaks else ()
+            return Tried(row["reason"], None, ruling.added, places)
 
     def decide(
         self,
@@ -194,26 +206,55 @@ class Queue:
             delivery, held, standing = self._found(key)
             if held.seen != seen:
                 raise DeidError(Code.RULING_REFUSED, "changed")
+            if held.reason == RELEASED and action not in (Action.KEEP_OUT, Action.AS_FOUND):
+                raise DeidError(Code.RULING_REFUSED, RELEASED)
             mends = action is Action.MEND
             if mends is not bool(added or removed):
                 raise DeidError(Code.RULING_REFUSED, "span")
+            self._refuse_shown(added)
             ruling = _ruling(held, action, added, removed)
             if action in (Action.MEND, Action.PASS) and (left := self._row(delivery, held, ruling)["reason"]):
                 raise DeidError(Code.RULING_REFUSED, left)
-            if _quotes(held, (*held.spans, *added), reason):
+            if self._quoted(delivery, held, ruling, reason):
                 raise DeidError(Code.RULING_REFUSED, "the reason quotes the note")
-            turn = rule(
-                site.warehouse.engine(Role.OFFICER),
-                site.warehouse.engine(Role.PROMOTER),
-                feed=held.delivery.feed,
-                note_key=held.key,
-                ruling=keep(site.store, site.keyring, ruling),
-                action=action.value,
-                held_for=held.held_for,
-                who=who,
-                reason=reason,
-            )
+            # To keep a note out, the ledger's word is enough: sealed first, it would count although the ledger refused.
+            name = ruling.digest(site.keyring) if action is Action.KEEP_OUT else keep(site.store, site.keyring, ruling)
+            for lost in standing.forgotten:
+                # It stood before what is decided now, and the ledger says so.
+                if lost != ruling:
+                    self._enter(
+                        held, lost, lost.digest(site.keyring), who, "sealed in the note store; the ledger lacks it"
+                    )
+            turn = self._enter(held, ruling, name, who, reason)
+            keep(site.store, site.keyring, ruling)
             return turn == 2 or one_is_enough(ruling, standing)
+
+    def _enter(self, held: Held, ruling: Ruling, name: str, who: str, reason: str) -> int:
+        return rule(
+            self._site.warehouse.engine(Role.OFFICER),
+            self._site.warehouse.engine(Role.PROMOTER),
+            feed=held.delivery.feed,
+            note_key=held.key,
+            ruling=name,
+            action=ruling.action.value,
+            held_for=ruling.held_for,
+            who=who,
+            reason=reason,
+        )
+
+    def _quoted(self, delivery: _Delivery, held: Held, ruling: Ruling, said: str) -> bool:
+        """Whether a reason says what the note hides, with and without the decision, or what leaks of it."""
+        hidden = [(s.start, s.end) for s in held.spans if self._site.policy.hidden(s.label) or s.label in _NAMES] + [
+            (s.start, s.end) for s in ruling.added
+        ]
+        found = _ruling(held, Action.MEND, (), ())
+        if str(reason := self._row(delivery, held, found)["reason"]).startswith("leak-"):
+            hidden += self._places(delivery, held, found, reason)
+        return _quotes(held.note.text, hidden, held.names, said)
+
+    def _refuse_shown(self, added: Sequence[Span]) -> None:
+        if any(not self._site.policy.hidden(span.label) for span in added):
+            raise DeidError(Code.RULING_REFUSED, "the policy shows this label")
 
     def _found(self, key: str) -> tuple[_Delivery, Held, Standing]:
         for delivery, ids in _quarantined(self._site):
@@ -222,16 +263,17 @@ class Queue:
                     loaded = self._loaded(delivery, ids)
                     if key not in loaded.held:
                         raise DeidError(Code.RULING_REFUSED, "changed")
-                    _, standing = self._standing(standings(self._site, delivery.feed), delivery.feed, note_id)
+                    _, standing = self._standing(decided(self._site, delivery.feed), delivery.feed, note_id)
                     return loaded, loaded.held[key], standing
         raise DeidError(Code.RULING_REFUSED, "not in the queue")
 
-    def _standing(self, stand: dict[str, Standing], feed: str, note_id: str) -> tuple[str, Standing]:
+    def _standing(self, said: Decided, feed: str, note_id: str) -> tuple[str, Standing]:
         keys = self._site.note_keys(feed, note_id)
-        return keys[0], next((stand[key] for key in keys if key in stand), Standing())
+        return keys[0], said.of(keys)
 
     def _sealed(self, held: Held, said: Ruled) -> Ruling | None:
-        named = (it for it in kept(self._site.store) if it.digest(self._site.keyring) == said.ruling)
+        rings = self._site.keyrings
+        named = (it for it in kept(self._site.store) if said.ruling in {it.digest(ring) for ring in rings})
         found = next(named, None)
         return found if found is not None and found.content_digest == held.content_digest else None
 
@@ -243,7 +285,8 @@ class Queue:
 
         Hiding more never makes a leak, so the ends of a place are found by halving.
         """
-        hidden = list(ruling.mended(held.spans))
+        policy = self._site.policy
+        hidden = [s for s in ruling.mended(held.spans, held.note.text, policy) if policy.hidden(s.label)]
         words = [
             (start, end)
             for start, end in word_offsets(held.note.text).tolist()
@@ -297,7 +340,8 @@ class Queue:
             item = Item(read, released_type(note, recipe.note_types))
             key = self._site.note_key(delivery.feed, note.note_id)
             loaded.items[key] = item
-            spans = second_pass(read).spans or ()
+            detection = second_pass(read)
+            spans = detection.spans or ()
             digest = recipe.digests["detector_digest"]
             patients = recipe.patients(note)
             loaded.held[key] = Held(
@@ -309,6 +353,7 @@ class Queue:
                 content_digest=raw["content_digest"],
                 detector_digest=digest,
                 spans=spans,
+                failed=detection.error is not None or detection.spans is None,
                 names=tuple(" ".join(filter(None, (p.first_name, p.last_name))) for p in patients),
                 seen=self._site.keyring.digest(
                     "seen", raw["content_digest"], digest, *(f"{s.start}-{s.end} {s.label.value}" for s in spans)
@@ -328,7 +373,7 @@ def _least(most: int, holds: Callable[[int], bool]) -> int:
 
 
 def _ruling(held: Held, action: Action, added: Sequence[Span], removed: Sequence[Span]) -> Ruling:
-    """A decision about what is shown.
+    """A decision about what is shown; what is added is widened to whole words and numbers.
 
     Raises:
         DeidError: `ruling-refused` naming `span` if a span reaches outside the text, shows nothing or lies over
@@ -341,7 +386,7 @@ def _ruling(held: Held, action: Action, added: Sequence[Span], removed: Sequence
         end = span.end
     if not {(s.start, s.end, s.label) for s in removed} <= {(s.start, s.end, s.label) for s in held.spans}:
         raise DeidError(Code.RULING_REFUSED, "span")
-    bare = [tuple(Span(s.start, s.end, s.label) for s in sorted(spans)) for spans in (added, removed)]
+    bare = [tuple(Span(s.start, s.end, s.label) for s in sorted(spans)) for spans in (widened(text, added), removed)]
     return Ruling(
         feed=held.delivery.feed,
         delivery=held.delivery.key,
@@ -355,22 +400,27 @@ def _ruling(held: Held, action: Action, added: Sequence[Span], removed: Sequence
     )
 
 
-def _quotes(held: Held, spans: Sequence[Span], said: str) -> bool:
-    """Whether somebody's words hold a name or a number that the note hides, or a name of its patient."""
-    surfaces = [(s.label in _NAMES, held.note.text[s.start : s.end]) for s in spans]
-    hidden = {
-        word
-        for is_name, surface in (*surfaces, *((True, name) for name in held.names))
-        for word in _WORD.findall(surface.casefold())
-        if is_name or any(map(str.isdigit, word))
-    }
-    return not hidden.isdisjoint(_WORD.findall(said.casefold()))
+def _quotes(text: str, hidden: Sequence[tuple[int, int]], names: Sequence[str], said: str) -> bool:
+    """Whether somebody's words hold a word that a note hides, a number of it, or a name of its patient."""
+    told = _words(said)
+    numbers = {word for word in _words(text) if any(map(str.isdigit, word))}
+    secret = {word for start, end in hidden for word in _words(text[start:end])}
+    return not told.isdisjoint(numbers | secret | _words(" ".join(names)))
+
+
+def _words(text: str) -> set[str]:
+    """Words of two signs or more without accents; numbers and double names in parts, and whole without what joins."""
+    decomposed = unicodedata.normalize("NFKD", text.casefold())
+    plain = "".join(sign for sign in decomposed if unicodedata.category(sign) not in ("Mn", "Cf"))
+    whole = ("".join(_PART.findall(run)) for run in runs(plain))
+    return {word for word in (*_PART.findall(plain), *whole) if len(word) > 1}
 
 
 def _quarantined(site: Site) -> Iterator[tuple[Delivery, dict[str, str]]]:
     """Deliveries with their quarantined notes and reasons; without notes that a later delivery holds anew.
 
-    A note that was withdrawn, or whose patient was, waits no more.
+    A note that passed because of a decision that stands is among them as `RELEASED`. One that was withdrawn, or whose
+    patient was, waits no more.
     """
     store = site.store
     deliveries = sorted(map(Delivery.parse, store.partitions(tables.REDACTED_NOTES)), key=lambda d: (d.feed, d.seq))
@@ -383,14 +433,24 @@ def _quarantined(site: Site) -> Iterator[tuple[Delivery, dict[str, str]]]:
     }
     opted_out = site.exclusions.opted_out()
     gone |= set(opted_out)
+    sealed: dict[str, set[str]] = {}
+    for ruling in kept(store):
+        sealed.setdefault(ruling.feed, set()).add(ruling.note_id)
+    said = {feed: decided(site, feed) for feed in sealed}
     later: dict[str, set[str]] = {}
     for delivery in reversed(deliveries):
         superseded, here = later.setdefault(delivery.feed, set()), set[str]()
         found: dict[str, str] = {}
         for table in store.read(tables.REDACTED_NOTES, delivery.key):
             here.update(table["note_id"].to_pylist())
-            held = table.filter(pc.equal(table["status"], QUARANTINED)).select(["note_id", "patient_id", "reason"])
-            for row in held.to_pylist():
+            ruled = pa.array(sorted(sealed.get(delivery.feed, ())), pa.string())
+            held = table.filter(pc.or_(pc.equal(table["status"], QUARANTINED), pc.is_in(table["note_id"], ruled)))
+            for row in held.select(["note_id", "patient_id", "reason", "status"]).to_pylist():
+                if row["status"] != QUARANTINED:
+                    keys = site.note_keys(delivery.feed, row["note_id"])
+                    if said[delivery.feed].of(keys).in_force is None:
+                        continue
+                    row["reason"] = RELEASED
                 left = {row["note_id"], row["patient_id"]} & gone or (opted_out and row["patient_id"] is None)
                 if row["note_id"] not in superseded and not left:
                     found[row["note_id"]] = row["reason"]

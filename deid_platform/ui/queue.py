@@ -53,7 +53,7 @@ def queue_desk(site: Site, who: str, *, hosts: list[str], login: Login) -> ASGIA
         def tried() -> Mapping[str, object]:
             said = _said(body)
             found = queue.tried(said["key"], _spans(said, "added"), _spans(said, "removed"))
-            return {"reason": found.reason, "text": found.text, "places": found.places}
+            return {"reason": found.reason, "text": found.text, "added": _rows(found.added), "places": found.places}
 
         return await _answered(tried)
 
@@ -116,6 +116,7 @@ def _shown(site: Site, queue: Queue, key: str) -> Mapping[str, object]:
         "text": held.note.text,
         "type": held.note.note_type,
         "held_for": held.held_for,
+        "failed": held.failed,
         "names": held.names,
         "seen": held.seen,
         "spans": _rows(s for s in held.spans if site.policy.hidden(s.label)),

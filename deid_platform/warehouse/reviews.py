@@ -21,9 +21,11 @@ from deid_platform.warehouse.findings import person_of
 class Ruled:
     """What one person decided about a quarantined note.
 
+    `id` is in the order of the decisions.
     `ruling` is a keyed digest of note, detector and spans. `turn` is 2 where somebody else had decided the same before.
     """
 
+    id: int
     note_key: str
     ruling: str
     action: str
@@ -109,7 +111,7 @@ def rulings(reader: Engine, feed: str) -> list[Ruled]:
         feed: Its name.
     """
     statement = text(
-        "SELECT note_key, ruling, action, held_for, turn, who, reason, at"
+        "SELECT id, note_key, ruling, action, held_for, turn, who, reason, at"
         " FROM ctl.ruling WHERE feed = :feed ORDER BY id"
     )
     with begin(reader) as connection:

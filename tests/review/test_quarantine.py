@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 
 import pyarrow as pa
 import pytest
-from held_notes import BROKEN, LEAK, NAME, NOTES, WATERMARK, key
+from held_notes import LEAK, NAME, NOTES, UNKNOWN, WATERMARK, key
 from sqlalchemy import text
 
 from deid_platform.errors import Code, DeidError
 from deid_platform.labels import Label
 from deid_platform.notes import Delivery, Span
+from deid_platform.redaction.policy import load_policy
 from deid_platform.refresh import publish, stage, tables
+from deid_platform.refresh.restored import differences
 from deid_platform.refresh.ruling import Action, Ruling
-from deid_platform.refresh.rulings import in_force, keep, kept_rows
+from deid_platform.refresh.rulings import decided, in_force, keep, kept_rows
 from deid_platform.refresh.site import Site
-from deid_platform.review.quarantine import Queue
+from deid_platform.refresh.whole_words import widened
+from deid_platform.review.quarantine import RELEASED, Queue, _quotes
 from deid_platform.warehouse.queries import ledger
 from deid_platform.warehouse.reviews import rule
 from deid_platform.warehouse.roles import Role
 
+SAFE_HARBOR, PLUS_PROVIDERS = load_policy("safe_harbor"), load_policy("safe_harbor_plus_providers")
 WHY = "read twice and mended"
 
 
@@ -44,7 +49,11 @@ def refused(queue, *args, **changes):
 
 def test_what_waits_is_named_by_its_key_and_shown_with_what_was_found(site, queue):
     waiting = {it.key: it.reason for it in queue.waiting()}
-    assert waiting == {key(site, "1"): "leak-last-name", key(site, "2"): "detector-failed"}
+    assert waiting == {
+        key(site, "1"): "leak-last-name",
+        key(site, "2"): "detector-failed",
+        key(site, "4"): "roster-lost",
+    }
     held, last = queue.held(key(site))
     assert (held.note.text, [(s.start, s.end) for s in held.spans], last) == (LEAK, [(0, 16)], None)
     assert "Quill" not in repr(held) + repr(queue.waiting())
@@ -57,6 +66,36 @@ def test_a_try_says_what_would_come_of_it_and_where_the_leak_is(site, queue):
     assert LEAK[slice(*place)].strip(",") == "Quill-\nfeather"
     mended = queue.tried(key(site), [second_name()], [])
     assert (mended.reason, mended.text) == (None, "[PATIENT], née [PATIENT], is well.")
+
+
+HALVES = [
+    ("née Quill-\nfeather, is", "uill", "Quill-\nfeather"),
+    ("to a.quill@mail.example.org, now", "mail", "a.quill@mail.example.org"),
+    ("call (555) 012 3456 or", "12", "555) 012 3456"),
+    ("MRN 00-12/34 seen", "2", "00-12/34"),
+    ("née Quill&#102;eather, is", "Q", "Quill&#102;eather"),
+    ("née Q u i l l, is", "u", "Q u i l l"),
+    ("née Quill\u200bfeather, is", "Q", "Quill\u200bfeather"),
+    ("two words", "two", "two"),
+]
+
+
+def test_what_is_added_reaches_over_whole_words_and_numbers_even_where_it_was_sealed_otherwise(site, queue, refresh):
+    for note, touched, whole in HALVES:
+        start = note.index(touched)
+        (span,) = widened(note, [Span(start, start + len(touched), Label.PATIENT)])
+        assert note[span.start : span.end] == whole
+    letter = second_name()
+    letter = replace(letter, end=letter.start + 1)
+    tried = queue.tried(key(site), [letter], [])
+    assert (tried.added, tried.text) == ((second_name(),), "[PATIENT], née [PATIENT], is well.")
+    held, _ = queue.held(key(site))
+    one = Ruling(
+        "hospital", held.delivery.key, "1", Action.MEND, "leak-last-name", held.content_digest, held.detector_digest,
+        (letter,),
+    )  # fmt: skip
+    assert enter(site, one) == 1
+    assert refresh()["1"]["text"] == tried.text
 
 
 def test_one_person_hides_more_and_the_next_refresh_takes_it(site, queue, refresh):
@@ -73,7 +112,8 @@ def test_one_person_hides_more_and_the_next_refresh_takes_it(site, queue, refres
 def test_an_added_span_never_takes_the_label_of_a_found_one():
     def mended(*added, removed=()):
         ruling = Ruling("f", "f@1", "1", Action.MEND, "leak-city", "c", "d", added, removed)
-        return [(s.start, s.end, s.label.value) for s in ruling.mended((Span(10, 20, Label.PATIENT),))]
+        spans = ruling.mended((Span(10, 20, Label.PATIENT),), " " * 40, PLUS_PROVIDERS)
+        return [(s.start, s.end, s.label.value) for s in spans]
 
     assert mended(Span(0, 30, Label.DOCTOR)) == [(0, 10, "DOCTOR"), (10, 20, "PATIENT"), (20, 30, "DOCTOR")]
     assert mended(Span(12, 18, Label.DOCTOR)) == [(10, 20, "PATIENT")]
@@ -82,24 +122,57 @@ def test_an_added_span_never_takes_the_label_of_a_found_one():
     assert mended(Span(0, 30, Label.DOCTOR), removed=(Span(10, 20, Label.PATIENT),)) == [(0, 30, "DOCTOR")]
 
 
-def enter(site, ruling, *, note="1", who="A. Reader", sealed=True):
+def test_what_the_policy_shows_gives_way_to_an_added_span_and_never_the_other_way_round(site, queue):
+    found = (Span(0, 5, Label.DOCTOR), Span(8, 15, Label.AGE), Span(20, 25, Label.PATIENT))
+
+    def mended(*added, removed=()):
+        ruling = Ruling("f", "f@1", "1", Action.MEND, "leak-city", "c", "d", added, removed)
+        return [(s.start, s.end, s.label.value) for s in ruling.mended(found, " " * 40, SAFE_HARBOR)]
+
+    left = [(20, 25, "PATIENT")]
+    assert mended(Span(1, 4, Label.PATIENT)) == [(1, 4, "PATIENT"), (8, 15, "AGE"), *left]
+    assert mended(Span(10, 17, Label.IDNUM)) == [(0, 5, "DOCTOR"), (8, 17, "IDNUM"), *left]
+    assert mended(Span(20, 25, Label.AGE), Span(30, 31, Label.DOCTOR)) == [(0, 5, "DOCTOR"), (8, 15, "AGE"), *left]
+    assert mended(Span(19, 26, Label.IDNUM), removed=[Span(20, 25, Label.DOCTOR)])[-2:] == [*left, (25, 26, "IDNUM")]
+    assert not site.policy.hidden(Label.PROFESSION)
+    shown = replace(second_name(), label=Label.PROFESSION)
+    assert refused(queue, added=[shown]) == (Code.RULING_REFUSED, "the policy shows this label")
+
+
+def enter(site, ruling, *, note="1", who="A. Reader", note_key=None):
     """Writes a decision past the desk."""
-    name = keep(site.store, site.keyring, ruling) if sealed else ruling.digest(site.keyring)
+    name = keep(site.store, site.keyring, ruling)
     officer, promoter = (site.warehouse.engine(role) for role in (Role.OFFICER, Role.PROMOTER))
     return rule(
-        officer, promoter, feed="hospital", note_key=key(site, note), ruling=name, action=ruling.action.value,
-        held_for=ruling.held_for, who=who, reason=WHY,
+        officer, promoter, feed="hospital", note_key=note_key or key(site, note), ruling=name,
+        action=ruling.action.value, held_for=ruling.held_for, who=who, reason=WHY,
     )  # fmt: skip
 
 
 def test_to_show_more_takes_another_person(site, queue, refresh):
-    assert not decide(queue, "2", Action.PASS)
-    assert refresh()["2"]["reason"] == "detector-failed"
+    assert not decide(queue, "4", Action.PASS)
+    assert refresh()["4"]["reason"] == "roster-lost"
     for who in ("A. Reader", "a reader", "Á. Reader"):
-        assert refused(queue, "2", Action.PASS, who=who)[0] is Code.SECOND_PERSON
-    assert refresh()["2"]["status"] == "quarantined"
-    assert decide(queue, "2", Action.PASS, who="B. Reader")
-    assert refresh()["2"]["text"] == BROKEN
+        assert refused(queue, "4", Action.PASS, who=who)[0] is Code.SECOND_PERSON
+    assert refresh()["4"]["status"] == "quarantined"
+    assert decide(queue, "4", Action.PASS, who="B. Reader")
+    assert refresh()["4"]["text"] == UNKNOWN
+
+
+def test_a_note_on_which_the_detector_failed_can_be_kept_out_and_nothing_else(site, queue, refresh):
+    held, _ = queue.held(key(site, "2"))
+    assert held.failed
+    whole = Span(0, 13, Label.PATIENT)
+    assert refused(queue, "2", Action.PASS) == (Code.RULING_REFUSED, "detector-failed")
+    assert refused(queue, "2", added=[whole]) == (Code.RULING_REFUSED, "detector-failed")
+    # Nor where two people wrote it past the desk.
+    ruling = Ruling(
+        "hospital", held.delivery.key, "2", Action.PASS, "detector-failed", held.content_digest, held.detector_digest
+    )
+    assert [enter(site, ruling, note="2", who=who) for who in ("A. Reader", "B. Reader")] == [1, 2]
+    assert refresh()["2"]["reason"] == "detector-failed"
+    assert decide(queue, "2", Action.KEEP_OUT)
+    assert refresh()["2"]["reason"] == "kept-out"
 
 
 def test_two_people_decide_the_very_same_or_nothing(queue, refresh):
@@ -132,6 +205,25 @@ def test_kept_out_stays_out_whatever_the_note_becomes_until_two_people_say_other
     assert refresh(fine)["1"]["reason"] == "kept-out"
     assert decide(queue, action=Action.AS_FOUND, who="C. Reader")
     assert refresh(fine)["1"]["text"] == "All is well."
+
+
+def test_a_decision_of_before_a_key_rotation_counts_after_it(site, queue, refresh, monkeypatch):
+    assert decide(queue, action=Action.KEEP_OUT)
+    monkeypatch.setenv("DEID_PREVIOUS_SECRET", os.environ["DEID_SECRET"])
+    monkeypatch.setenv("DEID_SECRET", "8d1f0a63c59be274d07e4b1862f93ca55be80217d94f6ac319c64e73a80dfb25")
+    rotated = Site(site.settings)
+    assert key(rotated) != key(site)
+    held = rotated.note_keys("hospital", "1")
+    assert decided(rotated, "hospital").of(held).in_force.action == "keep-out"
+    old, _ = queue.held(key(site))
+    mend = Ruling(
+        "hospital", old.delivery.key, "1", Action.MEND, "leak-last-name", old.content_digest, old.detector_digest,
+        (second_name(),),
+    )  # fmt: skip
+    assert enter(site, mend, note_key=key(rotated)) == 1
+    stands = decided(rotated, "hospital").of(held)
+    assert (stands.in_force.action, stands.proposed.action) == ("keep-out", "mend")
+    assert in_force(rotated, old.delivery).by_note["1"].in_force.action == "keep-out"
 
 
 def test_a_note_that_changed_or_another_detector_falls_back_to_quarantine(site, queue, refresh):
@@ -203,6 +295,20 @@ def test_what_cannot_be_decided_is_refused_and_leaves_no_row(site, queue):
         assert connection.execute(text("SELECT count(*) FROM ctl.ruling")).scalar() == 0
 
 
+def test_a_reason_says_nothing_that_a_note_hides_nor_where_it_leaks(site, queue):
+    def quotes(said, note, *hidden):
+        places = [(note.index(it), note.index(it) + len(it)) for it in hidden]
+        return _quotes(note, places, ["Thandiwe Quillfeather"], said)
+
+    note = "Seen by Li at Saint Ána, MRN 00-1234, call 555 0123."
+    for said in ("it is mr li", "a saint ana note", "number 1234", "number 001234", "5550123", "call 0123", "THANDIWE"):
+        assert quotes(said, note, "Li", "Saint Ána"), said
+    assert not quotes("read twice and mended", note, "Li", "Saint Ána")
+    for action in (Action.KEEP_OUT, Action.AS_FOUND):
+        # Nothing hides it yet: the leak check stops there.
+        assert refused(queue, action=action, why="feather is left of it")[1] == "the reason quotes the note"
+
+
 def test_the_ledger_holds_no_word_of_the_note_and_nobody_changes_it(site, queue):
     decide(queue, added=[second_name()])
     with site.warehouse.administer() as connection:
@@ -221,7 +327,54 @@ def test_a_mended_note_reaches_analysts_through_the_gate_alone(site, queue, refr
     assert caught.value.code is Code.GATE_REFUSED
 
 
+def test_a_mend_that_passed_is_taken_back(queue, refresh):
+    assert decide(queue, added=[second_name()])
+    assert refresh()["1"]["status"] == "clean"
+    assert RELEASED in {it.reason for it in queue.waiting()}
+    assert refused(queue, added=[second_name()]) == (Code.RULING_REFUSED, "released")
+    assert [decide(queue, action=Action.AS_FOUND, who=who) for who in ("A. Reader", "B. Reader")] == [False, True]
+    assert refresh()["1"]["reason"] == "leak-last-name"
+    assert RELEASED not in {it.reason for it in queue.waiting()}
+    assert decide(queue, added=[second_name()])
+    assert refresh()["1"]["status"] == "clean"
+    assert decide(queue, action=Action.KEEP_OUT)
+    assert refresh()["1"]["reason"] == "kept-out"
+
+
+def test_what_is_kept_out_while_a_refresh_runs_is_neither_staged_nor_promoted(site, queue, refresh):
+    delivery = Delivery("hospital", WATERMARK)
+
+    def stops(step):
+        with pytest.raises(DeidError) as caught:
+            step()
+        assert caught.value.code is Code.NOT_MATERIALIZED
+
+    assert decide(queue, added=[second_name()])
+    stops(lambda: stage.stage_delivery(site, delivery, run_id="run-1"))
+    refresh()
+    stage.stage_delivery(site, delivery, run_id="run-1")
+    assert decide(queue, action=Action.KEEP_OUT)
+    stops(lambda: publish.promote_delivery(site, delivery))
+
+
+def test_a_note_stays_out_that_a_restored_warehouse_forgot(site, queue, refresh):
+    assert refused(queue, action=Action.KEEP_OUT, why="short")[1] == "reason"
+    assert (kept_rows(site.store), differences(site).keep_outs) == ([], 0)
+    assert decide(queue, action=Action.KEEP_OUT)
+    assert differences(site).keep_outs == 0
+    with site.warehouse.administer() as connection:
+        connection.exec_driver_sql("SET session_replication_role = replica")
+        connection.exec_driver_sql("DELETE FROM ctl.ruling")
+    assert differences(site).keep_outs == 1
+    assert refresh()["1"]["reason"] == "kept-out"
+    assert not decide(queue, action=Action.AS_FOUND)
+    assert differences(site).keep_outs == 0, "the ledger has it again"
+    assert refresh()["1"]["reason"] == "kept-out"
+    assert decide(queue, action=Action.AS_FOUND, who="B. Reader")
+    assert refresh()["1"]["reason"] == "leak-last-name"
+
+
 def test_a_second_desk_sees_what_waits_for_it(site, queue):
-    decide(queue, "2", Action.PASS)
+    decide(queue, "4", Action.PASS)
     (found,) = [it for it in Queue(Site(site.settings)).waiting() if it.proposed is not None]
-    assert (found.key, found.proposed.who, found.decided) == (key(site, "2"), "A. Reader", None)
+    assert (found.key, found.proposed.who, found.decided) == (key(site, "4"), "A. Reader", None)

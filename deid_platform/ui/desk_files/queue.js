@@ -1,7 +1,7 @@
 "use strict";
 // Offsets are code points, as everywhere in the platform: the text is kept as a list of them.
 const at = (id) => document.getElementById(id);
-let items = [], index = 0, note = null, chars = [], words = [], added = [], removed = [], places = [], first = 0, last = 0;
+let items = [], index = 0, note = null, chars = [], words = [], added = [], removed = [], places = [], first = 0, last = 0, tries = 0;
 
 const tell = (what) => { at("saved").textContent = what; };
 const lost = (what) => { at("lost").textContent = what; at("lost").hidden = !what; };
@@ -119,6 +119,8 @@ function add() {
   if (span.start >= span.end) return;
   added = [...added.filter((it) => !hits(it, span.start, span.end)), span].sort((a, b) => a.start - b.start);
   changed();
+  // It shows how far the words and numbers reach that were selected.
+  tryOut();
 }
 
 function remove(from = words[first][0], to = words[last][1]) {
@@ -141,12 +143,15 @@ function changed() {
 const said = (action) => ({ key: note.key, action, added, removed, reason: at("reason").value, seen: note.seen });
 
 async function tryOut() {
-  const key = note.key;
+  const asked = (tries += 1), key = note.key, tried = JSON.stringify([added, removed]);
   at("outcome").textContent = "Trying";
   const found = await ask("/decide/try", said("mend"));
+  if (asked !== tries || (note && note.key === key && tried !== JSON.stringify([added, removed]))) return;
   if (!found || !note || note.key !== key) { at("outcome").textContent = ""; return; }
+  added = found.added;
   places = found.places.map(([start, end]) => ({ start, end }));
-  at("outcome").textContent = found.reason ? `It would stay in quarantine: ${found.reason}` :
+  at("outcome").textContent = note.failed ? `The detector failed on it (${found.reason}): the next refresh tries again. ` +
+    "Nobody can mend it or let it pass; it can be kept out" : found.reason ? `It would stay in quarantine: ${found.reason}` :
     "It would pass redaction and leak check, as:";
   at("preview").hidden = !!found.reason;
   at("preview").textContent = found.text || "";
