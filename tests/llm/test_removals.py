@@ -191,6 +191,7 @@ def test_what_was_answered_is_not_asked_again(serve: Serve, tmp_path: Path) -> N
 
 
 @pytest.mark.process
+@pytest.mark.thorough
 def test_the_ablation_has_its_row_and_says_what_stayed_hidden(
     serve: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
