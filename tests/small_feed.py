@@ -28,6 +28,14 @@ Rows = Iterable[Mapping[str, object]]
 TYPE = "progress note"
 
 
+def measure_bench(site: Site) -> None:
+    """The steps of the bench: test set, gold, detection, figures."""
+    scoring.build_test_set(site)
+    scoring.collect_gold(site)
+    scoring.run_detector(site)
+    scoring.record(site, scoring.measure(site))
+
+
 @pytest.fixture(scope="module")
 def site(installation: Path) -> Site:
     return Site(load_settings(installation))
@@ -128,10 +136,7 @@ def through() -> Callable[[Delivery, Site], Promotion]:
         deidentify(delivery, store=site.store, recipe=site.recipe(delivery), engine=site.engine)
         if not measured:
             measured = True
-            scoring.build_test_set(site)
-            scoring.collect_gold(site)
-            scoring.run_detector(site)
-            scoring.record(site, scoring.measure(site))
+            measure_bench(site)
         measure.record_measurements(site, stage.stage_delivery(site, delivery, run_id="run-1"))
         measure.record_expectations(site, delivery)
         done = publish.promote_delivery(site, delivery)

@@ -218,24 +218,24 @@ class Queue:
             if self._quoted(delivery, held, ruling, reason):
                 raise DeidError(Code.RULING_REFUSED, "the reason quotes the note")
             # To keep a note out, the ledger's word is enough: sealed first, it would count although the ledger refused.
-            name = ruling.digest(site.keyring) if action is Action.KEEP_OUT else keep(site.store, site.keyring, ruling)
+            if action is not Action.KEEP_OUT:
+                keep(site.store, site.keyring, ruling)
             for lost in standing.forgotten:
                 # It stood before what is decided now, and the ledger says so.
                 if lost != ruling:
-                    self._enter(
-                        held, lost, lost.digest(site.keyring), who, "sealed in the note store; the ledger lacks it"
-                    )
-            turn = self._enter(held, ruling, name, who, reason)
-            keep(site.store, site.keyring, ruling)
+                    self._enter(held, lost, who, "sealed in the note store; the ledger lacks it")
+            turn = self._enter(held, ruling, who, reason)
+            if action is Action.KEEP_OUT:
+                keep(site.store, site.keyring, ruling)
             return turn == 2 or one_is_enough(ruling, standing)
 
-    def _enter(self, held: Held, ruling: Ruling, name: str, who: str, reason: str) -> int:
+    def _enter(self, held: Held, ruling: Ruling, who: str, reason: str) -> int:
         return rule(
             self._site.warehouse.engine(Role.OFFICER),
             self._site.warehouse.engine(Role.PROMOTER),
             feed=held.delivery.feed,
             note_key=held.key,
-            ruling=name,
+            ruling=ruling.digest(self._site.keyring),
             action=ruling.action.value,
             held_for=ruling.held_for,
             who=who,

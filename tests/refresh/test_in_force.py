@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from command_line import deid
+from small_feed import measure_bench
 
 from deid_platform.bench import scoring
 from deid_platform.detection import DetectorSpec
@@ -64,10 +65,7 @@ def through(delivery) -> Callable[[Site], dict[str, Figure]]:
 
     def run(site: Site) -> dict[str, Figure]:
         deidentify(delivery, store=site.store, recipe=site.recipe(delivery), engine=site.engine)
-        scoring.build_test_set(site)
-        scoring.collect_gold(site)
-        scoring.run_detector(site)
-        scoring.record(site, scoring.measure(site))
+        measure_bench(site)
         measure.record_measurements(site, stage.stage_delivery(site, delivery, run_id="run-1"))
         measure.record_expectations(site, delivery)
         (found,) = (it for it in publish.gate_requirements(site, delivery) if it.name == "bench")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import datetime
 
 import pytest
+from small_feed import measure_bench
 
-from deid_platform.bench import scoring
 from deid_platform.corpora.exclusions import Exclusions
 from deid_platform.errors import Code, DeidError
 from deid_platform.refresh import due, measure, publish, stage, tables
@@ -36,10 +36,7 @@ def run(site, take_in, redacted):
         redacted(delivery)
         if not measured:
             measured = True
-            scoring.build_test_set(site)
-            scoring.collect_gold(site)
-            scoring.run_detector(site)
-            scoring.record(site, scoring.measure(site))
+            measure_bench(site)
         staged = stage.stage_delivery(site, delivery, run_id="run-1")
         measure.record_measurements(site, staged)
         if expectations:
@@ -408,9 +405,6 @@ def _through(site, delivery) -> None:
         intake.take_in_topic(reader, delivery, name, store=site.store)
     intake.take_in_notes(reader, delivery, store=site.store, keyring=site.keyring, exclusions=site.exclusions)
     deidentify(delivery, store=site.store, recipe=site.recipe(delivery), engine=site.engine)
-    scoring.build_test_set(site)
-    scoring.collect_gold(site)
-    scoring.run_detector(site)
-    scoring.record(site, scoring.measure(site))
+    measure_bench(site)
     measure.record_measurements(site, stage.stage_delivery(site, delivery, run_id="run-3"))
     measure.record_expectations(site, delivery)
