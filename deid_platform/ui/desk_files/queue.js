@@ -166,10 +166,11 @@ async function decide(action) {
   if (!done) return;
   const key = note.key;
   items = (await ask("/items")) || items;
-  tell(done.counts ? "Saved: it counts at the next refresh" : "Saved: it waits for a second person");
   const here = Math.max(items.findIndex((it) => it.key === key), 0);
   const left = items.findIndex((it, n) => n > here && !it.decided && !it.proposed);
   await go(left < 0 ? here + 1 : left);
+  // Once the next note is shown: whoever reads it decides about that one.
+  tell(done.counts ? "Saved: it counts at the next refresh" : "Saved: it waits for a second person");
 }
 
 const keys = { a: add, d: () => note && remove(), t: () => note && tryOut(), r: () => at("reason").focus(),
