@@ -40,7 +40,7 @@ test-llm:  ## 6 minutes: a chat model in vLLM on the processor, in an environmen
 		|| { echo "NOT RUN: the tests with vLLM. Not installed: $$(grep -h ERROR $(VENV)-llm/*.log 2>/dev/null | tail -1)"; exit 1; }
 	$(VENV)-llm/bin/pytest tests/llm_engine
 
-test-upgrade: $(VENV)/.dev  ## 10 minutes: a demonstration of the first commit comes to today's code; needs the history
+test-upgrade: $(VENV)/.dev  ## 3 minutes: a demonstration of the first commit comes to today's code; needs the history
 	$(BIN)/pytest tests/deploy/upgrade.py
 
 lint: $(VENV)/.dev

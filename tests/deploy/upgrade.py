@@ -55,7 +55,7 @@ class Installation:
         line = [sys.executable, "-P", "-c", _DEID, *command]
         done = subprocess.run(line, env=environment, cwd=self.folder, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stdout + done.stderr
-        return done.stdout
+        return done.stdout + done.stderr
 
     def ask(self, question: str) -> list[tuple[object, ...]]:
         """As the administrator, whom no version of the platform keeps from reading its tables."""
