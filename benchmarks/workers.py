@@ -21,7 +21,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 
@@ -104,18 +105,15 @@ def watched(run: Run, options: Sequence[str]) -> Run:
     started = time.perf_counter()
     process = psutil.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     while process.poll() is None:
-        memory = 0.0
-        for each in (process, *children_of(process)):
-            try:
+        family = (process, *children_of(process))
+        for each in family:
+            with suppress(psutil.NoSuchProcess, psutil.AccessDenied):
                 spent = each.cpu_times()
-                memory += each.memory_full_info().pss / 1e6
-            except (psutil.NoSuchProcess, psutil.AccessDenied):
-                continue
-            if each.pid == process.pid:
-                run.parent = spent.user + spent.system
-            else:
-                run.children[each.pid] = spent.user + spent.system
-        run.peak = max(run.peak, memory)
+                if each.pid == process.pid:
+                    run.parent = spent.user + spent.system
+                else:
+                    run.children[each.pid] = spent.user + spent.system
+        run.peak = max(run.peak, memory_of(family))
         time.sleep(_PAUSE)
     run.seconds = time.perf_counter() - started
     if process.returncode not in (0, 3):
@@ -129,6 +127,15 @@ def children_of(process: psutil.Process) -> list[psutil.Process]:
         return process.children(recursive=True)
     except psutil.NoSuchProcess:
         return []
+
+
+def memory_of(processes: Iterable[psutil.Process]) -> float:
+    """The proportional share of memory (PSS) of processes together, in MB; those that have ended have none."""
+    memory = 0.0
+    for each in processes:
+        with suppress(psutil.NoSuchProcess, psutil.AccessDenied):
+            memory += each.memory_full_info().pss / 1e6
+    return memory
 
 
 def table_of(runs: Sequence[Run]) -> Iterator[str]:
