@@ -27,14 +27,13 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
-from itertools import chain
 from pathlib import Path
 
 import psutil
 from delivery import settings_of
 from short_notes import Spans, write_short
 from soak_events import Event, planned, strike
-from soak_model import Found, Model, compare, version_line
+from soak_model import Found, Model, compare, version_words
 from sqlalchemy import text
 from workers import children_of, memory_of
 
@@ -144,7 +143,7 @@ class Soak:
 
     def _planted(self, watermark: str, note: Mapping[str, str]) -> tuple[str, Spans]:
         """The line that names a note's version, and in every so many notes the patient's name and number."""
-        more = f"\n{version_line(watermark)}\n"
+        more = f"\nReported: {version_words(watermark)}.\n"
         patient = self._patients(watermark).get(note["patient_id"])
         every = max(1, self.notes // self.deliveries // _PLANTED)
         if patient is None or int(note["note_id"][1:]) % every:
@@ -171,10 +170,8 @@ class Soak:
         self._said(environment, "db", "bootstrap")
         usual = self.lines()[-1].seconds if index else 60.0
         tries, seconds, memory = self._refresh(environment, event, usual)
-        retracted = self._retract(environment, index) if event.retract else {}
-        if retracted:
-            # What was reported is hidden at once; the next refresh redacts and judges anew.
-            self._said(environment, "refresh")
+        if event.retract:
+            self._retract(environment, index)
         return self._measured(environment, index, event, tries, seconds, memory)
 
     @property
@@ -213,27 +210,33 @@ class Soak:
                 return turn, time.monotonic() - begun, memory
         raise SystemExit(f"the refresh did not end well in {_TRIES} tries: see {self.folder / 'said'}")
 
-    def _said(self, environment: Mapping[str, str], *command: str) -> None:
+    def _said(self, environment: Mapping[str, str], *command: str, check: bool = True) -> None:
         with (self.folder / "said").open("ab") as said:
-            subprocess.run([*_COMMAND, *command], env=dict(environment), check=True, stdout=said, stderr=said)
+            subprocess.run([*_COMMAND, *command], env=dict(environment), check=check, stdout=said, stderr=said)
 
-    def _retract(self, environment: Mapping[str, str], index: int) -> dict[str, str]:
+    def _retract(self, environment: Mapping[str, str], index: int) -> None:
         """A reader reports the last shown note of a delivery, whole lines of it, so that no other holds the string."""
         kept = self.folder / f"retracted.{index}.json"
-        if kept.exists():
-            return dict(json.loads(kept.read_text()))
-        site, live = self._site(environment), self._model(index).live
-        shown = dict(self._shown(site))
-        mine = [note for note, version in live.items() if version == self._watermarks[index]]
-        note = next(note for note in reversed(mine) if site.note_key(FEED, note) in shown)
-        key = site.note_key(FEED, note)
-        found = {note: live[note]}
-        kept.write_text(json.dumps(found))
-        span = f"0:{shown[key].index('Revision') + 8}"
-        self._said(
-            environment, "retract", key, "--span", span, "--label", "PATIENT", "--who", "A. Reader", "--hide", "9"
-        )
-        return found
+        again = kept.exists()
+        if not again:
+            site, live = self._site(environment), self._model(index).live
+            shown = dict(self._shown(site))
+            mine = [note for note, version in live.items() if version == self._watermarks[index]]
+            note = next(note for note in reversed(mine) if site.note_key(FEED, note) in shown)
+            key = site.note_key(FEED, note)
+            found = {
+                "note": note,
+                "version": live[note],
+                "key": key,
+                "end": shown[key].index(version_words(live[note])),
+            }
+            kept.write_text(json.dumps(found))
+        found = json.loads(kept.read_text())
+        report = ("retract", found["key"], "--span", f"0:{found['end']}", "--label", "PATIENT", "--who", "A. Reader")
+        # Where the soak was killed in between, the note may be hidden already.
+        self._said(environment, *report, "--hide", "9", check=not again)
+        # What was reported is hidden at once; the next refresh redacts and judges anew.
+        self._said(environment, "refresh")
 
     def _measured(
         self, environment: Mapping[str, str], index: int, event: Event, tries: int, seconds: float, memory: float
@@ -246,7 +249,7 @@ class Soak:
             model.live,
             shown,
             held=held,
-            retracted=dict(chain.from_iterable(self._retracted(index))),
+            retracted=dict(self._retracted(index)),
             planted=self._identifiers(model),
             elsewhere=sum(_holding(self.folder / place) for place in ("home/dagster", "home/dossiers", "said")),
         )
@@ -275,11 +278,12 @@ class Soak:
             model.take(self.folder / "deliveries" / watermark)
         return model
 
-    def _retracted(self, index: int) -> Iterator[Sequence[tuple[str, str]]]:
-        for number in range(index + 1):
-            path = self.folder / f"retracted.{number}.json"
+    def _retracted(self, index: int) -> Iterator[tuple[str, str]]:
+        """Notes that readers reported, and in which version."""
+        for path in (self.folder / f"retracted.{number}.json" for number in range(index + 1)):
             if path.exists():
-                yield list(json.loads(path.read_text()).items())
+                found = json.loads(path.read_text())
+                yield found["note"], found["version"]
 
     def _identifiers(self, model: Model) -> dict[str, tuple[str, str]]:
         """Name and number of each live note's patient, as of its version; they count where they are planted."""

@@ -13,6 +13,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+_WORDS = ("fever", "cough", "nausea", "rash", "edema", "asthma", "anemia", "sepsis", "angina", "gout")
+
 
 @dataclass
 class Model:
@@ -90,14 +92,14 @@ def compare(
         lost=len(live.keys() - set(ids) - held - reported),
         doubled=len(ids) - len(set(ids)),
         gone=len((set(ids) - live.keys()) | (set(ids) & (reported | held))),
-        old=sum(note in live and version_line(live[note]) not in text for note, text in shown),
+        old=sum(note in live and version_words(live[note]) not in text for note, text in shown),
         leaked=elsewhere + sum(_holds(text, planted.get(note, ())) for note, text in shown),
     )
 
 
-def version_line(version: str) -> str:
-    """The line by which a text names its version, in words that no policy hides."""
-    return "Revision " + "".join("ABCDEFGHIJ"[int(digit)] for digit in version if digit.isdigit())
+def version_words(version: str) -> str:
+    """The words by which a text names its version: clinical ones, which no policy hides."""
+    return " ".join(_WORDS[int(digit)] for digit in version if digit.isdigit())
 
 
 def _holds(text: str, identifiers: Collection[str]) -> bool:

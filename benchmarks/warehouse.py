@@ -1,4 +1,6 @@
-"""Seconds to stage, digest, judge, promote and read a delivery: `python benchmarks/warehouse.py [notes] [characters]`.
+"""Seconds to stage, digest, judge, promote and read deliveries, and what they take on disk.
+
+    python benchmarks/warehouse.py [notes of a delivery] [characters of a note] [deliveries]
 
 Starts an embedded server of its own in a temporary folder and removes it afterwards.
 """
@@ -42,30 +44,35 @@ def timed(what: str) -> Iterator[None]:
     print(f"{what:<28}{time.perf_counter() - start:8.2f} s")
 
 
-def notes(count: int, characters: int, keyring: Keyring) -> list[StagedNote]:
-    rng = random.Random(7)
+def notes(numbers: range, characters: int, keyring: Keyring) -> Iterator[StagedNote]:
+    rng = random.Random(numbers.start)
     page = " ".join(rng.choices(WORDS, k=characters))
     dictionary = plain_digest("dictionary")
-    made = []
-    for number in range(count):
+    for number in numbers:
         start = rng.randrange(len(page) - characters)
-        made.append(
-            StagedNote(
-                note_key=keyring.key("note", str(number)),
-                patient_key=keyring.key("patient", str(number // 4)),
-                status=Status.CLEAN,
-                text=page[start : start + characters],
-                content_digest=plain_digest(str(number)),
-                dictionary_digest=dictionary,
-                note_type="progress",
-                note_year=2020,
-                language="en",
-            )
+        yield StagedNote(
+            note_key=keyring.key("note", str(number)),
+            patient_key=keyring.key("patient", str(number // 4)),
+            status=Status.CLEAN,
+            text=page[start : start + characters],
+            content_digest=plain_digest(str(number)),
+            dictionary_digest=dictionary,
+            note_type="progress",
+            note_year=2020,
+            language="en",
         )
-    return made
 
 
-def main(count: int = 100_000, characters: int = 4_000) -> None:
+def print_sizes(warehouse: Warehouse) -> None:
+    """Rows and disk of what research holds, its indexes apart."""
+    measured = "SELECT count(*), pg_table_size(:t), pg_indexes_size(:t) FROM research.note_version"
+    with warehouse.administer() as connection:
+        rows, table, indexes = connection.execute(text(measured), {"t": "research.note_version"}).one()
+    each = f"{table / rows:,.0f} and {indexes / rows:,.0f} bytes a row"
+    print(f"research.note_version: {rows:,} rows, {table / 1e6:,.0f} MB and indexes {indexes / 1e6:,.0f} MB: {each}")
+
+
+def main(count: int = 100_000, characters: int = 4_000, deliveries: int = 2) -> None:
     home = Path(tempfile.mkdtemp(prefix="deid-bench-"))
     server = EmbeddedServer(home)
     try:
@@ -75,7 +82,6 @@ def main(count: int = 100_000, characters: int = 4_000) -> None:
         with timed("roles and migrations"):
             prepare(warehouse, profile="demo")
         keyring = Keyring(hashlib.sha256(b"bench").digest(), site="bench")
-        rows = notes(count, characters, keyring)
         detector, policy = plain_digest("detector"), plain_digest("policy")
         measured_on = HeldOutSet(
             plain_digest("set"), "synthetic_hospital", "", 1, 1, 1, {}, (plain_digest("note")[:16],)
@@ -83,9 +89,11 @@ def main(count: int = 100_000, characters: int = 4_000) -> None:
         seal(warehouse.engine(Role.GATEKEEPER), measured_on)
         record_look(warehouse.engine(Role.GATEKEEPER), measured_on.digest, detector, Purpose.GATE)
         header = Header("r1", detector, policy, keyring.key_id, Inputs.TOPICS, "run", Counts(clean=count), True)
-        for delivery in (Delivery("bench", "1"), Delivery("bench", "2")):
+        for number in range(deliveries):
+            delivery, numbers = Delivery("bench", f"{number:04d}"), range(number * count, (number + 1) * count)
             print(f"{delivery.key}: {count:,} notes of {characters:,} characters")
             with timed("  stage (digest included)"):
+                rows = notes(numbers, characters, keyring)
                 staged = stage(warehouse.engine(Role.LOADER), delivery, rows, header)
             with timed("  digest alone"), warehouse.begin(Role.GATEKEEPER) as connection:
                 connection.execute(text("SELECT ctl.staged_digest(:d)"), {"d": delivery.key})
@@ -112,10 +120,12 @@ def main(count: int = 100_000, characters: int = 4_000) -> None:
                 promote(warehouse.engine(Role.PROMOTER), delivery)
             activate_release(warehouse.engine(Role.PROMOTER), "r1")
             with timed("  analyst counts all notes"), warehouse.begin(Role.DEMO_ANALYST) as connection:
-                assert connection.execute(text("SELECT count(*) FROM research.notes")).scalar() == count
+                assert connection.execute(text("SELECT count(*) FROM research.notes")).scalar() == numbers.stop
+            (one,) = notes(numbers[:1], characters, keyring)
             with timed("  analyst reads one note"), warehouse.begin(Role.DEMO_ANALYST) as connection:
                 statement = text("SELECT text FROM research.notes WHERE note_key = :key")
-                assert connection.execute(statement, {"key": rows[0].note_key}).scalar() == rows[0].text
+                assert connection.execute(statement, {"key": one.note_key}).scalar() == one.text
+        print_sizes(warehouse)
     finally:
         server.stop(force=True)
         shutil.rmtree(home, ignore_errors=True)

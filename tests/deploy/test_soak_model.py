@@ -55,14 +55,15 @@ LIVE = {"a": "2026-01-05", "b": "2026-01-12", "c": "2026-01-12"}
         ({"shown": "abcx"}, {"gone": 1}),
         ({"held": {"c"}}, {"gone": 1}),
         ({"retracted": {"c": "2026-01-12"}}, {"gone": 1}),
-        ({"texts": {"b": "Revision CACGABAF\n"}}, {"old": 1}),
-        ({"texts": {"b": "Revision CACGABBC\nMRN 1234567"}}, {"leaked": 1}),
+        ({"texts": {"b": "Reported: fever\n"}}, {"old": 1}),
+        ({"more": {"b": "MRN 1234567"}}, {"leaked": 1}),
         ({"elsewhere": 2}, {"leaked": 2}),
     ],
 )
 def test_each_fault_is_counted_as_what_it_is(soak: ModuleType, changed: dict[str, Any], wrong: dict[str, int]) -> None:
-    texts = {note: f"{soak.version_line(version)}\n[PATIENT]" for note, version in LIVE.items()}
+    texts = {note: f"{soak.version_words(version)}\n[PATIENT]" for note, version in LIVE.items()}
     texts |= changed.get("texts", {})
+    texts |= {note: texts[note] + more for note, more in changed.get("more", {}).items()}
     found = soak.compare(
         LIVE,
         [(note, texts.get(note, "")) for note in changed.get("shown", "abc")],
