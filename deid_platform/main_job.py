@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from time import monotonic
 from uuid import uuid4
 
 import dagster as dg
@@ -168,7 +169,12 @@ def _refresh(
     instance.add_dynamic_partitions("delivery", [delivery.key for delivery in wanted])
     outcomes: list[Refreshed] = []
     while due:
-        outcomes += [_run(job, instance, delivery, console) for delivery in due]
+        begun = monotonic()
+        for done, delivery in enumerate(due):
+            if done:
+                left = (monotonic() - begun) / done * (len(due) - done)
+                console.print(f"{done} of {len(due)} deliveries; about {_rough(left)} left", highlight=False)
+            outcomes.append(_run(job, instance, delivery, console))
         # They may tell what changes an earlier one's rows: the mother of a newborn whose notes it brought.
         run = {outcome.delivery for outcome in outcomes}
         due = [delivery for delivery in pending(site, wanted) if delivery not in run]
@@ -177,6 +183,12 @@ def _refresh(
         if delivery not in run:
             console.print(f"{delivery.key}: unchanged", highlight=False)
     return outcomes
+
+
+def _rough(seconds: float) -> str:
+    """A time as an estimate bears it."""
+    minutes = max(1, round(seconds / 60))
+    return f"{minutes} min" if minutes < 120 else f"{round(minutes / 60)} h"
 
 
 def _was_stopped(instance: dg.DagsterInstance, delivery: Delivery) -> bool:

@@ -9,18 +9,20 @@ from __future__ import annotations
 import csv
 import gzip
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import astuple, fields
 from io import TextIOWrapper
 from pathlib import Path
 from typing import TextIO
 
-from deid_platform.notes import Facility, Note, Patient, Provider, Withdrawal
+from deid_platform.notes import Facility, Note, Patient, Provider, Rejoining, Withdrawal
+
+Row = Patient | Provider | Facility | Withdrawal | Rejoining
 
 
-def note_line(note: Note) -> str:
-    """A note as a line of JSON."""
+def note_line(note: Note, names: Mapping[str, str] | None = None) -> str:
+    """A note as a line of JSON, under the columns that a feed calls its fields."""
     row = {
         "note_id": note.note_id,
         "patient_id": note.patient_id,
@@ -32,6 +34,8 @@ def note_line(note: Note) -> str:
         "language": note.language,
         "text": note.text,
     }
+    if names is not None:
+        row = {names[field]: value for field, value in row.items() if value is not None}
     return json.dumps(row, ensure_ascii=False) + "\n"
 
 
@@ -49,11 +53,12 @@ def gzip_text(path: Path) -> Iterator[TextIO]:
 
 def write_table(
     path: Path,
-    kind: type[Patient] | type[Provider] | type[Facility] | type[Withdrawal],
-    rows: Iterable[Patient | Provider | Facility | Withdrawal],
+    kind: type[Row],
+    rows: Iterable[Row],
+    names: Mapping[str, str] | None = None,
 ) -> None:
-    """Writes rows of one kind as CSV with a header."""
+    """Writes rows of one kind as CSV with a header, under the columns that a feed calls their fields."""
     with path.open("w", encoding="utf-8", newline="") as stream:
         table = csv.writer(stream, lineterminator="\n")
-        table.writerow([field.name for field in fields(kind)])
+        table.writerow([names[field.name] if names else field.name for field in fields(kind)])
         table.writerows(["" if value is None else value for value in astuple(row)] for row in rows)
