@@ -25,6 +25,7 @@ from assets import (
     models,
     prompt_trials,
     research,
+    review,
     source,
 )
 from assets.automation import (
@@ -59,7 +60,7 @@ def build_defs(*, config: Path | None = None, resource_overrides: Mapping[str, A
     home = prepare_instance(settings, path)
     project = dbt_project(home / "dbt")
     resources = {"site": SiteResource(config=str(path)), "dbt": dbt_resource(), **(resource_overrides or {})}
-    layers = (source, dictionaries, deid, bench, annotation, corpora, models, prompt_trials, gate, research)
+    layers = (source, dictionaries, deid, bench, annotation, review, corpora, models, prompt_trials, gate, research)
     defs = dg.Definitions(
         assets=[
             *(asset for layer in layers for asset in layer.ASSETS),

@@ -53,6 +53,7 @@ FAMILIES = {
     "missed": "missed words by risk, as Murugadoss 2024, supplementary table 1",
     "retention": "what is left of the medicine",
     "judges": "how good the judge of lost medicine is, on pairs labelled by people",
+    "review": "what reviewers say of words that were hidden although no gold marks them",
     "utility": "a task learned from released notes beside the same from true ones",
     "stability": "the same notes in other formats",
     "length": "by length of note",
@@ -75,6 +76,7 @@ MEASURES = (
     *("lexical_retention", "cire", "jsc", "nsdcg", "difference", "score_raw", "score_released"),
     *("score_transferred", "difference_transferred", "most_frequent"),
     *("kappa", "pearson", "spearman"),
+    *("share_of_removals", "share_of_relevant", "share_settled"),
     *("words_per_second", "seconds_per_note", "gpu_seconds_per_note", "peak_mb", "cost_per_10000_notes"),
 )
 SEXES = ("sex F", "sex M")
@@ -89,10 +91,16 @@ FORMATS = tuple(it.value for it in Perturbation)
 TASKS = ("task note type", "task condition")
 ATTACKS = tuple(f"attack {aim.value}" for aim in Aim)
 INDIRECT = tuple(f"indirect {it.value}" for it in Indirect)
+REVIEWED = (
+    *("clinically relevant", "clinically irrelevant", "provider or clinic", "insensitive identifier", "missed by gold"),
+    *("severity", "severity high", "severity low"),
+)
+"""What reviewers say of a removal."""
 CLAIMS = tuple(f"claimed by {it}" for it in PEERS)
 SUBJECTS = (
     *("ALL", *(it.value for it in Label)),
-    *(*SEXES, *LOCALES, *LENGTHS, *RISKS, *CATEGORIES, *POLICIES, *FORMATS, *TASKS, *ATTACKS, *INDIRECT, *CLAIMS),
+    *(*SEXES, *LOCALES, *LENGTHS, *RISKS, *CATEGORIES, *POLICIES, *FORMATS, *TASKS, *ATTACKS, *INDIRECT, *REVIEWED),
+    *CLAIMS,
 )
 _WORDS = {
     "detector": DETECTORS,
@@ -116,7 +124,7 @@ class LabScore:
         high: Upper end.
         n: What it is a share of, or how many were measured; None of what is no share.
         subject: All, a label, a locale, a sex, a length, a risk, a category, a format, a task, an attack, an
-            indirect identifier, or what a peer claims.
+            indirect identifier, what reviewers say, or what a peer claims.
     """
 
     family: str

@@ -65,6 +65,7 @@ ASSETS = {
     "bench/test_set": ("privacy-office", "parquet phi", False, None, "source/raw_notes"),
     "bench/gold_notes": ("privacy-office", "parquet phi", False, None, "bench/test_set"),
     "annotation/agreement": ("privacy-office", "table", False, None, "bench/test_set"),
+    "review/removals": ("privacy-office", "postgres", False, None, "bench/detections"),
     "bench/detections": (
         "privacy-office",
         "parquet phi",
@@ -244,6 +245,7 @@ def test_a_refresh_makes_everything_but_what_is_made_on_request(definitions: dg.
         "dictionaries/harvested",
         "dictionaries/recovered",
         "annotation/agreement",
+        "review/removals",
         "models/trained",
         "models/leave_one_locale_out",
         "models/cross_format",
