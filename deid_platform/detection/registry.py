@@ -237,12 +237,16 @@ class DetectorSpec:
         return NetworkServer(folders, usable(self.device)) if folders else None
 
     def for_workers(self, workers: int) -> DetectorSpec:
-        """The detector as each of several processes builds it.
+        """The detector as each of several processes builds it: they share what its chat models may be asked at once.
 
         Raises:
             DeidError: `settings-invalid` if each would load the weights of its language model again.
         """
-        return self if self.chat is None else replace(self, chat=self.chat.for_workers(workers))
+        return replace(
+            self,
+            chat=self.chat and self.chat.for_workers(workers),
+            chat_judge=self.chat_judge and self.chat_judge.for_workers(workers),
+        )
 
     def asking_anew(self) -> DetectorSpec:
         """The detector without the answers that its language model has given before."""

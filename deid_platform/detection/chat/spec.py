@@ -101,8 +101,7 @@ class ChatSpec:
                 Code.SETTINGS_INVALID,
                 "workers: each would load the model of [vllm] again; 1 worker, or a server that [llm] names",
             )
-        share = max(1, self.model.concurrency // workers)
-        return replace(self, model=replace(self.model, concurrency=share))
+        return replace(self, model=self.model.for_workers(workers))
 
     def _prompted(self, model: ChatModel) -> Prompted:
         return Prompted(prompt(self.prompt), model, temperature=self.temperature, seed=self.seed)
