@@ -236,6 +236,15 @@ class DetectorSpec:
         folders = [model.folder for model in self.chosen_models().values() if model.folder is not None]
         return NetworkServer(folders, usable(self.device)) if folders else None
 
+    def check(self) -> None:
+        """Nothing, unless a language model of this process has ended, so that no note can be read any more.
+
+        Raises:
+            DeidError: `device-lost`.
+        """
+        if self.chat is not None:
+            self.chat.check()
+
     def for_workers(self, workers: int) -> DetectorSpec:
         """The detector as each of several processes builds it: they share what its chat models may be asked at once.
 

@@ -88,6 +88,15 @@ class ChatSpec:
             model = KeptAnswers(model, self.answers)
         return ChatStage(self.prompt, self._prompted(model), self.review, professions=professions)
 
+    def check(self) -> None:
+        """Nothing, unless the model is one of this process and has ended: then no note after it can be read.
+
+        Raises:
+            DeidError: `device-lost`.
+        """
+        if isinstance(self.model, EngineSpec):
+            self.model.check()
+
     def for_workers(self, workers: int) -> ChatSpec:
         """As each of several processes asks: the endpoint's concurrency is divided among them, one request at least.
 
