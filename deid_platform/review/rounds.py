@@ -57,12 +57,14 @@ class DrawnWith:
     """What the figures of a round are of.
 
     Attributes:
-        detector: Digest of the detector whose removals they are.
+        name: Of the detector whose removals they are.
+        detector: Its digest.
         policy: Digest of the policy that hides them.
         gold: What does not mark them.
         held_out_set: Digest of the notes with their gold.
     """
 
+    name: str
     detector: str
     policy: str
     gold: str
@@ -72,7 +74,9 @@ class DrawnWith:
     def now(cls, site: Site) -> DrawnWith:
         """As the bench has it."""
         found, held_out = site.store.required(tables.DETECTIONS, tables.ALL), of_bench(site)
-        return cls(found.meta["detector_digest"], site.policy.digest, held_out.gold, held_out.digest)
+        return cls(
+            site.spec(None).name, found.meta["detector_digest"], site.policy.digest, held_out.gold, held_out.digest
+        )
 
     @classmethod
     def of_round(cls, store: NoteStore, number: int) -> DrawnWith | None:

@@ -89,9 +89,7 @@ def record(site: Site, found: Reviewed) -> int:
     )
     if not taken.new:
         return 0
-    measured = MeasuredOn(
-        site.spec(None).name, on.detector, on.gold, Inputs.TOPICS.value, on.policy, look=taken.look.number
-    )
+    measured = MeasuredOn(on.name, on.detector, on.gold, Inputs.TOPICS.value, on.policy, look=taken.look.number)
     record_lab_scores(site.warehouse.engine(Role.GATEKEEPER), measured, found.scores)
     site.store.write(tables.LAB, _PARTITION, [], meta=lambda: {"round": found.number, **taken.meta})
     return len(found.scores)
