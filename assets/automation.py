@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 
 import dagster as dg
 
-from assets import annotation, bench, corpora, dictionaries, leaderboard, models, prompt_trials, review
+from assets import annotation, bench, corpora, dictionaries, judges, leaderboard, models, prompt_trials, review
 from assets.layer import DELIVERIES, coded
 from assets.run_config import EXECUTOR
 from deid_platform.notes import Delivery
@@ -30,6 +30,8 @@ _ON_REQUEST = _ON_CORPORA | dg.AssetSelection.assets(
     *models.ASSETS,
     *prompt_trials.ASSETS,
 )
+# Which of them there are hangs on deid.toml.
+_ON_REQUEST |= dg.AssetSelection.groups(judges.GROUP)
 
 refresh = dg.define_asset_job(
     "refresh",

@@ -21,6 +21,7 @@ from assets import (
     deid,
     dictionaries,
     gate,
+    judges,
     leaderboard,
     models,
     prompt_trials,
@@ -65,6 +66,7 @@ def build_defs(*, config: Path | None = None, resource_overrides: Mapping[str, A
         assets=[
             *(asset for layer in layers for asset in layer.ASSETS),
             leaderboard.detector_scores(settings),
+            *judges.judge_assets(settings),
             research.mart_assets(project),
         ],
         asset_checks=checks.CHECKS,

@@ -30,10 +30,14 @@ CHATS = tuple(
     for language in ("", "-it")
 )
 """Prompts to a chat model, whichever it is: the digest tells it."""
+JUDGES = tuple(
+    f"judge-{name}{language}" for name in ("retention-zero", "retention-few", "panel-zero") for language in ("", "-it")
+)
+"""Prompts of judges to a chat model, likewise."""
 DETECTORS = (
     *("ensemble", "rules", "patterns", "gazetteer", "roster"),
     *(*PEERS, "bert", "bert-presidio", *CHATS),
-    *("lexical-judge", "chat-judge"),
+    *("lexical-judge", *JUDGES),
 )
 GOLDS = (
     *("site", "synthetic_hospital", "mtsamples", "aci_bench", "primock57", "e3c_en", "e3c_es", "e3c_fr", "e3c_it"),
@@ -53,6 +57,7 @@ FAMILIES = {
     "missed": "missed words by risk, as Murugadoss 2024, supplementary table 1",
     "retention": "what is left of the medicine",
     "judges": "how good the judge of lost medicine is, on pairs labelled by people",
+    "panel": "identifiers hidden or left as a panel of language models says, and how often spans say the same",
     "review": "what reviewers say of words that were hidden although no gold marks them",
     "utility": "a task learned from released notes beside the same from true ones",
     "stability": "the same notes in other formats",
@@ -150,6 +155,8 @@ class MeasuredOn:
     policy_digest: str = ""
     locale: str = ""
     look: int | None = None
+    judge: str = ""
+    """Digest of the language model that judged; empty where none did."""
 
 
 def record_lab_scores(gatekeeper: Engine, on: MeasuredOn, scores: Sequence[LabScore]) -> int:
@@ -175,13 +182,13 @@ def record_lab_scores(gatekeeper: Engine, on: MeasuredOn, scores: Sequence[LabSc
 def lab_scores(reader: Engine, detector_digest: str) -> Iterable[tuple[MeasuredOn, LabScore]]:
     """The newest figures of a detector, as analysts see them: those over fewer than 11 are None."""
     statement = text(
-        "SELECT detector, detector_digest, gold, inputs, policy_digest, locale,"
+        "SELECT detector, detector_digest, gold, inputs, policy_digest, locale, NULL, judge,"
         " family, measure, value, low, high, n, subject FROM quality.lab_scores WHERE detector_digest = :d"
         " ORDER BY gold, locale, inputs, family, subject, measure"
     )
     with begin(reader) as connection:
         rows = connection.execute(statement, {"d": detector_digest}).all()
-    return [(MeasuredOn(*row[:6]), LabScore(*row[6:])) for row in rows]
+    return [(MeasuredOn(*row[:8]), LabScore(*row[8:])) for row in rows]
 
 
 def list_words(connection: Connection) -> None:

@@ -44,11 +44,13 @@ _FAMILIES = {
     "review": "Words that were hidden although no gold marks them, as two readers and an adjudicator judge them "
     "(Aghakasiri 2025, tables 14 and 3)",
     "utility": "A task learned from released notes beside the same from true ones",
+    "panel": "Identifiers hidden or left as a panel of language models says, and how often spans say the same "
+    "(Miranda 2025)",
     "stability": "The same notes in other formats",
     "length": "By length of note",
 }
 _YOUNG = 30  # days; of a younger set its age says little
-FOUND = ("tokens", "spans", "characters", "length", "stability")
+FOUND = ("panel", "tokens", "spans", "characters", "length", "stability")
 MISSED = ("missed",)
 ADVERSARY = ("residue", "disclosure", "linkage", "attacker", "indirect", "plain sight")
 MEDICINE = ("retention", "judges", "utility")
@@ -171,6 +173,7 @@ def _rows(dossier: Dossier, family: str, inputs: str) -> list[tuple[str, str, st
         subject = "all" if it.subject == "ALL" else it.subject
         of = "" if it.figure.n is None else f"{it.figure.n:,}"
         given = subject if family in _OF_NO_NOTE else f"{subject}, {INPUTS[inputs]}"
+        given = f"{given}, by {it.judge}" if it.judge else given
         return given, it.measure.replace("_", " "), _shown(it), of
 
     return list(map(said, dossier.of_family(family, inputs=inputs)))
