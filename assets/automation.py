@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 
 import dagster as dg
 
-from assets import annotation, bench, corpora, dictionaries, leaderboard, models, prompt_trials
+from assets import annotation, bench, corpora, dictionaries, judges, leaderboard, models, prompt_trials, review
 from assets.layer import DELIVERIES, coded
 from assets.run_config import EXECUTOR
 from deid_platform.notes import Delivery
@@ -23,8 +23,15 @@ _ON_CORPORA = dg.AssetSelection.assets(*corpora.ASSETS) | dg.AssetSelection.asse
 # Proposals for a person to judge, annotations, gold sets to train on, models, and measurements that take minutes:
 # nothing of a refresh waits for them.
 _ON_REQUEST = _ON_CORPORA | dg.AssetSelection.assets(
-    *dictionaries.ON_REQUEST, *bench.ON_REQUEST, *annotation.ASSETS, *models.ASSETS, *prompt_trials.ASSETS
+    *dictionaries.ON_REQUEST,
+    *bench.ON_REQUEST,
+    *annotation.ASSETS,
+    *review.ASSETS,
+    *models.ASSETS,
+    *prompt_trials.ASSETS,
 )
+# Which of them there are hangs on deid.toml.
+_ON_REQUEST |= dg.AssetSelection.groups(judges.GROUP)
 
 refresh = dg.define_asset_job(
     "refresh",

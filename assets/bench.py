@@ -133,11 +133,11 @@ def laboratory(site: SiteResource) -> Counts:
         notes=found.notes,
         withheld=suppress(found.withheld),
         measured="as before: nothing has changed" if found.spared else "now",
-        figures=_figures(found.scores),
+        figures=figures(found.scores),
     )
 
 
-def _figures(by_inputs: Mapping[str, Sequence[LabScore]]) -> dg.MarkdownMetadataValue:
+def figures(by_inputs: Mapping[str, Sequence[LabScore]]) -> dg.MarkdownMetadataValue:
     """Figures of the laboratory as a table, without those over few."""
     return shown.table(
         ("detector was given", "family", "of", "measure", "value", "95% from", "to"),
@@ -200,8 +200,8 @@ def indirect(site: SiteResource) -> Counts:
 
 
 def _on_request(site: Site, found: lab_on_request.Measured, **more: str) -> Counts:
-    figures = _figures(found.scores)
-    return shown.counts(lab_on_request.record(site, found), gold=GOLD_NAMES[found.gold], figures=figures, **more)
+    table = figures(found.scores)
+    return shown.counts(lab_on_request.record(site, found), gold=GOLD_NAMES[found.gold], figures=table, **more)
 
 
 ON_REQUEST = [stability, utility, cost, attacker, indirect]

@@ -21,10 +21,12 @@ from assets import (
     deid,
     dictionaries,
     gate,
+    judges,
     leaderboard,
     models,
     prompt_trials,
     research,
+    review,
     source,
 )
 from assets.automation import (
@@ -59,11 +61,12 @@ def build_defs(*, config: Path | None = None, resource_overrides: Mapping[str, A
     home = prepare_instance(settings, path)
     project = dbt_project(home / "dbt")
     resources = {"site": SiteResource(config=str(path)), "dbt": dbt_resource(), **(resource_overrides or {})}
-    layers = (source, dictionaries, deid, bench, annotation, corpora, models, prompt_trials, gate, research)
+    layers = (source, dictionaries, deid, bench, annotation, review, corpora, models, prompt_trials, gate, research)
     defs = dg.Definitions(
         assets=[
             *(asset for layer in layers for asset in layer.ASSETS),
             leaderboard.detector_scores(settings),
+            *judges.judge_assets(settings),
             research.mart_assets(project),
         ],
         asset_checks=checks.CHECKS,

@@ -73,7 +73,7 @@ class Engine(ABC):
         Raises:
             DeidError: If the detector cannot be built at all (for example `detector-unknown`); `settings-invalid` if
                 several processes would each load its language model; `device-lost` if the process that runs its models
-                on a card has ended.
+                on a card, or its language model on this machine, has ended.
             KeyboardInterrupt: Between two batches, if the process was asked to stop.
         """
         with self._served(spec) as (spec, check_device):
@@ -85,7 +85,7 @@ class Engine(ABC):
 
     @abstractmethod
     def _served(self, spec: DetectorSpec) -> AbstractContextManager[tuple[DetectorSpec, Callable[[], None]]]:
-        """The detector as workers build it, and what tells that the process on the card still lives."""
+        """The detector as workers build it, and what tells that the processes on a card still live."""
 
     def detect_in_two_passes(
         self,
@@ -166,7 +166,7 @@ class LocalEngine(Engine):
         spec = spec.for_workers(self.workers)
         server = spec.network_server() if self.workers > 1 else None
         if server is None:
-            yield spec, lambda: None
+            yield spec, spec.check
             return
         with server:
             yield replace(spec, served=server.served), server.check
@@ -277,6 +277,11 @@ def found_in(detector: NoteDetector, notes: Sequence[Note]) -> list[tuple[Span, 
     return spans
 
 
+def is_lost(error: Exception) -> bool:
+    """Whether the process that a detector needs has ended, which says nothing of the note that was read."""
+    return isinstance(error, DeidError) and error.code is Code.DEVICE_LOST
+
+
 def build(spec: DetectorSpec) -> NoteDetector:
     """The detector of a spec, in this process.
 
@@ -290,13 +295,13 @@ def detect_in(detector: NoteDetector, note: Note) -> tuple[Span, ...]:
     """What a detector finds in one note.
 
     Raises:
-        DeidError: Why it could not read the note; `detector-failed` for whatever raises, and for spans that overlap or
-            lie outside the text.
+        DeidError: Why it could not read the note; `device-lost` if it can read none any more; `detector-failed` for
+            whatever else raises, and for spans that overlap or lie outside the text.
     """
     try:
         (outcome,) = outcomes_in(detector, [note])
-    except Exception:  # whatever it raised may quote the note
-        raise DeidError(Code.DETECTOR_FAILED) from None
+    except Exception as error:  # whatever it raised may quote the note
+        raise DeidError(Code.DEVICE_LOST if is_lost(error) else Code.DETECTOR_FAILED) from None
     if isinstance(outcome, Code):
         raise DeidError(outcome)
     return outcome

@@ -305,7 +305,8 @@ class Code(Enum):
     )
     DEVICE_LOST = (
         "device-lost",
-        "The process that runs models on the card ended, or could not start; nothing more was read.",
+        "The process that runs models on the card, or the language model of [vllm], ended or could not start; nothing "
+        "more was read, and the run stopped.",
         "Look at the card's memory (`nvidia-smi`) and run again: what was finished is not done anew.",
     )
     ENDPOINT_REFUSED = (

@@ -94,17 +94,28 @@ def look_unless_same(
         detector_digest: Whose figures they are.
         purpose: What for.
     """
-    measured = site.keyring.digest("measured", held_out.digest, detector_digest, *parts)
+    seal(site.warehouse.engine(Role.GATEKEEPER), held_out)
+    return look_at_sealed_unless_same(
+        site, held_out.digest, before, *parts, detector_digest=detector_digest, purpose=purpose
+    )
+
+
+def look_at_sealed_unless_same(
+    site: Site, digest: str, before: Manifest | None, *parts: str, detector_digest: str, purpose: Purpose
+) -> Taken:
+    """The same of a set that was sealed before, by its digest.
+
+    Raises:
+        DeidError: `held-out-refused` if it was not; `warehouse-unreachable`.
+    """
+    measured = site.keyring.digest("measured", digest, detector_digest, *parts)
     gatekeeper = site.warehouse.engine(Role.GATEKEEPER)
     if before is not None and before.meta.get("measured") == measured:
-        known = look_of(gatekeeper, int(before.meta["look"]), held_out.digest, detector_digest)
+        known = look_of(gatekeeper, int(before.meta["look"]), digest, detector_digest)
         # A ledger that was restored from a backup may not know it.
         if known is not None and known.at == datetime.fromisoformat(before.meta["looked_at"]):
-            return Taken(held_out.digest, known, measured, new=False)
-    seal(gatekeeper, held_out)
-    return Taken(
-        held_out.digest, record_look(gatekeeper, held_out.digest, detector_digest, purpose), measured, new=True
-    )
+            return Taken(digest, known, measured, new=False)
+    return Taken(digest, record_look(gatekeeper, digest, detector_digest, purpose), measured, new=True)
 
 
 def looks(site: Site, digest: str) -> Looks:

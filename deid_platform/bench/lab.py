@@ -21,7 +21,7 @@ from deid_platform.bench.held_out import look_at_bench
 from deid_platform.bench.lab_detection import of_detection, of_site
 from deid_platform.bench.lab_notes import gold_notes
 from deid_platform.bench.lab_release import of_release, released_notes
-from deid_platform.evaluation.retention.judge_validation import validate
+from deid_platform.evaluation.retention.judge_validation import Quality, validate
 from deid_platform.evaluation.retention.lexical_judge import LexicalJudge, judge_digest
 from deid_platform.evaluation.retention.pairs import Split, labelled_pairs
 from deid_platform.keys import module_digest, package_digest
@@ -164,15 +164,15 @@ def record_judge(site: Site) -> int:
     sealed = site.store.manifest(tables.LAB, _JUDGE)
     if sealed is not None and sealed.meta == meta:
         return 0
-    figures = list(_of_judge())
+    figures = list(of_quality("judges", validate(LexicalJudge(), labelled_pairs(Split.HELD_OUT))["all"]))
     on = MeasuredOn("lexical-judge", meta["judge"], "judged_pairs", Inputs.TEXT.value)
     record_lab_scores(site.warehouse.engine(Role.GATEKEEPER), on, figures)
     site.store.write(tables.LAB, _JUDGE, [], meta=lambda: meta)
     return len(figures)
 
 
-def _of_judge() -> Iterator[LabScore]:
-    found = validate(LexicalJudge(), labelled_pairs(Split.HELD_OUT))["all"]
+def of_quality(family: str, found: Quality) -> Iterator[LabScore]:
+    """How good a judge is, as figures."""
     called, changed = found.tp + found.fp, found.tp + found.fn
     pairs = changed + found.tn + found.fp
     for measure, share, n in (
@@ -180,5 +180,5 @@ def _of_judge() -> Iterator[LabScore]:
         ("recall", found.recall, changed),
         ("accuracy", found.accuracy, pairs),
     ):
-        yield LabScore("judges", measure, share.value, share.low, share.high, n)
-    yield LabScore("judges", "kappa", found.kappa, n=pairs)
+        yield LabScore(family, measure, share.value, share.low, share.high, n)
+    yield LabScore(family, "kappa", found.kappa, n=pairs)

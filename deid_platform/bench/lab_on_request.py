@@ -19,7 +19,7 @@ from deid_platform.bench.lab_release import ReleasedGold, released_notes
 from deid_platform.detection import DetectorSpec, NoteDetector
 from deid_platform.detection.resolve.cross_note import mentioned_in
 from deid_platform.detection.two_pass import Detection, SecondPass, first_pass
-from deid_platform.engine import build, found_in
+from deid_platform.engine import build, found_in, is_lost
 from deid_platform.errors import Code, DeidError
 from deid_platform.evaluation.efficiency import Run, efficiency, machine_cost, peak_bytes
 from deid_platform.evaluation.scores import SMALLEST_SHOWN
@@ -112,7 +112,9 @@ def _in_two_passes(spec: DetectorSpec) -> Find:
 def _found(detector: NoteDetector, notes: Sequence[Note]) -> list[tuple[Span, ...] | None]:
     try:
         return list(found_in(detector, notes))
-    except Exception:  # whatever it raised may quote a note
+    except Exception as error:  # whatever it raised may quote a note
+        if is_lost(error):
+            raise DeidError(Code.DEVICE_LOST) from None
         if len(notes) == 1:
             return [None]
         return [spans for note in notes for spans in _found(detector, [note])]

@@ -236,13 +236,26 @@ class DetectorSpec:
         folders = [model.folder for model in self.chosen_models().values() if model.folder is not None]
         return NetworkServer(folders, usable(self.device)) if folders else None
 
+    def check(self) -> None:
+        """Nothing, unless a language model of this process has ended, so that no note can be read any more.
+
+        Raises:
+            DeidError: `device-lost`.
+        """
+        if self.chat is not None:
+            self.chat.check()
+
     def for_workers(self, workers: int) -> DetectorSpec:
-        """The detector as each of several processes builds it.
+        """The detector as each of several processes builds it: they share what its chat models may be asked at once.
 
         Raises:
             DeidError: `settings-invalid` if each would load the weights of its language model again.
         """
-        return self if self.chat is None else replace(self, chat=self.chat.for_workers(workers))
+        return replace(
+            self,
+            chat=self.chat and self.chat.for_workers(workers),
+            chat_judge=self.chat_judge and self.chat_judge.for_workers(workers),
+        )
 
     def asking_anew(self) -> DetectorSpec:
         """The detector without the answers that its language model has given before."""

@@ -15,6 +15,7 @@ from deid_platform.errors import Code, DeidError
 from deid_platform.llm.answers import AnswersAt, KeptAnswers
 from deid_platform.llm.api import ChatModel
 from deid_platform.llm.endpoint import EndpointSpec
+from deid_platform.llm.engines import EngineSpec
 from deid_platform.llm.prompted import Asking
 from deid_platform.llm.prompts import JUDGES, Prompt, Task, prompt, prompt_names
 from deid_platform.llm.questions import Asked
@@ -30,14 +31,14 @@ class JudgePlan:
     """Who is asked: every model with every prompt and every seed.
 
     Attributes:
-        endpoints: Where each model is.
+        endpoints: Where each model is: behind an endpoint, or an engine of this process.
         prompts: What each is asked.
         seeds: For sampling.
         temperature: 0 for the likeliest answer.
         at: Where answers are kept; None if nowhere.
     """
 
-    endpoints: tuple[EndpointSpec, ...]
+    endpoints: tuple[EndpointSpec | EngineSpec, ...]
     prompts: tuple[Prompt, ...]
     seeds: tuple[int | None, ...]
     temperature: float
@@ -45,27 +46,33 @@ class JudgePlan:
 
     @classmethod
     def single(cls, settings: Settings, prompts: Sequence[Prompt]) -> JudgePlan:
-        """The model of `[llm]` as it is asked there, once with each prompt.
+        """The model of `[llm]` as it is asked there, once with each prompt; without that section, that of `[vllm]`.
 
         Raises:
             DeidError: `llm-missing`; what `kept_at` raises.
         """
+        if settings.llm is None and (engine := EngineSpec.of(settings)) is not None:
+            return cls((engine,), tuple(prompts), (engine.settings.seed,), 0.0, kept_at(settings))
         asking = Asking.of(settings)
         return cls((asking.endpoint,), tuple(prompts), (asking.seed,), asking.temperature, kept_at(settings))
 
     @classmethod
     def panel(cls, settings: Settings, prompts: Sequence[Prompt]) -> JudgePlan:
-        """The panel of `[judges]`.
+        """The panel of `[judges]`: models behind the endpoint, or that of `[vllm]` alone.
 
         Raises:
             DeidError: `llm-missing`; `settings-invalid` where a judge would come twice; what `kept_at` raises.
         """
-        asking, told = Asking.of(settings), settings.judges
-        models = told.models or (asking.endpoint.model,)
-        endpoints = tuple(replace(asking.endpoint, model=model) for model in models)
+        told = settings.judges
+        endpoints: tuple[EndpointSpec | EngineSpec, ...]
+        if not told.models and settings.llm is None and (engine := EngineSpec.of(settings)) is not None:
+            endpoints = (engine,)
+        else:
+            endpoint = Asking.of(settings).endpoint
+            endpoints = tuple(replace(endpoint, model=model) for model in told.models or (endpoint.model,))
         # At temperature 0 seeds make no difference, and one judge would have several votes.
         seeds = told.seeds if told.temperature else told.seeds[:1]
-        for key, each in (("models", models), ("seeds", told.seeds)):
+        for key, each in (("models", told.models), ("seeds", told.seeds)):
             if len(set(each)) < len(each):
                 raise DeidError(Code.SETTINGS_INVALID, f"judges.{key}: one comes twice")
         return cls(endpoints, tuple(prompts), seeds, told.temperature, kept_at(settings))

@@ -14,7 +14,7 @@ import ssl
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from concurrent.futures import Future
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from time import monotonic
@@ -76,6 +76,10 @@ class EndpointSpec:
         return ModelIdentity(
             self.model, plain_digest("endpoint", self.model, self.revision, str(self.context_length), _said(self))
         )
+
+    def for_workers(self, workers: int) -> EndpointSpec:
+        """As each of several processes asks: `concurrency` is divided among them, one request each at least."""
+        return replace(self, concurrency=max(1, self.concurrency // workers))
 
     def build(self) -> EndpointModel:
         """The model; nothing is sent yet.

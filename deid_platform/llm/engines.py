@@ -11,6 +11,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from deid_platform.errors import Code, DeidError
 from deid_platform.llm.api import ChatModel, ModelIdentity
 from deid_platform.llm.vllm_engine import EngineSettings, VllmEngine
 
@@ -36,6 +37,17 @@ class Engines:
             if settings not in self._loaded:
                 self._loaded[settings] = self._owned.enter_context(VllmEngine(settings))
             return self._loaded[settings]
+
+    def check(self, settings: EngineSettings) -> None:
+        """Nothing, while the engine that loads so lives, or if there is none.
+
+        Raises:
+            DeidError: `device-lost`.
+        """
+        with self._lock:
+            engine = self._loaded.get(settings)
+        if engine is not None and engine.lost:
+            raise DeidError(Code.DEVICE_LOST)
 
     def release(self) -> None:
         """Ends all of them; whoever asks later has them loaded anew."""
@@ -93,3 +105,11 @@ class EngineSpec:
             DeidError: What `Engines.engine` raises.
         """
         return ENGINES.engine(self.settings).model(self.adapter)
+
+    def check(self) -> None:
+        """Nothing, unless its engine has ended while it was loaded.
+
+        Raises:
+            DeidError: `device-lost`.
+        """
+        ENGINES.check(self.settings)

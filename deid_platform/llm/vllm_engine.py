@@ -140,6 +140,7 @@ class VllmEngine:
         self.counts = TokenCounts()
         self._llm: Any = None
         self._lost = False
+        self._ended = False
         self._owned = ExitStack()
         self._lock = threading.Lock()
         self._numbers = count()
@@ -183,13 +184,22 @@ class VllmEngine:
             os.environ.pop("LD_PRELOAD", None)
             if preloaded is not None:
                 os.environ["LD_PRELOAD"] = preloaded
-        self._lost = False
-        threading.Thread(target=_tell_of_end, args=(self._llm.llm_engine.engine_core,), daemon=True).start()
+        self._lost = self._ended = False
+        threading.Thread(target=self._tell_of_end, args=(self._llm,), daemon=True).start()
         self._tokenizer = self._llm.get_tokenizer()
         # With these a note could end its own turn and speak for the model.
         self._marks = sorted(filter(None, self._tokenizer.all_special_tokens), key=len, reverse=True)
         if not self._tokenizer.chat_template:
             raise DeidError(Code.MODEL_UNUSABLE, "chat_template")
+
+    def _tell_of_end(self, llm: Any) -> None:
+        """Tells whoever waits for the next tokens when vLLM's process is killed: of itself it would let them wait for
+        ever. After what was answered before, so that nothing of that is lost.
+        """
+        core = llm.llm_engine.engine_core
+        connection.wait([process.sentinel for process in core.resources.engine_manager.processes])
+        self._ended = self._llm is llm  # else it was stopped
+        core.outputs_queue.put_nowait(DeidError(Code.DEVICE_LOST))
 
     def _stop(self) -> None:
         llm, self._llm = self._llm, None
@@ -204,6 +214,11 @@ class VllmEngine:
             DeidError: `model-unusable` if there is no such adapter.
         """
         return VllmModel(self, adapter, self.settings.identity(adapter))
+
+    @property
+    def lost(self) -> bool:
+        """Whether it has ended by itself, so that it answers nothing any more."""
+        return self._lost or self._ended
 
     @property
     def unfinished(self) -> int:
@@ -425,15 +440,6 @@ def _watched(guard: Guard) -> Iterator[None]:
         ended.set()
         thread.join()
         look()
-
-
-def _tell_of_end(core: Any) -> None:
-    """Tells whoever waits for the next tokens when vLLM's process is killed: of itself it would let them wait for ever.
-
-    After what was answered before, so that nothing of that is lost.
-    """
-    connection.wait([process.sentinel for process in core.resources.engine_manager.processes])
-    core.outputs_queue.put_nowait(DeidError(Code.DEVICE_LOST))
 
 
 def _sampling(request: ChatRequest) -> Any:

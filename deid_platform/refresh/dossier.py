@@ -6,7 +6,7 @@ Belongs here: which figures and entries go into it, and where its file lies. Doe
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -25,6 +25,7 @@ from deid_platform.reports import dossier as page
 from deid_platform.warehouse.connection import begin
 from deid_platform.warehouse.dossiers import newest_dossier, record_dossier, record_signature, release_of
 from deid_platform.warehouse.held_out import looked_at
+from deid_platform.warehouse.judges import judges_of
 from deid_platform.warehouse.lab import lab_scores
 from deid_platform.warehouse.queries import ledger, notes_shown
 from deid_platform.warehouse.releases import Release, activate_release, former_release, release, releases
@@ -144,12 +145,12 @@ def gathered(site: Site, found: Release) -> page.Dossier:
     """The facts of a release."""
     officer = site.warehouse.engine(Role.OFFICER)
     policy = policy_as_made(site, found)
-    readings = list(_readings(officer, found.detector_digest, found.policy_digest))
+    readings, judges = _readings(officer, found.detector_digest, found.policy_digest)
     facts = page.Dossier(
         site=site.settings.site,
         release=found.release,
         state=found.state,
-        as_of=_as_of(officer, found),
+        as_of=_as_of(officer, found, judges),
         profile=site.settings.profile,
         policy=found.policy,
         policy_title=policy.title if policy else found.policy,
@@ -185,17 +186,17 @@ def gathered(site: Site, found: Release) -> page.Dossier:
     return replace(facts, held_out=_held_out(officer, found, facts.gold))
 
 
-def _as_of(officer: Engine, found: Release) -> datetime:
+def _as_of(officer: Engine, found: Release, judges: Sequence[str]) -> datetime:
     """When the newest of the facts was recorded; that a dossier was written is none."""
     statement = text(
         "SELECT max(f.at) FROM ("
         " SELECT at FROM ctl.ledger WHERE release = :r AND event <> 'dossier'"
         " UNION ALL SELECT at FROM quality.scores WHERE detector_digest = :d"
         " UNION ALL SELECT at FROM quality.lab_scores"
-        " WHERE detector_digest = :j OR (detector_digest = :d AND locale = '')"
+        " WHERE detector_digest = ANY(CAST(:j AS text[])) OR (detector_digest = :d AND locale = '')"
         " UNION ALL SELECT at FROM ctl.look WHERE detector_digest = :d) f"
     )
-    values = {"r": found.release, "d": found.detector_digest, "j": judge_digest()}
+    values = {"r": found.release, "d": found.detector_digest, "j": [judge_digest(), *judges]}
     with begin(officer) as connection:
         newest = connection.execute(statement, values).scalar()
     return (newest or found.created_at).astimezone(UTC)
@@ -258,21 +259,35 @@ def _waivers(officer: Engine, name: str) -> list[page.Waived]:
     ]
 
 
-def _readings(officer: Engine, detector_digest: str, policy_digest: str) -> Iterator[page.Reading]:
-    """What was measured of a detector, as analysts see it, of its releases under the policy, and of the judge."""
+def _readings(officer: Engine, detector_digest: str, policy_digest: str) -> tuple[list[page.Reading], list[str]]:
+    """What was measured of a detector, as analysts see it, of its releases under the policy, and of the judges; and the
+    digests of those judges that are language models."""
     statement = text(
         "SELECT gold, inputs, label, measure, value, low, high, n FROM quality.scores WHERE detector_digest = :d"
         " ORDER BY gold, inputs, label, measure"
     )
     with begin(officer) as connection:
         rows = connection.execute(statement, {"d": detector_digest}).all()
-    for row in rows:
-        figure = page.Figure(row.value, row.low, row.high, row.n)
-        yield page.Reading(row.gold, row.inputs, "words", row.label, row.measure, figure)
-    for on, it in (*lab_scores(officer, detector_digest), *lab_scores(officer, judge_digest())):
-        if not on.locale and on.policy_digest in ("", policy_digest):
+    readings = [
+        page.Reading(
+            row.gold, row.inputs, "words", row.label, row.measure, page.Figure(row.value, row.low, row.high, row.n)
+        )
+        for row in rows
+    ]
+    of_detector = [
+        (on, it)
+        for on, it in lab_scores(officer, detector_digest)
+        if not on.locale and on.policy_digest in ("", policy_digest)
+    ]
+    judges = judges_of(officer, {on.judge for on, _ in of_detector if on.judge})
+    of_judges = [each for digest in (judge_digest(), *sorted(judges)) for each in lab_scores(officer, digest)]
+    for on, it in (*of_detector, *of_judges):
+        # A judge that is not written down says nothing that a person could weigh.
+        if not on.judge or on.judge in judges:
             figure = page.Figure(it.value, it.low, it.high, it.n)
-            yield page.Reading(on.gold, on.inputs, it.family, it.subject, it.measure, figure)
+            judge = judges[on.judge].name if on.judge else ""
+            readings.append(page.Reading(on.gold, on.inputs, it.family, it.subject, it.measure, figure, judge))
+    return readings, sorted(judges)
 
 
 def _change(officer: Engine, found: Release) -> page.Change | None:
@@ -282,7 +297,7 @@ def _change(officer: Engine, found: Release) -> page.Change | None:
     former = release(officer, before)
     figures = {
         it.measure: it.figure
-        for it in _readings(officer, former.detector_digest, former.policy_digest)
+        for it in _readings(officer, former.detector_digest, former.policy_digest)[0]
         if (it.family, it.subject, it.inputs) == ("words", "ALL", "topics")
     }
     return page.Change(before, former.policy, former.detector_digest, figures.get("recall"), figures.get("precision"))

@@ -2,7 +2,7 @@
 
     rounds      removals, drawn for clinicians
     decisions   what they say of them; `sheets` the same as a spreadsheet
-    report      the shares that follow, and agreement
+    report      the shares that follow, and agreement; `scores` records them in `quality`
     quarantine  the queue of quarantined notes: what is shown, and what a decision would make of a note
 
 Belongs here: what people are shown and what they may decide. Does not belong here: the pages (`ui/desk.py`,

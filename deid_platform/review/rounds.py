@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
-from dataclasses import dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields
 
 import pyarrow as pa
 
+from deid_platform.bench.held_out import of_bench
 from deid_platform.errors import Code, DeidError
 from deid_platform.evaluation.tokens import touched, word_offsets
 from deid_platform.labels import Label
@@ -49,6 +50,39 @@ class Removal:
     before: str = field(repr=False)
     removed: str = field(repr=False)
     after: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnWith:
+    """What the figures of a round are of.
+
+    Attributes:
+        name: Of the detector whose removals they are.
+        detector: Its digest.
+        policy: Digest of the policy that hides them.
+        gold: What does not mark them.
+        held_out_set: Digest of the notes with their gold.
+    """
+
+    name: str
+    detector: str
+    policy: str
+    gold: str
+    held_out_set: str
+
+    @classmethod
+    def now(cls, site: Site) -> DrawnWith:
+        """As the bench has it."""
+        found, held_out = site.store.required(tables.DETECTIONS, tables.ALL), of_bench(site)
+        return cls(
+            site.spec(None).name, found.meta["detector_digest"], site.policy.digest, held_out.gold, held_out.digest
+        )
+
+    @classmethod
+    def of_round(cls, store: NoteStore, number: int) -> DrawnWith | None:
+        """As the round says; None of one that an earlier version drew."""
+        said = store.required(tables.REVIEW_ROUNDS, str(number)).meta.get("drawn_with")
+        return None if said is None else cls(**said)
 
 
 def rounds(store: NoteStore) -> list[int]:
@@ -89,7 +123,7 @@ def start(site: Site, sample: int) -> tuple[int, int, int]:
     chosen = random.Random(number).sample(left, min(sample, len(left)))  # noqa: S311 - a sample
     rows = [{f.name: getattr(found, f.name) for f in fields(Removal)} for found in chosen]
     table = pa.Table.from_pylist(rows, schema=tables.REVIEW_SCHEMA)
-    meta = {"drawn_from": len(left), "detector": site.spec(None).detector_digest}
+    meta = {"drawn_from": len(left), "drawn_with": asdict(DrawnWith.now(site))}
     store.write(tables.REVIEW_ROUNDS, str(number), [table], meta=lambda: meta)
     return number, len(chosen), len(left)
 

@@ -30,10 +30,14 @@ CHATS = tuple(
     for language in ("", "-it")
 )
 """Prompts to a chat model, whichever it is: the digest tells it."""
+JUDGES = tuple(
+    f"judge-{name}{language}" for name in ("retention-zero", "retention-few", "panel-zero") for language in ("", "-it")
+)
+"""Prompts of judges to a chat model, likewise."""
 DETECTORS = (
     *("ensemble", "rules", "patterns", "gazetteer", "roster"),
     *(*PEERS, "bert", "bert-presidio", *CHATS),
-    *("lexical-judge", "chat-judge"),
+    *("lexical-judge", *JUDGES),
 )
 GOLDS = (
     *("site", "synthetic_hospital", "mtsamples", "aci_bench", "primock57", "e3c_en", "e3c_es", "e3c_fr", "e3c_it"),
@@ -53,6 +57,8 @@ FAMILIES = {
     "missed": "missed words by risk, as Murugadoss 2024, supplementary table 1",
     "retention": "what is left of the medicine",
     "judges": "how good the judge of lost medicine is, on pairs labelled by people",
+    "panel": "identifiers hidden or left as a panel of language models says, and how often spans say the same",
+    "review": "what reviewers say of words that were hidden although no gold marks them",
     "utility": "a task learned from released notes beside the same from true ones",
     "stability": "the same notes in other formats",
     "length": "by length of note",
@@ -75,6 +81,7 @@ MEASURES = (
     *("lexical_retention", "cire", "jsc", "nsdcg", "difference", "score_raw", "score_released"),
     *("score_transferred", "difference_transferred", "most_frequent"),
     *("kappa", "pearson", "spearman"),
+    *("share_of_removals", "share_of_relevant", "share_settled"),
     *("words_per_second", "seconds_per_note", "gpu_seconds_per_note", "peak_mb", "cost_per_10000_notes"),
 )
 SEXES = ("sex F", "sex M")
@@ -89,10 +96,16 @@ FORMATS = tuple(it.value for it in Perturbation)
 TASKS = ("task note type", "task condition")
 ATTACKS = tuple(f"attack {aim.value}" for aim in Aim)
 INDIRECT = tuple(f"indirect {it.value}" for it in Indirect)
+REVIEWED = (
+    *("clinically relevant", "clinically irrelevant", "provider or clinic", "insensitive identifier", "missed by gold"),
+    *("severity", "severity high", "severity low"),
+)
+"""What reviewers say of a removal."""
 CLAIMS = tuple(f"claimed by {it}" for it in PEERS)
 SUBJECTS = (
     *("ALL", *(it.value for it in Label)),
-    *(*SEXES, *LOCALES, *LENGTHS, *RISKS, *CATEGORIES, *POLICIES, *FORMATS, *TASKS, *ATTACKS, *INDIRECT, *CLAIMS),
+    *(*SEXES, *LOCALES, *LENGTHS, *RISKS, *CATEGORIES, *POLICIES, *FORMATS, *TASKS, *ATTACKS, *INDIRECT, *REVIEWED),
+    *CLAIMS,
 )
 _WORDS = {
     "detector": DETECTORS,
@@ -116,7 +129,7 @@ class LabScore:
         high: Upper end.
         n: What it is a share of, or how many were measured; None of what is no share.
         subject: All, a label, a locale, a sex, a length, a risk, a category, a format, a task, an attack, an
-            indirect identifier, or what a peer claims.
+            indirect identifier, what reviewers say, or what a peer claims.
     """
 
     family: str
@@ -142,6 +155,8 @@ class MeasuredOn:
     policy_digest: str = ""
     locale: str = ""
     look: int | None = None
+    judge: str = ""
+    """Digest of the language model that judged; empty where none did."""
 
 
 def record_lab_scores(gatekeeper: Engine, on: MeasuredOn, scores: Sequence[LabScore]) -> int:
@@ -167,13 +182,13 @@ def record_lab_scores(gatekeeper: Engine, on: MeasuredOn, scores: Sequence[LabSc
 def lab_scores(reader: Engine, detector_digest: str) -> Iterable[tuple[MeasuredOn, LabScore]]:
     """The newest figures of a detector, as analysts see them: those over fewer than 11 are None."""
     statement = text(
-        "SELECT detector, detector_digest, gold, inputs, policy_digest, locale,"
+        "SELECT detector, detector_digest, gold, inputs, policy_digest, locale, NULL, judge,"
         " family, measure, value, low, high, n, subject FROM quality.lab_scores WHERE detector_digest = :d"
         " ORDER BY gold, locale, inputs, family, subject, measure"
     )
     with begin(reader) as connection:
         rows = connection.execute(statement, {"d": detector_digest}).all()
-    return [(MeasuredOn(*row[:6]), LabScore(*row[6:])) for row in rows]
+    return [(MeasuredOn(*row[:8]), LabScore(*row[8:])) for row in rows]
 
 
 def list_words(connection: Connection) -> None:

@@ -11,11 +11,12 @@ import pytest
 from dagster._config import ConfigType, ConfigTypeKind
 
 from assets import layer
-from assets.automation import freshness
+from assets.automation import freshness, refresh
 from assets.checks import expectation_check
+from assets.judges import judge_assets
 from assets.research import MART
 from deid_platform.corpora.catalogue import PUBLISHED
-from deid_platform.settings import ScheduleSettings
+from deid_platform.settings import ScheduleSettings, Settings
 from deid_platform.surrogates.locales import LOCALES
 from deid_platform.warehouse.expectations import EXPECTATIONS
 from deid_platform.warehouse.roles import Role
@@ -65,6 +66,7 @@ ASSETS = {
     "bench/test_set": ("privacy-office", "parquet phi", False, None, "source/raw_notes"),
     "bench/gold_notes": ("privacy-office", "parquet phi", False, None, "bench/test_set"),
     "annotation/agreement": ("privacy-office", "table", False, None, "bench/test_set"),
+    "review/removals": ("privacy-office", "postgres", False, None, "bench/detections"),
     "bench/detections": (
         "privacy-office",
         "parquet phi",
@@ -244,6 +246,7 @@ def test_a_refresh_makes_everything_but_what_is_made_on_request(definitions: dg.
         "dictionaries/harvested",
         "dictionaries/recovered",
         "annotation/agreement",
+        "review/removals",
         "models/trained",
         "models/leave_one_locale_out",
         "models/cross_format",
@@ -259,6 +262,14 @@ def test_a_refresh_makes_everything_but_what_is_made_on_request(definitions: dg.
         "bench/prompt_trials",
         *CORPORA,
     }
+
+
+def test_no_refresh_asks_a_language_model_to_judge(definitions: dg.Definitions) -> None:
+    judging = judge_assets(Settings(site="north", profile="demo", llm={"url": "http://127.0.0.1:9/v1", "model": "toy"}))
+    every = [*(definitions.assets or ()), *judging]
+    made = {key.to_user_string() for key in refresh.selection.resolve(every)}
+    assert "bench/lab" in made and not any(key.startswith("judges/") for key in made)
+    assert {it.key.to_user_string() for it in judging} == {"judges/pairs", "judges/retention", "judges/panel"}
 
 
 def test_surrogate_corpora_have_a_partition_for_each_corpus_and_locale(definitions: dg.Definitions) -> None:

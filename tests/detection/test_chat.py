@@ -318,9 +318,15 @@ def test_other_machines_ask_nobody(asked: dict[str, Any], key: str) -> None:
 
 @pytest.mark.parametrize(("workers", "each"), [(1, 8), (3, 2), (20, 1)])
 def test_workers_divide_the_requests_that_run_at_once(workers: int, each: int) -> None:
-    spec = DetectorSpec("ensemble", chat=ChatSpec("extract-zero", Endpoint(1).spec(concurrency=8)))
-    chat = spec.for_workers(workers).chat
-    assert chat is not None and chat.model.concurrency == each  # type: ignore[union-attr]
+    endpoint = Endpoint(1).spec(concurrency=8)
+    asked = {"chat": ChatSpec("extract-zero", endpoint), "chat_judge": ChatJudgeSpec("removals-zero", endpoint)}
+    for some in (asked, {"chat": asked["chat"]}, {"chat_judge": asked["chat_judge"]}):
+        spec = DetectorSpec("ensemble", **some)  # type: ignore[arg-type]
+        shared = spec.for_workers(workers)
+        assert shared.chat is None or shared.chat.model.concurrency == each  # type: ignore[union-attr]
+        assert shared.chat_judge is None or shared.chat_judge.endpoint.concurrency == each
+        assert (shared.chat is None, shared.chat_judge is None) == (spec.chat is None, spec.chat_judge is None)
+        assert shared.detector_digest == spec.detector_digest
 
 
 def test_a_server_that_is_gone_is_tried_once_a_batch_until_it_answers() -> None:

@@ -13,7 +13,11 @@ import pytest
 from jsonschema import validate
 
 from deid_platform.errors import Code, DeidError
+from deid_platform.evaluation.retention.chat_judge import ChatJudge
+from deid_platform.evaluation.retention.pairs import labelled_pairs
 from deid_platform.llm.api import ChatAnswer, ChatRequest, Failed, Failure, Finish, Message, Schema, SchemaKind
+from deid_platform.llm.prompts import JUDGES, prompt
+from deid_platform.llm.questions import Asked
 from deid_platform.llm.vllm_engine import EngineSettings, VllmEngine, VllmModel
 
 pytestmark = pytest.mark.process
@@ -40,6 +44,12 @@ def test_the_likeliest_answer_is_the_same_each_time_and_its_tokens_are_counted(m
     assert (one.finish, one.completion_tokens) == (Finish.LENGTH, 24)
     # <|im_start|>user\n ... <|im_end|>\n<|im_start|>assistant\n, a token for each byte and each mark
     assert one.prompt_tokens == len("user\n") + len("Who wrote this note?") + len("\nassistant\n") + 3
+
+
+def test_a_judge_is_answered_in_its_form(model: VllmModel) -> None:
+    judge = ChatJudge(Asked(prompt("retention-zero", JUDGES), model))
+    found = judge.judge([pair.texts for pair in labelled_pairs()[:3]])
+    assert all(verdict.failure is None and verdict.changed is not None for verdict in found)
 
 
 def test_a_seed_decides_what_is_drawn(model: VllmModel) -> None:

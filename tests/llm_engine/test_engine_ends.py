@@ -14,9 +14,14 @@ from pathlib import Path
 import psutil
 import pytest
 
+from deid_platform.detection import DetectorSpec
+from deid_platform.detection.chat.spec import ChatSpec
+from deid_platform.engine import LocalEngine
 from deid_platform.errors import Code, DeidError
 from deid_platform.llm.api import ChatRequest, Message
+from deid_platform.llm.engines import ENGINES, EngineSpec
 from deid_platform.llm.vllm_engine import EngineSettings, VllmEngine
+from deid_platform.notes import Note
 
 pytestmark = pytest.mark.process
 
@@ -57,6 +62,7 @@ def test_a_killed_engine_is_lost_says_nothing_and_leaves_nothing(
             os.kill(pid, signal.SIGKILL)
         with pytest.raises(DeidError) as raised:
             list(outcomes)
+        assert engine.lost
         assert raised.value.code is Code.DEVICE_LOST
         # Nor does it answer anything later.
         with pytest.raises(DeidError) as raised:
@@ -64,6 +70,25 @@ def test_a_killed_engine_is_lost_says_nothing_and_leaves_nothing(
         assert raised.value.code is Code.DEVICE_LOST
     assert ended(own)
     assert capfd.readouterr() == ("", "")
+
+
+def test_a_run_whose_engine_is_killed_stops_and_the_next_one_reads_every_note(engine_settings: EngineSettings) -> None:
+    notes = [Note(str(number), f"Seen by Dr. {MARKER}, day {number}.") for number in range(3)]
+    chat = ChatSpec("extract-zero", EngineSpec(replace(engine_settings, max_length=1200)))
+    spec = DetectorSpec("ensemble", without=("models", "doubt"), chat=chat)
+    try:
+        before = children()
+        reading = LocalEngine(batch_size=1).detect(spec, notes)
+        next(reading)
+        for pid in children() - before:
+            os.kill(pid, signal.SIGKILL)
+        with pytest.raises(DeidError) as raised:
+            list(reading)
+        assert raised.value.code is Code.DEVICE_LOST
+        ENGINES.release()  # as at the end of a run
+        assert len(list(LocalEngine(batch_size=1).detect(spec, notes))) == len(notes)
+    finally:
+        ENGINES.release()
 
 
 def test_an_engine_that_cannot_start_is_lost_at_once(

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from chat_endpoint import Endpoint, Reply, Script, serving
 
-from deid_platform.engine import LocalEngine
-from deid_platform.errors import DeidError
-from deid_platform.notes import Delivery
+from deid_platform.bench.lab_on_request import _found
+from deid_platform.engine import LocalEngine, detect_in
+from deid_platform.errors import Code, DeidError
+from deid_platform.llm import engines
+from deid_platform.llm.api import ChatAnswer, ChatRequest, Finish, ModelIdentity
+from deid_platform.notes import Delivery, Note
+from deid_platform.refresh import tables
 from deid_platform.refresh.deidentify import deidentify
 from deid_platform.refresh.site import Site
-from deid_platform.settings import DetectionSettings, LlmSettings
+from deid_platform.settings import DetectionSettings, LlmSettings, VllmSettings
 
 CLEAN = "Saw Blorf Vantongeren."
 HIDDEN = "Saw [PATIENT]."
@@ -100,7 +104,8 @@ def test_a_server_that_dies_amid_a_batch_loses_no_note_and_releases_none_unread(
 
     def script(body: dict[str, Any], _: int) -> Reply:
         nonlocal dead
-        dead = dead or "Day 2" in asked_of(body)
+        # Of the second batch, whose two questions come in any order.
+        dead = dead or asked_of(body).endswith(("Day 2", "Day 3"))
         return Reply(drops=True) if dead else answered(asked_of(body))
 
     # The deadline comes before the last of the tries.
@@ -133,6 +138,71 @@ def test_a_run_that_was_killed_goes_on_without_asking_again(with_chat, deliver, 
         assert len(endpoint.received) == 2
         assert [row["text"] for row in redact(site, delivery)] == [f"{HIDDEN} Week {n}" for n in range(6)]
         assert sorted(asked_of(body)[-6:] for body in endpoint.received) == [f"Week {n}" for n in range(6)]
+
+
+class Dying:
+    """Stands for an engine of this process, and ends before it answers to the third day, once."""
+
+    asked: ClassVar[list[str]] = []
+    mortal: ClassVar[bool] = True
+
+    def __init__(self, _: object) -> None:
+        self.lost = False
+        self.identity, self.context_length = ModelIdentity("weights", "f" * 32), 8192
+
+    def __enter__(self) -> Dying:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def model(self, _: str | None) -> Dying:
+        return self
+
+    def answer(self, requests: Iterable[ChatRequest]) -> Iterator[ChatAnswer]:
+        for request in requests:
+            note = request.messages[-1].content
+            if "Day 2" in note and Dying.mortal:
+                self.lost, Dying.mortal = True, False
+            if self.lost:
+                raise DeidError(Code.DEVICE_LOST)
+            self.asked.append(note[-5:])
+            yield ChatAnswer(answered(note).text or "", Finish.STOP)
+
+
+def test_an_engine_of_this_process_that_dies_stops_the_run_and_the_next_one_goes_on(
+    site, deliver, take_in, tmp_path, monkeypatch
+) -> None:
+    monkeypatch.setattr(engines, "VllmEngine", Dying)
+    monkeypatch.setattr(Dying, "asked", [])
+    monkeypatch.setattr(Dying, "mortal", True)
+    sizes = ("hidden_size", "num_attention_heads", "num_hidden_layers", "max_position_embeddings")
+    (tmp_path / "config.json").write_text(json.dumps(dict(zip(sizes, (64, 1, 1, 8192), strict=True))))
+    (tmp_path / "model.safetensors").write_bytes(b"weights")
+    told = {"vllm": VllmSettings(model=tmp_path), "detection": DetectionSettings(chat="extract-zero")}
+    chatting = Site(site.settings.model_copy(update=told))
+    delivery = deliver("2026-03-05", notes=noted(*(f"{CLEAN} Day {n}" for n in range(5))))
+    take_in(delivery)
+    try:
+        with pytest.raises(DeidError) as stopped:
+            redact(chatting, delivery)
+        assert stopped.value.code is Code.DEVICE_LOST
+        # No note counts as one that the detector failed on, and nothing of the delivery can be staged.
+        for dataset in (tables.FIRST_PASS, tables.REDACTED_NOTES):
+            assert site.store.manifest(dataset, delivery.key) is None
+        assert Dying.asked == ["Day 0", "Day 1"]
+        # Whoever asks before the run has ended is told the same: a note in Python, a measurement on request.
+        lost = chatting.spec(None).build()
+        note = Note("5", f"{CLEAN} Day 5")
+        for ask in (lambda: detect_in(lost, note), lambda: _found(lost, [note, note])):
+            with pytest.raises(DeidError) as stopped:
+                ask()
+            assert stopped.value.code is Code.DEVICE_LOST
+        engines.ENGINES.release()  # as the resource gpu does at the end of a run
+        assert [row["text"] for row in redact(chatting, delivery)] == [f"{HIDDEN} Day {n}" for n in range(5)]
+        assert Dying.asked == [f"Day {n}" for n in range(5)]  # what was answered before is not asked again
+    finally:
+        engines.ENGINES.release()
 
 
 def test_the_model_is_part_of_what_the_gate_approves(with_chat, site, deliver) -> None:

@@ -18,6 +18,7 @@ from deid_platform.refresh.dossier import gathered, sign_dossier, write_dossier
 from deid_platform.refresh.signing import make_key, verified
 from deid_platform.warehouse.dossiers import newest_dossier, signed
 from deid_platform.warehouse.held_out import Purpose, record_look
+from deid_platform.warehouse.judges import JudgeRow, record_judge
 from deid_platform.warehouse.lab import LabScore, MeasuredOn, lab_scores, record_lab_scores
 from deid_platform.warehouse.migrate import configure
 from deid_platform.warehouse.queries import ledger
@@ -125,6 +126,33 @@ def test_figures_of_the_laboratory_are_those_of_quality(site) -> None:
     page = write_dossier(site).path.read_text(encoding="utf-8")
     assert "-8.50 points (-9.00 to -8.00)" in page and "94.00% (88.00% to 97.00%)" in page
     assert "50.00%" not in page
+
+
+def test_a_figure_by_a_language_model_stands_beside_how_good_that_is(site) -> None:
+    made = release(site.warehouse.engine(Role.OFFICER), site.release)
+    gatekeeper = site.warehouse.engine(Role.GATEKEEPER)
+    known = JudgeRow("a" * 64, "toy <b>", "retention-few", "c" * 32)
+    record_judge(gatekeeper, known)
+    record_judge(gatekeeper, replace(known, model="another"))  # a digest has one meaning
+    for judge, cire in (("b" * 64, 0.1234), (known.digest, 0.4321)):
+        look = looked(gatekeeper, made.detector_digest, purpose=Purpose.LABORATORY)
+        on = MeasuredOn(
+            "rules", made.detector_digest, "synthetic_hospital", "topics", made.policy_digest, "", look, judge
+        )
+        record_lab_scores(gatekeeper, on, [LabScore("retention", "cire", cire, n=40)])
+        of_judge = MeasuredOn("judge-retention-few", judge, "judged_pairs", "text", judge=judge)
+        record_lab_scores(gatekeeper, of_judge, [LabScore("judges", "accuracy", 0.5678, n=210)])
+    page = write_dossier(site).path.read_text(encoding="utf-8")
+    assert (
+        "<td>all, with topics, by toy &lt;b&gt;, retention-few, digest aaaaaaaaaaaa</td><td>cire</td><td>43.21%" in page
+    )
+    assert "<td>all, by toy &lt;b&gt;, retention-few, digest aaaaaaaaaaaa</td><td>accuracy</td><td>56.78%" in page
+    assert page.count("56.78%") == 1
+    # The newest figure counts, and one of which nobody wrote down whose it is is not shown.
+    look = looked(gatekeeper, made.detector_digest, purpose=Purpose.LABORATORY)
+    record_lab_scores(gatekeeper, replace(on, judge="b" * 64, look=look), [LabScore("retention", "cire", 0.1234, n=40)])
+    later = write_dossier(site).path.read_text(encoding="utf-8")
+    assert "43.21%" not in later and "12.34%" not in later
 
 
 def test_the_file_shows_the_figures_and_its_digest_is_on_the_ledger(site) -> None:

@@ -146,7 +146,7 @@ SURROGATES = [Treatment("PATIENT", "surrogate", "A", "high")]
 
 
 @pytest.mark.parametrize(
-    ("section", "said"),
+    ("number", "said"),
     [
         (4, "lower case, with topics recall difference -8.50 points (-9.50 to -8.40)"),
         (4, "under 100 words, with topics recall 96.10% (95.10% to 96.20%)"),
@@ -156,13 +156,38 @@ SURROGATES = [Treatment("PATIENT", "surrogate", "A", "high")]
         (7, "all, with topics jsc 91.20%"),
         (7, "task note type, with topics difference -1.20 points (-2.20 to -1.10)"),
         (7, "all precision 94.00% (93.00% to 94.10%)"),
-        (7, "all kappa 0.88"),
+        (7, "all kappa 0.88 (0.87 to 0.88)"),
     ],
 )
-def test_what_the_laboratory_measured_stands_where_it_belongs(section: int, said: str) -> None:
+def test_what_the_laboratory_measured_stands_where_it_belongs(number: int, said: str) -> None:
     html = dossier_html(replace(FACTS, readings=[*READINGS, *LAB], treatments=SURROGATES))
-    assert said in text_of("<body>" + html[html.index(f'id="s{section}"') : html.index(f'id="s{section + 1}"')])
+    assert said in section(number, html)
     assert "Not measured: The same notes in other formats" not in text_of(html)
+
+
+REVIEWED = [
+    reading("share_of_removals", 0.123, family="review", subject="clinically relevant"),
+    reading("share_of_relevant", 0.25, family="review", subject="severity high"),
+    reading("kappa", 0.71, family="review"),
+]
+
+
+def section(number: int, html: str) -> str:
+    return text_of("<body>" + html[html.index(f'id="s{number}"') : html.index(f'id="s{number + 1}"')])
+
+
+def test_what_reviewers_say_stands_in_a_section_of_its_own() -> None:
+    assert "nobody has judged what was removed although no gold marks it" in section(8, dossier_html(FACTS))
+    settled = reading("share_settled", 1.0, family="review")
+    found = section(8, dossier_html(replace(FACTS, readings=[*READINGS, *REVIEWED, settled])))
+    assert "clinically relevant share of removals 12.30% (11.30% to 12.40%) 4,000" in found
+    assert "severity high share of relevant 25.00%" in found and "all kappa 0.71 (0.70 to 0.71)" in found
+    assert "nobody" not in found and "flatter" not in found
+    open_ = reading("share_settled", 0.98, family="review")
+    assert "the shares flatter" in section(8, dossier_html(replace(FACTS, readings=[*READINGS, *REVIEWED, open_])))
+    # Of other notes than the release's figures are of.
+    elsewhere = [replace(it, gold="synthetic_hospital") for it in REVIEWED]
+    assert "nobody has judged" in section(8, dossier_html(replace(FACTS, readings=[*READINGS, *elsewhere])))
 
 
 @pytest.mark.parametrize(

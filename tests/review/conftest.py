@@ -19,6 +19,7 @@ from deid_platform.settings import load_settings
 
 __all__ = ["browser", "deliver", "queue", "refresh", "site", "tab", "take_in"]
 WRONG = ("Bell", "Cushing", "Ward 4B", "March", "Addison", "Todd")
+BENCH = {"gold": "synthetic_hospital", "detector_digest": "d" * 32}
 TEXT = "Seen with Thandiwe Quillfeather. Known {} palsy, stable."
 
 
@@ -53,5 +54,5 @@ def reviewed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], Si
         (tables.GOLD_NOTES, gold, tables.GOLD_SCHEMA),
         (tables.DETECTIONS, found, tables.DETECTION_SCHEMA),
     ):
-        store.write(dataset, tables.ALL, [pa.Table.from_pylist(rows, schema=schema)])
+        store.write(dataset, tables.ALL, [pa.Table.from_pylist(rows, schema=schema)], meta=lambda: BENCH)
     return opened

@@ -37,6 +37,7 @@ TABLES = (
     "quality.scores",
     "quality.word",
     "quality.lab_score",
+    "quality.judge",
     "quality.lab_scores",
     "quality.score_history",
     "quality.determination",
@@ -108,8 +109,11 @@ ALLOWED = {
     *itertools.product(
         [Role.GATEKEEPER], ["staging.note", "staging.withdrawal", "quality.score", *CONTROL], ["select"]
     ),
-    *itertools.product([Role.GATEKEEPER], ["ctl.gate", "quality.score", "quality.lab_score"], ["insert"]),
+    *itertools.product(
+        [Role.GATEKEEPER], ["ctl.gate", "quality.score", "quality.lab_score", "quality.judge"], ["insert"]
+    ),
     *itertools.product([Role.OFFICER], [*CONTROL, *PEOPLE, *DOSSIERS, *FIGURES], ["select"]),
+    *itertools.product([Role.GATEKEEPER, Role.OFFICER], ["quality.judge"], ["select"]),
     *itertools.product([Role.OFFICER, Role.MODELLER], ["quality.score_history"], ["select"]),
     *itertools.product([Role.DEMO_ANALYST, Role.MODELLER], ["omop.note"], ["select"]),
     *itertools.product([Role.DEMO_ANALYST, Role.MODELLER], ["research.notes", *FIGURES], ["select"]),
@@ -126,7 +130,12 @@ STATEMENTS = {
 def statement(action: str, table: str) -> str:
     """One that needs the privilege, whatever the table holds."""
     if action == "insert":
-        column = {"ctl.gate": "delivery", "quality.score": "label", "quality.lab_score": "detector"}.get(table)
+        column = {
+            "ctl.gate": "delivery",
+            "quality.score": "label",
+            "quality.lab_score": "detector",
+            "quality.judge": "digest",
+        }.get(table)
         # Nothing is inserted: a WHERE false needs the privilege all the same and breaks no constraint.
         return f"INSERT INTO {table} {f'({column}) SELECT NULL' if column else 'SELECT'} WHERE false"
     column = {
@@ -135,6 +144,7 @@ def statement(action: str, table: str) -> str:
         "quality.score": "label",
         "quality.word": "word",
         "quality.lab_score": "subject",
+        "quality.judge": "model",
         "quality.lab_scores": "subject",
         "quality.score_history": "subject",
         "quality.determination": "release",

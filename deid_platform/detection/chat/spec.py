@@ -88,6 +88,15 @@ class ChatSpec:
             model = KeptAnswers(model, self.answers)
         return ChatStage(self.prompt, self._prompted(model), self.review, professions=professions)
 
+    def check(self) -> None:
+        """Nothing, unless the model is one of this process and has ended: then no note after it can be read.
+
+        Raises:
+            DeidError: `device-lost`.
+        """
+        if isinstance(self.model, EngineSpec):
+            self.model.check()
+
     def for_workers(self, workers: int) -> ChatSpec:
         """As each of several processes asks: the endpoint's concurrency is divided among them, one request at least.
 
@@ -101,8 +110,7 @@ class ChatSpec:
                 Code.SETTINGS_INVALID,
                 "workers: each would load the model of [vllm] again; 1 worker, or a server that [llm] names",
             )
-        share = max(1, self.model.concurrency // workers)
-        return replace(self, model=replace(self.model, concurrency=share))
+        return replace(self, model=self.model.for_workers(workers))
 
     def _prompted(self, model: ChatModel) -> Prompted:
         return Prompted(prompt(self.prompt), model, temperature=self.temperature, seed=self.seed)

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from deid_platform.detection.api import Candidate, Document
@@ -124,6 +124,10 @@ class ChatJudgeSpec:
         return plain_digest(
             _prompt(self.prompt).digest, self.endpoint.identity.digest, *parameters, module_digest(*_CODE)
         )
+
+    def for_workers(self, workers: int) -> ChatJudgeSpec:
+        """As each of several processes asks: the endpoint's concurrency is divided among them."""
+        return replace(self, endpoint=self.endpoint.for_workers(workers))
 
     def build(self) -> ChatJudge:
         """The judge; nothing is sent yet.

@@ -37,6 +37,7 @@ class Reading:
         subject: `ALL`, a label, a locale, a sex, a risk.
         measure: As `warehouse/lab.py` has it.
         figure: The figure.
+        judge: The language model that judged; empty where none did.
     """
 
     gold: str
@@ -45,6 +46,7 @@ class Reading:
     subject: str
     measure: str
     figure: Figure
+    judge: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,15 +41,22 @@ _FAMILIES = {
     "missed": "Missed words by kind and risk (Murugadoss 2024, supplementary table 1)",
     "retention": "What is left of the medicine",
     "judges": "How good the judge of lost medicine is, on labelled pairs that it was not tuned on",
+    "review": "Words that were hidden although no gold marks them, as two readers and an adjudicator judge them "
+    "(Aghakasiri 2025, tables 14 and 3)",
     "utility": "A task learned from released notes beside the same from true ones",
+    "panel": "Identifiers hidden or left as a panel of language models says, and how often spans say the same "
+    "(Miranda 2025)",
     "stability": "The same notes in other formats",
     "length": "By length of note",
 }
 _YOUNG = 30  # days; of a younger set its age says little
-FOUND = ("tokens", "spans", "characters", "length", "stability")
+FOUND = ("panel", "tokens", "spans", "characters", "length", "stability")
 MISSED = ("missed",)
 ADVERSARY = ("residue", "disclosure", "linkage", "attacker", "indirect", "plain sight")
 MEDICINE = ("retention", "judges", "utility")
+REVIEW = ("review",)
+_OF_NO_NOTE = ("judges", "review")
+"""Families for which it makes no difference whether the detector was given topics."""
 _DIFFERENCES = ("difference", "difference_transferred", "recall_difference", "precision_difference")
 
 
@@ -68,6 +75,8 @@ def dossier_html(dossier: Dossier) -> str:
         missed=_tables(dossier, MISSED),
         adversary=_tables(dossier, ADVERSARY),
         medicine=_tables(dossier, MEDICINE),
+        reviewed=_tables(dossier, REVIEW),
+        unsettled=_unsettled(dossier),
         not_found=_not_measured(dossier, FOUND),
         not_attacked=_not_measured(dossier, ADVERSARY),
         not_kept=_not_measured(dossier, MEDICINE),
@@ -163,7 +172,8 @@ def _rows(dossier: Dossier, family: str, inputs: str) -> list[tuple[str, str, st
     def said(it: Reading) -> tuple[str, str, str, str]:
         subject = "all" if it.subject == "ALL" else it.subject
         of = "" if it.figure.n is None else f"{it.figure.n:,}"
-        given = subject if family == "judges" else f"{subject}, {INPUTS[inputs]}"
+        given = subject if family in _OF_NO_NOTE else f"{subject}, {INPUTS[inputs]}"
+        given = f"{given}, by {it.judge}" if it.judge else given
         return given, it.measure.replace("_", " "), _shown(it), of
 
     return list(map(said, dossier.of_family(family, inputs=inputs)))
@@ -173,8 +183,15 @@ def _shown(it: Reading) -> str:
     if it.measure in _DIFFERENCES:
         return points(it.figure)
     if it.measure == "kappa" and it.figure.value is not None:
-        return f"{it.figure.value:.2f}"
+        low, high = it.figure.low, it.figure.high
+        return f"{it.figure.value:.2f}" + ("" if low is None or high is None else f" ({low:.2f} to {high:.2f})")
     return between(it.figure)
+
+
+def _unsettled(dossier: Dossier) -> bool:
+    """Whether shares of a round of review are of a part of it."""
+    settled = dossier.figure("share_settled", family="review")
+    return settled is not None and (settled.value is None or settled.value < 1)
 
 
 def _fairness(dossier: Dossier) -> list[tuple[str, str, str]]:

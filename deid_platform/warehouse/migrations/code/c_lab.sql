@@ -9,7 +9,7 @@ SELECT s.detector, s.detector_digest, s.policy_digest, s.gold, s.locale, s.input
        CASE WHEN s.shown THEN round(CAST(s.high AS numeric), 4)::double precision END AS high,
        CASE WHEN s.shown THEN s.n END AS n,
        NOT s.shown AS suppressed,
-       s.at
+       s.at, s.judge
 FROM (
     SELECT DISTINCT ON (l.detector_digest, l.policy_digest, l.gold, l.locale, l.inputs, l.family, l.subject, l.measure)
            l.*, l.n IS NULL AND l.family = 'cost' OR coalesce(l.n >= 11, false) AS shown

@@ -57,6 +57,9 @@ GRANT EXECUTE ON FUNCTION ctl.record_dossier, ctl.sign_dossier TO officer;
 GRANT SELECT ON ctl.held_out_set, ctl.held_out_note, ctl.look, ctl.held_out TO gatekeeper, officer;
 GRANT EXECUTE ON FUNCTION ctl.seal_held_out, ctl.record_look TO gatekeeper;
 GRANT INSERT (look) ON quality.score, quality.lab_score TO gatekeeper;
+GRANT INSERT (judge) ON quality.lab_score TO gatekeeper;
+GRANT INSERT (digest, model, prompt, prompt_digest) ON quality.judge TO gatekeeper;
+GRANT SELECT ON quality.judge TO gatekeeper, officer;
 GRANT SELECT ON quality.held_out_sets TO analyst, deid_modeller, officer;
 
 GRANT SELECT ON ctl.removal_decision, ctl.ruling TO gatekeeper, officer;

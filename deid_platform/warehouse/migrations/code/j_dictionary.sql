@@ -119,6 +119,9 @@ COMMENT ON COLUMN quality.lab_scores.n IS
 COMMENT ON COLUMN quality.lab_scores.suppressed IS
     'Whether there were fewer than 11 cases. Policy: made by the platform.';
 COMMENT ON COLUMN quality.lab_scores.at IS 'When it was measured. Policy: made by the platform.';
+COMMENT ON COLUMN quality.lab_scores.judge IS
+    'Digest of the language model that judged, which is the detector_digest of the figures that validate it; empty where'
+    ' none did. Policy: made by the platform.';
 
 COMMENT ON VIEW quality.determination IS 'What the privacy officer concluded of the active release from its dossier.';
 COMMENT ON COLUMN quality.determination.release IS 'The active release. Policy: made by the platform.';

@@ -1,0 +1,51 @@
+"""Review by people: what clinicians say of what was removed although no gold marks it."""
+
+from __future__ import annotations
+
+from assets import shown
+from assets.bench import detections
+from assets.layer import PRIVACY, Counts, layer_asset
+from deid_platform.evaluation.scores import SMALLEST_SHOWN, suppress
+from deid_platform.reports.summary import GOLD_NAMES
+from deid_platform.review import scores
+from resources import SiteResource
+
+TITLES = ("of", "measure", "value", "95% from", "to", "counted")
+
+
+@layer_asset("review/removals", owner=PRIVACY, kinds={"postgres"}, deps=[detections])
+def review_removals(site: SiteResource) -> Counts:
+    """Shares of wrong removals by category and severity, as tables 14 and 3 of Aghakasiri 2025; quality.lab_score.
+
+    Of the newest round of which anything is settled (docs/review.md), with 95% bootstrap intervals over patients, and
+    how far the two readers agree. Not part of a refresh: materialize it when people have decided.
+    """
+    found = scores.newest(site.site)
+    recorded = scores.record(site.site, found)
+    standing = found.report.standing
+    return shown.counts(
+        len(found.scores),
+        review_round=found.number,
+        gold=GOLD_NAMES[found.drawn_with.gold],
+        recorded="now" if recorded else "before: nothing has changed",
+        removals_by_standing=shown.table(
+            ("", "removals"),
+            [
+                ("drawn", suppress(found.drawn)),
+                ("settled", suppress(len(standing.settled))),
+                ("to be decided by the adjudicator", suppress(len(standing.undecided))),
+                ("lack a reader", suppress(len(standing.waiting))),
+            ],
+        ),
+        removals=shown.table(
+            TITLES,
+            [
+                (it.subject, it.measure.replace("_", " "), it.value, it.low, it.high, it.n)
+                for it in found.scores
+                if it.n is not None and it.n >= SMALLEST_SHOWN
+            ],
+        ),
+    )
+
+
+ASSETS = [review_removals]

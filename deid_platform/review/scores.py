@@ -1,0 +1,114 @@
+"""The figures of a round in `quality`, where the dossier finds them.
+
+Belongs here: which round counts, what its figures are of, and recording them. Does not belong here: the shares
+(`report.py`), or how they are shown (`assets/review.py`, `reports/dossier`).
+
+They are of the detector, policy and gold that the round was drawn with, whatever is set now: a release shows them if
+its own are the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import astuple, dataclass
+from typing import Any
+
+from deid_platform.annotation.rounds import ANNOTATORS
+from deid_platform.bench.held_out import look_at_sealed_unless_same
+from deid_platform.bench.lab_notes import of_share
+from deid_platform.errors import Code, DeidError
+from deid_platform.refresh import tables
+from deid_platform.refresh.site import Site
+from deid_platform.review.decisions import enter, standing
+from deid_platform.review.report import Report, report
+from deid_platform.review.rounds import DrawnWith, removals_of_round, rounds
+from deid_platform.warehouse.held_out import Purpose
+from deid_platform.warehouse.lab import LabScore, MeasuredOn, record_lab_scores
+from deid_platform.warehouse.roles import Role
+from deid_platform.warehouse.staging import Inputs
+
+_FAMILY = "review"
+_PARTITION = "review"
+"""The partition of the laboratory's datasets that says which figures were recorded last."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reviewed:
+    """The round that counts.
+
+    Attributes:
+        number: Of the round.
+        drawn: Removals of it, without those of notes that left.
+        drawn_with: What its figures are of.
+        report: The round in figures.
+        scores: The same as they go to `quality`.
+    """
+
+    number: int
+    drawn: int
+    drawn_with: DrawnWith
+    report: Report
+    scores: tuple[LabScore, ...]
+
+
+def newest(site: Site) -> Reviewed:
+    """The newest round of which anything is settled.
+
+    Raises:
+        DeidError: `review-unknown` if none was drawn; `input-empty` if nothing is settled in any.
+    """
+    drawn = rounds(site.store)
+    if not drawn:
+        raise DeidError(Code.REVIEW_UNKNOWN, "none")
+    for number in reversed(drawn):
+        # Rounds of earlier versions do not say what they were drawn with.
+        drawn_with = DrawnWith.of_round(site.store, number)
+        if drawn_with is not None and standing(site, number).settled:
+            members, found = len(removals_of_round(site, number)), report(site, number)
+            return Reviewed(number, members, drawn_with, found, tuple(figures(found, members)))
+    raise DeidError(Code.INPUT_EMPTY, "no removal of a round is settled")
+
+
+def record(site: Site, found: Reviewed) -> int:
+    """Writes the figures to quality.lab_score, which is a look at the gold, unless the same stand there already.
+
+    The ledger gets the decisions first: figures are of what it has.
+
+    Returns:
+        How many were recorded now.
+
+    Raises:
+        DeidError: `decisions-altered` if the ledger has others; `held-out-refused` if the bench has not sealed the gold
+            of the round; `warehouse-unreachable`.
+    """
+    enter(site, found.number)
+    on, before = found.drawn_with, site.store.manifest(tables.LAB, _PARTITION)
+    said = (on.policy, str(found.number), *(str(astuple(it)) for it in found.scores))
+    taken = look_at_sealed_unless_same(
+        site, on.held_out_set, before, *said, detector_digest=on.detector, purpose=Purpose.LABORATORY
+    )
+    if not taken.new:
+        return 0
+    measured = MeasuredOn(on.name, on.detector, on.gold, Inputs.TOPICS.value, on.policy, look=taken.look.number)
+    record_lab_scores(site.warehouse.engine(Role.GATEKEEPER), measured, found.scores)
+    site.store.write(tables.LAB, _PARTITION, [], meta=lambda: {"round": found.number, **taken.meta})
+    return len(found.scores)
+
+
+def figures(found: Report, drawn: int) -> Iterator[LabScore]:
+    """Shares of categories and severities, how far the readers agree, and how much of the round is settled."""
+    for category, share in found.categories.items():
+        yield of_share(_FAMILY, "share_of_removals", share, category.value.replace("_", " "))
+    for severity, share in found.severities.items():
+        yield of_share(_FAMILY, "share_of_relevant", share, f"severity {severity.value}")
+    one, other = (found.standing.by_role[role] for role in ANNOTATORS)
+    relevant = sum(bool(one[key].severity and other[key].severity) for key in one.keys() & other.keys())
+    yield _agreement(found.kappa, found.read_twice, "ALL")
+    yield _agreement(found.kappa_severity, relevant, "severity")
+    yield LabScore(_FAMILY, "share_settled", len(found.standing.settled) / drawn if drawn else None, n=drawn)
+
+
+def _agreement(kappa: Any, pairs: int, subject: str) -> LabScore:
+    """Kappa, with its interval where the report has one."""
+    value, low, high = (getattr(kappa, name, None) for name in ("value", "low", "high"))
+    return LabScore(_FAMILY, "kappa", kappa if isinstance(kappa, float) else value, low, high, pairs, subject)

@@ -1,0 +1,12 @@
+"""Language models that judge releases, and which figures are by which."""
+
+from __future__ import annotations
+
+from deid_platform.warehouse.migrations.statements import run
+
+revision = "0016"
+down_revision = "0013"
+
+
+def upgrade() -> None:
+    run(revision)

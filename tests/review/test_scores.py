@@ -1,0 +1,133 @@
+"""The figures of a round in `quality`: what they are of, recorded once, and nothing where nobody has decided."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pytest
+from sealed_gold import seal
+from sqlalchemy import text
+
+from assets.review import review_removals
+from deid_platform.annotation.rounds import Role
+from deid_platform.bench.held_out import seal_bench
+from deid_platform.errors import Code, DeidError
+from deid_platform.labels import Label
+from deid_platform.notes import Note, Span
+from deid_platform.refresh import tables
+from deid_platform.refresh.site import Site
+from deid_platform.review.decisions import Category, Decision, Severity, decide
+from deid_platform.review.rounds import removals_of_round, start
+from deid_platform.review.scores import newest
+from deid_platform.settings import load_settings
+from deid_platform.warehouse.lab import REVIEWED, lab_scores
+from deid_platform.warehouse.roles import Role as Database
+from resources import SiteResource
+
+TEXT = "Seen with Thandiwe Quillfeather. Known Cushing palsy."
+DETECTOR = "d" * 32
+HIGH = Decision(Category.RELEVANT, Severity.HIGH)
+LOW = Decision(Category.RELEVANT, Severity.LOW)
+PROVIDER = Decision(Category.PROVIDER)
+
+
+@pytest.fixture
+def site(tmp_path, monkeypatch) -> Site:
+    """An installation whose detector hides a word too many in each of 30 notes."""
+    config = tmp_path / "deid.toml"
+    config.write_text('site = "north"\nprofile = "demo"\n[detection]\ndetector = "rules"\n')
+    monkeypatch.setenv("DEID_SECRET", "0f3b9a71c2e84d5566a8b7c9d0e1f2a3b4c5d6e7f8091a2b3c4d5e6f70819203")
+    made = Site(load_settings(config))
+    true = Span(TEXT.index("Thandiwe"), TEXT.index("."), Label.PATIENT)
+    wrong = Span(TEXT.index("Cushing"), TEXT.index(" palsy"), Label.DOCTOR)
+    notes = [(Note(f"n{n}", TEXT, patient_id=f"p{n}", note_type="letter"), [true]) for n in range(30)]
+    seal(made, notes, found=[[true, wrong] for _ in notes], detector_digest=DETECTOR)
+    return made
+
+
+def judged(site: Site, number: int = 1) -> None:
+    """16 clinically relevant and 8 of clinics, all agreed; on 2 the readers differ, and 4 lack one."""
+    keys = list(removals_of_round(site, number))
+    agreed = {
+        **dict.fromkeys(keys[:12], HIGH),
+        **dict.fromkeys(keys[12:16], LOW),
+        **dict.fromkeys(keys[16:24], PROVIDER),
+    }
+    decide(site, number, Role.A, {**agreed, keys[24]: HIGH, keys[25]: LOW})
+    decide(site, number, Role.B, {**agreed, keys[24]: PROVIDER, keys[25]: PROVIDER})
+
+
+def test_categories_and_severities_are_words_that_figures_may_use() -> None:
+    said = {*(it.value.replace("_", " ") for it in Category), *(f"severity {it.value}" for it in Severity), "severity"}
+    assert said == set(REVIEWED)
+
+
+def test_a_round_is_recorded_once_for_what_it_was_drawn_with(site, warehouse, monkeypatch) -> None:
+    monkeypatch.setenv("DEID_WAREHOUSE_URL", warehouse.admin_engine().url.render_as_string(hide_password=False))
+    seal_bench(site)
+    start(site, 30)
+    judged(site)
+    policy = site.policy.digest
+    # What is set and measured afterwards is not what people judged.
+    seal(site, [(Note("x", "Well.", patient_id="p"), [])], detector_digest="e" * 32)
+
+    def looks() -> list[str]:
+        with warehouse.begin(Database.OFFICER) as connection:
+            return list(connection.execute(text("SELECT detector_digest FROM ctl.look")).scalars())
+
+    resource = SiteResource(config=str(site.settings.root / "deid.toml"))
+    shown = review_removals(site=resource).metadata
+    found = {(it.subject, it.measure): (on, it) for on, it in lab_scores(warehouse.engine(Database.OFFICER), DETECTOR)}
+    assert {(on.gold, on.policy_digest, it.family) for on, it in found.values()} == {
+        ("synthetic_hospital", policy, "review")
+    }
+    shares = {key: (it.value, it.n) for key, (_, it) in found.items()}
+    assert shares["clinically relevant", "share_of_removals"] == (pytest.approx(16 / 24, abs=1e-4), 24)
+    assert shares["severity high", "share_of_relevant"] == (0.75, 16)
+    assert shares["severity", "kappa"] == (1.0, 16)
+    assert shares["ALL", "share_settled"] == (0.8, 30)
+    assert shares["ALL", "kappa"][1] == 26 and 0.7 < shares["ALL", "kappa"][0] < 1
+    relevant = found["clinically relevant", "share_of_removals"][1]
+    assert relevant.low < relevant.value < relevant.high
+    assert "| clinically relevant | share of removals | 0.667" in shown["removals"].value
+    assert "| lack a reader | <11 |" in shown["removals_by_standing"].value
+    assert "Cushing" not in str(shown) and "Quillfeather" not in str(shown)
+
+    assert looks() == [DETECTOR]
+    assert "before" in review_removals(site=resource).metadata["recorded"]
+    assert looks() == [DETECTOR]
+    keys = list(removals_of_round(site, 1))
+    decide(site, 1, Role.ADJUDICATOR, {keys[24]: PROVIDER})
+    assert review_removals(site=resource).metadata["recorded"] == "now"
+    assert looks() == [DETECTOR] * 2
+
+
+def test_figures_over_few_are_not_shown(site) -> None:
+    start(site, 30)
+    keys = list(removals_of_round(site, 1))
+    for role in (Role.A, Role.B):
+        decide(site, 1, role, dict.fromkeys(keys[:3], HIGH))
+    found = {(it.subject, it.measure): it.n for it in newest(site).scores}
+    assert found["severity high", "share_of_relevant"] == found["ALL", "kappa"] == 3  # and so hidden by the view
+
+
+def test_the_newest_round_of_which_something_is_settled_counts(site) -> None:
+    with pytest.raises(DeidError) as none:
+        newest(site)
+    assert none.value.code is Code.REVIEW_UNKNOWN
+    start(site, 26)
+    with pytest.raises(DeidError) as undecided:
+        newest(site)
+    assert undecided.value.code is Code.INPUT_EMPTY
+    judged(site)
+    start(site, 4)
+    assert newest(site).number == 1
+
+
+def test_a_round_that_does_not_say_what_it_was_drawn_with_does_not_count(site) -> None:
+    start(site, 26)
+    judged(site)
+    table = pa.Table.from_pylist(site.store.rows(tables.REVIEW_ROUNDS, "1"), schema=tables.REVIEW_SCHEMA)
+    site.store.write(tables.REVIEW_ROUNDS, "1", [table], meta=lambda: {"drawn_from": 30})
+    with pytest.raises(DeidError) as old:
+        newest(site)
+    assert old.value.code is Code.INPUT_EMPTY
