@@ -16,11 +16,18 @@ from deid_platform.review.quarantine import Queue
 
 WATERMARK = "2026-01-05"
 PATIENTS = [
-    {"patient_id": "p1", "first_name": "Thandiwe", "last_name": "Quillfeather", "birth_date": "1950-03-04"},
+    {
+        "patient_id": "p1",
+        "first_name": "Thandiwe",
+        "last_name": "Quillfeather",
+        "birth_date": "1950-03-04",
+        "street": "12 Baker Street",
+    },
     # Nobody can tell whose row this was.
     {"patient_id": "", "first_name": "Umberto"},
 ]
 LEAK = "Ms. Quillfeather, née Quill-\nfeather, is well."
+AT_HOME = "Ms. Quillfeather of 12 Baker Street is well."
 BROKEN = "Her neighbour Umberto brought the tablets."
 UNKNOWN = "Of a patient without a row: is well."
 NOTES = [
@@ -29,6 +36,7 @@ NOTES = [
     {"note_id": "3", "patient_id": "p1", "text": "BP 120/80."},
     {"note_id": "4", "patient_id": "p9", "text": UNKNOWN},
 ]
+NOTES_AT_HOME = [{**NOTES[0], "text": AT_HOME}, *NOTES[1:]]
 NAME = Span(0, 0 + len("Ms. Quillfeather"), Label.PATIENT)
 
 

@@ -5,7 +5,7 @@
     report      the shares that follow, and agreement
     quarantine  the queue of quarantined notes: what people decide about one
     waiting     which notes wait; `held` what is shown of one, and what a decision would make of it
-    leak_places where a note leaks; `reasons` what the reason of a decision may not say
+    reasons     what the reason of a decision may not say
 
 Belongs here: what people are shown and what they may decide. Does not belong here: the pages (`ui/desk.py`,
 `ui/queue.py`), what a refresh makes of a decision (`refresh/rulings.py`), or finding spans.

@@ -7,7 +7,7 @@ notes wait (`waiting.py`), or keeping a decision (`quarantine.py`).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from deid_platform.detection.two_pass import SecondPass
@@ -16,6 +16,7 @@ from deid_platform.notes import Delivery, Note, Span
 from deid_platform.refresh import tables
 from deid_platform.refresh.deidentify import released_type
 from deid_platform.refresh.first_pass import detection_of, mentions_until
+from deid_platform.refresh.leak_places import Place
 from deid_platform.refresh.redacted_row import Item, RedactionJob
 from deid_platform.refresh.ruling import Action, Ruling
 from deid_platform.refresh.site import Site
@@ -51,7 +52,7 @@ class Held:
         return f"<Held {self.key}>"
 
     def ruling(self, action: Action, added: Sequence[Span] = (), removed: Sequence[Span] = ()) -> Ruling:
-        """A decision about what is shown; what is added is widened to whole words and numbers.
+        """A decision about what is shown, as it was said.
 
         Raises:
             DeidError: `ruling-refused` naming `span` if a span reaches outside the text, shows nothing or lies over
@@ -64,9 +65,6 @@ class Held:
             end = span.end
         if not {(s.start, s.end, s.label) for s in removed} <= {(s.start, s.end, s.label) for s in self.spans}:
             raise DeidError(Code.RULING_REFUSED, "span")
-        bare = [
-            tuple(Span(s.start, s.end, s.label) for s in sorted(spans)) for spans in (widened(text, added), removed)
-        ]
         return Ruling(
             feed=self.delivery.feed,
             delivery=self.delivery.key,
@@ -75,8 +73,8 @@ class Held:
             held_for=self.held_for,
             content_digest=self.content_digest,
             detector_digest=self.detector_digest,
-            added=bare[0],
-            removed=bare[1],
+            added=_bare(added),
+            removed=_bare(removed),
         )
 
 
@@ -144,3 +142,22 @@ class HeldNotes:
     def row(self, held: Held, ruling: Ruling) -> dict[str, Any]:
         """The row that a refresh would make of a note under a decision."""
         return self._task([self._items[held.key]._replace(mended=ruling)])[0]
+
+    def ruling(self, held: Held, action: Action, added: Sequence[Span] = (), removed: Sequence[Span] = ()) -> Ruling:
+        """A decision about what is shown; what is added reaches over the words, numbers and leaks that it touches.
+
+        Raises:
+            DeidError: As `Held.ruling`.
+        """
+        said = held.ruling(action, added, removed)
+        if not said.added:
+            return said
+        return replace(said, added=widened(held.note.text, said.added, self.leak_places(held, replace(said, added=()))))
+
+    def leak_places(self, held: Held, ruling: Ruling) -> tuple[Place, ...]:
+        """Where a note leaks under a decision, from the last place to the first."""
+        return tuple(self._task.leak_places(self._items[held.key]._replace(mended=ruling)))
+
+
+def _bare(spans: Sequence[Span]) -> tuple[Span, ...]:
+    return tuple(Span(s.start, s.end, s.label) for s in sorted(spans))

@@ -21,7 +21,6 @@ from deid_platform.refresh.ruling import Action, Ruling
 from deid_platform.refresh.rulings import Decided, Standing, decided, keep, kept, one_is_enough
 from deid_platform.refresh.site import Site
 from deid_platform.review.held import Held, HeldNotes
-from deid_platform.review.leak_places import leak_places
 from deid_platform.review.reasons import quotes
 from deid_platform.review.waiting import RELEASED, quarantined
 from deid_platform.warehouse.reviews import Ruled, rule
@@ -51,8 +50,8 @@ class Tried:
     Attributes:
         reason: Why it would be quarantined all the same; None if it would pass them.
         text: The redacted text, if it would.
-        added: What was added, widened to whole words and numbers.
-        places: Where the leak is, as far as that can be told.
+        added: What was added, widened to whole words, numbers and leaks.
+        places: Where it leaks, as far as that can be told.
     """
 
     reason: str | None
@@ -109,11 +108,11 @@ class Queue:
         with self._lock:
             notes, held, _ = self._found(key)
             self._refuse_shown(added)
-            ruling = held.ruling(Action.MEND, added, removed)
+            ruling = notes.ruling(held, Action.MEND, added, removed)
             row = notes.row(held, ruling)
             if row["reason"] is None:
                 return Tried(None, row["text"], ruling.added)
-            return Tried(row["reason"], None, ruling.added, self._places(notes, held, ruling))
+            return Tried(row["reason"], None, ruling.added, notes.leak_places(held, ruling))
 
     def decide(
         self,
@@ -155,7 +154,7 @@ class Queue:
             if mends is not bool(added or removed):
                 raise DeidError(Code.RULING_REFUSED, "span")
             self._refuse_shown(added)
-            ruling = held.ruling(action, added, removed)
+            ruling = notes.ruling(held, action, added, removed)
             if action in (Action.MEND, Action.PASS) and (left := notes.row(held, ruling)["reason"]):
                 raise DeidError(Code.RULING_REFUSED, left)
             if self._quoted(notes, held, ruling, reason):
@@ -190,7 +189,7 @@ class Queue:
         hidden = [(s.start, s.end) for s in held.spans if self._site.policy.hidden(s.label) or s.label in _NAMES] + [
             (s.start, s.end) for s in ruling.added
         ]
-        hidden += self._places(notes, held, held.ruling(Action.MEND))
+        hidden += notes.leak_places(held, held.ruling(Action.MEND))
         return quotes(held.note.text, hidden, held.names, said)
 
     def _refuse_shown(self, added: Sequence[Span]) -> None:
@@ -217,9 +216,6 @@ class Queue:
         named = (it for it in kept(self._site.store) if said.ruling in {it.digest(ring) for ring in rings})
         found = next(named, None)
         return found if found is not None and found.content_digest == held.content_digest else None
-
-    def _places(self, notes: HeldNotes, held: Held, ruling: Ruling) -> tuple[tuple[int, int], ...]:
-        return leak_places(held, ruling, self._site.policy, lambda tried: notes.row(held, tried)["reason"])
 
     def _loaded(self, delivery: Delivery, ids: dict[str, str]) -> HeldNotes:
         """The quarantined notes of a delivery, read anew once anything of it has changed."""

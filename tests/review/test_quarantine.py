@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pyarrow as pa
 import pytest
-from held_notes import LEAK, NAME, NOTES, UNKNOWN, WATERMARK, key
+from held_notes import AT_HOME, LEAK, NAME, NOTES, NOTES_AT_HOME, UNKNOWN, WATERMARK, key
 from sqlalchemy import text
 
 from deid_platform.errors import Code, DeidError
@@ -80,6 +80,22 @@ def test_what_is_added_reaches_over_whole_words_and_numbers_even_where_it_was_se
     )  # fmt: skip
     assert enter(site, one) == 1
     assert refresh()["1"]["text"] == tried.text
+
+
+def test_nobody_hides_a_part_of_a_leak_by_the_page_or_past_it(site, queue, refresh):
+    refresh(NOTES_AT_HOME)
+    start = AT_HOME.index("Baker")
+    part = Span(start, start + len("Baker"), Label.STREET)
+    tried = queue.tried(key(site), [part], [])
+    assert [AT_HOME[s.start : s.end] for s in tried.added] == ["12 Baker Street"]
+    assert tried.text == "[PATIENT] of [STREET] is well."
+    # Past the page, as an earlier version of it sealed decisions too.
+    held, _ = queue.held(key(site))
+    ruling = held.ruling(Action.MEND, [part])
+    assert enter(site, ruling) == 1
+    assert refresh(NOTES_AT_HOME)["1"]["reason"] == "leak-in-part"
+    assert [decide(queue, added=[part], who=who) for who in ("A. Reader", "B. Reader")] == [False, True]
+    assert refresh(NOTES_AT_HOME)["1"]["text"] == tried.text
 
 
 def test_one_person_hides_more_and_the_next_refresh_takes_it(site, queue, refresh):
