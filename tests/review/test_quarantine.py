@@ -10,6 +10,7 @@ import pytest
 from held_notes import AT_HOME, LEAK, NAME, NOTES, NOTES_AT_HOME, UNKNOWN, WATERMARK, key
 from sqlalchemy import text
 
+from deid_platform.doctor import Diagnosis, _site
 from deid_platform.errors import Code, DeidError
 from deid_platform.labels import Label
 from deid_platform.notes import Delivery, Span
@@ -364,6 +365,30 @@ def test_a_note_stays_out_that_a_restored_warehouse_forgot(site, queue, refresh)
     assert refresh()["1"]["reason"] == "kept-out"
     assert decide(queue, action=Action.AS_FOUND, who="B. Reader")
     assert refresh()["1"]["reason"] == "leak-last-name"
+
+
+def test_the_doctor_counts_what_is_kept_out_under_a_secret_that_is_not_given(
+    site, queue, take_in, monkeypatch, tmp_path
+):
+    def of_today() -> Diagnosis:
+        """The line on an installation whose store was lost and built anew."""
+        anew = Site(site.settings.model_copy(update={"home": tmp_path / os.urandom(4).hex()}))
+        take_in(Delivery("hospital", WATERMARK), at=anew)
+        return next(found for found in _site(anew) if found.subject == "backup")
+
+    assert decide(queue, action=Action.KEEP_OUT)
+    assert decide(queue, "2", Action.KEEP_OUT)
+    assert [decide(queue, "2", Action.AS_FOUND, who=who) for who in ("A. Reader", "B. Reader")] == [False, True]
+    said = "1 notes that people keep out have other keys"
+    assert said not in of_today().detail
+    before = os.environ["DEID_SECRET"]
+    monkeypatch.setenv("DEID_SECRET", "8d1f0a63c59be274d07e4b1862f93ca55be80217d94f6ac319c64e73a80dfb25")
+    line = of_today()
+    assert not line.good
+    assert said in line.detail
+    assert "DEID_PREVIOUS_SECRET_FILES" in line.detail
+    monkeypatch.setenv("DEID_PREVIOUS_SECRET", before)
+    assert said not in of_today().detail
 
 
 def test_a_second_desk_sees_what_waits_for_it(site, queue):
