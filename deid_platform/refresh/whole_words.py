@@ -38,7 +38,8 @@ def whole_places(text: str) -> list[tuple[int, int]]:
     for match in _RUN.finditer(seen.text):
         start, end = seen.origin(*match.span())
         if places and start < places[-1][1]:
-            start, end = places[-1][0], max(end, places.pop()[1])
+            first, last = places.pop()
+            start, end = first, max(last, end)
         places.append((start, end))
     return places
 
