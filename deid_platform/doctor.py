@@ -114,6 +114,11 @@ def _together(site: Site) -> Diagnosis:
         faults.append(f"withdrawals do not reach releases under {', '.join(found.keys)}: their secret is not given")
     if found.keep_outs:
         faults.append(f"{found.keep_outs} notes are kept out that the ledger forgot: `deid review quarantine`")
+    if found.unmatched:
+        faults.append(
+            f"{found.unmatched} notes that people keep out have other keys under every given secret, and may pass: name"
+            " the former secret's file in DEID_PREVIOUS_SECRET_FILES"
+        )
     return Diagnosis(subject, not found, "; ".join(faults) or "note store and warehouse know the same deliveries")
 
 

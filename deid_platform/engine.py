@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, closing, contextmanager
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, islice
@@ -185,8 +185,11 @@ def _batches(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
 
 def _in_process(job: Job[Item, Result], batches: Iterator[list[Item]]) -> Generator[Answer[Result], None, None]:
     task = built(job.build, job.fault)
-    with freeze_gc():
-        for batch in batches:
+    with ExitStack() as frozen:
+        for number, batch in enumerate(batches):
+            if number == 1:
+                # Of one batch alone, a full collection costs more than it spares.
+                frozen.enter_context(freeze_gc())
             yield answer(job, task, batch)
 
 

@@ -233,10 +233,8 @@ def warehouse(fresh_database: Callable[[], AbstractContextManager[Warehouse]]) -
         yield fresh
 
 
-@pytest.fixture(scope="module")
-def installation(warehouse: Warehouse, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """The deid.toml of an empty installation: a `hospital` feed, gold beside it, the module's own database."""
-    folder = tmp_path_factory.mktemp("installation")
+@contextmanager
+def _installed(folder: Path, warehouse_url: str) -> Iterator[Path]:
     (folder / "deliveries").mkdir()
     config = folder / "deid.toml"
     config.write_text(
@@ -250,5 +248,20 @@ def installation(warehouse: Warehouse, tmp_path_factory: pytest.TempPathFactory)
             patch.delenv(name, raising=False)
         patch.setenv("DEID_SECRET", hashlib.sha256(b"an installation").hexdigest())
         patch.setenv("DEID_CONFIG", str(config))
-        patch.setenv("DEID_WAREHOUSE_URL", warehouse.admin_engine().url.render_as_string(hide_password=False))
+        patch.setenv("DEID_WAREHOUSE_URL", warehouse_url)
+        yield config
+
+
+@pytest.fixture(scope="module")
+def installation(warehouse: Warehouse, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The deid.toml of an empty installation: a `hospital` feed, gold beside it, the module's own database."""
+    url = warehouse.admin_engine().url.render_as_string(hide_password=False)
+    with _installed(tmp_path_factory.mktemp("installation"), url) as config:
+        yield config
+
+
+@pytest.fixture(scope="module")
+def installation_without_warehouse(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """As `installation`, for tests that ask nothing of a database: there is none."""
+    with _installed(tmp_path_factory.mktemp("installation"), "postgresql+psycopg://nobody@127.0.0.1:1/none") as config:
         yield config

@@ -8,7 +8,7 @@ from deid_platform.detection.two_pass import Detection
 from deid_platform.engine import LocalEngine
 from deid_platform.errors import Code
 from deid_platform.labels import Label
-from deid_platform.notes import Span
+from deid_platform.notes import Delivery, Span
 from deid_platform.refresh import tables
 from deid_platform.refresh.deidentify import deidentify
 from deid_platform.refresh.rulings import in_force
@@ -16,11 +16,18 @@ from deid_platform.review.quarantine import Queue
 
 WATERMARK = "2026-01-05"
 PATIENTS = [
-    {"patient_id": "p1", "first_name": "Thandiwe", "last_name": "Quillfeather", "birth_date": "1950-03-04"},
+    {
+        "patient_id": "p1",
+        "first_name": "Thandiwe",
+        "last_name": "Quillfeather",
+        "birth_date": "1950-03-04",
+        "street": "12 Baker Street",
+    },
     # Nobody can tell whose row this was.
     {"patient_id": "", "first_name": "Umberto"},
 ]
 LEAK = "Ms. Quillfeather, née Quill-\nfeather, is well."
+AT_HOME = "Ms. Quillfeather of 12 Baker Street is well."
 BROKEN = "Her neighbour Umberto brought the tablets."
 UNKNOWN = "Of a patient without a row: is well."
 NOTES = [
@@ -29,6 +36,7 @@ NOTES = [
     {"note_id": "3", "patient_id": "p1", "text": "BP 120/80."},
     {"note_id": "4", "patient_id": "p9", "text": UNKNOWN},
 ]
+NOTES_AT_HOME = [{**NOTES[0], "text": AT_HOME}, *NOTES[1:]]
 NAME = Span(0, 0 + len("Ms. Quillfeather"), Label.PATIENT)
 
 
@@ -43,19 +51,30 @@ class Scripted(LocalEngine):
                 yield Detection(index, (NAME,) if note.text.startswith("Ms.") else ())
 
 
-@pytest.fixture
-def refresh(site, deliver, take_in):
-    """Takes the delivery in and redacts it, as a refresh does; returns the rows by note."""
+class Refresh:
+    """Takes a delivery in, where it is another one, and redacts it, as a refresh does; returns the rows by note."""
 
-    def run(notes=NOTES, watermark=WATERMARK, recipe=None) -> dict[str, dict]:
-        delivery = deliver(watermark, notes=notes, patients=PATIENTS)
-        take_in(delivery)
-        made_by = recipe or site.recipe(delivery)
+    def __init__(self, site, deliver, take_in):
+        self._site, self._deliver, self._take_in = site, deliver, take_in
+        self._arrived = {}
+        self.undecided = False
+        """Whether the rows are those of `NOTES` of which nothing is decided."""
+
+    def __call__(self, notes=NOTES, watermark=WATERMARK, recipe=None) -> dict[str, dict]:
+        site, delivery = self._site, Delivery("hospital", watermark)
+        if self._arrived.get(watermark) != notes:
+            self._take_in(self._deliver(watermark, notes=notes, patients=PATIENTS))
+            self._arrived[watermark] = notes
         rulings = in_force(site, delivery)
+        self.undecided = (notes, watermark, recipe, rulings.digest) == (NOTES, WATERMARK, None, "")
+        made_by = recipe or site.recipe(delivery)
         deidentify(delivery, store=site.store, recipe=made_by, engine=Scripted(), rulings=rulings)
         return {row["note_id"]: row for row in site.store.rows(tables.REDACTED_NOTES, delivery.key)}
 
-    return run
+
+@pytest.fixture(scope="module")
+def refresh(site, deliver, take_in) -> Refresh:
+    return Refresh(site, deliver, take_in)
 
 
 @pytest.fixture
@@ -65,7 +84,8 @@ def queue(site, refresh):
         connection.exec_driver_sql("SET session_replication_role = replica")
         connection.exec_driver_sql("DELETE FROM ctl.ruling")
     site.store.write(tables.RULINGS, tables.ALL, [])
-    refresh()
+    if not refresh.undecided:
+        refresh()
     return Queue(site)
 
 

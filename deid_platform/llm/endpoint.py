@@ -15,6 +15,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import islice
 from pathlib import Path
 from time import monotonic
@@ -248,9 +249,14 @@ def _headers(api_key_file: Path | None) -> dict[str, str]:
 
 def _certificates(ca_file: Path | None) -> ssl.SSLContext:
     try:
-        return ssl.create_default_context(cafile=ca_file)
+        return ssl.create_default_context(cafile=ca_file) if ca_file else _of_the_system()
     except (OSError, ssl.SSLError):
         raise DeidError(Code.SETTINGS_INVALID, "llm.ca_file") from None
+
+
+@cache
+def _of_the_system() -> ssl.SSLContext:
+    return ssl.create_default_context()
 
 
 def _said(spec: EndpointSpec) -> str:

@@ -23,6 +23,7 @@ _DECIDING = (
     "deid_platform.labels",
     "deid_platform.languages",
     "deid_platform.release_note",
+    "deid_platform.refresh.leak_places",
     "deid_platform.refresh.redacted_row",
     "deid_platform.refresh.ruling",
     "deid_platform.refresh.whole_words",

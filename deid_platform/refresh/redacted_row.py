@@ -6,8 +6,8 @@ or the warehouse (`deidentify.py`); nothing imported here is slow or starts a th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple
 
 from deid_platform.detection.two_pass import FirstPass, SecondPass
@@ -16,14 +16,18 @@ from deid_platform.evaluation.tokens import word_offsets
 from deid_platform.keys import plain_digest
 from deid_platform.languages import released_language
 from deid_platform.leakcheck import Released
-from deid_platform.notes import Patient
+from deid_platform.notes import Patient, Span
+from deid_platform.refresh.leak_places import Place, hidden_in_part, in_sight, leak_places
 from deid_platform.refresh.recipe import Recipe
-from deid_platform.refresh.ruling import Ruling
-from deid_platform.release_note import NoteReleaser, reason_of
+from deid_platform.refresh.ruling import Ruling, laid_over
+from deid_platform.refresh.whole_words import whole_places, widened
+from deid_platform.release_note import NoteReleaser, Release, reason_of
 from deid_platform.warm_up import made_up_note
 from deid_platform.workers import Job, Task
 
 Row = dict[str, Any]
+LEFT_IN_PART = "leak-in-part"
+"""Reason code: people hide a part of what leaks, and the leak check no longer knows the rest."""
 
 
 class Item(NamedTuple):
@@ -53,31 +57,58 @@ class RedactionJob(Job[Item, Row]):
         """The platform's and the recipe's."""
         return plain_digest(super().digest, self.recipe.digest)
 
-    def build(self) -> _Redacting:
+    def build(self) -> Redacting:
         """The second pass and what releases notes."""
-        return _Redacting(self.recipe, SecondPass(self.recipe.spec.cross_note_search), self.recipe.release_spec.build())
+        return Redacting(self.recipe, SecondPass(self.recipe.spec.cross_note_search), self.recipe.release_spec.build())
 
     def failed(self, item: Item) -> Row:
         """A row without text."""
         return {**_withheld(self.recipe, item), "reason": self.fault.slug}
 
 
-class _Redacting(Task[Item, Row]):
+class Redacting(Task[Item, Row]):
+    """Redacts notes after the first pass, and says where one leaks."""
+
     def __init__(self, recipe: Recipe, second_pass: SecondPass, releaser: NoteReleaser) -> None:
         self._recipe = recipe
         self._second_pass = second_pass
         self._releaser = releaser
 
     def __call__(self, batch: Sequence[Item]) -> list[Row]:
+        """One row an item."""
         return [self._row(item) for item in batch]
 
     def warm_up(self) -> None:
         """Loads pools, lists and patterns."""
         self([Item(made_up_note(), "letter")])
 
+    def leak_places(self, item: Item) -> Iterator[Place]:
+        """Where a note leaks with the spans as people mended them, from the last place to the first.
+
+        None where the detector failed on it.
+        """
+        spans = self._second_pass(item.first).spans
+        if spans is not None:
+            yield from self._places(item, self._mended(item, spans))
+
+    def _places(self, item: Item, spans: Sequence[Span]) -> Iterator[Place]:
+        policy, row = self._recipe.policy, _withheld(self._recipe, item)
+
+        def withheld_for(more: Sequence[Span]) -> str | None:
+            release = self._release(item, row, laid_over(spans, more, policy))
+            return None if release.withheld is None else reason_of(release.withheld)
+
+        hidden = [s for s in spans if policy.hidden(s.label)]
+        return leak_places(item.first.note.text, hidden, policy, withheld_for)
+
+    def _mended(self, item: Item, spans: Sequence[Span]) -> tuple[Span, ...]:
+        if item.mended is None:
+            return tuple(spans)
+        return item.mended.mended(spans, item.first.note.text, self._recipe.policy)
+
     def _row(self, item: Item) -> Row:
         """One redacted row; without text and with a reason, if any stage fails or anything leaks."""
-        recipe, note = self._recipe, item.first.note
+        recipe = self._recipe
         row = _withheld(recipe, item)
         if item.held is not None:
             return {**row, "reason": item.held}
@@ -86,18 +117,11 @@ class _Redacting(Task[Item, Row]):
         if recipe.rosters_incomplete and not row["with_roster"] and excused != "roster-lost":
             return {**row, "reason": "roster-lost"}
         detection = self._second_pass(item.first)
-        spans = detection.spans
-        if detection.error is not None or spans is None:
+        if detection.error is not None or detection.spans is None:
             # Nobody answers for it: a note of which nothing is known to be found would be shown whole.
             return {**row, "reason": (detection.error or Code.DETECTOR_FAILED).slug}
-        if item.mended is not None:
-            spans = item.mended.mended(spans, note.text, recipe.policy)
-
-        def columns(known_as: Sequence[Patient]) -> Released:
-            dated = recipe.released_date(note, known_as[0].birth_date if known_as else None)
-            return Released(row["note_type"], row["language"], dated.year, dated.day, recipe.keyring.site)
-
-        release = self._releaser.release(note, spans, columns)
+        spans = self._mended(item, detection.spans)
+        release = self._release(item, row, spans)
         if release.redaction is not None and release.columns is not None:
             row |= {
                 "note_year": release.columns.note_year,
@@ -109,8 +133,29 @@ class _Redacting(Task[Item, Row]):
                 "lengths": release.redaction.lengths,
             }
             if release.withheld is None:
+                if self._hidden_in_part(item, detection.spans, spans):
+                    return {**row, "reason": LEFT_IN_PART}
                 return {**row, "text": release.redaction.text, "reason": None}
         return {**row, "reason": reason_of(release.withheld or DeidError(Code.REDACTION_FAILED))}
+
+    def _release(self, item: Item, row: Row, spans: Sequence[Span]) -> Release:
+        recipe, note = self._recipe, item.first.note
+
+        def columns(known_as: Sequence[Patient]) -> Released:
+            dated = recipe.released_date(note, known_as[0].birth_date if known_as else None)
+            return Released(row["note_type"], row["language"], dated.year, dated.day, recipe.keyring.site)
+
+        return self._releaser.release(note, spans, columns)
+
+    def _hidden_in_part(self, item: Item, found: Sequence[Span], spans: Sequence[Span]) -> bool:
+        """Whether people hide a part of what leaks without them, so that the leak check does not know the rest."""
+        if item.mended is None or not item.mended.added:
+            return False
+        text, policy = item.first.note.text, self._recipe.policy
+        alone = item._replace(mended=replace(item.mended, added=()))
+        words = in_sight(whole_places(text), (s for s in spans if policy.hidden(s.label)))
+        places = self._places(alone, self._mended(alone, found))
+        return hidden_in_part(places, widened(text, item.mended.added), words)
 
 
 def _withheld(recipe: Recipe, item: Item) -> Row:

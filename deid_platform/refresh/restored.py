@@ -18,7 +18,7 @@ from deid_platform.errors import Code, DeidError
 from deid_platform.notes import Delivery
 from deid_platform.refresh import tables
 from deid_platform.refresh.reported import known_findings
-from deid_platform.refresh.rulings import forgotten
+from deid_platform.refresh.rulings import forgotten, unmatched
 from deid_platform.refresh.site import Site
 from deid_platform.refresh.stage import withdrawals_of
 from deid_platform.warehouse.findings import findings
@@ -42,6 +42,7 @@ class Differences:
         keys: Ids of keys under which releases that are kept were made, and whose secret is not given: withdrawals do
             not reach these releases.
         keep_outs: How many notes are kept out by a sealed decision that the warehouse does not know.
+        unmatched: How many notes the warehouse keeps out that the store does not know under any given secret.
     """
 
     store_lacks: tuple[Delivery, ...] = ()
@@ -49,9 +50,10 @@ class Differences:
     findings: tuple[int, ...] = ()
     keys: tuple[str, ...] = ()
     keep_outs: int = 0
+    unmatched: int = 0
 
     def __bool__(self) -> bool:
-        return bool(self.store_lacks or self.warehouse_lacks or self.findings or self.keys or self.keep_outs)
+        return self != Differences()
 
 
 def differences(site: Site) -> Differences:
@@ -73,6 +75,7 @@ def differences(site: Site) -> Differences:
         tuple(sorted(number for number in held - recorded if number)),
         tuple(sorted(kept - ours)),
         forgotten(site),
+        unmatched(site),
     )
 
 

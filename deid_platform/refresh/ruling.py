@@ -70,22 +70,27 @@ class Ruling:
         gives way: the added one takes its place.
         """
         gone = {(s.start, s.end, s.label) for s in self.removed}
-        spans = sorted(s for s in found if (s.start, s.end, s.label) not in gone)
-        for new in widened(text, self.added):
-            hides = policy.hidden(new.label)
-            if not hides:
-                continue
-            start, end = new.start, new.end
-            for less in [s for s in spans if s.overlaps(new) and policy.hidden(s.label) < hides]:
-                spans.remove(less)
-                if policy.hidden(less.label):
-                    start, end = min(start, less.start), max(end, less.end)
-            new = Span(start, end, new.label)
-            for over in [s for s in spans if s.overlaps(new)]:
-                if start < over.start:
-                    spans.append(Span(start, over.start, new.label, source="review"))
-                start = max(start, over.end)
-            if start < new.end:
-                spans.append(Span(start, new.end, new.label, source="review"))
-            spans.sort()
-        return tuple(spans)
+        return laid_over((s for s in found if (s.start, s.end, s.label) not in gone), widened(text, self.added), policy)
+
+
+def laid_over(found: Iterable[Span], added: Iterable[Span], policy: Policy) -> tuple[Span, ...]:
+    """Spans with others over them, as `Ruling.mended` says; none over another."""
+    spans = sorted(found)
+    for new in added:
+        hides = policy.hidden(new.label)
+        if not hides:
+            continue
+        start, end = new.start, new.end
+        for less in [s for s in spans if s.overlaps(new) and policy.hidden(s.label) < hides]:
+            spans.remove(less)
+            if policy.hidden(less.label):
+                start, end = min(start, less.start), max(end, less.end)
+        new = Span(start, end, new.label)
+        for over in [s for s in spans if s.overlaps(new)]:
+            if start < over.start:
+                spans.append(Span(start, over.start, new.label, source="review"))
+            start = max(start, over.end)
+        if start < new.end:
+            spans.append(Span(start, new.end, new.label, source="review"))
+        spans.sort()
+    return tuple(spans)

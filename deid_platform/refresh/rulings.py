@@ -24,7 +24,7 @@ from deid_platform.refresh import tables
 from deid_platform.refresh.ruling import Action, Ruling
 from deid_platform.refresh.site import Site
 from deid_platform.store import NoteStore
-from deid_platform.warehouse.reviews import Ruled, rulings
+from deid_platform.warehouse.reviews import Ruled, ruled_feeds, rulings
 from deid_platform.warehouse.roles import Role
 
 KEPT_OUT, STALE = "kept-out", "review-stale"
@@ -145,6 +145,26 @@ def forgotten(site: Site) -> int:
     """How many notes are kept out by a sealed decision that the ledger lacks."""
     feeds = {ruling.feed for ruling in kept(site.store)}
     return sum(len(decided(site, feed).forgotten) for feed in feeds)
+
+
+def unmatched(site: Site) -> int:
+    """How many notes the ledger keeps out by keys that no note of the store has, under whatever secret is given."""
+    found = 0
+    for feed in ruled_feeds(site.warehouse.engine(Role.OFFICER)):
+        said = decided(site, feed).said
+        kept_out = {key for key, rows in said.items() if _keeps_out(rows)}
+        for partition in site.store.partitions(tables.RAW_NOTES) if kept_out else ():
+            if Delivery.parse(partition).feed == feed:
+                for table in site.store.read(tables.RAW_NOTES, partition):
+                    for note_id in table["note_id"].to_pylist():
+                        kept_out.difference_update(site.note_keys(feed, note_id))
+        found += len(kept_out)
+    return found
+
+
+def _keeps_out(rows: Sequence[Ruled]) -> bool:
+    now = standing_of(rows, {}).in_force
+    return now is not None and now.action == Action.KEEP_OUT
 
 
 def in_force(site: Site, delivery: Delivery) -> InForce:

@@ -3,7 +3,9 @@
     rounds      removals, drawn for clinicians
     decisions   what they say of them; `sheets` the same as a spreadsheet
     report      the shares that follow, and agreement; `scores` records them in `quality`
-    quarantine  the queue of quarantined notes: what is shown, and what a decision would make of a note
+    quarantine  the queue of quarantined notes: what people decide about one
+    waiting     which notes wait; `held` what is shown of one, and what a decision would make of it
+    reasons     what the reason of a decision may not say
 
 Belongs here: what people are shown and what they may decide. Does not belong here: the pages (`ui/desk.py`,
 `ui/queue.py`), what a refresh makes of a decision (`refresh/rulings.py`), or finding spans.

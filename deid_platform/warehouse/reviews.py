@@ -118,6 +118,12 @@ def rulings(reader: Engine, feed: str) -> list[Ruled]:
         return [Ruled(**row._mapping) for row in connection.execute(statement, {"feed": feed})]
 
 
+def ruled_feeds(officer: Engine) -> list[str]:
+    """Feeds of which people decided anything about a quarantined note."""
+    with begin(officer) as connection:
+        return list(connection.execute(text("SELECT DISTINCT feed FROM ctl.ruling ORDER BY feed")).scalars())
+
+
 def ruled(officer: Engine, release: str) -> dict[str, int]:
     """Quarantined notes of a release's feeds about which people decided, by what was decided last."""
     statement = text(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
@@ -19,7 +20,7 @@ from deid_platform.notes import Delivery, Note
 from deid_platform.refresh import tables
 from deid_platform.refresh.deidentify import deidentify
 from deid_platform.refresh.site import Site
-from deid_platform.settings import DetectionSettings, LlmSettings, VllmSettings
+from deid_platform.settings import DetectionSettings, LlmSettings, VllmSettings, load_settings
 
 CLEAN = "Saw Blorf Vantongeren."
 HIDDEN = "Saw [PATIENT]."
@@ -31,6 +32,11 @@ REASONS = {
     "absent": "chat-absent",
     "slow": "chat-deadline",
 }
+
+
+@pytest.fixture(scope="module")
+def site(installation_without_warehouse: Path) -> Site:
+    return Site(load_settings(installation_without_warehouse))
 
 
 def answered(note: str) -> Reply:
@@ -72,6 +78,7 @@ def noted(*texts: str) -> list[dict[str, str]]:
     return [{"note_id": str(at), "text": text} for at, text in enumerate(texts)]
 
 
+@pytest.mark.slow
 def test_each_failure_quarantines_its_note_and_the_others_go_on(with_chat, deliver, take_in) -> None:
     texts = [text for word in REASONS for text in (CLEAN.replace(".", f" {word}y."), f"It is {word}: Blorf.")]
     texts = [text if n % 2 else f"{CLEAN} No {n}." for n, text in enumerate(texts)]
@@ -97,6 +104,7 @@ def test_each_failure_quarantines_its_note_and_the_others_go_on(with_chat, deliv
         assert len(again) == 2 and {word for word in REASONS for text in again if word in text} == {"garbage", "slow"}
 
 
+@pytest.mark.slow
 def test_a_server_that_dies_amid_a_batch_loses_no_note_and_releases_none_unread(with_chat, deliver, take_in) -> None:
     delivery = deliver("2026-03-02", notes=noted(*(f"{CLEAN} Day {n}" for n in range(5))))
     take_in(delivery)

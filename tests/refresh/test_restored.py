@@ -25,23 +25,34 @@ from deid_platform.refresh.findings import report
 from deid_platform.refresh.reported import reported_strings
 from deid_platform.refresh.restored import Differences, differences
 from deid_platform.refresh.site import Site
-from deid_platform.settings import load_settings
+from deid_platform.settings import Settings, load_settings
 from deid_platform.warehouse.roles import Role
 from deid_platform.warehouse.server import psql_binary
 
 pytestmark = pytest.mark.process
+LOST = ""
+"""Stands for the day of no backup."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class Backups:
-    """Backups of an installation by the day, and the installation they are put back into."""
+    """Backups of an installation by the day, and the installation they are put back into.
+
+    Each test begins with an installation as of today: what of it the test does not put back itself is put back first.
+    """
 
     config: Path
     folder: Path
+    touched: bool = False
+    """Whether another test has changed the installation."""
+
+    @property
+    def settings(self) -> Settings:
+        return load_settings(self.config)
 
     def open(self) -> Site:
         """The installation as a new process sees it."""
-        return Site(load_settings(self.config))
+        return self.put_back()
 
     def take(self, day: str) -> None:
         """First the warehouse, then the store."""
@@ -50,26 +61,29 @@ class Backups:
 
     def put_back(self, *, warehouse: str | None = None, store: str | None = None) -> Site:
         """What these days' backups hold; whatever is not named stays."""
+        if self.touched:
+            warehouse, self.touched = warehouse or "today", False
+            store = "today" if store is None else store
         if warehouse is not None:
-            drop = f'DROP DATABASE "{self.open().warehouse.admin_engine().url.database}" WITH (FORCE)'
+            drop = f'DROP DATABASE "{Site(self.settings).warehouse.admin_engine().url.database}" WITH (FORCE)'
             self._run("psql", "-qc", drop, self._url("postgres"))
             dump = str(self.folder / f"{warehouse}.dump")
             self._run("pg_restore", "--create", f"--dbname={self._url('postgres')}", dump)
         if store is not None:
-            self.lose_store()
-            shutil.copytree(self.folder / store, self._store)
-        return self.open()
+            shutil.rmtree(self._store, ignore_errors=True)
+            if store != LOST:
+                shutil.copytree(self.folder / store, self._store)
+        return Site(self.settings)
 
     def lose_store(self) -> Site:
-        shutil.rmtree(self._store, ignore_errors=True)
-        return self.open()
+        return self.put_back(store=LOST)
 
     @property
     def _store(self) -> Path:
-        return self.open().settings.home_path / "store"
+        return self.settings.home_path / "store"
 
     def _url(self, database: str) -> str:
-        url = self.open().warehouse.admin_engine().url.set(drivername="postgresql")
+        url = Site(self.settings).warehouse.admin_engine().url.set(drivername="postgresql")
         url = url if database == "deid" else url.set(database=database)
         return url.render_as_string(hide_password=False)
 
@@ -97,7 +111,7 @@ def days(installation: Path, deliver, run, tmp_path_factory) -> Backups:
 def as_of_today(days: Backups, deliver) -> Iterator[None]:
     deliver("2026-01-03", notes=[note("c1", "Walks daily.")])
     yield
-    days.put_back(warehouse="today", store="today")
+    days.touched = True
 
 
 FIRST, SECOND, THIRD = (Delivery("hospital", f"2026-01-0{day}") for day in (1, 2, 3))
@@ -167,8 +181,7 @@ def test_a_lost_store_is_named_and_built_anew_from_the_deliveries(days: Backups,
 @pytest.fixture
 def second_purged(days: Backups) -> Iterator[None]:
     """The files of the second delivery are gone, as where a feed is purged."""
-    site = days.open()
-    folder = site.settings.path(site.feed("hospital").path) / SECOND.watermark
+    folder = days.settings.path(days.settings.feed("hospital").path) / SECOND.watermark
     shutil.move(folder, days.folder / "purged")
     yield
     shutil.rmtree(folder, ignore_errors=True)

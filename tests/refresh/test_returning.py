@@ -1,4 +1,7 @@
-"""What leaves research, and what comes back: patients, excluded types, reported leaks, and all of it under new keys."""
+"""What leaves research, and what comes back: patients, excluded types, reported leaks, and all of it under new keys.
+
+`through` measures what leaves or comes back as the job does; what is only there before comes by `run`.
+"""
 
 from __future__ import annotations
 
@@ -26,10 +29,10 @@ def notes(*names: str, patient: str, **more: str) -> list[dict]:
     return [{"note_id": name, "patient_id": patient, "text": f"Note {name}.", **more} for name in names]
 
 
-def test_a_patient_who_left_and_rejoined_is_shown_again_with_all_their_notes(site, deliver, through) -> None:
-    through(deliver("2026-01-01", notes=notes("a1", "a2", patient="a")), site)
+def test_a_patient_who_left_and_rejoined_is_shown_again_with_all_their_notes(site, deliver, through, run) -> None:
+    run(deliver("2026-01-01", notes=notes("a1", "a2", patient="a")), site)
     through(deliver("2026-01-02", withdrawn=[{"patient_id": "a"}]), site)
-    through(deliver("2026-01-03", notes=notes("a3", patient="a")), site)
+    run(deliver("2026-01-03", notes=notes("a3", patient="a")), site)
     assert not {"Note a1.", "Note a3."} & seen(site)
     back = deliver("2026-01-04", rejoined=[{"patient_id": "a"}])
     through(back, site)
@@ -41,8 +44,10 @@ def test_a_patient_who_left_and_rejoined_is_shown_again_with_all_their_notes(sit
     assert "Note a1." not in seen(site)
 
 
-def test_a_note_whose_type_becomes_excluded_leaves_and_one_of_such_a_type_never_enters(site, deliver, through) -> None:
-    through(deliver("2026-02-01", notes=notes("b1", "b2", patient="b")), site)
+def test_a_note_whose_type_becomes_excluded_leaves_and_one_of_such_a_type_never_enters(
+    site, deliver, through, run
+) -> None:
+    run(deliver("2026-02-01", notes=notes("b1", "b2", patient="b")), site)
     second = deliver("2026-02-02", notes=notes("b1", "b3", patient="b", note_type="Psychotherapy Note"))
     through(second, site)
     assert "Note b2." in seen(site)
@@ -50,9 +55,9 @@ def test_a_note_whose_type_becomes_excluded_leaves_and_one_of_such_a_type_never_
     assert site.store.rows("source/raw_notes", second.key) == []
 
 
-def test_who_opts_out_is_gone_at_once_and_who_returns_is_shown_after_a_run(site, deliver, through) -> None:
+def test_who_opts_out_is_gone_at_once_and_who_returns_is_shown_after_a_run(site, deliver, through, run) -> None:
     first = deliver("2026-03-01", notes=notes("c1", patient="c"))
-    through(first, site)
+    run(first, site)
     path = site.settings.root / "optouts.csv"
     config = site.settings.root / "with_optouts.toml"
     config.write_text(
@@ -77,13 +82,13 @@ def test_who_opts_out_is_gone_at_once_and_who_returns_is_shown_after_a_run(site,
     stage.hide_opted_out(site)
 
 
-def test_a_reported_leak_comes_back_only_without_its_string(site, deliver, through) -> None:
+def test_a_reported_leak_comes_back_only_without_its_string(site, deliver, through, run) -> None:
     said = {"note_id": "d1", "patient_id": "d", "text": "Keeps bees with quorvex on Sundays."}
     other = {"note_id": "d2", "patient_id": "e", "text": "Asks for QUORVEX by name."}
     delivery = deliver("2026-04-01", notes=[said, other])
     untouched = deliver("2026-04-02", notes=notes("d3", patient="d"))
-    for each in (delivery, untouched):
-        through(each, site)
+    run(delivery, site)
+    through(untouched, site)
     assert {said["text"], other["text"]} <= seen(site)
     found = report(site, site.note_key("hospital", "d1"), 16, 23, label=Label.PATIENT, who="A. Reader")
     assert (found.matches, found.hidden) == (1, 2)
@@ -101,9 +106,9 @@ def test_a_reported_leak_comes_back_only_without_its_string(site, deliver, throu
     assert "Note d3." in seen(site)
 
 
-def test_a_report_that_was_cut_off_is_learned_by_the_next_run(site, deliver, through) -> None:
+def test_a_report_that_was_cut_off_is_learned_by_the_next_run(site, deliver, through, run) -> None:
     delivery = deliver("2026-04-10", notes=[{"note_id": "g1", "text": "Walks with zanthorpe daily."}])
-    through(delivery, site)
+    run(delivery, site)
     officer = site.warehouse.engine(Role.OFFICER)
     found = retract(officer, [site.note_key("hospital", "g1")], 11, 20, label=Label.PATIENT, who="A. Reader")
     assert "zanthorpe" not in reported_strings(site.store)
@@ -114,9 +119,9 @@ def test_a_report_that_was_cut_off_is_learned_by_the_next_run(site, deliver, thr
     assert [row["reason"] for row in site.store.rows("deid/redacted_notes", delivery.key)] == ["leak-reported"]
 
 
-def test_a_withdrawal_of_a_finding_that_was_cut_off_is_learned_by_the_next_run(site, deliver, through) -> None:
+def test_a_withdrawal_of_a_finding_that_was_cut_off_is_learned_by_the_next_run(site, deliver, through, run) -> None:
     delivery = deliver("2026-04-20", notes=[{"note_id": "h1", "text": "Rests with brannoch daily."}])
-    through(delivery, site)
+    run(delivery, site)
     found = report(site, site.note_key("hospital", "h1"), 11, 19, label=Label.PATIENT, who="A. Reader")
     through(delivery, site)
     assert [row["reason"] for row in site.store.rows("deid/redacted_notes", delivery.key)] == ["leak-reported"]
@@ -138,10 +143,10 @@ def test_a_withdrawal_of_a_finding_that_was_cut_off_is_learned_by_the_next_run(s
 
 
 def test_a_new_secret_makes_a_new_release_beside_the_old_and_withdrawals_reach_both(
-    site, deliver, through, monkeypatch
+    site, deliver, through, run, monkeypatch
 ) -> None:
     first = deliver("2026-05-01", notes=notes("f1", "f2", patient="f"))
-    through(first, site)
+    run(first, site)
     before = seen(site)
     monkeypatch.setenv("DEID_PREVIOUS_SECRET", os.environ["DEID_SECRET"])
     monkeypatch.setenv("DEID_SECRET", "b2f6c4d19a07e385f46b21c0d97ae583")
@@ -154,7 +159,7 @@ def test_a_new_secret_makes_a_new_release_beside_the_old_and_withdrawals_reach_b
     assert seen(site) == before - {"Note f1."}
     for delivery in rotated.deliveries():
         if delivery != second:
-            through(delivery, rotated)
+            (through if delivery == first else run)(delivery, rotated)
     with site.warehouse.begin(Role.DEMO_ANALYST) as connection:
         keys = set(connection.exec_driver_sql("SELECT note_key FROM research.notes").scalars())
     assert rotated.note_key("hospital", "f2") in keys

@@ -7,7 +7,7 @@ import threading
 
 import pytest
 from desk_browser import BROWSER, JSON, asked, until
-from held_notes import LEAK, UNKNOWN, key
+from held_notes import AT_HOME, LEAK, NOTES_AT_HOME, UNKNOWN, key
 
 from deid_platform.refresh.rulings import Standing, decided
 from deid_platform.refresh.site import Site
@@ -100,6 +100,17 @@ class TestInABrowser:
         until(lambda: "counts at the next refresh" in page.text("#saved"))
         assert stands(site, "1").in_force.action == "mend"
         assert page.js("localStorage.length + sessionStorage.length") == 0
+
+    def test_one_word_of_a_street_is_hidden_with_the_others_and_the_page_shows_it(self, refresh, desk_of, tab):
+        refresh(NOTES_AT_HOME)
+        page = opened(tab, desk_of("A. Reader")[0])
+        show(page, "leak-street")
+        assert page.text("#context") == AT_HOME
+        for _ in range(4):
+            arrow(page, "ArrowRight")
+        page.press("a")
+        added = "[...document.querySelectorAll('#context mark.added')].map((it) => it.textContent).join('')"
+        until(lambda: page.js(added) == "12 Baker Street")
 
     def test_two_people_at_two_desks_let_a_note_pass(self, site, desk_of, tab):
         one = opened(tab, desk_of("A. Reader")[0])

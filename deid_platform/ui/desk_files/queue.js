@@ -8,13 +8,14 @@ const lost = (what) => { at("lost").textContent = what; at("lost").hidden = !wha
 const hits = (span, start, end) => span.start < end && start < span.end;
 const same = (one, other) => one.start === other.start && one.end === other.end;
 
-async function ask(path, body) {
+async function ask(path, body, meant = () => true) {
   try {
     const answer = await fetch(path, body === undefined ? { cache: "no-store" } : { method: "POST", cache: "no-store",
       redirect: "error", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) });
     if ([401, 403].includes(answer.status)) throw new Error();
     const said = await answer.json();
-    if (answer.ok) { lost(""); return said; }
+    // What nobody waits for any more takes no refusal away.
+    if (answer.ok) { if (meant()) lost(""); return said; }
     lost(answer.status === 400 ? `Refused: ${said.ref || said.error}` + (said.error === "second-person"
       ? ": another person has to decide the same" : "") : `Not kept (${said.error}). Try again.`);
   } catch {
@@ -72,8 +73,10 @@ function draw() {
 
 async function go(to) {
   if (!items.length) { note = null; return draw(); }
-  index = (to + items.length) % items.length;
-  note = await ask(`/note?key=${encodeURIComponent(items[index].key)}`);
+  const key = items[(to + items.length) % items.length].key;
+  const found = await ask(`/note?key=${encodeURIComponent(key)}`);
+  // Head and note change together: until then, whoever decides does so about the note that is shown.
+  [index, note] = [Math.max(items.findIndex((it) => it.key === key), 0), found];
   places = [];
   at("outcome").textContent = "";
   at("preview").hidden = true;
@@ -145,7 +148,7 @@ const said = (action) => ({ key: note.key, action, added, removed, reason: at("r
 async function tryOut() {
   const asked = (tries += 1), key = note.key, tried = JSON.stringify([added, removed]);
   at("outcome").textContent = "Trying";
-  const found = await ask("/decide/try", said("mend"));
+  const found = await ask("/decide/try", said("mend"), () => asked === tries);
   if (asked !== tries || (note && note.key === key && tried !== JSON.stringify([added, removed]))) return;
   if (!found || !note || note.key !== key) { at("outcome").textContent = ""; return; }
   added = found.added;

@@ -93,6 +93,17 @@ class ClinicalTerms:
         return [p for p in self._places[first:last] if p.end > start]
 
 
+@cache
+def _shipped() -> frozenset[str]:
+    return frozenset(term for term, _ in clinical_terms())
+
+
+@lru_cache(maxsize=1)
+def _automaton(terms: frozenset[str]) -> AhoCorasick:
+    """What finds them; kept, since detectors of one process look for the same."""
+    return AhoCorasick(sorted(terms), matchkind=MatchKind.Standard, implementation=Implementation.ContiguousNFA)
+
+
 class Finder:
     """Finds the places of clinical terms.
 
@@ -102,14 +113,10 @@ class Finder:
     """
 
     def __init__(self, own: Iterable[str] = (), allowed: Iterable[str] = ()) -> None:
-        clinical = {term for term, _ in clinical_terms(own)}
-        self._allowed = frozenset(allowed)
+        own, self._allowed = tuple(own), frozenset(allowed)
+        clinical = frozenset(term for term, _ in clinical_terms(own)) if own else _shipped()
         self._only_allowed = self._allowed - clinical
-        self._automaton = AhoCorasick(
-            sorted(clinical | self._allowed),
-            matchkind=MatchKind.Standard,
-            implementation=Implementation.ContiguousNFA,
-        )
+        self._automaton = _automaton(clinical | self._allowed if self._allowed else clinical)
 
     def __repr__(self) -> str:
         return "<Finder>"
