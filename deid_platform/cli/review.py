@@ -18,6 +18,7 @@ from deid_platform.errors import Code, DeidError
 
 if TYPE_CHECKING:
     from deid_platform.annotation.rounds import Role
+    from deid_platform.review.report import MissedFigures
     from deid_platform.ui.guard import Login
 
 review = typer.Typer(help="Review by clinicians of what is hidden although no gold marks it.", no_args_is_help=True)
@@ -29,12 +30,15 @@ As = Annotated[str, typer.Option("--as", help="Who reviews: A, B or adjudicator.
 @review.command("start")
 def start(
     sample: Annotated[int, typer.Option(min=1, help="How many removals to draw.")] = 500,
+    whole_notes: Annotated[
+        bool, typer.Option("--whole-notes", help="Show the whole note of each, to look for missed identifiers.")
+    ] = False,
     config: Config = None,
 ) -> None:
     """Draw a round: removals in the bench's gold notes that no gold marks."""
     from deid_platform.review.rounds import start as draw
 
-    number, drawn, of = draw(site_of(config), sample)
+    number, drawn, of = draw(site_of(config), sample, whole_notes=whole_notes)
     say(f"round {number}: {counted(drawn, 'removal')} of {of:,}")
     say("next: deid review open --as A, and --as B by another person")
 
@@ -98,7 +102,7 @@ def export(
     number: Round = None,
     config: Config = None,
 ) -> None:
-    """Write a round as a spreadsheet, for a reviewer to fill in the columns category and severity."""
+    """Write a round as a spreadsheet, for a reviewer to fill in the columns category, severity and missed."""
     from deid_platform.review.rounds import known_round
     from deid_platform.review.sheets import export as write
 
@@ -115,13 +119,14 @@ def import_(
     number: Round = None,
     config: Config = None,
 ) -> None:
-    """Take the decisions of a spreadsheet back, all or none; rows without a category are left as they are."""
+    """Take the decisions of a spreadsheet back, all or none; empty cells are left as they are."""
     from deid_platform.review.rounds import known_round
     from deid_platform.review.sheets import take_back
 
     site = site_of(config)
     chosen = known_round(site.store, number)
-    say(f"round {chosen}: {counted(take_back(site, chosen, _reviewer(role), sheet), 'decision')} kept")
+    decisions, marks = take_back(site, chosen, _reviewer(role), sheet)
+    say(f"round {chosen}: {counted(decisions, 'decision')} kept, {counted(marks, 'mark')} of missed identifiers")
 
 
 @review.command("enter")
@@ -163,9 +168,30 @@ def report(
         [(of, what, e.hits, e.total, e.value, e.low, e.high) for of, what, e in (*of_all, *of_relevant)],
         as_json=as_json,
     )
+    _show_missed(found.missed, as_json=as_json)
     stands = found.standing
     say(f"round {chosen}: {len(stands.settled):,} settled, {len(stands.undecided):,} to be adjudicated, "
         f"{len(stands.waiting):,} lack a reader")  # fmt: skip
     if found.kappa is not None:
         severity = "" if found.kappa_severity is None else f", severity {found.kappa_severity:.3f}"
         say(f"Cohen's kappa over {found.read_twice:,} read twice: category {found.kappa:.3f}{severity}")
+
+
+def _show_missed(found: MissedFigures, *, as_json: bool) -> None:
+    of = [("all", "all", found.per_note), *(("label", label.value, it) for label, it in found.labels.items())]
+    of += [("severity", severity.value, it) for severity, it in found.severities.items()]
+    show(
+        ("missed", "what", "notes", "per note", "95% from", "to"),
+        [(kind, what, it.n, it.value, it.low, it.high) for kind, what, it in of],
+        as_json=as_json,
+    )
+    say(f"{counted(found.found, 'identifier')} missed in what is shown of {counted(found.notes, 'note')}; "
+        f"{found.apart:,} marked by one reader alone")  # fmt: skip
+    if found.agreement.value is not None:
+        say(
+            f"F1 of the two readers' marks: {_ranged(found.agreement.value, found.agreement.low, found.agreement.high)}"
+        )
+
+
+def _ranged(value: float, low: float | None, high: float | None) -> str:
+    return f"{value:.3f}" if low is None or high is None else f"{value:.3f} ({low:.3f} to {high:.3f})"

@@ -2,7 +2,8 @@
 
 Belongs here: counting. Does not belong here: showing (`cli/review.py`).
 
-The intervals are those of the bootstrap over patients. They speak of the notes that the round was drawn from.
+The intervals are those of the bootstrap over patients. They speak of the notes that the round was drawn from. Where
+nothing was missed every resample says so too: that interval is a point.
 """
 
 from __future__ import annotations
@@ -12,10 +13,35 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from deid_platform.annotation.rounds import ANNOTATORS, Role
-from deid_platform.evaluation.bootstrap import Estimate, Resampling, column
+from deid_platform.evaluation.bootstrap import Estimate, Ratio, Resampling, column
+from deid_platform.labels import Label
 from deid_platform.refresh.site import Site
 from deid_platform.review.decisions import Category, Decision, Severity, Standing, standing
-from deid_platform.review.rounds import removals_of_round
+from deid_platform.review.missed import Missed, compared
+from deid_platform.review.rounds import Removal, removals_of_round
+
+
+@dataclass(frozen=True, slots=True)
+class MissedFigures:
+    """Identifiers that the detector missed, in what the round shows of notes.
+
+    Attributes:
+        notes: Notes of which the shown text was read: by both readers, or by the role that is asked for.
+        found: Missed identifiers in them: those that both readers marked or the adjudicator did, or that role's.
+        per_note: Their mean.
+        labels: The mean of each label that somebody used.
+        severities: The mean of each severity.
+        agreement: F1 of the two readers' marks: the share of all their marks that the other marked too.
+        apart: What one reader alone marked, and the adjudicator did not.
+    """
+
+    notes: int
+    found: int
+    per_note: Ratio
+    labels: Mapping[Label, Ratio]
+    severities: Mapping[Severity, Ratio]
+    agreement: Ratio
+    apart: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +54,7 @@ class Report:
         read_twice: Removals that both readers decided.
         kappa: Cohen's kappa of their categories; None where chance alone would always agree.
         kappa_severity: The same of the severity, where both call a removal clinically relevant.
+        missed: Identifiers that the detector missed.
     """
 
     standing: Standing
@@ -36,6 +63,7 @@ class Report:
     read_twice: int
     kappa: float | None
     kappa_severity: float | None
+    missed: MissedFigures
 
 
 def report(site: Site, number: int, *, role: Role | None = None) -> Report:
@@ -55,7 +83,69 @@ def report(site: Site, number: int, *, role: Role | None = None) -> Report:
         len(pairs),
         kappa([(a.category, b.category) for a, b in pairs]),
         kappa(relevant),
+        missed_figures(site, number, role=role),
     )
+
+
+def missed_figures(site: Site, number: int, *, role: Role | None = None) -> MissedFigures:
+    """Missed identifiers a note, of what is settled or of what one role says."""
+    members = removals_of_round(site, number)
+    marks = compared(site, number)
+    read = marks.read_twice if role is None else marks.read[role]
+    # A note that names no patient is a cluster of its own.
+    patients = {members[key].note_id: members[key].patient for key in members if key in read}
+    ruled = marks.by_role[Role.ADJUDICATOR]
+    counted: Mapping[str, Sequence[Missed]] = (
+        {note: _settled(marks.agreed.get(note, []), ruled.get(note, [])) for note in patients}
+        if role is None
+        else {note: marks.by_role[role].get(note, []) for note in patients}
+    )
+    found = [it for its in counted.values() for it in its]
+    labels = [label for label in Label if any(it.span.label is label for it in found)]
+    rows = [
+        [
+            len(its),
+            *(sum(it.span.label is label for it in its) for label in labels),
+            *(sum(it.severity is severity for it in its) for severity in Severity),
+            1,
+        ]
+        for its in counted.values()
+    ]
+    resampling = Resampling(rows or [[0] * (len(labels) + len(Severity) + 2)], list(patients.values()) or [None])
+
+    def per_note(at: int) -> Ratio:
+        return resampling.ratio(column(at), column(-1), len(counted)) if counted else Ratio(None, None, None, 0)
+
+    return MissedFigures(
+        len(counted),
+        len(found),
+        per_note(0),
+        {label: per_note(1 + at) for at, label in enumerate(labels)},
+        {severity: per_note(1 + len(labels) + at) for at, severity in enumerate(Severity)},
+        _agreement(marks.agreed, marks.apart, members),
+        sum(
+            not any(it.span.overlaps(other.span) for other in ruled.get(note, []))
+            for note, its in marks.apart.items()
+            for it in its
+        ),
+    )
+
+
+def _settled(agreed: Sequence[Missed], ruled: Sequence[Missed]) -> list[Missed]:
+    return [*agreed, *(it for it in ruled if not any(it.span.overlaps(other.span) for other in agreed))]
+
+
+def _agreement(
+    agreed: Mapping[str, Sequence[Missed]], apart: Mapping[str, Sequence[Missed]], members: Mapping[str, Removal]
+) -> Ratio:
+    """2a / (2a + b): a identifiers that both marked, b marks of one reader alone."""
+    patients = {it.note_id: it.patient for it in members.values()}
+    notes = [note for note in agreed if agreed[note] or apart[note]]
+    if not notes:
+        return Ratio(None, None, None, 0)
+    rows = [[2 * len(agreed[note]), 2 * len(agreed[note]) + len(apart[note])] for note in notes]
+    marks = sum(total for _, total in rows)
+    return Resampling(rows, [patients[note] for note in notes]).ratio(column(0), column(1), marks)
 
 
 def shares(

@@ -9,8 +9,9 @@ around it, so that all reviewers see the same whatever the bench does later: PHI
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, fields
+from typing import Any
 
 import pyarrow as pa
 
@@ -23,7 +24,7 @@ from deid_platform.refresh.site import Site
 from deid_platform.store import NoteStore
 
 CONTEXT = 240
-"""Characters shown on each side."""
+"""Characters shown on each side, unless a round shows whole notes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +37,7 @@ class Removal:
         start: Where it begins in the note, in code points.
         end: Where it ends, exclusive.
         patient: Keyed; None where the note names none.
+        hidden: What the policy hides of the text shown, in the note's code points.
     """
 
     removal: str
@@ -49,6 +51,30 @@ class Removal:
     before: str = field(repr=False)
     removed: str = field(repr=False)
     after: str = field(repr=False)
+    hidden: tuple[Span, ...] = field(default=(), repr=False)
+
+    @property
+    def text(self) -> str:
+        """All that is shown."""
+        return self.before + self.removed + self.after
+
+    @property
+    def origin(self) -> int:
+        """Where in the note it begins."""
+        return self.start - len(self.before)
+
+    def words(self, span: Span) -> str:
+        """What stands at a place of the note, as far as it is shown."""
+        return self.text[max(0, span.start - self.origin) : span.end - self.origin]
+
+    def row(self) -> dict[str, object]:
+        """It as a row of `tables.REVIEW_SCHEMA`."""
+        return {**{f.name: getattr(self, f.name) for f in fields(self)}, "hidden": tables.span_rows(self.hidden)}
+
+    @classmethod
+    def of(cls, row: dict[str, Any]) -> Removal:
+        """What a row says."""
+        return cls(**{**row, "hidden": tables.spans_of(row.get("hidden"))})
 
 
 def rounds(store: NoteStore) -> list[int]:
@@ -68,8 +94,13 @@ def known_round(store: NoteStore, number: int | None) -> int:
     return drawn[-1] if number is None else number
 
 
-def start(site: Site, sample: int) -> tuple[int, int, int]:
+def start(site: Site, sample: int, *, whole_notes: bool = False) -> tuple[int, int, int]:
     """Draws a round from the bench's gold notes: removals that were in no other round, each as likely as any other.
+
+    Args:
+        site: The installation.
+        sample: How many.
+        whole_notes: Whether readers see the whole note of each, not `CONTEXT` characters on each side.
 
     Returns:
         The round's number, its removals, and how many there were to draw from.
@@ -80,15 +111,14 @@ def start(site: Site, sample: int) -> tuple[int, int, int]:
     store = site.store
     drawn = rounds(store)
     before = {row["removal"] for number in drawn for row in store.stream(tables.REVIEW_ROUNDS, str(number))}
-    left = [found for found in removals(site) if found.removal not in before]
+    left = [found for found in removals(site, None if whole_notes else CONTEXT) if found.removal not in before]
     if not left:
         raise DeidError(Code.INPUT_EMPTY, "no removal outside gold is left")
     number = (drawn or [0])[-1] + 1
     # By their keys, which follow from the secret: an order that nobody chose, and the same if the draw is repeated.
     left.sort(key=lambda found: found.removal)
     chosen = random.Random(number).sample(left, min(sample, len(left)))  # noqa: S311 - a sample
-    rows = [{f.name: getattr(found, f.name) for f in fields(Removal)} for found in chosen]
-    table = pa.Table.from_pylist(rows, schema=tables.REVIEW_SCHEMA)
+    table = pa.Table.from_pylist([found.row() for found in chosen], schema=tables.REVIEW_SCHEMA)
     meta = {"drawn_from": len(left), "detector": site.spec(None).detector_digest}
     store.write(tables.REVIEW_ROUNDS, str(number), [table], meta=lambda: meta)
     return number, len(chosen), len(left)
@@ -110,11 +140,11 @@ def removals_of_round(site: Site, number: int) -> dict[str, Removal]:
         gone = {("note_id", row["note_id"]), ("patient_id", row["patient_id"])} & left
         note = Note(row["note_id"], "", patient_id=row["patient_id"], note_type=row["note_type"])
         if not gone and site.exclusions.reason(note) is None:
-            found[row["removal"]] = Removal(**row)
+            found[row["removal"]] = Removal.of(row)
     return found
 
 
-def removals(site: Site) -> Iterator[Removal]:
+def removals(site: Site, context: int | None = CONTEXT) -> Iterator[Removal]:
     """Every removal in the bench's gold notes, with the detector's topics, that the policy makes and no gold marks."""
     store = site.store
     detected = {
@@ -126,7 +156,7 @@ def removals(site: Site) -> Iterator[Removal]:
         note = tables.from_row(Note, row)
         hidden = [span for span in detected.get(note.note_id, ()) if site.policy.hidden(span.label)]
         for begin, end, label in outside_gold(note.text, hidden, tables.spans_of(row["gold"])):
-            yield _removal(site, note, begin, end, label)
+            yield _removal(site, note, Span(begin, end, label), hidden, context)
 
 
 def outside_gold(text: str, hidden: list[Span], gold: tuple[Span, ...]) -> Iterator[tuple[int, int, Label]]:
@@ -147,18 +177,23 @@ def outside_gold(text: str, hidden: list[Span], gold: tuple[Span, ...]) -> Itera
             yield run[0][0], run[-1][1], span.label
 
 
-def _removal(site: Site, note: Note, begin: int, end: int, label: Label) -> Removal:
+def _removal(site: Site, note: Note, span: Span, hidden: Sequence[Span], context: int | None) -> Removal:
     text = note.text
+    begin, end = span.start, span.end
+    low, high = (0, len(text)) if context is None else (max(0, begin - context), min(len(text), end + context))
     return Removal(
         site.keyring.digest("review", note.note_id, text, str(begin), str(end)),
         note.note_id,
         note.patient_id,
         site.keyring.key("patient", note.patient_id) if note.patient_id else None,
         note.note_type,
-        label.value,
+        span.label.value,
         begin,
         end,
-        text[max(0, begin - CONTEXT) : begin],
+        text[low:begin],
         text[begin:end],
-        text[end : end + CONTEXT],
+        text[end:high],
+        tuple(
+            Span(max(it.start, low), min(it.end, high), it.label) for it in hidden if it.start < high and low < it.end
+        ),
     )

@@ -59,8 +59,8 @@ GRANT EXECUTE ON FUNCTION ctl.seal_held_out, ctl.record_look TO gatekeeper;
 GRANT INSERT (look) ON quality.score, quality.lab_score TO gatekeeper;
 GRANT SELECT ON quality.held_out_sets TO analyst, deid_modeller, officer;
 
-GRANT SELECT ON ctl.removal_decision, ctl.ruling TO gatekeeper, officer;
-GRANT EXECUTE ON FUNCTION ctl.enter_decision, ctl.rule TO officer;
+GRANT SELECT ON ctl.removal_decision, ctl.missed_identifier, ctl.ruling TO gatekeeper, officer;
+GRANT EXECUTE ON FUNCTION ctl.enter_decision, ctl.enter_missed, ctl.rule TO officer;
 GRANT EXECUTE ON FUNCTION ctl.rule TO promoter;
 GRANT USAGE ON SCHEMA extracts TO analyst, limited_analyst;
 GRANT EXECUTE ON FUNCTION extracts.begin_extract, extracts.add_notes, extracts.close_extract, extracts.standing
