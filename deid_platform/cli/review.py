@@ -33,12 +33,28 @@ def start(
     whole_notes: Annotated[
         bool, typer.Option("--whole-notes", help="Show the whole note of each, to look for missed identifiers.")
     ] = False,
+    delivery: Annotated[
+        str | None, typer.Option(help="Draw from the redacted notes of a delivery, FEED@WATERMARK, which need no gold.")
+    ] = None,
+    notes: Annotated[
+        Path | None, typer.Option(help="Draw from a file of notes without gold: JSON lines, CSV or Parquet.")
+    ] = None,
+    rate: Annotated[float, typer.Option(max=1, help="The share of notes that is looked at, each by chance.")] = 1.0,
     config: Config = None,
 ) -> None:
-    """Draw a round: removals in the bench's gold notes that no gold marks."""
+    """Draw a round: removals in the bench's gold notes that no gold marks, or any in notes without gold."""
+    from deid_platform.cli.inputs import must_exist, say_refusals
     from deid_platform.review.rounds import start as draw
+    from deid_platform.review.sources import Source, checked
 
-    number, drawn, of = draw(site_of(config), sample, whole_notes=whole_notes)
+    if delivery is not None and notes is not None:
+        raise typer.BadParameter("either --delivery or --notes", param_hint="--notes")
+    must_exist(notes=notes)
+    source = checked(Source(delivery, notes, rate))
+    number, drawn, of = draw(site_of(config), sample, whole_notes=whole_notes, source=source)
+    say_refusals(source.refusals)
+    if source.failed:
+        say(f"left out, detection failed: {counted(source.failed, 'note')}")
     say(f"round {number}: {counted(drawn, 'removal')} of {of:,}")
     say("next: deid review open --as A, and --as B by another person")
 
@@ -170,6 +186,8 @@ def report(
     )
     _show_missed(found.missed, as_json=as_json)
     stands = found.standing
+    if found.source != "gold":
+        say("drawn from notes without gold: missed_by_gold is the share of removals that were right")
     say(f"round {chosen}: {len(stands.settled):,} settled, {len(stands.undecided):,} to be adjudicated, "
         f"{len(stands.waiting):,} lack a reader")  # fmt: skip
     if found.kappa is not None:

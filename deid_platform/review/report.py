@@ -18,7 +18,7 @@ from deid_platform.labels import Label
 from deid_platform.refresh.site import Site
 from deid_platform.review.decisions import Category, Decision, Severity, Standing, standing
 from deid_platform.review.missed import Missed, compared
-from deid_platform.review.rounds import Removal, removals_of_round
+from deid_platform.review.rounds import Removal, removals_of_round, source_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +55,8 @@ class Report:
         kappa: Cohen's kappa of their categories; None where chance alone would always agree.
         kappa_severity: The same of the severity, where both call a removal clinically relevant.
         missed: Identifiers that the detector missed.
+        source: What the round was drawn from: `gold`, `notes` or a delivery. Only in the first are the removals those
+            outside gold.
     """
 
     standing: Standing
@@ -64,6 +66,7 @@ class Report:
     kappa: float | None
     kappa_severity: float | None
     missed: MissedFigures
+    source: str
 
 
 def report(site: Site, number: int, *, role: Role | None = None) -> Report:
@@ -84,6 +87,7 @@ def report(site: Site, number: int, *, role: Role | None = None) -> Report:
         kappa([(a.category, b.category) for a, b in pairs]),
         kappa(relevant),
         missed_figures(site, number, role=role),
+        source_of(site.store, number),
     )
 
 

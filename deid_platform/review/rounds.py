@@ -2,15 +2,16 @@
 
 Belongs here: drawing a round and reading it. Does not belong here: what reviewers say (`decisions.py`).
 
-A removal is a run of words of one detected span, none of which touches gold. The round keeps what stood there and
-around it, so that all reviewers see the same whatever the bench does later: PHI, in the note store.
+A removal is a run of words of one detected span, none of which touches gold, if the note has any. The round keeps what
+stood there and around it, so that all reviewers see the same whatever the bench does later: PHI, in the note store.
 """
 
 from __future__ import annotations
 
-import random
+import heapq
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, fields
+from hashlib import sha256
 from typing import Any
 
 import pyarrow as pa
@@ -21,6 +22,7 @@ from deid_platform.labels import Label
 from deid_platform.notes import Note, Span
 from deid_platform.refresh import tables
 from deid_platform.refresh.site import Site
+from deid_platform.review.sources import GOLD, Source
 from deid_platform.store import NoteStore
 
 CONTEXT = 240
@@ -94,34 +96,60 @@ def known_round(store: NoteStore, number: int | None) -> int:
     return drawn[-1] if number is None else number
 
 
-def start(site: Site, sample: int, *, whole_notes: bool = False) -> tuple[int, int, int]:
-    """Draws a round from the bench's gold notes: removals that were in no other round, each as likely as any other.
+def start(site: Site, sample: int, *, whole_notes: bool = False, source: Source | None = None) -> tuple[int, int, int]:
+    """Draws a round: removals that were in no other round, each as likely as any other.
 
     Args:
         site: The installation.
         sample: How many.
         whole_notes: Whether readers see the whole note of each, not `CONTEXT` characters on each side.
+        source: The notes; by default the bench's gold notes.
 
     Returns:
         The round's number, its removals, and how many there were to draw from.
 
     Raises:
-        DeidError: `not-materialized` if the bench has not run, `input-empty` if nothing is left to draw.
+        DeidError: `not-materialized` if the bench has not run or the delivery was not redacted, `input-empty` if
+            nothing is left to draw.
     """
     store = site.store
+    chosen_from = source or Source()
     drawn = rounds(store)
     before = {row["removal"] for number in drawn for row in store.stream(tables.REVIEW_ROUNDS, str(number))}
-    left = [found for found in removals(site, None if whole_notes else CONTEXT) if found.removal not in before]
-    if not left:
-        raise DeidError(Code.INPUT_EMPTY, "no removal outside gold is left")
     number = (drawn or [0])[-1] + 1
-    # By their keys, which follow from the secret: an order that nobody chose, and the same if the draw is repeated.
-    left.sort(key=lambda found: found.removal)
-    chosen = random.Random(number).sample(left, min(sample, len(left)))  # noqa: S311 - a sample
+    left = 0
+
+    def ranked() -> Iterator[Removal]:
+        nonlocal left
+        for found in removals(site, chosen_from, number, None if whole_notes else CONTEXT):
+            if found.removal not in before:
+                left += 1
+                yield found
+
+    # By a digest of keys, which follow from the secret: an order that nobody chose, the same if the draw is repeated,
+    # and no more than the sample is held.
+    chosen = heapq.nsmallest(sample, ranked(), key=lambda found: _rank(number, found.removal))
+    if not chosen:
+        raise DeidError(Code.INPUT_EMPTY, "no removal is left")
     table = pa.Table.from_pylist([found.row() for found in chosen], schema=tables.REVIEW_SCHEMA)
-    meta = {"drawn_from": len(left), "detector": site.spec(None).detector_digest}
+    meta = {
+        "drawn_from": left,
+        "detector": chosen_from.digest(site),
+        "source": chosen_from.name,
+        "rate": chosen_from.rate,
+        "whole_notes": whole_notes,
+    }
     store.write(tables.REVIEW_ROUNDS, str(number), [table], meta=lambda: meta)
-    return number, len(chosen), len(left)
+    return number, len(chosen), left
+
+
+def _rank(number: int, removal: str) -> bytes:
+    return sha256(f"{number} {removal}".encode()).digest()
+
+
+def source_of(store: NoteStore, number: int) -> str:
+    """What a round was drawn from: `gold`, `notes` or a delivery; those of earlier versions were all of gold."""
+    return str(store.required(tables.REVIEW_ROUNDS, str(number)).meta.get("source", GOLD))
 
 
 def removals_of_round(site: Site, number: int) -> dict[str, Removal]:
@@ -144,19 +172,12 @@ def removals_of_round(site: Site, number: int) -> dict[str, Removal]:
     return found
 
 
-def removals(site: Site, context: int | None = CONTEXT) -> Iterator[Removal]:
-    """Every removal in the bench's gold notes, with the detector's topics, that the policy makes and no gold marks."""
-    store = site.store
-    detected = {
-        row["note_id"]: tables.spans_of(row["spans"])
-        for row in store.stream(tables.DETECTIONS, tables.ALL)
-        if row["inputs"] == "topics"
-    }
-    for row in store.stream(tables.GOLD_NOTES, tables.ALL):
-        note = tables.from_row(Note, row)
-        hidden = [span for span in detected.get(note.note_id, ()) if site.policy.hidden(span.label)]
-        for begin, end, label in outside_gold(note.text, hidden, tables.spans_of(row["gold"])):
-            yield _removal(site, note, Span(begin, end, label), hidden, context)
+def removals(site: Site, source: Source, number: int, context: int | None = CONTEXT) -> Iterator[Removal]:
+    """Every removal in the notes of a source that the policy makes and no gold marks."""
+    for it in source.notes(site, number):
+        hidden = [span for span in it.found if site.policy.hidden(span.label)]
+        for begin, end, label in outside_gold(it.note.text, hidden, it.gold):
+            yield _removal(site, it.note, Span(begin, end, label), hidden, context)
 
 
 def outside_gold(text: str, hidden: list[Span], gold: tuple[Span, ...]) -> Iterator[tuple[int, int, Label]]:

@@ -52,7 +52,7 @@ CATEGORIES = {
     Category.IRRELEVANT: ("Clinically irrelevant", "nothing that changes how the note is understood"),
     Category.PROVIDER: ("Provider or clinic", "a clinician, a clinic, their address or number"),
     Category.INSENSITIVE: ("Insensitive identifier", "a number of a document or a visit, not of a person"),
-    Category.MISSED_BY_GOLD: ("Rightly removed", "the patient's identifier, which the gold lacks"),
+    Category.MISSED_BY_GOLD: ("Rightly removed", "an identifier of the patient, whether or not gold marks it"),
 }
 """What the page calls each category, and what belongs to it; in the order of its keys."""
 
