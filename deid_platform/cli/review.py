@@ -191,8 +191,11 @@ def report(
     say(f"round {chosen}: {len(stands.settled):,} settled, {len(stands.undecided):,} to be adjudicated, "
         f"{len(stands.waiting):,} lack a reader")  # fmt: skip
     if found.kappa is not None:
-        severity = "" if found.kappa_severity is None else f", severity {found.kappa_severity:.3f}"
-        say(f"Cohen's kappa over {found.read_twice:,} read twice: category {found.kappa:.3f}{severity}")
+        category = _ranged(found.kappa, *(found.kappa_interval or (None, None)))
+        severity = ""
+        if found.kappa_severity is not None:
+            severity = f", severity {_ranged(found.kappa_severity, *(found.kappa_severity_interval or (None, None)))}"
+        say(f"Cohen's kappa (95% interval) over {found.read_twice:,} read twice: category {category}{severity}")
 
 
 def _show_missed(found: MissedFigures, *, as_json: bool) -> None:

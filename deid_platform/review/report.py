@@ -12,13 +12,17 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from deid_platform.annotation.rounds import ANNOTATORS, Role
-from deid_platform.evaluation.bootstrap import Estimate, Ratio, Resampling, column
+from deid_platform.evaluation.bootstrap import Estimate, Ratio, Resampling, Table, column, divided
 from deid_platform.labels import Label
 from deid_platform.refresh.site import Site
 from deid_platform.review.decisions import Category, Decision, Severity, Standing, standing
 from deid_platform.review.missed import Missed, compared
 from deid_platform.review.rounds import Removal, removals_of_round, source_of
+
+Interval = tuple[float, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +58,8 @@ class Report:
         read_twice: Removals that both readers decided.
         kappa: Cohen's kappa of their categories; None where chance alone would always agree.
         kappa_severity: The same of the severity, where both call a removal clinically relevant.
+        kappa_interval: The 95% interval of `kappa`; None with fewer than two patients.
+        kappa_severity_interval: The same of `kappa_severity`.
         missed: Identifiers that the detector missed.
         source: What the round was drawn from: `gold`, `notes` or a delivery. Only in the first are the removals those
             outside gold.
@@ -65,6 +71,8 @@ class Report:
     read_twice: int
     kappa: float | None
     kappa_severity: float | None
+    kappa_interval: Interval | None
+    kappa_severity_interval: Interval | None
     missed: MissedFigures
     source: str
 
@@ -76,16 +84,24 @@ def report(site: Site, number: int, *, role: Role | None = None) -> Report:
     said = found.settled if role is None else found.by_role[role]
     counted = {key: decision for key, decision in said.items() if key in members}
     one, other = (found.by_role[who] for who in ANNOTATORS)
-    pairs = [(one[key], other[key]) for key in members if key in one and key in other]
-    relevant = [(a.severity, b.severity) for a, b in pairs if a.severity and b.severity]
+    twice = [key for key in members if key in one and key in other]
+    said_twice = [(one[key].category, other[key].category) for key in twice]
+    relevant = [
+        (a, b, members[key].patient)
+        for key in twice
+        if (a := one[key].severity) is not None and (b := other[key].severity) is not None
+    ]
+    severe = [(a, b) for a, b, _ in relevant]
     categories, severities = shares(list(counted.values()), [members[key].patient for key in counted])
     return Report(
         found,
         categories,
         severities,
-        len(pairs),
-        kappa([(a.category, b.category) for a, b in pairs]),
-        kappa(relevant),
+        len(twice),
+        kappa(said_twice),
+        kappa(severe),
+        kappa_interval(said_twice, [members[key].patient for key in twice]),
+        kappa_interval(severe, [patient for _, _, patient in relevant]),
         missed_figures(site, number, role=role),
         source_of(site.store, number),
     )
@@ -177,3 +193,26 @@ def kappa(pairs: Sequence[tuple[str, str]]) -> float | None:
     chance = sum(one[category] * other[category] for category in one)
     # Integers as long as possible, so that perfect agreement is 1.
     return None if chance == n * n else (agreed * n - chance) / (n * n - chance)
+
+
+def kappa_interval(pairs: Sequence[tuple[str, str]], patients: Sequence[str | None]) -> Interval | None:
+    """The 95% interval of `kappa` by the bootstrap over patients; None where it cannot be estimated.
+
+    Resamples in which chance alone would always agree have no kappa and are left out.
+    """
+    names = sorted({name for pair in pairs for name in pair})
+    if not names:
+        return None
+    cells = [(a, b) for a in names for b in names]
+    resampling = Resampling([[pair == cell for cell in cells] for pair in pairs], patients)
+    found = resampling.of(lambda sums: _kappas(sums, len(names)), len(pairs))
+    return None if found.low is None or found.high is None else (found.low, found.high)
+
+
+def _kappas(sums: Table, names: int) -> Table:
+    """Kappa of each table of counts; shape (..., names * names) in, (...) out, NaN where there is none."""
+    counts = sums.reshape(*sums.shape[:-1], names, names)
+    n = counts.sum(axis=(-2, -1))
+    agreed = np.trace(counts, axis1=-2, axis2=-1)
+    chance = (counts.sum(axis=-1) * counts.sum(axis=-2)).sum(axis=-1)
+    return divided(agreed * n - chance, n * n - chance)
