@@ -111,17 +111,31 @@ def _listening(port: int, what: str) -> tuple[socket.socket, Login]:
     return listening, login
 
 
+@review.command("config")
+def config_(config: Config = None) -> None:
+    """Print the labelling interface of a round for Label Studio."""
+    from deid_platform.review.studio import config as interface
+
+    typer.echo(interface(site_of(config)), nl=False)
+
+
 @review.command("export")
 def export(
     role: As,
-    to: Annotated[Path, typer.Option("--to", help="The CSV file. It holds notes: keep it in the PHI zone.")],
+    to: Annotated[
+        Path,
+        typer.Option("--to", help="A CSV file, or .json for Label Studio. It holds notes: keep it in the PHI zone."),
+    ],
     number: Round = None,
     config: Config = None,
 ) -> None:
-    """Write a round as a spreadsheet, for a reviewer to fill in the columns category, severity and missed."""
+    """Write a round for a reviewer to fill in: a spreadsheet or, if the file ends in .json, tasks for Label Studio."""
     from deid_platform.review.rounds import known_round
-    from deid_platform.review.sheets import export as write
 
+    if to.suffix == ".json":
+        from deid_platform.review.studio import export as write
+    else:
+        from deid_platform.review.sheets import export as write
     site = site_of(config)
     chosen = known_round(site.store, number)
     done = write(site, chosen, _reviewer(role), to)
@@ -130,15 +144,18 @@ def export(
 
 @review.command("import")
 def import_(
-    sheet: Annotated[Path, typer.Argument(help="The CSV file, filled in.")],
+    sheet: Annotated[Path, typer.Argument(help="The CSV file, filled in, or Label Studio's .json export.")],
     role: As,
     number: Round = None,
     config: Config = None,
 ) -> None:
-    """Take the decisions of a spreadsheet back, all or none; empty cells are left as they are."""
+    """Take the decisions of a spreadsheet or of Label Studio back, all or none; empty cells are left as they are."""
     from deid_platform.review.rounds import known_round
-    from deid_platform.review.sheets import take_back
 
+    if sheet.suffix == ".json":
+        from deid_platform.review.studio import take_back
+    else:
+        from deid_platform.review.sheets import take_back
     site = site_of(config)
     chosen = known_round(site.store, number)
     decisions, marks = take_back(site, chosen, _reviewer(role), sheet)

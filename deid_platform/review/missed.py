@@ -20,7 +20,17 @@ from deid_platform.labels import Label
 from deid_platform.notes import Span
 from deid_platform.refresh import tables
 from deid_platform.refresh.site import Site
-from deid_platform.review.decisions import Severity, add_rows, alone, offered, rows_of, signed, standing
+from deid_platform.review.decisions import (
+    Decision,
+    Severity,
+    add_rows,
+    alone,
+    decide,
+    offered,
+    rows_of,
+    signed,
+    standing,
+)
 from deid_platform.review.rounds import Removal, removals_of_round
 from deid_platform.store import NoteStore
 
@@ -134,6 +144,24 @@ def mark(site: Site, number: int, role: Role, marks: Sequence[Mark]) -> None:
                 mine[key] = made
         if rows:
             add_rows(site.store, tables.REVIEW_MISSED, tables.MISSED_SCHEMA, number, role, rows)
+
+
+def keep(site: Site, number: int, role: Role, said: Mapping[str, Decision | None], marks: Sequence[Mark]) -> None:
+    """Keeps decisions and marks of a file, all or none.
+
+    Raises:
+        DeidError: `decision-invalid`, `mark-invalid`.
+    """
+    members = removals_of_round(site, number)
+    allowed = set(shown(site, number, role))
+    for it in marks:
+        if it.removal not in allowed:
+            raise DeidError(Code.MARK_INVALID, "removal")
+        placed(members[it.removal], it)
+    if said:
+        decide(site, number, role, said)
+    if marks:
+        mark(site, number, role, marks)
 
 
 def placed(removal: Removal, it: Mark) -> tuple[int, int]:

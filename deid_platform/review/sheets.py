@@ -19,8 +19,8 @@ from deid_platform.annotation.rounds import Role
 from deid_platform.errors import Code, DeidError
 from deid_platform.output import Output
 from deid_platform.refresh.site import Site
-from deid_platform.review.decisions import Decision, decide, decisions_of
-from deid_platform.review.missed import Mark, mark, marks_of, placed, shown
+from deid_platform.review.decisions import Decision, decisions_of
+from deid_platform.review.missed import Mark, keep, marks_of, placed, shown
 from deid_platform.review.rounds import Removal, removals_of_round
 
 COLUMNS = ("removal", "label", "before", "removed", "after", "category", "severity", "missed")
@@ -82,12 +82,7 @@ def take_back(site: Site, number: int, role: Role, path: Path) -> tuple[int, int
                 marks += found
     except (OSError, ValueError, csv.Error):
         raise DeidError(Code.INPUT_INVALID, "the sheet") from None
-    if not {it.removal for it in marks} <= set(shown(site, number, role)):
-        raise DeidError(Code.MARK_INVALID, "removal")
-    if said:
-        decide(site, number, role, said)
-    if marks:
-        mark(site, number, role, marks)
+    keep(site, number, role, said, marks)
     return len(said), len(marks)
 
 
