@@ -713,11 +713,17 @@ class Code(Enum):
         "A decision on a removal is not one of those that there are; the reference says what is wrong.",
         "A removal of the round, one of the five categories, and a severity for a clinically relevant one alone.",
     )
+    MARK_INVALID = (
+        "mark-invalid",
+        "A mark of a missed identifier is not one that a round takes; the reference says what is wrong.",
+        "A removal of the round, words of the text shown with it that are not hidden already, a label, and a severity.",
+    )
     DECISIONS_ALTERED = (
         "decisions-altered",
         "The decisions of a round in the note store are not those that the ledger has; the reference names the round "
         "and the role. Somebody changed them, or the store or the database was put back to an older state.",
-        "Restore both from backups of one time (docs/operations.md); the ledger's rows are in ctl.removal_decision.",
+        "Restore both from backups of one time (docs/operations.md); the ledger's rows are in ctl.removal_decision and "
+        "ctl.missed_identifier.",
     )
     RULING_REFUSED = (
         "ruling-refused",

@@ -66,6 +66,12 @@ class Tab:
             self.ask("Input.dispatchKeyEvent", type="keyDown", key=key, text=key)
             self.ask("Input.dispatchKeyEvent", type="keyUp", key=key)
 
+    def move(self, words: int) -> None:
+        key = "ArrowRight" if words > 0 else "ArrowLeft"
+        for _ in range(abs(words)):
+            for kind in ("keyDown", "keyUp"):
+                self.ask("Input.dispatchKeyEvent", type=kind, key=key)
+
     def close(self) -> None:
         if self.closed:
             return

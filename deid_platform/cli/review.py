@@ -18,6 +18,7 @@ from deid_platform.errors import Code, DeidError
 
 if TYPE_CHECKING:
     from deid_platform.annotation.rounds import Role
+    from deid_platform.review.report import MissedFigures
     from deid_platform.ui.guard import Login
 
 review = typer.Typer(help="Review by clinicians of what is hidden although no gold marks it.", no_args_is_help=True)
@@ -29,12 +30,31 @@ As = Annotated[str, typer.Option("--as", help="Who reviews: A, B or adjudicator.
 @review.command("start")
 def start(
     sample: Annotated[int, typer.Option(min=1, help="How many removals to draw.")] = 500,
+    whole_notes: Annotated[
+        bool, typer.Option("--whole-notes", help="Show the whole note of each, to look for missed identifiers.")
+    ] = False,
+    delivery: Annotated[
+        str | None, typer.Option(help="Draw from the redacted notes of a delivery, FEED@WATERMARK, which need no gold.")
+    ] = None,
+    notes: Annotated[
+        Path | None, typer.Option(help="Draw from a file of notes without gold: JSON lines, CSV or Parquet.")
+    ] = None,
+    rate: Annotated[float, typer.Option(max=1, help="The share of notes that is looked at, each by chance.")] = 1.0,
     config: Config = None,
 ) -> None:
-    """Draw a round: removals in the bench's gold notes that no gold marks."""
+    """Draw a round: removals in the bench's gold notes that no gold marks, or any in notes without gold."""
+    from deid_platform.cli.inputs import must_exist, say_refusals
     from deid_platform.review.rounds import start as draw
+    from deid_platform.review.sources import Source, checked
 
-    number, drawn, of = draw(site_of(config), sample)
+    if delivery is not None and notes is not None:
+        raise typer.BadParameter("either --delivery or --notes", param_hint="--notes")
+    must_exist(notes=notes)
+    source = checked(Source(delivery, notes, rate))
+    number, drawn, of = draw(site_of(config), sample, whole_notes=whole_notes, source=source)
+    say_refusals(source.refusals)
+    if source.failed:
+        say(f"left out, detection failed: {counted(source.failed, 'note')}")
     say(f"round {number}: {counted(drawn, 'removal')} of {of:,}")
     say("next: deid review open --as A, and --as B by another person")
 
@@ -91,17 +111,31 @@ def _listening(port: int, what: str) -> tuple[socket.socket, Login]:
     return listening, login
 
 
+@review.command("config")
+def config_(config: Config = None) -> None:
+    """Print the labelling interface of a round for Label Studio."""
+    from deid_platform.review.studio import config as interface
+
+    typer.echo(interface(site_of(config)), nl=False)
+
+
 @review.command("export")
 def export(
     role: As,
-    to: Annotated[Path, typer.Option("--to", help="The CSV file. It holds notes: keep it in the PHI zone.")],
+    to: Annotated[
+        Path,
+        typer.Option("--to", help="A CSV file, or .json for Label Studio. It holds notes: keep it in the PHI zone."),
+    ],
     number: Round = None,
     config: Config = None,
 ) -> None:
-    """Write a round as a spreadsheet, for a reviewer to fill in the columns category and severity."""
+    """Write a round for a reviewer to fill in: a spreadsheet or, if the file ends in .json, tasks for Label Studio."""
     from deid_platform.review.rounds import known_round
-    from deid_platform.review.sheets import export as write
 
+    if to.suffix == ".json":
+        from deid_platform.review.studio import export as write
+    else:
+        from deid_platform.review.sheets import export as write
     site = site_of(config)
     chosen = known_round(site.store, number)
     done = write(site, chosen, _reviewer(role), to)
@@ -110,18 +144,22 @@ def export(
 
 @review.command("import")
 def import_(
-    sheet: Annotated[Path, typer.Argument(help="The CSV file, filled in.")],
+    sheet: Annotated[Path, typer.Argument(help="The CSV file, filled in, or Label Studio's .json export.")],
     role: As,
     number: Round = None,
     config: Config = None,
 ) -> None:
-    """Take the decisions of a spreadsheet back, all or none; rows without a category are left as they are."""
+    """Take the decisions of a spreadsheet or of Label Studio back, all or none; empty cells are left as they are."""
     from deid_platform.review.rounds import known_round
-    from deid_platform.review.sheets import take_back
 
+    if sheet.suffix == ".json":
+        from deid_platform.review.studio import take_back
+    else:
+        from deid_platform.review.sheets import take_back
     site = site_of(config)
     chosen = known_round(site.store, number)
-    say(f"round {chosen}: {counted(take_back(site, chosen, _reviewer(role), sheet), 'decision')} kept")
+    decisions, marks = take_back(site, chosen, _reviewer(role), sheet)
+    say(f"round {chosen}: {counted(decisions, 'decision')} kept, {counted(marks, 'mark')} of missed identifiers")
 
 
 @review.command("enter")
@@ -163,9 +201,35 @@ def report(
         [(of, what, e.hits, e.total, e.value, e.low, e.high) for of, what, e in (*of_all, *of_relevant)],
         as_json=as_json,
     )
+    _show_missed(found.missed, as_json=as_json)
     stands = found.standing
+    if found.source != "gold":
+        say("drawn from notes without gold: missed_by_gold is the share of removals that were right")
     say(f"round {chosen}: {len(stands.settled):,} settled, {len(stands.undecided):,} to be adjudicated, "
         f"{len(stands.waiting):,} lack a reader")  # fmt: skip
     if found.kappa is not None:
-        severity = "" if found.kappa_severity is None else f", severity {found.kappa_severity:.3f}"
-        say(f"Cohen's kappa over {found.read_twice:,} read twice: category {found.kappa:.3f}{severity}")
+        category = _ranged(found.kappa, *(found.kappa_interval or (None, None)))
+        severity = ""
+        if found.kappa_severity is not None:
+            severity = f", severity {_ranged(found.kappa_severity, *(found.kappa_severity_interval or (None, None)))}"
+        say(f"Cohen's kappa (95% interval) over {found.read_twice:,} read twice: category {category}{severity}")
+
+
+def _show_missed(found: MissedFigures, *, as_json: bool) -> None:
+    of = [("all", "all", found.per_note), *(("label", label.value, it) for label, it in found.labels.items())]
+    of += [("severity", severity.value, it) for severity, it in found.severities.items()]
+    show(
+        ("missed", "what", "notes", "per note", "95% from", "to"),
+        [(kind, what, it.n, it.value, it.low, it.high) for kind, what, it in of],
+        as_json=as_json,
+    )
+    say(f"{counted(found.found, 'identifier')} missed in what is shown of {counted(found.notes, 'note')}; "
+        f"{found.apart:,} marked by one reader alone")  # fmt: skip
+    if found.agreement.value is not None:
+        say(
+            f"F1 of the two readers' marks: {_ranged(found.agreement.value, found.agreement.low, found.agreement.high)}"
+        )
+
+
+def _ranged(value: float, low: float | None, high: float | None) -> str:
+    return f"{value:.3f}" if low is None or high is None else f"{value:.3f} ({low:.3f} to {high:.3f})"

@@ -55,6 +55,8 @@ REVIEW_ROUNDS = "review/rounds"
 """Which removals reviewers were given, with what stood there, a partition a round."""
 REVIEW_DECISIONS = "review/decisions"
 """What they said, each decision a row, in order; a partition a round and a role."""
+REVIEW_MISSED = "review/missed"
+"""Identifiers that they marked as missed, each mark a row, in order; a partition a round and a role."""
 RULINGS = "review/rulings"
 """Spans that people mended in quarantined notes, each decision a row that the ledger names by its digest."""
 REPORTED = "gate/reported"
@@ -200,9 +202,19 @@ REVIEW_SCHEMA = pa.schema(
         ("start", pa.int32()),
         ("end", pa.int32()),
         *((name, pa.large_string()) for name in ("before", "removed", "after")),
+        ("hidden", SPANS),  # what the policy hides of the text shown; not there in what earlier versions sealed
     ]
 )
 DECISION_SCHEMA = pa.schema([(name, pa.string()) for name in ("removal", "category", "severity", "who", "at")])
+MISSED_SCHEMA = pa.schema(
+    [
+        ("removal", pa.string()),  # beside which it was marked
+        ("missed", pa.string()),  # a keyed digest of the note and the place
+        ("start", pa.int32()),
+        ("end", pa.int32()),
+        *((name, pa.string()) for name in ("label", "severity", "who", "at")),  # without a label: taken back
+    ]
+)
 RULING_SCHEMA = pa.schema(
     [
         *((name, pa.string()) for name in ("ruling", "feed", "delivery")),

@@ -1,7 +1,9 @@
 """Review by people: of what detection hides although no gold marks it, and of notes in quarantine.
 
+    sources     the notes that a round is drawn from: gold, a delivery, a file
     rounds      removals, drawn for clinicians
-    decisions   what they say of them; `sheets` the same as a spreadsheet
+    decisions   what they say of them; `sheets` the same as a spreadsheet, `studio` in Label Studio
+    missed      identifiers that they mark as missed
     report      the shares that follow, and agreement; `scores` records them in `quality`
     quarantine  the queue of quarantined notes: what people decide about one
     waiting     which notes wait; `held` what is shown of one, and what a decision would make of it

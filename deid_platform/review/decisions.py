@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import getpass
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -22,7 +23,7 @@ from deid_platform.refresh.lock import file_lock
 from deid_platform.refresh.site import Site
 from deid_platform.review.rounds import removals_of_round
 from deid_platform.store import NoteStore
-from deid_platform.warehouse.reviews import enter_decisions
+from deid_platform.warehouse.reviews import enter_decisions, enter_missed
 from deid_platform.warehouse.roles import Role as Database
 
 _LOCK = "review.lock"
@@ -97,19 +98,27 @@ def decide(site: Site, number: int, role: Role, said: Mapping[str, Decision | No
     Raises:
         DeidError: `decision-invalid` if a removal is not of the round or not this role's to decide.
     """
-    with _IN_THIS_PROCESS, file_lock(site.settings.home_path, _LOCK, wait=True):
+    with alone(site):
         if not said.keys() <= set(offered(site, number, role)):
             raise DeidError(Code.DECISION_INVALID, "removal")
-        rows = _rows(site.store, number, role)
+        rows = []
         for key, decision in said.items():
             category = decision.category.value if decision else None
             severity = decision.severity.value if decision and decision.severity else None
-            at = datetime.now(UTC).isoformat(timespec="milliseconds")
-            rows.append(
-                {"removal": key, "category": category, "severity": severity, "who": getpass.getuser(), "at": at}
-            )
-        table = pa.Table.from_pylist(rows, schema=tables.DECISION_SCHEMA)
-        site.store.write(tables.REVIEW_DECISIONS, _partition(number, role), [table], meta=lambda: {"rows": len(rows)})
+            rows.append({"removal": key, "category": category, "severity": severity, **signed()})
+        add_rows(site.store, tables.REVIEW_DECISIONS, tables.DECISION_SCHEMA, number, role, rows)
+
+
+@contextmanager
+def alone(site: Site) -> Iterator[None]:
+    """While nobody else adds rows."""
+    with _IN_THIS_PROCESS, file_lock(site.settings.home_path, _LOCK, wait=True):
+        yield
+
+
+def signed() -> dict[str, str]:
+    """Who says something now, and when."""
+    return {"who": getpass.getuser(), "at": datetime.now(UTC).isoformat(timespec="milliseconds")}
 
 
 def enter(site: Site, number: int) -> int:
@@ -121,14 +130,19 @@ def enter(site: Site, number: int) -> int:
         DeidError: `decisions-altered` if what the ledger has is not what the note store has; `warehouse-unreachable`.
     """
     officer = site.warehouse.engine(Database.OFFICER)
-    with _IN_THIS_PROCESS, file_lock(site.settings.home_path, _LOCK, wait=True):
-        return sum(enter_decisions(officer, number, role.value, _rows(site.store, number, role)) for role in Role)
+    kept = ((tables.REVIEW_DECISIONS, enter_decisions), (tables.REVIEW_MISSED, enter_missed))
+    with alone(site):
+        return sum(
+            entered(officer, number, role.value, rows_of(site.store, dataset, number, role))
+            for dataset, entered in kept
+            for role in Role
+        )
 
 
 def decisions_of(store: NoteStore, number: int, role: Role) -> dict[str, Decision]:
     """The newest decision of a role on each removal."""
     found: dict[str, Decision] = {}
-    for row in _rows(store, number, role):
+    for row in rows_of(store, tables.REVIEW_DECISIONS, number, role):
         if row["category"] is None:
             found.pop(row["removal"], None)
         else:
@@ -158,13 +172,19 @@ def standing(site: Site, number: int) -> Standing:
     )
 
 
-def _rows(store: NoteStore, number: int, role: Role) -> list[dict[str, Any]]:
+def rows_of(store: NoteStore, dataset: str, number: int, role: Role) -> list[dict[str, Any]]:
+    """All that a role said in a round, in order."""
     partition = _partition(number, role)
-    return (
-        []
-        if store.manifest(tables.REVIEW_DECISIONS, partition) is None
-        else store.rows(tables.REVIEW_DECISIONS, partition)
-    )
+    return [] if store.manifest(dataset, partition) is None else store.rows(dataset, partition)
+
+
+def add_rows(
+    store: NoteStore, dataset: str, schema: pa.Schema, number: int, role: Role, rows: Sequence[Mapping[str, Any]]
+) -> None:
+    """Adds to what a role said in a round; under the lock of `alone`."""
+    kept = [*rows_of(store, dataset, number, role), *rows]
+    table = pa.Table.from_pylist(kept, schema=schema)
+    store.write(dataset, _partition(number, role), [table], meta=lambda: {"rows": len(kept)})
 
 
 def _partition(number: int, role: Role) -> str:

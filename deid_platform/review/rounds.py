@@ -2,15 +2,17 @@
 
 Belongs here: drawing a round and reading it. Does not belong here: what reviewers say (`decisions.py`).
 
-A removal is a run of words of one detected span, none of which touches gold. The round keeps what stood there and
-around it, so that all reviewers see the same whatever the bench does later: PHI, in the note store.
+A removal is a run of words of one detected span, none of which touches gold, if the note has any. The round keeps what
+stood there and around it, so that all reviewers see the same whatever the bench does later: PHI, in the note store.
 """
 
 from __future__ import annotations
 
-import random
-from collections.abc import Iterator
+import heapq
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field, fields
+from hashlib import sha256
+from typing import Any
 
 import pyarrow as pa
 
@@ -21,10 +23,11 @@ from deid_platform.labels import Label
 from deid_platform.notes import Note, Span
 from deid_platform.refresh import tables
 from deid_platform.refresh.site import Site
+from deid_platform.review.sources import GOLD, Source
 from deid_platform.store import NoteStore
 
 CONTEXT = 240
-"""Characters shown on each side."""
+"""Characters shown on each side, unless a round shows whole notes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +40,7 @@ class Removal:
         start: Where it begins in the note, in code points.
         end: Where it ends, exclusive.
         patient: Keyed; None where the note names none.
+        hidden: What the policy hides of the text shown, in the note's code points.
     """
 
     removal: str
@@ -50,6 +54,30 @@ class Removal:
     before: str = field(repr=False)
     removed: str = field(repr=False)
     after: str = field(repr=False)
+    hidden: tuple[Span, ...] = field(default=(), repr=False)
+
+    @property
+    def text(self) -> str:
+        """All that is shown."""
+        return self.before + self.removed + self.after
+
+    @property
+    def origin(self) -> int:
+        """Where in the note it begins."""
+        return self.start - len(self.before)
+
+    def words(self, span: Span) -> str:
+        """What stands at a place of the note, as far as it is shown."""
+        return self.text[max(0, span.start - self.origin) : span.end - self.origin]
+
+    def row(self) -> dict[str, object]:
+        """It as a row of `tables.REVIEW_SCHEMA`."""
+        return {**{f.name: getattr(self, f.name) for f in fields(self)}, "hidden": tables.span_rows(self.hidden)}
+
+    @classmethod
+    def of(cls, row: dict[str, Any]) -> Removal:
+        """What a row says."""
+        return cls(**{**row, "hidden": tables.spans_of(row.get("hidden"))})
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,30 +130,61 @@ def known_round(store: NoteStore, number: int | None) -> int:
     return drawn[-1] if number is None else number
 
 
-def start(site: Site, sample: int) -> tuple[int, int, int]:
-    """Draws a round from the bench's gold notes: removals that were in no other round, each as likely as any other.
+def start(site: Site, sample: int, *, whole_notes: bool = False, source: Source | None = None) -> tuple[int, int, int]:
+    """Draws a round: removals that were in no other round, each as likely as any other.
+
+    Args:
+        site: The installation.
+        sample: How many.
+        whole_notes: Whether readers see the whole note of each, not `CONTEXT` characters on each side.
+        source: The notes; by default the bench's gold notes.
 
     Returns:
         The round's number, its removals, and how many there were to draw from.
 
     Raises:
-        DeidError: `not-materialized` if the bench has not run, `input-empty` if nothing is left to draw.
+        DeidError: `not-materialized` if the bench has not run or the delivery was not redacted, `input-empty` if
+            nothing is left to draw.
     """
     store = site.store
+    chosen_from = source or Source()
     drawn = rounds(store)
     before = {row["removal"] for number in drawn for row in store.stream(tables.REVIEW_ROUNDS, str(number))}
-    left = [found for found in removals(site) if found.removal not in before]
-    if not left:
-        raise DeidError(Code.INPUT_EMPTY, "no removal outside gold is left")
     number = (drawn or [0])[-1] + 1
-    # By their keys, which follow from the secret: an order that nobody chose, and the same if the draw is repeated.
-    left.sort(key=lambda found: found.removal)
-    chosen = random.Random(number).sample(left, min(sample, len(left)))  # noqa: S311 - a sample
-    rows = [{f.name: getattr(found, f.name) for f in fields(Removal)} for found in chosen]
-    table = pa.Table.from_pylist(rows, schema=tables.REVIEW_SCHEMA)
-    meta = {"drawn_from": len(left), "drawn_with": asdict(DrawnWith.now(site))}
+    left = 0
+
+    def ranked() -> Iterator[Removal]:
+        nonlocal left
+        for found in removals(site, chosen_from, number, None if whole_notes else CONTEXT):
+            if found.removal not in before:
+                left += 1
+                yield found
+
+    # By a digest of keys, which follow from the secret: an order that nobody chose, the same if the draw is repeated,
+    # and no more than the sample is held.
+    chosen = heapq.nsmallest(sample, ranked(), key=lambda found: _rank(number, found.removal))
+    if not chosen:
+        raise DeidError(Code.INPUT_EMPTY, "no removal is left")
+    table = pa.Table.from_pylist([found.row() for found in chosen], schema=tables.REVIEW_SCHEMA)
+    meta = {
+        "drawn_from": left,
+        "detector": chosen_from.digest(site),
+        "drawn_with": asdict(DrawnWith.now(site)) if chosen_from.name == GOLD else None,
+        "source": chosen_from.name,
+        "rate": chosen_from.rate,
+        "whole_notes": whole_notes,
+    }
     store.write(tables.REVIEW_ROUNDS, str(number), [table], meta=lambda: meta)
-    return number, len(chosen), len(left)
+    return number, len(chosen), left
+
+
+def _rank(number: int, removal: str) -> bytes:
+    return sha256(f"{number} {removal}".encode()).digest()
+
+
+def source_of(store: NoteStore, number: int) -> str:
+    """What a round was drawn from: `gold`, `notes` or a delivery; those of earlier versions were all of gold."""
+    return str(store.required(tables.REVIEW_ROUNDS, str(number)).meta.get("source", GOLD))
 
 
 def removals_of_round(site: Site, number: int) -> dict[str, Removal]:
@@ -144,23 +203,16 @@ def removals_of_round(site: Site, number: int) -> dict[str, Removal]:
         gone = {("note_id", row["note_id"]), ("patient_id", row["patient_id"])} & left
         note = Note(row["note_id"], "", patient_id=row["patient_id"], note_type=row["note_type"])
         if not gone and site.exclusions.reason(note) is None:
-            found[row["removal"]] = Removal(**row)
+            found[row["removal"]] = Removal.of(row)
     return found
 
 
-def removals(site: Site) -> Iterator[Removal]:
-    """Every removal in the bench's gold notes, with the detector's topics, that the policy makes and no gold marks."""
-    store = site.store
-    detected = {
-        row["note_id"]: tables.spans_of(row["spans"])
-        for row in store.stream(tables.DETECTIONS, tables.ALL)
-        if row["inputs"] == "topics"
-    }
-    for row in store.stream(tables.GOLD_NOTES, tables.ALL):
-        note = tables.from_row(Note, row)
-        hidden = [span for span in detected.get(note.note_id, ()) if site.policy.hidden(span.label)]
-        for begin, end, label in outside_gold(note.text, hidden, tables.spans_of(row["gold"])):
-            yield _removal(site, note, begin, end, label)
+def removals(site: Site, source: Source, number: int, context: int | None = CONTEXT) -> Iterator[Removal]:
+    """Every removal in the notes of a source that the policy makes and no gold marks."""
+    for it in source.notes(site, number):
+        hidden = [span for span in it.found if site.policy.hidden(span.label)]
+        for begin, end, label in outside_gold(it.note.text, hidden, it.gold):
+            yield _removal(site, it.note, Span(begin, end, label), hidden, context)
 
 
 def outside_gold(text: str, hidden: list[Span], gold: tuple[Span, ...]) -> Iterator[tuple[int, int, Label]]:
@@ -181,18 +233,23 @@ def outside_gold(text: str, hidden: list[Span], gold: tuple[Span, ...]) -> Itera
             yield run[0][0], run[-1][1], span.label
 
 
-def _removal(site: Site, note: Note, begin: int, end: int, label: Label) -> Removal:
+def _removal(site: Site, note: Note, span: Span, hidden: Sequence[Span], context: int | None) -> Removal:
     text = note.text
+    begin, end = span.start, span.end
+    low, high = (0, len(text)) if context is None else (max(0, begin - context), min(len(text), end + context))
     return Removal(
         site.keyring.digest("review", note.note_id, text, str(begin), str(end)),
         note.note_id,
         note.patient_id,
         site.keyring.key("patient", note.patient_id) if note.patient_id else None,
         note.note_type,
-        label.value,
+        span.label.value,
         begin,
         end,
-        text[max(0, begin - CONTEXT) : begin],
+        text[low:begin],
         text[begin:end],
-        text[end : end + CONTEXT],
+        text[end:high],
+        tuple(
+            Span(max(it.start, low), min(it.end, high), it.label) for it in hidden if it.start < high and low < it.end
+        ),
     )

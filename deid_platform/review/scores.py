@@ -11,16 +11,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import astuple, dataclass
-from typing import Any
 
 from deid_platform.annotation.rounds import ANNOTATORS
 from deid_platform.bench.held_out import look_at_sealed_unless_same
 from deid_platform.bench.lab_notes import of_share
 from deid_platform.errors import Code, DeidError
+from deid_platform.evaluation.bootstrap import Ratio
 from deid_platform.refresh import tables
 from deid_platform.refresh.site import Site
 from deid_platform.review.decisions import enter, standing
-from deid_platform.review.report import Report, report
+from deid_platform.review.report import Interval, Report, report
 from deid_platform.review.rounds import DrawnWith, removals_of_round, rounds
 from deid_platform.warehouse.held_out import Purpose
 from deid_platform.warehouse.lab import LabScore, MeasuredOn, record_lab_scores
@@ -103,12 +103,19 @@ def figures(found: Report, drawn: int) -> Iterator[LabScore]:
         yield of_share(_FAMILY, "share_of_relevant", share, f"severity {severity.value}")
     one, other = (found.standing.by_role[role] for role in ANNOTATORS)
     relevant = sum(bool(one[key].severity and other[key].severity) for key in one.keys() & other.keys())
-    yield _agreement(found.kappa, found.read_twice, "ALL")
-    yield _agreement(found.kappa_severity, relevant, "severity")
+    yield _agreement(found.kappa, found.kappa_interval, found.read_twice, "ALL")
+    yield _agreement(found.kappa_severity, found.kappa_severity_interval, relevant, "severity")
+    missed = found.missed
+    yield _of_missed("missed_per_note", missed.per_note)
+    for label, ratio in missed.labels.items():
+        yield _of_missed("missed_per_note", ratio, label.value)
+    yield _of_missed("missed_agreement", missed.agreement)
     yield LabScore(_FAMILY, "share_settled", len(found.standing.settled) / drawn if drawn else None, n=drawn)
 
 
-def _agreement(kappa: Any, pairs: int, subject: str) -> LabScore:
-    """Kappa, with its interval where the report has one."""
-    value, low, high = (getattr(kappa, name, None) for name in ("value", "low", "high"))
-    return LabScore(_FAMILY, "kappa", kappa if isinstance(kappa, float) else value, low, high, pairs, subject)
+def _agreement(kappa: float | None, interval: Interval | None, pairs: int, subject: str) -> LabScore:
+    return LabScore(_FAMILY, "kappa", kappa, *(interval or (None, None)), n=pairs, subject=subject)
+
+
+def _of_missed(measure: str, ratio: Ratio, subject: str = "ALL") -> LabScore:
+    return LabScore(_FAMILY, measure, ratio.value, ratio.low, ratio.high, ratio.n, subject)

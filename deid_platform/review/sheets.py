@@ -1,35 +1,43 @@
 """A round as a spreadsheet, for reviewers who would rather have that: out as CSV, and decisions back.
 
-Belongs here: columns, and what of a sheet is believed. Does not belong here: what a decision is (`decisions.py`).
+Belongs here: columns, and what of a sheet is believed. Does not belong here: what a decision is (`decisions.py`), or
+a mark (`missed.py`).
 
-Back come only the removal's key, category and severity; the other columns are for people. All of a sheet is kept or
-none of it.
+Back come only the removal's key, category, severity and missed identifiers; the other columns are for people. All of a
+sheet is kept or none of it. A cell of missed identifiers reads `PATIENT high: Ann Bell; DATE low: 3 May`: label,
+severity and words, which are looked for in the text of the row, wherever they are not hidden.
 """
 
 from __future__ import annotations
 
 import csv
+import re
+from collections.abc import Mapping
 from pathlib import Path
 
 from deid_platform.annotation.rounds import Role
 from deid_platform.errors import Code, DeidError
 from deid_platform.output import Output
 from deid_platform.refresh.site import Site
-from deid_platform.review.decisions import Decision, decide, decisions_of, offered
-from deid_platform.review.rounds import removals_of_round
+from deid_platform.review.decisions import Decision, decisions_of
+from deid_platform.review.missed import Mark, keep, marks_of, placed, shown
+from deid_platform.review.rounds import Removal, removals_of_round
 
-COLUMNS = ("removal", "label", "before", "removed", "after", "category", "severity")
+COLUMNS = ("removal", "label", "before", "removed", "after", "category", "severity", "missed")
+_BEGINS = r"([A-Za-z-]+)\s+(high|low)\s*:"
+_MISSED = re.compile(rf"\s*{_BEGINS}\s*(.+?)\s*(?:;(?=\s*{_BEGINS})|;?\s*$)", re.DOTALL | re.IGNORECASE)
 
 
 def export(site: Site, number: int, role: Role, path: Path) -> int:
-    """Writes what a role may decide, with what it said so far; returns how many rows.
+    """Writes what a role is shown, with what it said so far; returns how many rows.
 
     Raises:
         DeidError: `output-unusable`.
     """
     members = removals_of_round(site, number)
     mine = decisions_of(site.store, number, role)
-    keys = offered(site, number, role)
+    marks = list(marks_of(site.store, number, role).values())
+    keys = shown(site, number, role)
     with Output.at(path).opened() as stream:
         sheet = csv.writer(stream, lineterminator="\n")
         sheet.writerow(COLUMNS)
@@ -37,39 +45,81 @@ def export(site: Site, number: int, role: Role, path: Path) -> int:
             found, said = members[key], mine.get(key)
             texts = (_plain(text) for text in (found.before, found.removed, found.after))
             category, severity = (said.category.value, said.severity or "") if said else ("", "")
-            sheet.writerow((key, found.label, *texts, category, severity))
+            missed = "; ".join(
+                f"{it.span.label.value} {it.severity}: {found.words(it.span)}" for it in marks if it.removal == key
+            )
+            sheet.writerow((key, found.label, *texts, category, severity, missed))
     return len(keys)
 
 
-def take_back(site: Site, number: int, role: Role, path: Path) -> int:
-    """Keeps the decisions of a sheet, whose rows without a category are left as they are; returns how many.
+def take_back(site: Site, number: int, role: Role, path: Path) -> tuple[int, int]:
+    """Keeps the decisions and marks of a sheet, whose empty cells are left as they are; returns how many of each.
 
     Raises:
-        DeidError: `decision-invalid` with the row's number, the first below the head being 2; `decision-invalid` if a
-            row is not this role's to decide; `input-invalid` if it is no CSV file with the columns that come back.
+        DeidError: `decision-invalid` or `mark-invalid` with the row's number, the first below the head being 2; either
+            if a row is not this role's to decide; `input-invalid` if it is no CSV file with the columns that come back.
     """
     said: dict[str, Decision | None] = {}
+    marks: list[Mark] = []
+    members = removals_of_round(site, number)
+    seen: set[str] = set()
     try:
         with path.open(encoding="utf-8-sig", newline="") as stream:
             sheet = csv.DictReader(stream)
             if not {"removal", "category", "severity"} <= set(sheet.fieldnames or ()):
                 raise DeidError(Code.INPUT_INVALID, "the sheet lacks a column")
             for at, row in enumerate(sheet, start=2):
-                category, severity = ((row.get(name) or "").strip().lower() for name in ("category", "severity"))
-                if not category:
-                    continue
                 try:
-                    decision = Decision.parse(category, severity or None)
+                    key = row.get("removal") or ""
+                    if decision := _decision(row):
+                        said[key] = decision
+                    found = _marks(key, (row.get("missed") or "").strip(), members)
                 except DeidError as error:
-                    raise DeidError(Code.DECISION_INVALID, f"row {at}: {error.ref}") from None
-                if (key := row.get("removal") or "") in said:
+                    raise DeidError(error.code, f"row {at}: {error.ref}") from None
+                if (decision or found) and key in seen:
                     raise DeidError(Code.DECISION_INVALID, f"row {at}: twice")
-                said[key] = decision
+                seen |= {key} if decision or found else set()
+                marks += found
     except (OSError, ValueError, csv.Error):
         raise DeidError(Code.INPUT_INVALID, "the sheet") from None
-    if said:
-        decide(site, number, role, said)
-    return len(said)
+    keep(site, number, role, said, marks)
+    return len(said), len(marks)
+
+
+def _decision(row: Mapping[str, str | None]) -> Decision | None:
+    category, severity = ((row.get(name) or "").strip().lower() for name in ("category", "severity"))
+    return Decision.parse(category, severity or None) if category else None
+
+
+def _marks(key: str, cell: str, members: Mapping[str, Removal]) -> list[Mark]:
+    """What a cell marks: each place in the row's text where the words stand and are not hidden."""
+    found: list[Mark] = []
+    at = 0
+    while at < len(cell):
+        part = _MISSED.match(cell, at)
+        if part is None or key not in members:
+            raise DeidError(Code.MARK_INVALID, "missed")
+        at = part.end()
+        label, severity, words = part.group(1).upper(), part.group(2).lower(), part.group(3)
+        here = [Mark.parse(key, *place, label, severity) for place in _places(words, members[key].text)]
+        here = [it for it in here if _is_missed(members[key], it)]
+        if not here:
+            raise DeidError(Code.MARK_INVALID, "missed: not in the text, or hidden already")
+        found += here
+    return found
+
+
+def _places(words: str, text: str) -> list[tuple[int, int]]:
+    pattern = r"\s+".join(map(re.escape, words.split()))
+    return [match.span() for match in re.finditer(rf"(?<!\w){pattern}(?!\w)", text)]
+
+
+def _is_missed(removal: Removal, it: Mark) -> bool:
+    try:
+        placed(removal, it)
+    except DeidError:
+        return False
+    return True
 
 
 def _plain(text: str) -> str:

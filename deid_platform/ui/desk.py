@@ -9,7 +9,7 @@ A reader is sent nothing that the other said. The page shows PHI: nothing of it 
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from contextlib import suppress
 from pathlib import Path
 from socket import socket
@@ -26,9 +26,11 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from deid_platform.annotation.rounds import ANNOTATORS, Role
 from deid_platform.errors import Code, DeidError
+from deid_platform.labels import Label
 from deid_platform.refresh.site import Site
 from deid_platform.review.decisions import Category, Decision, decide, decisions_of, enter, offered
-from deid_platform.review.rounds import removals_of_round
+from deid_platform.review.missed import Mark, Missed, mark, marks_of, shown
+from deid_platform.review.rounds import Removal, removals_of_round
 from deid_platform.ui.guard import Guard, Login, loopback_hosts
 
 FILES = Path(__file__).with_name("desk_files")
@@ -50,7 +52,7 @@ CATEGORIES = {
     Category.IRRELEVANT: ("Clinically irrelevant", "nothing that changes how the note is understood"),
     Category.PROVIDER: ("Provider or clinic", "a clinician, a clinic, their address or number"),
     Category.INSENSITIVE: ("Insensitive identifier", "a number of a document or a visit, not of a person"),
-    Category.MISSED_BY_GOLD: ("Rightly removed", "the patient's identifier, which the gold lacks"),
+    Category.MISSED_BY_GOLD: ("Rightly removed", "an identifier of the patient, whether or not gold marks it"),
 }
 """What the page calls each category, and what belongs to it; in the order of its keys."""
 
@@ -61,7 +63,8 @@ def desk(site: Site, number: int, role: Role, *, hosts: list[str], login: Login,
     async def page(_: Request) -> Response:
         environment = jinja2.Environment(loader=jinja2.FileSystemLoader(FILES), autoescape=True)
         template = environment.get_template("desk.html.j2")
-        return HTMLResponse(template.render(number=number, role=role.value, categories=CATEGORIES))
+        labels = [label.value for label in Label if site.policy.hidden(label)]
+        return HTMLResponse(template.render(number=number, role=role.value, categories=CATEGORIES, labels=labels))
 
     async def items(_: Request) -> Response:
         return JSONResponse(await run_in_threadpool(_items, site, number, role))
@@ -71,9 +74,22 @@ def desk(site: Site, number: int, role: Role, *, hosts: list[str], login: Login,
             said = _said(await request.body())
             await run_in_threadpool(decide, site, number, role, said)
         except DeidError as error:
-            # What cannot be read will not be readable later; what could not be written may be.
-            return JSONResponse({"error": error.code.slug}, 400 if error.code is Code.DECISION_INVALID else 503)
+            return refused(error)
         return JSONResponse({"kept": sorted(said), "entered": await run_in_threadpool(entered)})
+
+    async def take_marks(request: Request) -> Response:
+        try:
+            marks = _marks(await request.body())
+            await run_in_threadpool(mark, site, number, role, marks)
+            missed = await run_in_threadpool(_marked, site, number, role)
+        except DeidError as error:
+            return refused(error)
+        return JSONResponse({"missed": missed, "entered": await run_in_threadpool(entered)})
+
+    def refused(error: DeidError) -> Response:
+        # What cannot be read will not be readable later; what could not be written may be.
+        invalid = error.code in (Code.DECISION_INVALID, Code.MARK_INVALID)
+        return JSONResponse({"error": error.code.slug}, 400 if invalid else 503)
 
     def entered() -> bool:
         """Whether the ledger has all that was decided; if not, a later decision or the report enters it."""
@@ -87,6 +103,7 @@ def desk(site: Site, number: int, role: Role, *, hosts: list[str], login: Login,
         Route("/", page),
         Route("/items", items),
         Route(DECIDE, take, methods=["POST"]),
+        Route(f"{DECIDE}/missed", take_marks, methods=["POST"]),
         Route("/desk.js", file_route("desk.js", "text/javascript")),
         Route("/desk.css", file_route("desk.css", "text/css")),
     ]
@@ -139,9 +156,12 @@ class Unstored:
 def _items(site: Site, number: int, role: Role) -> list[dict[str, object]]:
     """What the page shows: the removals, what this role said, and for the adjudicator what the readers did."""
     members = removals_of_round(site, number)
-    keys = offered(site, number, role)
+    decides = set(offered(site, number, role))
     mine = decisions_of(site.store, number, role)
-    readers = {who.value: decisions_of(site.store, number, who) for who in ANNOTATORS if role is Role.ADJUDICATOR}
+    seen = ANNOTATORS if role is Role.ADJUDICATOR else ()
+    readers = {who.value: decisions_of(site.store, number, who) for who in seen}
+    missed = _marked(site, number, role)
+    theirs = {who.value: _marked(site, number, who) for who in seen}
     return [
         {
             "removal": key,
@@ -150,10 +170,44 @@ def _items(site: Site, number: int, role: Role) -> list[dict[str, object]]:
             "before": members[key].before,
             "removed": members[key].removed,
             "after": members[key].after,
+            "hidden": [
+                [s.start - members[key].origin, s.end - members[key].origin, s.label.value] for s in members[key].hidden
+            ],
+            "asks": key in decides,
             "decision": _shown(mine.get(key)),
-            "readers": {who: _shown(said.get(key)) for who, said in readers.items()},
+            "missed": missed.get(key, []),
+            "readers": {
+                who: {"decision": _shown(said.get(key)), "missed": theirs[who].get(key, [])}
+                for who, said in readers.items()
+            },
         }
-        for key in keys
+        for key in shown(site, number, role)
+    ]
+
+
+def _marked(site: Site, number: int, role: Role) -> dict[str, list[dict[str, object]]]:
+    """What a role marked as missed, in the offsets of each text that shows it."""
+    members = removals_of_round(site, number)
+    by_note: dict[str, list[Missed]] = {}
+    for it in marks_of(site.store, number, role).values():
+        if it.removal in members:
+            by_note.setdefault(members[it.removal].note_id, []).append(it)
+    return {
+        key: _within(member, by_note[member.note_id]) for key, member in members.items() if member.note_id in by_note
+    }
+
+
+def _within(member: Removal, marks: Collection[Missed]) -> list[dict[str, object]]:
+    low, high = member.origin, member.origin + len(member.text)
+    return [
+        {
+            "start": max(it.span.start, low) - low,
+            "end": min(it.span.end, high) - low,
+            "label": it.span.label.value,
+            "severity": it.severity.value,
+        }
+        for it in sorted(marks, key=lambda it: it.span.start)
+        if it.span.start < high and low < it.span.end
     ]
 
 
@@ -172,6 +226,17 @@ def _said(body: bytes) -> dict[str, Decision | None]:
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         raise DeidError(Code.DECISION_INVALID, "not as the page sends it") from None
     return known
+
+
+def _marks(body: bytes) -> list[Mark]:
+    """The marks that a page sends, in order."""
+    try:
+        given = json.loads(body) if len(body) <= MOST_BYTES else None
+        if not isinstance(given, list):
+            raise DeidError(Code.MARK_INVALID, "not a list")
+        return [Mark.parse(*(row[name] for name in ("removal", "start", "end", "label", "severity"))) for row in given]
+    except (ValueError, TypeError, KeyError, RecursionError):
+        raise DeidError(Code.MARK_INVALID, "not as the page sends it") from None
 
 
 def file_route(name: str, kind: str) -> Callable[[Request], Awaitable[Response]]:

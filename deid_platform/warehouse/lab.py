@@ -81,7 +81,7 @@ MEASURES = (
     *("lexical_retention", "cire", "jsc", "nsdcg", "difference", "score_raw", "score_released"),
     *("score_transferred", "difference_transferred", "most_frequent"),
     *("kappa", "pearson", "spearman"),
-    *("share_of_removals", "share_of_relevant", "share_settled"),
+    *("share_of_removals", "share_of_relevant", "share_settled", "missed_per_note", "missed_agreement"),
     *("words_per_second", "seconds_per_note", "gpu_seconds_per_note", "peak_mb", "cost_per_10000_notes"),
 )
 SEXES = ("sex F", "sex M")

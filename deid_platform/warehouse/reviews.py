@@ -51,19 +51,37 @@ def enter_decisions(officer: Engine, number: int, role: str, rows: Sequence[Mapp
     Raises:
         DeidError: `decisions-altered` if what the ledger has is not the beginning of the rows.
     """
+    return _enter(officer, "removal_decision", "enter_decision", ("category", "severity"), number, role, rows)
+
+
+def enter_missed(officer: Engine, number: int, role: str, rows: Sequence[Mapping[str, object]]) -> int:
+    """The same of the identifiers that this role marked as missed, as `tables.MISSED_SCHEMA` has them."""
+    return _enter(officer, "missed_identifier", "enter_missed", ("missed", "label", "severity"), number, role, rows)
+
+
+def _enter(
+    officer: Engine,
+    table: str,
+    function: str,
+    said: Sequence[str],
+    number: int,
+    role: str,
+    rows: Sequence[Mapping[str, object]],
+) -> int:
+    columns = ("removal", *said, "who")
     known = text(
-        "SELECT removal, category, severity, who, decided_at AS at FROM ctl.removal_decision"
+        f"SELECT {', '.join(columns)}, decided_at AS at FROM ctl.{table}"  # noqa: S608 - names of this module
         " WHERE round = :round AND role = :role ORDER BY n"
     )
-    statement = text(
-        "SELECT ctl.enter_decision(:round, :role, :n, :removal, :category, :severity, :who, CAST(:at AS timestamptz))"
-    )
+    values = ", ".join(f":{name}" for name in ("round", "role", "n", *columns))
+    statement = text(f"SELECT ctl.{function}({values}, CAST(:at AS timestamptz))")
     place = {"round": number, "role": role}
+    told = [{name: row[name] for name in (*columns, "at")} for row in rows]
     with begin(officer) as connection:
         stand = [dict(row._mapping) for row in connection.execute(known, place)]
-        if stand != [{**row, "at": datetime.fromisoformat(str(row["at"]))} for row in rows[: len(stand)]]:
+        if stand != [{**row, "at": datetime.fromisoformat(str(row["at"]))} for row in told[: len(stand)]]:
             raise DeidError(Code.DECISIONS_ALTERED, f"round {number}, {role}")
-        for n, row in enumerate(rows[len(stand) :], start=len(stand) + 1):
+        for n, row in enumerate(told[len(stand) :], start=len(stand) + 1):
             connection.execute(statement, {**row, **place, "n": n})
     return len(rows) - len(stand)
 

@@ -16,9 +16,11 @@ import pytest
 from desk_browser import BROWSER, JSON, asked, until
 
 from deid_platform.annotation.rounds import Role
+from deid_platform.labels import Label
 from deid_platform.refresh import tables
 from deid_platform.refresh.site import Site
 from deid_platform.review.decisions import Category, Decision, Severity, decisions_of, standing
+from deid_platform.review.missed import marks_of
 from deid_platform.review.rounds import removals_of_round, start
 from deid_platform.ui.desk import desk, server
 from deid_platform.ui.guard import Login, loopback_hosts
@@ -86,19 +88,47 @@ class TestInABrowser:
         page = tab()
         page.open(desks(Role.A).start())
         shown = [member.removed for member in removals_of_round(site, 1).values()]
-        assert page.text("#context mark") == shown[0]
+        assert page.text("#context .own") == shown[0]
         page.press("1h3")
-        assert page.text("#context mark") == shown[2]
+        assert page.text("#context .own") == shown[2]
         page.press("2")
         until(lambda: said(site) == [HIGH, PROVIDER, IRRELEVANT])
         page.press("u")
         until(lambda: said(site) == [HIGH, PROVIDER, None])
-        assert page.text("#context mark") == shown[2]
+        assert page.text("#context .own") == shown[2]
         page.press("2")
         until(lambda: said(site) == [HIGH, PROVIDER, IRRELEVANT])
         until(lambda: page.text("#saved") == "Saved")
         assert page.text("#progress") == "3 of 3 decided"
         assert page.js("localStorage.length + sessionStorage.length") == 0
+
+    def test_missed_words_are_marked_by_keyboard_taken_back_and_saved_at_once(self, site, desks, tab):
+        page, first = tab(), next(iter(removals_of_round(site, 1).values()))
+        page.open(desks(Role.A).start())
+        assert page.text("#context .hidden") == "Thandiwe Quillfeather"
+
+        def marked():
+            found = marks_of(site.store, 1, Role.A).values()
+            return [(first.text[it.span.start : it.span.end], it.span.label, it.severity) for it in found]
+
+        page.move(-2)
+        page.press("m")
+        assert page.text("#saved") == "These words are hidden already"
+        page.move(3 + len(first.removed.split()))  # the last word, whose full stop is no part of it
+        page.press("m")
+        assert marked() == []
+        page.press("h")
+        until(lambda: marked() == [("stable", Label.PATIENT, Severity.HIGH)])
+        until(lambda: page.text("#saved") == "Saved")
+        assert page.text("#context .leak") == "stable"
+        assert "deid retract" in page.text("#released")
+        assert page.text("#progress") == "0 of 3 decided"
+        page.press("u")
+        until(lambda: marked() == [])
+        page.move(-9)
+        page.press("ml3")  # the first word is a missed one; then the removal's category
+        until(lambda: marked() == [("Seen", Label.PATIENT, Severity.LOW)])
+        until(lambda: said(site)[0] == PROVIDER)
 
     def test_a_severity_without_a_relevant_removal_does_nothing_and_help_swallows_keys(self, site, desks, tab):
         page = tab()
@@ -154,7 +184,7 @@ class TestInABrowser:
         another.open(here.start())
         until(lambda: said(site) == [PROVIDER, IRRELEVANT])
         until(lambda: "refused a decision" in page.text("#lost"))
-        assert another.text("#context mark") != second.removed
+        assert another.text("#context .own") != second.removed
 
     def test_a_closed_tab_loses_nothing_that_was_acknowledged(self, site, desks, tab):
         page, here = tab(), desks(Role.A)

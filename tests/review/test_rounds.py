@@ -17,7 +17,7 @@ from deid_platform.labels import Label
 from deid_platform.notes import Span
 from deid_platform.refresh import tables
 from deid_platform.review.decisions import Category, Decision, Severity, decide, decisions_of, enter, offered, standing
-from deid_platform.review.report import kappa, report, shares
+from deid_platform.review.report import kappa, kappa_interval, report, shares
 from deid_platform.review.rounds import outside_gold, removals_of_round, start
 from deid_platform.review.sheets import _plain, take_back
 from deid_platform.warehouse.roles import Role as Database
@@ -148,6 +148,31 @@ def test_kappa(pairs, value):
     assert kappa(pairs) == (None if value is None else pytest.approx(value))
 
 
+TEXTBOOK = [("y", "y")] * 20 + [("y", "n")] * 5 + [("n", "y")] * 10 + [("n", "n")] * 15
+
+
+def test_the_interval_of_kappa_is_that_of_the_textbook_where_each_patient_has_one_removal():
+    low, high = kappa_interval(TEXTBOOK, [f"p{at}" for at in range(50)])
+    # Fleiss, Cohen and Everitt 1969: a standard error of 0.127 there, so 0.4 - 1.96 x 0.127 to 0.4 + 1.96 x 0.127.
+    assert (low, high) == (pytest.approx(0.15, abs=0.05), pytest.approx(0.65, abs=0.05))
+    assert (low, high) == kappa_interval(TEXTBOOK, [f"p{at}" for at in range(50)])  # seeded
+
+
+def test_the_interval_of_kappa_is_wider_where_few_patients_have_many_removals():
+    alone = kappa_interval(TEXTBOOK, [None] * 50)
+    few = kappa_interval(TEXTBOOK, [f"p{at // 10}" for at in range(50)])
+    assert few[1] - few[0] > alone[1] - alone[0]
+
+
+@pytest.mark.parametrize(
+    ("pairs", "patients", "interval"),
+    [([], [], None), ([("a", "b")], ["p"], None), ([("a", "a")] * 9, list("123456789"), None),
+     ([("a", "a"), ("b", "b")] * 9, list("123456789") * 2, (1.0, 1.0))],
+)  # fmt: skip
+def test_the_interval_of_kappa_where_there_is_none_or_no_width(pairs, patients, interval):
+    assert kappa_interval(pairs, patients) == interval
+
+
 def test_a_sheet_goes_out_and_its_decisions_come_back_all_or_none(reviewed, tmp_path):
     site = reviewed()
     start(site, 3)
@@ -198,7 +223,7 @@ def test_the_command_reports_without_text(reviewed):
         decide(site, 1, role, dict.fromkeys(keys[:4], HIGH) | dict.fromkeys(keys[4:], PROVIDER))
     said = deid("review", "report", "--json")
     rows = [json.loads(line) for line in said.stdout.splitlines()]
-    assert [(row["what"], row["removals"]) for row in rows if row["removals"]] == [
+    assert [(row["what"], row["removals"]) for row in rows if row.get("removals")] == [
         ("clinically_relevant", 4), ("provider_or_clinic", 2), ("high", 4)]  # fmt: skip
     assert "6 settled" in said.stderr
     assert "category 1.000" in said.stderr

@@ -58,6 +58,7 @@ CONTENT = (
     "ctl.dossier",
     "ctl.publication",
     "ctl.removal_decision",
+    "ctl.missed_identifier",
     "ctl.ruling",
     "ctl.finding_withdrawal",
     "ctl.finding",

@@ -67,6 +67,7 @@ TABLES = (
     "ctl.held_out",
     "ctl.look",
     "ctl.removal_decision",
+    "ctl.missed_identifier",
     "ctl.ruling",
     "ctl.extract",
     "ctl.extract_note",
@@ -267,6 +268,7 @@ CALLS = {
     "ctl.require_dossier('r1')": set(),
     "ctl.seal_held_out('x', 'site', '', 0, 1, 1, '{}', '{}')": {Role.GATEKEEPER},
     "ctl.enter_decision(1, 'A', 1, repeat('a', 32), NULL, NULL, 'a', now())": {Role.OFFICER},
+    "ctl.enter_missed(1, 'A', 1, repeat('a', 32), repeat('b', 32), NULL, NULL, 'a', now())": {Role.OFFICER},
     "ctl.rule('f', 'n_' || repeat('a', 26), repeat('a', 32), 'pass', 'leak', 'A. O', 'ao', 'a reason of weight')": {
         Role.OFFICER,
         Role.PROMOTER,

@@ -102,7 +102,7 @@ def write_tasks(tasks: Iterable[Task], path: Path) -> int:
     Raises:
         DeidError: `output-unusable`.
     """
-    return _write(map(_task_row, tasks), path)
+    return write_rows(map(_task_row, tasks), path)
 
 
 def _task_row(task: Task) -> dict[str, object]:
@@ -127,7 +127,8 @@ def _items(text: str, spans: Iterable[Span], clinical: Iterable[Place]) -> Itera
         yield {"id": f"s{number}", **_NAMES, "type": "labels", "value": value}, span
 
 
-def _write(rows: Iterable[Mapping[str, object]], path: Path) -> int:
+def write_rows(rows: Iterable[Mapping[str, object]], path: Path) -> int:
+    """Writes tasks that are rows already, as `write_tasks` does."""
     count = 0
     with written_file(path) as stream:
         stream.write("[")
@@ -160,7 +161,7 @@ class LabelStudio:
 
     def write(self, notes: Iterable[Gold], path: Path) -> int:
         """Writes one file of tasks, each with one final annotation. Ids, texts, spans and clinical terms are kept."""
-        return _write((_gold_row(count, gold, note) for count, gold, note in writable(notes)), path)
+        return write_rows((_gold_row(count, gold, note) for count, gold, note in writable(notes)), path)
 
 
 def _gold(found: Returned, scheme: Scheme) -> Gold | Reason:

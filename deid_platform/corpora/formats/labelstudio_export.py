@@ -18,7 +18,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -48,12 +48,14 @@ class Annotated:
         ground_truth: Whether it is marked as the final one.
         marked: The spans, or why the annotation cannot be used.
         clinical: Start and end of the clinical terms that must stay visible.
+        choices: What was chosen of each question about the whole task, by its name; empty where it is not one word.
     """
 
     by: str
     ground_truth: bool
     marked: Marked | Reason
     clinical: tuple[Place, ...] = ()
+    choices: Mapping[str, str] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         return "<Annotated>"
@@ -190,7 +192,10 @@ def _returned(place: int, key: str | None, row: Any, scheme: Scheme, max_chars: 
         key,
         text,
         {k: v for k, v in meta.items() if type(v) in (str, int)} if isinstance(meta, dict) else {},
-        tuple(Annotated(_by(it), bool(it.get("ground_truth")), *_marked(it, text, scheme)) for it in kept),
+        tuple(
+            Annotated(_by(it), bool(it.get("ground_truth")), *_marked(it, text, scheme), _choices(it.get("result")))
+            for it in kept
+        ),
         tuple(_by(it) for it in annotations if it.get("was_cancelled")),
     )
 
@@ -220,6 +225,18 @@ def _regions(result: Any) -> Iterator[Mapping[str, Any]]:
             if item["type"] != "labels":
                 raise GoldFaultError(Reason.MALFORMED_ROW)
             yield item["value"]
+
+
+def _choices(result: Any) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for item in result if isinstance(result, list) else ():
+        if not isinstance(item, dict) or item.get("type") != "choices" or not isinstance(item.get("from_name"), str):
+            continue
+        value = item.get("value")
+        chosen = value.get("choices") if isinstance(value, dict) else None
+        one = isinstance(chosen, list) and len(chosen) == 1 and isinstance(chosen[0], str)
+        found[item["from_name"]] = chosen[0] if one and item["from_name"] not in found else ""  # type: ignore[index]
+    return found
 
 
 def _item(value: Mapping[str, Any]) -> tuple[int, int, str, str]:

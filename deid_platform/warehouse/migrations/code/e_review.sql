@@ -2,6 +2,8 @@
 
 CREATE OR REPLACE TRIGGER append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON ctl.removal_decision
     FOR EACH STATEMENT EXECUTE FUNCTION ctl.forbid_change();
+CREATE OR REPLACE TRIGGER append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON ctl.missed_identifier
+    FOR EACH STATEMENT EXECUTE FUNCTION ctl.forbid_change();
 CREATE OR REPLACE TRIGGER append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON ctl.ruling
     FOR EACH STATEMENT EXECUTE FUNCTION ctl.forbid_change();
 
@@ -25,6 +27,30 @@ BEGIN
         SELECT 1 FROM ctl.removal_decision d
         WHERE (d.round, d.role, d.n, d.removal, d.who, d.decided_at) = (p_round, p_role, p_n, p_removal, p_who, p_at)
           AND (d.category, d.severity) IS NOT DISTINCT FROM (p_category, p_severity)) THEN
+        RAISE EXCEPTION 'round %, %', p_round, p_role USING ERRCODE = 'DG017';
+    END IF;
+END $$;
+
+-- Enters a mark of a missed identifier; what stands already has to be the same.
+CREATE OR REPLACE FUNCTION ctl.enter_missed(
+    p_round integer, p_role text, p_n integer, p_removal text, p_missed text, p_label text, p_severity text, p_who text,
+    p_at timestamptz
+) RETURNS void
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    PERFORM pg_advisory_xact_lock(hashtextextended('missed_identifier ' || p_round || ' ' || p_role, 0));
+    IF p_n <> 1 AND NOT EXISTS (
+        SELECT 1 FROM ctl.missed_identifier d WHERE (d.round, d.role, d.n) = (p_round, p_role, p_n - 1)) THEN
+        RAISE EXCEPTION 'round %, %', p_round, p_role USING ERRCODE = 'DG017';
+    END IF;
+    INSERT INTO ctl.missed_identifier (round, role, n, removal, missed, label, severity, who, decided_at)
+    VALUES (p_round, p_role, p_n, p_removal, p_missed, p_label, p_severity, p_who, p_at)
+    ON CONFLICT DO NOTHING;
+    IF NOT FOUND AND NOT EXISTS (
+        SELECT 1 FROM ctl.missed_identifier d
+        WHERE (d.round, d.role, d.n, d.removal, d.missed, d.who, d.decided_at)
+            = (p_round, p_role, p_n, p_removal, p_missed, p_who, p_at)
+          AND (d.label, d.severity) IS NOT DISTINCT FROM (p_label, p_severity)) THEN
         RAISE EXCEPTION 'round %, %', p_round, p_role USING ERRCODE = 'DG017';
     END IF;
 END $$;

@@ -62,8 +62,8 @@ GRANT INSERT (digest, model, prompt, prompt_digest) ON quality.judge TO gatekeep
 GRANT SELECT ON quality.judge TO gatekeeper, officer;
 GRANT SELECT ON quality.held_out_sets TO analyst, deid_modeller, officer;
 
-GRANT SELECT ON ctl.removal_decision, ctl.ruling TO gatekeeper, officer;
-GRANT EXECUTE ON FUNCTION ctl.enter_decision, ctl.rule TO officer;
+GRANT SELECT ON ctl.removal_decision, ctl.missed_identifier, ctl.ruling TO gatekeeper, officer;
+GRANT EXECUTE ON FUNCTION ctl.enter_decision, ctl.enter_missed, ctl.rule TO officer;
 GRANT EXECUTE ON FUNCTION ctl.rule TO promoter;
 GRANT USAGE ON SCHEMA extracts TO analyst, limited_analyst;
 GRANT EXECUTE ON FUNCTION extracts.begin_extract, extracts.add_notes, extracts.close_extract, extracts.standing

@@ -5,7 +5,7 @@ from __future__ import annotations
 from deid_platform.warehouse.migrations.statements import run
 
 revision = "0016"
-down_revision = "0013"
+down_revision = "0015"
 
 
 def upgrade() -> None:

@@ -1,0 +1,136 @@
+"""Notes that a round is drawn from, with what was hidden in them: the bench's gold, a delivery, or a file.
+
+Belongs here: reading such notes, and which of them a rate takes. Does not belong here: drawing removals and keeping the
+round (`rounds.py`).
+
+Only gold tells which removals are wrong. Where there is none every removal may be drawn, and the readers' category
+"rightly removed" says which were right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from deid_platform.corpora import Rejection
+from deid_platform.corpora.files import read_notes
+from deid_platform.corpora.refusals import Refusals
+from deid_platform.errors import Code, DeidError
+from deid_platform.notes import Note, Span
+from deid_platform.refresh import tables
+from deid_platform.refresh.deidentify import CLEAN
+from deid_platform.refresh.site import Site
+
+GOLD, NOTES = "gold", "notes"
+_STEPS = 1 << 32
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Searched:
+    """A note, what detection found in it, and what of that is gold.
+
+    Attributes:
+        gold: None of it may be drawn; empty where the note has no gold.
+    """
+
+    note: Note
+    found: tuple[Span, ...]
+    gold: tuple[Span, ...] = ()
+
+    def __repr__(self) -> str:
+        return "<Searched>"
+
+
+@dataclass(slots=True)
+class Source:
+    """Where a round's notes come from.
+
+    Attributes:
+        delivery: Its key; None unless the notes are of a delivery.
+        path: A file of notes; None unless they are of a file. Without either they are the bench's gold notes.
+        rate: The share of notes that is taken, above 0 and up to 1: each note by itself, by a keyed digest.
+        refusals: Rows of the file that were refused.
+        failed: Notes of the file on which detection failed.
+    """
+
+    delivery: str | None = None
+    path: Path | None = None
+    rate: float = 1.0
+    refusals: Refusals = field(default_factory=Refusals)
+    failed: int = 0
+
+    @property
+    def name(self) -> str:
+        """What the round says that it was drawn from: no file's name, which may name a patient."""
+        return self.delivery or (NOTES if self.path else GOLD)
+
+    def notes(self, site: Site, number: int) -> Iterator[Searched]:
+        """The notes, with what was found in them.
+
+        Args:
+            site: The installation.
+            number: Of the round: each takes other notes.
+
+        Raises:
+            DeidError: `not-materialized` if the bench has not run or the delivery was not redacted.
+        """
+        if self.path is not None:
+            return self._of_file(site, number, self.path)
+        return self._of_gold(site, number) if self.delivery is None else self._of_delivery(site, number, self.delivery)
+
+    def digest(self, site: Site) -> str:
+        """The detector's that found the spans."""
+        if self.delivery is not None:
+            return str(site.store.required(tables.REDACTED_NOTES, self.delivery).meta["detector_digest"])
+        return site.spec(None).detector_digest
+
+    def _taken(self, site: Site, number: int, note_id: str) -> bool:
+        return int(site.keyring.digest("review notes", str(number), note_id)[:8], 16) < self.rate * _STEPS
+
+    def _of_gold(self, site: Site, number: int) -> Iterator[Searched]:
+        detected = {
+            row["note_id"]: tables.spans_of(row["spans"])
+            for row in site.store.stream(tables.DETECTIONS, tables.ALL)
+            if row["inputs"] == "topics"
+        }
+        for row in site.store.stream(tables.GOLD_NOTES, tables.ALL):
+            if self._taken(site, number, row["note_id"]):
+                note = tables.from_row(Note, row)
+                yield Searched(note, detected.get(note.note_id, ()), tables.spans_of(row["gold"]))
+
+    def _of_delivery(self, site: Site, number: int, delivery: str) -> Iterator[Searched]:
+        redacted = {
+            row["note_id"]: tables.spans_of(row["spans"])
+            for row in site.store.stream(tables.REDACTED_NOTES, delivery)
+            if row["status"] == CLEAN and self._taken(site, number, row["note_id"])
+        }
+        for row in site.store.stream(tables.RAW_NOTES, delivery):
+            if (spans := redacted.pop(row["note_id"], None)) is not None:
+                yield Searched(tables.from_row(Note, row), spans)
+
+    def _of_file(self, site: Site, number: int, path: Path) -> Iterator[Searched]:
+        def taken() -> Iterator[Note]:
+            self.refusals.clear()  # read twice, counted once
+            for item in read_notes(path, strict=False):
+                if isinstance(item, Rejection):
+                    self.refusals.add(item)
+                elif self._taken(site, number, item.note_id):
+                    yield item
+
+        for note, detection in site.engine.detect_in_two_passes(site.spec(None), taken):
+            if detection.spans is None:
+                self.failed += 1
+            elif site.exclusions.reason(note) is None:
+                yield Searched(note, detection.spans)
+
+
+def checked(source: Source) -> Source:
+    """The same source, if it can be one.
+
+    Raises:
+        DeidError: `input-invalid`.
+    """
+    if not 0 < source.rate <= 1:
+        raise DeidError(Code.INPUT_INVALID, "the rate")
+    return source
