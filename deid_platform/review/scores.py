@@ -114,7 +114,8 @@ def figures(found: Report, drawn: int) -> Iterator[LabScore]:
 
 
 def _agreement(kappa: float | None, interval: Interval | None, pairs: int, subject: str) -> LabScore:
-    return LabScore(_FAMILY, "kappa", kappa, *(interval or (None, None)), n=pairs, subject=subject)
+    low, high = interval or (None, None)
+    return LabScore(_FAMILY, "kappa", kappa, low, high, pairs, subject)
 
 
 def _of_missed(measure: str, ratio: Ratio, subject: str = "ALL") -> LabScore:
