@@ -75,6 +75,14 @@ class Heads:
                 raise DeidError(Code.STORE_ROLLED_BACK, name)
             self._take_over(name, head)
 
+    def newest(self, name: str) -> Head:
+        """What is recorded of a partition; `Head()` if nothing is.
+
+        Raises:
+            DeidError: `store-rolled-back` if the record is not what was sealed here.
+        """
+        return self._recorded(name) or Head()
+
     @contextmanager
     def sealing(
         self, name: str, present: Callable[[], Head], found: Callable[[], Mapping[str, Head]]
