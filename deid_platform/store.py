@@ -11,8 +11,9 @@ URIs. Does not belong here: what the rows mean (each asset's domain function) or
 
 Readers go through the manifest alone, so a torn write leaves the partition as it was. The manifest is
 sealed with the site's key: a part or a manifest that was swapped, truncated or edited is refused, and a
-digest of it tells nothing about short notes to who does not hold the secret. On a local file system
-folders are 0700 and files 0600, and a partition that was put back to an older sealed state is refused too.
+digest of it tells nothing about short notes to who does not hold the secret. A partition that was put back to an
+older sealed state is refused too. On a local file system folders are 0700 and files 0600; of a store elsewhere,
+`heads.json` lies in a folder of this machine, out of reach of whoever keeps the store.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ import pyarrow.parquet as pq
 from deid_platform.errors import Code, DeidError
 from deid_platform.keys import Keyring
 from deid_platform.stopping import check
-from deid_platform.store_heads import Head, Heads
+from deid_platform.store_heads import HEADS, Head, Heads
 from deid_platform.store_parts import UNFINISHED, Part, Unfinished
 
 MANIFEST = "manifest.json"
@@ -73,9 +74,13 @@ class NoteStore:
         uri: A local path or any URI that `pyarrow.fs.FileSystem.from_uri` understands.
         keyring: Seals manifests and parts.
         former: What sealed some of them before the secret was changed; read by, never sealed with.
+        record: Folder of this machine for `heads.json`, where the root is on another file system.
+
+    Raises:
+        DeidError: `settings-invalid` for a root on another file system without such a folder.
     """
 
-    def __init__(self, uri: str | Path, keyring: Keyring, *former: Keyring) -> None:
+    def __init__(self, uri: str | Path, keyring: Keyring, *former: Keyring, record: Path | None = None) -> None:
         text = str(uri)
         if "://" in text:
             self._fs, self._root = pafs.FileSystem.from_uri(text)
@@ -84,7 +89,13 @@ class NoteStore:
         self._local = isinstance(self._fs, pafs.LocalFileSystem)
         self._keyring = keyring
         self._rings = {ring.key_id: ring for ring in (*former, keyring)}
-        self._heads = Heads(Path(self._root), keyring, self._rings) if self._local else None
+        if self._local:
+            record = Path(self._root)
+        elif record is None:
+            raise DeidError(Code.SETTINGS_INVALID, f"store: no folder for {HEADS}")
+        else:
+            record.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._heads = Heads(record, keyring, self._rings)
 
     def write(
         self,
@@ -149,21 +160,13 @@ class NoteStore:
     def _unfinished(self, dataset: str, partition: str) -> Unfinished:
         """The list of the write that did not come to its end; without parts if there is none that can be trusted."""
         name = f"{dataset}/{partition}"
-        expected = Unfinished(name, self._newest_seal(dataset, partition))
+        # By the record and not by the manifest, which may be one that was put back, or be gone.
+        expected = Unfinished(name, self._heads.newest(name).seal)
         try:
             with self._fs.open_input_stream(f"{self._folder(dataset, partition)}/{UNFINISHED}") as stream:
                 return Unfinished.opened(stream.read(), expected, self._keyring)
         except OSError:
             return expected
-
-    def _newest_seal(self, dataset: str, partition: str) -> str:
-        if self._heads is not None:
-            # By the record and not by the manifest, which may be one that was put back, or be gone.
-            return self._heads.newest(f"{dataset}/{partition}").seal
-        with suppress(DeidError):
-            if found := self._sealed(dataset, partition):
-                return found[1]
-        return ""
 
     def _list_part(self, begun: list[str], before: Unfinished, parts: list[Part]) -> Unfinished:
         """Lists the parts so far; from then on none is begun, and those go that they stand for."""
@@ -181,18 +184,12 @@ class NoteStore:
         """Writes a manifest to the last of the begun files and puts it in its place: from then on none is begun."""
         path = begun[-1]
         place = f"{self._folder(manifest.dataset, manifest.partition)}/{MANIFEST}"
-        if self._heads is None:
-            self._write_manifest(path, manifest)
-            # Object stores put a whole object or none.
-            self._fs.move(path, place)
-            begun.clear()
-            return manifest
         name = f"{manifest.dataset}/{manifest.partition}"
         present = partial(self._head, manifest.dataset, manifest.partition)
         with self._heads.sealing(name, present, self._every_head) as (generation, record):
             manifest = replace(manifest, generation=generation)
             record(self._write_manifest(path, manifest))
-            # On a local file system a rename is atomic.
+            # On a local file system a rename is atomic; object stores put a whole object or none.
             self._fs.move(path, place)
             begun.clear()
         return manifest
@@ -203,12 +200,12 @@ class NoteStore:
         Returns:
             How many there are.
         """
-        return 0 if self._heads is None else self._heads.accept(self._every_head)
+        return self._heads.accept(self._every_head)
 
     def _every_head(self) -> dict[str, Head]:
         """What the manifest of each partition says of itself."""
-        root = Path(self._root)
-        folders = [path.parent.relative_to(root) for path in root.rglob(MANIFEST)]
+        found = self._fs.get_file_info(pafs.FileSelector(self._root, recursive=True, allow_not_found=True))
+        folders = [Path(each.path).parent.relative_to(self._root) for each in found if each.base_name == MANIFEST]
         named = [f for f in folders if _NAME.fullmatch(str(f.parent)) and _PARTITION.fullmatch(f.name)]
         return {str(folder): self._head(str(folder.parent), folder.name) for folder in named}
 
@@ -231,9 +228,8 @@ class NoteStore:
         if found is None:
             return None
         manifest, seal = found
-        if self._heads is not None:
-            head = Head(manifest.generation, seal) if manifest.generation else Head()
-            self._heads.confirm(f"{dataset}/{partition}", head, lambda: self._head(dataset, partition))
+        head = Head(manifest.generation, seal) if manifest.generation else Head()
+        self._heads.confirm(f"{dataset}/{partition}", head, lambda: self._head(dataset, partition))
         return manifest
 
     def _sealed(self, dataset: str, partition: str) -> tuple[Manifest, str] | None:
