@@ -31,7 +31,7 @@ test-all: lint  ## 25 minutes, before a change is done: every test, and again wh
 	$(PYTEST) --loop all
 	DEID_TEST_SERVER=tcp $(PYTEST) --loop all -m "not slow"
 
-test-ml: $(VENV)-ml/.done  ## 4 minutes: training with torch, and a Ray cluster, in an environment of their own
+test-ml: $(VENV)-ml/.done  ## 4 minutes: training with torch, a Ray cluster, and a store on S3, in an environment of their own
 	$(VENV)-ml/bin/pytest -n 2 --dist loadfile tests/ml tests/cluster
 
 # Where vLLM cannot be installed this fails, and says why: tests that did not run are no tests that passed.
@@ -97,7 +97,7 @@ $(VENV)/.dev: $(VENV)/bin/python pyproject.toml constraints.txt
 $(VENV)-ml/.done: pyproject.toml constraints.txt
 	@test -x $(VENV)-ml/bin/python || $(PYTHON) -m venv $(VENV)-ml
 	@echo "installing the platform with torch and Ray (a few minutes)" >&2
-	@$(VENV)-ml/bin/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,ml,ray]'
+	@$(VENV)-ml/bin/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,ml,ray,test-s3]'
 	@touch $@
 
 # vLLM's own build for the processor is to be had for Linux on x86-64 with torch's build for the processor. It asks for

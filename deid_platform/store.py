@@ -6,12 +6,14 @@ URIs. Does not belong here: what the rows mean (each asset's domain function) or
 
     <root>/<dataset>/<partition>/part-<random>.parquet    rows; written first, invisible until named
     <root>/<dataset>/<partition>/manifest.json            names and keyed digests of the parts; written last
+    <root>/<dataset>/<partition>/unfinished.json          the same of a write that was killed (`store_parts.py`)
     <root>/heads.json                                     the newest manifest of each partition (`store_heads.py`)
 
 Readers go through the manifest alone, so a torn write leaves the partition as it was. The manifest is
 sealed with the site's key: a part or a manifest that was swapped, truncated or edited is refused, and a
-digest of it tells nothing about short notes to who does not hold the secret. On a local file system
-folders are 0700 and files 0600, and a partition that was put back to an older sealed state is refused too.
+digest of it tells nothing about short notes to who does not hold the secret. A partition that was put back to an
+older sealed state is refused too. On a local file system folders are 0700 and files 0600; of a store elsewhere,
+`heads.json` lies in a folder of this machine, out of reach of whoever keeps the store.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ import json
 import re
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -34,23 +37,14 @@ import pyarrow.parquet as pq
 from deid_platform.errors import Code, DeidError
 from deid_platform.keys import Keyring
 from deid_platform.stopping import check
-from deid_platform.store_heads import Head, Heads
+from deid_platform.store_heads import HEADS, Head, Heads
+from deid_platform.store_parts import UNFINISHED, Part, Unfinished
 
 MANIFEST = "manifest.json"
 SETTLED = timedelta(minutes=15)
 """How long a part outlives the manifest that named it."""
 _NAME = re.compile(r"[a-z][a-z0-9_]*(/[a-z][a-z0-9_]*)*")
 _PARTITION = re.compile(r"[A-Za-z0-9@._-]{1,80}")
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """One Parquet file of a partition: its name, rows, bytes and keyed digest."""
-
-    name: str
-    rows: int
-    bytes: int
-    digest: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,9 +74,13 @@ class NoteStore:
         uri: A local path or any URI that `pyarrow.fs.FileSystem.from_uri` understands.
         keyring: Seals manifests and parts.
         former: What sealed some of them before the secret was changed; read by, never sealed with.
+        record: Folder of this machine for `heads.json`, where the root is on another file system.
+
+    Raises:
+        DeidError: `settings-invalid` for a root on another file system without such a folder.
     """
 
-    def __init__(self, uri: str | Path, keyring: Keyring, *former: Keyring) -> None:
+    def __init__(self, uri: str | Path, keyring: Keyring, *former: Keyring, record: Path | None = None) -> None:
         text = str(uri)
         if "://" in text:
             self._fs, self._root = pafs.FileSystem.from_uri(text)
@@ -91,7 +89,13 @@ class NoteStore:
         self._local = isinstance(self._fs, pafs.LocalFileSystem)
         self._keyring = keyring
         self._rings = {ring.key_id: ring for ring in (*former, keyring)}
-        self._heads = Heads(Path(self._root), keyring, self._rings) if self._local else None
+        if self._local:
+            record = Path(self._root)
+        elif record is None:
+            raise DeidError(Code.SETTINGS_INVALID, f"store: no folder for {HEADS}")
+        else:
+            record.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._heads = Heads(record, keyring, self._rings)
 
     def write(
         self,
@@ -100,6 +104,7 @@ class NoteStore:
         tables: Iterable[pa.Table],
         *,
         meta: Callable[[], Mapping[str, Any]] | None = None,
+        resumable: bool = False,
     ) -> Manifest:
         """Replaces a partition: parts first, then the manifest in one atomic step; parts of earlier
         writes go once no reader can still be at them.
@@ -110,6 +115,8 @@ class NoteStore:
             tables: One table a part; all of one schema.
             meta: Gives counts and digests to keep beside the parts, never a value from a note. Called once
                 the tables are through, so that it can say what was counted on the way.
+            resumable: Whether each part is listed as soon as it is whole, for `unfinished`, should the write not come
+                to its end. Each such write has to give its rows in the same order, from the first on.
 
         Raises:
             DeidError: `store-write` if anything cannot be written; the partition is then as it was.
@@ -118,10 +125,13 @@ class NoteStore:
         begun: list[str] = []
         try:
             self._make_folder(folder)
-            parts = []
+            before = self._unfinished(dataset, partition) if resumable else None
+            parts: list[Part] = []
             for table in tables:
                 begun.append(f"{folder}/part-{secrets.token_hex(8)}.parquet")
                 parts.append(self._write_part(begun[-1], table))
+                if before is not None:
+                    before = self._list_part(begun, before, parts)
             manifest = Manifest(dataset, partition, self._keyring.key_id, tuple(parts), dict(meta() if meta else {}))
             begun.append(f"{folder}/.{MANIFEST}.{secrets.token_hex(4)}")
             manifest = self._seal_manifest(begun, manifest)
@@ -132,25 +142,54 @@ class NoteStore:
             if isinstance(error, (OSError, pa.ArrowException)):
                 raise DeidError(Code.STORE_WRITE, dataset) from None
             raise
+        if resumable:
+            self._discard(f"{folder}/{UNFINISHED}")
         self._sweep(folder, keep={part.name for part in parts})
         return manifest
+
+    def unfinished(self, dataset: str, partition: str) -> Iterator[pa.Table]:
+        """What the last write of a partition had written, if it was to be resumed and did not come to its end.
+
+        What is not as it was sealed is left out. What still holds of the rows is for the caller to say: a write of
+        another day made them, maybe of other notes and by other rules.
+        """
+        for part in self._unfinished(dataset, partition).parts:
+            with suppress(DeidError):
+                yield self._read_part(dataset, partition, part, self._keyring)
+
+    def _unfinished(self, dataset: str, partition: str) -> Unfinished:
+        """The list of the write that did not come to its end; without parts if there is none that can be trusted."""
+        name = f"{dataset}/{partition}"
+        # By the record and not by the manifest, which may be one that was put back, or be gone.
+        expected = Unfinished(name, self._heads.newest(name).seal)
+        try:
+            with self._fs.open_input_stream(f"{self._folder(dataset, partition)}/{UNFINISHED}") as stream:
+                return Unfinished.opened(stream.read(), expected, self._keyring)
+        except OSError:
+            return expected
+
+    def _list_part(self, begun: list[str], before: Unfinished, parts: list[Part]) -> Unfinished:
+        """Lists the parts so far; from then on none is begun, and those go that they stand for."""
+        folder = begun[-1].rpartition("/")[0]
+        after = before.with_parts(parts)
+        begun.append(f"{folder}/.{UNFINISHED}.{secrets.token_hex(4)}")
+        self._write_bytes(begun[-1], after.sealed(self._keyring))
+        self._fs.move(begun[-1], f"{folder}/{UNFINISHED}")
+        begun.clear()
+        for part in set(before.parts) - set(after.parts):
+            self._discard(f"{folder}/{part.name}")
+        return after
 
     def _seal_manifest(self, begun: list[str], manifest: Manifest) -> Manifest:
         """Writes a manifest to the last of the begun files and puts it in its place: from then on none is begun."""
         path = begun[-1]
         place = f"{self._folder(manifest.dataset, manifest.partition)}/{MANIFEST}"
-        if self._heads is None:
-            self._write_manifest(path, manifest)
-            # Object stores put a whole object or none.
-            self._fs.move(path, place)
-            begun.clear()
-            return manifest
         name = f"{manifest.dataset}/{manifest.partition}"
         present = partial(self._head, manifest.dataset, manifest.partition)
         with self._heads.sealing(name, present, self._every_head) as (generation, record):
             manifest = replace(manifest, generation=generation)
             record(self._write_manifest(path, manifest))
-            # On a local file system a rename is atomic.
+            # On a local file system a rename is atomic; object stores put a whole object or none.
             self._fs.move(path, place)
             begun.clear()
         return manifest
@@ -161,12 +200,12 @@ class NoteStore:
         Returns:
             How many there are.
         """
-        return 0 if self._heads is None else self._heads.accept(self._every_head)
+        return self._heads.accept(self._every_head)
 
     def _every_head(self) -> dict[str, Head]:
         """What the manifest of each partition says of itself."""
-        root = Path(self._root)
-        folders = [path.parent.relative_to(root) for path in root.rglob(MANIFEST)]
+        found = self._fs.get_file_info(pafs.FileSelector(self._root, recursive=True, allow_not_found=True))
+        folders = [Path(each.path).parent.relative_to(self._root) for each in found if each.base_name == MANIFEST]
         named = [f for f in folders if _NAME.fullmatch(str(f.parent)) and _PARTITION.fullmatch(f.name)]
         return {str(folder): self._head(str(folder.parent), folder.name) for folder in named}
 
@@ -189,9 +228,8 @@ class NoteStore:
         if found is None:
             return None
         manifest, seal = found
-        if self._heads is not None:
-            head = Head(manifest.generation, seal) if manifest.generation else Head()
-            self._heads.confirm(f"{dataset}/{partition}", head, lambda: self._head(dataset, partition))
+        head = Head(manifest.generation, seal) if manifest.generation else Head()
+        self._heads.confirm(f"{dataset}/{partition}", head, lambda: self._head(dataset, partition))
         return manifest
 
     def _sealed(self, dataset: str, partition: str) -> tuple[Manifest, str] | None:
@@ -233,16 +271,18 @@ class NoteStore:
                 what was sealed.
         """
         manifest = self.required(dataset, partition)
-        folder = self._folder(dataset, partition)
         for part in manifest.parts:
-            try:
-                with self._fs.open_input_stream(f"{folder}/{part.name}") as stream:
-                    raw = stream.read()
-                if self._rings[manifest.key_id].digest(raw) != part.digest:
-                    raise DeidError(Code.STORE_TORN, f"{dataset}/{partition}")
-                yield pq.read_table(pa.BufferReader(raw))
-            except (OSError, pa.ArrowException):
-                raise DeidError(Code.STORE_TORN, f"{dataset}/{partition}") from None
+            yield self._read_part(dataset, partition, part, self._rings[manifest.key_id])
+
+    def _read_part(self, dataset: str, partition: str, part: Part, ring: Keyring) -> pa.Table:
+        try:
+            with self._fs.open_input_stream(f"{self._folder(dataset, partition)}/{part.name}") as stream:
+                raw = stream.read()
+            if ring.digest(raw) != part.digest:
+                raise DeidError(Code.STORE_TORN, f"{dataset}/{partition}")
+            return pq.read_table(pa.BufferReader(raw))
+        except (OSError, pa.ArrowException):
+            raise DeidError(Code.STORE_TORN, f"{dataset}/{partition}") from None
 
     def stream(self, dataset: str, partition: str) -> Iterator[dict[str, Any]]:
         """The rows of a partition as dictionaries, in order, one part in memory at a time."""

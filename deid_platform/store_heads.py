@@ -1,6 +1,6 @@
 """The record of the newest sealed partitions, by which a partition that was rolled back is detected.
 
-Belongs here: the file beside the partitions that holds the generation and the seal of each one's newest manifest.
+Belongs here: the file that holds the generation and the seal of each one's newest manifest.
 Does not belong here: manifests and parts (`store.py`).
 
 A manifest names its generation, one more than that of the manifest before it. Sealing is two renames under a lock,
@@ -8,7 +8,8 @@ first the manifest, then the record; whoever is killed in between leaves a manif
 record, which is taken over. What is behind, or of the same generation under another seal, or further ahead than one
 write can be, was put back. Whoever puts back the whole store, record and all, is not noticed.
 
-The lock is one of the local file system: on others there is no record.
+The lock is one of the local file system: of a store elsewhere the record lies in a folder of the machine that writes
+it, beside the home of its installation. One machine writes a store.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ class Heads:
     """The record of one store.
 
     Args:
-        root: The store's folder.
+        root: The store's folder, or that of this machine for a store elsewhere.
         keyring: Seals the record.
         rings: All that may have sealed it, by their ids.
     """
@@ -74,6 +75,14 @@ class Heads:
             if recorded is None or head.generation != recorded.generation + 1:
                 raise DeidError(Code.STORE_ROLLED_BACK, name)
             self._take_over(name, head)
+
+    def newest(self, name: str) -> Head:
+        """What is recorded of a partition; `Head()` if nothing is.
+
+        Raises:
+            DeidError: `store-rolled-back` if the record is not what was sealed here.
+        """
+        return self._recorded(name) or Head()
 
     @contextmanager
     def sealing(
@@ -183,7 +192,7 @@ class Heads:
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
-        """The store's folder locked: the end of a process, however it comes, unlocks it."""
+        """The folder locked: the end of a process, however it comes, unlocks it."""
         descriptor = os.open(self._root, os.O_RDONLY)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX)

@@ -23,6 +23,7 @@ from deid_platform.errors import Code, DeidError
 from deid_platform.keys import Keyring
 from deid_platform.store import MANIFEST, NoteStore
 from deid_platform.store_heads import HEADS, Heads
+from deid_platform.store_parts import UNFINISHED
 
 SECRET, OTHER = hashlib.sha256(b"one").digest(), hashlib.sha256(b"another").digest()
 DATASET, PARTITION = "source/raw_notes", "hospital@2026-01-05"
@@ -425,3 +426,114 @@ def test_a_secret_that_was_changed_opens_the_record_of_the_former_one(store: Not
     changed = NoteStore(tmp_path / "store", Keyring(OTHER, site="here"), Keyring(SECRET, site="here"))
     assert changed.rows(DATASET, PARTITION) == [{"text": "old"}]
     assert changed.write(DATASET, PARTITION, [table("new")]).generation == 2
+
+
+PARTS = ["a", "b", "c", "d"]
+
+
+def killed_after(store: NoteStore, parts: int) -> None:
+    """A write of `PARTS` whose process ends once so many of them are written."""
+
+    def tables() -> Iterator[pa.Table]:
+        yield from (table(text, text) for text in PARTS[:parts])
+        raise Killed
+
+    with pytest.raises(Killed):
+        store.write(DATASET, PARTITION, tables(), resumable=True)
+
+
+def left(store: NoteStore) -> str:
+    """What can be taken over of a write that did not come to its end."""
+    return "".join(each["text"][0].as_py() for each in store.unfinished(DATASET, PARTITION))
+
+
+def test_of_a_write_that_was_killed_whole_parts_can_be_taken_over_and_are_no_partition(
+    store: NoteStore, tmp_path: Path, keyring: Keyring
+) -> None:
+    folder = tmp_path / "store" / DATASET / PARTITION
+    store.write(DATASET, PARTITION, [table("old")])
+    assert left(store) == ""
+    killed_after(store, 3)
+    assert store.rows(DATASET, PARTITION) == [{"text": "old"}]
+    assert left(NoteStore(tmp_path / "store", keyring)) == "abc"
+    # Killed again, and earlier: what the first one had beyond that is still there, each part once.
+    for parts in (1, 0, 2):
+        killed_after(store, parts)
+        assert left(store) == "abc"
+    assert len(list(folder.glob("part-*"))) == 1 + 3
+    store.write(DATASET, PARTITION, [table("new")], resumable=True)
+    assert left(store) == ""
+    assert not (folder / UNFINISHED).exists()
+    assert store.rows(DATASET, PARTITION) == [{"text": "new"}]
+
+
+def test_a_write_that_fails_keeps_its_whole_parts_for_the_next(somebody: Path, keyring: Keyring) -> None:
+    store = NoteStore(somebody / "store", keyring)
+    with no_file_larger_than(20_000), pytest.raises(DeidError) as error:
+        store.write(DATASET, PARTITION, [table("a"), table("b"), LARGE], resumable=True)
+    assert error.value.code is Code.STORE_WRITE
+    assert left(store) == "ab"
+    kept = [path.name for path in (somebody / "store" / DATASET / PARTITION).iterdir()]
+    assert sorted(name.partition("-")[0] for name in kept) == ["part", "part", UNFINISHED]
+
+
+@pytest.mark.parametrize(
+    ("damage", "kept"),
+    [("part-edited", "ac"), ("part-missing", "ac"), ("list-edited", ""), ("list-cut", ""), ("list-elsewhere", "")],
+)
+def test_only_what_was_sealed_is_taken_over_and_the_write_goes_on(
+    store: NoteStore, tmp_path: Path, damage: str, kept: str
+) -> None:
+    killed_after(store, 3)
+    folder = tmp_path / "store" / DATASET / PARTITION
+    record = folder / UNFINISHED
+    second = folder / json.loads(record.read_text())["parts"][1]["name"]
+    match damage:
+        case "part-edited":
+            second.write_bytes(second.read_bytes()[:-1] + b"x")
+        case "part-missing":
+            second.unlink()
+        case "list-edited":
+            record.write_text(record.read_text().replace(second.name, "../../other"))
+        case "list-cut":
+            record.write_bytes(record.read_bytes()[:40])
+        case "list-elsewhere":
+            folder.rename(folder.with_name("hospital@2026-01-12"))
+            assert list(store.unfinished(DATASET, "hospital@2026-01-12")) == []
+    assert left(store) == kept
+    store.write(DATASET, PARTITION, [table("new")], resumable=True)
+    assert store.rows(DATASET, PARTITION) == [{"text": "new"}]
+
+
+@pytest.mark.parametrize("manifest", ["kept", "put back", "gone"])
+def test_a_list_of_before_the_last_write_is_none_whatever_is_put_back_with_it(
+    store: NoteStore, tmp_path: Path, manifest: str
+) -> None:
+    folder = tmp_path / "store" / DATASET / PARTITION
+    store.write(DATASET, PARTITION, [table("old")])
+    killed_after(store, 2)
+    shutil.copytree(folder, tmp_path / "kept")
+    store.write(DATASET, PARTITION, [table("new")], resumable=True)
+    for path in (tmp_path / "kept").iterdir():
+        if path.name != MANIFEST or manifest == "put back":
+            shutil.copy(path, folder)
+    if manifest == "gone":
+        (folder / MANIFEST).unlink()
+    assert left(store) == ""
+    store.write(DATASET, PARTITION, [table("newer")], resumable=True)
+    assert store.rows(DATASET, PARTITION) == [{"text": "newer"}]
+
+
+def test_a_list_in_the_place_of_a_manifest_is_no_manifest(store: NoteStore, tmp_path: Path) -> None:
+    killed_after(store, 2)
+    folder = tmp_path / "store" / DATASET / PARTITION
+    (folder / UNFINISHED).rename(folder / MANIFEST)
+    with pytest.raises(DeidError) as error:
+        store.manifest(DATASET, PARTITION)
+    assert error.value.code is Code.STORE_TORN
+
+
+def test_another_secret_takes_over_nothing(store: NoteStore, tmp_path: Path) -> None:
+    killed_after(store, 2)
+    other = NoteStore(tmp_path / "store", Keyring(OTHER, site="here"), Keyring(SECRET, site="here"))
+    assert left(other) == ""

@@ -27,7 +27,7 @@ from deid_platform.refresh import tables
 from deid_platform.refresh.first_pass import detection_of, mentions_digest, mentions_until, run_first_pass
 from deid_platform.refresh.recipe import Recipe
 from deid_platform.refresh.redacted_row import Item, RedactionJob
-from deid_platform.refresh.reuse import only_new
+from deid_platform.refresh.reuse import only_new, rows_before
 from deid_platform.refresh.rulings import InForce, held_or_mended
 from deid_platform.refresh.shifts import shifts_digest
 from deid_platform.store import Manifest, NoteStore
@@ -50,7 +50,8 @@ def deidentify(
     """Writes a delivery's redacted rows and returns their manifest, whose `meta` holds the counts.
 
     What was found and clean rows are taken over where note, recipe and what the patient's other notes tell are those
-    of the last run, so that a second run costs only what changed. What was quarantined is tried again.
+    of an earlier run, so that a second run costs only what changed, and the run after one that was killed only what
+    that had not written. What was quarantined is tried again.
 
     Args:
         delivery: Whose raw notes lie in the store.
@@ -75,7 +76,7 @@ def deidentify(
     def parts() -> Iterator[pa.Table]:
         keyed = _keyed(_after_first_pass(store, delivery), recipe, index, rulings)
         rows = _redacted_rows(keyed, last_run, partial(engine.run, RedactionJob(recipe)), counts)
-        for batch in tables.batched(rows, tables.NOTES_A_PART):
+        for batch in tables.batched(rows, tables.NOTES_A_BLOCK):
             for row in batch:
                 counts[row["status"]] += 1
                 counts["words"] += row["words"]
@@ -104,7 +105,7 @@ def deidentify(
             "seconds": round(perf_counter() - started, 3),
         }
 
-    return store.write(tables.REDACTED_NOTES, delivery.key, parts(), meta=meta)
+    return store.write(tables.REDACTED_NOTES, delivery.key, parts(), meta=meta, resumable=True)
 
 
 def released_type(note: Note, allowed: Collection[str]) -> str:
@@ -113,15 +114,9 @@ def released_type(note: Note, allowed: Collection[str]) -> str:
 
 
 def _clean_rows(store: NoteStore, delivery: Delivery, recipe: Recipe) -> dict[str | None, dict[str, Any]]:
-    """Rows of the last run that may be taken over, by their cache key."""
-    try:
-        manifest = store.manifest(tables.REDACTED_NOTES, delivery.key)
-        if manifest is None or manifest.meta.get("recipe") != recipe.digest:
-            return {}
-        rows = store.rows(tables.REDACTED_NOTES, delivery.key)
-    except DeidError:
-        # A cache that cannot be trusted is no cache.
-        return {}
+    """Rows of earlier runs that may be taken over, by their cache key."""
+    same = lambda manifest: manifest.meta.get("recipe") == recipe.digest  # noqa: E731
+    rows = rows_before(store, tables.REDACTED_NOTES, delivery.key, of_use=same)
     # A note may have been quarantined for what has passed, such as a worker that was killed.
     return {row["cache_key"]: row for row in rows if row["status"] == CLEAN}
 

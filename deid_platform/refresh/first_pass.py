@@ -20,13 +20,13 @@ import pyarrow.compute as pc
 from deid_platform.detection.rules.engine.templates import TemplateCounts
 from deid_platform.detection.two_pass import Detection, PatientMentionIndex
 from deid_platform.engine import Engine
-from deid_platform.errors import Code, DeidError
+from deid_platform.errors import Code
 from deid_platform.keys import Keyring
 from deid_platform.notes import Delivery, Note
 from deid_platform.refresh import tables
 from deid_platform.refresh.intake import deliveries_until
 from deid_platform.refresh.recipe import Recipe
-from deid_platform.refresh.reuse import only_new
+from deid_platform.refresh.reuse import only_new, rows_before
 from deid_platform.store import Manifest, NoteStore
 
 
@@ -48,8 +48,8 @@ def run_first_pass(
 ) -> Manifest:
     """Writes what the detector finds in each raw note of a delivery, in their order; `meta` holds the counts.
 
-    What was found in the same note by the same detector and topics is taken over; a note on which the detector failed
-    is tried again.
+    What was found in the same note by the same detector and topics is taken over, also from a run that was killed; a
+    note on which the detector failed is tried again.
 
     Raises:
         DeidError: `not-materialized` if the delivery was not taken in.
@@ -75,13 +75,13 @@ def run_first_pass(
                 yield _row(key, detection)
 
     def parts() -> Iterator[pa.Table]:
-        for batch in tables.batched(rows(), tables.NOTES_A_PART):
+        for batch in tables.batched(rows(), tables.NOTES_A_BLOCK):
             yield pa.Table.from_pylist(batch, schema=tables.FIRST_PASS_SCHEMA)
 
     def meta() -> Mapping[str, Any]:
         return {"counts": dict(counts), "template_text": asdict(sum(reused, TemplateCounts()))}
 
-    return store.write(tables.FIRST_PASS, delivery.key, parts(), meta=meta)
+    return store.write(tables.FIRST_PASS, delivery.key, parts(), meta=meta, resumable=True)
 
 
 def mentions_until(store: NoteStore, delivery: Delivery) -> PatientMentionIndex:
@@ -133,12 +133,6 @@ def _row(key: _Key, detection: Detection) -> dict[str, Any]:
 
 
 def _last_run(store: NoteStore, delivery: Delivery) -> dict[str, dict[str, Any]]:
-    """Rows of the last run that may be taken over, by their cache key."""
-    try:
-        if store.manifest(tables.FIRST_PASS, delivery.key) is None:
-            return {}
-        rows = store.rows(tables.FIRST_PASS, delivery.key)
-    except DeidError:
-        # A cache that cannot be trusted is no cache.
-        return {}
+    """Rows of earlier runs that may be taken over, by their cache key."""
+    rows = rows_before(store, tables.FIRST_PASS, delivery.key)
     return {row["cache_key"]: row for row in rows if row["error"] is None}

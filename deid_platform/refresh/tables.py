@@ -66,6 +66,8 @@ ALL = "all"
 """The one partition of a dataset that is not partitioned by delivery."""
 
 NOTES_A_PART = 5_000
+NOTES_A_BLOCK = 1_000
+"""In a part of what detection and redaction made: what a killed run loses at most, beside the batches under way."""
 
 Record = TypeVar("Record", Note, Patient, Provider, Facility)
 T = TypeVar("T")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -12,9 +13,11 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
+import killed_delivery
 import psutil
 import pytest
 from engine_faults import SECRET, FaultySpec
+from killed_delivery import A_PART, BLOCK
 
 from deid_platform import ray_engine
 from deid_platform.corpora.hospital import HospitalSpec, generate, write
@@ -222,3 +225,21 @@ def test_models_on_a_card_are_refused() -> None:
     with pytest.raises(DeidError) as refused:
         list(RayEngine().detect(DetectorSpec("ensemble", device="cuda"), notes("a")))
     assert refused.value.code is Code.SETTINGS_INVALID
+
+
+def test_a_delivery_whose_driver_is_killed_is_resumed_from_its_sealed_parts(cluster: RayEngine, taken_in: Path) -> None:
+    folders = {name: taken_in.with_name(name) for name in ("killed", "undisturbed")}
+    for folder in folders.values():
+        shutil.copytree(taken_in, folder)
+    # In the middle of the third part of ten notes.
+    program = [sys.executable, killed_delivery.__file__, str(folders["killed"] / "deid.toml"), str(2 * A_PART + 1)]
+    assert subprocess.run(program, check=False, start_new_session=True).returncode == -signal.SIGKILL
+    counts = {name: killed_delivery.run(folder / "deid.toml", cluster) for name, folder in folders.items()}
+    assert {name: each["detected"] for name, each in counts.items()} == {"killed": 30 - 2 * BLOCK, "undisturbed": 30}
+    rows = []
+    for folder in folders.values():
+        site = Site(load_settings(folder / "deid.toml"))
+        (delivery,) = site.deliveries()
+        rows.append([site.store.rows(name, delivery.key) for name in (tables.FIRST_PASS, tables.REDACTED_NOTES)])
+    assert rows[0] == rows[1]
+    assert [len(each) for each in rows[0]] == [30, 30]

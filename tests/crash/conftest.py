@@ -20,6 +20,9 @@ sys.path.append(str(Path(__file__).parent))
 import crash_scene
 import loops
 
+from deid_platform.corpora.hospital import HospitalSpec, write
+from deid_platform.refresh.site import Site
+from deid_platform.settings import load_settings
 from deid_platform.warehouse.connection import Warehouse
 
 SECRET = "7f1c9be04d3a5862e7b0914fd2c68a35"
@@ -73,6 +76,24 @@ def zygote() -> Iterator[subprocess.Popen[str]]:
 def dice(request: pytest.FixtureRequest) -> random.Random:
     """Random, and yet the same at each run with the same DEID_TEST_SEED."""
     return loops.dice(request.node.name)
+
+
+@pytest.fixture
+def one_delivery(tmp_path: Path, zygote: subprocess.Popen[str], monkeypatch: pytest.MonkeyPatch) -> Installation:
+    """An installation without a database that has taken in a delivery of 45 notes."""
+    monkeypatch.delenv("DEID_SECRET_FILE", raising=False)
+    monkeypatch.setenv("DEID_SECRET", SECRET)
+    write(HospitalSpec(notes=45, deliveries=1), feed_root=tmp_path / "deliveries", gold_root=tmp_path / "gold")
+    config = tmp_path / "deid.toml"
+    config.write_text(
+        'site = "north"\nprofile = "demo"\nhome = "home"\n[feeds.hospital]\npath = "deliveries"\n'
+        '[detection]\ndetector = "patterns"\n'
+    )
+    site = Site(load_settings(config))
+    (delivery,) = site.deliveries()
+    crash_scene.take_in_topics(site, delivery)
+    crash_scene.take_in_notes(site, delivery)
+    return Installation(config, {"DEID_SECRET": SECRET}, zygote)
 
 
 @pytest.fixture(scope="session")

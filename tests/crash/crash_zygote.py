@@ -20,6 +20,7 @@ sys.path += [str(Path(__file__).parent), str(Path(__file__).parents[1])]
 
 import crash_scene
 import great_expectations  # noqa: F401 - loaded here, once
+import killed_delivery
 import lost_signals
 
 from deid_platform import stopping
@@ -85,7 +86,10 @@ def _child(order: dict[str, Any], told: int) -> None:
     code: str | None = None
     try:
         with stopping.watched(), crash_scene.interrupted(order.get("at"), blow) as seen:
-            crash_scene.refresh(Path(order["config"]), order["stopped"], entered)
+            if order.get("delivery"):
+                killed_delivery.run(Path(order["config"]))
+            else:
+                crash_scene.refresh(Path(order["config"]), order["stopped"], entered)
         os.write(told, f"places {seen.total()}\n".encode())
     except DeidError as error:
         code = error.code.slug
