@@ -93,6 +93,11 @@ class NoteStore:
         self._rings = {ring.key_id: ring for ring in (*former, keyring)}
         self._heads = Heads(Path(self._root), keyring, self._rings) if self._local else None
 
+    @property
+    def spool(self) -> Path | None:
+        """A folder for temporary files of notes, inside the PHI zone; None where the store is not on a local disk."""
+        return Path(self._root) if self._local else None
+
     def write(
         self,
         dataset: str,

@@ -27,7 +27,7 @@ from deid_platform.refresh import tables
 from deid_platform.refresh.first_pass import detection_of, mentions_digest, mentions_until, run_first_pass
 from deid_platform.refresh.recipe import Recipe
 from deid_platform.refresh.redacted_row import Item, RedactionJob
-from deid_platform.refresh.reuse import only_new
+from deid_platform.refresh.reuse import LastRun, only_new
 from deid_platform.refresh.rulings import InForce, held_or_mended
 from deid_platform.refresh.shifts import shifts_digest
 from deid_platform.store import Manifest, NoteStore
@@ -112,18 +112,18 @@ def released_type(note: Note, allowed: Collection[str]) -> str:
     return note.note_type if note.note_type is not None and note.note_type in allowed else OTHER_TYPE
 
 
-def _clean_rows(store: NoteStore, delivery: Delivery, recipe: Recipe) -> dict[str | None, dict[str, Any]]:
+def _clean_rows(store: NoteStore, delivery: Delivery, recipe: Recipe) -> LastRun:
     """Rows of the last run that may be taken over, by their cache key."""
     try:
         manifest = store.manifest(tables.REDACTED_NOTES, delivery.key)
         if manifest is None or manifest.meta.get("recipe") != recipe.digest:
-            return {}
-        rows = store.rows(tables.REDACTED_NOTES, delivery.key)
-    except DeidError:
-        # A cache that cannot be trusted is no cache.
-        return {}
-    # A note may have been quarantined for what has passed, such as a worker that was killed.
-    return {row["cache_key"]: row for row in rows if row["status"] == CLEAN}
+            return LastRun()
+        rows = store.stream(tables.REDACTED_NOTES, delivery.key)
+        # A note may have been quarantined for what has passed, such as a worker that was killed.
+        return LastRun((row for row in rows if row["status"] == CLEAN), spool=store.spool)
+    except (DeidError, OSError):
+        # A cache that cannot be trusted is no cache, nor is one for which the disk has no room.
+        return LastRun()
 
 
 def _after_first_pass(store: NoteStore, delivery: Delivery) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
@@ -170,7 +170,7 @@ def _keyed(
 
 def _redacted_rows(
     keyed: Iterable[tuple[str | None, _Key, Item]],
-    last_run: Mapping[str | None, dict[str, Any]],
+    last_run: LastRun,
     redact: Callable[[Iterable[Item]], Iterator[dict[str, Any]]],
     counts: Counter[str],
 ) -> Iterator[dict[str, Any]]:

@@ -26,7 +26,7 @@ from deid_platform.notes import Delivery, Note
 from deid_platform.refresh import tables
 from deid_platform.refresh.intake import deliveries_until
 from deid_platform.refresh.recipe import Recipe
-from deid_platform.refresh.reuse import only_new
+from deid_platform.refresh.reuse import LastRun, only_new
 from deid_platform.store import Manifest, NoteStore
 
 
@@ -132,13 +132,13 @@ def _row(key: _Key, detection: Detection) -> dict[str, Any]:
     }
 
 
-def _last_run(store: NoteStore, delivery: Delivery) -> dict[str, dict[str, Any]]:
+def _last_run(store: NoteStore, delivery: Delivery) -> LastRun:
     """Rows of the last run that may be taken over, by their cache key."""
     try:
         if store.manifest(tables.FIRST_PASS, delivery.key) is None:
-            return {}
-        rows = store.rows(tables.FIRST_PASS, delivery.key)
-    except DeidError:
-        # A cache that cannot be trusted is no cache.
-        return {}
-    return {row["cache_key"]: row for row in rows if row["error"] is None}
+            return LastRun()
+        rows = store.stream(tables.FIRST_PASS, delivery.key)
+        return LastRun((row for row in rows if row["error"] is None), spool=store.spool)
+    except (DeidError, OSError):
+        # A cache that cannot be trusted is no cache, nor is one for which the disk has no room.
+        return LastRun()
