@@ -1,5 +1,7 @@
 """Seconds to stage, digest, judge, promote and read a delivery: `python benchmarks/warehouse.py [notes] [characters]`.
 
+Beside each step's seconds: processor seconds of this process and of the server, since a shared machine gives a step
+less than its cores, and the peak memory of this process, which holds all notes meanwhile (`refresh.py` does not).
 Starts an embedded server of its own in a temporary folder and removes it afterwards.
 """
 
@@ -12,9 +14,11 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
+import psutil
+from measure import forget_peak, peak
 from sqlalchemy import text
 
 from deid_platform.keys import Keyring, plain_digest
@@ -30,16 +34,32 @@ from deid_platform.warehouse.promotion import promote
 from deid_platform.warehouse.releases import activate_release
 from deid_platform.warehouse.roles import Role
 from deid_platform.warehouse.server import EmbeddedServer
-from deid_platform.warehouse.staging import Counts, Header, Inputs, StagedNote, Status, stage
+from deid_platform.warehouse.staging import Counts, Header, Inputs, StagedNote, Status, count_differences, stage
 
 WORDS = ("patient", "denies", "fever", "and", "reports", "mild", "pain", "since", "the", "fall", "in", "her", "knee")
 
 
 @contextmanager
-def timed(what: str) -> Iterator[None]:
-    start = time.perf_counter()
+def timed(what: str, server: EmbeddedServer) -> Iterator[None]:
+    forget_peak()
+    start, ours, theirs = time.perf_counter(), time.process_time(), processor(server)
     yield
-    print(f"{what:<28}{time.perf_counter() - start:8.2f} s")
+    seconds, own = time.perf_counter() - start, time.process_time() - ours
+    used = f"{own:8.2f} s here {processor(server) - theirs:8.2f} s of the server"
+    print(f"{what:<28}{seconds:8.2f} s {used}   peak {peak():6,.0f} MB", flush=True)
+
+
+def processor(server: EmbeddedServer) -> float:
+    """Processor seconds of the server, sessions that stay open among them."""
+    root = server.status().pid
+    if root is None:
+        return 0.0
+    spent = 0.0
+    for each in (psutil.Process(root), *psutil.Process(root).children()):
+        with suppress(psutil.Error):
+            times = each.cpu_times()
+            spent += times.user + times.system
+    return spent
 
 
 def notes(count: int, characters: int, keyring: Keyring) -> list[StagedNote]:
@@ -69,10 +89,9 @@ def main(count: int = 100_000, characters: int = 4_000) -> None:
     home = Path(tempfile.mkdtemp(prefix="deid-bench-"))
     server = EmbeddedServer(home)
     try:
-        with timed("start the server"):
-            server.start()
+        server.start()
         warehouse = Warehouse(server)
-        with timed("roles and migrations"):
+        with timed("roles and migrations", server):
             prepare(warehouse, profile="demo")
         keyring = Keyring(hashlib.sha256(b"bench").digest(), site="bench")
         rows = notes(count, characters, keyring)
@@ -85,11 +104,13 @@ def main(count: int = 100_000, characters: int = 4_000) -> None:
         header = Header("r1", detector, policy, keyring.key_id, Inputs.TOPICS, "run", Counts(clean=count), True)
         for delivery in (Delivery("bench", "1"), Delivery("bench", "2")):
             print(f"{delivery.key}: {count:,} notes of {characters:,} characters")
-            with timed("  stage (digest included)"):
+            with timed("  stage (digest included)", server):
                 staged = stage(warehouse.engine(Role.LOADER), delivery, rows, header)
-            with timed("  digest alone"), warehouse.begin(Role.GATEKEEPER) as connection:
+            with timed("  digest alone", server), warehouse.begin(Role.GATEKEEPER) as connection:
                 connection.execute(text("SELECT ctl.staged_digest(:d)"), {"d": delivery.key})
-            with timed("  expectations"):
+            with timed("  parity", server):
+                assert count_differences(warehouse.engine(Role.GATEKEEPER), staged, rows, ()) == 0
+            with timed("  expectations", server):
                 outcomes = validate_staged(
                     warehouse.engine(Role.GATEKEEPER),
                     staged,
@@ -106,14 +127,14 @@ def main(count: int = 100_000, characters: int = 4_000) -> None:
                 inputs=Inputs.TOPICS,
                 profile="demo",
             )
-            with timed("  promote (digest included)"):
+            with timed("  promote (digest included)", server):
                 promote(warehouse.engine(Role.PROMOTER), delivery)
-            with timed("  promote again, unchanged"):
+            with timed("  promote again, unchanged", server):
                 promote(warehouse.engine(Role.PROMOTER), delivery)
             activate_release(warehouse.engine(Role.PROMOTER), "r1")
-            with timed("  analyst counts all notes"), warehouse.begin(Role.DEMO_ANALYST) as connection:
+            with timed("  analyst counts all notes", server), warehouse.begin(Role.DEMO_ANALYST) as connection:
                 assert connection.execute(text("SELECT count(*) FROM research.notes")).scalar() == count
-            with timed("  analyst reads one note"), warehouse.begin(Role.DEMO_ANALYST) as connection:
+            with timed("  analyst reads one note", server), warehouse.begin(Role.DEMO_ANALYST) as connection:
                 statement = text("SELECT text FROM research.notes WHERE note_key = :key")
                 assert connection.execute(statement, {"key": rows[0].note_key}).scalar() == rows[0].text
     finally:
