@@ -12,6 +12,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
 
+import psutil
+
 T = TypeVar("T")
 _FORGET_PEAK = "5"
 
@@ -25,6 +27,16 @@ def forget_peak() -> None:
 def peak() -> float:
     """Peak memory of this process, in MB."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def processor(process: psutil.Process) -> float:
+    """Processor seconds of a process and of those under it, whether they have ended or not."""
+    spent = 0.0
+    with suppress(psutil.Error):
+        own = process.cpu_times()
+        spent = own.user + own.system + own.children_user + own.children_system
+        spent += sum(processor(each) for each in process.children())
+    return spent
 
 
 def row(stage: str, amount: int, work: Callable[[], T], *, unit: str = "words") -> T:

@@ -30,6 +30,7 @@ from itertools import islice
 from pathlib import Path
 
 import psutil
+from measure import processor
 from workers import Run, children_of, watch
 
 from deid_platform.corpora.hospital import HospitalSpec, generate
@@ -158,24 +159,17 @@ def write(folder: Path, count: int, most: int) -> None:
 def server_watched(seen: Seen, server: EmbeddedServer) -> Iterator[None]:
     """Follows the server's processes meanwhile."""
     root = psutil.Process(server.status().pid)
-    before: dict[int, float] = {}
-    after: dict[int, float] = {}
+    before = processor(root)
     done = threading.Event()
-
-    def look(seconds: dict[int, float]) -> None:
-        memory = 0.0
-        for each in (root, *children_of(root)):
-            with suppress(psutil.Error):
-                spent = each.cpu_times()
-                seconds[each.pid] = spent.user + spent.system
-                memory += each.memory_full_info().uss / 1e6
-        seen.server_peak = max(seen.server_peak, memory)
 
     def follow() -> None:
         while not done.wait(_PAUSE):
-            look(after)
+            memory = 0.0
+            for each in (root, *children_of(root)):
+                with suppress(psutil.Error):
+                    memory += each.memory_full_info().uss / 1e6
+            seen.server_peak = max(seen.server_peak, memory)
 
-    look(before)
     watcher = threading.Thread(target=follow)
     watcher.start()
     try:
@@ -183,8 +177,7 @@ def server_watched(seen: Seen, server: EmbeddedServer) -> Iterator[None]:
     finally:
         done.set()
         watcher.join()
-        look(after)
-    seen.server_seconds = sum(after.values()) - sum(before.get(pid, 0.0) for pid in after)
+    seen.server_seconds = processor(root) - before
 
 
 def measured(count: int, words: int, workers: int) -> Iterator[Seen]:

@@ -14,11 +14,11 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 
 import psutil
-from measure import forget_peak, peak
+from measure import forget_peak, peak, processor
 from sqlalchemy import text
 
 from deid_platform.keys import Keyring, plain_digest
@@ -42,24 +42,12 @@ WORDS = ("patient", "denies", "fever", "and", "reports", "mild", "pain", "since"
 @contextmanager
 def timed(what: str, server: EmbeddedServer) -> Iterator[None]:
     forget_peak()
-    start, ours, theirs = time.perf_counter(), time.process_time(), processor(server)
+    root = psutil.Process(server.status().pid)
+    start, ours, theirs = time.perf_counter(), time.process_time(), processor(root)
     yield
     seconds, own = time.perf_counter() - start, time.process_time() - ours
-    used = f"{own:8.2f} s here {processor(server) - theirs:8.2f} s of the server"
+    used = f"{own:8.2f} s here {processor(root) - theirs:8.2f} s of the server"
     print(f"{what:<28}{seconds:8.2f} s {used}   peak {peak():6,.0f} MB", flush=True)
-
-
-def processor(server: EmbeddedServer) -> float:
-    """Processor seconds of the server, sessions that stay open among them."""
-    root = server.status().pid
-    if root is None:
-        return 0.0
-    spent = 0.0
-    for each in (psutil.Process(root), *psutil.Process(root).children()):
-        with suppress(psutil.Error):
-            times = each.cpu_times()
-            spent += times.user + times.system
-    return spent
 
 
 def notes(count: int, characters: int, keyring: Keyring) -> list[StagedNote]:
