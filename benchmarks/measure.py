@@ -12,18 +12,39 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
 
+import psutil
+
 T = TypeVar("T")
 _FORGET_PEAK = "5"
 
 
-def row(stage: str, amount: int, work: Callable[[], T], *, unit: str = "words") -> T:
-    """Runs a stage on one core and prints its row: how much of what it read in how long, and its memory."""
+def forget_peak() -> None:
+    """Begins the peak of memory anew, where the system can."""
     with suppress(OSError):
         Path("/proc/self/clear_refs").write_text(_FORGET_PEAK)
+
+
+def peak() -> float:
+    """Peak memory of this process, in MB."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def processor(process: psutil.Process) -> float:
+    """Processor seconds of a process and of those under it, whether they have ended or not."""
+    spent = 0.0
+    with suppress(psutil.Error):
+        own = process.cpu_times()
+        spent = own.user + own.system + own.children_user + own.children_system
+        spent += sum(processor(each) for each in process.children())
+    return spent
+
+
+def row(stage: str, amount: int, work: Callable[[], T], *, unit: str = "words") -> T:
+    """Runs a stage on one core and prints its row: how much of what it read in how long, and its memory."""
+    forget_peak()
     started = time.process_time()
     result = work()
     seconds = time.process_time() - started
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     rate = f"{amount / max(seconds, 1e-6):12,.0f} {unit}/s"
-    print(f"{stage:<30}{seconds:8.2f} s  {rate}   peak {peak:6,.0f} MB", flush=True)
+    print(f"{stage:<30}{seconds:8.2f} s  {rate}   peak {peak():6,.0f} MB", flush=True)
     return result

@@ -2,6 +2,8 @@
 
     python benchmarks/warehouse.py [notes of a delivery] [characters of a note] [deliveries]
 
+Beside each step's seconds: processor seconds of this process and of the server, since a shared machine gives a step
+less than its cores, and the peak memory of this process, which holds all notes meanwhile (`refresh.py` does not).
 Starts an embedded server of its own in a temporary folder and removes it afterwards.
 """
 
@@ -17,6 +19,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import psutil
+from measure import forget_peak, peak, processor
 from sqlalchemy import text
 
 from deid_platform.keys import Keyring, plain_digest
@@ -32,16 +36,20 @@ from deid_platform.warehouse.promotion import promote
 from deid_platform.warehouse.releases import activate_release
 from deid_platform.warehouse.roles import Role
 from deid_platform.warehouse.server import EmbeddedServer
-from deid_platform.warehouse.staging import Counts, Header, Inputs, StagedNote, Status, stage
+from deid_platform.warehouse.staging import Counts, Header, Inputs, StagedNote, Status, count_differences, stage
 
 WORDS = ("patient", "denies", "fever", "and", "reports", "mild", "pain", "since", "the", "fall", "in", "her", "knee")
 
 
 @contextmanager
-def timed(what: str) -> Iterator[None]:
-    start = time.perf_counter()
+def timed(what: str, server: EmbeddedServer) -> Iterator[None]:
+    forget_peak()
+    root = psutil.Process(server.status().pid)
+    start, ours, theirs = time.perf_counter(), time.process_time(), processor(root)
     yield
-    print(f"{what:<28}{time.perf_counter() - start:8.2f} s")
+    seconds, own = time.perf_counter() - start, time.process_time() - ours
+    used = f"{own:8.2f} s here {processor(root) - theirs:8.2f} s of the server"
+    print(f"{what:<28}{seconds:8.2f} s {used}   peak {peak():6,.0f} MB", flush=True)
 
 
 def notes(numbers: range, characters: int, keyring: Keyring) -> Iterator[StagedNote]:
@@ -76,10 +84,9 @@ def main(count: int = 100_000, characters: int = 4_000, deliveries: int = 2) -> 
     home = Path(tempfile.mkdtemp(prefix="deid-bench-"))
     server = EmbeddedServer(home)
     try:
-        with timed("start the server"):
-            server.start()
+        server.start()
         warehouse = Warehouse(server)
-        with timed("roles and migrations"):
+        with timed("roles and migrations", server):
             prepare(warehouse, profile="demo")
         keyring = Keyring(hashlib.sha256(b"bench").digest(), site="bench")
         detector, policy = plain_digest("detector"), plain_digest("policy")
@@ -92,12 +99,14 @@ def main(count: int = 100_000, characters: int = 4_000, deliveries: int = 2) -> 
         for number in range(deliveries):
             delivery, numbers = Delivery("bench", f"{number:04d}"), range(number * count, (number + 1) * count)
             print(f"{delivery.key}: {count:,} notes of {characters:,} characters")
-            with timed("  stage (digest included)"):
-                rows = notes(numbers, characters, keyring)
+            rows = list(notes(numbers, characters, keyring))
+            with timed("  stage (digest included)", server):
                 staged = stage(warehouse.engine(Role.LOADER), delivery, rows, header)
-            with timed("  digest alone"), warehouse.begin(Role.GATEKEEPER) as connection:
+            with timed("  digest alone", server), warehouse.begin(Role.GATEKEEPER) as connection:
                 connection.execute(text("SELECT ctl.staged_digest(:d)"), {"d": delivery.key})
-            with timed("  expectations"):
+            with timed("  parity", server):
+                assert count_differences(warehouse.engine(Role.GATEKEEPER), staged, rows, ()) == 0
+            with timed("  expectations", server):
                 outcomes = validate_staged(
                     warehouse.engine(Role.GATEKEEPER),
                     staged,
@@ -114,17 +123,16 @@ def main(count: int = 100_000, characters: int = 4_000, deliveries: int = 2) -> 
                 inputs=Inputs.TOPICS,
                 profile="demo",
             )
-            with timed("  promote (digest included)"):
+            with timed("  promote (digest included)", server):
                 promote(warehouse.engine(Role.PROMOTER), delivery)
-            with timed("  promote again, unchanged"):
+            with timed("  promote again, unchanged", server):
                 promote(warehouse.engine(Role.PROMOTER), delivery)
             activate_release(warehouse.engine(Role.PROMOTER), "r1")
-            with timed("  analyst counts all notes"), warehouse.begin(Role.DEMO_ANALYST) as connection:
+            with timed("  analyst counts all notes", server), warehouse.begin(Role.DEMO_ANALYST) as connection:
                 assert connection.execute(text("SELECT count(*) FROM research.notes")).scalar() == numbers.stop
-            (one,) = notes(numbers[:1], characters, keyring)
-            with timed("  analyst reads one note"), warehouse.begin(Role.DEMO_ANALYST) as connection:
+            with timed("  analyst reads one note", server), warehouse.begin(Role.DEMO_ANALYST) as connection:
                 statement = text("SELECT text FROM research.notes WHERE note_key = :key")
-                assert connection.execute(statement, {"key": one.note_key}).scalar() == one.text
+                assert connection.execute(statement, {"key": rows[0].note_key}).scalar() == rows[0].text
         print_sizes(warehouse)
     finally:
         server.stop(force=True)

@@ -102,6 +102,11 @@ def main() -> None:
 def watched(run: Run, options: Sequence[str]) -> Run:
     """Runs `deid redact` and watches it to its end."""
     command = [sys.executable, "-c", _COMMAND, "redact", *options, "--workers", str(run.workers)]
+    return watch(run, command, accepted=(0, 3))
+
+
+def watch(run: Run, command: Sequence[str], *, accepted: Sequence[int] = (0,)) -> Run:
+    """Runs a command and watches it and all processes under it to its end."""
     started = time.perf_counter()
     process = psutil.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     while process.poll() is None:
@@ -116,8 +121,8 @@ def watched(run: Run, options: Sequence[str]) -> Run:
         run.peak = max(run.peak, memory_of(family))
         time.sleep(_PAUSE)
     run.seconds = time.perf_counter() - started
-    if process.returncode not in (0, 3):
-        raise SystemExit(f"deid redact ended with {process.returncode}")
+    if process.returncode not in accepted:
+        raise SystemExit(f"{' '.join(command[:5])} ended with {process.returncode}")
     return run
 
 

@@ -97,6 +97,11 @@ class NoteStore:
             record.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._heads = Heads(record, keyring, self._rings)
 
+    @property
+    def spool(self) -> Path | None:
+        """A folder for temporary files of notes, inside the PHI zone; None where the store is not on a local disk."""
+        return Path(self._root) if self._local else None
+
     def write(
         self,
         dataset: str,

@@ -27,7 +27,7 @@ from deid_platform.refresh import tables
 from deid_platform.refresh.first_pass import detection_of, mentions_digest, mentions_until, run_first_pass
 from deid_platform.refresh.recipe import Recipe
 from deid_platform.refresh.redacted_row import Item, RedactionJob
-from deid_platform.refresh.reuse import only_new, rows_before
+from deid_platform.refresh.reuse import LastRun, only_new, rows_before
 from deid_platform.refresh.rulings import InForce, held_or_mended
 from deid_platform.refresh.shifts import shifts_digest
 from deid_platform.store import Manifest, NoteStore
@@ -113,12 +113,12 @@ def released_type(note: Note, allowed: Collection[str]) -> str:
     return note.note_type if note.note_type is not None and note.note_type in allowed else OTHER_TYPE
 
 
-def _clean_rows(store: NoteStore, delivery: Delivery, recipe: Recipe) -> dict[str | None, dict[str, Any]]:
+def _clean_rows(store: NoteStore, delivery: Delivery, recipe: Recipe) -> LastRun:
     """Rows of earlier runs that may be taken over, by their cache key."""
     same = lambda manifest: manifest.meta.get("recipe") == recipe.digest  # noqa: E731
     rows = rows_before(store, tables.REDACTED_NOTES, delivery.key, of_use=same)
     # A note may have been quarantined for what has passed, such as a worker that was killed.
-    return {row["cache_key"]: row for row in rows if row["status"] == CLEAN}
+    return LastRun.of((row for row in rows if row["status"] == CLEAN), spool=store.spool)
 
 
 def _after_first_pass(store: NoteStore, delivery: Delivery) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
@@ -165,7 +165,7 @@ def _keyed(
 
 def _redacted_rows(
     keyed: Iterable[tuple[str | None, _Key, Item]],
-    last_run: Mapping[str | None, dict[str, Any]],
+    last_run: LastRun,
     redact: Callable[[Iterable[Item]], Iterator[dict[str, Any]]],
     counts: Counter[str],
 ) -> Iterator[dict[str, Any]]:

@@ -26,7 +26,7 @@ from deid_platform.notes import Delivery, Note
 from deid_platform.refresh import tables
 from deid_platform.refresh.intake import deliveries_until
 from deid_platform.refresh.recipe import Recipe
-from deid_platform.refresh.reuse import only_new, rows_before
+from deid_platform.refresh.reuse import LastRun, only_new, rows_before
 from deid_platform.store import Manifest, NoteStore
 
 
@@ -132,7 +132,7 @@ def _row(key: _Key, detection: Detection) -> dict[str, Any]:
     }
 
 
-def _last_run(store: NoteStore, delivery: Delivery) -> dict[str, dict[str, Any]]:
+def _last_run(store: NoteStore, delivery: Delivery) -> LastRun:
     """Rows of earlier runs that may be taken over, by their cache key."""
     rows = rows_before(store, tables.FIRST_PASS, delivery.key)
-    return {row["cache_key"]: row for row in rows if row["error"] is None}
+    return LastRun.of((row for row in rows if row["error"] is None), spool=store.spool)

@@ -7,9 +7,8 @@ delivery. Does not belong here: parsing files (`corpora/`).
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import TypeVar
 
 import pyarrow as pa
@@ -43,20 +42,6 @@ class Intake:
     """Patients who take part again."""
     unknown_columns: tuple[str, ...] = ()
     """Unknown columns of refused rows, whose names may be shown."""
-
-
-class _Lazy(Container[str]):
-    """A set that is read when it is first asked: most deliveries withdraw nothing."""
-
-    def __init__(self, read: Callable[[], set[str]]) -> None:
-        self._read = read
-
-    @cached_property
-    def _members(self) -> set[str]:
-        return self._read()
-
-    def __contains__(self, item: object) -> bool:
-        return item in self._members
 
 
 def content_digest(note: Note, keyring: Keyring) -> str:
@@ -99,14 +84,12 @@ def take_in_notes(
     refused_notes: Counter[str] = Counter()
     refused_withdrawals: Counter[str] = Counter()
     columns: dict[str, None] = {}
-    sealed: set[str] = set()
     refused: set[str] = set()
     excluded: set[str] = set()
 
     def admitted() -> Iterator[Note]:
         for note in _good(reader.notes(delivery), refused_notes, refused, columns):
             if (reason := exclusions.reason(note)) is None:
-                sealed.add(note.note_id)
                 yield note
             else:
                 refused_notes[reason.value] += 1
@@ -131,7 +114,8 @@ def take_in_notes(
     gone = {withdrawal.patient_id for withdrawal in withdrawn}
     back = [r for r in _good(reader.rejoinings(delivery), refused_withdrawals) if r.patient_id not in gone]
     # Of rows with one id the good one stands, whichever comes first.
-    unsealed = (excluded | refused) - sealed
+    unsealed = excluded | refused
+    unsealed -= _brought(store, [delivery], "note_id", unsealed)
     refused_withdrawals.update(_unknown(store, delivery, [*withdrawn, *back], unsealed))
     never = [Withdrawal(note_id=note_id) for note_id in sorted(unsealed)]
     statements: list[Withdrawal | Rejoining] = [*withdrawn, *never, *back]
@@ -204,14 +188,21 @@ def _unknown(
     Args:
         unsealed: Ids of the notes that this delivery brought and that were not sealed.
     """
-    notes = _Lazy(lambda: _column(store, delivery, "note_id") | unsealed)
-    patients = _Lazy(lambda: set(topics_as_of(store, delivery).patients) | _column(store, delivery, "patient_id"))
-    counts: Counter[str] = Counter()
+    of_notes: Counter[str] = Counter()
+    of_patients: Counter[str | None] = Counter()
     for statement in statements:
         if isinstance(statement, Withdrawal) and statement.note_id is not None:
-            counts[Reason.UNKNOWN_NOTE.value] += statement.note_id not in notes
+            of_notes[statement.note_id] += 1
         else:
-            counts[Reason.UNKNOWN_PATIENT.value] += statement.patient_id not in patients
+            of_patients[statement.patient_id] += 1
+    if of_notes or of_patients:
+        until = deliveries_until(store, tables.RAW_NOTES, delivery)
+        for note_id in unsealed | _brought(store, until, "note_id", of_notes.keys()):
+            del of_notes[note_id]
+        known = topics_as_of(store, delivery).patients.keys() if of_patients else frozenset[str]()
+        for patient_id in (of_patients.keys() & known) | _brought(store, until, "patient_id", of_patients.keys()):
+            del of_patients[patient_id]
+    counts = Counter({Reason.UNKNOWN_NOTE.value: of_notes.total(), Reason.UNKNOWN_PATIENT.value: of_patients.total()})
     return +counts  # without those of which there are none
 
 
@@ -276,11 +267,14 @@ def rosters_incomplete(store: NoteStore, delivery: Delivery) -> bool:
     return False
 
 
-def _column(store: NoteStore, delivery: Delivery, name: str) -> set[str]:
+def _brought(store: NoteStore, deliveries: Iterable[Delivery], column: str, ids: Set[str | None]) -> set[str]:
+    """Which of these ids stand in a column of the deliveries' notes. The others are not held: there may be millions."""
+    if not ids:
+        return set()
     return {
         value
-        for earlier in deliveries_until(store, tables.RAW_NOTES, delivery)
-        for table in store.read(tables.RAW_NOTES, earlier.key)
-        for value in table.column(name).to_pylist()
-        if value is not None
+        for each in deliveries
+        for table in store.read(tables.RAW_NOTES, each.key)
+        for value in table.column(column).to_pylist()
+        if value in ids and value is not None
     }

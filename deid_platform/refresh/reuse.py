@@ -1,14 +1,17 @@
 """Results of earlier runs in the places of what did not change.
 
-Belongs here: which results there are, and their order, whichever run made them. Does not belong here: what makes two
-of them the same.
+Belongs here: which results there are, their order, whichever run made them, and where they wait. Does not belong here:
+what makes two of them the same.
 """
 
 from __future__ import annotations
 
+import pickle
+import tempfile
 from collections import deque
 from collections.abc import Callable, Container, Iterable, Iterator
 from contextlib import suppress
+from pathlib import Path
 from typing import Any, TypeVar
 
 from deid_platform.errors import DeidError
@@ -17,6 +20,45 @@ from deid_platform.store import Manifest, NoteStore
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 Beside = TypeVar("Beside")
+_IN_MEMORY = 8_000_000
+_MOST_WAITING = 10_000
+
+
+class LastRun:
+    """Rows of earlier runs by their cache key, in a file without a name: memory holds the keys, about 250 bytes a row.
+
+    Args:
+        rows: What may be taken over.
+        spool: Folder of the file; the system's own if None.
+    """
+
+    def __init__(self, rows: Iterable[dict[str, Any]] = (), *, spool: Path | None = None) -> None:
+        self._places: dict[str, int] = {}
+        self._file = tempfile.SpooledTemporaryFile(  # noqa: SIM115 - read until nobody holds it any more
+            max_size=_IN_MEMORY, dir=None if spool is None else str(spool)
+        )
+        for row in rows:
+            self._places[row["cache_key"]] = self._file.tell()
+            pickle.dump(row, self._file)
+
+    @classmethod
+    def of(cls, rows: Iterable[dict[str, Any]], *, spool: Path | None) -> LastRun:
+        """The rows; none where the disk has no room for them, since a cache may always be missing."""
+        try:
+            return cls(rows, spool=spool)
+        except OSError:
+            return cls()
+
+    def __repr__(self) -> str:
+        return "<LastRun>"
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._places
+
+    def __getitem__(self, key: str) -> dict[str, Any]:
+        self._file.seek(self._places[key])
+        row: dict[str, Any] = pickle.load(self._file)  # noqa: S301 - written above, by this very process
+        return row
 
 
 def rows_before(
@@ -36,7 +78,7 @@ def rows_before(
     with suppress(DeidError):
         manifest = store.manifest(dataset, partition)
         if manifest is not None and of_use(manifest):
-            yield from store.rows(dataset, partition)
+            yield from store.stream(dataset, partition)
     with suppress(DeidError):
         for table in store.unfinished(dataset, partition):
             yield from table.to_pylist()
@@ -59,16 +101,28 @@ def only_new(
         What was kept for each item, with its result; None for what is known.
     """
     waiting: deque[tuple[bool, Beside]] = deque()
+    items = iter(keyed)
 
-    def new() -> Iterator[Item]:
-        for key, beside, item in keyed:
+    def new(first: tuple[Beside, Item]) -> Iterator[Item]:
+        waiting.append((False, first[0]))
+        yield first[1]
+        known_in_a_row = 0
+        for key, beside, item in items:
             waiting.append((key in known, beside))
             if key not in known:
+                known_in_a_row = 0
                 yield item
+            elif (known_in_a_row := known_in_a_row + 1) == _MOST_WAITING:
+                # The work reads until it has enough to do, and all that is known would wait for it here.
+                return
 
-    for result in work(new()):
-        while waiting[0][0]:
+    for key, beside, item in items:
+        if key in known:
+            yield beside, None
+            continue
+        for result in work(new((beside, item))):
+            while waiting[0][0]:
+                yield waiting.popleft()[1], None
+            yield waiting.popleft()[1], result
+        while waiting:
             yield waiting.popleft()[1], None
-        yield waiting.popleft()[1], result
-    for _, beside in waiting:
-        yield beside, None

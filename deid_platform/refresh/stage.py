@@ -79,7 +79,7 @@ def stage_delivery(site: Site, delivery: Delivery, *, run_id: str) -> Staged:
     require_current(site, delivery)
     withdrawals = withdrawals_of(site, delivery)
     # Twice over the rows, so that a delivery of any size streams through.
-    counts = Counter(row.status for row in staged_rows(site, delivery, manifest))
+    counts = _statuses(site, delivery)
     kinds = Counter(item.kind for item in withdrawals)
     announced = Counts(
         clean=counts[Status.CLEAN],
@@ -153,6 +153,16 @@ def withdrawals_of(site: Site, delivery: Delivery) -> list[StagedWithdrawal]:
 def _withdrawn_notes(site: Site, delivery: Delivery) -> set[str]:
     rows = site.store.rows(tables.WITHDRAWALS, delivery.key)
     return {row["note_id"] for row in rows if row["note_id"] is not None}
+
+
+def _statuses(site: Site, delivery: Delivery) -> Counter[Status]:
+    """How many notes of each status `staged_rows` gives."""
+    withdrawn = _withdrawn_notes(site, delivery)
+    counts: Counter[Status] = Counter()
+    for table in site.store.read(tables.REDACTED_NOTES, delivery.key):
+        about = zip(table["note_id"].to_pylist(), table["status"].to_pylist(), strict=True)
+        counts.update(Status(status) for note_id, status in about if note_id not in withdrawn)
+    return counts
 
 
 def staged_rows(site: Site, delivery: Delivery, manifest: Manifest) -> Iterator[StagedNote]:

@@ -5,17 +5,18 @@ expected (`suites/*.yaml`), leak checks, which run before anything is staged (`e
 of the outcome (`ledger`, `promotion`).
 
 The library takes three to four seconds to import, so it is imported inside the function. The text itself stays in
-the database: the suites see its length, and whether it holds tags that the policy does not write.
+the database: the suites see its length, and whether it holds tags that the policy does not write. Notes are judged so
+many at a time, that memory does not grow with all that a delivery says.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date, timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from sqlalchemy import Connection, Engine, text
 
@@ -25,7 +26,7 @@ from deid_platform.settings import ProfileSettings
 from deid_platform.surrogates.dates import POSSIBLE_WEEKS
 from deid_platform.warehouse.connection import translated
 from deid_platform.warehouse.staging import Kind, Staged, Status
-from deid_platform.warehouse.suite import Severity, build_suite, load_suite
+from deid_platform.warehouse.suite import Severity, Suite, build_suite, load_suite
 from deid_platform.warehouse.tags import FOREIGN_TAG, tag_patterns
 
 if TYPE_CHECKING:
@@ -42,6 +43,14 @@ FIGURES = frozenset(
 """What a suite may refer to in braces: the profile's thresholds, and what is known of feed, policy and today."""
 
 SUITES = tuple(load_suite(name, figures=FIGURES) for name in ("delivery", "note", "withdrawal", "language"))
+
+_NOTE = next(suite for suite in SUITES if suite.name == "note")
+_MEASURED = frozenset(
+    {"note_key", "patient_key", "shift_key", "note_type", "note_year", "shifted_date", "language", "status"}
+    | {"foreign_tags"}
+)
+"""What of the notes is measured of all of them together; every other column is held a frame at a time."""
+NOTES_A_FRAME = 10_000
 
 STAGED_UNCHANGED = "staged_unchanged"
 EXPECTATIONS = {
@@ -103,36 +112,51 @@ def validate_staged(
     """
     # One snapshot: the rows that are judged are the rows that are digested.
     snapshot = gatekeeper.execution_options(isolation_level="REPEATABLE READ")
-    with translated(), snapshot.begin() as connection:
-        digest = connection.execute(text("SELECT ctl.staged_digest(:d)"), {"d": staged.delivery.key}).scalar()
-        read = _read(connection, staged.delivery.key, policy)
+    delivery = staged.delivery.key
     types = {*note_types} - {OTHER_TYPE}
     longest_shift = timedelta(weeks=max(POSSIBLE_WEEKS[policy.date_shift]))
-    figures = {
-        **thresholds.model_dump(),
-        "note_types": sorted({*types, OTHER_TYPE}),
-        "languages": sorted({*ISO_639_1, UNDETERMINED}),
-        "max_chars": max_chars,
-        "latest_year": read.today.year + 1,
-        "earliest_date": EARLIEST - longest_shift,
-        "latest_date": read.today + longest_shift,
-    }
-    unchanged = ExpectationOutcome(STAGED_UNCHANGED, digest == staged.staged_digest)
-    return [unchanged, *_judge(_tables(read, policy, len(types)), figures)]
+    with _judge() as judge, translated(), snapshot.begin() as connection:
+        digest = connection.execute(text("SELECT ctl.staged_digest(:d)"), {"d": delivery}).scalar()
+        clock = "SELECT CAST(statement_timestamp() AT TIME ZONE 'UTC' AS date)"
+        today: date = connection.execute(text(clock)).scalar_one()
+        figures = {
+            **thresholds.model_dump(),
+            "note_types": sorted({*types, OTHER_TYPE}),
+            "languages": sorted({*ISO_639_1, UNDETERMINED}),
+            "max_chars": max_chars,
+            "latest_year": today.year + 1,
+            "earliest_date": EARLIEST - longest_shift,
+            "latest_date": today + longest_shift,
+        }
+        failed: set[str] = set()
+        kept = {*_MEASURED, *(each.column for each in _NOTE.expectations if not each.row_by_row)}
+        parts = []
+        for rows in _frames(connection, "note", delivery, {"foreign_tags": FOREIGN_TAG}, tag_patterns(policy)):
+            failed |= judge(_NOTE, rows, figures, row_by_row=True)
+            parts.append(rows[[name for name in rows if name in kept]])
+        read = _read(connection, delivery, parts)
+    for name, table in _tables(read, policy, len(types)).items():
+        failed |= judge(next(each for each in SUITES if each.name == name), table, figures, row_by_row=False)
+    every = (each for suite in SUITES for each in suite.expectations)
+    return [
+        ExpectationOutcome(STAGED_UNCHANGED, digest == staged.staged_digest),
+        *(ExpectationOutcome(each.name, each.name not in failed, each.severity) for each in every),
+    ]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class _Read:
-    """What the server holds of a delivery, without its texts, and the server's own date."""
+    """What the server holds of a delivery; of the notes only what is measured of all of them together."""
 
     notes: pd.DataFrame
     withdrawals: pd.DataFrame
     columns: Mapping[str, str]
     announced: Mapping[str, int]
-    today: date
 
 
-def _read(connection: Connection, delivery: str, policy: Policy) -> _Read:
+def _read(connection: Connection, delivery: str, notes: Sequence[pd.DataFrame]) -> _Read:
+    import pandas as pd
+
     columns = connection.execute(
         text(
             "SELECT c.relname, string_agg(a.attname || ' ' || format_type(a.atttypid, NULL), ', ' ORDER BY a.attnum)"
@@ -149,18 +173,17 @@ def _read(connection: Connection, delivery: str, policy: Policy) -> _Read:
         {"d": delivery},
     ).one_or_none()
     return _Read(
-        notes=_frame(connection, "note", delivery, {"foreign_tags": FOREIGN_TAG}, tag_patterns(policy)),
-        withdrawals=_frame(connection, "withdrawal", delivery, {}, {}),
+        notes=pd.concat(notes, ignore_index=True),
+        withdrawals=pd.concat([*_frames(connection, "withdrawal", delivery, {}, {})], ignore_index=True),
         columns={row[0]: row[1] for row in columns},
         announced=dict(announced._mapping) if announced else {},
-        today=connection.execute(text("SELECT CAST(statement_timestamp() AT TIME ZONE 'UTC' AS date)")).scalar_one(),
     )
 
 
-def _frame(
+def _frames(
     connection: Connection, table: str, delivery: str, computed: Mapping[str, str], parameters: Mapping[str, object]
-) -> pd.DataFrame:
-    """A delivery's rows of a table of `staging`, with what may be read in each column's place."""
+) -> Iterator[pd.DataFrame]:
+    """A delivery's rows of a table of `staging`, with what may be read in each column's place; one frame at least."""
     import pandas as pd
 
     # The table's own columns, whatever they are: a drifted table fails what needs the columns that are gone.
@@ -170,9 +193,18 @@ def _frame(
         chosen |= computed
     listed = ", ".join(f'{expression} AS "{name}"' for name, expression in chosen.items())
     statement = text(f"SELECT {listed} FROM staging.{table} WHERE delivery = :d")  # noqa: S608
-    rows = connection.execute(statement, {"d": delivery, **parameters} if computed else {"d": delivery})
-    # Objects as they came: a type that was guessed would take some of them for missing, and what is missing passes.
-    return pd.DataFrame(rows.all(), columns=list(chosen), dtype=object)
+    streamed = statement.execution_options(stream_results=True, yield_per=NOTES_A_FRAME)
+    rows = connection.execute(streamed, {"d": delivery, **parameters} if computed else {"d": delivery})
+    found = False
+    for batch in rows.partitions():
+        found = True
+        # Most columns say the same of many rows: it is held once.
+        once: dict[str, str] = {}
+        values = [[once.setdefault(cell, cell) if type(cell) is str else cell for cell in row] for row in batch]
+        # Objects as they came: a type that was guessed would take some of them for missing, and what is missing passes.
+        yield pd.DataFrame(values, columns=list(chosen), dtype=object)
+    if not found:
+        yield pd.DataFrame([], columns=list(chosen), dtype=object)
 
 
 def _tables(read: _Read, policy: Policy, named_types: int) -> dict[str, pd.DataFrame]:
@@ -219,28 +251,44 @@ def _share(chosen: pd.Series[bool]) -> float:
     return float(chosen.sum()) / len(chosen) if len(chosen) else 0.0
 
 
-def _judge(tables: Mapping[str, pd.DataFrame], figures: Mapping[str, object]) -> list[ExpectationOutcome]:
+class _Judge(Protocol):
+    """Which expectations of a suite, of those that go row by row or of the others, a table does not meet."""
+
+    def __call__(
+        self, suite: Suite, table: pd.DataFrame, figures: Mapping[str, object], *, row_by_row: bool
+    ) -> set[str]: ...
+
+
+@contextmanager
+def _judge() -> Iterator[_Judge]:
     import great_expectations as gx
     from great_expectations.data_context.types.base import ProgressBarsConfig
 
-    outcomes = []
     with _quiet():
         context = gx.get_context(mode="ephemeral")
         context.enable_analytics(enable=False)
         context.variables.progress_bars = ProgressBarsConfig(globally=False)
         source = context.data_sources.add_pandas("staging")
-        for suite in SUITES:
+
+        def judge(suite: Suite, table: pd.DataFrame, figures: Mapping[str, object], *, row_by_row: bool) -> set[str]:
+            # The rows of other tables are held whole.
+            asked = [each for each in suite.expectations if suite is not _NOTE or each.row_by_row is row_by_row]
             asset = source.add_dataframe_asset(suite.name)
-            batch = asset.add_batch_definition_whole_dataframe("all").get_batch({"dataframe": tables[suite.name]})
+            batch = asset.add_batch_definition_whole_dataframe("all").get_batch({"dataframe": table})
             # Every other format carries the offending values.
-            result = batch.validate(build_suite(suite, figures), result_format="BOOLEAN_ONLY")
+            wanted = build_suite(suite.model_copy(update={"expectations": asked}), figures)
+            result = batch.validate(wanted, result_format="BOOLEAN_ONLY")
+            # What was judged stays in the library's hands as long as it knows the table.
+            source.delete_asset(suite.name)
             # The result lists expectations that raised first, so they are found by name. What they raised is not read.
-            configured = ((one.expectation_config, one.success) for one in result.results)
-            passed = {config.meta["name"]: bool(success) for config, success in configured if config is not None}
-            outcomes += [
-                ExpectationOutcome(one.name, passed.get(one.name, False), one.severity) for one in suite.expectations
-            ]
-    return outcomes
+            met = {
+                one.expectation_config.meta["name"]
+                for one in result.results
+                if one.expectation_config is not None and one.success
+            }
+            return {each.name for each in asked} - met
+
+        yield judge
 
 
 @contextmanager

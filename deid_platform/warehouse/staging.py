@@ -7,13 +7,16 @@ checks come before, on the parts of the note store) or whether they may pass (`p
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
 from enum import StrEnum
 from operator import attrgetter
+from typing import cast
 
 import psycopg
+import pyarrow as pa
+import pyarrow.compute as pc
 from sqlalchemy import Connection, Engine, text
 
 from deid_platform.errors import Code, DeidError
@@ -155,6 +158,8 @@ _OF_NOTE = (
     "content_digest",
     "former_keys",
 )
+_ROWS_A_STEP = 1_000
+_DIGEST_BYTES = 32
 _OF_HEADER = ("detector_digest", "policy_digest", "key_id", "run_id", "release")
 
 
@@ -255,20 +260,48 @@ def count_differences(
                 text("SELECT kind, key, former_keys FROM staging.withdrawal WHERE delivery = :d"), where
             )
         }
-        held = {
-            row.note_key: {name: getattr(row, name) for name in _OF_NOTE}
-            for row in connection.execute(statement, where)
-        }
+        held = _Digests()
+        for row in connection.execute(statement.execution_options(stream_results=True, yield_per=_ROWS_A_STEP), where):
+            held.add(row)
     if digest != staged.staged_digest:
         return max(len(held), 1)
-    different = len(gone.symmetric_difference(withdrawals))
+    made = _Digests()
     for note in expected:
-        of_note = {name: getattr(note, name) for name in _OF_NOTE}
-        of_note["former_keys"] = list(note.former_keys)
-        if note.text is not None:
-            of_note["text"] = hashlib.sha256(note.text.encode()).hexdigest()
-        different += held.pop(note.note_key, None) != of_note
-    return different + len(held)
+        made.add(note, text=None if note.text is None else hashlib.sha256(note.text.encode()).hexdigest())
+    return len(gone.symmetric_difference(withdrawals)) + held.different_from(made)
+
+
+class _Digests:
+    """Rows by digests, of their key and of all that they hold: 64 bytes a row, however long its text is."""
+
+    def __init__(self) -> None:
+        self._keys, self._rows = bytearray(), bytearray()
+
+    def __len__(self) -> int:
+        return len(self._rows) // _DIGEST_BYTES
+
+    def add(self, row: object, **instead: object) -> None:
+        """Takes in a row: its attributes, or what stands in the place of some."""
+        values = {name: instead.get(name, getattr(row, name)) for name in _OF_NOTE}
+        values |= {"status": str(values["status"]), "former_keys": list(cast(Sequence[str], values["former_keys"]))}
+        self._keys += hashlib.sha256(str(values["note_key"]).encode()).digest()
+        self._rows += hashlib.sha256(repr(values).encode()).digest()
+
+    def different_from(self, expected: _Digests) -> int:
+        """How many rows differ from what is expected, are missing, or should not be there; each key is here once."""
+        here, there = _column(self._rows), _column(expected._rows)
+        same = int(pc.sum(pc.is_in(here, value_set=there)).as_py() or 0)
+        if same == len(here) == len(there):
+            return 0
+        due = _column(expected._keys)
+        of_either = pa.concat_arrays([_column(self._keys), due]).unique()
+        return len(of_either) - same + len(due) - len(due.unique())
+
+
+def _column(digests: bytearray) -> pa.Array:
+    return pa.Array.from_buffers(
+        pa.binary(_DIGEST_BYTES), len(digests) // _DIGEST_BYTES, [None, pa.py_buffer(bytes(digests))]
+    )
 
 
 def _announce(connection: Connection, delivery: Delivery, header: Header) -> None:

@@ -33,6 +33,10 @@ _RESERVED = frozenset(
     {"result_format", "catch_exceptions", "row_condition", "condition_parser", "column", "meta", "severity", "batch_id"}
 )
 
+_ROW_BY_ROW = frozenset(
+    f"expect_column_values_to_{each}" for each in ("be_null", "not_be_null", "match_regex", "be_in_set", "be_between")
+)
+
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,63}$")]
 Keyword = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z_]{0,39}$")]
 Sentence = Annotated[str, Field(min_length=1)]
@@ -79,6 +83,11 @@ class Expectation(_Part):
     kwargs: dict[Keyword, Argument] = {}
     where: tuple[Condition, ...] = ()
     severity: Severity = Severity.CRITICAL
+
+    @property
+    def row_by_row(self) -> bool:
+        """Whether it holds for a table if it holds for each part of its rows."""
+        return self.type in _ROW_BY_ROW and "mostly" not in self.kwargs
 
 
 class Suite(_Part):

@@ -16,6 +16,7 @@ from deid_platform.keys import Keyring, plain_digest
 from deid_platform.notes import Delivery
 from deid_platform.redaction.policy import NoteDateRule, Policy, load_policy
 from deid_platform.settings import PROFILES, ProfileSettings
+from deid_platform.warehouse import expectations
 from deid_platform.warehouse.connection import Warehouse
 from deid_platform.warehouse.expectations import EXPECTATIONS, SUITES, ExpectationOutcome, validate_staged
 from deid_platform.warehouse.roles import Role
@@ -255,6 +256,17 @@ TOLD_APART = {
     "untyped_share",
     "tags_of_the_policy",
 }
+
+
+def test_a_fault_is_noticed_in_whichever_part_of_the_rows_it_lies(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(expectations, "NOTES_A_FRAME", 10)
+    rows = [*usual(), note(901, site="CLINIC"), *(note(number) for number in range(30, 50))]
+    assert desk.failed(desk.stage([row for row in rows if row.site != "CLINIC"], gone()[2:])) == set()
+    desk.stage(rows, gone()[2:])
+    for apart in ("delivery_seq_single", "note_key_unique"):
+        desk.run(FAULTS[apart])
+    # Two rows with one key, and two with another place, lie in the first part and in the last.
+    assert desk.failed(desk.staged_so()) == {"site_format", "delivery_seq_single", "note_key_unique"}
 
 
 def test_every_expectation_has_a_fault_that_it_notices() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import tracemalloc
 from datetime import date
 
 import pytest
@@ -12,7 +13,7 @@ from sqlalchemy import text
 
 from deid_platform.errors import DeidError
 from deid_platform.warehouse.roles import Role
-from deid_platform.warehouse.staging import Counts, stage
+from deid_platform.warehouse.staging import Counts, StagedWithdrawal, count_differences, stage
 
 # What Postgres can hold: any code point but NUL and surrogates.
 writable = st.text(st.characters(exclude_characters="\x00", exclude_categories=["Cs"]), min_size=1, max_size=60)
@@ -119,3 +120,39 @@ def test_each_column_is_in_the_digest(shared_scene, change):
     before = shared_scene.stage("40", [note])
     after = shared_scene.stage("40", [dataclasses.replace(note, **change)])
     assert before.staged_digest != after.staged_digest
+
+
+def test_every_row_that_is_held_otherwise_is_counted_once(scene):
+    rows = [scene.note(n) for n in range(5)] + [scene.note(5, status="quarantined")]
+    staged = scene.stage("1", rows)
+    gatekeeper = scene.warehouse.engine(Role.GATEKEEPER)
+
+    def differences(expected, gone=()):
+        return count_differences(gatekeeper, staged, iter(expected), gone)
+
+    assert differences(rows) == differences(reversed(rows)) == 0
+    assert differences(rows[1:]) == differences([*rows, scene.note(6)]) == differences([*rows, rows[0]]) == 1
+    assert differences([]) == 6
+    changes = {"text": "other", "patient_key": None, "former_keys": ("n_x",), "shifted_date": date(2020, 1, 1)}
+    for column, value in changes.items():
+        assert differences([dataclasses.replace(rows[0], **{column: value}), *rows[1:]]) == 1, column
+    assert differences([scene.note(6), *rows[1:]]) == 2
+    assert differences(rows, [StagedWithdrawal("note", "n_x")]) == 1
+    scene.stage("1", rows[:2])
+    assert differences(rows) == 2, "of another staging every row differs"
+
+
+def test_comparing_rows_holds_none_of_their_texts(scene):
+    """What would be held of all of them is 4 MB."""
+    few, many = ([scene.note(n, f"{n} " + "word " * 400) for n in range(count)] for count in (500, 2_000))
+    gatekeeper = scene.warehouse.engine(Role.GATEKEEPER)
+    peaks = []
+    for rows in (few, many):
+        staged = scene.stage("1", rows)
+        tracemalloc.start()
+        try:
+            assert count_differences(gatekeeper, staged, rows, ()) == 0
+            peaks.append(tracemalloc.get_traced_memory()[1])
+        finally:
+            tracemalloc.stop()
+    assert peaks[1] - peaks[0] < 1_000_000
