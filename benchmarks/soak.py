@@ -68,8 +68,13 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--minutes", type=float, default=150)
     given = parser.parse_args()
+    for name in [name for name in os.environ if name.startswith(("DEID_", "DAGSTER_"))]:
+        del os.environ[name]  # no other installation is struck
     soak = Soak(given.folder.resolve(), given.notes, given.deliveries, given.words, given.workers, given.seed)
-    soak.run(until=time.monotonic() + 60 * given.minutes)
+    try:
+        soak.run(until=time.monotonic() + 60 * given.minutes)
+    finally:
+        soak.stop()
     lines = soak.lines()
     if len(lines) == given.deliveries:
         print("\n".join(verdict(lines)))
@@ -113,6 +118,11 @@ class Soak:
                 kept.write(json.dumps(asdict(line)) + "\n")
             print(f"{index + 1}/{self.deliveries} {line}", file=sys.stderr, flush=True)
 
+    def stop(self) -> None:
+        """Stops the embedded server."""
+        if (self.folder / "deid.toml").exists():
+            self._said({**os.environ, "DEID_CONFIG": str(self.folder / "deid.toml")}, "db", "stop", check=False)
+
     def lines(self) -> list[Line]:
         """What was kept; a line that a kill cut off is none."""
         path = self.folder / "soak.jsonl"
@@ -122,7 +132,10 @@ class Soak:
 
     def _prepare(self) -> None:
         """All deliveries, as they will arrive, and two secrets."""
-        if (self.folder / "ready").exists():
+        ready, asked = self.folder / "ready", json.dumps({**asdict(self), "folder": ""})
+        if ready.exists():
+            if ready.read_text() != asked:
+                raise SystemExit(f"{self.folder} holds a soak with other figures: {ready.read_text()}")
             return
         self.folder.mkdir(parents=True, exist_ok=True)
         spec = HospitalSpec(seed=self.seed, notes=self.notes, deliveries=self.deliveries)
@@ -132,7 +145,7 @@ class Soak:
         for number in (0, 1):
             (self.folder / f"secret.{number}").write_text(secrets.token_hex(32))
             (self.folder / f"secret.{number}").chmod(0o600)
-        (self.folder / "ready").touch()
+        ready.write_text(asked)
 
     def _planted(self, watermark: str, note: Mapping[str, str]) -> tuple[str, Spans]:
         """The line that names a note's version, and in every so many notes the patient's name and number."""
