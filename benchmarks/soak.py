@@ -31,6 +31,7 @@ from contextlib import closing
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import psutil
@@ -44,6 +45,7 @@ from sqlalchemy import text
 from workers import children_of, memory_of
 
 from deid_platform.corpora.hospital import HospitalSpec
+from deid_platform.keys import package_digest
 from deid_platform.refresh import tables
 from deid_platform.refresh.site import Site
 from deid_platform.settings import load_settings
@@ -54,6 +56,7 @@ _COMMAND = (sys.executable, "-c", "from deid_platform.cli import main; main()")
 _REPORT = ("--label", "PATIENT", "--who", "A. Reader", "--hide", "9")
 _PLANTED = 20  # notes of each delivery
 _TRIES = 6  # of a refresh, of which at most two are struck
+_USUAL = 60.0  # seconds of a refresh, as long as no calm one is known
 _PAUSE = 0.2
 
 
@@ -138,6 +141,7 @@ class Soak:
                 raise SystemExit(f"{self.folder} holds a soak with other figures: {ready.read_text()}")
             return
         self.folder.mkdir(parents=True, exist_ok=True)
+        print(f"writing {self.notes:,} notes", file=sys.stderr, flush=True)
         spec = HospitalSpec(seed=self.seed, notes=self.notes, deliveries=self.deliveries)
         write_short(
             spec, self.words, feed_root=self.folder / "coming", gold_root=self.folder / "gold", ending=self._planted
@@ -174,7 +178,7 @@ class Soak:
         )
         environment = self._environment(event)
         self._said(environment, "db", "bootstrap")
-        usual = self.lines()[-1].seconds if index else 60.0
+        usual = median([line.seconds for line in self.lines() if line.calm] or [_USUAL])
         refreshed = self._refresh(environment, event, usual)
         if event.retract:
             self._retract(environment, index)
@@ -201,7 +205,7 @@ class Soak:
 
     def _refresh(self, environment: Mapping[str, str], event: Event, usual: float) -> _Refreshed:
         """Refreshes until one ends well; the first ones are struck."""
-        blows, struck = list(event.blows), []
+        blows, struck, home = list(event.blows), [], self.folder / "home"
         for turn in range(1, _TRIES + 1):
             begun, memory = time.monotonic(), 0.0
             blow = blows.pop(0) if blows else None
@@ -211,12 +215,14 @@ class Soak:
                 process = psutil.Popen(command, env=dict(environment), stdout=said, stderr=said, start_new_session=True)
                 while process.poll() is None:
                     memory = max(memory, memory_of((process, *children_of(process))))
-                    if blow is not None and time.monotonic() - begun > blow[1] * usual:
-                        struck.append(strike(blow[0], process, self.folder / "home", self.seed + turn))
+                    due = blow is not None and time.monotonic() - begun > blow[1] * usual
+                    # Where there is none of it yet, such as a worker, it is struck as soon as it is there.
+                    if blow is not None and due and strike(blow[0], process, home, self.seed + turn):
+                        struck.append(blow[0].value)
                         blow = None
                     time.sleep(_PAUSE)
             if process.returncode == 0:
-                return _Refreshed(turn, tuple(filter(None, struck)), time.monotonic() - begun, memory)
+                return _Refreshed(turn, tuple(struck), time.monotonic() - begun, memory)
         raise SystemExit(f"the refresh did not end well in {_TRIES} tries: see {self.folder / 'said'}")
 
     def _said(self, environment: Mapping[str, str], *command: str, check: bool = True) -> None:
@@ -277,6 +283,7 @@ class Soak:
             live=len(model.live),
             shown=len(shown),
             held=len(held),
+            code=package_digest("deid_platform"),
             found=found,
         )
 

@@ -1,6 +1,6 @@
 """What happens to an installation in a soak, and when: drawn from a seed, the same however often the soak is resumed.
 
-Kills and restarts of Postgres come while a refresh runs, after a share of the time that the last one took. Where a
+Kills and restarts of Postgres come while a refresh runs, after a share of the time that one usually takes. Where a
 delivery is struck, its refresh is struck, and then the next one that was to mend it.
 """
 
@@ -32,8 +32,8 @@ class Event:
     """What happens with one delivery.
 
     Attributes:
-        blows: What is struck during the first refresh, the second and so on, and when, as a share of the seconds of
-            the last refresh that ended well.
+        blows: What is struck during the first refresh, the second and so on, and when, as a share of the seconds
+            that a refresh usually takes.
         retract: Whether a reader reports a note after it.
         secret: Which key secret is in force.
         detector: Which of two detectors is in force.
@@ -77,8 +77,8 @@ def planned(deliveries: int, seed: int) -> list[Event]:
     return events
 
 
-def strike(victim: Victim, refresh: psutil.Process, home: Path, seed: int) -> str:
-    """Kills, or restarts Postgres as an administrator would; returns what was struck, "" if there was none of it."""
+def strike(victim: Victim, refresh: psutil.Process, home: Path, seed: int) -> bool:
+    """Kills, or restarts Postgres as an administrator would; returns whether there was any of it."""
     dice = random.Random(seed)
     with suppress(psutil.NoSuchProcess, FileNotFoundError, IndexError):
         if victim is Victim.REFRESH:
@@ -87,8 +87,8 @@ def strike(victim: Victim, refresh: psutil.Process, home: Path, seed: int) -> st
             dice.choice(refresh.children(recursive=True)).kill()
         else:
             _strike_server(victim, home / "postgres", dice)
-        return victim.value
-    return ""
+        return True
+    return False
 
 
 def _strike_server(victim: Victim, data: Path, dice: random.Random) -> None:

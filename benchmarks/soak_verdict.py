@@ -51,6 +51,8 @@ class Line:
     live: int
     shown: int
     held: int
+    code: str
+    """A digest of the platform's code and rules."""
     found: Found
 
 
@@ -105,6 +107,7 @@ def verdict(lines: Sequence[Line]) -> Iterator[str]:
     last, struck = lines[-1], [name for line in lines for name in line.struck]
     yield "| | |\n| --- | --- |"
     yield f"| deliveries, notes sent, Dagster's runs | {len(lines)}, {last.sent:,}, {last.runs} |"
+    yield f"| versions of the platform's code | {len({line.code for line in lines})} |"
     yield f"| struck | {', '.join(f'{name} {struck.count(name)}' for name in sorted(set(struck))) or 'nothing'} |"
     yield f"| refreshes that were begun again | {sum(line.tries - 1 for line in lines)} |"
     yield f"| notes at the end: live, shown, held back | {last.live:,}, {last.shown:,}, {last.held:,} |"

@@ -115,17 +115,21 @@ def lines(soak: ModuleType, count: int, **growing: float) -> list[Any]:
 
     made = []
     for number in range(count):
-        usual = {"seconds": 60.0, "memory": 800.0, "store": 0.1, "database": 1.0, "dagster": 3.0, "connections": 2}
+        usual: dict[str, Any] = {
+            "seconds": 60.0,
+            "memory": 800.0,
+            "store": 0.1,
+            "database": 1.0,
+            "dagster": 3.0,
+            "connections": 2,
+        }
         # Disk grows with what it holds.
         for name in ("store", "database", "dagster"):
             usual[name] *= number + 1
         usual = {name: value * growing.get(name, 1) ** number for name, value in usual.items()}
-        made.append(
-            soak_verdict.Line(
-                f"d{number}", (), True, 1, postgres=70.0, runs=number + 1, sent=100 * (number + 1),
-                rows=100 * (number + 1), live=100, shown=99, held=1, found=soak.Found(0, 0, 0, 0, 0, 0, 0), **usual,
-            )
-        )  # fmt: skip
+        usual |= {"postgres": 70.0, "runs": number + 1, "sent": 100 * (number + 1), "rows": 100 * (number + 1)}
+        usual |= {"live": 100, "shown": 99, "held": 1, "code": "c", "found": soak.Found(0, 0, 0, 0, 0, 0, 0)}
+        made.append(soak_verdict.Line(f"d{number}", (), True, 1, **usual))
     return made
 
 
@@ -169,3 +173,31 @@ def test_planted_text_is_found_in_what_lies_beside_the_notes(soak: ModuleType, t
     assert soak_search.planted_elsewhere(tmp_path, since=0, tables=b"a row") == 1
     assert soak_search.planted_elsewhere(tmp_path, since=0, tables=soak_search.MARK.upper().encode()) == 2
     assert soak_search.planted_elsewhere(tmp_path, since=log.stat().st_mtime + 1, tables=b"a row") == 0
+
+
+@pytest.mark.process  # what it imports looks for libraries by one
+@pytest.mark.slow
+def test_what_a_soak_plants_is_what_it_looks_for(soak: ModuleType, tmp_path: Path) -> None:
+    import soak as program  # type: ignore[import-not-found]
+
+    made = program.Soak(tmp_path, 60, 3, 40, 1, 7)
+    made._prepare()
+    with pytest.raises(SystemExit):
+        replace(made, notes=80)._prepare()
+    sent: dict[str, str] = {}
+    for index, watermark in enumerate(made._watermarks):
+        made._arrive(watermark)
+        with gzip.open(tmp_path / "coming" / watermark / "notes.jsonl.gz", "rt") as rows:
+            sent |= {note["note_id"]: note["text"] for note in map(json.loads, rows)}
+        model = made._model(index)
+        # As if nothing were hidden: every version is the newest, and every identifier that was planted is found.
+        shown = [(note, text) for note, text in sent.items() if note in model.live]
+        some = next(iter(model.live))
+        found = soak.compare(
+            model.live, shown, held=(), reported={some: soak.spelt(int(some[1:]))}, planted=made._identifiers(model)
+        )
+        planted = sum(program.MARK in text for _, text in shown)
+        assert planted > 0
+        assert found.leaked >= planted
+        assert (found.lost, found.doubled, found.gone, found.old, found.heard) == (0, 0, 0, 0, 1)
+    assert sent.keys() > model.live.keys()  # some were withdrawn
