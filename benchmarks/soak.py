@@ -255,7 +255,7 @@ class Soak:
         shown = [(names.get(key, key), shown_text) for key, shown_text in self._shown(site)]
         held, reports = self._held(site, index), list(self._reports(index))
         kept = self.folder / "soak.jsonl"
-        since = kept.stat().st_mtime if kept.exists() else 0.0
+        since = kept.stat().st_mtime if kept.exists() and index < self.deliveries - 1 else 0.0
         found = compare(
             model.live,
             shown,
