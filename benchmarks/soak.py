@@ -5,12 +5,13 @@
 Deliveries of the synthetic hospital, cut to their first words, arrive one by one; they correct, delay and withdraw
 notes. Refreshes are killed, and so are processes under them; Postgres is restarted in the middle of two; readers report
 notes; the key secret changes once and the detector once. After each delivery, what readers see is compared with
-`soak_model.py`, planted identifiers are looked for in what is shown, and planted text in Dagster's storage, in what the
-commands say and in dossiers. Seconds, memory, disk and connections of each delivery are kept.
+`soak_model.py`, planted identifiers are looked for in what is shown, and planted text, in every encoding, in Dagster's
+storage, in what the commands say, in dossiers, in the server's log and in the tables beside the notes. Seconds, memory,
+disk and connections of each delivery are kept.
 
 After the stated minutes it ends before the next delivery; the same command goes on, also after a kill. What was kept
 lies in `FOLDER/soak.jsonl`, a line a delivery. At the end comes the verdict; exit status 1 says that something was
-lost, doubled, shown against the model or leaked. Progress goes to the standard error.
+lost, doubled, shown against the model or leaked, or took more and more. Progress goes to the standard error.
 """
 
 from __future__ import annotations
@@ -21,58 +22,42 @@ import json
 import os
 import secrets
 import shutil
+import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
+from contextlib import closing
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
+from statistics import median
+from typing import Any
 
 import psutil
 from delivery import settings_of
 from short_notes import Spans, write_short
 from soak_events import Event, planned, strike
-from soak_model import Found, Model, compare, version_words
+from soak_model import Found, Model, compare, spelt, version_words
+from soak_search import MARK, planted_elsewhere, tables_beside
+from soak_verdict import Line, breaches, verdict
 from sqlalchemy import text
 from workers import children_of, memory_of
 
 from deid_platform.corpora.hospital import HospitalSpec
+from deid_platform.keys import package_digest
 from deid_platform.refresh import tables
 from deid_platform.refresh.site import Site
 from deid_platform.settings import load_settings
 from deid_platform.warehouse.roles import Role
 
 FEED = "hospital"
-MARK = "qzxsoak"
-"""A word of every planted note, which stands nowhere else."""
 _COMMAND = (sys.executable, "-c", "from deid_platform.cli import main; main()")
+_REPORT = ("--label", "PATIENT", "--who", "A. Reader", "--hide", "9")
 _PLANTED = 20  # notes of each delivery
-_TRIES = 6  # of a refresh, the last ones undisturbed
+_TRIES = 6  # of a refresh, of which at most two are struck
+_USUAL = 60.0  # seconds of a refresh, as long as no calm one is known
 _PAUSE = 0.2
-
-
-@dataclass(frozen=True)
-class Line:
-    """What is kept of a delivery."""
-
-    delivery: str
-    event: str
-    tries: int
-    seconds: float
-    """Of the refresh that ended well."""
-    memory: float
-    """The most that all processes of the refresh had, in MB."""
-    store: float
-    """Disk of the note store, in MB; so are the next two."""
-    postgres: float
-    dagster: float
-    connections: int
-    """To the warehouse, once the refresh had ended."""
-    live: int
-    shown: int
-    held: int
-    found: Found
 
 
 def main() -> None:
@@ -86,15 +71,31 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--minutes", type=float, default=150)
     given = parser.parse_args()
+    for name in [name for name in os.environ if name.startswith(("DEID_", "DAGSTER_"))]:
+        del os.environ[name]  # no other installation is struck
     soak = Soak(given.folder.resolve(), given.notes, given.deliveries, given.words, given.workers, given.seed)
-    soak.run(until=time.monotonic() + 60 * given.minutes)
+    try:
+        soak.run(until=time.monotonic() + 60 * given.minutes)
+    finally:
+        soak.stop()
     lines = soak.lines()
     if len(lines) == given.deliveries:
         print("\n".join(verdict(lines)))
     else:
         print(f"{len(lines)} of {given.deliveries} deliveries; the same command goes on")
-    if not all(line.found.clean for line in lines):
+    if wrong := breaches(lines):
+        print("\n".join(wrong))
         raise SystemExit(1)
+
+
+@dataclass(frozen=True)
+class _Refreshed:
+    """How a delivery was refreshed: tries, what was struck; seconds and memory in MB of the try that ended well."""
+
+    tries: int
+    struck: tuple[str, ...]
+    seconds: float
+    memory: float
 
 
 @dataclass(frozen=True)
@@ -120,18 +121,27 @@ class Soak:
                 kept.write(json.dumps(asdict(line)) + "\n")
             print(f"{index + 1}/{self.deliveries} {line}", file=sys.stderr, flush=True)
 
+    def stop(self) -> None:
+        """Stops the embedded server."""
+        if (self.folder / "deid.toml").exists():
+            self._said({**os.environ, "DEID_CONFIG": str(self.folder / "deid.toml")}, "db", "stop", check=False)
+
     def lines(self) -> list[Line]:
         """What was kept; a line that a kill cut off is none."""
         path = self.folder / "soak.jsonl"
         whole = path.read_text().splitlines(keepends=True) if path.exists() else []
         rows = [json.loads(line) for line in whole if line.endswith("\n")]
-        return [Line(**{**row, "found": Found(**row["found"])}) for row in rows]
+        return [Line(**{**row, "struck": tuple(row["struck"]), "found": Found(**row["found"])}) for row in rows]
 
     def _prepare(self) -> None:
         """All deliveries, as they will arrive, and two secrets."""
-        if (self.folder / "ready").exists():
+        ready, asked = self.folder / "ready", json.dumps({**asdict(self), "folder": ""})
+        if ready.exists():
+            if ready.read_text() != asked:
+                raise SystemExit(f"{self.folder} holds a soak with other figures: {ready.read_text()}")
             return
         self.folder.mkdir(parents=True, exist_ok=True)
+        print(f"writing {self.notes:,} notes", file=sys.stderr, flush=True)
         spec = HospitalSpec(seed=self.seed, notes=self.notes, deliveries=self.deliveries)
         write_short(
             spec, self.words, feed_root=self.folder / "coming", gold_root=self.folder / "gold", ending=self._planted
@@ -139,11 +149,11 @@ class Soak:
         for number in (0, 1):
             (self.folder / f"secret.{number}").write_text(secrets.token_hex(32))
             (self.folder / f"secret.{number}").chmod(0o600)
-        (self.folder / "ready").touch()
+        ready.write_text(asked)
 
     def _planted(self, watermark: str, note: Mapping[str, str]) -> tuple[str, Spans]:
         """The line that names a note's version, and in every so many notes the patient's name and number."""
-        more = f"\nReported: {version_words(watermark)}.\n"
+        more = f"\nReported: {version_words(watermark)}.\nTakes {_reportable(note['note_id'])} at night.\n"
         patient = self._patients(watermark).get(note["patient_id"])
         every = max(1, self.notes // self.deliveries // _PLANTED)
         if patient is None or int(note["note_id"][1:]) % every:
@@ -168,11 +178,11 @@ class Soak:
         )
         environment = self._environment(event)
         self._said(environment, "db", "bootstrap")
-        usual = self.lines()[-1].seconds if index else 60.0
-        tries, seconds, memory = self._refresh(environment, event, usual)
+        usual = median([line.seconds for line in self.lines() if line.calm] or [_USUAL])
+        refreshed = self._refresh(environment, event, usual)
         if event.retract:
             self._retract(environment, index)
-        return self._measured(environment, index, event, tries, seconds, memory)
+        return self._measured(environment, index, event, refreshed)
 
     @property
     def _watermarks(self) -> list[str]:
@@ -193,21 +203,26 @@ class Soak:
             secret["DEID_PREVIOUS_SECRET_FILES"] = str(self.folder / "secret.0")
         return {**os.environ, **secret, "DEID_CONFIG": str(self.folder / "deid.toml"), "DO_NOT_TRACK": "1"}
 
-    def _refresh(self, environment: Mapping[str, str], event: Event, usual: float) -> tuple[int, float, float]:
-        """Refreshes until one ends well; only the first is struck. Tries, and seconds and memory of the last."""
+    def _refresh(self, environment: Mapping[str, str], event: Event, usual: float) -> _Refreshed:
+        """Refreshes until one ends well; the first ones are struck."""
+        blows, struck, home = list(event.blows), [], self.folder / "home"
         for turn in range(1, _TRIES + 1):
-            begun, memory, struck = time.monotonic(), 0.0, turn > 1 or event.victim is None
+            begun, memory = time.monotonic(), 0.0
+            blow = blows.pop(0) if blows else None
             with (self.folder / "said").open("ab") as said:
-                command = [*_COMMAND, "refresh"]
+                # Where the soak was killed, its refresh may run still.
+                command = [*_COMMAND, "refresh", "--wait"]
                 process = psutil.Popen(command, env=dict(environment), stdout=said, stderr=said, start_new_session=True)
                 while process.poll() is None:
                     memory = max(memory, memory_of((process, *children_of(process))))
-                    if not struck and event.victim is not None and time.monotonic() - begun > event.moment * usual:
-                        strike(event.victim, process, self.folder / "home", self.seed + turn)
-                        struck = True
+                    due = blow is not None and time.monotonic() - begun > blow[1] * usual
+                    # Where there is none of it yet, such as a worker, it is struck as soon as it is there.
+                    if blow is not None and due and strike(blow[0], process, home, self.seed + turn):
+                        struck.append(blow[0].value)
+                        blow = None
                     time.sleep(_PAUSE)
             if process.returncode == 0:
-                return turn, time.monotonic() - begun, memory
+                return _Refreshed(turn, tuple(struck), time.monotonic() - begun, memory)
         raise SystemExit(f"the refresh did not end well in {_TRIES} tries: see {self.folder / 'said'}")
 
     def _said(self, environment: Mapping[str, str], *command: str, check: bool = True) -> None:
@@ -215,56 +230,60 @@ class Soak:
             subprocess.run([*_COMMAND, *command], env=dict(environment), check=check, stdout=said, stderr=said)
 
     def _retract(self, environment: Mapping[str, str], index: int) -> None:
-        """A reader reports the last shown note of a delivery, whole lines of it, so that no other holds the string."""
+        """A reader reports a word of the last shown note of a delivery, which no other note has."""
         kept = self.folder / f"retracted.{index}.json"
-        again = kept.exists()
-        if not again:
-            site, live = self._site(environment), self._model(index).live
-            shown = dict(self._shown(site))
+        site = self._site(environment)
+        if not kept.exists():
+            shown, live = dict(self._shown(site)), self._model(index).live
             mine = [note for note, version in live.items() if version == self._watermarks[index]]
-            note = next(note for note in reversed(mine) if site.note_key(FEED, note) in shown)
-            key = site.note_key(FEED, note)
-            found = {
-                "note": note,
-                "version": live[note],
-                "key": key,
-                "end": shown[key].index(version_words(live[note])),
-            }
-            kept.write_text(json.dumps(found))
+            keys = {note: site.note_key(FEED, note) for note in reversed(mine)}
+            note = next(note for note, key in keys.items() if _reportable(note) in shown.get(key, ""))
+            start = shown[keys[note]].index(_reportable(note))
+            span = f"{start}:{start + len(_reportable(note))}"
+            kept.write_text(json.dumps({"note": note, "key": keys[note], "span": span, "late": 0}))
         found = json.loads(kept.read_text())
-        report = ("retract", found["key"], "--span", f"0:{found['end']}", "--label", "PATIENT", "--who", "A. Reader")
-        # Where the soak was killed in between, the note may be hidden already.
-        self._said(environment, *report, "--hide", "9", check=not again)
+        if found["key"] in dict(self._shown(site)):  # it is not where the soak was killed in between
+            self._said(environment, "retract", found["key"], "--span", found["span"], *_REPORT)
+        if found["key"] in dict(self._shown(site)):
+            kept.write_text(json.dumps({**found, "late": 1}))
         # What was reported is hidden at once; the next refresh redacts and judges anew.
-        self._said(environment, "refresh")
+        self._said(environment, "refresh", "--wait")
 
-    def _measured(
-        self, environment: Mapping[str, str], index: int, event: Event, tries: int, seconds: float, memory: float
-    ) -> Line:
+    def _measured(self, environment: Mapping[str, str], index: int, event: Event, refreshed: _Refreshed) -> Line:
         site, model = self._site(environment), self._model(index)
         names = {site.note_key(FEED, note): note for note in model.versions}
         shown = [(names.get(key, key), shown_text) for key, shown_text in self._shown(site)]
-        held = self._held(site, index)
+        held, reports = self._held(site, index), list(self._reports(index))
+        kept = self.folder / "soak.jsonl"
+        since = kept.stat().st_mtime if kept.exists() and index < self.deliveries - 1 else 0.0
         found = compare(
             model.live,
             shown,
             held=held,
-            retracted=dict(self._retracted(index)),
+            reported={report["note"]: _reportable(report["note"]) for report in reports},
+            late=sum(report["late"] for report in reports),
             planted=self._identifiers(model),
-            elsewhere=sum(_holding(self.folder / place) for place in ("home/dagster", "home/dossiers", "said")),
+            elsewhere=planted_elsewhere(self.folder, since=since, tables=tables_beside(site.warehouse)),
         )
         home = self.folder / "home"
         return Line(
             self._watermarks[index],
-            event.victim.value if event.victim else "",
-            tries,
-            round(seconds, 1),
-            round(memory),
-            *(round(_megabytes(home / name), 1) for name in ("store", "postgres", "dagster")),
-            connections=self._connections(site),
+            refreshed.struck,
+            event.calm,
+            refreshed.tries,
+            round(refreshed.seconds, 1),
+            round(refreshed.memory),
+            *(round(_megabytes(home / name), 1) for name in ("store", "postgres")),
+            database=round(_asked(site, "SELECT pg_database_size(current_database())") / 1e6, 1),
+            dagster=round(_megabytes(home / "dagster"), 1),
+            connections=_asked(site, "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'") - 1,
+            runs=self._runs(),
+            sent=model.sent,
+            rows=_asked(site, "SELECT count(*) FROM research.note_version"),
             live=len(model.live),
             shown=len(shown),
             held=len(held),
+            code=package_digest("deid_platform"),
             found=found,
         )
 
@@ -278,12 +297,16 @@ class Soak:
             model.take(self.folder / "deliveries" / watermark)
         return model
 
-    def _retracted(self, index: int) -> Iterator[tuple[str, str]]:
-        """Notes that readers reported, and in which version."""
+    def _reports(self, index: int) -> Iterator[dict[str, Any]]:
+        """What readers reported up to a delivery."""
         for path in (self.folder / f"retracted.{number}.json" for number in range(index + 1)):
             if path.exists():
-                found = json.loads(path.read_text())
-                yield found["note"], found["version"]
+                yield json.loads(path.read_text())
+
+    def _runs(self) -> int:
+        index = self.folder / "home" / "dagster" / "history" / "runs.db"
+        with closing(sqlite3.connect(f"file:{index}?mode=ro", uri=True)) as connection:
+            return int(connection.execute("SELECT count(*) FROM runs").fetchone()[0])
 
     def _identifiers(self, model: Model) -> dict[str, tuple[str, str]]:
         """Name and number of each live note's patient, as of its version; they count where they are planted."""
@@ -305,11 +328,6 @@ class Soak:
                 status |= dict(zip(part["note_id"].to_pylist(), part["status"].to_pylist(), strict=True))
         return {note for note, state in status.items() if state != "clean"}
 
-    def _connections(self, site: Site) -> int:
-        with site.warehouse.administer() as connection:
-            asked = "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'"
-            return int(connection.execute(text(asked)).scalar_one()) - 1
-
 
 @cache
 def _topics(folder: Path, watermark: str) -> dict[str, dict[str, str]]:
@@ -321,28 +339,18 @@ def _topics(folder: Path, watermark: str) -> dict[str, dict[str, str]]:
     return rows
 
 
-def _holding(place: Path) -> int:
-    """How many files of a place hold the word of planted notes."""
-    files = [place] if place.is_file() else [path for path in place.rglob("*") if path.is_file()]
-    return sum(MARK.encode() in path.read_bytes().lower() for path in files)
+def _reportable(note: str) -> str:
+    """The word of a note that a reader may report."""
+    return spelt(int(note[1:]))
+
+
+def _asked(site: Site, question: str) -> int:
+    with site.warehouse.administer() as connection:
+        return int(connection.execute(text(question)).scalar_one())
 
 
 def _megabytes(folder: Path) -> float:
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) / 1e6
-
-
-def verdict(lines: Sequence[Line]) -> Iterator[str]:
-    """What went wrong, and what grew, as Markdown."""
-    yield "| | |\n| --- | --- |"
-    yield f"| deliveries, of them struck | {len(lines)}, {sum(bool(line.event) for line in lines)} |"
-    yield f"| refreshes that were begun again | {sum(line.tries - 1 for line in lines)} |"
-    yield f"| notes at the end: live, shown, held back | {lines[-1].live:,}, {lines[-1].shown:,}, {lines[-1].held:,} |"
-    for name in Found.__dataclass_fields__:
-        yield f"| {name} | {sum(getattr(line.found, name) for line in lines)} |"
-    yield "\n| a delivery | first | second | third | last |\n| --- | --- | --- | --- | --- |"
-    places = [round(share * (len(lines) - 1)) for share in (0, 1 / 3, 2 / 3, 1)]
-    for name in ("seconds", "memory", "store", "postgres", "dagster", "connections", "live"):
-        yield f"| {name} | " + " | ".join(f"{getattr(lines[place], name):,}" for place in places) + " |"
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ import csv
 import gzip
 import json
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 from pathlib import Path
 
 _WORDS = ("fever", "cough", "nausea", "rash", "edema", "asthma", "anemia", "sepsis", "angina", "gout")
@@ -24,6 +24,8 @@ class Model:
     versions: dict[str, str] = field(default_factory=dict)
     gone: set[str] = field(default_factory=set)
     left: set[str] = field(default_factory=set)
+    sent: int = 0
+    """Notes in deliveries, corrected ones again."""
 
     def take(self, folder: Path) -> None:
         """Takes in a delivery's folder, which is named after its watermark."""
@@ -31,6 +33,7 @@ class Model:
             for note in map(json.loads, lines):
                 self.patients[note["note_id"]] = note["patient_id"]
                 self.versions[note["note_id"]] = folder.name
+                self.sent += 1
         with (folder / "withdrawn.csv").open(encoding="utf-8", newline="") as rows:
             for row in csv.DictReader(rows):
                 self.gone |= {row["note_id"]} - {""}
@@ -55,16 +58,20 @@ class Found:
     doubled: int
     """Shown more than once."""
     gone: int
-    """Shown although withdrawn, retracted or held back."""
+    """Shown although withdrawn or held back."""
     old: int
     """Shown in a version that was corrected."""
+    heard: int
+    """Shown although they hold what a reader reported, or still shown right after the report."""
     leaked: int
     """Shown with a planted identifier, or planted text found where no note may be."""
+    withheld: int
+    """Held back beyond one in ten: a platform that holds back every note loses none."""
 
     @property
     def clean(self) -> bool:
         """Whether nothing is wrong."""
-        return not any((self.lost, self.doubled, self.gone, self.old, self.leaked))
+        return not any(astuple(self))
 
 
 def compare(
@@ -72,9 +79,10 @@ def compare(
     shown: Collection[tuple[str, str]],
     *,
     held: Collection[str],
-    retracted: Mapping[str, str],
+    reported: Mapping[str, str],
     planted: Mapping[str, Collection[str]],
-    elsewhere: int,
+    late: int = 0,
+    elsewhere: int = 0,
 ) -> Found:
     """Compares what readers see with what the model says.
 
@@ -82,24 +90,36 @@ def compare(
         live: Notes that must be shown or held back, and the delivery of the version that counts.
         shown: Note and text, as often as it is shown; a text names its version in its last line but one.
         held: Notes that the platform says that it holds back.
-        retracted: Notes that readers reported, and the version that they reported.
+        reported: Notes that readers reported, and the words that they reported.
         planted: Notes and the identifiers that were planted in them.
+        late: How many notes were still shown right after they were reported.
         elsewhere: How often planted text was found where no note may be.
     """
     held, ids = set(held), [note for note, _ in shown]
-    reported = {note for note, version in retracted.items() if live.get(note) == version}
     return Found(
-        lost=len(live.keys() - set(ids) - held - reported),
+        lost=len(live.keys() - set(ids) - held - reported.keys()),
         doubled=len(ids) - len(set(ids)),
-        gone=len((set(ids) - live.keys()) | (set(ids) & (reported | held))),
+        gone=len((set(ids) - live.keys()) | (set(ids) & held)),
         old=sum(note in live and version_words(live[note]) not in text for note, text in shown),
+        heard=late + sum(_holds(text, reported.values()) for _, text in shown),
         leaked=elsewhere + sum(_holds(text, planted.get(note, ())) for note, text in shown),
+        withheld=max(0, len(held & live.keys()) - len(live) // 10),
     )
 
 
 def version_words(version: str) -> str:
     """The words by which a text names its version: clinical ones, which no policy hides."""
     return " ".join(_WORDS[int(digit)] for digit in version if digit.isdigit())
+
+
+def spelt(number: int) -> str:
+    """A word that is in no dictionary, another one for each of a million notes."""
+    return (
+        "".join(
+            "zxvkjwrnghmt"[number // 60**place % 12] + "aeiou"[number // 60**place % 60 // 12] for place in range(4)
+        )
+        + "thol"
+    )
 
 
 def _holds(text: str, identifiers: Collection[str]) -> bool:
