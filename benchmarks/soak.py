@@ -35,7 +35,6 @@ from statistics import median
 from typing import Any
 
 import psutil
-from delivery import settings_of
 from short_notes import Spans, write_short
 from soak_events import Event, planned, strike
 from soak_model import Found, Model, compare, spelt, version_words
@@ -45,6 +44,7 @@ from sqlalchemy import text
 from workers import children_of, memory_of
 
 from deid_platform.corpora.hospital import HospitalSpec
+from deid_platform.corpora.hospital.spec import NOTE_TYPES
 from deid_platform.keys import package_digest
 from deid_platform.refresh import tables
 from deid_platform.refresh.site import Site
@@ -53,6 +53,26 @@ from deid_platform.warehouse.roles import Role
 
 FEED = "hospital"
 _COMMAND = (sys.executable, "-c", "from deid_platform.cli import main; main()")
+_SETTINGS = """site = "north"
+profile = "demo"
+home = "home"
+
+[feeds.hospital]
+path = "deliveries"
+gold = "gold"
+demonstration = true
+note_types = {types}
+
+[detection]
+detector = "ensemble"
+workers = {workers}
+
+[redaction]
+policy = "safe_harbor_plus_providers"
+
+[bench]
+size = 300
+"""
 _REPORT = ("--label", "PATIENT", "--who", "A. Reader", "--hide", "9")
 _PLANTED = 20  # notes of each delivery
 _TRIES = 6  # of a refresh, of which at most two are struck
@@ -174,7 +194,8 @@ class Soak:
         watermark = self._watermarks[index]
         self._arrive(watermark)
         (self.folder / "deid.toml").write_text(
-            settings_of(self.workers, "[detection.combination]\nrecover_up_to = 0.9\n" if event.detector else "")
+            _SETTINGS.format(types=list(NOTE_TYPES), workers=self.workers)
+            + ("[detection.combination]\nrecover_up_to = 0.9\n" if event.detector else "")
         )
         environment = self._environment(event)
         self._said(environment, "db", "bootstrap")

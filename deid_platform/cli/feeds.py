@@ -1,12 +1,10 @@
-"""Commands on feeds: feed check, feed split.
+"""Commands on feeds: feed check.
 
-Belongs here: arguments and what a person reads. Does not belong here: what is looked at (`refresh/check.py`), or how an
-archive is cut (`corpora/splitting.py`).
+Belongs here: arguments and what a person reads. Does not belong here: what is looked at (`refresh/check.py`).
 """
 
 from __future__ import annotations
 
-from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -16,13 +14,12 @@ from deid_platform.cli.terminal import Config, Json, counted, progress, say, sho
 from deid_platform.errors import Code, DeidError
 
 if TYPE_CHECKING:
-    from deid_platform.corpora.refusals import Refusals
     from deid_platform.notes import Delivery
     from deid_platform.refresh.check import Checked
     from deid_platform.refresh.site import Site
     from deid_platform.settings import FeedSettings
 
-feed = typer.Typer(help="Feeds: check a delivery before it is taken in, split an archive.", no_args_is_help=True)
+feed = typer.Typer(help="Feeds: check a delivery before it is taken in.", no_args_is_help=True)
 
 
 @feed.command("check")
@@ -65,7 +62,8 @@ def check(
         say(f"read as {chosen.key}")
         with progress("reading") as bar:
             found = check_delivery(site, chosen, progress=bar.advance)
-    _show(found.refusals, as_json=as_json)
+    columns = ("file", "reason", "rows", "kept", "lines")
+    show(columns, ((k.file, k.reason.value, k.rows, k.stands, k.lines) for k in found.refusals), as_json=as_json)
     _explain(found, name, site.settings.feeds.get(name or "") if site else None)
     if folder is not None:
         _explain_name(name, folder)
@@ -73,53 +71,6 @@ def check(
         raise typer.Exit(1)
     if found.refusals.lost:
         raise typer.Exit(3)
-
-
-@feed.command("split")
-def split(
-    folder: Annotated[Path, typer.Argument(help="The archive: a folder of files as a delivery of the feed has them.")],
-    name: Annotated[str, typer.Option("--feed", help="The feed that takes it in; its format is files.")],
-    day: Annotated[
-        datetime, typer.Option(formats=["%Y-%m-%d"], help="The deliveries' day, before that of any other delivery.")
-    ],
-    notes: Annotated[int, typer.Option(min=1, help="About how many notes a delivery gets.")] = 50_000,
-    without_refused: Annotated[
-        bool, typer.Option("--without-refused", help="Leave out notes that cannot be used, instead of stopping.")
-    ] = False,
-    config: Config = None,
-) -> None:
-    """Cut an archive into deliveries, which `deid refresh` then takes in one after the other.
-
-    A patient's notes stay together. All deliveries appear at once, or none. Notes that cannot be used are told as by
-    `feed check`, and nothing is written (exit status 3) unless --without-refused says to leave them out; a withdrawal
-    that cannot be read always stops it.
-    """
-    from deid_platform.cli.terminal import site_of
-    from deid_platform.corpora import splitting
-    from deid_platform.corpora.feeds import open_folder
-
-    site = site_of(config)
-    _must_have_folders(site, name)
-    site.settings.home_path.mkdir(mode=0o700, parents=True, exist_ok=True)
-    reader = open_folder(site.settings, name, spool=site.settings.home_path)
-    with progress("reading") as bar:
-        archive = splitting.survey(reader, folder, progress=bar.advance)
-    if archive.refusals.lost:
-        _show(archive.refusals, as_json=False)
-        if archive.statements_lost or not without_refused:
-            say("nothing was written; `deid feed check` says more")
-            raise typer.Exit(3)
-    if not archive.notes:
-        raise DeidError(Code.FEED_EMPTY, f"{name}: no notes")
-    with progress("writing") as bar:
-        made = splitting.split(reader, folder, archive, notes=notes, day=day.date(), progress=bar.advance)
-    say(f"{counted(archive.notes, 'note')} in {len(made):,} deliveries, {made[0].key} to {made[-1].key}")
-    say("now: deid refresh. Ctrl-C pauses it, and it goes on from there")
-
-
-def _show(refusals: Refusals, *, as_json: bool) -> None:
-    columns = ("file", "reason", "rows", "kept", "lines")
-    show(columns, ((k.file, k.reason.value, k.rows, k.stands, k.lines) for k in refusals), as_json=as_json)
 
 
 def _must_have_folders(site: Site | None, name: str | None) -> None:

@@ -111,18 +111,6 @@ class FilesFeed(RowReader):
                 total.update(f"{role}[{ordinal}] {_ending(path)} {size} {changed}\n".encode())
         return total.hexdigest()
 
-    def names_of(self, role: Role) -> dict[str, str]:
-        """What a role's files call each of its fields."""
-        return {field: column for column, field in self._shapes[role].columns.items()}
-
-    def files_in(self, folder: Path, role: Role) -> list[Path]:
-        """The files of a role in a folder, whatever its name.
-
-        Raises:
-            DeidError: `feed-unreadable` if the folder cannot be listed.
-        """
-        return _files_of(folder, role, self.name, self.file_format)
-
     def inspect_folder(
         self, folder: Path, *, never: Callable[[Note], Reason | None] | None = None, head: int | None = None
     ) -> Iterator[Record | Rejection]:
@@ -138,7 +126,9 @@ class FilesFeed(RowReader):
         """
 
         for role in Role:
-            yield from self._rows_of(self.files_in(folder, role), role, inspected(role, never), head)
+            yield from self._rows_of(
+                _files_of(folder, role, self.name, self.file_format), role, inspected(role, never), head
+            )
 
     def _records(
         self, delivery: Delivery, role: Role, objection: Objection, head: int | None = None

@@ -9,20 +9,18 @@ from __future__ import annotations
 import csv
 import gzip
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import astuple, fields
 from io import TextIOWrapper
 from pathlib import Path
 from typing import TextIO
 
-from deid_platform.notes import Facility, Note, Patient, Provider, Rejoining, Withdrawal
-
-Row = Patient | Provider | Facility | Withdrawal | Rejoining
+from deid_platform.notes import Facility, Note, Patient, Provider, Withdrawal
 
 
-def note_line(note: Note, names: Mapping[str, str] | None = None) -> str:
-    """A note as a line of JSON, under the columns that a feed calls its fields."""
+def note_line(note: Note) -> str:
+    """A note as a line of JSON."""
     row = {
         "note_id": note.note_id,
         "patient_id": note.patient_id,
@@ -34,8 +32,6 @@ def note_line(note: Note, names: Mapping[str, str] | None = None) -> str:
         "language": note.language,
         "text": note.text,
     }
-    if names is not None:
-        row = {names[field]: value for field, value in row.items() if value is not None}
     return json.dumps(row, ensure_ascii=False) + "\n"
 
 
@@ -53,12 +49,11 @@ def gzip_text(path: Path) -> Iterator[TextIO]:
 
 def write_table(
     path: Path,
-    kind: type[Row],
-    rows: Iterable[Row],
-    names: Mapping[str, str] | None = None,
+    kind: type[Patient] | type[Provider] | type[Facility] | type[Withdrawal],
+    rows: Iterable[Patient | Provider | Facility | Withdrawal],
 ) -> None:
-    """Writes rows of one kind as CSV with a header, under the columns that a feed calls their fields."""
+    """Writes rows of one kind as CSV with a header."""
     with path.open("w", encoding="utf-8", newline="") as stream:
         table = csv.writer(stream, lineterminator="\n")
-        table.writerow([names[field.name] if names else field.name for field in fields(kind)])
+        table.writerow([field.name for field in fields(kind)])
         table.writerows(["" if value is None else value for value in astuple(row)] for row in rows)
