@@ -13,7 +13,6 @@ import shutil
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import timedelta
 from pathlib import Path
 from time import monotonic
 
@@ -90,7 +89,8 @@ class Pace:
         if not self._left or not self._refreshed:
             return said
         seconds = (self._clock() - self._since) * self._left / self._refreshed
-        return f"{said}; about {timedelta(minutes=max(1, round(seconds / 60)))} hours left"
+        hours, minutes = divmod(max(1, round(seconds / 60)), 60)
+        return f"{said}; about {hours:,} h {minutes:02} min left"
 
 
 def archives(site: Site) -> list[Archive]:

@@ -209,7 +209,7 @@ def test_the_time_left_is_told_from_what_was_refreshed() -> None:
     assert str(pace) == "1 of 4 deliveries, 100 of 400 notes"
     now[0] = 3_600.0
     pace.through(pace.due[0])
-    assert str(pace) == "2 of 4 deliveries, 200 of 400 notes; about 2:00:00 hours left"
+    assert str(pace) == "2 of 4 deliveries, 200 of 400 notes; about 2 h 00 min left"
 
 
 class Job:
@@ -249,7 +249,7 @@ def test_a_paused_archive_goes_on_and_analysts_see_nothing_of_it_until_all_is_th
     assert job.ran == [first]
     assert "paused; the same command continues from here" in paused.stderr
     assert "hospital@2025-12-31: 0 of 2 deliveries, 0 of 61 notes" in paused.stderr
-    assert re.search(r"1 of 2 deliveries, \d+ of 61 notes; about \d:\d\d:00 hours left", paused.stderr)
+    assert re.search(r"1 of 2 deliveries, \d+ of 61 notes; about 0 h \d\d min left", paused.stderr)
     told = re.compile(r"hospital@2025-12-31: 1 of 2 deliveries promoted, \d+ of 61 notes")
     assert told.search(deid("summary").stdout)
     assert told.search(deid("doctor").stdout)
