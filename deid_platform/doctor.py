@@ -22,6 +22,7 @@ from deid_platform.llm.vllm_engine import EngineSettings
 from deid_platform.llm.weights import GIB, WeightsFolder, fit, largest
 from deid_platform.notes import Delivery
 from deid_platform.redaction.policy import policy_names
+from deid_platform.refresh.archive import under_way
 from deid_platform.refresh.check import check_delivery
 from deid_platform.refresh.restored import differences
 from deid_platform.refresh.site import Site
@@ -91,6 +92,9 @@ def _site(site: Site) -> Iterator[Diagnosis]:
             found = unbounded(site.warehouse.engine(Role.OFFICER))
             yield Diagnosis("logins", not found, "; ".join(found) or "no reader's login can do more than read")
             yield _together(site)
+            # Good while it lasts: `deid archive` or `deid refresh` continues.
+            for archive in under_way(site):
+                yield Diagnosis("archive under way", True, str(archive))
 
 
 def _together(site: Site) -> Diagnosis:

@@ -163,6 +163,43 @@ class Code(Enum):
         "A delivery holds no notes file and no withdrawals, or every row of it was refused.",
         "`deid feed check FOLDER`, with the delivery's folder, names the lines, the reasons and the columns to map.",
     )
+    FEED_WRITE = (
+        "feed-write",
+        "The folder of a feed, into which an archive is split, cannot be written: full or read-only; the reference is "
+        "the feed.",
+        "Give the platform's user the right to write there, or space for a second copy of the archive, and run `deid "
+        "archive` again.",
+    )
+    ARCHIVE_FORMAT = (
+        "archive-format",
+        "Only an archive of tables (format `files`) can be split; the reference is the feed.",
+        "For a database, set `period` of its feed and leave `initial` out; in other formats, make a folder for each "
+        "delivery (docs/feeds.md).",
+    )
+    ARCHIVE_NAME = (
+        "archive-name",
+        "The folder of an archive is not named by a day, or is in the feed's own folder, or the feed has a delivery of "
+        "that day.",
+        "Name it by the last day that it reaches to, such as 2025-12-31, and keep it outside the feed's folder.",
+    )
+    ARCHIVE_SIZE = (
+        "archive-size",
+        "An archive has no notes, or so many that it would become more than 500 deliveries; the reference says how "
+        "many.",
+        "Give a larger number as `--notes`.",
+    )
+    ARCHIVE_BROKEN = (
+        "archive-broken",
+        "A file of an archive ends early or cannot be read, or the id of a note stands under two patients; the "
+        "reference says which.",
+        "Deliver the file again, or correct the ids: `deid feed check FOLDER --feed NAME` names lines.",
+    )
+    ARCHIVE_CHANGED = (
+        "archive-changed",
+        "The files of an archive, or the number of `--notes`, are not those by which it was split.",
+        "Put the files back, or give that number again; `deid refresh` continues with what was split. What changed in "
+        "the source arrives as a later delivery.",
+    )
     FEED_URL = (
         "feed-url",
         "The variable that holds the URL of a feed's database is not set, or what it holds cannot be used; the "

@@ -72,6 +72,7 @@ for command in (
     train,
     operate.hospital,
     operate.refresh,
+    operate.archive,
     operate.withdraw,
     operate.summary,
     operate.proposals,

@@ -1,4 +1,5 @@
-"""Commands that run an installation: hospital, refresh, withdraw, summary, proposals, accept-store, ui, doctor.
+"""Commands that run an installation: hospital, refresh, archive, withdraw, summary, proposals, accept-store, ui and
+doctor.
 
 Belongs here: arguments and what a person reads. Does not belong here: the main job (`main_job.py`) or what it does
 (`refresh/`).
@@ -82,6 +83,59 @@ def _refresh(path: Path, *, feed: str | None, delivery: str | None, force: bool,
         outcomes = refresh_deliveries(job, path, feed=feed, only=delivery, force=force, console=console)
         summary(config=path)
     return any(outcome.failure for outcome in outcomes)
+
+
+def archive(
+    folder: Annotated[Path, typer.Argument(help="The archive's tables, in a folder named by its last day.")],
+    feed: Annotated[str, typer.Option(help="The feed whose deliveries it becomes.")],
+    notes: Annotated[int, typer.Option(min=1, help="About how many notes a delivery shall have.")] = 50_000,
+    wait: Annotated[bool, typer.Option(help="Wait for a refresh that is running instead of giving up.")] = False,
+    config: Config = None,
+) -> None:
+    """Load an archive: split it into deliveries, all notes of a patient in one, and refresh them one by one.
+
+    Ctrl-C or SIGTERM pauses it; the same command continues. What arrived meanwhile is refreshed at the end.
+    """
+    from deid_platform.settings import config_path
+
+    path = config_path(config)
+    with watched():
+        try:
+            failed = _archive(path, folder, feed, notes=notes, wait=wait)
+            check()
+        except KeyboardInterrupt:
+            say("paused; the same command continues from here")
+            raise typer.Exit(128 + (requested() or signal.SIGINT)) from None
+    if failed:
+        raise typer.Exit(1)
+
+
+def _archive(path: Path, folder: Path, feed: str, *, notes: int, wait: bool) -> bool:
+    """Splits an archive, refreshes what is due of it, then all else that is due; whether any delivery failed."""
+    from deid_platform.refresh.archive import Pace, prepare
+    from deid_platform.refresh.due import pending
+    from deid_platform.refresh.lock import installation_lock
+
+    site = site_of(path)
+    with installation_lock(site.settings.home_path, wait=wait):
+        with progress("splitting the archive") as bar:
+            loading = prepare(site, folder, feed, notes=notes, progress=bar.advance)
+        _withdraw(path)
+        with console.status("loading the platform"):
+            from deid_platform.main_job import load_job, refresh_deliveries
+
+            job = load_job(path)
+        pace = Pace(loading.parts, pending(site, [*loading.parts]))
+        say(f"{loading.delivery.key}: {pace}")
+        failed = False
+        for part in pace.due:
+            outcomes = refresh_deliveries(job, path, feed=feed, only=part.key, force=False, console=console)
+            failed |= any(outcome.failure for outcome in outcomes)
+            pace.through(part)
+            say(f"{loading.delivery.key}: {pace}")
+        outcomes = refresh_deliveries(job, path, feed=None, only=None, force=False, console=console)
+        summary(config=path)
+    return failed or any(outcome.failure for outcome in outcomes)
 
 
 def withdraw(config: Config = None) -> None:

@@ -84,11 +84,15 @@ class FilesFeed(RowReader):
         """
         return self._arrived()[1]
 
+    def shape(self, role: Role) -> Shape:
+        """The columns that files of a role may have in this feed."""
+        return self._shapes[role]
+
     def fingerprint(self, delivery: Delivery) -> str:
         """SHA-256 over place, format, size and bytes of every file that has a role; PHI zone only."""
         total = hashlib.sha256()
         for role in Role:
-            for ordinal, path in enumerate(self._files(delivery, role)):
+            for ordinal, path in enumerate(self.files(delivery, role)):
                 size, content = 0, hashlib.sha256()
                 # A file that cannot be read counts as far as it could be: reading it refuses it anyway.
                 with suppress(BrokenFileError):
@@ -102,7 +106,7 @@ class FilesFeed(RowReader):
         """SHA-256 over place, format, size and time of change of every file of these roles, by default of all."""
         total = hashlib.sha256()
         for role in roles or Role:
-            for ordinal, path in enumerate(self._files(delivery, role)):
+            for ordinal, path in enumerate(self.files(delivery, role)):
                 size = changed = -1
                 # A file may go while the folder is read, and a link may lead nowhere.
                 with suppress(OSError):
@@ -133,7 +137,7 @@ class FilesFeed(RowReader):
     def _records(
         self, delivery: Delivery, role: Role, objection: Objection, head: int | None = None
     ) -> Iterator[Record | Rejection]:
-        return self._rows_of(self._files(delivery, role), role, objection, head)
+        return self._rows_of(self.files(delivery, role), role, objection, head)
 
     def _rows_of(
         self, files: Iterable[Path], role: Role, objection: Objection, head: int | None
@@ -158,7 +162,12 @@ class FilesFeed(RowReader):
                 by_seq[delivery.seq] = delivery
         return [by_seq[seq] for seq in sorted(by_seq)], refused
 
-    def _files(self, delivery: Delivery, role: Role) -> list[Path]:
+    def files(self, delivery: Delivery, role: Role) -> list[Path]:
+        """The files of a delivery that have rows of a role, by name.
+
+        Raises:
+            DeidError: `feed-unreadable` if the delivery is not there, or is another feed's.
+        """
         if delivery.feed != self.name:
             raise DeidError(Code.FEED_UNREADABLE, delivery.key)
         return _files_of(self.root / delivery.watermark, role, delivery.key, self.file_format)

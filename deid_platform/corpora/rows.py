@@ -157,10 +157,15 @@ def record_of(
 
 def note_id_of(cells: Mapping[str, object] | Reason, shape: Shape) -> str | None:
     """The id in a row of notes, where it can be read, whatever else is wrong with the row."""
-    if shape.role is not Role.NOTES or isinstance(cells, Reason):
+    return id_in(cells, shape, "note_id") if shape.role is Role.NOTES else None
+
+
+def id_in(cells: Mapping[str, object] | Reason, shape: Shape, name: str) -> str | None:
+    """The id in one field of a row, where it can be read, whatever else is wrong with the row."""
+    if isinstance(cells, Reason):
         return None
-    column = next(column for column, name in shape.columns.items() if name == "note_id")
-    value = _value("note_id", cells.get(column))
+    column = next((column for column, field in shape.columns.items() if field == name), None)
+    value = _value(name, None if column is None else cells.get(column))
     # A reason is a string too.
     return value if isinstance(value, str) and not isinstance(value, Reason) else None
 

@@ -18,6 +18,7 @@ from deid_platform.evaluation.retention.lexical_judge import judge_digest
 from deid_platform.labels import HIPAA_IDENTIFIER, RISK, Label
 from deid_platform.output import Output
 from deid_platform.redaction.policy import Policy
+from deid_platform.refresh.archive import held_back
 from deid_platform.refresh.release_notes import policy_as_made
 from deid_platform.refresh.signing import Statement, digest_of, load_key, public_key, sign, signature_file
 from deid_platform.refresh.site import Site
@@ -130,7 +131,7 @@ def _write(path: Path, content: str) -> None:
 
 
 def _shown(site: Site, name: str, conclusion: str) -> bool:
-    if conclusion == "unfit":
+    if conclusion == "unfit" or held_back(site):
         return False
     try:
         activate_release(site.warehouse.engine(Role.PROMOTER), name)

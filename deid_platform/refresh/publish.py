@@ -9,6 +9,7 @@ from __future__ import annotations
 from deid_platform.errors import Code, DeidError
 from deid_platform.notes import Delivery
 from deid_platform.refresh import tables
+from deid_platform.refresh.archive import held_back
 from deid_platform.refresh.in_force import put_in_force
 from deid_platform.refresh.restored import require_together
 from deid_platform.refresh.rulings import require_current
@@ -63,8 +64,11 @@ def activate(site: Site, delivery: Delivery) -> bool:
     Returns:
         Whether that release is the one that analysts see now. A new release waits until every delivery of
         the old one has been promoted in it, never a mixture, and until its dossier is signed where the profile asks
-        for it. One that a person withheld is not shown again.
+        for it. One that a person withheld is not shown again. A first release waits until every archive is whole:
+        a part of it would look like all there is.
     """
+    if held_back(site):
+        return False
     release = site.store.required(tables.REDACTED_NOTES, delivery.key).meta["release"]
     try:
         activate_release(site.warehouse.engine(Role.PROMOTER), release)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from deid_platform.detection.rules.engine.templates import TemplateCounts
 from deid_platform.notes import Delivery
 from deid_platform.refresh import tables
+from deid_platform.refresh.archive import under_way
 from deid_platform.refresh.dossier import dossier_path
 from deid_platform.refresh.site import Site
 from deid_platform.reports.summary import DeliveryLine, ReleaseSummary
@@ -30,6 +31,7 @@ def release_summary(site: Site) -> ReleaseSummary:
         profile=found.profile,
         release=found.release,
         waiting=tuple(sorted({held.release for held in found.deliveries} - {found.release})),
+        archives=tuple(map(str, under_way(site))),
         policy=site.settings.redaction.policy,
         notes_shown=notes_shown(site.warehouse.engine(Role.OFFICER)),
         deliveries=tuple(_line(site, held) for held in found.deliveries),

@@ -22,6 +22,8 @@ WITHDRAWALS = "source/withdrawals"
 TOPICS = {"patients": Patient, "providers": Provider, "facilities": Facility}
 ROWS_REFUSED = (RAW_NOTES, WITHDRAWALS, *(f"source/{name}" for name in TOPICS))
 """Datasets whose manifests count the rows that were refused."""
+ARCHIVES = "source/archives"
+"""No rows: the deliveries into which an archive was split, with their rows of notes (`archive.py`)."""
 INSTITUTION = "dictionaries/institution"
 MEDICAL = "dictionaries/medical"
 HARVESTED = "dictionaries/harvested"

@@ -70,6 +70,8 @@ class ReleaseSummary:
     deliveries: tuple[DeliveryLine, ...]
     template_text: TemplateCounts = TemplateCounts()  # noqa: RUF009 - it is frozen
     """What of the text was recognised once and its verdict reused, of the last run of each delivery."""
+    archives: tuple[str, ...] = ()
+    """How far each archive is of which research does not hold all yet."""
     gold: str | None = None
     gold_notes: int = 0
     scores: Mapping[str, Mapping[str, Mapping[str, float | None]]] = field(default_factory=dict)
@@ -170,6 +172,7 @@ def _headline(summary: ReleaseSummary) -> dict[str, str]:
         "site": summary.site,
         "release": (summary.release or "none active")
         + (f"; not complete yet: {', '.join(summary.waiting)}" if summary.waiting else ""),
+        **({"archive under way": "; ".join(summary.archives)} if summary.archives else {}),
         "policy": summary.policy,
         "gate profile": summary.profile or "none",
         "notes in research": _shown(summary),
