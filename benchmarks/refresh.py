@@ -101,7 +101,8 @@ def promote(site: Site) -> None:
 
 
 def build_marts(site: Site) -> None:
-    places = ["--project-dir", PROJECT, "--profiles-dir", PROJECT, "--target-path", "target", "--log-path", "target"]
+    target = site.settings.home_path / "dbt"
+    places = ["--project-dir", PROJECT, "--profiles-dir", PROJECT, "--target-path", target, "--log-path", target]
     program = [sys.executable, "-c", "import sys; from dbt.cli.main import cli; sys.argv[0] = 'dbt'; cli()", "build"]
     environment = {**os.environ, **site.warehouse.dbt_environment()}
     subprocess.run([*program, *map(str, places)], env=environment, stdout=subprocess.DEVNULL, check=True)
