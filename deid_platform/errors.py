@@ -759,7 +759,7 @@ class Code(Enum):
         "decisions-altered",
         "The decisions of a round in the note store are not those that the ledger has; the reference names the round "
         "and the role. Somebody changed them, or the store or the database was put back to an older state.",
-        "Restore both from backups of one time (docs/operations.md); the ledger's rows are in ctl.removal_decision and "
+        "Restore both from backups of one time (docs/recovery.md); the ledger's rows are in ctl.removal_decision and "
         "ctl.missed_identifier.",
     )
     RULING_REFUSED = (

@@ -88,12 +88,15 @@ def _refresh(path: Path, *, feed: str | None, delivery: str | None, force: bool,
 def archive(
     folder: Annotated[Path, typer.Argument(help="The archive's tables, in a folder named by its last day.")],
     feed: Annotated[str, typer.Option(help="The feed whose deliveries it becomes.")],
-    notes: Annotated[int, typer.Option(min=1, help="About how many notes a delivery shall have.")] = 50_000,
+    notes: Annotated[
+        int, typer.Option(min=1, help="About how many notes a delivery shall have; at most 500 deliveries come of it.")
+    ] = 50_000,
     wait: Annotated[bool, typer.Option(help="Wait for a refresh that is running instead of giving up.")] = False,
     config: Config = None,
 ) -> None:
     """Load an archive: split it into deliveries, all notes of a patient in one, and refresh them one by one.
 
+    Before, turn off the sensor and timers that start refreshes, but not `deid withdraw` (docs/archive.md).
     Ctrl-C or SIGTERM pauses it; the same command continues. What arrived meanwhile is refreshed at the end.
     """
     from deid_platform.settings import config_path

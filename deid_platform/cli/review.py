@@ -1,4 +1,4 @@
-"""Commands on review by people: start, open, export, import, enter, report, quarantine.
+"""Commands on review by people: start, open, config, export, import, enter, report, quarantine.
 
 Belongs here: arguments and what a person reads. Does not belong here: what any of it does (`review/`, `ui/desk.py`).
 """
@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from deid_platform.review.report import MissedFigures
     from deid_platform.ui.guard import Login
 
-review = typer.Typer(help="Review by clinicians of what is hidden although no gold marks it.", no_args_is_help=True)
+review = typer.Typer(
+    help="Review by people: rounds of removals and missed identifiers, and the quarantine queue.", no_args_is_help=True
+)
 Round = Annotated[int | None, typer.Option("--round", min=1, help="By default the newest.")]
 
 As = Annotated[str, typer.Option("--as", help="Who reviews: A, B or adjudicator.")]
@@ -39,10 +41,15 @@ def start(
     notes: Annotated[
         Path | None, typer.Option(help="Draw from a file of notes without gold: JSON lines, CSV or Parquet.")
     ] = None,
-    rate: Annotated[float, typer.Option(max=1, help="The share of notes that is looked at, each by chance.")] = 1.0,
+    rate: Annotated[
+        float, typer.Option(max=1, help="The share of notes that is looked at, above 0: each note has that chance.")
+    ] = 1.0,
     config: Config = None,
 ) -> None:
-    """Draw a round: removals in the bench's gold notes that no gold marks, or any in notes without gold."""
+    """Draw a round: removals that no gold marks, in the bench's gold notes, or any removals in notes without gold.
+
+    Without --delivery and --notes the bench's gold notes are taken. Removals of former rounds are left out.
+    """
     from deid_platform.cli.inputs import must_exist, say_refusals
     from deid_platform.review.rounds import start as draw
     from deid_platform.review.sources import Source, checked
