@@ -6,6 +6,7 @@ from assets import shown
 from assets.bench import detections
 from assets.layer import PRIVACY, Counts, layer_asset
 from deid_platform.evaluation.scores import SMALLEST_SHOWN, suppress
+from deid_platform.labels import Label
 from deid_platform.reports.summary import GOLD_NAMES
 from deid_platform.review import scores
 from resources import SiteResource
@@ -42,7 +43,7 @@ def review_removals(site: SiteResource) -> Counts:
             [
                 (it.subject, it.measure.replace("_", " "), it.value, it.low, it.high, it.n)
                 for it in found.scores
-                if it.n is not None and it.n >= SMALLEST_SHOWN
+                if it.n is not None and it.n >= SMALLEST_SHOWN and not (it.value == 0 and it.subject in tuple(Label))
             ],
         ),
     )

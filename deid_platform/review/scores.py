@@ -17,6 +17,7 @@ from deid_platform.bench.held_out import look_at_sealed_unless_same
 from deid_platform.bench.lab_notes import of_share
 from deid_platform.errors import Code, DeidError
 from deid_platform.evaluation.bootstrap import Ratio
+from deid_platform.labels import Label
 from deid_platform.refresh import tables
 from deid_platform.refresh.site import Site
 from deid_platform.review.decisions import enter, standing
@@ -96,7 +97,7 @@ def record(site: Site, found: Reviewed) -> int:
 
 
 def figures(found: Report, drawn: int) -> Iterator[LabScore]:
-    """Shares of categories and severities, how far the readers agree, and how much of the round is settled."""
+    """Shares of categories and severities, missed identifiers, how far readers agree, and how much is settled."""
     for category, share in found.categories.items():
         yield of_share(_FAMILY, "share_of_removals", share, category.value.replace("_", " "))
     for severity, share in found.severities.items():
@@ -107,8 +108,12 @@ def figures(found: Report, drawn: int) -> Iterator[LabScore]:
     yield _agreement(found.kappa_severity, found.kappa_severity_interval, relevant, "severity")
     missed = found.missed
     yield _of_missed("missed_per_note", missed.per_note)
-    for label, ratio in missed.labels.items():
-        yield _of_missed("missed_per_note", ratio, label.value)
+    # Each label, also without a mark: one whose marks were taken back would else keep its former figure.
+    none = Ratio(0.0 if missed.notes else None, None, None, missed.notes)
+    for label in Label:
+        yield _of_missed("missed_per_note", missed.labels.get(label, none), label.value)
+    for severity, ratio in missed.severities.items():
+        yield _of_missed("missed_per_note", ratio, f"severity {severity.value}")
     yield _of_missed("missed_agreement", missed.agreement)
     yield LabScore(_FAMILY, "share_settled", len(found.standing.settled) / drawn if drawn else None, n=drawn)
 

@@ -16,6 +16,7 @@ from deid_platform.notes import Note, Span
 from deid_platform.refresh import tables
 from deid_platform.refresh.site import Site
 from deid_platform.review.decisions import Category, Decision, Severity, decide
+from deid_platform.review.missed import Mark, mark
 from deid_platform.review.rounds import removals_of_round, start
 from deid_platform.review.scores import newest
 from deid_platform.settings import load_settings
@@ -56,6 +57,14 @@ def judged(site: Site, number: int = 1) -> None:
     decide(site, number, Role.B, {**agreed, keys[24]: PROVIDER, keys[25]: PROVIDER})
 
 
+def marked(site: Site, keys: list[str], label: Label | None = Label.PROFESSION) -> None:
+    """Both readers mark "palsy" beside these removals, or take that back."""
+    at = removals_of_round(site, 1)[keys[0]].text.index("palsy")
+    severity = Severity.LOW if label else None
+    for role in (Role.A, Role.B):
+        mark(site, 1, role, [Mark(key, at, at + 5, label, severity) for key in keys])
+
+
 def test_categories_and_severities_are_words_that_figures_may_use() -> None:
     said = {*(it.value.replace("_", " ") for it in Category), *(f"severity {it.value}" for it in Severity), "severity"}
     assert said == set(REVIEWED)
@@ -66,6 +75,8 @@ def test_a_round_is_recorded_once_for_what_it_was_drawn_with(site, warehouse, mo
     seal_bench(site)
     start(site, 30)
     judged(site)
+    keys = list(removals_of_round(site, 1))
+    marked(site, keys[:13])
     policy = site.policy.digest
     # What is set and measured afterwards is not what people judged.
     seal(site, [(Note("x", "Well.", patient_id="p"), [])], detector_digest="e" * 32)
@@ -86,8 +97,18 @@ def test_a_round_is_recorded_once_for_what_it_was_drawn_with(site, warehouse, mo
     assert shares["severity", "kappa"] == (1.0, 16)
     assert shares["ALL", "share_settled"] == (0.8, 30)
     assert shares["ALL", "kappa"][1] == 26 and 0.7 < shares["ALL", "kappa"][0] < 1
-    relevant = found["clinically relevant", "share_of_removals"][1]
-    assert relevant.low < relevant.value < relevant.high
+    assert shares["ALL", "missed_per_note"] == shares["PROFESSION", "missed_per_note"] == (0.5, 26)
+    assert shares["severity low", "missed_per_note"] == (0.5, 26) and shares["ALL", "missed_agreement"] == (1.0, 26)
+    assert shares["severity high", "missed_per_note"] == shares["DATE", "missed_per_note"] == (0.0, 26)
+    for subject, measure in (
+        ("clinically relevant", "share_of_removals"),
+        ("ALL", "kappa"),
+        ("ALL", "missed_per_note"),
+    ):
+        figure = found[subject, measure][1]
+        assert figure.low < figure.value < figure.high
+    assert "| PROFESSION | missed per note | 0.5" in shown["removals"].value
+    assert "| DATE " not in shown["removals"].value
     assert "| clinically relevant | share of removals | 0.667" in shown["removals"].value
     assert "| lack a reader | <11 |" in shown["removals_by_standing"].value
     assert "Cushing" not in str(shown) and "Quillfeather" not in str(shown)
@@ -95,10 +116,12 @@ def test_a_round_is_recorded_once_for_what_it_was_drawn_with(site, warehouse, mo
     assert looks() == [DETECTOR]
     assert "before" in review_removals(site=resource).metadata["recorded"]
     assert looks() == [DETECTOR]
-    keys = list(removals_of_round(site, 1))
     decide(site, 1, Role.ADJUDICATOR, {keys[24]: PROVIDER})
+    marked(site, keys[:13], None)
     assert review_removals(site=resource).metadata["recorded"] == "now"
     assert looks() == [DETECTOR] * 2
+    after = {(it.subject, it.measure): it.value for _, it in lab_scores(warehouse.engine(Database.OFFICER), DETECTOR)}
+    assert after["PROFESSION", "missed_per_note"] == 0  # and not what was taken back
 
 
 def test_figures_over_few_are_not_shown(site) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from deid_platform.labels import Label
 from deid_platform.reports.dossier.bars import bars
 from deid_platform.reports.dossier.facts import Dossier, HeldOut, Reading, counted
 from deid_platform.reports.dossier.questions import health_dcat, questions
@@ -57,6 +58,7 @@ MEDICINE = ("retention", "judges", "utility")
 REVIEW = ("review",)
 _OF_NO_NOTE = ("judges", "review")
 """Families for which it makes no difference whether the detector was given topics."""
+_NO_SHARES = ("kappa", "missed_per_note")
 _DIFFERENCES = ("difference", "difference_transferred", "recall_difference", "precision_difference")
 
 
@@ -176,13 +178,18 @@ def _rows(dossier: Dossier, family: str, inputs: str) -> list[tuple[str, str, st
         given = f"{given}, by {it.judge}" if it.judge else given
         return given, it.measure.replace("_", " "), _shown(it), of
 
-    return list(map(said, dossier.of_family(family, inputs=inputs)))
+    return [said(it) for it in dossier.of_family(family, inputs=inputs) if not _nothing_of_label(it)]
+
+
+def _nothing_of_label(it: Reading) -> bool:
+    """A label that no reader marked: what was read is said by the line of all labels."""
+    return it.measure == "missed_per_note" and it.subject in tuple(Label) and it.figure.value == 0
 
 
 def _shown(it: Reading) -> str:
     if it.measure in _DIFFERENCES:
         return points(it.figure)
-    if it.measure == "kappa" and it.figure.value is not None:
+    if it.measure in _NO_SHARES and it.figure.value is not None:
         low, high = it.figure.low, it.figure.high
         return f"{it.figure.value:.2f}" + ("" if low is None or high is None else f" ({low:.2f} to {high:.2f})")
     return between(it.figure)
