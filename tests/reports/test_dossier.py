@@ -188,6 +188,10 @@ def test_what_reviewers_say_stands_in_a_section_of_its_own() -> None:
     assert "nobody" not in found and "flatter" not in found
     open_ = reading("share_settled", 0.98, family="review")
     assert "the shares flatter" in section(8, dossier_html(replace(FACTS, readings=[*READINGS, *REVIEWED, open_])))
+    right = reading("share_right", 0.9, family="read notes", gold="read_notes")
+    part = reading("share_settled", 0.5, family="read notes", gold="read_notes")
+    of_notes = section(8, dossier_html(replace(FACTS, readings=[*READINGS, right, part])))
+    assert "all, with topics share right 90.00% (89.00% to 90.10%) 4,000" in of_notes and "flatter" in of_notes
     # Of other notes than the release's figures are of.
     elsewhere = [replace(it, gold="synthetic_hospital") for it in REVIEWED]
     assert "nobody has judged" in section(8, dossier_html(replace(FACTS, readings=[*READINGS, *elsewhere])))

@@ -44,6 +44,8 @@ _FAMILIES = {
     "judges": "How good the judge of lost medicine is, on labelled pairs that it was not tuned on",
     "review": "Words that were hidden although no gold marks them, as two readers and an adjudicator judge them "
     "(Aghakasiri 2025, tables 14 and 3)",
+    "read notes": "Words that were hidden in a sample of the site's notes without gold, as two readers and an "
+    "adjudicator judge them",
     "utility": "A task learned from released notes beside the same from true ones",
     "panel": "Identifiers hidden or left as a panel of language models says, and how often spans say the same "
     "(Miranda 2025)",
@@ -55,7 +57,7 @@ FOUND = ("panel", "tokens", "spans", "characters", "length", "stability")
 MISSED = ("missed",)
 ADVERSARY = ("residue", "disclosure", "linkage", "attacker", "indirect", "plain sight")
 MEDICINE = ("retention", "judges", "utility")
-REVIEW = ("review",)
+REVIEW = ("review", "read notes")
 _OF_NO_NOTE = ("judges", "review")
 """Families for which it makes no difference whether the detector was given topics."""
 _NO_SHARES = ("kappa", "missed_per_note")
@@ -197,8 +199,9 @@ def _shown(it: Reading) -> str:
 
 def _unsettled(dossier: Dossier) -> bool:
     """Whether shares of a round of review are of a part of it."""
-    settled = dossier.figure("share_settled", family="review")
-    return settled is not None and (settled.value is None or settled.value < 1)
+    said = (it for family in REVIEW for inputs in INPUTS for it in dossier.of_family(family, inputs=inputs))
+    settled = [it.figure.value for it in said if it.measure == "share_settled"]
+    return any(value is None or value < 1 for value in settled)
 
 
 def _fairness(dossier: Dossier) -> list[tuple[str, str, str]]:
