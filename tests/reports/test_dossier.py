@@ -171,6 +171,7 @@ REVIEWED = [
     reading("kappa", 0.71, family="review"),
     reading("missed_per_note", 1.5, family="review"),
     reading("missed_per_note", 0.0, family="review", subject="DATE"),
+    Reading("site", "topics", "review", "PATIENT", "missed_per_note", Figure(None, None, None, None)),
 ]
 
 
@@ -185,6 +186,7 @@ def test_what_reviewers_say_stands_in_a_section_of_its_own() -> None:
     assert "clinically relevant share of removals 12.30% (11.30% to 12.40%) 4,000" in found
     assert "severity high share of relevant 25.00%" in found and "all kappa 0.71 (0.70 to 0.71)" in found
     assert "all missed per note 1.50 (1.49 to 1.50)" in found and "DATE missed" not in found
+    assert "withheld" not in found
     assert "nobody" not in found and "flatter" not in found
     open_ = reading("share_settled", 0.98, family="review")
     assert "the shares flatter" in section(8, dossier_html(replace(FACTS, readings=[*READINGS, *REVIEWED, open_])))

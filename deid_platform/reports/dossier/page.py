@@ -184,8 +184,8 @@ def _rows(dossier: Dossier, family: str, inputs: str) -> list[tuple[str, str, st
 
 
 def _nothing_of_label(it: Reading) -> bool:
-    """A label that no reader marked: what was read is said by the line of all labels."""
-    return it.measure == "missed_per_note" and it.subject in tuple(Label) and it.figure.value == 0
+    """A label that no reader marked, or of too few notes: what was read is said by the line of all labels."""
+    return it.measure == "missed_per_note" and it.subject in tuple(Label) and not it.figure.value
 
 
 def _shown(it: Reading) -> str:
