@@ -20,6 +20,7 @@ from deid_platform.detection.rules.engine.templates import TemplateCounts
 GOLD_NAMES = {
     "site": "the site's own gold",
     "synthetic_hospital": "the synthetic hospital; recall on your notes: not measured",
+    "read_notes": "none: what people say of a sample",
 }
 INPUTS = {"topics": "with topics", "text": "on text alone"}
 MEASURES = {

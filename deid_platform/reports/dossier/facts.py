@@ -14,6 +14,8 @@ from deid_platform.evaluation.scores import suppress
 
 JUDGED = "judged_pairs"
 """The gold that judges of lost medicine are measured on."""
+READ = "read_notes"
+"""What stands for gold where people read a sample of a delivery."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,8 +240,8 @@ class Dossier:
         )
 
     def of_family(self, family: str, *, inputs: str = "topics") -> Iterator[Reading]:
-        """All figures of a family on the gold that counts; of judges, on the pairs that they are measured on."""
-        gold = JUDGED if family == "judges" else self.gold
+        """All figures of a family on the gold that counts; of judges, on labelled pairs; of read notes, on no gold."""
+        gold = {"judges": JUDGED, "read notes": READ}.get(family, self.gold)
         return (it for it in self.readings if (it.gold, it.inputs, it.family) == (gold, inputs, family))
 
     @property
