@@ -215,6 +215,8 @@ class DetectionSettings(_Section):
     """The prompt to the language model of `[llm]`, or of `[vllm]`, that is part of the detector; none unless told."""
     llm_review: LlmReviewSettings | None = None
     """Which notes that model reads; all unless told."""
+    indirect: bool = False
+    """Whether the language model tags indirect identifiers in each note of a refresh."""
 
 
 class RaySettings(_Section):
