@@ -170,7 +170,12 @@ class Site:
 
     def _indirect(self) -> IndirectSpec | None:
         """The language model that tags indirect identifiers; None unless `detection.indirect` is set."""
-        if not self.settings.detection.indirect:
+        detection = self.settings.detection
+        if not detection.indirect:
+            if detection.indirect_budget_tokens is not None:
+                raise DeidError(
+                    Code.SETTINGS_INVALID, "detection.indirect_budget_tokens: detection.indirect is not set"
+                )
             if self.policy.hides_indirect:
                 raise DeidError(Code.SETTINGS_INVALID, "detection.indirect: the policy hides what nothing tags")
             return None

@@ -11,13 +11,18 @@ from typing import Any
 import pytest
 from chat_endpoint import Endpoint, Reply, Script, serving
 
+from deid_platform.detection.resolve.cross_note import Mentioned
+from deid_platform.detection.two_pass import Detection, FirstPass
 from deid_platform.engine import LocalEngine
 from deid_platform.errors import DeidError
-from deid_platform.labels import Indirect
+from deid_platform.labels import Indirect, Label
+from deid_platform.notes import IndirectMention, Note, Span
 from deid_platform.redaction.indirect import pieces, put_back
 from deid_platform.redaction.policy import load_policy
 from deid_platform.refresh import tables
 from deid_platform.refresh.deidentify import deidentify
+from deid_platform.refresh.redacted_row import Item, RedactionJob
+from deid_platform.refresh.ruling import Action, Ruling
 from deid_platform.refresh.site import Site
 from deid_platform.settings import DetectionSettings, LlmSettings, RedactionSettings, load_settings
 from deid_platform.warehouse.tags import tag_patterns
@@ -121,6 +126,15 @@ def test_a_note_without_a_whole_answer_is_withheld(tagging, policy, deliver, tak
         assert other["text"] == "A [INDIRECT]." and done.meta["indirect"]["FAMILY"] == 1
 
 
+def test_notes_beyond_the_budget_are_withheld(tagging, policy, deliver, take_in) -> None:
+    with tagging(answered, policy) as (endpoint, site):
+        detection = DetectionSettings(indirect=True, indirect_budget_tokens=1)
+        frugal = Site(site.settings.model_copy(update={"detection": detection}))
+        (row,), _ = redact(frugal, deliver, take_in, "25", f"Dear: a {FAMILY}.")
+        assert (row["reason"], row["text"]) == ("chat-budget", None) and not endpoint.received
+        assert frugal.spec(None).detector_digest != site.spec(None).detector_digest
+
+
 def test_a_server_that_is_gone_withholds_every_note(tagging, policy, deliver, take_in) -> None:
     with tagging(lambda *_: Reply(drops=True), policy) as (_, site):
         rows, _ = redact(site, deliver, take_in, "08", f"Away: a {FAMILY}.", "Asthma, away.")
@@ -159,6 +173,25 @@ def test_a_note_that_talks_to_the_tagger_shows_no_direct_identifier(tagging, pol
         assert row["text"] == "[INDIRECT] [PATIENT][INDIRECT] [PHONE]."
 
 
+def test_a_mended_note_keeps_its_tags_and_nobody_is_asked_again(tagging, policy, deliver, take_in) -> None:
+    text = f"Asthma. Blorf Vantongeren, {FAMILY}, was here; also known as Zib."
+    with tagging(answered, policy) as (endpoint, site):
+        delivery = deliver("2026-05-24", notes=[{"note_id": "0", "text": text}])
+        take_in(delivery)
+        note = Note("0", text)
+        start = text.index(FAMILY)
+        tags = (IndirectMention(start, start + len(FAMILY), Indirect.FAMILY),)
+        found = Detection(0, (Span(8, 25, Label.PATIENT),), indirect=tags)
+        last = len(text) - 4
+        # One name added, and one put over a part of the indirect identifier.
+        added = (Span(last, last + 3, Label.PATIENT), Span(start, start + 6, Label.PATIENT))
+        mended = Ruling("f", "f@1", "0", Action.MEND, "leak-last-name", "c", "d", added=added)
+        redacting = RedactionJob(site.recipe(delivery)).build()
+        (row,) = redacting([Item(FirstPass(note, found, Mentioned()), "letter", None, mended)])
+        assert row["text"] == "Asthma. [PATIENT], [PATIENT] [INDIRECT], was here; also known as [PATIENT]."
+        assert not endpoint.received
+
+
 def test_the_gate_looks_at_the_note_with_what_was_taken_out_of_it(tagging, policy, deliver, take_in) -> None:
     text = f"Mrs. Okonjo, {FAMILY}, {WORK}."
     with tagging(answered, policy) as (_, site):
@@ -189,7 +222,7 @@ def test_tags_of_indirect_identifiers_are_the_policys_own(tagging, policy) -> No
 
 def test_a_score_asks_nobody(tagging) -> None:
     with tagging(answered) as (endpoint, site):
-        found = list(site.engine.detect(site.spec(None), [tables.Note("1", f"Mrs. Okonjo is a {FAMILY}.")]))
+        found = list(site.engine.detect(site.spec(None), [Note("1", f"Mrs. Okonjo is a {FAMILY}.")]))
         assert [each.indirect for each in found] == [None] and not endpoint.received
 
 

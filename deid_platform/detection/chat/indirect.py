@@ -40,12 +40,14 @@ class IndirectSpec:
         temperature: 0 for the likeliest answer.
         seed: For sampling.
         answers: Where answers are kept, so that a run that died goes on without asking again; None to keep none.
+        budget_tokens: The most tokens of one run, of prompts and answers together; None for any number.
     """
 
     model: EndpointSpec | EngineSpec
     temperature: float = 0.0
     seed: int | None = 0
     answers: AnswersAt | None = None
+    budget_tokens: int | None = None
 
     @classmethod
     def of(cls, settings: Settings, *, answers: AnswersAt | None = None) -> IndirectSpec:
@@ -54,7 +56,7 @@ class IndirectSpec:
         Raises:
             DeidError: `llm-missing` if deid.toml has neither.
         """
-        return cls(*model_of(settings), answers)
+        return cls(*model_of(settings), answers, settings.detection.indirect_budget_tokens)
 
     @property
     def digest(self) -> str:
@@ -64,7 +66,7 @@ class IndirectSpec:
             DeidError: `model-unusable`; `settings-invalid` for a context without room for a note.
         """
         unasked = ChatTagger(Unasked(self.model), temperature=self.temperature, seed=self.seed, strict=True)
-        return plain_digest(unasked.digest, module_digest(*_CODE))
+        return plain_digest(unasked.digest, str(self.budget_tokens), module_digest(*_CODE))
 
     def build(self) -> IndirectTags:
         """What tags notes, with the model.
@@ -74,7 +76,7 @@ class IndirectSpec:
                 raises as it starts.
         """
         _ = self.digest  # refused before anything is loaded
-        model = asked_model(self.model, self.answers)
+        model = asked_model(self.model, self.answers, self.budget_tokens)
         return IndirectTags(ChatTagger(model, temperature=self.temperature, seed=self.seed, strict=True))
 
     def check(self) -> None:
