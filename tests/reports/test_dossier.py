@@ -10,12 +10,15 @@ from html import unescape
 import pytest
 
 from deid_platform.reports.dossier import (
+    NOT_AT_HAND,
+    NOT_TAGGED,
     Change,
     Decision,
     Dossier,
     Feed,
     Figure,
     HeldOut,
+    IndirectTreatment,
     Reading,
     Requirement,
     Standing,
@@ -128,6 +131,20 @@ def test_the_first_lines_say_whether_it_is_fit_and_why() -> None:
     assert "Every delivery met: leaks, bench." in first
     doubtful = text_of(dossier_html(replace(FACTS, waivers=[WAIVED])))[:1200]
     assert "with 1 open doubt" in doubtful and "Doubt: site_gold is waived" in doubtful
+
+
+def test_indirect_identifiers_are_shown_as_they_were_tagged_or_not_at_all() -> None:
+    def told(found: int | str) -> str:
+        indirect = [IndirectTreatment("FAMILY", "remove", found)]
+        return text_of(dossier_html(replace(FACTS, policy="gdpr_it", indirect=indirect)))
+
+    assert "FAMILY remove 1,200" in told(1200) and "were tagged by a language model" in told(1200)
+    for unknown in (NOT_TAGGED, NOT_AT_HAND):
+        assert f"FAMILY remove {unknown}" in told(unknown) and "were not looked for in all of its notes" in told(
+            unknown
+        )
+    # Few are as good as named.
+    assert "FAMILY remove 3" not in told(3)
 
 
 LAB = [

@@ -75,6 +75,19 @@ class Treatment:
     risk: str
 
 
+NOT_TAGGED, NOT_AT_HAND = "not tagged", "not at hand"
+
+
+@dataclass(frozen=True, slots=True)
+class IndirectTreatment:
+    """What the policy does with a category of indirect identifiers, and how many the redacted notes have."""
+
+    category: str
+    action: str
+    found: int | str
+    """Before the policy; `NOT_TAGGED` or `NOT_AT_HAND` where it is not known of a delivery of the release."""
+
+
 @dataclass(frozen=True, slots=True)
 class Requirement:
     """How a requirement of the gate stands over all deliveries of the release."""
@@ -173,6 +186,7 @@ class Dossier:
         policy_is_at_hand: Whether the policy was read as the release was made with it; its labels are empty else.
         dates: The class of dates.
         treatments: Label by label.
+        indirect: Category by category of indirect identifiers; empty where the policy is not at hand.
         feeds: Feed by feed.
         notes: Notes that analysts see of it now; None if it is not the active one.
         versions: What it was made with: name -> value.
@@ -212,6 +226,7 @@ class Dossier:
     retracted: int = 0
     ruled: Mapping[str, int] = field(default_factory=dict)
     held_out: HeldOut | None = None
+    indirect: Sequence[IndirectTreatment] = ()
 
     @property
     def demonstration(self) -> bool:
