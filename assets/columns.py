@@ -54,6 +54,7 @@ MEANINGS = {
     "reason": "why a note is quarantined",
     "spans": "what was found: start, end, label and source",
     "lengths": "length of each span's replacement, in characters",
+    "indirect": "indirect identifiers that were tagged: start, end and category; empty where nothing tags them",
     "words": "number of words of the note",
     "with_roster": "whether the note's patient is in the topics",
     "cache_key": "digest of all that the row was made with; a row with the same key is reused",

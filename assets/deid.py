@@ -13,6 +13,7 @@ from deid_platform.refresh.deidentify import deidentify
 from deid_platform.refresh.rulings import in_force
 from resources import Gpu, SiteResource
 
+NOT_TAGGED = "not tagged"
 _MADE_WITH = {
     "detector_digest": "the detector",
     "dictionary_digest": "its dictionaries",
@@ -64,6 +65,9 @@ def redacted_notes(
         template_text_share=round(reused.share, 4),
         template_text_seconds_saved=round(reused.seconds_saved, 2),
         spans_by_label=shown.table(("label", "spans"), labels),
+        indirect_identifiers=shown.table(("category", "in released notes"), sorted((meta["indirect"] or {}).items()))
+        if meta.get("indirect") is not None
+        else NOT_TAGGED,
         release=meta["release"],
         policy=meta["policy"],
         detector_was_given=meta["inputs"],

@@ -137,6 +137,8 @@ def _detector(site: Site) -> str:
     if spec.chat is not None:
         whose = "" if spec.chat.review is None else f", notes of a doubt from {spec.chat.review.doubt_from:g} on"
         shown.append(f"{spec.chat.prompt} to {spec.chat.model.identity.name}{whose}")
+    if spec.indirect is not None:
+        shown.append(f"indirect identifiers tagged by {spec.indirect.model.identity.name}")
     return ", ".join(shown)
 
 

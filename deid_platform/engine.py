@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from deid_platform.detection import DetectorSpec, NoteDetector
 from deid_platform.detection.api import NotesFailedError
@@ -27,10 +27,13 @@ from deid_platform.detection.two_pass import Detection, SecondPass, first_pass
 from deid_platform.errors import Code, DeidError
 from deid_platform.gc_freeze import freeze_gc
 from deid_platform.keys import plain_digest
-from deid_platform.notes import Note, Span
+from deid_platform.notes import IndirectMention, Note, Span
 from deid_platform.stopping import check
 from deid_platform.warm_up import made_up_note
 from deid_platform.workers import Answer, Job, Task, answer, answers, built
+
+if TYPE_CHECKING:
+    from deid_platform.detection.chat.indirect import IndirectTags
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -58,12 +61,14 @@ class Engine(ABC):
         *,
         on_batch: Callable[[int], None] | None = None,
         on_reuse: Callable[[TemplateCounts], None] | None = None,
+        tagging: bool = False,
     ) -> Iterator[Detection]:
         """Detects in a stream of notes and keeps their order; each note is read by itself.
 
         Args:
             spec: Built once.
             notes: Read as needed; at most two batches a worker are held.
+            tagging: Whether indirect identifiers are tagged too, where the spec says who tags them: of no score.
             on_batch: Called with the number of notes of each finished batch.
             on_reuse: Called with what of each finished batch was recurring template text.
 
@@ -77,7 +82,7 @@ class Engine(ABC):
             KeyboardInterrupt: Between two batches, if the process was asked to stop.
         """
         with self._served(spec) as (spec, check_device):
-            found = self.run(_DetectionJob(spec), notes, on_batch=on_batch, on_report=on_reuse)
+            found = self.run(_DetectionJob(spec, tagging), notes, on_batch=on_batch, on_report=on_reuse)
             for index, detection in enumerate(found):
                 if detection.error is not None:
                     check_device()
@@ -206,14 +211,16 @@ class _DetectionJob(Job[Note, Detection]):
     """The first pass over notes."""
 
     spec: DetectorSpec
+    tagging: bool = False
     fault: ClassVar[Code] = Code.DETECTOR_FAILED
 
     @property
     def digest(self) -> str:
-        return plain_digest(super().digest, self.spec.detector_digest)
+        return plain_digest(super().digest, self.spec.detector_digest, str(self.tagging))
 
     def build(self) -> _Detecting:
-        return _Detecting(self.spec.build())
+        tags = self.spec.indirect.build() if self.tagging and self.spec.indirect is not None else None
+        return _Detecting(self.spec.build(), tags)
 
     def failed(self, item: Note) -> Detection:  # noqa: ARG002 - nothing of it is shown
         return Detection(0, None, self.fault)
@@ -222,11 +229,22 @@ class _DetectionJob(Job[Note, Detection]):
 class _Detecting(Task[Note, Detection]):
     """A detector, and what each note tells about the other notes of its patient."""
 
-    def __init__(self, detector: NoteDetector) -> None:
+    def __init__(self, detector: NoteDetector, tags: IndirectTags | None = None) -> None:
         self._detector = detector
+        self._tags = tags
         self._counted = self._reused()
 
     def __call__(self, batch: Sequence[Note]) -> list[Detection]:
+        found = self._detected(batch)
+        return found if self._tags is None else self._tagged(batch, found, self._tags)
+
+    def _tagged(self, batch: Sequence[Note], found: Sequence[Detection], tags: IndirectTags) -> list[Detection]:
+        """What was found with the indirect identifiers; a note without them fails, and one that failed is not read."""
+        read = [note for note, each in zip(batch, found, strict=True) if each.error is None]
+        outcomes = iter(tags(read))
+        return [each if each.error is not None else _with_tags(each, next(outcomes)) for each in found]
+
+    def _detected(self, batch: Sequence[Note]) -> list[Detection]:
         return [
             Detection(0, None, outcome)
             if isinstance(outcome, Code)
@@ -235,7 +253,7 @@ class _Detecting(Task[Note, Detection]):
         ]
 
     def warm_up(self) -> None:
-        self([made_up_note().note])
+        self._detected([made_up_note().note])
         self.report()
 
     def report(self) -> TemplateCounts:
@@ -244,6 +262,10 @@ class _Detecting(Task[Note, Detection]):
 
     def _reused(self) -> TemplateCounts:
         return self._detector.reused
+
+
+def _with_tags(found: Detection, outcome: tuple[IndirectMention, ...] | Code) -> Detection:
+    return Detection(0, None, outcome) if isinstance(outcome, Code) else replace(found, indirect=outcome)
 
 
 def outcomes_in(detector: NoteDetector, notes: Sequence[Note]) -> Sequence[tuple[Span, ...] | Code]:

@@ -479,8 +479,8 @@ class Code(Enum):
     )
     POLICY_INVALID = (
         "policy-invalid",
-        "A policy leaves a label without an action, names an unknown one, keeps a direct identifier, or has the name "
-        "of a shipped policy; the reference names the key.",
+        "A policy leaves a label without an action, names an unknown one, keeps a direct identifier, has the name of a "
+        "shipped policy, or hides indirect identifiers where nothing tags them; the reference names the key.",
         "Give every label an action, and the policy a name of its own (docs/policies.md).",
     )
     # Warehouse and gate

@@ -12,10 +12,10 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
-from typing import Self, TypeVar
+from typing import NamedTuple, Self, TypeVar
 
 from deid_platform.errors import Code, DeidError
-from deid_platform.labels import Label
+from deid_platform.labels import Indirect, Label
 
 
 class _Pickled:
@@ -83,6 +83,14 @@ class Span(_Pickled):
     def overlaps(self, other: Span) -> bool:
         """Whether the two share at least one code point."""
         return self.start < other.end and other.start < self.end
+
+
+class IndirectMention(NamedTuple):
+    """An indirect identifier's place: code points, end exclusive."""
+
+    start: int
+    end: int
+    category: Indirect
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -66,7 +66,7 @@ class RayEngine(Engine):
         if spec.device != PROCESSOR:
             raise DeidError(Code.SETTINGS_INVALID, 'detection.engine: "ray" runs models on processors')
         # Another machine has another loopback, and answers would be kept on its disk.
-        for key, asked in (("chat", spec.chat), ("combination.judge", spec.chat_judge)):
+        for key, asked in (("chat", spec.chat), ("combination.judge", spec.chat_judge), ("indirect", spec.indirect)):
             if asked is not None:
                 raise DeidError(Code.SETTINGS_INVALID, f'detection.engine: "ray" asks no language model ({key})')
         yield spec, lambda: None

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 from deid_platform.errors import Code, DeidError
 from deid_platform.keys import Keyring, plain_digest
 from deid_platform.leakcheck import LeakCheck, Released
-from deid_platform.notes import Note, Patient, Span, Topics
+from deid_platform.notes import IndirectMention, Note, Patient, Span, Topics
+from deid_platform.redaction.indirect import without_indirect
 from deid_platform.redaction.policy import Policy
 from deid_platform.redaction.redact import Redaction, redact
 
@@ -61,6 +62,7 @@ class ReleaseSpec:
         keyring: Signs surrogates, where the policy wants them.
         reported: Strings that were reported as leaked; they leak in every note.
         links: Topics that say who shares whose date shift, where more is known of that than `topics` tells.
+        tagged: Whether indirect identifiers are tagged, as in a refresh with `detection.indirect`.
     """
 
     policy: Policy
@@ -68,13 +70,17 @@ class ReleaseSpec:
     keyring: Keyring | None = None
     reported: tuple[str, ...] = field(default=(), repr=False)
     links: Topics | None = None
+    tagged: bool = False
 
     def build(self) -> NoteReleaser:
         """What redacts and checks notes.
 
         Raises:
-            DeidError: `secret-missing` if the policy wants surrogates and there is no key.
+            DeidError: `secret-missing` if the policy wants surrogates and there is no key; `policy-invalid` if it hides
+                indirect identifiers and nothing tags them.
         """
+        if self.policy.hides_indirect and not self.tagged:
+            raise DeidError(Code.POLICY_INVALID, "indirect: only a refresh with detection.indirect tags them")
         surrogates = None
         if self.policy.uses_surrogates:
             if self.keyring is None:
@@ -136,6 +142,7 @@ class NoteReleaser:
         note: Note,
         spans: Sequence[Span],
         columns: Callable[[Sequence[Patient]], Released] | None = None,
+        indirect: Sequence[IndirectMention] | None = None,
     ) -> Release:
         """A note by the policy of the leak check, which then looks at it. Whatever raises withholds the note.
 
@@ -143,6 +150,7 @@ class NoteReleaser:
             note: The original.
             spans: What was found in it, non-overlapping.
             columns: Makes the columns that go with the text, of all rows of the note's patient.
+            indirect: Its indirect identifiers; None where nobody tagged them.
         """
         try:
             known_as = self._topics.patients_known_as(note.patient_id) if self._topics else ()
@@ -150,9 +158,12 @@ class NoteReleaser:
             birth_date = known_as[0].birth_date if known_as else None
             policy = self._check.policy
             redaction = redact(note, spans, policy, birth_date=birth_date, surrogates=self._surrogates)
+            # Of the text with all indirect identifiers: what goes with one may be half of what leaks.
             leaks = self._check.check(
                 note, known_as, redaction.text, redaction.applied, released, lengths=redaction.lengths
             )
+            if policy.hides_indirect:
+                redaction = without_indirect(note.text, redaction, indirect, policy)
         except Exception:  # whatever was raised may quote the note, which does not pass
             return Release(None, withheld=DeidError(Code.REDACTION_FAILED))
         withheld = DeidError(Code.NOTE_LEAKS, f"leak-{leaks[0].kind.value}") if leaks else None

@@ -215,6 +215,10 @@ class DetectionSettings(_Section):
     """The prompt to the language model of `[llm]`, or of `[vllm]`, that is part of the detector; none unless told."""
     llm_review: LlmReviewSettings | None = None
     """Which notes that model reads; all unless told."""
+    indirect: bool = False
+    """Whether the language model tags indirect identifiers in each note of a refresh."""
+    indirect_budget_tokens: int | None = Field(default=None, gt=0)
+    """The most tokens of that in one run, of prompts and answers together; any number unless told."""
 
 
 class RaySettings(_Section):

@@ -23,9 +23,9 @@ from deid_platform.errors import Code, DeidError
 from deid_platform.evaluation.bootstrap import Resampling, column
 from deid_platform.labels import Indirect
 from deid_platform.llm.answered import Why
-from deid_platform.llm.indirect.tagger import ChatTagger, IndirectMention
+from deid_platform.llm.indirect.tagger import ChatTagger
 from deid_platform.llm.prompted import Asking
-from deid_platform.notes import Note
+from deid_platform.notes import IndirectMention, Note
 from deid_platform.refresh import tables
 from deid_platform.refresh.site import Site
 from deid_platform.warehouse.held_out import Purpose

@@ -52,7 +52,7 @@ class ReleasedGold:
 
 def released_notes(site: Site, notes: Sequence[GoldNote], topics: Topics) -> Iterator[ReleasedGold]:
     """Notes with what would be released of them; without those that would be withheld."""
-    releaser = ReleaseSpec(site.policy, topics, site.keyring).build()
+    releaser = ReleaseSpec(site.policy.of_direct_alone, topics, site.keyring).build()
     for it in notes:
         release = releaser.release(it.note, it.found)
         if release.withheld is None and release.redaction is not None:

@@ -41,6 +41,7 @@ from deid_platform.lexicon.vocabularies import TermsFile, terms_of
 from deid_platform.notes import Facility, Patient, Provider, Topics
 
 if TYPE_CHECKING:
+    from deid_platform.detection.chat.indirect import IndirectSpec
     from deid_platform.detection.chat.spec import ChatSpec
     from deid_platform.detection.resolve.chat_judge import ChatJudgeSpec
 
@@ -111,6 +112,7 @@ class DetectorSpec:
         served: The process that runs them for all workers; None where each process runs its own.
         chat: A chat model that reads after all of them and may only add; None for none.
         chat_judge: The chat model that `combination.judge` names, `chat:PROMPT`.
+        indirect: The chat model that tags indirect identifiers in a refresh, beside the detector; None for none.
     """
 
     name: str
@@ -126,6 +128,7 @@ class DetectorSpec:
     served: Served | None = None
     chat: ChatSpec | None = None
     chat_judge: ChatJudgeSpec | None = None
+    indirect: IndirectSpec | None = None
 
     def build(self) -> NoteDetector:
         """The detector; raises what `pipeline` does."""
@@ -174,6 +177,8 @@ class DetectorSpec:
         joined = (self.combination.digest, *runtime(self.device)) if "models" in self.stages else ()
         asked = {"chat": self.chat, "judge": self.chat_judge}
         chat = [it.digest for stage, it in asked.items() if it is not None and stage in self.stages]
+        if self.indirect is not None:
+            chat += ("indirect", self.indirect.digest)
         chosen = (*self.stages, *models, *joined, *(("professions",) if self.professions else ()), *own, *chat)
         code = (package_digest(f"deid_platform.{package}") for package in ("detection", "lexicon", "text"))
         return plain_digest(plain_digest(self.name, *chosen), *code, *sorted(set(self.own_terms())))
@@ -244,6 +249,8 @@ class DetectorSpec:
         """
         if self.chat is not None:
             self.chat.check()
+        if self.indirect is not None:
+            self.indirect.check()
 
     def for_workers(self, workers: int) -> DetectorSpec:
         """The detector as each of several processes builds it: they share what its chat models may be asked at once.
@@ -255,6 +262,7 @@ class DetectorSpec:
             self,
             chat=self.chat and self.chat.for_workers(workers),
             chat_judge=self.chat_judge and self.chat_judge.for_workers(workers),
+            indirect=self.indirect and self.indirect.for_workers(workers),
         )
 
     def asking_anew(self) -> DetectorSpec:

@@ -21,7 +21,7 @@ from typing import NamedTuple
 from deid_platform.detection.cross_note_search import CrossNoteSearch
 from deid_platform.detection.resolve.cross_note import Mentioned, mentioned_in, together
 from deid_platform.errors import Code, DeidError
-from deid_platform.notes import Note, Span
+from deid_platform.notes import IndirectMention, Note, Span
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,12 +33,14 @@ class Detection:
         spans: What was found; None if detection failed.
         error: Why it did.
         mentions: What the note tells about its patient's other notes.
+        indirect: Its indirect identifiers; None where nobody tagged them.
     """
 
     index: int
     spans: tuple[Span, ...] | None
     error: Code | None = None
     mentions: Mentioned = field(default_factory=Mentioned)
+    indirect: tuple[IndirectMention, ...] | None = None
 
 
 class FirstPass(NamedTuple):

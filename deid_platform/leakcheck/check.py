@@ -26,11 +26,12 @@ from deid_platform.leakcheck.shapes import shapes_left
 from deid_platform.leakcheck.shifts import dates_left, year_left
 from deid_platform.leakcheck.strangers import Phrases, Strangers
 from deid_platform.notes import Note, Patient, Span, Topics
-from deid_platform.redaction.policy import Action, Policy
+from deid_platform.redaction.policy import GENERAL, REMOVED, Action, Policy
 from deid_platform.text import readable
 
 # What a coarsened value may look like inside a tag: a year, a decade, two years, three digits of a ZIP code.
 _VALUE = r"(?:\d{4}s?|\d{4}-\d{4}|\d{3})"
+_SAID_OF_INDIRECT = (REMOVED, *GENERAL.values())
 _WORD = re.compile(r"[^\W\d_]+")
 _STRAY_GAP = re.compile(f"[{GAP}{NAME_GAP}]")
 
@@ -246,8 +247,10 @@ def _is_number(text: str) -> bool:
 
 
 def _tag_of(policy: Policy) -> re.Pattern[str]:
-    labels = "(?:" + "|".join(re.escape(label.value) for label in Label) + ")"
-    plain = re.escape(policy.tag).replace(re.escape("{label}"), labels)
+    names = [label.value for label in Label]
+    labels = "(?:" + "|".join(map(re.escape, names)) + ")"
+    said = "(?:" + "|".join(map(re.escape, (*names, *_SAID_OF_INDIRECT * policy.hides_indirect))) + ")"
+    plain = re.escape(policy.tag).replace(re.escape("{label}"), said)
     valued = re.escape(policy.tag_with_value).replace(re.escape("{label}"), labels)
     return re.compile(f"{plain}|{valued.replace(re.escape('{value}'), _VALUE)}")
 

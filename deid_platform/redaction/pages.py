@@ -11,11 +11,14 @@ from datetime import date
 from importlib import resources
 
 from deid_platform.keys import Keyring
-from deid_platform.labels import DIRECT_IDENTIFIERS, HIPAA_IDENTIFIER, Label
+from deid_platform.labels import DIRECT_IDENTIFIERS, HIPAA_IDENTIFIER, Indirect, Label
 from deid_platform.notes import Note, Patient, Span, Topics
 from deid_platform.redaction.policy import (
     ACTION_LABEL,
+    GENERAL,
+    REMOVED,
     Action,
+    IndirectAction,
     NoteDateRule,
     Policy,
     load_policy,
@@ -70,6 +73,8 @@ _TWO_NOTES = (
     "{PATIENT|Grete Holloway} fell. Mrs. {PATIENT|Holloway} walks again; {PATIENT|Grete} goes home.",
     "Mrs. {PATIENT|Holloway} is well. {PATIENT|G. Holloway} may drive.",
 )
+_INDIRECT_EXAMPLE = ("remove", "generalise", "remove", "keep", "keep", "keep", "keep", "generalise", "keep")
+"""An action for each category, in their order."""
 _NOTE_DATE, _BIRTH_DATE = date(2019, 4, 2), date(1926, 3, 9)
 # Public, for this page alone: whoever knows a key can undo what it shifted. A site's own is random and secret.
 EXAMPLE_KEY = b"41c7d08e6fb2935a1de40b7c8f5296a3"
@@ -104,6 +109,7 @@ def policies_markdown() -> str:
         "## States and countries",
         _COUNTRIES,
         *_own_policy(),
+        *_indirect(),
         "## The example before redaction",
         f"Written on {_NOTE_DATE.isoformat()}. People and places are invented; the topics know the patient's name and "
         "date of birth. Surrogates and shifts are made here with a key that is public, for this page alone.",
@@ -153,8 +159,8 @@ def _own_policy() -> list[str]:
         f"A file of YAML in UTF-8, for instance `{OWN_NAME}.yaml`, named by its path: `deid redact --policy "
         f"./{OWN_NAME}.yaml ...`. This one does what `{_SHOWN}` does, under its own name:",
         _block(own, "yaml"),
-        "All of these keys are required, but the last two only where they have something to choose, and refused "
-        "elsewhere; no others are allowed, and each may occur once:",
+        "All of these keys are required, but `indirect`, and the last two only where they have something to choose, "
+        "and refused elsewhere; no others are allowed, and each may occur once:",
         _table(
             ("key", "what it holds"),
             [
@@ -176,6 +182,10 @@ def _own_policy() -> list[str]:
                     + "; ".join(f"`{rule.value}`, {text}" for rule, text in _NOTE_DATES.items()),
                 ),
                 (
+                    "`indirect`",
+                    "may be left out: what becomes of each category of [indirect identifiers](#indirect-identifiers)",
+                ),
+                (
                     "`consistency`",
                     "where any label but DATE has a `surrogate`: "
                     + "; ".join(f"`{way.value}`, {text}" for way, text in _CONSISTENCIES.items()),
@@ -190,6 +200,35 @@ def _own_policy() -> list[str]:
         f"left of the note's date goes by the action of DATE: {dates}.",
         "Any other file is refused as a whole, before a note is read; the message names the wrong key and "
         "never a value: `policy-invalid [labels.PATIENT is missing]`.",
+    ]
+
+
+def _indirect() -> list[str]:
+    """What a policy may do with indirect identifiers."""
+    example = "".join(f"  {it.value}: {action}\n" for it, action in zip(Indirect, _INDIRECT_EXAMPLE, strict=True))
+    return [
+        "## Indirect identifiers",
+        "A policy of your own may take out what tells who somebody is although it names nobody, where a refresh has a "
+        "language model [tag it](language-models.md#indirect-identifiers-in-a-refresh). No shipped policy does. Each "
+        "of the nine categories gets an action:",
+        _block("indirect:\n" + example.rstrip(), "yaml"),
+        _table(
+            ("action", "what is left"),
+            [
+                (f"`{IndirectAction.KEEP.value}`", "the text as it is"),
+                (f"`{IndirectAction.REMOVE.value}`", f"`[{REMOVED}]`, the same for all categories"),
+                (
+                    f"`{IndirectAction.GENERALISE.value}`",
+                    "words for the category, in English whatever the note's language: "
+                    + ", ".join(f"`[{words}]` for {it.value}" for it, words in GENERAL.items()),
+                ),
+            ],
+        ),
+        "Tags stand between the marks of the policy's `tag`. Where two categories overlap, all that either covers "
+        "goes, and the tag is that of a removed one if one of them is removed, else that of the longer. What replaces "
+        "a direct identifier stays in its place: of an indirect one that it lies in, only the words around it go. The "
+        "leak check reads the note as it was before this. A policy that hides a category is refused by `deid redact`, "
+        "`deid_platform.load` and a refresh without `detection.indirect`.",
     ]
 
 

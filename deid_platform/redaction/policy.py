@@ -17,7 +17,7 @@ from typing import TypeVar
 
 from deid_platform.errors import Code, DeidError, did_you_mean
 from deid_platform.keys import package_digest, plain_digest
-from deid_platform.labels import DIRECT_IDENTIFIERS, Label
+from deid_platform.labels import DIRECT_IDENTIFIERS, Indirect, Label
 from deid_platform.strict_yaml import read_yaml
 from deid_platform.surrogates.consistency import Consistency
 from deid_platform.surrogates.dates import DateShift
@@ -26,6 +26,7 @@ _SHIPPED = resources.files("deid_platform.redaction") / "policies"
 _FIELDS = ("name", "title", "legal_basis", "description", "tag", "tag_with_value", "labels", "structured")
 # Required where they say something, refused where they do not.
 _CONSISTENCY, _DATE_SHIFT = "consistency", "date_shift"
+_INDIRECT = "indirect"
 _SAFE_KEY = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,39}")
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
 
@@ -40,6 +41,32 @@ class Action(StrEnum):
     ZIP3 = "zip3"
     AGE90 = "age90"
     SURROGATE = "surrogate"
+
+
+class IndirectAction(StrEnum):
+    """What a policy does with a category of indirect identifiers, where a refresh tags them."""
+
+    KEEP = "keep"
+    REMOVE = "remove"
+    """A tag takes its place that is the same for all categories."""
+    GENERALISE = "generalise"
+    """A tag takes its place that says the category in plain words."""
+
+
+REMOVED = "INDIRECT"
+"""What the tag of a removed indirect identifier says."""
+GENERAL: dict[Indirect, str] = {
+    Indirect.FAMILY: "family circumstances",
+    Indirect.OCCUPATION: "an occupation",
+    Indirect.EVENT: "an event",
+    Indirect.APPEARANCE: "an outward feature",
+    Indirect.SURROUNDINGS: "a kind of place",
+    Indirect.ORIGIN: "an origin",
+    Indirect.WAY_OF_LIFE: "a way of life",
+    Indirect.STANDING: "a social circumstance",
+    Indirect.CARE: "a course of care",
+}
+"""What the tag of a generalised one says, in every language; no digit may stand in it (`leakcheck/check.py`)."""
 
 
 class NoteDateRule(StrEnum):
@@ -100,6 +127,7 @@ class Policy:
         note_date: What remains of the structured note date.
         consistency: Where a person and a number have one surrogate; says nothing where there are none.
         date_shift: Among which shifts a patient's is; says nothing where dates are not shifted.
+        indirect: The action of every category of indirect identifiers; empty keeps all.
     """
 
     name: str
@@ -112,6 +140,7 @@ class Policy:
     note_date: NoteDateRule
     consistency: Consistency = Consistency.CONSISTENT
     date_shift: DateShift = DateShift.WEEKS
+    indirect: Mapping[Indirect, IndirectAction] = field(default_factory=dict, hash=False)
 
     @property
     def digest(self) -> str:
@@ -121,6 +150,7 @@ class Policy:
             "labels": {label.value: self.labels[label].value for label in Label},
             "note_date": self.note_date.value,
             "surrogates": [self.consistency.value, self.date_shift.value],
+            "indirect": {category.value: self.indirect_action(category).value for category in Indirect},
         }
         # Dates are read by `surrogates/` under every policy.
         rules = [package_digest(f"deid_platform.{package}") for package in ("redaction", "surrogates", "text")]
@@ -179,6 +209,31 @@ class Policy:
         for every analyst to see."""
         return self.dates is DateClass.TRUE or any(self.labels[x] is Action.KEEP for x in _LIMITED_IF_KEPT)
 
+    def indirect_action(self, category: Indirect) -> IndirectAction:
+        """What becomes of a category of indirect identifiers."""
+        return self.indirect.get(category, IndirectAction.KEEP)
+
+    @property
+    def hides_indirect(self) -> bool:
+        """Whether any indirect identifier goes, so that they must be tagged."""
+        return any(self.indirect_action(category) is not IndirectAction.KEEP for category in Indirect)
+
+    def indirect_tag(self, category: Indirect) -> str:
+        """What stands in the place of an indirect identifier that goes."""
+        general = self.indirect_action(category) is IndirectAction.GENERALISE
+        return self.tag.replace("{label}", GENERAL[category] if general else REMOVED)
+
+    @property
+    def indirect_tags(self) -> tuple[str, ...]:
+        """All that it puts in the place of indirect identifiers, each once."""
+        going = (it for it in Indirect if self.indirect_action(it) is not IndirectAction.KEEP)
+        return tuple(dict.fromkeys(map(self.indirect_tag, going)))
+
+    @property
+    def of_direct_alone(self) -> Policy:
+        """The same policy where nobody tags indirect identifiers, as in the bench: it keeps them."""
+        return replace(self, indirect={})
+
     def tagged(self, label: Label, value: str | None = None) -> str:
         """The tag of a label, with what may remain of its value."""
         if value is None:
@@ -224,7 +279,7 @@ def parse_policy(source: bytes) -> Policy:
         content = read_yaml(source)
     except ValueError:
         raise DeidError(Code.POLICY_INVALID, "not a YAML mapping without doubled keys") from None
-    top = _mapping(content, "policy", _FIELDS, optional=(_CONSISTENCY, _DATE_SHIFT))
+    top = _mapping(content, "policy", _FIELDS, optional=(_CONSISTENCY, _DATE_SHIFT, _INDIRECT))
     texts = {key: _text(top, key) for key in _FIELDS[:6]}
     if not _NAME.fullmatch(texts["name"]):
         raise DeidError(Code.POLICY_INVALID, "name")
@@ -242,6 +297,10 @@ def parse_policy(source: bytes) -> Policy:
         labels={label: _action(label, labels[label.value]) for label in Label},
         note_date=_member(NoteDateRule, structured["note_date"], "structured.note_date"),
     )
+    if _INDIRECT in top:
+        chosen = _mapping(top[_INDIRECT], _INDIRECT, tuple(category.value for category in Indirect))
+        actions = {it: _member(IndirectAction, chosen[it.value], f"{_INDIRECT}.{it.value}") for it in Indirect}
+        policy = replace(policy, indirect=actions)
     if policy.note_date not in note_date_rules(policy.labels[Label.DATE]):
         raise DeidError(Code.POLICY_INVALID, "structured.note_date")
     if _chosen(top, _CONSISTENCY, "surrogates", wanted=policy.draws_surrogates):

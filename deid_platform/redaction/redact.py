@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from deid_platform.errors import Code, DeidError
 from deid_platform.labels import Label
@@ -27,6 +27,14 @@ if TYPE_CHECKING:
     from deid_platform.surrogates.keyed import Surrogates
 
 
+class Piece(NamedTuple):
+    """A stretch of the original, code points, end exclusive, and what stands in its place."""
+
+    start: int
+    end: int
+    put_in: str
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class Redaction:
     """A redacted note.
@@ -35,11 +43,13 @@ class Redaction:
         text: The redacted text.
         applied: The spans whose text was replaced, in order; offsets into the original.
         replacements: What stands in place of each.
+        indirect: What was taken out beside them, in order.
     """
 
     text: str
     applied: tuple[Span, ...]
     replacements: tuple[str, ...]
+    indirect: tuple[Piece, ...] = ()
 
     def __repr__(self) -> str:
         return f"<Redaction of {len(self.applied)} spans>"

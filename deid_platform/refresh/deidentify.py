@@ -22,6 +22,7 @@ import pyarrow as pa
 from deid_platform.detection.two_pass import PatientMentionIndex
 from deid_platform.engine import Engine
 from deid_platform.errors import Code, DeidError
+from deid_platform.labels import Indirect
 from deid_platform.notes import Delivery, Note
 from deid_platform.refresh import tables
 from deid_platform.refresh.first_pass import detection_of, mentions_digest, mentions_until, run_first_pass
@@ -70,6 +71,7 @@ def deidentify(
     last_run = _clean_rows(store, delivery, recipe)
     counts: Counter[str] = Counter(detected_before=first_pass.meta["counts"].get("cached", 0))
     labels: Counter[str] = Counter()
+    indirect: Counter[str] = Counter()
     reasons: Counter[str] = Counter()
     raw = store.required(tables.RAW_NOTES, delivery.key)
 
@@ -82,6 +84,8 @@ def deidentify(
                 counts["words"] += row["words"]
                 counts["with_roster"] += row["with_roster"]
                 labels.update(span["label"] for span in row["spans"])
+                if row["status"] == CLEAN:
+                    indirect.update(each["category"] for each in row.get("indirect") or ())
                 if row["reason"]:
                     reasons[row["reason"]] += 1
             yield pa.Table.from_pylist(batch, schema=tables.REDACTED_SCHEMA)
@@ -100,6 +104,8 @@ def deidentify(
             "policy": recipe.policy.name,
             "counts": dict(counts),
             "labels": dict(labels),
+            # In the notes that are released, whatever the policy does with them; None: nobody looked.
+            "indirect": None if recipe.spec.indirect is None else {it.value: indirect[it.value] for it in Indirect},
             "reasons": dict(reasons),
             "template_text": first_pass.meta["template_text"],
             "seconds": round(perf_counter() - started, 3),

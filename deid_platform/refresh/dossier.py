@@ -6,7 +6,7 @@ Belongs here: which figures and entries go into it, and where its file lies. Doe
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -15,9 +15,11 @@ from sqlalchemy import Engine, text
 
 from deid_platform.errors import Code, DeidError
 from deid_platform.evaluation.retention.lexical_judge import judge_digest
-from deid_platform.labels import HIPAA_IDENTIFIER, RISK, Label
+from deid_platform.labels import HIPAA_IDENTIFIER, RISK, Indirect, Label
+from deid_platform.notes import Delivery
 from deid_platform.output import Output
 from deid_platform.redaction.policy import Policy
+from deid_platform.refresh import tables
 from deid_platform.refresh.archive import held_back
 from deid_platform.refresh.release_notes import policy_as_made
 from deid_platform.refresh.signing import Statement, digest_of, load_key, public_key, sign, signature_file
@@ -160,6 +162,7 @@ def gathered(site: Site, found: Release) -> page.Dossier:
         policy_is_at_hand=policy is not None,
         dates=found.dates,
         treatments=_treatments(policy),
+        indirect=_indirect(site, policy, found.release),
         feeds=_feeds(officer, found.release),
         notes=notes_shown(officer) if found.state == "active" else None,
         versions={
@@ -218,6 +221,26 @@ def _treatments(policy: Policy | None) -> Sequence[page.Treatment]:
         page.Treatment(it.value, policy.labels[it].value.replace("_", " "), HIPAA_IDENTIFIER[it], RISK[it].value)
         for it in Label
     ]
+
+
+def _indirect(site: Site, policy: Policy | None, name: str) -> Sequence[page.IndirectTreatment]:
+    """How many indirect identifiers the notes of a release have, as the note store counted them when they were made."""
+    if policy is None:
+        return ()
+    statement = text("SELECT delivery FROM ctl.publication WHERE release = :r ORDER BY delivery")
+    with begin(site.warehouse.engine(Role.OFFICER)) as connection:
+        deliveries: Sequence[str] = connection.execute(statement, {"r": name}).scalars().all()
+    manifests = [site.store.manifest(tables.REDACTED_NOTES, Delivery.parse(it).key) for it in deliveries]
+    of_release = [it for it in manifests if it is not None and it.meta["release"] == name]
+    counts: list[Mapping[str, int] | None] = [it.meta.get("indirect") for it in of_release]
+
+    def found(category: Indirect) -> int | str:
+        if len(counts) < len(deliveries):
+            return page.NOT_AT_HAND
+        known = [counted for counted in counts if counted is not None]
+        return page.NOT_TAGGED if len(known) < len(counts) else sum(counted[category.value] for counted in known)
+
+    return [page.IndirectTreatment(it.value, policy.indirect_action(it).value, found(it)) for it in Indirect]
 
 
 def _feeds(officer: Engine, name: str) -> list[page.Feed]:

@@ -64,7 +64,7 @@ def run_first_pass(
             yield key, _Key(key, raw["content_digest"], raw["patient_id"]), tables.from_row(Note, raw)
 
     def detect(notes: Iterable[Note]) -> Iterator[Detection]:
-        return engine.detect(recipe.spec, notes, on_batch=progress, on_reuse=reused.append)
+        return engine.detect(recipe.spec, notes, on_batch=progress, on_reuse=reused.append, tagging=True)
 
     def rows() -> Iterator[dict[str, Any]]:
         for key, detection in only_new(keyed(), last_run, detect):
@@ -116,7 +116,8 @@ def detection_of(row: Mapping[str, Any]) -> Detection:
     """The detector's answer in a row of `tables.FIRST_PASS_SCHEMA`."""
     mentions = tables.mentions_of(row["told"])
     if row["error"] is None:
-        return Detection(0, tables.spans_of(row["spans"]), mentions=mentions)
+        indirect = tables.indirect_of(row.get("indirect"))
+        return Detection(0, tables.spans_of(row["spans"]), mentions=mentions, indirect=indirect)
     return Detection(0, None, next((code for code in Code if code.slug == row["error"]), None))
 
 
@@ -126,6 +127,7 @@ def _row(key: _Key, detection: Detection) -> dict[str, Any]:
         "patient_id": key.patient_id,
         "spans": [] if found is None else tables.scored_rows(found),
         "error": None if found is not None else (detection.error or Code.DETECTOR_FAILED).slug,
+        "indirect": tables.indirect_rows(detection.indirect),
         "told": [] if found is None else tables.mention_rows(detection.mentions),
         "content_digest": key.content_digest,
         "cache_key": key.cache_key,

@@ -98,7 +98,8 @@ class Recipe:
     @property
     def release_spec(self) -> ReleaseSpec:
         """What its notes are released by."""
-        return ReleaseSpec(self.policy, self.spec.topics, self.keyring, self.reported, self._links)
+        tagged = self.spec.indirect is not None
+        return ReleaseSpec(self.policy, self.spec.topics, self.keyring, self.reported, self._links, tagged)
 
     @cached_property
     def leak_check(self) -> LeakCheck:

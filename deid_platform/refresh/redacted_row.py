@@ -20,6 +20,7 @@ from deid_platform.notes import Patient, Span
 from deid_platform.refresh.leak_places import Place, hidden_in_part, in_sight, leak_places
 from deid_platform.refresh.recipe import Recipe
 from deid_platform.refresh.ruling import Ruling, laid_over
+from deid_platform.refresh.tables import indirect_rows
 from deid_platform.refresh.whole_words import whole_places, widened
 from deid_platform.release_note import NoteReleaser, Release, reason_of
 from deid_platform.warm_up import made_up_note
@@ -131,6 +132,7 @@ class Redacting(Task[Item, Row]):
                     for s in release.redaction.applied
                 ],
                 "lengths": release.redaction.lengths,
+                "indirect": indirect_rows(item.first.detection.indirect),
             }
             if release.withheld is None:
                 if self._hidden_in_part(item, detection.spans, spans):
@@ -145,7 +147,7 @@ class Redacting(Task[Item, Row]):
             dated = recipe.released_date(note, known_as[0].birth_date if known_as else None)
             return Released(row["note_type"], row["language"], dated.year, dated.day, recipe.keyring.site)
 
-        return self._releaser.release(note, spans, columns)
+        return self._releaser.release(note, spans, columns, item.first.detection.indirect)
 
     def _hidden_in_part(self, item: Item, found: Sequence[Span], spans: Sequence[Span]) -> bool:
         """Whether people hide a part of what leaks without them, so that the leak check does not know the rest."""
@@ -176,4 +178,5 @@ def _withheld(recipe: Recipe, item: Item) -> Row:
         "text": None,
         "spans": [],
         "lengths": [],
+        "indirect": None,
     }

@@ -11,7 +11,7 @@ from dataclasses import asdict
 from sqlalchemy import Engine
 
 from deid_platform.errors import Code, DeidError
-from deid_platform.labels import Label
+from deid_platform.labels import Indirect, Label
 from deid_platform.redaction.policy import Action, Policy, load_policy
 from deid_platform.refresh.site import Site
 from deid_platform.reports.release_notes import Interval, MadeWith, ReleaseNotes, TypeLine
@@ -92,16 +92,20 @@ def policy_as_made(site: Site, made: Release) -> Policy | None:
 def _compared(
     former: Policy | None, now: Policy | None
 ) -> tuple[dict[str, str] | None, tuple[str, ...], dict[str, str]]:
-    """Labels that are hidden now and were kept, kept and were hidden, and hidden otherwise."""
+    """Labels and categories that are hidden now and were kept, kept and were hidden, and hidden otherwise."""
     if former is None or now is None:
         return None, (), {}
-    changed = [label for label in Label if former.labels[label] is not now.labels[label]]
+    before, after = _actions(former), _actions(now)
+    changed = [name for name in after if before[name] != after[name]]
+    keep = Action.KEEP.value
     return (
-        {label.value: now.labels[label].value for label in changed if former.labels[label] is Action.KEEP},
-        tuple(label.value for label in changed if now.labels[label] is Action.KEEP),
-        {
-            label.value: now.labels[label].value
-            for label in changed
-            if Action.KEEP not in (former.labels[label], now.labels[label])
-        },
+        {name: after[name] for name in changed if before[name] == keep},
+        tuple(name for name in changed if after[name] == keep),
+        {name: after[name] for name in changed if keep not in (before[name], after[name])},
     )
+
+
+def _actions(policy: Policy) -> dict[str, str]:
+    """What becomes of each label and of each category of indirect identifiers."""
+    labels = {label.value: policy.labels[label].value for label in Label}
+    return labels | {f"indirect {it.value}": policy.indirect_action(it).value for it in Indirect}

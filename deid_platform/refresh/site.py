@@ -36,6 +36,7 @@ from deid_platform.warehouse.connection import Warehouse
 from deid_platform.warehouse.server import EmbeddedServer
 
 if TYPE_CHECKING:
+    from deid_platform.detection.chat.indirect import IndirectSpec
     from deid_platform.detection.chat.spec import ChatSpec
     from deid_platform.detection.resolve.chat_judge import ChatJudgeSpec
 
@@ -135,6 +136,7 @@ class Site:
             device=usable(detection.device),
             chat=self._chat(),
             chat_judge=self._chat_judge(),
+            indirect=self._indirect(),
         )
 
     def _chat_judge(self) -> ChatJudgeSpec | None:
@@ -165,6 +167,21 @@ class Site:
 
         review = None if detection.llm_review is None else Review.of(**detection.llm_review.model_dump())
         return ChatSpec.of(self.settings, detection.chat, answers=self.answers, review=review)
+
+    def _indirect(self) -> IndirectSpec | None:
+        """The language model that tags indirect identifiers; None unless `detection.indirect` is set."""
+        detection = self.settings.detection
+        if not detection.indirect:
+            if detection.indirect_budget_tokens is not None:
+                raise DeidError(
+                    Code.SETTINGS_INVALID, "detection.indirect_budget_tokens: detection.indirect is not set"
+                )
+            if self.policy.hides_indirect:
+                raise DeidError(Code.SETTINGS_INVALID, "detection.indirect: the policy hides what nothing tags")
+            return None
+        from deid_platform.detection.chat.indirect import IndirectSpec
+
+        return IndirectSpec.of(self.settings, answers=self.answers)
 
     def _model(self, name: str) -> str:
         """A model's name, or where its folder is."""

@@ -82,6 +82,7 @@ def _line(site: Site, held: DeliverySummary) -> DeliveryLine:
         failed=held.failed,
         waived=held.waived,
         leaks=held.leaks,
+        indirect=meta.get("indirect"),
         words_per_second=None if counts.get("cached") else counts.get("words", 0) / max(meta.get("seconds", 0), 1e-3),
     )
 

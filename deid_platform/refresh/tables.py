@@ -14,8 +14,8 @@ from typing import Any, TypeVar
 import pyarrow as pa
 
 from deid_platform.detection.resolve.cross_note import Mentioned
-from deid_platform.labels import Label
-from deid_platform.notes import Facility, Note, Patient, Provider, Rejoining, Span, Topics, Withdrawal
+from deid_platform.labels import Indirect, Label
+from deid_platform.notes import Facility, IndirectMention, Note, Patient, Provider, Rejoining, Span, Topics, Withdrawal
 
 RAW_NOTES = "source/raw_notes"
 WITHDRAWALS = "source/withdrawals"
@@ -86,6 +86,7 @@ def _columns(record: type) -> list[pa.Field]:
 SPANS = pa.list_(
     pa.struct([("start", pa.int32()), ("end", pa.int32()), ("label", pa.string()), ("source", pa.string())])
 )
+INDIRECT = pa.list_(pa.struct([("start", pa.int32()), ("end", pa.int32()), ("category", pa.string())]))
 RAW_SCHEMA = pa.schema([*_columns(Note), pa.field("content_digest", pa.string())])
 WITHDRAWAL_SCHEMA = pa.schema([*_columns(Withdrawal), pa.field("rejoined", pa.bool_())])
 TOPIC_SCHEMAS = {name: pa.schema(_columns(record)) for name, record in TOPICS.items()}
@@ -107,6 +108,8 @@ REDACTED_SCHEMA = pa.schema(
         ("spans", SPANS),
         # How many code points stand in each span's place.
         ("lengths", pa.list_(pa.int32())),
+        # As they were found, whatever the policy does with them; none where they were not tagged.
+        ("indirect", INDIRECT),
         ("words", pa.int64()),
         ("with_roster", pa.bool_()),
         ("content_digest", pa.string()),
@@ -121,6 +124,7 @@ FIRST_PASS_SCHEMA = pa.schema(
         ("patient_id", pa.large_string()),
         ("spans", SCORED_SPANS),
         ("error", pa.string()),
+        ("indirect", INDIRECT),  # none where they were not tagged
         ("told", MENTIONS),
         ("content_digest", pa.string()),
         ("cache_key", pa.string()),
@@ -270,6 +274,18 @@ def spans_of(rows: Sequence[dict[str, Any]] | None) -> tuple[Span, ...]:
     return tuple(
         Span(r["start"], r["end"], Label(r["label"]), r.get("score", 1.0), r["source"] or "") for r in rows or ()
     )
+
+
+def indirect_rows(found: Sequence[IndirectMention] | None) -> list[dict[str, Any]] | None:
+    """Indirect identifiers as rows of `INDIRECT`."""
+    return None if found is None else [{**it._asdict(), "category": it.category.value} for it in found]
+
+
+def indirect_of(rows: Sequence[dict[str, Any]] | None) -> tuple[IndirectMention, ...] | None:
+    """Indirect identifiers from rows of `INDIRECT`."""
+    if rows is None:
+        return None
+    return tuple(IndirectMention(r["start"], r["end"], Indirect(r["category"])) for r in rows)
 
 
 def mention_rows(mentions: Mentioned) -> list[dict[str, Any]]:

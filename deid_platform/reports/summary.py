@@ -20,6 +20,7 @@ from deid_platform.detection.rules.engine.templates import TemplateCounts
 GOLD_NAMES = {
     "site": "the site's own gold",
     "synthetic_hospital": "the synthetic hospital; recall on your notes: not measured",
+    "read_notes": "none: what people say of a sample",
 }
 INPUTS = {"topics": "with topics", "text": "on text alone"}
 MEASURES = {
@@ -53,6 +54,8 @@ class DeliveryLine:
     leaks: int | None = None
     """Notes in which the gate's own leak check found anything; None where it did not run."""
     words_per_second: float | None = None
+    indirect: Mapping[str, int] | None = None
+    """Category -> indirect identifiers in the redacted notes, whatever the policy does with them; None: not tagged."""
 
 
 @dataclass(frozen=True)
@@ -110,6 +113,13 @@ def _reasons(quarantined: Mapping[str, int]) -> str:
     return ", ".join(f"{reason} {count:,}" for reason, count in sorted(quarantined.items())) or "none"
 
 
+def indirect_counts(counted: Mapping[str, int] | None) -> str:
+    """How many indirect identifiers there are by category; one that nobody looked for is not 0."""
+    if counted is None:
+        return "not tagged"
+    return ", ".join(f"{name} {count:,}" for name, count in sorted(counted.items()) if count) or "none found"
+
+
 def _row(line: DeliveryLine) -> tuple[str, ...]:
     """One delivery's cells, in the order of `_COLUMNS`."""
     unmeasured = [name for name in line.missing if name not in line.failed]
@@ -130,6 +140,7 @@ def _row(line: DeliveryLine) -> tuple[str, ...]:
         f"{line.withdrawn:,}",
         f"{line.promoted:,}",
         f"{line.words_per_second:,.0f}" if line.words_per_second else "from cache",
+        indirect_counts(line.indirect),
         "; ".join(filter(None, notes)),
     )
 
@@ -144,6 +155,7 @@ _COLUMNS = (
     "withdrawn",
     "promoted",
     "words/s",
+    "indirect identifiers",
     "gate",
 )
 

@@ -23,8 +23,9 @@ from deid_platform.labels import Label
 from deid_platform.notes import Note, Span
 from deid_platform.refresh import tables
 from deid_platform.refresh.site import Site
-from deid_platform.review.sources import GOLD, Source
+from deid_platform.review.sources import GOLD, READ, Source
 from deid_platform.store import NoteStore
+from deid_platform.warehouse.staging import Inputs
 
 CONTEXT = 240
 """Characters shown on each side, unless a round shows whole notes."""
@@ -88,8 +89,9 @@ class DrawnWith:
         name: Of the detector whose removals they are.
         detector: Its digest.
         policy: Digest of the policy that hides them.
-        gold: What does not mark them.
-        held_out_set: Digest of the notes with their gold.
+        gold: What does not mark them; `READ` where there is none.
+        held_out_set: Digest of the notes with their gold; empty where there is none.
+        inputs: Whether the detector was given topics.
     """
 
     name: str
@@ -97,10 +99,22 @@ class DrawnWith:
     policy: str
     gold: str
     held_out_set: str
+    inputs: str = Inputs.TOPICS.value
 
     @classmethod
-    def now(cls, site: Site) -> DrawnWith:
-        """As the bench has it."""
+    def now(cls, site: Site, source: Source) -> DrawnWith | None:
+        """As the bench or the delivery has it; None where figures would be of nothing that a release is made with.
+
+        So of a file, whose notes somebody chose, and of a delivery that another detector or policy redacted.
+        """
+        if source.delivery is not None:
+            meta, spec = site.store.required(tables.REDACTED_NOTES, source.delivery).meta, site.spec(None)
+            of = (meta.get("detector_digest"), meta.get("policy_digest"))
+            if of != (spec.detector_digest, site.policy.digest):
+                return None
+            return cls(spec.name, spec.detector_digest, site.policy.digest, READ, "", meta["inputs"])
+        if source.name != GOLD:
+            return None
         found, held_out = site.store.required(tables.DETECTIONS, tables.ALL), of_bench(site)
         return cls(
             site.spec(None).name, found.meta["detector_digest"], site.policy.digest, held_out.gold, held_out.digest
@@ -148,6 +162,7 @@ def start(site: Site, sample: int, *, whole_notes: bool = False, source: Source 
     """
     store = site.store
     chosen_from = source or Source()
+    drawn_with = DrawnWith.now(site, chosen_from)
     drawn = rounds(store)
     before = {row["removal"] for number in drawn for row in store.stream(tables.REVIEW_ROUNDS, str(number))}
     number = (drawn or [0])[-1] + 1
@@ -169,7 +184,7 @@ def start(site: Site, sample: int, *, whole_notes: bool = False, source: Source 
     meta = {
         "drawn_from": left,
         "detector": chosen_from.digest(site),
-        "drawn_with": asdict(DrawnWith.now(site)) if chosen_from.name == GOLD else None,
+        "drawn_with": drawn_with and asdict(drawn_with),
         "source": chosen_from.name,
         "rate": chosen_from.rate,
         "whole_notes": whole_notes,

@@ -23,6 +23,8 @@ from deid_platform.refresh.deidentify import CLEAN
 from deid_platform.refresh.site import Site
 
 GOLD, NOTES = "gold", "notes"
+READ = "read_notes"
+"""What figures of a delivery's notes are said to be measured on: not gold, but what people say of a sample."""
 _STEPS = 1 << 32
 
 

@@ -41,7 +41,7 @@ DETECTORS = (
 )
 GOLDS = (
     *("site", "synthetic_hospital", "mtsamples", "aci_bench", "primock57", "e3c_en", "e3c_es", "e3c_fr", "e3c_it"),
-    *("meddocan", "eds_templates", "asq_phi", "i2b2", "conll", "judged_pairs"),
+    *("meddocan", "eds_templates", "asq_phi", "i2b2", "conll", "judged_pairs", "read_notes"),
 )
 FAMILIES = {
     "words": "how well identifiers are found, word by word",
@@ -59,6 +59,7 @@ FAMILIES = {
     "judges": "how good the judge of lost medicine is, on pairs labelled by people",
     "panel": "identifiers hidden or left as a panel of language models says, and how often spans say the same",
     "review": "what reviewers say of words that were hidden although no gold marks them",
+    "read notes": "what reviewers say of words that were hidden in a delivery's notes, of which there is no gold",
     "utility": "a task learned from released notes beside the same from true ones",
     "stability": "the same notes in other formats",
     "length": "by length of note",
@@ -81,7 +82,8 @@ MEASURES = (
     *("lexical_retention", "cire", "jsc", "nsdcg", "difference", "score_raw", "score_released"),
     *("score_transferred", "difference_transferred", "most_frequent"),
     *("kappa", "pearson", "spearman"),
-    *("share_of_removals", "share_of_relevant", "share_settled", "missed_per_note", "missed_agreement"),
+    *("share_of_removals", "share_of_relevant", "share_right", "share_settled"),
+    *("missed_per_note", "missed_agreement"),
     *("words_per_second", "seconds_per_note", "gpu_seconds_per_note", "peak_mb", "cost_per_10000_notes"),
 )
 SEXES = ("sex F", "sex M")

@@ -59,7 +59,7 @@ def tag_patterns(policy: Policy) -> TagPatterns:
     )
     return TagPatterns(
         outline="|".join(dict.fromkeys(_outline(template) for template in templates)),
-        written=[policy.tagged(label) for label in labels],
+        written=[*(policy.tagged(label) for label in labels), *policy.indirect_tags],
         alike=_whole(
             _filled(policy.tag, label=_ANY_NAME),
             _filled(policy.tag_with_value, label=f"(?:{any_label})", value=".*[0-9].*"),

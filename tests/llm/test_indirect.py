@@ -11,8 +11,8 @@ from chat_endpoint import Reply, serving
 from deid_platform.labels import HIPAA_IDENTIFIER, Indirect, Label
 from deid_platform.llm.answered import Unusable
 from deid_platform.llm.indirect.keywords import KeywordTagger
-from deid_platform.llm.indirect.tagger import ChatTagger, IndirectMention, prompt_in
-from deid_platform.notes import Note
+from deid_platform.llm.indirect.tagger import ChatTagger, prompt_in
+from deid_platform.notes import IndirectMention, Note
 
 TEXT = "Worked as a bell founder.\nHas a twin.\nBP 120/80, cured by a bell founder."
 

@@ -175,11 +175,17 @@ class Dying:
             if self.lost:
                 raise DeidError(Code.DEVICE_LOST)
             self.asked.append(note[-5:])
-            yield ChatAnswer(answered(note).text or "", Finish.STOP)
+            lists_indirect = request.schema is not None and "category" in request.schema.source
+            yield ChatAnswer("[]" if lists_indirect else answered(note).text or "", Finish.STOP)
 
 
+@pytest.mark.parametrize(
+    ("day", "detection"),
+    [("2026-03-05", {"chat": "extract-zero"}), ("2026-03-06", {"indirect": True})],
+    ids=["a reader", "tagging indirect identifiers"],
+)
 def test_an_engine_of_this_process_that_dies_stops_the_run_and_the_next_one_goes_on(
-    site, deliver, take_in, tmp_path, monkeypatch
+    site, deliver, take_in, tmp_path, monkeypatch, day, detection
 ) -> None:
     monkeypatch.setattr(engines, "VllmEngine", Dying)
     monkeypatch.setattr(Dying, "asked", [])
@@ -187,9 +193,9 @@ def test_an_engine_of_this_process_that_dies_stops_the_run_and_the_next_one_goes
     sizes = ("hidden_size", "num_attention_heads", "num_hidden_layers", "max_position_embeddings")
     (tmp_path / "config.json").write_text(json.dumps(dict(zip(sizes, (64, 1, 1, 8192), strict=True))))
     (tmp_path / "model.safetensors").write_bytes(b"weights")
-    told = {"vllm": VllmSettings(model=tmp_path), "detection": DetectionSettings(chat="extract-zero")}
+    told = {"vllm": VllmSettings(model=tmp_path), "detection": DetectionSettings(**detection)}
     chatting = Site(site.settings.model_copy(update=told))
-    delivery = deliver("2026-03-05", notes=noted(*(f"{CLEAN} Day {n}" for n in range(5))))
+    delivery = deliver(day, notes=noted(*(f"{CLEAN} Day {n}" for n in range(5))))
     take_in(delivery)
     try:
         with pytest.raises(DeidError) as stopped:
@@ -202,7 +208,8 @@ def test_an_engine_of_this_process_that_dies_stops_the_run_and_the_next_one_goes
         # Whoever asks before the run has ended is told the same: a note in Python, a measurement on request.
         lost = chatting.spec(None).build()
         note = Note("5", f"{CLEAN} Day 5")
-        for ask in (lambda: detect_in(lost, note), lambda: _found(lost, [note, note])):
+        asking = (lambda: detect_in(lost, note), lambda: _found(lost, [note, note])) if chatting.spec(None).chat else ()
+        for ask in asking:
             with pytest.raises(DeidError) as stopped:
                 ask()
             assert stopped.value.code is Code.DEVICE_LOST

@@ -10,12 +10,15 @@ from html import unescape
 import pytest
 
 from deid_platform.reports.dossier import (
+    NOT_AT_HAND,
+    NOT_TAGGED,
     Change,
     Decision,
     Dossier,
     Feed,
     Figure,
     HeldOut,
+    IndirectTreatment,
     Reading,
     Requirement,
     Standing,
@@ -130,6 +133,20 @@ def test_the_first_lines_say_whether_it_is_fit_and_why() -> None:
     assert "with 1 open doubt" in doubtful and "Doubt: site_gold is waived" in doubtful
 
 
+def test_indirect_identifiers_are_shown_as_they_were_tagged_or_not_at_all() -> None:
+    def told(found: int | str) -> str:
+        indirect = [IndirectTreatment("FAMILY", "remove", found)]
+        return text_of(dossier_html(replace(FACTS, policy="gdpr_it", indirect=indirect)))
+
+    assert "FAMILY remove 1,200" in told(1200) and "were tagged by a language model" in told(1200)
+    for unknown in (NOT_TAGGED, NOT_AT_HAND):
+        assert f"FAMILY remove {unknown}" in told(unknown) and "were not looked for in all of its notes" in told(
+            unknown
+        )
+    # Few are as good as named.
+    assert "FAMILY remove 3" not in told(3)
+
+
 LAB = [
     reading("recall_difference", -0.085, family="stability", subject="lower case"),
     reading("recall", 0.961, family="length", subject="under 100 words"),
@@ -169,6 +186,9 @@ REVIEWED = [
     reading("share_of_removals", 0.123, family="review", subject="clinically relevant"),
     reading("share_of_relevant", 0.25, family="review", subject="severity high"),
     reading("kappa", 0.71, family="review"),
+    reading("missed_per_note", 1.5, family="review"),
+    reading("missed_per_note", 0.0, family="review", subject="DATE"),
+    Reading("site", "topics", "review", "PATIENT", "missed_per_note", Figure(None, None, None, None)),
 ]
 
 
@@ -182,9 +202,15 @@ def test_what_reviewers_say_stands_in_a_section_of_its_own() -> None:
     found = section(8, dossier_html(replace(FACTS, readings=[*READINGS, *REVIEWED, settled])))
     assert "clinically relevant share of removals 12.30% (11.30% to 12.40%) 4,000" in found
     assert "severity high share of relevant 25.00%" in found and "all kappa 0.71 (0.70 to 0.71)" in found
+    assert "all missed per note 1.50 (1.49 to 1.50)" in found and "DATE missed" not in found
+    assert "withheld" not in found
     assert "nobody" not in found and "flatter" not in found
     open_ = reading("share_settled", 0.98, family="review")
     assert "the shares flatter" in section(8, dossier_html(replace(FACTS, readings=[*READINGS, *REVIEWED, open_])))
+    right = reading("share_right", 0.9, family="read notes", gold="read_notes")
+    part = reading("share_settled", 0.5, family="read notes", gold="read_notes")
+    of_notes = section(8, dossier_html(replace(FACTS, readings=[*READINGS, right, part])))
+    assert "all, with topics share right 90.00% (89.00% to 90.10%) 4,000" in of_notes and "flatter" in of_notes
     # Of other notes than the release's figures are of.
     elsewhere = [replace(it, gold="synthetic_hospital") for it in REVIEWED]
     assert "nobody has judged" in section(8, dossier_html(replace(FACTS, readings=[*READINGS, *elsewhere])))

@@ -22,3 +22,12 @@ def test_no_sum_is_shown_where_there_is_nothing_to_add_up() -> None:
 def test_a_measurement_and_what_the_warehouse_keeps_of_it_are_shown_alike() -> None:
     measured, kept = (0.248538, 0.22476, 0.28138), (0.2485, 0.2248, 0.2814)
     assert interval(*measured) == interval(*kept) == "0.249 (0.225 to 0.281)"
+
+
+def test_indirect_identifiers_are_counted_and_what_nobody_tagged_is_not_0() -> None:
+    def shown(counted: dict[str, int] | None) -> str:
+        line = DeliveryLine("f@1", "promoted", 9, 0, 9, {}, 0, 9, indirect=counted)
+        return summary_markdown(ReleaseSummary("s", "demo", "r_1", (), "safe_harbor", 9, (line,)))
+
+    assert "| FAMILY 1,200, ORIGIN 3 |" in shown({"ORIGIN": 3, "FAMILY": 1200, "CARE": 0})
+    assert "| none found |" in shown({"FAMILY": 0}) and "| not tagged |" in shown(None)

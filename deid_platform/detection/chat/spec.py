@@ -57,10 +57,7 @@ class ChatSpec:
         Raises:
             DeidError: `llm-missing` if deid.toml has neither.
         """
-        if settings.llm is None and (engine := EngineSpec.of(settings)) is not None:
-            return cls(prompt, engine, seed=engine.settings.seed, answers=answers, review=review)
-        asking = Asking.of(settings)
-        return cls(prompt, asking.endpoint, asking.temperature, asking.seed, answers, review)
+        return cls(prompt, *model_of(settings), answers, review)
 
     @property
     def digest(self) -> str:
@@ -70,7 +67,7 @@ class ChatSpec:
             DeidError: `prompt-unknown`; `model-unusable`; `settings-invalid` for a context without room for a note.
         """
         review = self.review.digest if self.review else ""
-        return plain_digest(self._prompted(_Unasked(self.model)).digest, review, module_digest(*_CODE))
+        return plain_digest(self._prompted(Unasked(self.model)).digest, review, module_digest(*_CODE))
 
     def build(self, *, professions: bool = True) -> ChatStage:
         """The stage, with the model.
@@ -79,13 +76,8 @@ class ChatSpec:
             DeidError: As `digest` does; `endpoint-refused`; `store-write` if answers cannot be kept; what an engine
                 raises as it starts.
         """
-        self._prompted(_Unasked(self.model))  # refused before anything is loaded
-        model = self.model.build()
-        if self.review is not None and self.review.budget_tokens is not None:
-            model = Budgeted(model, self.review.budget_tokens)
-        if self.answers is not None:
-            # Outside of the budget: what is known costs nothing.
-            model = KeptAnswers(model, self.answers)
+        self._prompted(Unasked(self.model))  # refused before anything is loaded
+        model = asked_model(self.model, self.answers, self.review.budget_tokens if self.review else None)
         return ChatStage(self.prompt, self._prompted(model), self.review, professions=professions)
 
     def check(self) -> None:
@@ -103,17 +95,51 @@ class ChatSpec:
         Raises:
             DeidError: `settings-invalid` for an engine of this process, whose weights each process would load again.
         """
-        if workers < 2:
-            return self
-        if isinstance(self.model, EngineSpec):
-            raise DeidError(
-                Code.SETTINGS_INVALID,
-                "workers: each would load the model of [vllm] again; 1 worker, or a server that [llm] names",
-            )
-        return replace(self, model=self.model.for_workers(workers))
+        return replace(self, model=model_for_workers(self.model, workers))
 
     def _prompted(self, model: ChatModel) -> Prompted:
         return Prompted(prompt(self.prompt), model, temperature=self.temperature, seed=self.seed)
+
+
+def model_of(settings: Settings) -> tuple[EndpointSpec | EngineSpec, float, int | None]:
+    """The endpoint of `[llm]`, or where that section is not there, the model of `[vllm]`; with temperature and seed.
+
+    Raises:
+        DeidError: `llm-missing` if deid.toml has neither.
+    """
+    if settings.llm is None and (engine := EngineSpec.of(settings)) is not None:
+        return engine, 0.0, engine.settings.seed
+    asking = Asking.of(settings)
+    return asking.endpoint, asking.temperature, asking.seed
+
+
+def asked_model(spec: EndpointSpec | EngineSpec, answers: AnswersAt | None, budget: int | None = None) -> ChatModel:
+    """A model that is asked for what is not known yet, within a budget of tokens.
+
+    Raises:
+        DeidError: `endpoint-refused`; `store-write` if answers cannot be kept; what an engine raises as it starts.
+    """
+    model = spec.build()
+    if budget is not None:
+        model = Budgeted(model, budget)
+    # Outside of the budget: what is known costs nothing.
+    return model if answers is None else KeptAnswers(model, answers)
+
+
+def model_for_workers(spec: EndpointSpec | EngineSpec, workers: int) -> EndpointSpec | EngineSpec:
+    """A model as each of several processes asks it.
+
+    Raises:
+        DeidError: `settings-invalid` for an engine of this process.
+    """
+    if workers < 2:
+        return spec
+    if isinstance(spec, EngineSpec):
+        raise DeidError(
+            Code.SETTINGS_INVALID,
+            "workers: each would load the model of [vllm] again; 1 worker, or a server that [llm] names",
+        )
+    return spec.for_workers(workers)
 
 
 def chat_in_force(prompt: str) -> ChatSpec:
@@ -137,18 +163,21 @@ def chat_in_force(prompt: str) -> ChatSpec:
 
 
 @dataclass(frozen=True)
-class _Unasked:
+class Unasked:
     """A model as far as it is known without it (`ChatModel`)."""
 
     spec: EndpointSpec | EngineSpec
 
     @property
     def identity(self) -> ModelIdentity:
+        """The model's."""
         return self.spec.identity
 
     @property
     def context_length(self) -> int:
+        """The model's."""
         return self.spec.context_length
 
     def answer(self, requests: Iterable[ChatRequest]) -> Iterator[ChatAnswer | Failed]:  # noqa: ARG002
+        """Nobody calls it."""
         raise AssertionError("not asked")

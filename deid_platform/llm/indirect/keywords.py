@@ -12,8 +12,7 @@ import regex
 
 from deid_platform.labels import Indirect
 from deid_platform.llm.answered import Why
-from deid_platform.llm.indirect.tagger import IndirectMention
-from deid_platform.notes import Note
+from deid_platform.notes import IndirectMention, Note
 
 _REST = r"[^.;\n]{0,80}"
 _WORDS = {

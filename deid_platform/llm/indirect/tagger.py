@@ -2,8 +2,9 @@
 
 Belongs here: asking in windows, and where what an answer lists stands in the note. Does not belong here: connections.
 
-As with direct identifiers, what a model writes only says where the note has something: an entity that is not in the
-note counts for nothing, and a note of which one window fails is a failed note.
+As with direct identifiers, what a model writes only says where the note has something. An entity that is not in the
+note counts for nothing, or fails it where a release rests on the answer; a note of which one window fails is a failed
+note.
 """
 
 from __future__ import annotations
@@ -12,17 +13,17 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from functools import cache
 from importlib.resources import files
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from deid_platform.errors import Code, DeidError
+from deid_platform.keys import plain_digest
 from deid_platform.labels import Indirect
-from deid_platform.llm.answer_documents import document
-from deid_platform.llm.answered import Unusable, Why, unusable
+from deid_platform.llm.answered import Unusable, Why, json_of, unusable
 from deid_platform.llm.api import ChatAnswer, ChatModel, ChatRequest, Failed, Schema
 from deid_platform.llm.extraction import Entity, located
 from deid_platform.llm.prompted import estimated, windows
 from deid_platform.llm.prompts import Prompt, read_prompt
-from deid_platform.notes import Note
+from deid_platform.notes import IndirectMention, Note
 
 SCHEMA = Schema.of_json(
     {
@@ -38,14 +39,6 @@ SCHEMA = Schema.of_json(
 """The form of the answer."""
 _MOST, _LEAST = 4096, 64
 """Tokens of a window."""
-
-
-class IndirectMention(NamedTuple):
-    """An indirect identifier's place: code points, end exclusive."""
-
-    start: int
-    end: int
-    category: Indirect
 
 
 class Tagger(Protocol):
@@ -68,13 +61,20 @@ class ChatTagger:
 
     Args:
         model: Who is asked.
+        temperature: 0 for the likeliest answer.
+        seed: For sampling.
+        strict: Whether an entity that is not in the note fails it, as where a release rests on the answer.
 
     Raises:
         DeidError: `settings-invalid` if the model's context has no room for a note beside the prompt.
     """
 
-    def __init__(self, model: ChatModel) -> None:
+    def __init__(
+        self, model: ChatModel, *, temperature: float = 0.0, seed: int | None = 0, strict: bool = False
+    ) -> None:
         self._model = model
+        self._strict = strict
+        self._temperature, self._seed = temperature, seed
         around = max(
             sum(estimated(message.content) + 16 for message in prompt_in(language).about(""))
             for language in ("en", "it")
@@ -86,6 +86,13 @@ class ChatTagger:
     def __repr__(self) -> str:
         return "<ChatTagger>"
 
+    @property
+    def digest(self) -> str:
+        """Names all that decides what is found, as far as it is known."""
+        prompts = (prompt_in(language).digest for language in ("en", "it"))
+        parameters = (f"{self._temperature:g}", str(self._seed), str(self._room))
+        return plain_digest("indirect", *prompts, self._model.identity.digest, *parameters)
+
     def tag(self, notes: Iterable[Note]) -> Iterator[list[IndirectMention] | Why]:
         """What is found in each note, or why nothing is known of it, in order."""
         waiting: deque[tuple[str, int]] = deque()
@@ -96,7 +103,7 @@ class ChatTagger:
                 waiting.append((note.text, len(cut)))
                 for start, end in cut:
                     said = prompt_in(note.language).about(note.text[start:end])
-                    yield ChatRequest(said, max_tokens=self._room, schema=SCHEMA)
+                    yield ChatRequest(said, self._temperature, self._seed, self._room, SCHEMA)
 
         heard: list[ChatAnswer | Failed] = []
         for outcome in self._model.answer(requests()):
@@ -105,9 +112,33 @@ class ChatTagger:
             text, asked = waiting[0]
             if len(heard) == asked:
                 waiting.popleft()
-                yield _read(text, heard)
+                yield self._read(text, heard)
                 heard = []
         yield from _empty(waiting)
+
+    def _read(self, text: str, heard: Iterable[ChatAnswer | Failed]) -> list[IndirectMention] | Why:
+        by_category: dict[Indirect, list[Entity]] = {}
+        for outcome in heard:
+            if why := unusable(outcome):
+                return why
+            assert isinstance(outcome, ChatAnswer)  # noqa: S101 - a failure is unusable
+            listed = json_of(outcome.text)
+            if not isinstance(listed, list):
+                return Unusable.FORM
+            for each in listed:
+                entity = _entity(each)
+                if entity is None:
+                    return Unusable.FORM
+                by_category.setdefault(entity[0], []).append(entity[1])
+        # Each category by itself: one stretch may be of two.
+        found = {category: located(text, entities) for category, entities in by_category.items()}
+        if self._strict and any(it.absent for it in found.values()):
+            return Unusable.ABSENT
+        return sorted(
+            IndirectMention(start, end, category)
+            for category, places in found.items()
+            for start, end, _ in places.mentions
+        )
 
 
 def _empty(waiting: deque[tuple[str, int]]) -> Iterator[list[IndirectMention]]:
@@ -115,28 +146,6 @@ def _empty(waiting: deque[tuple[str, int]]) -> Iterator[list[IndirectMention]]:
     while waiting and not waiting[0][1]:
         waiting.popleft()
         yield []
-
-
-def _read(text: str, heard: Iterable[ChatAnswer | Failed]) -> list[IndirectMention] | Why:
-    by_category: dict[Indirect, list[Entity]] = {}
-    for outcome in heard:
-        if why := unusable(outcome):
-            return why
-        assert isinstance(outcome, ChatAnswer)  # noqa: S101 - a failure is unusable
-        listed = document(outcome.text)
-        if not isinstance(listed, list):
-            return Unusable.FORM
-        for each in listed:
-            entity = _entity(each)
-            if entity is None:
-                return Unusable.FORM
-            by_category.setdefault(entity[0], []).append(entity[1])
-    # Each category by itself: one stretch may be of two.
-    return sorted(
-        IndirectMention(start, end, category)
-        for category, entities in by_category.items()
-        for start, end, _ in located(text, entities).mentions
-    )
 
 
 def _entity(value: object) -> tuple[Indirect, Entity] | None:

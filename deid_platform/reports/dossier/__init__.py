@@ -5,12 +5,15 @@ signing (`refresh/signing.py`).
 """
 
 from deid_platform.reports.dossier.facts import (
+    NOT_AT_HAND,
+    NOT_TAGGED,
     Change,
     Decision,
     Dossier,
     Feed,
     Figure,
     HeldOut,
+    IndirectTreatment,
     Reading,
     Requirement,
     Treatment,
@@ -20,12 +23,15 @@ from deid_platform.reports.dossier.page import dossier_html
 from deid_platform.reports.dossier.verdict import Standing, Verdict, verdict
 
 __all__ = [
+    "NOT_AT_HAND",
+    "NOT_TAGGED",
     "Change",
     "Decision",
     "Dossier",
     "Feed",
     "Figure",
     "HeldOut",
+    "IndirectTreatment",
     "Reading",
     "Requirement",
     "Standing",

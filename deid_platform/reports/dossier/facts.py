@@ -14,6 +14,8 @@ from deid_platform.evaluation.scores import suppress
 
 JUDGED = "judged_pairs"
 """The gold that judges of lost medicine are measured on."""
+READ = "read_notes"
+"""What stands for gold where people read a sample of a delivery."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +73,19 @@ class Treatment:
     identifier: str | None
     """The letter of 45 CFR 164.514(b)(2)(i); None where that list has no such label."""
     risk: str
+
+
+NOT_TAGGED, NOT_AT_HAND = "not tagged", "not at hand"
+
+
+@dataclass(frozen=True, slots=True)
+class IndirectTreatment:
+    """What the policy does with a category of indirect identifiers, and how many the redacted notes have."""
+
+    category: str
+    action: str
+    found: int | str
+    """Before the policy; `NOT_TAGGED` or `NOT_AT_HAND` where it is not known of a delivery of the release."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,6 +186,7 @@ class Dossier:
         policy_is_at_hand: Whether the policy was read as the release was made with it; its labels are empty else.
         dates: The class of dates.
         treatments: Label by label.
+        indirect: Category by category of indirect identifiers; empty where the policy is not at hand.
         feeds: Feed by feed.
         notes: Notes that analysts see of it now; None if it is not the active one.
         versions: What it was made with: name -> value.
@@ -210,6 +226,7 @@ class Dossier:
     retracted: int = 0
     ruled: Mapping[str, int] = field(default_factory=dict)
     held_out: HeldOut | None = None
+    indirect: Sequence[IndirectTreatment] = ()
 
     @property
     def demonstration(self) -> bool:
@@ -238,8 +255,8 @@ class Dossier:
         )
 
     def of_family(self, family: str, *, inputs: str = "topics") -> Iterator[Reading]:
-        """All figures of a family on the gold that counts; of judges, on the pairs that they are measured on."""
-        gold = JUDGED if family == "judges" else self.gold
+        """All figures of a family on the gold that counts; of judges, on labelled pairs; of read notes, on no gold."""
+        gold = {"judges": JUDGED, "read notes": READ}.get(family, self.gold)
         return (it for it in self.readings if (it.gold, it.inputs, it.family) == (gold, inputs, family))
 
     @property

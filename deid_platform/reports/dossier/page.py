@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from deid_platform.labels import Label
 from deid_platform.reports.dossier.bars import bars
 from deid_platform.reports.dossier.facts import Dossier, HeldOut, Reading, counted
 from deid_platform.reports.dossier.questions import health_dcat, questions
@@ -43,6 +44,8 @@ _FAMILIES = {
     "judges": "How good the judge of lost medicine is, on labelled pairs that it was not tuned on",
     "review": "Words that were hidden although no gold marks them, as two readers and an adjudicator judge them "
     "(Aghakasiri 2025, tables 14 and 3)",
+    "read notes": "Words that were hidden in a sample of the site's notes without gold, as two readers and an "
+    "adjudicator judge them",
     "utility": "A task learned from released notes beside the same from true ones",
     "panel": "Identifiers hidden or left as a panel of language models says, and how often spans say the same "
     "(Miranda 2025)",
@@ -54,9 +57,10 @@ FOUND = ("panel", "tokens", "spans", "characters", "length", "stability")
 MISSED = ("missed",)
 ADVERSARY = ("residue", "disclosure", "linkage", "attacker", "indirect", "plain sight")
 MEDICINE = ("retention", "judges", "utility")
-REVIEW = ("review",)
+REVIEW = ("review", "read notes")
 _OF_NO_NOTE = ("judges", "review")
 """Families for which it makes no difference whether the detector was given topics."""
+_NO_SHARES = ("kappa", "missed_per_note")
 _DIFFERENCES = ("difference", "difference_transferred", "recall_difference", "precision_difference")
 
 
@@ -176,13 +180,18 @@ def _rows(dossier: Dossier, family: str, inputs: str) -> list[tuple[str, str, st
         given = f"{given}, by {it.judge}" if it.judge else given
         return given, it.measure.replace("_", " "), _shown(it), of
 
-    return list(map(said, dossier.of_family(family, inputs=inputs)))
+    return [said(it) for it in dossier.of_family(family, inputs=inputs) if not _nothing_of_label(it)]
+
+
+def _nothing_of_label(it: Reading) -> bool:
+    """A label that no reader marked, or of too few notes: what was read is said by the line of all labels."""
+    return it.measure == "missed_per_note" and it.subject in tuple(Label) and not it.figure.value
 
 
 def _shown(it: Reading) -> str:
     if it.measure in _DIFFERENCES:
         return points(it.figure)
-    if it.measure == "kappa" and it.figure.value is not None:
+    if it.measure in _NO_SHARES and it.figure.value is not None:
         low, high = it.figure.low, it.figure.high
         return f"{it.figure.value:.2f}" + ("" if low is None or high is None else f" ({low:.2f} to {high:.2f})")
     return between(it.figure)
@@ -190,8 +199,9 @@ def _shown(it: Reading) -> str:
 
 def _unsettled(dossier: Dossier) -> bool:
     """Whether shares of a round of review are of a part of it."""
-    settled = dossier.figure("share_settled", family="review")
-    return settled is not None and (settled.value is None or settled.value < 1)
+    said = (it for family in REVIEW for inputs in INPUTS for it in dossier.of_family(family, inputs=inputs))
+    settled = [it.figure.value for it in said if it.measure == "share_settled"]
+    return any(value is None or value < 1 for value in settled)
 
 
 def _fairness(dossier: Dossier) -> list[tuple[str, str, str]]:

@@ -81,11 +81,17 @@ def _of_gdpr(dossier: Dossier) -> Iterator[Answer]:
         "Inference: can attributes be told of a person?",
         (
             "Whoever links a note learns all that it says. Indirect identifiers (rare events, family, appearance) "
-            "were not looked for."
+            f"{_indirect(dossier)}."
         ),
     )
     yield "Would a motivated intruder succeed, without special skill, with what is public?", _left(dossier)
     yield "Who answers for it, and until when?", _who(dossier)
+
+
+def _indirect(dossier: Dossier) -> str:
+    if not dossier.indirect or any(isinstance(it.found, str) for it in dossier.indirect):
+        return "were not looked for in all of its notes"
+    return "were tagged by a language model, and what became of them is in section 2"
 
 
 def _who(dossier: Dossier) -> str:
