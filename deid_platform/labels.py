@@ -49,7 +49,7 @@ class Indirect(StrEnum):
     """What may tell who somebody is although it names nobody: to an acquaintance, a relative, a colleague, a neighbour.
 
     Nine categories, as many as arXiv 2502.13342 has; names and borders are the platform's own. They stand beside
-    `Label` and are none of it: no list of the law has them, and no policy hides them.
+    `Label` and are none of it: no list of the law has them, and no shipped policy hides them.
     """
 
     FAMILY = "FAMILY"

@@ -2,5 +2,5 @@
 
 Belongs here: the interface, the tagger that asks (`tagger.py`, prompts as data in `prompts/`), and the baseline
 (`keywords.py`). Does not belong here: the categories (`labels.py`), or what becomes of what is found. No detector finds
-them, no policy hides them, and the leak check does not look for them.
+them, no shipped policy hides them, and the leak check does not look for them.
 """
