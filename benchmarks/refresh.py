@@ -3,10 +3,10 @@
     python benchmarks/refresh.py [--notes 1000 3000 10000 30000 100000] [--words 40] [--workers 2] [--figure FILE]
 
 Notes and topics are the synthetic hospital's, each note cut to its first words, in one delivery; the note store and an
-embedded server of its own lie in a temporary folder; the detector is `rules`. A process is watched from outside as `workers.py` says. The
-server's part is apart: its processor time, and the memory that its sessions do not share (its buffers are 256 MB at any
-size). Seconds are of processor time too, since a shared machine gives a stage less than its cores. The bench's row at
-the gate is written as passed: what it measures does not depend on the delivery.
+embedded server of its own lie in a temporary folder. The detector is `rules`. A process is watched from outside as
+`workers.py` says. The server's part is apart: its processor time, and the memory that its sessions do not share (its
+buffers are 256 MB at any size). Seconds are of processor time too, since a shared machine gives a stage less than its
+cores. The bench's row at the gate is written as passed: what it measures does not depend on the delivery.
 
 `again` is the second run of redaction over notes that did not change.
 """
