@@ -43,7 +43,7 @@ NAME = Span(0, 0 + len("Ms. Quillfeather"), Label.PATIENT)
 class Scripted(LocalEngine):
     """Finds the first name of note 1, and fails on note 2."""
 
-    def detect(self, spec, notes, *, on_batch=None, on_reuse=None):
+    def detect(self, spec, notes, *, tagging=False, on_batch=None, on_reuse=None):
         for index, note in enumerate(notes):
             if note.text == BROKEN:
                 yield Detection(index, None, Code.DETECTOR_FAILED)

@@ -34,7 +34,7 @@ class Scripted(LocalEngine):
 
     __slots__ = ("asked", "script")
 
-    def detect(self, spec, notes, *, on_batch=None, on_reuse=None):
+    def detect(self, spec, notes, *, tagging=False, on_batch=None, on_reuse=None):
         for index, note in enumerate(notes):
             self.asked.append(note.note_id)
             found = self.script.get(note.note_id, ())
