@@ -118,7 +118,9 @@ def _reasons(dossier: Dossier) -> list[str]:
         )
     kept = dossier.figure("clinical_retention")
     if kept is not None:
-        said.append(f"Of the clinical terms, {between(kept)} are left as they were.")
+        went = any(it.action != "keep" for it in dossier.indirect)
+        beside = ", not counting what goes with indirect identifiers" if went else ""
+        said.append(f"Of the clinical terms, {between(kept)} are left as they were{beside}.")
     return said
 
 
