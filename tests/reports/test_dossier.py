@@ -154,6 +154,8 @@ def test_clinical_terms_that_go_with_indirect_identifiers_are_not_said_to_be_kep
         found = verdict(replace(FACTS, readings=readings, indirect=[IndirectTreatment("FAMILY", action, 40)]))
         (kept,) = (it for it in found.reasons if it.startswith("Of the clinical terms"))
         assert (beside in kept) is said
+        shown = text_of(dossier_html(replace(FACTS, indirect=[IndirectTreatment("FAMILY", action, 40)])))
+        assert ("what medicine goes with those that the policy takes out was not measured" in shown) is said
 
 
 LAB = [

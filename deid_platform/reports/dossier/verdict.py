@@ -118,8 +118,7 @@ def _reasons(dossier: Dossier) -> list[str]:
         )
     kept = dossier.figure("clinical_retention")
     if kept is not None:
-        went = any(it.action != "keep" for it in dossier.indirect)
-        beside = ", not counting what goes with indirect identifiers" if went else ""
+        beside = ", not counting what goes with indirect identifiers" if dossier.hides_indirect else ""
         said.append(f"Of the clinical terms, {between(kept)} are left as they were{beside}.")
     return said
 
