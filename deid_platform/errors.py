@@ -432,7 +432,8 @@ class Code(Enum):
     )
     CHAT_STRAYED = (
         "chat-strayed",
-        "The detector's language model was to write a note out and wrote something else; the note is quarantined.",
+        "The detector's language model was to write a note out and wrote something else, or took most of a note for "
+        "indirect identifiers; the note is quarantined.",
         "Choose another prompt or model.",
     )
     CHAT_ABSENT = (

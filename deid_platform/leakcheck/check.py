@@ -72,10 +72,11 @@ class LeakCheck:
             policy: By which the notes were redacted.
             reported: Strings that were reported as leaked; they leak in every note.
         """
-        tag = _tag_of(policy)
+        tag = _tag_of(policy, indirect=policy.hides_indirect)
         spare = policy.labels[Label.DOCTOR] is Action.KEEP
-        # A reader may have marked a tag with the name beside it.
-        reported = tuple(piece for text in reported for piece in tag.sub("\n", text).split("\n"))
+        # A reader may have marked a tag with the name beside it, also one that only an earlier policy put there.
+        marked = _tag_of(policy, indirect=True)
+        reported = tuple(piece for text in reported for piece in marked.sub("\n", text).split("\n"))
         lines = (tokens_of(fold(text)) for text in reported)
         numbers = ("".join(c for c in fold(text) if c.isdigit()).lstrip("0") for text in reported if _is_number(text))
         return cls(
@@ -246,10 +247,10 @@ def _is_number(text: str) -> bool:
     return any(c.isdigit() for c in text) and not any(c.isalpha() for c in text)
 
 
-def _tag_of(policy: Policy) -> re.Pattern[str]:
+def _tag_of(policy: Policy, *, indirect: bool) -> re.Pattern[str]:
     names = [label.value for label in Label]
     labels = "(?:" + "|".join(map(re.escape, names)) + ")"
-    said = "(?:" + "|".join(map(re.escape, (*names, *_SAID_OF_INDIRECT * policy.hides_indirect))) + ")"
+    said = "(?:" + "|".join(map(re.escape, (*names, *_SAID_OF_INDIRECT * indirect))) + ")"
     plain = re.escape(policy.tag).replace(re.escape("{label}"), said)
     valued = re.escape(policy.tag_with_value).replace(re.escape("{label}"), labels)
     return re.compile(f"{plain}|{valued.replace(re.escape('{value}'), _VALUE)}")

@@ -235,7 +235,7 @@ def _indirect(site: Site, policy: Policy | None, name: str) -> Sequence[page.Ind
     counts: list[Mapping[str, int] | None] = [it.meta.get("indirect") for it in of_release]
 
     def found(category: Indirect) -> int | str:
-        if len(counts) < len(deliveries):
+        if not counts or len(counts) < len(deliveries):
             return page.NOT_AT_HAND
         known = [counted for counted in counts if counted is not None]
         return page.NOT_TAGGED if len(known) < len(counts) else sum(counted[category.value] for counted in known)

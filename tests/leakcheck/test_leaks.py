@@ -291,6 +291,12 @@ def test_what_was_reported_leaks_everywhere_and_blanks_nowhere():
     assert check.check(Note("n", "at Elms"), (), "at Wren Cottage", spans) == (Leak(LeakKind.SURROGATE),)
 
 
+def test_a_reported_name_leaks_also_where_the_tag_beside_it_is_of_an_earlier_policy():
+    check = of(reported=["[INDIRECT] Wren", "[an event] 4471902"])
+    for text in ("Wren is well.", "no. 4471902"):
+        assert check.check(Note("n", text), (), text, ()) == (Leak(LeakKind.REPORTED),)
+
+
 def test_every_kind_is_reported_once_and_in_order():
     found = of().check(Note("n", ""), [VASK], "Zoë Zoë 3/4/50 3/4/50 Brennock", ())
     assert [leak.kind for leak in found] == [

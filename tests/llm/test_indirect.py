@@ -51,6 +51,22 @@ def test_an_answer_that_cannot_be_read_fails_its_note(reply: Reply, why: Unusabl
     assert tagged(reply, Note("1", TEXT))[0] == [why]
 
 
+@pytest.mark.parametrize(
+    ("text", "entity", "taken"),
+    [
+        ("the " * 50 + "pill " * 10, "the", True), ("the " * 51 + "pill " * 50, "the", False),
+        ("the " * 51 + "pill " * 51, "the", True), ("tree " * 50, "e", True), ("tree " * 51, "e", False),
+    ],
+)  # fmt: skip
+def test_where_a_release_rests_on_it_an_answer_takes_half_of_the_words_at_most(text: str, entity: str, taken) -> None:
+    with serving(lambda body, count: listed((entity, "FAMILY"))) as endpoint:
+        loose, strict = (
+            next(ChatTagger(endpoint.model(), strict=strict).tag([Note("1", text)])) for strict in (False, True)
+        )
+    assert isinstance(loose, list) and len(loose) > 49
+    assert strict == (loose if taken else Unusable.STRAYED)
+
+
 def test_notes_keep_their_order_and_an_empty_one_is_not_asked_about() -> None:
     found, asked = tagged(listed(("twin", "FAMILY")), Note("1", " "), Note("2", TEXT), Note("3", ""), Note("4", "x"))
     assert list(map(len, found)) == [0, 1, 0, 0]

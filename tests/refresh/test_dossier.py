@@ -16,6 +16,7 @@ from deid_platform.errors import Code, DeidError
 from deid_platform.evaluation.retention.lexical_judge import judge_digest
 from deid_platform.refresh.dossier import gathered, sign_dossier, write_dossier
 from deid_platform.refresh.signing import make_key, verified
+from deid_platform.reports.dossier import NOT_AT_HAND
 from deid_platform.warehouse.dossiers import newest_dossier, signed
 from deid_platform.warehouse.held_out import Purpose, record_look
 from deid_platform.warehouse.judges import JudgeRow, record_judge
@@ -58,6 +59,12 @@ def test_every_number_comes_from_the_ledger_or_from_quality(site) -> None:
     assert found.promoted == promoted == 2
     assert {it.name for it in found.requirements} >= {"parity", "leaks", "bench", "expectations"}
     assert "activated" in {it.event for it in found.decisions}
+
+
+def test_where_no_delivery_is_published_no_indirect_identifier_is_counted(site) -> None:
+    officer = site.warehouse.engine(Role.OFFICER)
+    built = replace(release(officer, site.release), release="r_building")
+    assert {it.found for it in gathered(site, built).indirect} == {NOT_AT_HAND}
 
 
 def test_the_looks_that_it_states_are_those_of_the_ledger(site) -> None:

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from chat_endpoint import Endpoint, Reply, Script, serving
 
@@ -16,11 +17,12 @@ from deid_platform.detection.two_pass import Detection, FirstPass
 from deid_platform.engine import LocalEngine
 from deid_platform.errors import DeidError
 from deid_platform.labels import Indirect, Label
-from deid_platform.notes import IndirectMention, Note, Span
+from deid_platform.notes import Delivery, IndirectMention, Note, Span
 from deid_platform.redaction.indirect import pieces, put_back
 from deid_platform.redaction.policy import load_policy
 from deid_platform.refresh import tables
 from deid_platform.refresh.deidentify import deidentify
+from deid_platform.refresh.measure import _count_leaks
 from deid_platform.refresh.redacted_row import Item, RedactionJob
 from deid_platform.refresh.ruling import Action, Ruling
 from deid_platform.refresh.site import Site
@@ -205,6 +207,25 @@ def test_the_gate_looks_at_the_note_with_what_was_taken_out_of_it(tagging, polic
         assert before(row["text"]) == f"Mrs. [PATIENT], {FAMILY}, {WORK}."
         # A row that holds anything else in such a place leaks.
         assert before(row["text"].replace("[INDIRECT]", FAMILY[:10])) is None
+
+
+def test_the_gate_refuses_a_row_that_is_not_as_it_was_tagged(tagging, policy, deliver, take_in) -> None:
+    with tagging(answered, policy) as (_, site):
+        # The author's own words are no tags of ours, wherever they stand.
+        text = f"Mrs. Okonjo, [INDIRECT] [an occupation], {FAMILY}, {WORK}."
+        (row, _), made = redact(site, deliver, take_in, "23", text, "Asthma.")
+        delivery = Delivery.parse(made.partition)
+        assert row["text"].count("[INDIRECT]") == row["text"].count("[an occupation]") == 2
+        assert _count_leaks(site, delivery) == (0, 2, 0)
+        # Carried over, they count as before.
+        again = deidentify(delivery, store=site.store, recipe=site.recipe(delivery), engine=LocalEngine())
+        assert again.meta["counts"]["cached"] == 2 and again.meta["indirect"] == made.meta["indirect"]
+
+        at = (tables.REDACTED_NOTES, delivery.key)
+        rows = [{**row, "indirect": None} for row in site.store.rows(*at)]
+        untagged = pa.Table.from_pylist(rows, schema=tables.REDACTED_SCHEMA)
+        site.store.write(*at, [untagged], meta=lambda: made.meta)
+        assert _count_leaks(site, delivery) == (2, 2, 0)
 
 
 def test_the_tagger_and_the_actions_are_part_of_what_the_gate_approves(tagging, site, policy) -> None:

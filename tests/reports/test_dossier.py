@@ -147,6 +147,17 @@ def test_indirect_identifiers_are_shown_as_they_were_tagged_or_not_at_all() -> N
     assert "FAMILY remove 3" not in told(3)
 
 
+def test_clinical_terms_that_go_with_indirect_identifiers_are_not_said_to_be_kept() -> None:
+    beside = "not counting what goes with indirect identifiers"
+    for action, said in (("keep", False), ("generalise", True)):
+        readings = [*READINGS, reading("clinical_retention", 0.99)]
+        found = verdict(replace(FACTS, readings=readings, indirect=[IndirectTreatment("FAMILY", action, 40)]))
+        (kept,) = (it for it in found.reasons if it.startswith("Of the clinical terms"))
+        assert (beside in kept) is said
+        shown = text_of(dossier_html(replace(FACTS, indirect=[IndirectTreatment("FAMILY", action, 40)])))
+        assert ("what medicine goes with those that the policy takes out was not measured" in shown) is said
+
+
 LAB = [
     reading("recall_difference", -0.085, family="stability", subject="lower case"),
     reading("recall", 0.961, family="length", subject="under 100 words"),

@@ -3,14 +3,15 @@
 Belongs here: asking in windows, and where what an answer lists stands in the note. Does not belong here: connections.
 
 As with direct identifiers, what a model writes only says where the note has something. An entity that is not in the
-note counts for nothing, or fails it where a release rests on the answer; a note of which one window fails is a failed
-note.
+note counts for nothing, or fails it where a release rests on the answer, as does one that takes most of a note for
+indirect identifiers; a note of which one window fails is a failed note.
 """
 
 from __future__ import annotations
 
+import re
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from importlib.resources import files
 from typing import Protocol
@@ -39,6 +40,9 @@ SCHEMA = Schema.of_json(
 """The form of the answer."""
 _MOST, _LEAST = 4096, 64
 """Tokens of a window."""
+_WORD = re.compile(r"\w+")
+_FEW = 50
+"""Words that may be tagged of a note, however short it is."""
 
 
 class Tagger(Protocol):
@@ -63,7 +67,8 @@ class ChatTagger:
         model: Who is asked.
         temperature: 0 for the likeliest answer.
         seed: For sampling.
-        strict: Whether an entity that is not in the note fails it, as where a release rests on the answer.
+        strict: Whether an entity that is not in the note fails it, and tags on most of its words, as where a release
+            rests on the answer.
 
     Raises:
         DeidError: `settings-invalid` if the model's context has no room for a note beside the prompt.
@@ -134,11 +139,21 @@ class ChatTagger:
         found = {category: located(text, entities) for category, entities in by_category.items()}
         if self._strict and any(it.absent for it in found.values()):
             return Unusable.ABSENT
-        return sorted(
+        tagged = sorted(
             IndirectMention(start, end, category)
             for category, places in found.items()
             for start, end, _ in places.mentions
         )
+        return Unusable.STRAYED if self._strict and _on_most(text, tagged) else tagged
+
+
+def _on_most(text: str, tagged: Sequence[IndirectMention]) -> bool:
+    """Whether tags touch most words: a note may have asked for it, and no medicine would be left."""
+    covered = bytearray(len(text))
+    for start, end, _ in tagged:
+        covered[start:end] = b"\1" * (end - start)
+    words = [any(covered[word.start() : word.end()]) for word in _WORD.finditer(text)]
+    return sum(words) > max(_FEW, len(words) / 2)
 
 
 def _empty(waiting: deque[tuple[str, int]]) -> Iterator[list[IndirectMention]]:

@@ -229,6 +229,11 @@ class Dossier:
     indirect: Sequence[IndirectTreatment] = ()
 
     @property
+    def hides_indirect(self) -> bool:
+        """Whether the policy takes indirect identifiers out, which no figure counts."""
+        return any(it.action != "keep" for it in self.indirect)
+
+    @property
     def demonstration(self) -> bool:
         """Whether any feed holds demonstration data."""
         return any(feed.demonstration for feed in self.feeds)

@@ -118,7 +118,8 @@ def _reasons(dossier: Dossier) -> list[str]:
         )
     kept = dossier.figure("clinical_retention")
     if kept is not None:
-        said.append(f"Of the clinical terms, {between(kept)} are left as they were.")
+        beside = ", not counting what goes with indirect identifiers" if dossier.hides_indirect else ""
+        said.append(f"Of the clinical terms, {between(kept)} are left as they were{beside}.")
     return said
 
 
