@@ -207,8 +207,9 @@ def _known_as(site: Site, source: FilesFeed, delivery: Delivery, notes: int) -> 
 
 
 def _publish(work: Path, root: Path, parts: list[Delivery]) -> None:
-    """Gives the folders their names, the last one first: what it withdraws must be known before any other is read."""
-    for part in reversed(parts):
+    """Gives the folders their names: the last one first, since what it withdraws must be known before any other is
+    read, then in order, since the first one has the topics of all."""
+    for part in (parts[-1], *parts[:-1]):
         with suppress(FileNotFoundError):  # it has its name already
             (work / part.watermark).rename(root / part.watermark)
     shutil.rmtree(work, ignore_errors=True)

@@ -160,6 +160,15 @@ def test_what_a_kill_leaves_is_finished_by_the_same_command(clean, folder, monke
     assert {path.name for path in root_of(clean).iterdir()} == {part.watermark for part in found.parts}
 
 
+def test_no_kill_leaves_deliveries_that_nobody_withdraws_from_or_that_know_no_topics(
+    clean, folder, monkeypatch
+) -> None:
+    named = []
+    monkeypatch.setattr(Path, "rename", lambda old, new: named.append(new.name) or shutil.move(old, new))
+    first, *between, last = (part.watermark for part in prepare(clean, folder, "hospital", notes=15).parts)
+    assert named == [last, first, *between]
+
+
 def test_another_size_or_other_files_are_refused_once_it_is_split(clean, folder) -> None:
     prepare(clean, folder, "hospital", notes=15)
     assert code_of(lambda: prepare(clean, folder, "hospital", notes=20)) is Code.ARCHIVE_CHANGED
