@@ -190,9 +190,9 @@ class Code(Enum):
     )
     ARCHIVE_BROKEN = (
         "archive-broken",
-        "A file of an archive ends early or cannot be read, or the id of a note stands under two patients; the "
-        "reference says which.",
-        "Deliver the file again, or correct the ids: `deid feed check FOLDER --feed NAME` names lines.",
+        "A file of an archive ends early or cannot be read, a row of withdrawals or rejoinings cannot be "
+        "read, or the id of a note stands under two patients; the reference says which.",
+        "Deliver the file again, or correct rows and ids: `deid feed check FOLDER --feed NAME` names lines.",
     )
     ARCHIVE_CHANGED = (
         "archive-changed",

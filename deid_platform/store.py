@@ -96,11 +96,12 @@ class NoteStore:
         else:
             record.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._heads = Heads(record, keyring, self._rings)
+        self._here = record
 
     @property
-    def spool(self) -> Path | None:
-        """A folder for temporary files of notes, inside the PHI zone; None where the store is not on a local disk."""
-        return Path(self._root) if self._local else None
+    def spool(self) -> Path:
+        """A folder of this machine for temporary files of notes: the store's own, or that of its record."""
+        return self._here
 
     def write(
         self,

@@ -537,3 +537,11 @@ def test_another_secret_takes_over_nothing(store: NoteStore, tmp_path: Path) -> 
     killed_after(store, 2)
     other = NoteStore(tmp_path / "store", Keyring(OTHER, site="here"), Keyring(SECRET, site="here"))
     assert left(other) == ""
+
+
+def test_temporary_files_of_notes_lie_beside_the_record_where_the_store_is_elsewhere(
+    tmp_path: Path, keyring: Keyring
+) -> None:
+    elsewhere = NoteStore("mock:///store", keyring, record=tmp_path / "record")
+    assert elsewhere.spool == tmp_path / "record"
+    assert stat.S_IMODE(elsewhere.spool.stat().st_mode) == 0o700

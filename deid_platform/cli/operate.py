@@ -118,12 +118,14 @@ def _archive(path: Path, folder: Path, feed: str, *, notes: int, wait: bool) -> 
     from deid_platform.refresh.archive import Pace, prepare
     from deid_platform.refresh.due import pending
     from deid_platform.refresh.lock import installation_lock
+    from deid_platform.refresh.withdraw import withdraw_first
 
     site = site_of(path)
     with installation_lock(site.settings.home_path, wait=wait):
         with progress("splitting the archive") as bar:
             loading = prepare(site, folder, feed, notes=notes, progress=bar.advance)
         _withdraw(path)
+        withdraw_first(site, [*loading.parts][-1])  # the others may not be shown without it
         with console.status("loading the platform"):
             from deid_platform.main_job import load_job, refresh_deliveries
 
@@ -136,6 +138,7 @@ def _archive(path: Path, folder: Path, feed: str, *, notes: int, wait: bool) -> 
             failed |= any(outcome.failure for outcome in outcomes)
             pace.through(part)
             say(f"{loading.delivery.key}: {pace}")
+            _withdraw(path)  # whoever leaves meanwhile does not wait for the end of the archive
         outcomes = refresh_deliveries(job, path, feed=None, only=None, force=False, console=console)
         summary(config=path)
     return failed or any(outcome.failure for outcome in outcomes)

@@ -10,20 +10,23 @@ the folders get their names. Without a plan the split begins anew; with one, the
 from __future__ import annotations
 
 import shutil
+import sqlite3
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from time import monotonic
 
+from deid_platform.corpora import Rejection, Role
 from deid_platform.corpora import archive as tables_of
 from deid_platform.corpora.files import FilesFeed
 from deid_platform.errors import Code, DeidError
 from deid_platform.notes import Delivery
 from deid_platform.refresh import tables
+from deid_platform.refresh.intake import STATEMENT_KEPT
 from deid_platform.refresh.site import Site
 from deid_platform.warehouse.queries import DeliverySummary, summary
-from deid_platform.warehouse.roles import Role
+from deid_platform.warehouse.roles import Role as Login
 
 _DAY = 1_000_000  # from one day to the next in `Delivery.seq`
 
@@ -100,7 +103,7 @@ def archives(site: Site) -> list[Archive]:
         DeidError: `warehouse-not-ready` or `warehouse-unreachable`.
     """
     keys = site.store.partitions(tables.ARCHIVES)
-    held = summary(site.warehouse.engine(Role.OFFICER)).deliveries if keys else ()
+    held = summary(site.warehouse.engine(Login.OFFICER)).deliveries if keys else ()
     return [_archive(site, Delivery.parse(key), held) for key in keys]
 
 
@@ -111,7 +114,7 @@ def under_way(site: Site) -> list[Archive]:
 
 def held_back(site: Site) -> bool:
     """Whether no release may be shown yet: none is, and a part of an archive would look like all there is."""
-    return summary(site.warehouse.engine(Role.OFFICER)).release is None and bool(under_way(site))
+    return summary(site.warehouse.engine(Login.OFFICER)).release is None and bool(under_way(site))
 
 
 def prepare(
@@ -144,6 +147,7 @@ def prepare(
     try:
         if plan is None:
             _free(reader, delivery)
+            _refuse_unread_withdrawals(source, delivery)
             shutil.rmtree(work, ignore_errors=True)
             work.mkdir(mode=0o700)
             needed = tables_of.folders_needed(
@@ -159,9 +163,9 @@ def prepare(
         elif plan.meta["files"] not in _known_as(site, source, delivery, notes):
             raise DeidError(Code.ARCHIVE_CHANGED, delivery.key)
         _publish(work, reader.root, [Delivery.parse(key) for key in plan.meta["deliveries"]])
-    except OSError:
+    except (OSError, sqlite3.Error):
         raise DeidError(Code.FEED_WRITE, feed) from None
-    return _archive(site, delivery, summary(site.warehouse.engine(Role.OFFICER)).deliveries)
+    return _archive(site, delivery, summary(site.warehouse.engine(Login.OFFICER)).deliveries)
 
 
 def _named(feed: str, folder: Path, reader: FilesFeed) -> Delivery:
@@ -179,6 +183,17 @@ def _free(reader: FilesFeed, delivery: Delivery) -> None:
         raise DeidError(Code.ARCHIVE_NAME, delivery.key)
 
 
+def _refuse_unread_withdrawals(source: FilesFeed, delivery: Delivery) -> None:
+    """Refuses an archive that withdraws somebody whom nobody can tell.
+
+    One delivery is refused by the gate for that. Of many it would be the last one, after the others are shown.
+    """
+    said = (source.withdrawals(delivery, known_patients=None, known_notes=None), source.rejoinings(delivery))
+    for role, statements in zip((Role.WITHDRAWN, Role.REJOINED), said, strict=True):
+        if any(isinstance(it, Rejection) and it.reason.value not in STATEMENT_KEPT for it in statements):
+            raise DeidError(Code.ARCHIVE_BROKEN, role.value)
+
+
 def _part(delivery: Delivery, number: int) -> Delivery:
     """A delivery of the archive: its day at a minute of its own, before any delivery of a later day."""
     day = str(delivery.seq // _DAY)
@@ -192,8 +207,9 @@ def _known_as(site: Site, source: FilesFeed, delivery: Delivery, notes: int) -> 
 
 
 def _publish(work: Path, root: Path, parts: list[Delivery]) -> None:
-    """Gives the folders their names, the last one first: what it withdraws must be known before any other is read."""
-    for part in reversed(parts):
+    """Gives the folders their names: the last one first, since what it withdraws must be known before any other is
+    read, then in order, since the first one has the topics of all."""
+    for part in (parts[-1], *parts[:-1]):
         with suppress(FileNotFoundError):  # it has its name already
             (work / part.watermark).rename(root / part.watermark)
     shutil.rmtree(work, ignore_errors=True)

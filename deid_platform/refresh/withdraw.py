@@ -106,6 +106,15 @@ def withdraw_changed(site: Site, delivery: Delivery) -> None:
         _withdraw(site, delivery, {})
 
 
+def withdraw_first(site: Site, delivery: Delivery) -> None:
+    """Hides what a delivery withdraws before the other deliveries of its archive are processed, or raises.
+
+    Raises:
+        DeidError: Whatever is in the way: nothing of the others may be shown then.
+    """
+    _withdraw(site, delivery, marked_read(site.warehouse.engine(Login.PROMOTER)))
+
+
 def _withdraw(site: Site, delivery: Delivery, known: Mapping[str, str], marker: str | None = None) -> tuple[int, int]:
     """Hides what one delivery withdraws unless `known` has the mark of its files; keys added, rows lost."""
     if marker == "" and delivery.key not in known:  # its reader says that there is nothing, and never was

@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import signal
+import sqlite3
 import sys
 from collections import defaultdict
 from collections.abc import Callable
@@ -20,6 +21,7 @@ from command_line import deid
 from deid_platform.corpora import archive as files_of_archive
 from deid_platform.errors import Code, DeidError
 from deid_platform.notes import Delivery
+from deid_platform.refresh import withdraw as withdrawing
 from deid_platform.refresh.archive import Pace, archives, prepare, under_way
 from deid_platform.refresh.summary import release_summary
 from deid_platform.warehouse.roles import Role
@@ -158,6 +160,15 @@ def test_what_a_kill_leaves_is_finished_by_the_same_command(clean, folder, monke
     assert {path.name for path in root_of(clean).iterdir()} == {part.watermark for part in found.parts}
 
 
+def test_no_kill_leaves_deliveries_that_nobody_withdraws_from_or_that_know_no_topics(
+    clean, folder, monkeypatch
+) -> None:
+    named = []
+    monkeypatch.setattr(Path, "rename", lambda old, new: named.append(new.name) or shutil.move(old, new))
+    first, *between, last = (part.watermark for part in prepare(clean, folder, "hospital", notes=15).parts)
+    assert named == [last, first, *between]
+
+
 def test_another_size_or_other_files_are_refused_once_it_is_split(clean, folder) -> None:
     prepare(clean, folder, "hospital", notes=15)
     assert code_of(lambda: prepare(clean, folder, "hospital", notes=20)) is Code.ARCHIVE_CHANGED
@@ -194,6 +205,55 @@ def test_what_cannot_be_split_is_refused_and_nothing_arrives(clean, folder, tmp_
     (folder / "notes-2.parquet").write_bytes(whole[:-9])
     assert code_of(lambda: prepare(clean, folder, "hospital", notes=9)) is Code.ARCHIVE_BROKEN
     assert clean.deliveries("hospital") == []
+
+
+@pytest.mark.parametrize("role", ["withdrawn", "rejoined"])
+def test_an_archive_that_withdraws_somebody_whom_nobody_can_tell_is_refused(clean, folder, role) -> None:
+    (folder / f"{role}.csv").write_text("patient_id,of\np1,2025\n")
+    with pytest.raises(DeidError) as refused:
+        prepare(clean, folder, "hospital", notes=15)
+    assert (refused.value.code, refused.value.ref) == (Code.ARCHIVE_BROKEN, role)
+    assert clean.deliveries("hospital") == []
+
+
+def test_a_full_disk_says_so_whoever_writes(clean, folder, monkeypatch) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise sqlite3.OperationalError("database or disk is full")
+
+    monkeypatch.setattr(files_of_archive.sqlite3, "connect", full)
+    assert code_of(lambda: prepare(clean, folder, "hospital", notes=15)) is Code.FEED_WRITE
+
+
+def test_nothing_of_an_archive_is_processed_before_what_it_withdraws_is_hidden(clean, folder, run, monkeypatch) -> None:
+    def unreachable(*_: object, **__: object) -> int:
+        raise DeidError(Code.WAREHOUSE_STATEMENT)
+
+    job = Job(run)
+    monkeypatch.setitem(sys.modules, "deid_platform.main_job", job)
+    with monkeypatch.context() as patched:
+        patched.setattr(withdrawing, "withdraw", unreachable)
+        ended = deid("archive", str(folder), "--feed", "hospital", "--notes", "40")
+    assert ended.returncode != 0
+    assert "warehouse-statement" in ended.stderr
+    assert job.ran == []
+
+
+def test_whoever_withdraws_while_an_archive_is_loaded_is_hidden_before_its_next_delivery(
+    clean, folder, monkeypatch
+) -> None:
+    to_be_hidden = []
+
+    def arrives(_: Delivery) -> None:
+        to_be_hidden.append(withdrawing.withdraw_arrived(clean).keys)
+        if len(to_be_hidden) == 1:
+            later = root_of(clean) / "2026-02-02"
+            later.mkdir()
+            (later / "withdrawn.csv").write_text("patient_id\np99\n")
+
+    monkeypatch.setitem(sys.modules, "deid_platform.main_job", Job(arrives))
+    ended = deid("archive", str(folder), "--feed", "hospital", "--notes", "40")
+    assert ended.returncode == 0, ended.stderr
+    assert to_be_hidden == [0, 0]
 
 
 def test_only_tables_are_split(clean, folder) -> None:
