@@ -243,7 +243,7 @@ def draw(found: list[Seen], path: Path) -> None:
         notes = [seen.notes for seen in of_stage]
         seconds.loglog(notes, [seen.run.processor + seen.server_seconds for seen in of_stage], marker="o", label=each)
         memory.semilogx(notes, [seen.run.peak for seen in of_stage], marker="o")
-    seconds.set_ylabel("processor seconds, the server's among them")
+    seconds.set_ylabel("processor seconds, server included")
     memory.set_ylabel("memory of the stage's processes, MB")
     memory.set_ylim(bottom=0)
     figure.legend(loc="outside right", frameon=False)
