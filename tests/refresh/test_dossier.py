@@ -41,6 +41,17 @@ def facts(site):
     return gathered(site, release(officer, site.release))
 
 
+def test_the_file_shows_the_figures_and_its_digest_is_on_the_ledger(site) -> None:
+    written = write_dossier(site)
+    html = written.path.read_text(encoding="utf-8")
+    recall = facts(site).figure("recall")
+    assert f"{100 * recall.value:.2f}%" in html and site.release in html
+    assert newest_dossier(site.warehouse.engine(Role.OFFICER), site.release) == written.digest
+    assert any(it.event == "dossier" for it in ledger(site.warehouse.engine(Role.OFFICER), release=site.release))
+    assert written.path.stat().st_mode & 0o077 == 0
+    assert "Coughs" not in html and not re.search(r"https?://(?!www\.w3\.org|purl\.org|w3id\.org)", html)
+
+
 def test_every_number_comes_from_the_ledger_or_from_quality(site) -> None:
     found = facts(site)
     with site.warehouse.begin(Role.OFFICER) as connection:
@@ -160,17 +171,6 @@ def test_a_figure_by_a_language_model_stands_beside_how_good_that_is(site) -> No
     record_lab_scores(gatekeeper, replace(on, judge="b" * 64, look=look), [LabScore("retention", "cire", 0.1234, n=40)])
     later = write_dossier(site).path.read_text(encoding="utf-8")
     assert "43.21%" not in later and "12.34%" not in later
-
-
-def test_the_file_shows_the_figures_and_its_digest_is_on_the_ledger(site) -> None:
-    written = write_dossier(site)
-    html = written.path.read_text(encoding="utf-8")
-    recall = facts(site).figure("recall")
-    assert f"{100 * recall.value:.2f}%" in html and site.release in html
-    assert newest_dossier(site.warehouse.engine(Role.OFFICER), site.release) == written.digest
-    assert any(it.event == "dossier" for it in ledger(site.warehouse.engine(Role.OFFICER), release=site.release))
-    assert written.path.stat().st_mode & 0o077 == 0
-    assert "Coughs" not in html and not re.search(r"https?://(?!www\.w3\.org|purl\.org|w3id\.org)", html)
 
 
 def test_figures_of_the_laboratory_are_stated(site) -> None:
