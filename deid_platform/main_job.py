@@ -92,6 +92,7 @@ def refresh_deliveries(
     site = Site(load_settings(config))
     with installation_lock(site.settings.home_path), _storage_coded(), dg.DagsterInstance.get() as instance:
         end_killed_runs(instance)
+        site.store.sweep()
         return _refresh(job, site, instance, feed=feed, only=only, force=force, console=console)
 
 

@@ -153,6 +153,18 @@ class NoteStore:
         self._sweep(folder, keep={part.name for part in parts})
         return manifest
 
+    def sweep(self) -> None:
+        """Deletes what no manifest names any more and no reader can still be at, also where nothing is written again.
+
+        Only while nobody writes. A partition whose manifest is not the newest that was sealed here is left as it is.
+        """
+        for name in self._every_head():
+            dataset, _, partition = name.rpartition("/")
+            with suppress(DeidError):
+                listed = self._unfinished(dataset, partition).parts
+                kept = {part.name for part in (*self.required(dataset, partition).parts, *listed)}
+                self._sweep(self._folder(dataset, partition), keep=kept | ({UNFINISHED} if listed else set()))
+
     def unfinished(self, dataset: str, partition: str) -> Iterator[pa.Table]:
         """What the last write of a partition had written, if it was to be resumed and did not come to its end.
 

@@ -467,6 +467,42 @@ def test_of_a_write_that_was_killed_whole_parts_can_be_taken_over_and_are_no_par
     assert store.rows(DATASET, PARTITION) == [{"text": "new"}]
 
 
+def aged(folder: Path) -> set[str]:
+    """Makes all files of a folder old enough to go; their names."""
+    for path in folder.iterdir():
+        os.utime(path, times=(0, 0))
+    return {path.name for path in folder.iterdir()}
+
+
+def test_former_parts_go_from_a_partition_that_is_never_written_again(store: NoteStore, tmp_path: Path) -> None:
+    folder = tmp_path / "store" / DATASET / PARTITION
+    store.write(DATASET, PARTITION, [table("former")])
+    former = {path.name for path in folder.glob("part-*")}
+    store.write(DATASET, PARTITION, [table("old")])
+    store.sweep()
+    assert former < {path.name for path in folder.iterdir()}, "a reader may still be at it"
+    before = aged(folder)
+    store.sweep()
+    assert {path.name for path in folder.iterdir()} == before - former
+    assert store.rows(DATASET, PARTITION) == [{"text": "old"}]
+
+
+def test_a_write_that_may_be_resumed_and_a_partition_that_is_not_as_it_was_sealed_are_left(
+    store: NoteStore, tmp_path: Path
+) -> None:
+    folder = tmp_path / "store" / DATASET / PARTITION
+    store.write(DATASET, PARTITION, [table("old")])
+    killed_after(store, 3)
+    aged(folder)
+    store.sweep()
+    assert left(store) == "abc"
+    assert store.rows(DATASET, PARTITION) == [{"text": "old"}]
+    (folder / MANIFEST).write_text((folder / MANIFEST).read_text().replace('"rows": 1', '"rows": 2'))
+    before = aged(folder)
+    store.sweep()
+    assert {path.name for path in folder.iterdir()} == before
+
+
 def test_a_write_that_fails_keeps_its_whole_parts_for_the_next(somebody: Path, keyring: Keyring) -> None:
     store = NoteStore(somebody / "store", keyring)
     with no_file_larger_than(20_000), pytest.raises(DeidError) as error:
