@@ -25,7 +25,8 @@ def review_removals(site: SiteResource) -> Counts:
     (docs/review.md), with 95% bootstrap intervals over patients, and how far the two readers agree. Not part of a
     refresh: materialize it when people have decided.
     """
-    every, rows = {}, 0
+    every: dict[str, Any] = {}
+    rows = 0
     for found in scores.newest(site.site):
         recorded = scores.record(site.site, found)
         rows += len(found.scores)
