@@ -27,6 +27,7 @@ from sqlalchemy.exc import DBAPIError
 from deid_platform.definitions import build_defs
 from deid_platform.errors import Code, DeidError
 from deid_platform.notes import Delivery
+from deid_platform.refresh.archive import hours_and_minutes
 from deid_platform.refresh.due import pending
 from deid_platform.refresh.lock import installation_lock
 from deid_platform.refresh.site import Site
@@ -92,7 +93,8 @@ def refresh_deliveries(
     site = Site(load_settings(config))
     with installation_lock(site.settings.home_path), _storage_coded(), dg.DagsterInstance.get() as instance:
         end_killed_runs(instance)
-        site.store.sweep()
+        if only is None:  # an archive comes through here once a delivery, and the store is read whole
+            site.store.sweep()
         return _refresh(job, site, instance, feed=feed, only=only, force=force, console=console)
 
 
@@ -174,7 +176,7 @@ def _refresh(
         for done, delivery in enumerate(due):
             if done:
                 left = (monotonic() - begun) / done * (len(due) - done)
-                console.print(f"{done} of {len(due)} deliveries; about {_rough(left)} left", highlight=False)
+                console.print(f"{done} of {len(due)} deliveries; about {hours_and_minutes(left)} left", highlight=False)
             outcomes.append(_run(job, instance, delivery, console))
         # They may tell what changes an earlier one's rows: the mother of a newborn whose notes it brought.
         run = {outcome.delivery for outcome in outcomes}
@@ -184,12 +186,6 @@ def _refresh(
         if delivery not in run:
             console.print(f"{delivery.key}: unchanged", highlight=False)
     return outcomes
-
-
-def _rough(seconds: float) -> str:
-    """A time as an estimate bears it."""
-    minutes = max(1, round(seconds / 60))
-    return f"{minutes} min" if minutes < 120 else f"{round(minutes / 60)} h"
 
 
 def _was_stopped(instance: dg.DagsterInstance, delivery: Delivery) -> bool:

@@ -92,8 +92,13 @@ class Pace:
         if not self._left or not self._refreshed:
             return said
         seconds = (self._clock() - self._since) * self._left / self._refreshed
-        hours, minutes = divmod(max(1, round(seconds / 60)), 60)
-        return f"{said}; about {hours:,} h {minutes:02} min left"
+        return f"{said}; about {hours_and_minutes(seconds)} left"
+
+
+def hours_and_minutes(seconds: float) -> str:
+    """A time as an estimate bears it."""
+    hours, minutes = divmod(max(1, round(seconds / 60)), 60)
+    return f"{hours:,} h {minutes:02} min"
 
 
 def archives(site: Site) -> list[Archive]:
