@@ -37,6 +37,12 @@ def test_parts_do_not_run_together() -> None:
     assert keyring.digest("ab", "c") != keyring.digest("a", "bc")
 
 
+def test_digests_of_a_growing_row_are_those_of_each_row_alone() -> None:
+    keyring = Keyring(SECRET, site="north")
+    alone = [keyring.digest("row", *"ab"), keyring.digest("row", *"ab"), keyring.digest("row", *"abc")]
+    assert list(keyring.digests("row", then=["ab", "", "c"])) == alone
+
+
 @pytest.mark.parametrize(
     "secret",
     [

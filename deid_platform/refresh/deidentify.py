@@ -25,6 +25,7 @@ from deid_platform.errors import Code, DeidError
 from deid_platform.labels import Indirect
 from deid_platform.notes import Delivery, Note
 from deid_platform.refresh import tables
+from deid_platform.refresh.derived import topics_digest
 from deid_platform.refresh.first_pass import detection_of, mentions_digest, mentions_until, run_first_pass
 from deid_platform.refresh.recipe import Recipe
 from deid_platform.refresh.redacted_row import Item, RedactionJob
@@ -111,7 +112,10 @@ def deidentify(
             "seconds": round(perf_counter() - started, 3),
         }
 
-    return store.write(tables.REDACTED_NOTES, delivery.key, parts(), meta=meta, resumable=True)
+    manifest = store.write(tables.REDACTED_NOTES, delivery.key, parts(), meta=meta, resumable=True)
+    if recipe.upserts is not None:
+        topics_digest(store, delivery.key, recipe.upserts, lambda: recipe.digests["dictionary_digest"])
+    return manifest
 
 
 def released_type(note: Note, allowed: Collection[str]) -> str:

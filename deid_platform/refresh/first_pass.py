@@ -24,6 +24,7 @@ from deid_platform.errors import Code
 from deid_platform.keys import Keyring
 from deid_platform.notes import Delivery, Note
 from deid_platform.refresh import tables
+from deid_platform.refresh.derived import PATIENTS, TOLD
 from deid_platform.refresh.intake import deliveries_until
 from deid_platform.refresh.recipe import Recipe
 from deid_platform.refresh.reuse import LastRun, only_new, rows_before
@@ -87,29 +88,31 @@ def run_first_pass(
 def mentions_until(store: NoteStore, delivery: Delivery) -> PatientMentionIndex:
     """What the feed's notes up to and with a delivery tell about the patients of its notes.
 
+    Of an earlier delivery, no more is read than who its patients are, unless this one has notes of one of them.
+
     Raises:
         DeidError: `not-materialized` or `store-torn` if what is found in a delivery is not there.
     """
     index = PatientMentionIndex()
-    here = pa.chunked_array(
-        [table["patient_id"] for table in store.read(tables.FIRST_PASS, delivery.key)], type=pa.large_string()
-    ).unique()
+    here = PATIENTS.of(store, delivery.key)["patient_id"].combine_chunks()
     for earlier in deliveries_until(store, tables.FIRST_PASS, delivery):
-        for table in store.read(tables.FIRST_PASS, earlier.key):
-            about = table.select(["patient_id", "told"])
-            telling = pc.and_(
-                pc.is_in(about["patient_id"], value_set=here), pc.greater(pc.list_value_length(about["told"]), 0)
-            )
-            for row in about.filter(telling).to_pylist():
+        if pc.any(pc.is_in(PATIENTS.of(store, earlier.key)["patient_id"], value_set=here)).as_py():
+            told = TOLD.of(store, earlier.key)
+            for row in told.filter(pc.is_in(told["patient_id"], value_set=here)).to_pylist():
                 index.add(row["patient_id"], tables.mentions_of(row["told"]))
     return index
 
 
-def mentions_digest(store: NoteStore, delivery: Delivery, keyring: Keyring) -> str:
-    """Names all that was found in the feed's notes up to and with a delivery."""
+def mentions_digests(store: NoteStore, delivery: Delivery, keyring: Keyring) -> dict[Delivery, str]:
+    """Names all that was found in the feed's notes up to and with each of its deliveries, up to the one given."""
     until = deliveries_until(store, tables.FIRST_PASS, delivery)
-    manifests = (store.required(tables.FIRST_PASS, each.key) for each in until)
-    return keyring.digest("told", *(part.digest for manifest in manifests for part in manifest.parts))
+    found = ([part.digest for part in store.required(tables.FIRST_PASS, each.key).parts] for each in until)
+    return dict(zip(until, keyring.digests("told", then=found), strict=True))
+
+
+def mentions_digest(store: NoteStore, delivery: Delivery, keyring: Keyring) -> str:
+    """Names all that was found in the feed's notes up to and with a delivery, in which something was sought."""
+    return mentions_digests(store, delivery, keyring)[delivery]
 
 
 def detection_of(row: Mapping[str, Any]) -> Detection:

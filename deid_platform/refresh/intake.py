@@ -9,17 +9,21 @@ from __future__ import annotations
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field
-from typing import TypeVar
+from itertools import accumulate
+from operator import or_
+from typing import NamedTuple, TypeVar
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from deid_platform.corpora import Reader, Reason, Rejection, Role
 from deid_platform.corpora.exclusions import Exclusions
 from deid_platform.errors import Code, DeidError
-from deid_platform.keys import Keyring
+from deid_platform.keys import Keyring, module_digest, package_digest
 from deid_platform.notes import Delivery, Note, Rejoining, Topics, Withdrawal
 from deid_platform.refresh import tables
-from deid_platform.store import NoteStore
+from deid_platform.refresh.derived import NOTE_IDS
+from deid_platform.store import Manifest, NoteStore
 
 T = TypeVar("T")
 _MOST_COLUMNS = 20
@@ -27,6 +31,8 @@ _MOST_COLUMNS = 20
 _NAME_KEPT = (Reason.IMPOSSIBLE_DATE.value, Reason.DUPLICATE_ID.value)
 STATEMENT_KEPT = (Reason.UNKNOWN_NOTE.value, Reason.UNKNOWN_PATIENT.value, Reason.DUPLICATE_ID.value)
 """A withdrawal or a rejoining that was rejected for these is kept: it takes effect once what it names is known."""
+_FOLDING = ("deid_platform.notes", "deid_platform.detection.registry")
+"""Modules beside this package that make topics, and their digest, of the rows that were taken in."""
 
 
 @dataclass(frozen=True)
@@ -86,6 +92,7 @@ def take_in_notes(
     columns: dict[str, None] = {}
     refused: set[str] = set()
     excluded: set[str] = set()
+    ids: list[pa.Table] = []
 
     def admitted() -> Iterator[Note]:
         for note in _good(reader.notes(delivery), refused_notes, refused, columns):
@@ -98,7 +105,9 @@ def take_in_notes(
     def parts() -> Iterator[pa.Table]:
         for batch in tables.batched(admitted(), tables.NOTES_A_PART):
             rows = [{**tables.to_row(note), "content_digest": content_digest(note, keyring)} for note in batch]
-            yield pa.Table.from_pylist(rows, schema=tables.RAW_SCHEMA)
+            table = pa.Table.from_pylist(rows, schema=tables.RAW_SCHEMA)
+            ids.append(table.select(NOTE_IDS.columns))
+            yield table
 
     digest = files_digest(reader, delivery, keyring, exclusions)
     marker = withdrawals_marker(reader, delivery, keyring)
@@ -108,6 +117,7 @@ def take_in_notes(
         parts(),
         meta=lambda: {"files": digest, "rejected": dict(refused_notes), "unknown_columns": [*columns]},
     )
+    NOTE_IDS.of(store, delivery.key, ids)
     items = reader.withdrawals(delivery, known_patients=None, known_notes=None)
     withdrawn = list(_good(items, refused_withdrawals))
     # Who is both withdrawn and rejoined in one delivery is withdrawn.
@@ -254,27 +264,61 @@ def topics_as_of(store: NoteStore, delivery: Delivery) -> Topics:
     return folded
 
 
+class Upserts(NamedTuple):
+    """What the manifests tell of the topics as of a delivery, of which no row is read.
+
+    Attributes:
+        digest: Names all rows that they are folded from, and the code that folds them.
+        rosters_incomplete: As the function of that name says.
+    """
+
+    digest: str
+    rosters_incomplete: bool
+
+
+def upserts_until(store: NoteStore, delivery: Delivery, keyring: Keyring) -> dict[Delivery, Upserts]:
+    """What the manifests tell of the topics as of each delivery of the feed that brought any, up to the one given.
+
+    Raises:
+        DeidError: `store-torn` or `store-rolled-back`.
+    """
+    found: dict[Delivery, list[Manifest]] = {}
+    for name in tables.TOPICS:
+        for each in deliveries_until(store, f"source/{name}", delivery):
+            found.setdefault(each, []).append(store.required(f"source/{name}", each.key))
+    order = sorted(found, key=lambda each: each.seq)
+    code = (package_digest(__package__), module_digest(*_FOLDING))
+    # Without rows it changes nothing.
+    brought = ([text for m in found[each] if m.rows for text in _named(m)] for each in order)
+    digests = keyring.digests("upserts", *code, then=brought)
+    lost = accumulate((any(map(_row_lost, found[each])) for each in order), or_)
+    return {each: Upserts(*told) for each, *told in zip(order, digests, lost, strict=True)}
+
+
+def _named(manifest: Manifest) -> tuple[str, ...]:
+    return (manifest.dataset, manifest.partition, *(part.digest for part in manifest.parts))
+
+
 def rosters_incomplete(store: NoteStore, delivery: Delivery) -> bool:
     """Whether a row of the patients topic was lost in this delivery or an earlier one of its feed.
 
     Whose row it was nobody can tell, so a note whose patient has no row may be that patient's. A row that lost
     one optional value is not lost.
     """
-    for earlier in deliveries_until(store, "source/patients", delivery):
-        rejected = store.required("source/patients", earlier.key).meta["rejected"]
-        if any(reason not in _NAME_KEPT for reason in rejected):
-            return True
-    return False
+    until = deliveries_until(store, "source/patients", delivery)
+    return any(_row_lost(store.required("source/patients", earlier.key)) for earlier in until)
+
+
+def _row_lost(manifest: Manifest) -> bool:
+    rejected = manifest.meta["rejected"] if manifest.dataset == "source/patients" else ()
+    return any(reason not in _NAME_KEPT for reason in rejected)
 
 
 def _brought(store: NoteStore, deliveries: Iterable[Delivery], column: str, ids: Set[str | None]) -> set[str]:
     """Which of these ids stand in a column of the deliveries' notes. The others are not held: there may be millions."""
-    if not ids:
-        return set()
-    return {
-        value
-        for each in deliveries
-        for table in store.read(tables.RAW_NOTES, each.key)
-        for value in table.column(column).to_pylist()
-        if value in ids and value is not None
-    }
+    known: set[str] = set()
+    if sought := pa.array([value for value in ids if value is not None], pa.large_string()):
+        for each in deliveries:
+            there = NOTE_IDS.of(store, each.key)[column]
+            known.update(there.filter(pc.is_in(there, value_set=sought)).to_pylist())
+    return known

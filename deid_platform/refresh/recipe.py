@@ -48,6 +48,7 @@ class Recipe:
         reported: Strings that somebody found in the clear and reported: a note that shows one leaks.
         links: Who is whose mother, of all that any delivery has told until today: a link that comes late moves the
             dates of earlier notes too. The topics' own unless given.
+        upserts: Names what the topics were folded from (`intake.upserts_until`); None where nobody asked.
     """
 
     spec: DetectorSpec
@@ -58,6 +59,7 @@ class Recipe:
     min_roster_share: float = 0.95
     reported: tuple[str, ...] = field(default=(), repr=False)
     links: Topics | None = None
+    upserts: str | None = None
 
     @cached_property
     def digests(self) -> dict[str, str]:
@@ -77,16 +79,20 @@ class Recipe:
     @cached_property
     def digest(self) -> str:
         """Keyed digest of all that decides a row but the note: when it changes, every row is made anew."""
+        return self.digest_with(self.digests["dictionary_digest"], rosters_incomplete=self.rosters_incomplete)
+
+    def digest_with(self, dictionary_digest: str, *, rosters_incomplete: bool) -> str:
+        """What `digest` is with other topics, of which no more is known than this."""
         return self.keyring.digest(
             "recipe",
-            *self.digests.values(),
+            *{**self.digests, "dictionary_digest": dictionary_digest}.values(),
             # What passed an older leak check has not passed this one.
             package_digest("deid_platform.leakcheck"),
             package_digest("deid_platform.text"),
             module_digest(*_DECIDING),
             self.keyring.digest("reported", *sorted(self.reported)),
             *self.note_types,
-            str(self.rosters_incomplete),
+            str(rosters_incomplete),
             str(self.min_roster_share),
         )
 

@@ -10,17 +10,19 @@ whatever could show more takes two.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from deid_platform.errors import Code, DeidError
 from deid_platform.keys import Keyring
 from deid_platform.notes import Delivery
 from deid_platform.refresh import tables
+from deid_platform.refresh.derived import NOTE_IDS
 from deid_platform.refresh.ruling import Action, Ruling
 from deid_platform.refresh.site import Site
 from deid_platform.store import NoteStore
@@ -98,6 +100,8 @@ class Decided:
     sealed: Mapping[str, Ruling]
     forgotten: Mapping[str, tuple[tuple[str, Ruling], ...]] = field(default_factory=dict)
     """By the note's current key: names and decisions to keep it out that the ledger lacks."""
+    note_ids: Set[str] | None = None
+    """The only ids that a note with decisions can have; None where the note store lacks one that the ledger names."""
 
     def __bool__(self) -> bool:
         return bool(self.said or self.forgotten)
@@ -125,7 +129,9 @@ def decided(site: Site, feed: str) -> Decided:
     for row in rulings(site.warehouse.engine(Role.OFFICER), feed):
         said.setdefault(row.note_key, []).append(row)
     sealed = _sealed(site, feed)
-    return Decided(said, sealed, _forgotten(site, said, sealed.values()))
+    note_ids = {ruling.note_id for ruling in sealed.values()}
+    all_known = said.keys() <= {key for note_id in note_ids for key in site.note_keys(feed, note_id)}
+    return Decided(said, sealed, _forgotten(site, said, sealed.values()), note_ids if all_known else None)
 
 
 def _forgotten(
@@ -155,9 +161,8 @@ def unmatched(site: Site) -> int:
         kept_out = {key for key, rows in said.items() if _keeps_out(rows)}
         for partition in site.store.partitions(tables.RAW_NOTES) if kept_out else ():
             if Delivery.parse(partition).feed == feed:
-                for table in site.store.read(tables.RAW_NOTES, partition):
-                    for note_id in table["note_id"].to_pylist():
-                        kept_out.difference_update(site.note_keys(feed, note_id))
+                for note_id in NOTE_IDS.of(site.store, partition)["note_id"].to_pylist():
+                    kept_out.difference_update(site.note_keys(feed, note_id))
         found += len(kept_out)
     return found
 
@@ -167,21 +172,29 @@ def _keeps_out(rows: Sequence[Ruled]) -> bool:
     return now is not None and now.action == Action.KEEP_OUT
 
 
-def in_force(site: Site, delivery: Delivery) -> InForce:
+def in_force(site: Site, delivery: Delivery, found: Decided | None = None) -> InForce:
     """What counts for a delivery: what was decided about its notes, or about an earlier version of them.
+
+    Args:
+        site: The installation.
+        delivery: Which delivery.
+        found: All that was decided about the notes of its feed, if it is at hand.
 
     Raises:
         DeidError: `store-torn` if the sealed decisions were changed; `warehouse-unreachable`.
     """
-    found = decided(site, delivery.feed)
+    found = decided(site, delivery.feed) if found is None else found
     if not found:
         return InForce()
+    ids = NOTE_IDS.of(site.store, delivery.key)["note_id"]
+    if found.note_ids is not None:
+        # A key is a millionth of a second: of an archive, minutes.
+        ids = ids.filter(pc.is_in(ids, value_set=pa.array([*found.note_ids], pa.large_string())))
     by_note: dict[str, Standing] = {}
-    for table in site.store.read(tables.RAW_NOTES, delivery.key):
-        for note_id in table["note_id"].to_pylist():
-            standing = found.of(site.note_keys(delivery.feed, note_id))
-            if standing.in_force is not None and _concerns(standing, delivery):
-                by_note[note_id] = standing
+    for note_id in ids.to_pylist():
+        standing = found.of(site.note_keys(delivery.feed, note_id))
+        if standing.in_force is not None and _concerns(standing, delivery):
+            by_note[note_id] = standing
     if not by_note:
         return InForce()
     names = sorted(f"{note_id} {s.in_force and s.in_force.ruling} {s.ruling is None}" for note_id, s in by_note.items())

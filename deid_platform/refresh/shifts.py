@@ -9,10 +9,8 @@ mother's shift in the earlier notes too, once those are made anew.
 
 from __future__ import annotations
 
-import pyarrow.compute as pc
-
 from deid_platform.notes import Delivery, Patient, Topics
-from deid_platform.refresh import tables
+from deid_platform.refresh.derived import MOTHERS, PATIENTS
 from deid_platform.refresh.recipe import Recipe
 from deid_platform.store import NoteStore
 
@@ -23,10 +21,8 @@ def links_known(store: NoteStore) -> Topics:
     """The mother of every patient whose mother any delivery has named, of all feeds: patients are the same in all."""
     linked: list[Patient] = []
     for delivery in sorted(map(Delivery.parse, store.partitions(_PATIENTS)), key=lambda d: (d.feed, d.seq)):
-        for table in store.read(_PATIENTS, delivery.key):
-            if "mother_id" in table.column_names:
-                pairs = table.select(["patient_id", "mother_id"]).filter(pc.is_valid(table["mother_id"]))
-                linked += (Patient(row["patient_id"], mother_id=row["mother_id"]) for row in pairs.to_pylist())
+        rows = MOTHERS.of(store, delivery.key).to_pylist()
+        linked += (Patient(row["patient_id"], mother_id=row["mother_id"]) for row in rows)
     return Topics.of(patients=linked)
 
 
@@ -43,9 +39,7 @@ def shifts_digest(store: NoteStore, delivery: Delivery, recipe: Recipe) -> str |
     """
     if recipe.links is None:
         return None
-    here: set[str] = set()
-    if recipe.links.patients:
-        for table in store.read(tables.FIRST_PASS, delivery.key):
-            here.update(pc.unique(table["patient_id"]).drop_null().to_pylist())
-    moved = ((patient, recipe.moved_with(patient)) for patient in sorted(here & recipe.links.patients.keys()))
+    linked = recipe.links.patients.keys()
+    here = set(PATIENTS.of(store, delivery.key)["patient_id"].to_pylist()) if linked else set[str]()
+    moved = ((patient, recipe.moved_with(patient)) for patient in sorted(here & linked))
     return recipe.keyring.digest("shifts", *(part or "" for pair in moved for part in pair))

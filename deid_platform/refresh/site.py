@@ -6,7 +6,7 @@ Belongs here: turning settings into the objects that the steps take. Does not be
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -26,7 +26,7 @@ from deid_platform.llm.engines import EngineSpec
 from deid_platform.notes import Delivery, Topics
 from deid_platform.ray_engine import RayEngine
 from deid_platform.redaction.policy import Policy, load_policy
-from deid_platform.refresh.intake import rosters_incomplete, topics_as_of
+from deid_platform.refresh.intake import rosters_incomplete, topics_as_of, upserts_until
 from deid_platform.refresh.recipe import Recipe, release_name
 from deid_platform.refresh.reported import reported_strings
 from deid_platform.refresh.shifts import links_known
@@ -189,12 +189,22 @@ class Site:
 
     def recipe(self, delivery: Delivery) -> Recipe:
         """Detector, topics as of the delivery, policy and keys."""
-        return Recipe(
+        # Before they are folded: topics that are taken in meanwhile go by another name.
+        upserts = upserts_until(self.store, delivery, self.keyring).get(delivery)
+        return replace(
+            self.recipe_without_topics(delivery.feed),
             spec=self.spec(topics_as_of(self.store, delivery)),
+            rosters_incomplete=rosters_incomplete(self.store, delivery),
+            upserts=None if upserts is None else upserts.digest,
+        )
+
+    def recipe_without_topics(self, feed: str) -> Recipe:
+        """What the recipes of all deliveries of a feed have in common."""
+        return Recipe(
+            spec=self.spec(None),
             policy=self.policy,
             keyring=self.keyring,
-            note_types=self.feed(delivery.feed).note_types,
-            rosters_incomplete=rosters_incomplete(self.store, delivery),
+            note_types=self.feed(feed).note_types,
             min_roster_share=self.settings.thresholds.min_roster_share,
             reported=reported_strings(self.store),
             links=links_known(self.store) if self.policy.dates.moved else None,

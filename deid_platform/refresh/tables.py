@@ -28,6 +28,8 @@ INSTITUTION = "dictionaries/institution"
 MEDICAL = "dictionaries/medical"
 HARVESTED = "dictionaries/harvested"
 RECOVERED = "dictionaries/recovered"
+TOPICS_DIGEST = "dictionaries/digest"
+"""The digest of the topics as of a delivery, which is of all their rows (`recipe.py`)."""
 FIRST_PASS = "deid/first_look"  # noqa: S105 - a dataset
 """What the detector found in each note of a delivery, read by itself, and what the note tells of its patient. The
 dataset and its column `told` keep the names under which installations have them."""
@@ -130,6 +132,11 @@ FIRST_PASS_SCHEMA = pa.schema(
         ("cache_key", pa.string()),
     ]
 )
+NOTE_IDS_SCHEMA = pa.schema([("note_id", pa.large_string()), ("patient_id", pa.large_string())])
+PATIENT_IDS_SCHEMA = pa.schema([("patient_id", pa.large_string())])
+TOLD_SCHEMA = pa.schema([("patient_id", pa.large_string()), ("told", MENTIONS)])
+MOTHERS_SCHEMA = pa.schema([("patient_id", pa.large_string()), ("mother_id", pa.large_string())])
+DIGEST_SCHEMA = pa.schema([("digest", pa.string())])
 GOLD_SCHEMA = pa.schema(
     [
         *_columns(Note),

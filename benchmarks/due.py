@@ -1,0 +1,186 @@
+"""What it costs to look for what is due, and to look back, by the number of deliveries that are there.
+
+    python benchmarks/due.py [--deliveries 15 30 60] [--notes 40] [--patients 400]
+
+Each delivery brings so many invented notes of one sentence, of patients whom earlier deliveries know too, and a roster
+of so many patients, of whom one in fifty names a mother. All of them are promoted, so that nothing is due. The note
+store and an embedded server of its own lie in a temporary folder; the detector is `rules`, the policy `surrogate`.
+
+Of each call, in a process of its own: its processor seconds, and how many manifests and parts of the note store it
+read. `again` is the same call once more. A delivery that withdraws looks for what it names in all notes before.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import hashlib
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from time import process_time
+from typing import Any
+
+from deid_platform.keys import plain_digest
+from deid_platform.notes import Delivery
+from deid_platform.refresh import due, intake, publish, stage, tables
+from deid_platform.refresh.deidentify import deidentify
+from deid_platform.refresh.first_pass import mentions_until
+from deid_platform.refresh.reported import newest_known
+from deid_platform.refresh.site import Site
+from deid_platform.settings import load_settings
+from deid_platform.store import NoteStore
+from deid_platform.warehouse.held_out import HeldOutSet, Purpose, record_look, seal
+from deid_platform.warehouse.ledger import GateRow, record_gate
+from deid_platform.warehouse.migrate import prepare
+from deid_platform.warehouse.roles import Role
+from deid_platform.warehouse.server import EmbeddedServer
+from deid_platform.warehouse.staging import Inputs
+
+_SETTINGS = (
+    'site = "north"\nprofile = "demo"\nhome = "home"\n[detection]\ndetector = "rules"\nworkers = 1\n'
+    '[redaction]\npolicy = "surrogate"\n'
+    '[feeds.hospital]\npath = "deliveries"\ndemonstration = true\nnote_types = ["progress note"]\n'
+)
+_NAMES = ("Quillfeather", "Ostrowe", "Thackerby", "Wrenfield", "Abernoth", "Castellane")
+_REQUIREMENTS = ("parity", "expectations", "leaks", "bench")
+
+
+def write(folder: Path, number: int, notes: int, patients: int) -> Delivery:
+    """Writes one delivery: half of its patients are of earlier ones, and its last file withdraws a note of before."""
+    delivery = Delivery("hospital", str(number + 1))
+    place = folder / delivery.watermark
+    place.mkdir(parents=True)
+    first = number * patients // 2
+    people = [f"p{each:07}" for each in range(first, first + patients)]
+    with (place / "notes.jsonl").open("w", encoding="utf-8") as lines:
+        for each in range(notes):
+            patient = people[each * patients // notes]
+            text = f"Mrs. {_NAMES[each % len(_NAMES)]} was seen on the ward on 2019-03-{1 + each % 28:02}. Stable."
+            row = {"note_id": f"{number}-{each}", "patient_id": patient, "note_type": "progress note", "text": text}
+            lines.write(json.dumps(row) + "\n")
+    with (place / "patients.csv").open("w", newline="", encoding="utf-8") as file:
+        rows = csv.writer(file)
+        rows.writerow(("patient_id", "first_name", "last_name", "mother_id"))
+        for each, patient in enumerate(people):
+            rows.writerow((patient, "Thandiwe", f"Family{each}", people[each - 1] if each % 50 == 49 else ""))
+    if number:
+        (place / "withdrawn.csv").write_text(f"note_id\n{number - 1}-0\n", encoding="utf-8")
+    return delivery
+
+
+def refresh(site: Site, delivery: Delivery) -> None:
+    """Every step up to promotion. The rows at the gate are written as passed: what they measure is not the subject."""
+    take_in(site, delivery)
+    stage.stage_withdrawals(site, delivery, run_id="run")
+    deidentify(delivery, store=site.store, recipe=site.recipe(delivery), engine=site.engine)
+    staged = stage.stage_delivery(site, delivery, run_id="run")
+    record_gate(
+        site.warehouse.engine(Role.GATEKEEPER), staged, [GateRow(each, True) for each in _REQUIREMENTS],
+        detector_digest=site.spec(None).detector_digest,
+        inputs=Inputs(site.store.required(tables.REDACTED_NOTES, delivery.key).meta["inputs"]),
+        profile="demo", known=newest_known(site.store),
+    )  # fmt: skip
+    publish.promote_delivery(site, delivery)
+
+
+def take_in(site: Site, delivery: Delivery) -> None:
+    reader = site.reader(delivery.feed)
+    for name in tables.TOPICS:
+        intake.take_in_topic(reader, delivery, name, store=site.store)
+    intake.take_in_notes(reader, delivery, store=site.store, keyring=site.keyring, exclusions=site.exclusions)
+
+
+def look(site: Site) -> None:
+    assert due.pending(site, site.deliveries()) == []
+
+
+def tell(site: Site) -> None:
+    mentions_until(site.store, site.deliveries()[-1])
+
+
+def withdraw(site: Site) -> None:
+    delivery = site.deliveries()[-1]
+    until = intake.deliveries_until(site.store, tables.RAW_NOTES, delivery)
+    assert intake._brought(site.store, until, "note_id", {"0-1", "nobody's"}) == {"0-1"}
+
+
+CALLS: dict[str, Callable[[Site], None]] = {
+    "due.pending": look,
+    "first_pass.mentions_until": tell,
+    "intake, what is withdrawn": withdraw,
+}
+
+
+def counted(call: Callable[[Site], None], site: Site) -> dict[str, Any]:
+    """What one call takes."""
+    read: Counter[str] = Counter()
+    sealed, part = NoteStore._sealed, NoteStore._read_part
+
+    def counting(name: str, done: Callable[..., Any]) -> Callable[..., Any]:
+        return lambda *given: read.update([name]) or done(*given)
+
+    NoteStore._sealed = counting("manifests", sealed)  # type: ignore[method-assign]
+    NoteStore._read_part = counting("parts", part)  # type: ignore[method-assign]
+    begun = process_time()
+    call(site)
+    return {"seconds": process_time() - begun, **read}
+
+
+def main() -> None:
+    """Prints one row a call and number of deliveries."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--deliveries", type=int, nargs="+", default=[15, 30, 60])
+    parser.add_argument("--notes", type=int, default=40)
+    parser.add_argument("--patients", type=int, default=400)
+    parser.add_argument("--call", choices=CALLS, help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.call is not None:
+        site = Site(load_settings(Path(os.environ["DEID_CONFIG"])))
+        print(json.dumps([counted(CALLS[arguments.call], site) for _ in range(2)]))
+        return
+    columns = ("call", "deliveries", "processor seconds", "again", "manifests", "parts")
+    print(f"| {' | '.join(columns)} |\n|{' --- |' * len(columns)}")
+    with tempfile.TemporaryDirectory(prefix="deid-bench-") as name:
+        folder = Path(name)
+        (folder / "deid.toml").write_text(_SETTINGS)
+        os.environ |= {
+            "DEID_CONFIG": str(folder / "deid.toml"), "DEID_SECRET": hashlib.sha256(b"bench").hexdigest(),
+            "DEID_WAREHOUSE_URL": "",
+        }  # fmt: skip
+        site = Site(load_settings(folder / "deid.toml"))
+        server = EmbeddedServer(site.settings.home_path)
+        server.start()
+        try:
+            prepare(site.warehouse, profile="demo")
+            gatekeeper = site.warehouse.engine(Role.GATEKEEPER)
+            held_out = HeldOutSet(
+                plain_digest("set"), "synthetic_hospital", "", 1, 1, 1, {}, (plain_digest("note")[:16],)
+            )
+            seal(gatekeeper, held_out)
+            record_look(gatekeeper, held_out.digest, site.spec(None).detector_digest, Purpose.GATE)
+            for number in range(max(arguments.deliveries)):
+                refresh(site, write(folder / "deliveries", number, arguments.notes, arguments.patients))
+                if number + 1 in arguments.deliveries:
+                    publish.activate(site, site.deliveries()[-1])
+                    row(number + 1)
+        finally:
+            server.stop(force=True)
+
+
+def row(deliveries: int) -> None:
+    """Prints what each call takes with so many deliveries."""
+    for call in CALLS:
+        told = subprocess.run([sys.executable, __file__, "--call", call], capture_output=True, text=True, check=True)
+        first, again = json.loads(told.stdout)
+        read = " | ".join(f"{again.get(each, 0):,}" for each in ("manifests", "parts"))
+        print(f"| {call} | {deliveries} | {first['seconds']:.2f} | {again['seconds']:.2f} | {read} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,215 @@
+"""Which deliveries need a run: every link from a delivery's files to research, each broken by itself."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections import Counter
+from collections.abc import Callable, Iterator
+
+import pyarrow as pa
+import pytest
+
+from deid_platform.errors import DeidError
+from deid_platform.notes import Delivery
+from deid_platform.refresh import due, intake, tables
+from deid_platform.refresh.site import Site
+from deid_platform.store import NoteStore
+
+FIRST, LATE, SECOND, THIRD = (Delivery("hospital", f"2026-01-0{day}") for day in (1, 2, 3, 4))
+ALL = [FIRST, SECOND, THIRD]
+PATIENT = {"patient_id": "p1", "first_name": "Thandiwe", "last_name": "Quillfeather"}
+SISTER = {"note_id": "letter", "patient_id": "p1", "text": "Dear Mrs. Ostrowe, your sister is well."}
+
+
+@pytest.fixture(scope="module")
+def held(site: Site, deliver: Callable[..., Delivery], run: Callable[..., None]) -> Site:
+    """Three deliveries of one patient that research holds; the second brings no topics."""
+    for delivery in ALL:
+        note = {"note_id": delivery.watermark, "patient_id": "p1", "text": "Ms. Quillfeather is well."}
+        patients = [] if delivery == SECOND else [PATIENT]
+        run(deliver(delivery.watermark, notes=[note], patients=patients), site)
+    return site
+
+
+@pytest.fixture(autouse=True)
+def put_back(held: Site, tmp_path) -> Iterator[None]:
+    """Note store and files as they were, after each test."""
+    folders = {held.settings.home_path / "store", held.settings.path(held.feed("hospital").path)}
+    for folder in folders:
+        shutil.copytree(folder, tmp_path / folder.name)
+    yield
+    for folder in folders:
+        shutil.rmtree(folder)
+        shutil.copytree(tmp_path / folder.name, folder)
+
+
+@pytest.fixture
+def folded(monkeypatch: pytest.MonkeyPatch) -> list[Delivery]:
+    """Deliveries whose topics were folded to see whether they are due."""
+    seen: list[Delivery] = []
+    before = due.topics_as_of
+    monkeypatch.setattr(due, "topics_as_of", lambda store, delivery: seen.append(delivery) or before(store, delivery))
+    return seen
+
+
+def test_what_is_held_is_seen_without_folding_topics_and_with_each_manifest_read_a_few_times(
+    held, folded, monkeypatch
+) -> None:
+    read: Counter[tuple[str, str]] = Counter()
+    before = NoteStore.manifest
+    monkeypatch.setattr(NoteStore, "manifest", lambda self, *name: read.update([name]) or before(self, *name))
+    assert due.pending(held, ALL) == []
+    assert folded == []
+    of_earliest = {name: times for name, times in read.items() if name[1] == FIRST.key}
+    of_latest = {name: times for name, times in read.items() if name[1] == THIRD.key}
+    assert of_earliest.keys() == {(dataset, FIRST.key) for dataset, _ in of_latest}
+    assert sorted(of_earliest.values()) == sorted(of_latest.values()), "no more often, the more deliveries came after"
+
+
+def late_topics(site, deliver, take_in, redacted) -> None:
+    take_in(deliver(LATE.watermark, patients=[{**PATIENT, "last_name": "Thackerby"}]))
+
+
+def late_topics_of_somebody_else(site, deliver, take_in, redacted) -> None:
+    take_in(deliver(LATE.watermark, patients=[{**PATIENT, "patient_id": "p2"}]))
+
+
+def late_topics_that_say_the_same(site, deliver, take_in, redacted) -> None:
+    take_in(deliver(LATE.watermark, patients=[PATIENT]))
+
+
+def late_notes_that_tell_a_name(site, deliver, take_in, redacted) -> None:
+    late = deliver(LATE.watermark, notes=[SISTER])
+    take_in(late)
+    redacted(late)
+
+
+def late_notes_without_topics_that_nobody_read_yet(site, deliver, take_in, redacted) -> None:
+    take_in(deliver(LATE.watermark, notes=[SISTER]))
+
+
+def late_topics_of_which_a_row_is_lost(site, deliver, take_in, redacted) -> None:
+    take_in(deliver(LATE.watermark, patients=[{"patient_id": "", "last_name": "Nobody"}], notes=[SISTER]))
+
+
+def topics_taken_in_again_otherwise(site, deliver, take_in, redacted) -> None:
+    deliver(FIRST.watermark, patients=[{**PATIENT, "first_name": "Nomvula"}])
+    intake.take_in_topic(site.reader("hospital"), FIRST, "patients", store=site.store)
+    deliver(FIRST.watermark, patients=[PATIENT])
+
+
+def topics_taken_in_again_the_same(site, deliver, take_in, redacted) -> None:
+    intake.take_in_topic(site.reader("hospital"), FIRST, "patients", store=site.store)
+
+
+def notes_read_again_that_tell_otherwise(site, deliver, take_in, redacted) -> None:
+    (row,) = site.store.rows(tables.FIRST_PASS, FIRST.key)
+    row["told"] = [{"form": "ostrowe", "label": "PATIENT", "whole": False}]
+    write(site.store, tables.FIRST_PASS, FIRST, [row])
+
+
+def rows_that_were_not_staged(site, deliver, take_in, redacted) -> None:
+    (row,) = site.store.rows(tables.REDACTED_NOTES, SECOND.key)
+    write(site.store, tables.REDACTED_NOTES, SECOND, [row | {"text": "Well."}])
+
+
+def a_withdrawal_that_was_not_staged(site, deliver, take_in, redacted) -> None:
+    row = {"note_id": "elsewhere", "patient_id": None, "rejoined": False}
+    write(site.store, tables.WITHDRAWALS, SECOND, [row])
+
+
+def a_staging_that_is_not_what_was_promoted(site, deliver, take_in, redacted) -> None:
+    meta = dict(site.store.required(tables.STAGED, SECOND.key).meta)
+    site.store.write(tables.STAGED, SECOND.key, [], meta=lambda: {**meta, "staged_digest": "another"})
+
+
+def notes_of_other_files(site, deliver, take_in, redacted) -> None:
+    write(site.store, tables.RAW_NOTES, SECOND, site.store.rows(tables.RAW_NOTES, SECOND.key), files="others")
+
+
+def files_that_changed(site, deliver, take_in, redacted) -> None:
+    deliver(SECOND.watermark, notes=[SISTER])
+
+
+def write(store: NoteStore, dataset: str, delivery: Delivery, rows: list[dict], **meta: str) -> None:
+    """Writes other rows in a partition's place; its manifest says what it said."""
+    schema = next(iter(store.read(dataset, delivery.key))).schema
+    said = dict(store.required(dataset, delivery.key).meta) | meta
+    store.write(dataset, delivery.key, [pa.Table.from_pylist(rows, schema=schema)], meta=lambda: said)
+
+
+CHANGES = {
+    late_topics: [SECOND, THIRD],
+    late_topics_of_somebody_else: [SECOND, THIRD],
+    late_topics_that_say_the_same: [],
+    late_notes_that_tell_a_name: [SECOND, THIRD],
+    late_notes_without_topics_that_nobody_read_yet: [],
+    late_topics_of_which_a_row_is_lost: [SECOND, THIRD],
+    topics_taken_in_again_otherwise: ALL,
+    topics_taken_in_again_the_same: [],
+    notes_read_again_that_tell_otherwise: ALL,
+    rows_that_were_not_staged: [SECOND],
+    a_withdrawal_that_was_not_staged: [SECOND],
+    a_staging_that_is_not_what_was_promoted: [SECOND],
+    notes_of_other_files: [SECOND],
+    files_that_changed: [SECOND],
+}
+
+
+@pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.__name__)
+def test_what_breaks_a_link_makes_those_deliveries_due_that_hang_on_it(
+    held, deliver, take_in, redacted, change
+) -> None:
+    change(held, deliver, take_in, redacted)
+    assert due.pending(held, ALL) == CHANGES[change]
+    # Whoever asks about one delivery alone hears the same.
+    assert [each for each in ALL if due.pending(held, [each])] == CHANGES[change]
+
+
+def test_topics_that_came_again_the_same_way_are_folded_once(held, deliver, take_in, folded) -> None:
+    late_topics_that_say_the_same(held, deliver, take_in, None)
+    assert due.pending(held, ALL) == []
+    assert folded == [SECOND, THIRD]
+    assert due.pending(held, ALL) == []
+    assert folded == [SECOND, THIRD]
+
+
+@pytest.mark.parametrize("lost", ["all of them", "a part is torn"])
+def test_digests_of_topics_that_are_lost_are_made_anew_once(held, folded, lost) -> None:
+    kept = held.settings.home_path / "store" / tables.TOPICS_DIGEST
+    if lost == "all of them":
+        shutil.rmtree(kept)
+    for part in kept.glob("*/part-*"):
+        part.write_bytes(part.read_bytes()[:-4])
+    assert due.pending(held, ALL) == []
+    assert folded == ALL
+    assert due.pending(held, ALL) == []
+    assert folded == ALL
+
+
+def test_a_digest_of_other_topics_that_was_put_in_its_place_is_not_believed(held, deliver, take_in) -> None:
+    place = held.settings.home_path / "store" / tables.TOPICS_DIGEST / THIRD.key
+    before = [(path, path.read_bytes()) for path in place.iterdir()]
+    late_topics(held, deliver, take_in, None)
+    assert due.pending(held, [THIRD]) == [THIRD]
+    for path, raw in before:
+        path.write_bytes(raw)
+    assert due.pending(held, [THIRD]) == [THIRD]
+
+
+@pytest.mark.parametrize("dataset", ["source/patients", tables.FIRST_PASS, tables.RAW_NOTES, tables.WITHDRAWALS])
+@pytest.mark.parametrize("harm", ["torn", "edited", "put back"])
+def test_a_manifest_that_was_harmed_holds_nothing(held, dataset, harm) -> None:
+    path = held.settings.home_path / "store" / dataset / FIRST.key / "manifest.json"
+    before = path.read_text()
+    match harm:
+        case "torn":
+            path.write_text(before[:-20])
+        case "edited":
+            path.write_text(json.dumps(json.loads(before) | {"meta": {"rejected": {}, "read": 1}}))
+        case _:
+            write(held.store, dataset, FIRST, [])
+            path.write_text(before)
+    with pytest.raises(DeidError, match="store-rolled-back" if harm == "put back" else "store-torn"):
+        due.pending(held, ALL)
