@@ -1,6 +1,6 @@
 """When a refresh runs: the sensor on arrivals and the weekly schedule; and when the last one is too old.
 
-And how long a run is kept.
+And the daily search for what was reported, and how long a run is kept.
 """
 
 import json
@@ -10,10 +10,11 @@ from datetime import UTC, datetime, timedelta
 import dagster as dg
 
 from assets import annotation, bench, corpora, dictionaries, judges, leaderboard, models, prompt_trials, review
-from assets.layer import DELIVERIES, coded
+from assets.layer import DELIVERIES, coded, step
 from assets.run_config import EXECUTOR
 from deid_platform.notes import Delivery
 from deid_platform.refresh.due import pending
+from deid_platform.refresh.search import search_held
 from deid_platform.refresh.site import Site
 from deid_platform.refresh.withdraw import withdraw_arrived
 from deid_platform.settings import ScheduleSettings
@@ -126,6 +127,30 @@ def freshness(settings: ScheduleSettings) -> Callable[[dg.AssetSpec], dg.AssetSp
     )
     return lambda spec: spec.replace_attributes(freshness_policy=policy)
 
+
+@dg.op(config_schema={}, description="Looks for what was reported in the deliveries that research holds.")
+def look_for_reported(context: dg.OpExecutionContext, site: SiteResource) -> None:
+    """Spares those that show none of it from being made anew; the others are due, as any that changed."""
+    with step("search", site):
+        clear = search_held(site.site, site.site.deliveries())
+    context.add_output_metadata({"clear": len(clear)})
+
+
+@dg.job(
+    description="Looks for identifiers that readers reported in the deliveries that research holds.",
+    executor_def=EXECUTOR,
+)
+def search() -> None:
+    """A single op; see its docstring."""
+    look_for_reported()
+
+
+daily_search = dg.ScheduleDefinition(
+    name="daily_search",
+    job=search,
+    cron_schedule="30 2 * * *",
+    description="Looks for what readers reported, so that the weekly refresh makes anew only what may show it.",
+)
 
 _PARTITION = "dagster/partition"
 _FINISHED = [dg.DagsterRunStatus.SUCCESS, dg.DagsterRunStatus.FAILURE, dg.DagsterRunStatus.CANCELED]

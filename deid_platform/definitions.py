@@ -32,10 +32,12 @@ from assets import (
 from assets.automation import (
     REFRESHED,
     daily_retention,
+    daily_search,
     delivery_sensor,
     freshness,
     refresh,
     retention,
+    search,
     surrogate_corpora,
     weekly_schedule,
 )
@@ -70,9 +72,9 @@ def build_defs(*, config: Path | None = None, resource_overrides: Mapping[str, A
             research.mart_assets(project),
         ],
         asset_checks=checks.CHECKS,
-        jobs=[refresh, surrogate_corpora, retention],
+        jobs=[refresh, surrogate_corpora, search, retention],
         sensors=[delivery_sensor(settings.schedule.sensor_seconds)],
-        schedules=[weekly_schedule(settings.schedule), daily_retention],
+        schedules=[weekly_schedule(settings.schedule), daily_search, daily_retention],
         # Of "Materialize selected" too, whose job Dagster makes.
         executor=EXECUTOR,
         loggers={CONSOLE: LOGGER},

@@ -122,6 +122,24 @@ class LeakCheck:
                 found.add(LeakKind.COLUMN_TYPE)
         return tuple(Leak(kind) for kind in LeakKind if kind in found - self.exempt)
 
+    def could_find_reported(self, text: str, redacted: str, applied: Sequence[Span], note_type: str) -> bool:
+        """Whether `check` could find something reported in a note; it could where the spans do not fit the text.
+
+        Args:
+            text: The original.
+            redacted: The redacted text.
+            applied: The spans that were replaced; offsets into the original.
+            note_type: As released.
+        """
+        applied = sorted(applied)
+        gaps = _gaps(text, applied)
+        if gaps is None:
+            return True
+        return any(
+            self._reported_in((*comparable_texts(read), *map(ComparableText, loosely(read))))
+            for read in (_joined(gaps, applied), self._bare(redacted), note_type)
+        )
+
     def _in_text(
         self,
         note: Note,

@@ -96,6 +96,7 @@ def deidentify(
         return {
             **recipe.digests,
             "recipe": recipe.digest,
+            "reported": sorted(recipe.reported_by_digest),
             "told": mentions_digest(store, delivery, recipe.keyring),
             "shifts": shifts_digest(store, delivery, recipe),
             "rulings": rulings.digest,

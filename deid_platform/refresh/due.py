@@ -9,8 +9,8 @@ the most. Topics are folded only where that was never done of the same upserts.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from deid_platform.corpora import Reader
@@ -43,17 +43,49 @@ def pending(site: Site, deliveries: Sequence[Delivery]) -> list[Delivery]:
     files to research is whole: they are the files that were taken in, its rows were made of what was taken in and by
     the recipe of today (detector, topics, policy, key, note types) with what the patients' other notes tell today,
     their dates moved with whom they move today, quarantined notes as people decided about
-    them today, and those rows are what was staged and promoted.
+    them today, and those rows are what was staged and promoted. What was reported since they were made was looked for
+    in them, and nothing of it found (`search.py`).
     A run may have been killed between any two of these.
 
     Raises:
         DeidError: `opt-outs-unreadable`; `warehouse-not-ready` or `warehouse-unreachable`.
     """
+    return [each for each, found in _looked_at(site, deliveries).items() if found is None or found.open]
+
+
+def doubted(site: Site, deliveries: Sequence[Delivery]) -> list[Doubt]:
+    """Of those deliveries the ones that are due for nothing but what was reported since, in the order given.
+
+    Raises:
+        DeidError: As `pending`.
+    """
+    return [found for found in _looked_at(site, deliveries).values() if found is not None and found.open]
+
+
+@dataclass(frozen=True)
+class Doubt:
+    """What reports since its rows were made leave to ask of a delivery that is held otherwise.
+
+    Attributes:
+        delivery: The delivery.
+        strings: What was reported since.
+        settled: What is kept of a search that finds none of it: the rows, and the recipe that they are of by then.
+        open: Whether that search, or counting the measurements again, is still to be done.
+    """
+
+    delivery: Delivery
+    strings: tuple[str, ...] = field(repr=False)
+    settled: Mapping[str, str]
+    open: bool
+
+
+def _looked_at(site: Site, deliveries: Sequence[Delivery]) -> dict[Delivery, Doubt | None]:
+    """What is left to ask of each delivery; None where more than reports makes it due."""
     exclusions = site.exclusions
     state = {held.delivery: held for held in summary(site.warehouse.engine(Role.OFFICER)).deliveries}
     newest = {each.feed: each for each in sorted(deliveries, key=lambda each: each.seq)}
     feeds = {feed: _Feed(site, last, exclusions) for feed, last in newest.items()}
-    return [each for each in deliveries if not _is_held(feeds[each.feed], each, state.get(each.key))]
+    return {each: _held_but_for_reports(feeds[each.feed], each, state.get(each.key)) for each in deliveries}
 
 
 @dataclass(frozen=True)
@@ -95,41 +127,65 @@ class _Feed:
         return decided(self.site, self.newest.feed)
 
 
-def _is_held(feed: _Feed, delivery: Delivery, held: DeliverySummary | None) -> bool:
+def _held_but_for_reports(feed: _Feed, delivery: Delivery, held: DeliverySummary | None) -> Doubt | None:
     site = feed.site
     raw = site.store.manifest(tables.RAW_NOTES, delivery.key)
     redacted = site.store.manifest(tables.REDACTED_NOTES, delivery.key)
     staged = site.store.manifest(tables.STAGED, delivery.key)
     if held is None or raw is None or redacted is None or staged is None:
-        return False
-    if (held.state, held.release, held.missing) != ("promoted", feed.release, ()):
-        return False
+        return None
+    if (held.state, held.release) != ("promoted", feed.release):
+        return None
     if (held.published, staged_from(site, delivery)) != (staged.meta["staged_digest"], staged.meta["made_from"]):
-        return False
+        return None
     if redacted.meta.get("told") != feed.mentions.get(delivery, ""):
-        return False
-    if not _is_of_today(feed, delivery, redacted):
-        return False
+        return None
+    incomplete = _rosters_incomplete(feed, delivery)
+    since = _reported_since(feed, redacted, incomplete)
+    # Topics come last, since they may have to be folded.
+    if since is None or not _of_todays_topics(feed, delivery, redacted):
+        return None
     if redacted.meta.get("shifts") != shifts_digest(site.store, delivery, feed.recipe):
-        return False
+        return None
     if redacted.meta.get("rulings", "") != in_force(site, delivery, feed.decided).digest:
-        return False
+        return None
     files = files_digest(feed.reader, delivery, site.keyring, feed.exclusions)
-    return all(manifest.meta.get("files") == files for manifest in (raw, redacted))
+    if any(manifest.meta.get("files") != files for manifest in (raw, redacted)):
+        return None
+    settled = {
+        "rows": site.keyring.digest(*(part.digest for part in redacted.parts)),
+        "recipe": feed.recipe.digest_with(redacted.meta["dictionary_digest"], rosters_incomplete=incomplete),
+    }
+    searched = site.store.manifest(tables.SEARCHED, delivery.key) if since else None
+    clear = not since or (searched is not None and searched.meta == settled)
+    return Doubt(delivery, since, settled, open=bool(held.missing) or not clear)
 
 
-def _is_of_today(feed: _Feed, delivery: Delivery, redacted: Manifest) -> bool:
-    """Whether rows were made by the recipe of today."""
-    store = feed.site.store
+def _rosters_incomplete(feed: _Feed, delivery: Delivery) -> bool:
     upserts = feed.upserts.get(delivery)
-    incomplete = rosters_incomplete(store, delivery) if upserts is None else upserts.rosters_incomplete
-    made_with = str(redacted.meta.get("dictionary_digest"))
-    if redacted.meta.get("recipe") != feed.recipe.digest_with(made_with, rosters_incomplete=incomplete):
-        return False
-    # All else is as it was. Topics come last, since they may have to be folded.
+    return rosters_incomplete(feed.site.store, delivery) if upserts is None else upserts.rosters_incomplete
+
+
+def _reported_since(feed: _Feed, redacted: Manifest, incomplete: bool) -> tuple[str, ...] | None:
+    """What was reported since rows were made by what is the recipe of today in all else; None if they were not."""
+    then = set(redacted.meta.get("reported", ()))
+    reported = feed.recipe.reported_by_digest
+    made_by = feed.recipe.digest_with(
+        str(redacted.meta.get("dictionary_digest")),
+        rosters_incomplete=incomplete,
+        reported=[string for digest, string in reported.items() if digest in then],
+    )
+    if redacted.meta.get("recipe") != made_by:
+        return None
+    return tuple(string for digest, string in reported.items() if digest not in then)
+
+
+def _of_todays_topics(feed: _Feed, delivery: Delivery, redacted: Manifest) -> bool:
+    """Whether rows were made with the topics of today."""
 
     def folded() -> str:
-        return feed.site.spec(topics_as_of(store, delivery)).dictionary_digest(feed.site.keyring)
+        return feed.site.spec(topics_as_of(feed.site.store, delivery)).dictionary_digest(feed.site.keyring)
 
-    today = folded() if upserts is None else topics_digest(store, delivery.key, upserts.digest, folded)
-    return today == made_with
+    upserts = feed.upserts.get(delivery)
+    today = folded() if upserts is None else topics_digest(feed.site.store, delivery.key, upserts.digest, folded)
+    return today == redacted.meta.get("dictionary_digest")

@@ -5,6 +5,7 @@ Belongs here: detector, policy, keys and what the topics say of a patient, toget
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from datetime import date
 from functools import cached_property
@@ -26,6 +27,7 @@ _DECIDING = (
     "deid_platform.refresh.leak_places",
     "deid_platform.refresh.redacted_row",
     "deid_platform.refresh.ruling",
+    "deid_platform.refresh.searched_note",
     "deid_platform.refresh.whole_words",
 )
 """Modules that decide what a row looks like, beside the packages that the digests name."""
@@ -81,8 +83,10 @@ class Recipe:
         """Keyed digest of all that decides a row but the note: when it changes, every row is made anew."""
         return self.digest_with(self.digests["dictionary_digest"], rosters_incomplete=self.rosters_incomplete)
 
-    def digest_with(self, dictionary_digest: str, *, rosters_incomplete: bool) -> str:
-        """What `digest` is with other topics, of which no more is known than this."""
+    def digest_with(
+        self, dictionary_digest: str, *, rosters_incomplete: bool, reported: Sequence[str] | None = None
+    ) -> str:
+        """What `digest` is with other topics, of which no more is known than this, and with other reported strings."""
         return self.keyring.digest(
             "recipe",
             *{**self.digests, "dictionary_digest": dictionary_digest}.values(),
@@ -90,11 +94,16 @@ class Recipe:
             package_digest("deid_platform.leakcheck"),
             package_digest("deid_platform.text"),
             module_digest(*_DECIDING),
-            self.keyring.digest("reported", *sorted(self.reported)),
+            self.keyring.digest("reported", *sorted(self.reported if reported is None else reported)),
             *self.note_types,
             str(rosters_incomplete),
             str(self.min_roster_share),
         )
+
+    @cached_property
+    def reported_by_digest(self) -> dict[str, str]:
+        """The reported strings, each by a keyed digest of its own."""
+        return {self.keyring.digest("reported string", string): string for string in self.reported}
 
     @property
     def release(self) -> str:

@@ -98,6 +98,34 @@ def record_gate(
             connection.execute(statement, values)
 
 
+def count_again(gatekeeper: Engine, staged: Staged, *, profile: str, known: int) -> None:
+    """Lets the newest measurements of one staged content count, although a leak was reported after they were made.
+
+    Only whoever has looked for what was reported in that very content may say so.
+
+    Args:
+        gatekeeper: The engine of the role `gatekeeper`.
+        staged: The content.
+        profile: By whose thresholds it was judged.
+        known: The newest finding that was looked for.
+
+    Raises:
+        DeidError: `warehouse-unreachable` or `warehouse-statement`.
+    """
+    statement = text(
+        "INSERT INTO ctl.gate"
+        " (delivery, requirement, staged_digest, detector_digest, inputs, profile, passed, measured, known)"
+        " SELECT delivery, requirement, staged_digest, detector_digest, inputs, profile, passed, measured, :known"
+        " FROM (SELECT DISTINCT ON (requirement, detector_digest, inputs) * FROM ctl.gate"
+        "       WHERE delivery = :delivery AND staged_digest = :staged AND profile = :profile"
+        "       ORDER BY requirement, detector_digest, inputs, id DESC) g"
+        " WHERE g.known < :known ORDER BY g.id"
+    )
+    values = {"delivery": staged.delivery.key, "staged": staged.staged_digest, "profile": profile, "known": known}
+    with begin(gatekeeper) as connection:
+        connection.execute(statement, values)
+
+
 def record_scores(
     gatekeeper: Engine, scores: Sequence[Score], *, detector_digest: str, gold: str, inputs: Inputs, look: int
 ) -> None:

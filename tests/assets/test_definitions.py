@@ -106,6 +106,7 @@ ASSETS = {
             "scores_by_label": [],
             "scores_by_group": [],
             "retention": [],
+            "search": [],
             "risk": [],
             "efficiency": [],
             "judge_quality": ["papers/published_judges"],
@@ -134,7 +135,7 @@ ASSETS = {
 
 OF_DBT = ("marts", "papers")
 """Whose checks are dbt's data tests."""
-JOBS = ["refresh", "surrogate_corpora", "retention", "__ASSET_JOB"]
+JOBS = ["refresh", "surrogate_corpora", "search", "retention", "__ASSET_JOB"]
 
 
 @pytest.fixture(scope="module")

@@ -340,6 +340,29 @@ def test_any_text_and_any_roster_can_be_checked(text: str, value: str):
     check.check(Note("n", text, "p", value), [patient], text, (), Released(value, value, 2020, None, value, (value,)))
 
 
+@given(st.text(max_size=30), st.text(max_size=12), st.text(max_size=30), st.booleans())
+def test_a_search_misses_no_report_that_the_check_would_find(before: str, value: str, after: str, shown: bool):
+    text = f"{before} {value if shown else 'it'} {after}"
+    check = of(reported=[value])
+    spans = [Span(0, len(before), Label.PATIENT)] if before else []
+    made = redact(Note("n", text), spans, POLICY)
+    found = check.check(Note("n", text), (), made.text, made.applied, Released(after, None, None, None, None))
+    if any(leak.kind in (LeakKind.REPORTED, LeakKind.COLUMN_TYPE) for leak in found):
+        nothing = of().check(Note("n", text), (), made.text, made.applied, Released(after, None, None, None, None))
+        assert check.could_find_reported(text, made.text, made.applied, after) or found == nothing
+
+
+def test_a_search_reads_what_is_left_what_was_put_in_and_the_type() -> None:
+    check = of(reported=["Wren Cottage"])
+    place = [Span(8, 12, Label.PATIENT)]
+    assert check.could_find_reported("lives in wren  cottage", "lives in wren  cottage", [], "letter")
+    assert check.could_find_reported("Seen by Ann.", "Seen by Wren Cottage.", place, "letter")
+    assert check.could_find_reported("Seen.", "Seen.", [], "wren cottage letter")
+    assert check.could_find_reported("Seen.", "Seen.", [Span(2, 90, Label.PATIENT)], "letter")
+    assert not check.could_find_reported("Seen by Ann.", "Seen by [PATIENT].", place, "letter")
+    assert not check.could_find_reported("at Wren Cottage", "at [PATIENT]", [Span(3, 15, Label.PATIENT)], "letter")
+
+
 @given(st.text(min_size=1, max_size=40), st.sampled_from(["Zoë", "Brennock", "zoe.vask@example.org", "512-45-6789"]))
 def test_an_identifier_between_spaces_is_found_in_any_surroundings(text: str, planted: str):
     assert kinds(f"{text} {planted} {text}", VASK)

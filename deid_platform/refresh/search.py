@@ -1,0 +1,67 @@
+"""Looks for what readers reported in deliveries that research holds, so that only those that may show it are made anew.
+
+Belongs here: the search, and recording where nothing was found. Does not belong here: which deliveries it concerns
+(`due.py`), what a report hides at once (`findings.py`), or how a string is recognised (`leakcheck/`).
+
+A report puts all that was measured before it in doubt. A delivery is made anew where one of its notes was hidden, or
+where the search finds a string that was reported since. Where it finds none, every row would come out as it is:
+what was reported is looked for by the leak check alone, and can only withhold a note.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import zip_longest
+
+from deid_platform.notes import Delivery
+from deid_platform.refresh import tables
+from deid_platform.refresh.due import Doubt, doubted
+from deid_platform.refresh.findings import learn
+from deid_platform.refresh.reported import newest_known
+from deid_platform.refresh.searched_note import SearchJob, Shown
+from deid_platform.refresh.site import Site
+from deid_platform.stopping import check
+from deid_platform.warehouse.ledger import count_again
+from deid_platform.warehouse.roles import Role
+from deid_platform.warehouse.staging import Status, staged_now
+
+
+def search_held(site: Site, deliveries: Sequence[Delivery]) -> list[Delivery]:
+    """Searches the deliveries that only reports have put in doubt.
+
+    Args:
+        site: The installation; nobody else may refresh it meanwhile.
+        deliveries: Which may be searched.
+
+    Returns:
+        Those in which nothing was found, which are as good as before, in the order given.
+
+    Raises:
+        DeidError: `warehouse-not-ready`, `warehouse-unreachable`; `store-torn` or `store-rolled-back`.
+    """
+    learn(site)
+    # Read first: what is reported while this searches, this does not know of.
+    known = newest_known(site.store)
+    return [doubt.delivery for doubt in doubted(site, deliveries) if _is_clear(site, doubt, known)]
+
+
+def _is_clear(site: Site, doubt: Doubt, known: int) -> bool:
+    """Whether no note of a delivery may show what was reported; then its measurements count again."""
+    check()
+    if doubt.strings:
+        job = SearchJob(site.policy, doubt.strings)
+        if any(site.engine.run(job, _shown(site, doubt.delivery))):
+            return False
+        site.store.write(tables.SEARCHED, doubt.delivery.key, [], meta=lambda: doubt.settled)
+    gatekeeper = site.warehouse.engine(Role.GATEKEEPER)
+    count_again(gatekeeper, staged_now(gatekeeper, doubt.delivery), profile=site.settings.profile, known=known)
+    return True
+
+
+def _shown(site: Site, delivery: Delivery) -> Iterator[Shown | None]:
+    raw = site.store.stream(tables.RAW_NOTES, delivery.key)
+    for before, after in zip_longest(raw, site.store.stream(tables.REDACTED_NOTES, delivery.key)):
+        if before is None or after is None or before["content_digest"] != after["content_digest"]:
+            yield None
+        elif after["status"] == Status.CLEAN:
+            yield Shown(before["text"], after["text"], tables.spans_of(after["spans"]), after["note_type"])
