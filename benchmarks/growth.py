@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import argparse
 import json
-import re
 import tempfile
 from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
 
 import aims
+from short_notes import first_words
 from workers import Run, watched
 
 from deid_platform.corpora.hospital import HospitalSpec, generate
@@ -30,9 +30,9 @@ def write(path: Path, count: int, most: int) -> int:
     with path.open("w", encoding="utf-8") as lines:
         notes = (note for delivery in generate(HospitalSpec(notes=2 * count)) for note in delivery.notes)
         for name, note in zip(ids, islice(notes, count), strict=True):
-            kept = list(islice(re.finditer(r"\S+", note.text), most))
-            words += len(kept)
-            lines.write(json.dumps({"note_id": name, "text": note.text[: kept[-1].end()]}) + "\n")
+            kept = first_words(note.text, most)
+            words += len(kept.split())
+            lines.write(json.dumps({"note_id": name, "text": kept}) + "\n")
     return words
 
 

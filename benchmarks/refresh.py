@@ -18,7 +18,6 @@ import csv
 import hashlib
 import json
 import os
-import re
 import subprocess
 import sys
 import tempfile
@@ -31,6 +30,7 @@ from pathlib import Path
 
 import psutil
 from measure import processor
+from short_notes import first_words
 from workers import Run, children_of, watch
 
 from deid_platform.corpora.hospital import HospitalSpec, generate
@@ -144,9 +144,8 @@ def write(folder: Path, count: int, most: int) -> None:
                 break
             topics = topics.folded(delivery.topics)
             for note in islice(delivery.notes, count - written):
-                *_, last = islice(re.finditer(r"\S+", note.text), most)
                 row = {"note_id": str(written), "patient_id": note.patient_id, "note_type": "progress note"}
-                lines.write(json.dumps({**row, "text": note.text[: last.end()]}) + "\n")
+                lines.write(json.dumps({**row, "text": first_words(note.text, most)}) + "\n")
                 written += 1
     for role in tables.TOPICS:
         rows = list(getattr(topics, role).values())

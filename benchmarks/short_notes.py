@@ -22,6 +22,11 @@ Ending = Callable[[str, Mapping[str, str]], tuple[str, Spans]]
 """What comes behind the words that are kept, by the delivery's watermark and the note, and its identifiers."""
 
 
+def first_words(text: str, most: int) -> str:
+    """A text up to the end of its first words."""
+    return text[: max((found.end() for found in islice(re.finditer(r"\S+", text), most)), default=0)]
+
+
 def write_short(
     spec: HospitalSpec, words: int, *, feed_root: Path, gold_root: Path, ending: Ending = lambda *_: ("", ())
 ) -> list[str]:
@@ -43,7 +48,7 @@ def _cut(notes: Path, gold: Path, words: int, ending: Callable[[Mapping[str, str
         gzip.open(made[1], "wt", encoding="utf-8") as new_gold,
     ):
         for note, truth in zip(map(json.loads, old_notes), map(json.loads, old_gold), strict=True):
-            end = max((found.end() for found in islice(re.finditer(r"\S+", note["text"]), words)), default=0)
+            end = len(first_words(note["text"], words))
             end = min((start for start, stop, _ in truth["spans"] if start < end < stop), default=end)
             kept = [index for index, (_, stop, _) in enumerate(truth["spans"]) if stop <= end]
             more, spans = ending(note)

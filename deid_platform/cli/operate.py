@@ -135,8 +135,9 @@ def _archive(path: Path, folder: Path, feed: str, *, notes: int, wait: bool) -> 
         failed = False
         for part in pace.due:
             outcomes = refresh_deliveries(job, path, feed=feed, only=part.key, force=False, console=console)
-            failed |= any(outcome.failure for outcome in outcomes)
-            pace.through(part)
+            promoted = not any(outcome.failure for outcome in outcomes)
+            failed |= not promoted
+            pace.through(part, promoted=promoted)
             say(f"{loading.delivery.key}: {pace}")
             _withdraw(path)  # whoever leaves meanwhile does not wait for the end of the archive
         outcomes = refresh_deliveries(job, path, feed=None, only=None, force=False, console=console)

@@ -5,7 +5,8 @@ rows around a row can tell (`reading.py`), columns and values (`rows.py`).
 
 A delivery's folder is named by its watermark. Folders and files whose name starts with "." or "_" or ends with ".tmp"
 are still being written and are passed over; so are files of which the feed's format has no rows, and which are no
-tables of a role either (`formats/delimited.py`).
+tables of a role either (`formats/delimited.py`). While an archive is being split, all deliveries of its day are passed
+over.
 """
 
 from __future__ import annotations
@@ -33,6 +34,10 @@ from deid_platform.errors import Code, DeidError
 from deid_platform.notes import Delivery, Note, Rejoining, Topics
 
 _COMPRESSION = re.compile(r"\.(gz|zst)$")
+SPLITTING = "_archive-"
+"""How the folder begins in which an archive is split; the archive's watermark follows."""
+DAY = 1_000_000
+"""From one day to the next in `Delivery.seq`."""
 
 
 @dataclass(frozen=True)
@@ -151,6 +156,7 @@ class FilesFeed(RowReader):
             raise DeidError(Code.FEED_UNREADABLE, self.name) from None
         by_seq: dict[int, Delivery] = {}
         refused: list[DeidError] = []
+        splitting = self._splitting()
         for ordinal, folder in enumerate(folders):
             try:
                 delivery = Delivery(self.name, folder)
@@ -160,7 +166,15 @@ class FilesFeed(RowReader):
                 refused.append(DeidError(Code.DELIVERY_NAME, f"{self.name}[{ordinal}]"))
             else:
                 by_seq[delivery.seq] = delivery
-        return [by_seq[seq] for seq in sorted(by_seq)], refused
+        return [by_seq[seq] for seq in sorted(by_seq) if seq // DAY not in splitting], refused
+
+    def _splitting(self) -> set[int]:
+        """Days whose archive is not split to its end: one of its folders alone may know no topics, or no withdrawal."""
+        days = set()
+        for path in self.root.glob(f"{SPLITTING}*"):
+            with suppress(DeidError):
+                days.add(Delivery(self.name, path.name.removeprefix(SPLITTING)).seq // DAY)
+        return days
 
     def files(self, delivery: Delivery, role: Role) -> list[Path]:
         """The files of a delivery that have rows of a role, by name.

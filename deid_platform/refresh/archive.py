@@ -4,14 +4,15 @@ Belongs here: the plan, kept sealed in the note store, and the step by which fol
 here: splitting files (`corpora/archive.py`) or refreshing (`main_job.py`): once split, they are ordinary deliveries.
 
 The order makes it safe to kill: folders are written under a name that no reader looks at, then the plan is kept, then
-the folders get their names. Without a plan the split begins anew; with one, the rest of the folders get their names.
+the folders get their names, and none is a delivery before all have theirs. Without a plan the split begins anew; with
+one, the rest of the folders get their names.
 """
 
 from __future__ import annotations
 
 import shutil
 import sqlite3
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,7 +20,7 @@ from time import monotonic
 
 from deid_platform.corpora import Rejection, Role
 from deid_platform.corpora import archive as tables_of
-from deid_platform.corpora.files import FilesFeed
+from deid_platform.corpora.files import DAY, SPLITTING, FilesFeed
 from deid_platform.errors import Code, DeidError
 from deid_platform.notes import Delivery
 from deid_platform.refresh import tables
@@ -27,8 +28,6 @@ from deid_platform.refresh.intake import STATEMENT_KEPT
 from deid_platform.refresh.site import Site
 from deid_platform.warehouse.queries import DeliverySummary, summary
 from deid_platform.warehouse.roles import Role as Login
-
-_DAY = 1_000_000  # from one day to the next in `Delivery.seq`
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,20 +74,25 @@ class Pace:
         self._left = sum(parts[part] for part in due)
         self._waiting = len(due)
         self._refreshed = 0
+        self._failed: list[Delivery] = []
         self._clock, self._since = clock, clock()
 
-    def through(self, part: Delivery) -> None:
-        """One more was refreshed, however that ended."""
+    def through(self, part: Delivery, *, promoted: bool) -> None:
+        """One more was refreshed; what failed took its time and is not done."""
         self._left -= self._parts[part]
         self._refreshed += self._parts[part]
         self._waiting -= 1
+        if not promoted:
+            self._failed.append(part)
 
     def __str__(self) -> str:
-        total = sum(self._parts.values())
+        total, failed = sum(self._parts.values()), sum(self._parts[part] for part in self._failed)
         said = (
-            f"{len(self._parts) - self._waiting:,} of {len(self._parts):,} deliveries, "
-            f"{total - self._left:,} of {total:,} notes"
+            f"{len(self._parts) - self._waiting - len(self._failed):,} of {len(self._parts):,} deliveries, "
+            f"{total - self._left - failed:,} of {total:,} notes"
         )
+        if self._failed:
+            said += f"; {len(self._failed):,} failed"
         if not self._left or not self._refreshed:
             return said
         seconds = (self._clock() - self._since) * self._left / self._refreshed
@@ -146,7 +150,7 @@ def prepare(
     assert isinstance(reader, FilesFeed)  # noqa: S101 - that is the format's reader
     delivery = _named(feed, folder, reader)
     source = replace(reader, root=folder.parent)
-    work = reader.root / f"_archive-{delivery.watermark}"
+    work = reader.root / f"{SPLITTING}{delivery.watermark}"
     files = site.keyring.digest("archive files", source.marker(delivery), str(notes))
     plan = site.store.manifest(tables.ARCHIVES, delivery.key)
     try:
@@ -167,7 +171,7 @@ def prepare(
             plan = site.store.write(tables.ARCHIVES, delivery.key, (), meta=lambda: meta)
         elif plan.meta["files"] not in _known_as(site, source, delivery, notes):
             raise DeidError(Code.ARCHIVE_CHANGED, delivery.key)
-        _publish(work, reader.root, [Delivery.parse(key) for key in plan.meta["deliveries"]])
+        _publish(work, reader.root, map(Delivery.parse, plan.meta["deliveries"]))
     except (OSError, sqlite3.Error):
         raise DeidError(Code.FEED_WRITE, feed) from None
     return _archive(site, delivery, summary(site.warehouse.engine(Login.OFFICER)).deliveries)
@@ -177,14 +181,14 @@ def _named(feed: str, folder: Path, reader: FilesFeed) -> Delivery:
     """The archive as one delivery: a day, from a folder in which no sensor finds it."""
     with suppress(DeidError):
         delivery = Delivery(feed, folder.name)
-        if delivery.seq >= 10**13 and delivery.seq % _DAY == 0 and folder.parent != reader.root.resolve():
+        if delivery.seq >= 10**13 and delivery.seq % DAY == 0 and folder.parent != reader.root.resolve():
             return delivery
     raise DeidError(Code.ARCHIVE_NAME, feed)
 
 
 def _free(reader: FilesFeed, delivery: Delivery) -> None:
     """Refuses a day of which the feed has a delivery already: two would have no order."""
-    if any(delivery.seq <= each.seq < delivery.seq + _DAY for each in reader.deliveries()):
+    if any(delivery.seq <= each.seq < delivery.seq + DAY for each in reader.deliveries()):
         raise DeidError(Code.ARCHIVE_NAME, delivery.key)
 
 
@@ -201,7 +205,7 @@ def _refuse_unread_withdrawals(source: FilesFeed, delivery: Delivery) -> None:
 
 def _part(delivery: Delivery, number: int) -> Delivery:
     """A delivery of the archive: its day at a minute of its own, before any delivery of a later day."""
-    day = str(delivery.seq // _DAY)
+    day = str(delivery.seq // DAY)
     return Delivery(delivery.feed, f"{day}T{number // 60:02}{number % 60:02}")
 
 
@@ -211,13 +215,13 @@ def _known_as(site: Site, source: FilesFeed, delivery: Delivery, notes: int) -> 
     return {ring.digest("archive files", marker, str(notes)) for ring in site.keyrings}
 
 
-def _publish(work: Path, root: Path, parts: list[Delivery]) -> None:
-    """Gives the folders their names: the last one first, since what it withdraws must be known before any other is
-    read, then in order, since the first one has the topics of all."""
-    for part in (parts[-1], *parts[:-1]):
+def _publish(work: Path, root: Path, parts: Iterable[Delivery]) -> None:
+    """Gives the folders their names; they are deliveries once the folder in which they were is gone."""
+    for part in parts:
         with suppress(FileNotFoundError):  # it has its name already
             (work / part.watermark).rename(root / part.watermark)
-    shutil.rmtree(work, ignore_errors=True)
+    with suppress(FileNotFoundError):
+        shutil.rmtree(work)
 
 
 def _archive(site: Site, delivery: Delivery, held: tuple[DeliverySummary, ...]) -> Archive:

@@ -152,7 +152,7 @@ def test_what_a_kill_leaves_is_finished_by_the_same_command(clean, folder, monke
             patched.setattr(Path, "rename", kill_at_second)
         with pytest.raises(Killed):
             prepare(clean, folder, "hospital", notes=15)
-    assert len(clean.deliveries("hospital")) == (step == "names")
+    assert clean.deliveries("hospital") == []
     found = prepare(clean, folder, "hospital", notes=15)
     assert clean.deliveries("hospital") == [*found.parts]
     ids = sorted(note.note_id for part in found.parts for note in taken(clean, part))
@@ -160,13 +160,21 @@ def test_what_a_kill_leaves_is_finished_by_the_same_command(clean, folder, monke
     assert {path.name for path in root_of(clean).iterdir()} == {part.watermark for part in found.parts}
 
 
-def test_no_kill_leaves_deliveries_that_nobody_withdraws_from_or_that_know_no_topics(
-    clean, folder, monkeypatch
-) -> None:
-    named = []
-    monkeypatch.setattr(Path, "rename", lambda old, new: named.append(new.name) or shutil.move(old, new))
-    first, *between, last = (part.watermark for part in prepare(clean, folder, "hospital", notes=15).parts)
-    assert named == [last, first, *between]
+def test_no_part_of_an_archive_is_a_delivery_before_all_are(clean, folder, monkeypatch) -> None:
+    # The first one has the topics of all, and the last one withdraws from all.
+    seen = []
+
+    def look(old: Path, new: Path) -> None:
+        shutil.move(old, new)
+        seen.append((len(list(root_of(clean).glob("2*"))), clean.deliveries("hospital")))
+
+    other = root_of(clean) / "2026-01-05"
+    other.mkdir()
+    monkeypatch.setattr(Path, "rename", look)
+    parts = prepare(clean, folder, "hospital", notes=15).parts
+    arrived = Delivery("hospital", other.name)
+    assert seen == [(number + 2, [arrived]) for number in range(len(parts))]
+    assert clean.deliveries("hospital") == [*parts, arrived]
 
 
 def test_another_size_or_other_files_are_refused_once_it_is_split(clean, folder) -> None:
@@ -268,8 +276,11 @@ def test_the_time_left_is_told_from_what_was_refreshed() -> None:
     pace = Pace(parts, [*parts][1:], clock=lambda: now[0])
     assert str(pace) == "1 of 4 deliveries, 100 of 400 notes"
     now[0] = 3_600.0
-    pace.through(pace.due[0])
+    pace.through(pace.due[0], promoted=True)
     assert str(pace) == "2 of 4 deliveries, 200 of 400 notes; about 2 h 00 min left"
+    now[0] = 7_200.0
+    pace.through(pace.due[1], promoted=False)
+    assert str(pace) == "2 of 4 deliveries, 200 of 400 notes; 1 failed; about 1 h 00 min left"
 
 
 class Job:
