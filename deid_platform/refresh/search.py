@@ -49,8 +49,8 @@ def _is_clear(site: Site, doubt: Doubt, known: int) -> bool:
     """Whether no note of a delivery may show what was reported; then its measurements count again."""
     check()
     if doubt.strings:
-        job = SearchJob(site.policy, doubt.strings)
-        if any(site.engine.run(job, _shown(site, doubt.delivery))):
+        found = site.engine.run(SearchJob(site.policy, doubt.strings), _shown(site, doubt.delivery))
+        if any(found):
             return False
         site.store.write(tables.SEARCHED, doubt.delivery.key, [], meta=lambda: doubt.settled)
     gatekeeper = site.warehouse.engine(Role.GATEKEEPER)
