@@ -33,7 +33,7 @@ from deid_platform.refresh.reuse import LastRun, only_new, rows_before
 from deid_platform.refresh.rulings import InForce, held_or_mended
 from deid_platform.refresh.shifts import shifts_digest
 from deid_platform.store import Manifest, NoteStore
-from deid_platform.warehouse.expectations import OTHER_TYPE
+from deid_platform.warehouse.measures import OTHER_TYPE
 from deid_platform.warehouse.staging import Status
 
 NOTHING_DECIDED = InForce()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from deid_platform.errors import Code, DeidError, did_you_mean
 from deid_platform.refresh.site import Site
-from deid_platform.warehouse.expectations import OTHER_TYPE
+from deid_platform.warehouse.measures import OTHER_TYPE
 from deid_platform.warehouse.projects import holds_notes
 from deid_platform.warehouse.roles import Role
 

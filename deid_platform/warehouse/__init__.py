@@ -1,9 +1,9 @@
 """The research warehouse and its gate: Postgres, and the one function through which notes reach research.
 
 Reading order: `server` (the embedded Postgres), `roles`, `connection` (who connects how), `logins`, `bootstrap`,
-`migrate`, `staging`, `withdrawals`, `expectations` (with `suite` and `tags`), `ledger`, `promotion`, `queries`. What
-decides lives in `migrations/sql`: the gate is a function of the database, so that no client, however started, can
-publish around it.
+`migrate`, `staging`, `withdrawals`, `expectations` (with `suite`, `measures` and `tags`), `ledger`, `promotion`,
+`queries`. What decides lives in `migrations/sql`: the gate is a function of the database, so that no client, however
+started, can publish around it.
 
     standing, waivers     what the gate requires of a delivery, and what the privacy officer accepts
     releases, findings    releases beside one another; identifiers that readers reported

@@ -89,6 +89,11 @@ class Expectation(_Part):
         """Whether it holds for a table if it holds for each part of its rows."""
         return self.type in _ROW_BY_ROW and "mostly" not in self.kwargs
 
+    @property
+    def columns(self) -> set[str]:
+        """The columns that it and its conditions are about."""
+        return {*([self.column] if self.column else []), *(each.column for each in self.where)}
+
 
 class Suite(_Part):
     """The expectations of one table.
@@ -96,11 +101,13 @@ class Suite(_Part):
     Attributes:
         name: Its name and that of its file.
         says: What its rows are.
+        in_parts: Whether the rows are judged so many at a time. Each expectation must then go row by row.
         expectations: In the order of their outcomes.
     """
 
     name: Name
     says: Sentence
+    in_parts: bool = False
     expectations: Annotated[tuple[Expectation, ...], Field(min_length=1)]
 
 
@@ -132,6 +139,8 @@ def parse_suite(source: bytes, *, figures: Collection[str]) -> Suite:
         if expectation.name in names:
             raise DeidError(Code.SUITE_INVALID, f"{where} is doubled")
         names.add(expectation.name)
+        if suite.in_parts and not expectation.row_by_row:
+            raise DeidError(Code.SUITE_INVALID, f"{where}.type")
         for condition in expectation.where:
             if (condition.equals is None) == (condition.at_least is None):
                 raise DeidError(Code.SUITE_INVALID, f"{where}.where.{condition.column}")

@@ -8,15 +8,16 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import AbstractContextManager
 from datetime import date, timedelta
 
+import pandas as pd
 import pytest
-from sqlalchemy import text
+from sqlalchemy import Connection, text
 
 from deid_platform.errors import Code, DeidError
 from deid_platform.keys import Keyring, plain_digest
 from deid_platform.notes import Delivery
 from deid_platform.redaction.policy import NoteDateRule, Policy, load_policy
 from deid_platform.settings import PROFILES, ProfileSettings
-from deid_platform.warehouse import expectations
+from deid_platform.warehouse import expectations, measures
 from deid_platform.warehouse.connection import Warehouse
 from deid_platform.warehouse.expectations import EXPECTATIONS, SUITES, ExpectationOutcome, validate_staged
 from deid_platform.warehouse.roles import Role
@@ -32,7 +33,7 @@ from deid_platform.warehouse.staging import (
     stage,
     staged_now,
 )
-from deid_platform.warehouse.suite import Severity
+from deid_platform.warehouse.suite import Severity, Suite
 
 KEYS = Keyring(plain_digest("a secret").encode(), site="clinic")
 FORMER = Keyring(plain_digest("the secret before").encode(), site="clinic")
@@ -123,7 +124,8 @@ def loosened(warehouse: Warehouse) -> Desk:
             for name in names.all():
                 connection.exec_driver_sql(f"ALTER TABLE staging.{table} DROP CONSTRAINT {name}")
             connection.exec_driver_sql(f"ALTER TABLE staging.{table} ALTER {key} DROP NOT NULL")
-    desk.run("ALTER TABLE staging.note ALTER status DROP NOT NULL")
+    for table, column in (("note", "status"), ("note", "release"), ("withdrawal", "feed")):
+        desk.run(f"ALTER TABLE staging.{table} ALTER {column} DROP NOT NULL")
     return desk
 
 
@@ -259,7 +261,15 @@ TOLD_APART = {
 
 
 def test_a_fault_is_noticed_in_whichever_part_of_the_rows_it_lies(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(expectations, "NOTES_A_FRAME", 10)
+    monkeypatch.setattr(expectations, "ROWS_A_FRAME", 10)
+    frames, sizes = expectations._frames, []
+
+    def seen(connection: Connection, suite: Suite, delivery: str) -> Iterator[pd.DataFrame]:
+        for rows in frames(connection, suite, delivery):
+            sizes.append(len(rows))
+            yield rows
+
+    monkeypatch.setattr(expectations, "_frames", seen)
     rows = [*usual(), note(901, site="CLINIC"), *(note(number) for number in range(30, 50))]
     assert desk.failed(desk.stage([row for row in rows if row.site != "CLINIC"], gone()[2:])) == set()
     desk.stage(rows, gone()[2:])
@@ -267,6 +277,29 @@ def test_a_fault_is_noticed_in_whichever_part_of_the_rows_it_lies(desk: Desk, mo
         desk.run(FAULTS[apart])
     # Two rows with one key, and two with another place, lie in the first part and in the last.
     assert desk.failed(desk.staged_so()) == {"site_format", "delivery_seq_single", "note_key_unique"}
+    assert max(sizes) == 10, "no more are held at once"
+
+
+@pytest.mark.parametrize(
+    ("fault", "name"),
+    [
+        (f"UPDATE staging.note SET release = NULL {FIRST}", "release_single"),
+        ("UPDATE staging.note SET release = NULL", "release_single"),
+        ("UPDATE staging.withdrawal SET feed = NULL", "withdrawal_feed_single"),
+    ],
+    ids=["one note", "all notes", "all withdrawals"],
+)
+def test_a_row_that_does_not_say_where_it_comes_from_is_noticed(desk: Desk, fault: str, name: str) -> None:
+    desk.stage(usual(), gone())
+    desk.run(fault)
+    assert desk.failed(desk.staged_so()) == {name}
+
+
+def test_a_measure_that_is_nothing_holds_for_nothing(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    staged = desk.stage(usual(), gone())
+    monkeypatch.setitem(measures._OF_NOTES, "doubled_note_keys", "CAST(NULL AS bigint)")
+    monkeypatch.setitem(measures._OF_NOTES, "quarantined_share", "CAST(NULL AS float8)")
+    assert desk.failed(staged) == {"note_key_unique", "quarantined_share"}
 
 
 def test_every_expectation_has_a_fault_that_it_notices() -> None:
@@ -298,19 +331,40 @@ def test_a_column_of_another_type_is_noticed(desk: Desk, name: str) -> None:
         desk.run(SHAPES[name].format("text"))
 
 
-def test_a_column_that_is_gone_fails_what_needs_it_and_raises_nothing(
+def test_columns_that_are_gone_fail_what_needs_them_and_raise_nothing(
     fresh_database: Callable[[], AbstractContextManager[Warehouse]],
 ) -> None:
+    gone_of_note = {
+        "language": {"language_known", "tags_of_the_policy"},
+        "note_key": {"note_key_present", "note_key_unique", "note_key_format", "withdrawn_not_staged"},
+        "note_type": {"note_type_known", "untyped_share"},
+        "note_year": {"note_year_plausible", "dates_of_the_policy"},
+        "shift_key": {"shift_key_format", "shift_keys_of_the_policy"},
+        "detector_digest": {"detector_digest_format", "detector_digest_single"},
+        "release": {"release_single"},
+    }
+    of_kind = {
+        "withdrawal_kind_known",
+        "withdrawn_note_key_format",
+        "withdrawn_patient_key_format",
+        "rejoined_patient_key_format",
+        "withdrawn_as_announced",
+        "rejoined_as_announced",
+    }
     with fresh_database() as fresh:
         desk = Desk(fresh)
         staged = desk.stage([note(1)])
-        desk.run("ALTER TABLE staging.note RENAME COLUMN language TO tongue")
+        for column in gone_of_note:
+            desk.run(f"ALTER TABLE staging.note RENAME COLUMN {column} TO {column}_of_old")
+        for column in ("kind", "feed"):
+            desk.run(f"ALTER TABLE staging.withdrawal RENAME COLUMN {column} TO {column}_of_old")
         desk.run("ALTER FUNCTION ctl.staged_digest RENAME TO digest_of_old")
         desk.run(
             "CREATE FUNCTION ctl.staged_digest(text) RETURNS text LANGUAGE sql AS 'SELECT NULL'; "
             "GRANT EXECUTE ON FUNCTION ctl.staged_digest TO gatekeeper"
         )
-        assert desk.failed(staged) == {"staged_unchanged", "note_columns", "language_known", "tags_of_the_policy"}
+        changed = {"staged_unchanged", "note_columns", "withdrawal_columns"}
+        assert desk.failed(staged) == {*changed, *of_kind, "withdrawal_feed_single"}.union(*gone_of_note.values())
 
 
 def test_a_row_of_another_status_is_also_one_too_many(desk: Desk) -> None:

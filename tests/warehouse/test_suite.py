@@ -85,6 +85,13 @@ def test_a_doubled_name_is_refused() -> None:
     assert refused(doubled) == "note.length is doubled"
 
 
+def test_what_needs_all_rows_is_refused_where_they_are_judged_in_parts() -> None:
+    parts = WHOLE.replace("name: note", "name: note\nin_parts: true", 1)
+    assert parse_suite(parts.encode(), figures={"most"}).in_parts
+    assert refused(parts.replace("values_to_be_between", "values_to_be_unique")) == "note.length.type"
+    assert refused(parts.replace("min_value: 1", "mostly: 0.9")) == "note.length.type"
+
+
 @pytest.mark.parametrize("source", ["", "[", "- 1", f"!!python/object:os.system {MARKER}", MARKER])
 def test_what_is_no_suite_at_all_is_refused_without_quoting_it(source: str) -> None:
     assert refused(source)
