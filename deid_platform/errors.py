@@ -751,6 +751,13 @@ class Code(Enum):
         "A decision on a removal is not one of those that there are; the reference says what is wrong.",
         "A removal of the round, one of the five categories, and a severity for a clinically relevant one alone.",
     )
+    REVIEW_ROLE = (
+        "review-role",
+        "A review file, or a row of it, was not written for the round and the role that it is imported as; the "
+        "reference says which row, and for whom it was written. Taken for another reader's, it would make agreement.",
+        "Import it with the --as and --round that it was exported with. Where `written_for` was lost, export again and "
+        "copy the answers over.",
+    )
     MARK_INVALID = (
         "mark-invalid",
         "A mark of a missed identifier is not one that a round takes; the reference says what is wrong.",
