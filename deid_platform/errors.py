@@ -626,6 +626,12 @@ class Code(Enum):
         "No finding of that number is in force.",
         "`deid finding list` lists them with their numbers.",
     )
+    MARK_UNKNOWN = (
+        "mark-unknown",
+        "No mark of a missed identifier of that name waits for an officer: its note is shown no more, or the "
+        "mark was taken back or dismissed.",
+        "`deid finding marks` lists those that wait.",
+    )
     SECOND_PERSON = (
         "second-person",
         "Two people have to say so, by two logins: to withdraw a finding, or to show of a quarantined note what one "

@@ -21,6 +21,7 @@ from deid_platform.annotation.rounds import ANNOTATORS, Role
 from deid_platform.errors import Code, DeidError
 from deid_platform.refresh import tables
 from deid_platform.refresh.lock import file_lock
+from deid_platform.refresh.marks import name_marked_notes
 from deid_platform.refresh.site import Site
 from deid_platform.review.rounds import removals_of_round
 from deid_platform.store import NoteStore
@@ -134,7 +135,7 @@ def signed() -> dict[str, str]:
 
 
 def enter(site: Site, number: int) -> int:
-    """Enters the decisions of a round that the ledger lacks, and says how many.
+    """Enters the decisions and marks of a round that the ledger lacks, and says how many.
 
     The note store keeps a decision first, so that a reviewer may go on while the warehouse cannot be reached.
 
@@ -144,11 +145,14 @@ def enter(site: Site, number: int) -> int:
     officer = site.warehouse.engine(Database.OFFICER)
     kept = ((tables.REVIEW_DECISIONS, enter_decisions), (tables.REVIEW_MISSED, enter_missed))
     with alone(site):
-        return sum(
+        done = sum(
             entered(officer, number, role.value, rows_of(site.store, dataset, number, role))
             for dataset, entered in kept
             for role in Role
         )
+        # What is marked in a note that research sees waits there for an officer.
+        name_marked_notes(site)
+    return done
 
 
 def decisions_of(store: NoteStore, number: int, role: Role) -> dict[str, Decision]:

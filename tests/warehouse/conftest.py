@@ -59,6 +59,8 @@ CONTENT = (
     "ctl.publication",
     "ctl.removal_decision",
     "ctl.missed_identifier",
+    "ctl.marked_note",
+    "ctl.mark_dismissal",
     "ctl.ruling",
     "ctl.finding_withdrawal",
     "ctl.finding",

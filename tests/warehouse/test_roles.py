@@ -68,6 +68,8 @@ TABLES = (
     "ctl.look",
     "ctl.removal_decision",
     "ctl.missed_identifier",
+    "ctl.marked_note",
+    "ctl.mark_dismissal",
     "ctl.ruling",
     "ctl.extract",
     "ctl.extract_note",
@@ -269,6 +271,9 @@ CALLS = {
     "ctl.seal_held_out('x', 'site', '', 0, 1, 1, '{}', '{}')": {Role.GATEKEEPER},
     "ctl.enter_decision(1, 'A', 1, repeat('a', 32), NULL, NULL, 'a', now())": {Role.OFFICER},
     "ctl.enter_missed(1, 'A', 1, repeat('a', 32), repeat('b', 32), NULL, NULL, 'a', now())": {Role.OFFICER},
+    "ctl.name_marked('{}', '{}', '{}')": {Role.OFFICER},
+    "ctl.open_marks()": {Role.OFFICER},
+    "ctl.dismiss_mark('x', 'A. Officer', 'a reason of weight')": {Role.OFFICER},
     "ctl.rule('f', 'n_' || repeat('a', 26), repeat('a', 32), 'pass', 'leak', 'A. O', 'ao', 'a reason of weight')": {
         Role.OFFICER,
         Role.PROMOTER,

@@ -62,7 +62,9 @@ GRANT INSERT (digest, model, prompt, prompt_digest) ON quality.judge TO gatekeep
 GRANT SELECT ON quality.judge TO gatekeeper, officer;
 GRANT SELECT ON quality.held_out_sets TO analyst, deid_modeller, officer;
 
-GRANT SELECT ON ctl.removal_decision, ctl.missed_identifier, ctl.ruling TO gatekeeper, officer;
+GRANT SELECT ON ctl.removal_decision, ctl.missed_identifier, ctl.ruling, ctl.marked_note, ctl.mark_dismissal
+    TO gatekeeper, officer;
+GRANT EXECUTE ON FUNCTION ctl.name_marked, ctl.open_marks, ctl.dismiss_mark TO officer;
 GRANT EXECUTE ON FUNCTION ctl.enter_decision, ctl.enter_missed, ctl.rule TO officer;
 GRANT EXECUTE ON FUNCTION ctl.rule TO promoter;
 GRANT USAGE ON SCHEMA extracts TO analyst, limited_analyst;
