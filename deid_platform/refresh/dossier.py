@@ -65,7 +65,8 @@ class Signature:
 def write_dossier(site: Site, name: str | None = None) -> Written:
     """Writes a release's dossier into `dossiers` of the installation's home, and records its digest.
 
-    The same facts make the same file; other facts make another one beside it, so that a signed dossier stays.
+    The same facts make the same file; other facts make another one beside it, so that a signed dossier stays. Facts
+    that are true again make their former file the newest one.
 
     Args:
         site: The installation.

@@ -241,6 +241,33 @@ def test_only_the_newest_dossier_as_it_was_written_can_be_signed(site, tmp_path)
         assert raised.value.code is Code.DOSSIER_UNKNOWN
 
 
+def test_a_dossier_that_is_true_again_can_be_signed_and_the_one_in_between_cannot(site, tmp_path) -> None:
+    officer = site.warehouse.engine(Role.OFFICER)
+
+    def turned():
+        """Another fact, or the former one again, of which the ledger says nothing."""
+        with site.warehouse.administer() as connection:
+            connection.execute(text("UPDATE ctl.delivery SET demonstration = NOT demonstration"))
+        return write_dossier(site)
+
+    before = write_dossier(site)
+    between = turned()
+    again = turned()
+    assert before.digest == again.digest != between.digest
+    assert newest_dossier(officer, site.release) == again.digest
+    with pytest.raises(DeidError) as raised:
+        sign(site, between.path, tmp_path)
+    assert raised.value.code is Code.DOSSIER_UNKNOWN
+    sign(site, again.path, tmp_path, conclusion="unfit")
+    # A signature is a fact of its own: what was signed is never true again, so no former signature comes back.
+    assert turned().digest not in (before.digest, between.digest)
+    assert sign(site, turned().path, tmp_path).release == site.release
+    found = signed(officer, site.release)
+    assert found is not None and found.conclusion == "fit" and found.dossier != again.digest
+    with pytest.raises(DeidError):
+        sign(site, again.path, tmp_path, conclusion="unfit")
+
+
 def test_nobody_signs_but_the_officer_and_nobody_changes_a_signature(site) -> None:
     for role in (Role.LOADER, Role.GATEKEEPER, Role.PROMOTER, Role.DEMO_ANALYST):
         with pytest.raises(DeidError), site.warehouse.begin(role) as connection:

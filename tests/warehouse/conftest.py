@@ -55,6 +55,7 @@ CONTENT = (
     "ctl.extract_end",
     "ctl.extract",
     "ctl.signature",
+    "ctl.dossier_writing",
     "ctl.dossier",
     "ctl.publication",
     "ctl.removal_decision",

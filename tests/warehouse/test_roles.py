@@ -60,6 +60,8 @@ TABLES = (
     "ctl.granted",
     "ctl.access_log",
     "ctl.dossier",
+    "ctl.dossier_writing",
+    "ctl.newest_dossier",
     "ctl.signature",
     "ctl.signed",
     "ctl.held_out_set",
@@ -92,10 +94,11 @@ VIEWS = (
     "ctl.granted",
     "ctl.withdrawn_finding",
     "ctl.signed",
+    "ctl.newest_dossier",
 )
 # Who reads what is the officer's business alone; what `granted` says is of the login that asks.
 PEOPLE = ("ctl.project", "ctl.project_grant", "ctl.project_member", "ctl.access_log")
-DOSSIERS = ("ctl.dossier", "ctl.signature", "ctl.signed")
+DOSSIERS = ("ctl.dossier", "ctl.dossier_writing", "ctl.newest_dossier", "ctl.signature", "ctl.signed")
 # Through functions alone.
 EXTRACTS = ("ctl.extract", "ctl.extract_note", "ctl.extract_end")
 FIGURES = ("quality.scores", "quality.lab_scores", "quality.determination", "quality.held_out_sets")
@@ -154,6 +157,7 @@ def statement(action: str, table: str) -> str:
         "quality.held_out_sets": "gold",
         "ctl.held_out_note": "note",
         "ctl.dossier": "release",
+        "ctl.newest_dossier": "release",
         "ctl.extract_note": "feed",
         "ctl.extract_end": "who",
         "ctl.signature": "reason",

@@ -1,4 +1,4 @@
-"""Notes in which a reviewer marked an identifier as missed, until an officer acts."""
+"""Marks of missed identifiers that wait for an officer, and dossiers that are written again."""
 
 from __future__ import annotations
 
