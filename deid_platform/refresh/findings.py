@@ -101,7 +101,6 @@ def learn(site: Site) -> int:
     next run, whose first step is this.
     """
     officer = site.warehouse.engine(Role.OFFICER)
-    name_marked_notes(site)
     with file_lock(site.settings.home_path, _LOCK, wait=True):
         before = known_findings(site.store)
         recorded = {finding.number for finding in findings(officer)}
@@ -115,6 +114,7 @@ def learn(site: Site) -> int:
         if rows != before:
             table = pa.Table.from_pylist(rows, schema=tables.REPORTED_SCHEMA)
             site.store.write(tables.REPORTED, tables.ALL, [table], meta=lambda: {"findings": table.num_rows})
+    name_marked_notes(site)
     return len(new)
 
 

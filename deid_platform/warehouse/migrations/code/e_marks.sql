@@ -25,7 +25,10 @@ CREATE OR REPLACE FUNCTION ctl.open_marks() RETURNS TABLE (
     FROM (SELECT DISTINCT ON (i.round, i.role, i.missed) i.* FROM ctl.missed_identifier i
           ORDER BY i.round, i.role, i.missed, i.n DESC) m
     JOIN ctl.marked_note n ON n.missed = m.missed
-    JOIN research.current_version v ON v.note_key = n.note_key AND v.feed = n.feed
+    -- OFFSET 0: one note after the other, by its key. Marks are few, and versions are as many as there are notes.
+    CROSS JOIN LATERAL (
+        SELECT c.note_key, c.release FROM research.current_version c
+        WHERE c.note_key = n.note_key AND c.feed = n.feed OFFSET 0) v
     JOIN ctl.release r ON r.release = v.release
     WHERE m.label IS NOT NULL
       AND NOT EXISTS (SELECT 1 FROM ctl.mark_dismissal d WHERE d.missed = m.missed AND d.at >= m.at)
