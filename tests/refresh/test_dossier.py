@@ -17,7 +17,7 @@ from deid_platform.evaluation.retention.lexical_judge import judge_digest
 from deid_platform.refresh.dossier import gathered, sign_dossier, write_dossier
 from deid_platform.refresh.signing import make_key, verified
 from deid_platform.reports.dossier import NOT_AT_HAND
-from deid_platform.warehouse.dossiers import newest_dossier, signed
+from deid_platform.warehouse.dossiers import newest_dossier, record_dossier, signed
 from deid_platform.warehouse.held_out import Purpose, record_look
 from deid_platform.warehouse.judges import JudgeRow, record_judge
 from deid_platform.warehouse.lab import LabScore, MeasuredOn, lab_scores, record_lab_scores
@@ -255,6 +255,13 @@ def test_a_dossier_that_is_true_again_can_be_signed_and_the_one_in_between_canno
     again = turned()
     assert before.digest == again.digest != between.digest
     assert newest_dossier(officer, site.release) == again.digest
+    columns = "release, detector_digest, policy_digest, key_id"
+    with site.warehouse.administer() as connection:
+        connection.execute(text(f"INSERT INTO ctl.release ({columns}) VALUES ('r_x', 'd', 'p', 'k')"))
+    with pytest.raises(DeidError):  # nobody makes an older file the newest by the name of another release
+        record_dossier(officer, "r_x", between.digest)
+    with site.warehouse.administer() as connection:
+        connection.execute(text("DELETE FROM ctl.release WHERE release = 'r_x'"))
     with pytest.raises(DeidError) as raised:
         sign(site, between.path, tmp_path)
     assert raised.value.code is Code.DOSSIER_UNKNOWN

@@ -29,6 +29,8 @@ LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     IF NOT EXISTS (SELECT 1 FROM ctl.release r WHERE r.release = p_release) THEN
         RAISE EXCEPTION 'no such release' USING ERRCODE = 'DG011';
+    ELSIF EXISTS (SELECT 1 FROM ctl.dossier d WHERE d.digest = p_digest AND d.release <> p_release) THEN
+        RAISE EXCEPTION 'of another release' USING ERRCODE = 'DG011';
     END IF;
     -- One after the other, and no signature in between.
     PERFORM pg_advisory_xact_lock(hashtextextended('dossier ' || p_release, 0));
