@@ -168,13 +168,13 @@ class LocalEngine(Engine):
 
     @contextmanager
     def _served(self, spec: DetectorSpec) -> Iterator[tuple[DetectorSpec, Callable[[], None]]]:
-        spec = spec.for_workers(self.workers)
-        server = spec.network_server() if self.workers > 1 else None
-        if server is None:
-            yield spec, spec.check
-            return
-        with server:
-            yield replace(spec, served=server.served), server.check
+        with spec.for_workers(self.workers).counted() as spec:
+            server = spec.network_server() if self.workers > 1 else None
+            if server is None:
+                yield spec, spec.check
+                return
+            with server:
+                yield replace(spec, served=server.served), server.check
 
     def _answers(self, job: Job[Item, Result], batches: Iterator[list[Item]]) -> Generator[Answer[Result], None, None]:
         if self.workers > 1:

@@ -626,6 +626,12 @@ class Code(Enum):
         "No finding of that number is in force.",
         "`deid finding list` lists them with their numbers.",
     )
+    MARK_UNKNOWN = (
+        "mark-unknown",
+        "No mark of a missed identifier of that name waits for an officer: its note is shown no more, or the "
+        "mark was taken back or dismissed.",
+        "`deid finding marks` lists those that wait.",
+    )
     SECOND_PERSON = (
         "second-person",
         "Two people have to say so, by two logins: to withdraw a finding, or to show of a quarantined note what one "
@@ -750,6 +756,13 @@ class Code(Enum):
         "decision-invalid",
         "A decision on a removal is not one of those that there are; the reference says what is wrong.",
         "A removal of the round, one of the five categories, and a severity for a clinically relevant one alone.",
+    )
+    REVIEW_ROLE = (
+        "review-role",
+        "A review file, or a row of it, was not written for the round and the role that it is imported as; the "
+        "reference says which row, and for whom it was written. Taken for another reader's, it would make agreement.",
+        "Import it with the --as and --round that it was exported with. Where `written_for` was lost, export again and "
+        "copy the answers over.",
     )
     MARK_INVALID = (
         "mark-invalid",

@@ -1,4 +1,4 @@
-"""Commands on what a reader found in a released note: retract, finding.
+"""Commands on what a reader found, or a reviewer marked, in a released note: retract, finding.
 
 Belongs here: arguments, the question, and what a person reads of the answers. Does not belong here: what any of it does
 (`refresh/findings.py`).
@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 
 _SPAN = re.compile(r"(\d{1,9})[:-](\d{1,9})")
 
-finding = typer.Typer(help="Findings: identifiers that readers found in released notes.", no_args_is_help=True)
+finding = typer.Typer(
+    help="Findings: identifiers that readers found, or reviewers marked, in released notes.", no_args_is_help=True
+)
 
 
 def retract(
@@ -102,6 +104,48 @@ def list_findings(as_json: Json = False, config: Config = None) -> None:
         for f in findings(officer_of(config))
     )
     show(columns, records, as_json=as_json)
+
+
+@finding.command("marks")
+def list_marks(as_json: Json = False, config: Config = None) -> None:
+    """List what reviewers marked as missed in released notes and nobody has acted upon, oldest first.
+
+    Hide the note with `deid retract`, or say with `deid finding dismiss` why it stays.
+    """
+    from deid_platform.review.decisions import enter
+    from deid_platform.review.rounds import rounds
+    from deid_platform.warehouse.marks import open_marks
+    from deid_platform.warehouse.roles import Role
+
+    site = site_of(config)
+    unentered: DeidError | None = None
+    for number in rounds(site.store):
+        try:
+            enter(site, number)
+        except DeidError as error:
+            unentered = error  # the marks that the ledger has wait all the same
+    columns = ("mark", "note key", "label", "severity", "round", "role", "who", "when", "analysts see it", "releases")
+    records = (
+        (m.missed, m.note_key, m.label, m.severity, m.round, m.role, m.who, m.at, m.shown, m.releases)
+        for m in open_marks(site.warehouse.engine(Role.OFFICER))
+    )
+    show(columns, records, as_json=as_json)
+    if unentered is not None:
+        raise unentered
+
+
+@finding.command("dismiss")
+def dismiss(
+    mark: Annotated[str, typer.Argument(help="The mark, as `deid finding marks` shows it.")],
+    who: Who,
+    why: Why,
+    config: Config = None,
+) -> None:
+    """Say why a note stays although a reviewer marked an identifier in it. The reason is no place for the words."""
+    from deid_platform.warehouse.marks import dismiss_mark
+
+    dismiss_mark(officer_of(config), mark, who=who, reason=why)
+    say(f"mark {mark} dismissed; its note stays")
 
 
 @finding.command("withdraw")

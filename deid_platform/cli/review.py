@@ -157,6 +157,7 @@ def import_(
     config: Config = None,
 ) -> None:
     """Take the decisions of a spreadsheet or of Label Studio back, all or none; empty cells are left as they are."""
+    from deid_platform.review.decisions import enter as entered
     from deid_platform.review.rounds import known_round
 
     if sheet.suffix == ".json":
@@ -167,6 +168,13 @@ def import_(
     chosen = known_round(site.store, number)
     decisions, marks = take_back(site, chosen, _reviewer(role), sheet)
     say(f"round {chosen}: {counted(decisions, 'decision')} kept, {counted(marks, 'mark')} of missed identifiers")
+    if marks:
+        try:
+            entered(site, chosen)
+        except DeidError as error:
+            say(f"not in the ledger yet ({error.code.slug}); next: deid review enter")
+        else:
+            say("next, by an officer: deid finding marks, where a released note still shows what was marked")
 
 
 @review.command("enter")

@@ -6,10 +6,12 @@ of them works. A new model is one entry of `MODELS`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from deid_platform.detection.api import Candidate, Detector, Document
@@ -264,6 +266,21 @@ class DetectorSpec:
             chat_judge=self.chat_judge and self.chat_judge.for_workers(workers),
             indirect=self.indirect and self.indirect.for_workers(workers),
         )
+
+    @contextmanager
+    def counted(self) -> Iterator[DetectorSpec]:
+        """The detector whose budgets of tokens are those of one run, whichever processes build it meanwhile."""
+        with ExitStack() as files:
+
+            def spent() -> Path:
+                return Path(files.enter_context(NamedTemporaryFile(prefix="deid-tokens-")).name)
+
+            chat, indirect = self.chat, self.indirect
+            if chat is not None and chat.review is not None and chat.review.budget_tokens is not None:
+                chat = replace(chat, spent=spent())
+            if indirect is not None and indirect.budget_tokens is not None:
+                indirect = replace(indirect, spent=spent())
+            yield replace(self, chat=chat, indirect=indirect)
 
     def asking_anew(self) -> DetectorSpec:
         """The detector without the answers that its language model has given before."""

@@ -1,10 +1,12 @@
 """A chat model that may cost so many tokens and no more.
 
-Belongs here: counting, across the processes that are forked from the one that made it. Does not belong here: which
-requests are worth it.
+Belongs here: counting, across all processes that ask in a run. Does not belong here: which requests are worth it.
 
 Before a request is sent, the most that it may take is set aside; what it did not take is given back. A request for
 which too little is left fails (`Failure.BUDGET`), and so does whoever needed its answer.
+
+What is spent stands in a file. Where the run says which, processes that are built anew, since one was killed, go on
+where it ended. A number is all that the file holds.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ import os
 import tempfile
 from collections import deque
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 
 from deid_platform.llm.api import ChatAnswer, ChatModel, ChatRequest, Failed, Failure, ModelIdentity
 
@@ -27,13 +30,14 @@ class Budgeted:
     Args:
         model: Asked while there are tokens left.
         tokens: Of prompts and answers together.
+        spent: The file of a run; by default one that only forks of this process share.
     """
 
-    def __init__(self, model: ChatModel, tokens: int) -> None:
+    def __init__(self, model: ChatModel, tokens: int, spent: Path | None = None) -> None:
         self._model = model
         self._tokens = tokens
-        # A file without a name: forks share it, and a lock on it ends with the process that holds it.
-        self._spent = tempfile.TemporaryFile()  # noqa: SIM115 - as long as the model
+        # Forks share it too, and a lock on it ends with the process that holds it.
+        self._spent = tempfile.TemporaryFile() if spent is None else spent.open("r+b", buffering=0)  # noqa: SIM115
 
     def __repr__(self) -> str:
         return f"<Budgeted: {self._tokens} tokens>"

@@ -30,13 +30,16 @@ from deid_platform.warehouse.dossiers import newest_dossier, record_dossier, rec
 from deid_platform.warehouse.held_out import looked_at
 from deid_platform.warehouse.judges import judges_of
 from deid_platform.warehouse.lab import lab_scores
+from deid_platform.warehouse.marks import open_marks
 from deid_platform.warehouse.queries import ledger, notes_shown
 from deid_platform.warehouse.releases import Release, activate_release, former_release, release, releases
 from deid_platform.warehouse.reviews import ruled
 from deid_platform.warehouse.roles import Role
 from deid_platform.warehouse.waivers import waivers
 
-_DECISIONS = ("activated", "switched", "signed", "retracted", "dossier-demanded", "dossier-not-demanded")
+_DECISIONS = (
+    "activated", "switched", "signed", "retracted", "mark-dismissed", "dossier-demanded", "dossier-not-demanded",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -62,7 +65,8 @@ class Signature:
 def write_dossier(site: Site, name: str | None = None) -> Written:
     """Writes a release's dossier into `dossiers` of the installation's home, and records its digest.
 
-    The same facts make the same file; other facts make another one beside it, so that a signed dossier stays.
+    The same facts make the same file; other facts make another one beside it, so that a signed dossier stays. Facts
+    that are true again make their former file the newest one.
 
     Args:
         site: The installation.
@@ -186,6 +190,7 @@ def gathered(site: Site, found: Release) -> page.Dossier:
         change=_change(officer, found),
         retracted=_retracted(officer, found.release),
         ruled=ruled(officer, found.release),
+        marked=any(found.release in it.releases for it in open_marks(officer)),
     )
     return replace(facts, held_out=_held_out(officer, found, facts.gold))
 
@@ -198,7 +203,8 @@ def _as_of(officer: Engine, found: Release, judges: Sequence[str]) -> datetime:
         " UNION ALL SELECT at FROM quality.scores WHERE detector_digest = :d"
         " UNION ALL SELECT at FROM quality.lab_scores"
         " WHERE detector_digest = ANY(CAST(:j AS text[])) OR (detector_digest = :d AND locale = '')"
-        " UNION ALL SELECT at FROM ctl.look WHERE detector_digest = :d) f"
+        " UNION ALL SELECT at FROM ctl.look WHERE detector_digest = :d"
+        " UNION ALL SELECT at FROM ctl.open_marks() WHERE :r = ANY(releases)) f"
     )
     values = {"r": found.release, "d": found.detector_digest, "j": [judge_digest(), *judges]}
     with begin(officer) as connection:

@@ -10,6 +10,7 @@ from deid_platform.refresh.dossier import dossier_path
 from deid_platform.refresh.site import Site
 from deid_platform.reports.summary import DeliveryLine, ReleaseSummary
 from deid_platform.warehouse.dossiers import newest_dossier, signed
+from deid_platform.warehouse.marks import open_marks
 from deid_platform.warehouse.queries import DeliverySummary, notes_shown, summary
 from deid_platform.warehouse.roles import Role
 
@@ -43,6 +44,7 @@ def release_summary(site: Site) -> ReleaseSummary:
         places={
             **(_DEMONSTRATION if found.profile == "demo" else _PRODUCTION),
             **_dossier(site, found.release),
+            **_marked(site),
         },
     )
 
@@ -61,6 +63,12 @@ def _dossier(site: Site, release: str | None) -> dict[str, str]:
             f"lapsed on {conclusion.reassess_by}" if conclusion.lapsed else f"until {conclusion.reassess_by}"
         )
     return {"dossier": str(dossier_path(site, release, digest)), "determination": said}
+
+
+def _marked(site: Site) -> dict[str, str]:
+    """What waits for an officer."""
+    marks = len(open_marks(site.warehouse.engine(Role.OFFICER)))
+    return {"marked as missed": f"{marks:,} in released notes; `deid finding marks`"} if marks else {}
 
 
 def _line(site: Site, held: DeliverySummary) -> DeliveryLine:

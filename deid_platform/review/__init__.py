@@ -3,6 +3,7 @@
     sources     the notes that a round is drawn from: gold, a delivery, a file
     rounds      removals, drawn for clinicians
     decisions   what they say of them; `sheets` the same as a spreadsheet, `studio` in Label Studio
+    written     for whom such a file was written
     missed      identifiers that they mark as missed
     report      the shares that follow, and agreement; `scores` records them in `quality`
     quarantine  the queue of quarantined notes: what people decide about one

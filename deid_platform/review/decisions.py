@@ -6,6 +6,7 @@ Belongs here: what a decision is, keeping it, and what is settled. Does not belo
 from __future__ import annotations
 
 import getpass
+import secrets
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -20,6 +21,7 @@ from deid_platform.annotation.rounds import ANNOTATORS, Role
 from deid_platform.errors import Code, DeidError
 from deid_platform.refresh import tables
 from deid_platform.refresh.lock import file_lock
+from deid_platform.refresh.marks import name_marked_notes
 from deid_platform.refresh.site import Site
 from deid_platform.review.rounds import removals_of_round
 from deid_platform.store import NoteStore
@@ -27,6 +29,8 @@ from deid_platform.warehouse.reviews import enter_decisions, enter_missed
 from deid_platform.warehouse.roles import Role as Database
 
 _LOCK = "review.lock"
+_FILE, _WITH = "file", "counts_with_file"
+"""In the manifest of decisions, the newest file that brought marks too; in that of marks, the file of the last ones."""
 # The file's lock is one a process, which may take it again: it does not keep two tabs of one desk apart.
 _IN_THIS_PROCESS = threading.Lock()
 
@@ -99,14 +103,23 @@ def decide(site: Site, number: int, role: Role, said: Mapping[str, Decision | No
         DeidError: `decision-invalid` if a removal is not of the round or not this role's to decide.
     """
     with alone(site):
-        if not said.keys() <= set(offered(site, number, role)):
-            raise DeidError(Code.DECISION_INVALID, "removal")
-        rows = []
-        for key, decision in said.items():
-            category = decision.category.value if decision else None
-            severity = decision.severity.value if decision and decision.severity else None
-            rows.append({"removal": key, "category": category, "severity": severity, **signed()})
-        add_rows(site.store, tables.REVIEW_DECISIONS, tables.DECISION_SCHEMA, number, role, rows)
+        add_rows(site.store, number, role, decided=decision_rows(site, number, role, said))
+
+
+def decision_rows(site: Site, number: int, role: Role, said: Mapping[str, Decision | None]) -> list[dict[str, Any]]:
+    """Decisions as rows that may be added, under the lock of `alone`.
+
+    Raises:
+        DeidError: As `decide`.
+    """
+    if not said.keys() <= set(offered(site, number, role)):
+        raise DeidError(Code.DECISION_INVALID, "removal")
+    rows = []
+    for key, decision in said.items():
+        category = decision.category.value if decision else None
+        severity = decision.severity.value if decision and decision.severity else None
+        rows.append({"removal": key, "category": category, "severity": severity, **signed()})
+    return rows
 
 
 @contextmanager
@@ -122,7 +135,7 @@ def signed() -> dict[str, str]:
 
 
 def enter(site: Site, number: int) -> int:
-    """Enters the decisions of a round that the ledger lacks, and says how many.
+    """Enters the decisions and marks of a round that the ledger lacks, and says how many.
 
     The note store keeps a decision first, so that a reviewer may go on while the warehouse cannot be reached.
 
@@ -132,11 +145,14 @@ def enter(site: Site, number: int) -> int:
     officer = site.warehouse.engine(Database.OFFICER)
     kept = ((tables.REVIEW_DECISIONS, enter_decisions), (tables.REVIEW_MISSED, enter_missed))
     with alone(site):
-        return sum(
+        done = sum(
             entered(officer, number, role.value, rows_of(site.store, dataset, number, role))
             for dataset, entered in kept
             for role in Role
         )
+        # What is marked in a note that research sees waits there for an officer.
+        name_marked_notes(site)
+    return done
 
 
 def decisions_of(store: NoteStore, number: int, role: Role) -> dict[str, Decision]:
@@ -173,18 +189,58 @@ def standing(site: Site, number: int) -> Standing:
 
 
 def rows_of(store: NoteStore, dataset: str, number: int, role: Role) -> list[dict[str, Any]]:
-    """All that a role said in a round, in order."""
+    """All that a role said in a round, in order; without marks of a file whose decisions were not kept any more."""
     partition = _partition(number, role)
-    return [] if store.manifest(dataset, partition) is None else store.rows(dataset, partition)
+    if store.manifest(dataset, partition) is None:
+        return []
+    rows = store.rows(dataset, partition)
+    meta = store.required(dataset, partition).meta
+    if _WITH in meta and meta[_WITH] != _newest_file(store, number, role):
+        return rows[: meta["rows_before"]]
+    return rows
 
 
 def add_rows(
-    store: NoteStore, dataset: str, schema: pa.Schema, number: int, role: Role, rows: Sequence[Mapping[str, Any]]
+    store: NoteStore,
+    number: int,
+    role: Role,
+    *,
+    decided: Sequence[Mapping[str, Any]] = (),
+    marked: Sequence[Mapping[str, Any]] = (),
 ) -> None:
-    """Adds to what a role said in a round; under the lock of `alone`."""
-    kept = [*rows_of(store, dataset, number, role), *rows]
-    table = pa.Table.from_pylist(kept, schema=schema)
-    store.write(dataset, _partition(number, role), [table], meta=lambda: {"rows": len(kept)})
+    """Adds to what a role said in a round, all or none; under the lock of `alone`.
+
+    Decisions and marks lie in two datasets. Marks that come with decisions are written first and name the file; they
+    count once the decisions name it too.
+    """
+    both = secrets.token_hex(8) if decided and marked else None
+    if marked:
+        before = rows_of(store, tables.REVIEW_MISSED, number, role)
+        meta = {} if both is None else {_WITH: both, "rows_before": len(before)}
+        _write(store, tables.REVIEW_MISSED, tables.MISSED_SCHEMA, number, role, [*before, *marked], meta)
+    if decided:
+        before = rows_of(store, tables.REVIEW_DECISIONS, number, role)
+        meta = {_FILE: both or _newest_file(store, number, role)}
+        _write(store, tables.REVIEW_DECISIONS, tables.DECISION_SCHEMA, number, role, [*before, *decided], meta)
+
+
+def _write(
+    store: NoteStore,
+    dataset: str,
+    schema: pa.Schema,
+    number: int,
+    role: Role,
+    rows: Sequence[Mapping[str, Any]],
+    meta: Mapping[str, Any],
+) -> None:
+    table = pa.Table.from_pylist(list(rows), schema=schema)
+    store.write(dataset, _partition(number, role), [table], meta=lambda: {"rows": len(rows), **meta})
+
+
+def _newest_file(store: NoteStore, number: int, role: Role) -> str | None:
+    """The file whose decisions were kept last together with marks."""
+    manifest = store.manifest(tables.REVIEW_DECISIONS, _partition(number, role))
+    return None if manifest is None else manifest.meta.get(_FILE)
 
 
 def _partition(number: int, role: Role) -> str:

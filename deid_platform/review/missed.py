@@ -25,7 +25,7 @@ from deid_platform.review.decisions import (
     Severity,
     add_rows,
     alone,
-    decide,
+    decision_rows,
     offered,
     rows_of,
     signed,
@@ -119,49 +119,44 @@ def mark(site: Site, number: int, role: Role, marks: Sequence[Mark]) -> None:
         DeidError: `mark-invalid` if a removal is not of the round or not shown to this role, or if there is no word
             that was missed.
     """
-    with alone(site):
-        members = removals_of_round(site, number)
-        allowed = set(shown(site, number, role))
-        mine = marks_of(site.store, number, role)
-        rows: list[dict[str, Any]] = []
-        for it in marks:
-            if it.removal not in allowed:
-                raise DeidError(Code.MARK_INVALID, "removal")
-            removal = members[it.removal]
-            start, end = placed(removal, it)
-            made = None
-            if it.label is not None and it.severity is not None:
-                made = Missed(it.removal, Span(start, end, it.label), it.severity)
-                if any(_equal(made, former) for former in _of_note(mine, members, removal.note_id).values()):
-                    continue  # sent again: the answer was lost
-            for key, former in _of_note(mine, members, removal.note_id).items():
-                if former.span.start < end and start < former.span.end:
-                    rows.append(_row(key, former, taken_back=True))
-                    del mine[key]
-            if made is not None:
-                key = site.keyring.digest("missed", removal.note_id, str(start), str(end))
-                rows.append(_row(key, made))
-                mine[key] = made
-        if rows:
-            add_rows(site.store, tables.REVIEW_MISSED, tables.MISSED_SCHEMA, number, role, rows)
+    keep(site, number, role, {}, marks)
 
 
 def keep(site: Site, number: int, role: Role, said: Mapping[str, Decision | None], marks: Sequence[Mark]) -> None:
-    """Keeps decisions and marks of a file, all or none.
+    """Keeps decisions and marks of a file, all or none, wherever it is interrupted.
 
     Raises:
         DeidError: `decision-invalid`, `mark-invalid`.
     """
+    with alone(site):
+        decided = decision_rows(site, number, role, said) if said else ()
+        add_rows(site.store, number, role, decided=decided, marked=_mark_rows(site, number, role, marks))
+
+
+def _mark_rows(site: Site, number: int, role: Role, marks: Sequence[Mark]) -> list[dict[str, Any]]:
     members = removals_of_round(site, number)
     allowed = set(shown(site, number, role))
+    mine = marks_of(site.store, number, role)
+    rows: list[dict[str, Any]] = []
     for it in marks:
         if it.removal not in allowed:
             raise DeidError(Code.MARK_INVALID, "removal")
-        placed(members[it.removal], it)
-    if said:
-        decide(site, number, role, said)
-    if marks:
-        mark(site, number, role, marks)
+        removal = members[it.removal]
+        start, end = placed(removal, it)
+        made = None
+        if it.label is not None and it.severity is not None:
+            made = Missed(it.removal, Span(start, end, it.label), it.severity)
+            if any(_equal(made, former) for former in _of_note(mine, members, removal.note_id).values()):
+                continue  # sent again: the answer was lost
+        for key, former in _of_note(mine, members, removal.note_id).items():
+            if former.span.start < end and start < former.span.end:
+                rows.append(_row(key, former, taken_back=True))
+                del mine[key]
+        if made is not None:
+            key = site.keyring.digest("missed", removal.note_id, str(start), str(end))
+            rows.append(_row(key, made))
+            mine[key] = made
+    return rows
 
 
 def placed(removal: Removal, it: Mark) -> tuple[int, int]:

@@ -3,9 +3,10 @@
 Belongs here: columns, and what of a sheet is believed. Does not belong here: what a decision is (`decisions.py`), or
 a mark (`missed.py`).
 
-Back come only the removal's key, category, severity and missed identifiers; the other columns are for people. All of a
-sheet is kept or none of it. A cell of missed identifiers reads `PATIENT high: Ann Bell; DATE low: 3 May`: label,
-severity and words, which are looked for in the text of the row, wherever they are not hidden.
+Back come only the removal's key, for whom the row was written (`written.py`), category, severity and missed
+identifiers; the other columns are for people. All of a sheet is kept or none of it. A cell of missed identifiers reads
+`PATIENT high: Ann Bell; DATE low: 3 May`: label, severity and words, which are looked for in the text of the row,
+wherever they are not hidden.
 """
 
 from __future__ import annotations
@@ -22,8 +23,9 @@ from deid_platform.refresh.site import Site
 from deid_platform.review.decisions import Decision, decisions_of
 from deid_platform.review.missed import Mark, keep, marks_of, placed, shown
 from deid_platform.review.rounds import Removal, removals_of_round
+from deid_platform.review.written import WRITTEN_FOR, check_reader, token
 
-COLUMNS = ("removal", "label", "before", "removed", "after", "category", "severity", "missed")
+COLUMNS = ("removal", WRITTEN_FOR, "label", "before", "removed", "after", "category", "severity", "missed")
 _BEGINS = r"([A-Za-z-]+)\s+(high|low)\s*:"
 _MISSED = re.compile(rf"\s*{_BEGINS}\s*(.+?)\s*(?:;(?=\s*{_BEGINS})|;?\s*$)", re.DOTALL | re.IGNORECASE)
 
@@ -48,7 +50,8 @@ def export(site: Site, number: int, role: Role, path: Path) -> int:
             missed = "; ".join(
                 f"{it.span.label.value} {it.severity}: {found.words(it.span)}" for it in marks if it.removal == key
             )
-            sheet.writerow((key, found.label, *texts, category, severity, missed))
+            written_for = token(site.keyring, number, role, key)
+            sheet.writerow((key, written_for, found.label, *texts, category, severity, missed))
     return len(keys)
 
 
@@ -57,7 +60,8 @@ def take_back(site: Site, number: int, role: Role, path: Path) -> tuple[int, int
 
     Raises:
         DeidError: `decision-invalid` or `mark-invalid` with the row's number, the first below the head being 2; either
-            if a row is not this role's to decide; `input-invalid` if it is no CSV file with the columns that come back.
+            if a row is not this role's to decide; `review-role` if a row was not written for this round and role;
+            `input-invalid` if it is no CSV file with the columns that come back.
     """
     said: dict[str, Decision | None] = {}
     marks: list[Mark] = []
@@ -66,11 +70,13 @@ def take_back(site: Site, number: int, role: Role, path: Path) -> tuple[int, int
     try:
         with path.open(encoding="utf-8-sig", newline="") as stream:
             sheet = csv.DictReader(stream)
-            if not {"removal", "category", "severity"} <= set(sheet.fieldnames or ()):
+            if not {"removal", WRITTEN_FOR, "category", "severity"} <= set(sheet.fieldnames or ()):
                 raise DeidError(Code.INPUT_INVALID, "the sheet lacks a column")
             for at, row in enumerate(sheet, start=2):
                 try:
-                    key = row.get("removal") or ""
+                    key, said_for = ((row.get(name) or "").strip() for name in ("removal", WRITTEN_FOR))
+                    if any((row.get(name) or "").strip() for name in (WRITTEN_FOR, "category", "missed")):
+                        check_reader(site, number, role, key, said_for)
                     if decision := _decision(row):
                         said[key] = decision
                     found = _marks(key, (row.get("missed") or "").strip(), members)

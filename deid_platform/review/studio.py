@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from xml.sax.saxutils import quoteattr
 
-from deid_platform.annotation.rounds import ANNOTATORS, Role, task_meta
+from deid_platform.annotation.rounds import ANNOTATORS, Role
 from deid_platform.corpora import Reason, Rejection
 from deid_platform.corpora.formats.labelstudio import write_rows
 from deid_platform.corpora.formats.labelstudio_export import Annotated, Returned, read_tasks
@@ -26,6 +26,7 @@ from deid_platform.refresh.site import Site
 from deid_platform.review.decisions import Category, Decision, Severity, decisions_of, offered
 from deid_platform.review.missed import Mark, Missed, keep, marks_of, placed, shown
 from deid_platform.review.rounds import Removal, removals_of_round
+from deid_platform.review.written import WRITTEN_FOR, check_reader, token
 
 REMOVED, HIDDEN = "REMOVED", "HIDDEN"
 """What the removal is called in its text, and what else is hidden there; both are for reading."""
@@ -80,7 +81,7 @@ def _tasks(site: Site, number: int, role: Role) -> Iterator[_Row]:
         result = [*_regions(it, [m for m in marks if m.removal == key]), *_chosen(mine.get(key))]
         yield {
             "data": {"text": it.text, "note": key, "about": "; ".join(about)},
-            "meta": task_meta(number, role),
+            "meta": {WRITTEN_FOR: token(site.keyring, number, role, key)},
             "predictions": [{"model_version": "round", "result": result}],
         }
 
@@ -117,7 +118,8 @@ def take_back(site: Site, number: int, role: Role, path: Path) -> tuple[int, int
     A task's marks are added to those that stand, and take the place of those that they overlap.
 
     Raises:
-        DeidError: `input-invalid`, `decision-invalid` or `mark-invalid` with the task's place in the file, from 1.
+        DeidError: `input-invalid`, `review-role`, `decision-invalid` or `mark-invalid` with the task's place in the
+            file, from 1.
     """
     members = removals_of_round(site, number)
     said: dict[str, Decision | None] = {}
@@ -127,7 +129,8 @@ def take_back(site: Site, number: int, role: Role, path: Path) -> tuple[int, int
     for tasks in zip(*(found for _, found in by_severity), strict=True):
         task = tasks[0]
         try:
-            _check(task, members, number, role, seen)
+            check_reader(site, number, role, task.key, task.meta.get(WRITTEN_FOR))
+            _check(task, members, seen)
             seen.add(task.key)
             if decision := _decision(_one(task)):
                 said[task.key] = decision
@@ -155,11 +158,9 @@ def _scheme(severity: Severity) -> Scheme:
     return replace(scheme_of(SCHEME), labels=labels)
 
 
-def _check(task: Returned, members: Mapping[str, Removal], number: int, role: Role, seen: set[str]) -> None:
+def _check(task: Returned, members: Mapping[str, Removal], seen: set[str]) -> None:
     if task.key in seen:
         raise DeidError(Code.DECISION_INVALID, "twice")
-    if dict(task.meta) != task_meta(number, role):
-        raise DeidError(Code.DECISION_INVALID, "of another round or role")
     if task.key not in members or members[task.key].text != task.text:
         raise DeidError(Code.DECISION_INVALID, "removal")
 

@@ -44,6 +44,7 @@ _OWN_STATES = {
     "DG015": Code.NOTHING_RELEASED,
     "DG016": Code.EXTRACT_UNKNOWN,
     "DG017": Code.DECISIONS_ALTERED,
+    "DG018": Code.MARK_UNKNOWN,
 }
 _BY_STATE = (
     # undefined table, function, schema; database does not exist

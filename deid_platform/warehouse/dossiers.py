@@ -46,7 +46,7 @@ class Signed:
 
 
 def record_dossier(officer: Engine, release: str, digest: str) -> None:
-    """Records that a dossier was written.
+    """Records that a dossier was written, unless it is the newest one already.
 
     Args:
         officer: The engine of the role `officer`.
@@ -61,8 +61,8 @@ def record_dossier(officer: Engine, release: str, digest: str) -> None:
 
 
 def newest_dossier(officer: Engine, release: str) -> str | None:
-    """Digest of the dossier that was written last; None if none was."""
-    statement = text("SELECT digest FROM ctl.dossier WHERE release = :r ORDER BY at DESC LIMIT 1")
+    """Digest of the dossier that was written last, be it again; None if none was."""
+    statement = text("SELECT digest FROM ctl.newest_dossier WHERE release = :r")
     with begin(officer) as connection:
         return connection.execute(statement, {"r": release}).scalar()
 

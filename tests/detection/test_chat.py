@@ -431,6 +431,41 @@ def test_a_budget_that_is_spent_fails_the_rest_and_what_is_known_costs_nothing(t
         assert len(endpoint.received) == 6
 
 
+def test_a_budget_is_that_of_a_run_whichever_processes_build_its_detector() -> None:
+    # Some 4,000 tokens are set aside for a request, and it takes 10 of them.
+    with detector(review=Review(0.0, budget_tokens=4_500)) as (endpoint, spec):
+        with LocalEngine(workers=2)._served(spec) as (served, _):
+            assert served.detector_digest == spec.detector_digest
+
+            def read(text: str) -> bool:
+                """By a detector that is built anew, as where the process that built the former one was killed."""
+                (outcome,) = outcomes_in(served.build(), notes(text))
+                assert outcome is Code.CHAT_BUDGET or isinstance(outcome, tuple)
+                return isinstance(outcome, tuple)
+
+            done = [read(f"Saw Blorf {n}.") for n in range(60)]
+        assert 0 < done.count(True) == len(endpoint.received) < 60
+        assert done == sorted(done, reverse=True)
+        assert served.chat is not None and served.chat.spent is not None and not served.chat.spent.exists()
+        (of_the_next_run,) = LocalEngine().detect(spec, notes("Saw Blorf again."))
+    assert of_the_next_run.error is None
+
+
+@pytest.mark.process
+def test_workers_share_the_budget_of_their_run() -> None:
+    def dear(body: dict[str, Any], time: int) -> Reply:
+        reply = json.loads(replied(body, time).content)
+        return Reply(body=json.dumps({**reply, "usage": {"prompt_tokens": 2000, "completion_tokens": 2000}}).encode())
+
+    with serving(dear) as endpoint:
+        chat = ChatSpec("extract-zero", endpoint.spec(tries=1), review=Review(0.0, budget_tokens=20_000))
+        spec = DetectorSpec("ensemble", without=WITHOUT, chat=chat)
+        texts = [f"Saw Blorf {n}." for n in range(24)]
+        found = list(LocalEngine(workers=3, batch_size=4).detect(spec, notes(*texts)))
+    assert {one.error for one in found} == {None, Code.CHAT_BUDGET}
+    assert 0 < len(endpoint.received) <= 5
+
+
 def test_a_budget_is_kept_over_many_requests_at_once_and_outcomes_keep_their_order() -> None:
     with serving(lambda body, _: Reply(body["messages"][-1]["content"])) as endpoint:
         model = Budgeted(endpoint.model(), 1000)

@@ -17,7 +17,7 @@ from deid_platform.evaluation.retention.lexical_judge import judge_digest
 from deid_platform.refresh.dossier import gathered, sign_dossier, write_dossier
 from deid_platform.refresh.signing import make_key, verified
 from deid_platform.reports.dossier import NOT_AT_HAND
-from deid_platform.warehouse.dossiers import newest_dossier, signed
+from deid_platform.warehouse.dossiers import newest_dossier, record_dossier, signed
 from deid_platform.warehouse.held_out import Purpose, record_look
 from deid_platform.warehouse.judges import JudgeRow, record_judge
 from deid_platform.warehouse.lab import LabScore, MeasuredOn, lab_scores, record_lab_scores
@@ -239,6 +239,40 @@ def test_only_the_newest_dossier_as_it_was_written_can_be_signed(site, tmp_path)
         with pytest.raises(DeidError) as raised:
             sign(site, path, tmp_path)
         assert raised.value.code is Code.DOSSIER_UNKNOWN
+
+
+def test_a_dossier_that_is_true_again_can_be_signed_and_the_one_in_between_cannot(site, tmp_path) -> None:
+    officer = site.warehouse.engine(Role.OFFICER)
+
+    def turned():
+        """Another fact, or the former one again, of which the ledger says nothing."""
+        with site.warehouse.administer() as connection:
+            connection.execute(text("UPDATE ctl.delivery SET demonstration = NOT demonstration"))
+        return write_dossier(site)
+
+    before = write_dossier(site)
+    between = turned()
+    again = turned()
+    assert before.digest == again.digest != between.digest
+    assert newest_dossier(officer, site.release) == again.digest
+    columns = "release, detector_digest, policy_digest, key_id"
+    with site.warehouse.administer() as connection:
+        connection.execute(text(f"INSERT INTO ctl.release ({columns}) VALUES ('r_x', 'd', 'p', 'k')"))
+    with pytest.raises(DeidError):  # nobody makes an older file the newest by the name of another release
+        record_dossier(officer, "r_x", between.digest)
+    with site.warehouse.administer() as connection:
+        connection.execute(text("DELETE FROM ctl.release WHERE release = 'r_x'"))
+    with pytest.raises(DeidError) as raised:
+        sign(site, between.path, tmp_path)
+    assert raised.value.code is Code.DOSSIER_UNKNOWN
+    sign(site, again.path, tmp_path, conclusion="unfit")
+    # A signature is a fact of its own: what was signed is never true again, so no former signature comes back.
+    assert turned().digest not in (before.digest, between.digest)
+    assert sign(site, turned().path, tmp_path).release == site.release
+    found = signed(officer, site.release)
+    assert found is not None and found.conclusion == "fit" and found.dossier != again.digest
+    with pytest.raises(DeidError):
+        sign(site, again.path, tmp_path, conclusion="unfit")
 
 
 def test_nobody_signs_but_the_officer_and_nobody_changes_a_signature(site) -> None:

@@ -14,11 +14,12 @@ from deid_platform.annotation.rounds import Role
 from deid_platform.errors import Code, DeidError
 from deid_platform.labels import Label
 from deid_platform.refresh import tables
-from deid_platform.review.decisions import Category, Decision, Severity, decide, enter, offered
-from deid_platform.review.missed import Mark, mark, marks_of, shown
+from deid_platform.review.decisions import Category, Decision, Severity, decide, decisions_of, enter, offered
+from deid_platform.review.missed import Mark, keep, mark, marks_of, shown
 from deid_platform.review.report import missed_figures
 from deid_platform.review.rounds import removals_of_round, start
 from deid_platform.review.sheets import take_back
+from deid_platform.store import NoteStore
 from deid_platform.warehouse.roles import Role as Database
 
 PROVIDER = Decision(Category.PROVIDER)
@@ -159,6 +160,35 @@ def test_marks_go_out_with_a_sheet_and_come_back(drawn, tmp_path):
         assert str(refused.value.ref).startswith("row 4")
         assert "Thandiwe" not in str(refused.value)
     assert three not in {it.removal for it in marks_of(site.store, 1, Role.A).values()}
+
+
+@pytest.mark.parametrize("killed_at", [tables.REVIEW_MISSED, tables.REVIEW_DECISIONS])
+def test_a_file_is_kept_whole_or_not_at_all_wherever_its_import_is_killed(drawn, reviewed, monkeypatch, killed_at):
+    site, (one, two, *_) = drawn
+    decide(site, 1, Role.A, {two: PROVIDER})
+    mark(site, 1, Role.A, [marked(site, one, "Seen")])
+    said, marks = {one: PROVIDER}, [marked(site, one, "stable"), marked(site, one, "Seen", Label.DATE)]
+    write = NoteStore.write
+
+    def killed(self, dataset, *given, **options):
+        if dataset == killed_at:
+            raise KeyboardInterrupt
+        return write(self, dataset, *given, **options)
+
+    with monkeypatch.context() as dying:
+        dying.setattr(NoteStore, "write", killed)
+        with pytest.raises(KeyboardInterrupt):
+            keep(site, 1, Role.A, said, marks)
+    site = reviewed()
+    assert (set(decisions_of(site.store, 1, Role.A)), words_of(site, Role.A)) == ({two}, ["Seen"])
+    # What is said at the desk meanwhile brings nothing of it back.
+    decide(site, 1, Role.A, {two: None})
+    mark(site, 1, Role.A, [marked(site, two, "palsy")])
+    assert (set(decisions_of(site.store, 1, Role.A)), words_of(site, Role.A)) == (set(), ["Seen", "palsy"])
+    keep(site, 1, Role.A, said, marks)
+    decide(site, 1, Role.A, {two: PROVIDER})
+    assert set(decisions_of(site.store, 1, Role.A)) == {one, two}
+    assert words_of(site, Role.A) == ["palsy", "stable", "Seen"]
 
 
 def test_the_report_counts_marks_and_shows_no_word(drawn):

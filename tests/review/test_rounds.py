@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 from concurrent.futures import ThreadPoolExecutor
 
 import pyarrow as pa
@@ -19,7 +20,7 @@ from deid_platform.refresh import tables
 from deid_platform.review.decisions import Category, Decision, Severity, decide, decisions_of, enter, offered, standing
 from deid_platform.review.report import kappa, kappa_interval, report, shares
 from deid_platform.review.rounds import outside_gold, removals_of_round, start
-from deid_platform.review.sheets import _plain, take_back
+from deid_platform.review.sheets import _plain, export, take_back
 from deid_platform.warehouse.roles import Role as Database
 
 WRONG = ("Bell", "Cushing", "Ward 4B", "March", "Addison", "Todd")
@@ -202,10 +203,73 @@ def test_a_sheet_goes_out_and_its_decisions_come_back_all_or_none(reviewed, tmp_
     returned(("", ""), ("Provider_or_clinic", ""), ("clinically_relevant", "low"))
     assert "2 decisions kept" in deid("review", "import", str(path), "--as", "A").stderr
     assert decisions_of(site.store, 1, Role.A) == {one: HIGH, two: PROVIDER, three: LOW}
-    path.write_text("removal;category;severity\n")
+    path.write_text("removal;written_for;category;severity\n")
     with pytest.raises(DeidError) as refused:
         take_back(site, 1, Role.A, path)
     assert refused.value.code is Code.INPUT_INVALID
+
+
+def filled(path, change):
+    """Each row of a sheet decided, changed and saved."""
+    with path.open(encoding="utf-8", newline="") as stream:
+        rows = [row | {"category": "provider_or_clinic"} for row in csv.DictReader(stream)]
+    rows = change(rows)
+    with path.open("w", encoding="utf-8", newline="") as stream:
+        sheet = csv.DictWriter(stream, rows[0])
+        sheet.writeheader()
+        sheet.writerows(rows)
+
+
+def test_a_sheet_that_was_sorted_and_cut_is_still_its_readers_own(reviewed, tmp_path, monkeypatch):
+    start(reviewed(), 3)
+    path = tmp_path / "a.csv"
+    export(reviewed(), 1, Role.A, path)
+    filled(path, lambda rows: rows[:0:-1])
+    # Written under a secret that was changed meanwhile.
+    former = tmp_path / "former"
+    former.write_text(os.environ["DEID_SECRET"])
+    monkeypatch.setenv("DEID_SECRET", "7c1e5a90b2d84f6688a9b0c1d2e3f4a5b6c7d8e9f0a1b2c3d4e5f60718293a4b")
+    monkeypatch.setenv("DEID_PREVIOUS_SECRET_FILES", str(former))
+    assert take_back(reviewed(), 1, Role.A, path) == (2, 0)
+
+
+def emptied(rows):
+    return [row | {"category": ""} for row in rows]
+
+
+def without_a_token(rows):
+    """The first row says nothing at all; the second was decided."""
+    return [rows[0] | {"category": "", "written_for": ""}, rows[1] | {"written_for": ""}, rows[2]]
+
+
+def with_the_token_of_another_row(rows):
+    return [rows[0] | {"written_for": rows[1]["written_for"]}, *rows[1:]]
+
+
+@pytest.mark.parametrize(
+    ("change", "reference"),
+    [
+        (list, "row 2: written for A, round 1"),
+        (emptied, "row 2: written for A, round 1"),
+        (without_a_token, "row 3: it does not say"),
+        (with_the_token_of_another_row, "row 2: it does not say"),
+    ],
+)
+def test_a_sheet_of_one_reader_is_none_of_another(reviewed, tmp_path, change, reference):
+    site = reviewed()
+    start(site, 3)
+    path = tmp_path / "a.csv"
+    export(site, 1, Role.A, path)
+    filled(path, change)
+    for role in (Role.B, Role.ADJUDICATOR):
+        with pytest.raises(DeidError) as refused:
+            take_back(site, 1, role, path)
+        assert (refused.value.code, str(refused.value.ref)[: len(reference)]) == (Code.REVIEW_ROLE, reference)
+    start(site, 3)
+    with pytest.raises(DeidError) as refused:
+        take_back(site, 2, Role.A, path)
+    assert refused.value.code is Code.REVIEW_ROLE
+    assert not any(decisions_of(site.store, number, role) for number in (1, 2) for role in Role)
 
 
 @pytest.mark.parametrize(

@@ -95,12 +95,8 @@ def test_the_second_reader_sees_nothing_of_the_first_and_the_adjudicator_both(si
 
 def broken(task, how):
     good = answered(task, category="provider_or_clinic")
-    if how == "role":
-        good["meta"] = {"round": 1, "role": "B"}
-    elif how == "no role":
-        good["meta"] = {"round": 1}
-    elif how == "round":
-        good["meta"] = {"round": 2, "role": "A"}
+    if how == "no role":
+        good["meta"] = {}
     elif how == "text":
         good["data"] = {**good["data"], "text": "Another " + good["data"]["text"]}
     elif how == "two people":
@@ -123,7 +119,7 @@ def broken(task, how):
 
 @pytest.mark.parametrize(
     "how",
-    ["role", "no role", "round", "text", "two people", "two categories", "no such category", "no severity",
+    ["no role", "text", "two people", "two categories", "no such category", "no severity",
      "hidden words", "unknown label", "other words", "twice"],
 )  # fmt: skip
 def test_what_does_not_fit_is_refused_whole_by_its_place_and_without_text(site, tmp_path, how):
@@ -133,10 +129,21 @@ def test_what_does_not_fit_is_refused_whole_by_its_place_and_without_text(site, 
     path.write_text(json.dumps([good, good if how == "twice" else broken(second, how)]))
     with pytest.raises(DeidError) as refused:
         take_back(site, 1, Role.A, path)
-    assert refused.value.code in (Code.INPUT_INVALID, Code.DECISION_INVALID, Code.MARK_INVALID)
+    assert refused.value.code in (Code.INPUT_INVALID, Code.DECISION_INVALID, Code.MARK_INVALID, Code.REVIEW_ROLE)
     assert str(refused.value.ref).startswith("task ")
     assert not any(word in str(refused.value) for word in ("Thandiwe", "Seen", "harmless"))
     assert decisions_of(site.store, 1, Role.A) == {}
+
+
+def test_tasks_of_one_reader_are_none_of_another_and_of_no_other_round(site, tmp_path):
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps([answered(it, category="provider_or_clinic") for it in tasks_for(site, Role.A, path)]))
+    start(site, 3)
+    for number, role in ((1, Role.B), (1, Role.ADJUDICATOR), (2, Role.A)):
+        with pytest.raises(DeidError) as refused:
+            take_back(site, number, role, path)
+        assert (refused.value.code, refused.value.ref) == (Code.REVIEW_ROLE, "task 1: written for A, round 1")
+        assert decisions_of(site.store, number, role) == {}
 
 
 def test_a_skipped_task_is_left_as_it_is(site, tmp_path):

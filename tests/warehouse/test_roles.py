@@ -60,6 +60,8 @@ TABLES = (
     "ctl.granted",
     "ctl.access_log",
     "ctl.dossier",
+    "ctl.dossier_writing",
+    "ctl.newest_dossier",
     "ctl.signature",
     "ctl.signed",
     "ctl.held_out_set",
@@ -68,6 +70,8 @@ TABLES = (
     "ctl.look",
     "ctl.removal_decision",
     "ctl.missed_identifier",
+    "ctl.marked_note",
+    "ctl.mark_dismissal",
     "ctl.ruling",
     "ctl.extract",
     "ctl.extract_note",
@@ -90,10 +94,11 @@ VIEWS = (
     "ctl.granted",
     "ctl.withdrawn_finding",
     "ctl.signed",
+    "ctl.newest_dossier",
 )
 # Who reads what is the officer's business alone; what `granted` says is of the login that asks.
 PEOPLE = ("ctl.project", "ctl.project_grant", "ctl.project_member", "ctl.access_log")
-DOSSIERS = ("ctl.dossier", "ctl.signature", "ctl.signed")
+DOSSIERS = ("ctl.dossier", "ctl.dossier_writing", "ctl.newest_dossier", "ctl.signature", "ctl.signed")
 # Through functions alone.
 EXTRACTS = ("ctl.extract", "ctl.extract_note", "ctl.extract_end")
 FIGURES = ("quality.scores", "quality.lab_scores", "quality.determination", "quality.held_out_sets")
@@ -152,6 +157,7 @@ def statement(action: str, table: str) -> str:
         "quality.held_out_sets": "gold",
         "ctl.held_out_note": "note",
         "ctl.dossier": "release",
+        "ctl.newest_dossier": "release",
         "ctl.extract_note": "feed",
         "ctl.extract_end": "who",
         "ctl.signature": "reason",
@@ -269,6 +275,9 @@ CALLS = {
     "ctl.seal_held_out('x', 'site', '', 0, 1, 1, '{}', '{}')": {Role.GATEKEEPER},
     "ctl.enter_decision(1, 'A', 1, repeat('a', 32), NULL, NULL, 'a', now())": {Role.OFFICER},
     "ctl.enter_missed(1, 'A', 1, repeat('a', 32), repeat('b', 32), NULL, NULL, 'a', now())": {Role.OFFICER},
+    "ctl.name_marked('{}', '{}', '{}')": {Role.OFFICER},
+    "ctl.open_marks()": {Role.OFFICER},
+    "ctl.dismiss_mark('x', 'A. Officer', 'a reason of weight')": {Role.OFFICER},
     "ctl.rule('f', 'n_' || repeat('a', 26), repeat('a', 32), 'pass', 'leak', 'A. O', 'ao', 'a reason of weight')": {
         Role.OFFICER,
         Role.PROMOTER,

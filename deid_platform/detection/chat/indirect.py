@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from deid_platform.detection.chat.asking import Asker, code_of
 from deid_platform.detection.chat.spec import Unasked, asked_model, model_for_workers, model_of
@@ -41,6 +42,7 @@ class IndirectSpec:
         seed: For sampling.
         answers: Where answers are kept, so that a run that died goes on without asking again; None to keep none.
         budget_tokens: The most tokens of one run, of prompts and answers together; None for any number.
+        spent: The file in which a run counts them; see `Budgeted`.
     """
 
     model: EndpointSpec | EngineSpec
@@ -48,6 +50,7 @@ class IndirectSpec:
     seed: int | None = 0
     answers: AnswersAt | None = None
     budget_tokens: int | None = None
+    spent: Path | None = None
 
     @classmethod
     def of(cls, settings: Settings, *, answers: AnswersAt | None = None) -> IndirectSpec:
@@ -76,7 +79,7 @@ class IndirectSpec:
                 raises as it starts.
         """
         _ = self.digest  # refused before anything is loaded
-        model = asked_model(self.model, self.answers, self.budget_tokens)
+        model = asked_model(self.model, self.answers, self.budget_tokens, self.spent)
         return IndirectTags(ChatTagger(model, temperature=self.temperature, seed=self.seed, strict=True))
 
     def check(self) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from deid_platform.detection.chat.review import Review
 from deid_platform.detection.chat.stage import ChatStage
@@ -39,6 +40,7 @@ class ChatSpec:
         seed: For sampling.
         answers: Where answers are kept, so that a run that died goes on without asking again; None to keep none.
         review: Which notes it is for; None for all.
+        spent: The file in which a run counts the tokens of `review`'s budget; see `Budgeted`.
     """
 
     prompt: str
@@ -47,6 +49,7 @@ class ChatSpec:
     seed: int | None = 0
     answers: AnswersAt | None = None
     review: Review | None = None
+    spent: Path | None = None
 
     @classmethod
     def of(
@@ -77,7 +80,7 @@ class ChatSpec:
                 raises as it starts.
         """
         self._prompted(Unasked(self.model))  # refused before anything is loaded
-        model = asked_model(self.model, self.answers, self.review.budget_tokens if self.review else None)
+        model = asked_model(self.model, self.answers, self.review.budget_tokens if self.review else None, self.spent)
         return ChatStage(self.prompt, self._prompted(model), self.review, professions=professions)
 
     def check(self) -> None:
@@ -113,7 +116,9 @@ def model_of(settings: Settings) -> tuple[EndpointSpec | EngineSpec, float, int 
     return asking.endpoint, asking.temperature, asking.seed
 
 
-def asked_model(spec: EndpointSpec | EngineSpec, answers: AnswersAt | None, budget: int | None = None) -> ChatModel:
+def asked_model(
+    spec: EndpointSpec | EngineSpec, answers: AnswersAt | None, budget: int | None = None, spent: Path | None = None
+) -> ChatModel:
     """A model that is asked for what is not known yet, within a budget of tokens.
 
     Raises:
@@ -121,7 +126,7 @@ def asked_model(spec: EndpointSpec | EngineSpec, answers: AnswersAt | None, budg
     """
     model = spec.build()
     if budget is not None:
-        model = Budgeted(model, budget)
+        model = Budgeted(model, budget, spent)
     # Outside of the budget: what is known costs nothing.
     return model if answers is None else KeptAnswers(model, answers)
 

@@ -197,6 +197,7 @@ class Dossier:
         thresholds: Least values of the profile: measure -> value.
         change: Beside the former release; None for the first.
         retracted: Notes that were hidden after readers reported a leak.
+        marked: Whether reviewers marked identifiers in its notes that nobody has acted upon.
         ruled: Quarantined notes of its feeds about which people decided, by what they decided last.
         held_out: What the figures were measured on; None of figures of before looks were counted.
         demonstration: Whether any feed is of demonstration data.
@@ -224,6 +225,7 @@ class Dossier:
     thresholds: Mapping[str, float] = field(default_factory=dict)
     change: Change | None = None
     retracted: int = 0
+    marked: bool = False
     ruled: Mapping[str, int] = field(default_factory=dict)
     held_out: HeldOut | None = None
     indirect: Sequence[IndirectTreatment] = ()

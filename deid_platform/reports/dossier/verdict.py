@@ -90,6 +90,11 @@ def _against(dossier: Dossier) -> list[str]:
         value = None if found is None else getattr(found, end)
         if least is not None and value is not None and value < least:
             said.append(f"{words} is {percent(value)}; the profile asks for {percent(least)}.")
+    if dossier.marked:
+        said.append(
+            "Reviewers marked identifiers as missed in its notes, and nobody has hidden those notes or said why they "
+            "stay (`deid finding marks`)."
+        )
     if not dossier.policy_is_at_hand:
         said.append("The policy is not at hand as the release was made with it, so what it hides cannot be said.")
     return said

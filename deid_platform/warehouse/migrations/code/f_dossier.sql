@@ -15,16 +15,31 @@ SELECT r.release, s.conclusion, s.dossier, CAST(s.at AS date) AS signed_on, s.re
 FROM ctl.release r LEFT JOIN ctl.signed s ON s.release = r.release
 WHERE r.active;
 
+CREATE OR REPLACE TRIGGER append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON ctl.dossier_writing
+    FOR EACH STATEMENT EXECUTE FUNCTION ctl.forbid_change();
+
+-- The dossier of each release that was written last, be it for the first time or again.
+CREATE OR REPLACE VIEW ctl.newest_dossier AS
+SELECT DISTINCT ON (d.release) d.release, w.digest
+FROM ctl.dossier_writing w JOIN ctl.dossier d ON d.digest = w.digest
+ORDER BY d.release, w.id DESC;
+
 CREATE OR REPLACE FUNCTION ctl.record_dossier(p_release text, p_digest text) RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     IF NOT EXISTS (SELECT 1 FROM ctl.release r WHERE r.release = p_release) THEN
         RAISE EXCEPTION 'no such release' USING ERRCODE = 'DG011';
+    ELSIF EXISTS (SELECT 1 FROM ctl.dossier d WHERE d.digest = p_digest AND d.release <> p_release) THEN
+        RAISE EXCEPTION 'of another release' USING ERRCODE = 'DG011';
+    END IF;
+    -- One after the other, and no signature in between.
+    PERFORM pg_advisory_xact_lock(hashtextextended('dossier ' || p_release, 0));
+    IF EXISTS (SELECT 1 FROM ctl.newest_dossier n WHERE (n.release, n.digest) = (p_release, p_digest)) THEN
+        RETURN;
     END IF;
     INSERT INTO ctl.dossier (digest, release) VALUES (p_digest, p_release) ON CONFLICT DO NOTHING;
-    IF FOUND THEN
-        INSERT INTO ctl.ledger (event, release) VALUES ('dossier', p_release);
-    END IF;
+    INSERT INTO ctl.dossier_writing (digest) VALUES (p_digest);
+    INSERT INTO ctl.ledger (event, release) VALUES ('dossier', p_release);
 END $$;
 
 -- Records what a person concludes from a dossier. Signed is only the newest dossier of a release: an older one may lack
@@ -39,9 +54,9 @@ BEGIN
     SELECT d.release INTO v_release FROM ctl.dossier d WHERE d.digest = p_digest;
     IF v_release IS NULL THEN
         RAISE EXCEPTION 'no such dossier' USING ERRCODE = 'DG011';
-    ELSIF EXISTS (
-        SELECT 1 FROM ctl.dossier n JOIN ctl.dossier d ON d.digest = p_digest
-        WHERE n.release = d.release AND n.at > d.at) THEN
+    END IF;
+    PERFORM pg_advisory_xact_lock(hashtextextended('dossier ' || v_release, 0));
+    IF NOT EXISTS (SELECT 1 FROM ctl.newest_dossier n WHERE (n.release, n.digest) = (v_release, p_digest)) THEN
         RAISE EXCEPTION 'a newer dossier of the release was written' USING ERRCODE = 'DG011';
     ELSIF coalesce(btrim(p_who), '') = '' THEN
         RAISE EXCEPTION 'who' USING ERRCODE = 'DG003';

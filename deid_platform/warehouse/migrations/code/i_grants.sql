@@ -51,7 +51,7 @@ GRANT INSERT (detector, detector_digest, policy_digest, gold, locale, inputs, fa
     ON quality.lab_score TO gatekeeper;
 GRANT SELECT ON quality.lab_scores, quality.determination TO analyst, deid_modeller, officer;
 GRANT SELECT ON quality.score_history TO deid_modeller, officer;
-GRANT SELECT ON ctl.dossier, ctl.signature, ctl.signed TO officer;
+GRANT SELECT ON ctl.dossier, ctl.dossier_writing, ctl.newest_dossier, ctl.signature, ctl.signed TO officer;
 GRANT EXECUTE ON FUNCTION ctl.record_dossier, ctl.sign_dossier TO officer;
 
 GRANT SELECT ON ctl.held_out_set, ctl.held_out_note, ctl.look, ctl.held_out TO gatekeeper, officer;
@@ -62,7 +62,9 @@ GRANT INSERT (digest, model, prompt, prompt_digest) ON quality.judge TO gatekeep
 GRANT SELECT ON quality.judge TO gatekeeper, officer;
 GRANT SELECT ON quality.held_out_sets TO analyst, deid_modeller, officer;
 
-GRANT SELECT ON ctl.removal_decision, ctl.missed_identifier, ctl.ruling TO gatekeeper, officer;
+GRANT SELECT ON ctl.removal_decision, ctl.missed_identifier, ctl.ruling, ctl.marked_note, ctl.mark_dismissal
+    TO gatekeeper, officer;
+GRANT EXECUTE ON FUNCTION ctl.name_marked, ctl.open_marks, ctl.dismiss_mark TO officer;
 GRANT EXECUTE ON FUNCTION ctl.enter_decision, ctl.enter_missed, ctl.rule TO officer;
 GRANT EXECUTE ON FUNCTION ctl.rule TO promoter;
 GRANT USAGE ON SCHEMA extracts TO analyst, limited_analyst;
