@@ -16,7 +16,7 @@ from pathlib import Path
 from deid_platform.corpora import NEVER_ENTERS
 from deid_platform.corpora.refusals import lines_of
 from deid_platform.detection import detector_names, stage_names
-from deid_platform.detection.models.device import card_memory, card_name, usable
+from deid_platform.detection.models.device import card_memory, card_name
 from deid_platform.errors import Code, DeidError
 from deid_platform.llm.vllm_engine import EngineSettings
 from deid_platform.llm.weights import GIB, WeightsFolder, fit, largest
@@ -144,8 +144,9 @@ def _detector(site: Site) -> str:
 
 def _device(site: Site) -> str:
     asked, card = site.settings.detection.device, card_name()
-    used = usable(asked)
-    shown = f"{used}{f' (asked for: {asked})' if used != asked else ''}; {card or 'no card'}"
+    used = site.device
+    where = " of the cluster" if site.settings.detection.engine == "ray" else ""
+    shown = f"{used}{where}{f' (asked for: {asked})' if used != asked else ''}; {card or 'no card'} here"
     if memory := card_memory():
         billions = largest(min(memory), fraction=EngineSettings.memory_fraction, cache=_CACHE)
         shown += f"; holds a language model of {billions:.0f} billion parameters in bfloat16"

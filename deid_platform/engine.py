@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, islice
@@ -168,13 +168,11 @@ class LocalEngine(Engine):
 
     @contextmanager
     def _served(self, spec: DetectorSpec) -> Iterator[tuple[DetectorSpec, Callable[[], None]]]:
-        with spec.for_workers(self.workers).counted() as spec:
-            server = spec.network_server() if self.workers > 1 else None
-            if server is None:
-                yield spec, spec.check
-                return
-            with server:
-                yield replace(spec, served=server.served), server.check
+        with (
+            spec.for_workers(self.workers).counted() as spec,
+            _on_one_server(spec) if self.workers > 1 else nullcontext((spec, spec.check)) as found,
+        ):
+            yield found
 
     def _answers(self, job: Job[Item, Result], batches: Iterator[list[Item]]) -> Generator[Answer[Result], None, None]:
         if self.workers > 1:
@@ -206,6 +204,17 @@ def _in_workers(
         yield from found
 
 
+@contextmanager
+def _on_one_server(spec: DetectorSpec) -> Iterator[tuple[DetectorSpec, Callable[[], None]]]:
+    """The detector as several workers of a machine build it, and what checks that the processes they share live."""
+    server = spec.network_server()
+    if server is None:
+        yield spec, spec.check
+        return
+    with server:
+        yield replace(spec, served=server.served), server.check
+
+
 @dataclass(frozen=True)
 class _DetectionJob(Job[Note, Detection]):
     """The first pass over notes."""
@@ -217,6 +226,15 @@ class _DetectionJob(Job[Note, Detection]):
     @property
     def digest(self) -> str:
         return plain_digest(super().digest, self.spec.detector_digest, str(self.tagging))
+
+    @property
+    def on_card(self) -> bool:
+        return self.spec.on_card
+
+    @contextmanager
+    def shared(self) -> Iterator[tuple[_DetectionJob, Callable[[], None]]]:
+        with _on_one_server(self.spec) as (spec, check_device):
+            yield replace(self, spec=spec), check_device
 
     def build(self) -> _Detecting:
         tags = self.spec.indirect.build() if self.tagging and self.spec.indirect is not None else None

@@ -226,6 +226,8 @@ class RaySettings(_Section):
 
     address: str | None = None
     """Of a cluster to join; without it, one is started on this machine."""
+    card_share: float = Field(default=1, gt=0, le=1)
+    """How much of a card the models of one machine's workers take, with `detection.device = "cuda"`."""
 
 
 class TermsFileSettings(_Section):

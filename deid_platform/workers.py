@@ -27,7 +27,7 @@ from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from multiprocessing.reduction import recv_handle, send_handle
@@ -75,6 +75,21 @@ class Job(ABC, Generic[Item, Result]):
         A job that reads files where it is built names these too.
         """
         return package_digest("deid_platform")
+
+    @property
+    def on_card(self) -> bool:
+        """Whether a machine needs a card for it."""
+        return False
+
+    def shared(self) -> AbstractContextManager[tuple[Job[Item, Result], Callable[[], None]]]:
+        """The job as several workers of a machine build it, with what they share while it lasts, and what checks that.
+
+        The check raises `device-lost` if what they share has ended: no item may be blamed for it.
+
+        Raises:
+            DeidError: `device-missing` or `device-lost` if what they share cannot be had.
+        """
+        return nullcontext((self, lambda: None))
 
     @abstractmethod
     def build(self) -> Task[Item, Result]:

@@ -13,6 +13,8 @@ from typing import ClassVar
 import psutil
 
 from deid_platform.detection import DetectorSpec, NoteDetector
+from deid_platform.detection.models.device import CARD, TORCH_ON_PROCESSOR
+from deid_platform.detection.models.network_server import NetworkServer, ServedNetwork
 from deid_platform.detection.rules.engine.templates import TemplateCounts
 from deid_platform.errors import Code
 from deid_platform.labels import Label
@@ -88,6 +90,55 @@ class FaultySpec(DetectorSpec):
         if self.name.startswith("/") and _first_time(Path(self.name)):
             os.kill(os.getpid(), signal.SIGKILL)
         return Faulty()
+
+
+@dataclass(frozen=True)
+class OnPretendedCard(DetectorSpec):
+    """Asks for a card as any detector does, and runs its models by torch on the processor instead.
+
+    The process that owns the card starts only where Ray has assigned one.
+    """
+
+    name: str = "ensemble"
+    device: str = CARD
+
+    @property
+    def _on_processor(self) -> DetectorSpec:
+        return DetectorSpec(self.name, device=TORCH_ON_PROCESSOR, served=self.served)
+
+    def network_server(self) -> NetworkServer | None:
+        return self._on_processor.network_server() if os.environ.get("CUDA_VISIBLE_DEVICES") == "0" else None
+
+    def build(self) -> NoteDetector:
+        if self.served is None:
+            raise ValueError
+        return self._on_processor.build()
+
+
+@dataclass(frozen=True)
+class FaultyOnCard(FaultySpec):
+    """As `FaultySpec`, for a card whose process, pretended too, runs no model."""
+
+    device: str = CARD
+    on_card: ClassVar[bool] = True
+
+    def network_server(self) -> NetworkServer | None:
+        return NetworkServer([], TORCH_ON_PROCESSOR) if os.environ.get("CUDA_VISIBLE_DEVICES") == "0" else None
+
+    def build(self) -> NoteDetector:
+        assert self.served is not None
+        return FaultyServed(ServedNetwork(self.served, Path()))
+
+
+class FaultyServed(Faulty):
+    """Asks the process that owns the card before it looks at a note."""
+
+    def __init__(self, network: ServedNetwork) -> None:
+        self._network = network
+
+    def detect(self, notes: Sequence[Note]) -> list[tuple[Span, ...]]:
+        self._network.logits([])
+        return super().detect(notes)
 
 
 class Faults(Task[str, str]):

@@ -1,10 +1,12 @@
-"""A machine of a Ray cluster refuses a job that it would build otherwise than the process that asks; without Ray."""
+"""What a machine of a Ray cluster refuses, and for how many staffs there is room; without Ray."""
 
 from __future__ import annotations
 
 import hashlib
 import pickle
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,7 +15,7 @@ from deid_platform.detection import DetectorSpec
 from deid_platform.engine import _DetectionJob
 from deid_platform.errors import Code, DeidError
 from deid_platform.keys import Keyring
-from deid_platform.ray_engine import _Machine
+from deid_platform.ray_engine import _Machine, _Machines
 from deid_platform.redaction.policy import load_policy
 from deid_platform.refresh.recipe import Recipe
 from deid_platform.refresh.redacted_row import RedactionJob
@@ -85,3 +87,67 @@ def test_a_machine_with_another_version_of_the_platform_refuses(job: Job, monkey
 def test_a_job_that_a_machine_cannot_read_is_refused() -> None:
     job = _DetectionJob(DetectorSpec("rules"))
     assert said(b"of another version", job, job.digest) == (Code.DETECTOR_FAILED, "worker")
+
+
+def test_a_machine_whose_card_torch_cannot_use_refuses(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("deid_platform.detection.models.device.no_card", lambda: "a card that torch can use")
+    job = _DetectionJob(DetectorSpec("ensemble", device="cuda"))
+    assert said(pickle.dumps(job), job, job.digest)[0] is Code.DEVICE_MISSING
+
+
+class Cluster:
+    """Stands for Ray, connected to machines of so many processors and cards."""
+
+    def __init__(self, machines: Sequence[tuple[int, int]]) -> None:
+        self._machines = machines
+        self.hired: list[tuple[float, float]] = []
+
+    def nodes(self) -> list[dict[str, Any]]:
+        gone = {"Alive": False, "Resources": {}}
+        return [gone, *({"Alive": True, "Resources": {"CPU": float(c), "GPU": float(g)}} for c, g in self._machines)]
+
+    def put(self, value: object) -> object:
+        return value
+
+    def remote(self, *_: object) -> Cluster:
+        return self
+
+    def options(self, *, num_cpus: int, num_gpus: float, max_concurrency: int) -> Cluster:
+        assert max_concurrency > num_cpus
+        self.hired.append((num_cpus, num_gpus))
+        return self
+
+
+@pytest.mark.parametrize(
+    ("machines", "share", "staffs"),
+    [
+        ([(16, 1)], 1, 1),
+        ([(64, 4)], 1, 4),
+        ([(40, 4)], 1, 2),
+        ([(64, 1)], 0.5, 2),
+        ([(64, 1)], 0.3, 3),
+        ([(160, 2)], 0.1, 10),
+        ([(16, 0), (16, 1), (64, 2)], 1, 3),
+        ([(16, 0), (64, 0)], 1, 0),
+        ([(8, 1), (64, 0)], 1, 0),
+    ],
+)
+def test_only_machines_with_a_card_detect_by_models_on_one(
+    machines: list[tuple[int, int]], share: float, staffs: int
+) -> None:
+    cluster, job = Cluster(machines), _DetectionJob(DetectorSpec("ensemble", device="cuda"))
+    if staffs:
+        _Machines(cluster, job, 16, share)
+    else:
+        with pytest.raises(DeidError) as refused:
+            _Machines(cluster, job, 16, share)
+        assert refused.value.code is Code.DEVICE_MISSING
+    assert cluster.hired == [(16, share)] * staffs
+
+
+def test_what_runs_no_model_on_a_card_is_done_on_all_machines() -> None:
+    machines = [(16, 0), (16, 1)]
+    for spec in (DetectorSpec("ensemble"), DetectorSpec("rules", device="cuda")):
+        cluster = Cluster(machines)
+        _Machines(cluster, _DetectionJob(spec), 16, 1)
+        assert cluster.hired == [(16, 0), (16, 0)]

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from deid_platform.detection.api import Candidate, Detector, Document
 from deid_platform.detection.combination import UNITED, Combination
 from deid_platform.detection.cross_note_search import CrossNoteSearch
-from deid_platform.detection.models.device import PROCESSOR, runtime, usable
+from deid_platform.detection.models.device import CARD, PROCESSOR, runtime, usable
 from deid_platform.detection.models.folder import ModelFolder
 from deid_platform.detection.models.network_server import NetworkServer, Served
 from deid_platform.detection.models.token_classifier import TokenClassifier
@@ -231,6 +231,15 @@ class DetectorSpec:
             self._must_use("models", "detection.models")
         chosen = (SHIPPED,) if self.models is None else self.models
         return {name: _model(name) for name in chosen} if "models" in self.stages else {}
+
+    @property
+    def on_card(self) -> bool:
+        """Whether networks of models run on a card.
+
+        Raises:
+            DeidError: What `chosen_models` raises.
+        """
+        return self.device == CARD and bool(self.chosen_models())
 
     def network_server(self) -> NetworkServer | None:
         """The process that runs the models' networks on a card for all workers; None on the processor.

@@ -16,7 +16,7 @@ from deid_platform.corpora.exclusions import Exclusions
 from deid_platform.corpora.feeds import open_feed
 from deid_platform.detection import MODELS, DetectorSpec
 from deid_platform.detection.combination import Combination
-from deid_platform.detection.models.device import usable
+from deid_platform.detection.models.device import CARD_IF_THERE, usable
 from deid_platform.engine import Engine, LocalEngine
 from deid_platform.errors import Code, DeidError, did_you_mean
 from deid_platform.keys import Keyring
@@ -72,9 +72,23 @@ class Site:
         """Where detection runs."""
         workers = self.settings.detection.workers
         if self.settings.detection.engine == "ray":
-            spool = self.settings.home_path / "store" / ".ray"
-            return RayEngine(workers=workers, address=self.settings.ray.address, spool=spool)
+            spool, ray = self.settings.home_path / "store" / ".ray", self.settings.ray
+            return RayEngine(workers=workers, address=ray.address, spool=spool, card_share=ray.card_share)
         return LocalEngine(workers=workers)
+
+    @property
+    def device(self) -> str:
+        """Where models run. With the engine `ray`, each machine of the cluster looks whether it has that.
+
+        Raises:
+            DeidError: `device-missing`; `settings-invalid` for what two machines would answer differently.
+        """
+        asked = self.settings.detection.device
+        if self.settings.detection.engine == "local":
+            return usable(asked)
+        if asked == CARD_IF_THERE:
+            raise DeidError(Code.SETTINGS_INVALID, f'detection.device: "{asked}" is not for the engine "ray"')
+        return asked
 
     @cached_property
     def policy(self) -> Policy:
@@ -133,7 +147,7 @@ class Site:
             keep=self.settings.path(detection.keep) if detection.keep else None,
             models=None if detection.models is None else tuple(map(self._model, detection.models)),
             combination=Combination(**detection.combination.model_dump()),
-            device=usable(detection.device),
+            device=self.device,
             chat=self._chat(),
             chat_judge=self._chat_judge(),
             indirect=self._indirect(),

@@ -9,19 +9,21 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import killed_delivery
 import psutil
 import pytest
-from engine_faults import SECRET, FaultySpec
+from engine_faults import SECRET, FaultyOnCard, FaultySpec, OnPretendedCard
 from killed_delivery import A_PART, BLOCK
 
 from deid_platform import ray_engine
 from deid_platform.corpora.hospital import HospitalSpec, generate, write
 from deid_platform.detection import DetectorSpec
+from deid_platform.detection.models.device import TORCH_ON_PROCESSOR
 from deid_platform.detection.two_pass import Detection
 from deid_platform.engine import LocalEngine
 from deid_platform.errors import Code, DeidError
@@ -31,6 +33,8 @@ from deid_platform.refresh import intake, tables
 from deid_platform.refresh.deidentify import deidentify
 from deid_platform.refresh.site import Site
 from deid_platform.settings import load_settings
+from deid_platform.silence import silent_ray
+from deid_platform.warm_up import made_up_note
 
 pytestmark = [pytest.mark.process, pytest.mark.slow]
 
@@ -87,10 +91,39 @@ def outcomes(found: list[Detection]) -> list[str]:
     return ["ok" if it.error is None else it.error.slug for it in found]
 
 
+def running(command: str, under: psutil.Process) -> list[psutil.Process]:
+    found = []
+    for it in under.children(recursive=True):
+        with suppress(psutil.NoSuchProcess):  # one that has ended, and that nobody has asked for since
+            found += [it] if command in " ".join(it.cmdline()) else []
+    return found
+
+
 def actors() -> list[psutil.Process]:
     """The actor of each machine, of clusters that this process started."""
-    found = psutil.Process().children(recursive=True)
-    return [it for it in found if it.is_running() and "ray::_Machine" in "".join(it.cmdline()[:1])]
+    return running("ray::_Machine", psutil.Process())
+
+
+def owners_of_cards() -> list[psutil.Process]:
+    """The process of each machine that runs models."""
+    return [it for one in actors() for it in running("multiprocessing.spawn", one)]
+
+
+@pytest.fixture(scope="module")
+def machine_with_card(cluster: RayEngine) -> Iterator[Callable[[], None]]:
+    """Another machine of the cluster, with four processors and what Ray is told is a card; ended by a call."""
+    list(cluster.detect(FaultySpec(), notes("a")))  # starts the cluster
+    silent_ray()
+    from ray._private import worker
+    from ray.cluster_utils import Cluster
+
+    ours = Cluster()
+    ours.head_node = worker.global_worker.node
+    ours.redis_address = ours.head_node.redis_address
+    added = ours.add_node(num_cpus=4, num_gpus=1, node_ip_address="127.0.0.1")
+    yield lambda: ours.remove_node(added, allow_graceful=False)
+    if added in ours.worker_nodes:
+        ours.remove_node(added)
 
 
 def test_what_is_found_is_what_this_machine_alone_finds_in_the_order_of_the_notes(cluster: RayEngine) -> None:
@@ -221,12 +254,6 @@ def test_without_ray_the_extra_is_named(environment: pytest.MonkeyPatch) -> None
     assert (missing.value.code, missing.value.ref) == (Code.EXTRA_MISSING, "ray")
 
 
-def test_models_on_a_card_are_refused() -> None:
-    with pytest.raises(DeidError) as refused:
-        list(RayEngine().detect(DetectorSpec("ensemble", device="cuda"), notes("a")))
-    assert refused.value.code is Code.SETTINGS_INVALID
-
-
 def test_a_delivery_whose_driver_is_killed_is_resumed_from_its_sealed_parts(cluster: RayEngine, taken_in: Path) -> None:
     folders = {name: taken_in.with_name(name) for name in ("killed", "undisturbed")}
     for folder in folders.values():
@@ -243,3 +270,55 @@ def test_a_delivery_whose_driver_is_killed_is_resumed_from_its_sealed_parts(clus
         rows.append([site.store.rows(name, delivery.key) for name in (tables.FIRST_PASS, tables.REDACTED_NOTES)])
     assert rows[0] == rows[1]
     assert [len(each) for each in rows[0]] == [30, 30]
+
+
+def test_models_for_a_card_are_refused_by_a_cluster_without_one(cluster: RayEngine) -> None:
+    with pytest.raises(DeidError) as refused:
+        list(cluster.detect(DetectorSpec("ensemble", device="cuda"), notes("a")))
+    assert refused.value.code is Code.DEVICE_MISSING
+    assert "a machine of the cluster with 1 card and 2 processors" in str(refused.value)
+
+
+# No card is here: Ray is told of one, and torch runs the models on the processor.
+
+
+def test_models_run_where_ray_has_a_card_and_find_what_they_find_here(
+    cluster: RayEngine, machine_with_card: object
+) -> None:
+    assert machine_with_card
+    lines = [line for line in made_up_note().note.text.splitlines() if line]
+    made = [Note(str(number), lines[number % len(lines)]) for number in range(8)]
+    owners: list[int] = []
+    found = list(cluster.detect(OnPretendedCard(), made, on_batch=lambda _: owners.append(len(owners_of_cards()))))
+    assert owners == [1, 1]
+    assert found == list(LocalEngine().detect(DetectorSpec("ensemble", device=TORCH_ON_PROCESSOR), made))
+    assert any(it.spans for it in found)
+
+
+def test_a_machine_that_loses_its_card_is_given_up_and_the_run_ends_with_the_last(
+    cluster: RayEngine, machine_with_card: object
+) -> None:
+    assert machine_with_card
+    halves = replace(cluster, card_share=0.5)
+    found: list[Detection] = []
+    with pytest.raises(DeidError) as stopped:
+        for each in halves.detect(FaultyOnCard(), notes("die", *map(str, range(150)))):
+            found.append(each)
+            if len(found) in {4, 80}:  # two batches a worker are under way: when the second is lost, these are through
+                owners = owners_of_cards()
+                assert len(owners) == (2 if len(found) == 4 else 1)
+                owners[0].kill()
+    assert stopped.value.code is Code.DEVICE_LOST
+    assert len(found) >= 80
+    assert outcomes(found) == ["detector-failed"] + ["ok"] * (len(found) - 1)
+
+
+def test_a_run_ends_when_the_last_machine_with_a_card_is_lost(
+    cluster: RayEngine, machine_with_card: Callable[[], None]
+) -> None:
+    reading = cluster.detect(FaultyOnCard(), notes(*map(str, range(80))))
+    next(reading)
+    machine_with_card()
+    with pytest.raises(DeidError) as stopped:
+        list(reading)
+    assert stopped.value.code is Code.DEVICE_LOST

@@ -112,6 +112,23 @@ def test_a_server_that_dies_stops_the_run(monkeypatch: pytest.MonkeyPatch) -> No
     assert stopped.value.code is Code.DEVICE_LOST
 
 
+def test_a_server_that_answers_no_more_is_lost_before_it_has_ended() -> None:
+    with NetworkServer([], TORCH_ON_PROCESSOR) as server:
+        server.check()
+        Path(server.served.address).unlink()
+        with pytest.raises(DeidError) as lost:
+            server.check()
+        assert lost.value.code is Code.DEVICE_LOST
+        assert server._process.is_alive()
+
+
+def test_a_server_whose_owner_is_gone_ends_and_leaves_nothing() -> None:
+    with NetworkServer([], TORCH_ON_PROCESSOR) as server:
+        server._control.close()
+        server._process.join(60)
+        assert not Path(server.served.address).parent.exists()
+
+
 def test_a_server_that_cannot_load_a_model_says_so() -> None:
     with pytest.raises(DeidError) as refused, NetworkServer([replace(SHIPPED, path=SHIPPED.path.parent)], "torch-cpu"):
         pass

@@ -14,6 +14,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import secrets
+import shutil
 import tempfile
 import threading
 from collections import defaultdict
@@ -141,13 +142,13 @@ class NetworkServer:
         return self._process.pid
 
     def check(self) -> None:
-        """Nothing, while it lives.
+        """Nothing, while it answers.
 
         Raises:
             DeidError: `device-lost`.
         """
-        if not self._process.is_alive():
-            raise DeidError(Code.DEVICE_LOST)
+        # One that is ending has closed its socket, and lives until its card is set free.
+        ServedNetwork(self.served, Path()).logits([])
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,6 +160,7 @@ class _Request:
 
 def _serve(control: Pipe, address: str, key: bytes, folders: Sequence[Path], device: str) -> None:
     silence_libraries()
+    threading.Thread(target=_end_with, args=(control, address), daemon=True).start()
     from deid_platform.detection.models.folder import VOCABULARY
     from deid_platform.detection.models.tokens import Reader
     from deid_platform.detection.models.torch_network import TorchNetwork
@@ -173,7 +175,6 @@ def _serve(control: Pipe, address: str, key: bytes, folders: Sequence[Path], dev
     except Exception:
         os._exit(1)
     requests: SimpleQueue[_Request] = SimpleQueue()
-    threading.Thread(target=_end_with, args=(control,), daemon=True).start()
     threading.Thread(target=_accept, args=(listener, requests), daemon=True).start()
     control.send(True)
     while True:
@@ -210,11 +211,15 @@ def _read(pipe: Pipe, requests: SimpleQueue[_Request]) -> None:
     with suppress(EOFError, OSError):
         while True:
             name, windows = pipe.recv()
+            if not windows:  # asks whether this process is there, and need not wait for the card
+                pipe.send([])
+                continue
             requests.put(_Request(pipe, name, [Framed(*window) for window in windows]))
 
 
-def _end_with(control: Pipe) -> None:
-    """Ends this process with the one that started it, however that ends."""
+def _end_with(control: Pipe, address: str) -> None:
+    """Ends this process with the one that started it, however that ends, and removes the folder of the socket."""
     with suppress(EOFError, OSError):
         control.recv()
+    shutil.rmtree(Path(address).parent, ignore_errors=True)
     os._exit(0)

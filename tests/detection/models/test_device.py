@@ -9,6 +9,8 @@ import pytest
 from deid_platform.detection import DetectorSpec
 from deid_platform.detection.models import device
 from deid_platform.errors import Code, DeidError
+from deid_platform.refresh.site import Site
+from deid_platform.settings import Settings
 from tests.command_line import deid
 
 
@@ -45,6 +47,21 @@ def test_what_runs_elsewhere_is_another_detector_unless_it_has_no_model() -> Non
     digests = {DetectorSpec("ensemble", device=where).detector_digest for where in device.DEVICES}
     assert len(digests) == len(device.DEVICES)
     assert len({DetectorSpec("rules", device=where).detector_digest for where in device.DEVICES}) == 1
+
+
+def test_what_a_cluster_has_is_not_looked_for_here(missing: str) -> None:
+    def asked(engine: str, device: str) -> str:
+        return Site(
+            Settings.model_validate({"site": "north", "detection": {"engine": engine, "device": device}})
+        ).device
+
+    assert asked("ray", "cuda") == "cuda"
+    assert asked("local", "cuda-or-cpu") == "cpu"
+    for engine, where, code in (("local", "cuda", Code.DEVICE_MISSING), ("ray", "cuda-or-cpu", Code.SETTINGS_INVALID)):
+        with pytest.raises(DeidError) as refused:
+            asked(engine, where)
+        assert refused.value.code is code
+    assert missing
 
 
 def test_only_a_detector_with_models_asks_for_a_process_on_the_card() -> None:
