@@ -43,7 +43,7 @@ test-llm:  ## 6 minutes: a chat model in vLLM on the processor, in an environmen
 test-upgrade: $(VENV)/.dev  ## 3 minutes: a demonstration of the first commit comes to today's code; needs the history
 	$(BIN)/pytest tests/deploy/upgrade.py
 
-test-image: $(VENV)/.dev  ## 10 minutes: the image is built, runs the demonstration and each part of compose.yaml; needs docker
+test-image: $(VENV)/.dev  ## 15 minutes: the image is built, runs the demonstration and each part of compose.yaml; needs docker
 	@docker info > /dev/null 2>&1 && docker compose version > /dev/null 2>&1 \
 		|| { echo "NOT RUN: the tests of the image. No docker engine with compose answers here"; exit 1; }
 	$(BIN)/pytest tests/deploy/image.py
