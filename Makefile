@@ -1,6 +1,6 @@
 # Everything a newcomer runs. Needs make and Python 3.11 to 3.13; the rest is installed into .venv.
 .DEFAULT_GOAL := help
-.PHONY: help demo check test test-all test-ml test-llm test-upgrade soak ui psql bench lint format constraints clean
+.PHONY: help demo check test test-all test-ml test-llm test-upgrade test-image soak ui psql bench lint format constraints clean
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -42,6 +42,11 @@ test-llm:  ## 6 minutes: a chat model in vLLM on the processor, in an environmen
 
 test-upgrade: $(VENV)/.dev  ## 3 minutes: a demonstration of the first commit comes to today's code; needs the history
 	$(BIN)/pytest tests/deploy/upgrade.py
+
+test-image: $(VENV)/.dev  ## 15 minutes: the image is built, runs the demonstration and each part of compose.yaml; needs docker
+	@docker info > /dev/null 2>&1 && docker compose version > /dev/null 2>&1 \
+		|| { echo "NOT RUN: the tests of the image. No docker engine with compose answers here"; exit 1; }
+	$(BIN)/pytest tests/deploy/image.py
 
 SOAK ?= .deid-soak
 soak: $(VENV)/.dev  ## 3 hours, in stretches of 150 minutes (the same command goes on): 100,000 notes in 30 deliveries under kills

@@ -27,7 +27,7 @@ class Code(Enum):
     SETTINGS_MISSING = (
         "settings-missing",
         "No deid.toml was found in the current folder or above it, or at the given path.",
-        "Run `deid hospital` for a demonstration, or write a deid.toml (docs/configuration.md).",
+        "Change to the folder of deid.toml, name it in `DEID_CONFIG`, or write one (docs/configuration.md).",
     )
     SECRET_MISSING = (
         "secret-missing",

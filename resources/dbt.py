@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sys
+import sysconfig
 from collections.abc import Sequence
 from contextlib import suppress
 from hashlib import sha256
@@ -14,8 +14,8 @@ from dagster_dbt import DbtCliResource, DbtProject
 from packaging.version import Version
 
 PROJECT_DIR = Path(__file__).resolve().parent.parent / "dbt"
-# The one of this environment, which need not be on the PATH.
-_DBT = Path(sys.executable).with_name("dbt")
+# The one of this environment, which need not be on the PATH. Debian's own Python does not lie beside its scripts.
+_DBT = Path(sysconfig.get_path("scripts"), "dbt")
 _PARSED = "partial_parse.msgpack"
 
 
