@@ -6,14 +6,22 @@ holds.
 
 from __future__ import annotations
 
-from contextlib import suppress
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.fs as pafs
 
+from deid_platform.errors import Code, DeidError
 from deid_platform.stopping import check
+from deid_platform.store.location import Location
+
+_OBJECTS = ("s3", "gcs")
+_SAID = re.compile(r"AWS Error ([A-Z_]+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,16 +41,16 @@ class Entry:
 class Files:
     """Paths are below the root and never absolute; on a folder of this machine, all are its owner's alone.
 
+    A store elsewhere that does not answer, or refuses, raises `store-unreachable` instead of an OSError; what is not
+    there is a `FileNotFoundError` in both.
+
     Args:
-        uri: A local path or any URI that `pyarrow.fs.FileSystem.from_uri` understands.
+        location: Where the root is.
     """
 
-    def __init__(self, uri: str | Path) -> None:
-        text = str(uri)
-        if "://" in text:
-            self._fs, self._root = pafs.FileSystem.from_uri(text)
-        else:
-            self._fs, self._root = pafs.LocalFileSystem(), str(Path(text).absolute())
+    def __init__(self, location: Location) -> None:
+        self._location = location
+        self._fs, self._root = location.opened()
         self.folder = Path(self._root) if isinstance(self._fs, pafs.LocalFileSystem) else None
         """The root, if it is a folder of this machine."""
 
@@ -52,7 +60,7 @@ class Files:
         Raises:
             OSError: If it cannot be read; `FileNotFoundError` if there is none.
         """
-        with self._fs.open_input_stream(self._at(path)) as stream:
+        with self._answered(), self._fs.open_input_stream(self._at(path)) as stream:
             raw: bytes = stream.read()
         return raw
 
@@ -66,22 +74,25 @@ class Files:
         if self.folder is not None:
             # Private from its first byte: a mode set after writing would leave a window.
             (self.folder / path).touch(mode=0o600)
-        with self._fs.open_output_stream(self._at(path)) as stream:
+        with self._answered(), self._fs.open_output_stream(self._at(path)) as stream:
             stream.write(raw)
 
     def move(self, path: str, place: str) -> None:
         """Puts a file in another's place: atomic on a local file system; object stores put a whole object or none."""
-        self._fs.move(self._at(path), self._at(place))
+        with self._answered():
+            self._fs.move(self._at(path), self._at(place))
 
     def discard(self, path: str) -> None:
         """Deletes a file, if that can be done: nobody sees an orphan, and the next write sweeps it."""
-        with suppress(OSError):
+        with suppress(OSError, DeidError), self._answered():
             self._fs.delete_file(self._at(path))
 
     def make_folder(self, path: str) -> None:
         """Makes a folder and those above it, up to the root."""
         if self.folder is None:
-            self._fs.create_dir(self._at(path), recursive=True)
+            if self._fs.type_name not in _OBJECTS:  # where a folder is only the beginning of names
+                with self._answered():
+                    self._fs.create_dir(self._at(path), recursive=True)
             return
         folder = self.folder / path
         for each in reversed([folder, *folder.parents]):
@@ -89,17 +100,43 @@ class Files:
                 each.mkdir(mode=0o700, exist_ok=True, parents=True)
                 each.chmod(0o700)
 
-    def exists(self, path: str) -> bool:
-        """Whether there is such a file."""
-        return bool(self._fs.get_file_info(self._at(path)).type == pafs.FileType.File)
+    def present(self, paths: list[str]) -> list[str]:
+        """Those that are files; asked for at once."""
+        with self._answered():
+            found = self._fs.get_file_info([self._at(path) for path in paths])
+        return [path for path, info in zip(paths, found, strict=True) if info.type == pafs.FileType.File]
 
     def listed(self, folder: str, *, deep: bool = False) -> list[Entry]:
         """What is in a folder, or below it too; nothing where there is no such folder."""
-        found = self._fs.get_file_info(pafs.FileSelector(self._at(folder), recursive=deep, allow_not_found=True))
+        with self._answered():
+            found = self._fs.get_file_info(pafs.FileSelector(self._at(folder), recursive=deep, allow_not_found=True))
         return [
             Entry(info.path[len(self._root) :].strip("/"), info.type == pafs.FileType.File, info.mtime)
             for info in found
         ]
+
+    def readable_by_anybody(self, path: str) -> bool:
+        """Whether a file of a store elsewhere can be read, or found in a list, without credentials."""
+        files, _ = self._location.opened(anonymous=True)
+        with suppress(OSError, pa.ArrowException):
+            files.open_input_stream(self._at(path)).read()
+            return True
+        with suppress(OSError, pa.ArrowException):
+            files.get_file_info(pafs.FileSelector(self._root))
+            return True
+        return False
+
+    @contextmanager
+    def _answered(self) -> Iterator[None]:
+        try:
+            yield
+        except FileNotFoundError:
+            raise
+        except (OSError, pa.ArrowException) as error:
+            if self.folder is not None:
+                raise
+            said = _SAID.search(str(error))
+            raise DeidError(Code.STORE_UNREACHABLE, said[1] if said else None) from None
 
     def _at(self, path: str) -> str:
         return f"{self._root}/{path}" if path else self._root

@@ -23,7 +23,9 @@ from deid_platform.errors import Code, DeidError
 from deid_platform.keys import Keyring
 from deid_platform.store.files import Files
 from deid_platform.store.heads import HEADS, Head, Heads
+from deid_platform.store.location import Location
 from deid_platform.store.manifests import MANIFEST, Manifest
+from deid_platform.store.owner import Owner
 from deid_platform.store.parts import UNFINISHED, Part, Unfinished
 
 SETTLED = timedelta(minutes=15)
@@ -36,17 +38,20 @@ class NoteStore:
     """Reads and writes partitions under one root.
 
     Args:
-        uri: A local path or any URI that `pyarrow.fs.FileSystem.from_uri` understands.
+        location: Where the root is; a path or a URI will do.
         keyring: Seals manifests and parts.
         former: What sealed some of them before the secret was changed; read by, never sealed with.
-        record: Folder of this machine for `heads.json`, where the root is on another file system.
+        record: Folder of this machine for `heads.json` and temporary files, where the root is on another file system.
 
     Raises:
-        DeidError: `settings-invalid` for a root on another file system without such a folder.
+        DeidError: `settings-invalid` for a root on another file system without such a folder; `store-write` if that
+            cannot be made.
     """
 
-    def __init__(self, uri: str | Path, keyring: Keyring, *former: Keyring, record: Path | None = None) -> None:
-        self._files = Files(uri)
+    def __init__(
+        self, location: Location | str | Path, keyring: Keyring, *former: Keyring, record: Path | None = None
+    ) -> None:
+        self._files = Files(location if isinstance(location, Location) else Location(str(location)))
         self._keyring = keyring
         self._rings = {ring.key_id: ring for ring in (*former, keyring)}
         if self._files.folder is not None:
@@ -54,8 +59,12 @@ class NoteStore:
         elif record is None:
             raise DeidError(Code.SETTINGS_INVALID, f"store: no folder for {HEADS}")
         else:
-            record.mkdir(mode=0o700, parents=True, exist_ok=True)
+            try:
+                record.mkdir(mode=0o700, parents=True, exist_ok=True)
+            except OSError:
+                raise DeidError(Code.STORE_WRITE, HEADS) from None
         self._heads = Heads(record, keyring, self._rings)
+        self._owner = Owner(self._files, record) if self._files.folder is None else None
         self._here = record
 
     @property
@@ -85,9 +94,11 @@ class NoteStore:
                 to its end. Each such write has to give its rows in the same order, from the first on.
 
         Raises:
-            DeidError: `store-write` if anything cannot be written; the partition is then as it was.
+            DeidError: `store-write` if anything cannot be written, of a store elsewhere `store-unreachable`,
+                `store-taken` or `store-public`; the partition is then as it was.
         """
         folder = self._folder(dataset, partition)
+        self._confirm_owner()
         begun: list[str] = []
         try:
             self._files.make_folder(folder)
@@ -117,7 +128,11 @@ class NoteStore:
         """Deletes what no manifest names any more and no reader can still be at, also where nothing is written again.
 
         Only while nobody writes. A partition whose manifest is not the newest that was sealed here is left as it is.
+
+        Raises:
+            DeidError: Of a store elsewhere, `store-unreachable` or `store-taken`.
         """
+        self._confirm_owner()
         for name in self._every_head():
             dataset, _, partition = name.rpartition("/")
             with suppress(DeidError):
@@ -167,6 +182,7 @@ class NoteStore:
         with self._heads.sealing(name, present, self._every_head) as (generation, record):
             manifest = replace(manifest, generation=generation)
             record(self._write_manifest(path, manifest))
+            self._confirm_owner()
             self._files.move(path, place)
             begun.clear()
         return manifest
@@ -174,9 +190,16 @@ class NoteStore:
     def accept(self) -> int:
         """Takes every sealed partition as it is for the newest one, as after a restore from a backup.
 
+        Of a store elsewhere, this installation is the one that writes it from now on.
+
         Returns:
             How many there are.
+
+        Raises:
+            DeidError: Of a store elsewhere, `store-unreachable` or `store-public`.
         """
+        if self._owner is not None:
+            self._owner.take()
         return self._heads.accept(self._every_head)
 
     def _every_head(self) -> dict[str, Head]:
@@ -190,7 +213,9 @@ class NoteStore:
         """What a partition's manifest says of itself; `Head()` where none is that was sealed here."""
         try:
             found = self._sealed(dataset, partition)
-        except DeidError:
+        except DeidError as error:
+            if error.code is not Code.STORE_TORN:
+                raise
             return Head()
         return Head() if found is None or not found[0].generation else Head(found[0].generation, found[1])
 
@@ -263,7 +288,21 @@ class NoteStore:
     def partitions(self, dataset: str) -> list[str]:
         """Partition keys of a dataset that hold a manifest, sorted."""
         folders = [entry.name for entry in self._files.listed(self._checked(dataset)) if not entry.is_file]
-        return sorted(name for name in folders if self._files.exists(f"{self._folder(dataset, name)}/{MANIFEST}"))
+        manifests = self._files.present([f"{self._folder(dataset, name)}/{MANIFEST}" for name in folders])
+        return sorted(PurePosixPath(path).parent.name for path in manifests)
+
+    def probe(self) -> None:
+        """Looks whether a store elsewhere can be written, and cannot be read by anybody; see `Owner.probe`.
+
+        Raises:
+            DeidError: `store-unreachable`, `store-taken`, `store-public`.
+        """
+        if self._owner is not None:
+            self._owner.probe()
+
+    def _confirm_owner(self) -> None:
+        if self._owner is not None:
+            self._owner.confirm()
 
     def _folder(self, dataset: str, partition: str) -> str:
         if not _PARTITION.fullmatch(partition) or set(partition) <= {"."}:
