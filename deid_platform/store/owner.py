@@ -42,7 +42,7 @@ class Owner:
             mark: Whether a store that is empty is marked as this installation's.
 
         Raises:
-            DeidError: `store-taken`, `store-public`, `store-unreachable`.
+            DeidError: `store-taken`, `store-public`, `store-unreachable`; `store-write` of the record's folder.
         """
         there, ours = self._marked(), self._name()
         if there is None and all(entry.name.startswith(PROBE) for entry in self._files.listed("")):
@@ -90,13 +90,20 @@ class Owner:
         return str(document.get("installation")) if isinstance(document, dict) else ""
 
     def _name(self) -> str:
-        """The installation's own name, made once, whole or not at all."""
+        """The installation's own name, made once."""
         path = self._record / _INSTALLATION
-        if not path.exists():
-            beside = path.with_name(f".{_INSTALLATION}-{secrets.token_hex(4)}")
-            with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-                file.write(secrets.token_hex(16))
-            with suppress(FileExistsError):
-                os.link(beside, path)
-            beside.unlink()
-        return path.read_text()
+        try:
+            if not path.exists():
+                self._make_name(path)
+            return path.read_text()
+        except OSError:
+            raise DeidError(Code.STORE_WRITE, _INSTALLATION) from None
+
+    def _make_name(self, path: Path) -> None:
+        beside = path.with_name(f".{_INSTALLATION}-{secrets.token_hex(4)}")
+        with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+            file.write(secrets.token_hex(16))
+        # Whole or not at all, and never over one that another process has made meanwhile.
+        with suppress(FileExistsError):
+            os.link(beside, path)
+        beside.unlink()

@@ -23,7 +23,7 @@ from deid_platform.refresh.deidentify import deidentify
 from deid_platform.refresh.recipe import Recipe
 from deid_platform.refresh.site import Site
 from deid_platform.settings import load_settings
-from deid_platform.store import MANIFEST, Location, NoteStore
+from deid_platform.store import HEADS, MANIFEST, Location, NoteStore
 
 pytestmark = [pytest.mark.process, pytest.mark.slow]
 
@@ -152,6 +152,21 @@ def test_an_installation_that_is_replaced_in_the_middle_of_a_write_seals_nothing
 
     assert denied(lambda: store.write(DATASET, PARTITION, tables())) is Code.STORE_TAKEN
     assert second.rows(DATASET, PARTITION) == [{"text": "a"}]
+
+
+def test_a_store_that_was_copied_from_a_folder_is_taken_over_by_whoever_answers_for_it(
+    location: Location, tmp_path: Path
+) -> None:
+    folder = tmp_path / "store"
+    NoteStore(folder, KEYRING).write(DATASET, PARTITION, [table("a")])
+    for path in (path for path in folder.rglob("*") if path.is_file() and path.name != HEADS):
+        put(location, f"{location.uri.removeprefix('s3://')}/{path.relative_to(folder)}", path.read_bytes())
+    moved = NoteStore(location, KEYRING, record=folder)
+    assert denied(lambda: moved.write(DATASET, PARTITION, [table("b")])) is Code.STORE_TAKEN
+    assert moved.accept() == 1
+    assert moved.rows(DATASET, PARTITION) == [{"text": "a"}]
+    moved.write(DATASET, PARTITION, [table("b")])
+    assert moved.rows(DATASET, PARTITION) == [{"text": "b"}]
 
 
 def test_what_lies_there_already_is_never_written_to(store: NoteStore, location: Location) -> None:
