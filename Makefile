@@ -50,7 +50,7 @@ test-image: $(VENV)/.dev  ## 15 minutes: the image is built, runs the demonstrat
 
 SOAK ?= .deid-soak
 soak: $(VENV)/.dev  ## 3 hours, in stretches of 150 minutes (the same command goes on): 100,000 notes in 30 deliveries under kills
-	$(BIN)/python benchmarks/soak.py $(SOAK) $(SOAK_OPTIONS)
+	$(BIN)/python benchmarks/soak $(SOAK) $(SOAK_OPTIONS)
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff format --check .

@@ -1,6 +1,6 @@
 """What `deid doctor` checks: one line per check, with what to do where it fails.
 
-Belongs here: checks that touch nothing. Does not belong here: mending anything.
+Belongs here: checks that leave everything as it was. Does not belong here: mending anything.
 """
 
 from __future__ import annotations
@@ -85,6 +85,11 @@ def _site(site: Site) -> Iterator[Diagnosis]:
         yield _feed(site, name)
     secret = _look("key secret", lambda: f"key {site.keyring.key_id}")
     yield secret
+    if secret.good and site.settings.store is not None:
+        store = _look("note store", lambda: _note_store(site))
+        yield store
+        if not store.good:
+            return
     if secret.good:
         warehouse = _look("warehouse", lambda: _warehouse(site))
         yield warehouse
@@ -223,6 +228,14 @@ def _newest(site: Site, delivery: Delivery) -> str:
         return ""
     where = f"--feed {delivery.feed}" if feed.from_database else site.settings.path(feed.path) / delivery.watermark
     return f"newest, first {_HEAD} rows of each file: {'; '.join(faults)}; `deid feed check {where}` shows more"
+
+
+def _note_store(site: Site) -> str:
+    """Of a store that is not in the home folder: whether it can be written, and by nobody else."""
+    site.store.probe()
+    where = site.location
+    scheme = "http, on this machine" if (where.endpoint or "").startswith("http://") else "https"
+    return f"{where.uri} over {scheme}: written, and closed to who has no credentials"
 
 
 def _warehouse(site: Site) -> str:

@@ -116,6 +116,24 @@ class Code(Enum):
         "Materialize the partition again. After a restore from a backup that you trust, or if heads.json is missing, "
         "run `deid accept-store`: it accepts every partition as the newest.",
     )
+    STORE_UNREACHABLE = (
+        "store-unreachable",
+        "The place where `[store]` keeps notes does not answer, or refuses; the reference is its own word for that, if "
+        "it has one. The partition is as it was.",
+        "Run `deid doctor`. Check network, bucket, region, the credentials in the environment of this process and what "
+        "they allow (docs/configuration.md); then run again.",
+    )
+    STORE_TAKEN = (
+        "store-taken",
+        "Another installation writes to this note store, or something else lies there. Nothing was written.",
+        "Give this installation a prefix of its own in `store.uri`. If it takes the place of the other one, which is "
+        "stopped for good, or if the store was copied there, run `deid accept-store` (docs/recovery.md).",
+    )
+    STORE_PUBLIC = (
+        "store-public",
+        "The place where `[store]` keeps notes can be read or listed without credentials. No note was written now.",
+        "Close the bucket to the public, then run again; see whether anything in it was read meanwhile.",
+    )
     STORE_BEHIND = (
         "store-behind",
         "The warehouse knows a delivery that the note store does not hold, so the store is older: it was restored or "
@@ -810,7 +828,12 @@ class Code(Enum):
     @property
     def transient(self) -> bool:
         """Whether the same step may succeed a moment later, with nothing mended: infrastructure was away or busy."""
-        return self in (Code.WAREHOUSE_UNREACHABLE, Code.WAREHOUSE_BUSY, Code.FEED_UNREACHABLE)
+        return self in (
+            Code.WAREHOUSE_UNREACHABLE,
+            Code.WAREHOUSE_BUSY,
+            Code.FEED_UNREACHABLE,
+            Code.STORE_UNREACHABLE,
+        )
 
 
 class DeidError(Exception):

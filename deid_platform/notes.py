@@ -1,7 +1,7 @@
 """The data model that all packages share: notes, spans, topics and deliveries.
 
 Belongs here: frozen records and the arithmetic that needs nothing but them. Does not belong here:
-reading them (`corpora/`), keeping them (`store.py`) or finding anything in them (`detection/`).
+reading them (`corpora/`), keeping them (`store/`) or finding anything in them (`detection/`).
 
 No `repr` shows a value: a record that reaches a log or a traceback says only what kind of thing it is.
 """

@@ -1,7 +1,7 @@
 """Where a command writes what it was asked for: a file that appears whole or not at all, or a device as it is.
 
 Belongs here: telling the two apart, and opening either. Does not belong here: what is written, or the note store, which
-has its own way (`store.py`).
+has its own way (`store/`).
 """
 
 from __future__ import annotations

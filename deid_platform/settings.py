@@ -32,6 +32,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
+from deid_platform.address import permitted
 from deid_platform.errors import Code, DeidError, did_you_mean
 from deid_platform.keys import Keyring
 from deid_platform.labels import Label
@@ -415,6 +416,33 @@ class ExclusionSettings(_Section):
     """The whole current list of patients who opted out, column `patient_id`, as JSONL, CSV or Parquet."""
 
 
+class StoreSettings(_Section):
+    """Where the note store is, if not in the home folder."""
+
+    uri: Annotated[str, Field(pattern=r"^(s3|gs)://[a-z0-9][a-z0-9.-]+[a-z0-9](/[A-Za-z0-9][A-Za-z0-9._-]*)+$")]
+    """`s3://bucket/prefix` or `gs://bucket/prefix`: a prefix that nothing else uses."""
+    endpoint: str | None = None
+    """Of a server other than Amazon's that speaks S3."""
+    region: Annotated[str, Field(pattern=r"^[a-z0-9-]+$")] | None = None
+
+    @field_validator("endpoint")
+    @classmethod
+    def _safe(cls, endpoint: str | None, info: ValidationInfo) -> str | None:
+        if endpoint is None:
+            return None
+        if not info.data.get("uri", "s3:").startswith("s3:"):
+            raise PydanticCustomError("endpoint is for S3", "see docs/configuration.md")
+        try:
+            address = permitted(endpoint, None)
+        except DeidError as error:
+            raise PydanticCustomError(str(error.ref), "see docs/configuration.md") from None
+        scheme, _, host = address.url.partition("://")
+        if "/" in host:
+            raise PydanticCustomError("endpoint has a path", "see docs/configuration.md")
+        # As a request names its host: with a port only where it is another than the usual one.
+        return f"{scheme}://{host.removesuffix(':443' if scheme == 'https' else ':80')}"
+
+
 class WarehouseSettings(_Section):
     """The embedded server's database; DEID_WAREHOUSE_URL replaces the whole server."""
 
@@ -506,6 +534,8 @@ class Settings(_Section):
     judges: JudgeSettings = JudgeSettings()
     training: TrainingSettings = TrainingSettings()
     experiments: ExperimentSettings = ExperimentSettings()
+    store: StoreSettings | None = None
+    """None: the note store is in the home folder."""
     warehouse: WarehouseSettings = WarehouseSettings()
     releases: ReleaseSettings = ReleaseSettings()
     schedule: ScheduleSettings = ScheduleSettings()
@@ -532,6 +562,11 @@ class Settings(_Section):
     def home_path(self) -> Path:
         """Where this instance keeps the note store, the embedded server and the Dagster instance."""
         return self.path(self.home)
+
+    @property
+    def store_path(self) -> Path:
+        """This machine's folder for notes: the note store, or its record and temporary files if it is elsewhere."""
+        return self.home_path / "store"
 
     def path(self, relative: Path) -> Path:
         """A path of deid.toml made absolute."""

@@ -45,6 +45,16 @@ def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
         ('site = "north"\n[schedule]\nwarn_after_days = 8', "warn_after_days is not before stale_after_days"),
         ('site = "north"\n[peers]\n"Philter UCSF" = "/opt/python"', "peers.Philter UCSF"),
         ('site = "north"\nroot = "/"', "root"),
+        ('site = "north"\n[store]\n', "store.uri"),
+        ('site = "north"\n[store]\nuri = "/mnt/lenient"', "store.uri"),
+        ('site = "north"\n[store]\nuri = "s3://lenient"', "store.uri"),
+        ('site = "north"\n[store]\nuri = "s3://bucket/lenient?endpoint_override=x"', "store.uri"),
+        ('site = "north"\n[store]\nuri = "s3://bucket/../lenient"', "store.uri"),
+        ('site = "north"\n[store]\nuri = "s3://bucket/store"\nendpoint = "http://lenient.example:9000"', "https alone"),
+        ('site = "north"\n[store]\nuri = "s3://bucket/store"\nendpoint = "lenient.example:9000"', "store.endpoint"),
+        ('site = "north"\n[store]\nuri = "s3://bucket/store"\nendpoint = "https://lenient.example/s3"', "has a path"),
+        ('site = "north"\n[store]\nuri = "gs://bucket/store"\nendpoint = "https://lenient.example"', "is for S3"),
+        ('site = "north"\n[store]\nuri = "s3://bucket/store"\naccess_key = "lenient"', "store.access_key"),
         ("site = ", "deid.toml"),
     ],
 )
@@ -64,6 +74,8 @@ def test_a_faulty_key_is_named(write, text: str, key: str) -> None:
         ('[warehouse]\npassword = "tops3cret"', "warehouse.password"),
         ('[warehouse]\nloader_password = "tops3cret"', "warehouse.loader_password"),
         ('[llm]\napi_key = "tops3cret"', "llm.api_key"),
+        ('[store]\nuri = "s3://key:tops3cret@bucket/store"', "store.uri"),
+        ('[store]\nuri = "s3://bucket/store"\nsecret = "tops3cret"', "store.secret"),
         ('home = "postgresql://admin:tops3cret@server/deid"', "home"),
         ('[feeds.ehr]\npath = "x"\nignore = ["a", "ftp://me:tops3cret@server"]', "feeds.ehr.ignore"),
         ('[redaction]\npolicy = "host=server password=tops3cret"', "redaction.policy"),
@@ -139,6 +151,22 @@ def test_the_file_is_found_here_above_or_by_name(write, tmp_path: Path, monkeypa
     with pytest.raises(DeidError) as error:
         load_settings()
     assert error.value.code is Code.SETTINGS_MISSING
+
+
+@pytest.mark.parametrize(
+    ("given", "reached"),
+    [
+        ("https://objects.north.example", "https://objects.north.example"),
+        ("https://objects.north.example:443/", "https://objects.north.example"),
+        ("https://objects.north.example:9000", "https://objects.north.example:9000"),
+        ("http://127.0.0.1:9000", "http://127.0.0.1:9000"),
+        ("http://localhost:9000", "http://127.0.0.1:9000"),
+    ],
+)
+def test_notes_may_be_kept_behind_tls_or_on_this_machine(write, given: str, reached: str) -> None:
+    store = load_settings(write(f'site = "north"\n[store]\nuri = "s3://bucket/a/store"\nendpoint = "{given}"')).store
+    assert store is not None
+    assert store.endpoint == reached
 
 
 def test_the_profile_brings_its_thresholds_and_the_file_may_change_them(write) -> None:

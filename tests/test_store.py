@@ -21,9 +21,8 @@ import pytest
 
 from deid_platform.errors import Code, DeidError
 from deid_platform.keys import Keyring
-from deid_platform.store import MANIFEST, NoteStore
-from deid_platform.store_heads import HEADS, Heads
-from deid_platform.store_parts import UNFINISHED
+from deid_platform.store import HEADS, MANIFEST, UNFINISHED, NoteStore
+from deid_platform.store.heads import Heads
 
 SECRET, OTHER = hashlib.sha256(b"one").digest(), hashlib.sha256(b"another").digest()
 DATASET, PARTITION = "source/raw_notes", "hospital@2026-01-05"

@@ -4,7 +4,7 @@ Belongs here: which notes are attacked, and which figures go to `quality`. Does 
 (`evaluation/attacker/`).
 
 A prompt holds a released note and what the topics know of some patients, so it goes only where notes may go
-(`llm/address.py`). Answers are counted and dropped.
+(`address.py`). Answers are counted and dropped.
 """
 
 from __future__ import annotations

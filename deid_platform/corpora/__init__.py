@@ -9,7 +9,7 @@
     catalogue                    corpora known by name, published ones and the site's own
 
 Belongs here: the contract that all formats share. Does not belong here: any one format (`formats/`) or what becomes of
-the notes (`store.py`, `detection/`).
+the notes (`store/`, `detection/`).
 
 A reader never lets one bad row, file or folder hide the good ones: it yields a `Rejection` in the
 row's place, or beside a topic row that only loses a value. A rejection says where and why, never what:

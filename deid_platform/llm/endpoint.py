@@ -1,7 +1,7 @@
 """A chat model behind an OpenAI-compatible endpoint.
 
 Belongs here: many requests at once, in order, with deadlines and tries. Does not belong here: which addresses are
-permitted (`address.py`), what is on the wire (`wire.py`), or keeping answers (`answers.py`).
+permitted (`deid_platform/address.py`), what is on the wire (`wire.py`), or keeping answers (`answers.py`).
 
 Nothing of the environment changes where a request goes: no proxy is taken from it, no `.netrc` is read, and a redirect
 is a failure. Nothing of a request or a response is logged or raised.
@@ -25,10 +25,10 @@ import anyio
 import httpx2
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 
+from deid_platform.address import Address, permitted
 from deid_platform.errors import Code, DeidError
 from deid_platform.keys import plain_digest
 from deid_platform.llm import wire
-from deid_platform.llm.address import Address, permitted
 from deid_platform.llm.api import ChatAnswer, ChatRequest, Failed, Failure, ModelIdentity
 from deid_platform.stopping import check
 

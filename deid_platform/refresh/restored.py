@@ -1,7 +1,7 @@
 """Whether note store and warehouse belong together, as they may not after one of them was restored from a backup.
 
 Belongs here: what one of them knows and the other does not. Does not belong here: a partition that was put back by
-itself (`store_heads.py`), or what makes up for a difference, which is a refresh.
+itself (`store/heads.py`), or what makes up for a difference, which is a refresh.
 
 Both are compared by what no run may lack. A delivery is taken in before anything of it is staged, so that the
 warehouse knows of none whose notes and topics the store lacks; names from those topics would stay in later notes. And

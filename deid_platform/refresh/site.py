@@ -31,7 +31,7 @@ from deid_platform.refresh.recipe import Recipe, release_name
 from deid_platform.refresh.reported import reported_strings
 from deid_platform.refresh.shifts import links_known
 from deid_platform.settings import FeedSettings, Settings
-from deid_platform.store import NoteStore
+from deid_platform.store import Location, NoteStore
 from deid_platform.warehouse.connection import Warehouse
 from deid_platform.warehouse.server import EmbeddedServer
 
@@ -60,7 +60,15 @@ class Site:
     @cached_property
     def store(self) -> NoteStore:
         """The note store of the PHI zone."""
-        return NoteStore(self.settings.home_path / "store", *self.keyrings)
+        return NoteStore(self.location, *self.keyrings, record=self.settings.store_path)
+
+    @property
+    def location(self) -> Location:
+        """Where the note store is."""
+        store = self.settings.store
+        if store is None:
+            return Location(str(self.settings.store_path))
+        return Location(store.uri, endpoint=store.endpoint, region=store.region)
 
     @property
     def answers(self) -> AnswersAt:
@@ -72,7 +80,7 @@ class Site:
         """Where detection runs."""
         workers = self.settings.detection.workers
         if self.settings.detection.engine == "ray":
-            spool, ray = self.settings.home_path / "store" / ".ray", self.settings.ray
+            spool, ray = self.settings.store_path / ".ray", self.settings.ray
             return RayEngine(workers=workers, address=ray.address, spool=spool, card_share=ray.card_share)
         return LocalEngine(workers=workers)
 
@@ -102,7 +110,7 @@ class Site:
     def reader(self, name: str) -> Reader:
         """The reader of one feed."""
         # A name that no dataset can have.
-        return open_feed(self.settings, name, spool=self.settings.home_path / "store" / ".spool")
+        return open_feed(self.settings, name, spool=self.settings.store_path / ".spool")
 
     @property
     def exclusions(self) -> Exclusions:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.fs as pafs
 import pytest
-from moto.server import ThreadedMotoServer
+from s3_server import S3Server
 
 from deid_platform.corpora.hospital import HospitalSpec, write
 from deid_platform.detection import DetectorSpec
@@ -24,7 +23,7 @@ from deid_platform.refresh.deidentify import deidentify
 from deid_platform.refresh.recipe import Recipe
 from deid_platform.refresh.site import Site
 from deid_platform.settings import load_settings
-from deid_platform.store import MANIFEST, NoteStore
+from deid_platform.store import HEADS, MANIFEST, Location, NoteStore
 
 pytestmark = [pytest.mark.process, pytest.mark.slow]
 
@@ -32,43 +31,32 @@ DATASET, PARTITION = "source/raw_notes", "hospital@2026-01-05"
 KEYRING = Keyring(hashlib.sha256(b"one").digest(), site="north")
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[str]:
-    """Host and port, as a URI writes them."""
-    logging.getLogger("werkzeug").setLevel(logging.ERROR)
-    server = ThreadedMotoServer("127.0.0.1", 0, verbose=False)
-    server.start()
-    yield f"127.0.0.1%3A{server.get_host_and_port()[1]}"
-    server.stop()
-
-
 @pytest.fixture
-def uri(server: str, tmp_path: Path) -> str:
+def location(s3: S3Server, tmp_path: Path) -> Location:
     """A bucket of its own."""
     bucket = hashlib.sha256(str(tmp_path).encode()).hexdigest()[:32]
-    there = f"scheme=http&region=us-east-1&endpoint_override={server}&allow_bucket_creation=true"
-    pafs.FileSystem.from_uri(f"s3://key:secret@{bucket}?{there}")[0].create_dir(bucket)
-    return f"s3://key:secret@{bucket}/store?{there}"
+    s3.bucket(bucket)
+    return Location(f"s3://{bucket}/north/store", endpoint=f"http://{s3.host}")
 
 
 @pytest.fixture
-def store(uri: str, tmp_path: Path) -> NoteStore:
-    return NoteStore(uri, KEYRING, record=tmp_path / "record")
+def store(location: Location, tmp_path: Path) -> NoteStore:
+    return NoteStore(location, KEYRING, record=tmp_path / "record")
 
 
 def table(text: str) -> pa.Table:
     return pa.table({"text": [text]})
 
 
-def objects(uri: str) -> dict[str, bytes]:
-    """All that lies in the bucket."""
-    files, root = pafs.FileSystem.from_uri(uri)
+def objects(location: Location) -> dict[str, bytes]:
+    """All that lies in the store."""
+    files, root = location.opened()
     found = files.get_file_info(pafs.FileSelector(root, recursive=True, allow_not_found=True))
     return {it.path: files.open_input_stream(it.path).read() for it in found if it.type == pafs.FileType.File}
 
 
-def put(uri: str, path: str, raw: bytes) -> None:
-    with pafs.FileSystem.from_uri(uri)[0].open_output_stream(path) as stream:
+def put(location: Location, path: str, raw: bytes) -> None:
+    with location.opened()[0].open_output_stream(path) as stream:
         stream.write(raw)
 
 
@@ -78,10 +66,16 @@ def refused(store: NoteStore) -> Code:
     return error.value.code
 
 
-def test_what_was_written_is_read_back_by_another_process(store: NoteStore, uri: str, tmp_path: Path) -> None:
+def denied(attempt: Callable[[], object]) -> Code:
+    with pytest.raises(DeidError) as error:
+        attempt()
+    return error.value.code
+
+
+def test_what_was_written_is_read_back_by_another_process(store: NoteStore, location: Location, tmp_path: Path) -> None:
     for text in ("old", "new"):
         store.write(DATASET, PARTITION, [table(text), table("more")])
-    again = NoteStore(uri, KEYRING, record=tmp_path / "record")
+    again = NoteStore(location, KEYRING, record=tmp_path / "record")
     assert [row["text"] for row in again.rows(DATASET, PARTITION)] == ["new", "more"]
     assert again.required(DATASET, PARTITION).generation == 2
     assert again.partitions(DATASET) == [PARTITION]
@@ -105,41 +99,110 @@ def test_a_write_that_ends_early_is_invisible_and_resumed(store: NoteStore) -> N
     assert list(store.unfinished(DATASET, PARTITION)) == []
 
 
-def test_who_keeps_the_bucket_can_neither_edit_nor_put_back_a_partition(store: NoteStore, uri: str) -> None:
+def test_who_keeps_the_bucket_can_neither_edit_nor_put_back_a_partition(store: NoteStore, location: Location) -> None:
     store.write(DATASET, PARTITION, [table("old")])
-    kept = objects(uri)
+    kept = objects(location)
     store.write(DATASET, PARTITION, [table("new")])
-    new = {path: raw for path, raw in objects(uri).items() if path not in kept}
+    new = {path: raw for path, raw in objects(location).items() if path not in kept}
     (manifest,) = (path for path in kept if path.endswith(MANIFEST))
-    newest = objects(uri)[manifest]
+    newest = objects(location)[manifest]
     for path, raw in kept.items():
-        put(uri, path, raw)
+        put(location, path, raw)
     assert refused(store) is Code.STORE_ROLLED_BACK
-    put(uri, manifest, newest)
+    put(location, manifest, newest)
     assert store.rows(DATASET, PARTITION) == [{"text": "new"}]
     for path, raw in new.items():
-        put(uri, path, raw[:-1] + b"x")
+        put(location, path, raw[:-1] + b"x")
     assert refused(store) is Code.STORE_TORN
 
 
-def test_without_the_record_of_this_machine_nothing_is_read_until_somebody_answers_for_it(
-    store: NoteStore, uri: str, tmp_path: Path
+def test_a_second_installation_reads_and_writes_nothing_until_it_takes_the_place_of_the_first(
+    store: NoteStore, location: Location, tmp_path: Path
 ) -> None:
     store.write(DATASET, PARTITION, [table("a")])
     with pytest.raises(DeidError) as error:
-        NoteStore(uri, KEYRING)
+        NoteStore(location, KEYRING)
     assert error.value.code is Code.SETTINGS_INVALID
-    elsewhere = NoteStore(uri, KEYRING, record=tmp_path / "elsewhere")
-    assert refused(elsewhere) is Code.STORE_ROLLED_BACK
-    assert elsewhere.accept() == 1
-    assert elsewhere.rows(DATASET, PARTITION) == [{"text": "a"}]
+    other = Keyring(hashlib.sha256(b"two").digest(), site="north")
+    before = objects(location)
+    for ring, unread in ((KEYRING, Code.STORE_ROLLED_BACK), (other, Code.STORE_TORN)):
+        second = NoteStore(location, ring, record=tmp_path / "second")
+        assert refused(second) is unread
+        assert denied(lambda it=second: it.write(DATASET, PARTITION, [table("b")], resumable=True)) is Code.STORE_TAKEN
+        assert denied(lambda it=second: it.write(DATASET, "new", [table("b")])) is Code.STORE_TAKEN
+        assert denied(second.sweep) is Code.STORE_TAKEN
+        assert denied(second.probe) is Code.STORE_TAKEN
+    assert objects(location) == before
+    second = NoteStore(location, KEYRING, record=tmp_path / "second")
+    assert second.accept() == 1
+    second.write(DATASET, PARTITION, [table("b")])
+    assert second.rows(DATASET, PARTITION) == [{"text": "b"}]
+    assert denied(lambda: store.write(DATASET, PARTITION, [table("c")])) is Code.STORE_TAKEN
 
 
-def test_a_server_that_is_gone_is_an_error_of_writing(tmp_path: Path) -> None:
-    nobody = "s3://key:secret@bucket/store?scheme=http&region=us-east-1&endpoint_override=127.0.0.1%3A9"
-    with pytest.raises(DeidError) as error:
-        NoteStore(nobody, KEYRING, record=tmp_path).write(DATASET, PARTITION, [table("a")])
-    assert error.value.code is Code.STORE_WRITE
+def test_an_installation_that_is_replaced_in_the_middle_of_a_write_seals_nothing(
+    store: NoteStore, location: Location, tmp_path: Path
+) -> None:
+    store.write(DATASET, PARTITION, [table("a")])
+    second = NoteStore(location, KEYRING, record=tmp_path / "second")
+
+    def tables() -> Iterator[pa.Table]:
+        yield table("b")
+        second.accept()
+
+    assert denied(lambda: store.write(DATASET, PARTITION, tables())) is Code.STORE_TAKEN
+    assert second.rows(DATASET, PARTITION) == [{"text": "a"}]
+
+
+def test_a_store_that_was_copied_from_a_folder_is_taken_over_by_whoever_answers_for_it(
+    location: Location, tmp_path: Path
+) -> None:
+    folder = tmp_path / "store"
+    NoteStore(folder, KEYRING).write(DATASET, PARTITION, [table("a")])
+    for path in (path for path in folder.rglob("*") if path.is_file() and path.name != HEADS):
+        put(location, f"{location.uri.removeprefix('s3://')}/{path.relative_to(folder)}", path.read_bytes())
+    moved = NoteStore(location, KEYRING, record=folder)
+    assert denied(lambda: moved.write(DATASET, PARTITION, [table("b")])) is Code.STORE_TAKEN
+    assert moved.accept() == 1
+    assert moved.rows(DATASET, PARTITION) == [{"text": "a"}]
+    moved.write(DATASET, PARTITION, [table("b")])
+    assert moved.rows(DATASET, PARTITION) == [{"text": "b"}]
+
+
+def test_what_lies_there_already_is_never_written_to(store: NoteStore, location: Location) -> None:
+    put(location, f"{location.uri.removeprefix('s3://')}/holidays.jpg", b"no note")
+    before = objects(location)
+    assert denied(lambda: store.write(DATASET, PARTITION, [table("a")])) is Code.STORE_TAKEN
+    assert objects(location) == before
+
+
+def test_a_bucket_that_anybody_may_read_holds_no_note(s3: S3Server, store: NoteStore, location: Location) -> None:
+    s3.open = True
+    try:
+        assert denied(lambda: store.write(DATASET, PARTITION, [table("a")])) is Code.STORE_PUBLIC
+        assert denied(store.probe) is Code.STORE_PUBLIC
+    finally:
+        s3.open = False
+    assert objects(location) == {}
+    store.probe()
+    assert objects(location) == {}
+    store.write(DATASET, PARTITION, [table("a")])
+
+
+@pytest.mark.parametrize("place", ["nobody", "no bucket"])
+def test_a_place_that_does_not_answer_is_told_by_a_code(s3: S3Server, tmp_path: Path, place: str) -> None:
+    host = "127.0.0.1:9" if place == "nobody" else s3.host
+    store = NoteStore(Location("s3://nowhere/store", endpoint=f"http://{host}"), KEYRING, record=tmp_path)
+    for attempt in (lambda: store.write(DATASET, PARTITION, [table("a")]), store.sweep, store.accept, store.probe):
+        with pytest.raises(DeidError) as error:
+            attempt()
+        said = "NETWORK_CONNECTION" if place == "nobody" else "NO_SUCH_BUCKET"
+        assert (error.value.code, error.value.ref) == (Code.STORE_UNREACHABLE, said)
+
+
+def test_a_server_that_is_named_by_the_environment_alone_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://objects.example")
+    assert denied(Location("s3://bucket/store").opened) is Code.SETTINGS_INVALID
 
 
 def test_a_delivery_is_redacted_as_in_a_folder(

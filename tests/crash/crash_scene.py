@@ -25,8 +25,9 @@ from deid_platform.refresh.deidentify import deidentify
 from deid_platform.refresh.lock import installation_lock
 from deid_platform.refresh.site import Site
 from deid_platform.settings import load_settings
-from deid_platform.store import MANIFEST, NoteStore
-from deid_platform.store_heads import HEADS, Heads
+from deid_platform.store import HEADS, MANIFEST, NoteStore
+from deid_platform.store.files import Files
+from deid_platform.store.heads import Heads
 from deid_platform.warehouse import queries
 from deid_platform.warehouse.connection import Warehouse
 from deid_platform.warehouse.roles import Role
@@ -180,9 +181,9 @@ def interrupted(at: int | None, blow: Callable[[], object]) -> Iterator[Counter[
             blow()
         seen[kind] += 1
 
-    write, seal, settle = NoteStore._write_bytes, NoteStore._write_manifest, Heads._settle
+    write, seal, settle = Files.write, NoteStore._write_manifest, Heads._settle
 
-    def write_bytes(self: NoteStore, path: str, raw: bytes | memoryview) -> None:
+    def write_bytes(self: Files, path: str, raw: bytes | memoryview) -> None:
         place("file")
         if seen.total() == at:
             write(self, path, memoryview(raw)[: len(raw) // 2])
@@ -205,14 +206,14 @@ def interrupted(at: int | None, blow: Callable[[], object]) -> Iterator[Counter[
         "after_cursor_execute": lambda *_: place("executed"),
         "commit": lambda *_: place("commit"),
     }
-    NoteStore._write_bytes, NoteStore._write_manifest = write_bytes, write_manifest  # type: ignore[method-assign]
+    Files.write, NoteStore._write_manifest = write_bytes, write_manifest  # type: ignore[method-assign]
     Heads._settle = settle_record  # type: ignore[method-assign]
     for name, hook in hooks.items():
         event.listen(Engine, name, hook)
     try:
         yield seen
     finally:
-        NoteStore._write_bytes, NoteStore._write_manifest = write, seal  # type: ignore[method-assign]
+        Files.write, NoteStore._write_manifest = write, seal  # type: ignore[method-assign]
         Heads._settle = settle  # type: ignore[method-assign]
         for name, hook in hooks.items():
             event.remove(Engine, name, hook)

@@ -19,9 +19,9 @@ ROOT = Path(__file__).parents[2]
 @pytest.fixture
 def soak(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
-    import soak_model  # type: ignore[import-not-found]
+    from soak import model  # type: ignore[import-not-found]
 
-    return soak_model  # type: ignore[no-any-return]
+    return model  # type: ignore[no-any-return]
 
 
 def delivery(folder: Path, watermark: str, notes: dict[str, str], *withdrawn: tuple[str, str]) -> Path:
@@ -97,7 +97,7 @@ def test_everything_happens_the_same_however_often_a_soak_goes_on(
     monkeypatch: pytest.MonkeyPatch, deliveries: int
 ) -> None:
     monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
-    from soak_events import Victim, planned  # type: ignore[import-not-found]
+    from soak.events import Victim, planned  # type: ignore[import-not-found]
 
     events = planned(deliveries, 7)
     assert events == planned(deliveries, 7)
@@ -111,7 +111,7 @@ def test_everything_happens_the_same_however_often_a_soak_goes_on(
 
 def lines(soak: ModuleType, count: int, **growing: float) -> list[Any]:
     """What a soak keeps when nothing goes wrong, but for what is so many times as much in each delivery as before."""
-    import soak_verdict  # type: ignore[import-not-found]
+    from soak import verdict  # type: ignore[import-not-found]
 
     made = []
     for number in range(count):
@@ -129,56 +129,56 @@ def lines(soak: ModuleType, count: int, **growing: float) -> list[Any]:
         usual = {name: value * growing.get(name, 1) ** number for name, value in usual.items()}
         usual |= {"postgres": 70.0, "runs": number + 1, "sent": 100 * (number + 1), "rows": 100 * (number + 1)}
         usual |= {"live": 100, "shown": 99, "held": 1, "code": "c", "found": soak.Found(0, 0, 0, 0, 0, 0, 0)}
-        made.append(soak_verdict.Line(f"d{number}", (), True, 1, **usual))
+        made.append(verdict.Line(f"d{number}", (), True, 1, **usual))
     return made
 
 
 @pytest.mark.parametrize("grows", ["seconds", "memory", "store", "database", "dagster", "connections"])
 def test_what_grows_from_first_to_last_is_named(soak: ModuleType, grows: str) -> None:
-    import soak_verdict
+    from soak import verdict
 
-    assert soak_verdict.breaches(lines(soak, 12)) == []
-    wrong = soak_verdict.breaches(lines(soak, 12, **{grows: 1.1}))
+    assert verdict.breaches(lines(soak, 12)) == []
+    wrong = verdict.breaches(lines(soak, 12, **{grows: 1.1}))
     assert len(wrong) == 1
     assert wrong[0].startswith("not flat: ")
-    assert sum("GROWS" in row for row in soak_verdict.verdict(lines(soak, 12, **{grows: 1.1}))) == 1
+    assert sum("GROWS" in row for row in verdict.verdict(lines(soak, 12, **{grows: 1.1}))) == 1
 
 
 @pytest.mark.parametrize("fault", ["lost", "doubled", "gone", "old", "heard", "leaked", "withheld"])
 def test_one_fault_in_one_delivery_is_named_at_the_end(soak: ModuleType, fault: str) -> None:
-    import soak_verdict
+    from soak import verdict
 
     kept = lines(soak, 12)
     kept[4] = replace(kept[4], found=replace(kept[4].found, **{fault: 1}))
-    assert soak_verdict.breaches(kept) == [f"d4: {fault} 1"]
-    assert f"| {fault} | 1 |" in list(soak_verdict.verdict(kept))
+    assert verdict.breaches(kept) == [f"d4: {fault} 1"]
+    assert f"| {fault} | 1 |" in list(verdict.verdict(kept))
 
 
 def test_few_deliveries_are_not_judged_by_their_growth_and_say_so(soak: ModuleType) -> None:
-    import soak_verdict
+    from soak import verdict
 
     few = lines(soak, 4, seconds=2.0)
-    assert soak_verdict.breaches(few) == []
-    assert any("seconds" in row and "not judged" in row for row in soak_verdict.verdict(few))
+    assert verdict.breaches(few) == []
+    assert any("seconds" in row and "not judged" in row for row in verdict.verdict(few))
 
 
 def test_planted_text_is_found_in_what_lies_beside_the_notes(soak: ModuleType, tmp_path: Path) -> None:
-    import soak_search  # type: ignore[import-not-found]
+    from soak import search  # type: ignore[import-not-found]
 
     log = tmp_path / "home" / "dagster" / "history" / "run.db"
     log.parent.mkdir(parents=True)
     log.write_bytes(b"a step")
-    assert soak_search.planted_elsewhere(tmp_path, since=0, tables=b"a row") == 0
-    log.write_bytes(base64.b64encode(f"a step, {soak_search.MARK} Patient and more of its text".encode()))
-    assert soak_search.planted_elsewhere(tmp_path, since=0, tables=b"a row") == 1
-    assert soak_search.planted_elsewhere(tmp_path, since=0, tables=soak_search.MARK.upper().encode()) == 2
-    assert soak_search.planted_elsewhere(tmp_path, since=log.stat().st_mtime + 1, tables=b"a row") == 0
+    assert search.planted_elsewhere(tmp_path, since=0, tables=b"a row") == 0
+    log.write_bytes(base64.b64encode(f"a step, {search.MARK} Patient and more of its text".encode()))
+    assert search.planted_elsewhere(tmp_path, since=0, tables=b"a row") == 1
+    assert search.planted_elsewhere(tmp_path, since=0, tables=search.MARK.upper().encode()) == 2
+    assert search.planted_elsewhere(tmp_path, since=log.stat().st_mtime + 1, tables=b"a row") == 0
 
 
 @pytest.mark.process  # what it imports looks for libraries by one
 @pytest.mark.slow
 def test_what_a_soak_plants_is_what_it_looks_for(soak: ModuleType, tmp_path: Path) -> None:
-    import soak as program  # type: ignore[import-not-found]
+    from soak import run as program  # type: ignore[import-not-found]
 
     made = program.Soak(tmp_path, 60, 3, 40, 1, 7)
     made._prepare()

@@ -1,7 +1,7 @@
 """The record of the newest sealed partitions, by which a partition that was rolled back is detected.
 
 Belongs here: the file that holds the generation and the seal of each one's newest manifest.
-Does not belong here: manifests and parts (`store.py`).
+Does not belong here: manifests (`manifests.py`).
 
 A manifest names its generation, one more than that of the manifest before it. Sealing is two renames under a lock,
 first the manifest, then the record; whoever is killed in between leaves a manifest one generation ahead of the

@@ -1,101 +1,70 @@
-"""The note store: Parquet parts and an atomic, sealed manifest for each partition of each dataset.
+"""Reading and writing partitions.
 
-Belongs here: how bytes of the PHI zone are written, sealed, listed and read back, behind `pyarrow.fs`
-URIs. Does not belong here: what the rows mean (each asset's domain function) or what research may see
-(`warehouse/`).
-
-    <root>/<dataset>/<partition>/part-<random>.parquet    rows; written first, invisible until named
-    <root>/<dataset>/<partition>/manifest.json            names and keyed digests of the parts; written last
-    <root>/<dataset>/<partition>/unfinished.json          the same of a write that was killed (`store_parts.py`)
-    <root>/heads.json                                     the newest manifest of each partition (`store_heads.py`)
-
-Readers go through the manifest alone, so a torn write leaves the partition as it was. The manifest is
-sealed with the site's key: a part or a manifest that was swapped, truncated or edited is refused, and a
-digest of it tells nothing about short notes to who does not hold the secret. A partition that was put back to an
-older sealed state is refused too. On a local file system folders are 0700 and files 0600; of a store elsewhere,
-`heads.json` lies in a folder of this machine, out of reach of whoever keeps the store.
+Belongs here: in which order the files of a partition are written, replaced, read and swept. Does not belong here: what
+a manifest, a part or a record holds (`manifests.py`, `parts.py`, `heads.py`), or where files lie (`files.py`).
 """
 
 from __future__ import annotations
 
-import hmac
-import json
 import re
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.fs as pafs
 import pyarrow.parquet as pq
 
 from deid_platform.errors import Code, DeidError
 from deid_platform.keys import Keyring
-from deid_platform.stopping import check
-from deid_platform.store_heads import HEADS, Head, Heads
-from deid_platform.store_parts import UNFINISHED, Part, Unfinished
+from deid_platform.store.files import Files
+from deid_platform.store.heads import HEADS, Head, Heads
+from deid_platform.store.location import Location
+from deid_platform.store.manifests import MANIFEST, Manifest
+from deid_platform.store.owner import Owner
+from deid_platform.store.parts import UNFINISHED, Part, Unfinished
 
-MANIFEST = "manifest.json"
 SETTLED = timedelta(minutes=15)
 """How long a part outlives the manifest that named it."""
 _NAME = re.compile(r"[a-z][a-z0-9_]*(/[a-z][a-z0-9_]*)*")
 _PARTITION = re.compile(r"[A-Za-z0-9@._-]{1,80}")
 
 
-@dataclass(frozen=True, slots=True)
-class Manifest:
-    """What a partition holds. `meta` carries counts and digests only, so it may be shown anywhere.
-
-    `generation` counts the partition's manifests, from 1; those of earlier versions of the platform have 0.
-    """
-
-    dataset: str
-    partition: str
-    key_id: str
-    parts: tuple[Part, ...]
-    meta: Mapping[str, Any] = field(default_factory=dict)
-    generation: int = 0
-
-    @property
-    def rows(self) -> int:
-        """Rows over all parts."""
-        return sum(part.rows for part in self.parts)
-
-
 class NoteStore:
     """Reads and writes partitions under one root.
 
     Args:
-        uri: A local path or any URI that `pyarrow.fs.FileSystem.from_uri` understands.
+        location: Where the root is; a path or a URI will do.
         keyring: Seals manifests and parts.
         former: What sealed some of them before the secret was changed; read by, never sealed with.
-        record: Folder of this machine for `heads.json`, where the root is on another file system.
+        record: Folder of this machine for `heads.json` and temporary files, where the root is on another file system.
 
     Raises:
-        DeidError: `settings-invalid` for a root on another file system without such a folder.
+        DeidError: `settings-invalid` for a root on another file system without such a folder; `store-write` if that
+            cannot be made.
     """
 
-    def __init__(self, uri: str | Path, keyring: Keyring, *former: Keyring, record: Path | None = None) -> None:
-        text = str(uri)
-        if "://" in text:
-            self._fs, self._root = pafs.FileSystem.from_uri(text)
-        else:
-            self._fs, self._root = pafs.LocalFileSystem(), str(Path(text).absolute())
-        self._local = isinstance(self._fs, pafs.LocalFileSystem)
+    def __init__(
+        self, location: Location | str | Path, keyring: Keyring, *former: Keyring, record: Path | None = None
+    ) -> None:
+        self._files = Files(location if isinstance(location, Location) else Location(str(location)))
         self._keyring = keyring
         self._rings = {ring.key_id: ring for ring in (*former, keyring)}
-        if self._local:
-            record = Path(self._root)
+        if self._files.folder is not None:
+            record = self._files.folder
         elif record is None:
             raise DeidError(Code.SETTINGS_INVALID, f"store: no folder for {HEADS}")
         else:
-            record.mkdir(mode=0o700, parents=True, exist_ok=True)
+            try:
+                record.mkdir(mode=0o700, parents=True, exist_ok=True)
+            except OSError:
+                raise DeidError(Code.STORE_WRITE, HEADS) from None
         self._heads = Heads(record, keyring, self._rings)
+        self._owner = Owner(self._files, record) if self._files.folder is None else None
         self._here = record
 
     @property
@@ -125,12 +94,14 @@ class NoteStore:
                 to its end. Each such write has to give its rows in the same order, from the first on.
 
         Raises:
-            DeidError: `store-write` if anything cannot be written; the partition is then as it was.
+            DeidError: `store-write` if anything cannot be written, of a store elsewhere `store-unreachable`,
+                `store-taken` or `store-public`; the partition is then as it was.
         """
         folder = self._folder(dataset, partition)
+        self._confirm_owner()
         begun: list[str] = []
         try:
-            self._make_folder(folder)
+            self._files.make_folder(folder)
             before = self._unfinished(dataset, partition) if resumable else None
             parts: list[Part] = []
             for table in tables:
@@ -144,12 +115,12 @@ class NoteStore:
         except Exception as error:
             # Half a part is notes all the same, and on a full disk it is also what fills it.
             for path in begun:
-                self._discard(path)
+                self._files.discard(path)
             if isinstance(error, (OSError, pa.ArrowException)):
                 raise DeidError(Code.STORE_WRITE, dataset) from None
             raise
         if resumable:
-            self._discard(f"{folder}/{UNFINISHED}")
+            self._files.discard(f"{folder}/{UNFINISHED}")
         self._sweep(folder, keep={part.name for part in parts})
         return manifest
 
@@ -157,7 +128,11 @@ class NoteStore:
         """Deletes what no manifest names any more and no reader can still be at, also where nothing is written again.
 
         Only while nobody writes. A partition whose manifest is not the newest that was sealed here is left as it is.
+
+        Raises:
+            DeidError: Of a store elsewhere, `store-unreachable` or `store-taken`.
         """
+        self._confirm_owner()
         for name in self._every_head():
             dataset, _, partition = name.rpartition("/")
             with suppress(DeidError):
@@ -181,21 +156,21 @@ class NoteStore:
         # By the record and not by the manifest, which may be one that was put back, or be gone.
         expected = Unfinished(name, self._heads.newest(name).seal)
         try:
-            with self._fs.open_input_stream(f"{self._folder(dataset, partition)}/{UNFINISHED}") as stream:
-                return Unfinished.opened(stream.read(), expected, self._keyring)
+            raw = self._files.read(f"{self._folder(dataset, partition)}/{UNFINISHED}")
         except OSError:
             return expected
+        return Unfinished.opened(raw, expected, self._keyring)
 
     def _list_part(self, begun: list[str], before: Unfinished, parts: list[Part]) -> Unfinished:
         """Lists the parts so far; from then on none is begun, and those go that they stand for."""
         folder = begun[-1].rpartition("/")[0]
         after = before.with_parts(parts)
         begun.append(f"{folder}/.{UNFINISHED}.{secrets.token_hex(4)}")
-        self._write_bytes(begun[-1], after.sealed(self._keyring))
-        self._fs.move(begun[-1], f"{folder}/{UNFINISHED}")
+        self._files.write(begun[-1], after.sealed(self._keyring))
+        self._files.move(begun[-1], f"{folder}/{UNFINISHED}")
         begun.clear()
         for part in set(before.parts) - set(after.parts):
-            self._discard(f"{folder}/{part.name}")
+            self._files.discard(f"{folder}/{part.name}")
         return after
 
     def _seal_manifest(self, begun: list[str], manifest: Manifest) -> Manifest:
@@ -207,23 +182,30 @@ class NoteStore:
         with self._heads.sealing(name, present, self._every_head) as (generation, record):
             manifest = replace(manifest, generation=generation)
             record(self._write_manifest(path, manifest))
-            # On a local file system a rename is atomic; object stores put a whole object or none.
-            self._fs.move(path, place)
+            self._confirm_owner()
+            self._files.move(path, place)
             begun.clear()
         return manifest
 
     def accept(self) -> int:
         """Takes every sealed partition as it is for the newest one, as after a restore from a backup.
 
+        Of a store elsewhere, this installation is the one that writes it from now on.
+
         Returns:
             How many there are.
+
+        Raises:
+            DeidError: Of a store elsewhere, `store-unreachable` or `store-public`.
         """
+        if self._owner is not None:
+            self._owner.take()
         return self._heads.accept(self._every_head)
 
     def _every_head(self) -> dict[str, Head]:
         """What the manifest of each partition says of itself."""
-        found = self._fs.get_file_info(pafs.FileSelector(self._root, recursive=True, allow_not_found=True))
-        folders = [Path(each.path).parent.relative_to(self._root) for each in found if each.base_name == MANIFEST]
+        found = self._files.listed("", deep=True)
+        folders = [PurePosixPath(entry.path).parent for entry in found if entry.name == MANIFEST]
         named = [f for f in folders if _NAME.fullmatch(str(f.parent)) and _PARTITION.fullmatch(f.name)]
         return {str(folder): self._head(str(folder.parent), folder.name) for folder in named}
 
@@ -231,7 +213,9 @@ class NoteStore:
         """What a partition's manifest says of itself; `Head()` where none is that was sealed here."""
         try:
             found = self._sealed(dataset, partition)
-        except DeidError:
+        except DeidError as error:
+            if error.code is not Code.STORE_TORN:
+                raise
             return Head()
         return Head() if found is None or not found[0].generation else Head(found[0].generation, found[1])
 
@@ -253,21 +237,12 @@ class NoteStore:
     def _sealed(self, dataset: str, partition: str) -> tuple[Manifest, str] | None:
         """A manifest that was sealed here, be it the newest one or not, and its seal."""
         try:
-            with self._fs.open_input_stream(f"{self._folder(dataset, partition)}/{MANIFEST}") as stream:
-                document = json.loads(stream.read())
+            raw = self._files.read(f"{self._folder(dataset, partition)}/{MANIFEST}")
         except FileNotFoundError:
             return None
-        except (OSError, ValueError):
+        except OSError:
             raise DeidError(Code.STORE_TORN, f"{dataset}/{partition}") from None
-        seal = document.pop("seal", "") if isinstance(document, dict) else ""
-        ring = self._rings.get(document.get("key_id", "")) if isinstance(document, dict) else None
-        if ring is None or not hmac.compare_digest(seal, _seal(document, ring)):
-            raise DeidError(Code.STORE_TORN, f"{dataset}/{partition}")
-        parts = tuple(Part(**part) for part in document.pop("parts"))
-        manifest = Manifest(**document, parts=parts)
-        if (manifest.dataset, manifest.partition) != (dataset, partition):
-            raise DeidError(Code.STORE_TORN, f"{dataset}/{partition}")
-        return manifest, seal
+        return Manifest.opened(raw, dataset, partition, self._rings)
 
     def required(self, dataset: str, partition: str) -> Manifest:
         """The partition's manifest.
@@ -294,8 +269,7 @@ class NoteStore:
 
     def _read_part(self, dataset: str, partition: str, part: Part, ring: Keyring) -> pa.Table:
         try:
-            with self._fs.open_input_stream(f"{self._folder(dataset, partition)}/{part.name}") as stream:
-                raw = stream.read()
+            raw = self._files.read(f"{self._folder(dataset, partition)}/{part.name}")
             if ring.digest(raw) != part.digest:
                 raise DeidError(Code.STORE_TORN, f"{dataset}/{partition}")
             return pq.read_table(pa.BufferReader(raw))
@@ -313,72 +287,49 @@ class NoteStore:
 
     def partitions(self, dataset: str) -> list[str]:
         """Partition keys of a dataset that hold a manifest, sorted."""
-        selector = pafs.FileSelector(f"{self._root}/{self._checked(dataset)}", allow_not_found=True)
-        folders = [info.base_name for info in self._fs.get_file_info(selector) if info.type == pafs.FileType.Directory]
-        return sorted(
-            name
-            for name in folders
-            if self._fs.get_file_info(f"{self._folder(dataset, name)}/{MANIFEST}").type == pafs.FileType.File
-        )
+        folders = [entry.name for entry in self._files.listed(self._checked(dataset)) if not entry.is_file]
+        manifests = self._files.present([f"{self._folder(dataset, name)}/{MANIFEST}" for name in folders])
+        return sorted(PurePosixPath(path).parent.name for path in manifests)
+
+    def probe(self) -> None:
+        """Looks whether a store elsewhere can be written, and cannot be read by anybody; see `Owner.probe`.
+
+        Raises:
+            DeidError: `store-unreachable`, `store-taken`, `store-public`.
+        """
+        if self._owner is not None:
+            self._owner.probe()
+
+    def _confirm_owner(self) -> None:
+        if self._owner is not None:
+            self._owner.confirm()
 
     def _folder(self, dataset: str, partition: str) -> str:
         if not _PARTITION.fullmatch(partition) or set(partition) <= {"."}:
             raise DeidError(Code.STORE_WRITE, dataset)
-        return f"{self._root}/{self._checked(dataset)}/{partition}"
+        return f"{self._checked(dataset)}/{partition}"
 
     def _checked(self, dataset: str) -> str:
         if not _NAME.fullmatch(dataset):
             raise DeidError(Code.STORE_WRITE)
         return dataset
 
-    def _make_folder(self, folder: str) -> None:
-        if not self._local:
-            self._fs.create_dir(folder, recursive=True)
-            return
-        path = Path(folder)
-        for ancestor in reversed([path, *path.parents]):
-            if ancestor == Path(self._root) or Path(self._root) in ancestor.parents:
-                ancestor.mkdir(mode=0o700, exist_ok=True, parents=True)
-                ancestor.chmod(0o700)
-
-    def _write_bytes(self, path: str, raw: bytes | memoryview) -> None:
-        check()
-        if self._local:
-            # Private from its first byte: a mode set after writing would leave a window.
-            Path(path).touch(mode=0o600)
-        with self._fs.open_output_stream(path) as stream:
-            stream.write(raw)
-
     def _write_part(self, path: str, table: pa.Table) -> Part:
         sink = pa.BufferOutputStream()
         pq.write_table(table, sink, compression="zstd")
         raw = sink.getvalue()
-        self._write_bytes(path, memoryview(raw))
+        self._files.write(path, memoryview(raw))
         return Part(path.rpartition("/")[2], table.num_rows, raw.size, self._keyring.digest(raw.to_pybytes()))
 
     def _write_manifest(self, path: str, manifest: Manifest) -> str:
         """Writes and seals a manifest; returns its seal."""
-        document = {**asdict(manifest), "meta": dict(manifest.meta)}
-        # What is sealed is what a reader will parse back, so a tuple must already be a list here.
-        document = json.loads(json.dumps(document))
-        seal = _seal(document, self._keyring)
-        self._write_bytes(path, json.dumps({**document, "seal": seal}, indent=1).encode())
+        raw, seal = manifest.sealed(self._keyring)
+        self._files.write(path, raw)
         return seal
 
     def _sweep(self, folder: str, *, keep: set[str]) -> None:
         # Not what is young: another process may be reading by the manifest of a moment ago, or writing.
         settled = datetime.now(tz=UTC) - SETTLED
-        for info in self._fs.get_file_info(pafs.FileSelector(folder)):
-            if info.base_name not in keep | {MANIFEST} and info.mtime is not None and info.mtime < settled:
-                self._discard(info.path)
-
-    def _discard(self, path: str) -> None:
-        # An orphan is invisible and the next write sweeps it, so failing to delete it is no failure.
-        try:
-            self._fs.delete_file(path)
-        except OSError:
-            return
-
-
-def _seal(document: object, ring: Keyring) -> str:
-    return ring.digest("manifest", json.dumps(document, sort_keys=True))
+        for entry in self._files.listed(folder):
+            if entry.name not in keep | {MANIFEST} and entry.written is not None and entry.written < settled:
+                self._files.discard(entry.path)

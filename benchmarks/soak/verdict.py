@@ -1,7 +1,7 @@
 """What a soak says at its end: what was wrong in any delivery, and what grew from the first deliveries to the last.
 
-Belongs here: what is kept of a delivery, and figures from that. Does not belong here: how it is measured (`soak.py`),
-or what is wrong with a delivery (`soak_model.py`).
+Belongs here: what is kept of a delivery, and figures from that. Does not belong here: how it is measured (`run.py`),
+or what is wrong with a delivery (`model.py`).
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from statistics import median
 
-from soak_model import Found
+from soak.model import Found
 
 LIMIT = 1.5
 """How many times as much as the first third of deliveries the last third may take: flat, as far as a machine is that

@@ -1,7 +1,7 @@
-"""Which endpoints a note may be sent to: this machine, and hosts that deid.toml names.
+"""Where a note may be sent: this machine, and hosts that deid.toml names.
 
 Belongs here: the verdict on an address, before anything is connected to. Does not belong here: the connection
-(`endpoint.py`).
+(`llm/endpoint.py`, `store/location.py`).
 
 An address is taken apart by one strict pattern and put together again from the parts that were judged, so that no
 other reading of it can lead elsewhere. This machine is a literal loopback address, or the name `localhost`, which is
@@ -41,12 +41,13 @@ class Address:
     is_local: bool
 
 
-def permitted(url: str, allowed_hosts: Collection[str] = ()) -> Address:
+def permitted(url: str, allowed_hosts: Collection[str] | None = ()) -> Address:
     """The address of an endpoint, if notes may be sent there.
 
     Args:
         url: Scheme, host, perhaps a port, and the path under which the interface lies, such as `/v1`.
-        allowed_hosts: Hosts that are trusted with notes, each alone or with a port, as deid.toml names them.
+        allowed_hosts: Hosts that are trusted with notes, each alone or with a port, as deid.toml names them. None: the
+            address itself is what it names.
 
     Raises:
         DeidError: `endpoint-refused`; the reference says why and shows nothing of the address, which may hold a key.
@@ -61,7 +62,7 @@ def permitted(url: str, allowed_hosts: Collection[str] = ()) -> Address:
     if not 0 < port < 65536:
         raise _refused("no such port")
     if not local:
-        if host not in allowed_hosts and f"{host}:{port}" not in allowed_hosts:
+        if allowed_hosts is not None and host not in allowed_hosts and f"{host}:{port}" not in allowed_hosts:
             raise _refused("neither on this machine nor in llm.allowed_hosts")
         if not secure:
             raise _refused("a host other than this machine is reached by https alone")

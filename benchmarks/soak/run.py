@@ -1,22 +1,12 @@
-"""A soak: an installation over many deliveries, with everything that happens to one, and a plain model beside it.
+"""One soak: what arrives, how it is refreshed under what happens, and what is measured after each delivery.
 
-    python benchmarks/soak.py FOLDER [--notes 100000] [--deliveries 30] [--words 40] [--workers 2] [--minutes 150]
-
-Deliveries of the synthetic hospital, cut to their first words, arrive one by one; they correct, delay and withdraw
-notes. Refreshes are killed, and so are processes under them; Postgres is restarted in the middle of two; readers report
-notes; the key secret changes once and the detector once. After each delivery, what readers see is compared with
-`soak_model.py`, planted identifiers are looked for in what is shown, and planted text, in every encoding, in Dagster's
-storage, in what the commands say, in dossiers, in the server's log and in the tables beside the notes. Seconds, memory,
-disk and connections of each delivery are kept.
-
-After the stated minutes it ends before the next delivery; the same command goes on, also after a kill. What was kept
-lies in `FOLDER/soak.jsonl`, a line a delivery. At the end comes the verdict; exit status 1 says that something was
-lost, doubled, shown against the model or leaked, or took more and more. Progress goes to the standard error.
+Belongs here: the course of a soak over an installation of its own. Does not belong here: what happens when
+(`events.py`), what must be shown (`model.py`), where planted text is looked for (`search.py`), or what a soak says at
+its end (`verdict.py`).
 """
 
 from __future__ import annotations
 
-import argparse
 import csv
 import json
 import os
@@ -36,10 +26,6 @@ from typing import Any
 
 import psutil
 from short_notes import Spans, write_short
-from soak_events import Event, planned, strike
-from soak_model import Found, Model, compare, spelt, version_words
-from soak_search import MARK, planted_elsewhere, tables_beside
-from soak_verdict import Line, breaches, verdict
 from sqlalchemy import text
 from workers import children_of, memory_of
 
@@ -50,6 +36,10 @@ from deid_platform.refresh import tables
 from deid_platform.refresh.site import Site
 from deid_platform.settings import load_settings
 from deid_platform.warehouse.roles import Role
+from soak.events import Event, planned, strike
+from soak.model import Found, Model, compare, spelt, version_words
+from soak.search import MARK, planted_elsewhere, tables_beside
+from soak.verdict import Line
 
 FEED = "hospital"
 _COMMAND = (sys.executable, "-c", "from deid_platform.cli import main; main()")
@@ -78,34 +68,6 @@ _PLANTED = 20  # notes of each delivery
 _TRIES = 6  # of a refresh, of which at most two are struck
 _USUAL = 60.0  # seconds of a refresh, as long as no calm one is known
 _PAUSE = 0.2
-
-
-def main() -> None:
-    """Goes on with a soak, and prints the verdict once it is whole."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("--notes", type=int, default=100_000)
-    parser.add_argument("--deliveries", type=int, default=30)
-    parser.add_argument("--words", type=int, default=40)
-    parser.add_argument("--workers", type=int, default=2)
-    parser.add_argument("--seed", type=int, default=7)
-    parser.add_argument("--minutes", type=float, default=150)
-    given = parser.parse_args()
-    for name in [name for name in os.environ if name.startswith(("DEID_", "DAGSTER_"))]:
-        del os.environ[name]  # no other installation is struck
-    soak = Soak(given.folder.resolve(), given.notes, given.deliveries, given.words, given.workers, given.seed)
-    try:
-        soak.run(until=time.monotonic() + 60 * given.minutes)
-    finally:
-        soak.stop()
-    lines = soak.lines()
-    if len(lines) == given.deliveries:
-        print("\n".join(verdict(lines)))
-    else:
-        print(f"{len(lines)} of {given.deliveries} deliveries; the same command goes on")
-    if wrong := breaches(lines):
-        print("\n".join(wrong))
-        raise SystemExit(1)
 
 
 @dataclass(frozen=True)
@@ -372,7 +334,3 @@ def _asked(site: Site, question: str) -> int:
 
 def _megabytes(folder: Path) -> float:
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) / 1e6
-
-
-if __name__ == "__main__":
-    main()

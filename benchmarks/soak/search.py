@@ -1,7 +1,7 @@
 """Looks for planted text where no note may be: what the commands say, Dagster's storage, dossiers, logs, other tables.
 
 Belongs here: where a soak looks. Does not belong here: encodings and what is packed (`tests/sentinel`), or identifiers
-in what analysts read (`soak_model.py`).
+in what analysts read (`model.py`).
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-sys.path.append(str(Path(__file__).parents[1] / "tests" / "sentinel"))
+sys.path.append(str(Path(__file__).parents[2] / "tests" / "sentinel"))
 
 from sentinel_search import Marker, Search
 

@@ -1,0 +1,1 @@
+"""A soak; `__main__.py` says what it is."""
