@@ -14,11 +14,11 @@ import hashlib
 import hmac
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
-from itertools import pairwise
+from itertools import chain, pairwise
 
 from deid_platform.errors import Code, DeidError
 
@@ -54,8 +54,11 @@ class Keyring:
 
     def mac(self, purpose: str, *parts: str | bytes) -> bytes:
         """HMAC-SHA256 over length-prefixed parts, so that ("ab", "c") and ("a", "bc") differ."""
+        return self._mac((purpose, self.site, *parts))
+
+    def _mac(self, parts: Iterable[str | bytes]) -> bytes:
         message = hmac.new(self._secret, digestmod=hashlib.sha256)
-        for part in (purpose, self.site, *parts):
+        for part in parts:
             raw = part.encode("utf-8", "surrogatepass") if isinstance(part, str) else part
             message.update(len(raw).to_bytes(8, "big"))
             message.update(raw)
@@ -72,7 +75,11 @@ class Keyring:
 
     def digest(self, *parts: str | bytes) -> str:
         """A keyed content digest, 32 hexadecimal characters."""
-        return self.mac("digest", *parts).hex()[:32]
+        return self.digest_of(parts)
+
+    def digest_of(self, parts: Iterable[str | bytes]) -> str:
+        """As `digest`, of parts that are more than memory should hold."""
+        return self._mac(chain(("digest", self.site), parts)).hex()[:32]
 
 
 def guessable(secret: bytes, *, least: int) -> bool:

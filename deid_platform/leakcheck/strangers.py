@@ -72,8 +72,7 @@ class Strangers:
         self._mrns: set[str] = set()
         self._numbers: set[str] = set()
         self._emails: set[str] = set()
-        for patient_id in dict.fromkeys((*topics.patients, *topics.former)):
-            rows = topics.patients_known_as(patient_id)
+        for rows in topics.each_patient():
             bearers.update({line for row in rows for line in full_names(row)})
             for row in rows:
                 self._mrns.update(_telling_mrn(row))

@@ -19,6 +19,7 @@ from deid_platform.errors import Code, DeidError
 from deid_platform.keys import Keyring
 from deid_platform.notes import Delivery, Note, Rejoining, Topics, Withdrawal
 from deid_platform.refresh import tables
+from deid_platform.refresh.folding import with_patients
 from deid_platform.store import NoteStore
 
 T = TypeVar("T")
@@ -244,14 +245,16 @@ def topics_as_of(store: NoteStore, delivery: Delivery) -> Topics:
     """
     folded = Topics()
     rows: dict[Delivery, dict[str, list[dict[str, object]]]] = {}
-    for name in tables.TOPICS:
+    # Patients may be millions: theirs are not held.
+    for name in tables.TOPICS.keys() - {"patients"}:
         for earlier in deliveries_until(store, f"source/{name}", delivery):
             rows.setdefault(earlier, {topic: [] for topic in tables.TOPICS})[name] = store.rows(
                 f"source/{name}", earlier.key
             )
     for earlier in sorted(rows, key=lambda d: d.seq):
         folded = folded.folded(tables.topics_of(rows[earlier]))
-    return folded
+    patients = (store.read("source/patients", d.key) for d in deliveries_until(store, "source/patients", delivery))
+    return with_patients(folded, patients, spool=store.spool)
 
 
 def rosters_incomplete(store: NoteStore, delivery: Delivery) -> bool:
