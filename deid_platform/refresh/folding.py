@@ -44,12 +44,14 @@ def with_patients(topics: Topics, deliveries: Iterable[Iterable[pa.Table]], *, s
         DeidError: `store-write` if the file cannot be written.
     """
     try:
-        folding = _Folding(tempfile.TemporaryFile(dir=str(spool)))  # noqa: SIM115 - read until nobody holds it any more
+        folding: _Folding | None = None
         for tables in deliveries:
+            if folding is None:
+                folding = _Folding(tempfile.TemporaryFile(dir=str(spool)))  # noqa: SIM115 - open until nobody reads it
             for table in tables:
                 folding.add(table)
             folding.end_delivery()
-        return folding.topics(topics) if len(folding.begins) > 1 else topics
+        return topics if folding is None or len(folding.begins) == 1 else folding.topics(topics)
     except OSError:
         raise DeidError(Code.STORE_WRITE, "source/patients") from None
 

@@ -158,7 +158,7 @@ def test_nothing_of_a_patient_is_shown(spool: Path) -> None:
 
 def test_other_topics_stay_as_they_are_and_no_patients_need_no_file(spool: Path) -> None:
     others = Topics.of(providers=[Provider("d", last_name="Bell")])
-    assert stored([], spool, others) is others
+    assert stored([], spool / "not-made-yet", others) is others
     assert stored([Topics.of([Patient("1")])], spool, others).providers == others.providers
 
 
