@@ -1,12 +1,15 @@
 """Growth of a refresh with the notes of one delivery: seconds and memory of each stage, each a process of its own.
 
     python benchmarks/refresh.py [--notes 1000 3000 10000 30000 100000] [--words 40] [--workers 2] [--figure FILE]
+    python benchmarks/refresh.py --notes 3000 --topics-of 100000
 
 Notes and topics are the synthetic hospital's, each note cut to its first words, in one delivery; the note store and an
 embedded server of its own lie in a temporary folder. The detector is `rules`. A process is watched from outside as
 `workers.py` says. The server's part is apart: its processor time, and the memory that its sessions do not share (its
 buffers are 256 MB at any size). Seconds are of processor time too, since a shared machine gives a stage less than its
 cores. The bench's row at the gate is written as passed: what it measures does not depend on the delivery.
+
+With `--topics-of`, the topics are those of so many notes, of which fewer are there: what topics alone take.
 
 `again` is the second run of redaction over notes that did not change.
 """
@@ -33,7 +36,8 @@ from measure import processor
 from short_notes import first_words
 from workers import Run, children_of, watch
 
-from deid_platform.corpora.hospital import HospitalSpec, generate
+from deid_platform.corpora.hospital import HospitalSpec
+from deid_platform.corpora.hospital.deliveries import documents, plans
 from deid_platform.keys import plain_digest
 from deid_platform.notes import Delivery, Topics
 from deid_platform.refresh import intake, measure, publish, stage, tables
@@ -133,17 +137,17 @@ class Seen:
     """Memory that its sessions do not share, in MB."""
 
 
-def write(folder: Path, count: int, most: int) -> None:
-    """Writes one delivery of so many notes, each cut to its first words, with the topics that go with them."""
+def write(folder: Path, count: int, most: int, topics_of: int) -> None:
+    """Writes one delivery of so many notes, each cut to its first words, with topics that go with so many."""
     folder.mkdir(parents=True)
     topics = Topics()
     written = 0
     with (folder / "notes.jsonl").open("w", encoding="utf-8") as lines:
-        for delivery in generate(HospitalSpec(notes=2 * count)):
+        for plan in plans(HospitalSpec(notes=2 * topics_of)):
             if written == count:
                 break
-            topics = topics.folded(delivery.topics)
-            for note in islice(delivery.notes, count - written):
+            topics = topics.folded(plan.topics)
+            for note in (made.note for made in islice(documents(plan), count - written)):
                 row = {"note_id": str(written), "patient_id": note.patient_id, "note_type": "progress note"}
                 lines.write(json.dumps({**row, "text": first_words(note.text, most)}) + "\n")
                 written += 1
@@ -180,7 +184,7 @@ def server_watched(seen: Seen, server: EmbeddedServer) -> Iterator[None]:
     seen.server_seconds = processor(root) - before
 
 
-def measured(count: int, words: int, workers: int) -> Iterator[Seen]:
+def measured(count: int, words: int, workers: int, topics_of: int) -> Iterator[Seen]:
     """Every stage of a refresh over one delivery, in its order."""
     with tempfile.TemporaryDirectory(prefix="deid-bench-") as name:
         folder = Path(name)
@@ -189,7 +193,7 @@ def measured(count: int, words: int, workers: int) -> Iterator[Seen]:
             "DEID_CONFIG": str(folder / "deid.toml"), "DEID_SECRET": hashlib.sha256(b"bench").hexdigest(),
             "DEID_WAREHOUSE_URL": "", "DBT_SEND_ANONYMOUS_USAGE_STATS": "false",
         }  # fmt: skip
-        write(folder / "deliveries" / DELIVERY.watermark, count, words)
+        write(folder / "deliveries" / DELIVERY.watermark, count, words, topics_of)
         site = Site(load_settings(folder / "deid.toml"))
         server = EmbeddedServer(site.settings.home_path)
         server.start()
@@ -208,6 +212,9 @@ def main() -> None:
     """Prints one row a stage and number of notes, and draws the figure that was asked for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--notes", type=int, nargs="+", default=[1_000, 3_000, 10_000, 30_000, 100_000])
+    parser.add_argument(
+        "--topics-of", type=int, help="topics that go with so many notes; with those there are if not given"
+    )
     parser.add_argument("--words", type=int, default=40)
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--figure", type=Path)
@@ -220,7 +227,7 @@ def main() -> None:
     print(f"| {' | '.join(columns)} |\n|{' --- |' * len(columns)}")
     found = []
     for count in arguments.notes:
-        for seen in measured(count, arguments.words, arguments.workers):
+        for seen in measured(count, arguments.words, arguments.workers, arguments.topics_of or count):
             cells = (seen.run.seconds, seen.run.processor, seen.server_seconds)
             peaks = f"{seen.run.peak:,.0f} | {seen.server_peak:,.0f}"
             print(

@@ -199,7 +199,7 @@ def _in_process(job: Job[Item, Result], batches: Iterator[list[Item]]) -> Genera
 def _in_workers(
     job: Job[Item, Result], batches: Iterator[list[Item]], workers: int
 ) -> Generator[Answer[Result], None, None]:
-    # The topics are here too, and nothing else is built.
+    # Topics may be held here too, and nothing else is built.
     with freeze_gc(), closing(answers(job, batches, workers, preload=PRELOADED)) as found:
         yield from found
 

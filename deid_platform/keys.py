@@ -72,7 +72,13 @@ class Keyring:
 
     def digest(self, *parts: str | bytes) -> str:
         """A keyed content digest, 32 hexadecimal characters."""
-        return self.mac("digest", *parts).hex()[:32]
+        return self.digest_of(parts)
+
+    def digest_of(self, parts: Iterable[str | bytes]) -> str:
+        """As `digest`, of parts that are more than memory should hold."""
+        message = self._message("digest")
+        _add(message, parts)
+        return message.hexdigest()[:32]
 
     def digests(self, *parts: str | bytes, then: Iterable[Iterable[str | bytes]]) -> Iterator[str]:
         """What `digest` gives of the parts and of all groups so far, after each group, for the price of one digest.

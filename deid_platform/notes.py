@@ -231,6 +231,12 @@ class Topics(_Quiet):
         """All rows of all patients, current and former."""
         return _every(self.patients, self.former)
 
+    def each_patient(self) -> Iterator[tuple[Patient, ...]]:
+        """All rows of one patient after the other, as `patients_known_as` gives them."""
+        for patient_id, row in self.patients.items():
+            yield (row, *self.former.get(patient_id, ()))
+        yield from (rows for patient_id, rows in self.former.items() if patient_id not in self.patients)
+
     def every_provider(self) -> Iterator[Provider]:
         """All rows of all providers, current and former."""
         return _every(self.providers, self.former_providers)

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import TYPE_CHECKING, Literal, NamedTuple
@@ -41,6 +42,7 @@ from deid_platform.errors import Code, DeidError, did_you_mean
 from deid_platform.keys import Keyring, package_digest, plain_digest
 from deid_platform.lexicon.vocabularies import TermsFile, terms_of
 from deid_platform.notes import Facility, Patient, Provider, Topics
+from deid_platform.topics_file import in_order
 
 if TYPE_CHECKING:
     from deid_platform.detection.chat.indirect import IndirectSpec
@@ -187,19 +189,7 @@ class DetectorSpec:
 
     def dictionary_digest(self, keyring: Keyring) -> str:
         """Digest of the topics with their former rows, keyed, since topics could be guessed."""
-        topics = self.topics or Topics()
-        parts: list[str] = []
-        for table in (topics.patients, topics.providers, topics.facilities):
-            parts.append(str(len(table)))
-            for key in sorted(table):
-                parts.extend(_values(table[key]))
-        for former in (topics.former, topics.former_providers, topics.former_facilities):
-            parts.append(str(len(former)))
-            for key in sorted(former):
-                parts.append(str(len(former[key])))
-                for row in former[key]:
-                    parts.extend(_values(row))
-        return keyring.digest("dictionary", *parts)
+        return keyring.digest_of(chain(("dictionary",), _parts(self.topics or Topics())))
 
     @property
     def inputs(self) -> Literal["topics", "text"]:
@@ -444,6 +434,30 @@ class _Builder:
 
 def _propagate(document: Document, candidates: list[Candidate]) -> list[Candidate]:
     return [*candidates, *propagated(document.text, candidates)]
+
+
+def _parts(topics: Topics) -> Iterator[str]:
+    """All that topics say, in the order of the ids."""
+    current: tuple[Mapping[str, Patient | Provider | Facility], ...] = (
+        topics.patients,
+        topics.providers,
+        topics.facilities,
+    )
+    for table in current:
+        yield str(len(table))
+        for row in in_order(table):
+            yield from _values(row)
+    before: tuple[Mapping[str, tuple[Patient | Provider | Facility, ...]], ...] = (
+        topics.former,
+        topics.former_providers,
+        topics.former_facilities,
+    )
+    for former in before:
+        yield str(len(former))
+        for rows in in_order(former):
+            yield str(len(rows))
+            for row in rows:
+                yield from _values(row)
 
 
 def _values(row: Patient | Provider | Facility) -> list[str]:

@@ -45,17 +45,20 @@ class Phrases:
     """
 
     def __init__(self, lines: Iterable[str]) -> None:
-        self._lines = sorted(set(lines))
-        self._automaton = AhoCorasick(self._lines, store_patterns=False) if self._lines else None
+        wanted = sorted(set(lines))
+        self._count = len(wanted)
+        self._automaton = AhoCorasick(wanted, store_patterns=False) if wanted else None
 
     def __repr__(self) -> str:
-        return f"<Phrases: {len(self._lines)}>"
+        return f"<Phrases: {self._count}>"
 
     def found(self, line: str) -> list[str]:
         """The phrases that a line holds."""
         if self._automaton is None:
             return []
-        return [self._lines[match[0]] for match in self._automaton.find_matches_as_indexes(line, overlapping=True)]
+        # By their places: a list of all phrases would only say the same again.
+        matches = self._automaton.find_matches_as_indexes(line, overlapping=True)
+        return [line[start:end] for _, start, end in matches]
 
 
 class Strangers:
@@ -72,8 +75,7 @@ class Strangers:
         self._mrns: set[str] = set()
         self._numbers: set[str] = set()
         self._emails: set[str] = set()
-        for patient_id in dict.fromkeys((*topics.patients, *topics.former)):
-            rows = topics.patients_known_as(patient_id)
+        for rows in topics.each_patient():
             bearers.update({line for row in rows for line in full_names(row)})
             for row in rows:
                 self._mrns.update(_telling_mrn(row))

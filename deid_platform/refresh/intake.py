@@ -23,6 +23,7 @@ from deid_platform.keys import Keyring, module_digest, package_digest
 from deid_platform.notes import Delivery, Note, Rejoining, Topics, Withdrawal
 from deid_platform.refresh import tables
 from deid_platform.refresh.derived import NOTE_IDS
+from deid_platform.refresh.folding import with_patients
 from deid_platform.store import Manifest, NoteStore
 
 T = TypeVar("T")
@@ -31,7 +32,7 @@ _MOST_COLUMNS = 20
 _NAME_KEPT = (Reason.IMPOSSIBLE_DATE.value, Reason.DUPLICATE_ID.value)
 STATEMENT_KEPT = (Reason.UNKNOWN_NOTE.value, Reason.UNKNOWN_PATIENT.value, Reason.DUPLICATE_ID.value)
 """A withdrawal or a rejoining that was rejected for these is kept: it takes effect once what it names is known."""
-_FOLDING = ("deid_platform.notes", "deid_platform.detection.registry")
+_FOLDING = ("deid_platform.notes", "deid_platform.topics_file", "deid_platform.detection.registry")
 """Modules beside this package that make topics, and their digest, of the rows that were taken in."""
 
 
@@ -254,14 +255,16 @@ def topics_as_of(store: NoteStore, delivery: Delivery) -> Topics:
     """
     folded = Topics()
     rows: dict[Delivery, dict[str, list[dict[str, object]]]] = {}
-    for name in tables.TOPICS:
+    # Patients may be millions: theirs are not held.
+    for name in tables.TOPICS.keys() - {"patients"}:
         for earlier in deliveries_until(store, f"source/{name}", delivery):
             rows.setdefault(earlier, {topic: [] for topic in tables.TOPICS})[name] = store.rows(
                 f"source/{name}", earlier.key
             )
     for earlier in sorted(rows, key=lambda d: d.seq):
         folded = folded.folded(tables.topics_of(rows[earlier]))
-    return folded
+    patients = (store.read("source/patients", d.key) for d in deliveries_until(store, "source/patients", delivery))
+    return with_patients(folded, patients, spool=store.spool)
 
 
 class Upserts(NamedTuple):

@@ -74,7 +74,7 @@ class Gazetteer:
         terms = Terms(topics)
         self._phrases = tuple(terms.phrases.values())
         self._tails = tuple(terms.streets.values())
-        self._emails = frozenset(terms.emails)
+        self._emails = terms.emails
         self._pairs = terms.pairs
         self._surnames = terms.surnames
         self._providers = frozenset(terms.providers)

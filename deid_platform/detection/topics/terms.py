@@ -108,7 +108,8 @@ class Terms:
         self._add_id(patient.mrn, Label.MEDICALRECORD)
         self._add_id(patient.patient_id, Label.IDNUM)
         if patient.email and "@" in patient.email:
-            self.emails.add(fold_term(patient.email))
+            # Past its cache, which nearly every address would only fill.
+            self.emails.add(fold_term.__wrapped__(patient.email))
         self._add_street(patient.street)
 
     def _add_provider(self, provider: Provider) -> None:
