@@ -1,6 +1,7 @@
 """What it costs to look for what is due, and to look back, by the number of deliveries that are there.
 
     python benchmarks/due.py [--deliveries 15 30 60] [--notes 40] [--patients 400]
+    python benchmarks/due.py --rows 20000 --deliveries 6
 
 Each delivery brings so many invented notes of one sentence, of patients whom earlier deliveries know too, and a roster
 of so many patients, of whom one in fifty names a mother. All of them are promoted, so that nothing is due. The note
@@ -8,6 +9,10 @@ store and an embedded server of its own lie in a temporary folder; the detector 
 
 Of each call, in a process of its own: its processor seconds, and how many manifests and parts of the note store it
 read. `again` is the same call once more. A delivery that withdraws looks for what it names in all notes before.
+
+With `--rows`, no delivery is run: its notes of 40 words, four a patient, and what is found in them, two names a note,
+are written as rows. Told are processor seconds a million notes of earlier deliveries, once all have been looked back on
+and where nothing but the rows is kept.
 """
 
 from __future__ import annotations
@@ -26,7 +31,9 @@ from pathlib import Path
 from time import process_time
 from typing import Any
 
-from deid_platform.keys import plain_digest
+import pyarrow as pa
+
+from deid_platform.keys import Keyring, plain_digest
 from deid_platform.notes import Delivery
 from deid_platform.refresh import due, intake, publish, stage, tables
 from deid_platform.refresh.deidentify import deidentify
@@ -132,17 +139,69 @@ def counted(call: Callable[[Site], None], site: Site) -> dict[str, Any]:
     return {"seconds": process_time() - begun, **read}
 
 
+def look_back(deliveries: int, notes: int) -> None:
+    """Prints what it takes to look back on deliveries of other patients, and of the same ones."""
+    print("| patients of earlier deliveries | call | s a million notes, kept | s a million notes, not kept |")
+    print(f"|{' --- |' * 4}")
+    for whose in ("others", "the same"):
+        with tempfile.TemporaryDirectory(prefix="deid-bench-") as name:
+            store = NoteStore(name, Keyring(hashlib.sha256(b"bench").digest(), site="north"))
+            every = [Delivery("hospital", str(number + 1)) for number in range(deliveries)]
+            for number, delivery in enumerate(every):
+                # The last is small: what is found in its own notes its run reads anyway.
+                count = notes if delivery is not every[-1] else 100
+                write_rows(store, delivery, number * notes, 0 if whose == "the same" else number * notes, count)
+            *earlier, last = every
+            calls = {
+                "first_pass.mentions_until": lambda: mentions_until(store, last),  # noqa: B023
+                "intake, what is withdrawn": lambda: intake._brought(store, earlier, "note_id", {"n7"}),  # noqa: B023
+            }
+            for call, ask in calls.items():
+                first, again = seconds_of(ask), seconds_of(ask)
+                kept, not_kept = (taken / (len(earlier) * notes) * 1e6 for taken in (again, first))
+                print(f"| {whose} | {call} | {kept:.3f} | {not_kept:.3f} |", flush=True)
+
+
+def seconds_of(call: Callable[[], object]) -> float:
+    """Processor seconds of a call."""
+    begun = process_time()
+    call()
+    return process_time() - begun
+
+
+def write_rows(store: NoteStore, delivery: Delivery, first_note: int, first_patient: int, notes: int) -> None:
+    """Writes raw notes of a delivery, and what is found in them."""
+    raw, found = [], []
+    for each in range(notes):
+        patient = f"p{(first_patient + each) // 4:09}"
+        words = " ".join(hashlib.sha256(f"{first_note + each} {word}".encode()).hexdigest()[:6] for word in range(40))
+        note = {"note_id": f"n{first_note + each}", "patient_id": patient, "text": words}
+        raw.append(dict.fromkeys(tables.RAW_SCHEMA.names) | note)
+        told = [{"form": words[at : at + 6], "label": "PATIENT", "whole": False} for at in (0, 7)]
+        found.append(dict.fromkeys(tables.FIRST_PASS_SCHEMA.names) | {"patient_id": patient, "told": told})
+    for dataset, rows, schema, size in (
+        (tables.RAW_NOTES, raw, tables.RAW_SCHEMA, tables.NOTES_A_PART),
+        (tables.FIRST_PASS, found, tables.FIRST_PASS_SCHEMA, tables.NOTES_A_BLOCK),
+    ):
+        parts = (pa.Table.from_pylist(part, schema=schema) for part in tables.batched(rows, size))
+        store.write(dataset, delivery.key, parts)
+
+
 def main() -> None:
     """Prints one row a call and number of deliveries."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--deliveries", type=int, nargs="+", default=[15, 30, 60])
     parser.add_argument("--notes", type=int, default=40)
     parser.add_argument("--patients", type=int, default=400)
+    parser.add_argument("--rows", type=int)
     parser.add_argument("--call", choices=CALLS, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.call is not None:
         site = Site(load_settings(Path(os.environ["DEID_CONFIG"])))
         print(json.dumps([counted(CALLS[arguments.call], site) for _ in range(2)]))
+        return
+    if arguments.rows is not None:
+        look_back(max(arguments.deliveries), arguments.rows)
         return
     columns = ("call", "deliveries", "processor seconds", "again", "manifests", "parts")
     print(f"| {' | '.join(columns)} |\n|{' --- |' * len(columns)}")
