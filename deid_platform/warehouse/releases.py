@@ -264,7 +264,7 @@ def expire_releases(promoter: Engine, *, keep: int, days: int, step: int = STEP)
     """
     with begin(promoter) as connection:
         found = connection.execute(text("SELECT ctl.expire_releases(:k, :d)"), {"k": keep, "d": days})
-        expired = tuple(found.scalar_one())
+        expired: tuple[str, ...] = tuple(found.scalar_one())
     left = True
     while left:
         with begin(promoter) as connection:
