@@ -244,17 +244,29 @@ def published_scores(officer: Engine, detector_digest: str) -> tuple[PublishedSc
         return tuple(PublishedScore(**row._mapping) for row in connection.execute(statement, {"d": detector_digest}))
 
 
-def expire_releases(promoter: Engine, *, keep: int, days: int) -> tuple[str, ...]:
-    """Forgets releases that analysts no longer see.
+STEP = 20_000
+"""Versions of notes that expiry removes in one transaction. A retraction and a promotion wait for one to end."""
+
+
+def expire_releases(promoter: Engine, *, keep: int, days: int, step: int = STEP) -> tuple[str, ...]:
+    """Forgets releases that analysts no longer see, and removes what they hold, step by step.
+
+    Nobody can show a release from the first transaction on. Where the steps are stopped, the next call continues.
 
     Args:
         promoter: The engine of the role `promoter`.
         keep: How many of those that were left last stay whatever their age.
         days: Days that any other stays after it was left.
+        step: How many versions of notes one transaction removes.
 
     Returns:
-        The names of those that are gone now.
+        The names of those that expired now.
     """
     with begin(promoter) as connection:
         found = connection.execute(text("SELECT ctl.expire_releases(:k, :d)"), {"k": keep, "d": days})
-        return tuple(found.scalar_one())
+        expired: tuple[str, ...] = tuple(found.scalar_one())
+    left = True
+    while left:
+        with begin(promoter) as connection:
+            left = connection.execute(text("SELECT ctl.forget_expired(:s)"), {"s": step}).scalar_one()
+    return expired

@@ -196,6 +196,69 @@ def test_only_what_was_left_long_enough_ago_expires(own_scene):
     assert scene.visible() == ["note 1"]
 
 
+def versions(scene) -> list[tuple[str, str]]:
+    """Release and text of what is kept, and that the keys by which corrections are known are those of the same rows."""
+    with scene.warehouse.administer() as connection:
+        keys = "SELECT note_key, feed, delivery_seq, release FROM research."
+        known, kept = (connection.execute(text(keys + table)).all() for table in ("version_key", "note_version"))
+        assert sorted(known) == sorted(kept)
+        rows = connection.execute(text("SELECT release, text FROM research.note_version ORDER BY release, text"))
+        return [(row.release, row.text) for row in rows]
+
+
+def forget(scene, step: int = 1) -> bool:
+    with scene.warehouse.begin(Role.PROMOTER) as connection:
+        return connection.execute(text("SELECT ctl.forget_expired(:s)"), {"s": step}).scalar_one()
+
+
+@pytest.fixture
+def leaving(two):
+    """Release r1 is expired, and nothing of it removed yet."""
+    with two.warehouse.begin(Role.PROMOTER) as connection:
+        assert connection.execute(text("SELECT ctl.expire_releases(0, 0)")).scalar_one() == ["r1"]
+    return two
+
+
+def test_what_an_expired_release_holds_goes_step_by_step_and_nobody_can_show_it_meanwhile(leaving):
+    assert len(versions(leaving)) == 4
+    for left in (3, 2):
+        assert forget(leaving)
+        assert len(versions(leaving)) == left
+        assert states(leaving) == {"r1": "expired", "r2": "active"}
+        assert leaving.visible() == ["ONE", "two"]
+        with pytest.raises(DeidError) as caught:
+            back(leaving, "r1")
+        assert caught.value.ref == "nothing promoted"
+    assert versions(leaving) == [("r2", "ONE"), ("r2", "two")]
+    assert not forget(leaving)
+    assert not forget(leaving)
+
+
+def test_where_the_steps_were_stopped_the_next_expiry_continues(leaving):
+    assert forget(leaving)
+    assert expire_releases(promoter(leaving), keep=0, days=0) == ()
+    assert versions(leaving) == [("r2", "ONE"), ("r2", "two")]
+
+
+def test_of_a_release_that_is_made_anew_between_two_steps_nothing_of_before_stays(leaving):
+    assert forget(leaving)
+    leaving.publish("2", [leaving.note(3, "three")])
+    assert states(leaving) == {"r1": "building", "r2": "active"}
+    assert versions(leaving) == [("r1", "three"), ("r2", "ONE"), ("r2", "two")]
+    # Nor does what was begun go on.
+    assert not forget(leaving)
+    assert expire_releases(promoter(leaving), keep=0, days=0) == ()
+    assert versions(leaving) == [("r1", "three"), ("r2", "ONE"), ("r2", "two")]
+
+
+def test_a_retraction_between_two_steps_holds(leaving):
+    assert forget(leaving)
+    retract(officer(leaving), [leaving.keys.key("note", "1")], 0, 3, label=Label.PATIENT, who="A. Reader")
+    assert leaving.visible() == ["two"]
+    assert expire_releases(promoter(leaving), keep=0, days=0) == ()
+    assert leaving.visible() == ["two"]
+
+
 def test_an_expired_release_can_be_made_anew(two):
     assert expire_releases(promoter(two), keep=0, days=0) == ("r1",)
     two.publish("1", [two.note(1, "again"), two.note(2)])
@@ -213,7 +276,7 @@ def test_what_a_release_knew_of_newer_versions_hides_older_ones_after_it_expired
     two.publish("2", [two.note(1, "corrected"), two.note(2, status="quarantined")])
     back(two, "r2", reason="the doses were mended")
     assert two.visible() == ["r2 3"]
-    assert expire_releases(promoter(two), keep=0, days=0) == ("r1",)
+    assert expire_releases(promoter(two), keep=0, days=0, step=1) == ("r1",)
     assert two.visible() == ["r2 3"]
     # Nor does an older version show that comes late.
     two.publish("0", [two.note(1, "older still")], **BETTER)
@@ -226,7 +289,7 @@ def test_a_text_that_was_retracted_does_not_pass_after_its_release_expired(two):
     retract(officer(two), [two.keys.key("note", "1")], 0, 3, label=Label.PATIENT, who="A. Reader")
     two.publish("1", [two.note(1, "[PATIENT]", source="one"), two.note(2, "two")], release="r3", detector="best")
     assert activate_release(promoter(two), "r3")
-    assert expire_releases(promoter(two), keep=0, days=0) == ("r1", "r2")
+    assert expire_releases(promoter(two), keep=0, days=0, step=1) == ("r1", "r2")
     two.publish("1", [two.note(1, "ONE", source="one"), two.note(2, "two")], release="r3", detector="best")
     assert two.visible() == ["two"]
 

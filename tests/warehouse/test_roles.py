@@ -227,6 +227,8 @@ CALLS = {
     "ctl.activate_release('r1')": {Role.PROMOTER},
     "ctl.waive(NULL, 'clinic', 'topics', 'A. Officer', 'a reason of weight', current_date + 1)": {Role.OFFICER},
     "ctl.expire_releases(9, 9)": {Role.PROMOTER},
+    "ctl.forget_expired(9)": {Role.PROMOTER},
+    "ctl.forget_versions('{r1}', 9)": set(),
     "ctl.set_opt_outs('{}', '{}', '{}')": {Role.PROMOTER},
     "ctl.withdraw('clinic@9', 'clinic', 9, 'x', '{}', '{}', '{}')": {Role.PROMOTER},
     "ctl.mark_read('opt-outs', 'x')": {Role.PROMOTER},

@@ -190,6 +190,8 @@ DECLARE
 BEGIN
     SELECT * INTO STRICT d FROM ctl.delivery WHERE delivery = p_delivery;
     SELECT r.key_id INTO STRICT v_key_id FROM ctl.release r WHERE r.release = d.release;
+    -- A release that expired is made anew, without what is still there of it.
+    PERFORM ctl.forget_versions(ARRAY[d.release], 2147483647);
     DELETE FROM research.note_version v
     WHERE v.release = d.release AND v.feed = d.feed AND v.delivery_seq = d.delivery_seq;
     INSERT INTO research.note_version (
@@ -207,11 +209,11 @@ BEGIN
     GET DIAGNOSTICS approved = ROW_COUNT;
     -- Who moves with somebody else from now on: notes that were moved otherwise wait until they are made anew.
     INSERT INTO research.shift AS s (release, patient_key, shift_key)
-    SELECT DISTINCT d.release, v.patient_key, v.shift_key
-    FROM research.note_version v
-    WHERE v.release = d.release AND v.feed = d.feed AND v.delivery_seq = d.delivery_seq
-      AND v.patient_key IS NOT NULL AND v.shift_key IS NOT NULL
-    ORDER BY v.patient_key -- one order for all: two promotions must not wait for each other
+    SELECT DISTINCT d.release, n.patient_key, n.shift_key
+    FROM staging.note n
+    WHERE n.delivery = p_delivery AND n.status = 'clean' AND n.note_key <> ALL (v_retracted)
+      AND n.patient_key IS NOT NULL AND n.shift_key IS NOT NULL
+    ORDER BY n.patient_key -- one order for all: two promotions must not wait for each other
     ON CONFLICT (release, patient_key) DO UPDATE SET shift_key = EXCLUDED.shift_key
         WHERE s.shift_key <> EXCLUDED.shift_key;
     -- Not what holds under a former key: the release that knows the note by it stays without the correction.
@@ -232,7 +234,7 @@ BEGIN
     -- What a delivery withdraws is said once for all releases: where it was said before, the next promotion says it anew.
     UPDATE ctl.publication SET staged_digest = NULL WHERE delivery = p_delivery AND release <> d.release;
     -- A release that expired is made anew by the settings that made it once.
-    UPDATE ctl.release SET expired_at = NULL, deactivated_at = NULL, created_at = clock_timestamp()
+    UPDATE ctl.release SET expired_at = NULL, forgotten_at = NULL, deactivated_at = NULL, created_at = clock_timestamp()
     WHERE release = d.release AND expired_at IS NOT NULL;
     PERFORM ctl.number_keys('note', ARRAY(
         SELECT n.note_key FROM staging.note n WHERE n.delivery = p_delivery AND n.status = 'clean'));

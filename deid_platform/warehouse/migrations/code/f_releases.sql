@@ -119,12 +119,12 @@ BEGIN
 END $$;
 
 -- Forgets releases that analysts no longer see: all but the p_keep that were left last, once they were left p_days
--- ago. One that is still being built is younger than the active one and stays. Only texts go.
+-- ago. One that is still being built is younger than the active one and stays. From then on nobody can show one of them;
+-- what they hold goes little by little, by ctl.forget_expired. Only texts go.
 CREATE OR REPLACE FUNCTION ctl.expire_releases(p_keep integer, p_days integer) RETURNS text[]
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     v_old text[];
-    v_notes bigint;
 BEGIN
     PERFORM ctl.lock_releases();
     SELECT coalesce(array_agg(o.release ORDER BY o.release), '{}') INTO v_old
@@ -137,24 +137,83 @@ BEGIN
         ORDER BY left_at DESC
         OFFSET greatest(p_keep, 0)) o
     WHERE o.left_at <= clock_timestamp() - make_interval(days => greatest(p_days, 0));
+    INSERT INTO ctl.ledger (event, release, counts)
+    SELECT 'expired', o, jsonb_build_object('versions', coalesce(sum(p.approved), 0), 'releases', cardinality(v_old))
+    FROM unnest(v_old) o LEFT JOIN ctl.publication p ON p.release = o GROUP BY o;
+    DELETE FROM ctl.publication WHERE release = ANY (v_old);
+    UPDATE ctl.release
+    SET expired_at = clock_timestamp(), forgotten_at = NULL, forgotten_feed = '', forgotten_note = ''
+    WHERE release = ANY (v_old);
+    RETURN v_old;
+END $$;
+
+-- Removes about the next p_versions of what each of these expired releases holds, and says whether anything is left. They
+-- were forgotten up to the same note; a note goes from all of them at once, with all its versions. Rows are found by keys
+-- alone: the planner has no statistics and would read all that is left at each step. Up to which note it came is kept, since
+-- an index goes on leading to rows that were deleted a moment ago. Not granted to anyone.
+CREATE OR REPLACE FUNCTION ctl.forget_versions(p_releases text[], p_versions integer) RETURNS boolean
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off SET enable_mergejoin = off AS $$
+DECLARE
+    r ctl.release;
+    v_feed text;
+    v_note text;
+    v_patients text[];
+BEGIN
+    -- Locked: of two promotions that make it anew, the second must not take what the first one copied.
+    SELECT * INTO r FROM ctl.release e
+    WHERE e.release = p_releases[1] AND e.expired_at IS NOT NULL AND e.forgotten_at IS NULL FOR NO KEY UPDATE;
+    IF NOT FOUND THEN
+        RETURN false;
+    END IF;
+    SELECT n.feed, n.note_key INTO v_feed, v_note
+    FROM unnest(p_releases) AS e (release) CROSS JOIN LATERAL (
+        SELECT v.feed, v.note_key FROM research.note_version v
+        WHERE v.release = e.release AND (v.feed, v.note_key) > (r.forgotten_feed, r.forgotten_note)
+        ORDER BY v.release, v.feed, v.note_key, v.delivery_seq OFFSET greatest(p_versions, 1) - 1 LIMIT 1) n
+    ORDER BY n.feed, n.note_key LIMIT 1;
     -- What was the newest version of a note goes on hiding older ones, in the releases that stay and those to come.
     INSERT INTO research.held (note_key, feed, release, delivery_seq, delivery, reason)
     SELECT v.note_key, v.feed, v.release, v.delivery_seq, v.delivery, 'correction'
     FROM research.note_version v
-    WHERE v.release = ANY (v_old) AND NOT EXISTS (
-        SELECT 1 FROM research.note_version o
+    WHERE v.release = ANY (p_releases) AND (v.feed, v.note_key) > (r.forgotten_feed, r.forgotten_note)
+      AND (v_note IS NULL OR (v.feed, v.note_key) <= (v_feed, v_note))
+      AND NOT EXISTS (
+        SELECT 1 FROM research.version_key o
         WHERE o.note_key = v.note_key AND o.feed = v.feed
-          AND (o.delivery_seq > v.delivery_seq OR (o.delivery_seq = v.delivery_seq AND o.release <> ALL (v_old))))
+          AND (o.delivery_seq > v.delivery_seq OR (o.delivery_seq = v.delivery_seq AND o.release <> ALL (p_releases))))
     ON CONFLICT DO NOTHING;
     -- What is held there still hides older versions, and what was retracted there may not pass elsewhere: both stay.
-    DELETE FROM research.note_version WHERE release = ANY (v_old);
-    GET DIAGNOSTICS v_notes = ROW_COUNT;
-    DELETE FROM research.shift WHERE release = ANY (v_old);
-    DELETE FROM ctl.publication WHERE release = ANY (v_old);
-    UPDATE ctl.release SET expired_at = clock_timestamp() WHERE release = ANY (v_old);
-    INSERT INTO ctl.ledger (event, release, counts)
-    SELECT 'expired', o, jsonb_build_object('versions', v_notes, 'releases', cardinality(v_old)) FROM unnest(v_old) o;
-    RETURN v_old;
+    WITH gone AS (
+        DELETE FROM research.note_version v
+        WHERE v.release = ANY (p_releases) AND (v.feed, v.note_key) > (r.forgotten_feed, r.forgotten_note)
+          AND (v_note IS NULL OR (v.feed, v.note_key) <= (v_feed, v_note))
+        RETURNING v.patient_key)
+    SELECT array_agg(DISTINCT g.patient_key) INTO v_patients FROM gone g;
+    DELETE FROM research.shift s WHERE s.release = ANY (p_releases) AND s.patient_key = ANY (v_patients);
+    IF v_note IS NULL THEN
+        DELETE FROM research.shift s WHERE s.release = ANY (p_releases); -- of patients whose notes had gone before
+    END IF;
+    UPDATE ctl.release
+    SET forgotten_feed = coalesce(v_feed, ''), forgotten_note = coalesce(v_note, ''),
+        forgotten_at = CASE WHEN v_note IS NULL THEN clock_timestamp() END
+    WHERE release = ANY (p_releases);
+    RETURN v_note IS NOT NULL;
+END $$;
+
+-- Removes some of what expired releases hold, and says whether anything may be left. Each call is to be a transaction of
+-- its own: a retraction waits for one of them, not for all.
+CREATE OR REPLACE FUNCTION ctl.forget_expired(p_versions integer) RETURNS boolean
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    v_alike text[];
+BEGIN
+    PERFORM ctl.lock_releases();
+    SELECT array_agg(e.release) INTO v_alike FROM ctl.release e
+    WHERE e.expired_at IS NOT NULL AND e.forgotten_at IS NULL
+    GROUP BY e.forgotten_feed, e.forgotten_note ORDER BY min(e.expired_at) LIMIT 1;
+    PERFORM ctl.forget_versions(v_alike, p_versions);
+    RETURN EXISTS (SELECT 1 FROM ctl.release r WHERE r.expired_at IS NOT NULL AND r.forgotten_at IS NULL);
 END $$;
 
 -- How two releases differ, delivery by delivery: notes that stand in one alone, and those whose text differs. NULL

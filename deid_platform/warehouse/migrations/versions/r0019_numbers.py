@@ -5,7 +5,7 @@ from __future__ import annotations
 from deid_platform.warehouse.migrations.statements import run
 
 revision = "0019"
-down_revision = "0017"
+down_revision = "0018"
 
 
 def upgrade() -> None:
