@@ -1,7 +1,7 @@
 """Keyed identifiers and digests: what research sees instead of a source's own ids.
 
 Belongs here: everything that the key secret signs, and the plain digests of what is not PHI. Does not
-belong here: where the secret comes from (`settings.py`) or what stands in for a name (`surrogates/`).
+belong here: where the secret comes from (`settings/`) or what stands in for a name (`surrogates/`).
 
 A plain hash of a medical record number, or of a short note, can be guessed by hashing all candidates;
 an HMAC cannot without the secret. There is no table from keys back to ids: the source can recompute.

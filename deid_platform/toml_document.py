@@ -1,6 +1,6 @@
 """A TOML document before it becomes settings: on which line a key stands, and which keys hold a secret.
 
-Belongs here: questions about any document. Does not belong here: which keys there are (`settings.py`).
+Belongs here: questions about any document. Does not belong here: which keys there are (`settings/`).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Where a note store is: a folder of this machine, or a bucket.
 
 Belongs here: how its file system is opened. Does not belong here: what is done in it (`files.py`), or which places
-deid.toml may name (`settings.py`).
+deid.toml may name (`settings/`).
 
 Credentials are those of the environment of this process (on Amazon's, variables, the files of its command line, or the
 machine's role), and no part of a location.

@@ -5,7 +5,7 @@
     icd10cm     the names in the titles of ICD-10-CM, compiled into data/icd10cm.txt
 
 Belongs here: reading terms out of published files. Does not belong here: what a term is good for
-(`detection/resolve/recovery/`) or which files a site uses (`settings.py`). None of these vocabularies but ICD-10-CM
+(`detection/resolve/recovery/`) or which files a site uses (`settings/`). None of these vocabularies but ICD-10-CM
 ships with the platform, and nothing of a site's is copied.
 """
 

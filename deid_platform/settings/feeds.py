@@ -1,0 +1,163 @@
+"""Sections about what comes in: `[feeds.NAME]` and `[exclusions]`.
+
+Belongs here: keys, defaults, and which keys go together. Does not belong here: reading a feed (`corpora/`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import date
+from pathlib import Path
+from typing import Annotated, Literal
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from pydantic import Field, ValidationInfo, field_validator, model_validator
+from pydantic_core import PydanticCustomError
+
+from deid_platform.settings.section import NoteTypeTerm, RoleName, Section, TableName
+
+_DATABASES = ("sql", "omop")
+
+
+_OF_DATABASES = {"url_env", "schema_name", "vocabulary_schema", "tables", "queries", "watermark", "watermarks"} | {
+    "period",
+    "timezone",
+    "since",
+    "initial",
+    "timeout_seconds",
+}
+
+
+class FeedSettings(Section):
+    """One source of deliveries: a folder with one sub-folder a delivery, or a database."""
+
+    format: Literal["files", "fhir", "hl7", "i2b2", "brat", "mimic3", "mimic4", "scan", "sql", "omop"] = "files"
+    recognition: Literal["tesseract", "doctr"] = "tesseract"
+    """What recognises characters on pages without a text layer; of the format `scan` alone."""
+    path: Path = Field(default=Path(), validate_default=True)
+    gold: Path | None = None
+    """Folder of `<watermark>.jsonl.gz` gold files, read by the bench alone."""
+    demonstration: bool = False
+    """Whether the notes are synthetic or published, so that the embedded server may hold them."""
+    columns: dict[str, str] = {}
+    """Source column -> field of the note or topic."""
+    ignore: tuple[str, ...] = ()
+    """Source columns that are left out on purpose."""
+    defaults: dict[str, str] = {}
+    """Field -> value where the source has none, such as `note_type`."""
+    note_types: tuple[str, ...] = ()
+    """Note types that research may see by name; any other becomes `other`, since a type is free text."""
+    max_chars: int = Field(default=1_000_000, gt=0)
+    # Of databases alone: docs/feeds-sql.md.
+    url_env: Annotated[str, Field(pattern=r"^[A-Z][A-Z0-9_]*$")] | None = None
+    """The variable that holds the database's URL, whose password has no place in a file of settings."""
+    schema_name: str | None = Field(default=None, alias="schema", min_length=1)
+    """The schema of tables that are named without one."""
+    vocabulary_schema: str | None = Field(default=None, min_length=1)
+    """The schema of CONCEPT, if it is not that of the other tables of an OMOP database."""
+    tables: dict[RoleName, TableName] = {}
+    """Role -> table or view, `schema.table` if it is in another schema."""
+    queries: dict[RoleName, Path] = {}
+    """Role -> file with the one SELECT that gives its rows."""
+    watermark: str = Field(default="", validate_default=True)
+    """The column that says when a row was written or changed."""
+    watermarks: dict[RoleName, str] = {}
+    """Role -> that column where it has another name; empty where a topic has none."""
+    period: Literal["hour", "day", "month"] = "day"
+    """The span of time whose rows are one delivery."""
+    timezone: str = "UTC"
+    """Where the watermarks were written: a day begins and ends there."""
+    since: date | None = None
+    """Rows before this day are left out."""
+    initial: date | None = None
+    """All up to and with this day's period is one delivery, for a first load of years."""
+    timeout_seconds: int = Field(default=3600, gt=0)
+    """How long one statement may take, where the database can be told."""
+
+    @property
+    def from_database(self) -> bool:
+        """Whether its deliveries are no folders."""
+        return self.format in _DATABASES
+
+    @field_validator("path")
+    @classmethod
+    def _folder(cls, path: Path, info: ValidationInfo) -> Path:
+        if (info.data.get("format") not in _DATABASES) == (path == Path()):
+            raise PydanticCustomError("extra_forbidden" if path != Path() else "missing", "see docs/configuration.md")
+        return path
+
+    @field_validator("watermark")
+    @classmethod
+    def _named(cls, watermark: str, info: ValidationInfo) -> str:
+        if not watermark and info.data.get("format") == "sql":
+            raise PydanticCustomError("missing", "see docs/feeds-sql.md")
+        return watermark or "note_date"  # of OMOP's NOTE
+
+    @field_validator("timezone")
+    @classmethod
+    def _known(cls, timezone: str) -> str:
+        try:
+            ZoneInfo(timezone)
+        except (ZoneInfoNotFoundError, ValueError, OSError):
+            raise PydanticCustomError("there is no such time zone", "see docs/feeds-sql.md") from None
+        return timezone
+
+    @model_validator(mode="after")
+    def _whole(self) -> FeedSettings:
+        for fault in self._faults():
+            raise PydanticCustomError(fault, "see docs/feeds-sql.md")
+        return self
+
+    def _faults(self) -> Iterator[str]:
+        """What is wrong with keys that are well by themselves; only names of keys are told."""
+        if not self.from_database:
+            yield from (
+                f"{key.removesuffix('_name')} is for databases" for key in _OF_DATABASES & self.model_fields_set
+            )
+            return
+        yield from (f"{role} is in tables and in queries" for role in self.tables if role in self.queries)
+        roles = {*self.tables, *self.queries}
+        if self.format == "sql":
+            if not roles:
+                yield "neither tables nor queries names anything"
+            yield from (f"watermarks.{role}: there is no such role" for role in self.watermarks if role not in roles)
+            if self.vocabulary_schema:
+                yield "vocabulary_schema is for format omop"
+        for role in ("notes", "withdrawn", "rejoined"):
+            if self.watermarks.get(role) == "":
+                yield f"watermarks.{role} must not be empty"
+            if self.format == "omop" and role != "notes" and role in roles and role not in self.watermarks:
+                yield f"watermarks.{role} has to be set"
+        if self.since and self.initial and self.initial < self.since:
+            yield "initial is before since"
+
+
+class ExclusionSettings(Section):
+    """Notes that never enter: kinds that the law sets apart, and those of patients who opted out of research."""
+
+    note_types: tuple[NoteTypeTerm, ...] = (
+        # Psychotherapy notes: 45 CFR 164.501, 164.508(a)(2)
+        "psychotherapy",
+        "psychotherapy note",  # also where it is written as one word
+        "telepsychotherapy",
+        "psychotherapist",
+        # Records of substance use disorder programmes: 42 CFR Part 2
+        "42 CFR Part 2",
+        "substance use",
+        "substance abuse",
+        "substance misuse",
+        "SUD",
+        "addiction",
+        "chemical dependency",
+        "chemical dependence",
+        "drug and alcohol",
+        "alcohol and drug",
+        "alcohol and other drug",
+        "opioid treatment",
+        "methadone",
+    )
+    """Terms that are found in a note's type as whole words; docs/configuration.md says how."""
+    untyped: bool = False
+    """Whether a note without a type never enters either."""
+    opt_outs: Path | None = None
+    """The whole current list of patients who opted out, column `patient_id`, as JSONL, CSV or Parquet."""
