@@ -23,8 +23,9 @@ from typing import NamedTuple, Protocol
 from deid_platform.bench.plan import CHAT, OURS
 from deid_platform.detection.combination import UNITED
 from deid_platform.detection.peers.process import VARIANT, Peer, PeerProcess
-from deid_platform.detection.registry import DetectorSpec, stage_names
+from deid_platform.detection.registry import stage_names
 from deid_platform.detection.resolve.cross_note import mentioned_in
+from deid_platform.detection.spec import DetectorSpec
 from deid_platform.detection.two_pass import Detection, SecondPass, first_pass
 from deid_platform.engine import build, found_in
 from deid_platform.errors import Code, DeidError

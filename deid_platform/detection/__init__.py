@@ -5,6 +5,7 @@ not belong here: what happens to a span once it is found (`redaction/`), or how 
 """
 
 from deid_platform.detection.pipeline import NoteDetector
-from deid_platform.detection.registry import MODELS, DetectorSpec, detector_names, stage_names
+from deid_platform.detection.registry import MODELS, detector_names, stage_names
+from deid_platform.detection.spec import DetectorSpec
 
 __all__ = ["MODELS", "DetectorSpec", "NoteDetector", "detector_names", "stage_names"]

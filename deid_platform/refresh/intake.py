@@ -32,7 +32,7 @@ _MOST_COLUMNS = 20
 _NAME_KEPT = (Reason.IMPOSSIBLE_DATE.value, Reason.DUPLICATE_ID.value)
 STATEMENT_KEPT = (Reason.UNKNOWN_NOTE.value, Reason.UNKNOWN_PATIENT.value, Reason.DUPLICATE_ID.value)
 """A withdrawal or a rejoining that was rejected for these is kept: it takes effect once what it names is known."""
-_FOLDING = ("deid_platform.notes", "deid_platform.topics_file", "deid_platform.detection.registry")
+_FOLDING = ("deid_platform.notes", "deid_platform.topics_file", "deid_platform.detection.spec")
 """Modules beside this package that make topics, and their digest, of the rows that were taken in."""
 
 

@@ -19,6 +19,7 @@ from deid_platform.refresh import derived, intake, tables
 from deid_platform.refresh.derived import NOTE_IDS, PATIENTS, TOLD
 from deid_platform.refresh.first_pass import mentions_digests, mentions_until
 from deid_platform.store import NoteStore
+from deid_platform.topics_file import in_order
 
 FIRST, SECOND, THIRD = (Delivery("hospital", str(number)) for number in (1, 2, 3))
 WORDS = ("ostrowe", "quillfeather", "aldous", "St. Brannoch", "5550142")
@@ -192,6 +193,6 @@ def test_what_is_told_up_to_each_delivery_is_named_as_if_each_were_asked_alone(s
 def test_the_name_of_the_upserts_covers_the_code_that_folds_them() -> None:
     from deid_platform.detection import DetectorSpec
 
-    folding = (intake.topics_as_of, tables.topics_of, Topics.folded, DetectorSpec.dictionary_digest)
+    folding = (intake.topics_as_of, tables.topics_of, Topics.folded, in_order, DetectorSpec.dictionary_digest)
     outside = {code.__module__ for code in folding if code.__module__.rpartition(".")[0] != intake.__package__}
     assert outside == set(intake._FOLDING)

@@ -7,7 +7,8 @@ import pytest
 from deid_platform.detection.api import Document
 from deid_platform.detection.models.folder import ModelFolder
 from deid_platform.detection.models.token_classifier import TokenClassifier
-from deid_platform.detection.registry import MODELS, SHIPPED, DetectorSpec
+from deid_platform.detection.registry import MODELS, SHIPPED
+from deid_platform.detection.spec import DetectorSpec
 from deid_platform.labels import Label
 from deid_platform.notes import Note
 
