@@ -106,7 +106,6 @@ ASSETS = {
             "scores_by_label": [],
             "scores_by_group": [],
             "retention": [],
-            "search": [],
             "risk": [],
             "efficiency": [],
             "judge_quality": ["papers/published_judges"],
@@ -281,10 +280,11 @@ def test_surrogate_corpora_have_a_partition_for_each_corpus_and_locale(definitio
     assert keys == {f"{corpus}|{locale}" for corpus in PUBLISHED for locale in LOCALES}
 
 
-def test_a_sensor_and_two_schedules_start_two_jobs(definitions: dg.Definitions) -> None:
+def test_a_sensor_and_three_schedules_start_three_jobs(definitions: dg.Definitions) -> None:
     assert [(sensor.name, sensor.job_name) for sensor in definitions.sensors] == [("new_deliveries", "refresh")]
     assert [(each.name, each.job_name, each.cron_schedule) for each in definitions.schedules] == [
         ("weekly_refresh", "refresh", "0 6 * * 1"),
+        ("daily_search", "search", "30 2 * * *"),
         ("daily_retention", "retention", "30 3 * * *"),
     ]
 

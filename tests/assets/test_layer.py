@@ -103,6 +103,7 @@ def test_any_other_failure_is_final(steps: Steps, error: Exception) -> None:
 def test_only_infrastructure_is_worth_another_attempt() -> None:
     assert {code for code in Code if code.transient} == {
         Code.FEED_UNREACHABLE,
+        Code.STORE_UNREACHABLE,
         Code.WAREHOUSE_UNREACHABLE,
         Code.WAREHOUSE_BUSY,
     }
