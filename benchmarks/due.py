@@ -11,8 +11,8 @@ Of each call, in a process of its own: its processor seconds, and how many manif
 read. `again` is the same call once more. A delivery that withdraws looks for what it names in all notes before.
 
 With `--rows`, no delivery is run: its notes of 40 words, four a patient, and what is found in them, two names a note,
-are written as rows. Told are processor seconds a million notes of earlier deliveries, once all have been looked back on
-and where nothing but the rows is kept.
+are written as rows. It prints processor seconds a million notes of earlier deliveries, with the derived datasets kept,
+and with nothing kept but the rows.
 """
 
 from __future__ import annotations

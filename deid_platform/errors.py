@@ -778,7 +778,7 @@ class Code(Enum):
     REVIEW_ROLE = (
         "review-role",
         "A review file, or a row of it, was not written for the round and the role that it is imported as; the "
-        "reference says which row, and for whom it was written. Taken for another reader's, it would make agreement.",
+        "reference says which row, and for whom it was written. As another reader's, it would look like agreement.",
         "Import it with the --as and --round that it was exported with. Where `written_for` was lost, export again and "
         "copy the answers over.",
     )

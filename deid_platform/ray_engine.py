@@ -1,18 +1,18 @@
 """Runs tasks on the machines of a Ray cluster: one of its own on this machine, or one that is joined.
 
-Belongs here: a cluster's start and end, an actor a machine, batches to actors and back in their order, and what becomes
-of a batch whose machine is lost. Does not belong here: processes of one machine (`workers.py`), or what is done with a
-batch.
+Belongs here: a cluster's start and end, actors on its machines, batches to actors and back in their order, and what
+becomes of a batch whose machine is lost. Does not belong here: processes of one machine (`workers.py`), or what is done
+with a batch.
 
-An actor is one machine's staff of worker processes. The job, with its topics, goes to the object store once and is
-built once a machine; the machine's workers share it page by page. A worker that dies is its machine's affair, so what
-Ray is left with is the loss of a whole machine: its batches go to others. A machine whose platform, models or
-files of the settings are not those of this process would find something else under the same digests: it refuses, and
-the run ends.
+An actor is a staff of `workers` processes on one machine; a machine has as many actors as its processors allow, and
+below each counts as a machine of its own. The job, with its topics, goes to the object store once and is built once an
+actor; the actor's workers share it page by page. An actor replaces a worker that dies, so Ray sees only the loss of a
+whole machine: its batches go to others. A machine whose platform, models or files of the settings are not those of this
+process would find something else under the same digests: it refuses, and the run ends.
 
 Where models run on a card, only machines with one detect: the actor asks Ray for a share of it, and starts the process
-that runs the models of its workers there. A machine that loses that process is given up, whatever the note: its batches
-go to others, and without any the run ends.
+that runs the models of its workers there. An actor that loses that process is given up, whatever the note: its batches
+go to others, and the run ends if there are none.
 
 What passes through Ray are notes and what was found in them. Ray writes them to disk where its memory is short, and
 prints the arguments of what fails. So its files lie in folders that nobody else may enter, its output is kept from this
@@ -59,7 +59,7 @@ class RayEngine(Engine):
     Attributes:
         address: Of a cluster to join, `host:port`; None for one of its own, on this machine.
         spool: Folder for what a cluster of its own has no memory for: inside the PHI zone.
-        card_share: How much of a card the models of one machine's workers take, where they run on one; at most 1.
+        card_share: How much of a card the models of one actor's workers take, where they run on one; at most 1.
     """
 
     address: str | None = None

@@ -42,8 +42,8 @@ def retract(
 
     Every other note that holds the same string as whole words is hidden too. In many notes, it may be a common word:
     then only the reported note is hidden at once, and the others after a prompt at a terminal, or with --hide. No
-    delivery passes the gate again until `deid refresh` has redacted and measured it again: notes that still hold the
-    string are then quarantined. The string itself is never printed or logged.
+    delivery passes the gate again until `deid refresh` has searched it for the string. Where a note may show it, the
+    delivery is redacted again: notes that still hold it are then quarantined. The string is never printed or logged.
     """
     from deid_platform.labels import Label
     from deid_platform.refresh.findings import preview, report

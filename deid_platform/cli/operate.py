@@ -195,7 +195,10 @@ def proposals(config: Config = None) -> None:
 
 
 def accept_store(config: Config = None) -> None:
-    """Accept every partition of the note store as the newest, after a restore from a backup that you trust."""
+    """Accept every partition of the note store as the newest, after a restore from a backup that you trust.
+
+    Of a store in a bucket, this installation is the one that writes it from then on.
+    """
     accepted = site_of(config).store.accept()
     say(f"accepted as they are: {counted(accepted, 'partition')} of the note store")
 

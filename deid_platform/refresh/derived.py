@@ -4,7 +4,7 @@ Belongs here: which there are, what they hold, and whether one still says what i
 what is looked up in them.
 
 Each partition names what it was made of. What was made of anything else, or cannot be trusted, or could not be kept
-for want of room, is made anew: none of it is needed but for time.
+for lack of disk space, is made anew: all that it saves is time.
 """
 
 from __future__ import annotations

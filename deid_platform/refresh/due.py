@@ -2,9 +2,9 @@
 
 Belongs here: whether research holds a delivery as it stands. Does not belong here: running anything.
 
-An archive has hundreds of deliveries, and each is made of what all earlier ones brought. So what they have in common
-is made once, and what is told by all that came before goes by the manifests, each of which is read a few times at
-the most. Topics are folded only where that was never done of the same upserts.
+An archive has hundreds of deliveries, and each is redacted with what all earlier ones brought. So what they have in
+common is made once, and what all earlier ones tell is compared by their manifests, each of which is read a few times at
+the most. Topics are folded only where the same upserts never were.
 """
 
 from __future__ import annotations

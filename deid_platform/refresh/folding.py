@@ -1,4 +1,4 @@
-"""Patients of a feed's deliveries folded into a file: in memory is what is needed to find a row, and not the rows.
+"""Patients of a feed's deliveries folded into a file: memory holds what is needed to find a row, and not the rows.
 
 Belongs here: writing the file that `topics_file.py` reads. Does not belong here: which deliveries count (`intake.py`),
 or how rows of one patient fold (`notes.py`), which is asked here patient by patient.

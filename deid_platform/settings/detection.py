@@ -52,7 +52,7 @@ class DetectionSettings(Section):
     device: Literal["cpu", "cuda", "cuda-or-cpu", "torch-cpu"] = "cpu"
     """Where models run: the processor, a card, or a card if there is one."""
     workers: int = Field(default=1, ge=1)
-    """Processes; with the engine `ray`, of each machine."""
+    """Processes; with the engine `ray`, of each set: a machine has as many sets as its processors allow."""
     engine: Literal["local", "ray"] = "local"
     """Where they are: on this machine, or on those of a Ray cluster."""
     recognizers: Path | None = None
@@ -76,7 +76,7 @@ class RaySettings(Section):
     address: str | None = None
     """Of a cluster to join; without it, one is started on this machine."""
     card_share: float = Field(default=1, gt=0, le=1)
-    """How much of a card the models of one machine's workers take, with `detection.device = "cuda"`."""
+    """How much of a card the models of one set of workers take, with `detection.device = "cuda"`."""
 
 
 class TermsFileSettings(Section):

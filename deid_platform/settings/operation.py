@@ -1,4 +1,4 @@
-"""Sections about an installation's operation: `[warehouse]`, `[releases]`, `[schedule]`, `[profiles]`.
+"""Sections about an installation's operation: `[store]`, `[warehouse]`, `[releases]`, `[schedule]`, `[profiles]`.
 
 Belongs here: keys, defaults and the profiles' thresholds. Does not belong here: what a profile demands at all, which is
 fixed in the warehouse.
@@ -54,7 +54,7 @@ class ReleaseSettings(Section):
     """How long a release stays after another one took its place."""
 
     keep: int = Field(default=1, ge=0)
-    """How many of those that were left last stay whatever their age, so that there is one to go back to."""
+    """How many of the releases that analysts saw last stay whatever their age, so that there is one to go back to."""
     keep_days: int = Field(default=30, ge=0)
 
 

@@ -11,7 +11,7 @@ belong here: what the rows mean (each asset's domain function) or what research 
 
 Readers go through the manifest alone, so a torn write leaves the partition as it was. The manifest is sealed with the
 site's key: a part or a manifest that was swapped, truncated or edited is refused, and a digest of it tells nothing
-about short notes to who does not hold the secret. A partition that was put back to an older sealed state is refused
+about short notes to anybody without the secret. A partition that was put back to an older sealed state is refused
 too. On a local file system folders are 0700 and files 0600; of a store elsewhere, `heads.json` lies in a folder of
 this machine, out of reach of whoever keeps the store.
 """
