@@ -21,6 +21,7 @@ from deid_platform.refresh import tables
 from deid_platform.refresh.due import Doubt, doubted
 from deid_platform.refresh.findings import learn
 from deid_platform.refresh.reported import newest_known
+from deid_platform.refresh.ruling import REVIEW
 from deid_platform.refresh.searched_note import SearchJob, Shown
 from deid_platform.refresh.site import Site
 from deid_platform.stopping import check
@@ -77,11 +78,15 @@ def _shown(site: Site, delivery: Delivery) -> Iterator[Shown | None]:
             yield shown
             if site.policy.hides_indirect:
                 yield _checked(site, shown, after)
+            # What people added may hide a part of what was reported: a run knows it by the note without that.
+            found = tuple(span for span in shown.applied if span.source != REVIEW)
+            if found != shown.applied:
+                yield shown._replace(applied=found)
 
 
 def _checked(site: Site, shown: Shown, row: dict[str, Any]) -> Shown | None:
     """A note as the leak check saw it: with its indirect identifiers. None where nobody can tell."""
-    found = tables.indirect_of(row["indirect"])
+    found = tables.indirect_of(row.get("indirect"))
     if found is None:
         return None
     taken = pieces(shown.text, found, shown.applied, site.policy)
