@@ -10,11 +10,13 @@ the most. Topics are folded only where that was never done of the same upserts.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from deid_platform.corpora import Reader
 from deid_platform.corpora.exclusions import Exclusions
+from deid_platform.errors import DeidError
 from deid_platform.keys import module_digest
 from deid_platform.notes import Delivery
 from deid_platform.refresh import tables
@@ -162,9 +164,16 @@ def _held_but_for_reports(feed: _Feed, delivery: Delivery, held: DeliverySummary
         "recipe": feed.recipe.digest_with(redacted.meta["dictionary_digest"], rosters_incomplete=incomplete),
         "search": module_digest(_SEARCH),
     }
-    searched = site.store.manifest(tables.SEARCHED, delivery.key) if since else None
-    clear = not since or (searched is not None and searched.meta == settled)
+    clear = not since or _searched(site, delivery) == settled
     return Doubt(delivery, since, settled, open=bool(held.missing) or not clear)
+
+
+def _searched(site: Site, delivery: Delivery) -> Mapping[str, str] | None:
+    """What was kept of the last search; None where it cannot be trusted, since the next one writes over it."""
+    with suppress(DeidError):
+        searched = site.store.manifest(tables.SEARCHED, delivery.key)
+        return None if searched is None else searched.meta
+    return None
 
 
 def _rosters_incomplete(feed: _Feed, delivery: Delivery) -> bool:

@@ -128,10 +128,18 @@ def test_where_an_older_search_found_nothing_is_searched_again(site, held, monke
     _, plain = held("2026-06-20", TEXT.format("isolde"), "Yawns.")
     reported(site, "2026-06-20-0", "isolde")
     assert search_held(site, [plain]) == [plain]
-    monkeypatch.setattr(due, "module_digest", lambda *_: "of other code")
-    assert due.pending(site, [plain]) == [plain]
-    assert search_held(site, [plain]) == [plain]
-    assert due.pending(site, [plain]) == []
+    with monkeypatch.context() as patched:
+        patched.setattr(due, "module_digest", lambda *_: "of other code")
+        assert due.pending(site, [plain]) == [plain]
+    # So is where nobody can tell what it found: torn, or put back.
+    kept = site.settings.home_path / "store" / tables.SEARCHED / plain.key / "manifest.json"
+    before = kept.read_text()
+    site.store.write(tables.SEARCHED, plain.key, [], meta=lambda: {"rows": "others"})
+    for harmed in (before[:-20], before):
+        kept.write_text(harmed)
+        assert due.pending(site, [plain]) == [plain]
+        assert search_held(site, [plain]) == [plain]
+        assert due.pending(site, [plain]) == []
 
 
 def test_a_note_that_cannot_be_searched_may_show_anything(site) -> None:
