@@ -5,8 +5,8 @@ rows around a row can tell (`reading.py`), columns and values (`rows.py`).
 
 A delivery's folder is named by its watermark. Folders and files whose name starts with "." or "_" or ends with ".tmp"
 are still being written and are passed over; so are files of which the feed's format has no rows, and which are no
-tables of a role either (`formats/delimited.py`). While an archive is being split, all deliveries of its day are passed
-over.
+tables of a role either (`formats/delimited.py`). While an archive is being split, what is named as one of its
+deliveries is passed over.
 """
 
 from __future__ import annotations
@@ -36,6 +36,8 @@ from deid_platform.notes import Delivery, Note, Rejoining, Topics
 _COMPRESSION = re.compile(r"\.(gz|zst)$")
 SPLITTING = "_archive-"
 """How the folder begins in which an archive is split; the archive's watermark follows."""
+_PART = re.compile(r"\d{8}T\d{4}")
+"""How the deliveries of an archive are named; any other delivery of its day waits for no split."""
 DAY = 1_000_000
 """From one day to the next in `Delivery.seq`."""
 
@@ -150,13 +152,15 @@ class FilesFeed(RowReader):
         return _read(files, self._shapes[role], self.max_chars, objection, self.spool, head, self.file_format)
 
     def _arrived(self) -> tuple[list[Delivery], list[DeidError]]:
+        # Before the folders and after them: a split may begin or end while they are listed.
+        splitting = self._splitting()
         try:
             folders = sorted(p.name for p in self.root.iterdir() if p.is_dir() and not is_unfinished(p.name))
         except OSError:
             raise DeidError(Code.FEED_UNREADABLE, self.name) from None
         by_seq: dict[int, Delivery] = {}
         refused: list[DeidError] = []
-        splitting = self._splitting()
+        splitting |= self._splitting()
         for ordinal, folder in enumerate(folders):
             try:
                 delivery = Delivery(self.name, folder)
@@ -166,7 +170,8 @@ class FilesFeed(RowReader):
                 refused.append(DeidError(Code.DELIVERY_NAME, f"{self.name}[{ordinal}]"))
             else:
                 by_seq[delivery.seq] = delivery
-        return [by_seq[seq] for seq in sorted(by_seq) if seq // DAY not in splitting], refused
+        hidden = {each for each in by_seq.values() if each.seq // DAY in splitting and _PART.fullmatch(each.watermark)}
+        return [by_seq[seq] for seq in sorted(by_seq) if by_seq[seq] not in hidden], refused
 
     def _splitting(self) -> set[int]:
         """Days whose archive is not split to its end: one of its folders alone may know no topics, or no withdrawal."""

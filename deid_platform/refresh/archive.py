@@ -155,19 +155,16 @@ def prepare(
     plan = site.store.manifest(tables.ARCHIVES, delivery.key)
     try:
         if plan is None:
+            with suppress(FileNotFoundError):
+                shutil.rmtree(work)
             _free(reader, delivery)
             _refuse_unread_withdrawals(source, delivery)
-            shutil.rmtree(work, ignore_errors=True)
-            work.mkdir(mode=0o700)
-            needed = tables_of.folders_needed(
-                source, delivery, notes=notes, keyring=site.keyring, work=work, progress=progress
-            )
-            names = [_part(delivery, number) for number in range(needed)]
-            to = [work / name.watermark for name in names]
-            written = tables_of.split(source, delivery, to, keyring=site.keyring, progress=progress)
-            if files != site.keyring.digest("archive files", source.marker(delivery), str(notes)):
-                raise DeidError(Code.ARCHIVE_CHANGED, delivery.key)
-            meta = {"files": files, "deliveries": {n.key: rows for n, rows in zip(names, written, strict=True)}}
+            try:
+                meta = _split(site, source, delivery, work, notes=notes, files=files, progress=progress)
+                _free(reader, delivery)  # one that arrived meanwhile would take the place of the first
+            except Exception:  # what is left of it would hide deliveries for ever
+                shutil.rmtree(work, ignore_errors=True)
+                raise
             plan = site.store.write(tables.ARCHIVES, delivery.key, (), meta=lambda: meta)
         elif plan.meta["files"] not in _known_as(site, source, delivery, notes):
             raise DeidError(Code.ARCHIVE_CHANGED, delivery.key)
@@ -175,6 +172,27 @@ def prepare(
     except (OSError, sqlite3.Error):
         raise DeidError(Code.FEED_WRITE, feed) from None
     return _archive(site, delivery, summary(site.warehouse.engine(Login.OFFICER)).deliveries)
+
+
+def _split(
+    site: Site,
+    source: FilesFeed,
+    delivery: Delivery,
+    work: Path,
+    *,
+    notes: int,
+    files: str,
+    progress: Callable[[int], None],
+) -> dict[str, object]:
+    """Writes the folders of an archive's deliveries, and returns the plan."""
+    work.mkdir(mode=0o700)
+    needed = tables_of.folders_needed(source, delivery, notes=notes, keyring=site.keyring, work=work, progress=progress)
+    names = [_part(delivery, number) for number in range(needed)]
+    to = [work / name.watermark for name in names]
+    written = tables_of.split(source, delivery, to, keyring=site.keyring, progress=progress)
+    if files != site.keyring.digest("archive files", source.marker(delivery), str(notes)):
+        raise DeidError(Code.ARCHIVE_CHANGED, delivery.key)
+    return {"files": files, "deliveries": {n.key: rows for n, rows in zip(names, written, strict=True)}}
 
 
 def _named(feed: str, folder: Path, reader: FilesFeed) -> Delivery:

@@ -10,11 +10,14 @@ the most. Topics are folded only where the same upserts never were.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from deid_platform.corpora import Reader
 from deid_platform.corpora.exclusions import Exclusions
+from deid_platform.errors import DeidError
+from deid_platform.keys import module_digest
 from deid_platform.notes import Delivery
 from deid_platform.refresh import tables
 from deid_platform.refresh.derived import topics_digest
@@ -34,6 +37,9 @@ from deid_platform.refresh.stage import staged_from
 from deid_platform.store import Manifest
 from deid_platform.warehouse.queries import DeliverySummary, summary
 from deid_platform.warehouse.roles import Role
+
+_SEARCH = "deid_platform.refresh.search"
+"""Decides what of a delivery is searched: where older code found nothing is searched again."""
 
 
 def pending(site: Site, deliveries: Sequence[Delivery]) -> list[Delivery]:
@@ -69,7 +75,8 @@ class Doubt:
     Attributes:
         delivery: The delivery.
         strings: What was reported since.
-        settled: What is kept of a search that finds none of it: the rows, and the recipe that they are of by then.
+        settled: What is kept of a search that finds none of it: the rows, the recipe that they are of by then, and what
+            searched.
         open: Whether that search, or counting the measurements again, is still to be done.
     """
 
@@ -155,10 +162,18 @@ def _held_but_for_reports(feed: _Feed, delivery: Delivery, held: DeliverySummary
     settled = {
         "rows": site.keyring.digest(*(part.digest for part in redacted.parts)),
         "recipe": feed.recipe.digest_with(redacted.meta["dictionary_digest"], rosters_incomplete=incomplete),
+        "search": module_digest(_SEARCH),
     }
-    searched = site.store.manifest(tables.SEARCHED, delivery.key) if since else None
-    clear = not since or (searched is not None and searched.meta == settled)
+    clear = not since or _searched(site, delivery) == settled
     return Doubt(delivery, since, settled, open=bool(held.missing) or not clear)
+
+
+def _searched(site: Site, delivery: Delivery) -> Mapping[str, str] | None:
+    """What was kept of the last search; None where it cannot be trusted, since the next one writes over it."""
+    with suppress(DeidError):
+        searched = site.store.manifest(tables.SEARCHED, delivery.key)
+        return None if searched is None else searched.meta
+    return None
 
 
 def _rosters_incomplete(feed: _Feed, delivery: Delivery) -> bool:

@@ -15,6 +15,9 @@ from deid_platform.notes import Span
 from deid_platform.redaction.policy import Policy
 from deid_platform.refresh.whole_words import widened
 
+REVIEW = "review"
+"""The source of spans that people added."""
+
 
 class Action(StrEnum):
     """What people may decide about a quarantined note."""
@@ -88,9 +91,9 @@ def laid_over(found: Iterable[Span], added: Iterable[Span], policy: Policy) -> t
         new = Span(start, end, new.label)
         for over in [s for s in spans if s.overlaps(new)]:
             if start < over.start:
-                spans.append(Span(start, over.start, new.label, source="review"))
+                spans.append(Span(start, over.start, new.label, source=REVIEW))
             start = max(start, over.end)
         if start < new.end:
-            spans.append(Span(start, new.end, new.label, source="review"))
+            spans.append(Span(start, new.end, new.label, source=REVIEW))
         spans.sort()
     return tuple(spans)

@@ -12,12 +12,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import zip_longest
+from typing import Any
 
+from deid_platform.errors import Code, DeidError
 from deid_platform.notes import Delivery
+from deid_platform.redaction.indirect import pieces, put_back
 from deid_platform.refresh import tables
 from deid_platform.refresh.due import Doubt, doubted
 from deid_platform.refresh.findings import learn
 from deid_platform.refresh.reported import newest_known
+from deid_platform.refresh.ruling import REVIEW
 from deid_platform.refresh.searched_note import SearchJob, Shown
 from deid_platform.refresh.site import Site
 from deid_platform.stopping import check
@@ -37,7 +41,7 @@ def search_held(site: Site, deliveries: Sequence[Delivery]) -> list[Delivery]:
         Those in which nothing was found, which are as good as before, in the order given.
 
     Raises:
-        DeidError: `warehouse-not-ready`, `warehouse-unreachable`; `store-torn` or `store-rolled-back`.
+        DeidError: `warehouse-not-ready`, `warehouse-unreachable`; `store-torn` or `store-rolled-back` for a manifest.
     """
     learn(site)
     # Read first: what is reported while this searches, this does not know of.
@@ -49,8 +53,14 @@ def _is_clear(site: Site, doubt: Doubt, known: int) -> bool:
     """Whether no note of a delivery may show what was reported; then its measurements count again."""
     check()
     if doubt.strings:
-        found = site.engine.run(SearchJob(site.policy, doubt.strings), _shown(site, doubt.delivery))
-        if any(found):
+        try:
+            found = site.engine.run(SearchJob(site.policy, doubt.strings), _shown(site, doubt.delivery))
+            if any(found):
+                return False
+        except DeidError as error:
+            if error.code is not Code.STORE_TORN:
+                raise
+            # What cannot be read is made anew, and keeps no other delivery from that.
             return False
         site.store.write(tables.SEARCHED, doubt.delivery.key, [], meta=lambda: doubt.settled)
     gatekeeper = site.warehouse.engine(Role.GATEKEEPER)
@@ -64,4 +74,21 @@ def _shown(site: Site, delivery: Delivery) -> Iterator[Shown | None]:
         if before is None or after is None or before["content_digest"] != after["content_digest"]:
             yield None
         elif after["status"] == Status.CLEAN:
-            yield Shown(before["text"], after["text"], tables.spans_of(after["spans"]), after["note_type"])
+            shown = Shown(before["text"], after["text"], tables.spans_of(after["spans"]), after["note_type"])
+            yield shown
+            if site.policy.hides_indirect:
+                yield _checked(site, shown, after)
+            # What people added may hide a part of what was reported: a run knows it by the note without that.
+            found = tuple(span for span in shown.applied if span.source != REVIEW)
+            if found != shown.applied:
+                yield shown._replace(applied=found)
+
+
+def _checked(site: Site, shown: Shown, row: dict[str, Any]) -> Shown | None:
+    """A note as the leak check saw it: with its indirect identifiers. None where nobody can tell."""
+    found = tables.indirect_of(row.get("indirect"))
+    if found is None:
+        return None
+    taken = pieces(shown.text, found, shown.applied, site.policy)
+    redacted = put_back(shown.text, shown.redacted, shown.applied, row["lengths"], taken)
+    return None if redacted is None else shown._replace(redacted=redacted)

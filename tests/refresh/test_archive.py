@@ -192,6 +192,63 @@ def test_files_that_change_while_they_are_split_are_refused(clean, folder) -> No
     assert code_of(lambda: prepare(clean, folder, "hospital", notes=500, progress=change)) is Code.ARCHIVE_CHANGED
     assert clean.deliveries("hospital") == []
     assert archives(clean) == []
+    # What is left of it would hide whatever arrives of that day, withdrawals too.
+    assert list(root_of(clean).iterdir()) == []
+
+
+def test_a_split_that_was_killed_hides_no_other_delivery_of_its_day_and_does_not_go_on_beside_it(
+    clean, folder, monkeypatch
+) -> None:
+    class Killed(BaseException):
+        pass
+
+    def kill(*_, **__):
+        raise Killed
+
+    with monkeypatch.context() as patched:
+        patched.setattr(files_of_archive, "split", kill)
+        with pytest.raises(Killed):
+            prepare(clean, folder, "hospital", notes=15)
+    (root_of(clean) / "2025-12-31").mkdir()
+    assert clean.deliveries("hospital") == [Delivery("hospital", "2025-12-31")]
+    assert code_of(lambda: prepare(clean, folder, "hospital", notes=15)) is Code.ARCHIVE_NAME
+    (root_of(clean) / "2025-12-31").rename(root_of(clean) / "20251231T0900")
+    assert code_of(lambda: prepare(clean, folder, "hospital", notes=15)) is Code.ARCHIVE_NAME
+
+
+def test_a_delivery_of_its_day_that_arrives_during_a_split_takes_no_place_of_the_archives_own(clean, folder) -> None:
+    def arrive(_: int) -> None:
+        (root_of(clean) / "2025-12-31").mkdir(exist_ok=True)
+
+    jsonl(folder / "notes-4.jsonl", [{**note, "note_id": f"x{note['note_id']}"} for note in rows(10, 1_000)])
+    assert code_of(lambda: prepare(clean, folder, "hospital", notes=500, progress=arrive)) is Code.ARCHIVE_NAME
+    assert [path.name for path in root_of(clean).iterdir()] == ["2025-12-31"]
+
+
+def test_a_split_that_ends_while_deliveries_are_listed_shows_none_of_its_parts_alone(
+    clean, folder, monkeypatch
+) -> None:
+    listing, listed = Path.iterdir, []
+
+    def look(old: Path, new: Path) -> None:
+        shutil.move(old, new)
+        if not listed:
+            listed.append([*listing(root_of(clean))])
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "rename", look)
+        parts = prepare(clean, folder, "hospital", notes=15).parts
+    work = root_of(clean) / "_archive-2025-12-31"
+    work.mkdir()
+
+    def ends(self: Path):
+        work.rmdir()
+        yield from listed[0]
+
+    monkeypatch.setattr(Path, "iterdir", ends)
+    assert clean.deliveries("hospital") == []
+    monkeypatch.undo()
+    assert clean.deliveries("hospital") == [*parts]
 
 
 def test_what_cannot_be_split_is_refused_and_nothing_arrives(clean, folder, tmp_path) -> None:

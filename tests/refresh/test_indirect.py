@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +21,12 @@ from deid_platform.labels import Indirect, Label
 from deid_platform.notes import Delivery, IndirectMention, Note, Span
 from deid_platform.redaction.indirect import pieces, put_back
 from deid_platform.redaction.policy import load_policy
-from deid_platform.refresh import tables
+from deid_platform.refresh import search, tables
 from deid_platform.refresh.deidentify import deidentify
 from deid_platform.refresh.measure import _count_leaks
 from deid_platform.refresh.redacted_row import Item, RedactionJob
 from deid_platform.refresh.ruling import Action, Ruling
+from deid_platform.refresh.searched_note import SearchJob
 from deid_platform.refresh.site import Site
 from deid_platform.settings import DetectionSettings, LlmSettings, RedactionSettings, load_settings
 from deid_platform.warehouse.tags import tag_patterns
@@ -41,13 +43,17 @@ def site(installation_without_warehouse: Path) -> Site:
     return Site(load_settings(installation_without_warehouse))
 
 
-@pytest.fixture
-def policy(tmp_path: Path) -> str:
-    own = POLICY.read_text(encoding="utf-8").replace("name: safe_harbor_plus_providers\n", "name: own\n")
+def own_policy(folder: Path, shipped: Path) -> str:
+    own = shipped.read_text(encoding="utf-8").replace(f"name: {shipped.stem}\n", "name: own\n")
     said = "".join(f"  {category.value}: {action}\n" for category, action in ACTIONS.items())
-    path = tmp_path / "own.yaml"
+    path = folder / "own.yaml"
     path.write_text(f"{own}indirect:\n{said}", encoding="utf-8")
     return str(path)
+
+
+@pytest.fixture
+def policy(tmp_path: Path) -> str:
+    return own_policy(tmp_path, POLICY)
 
 
 @pytest.fixture
@@ -251,3 +257,23 @@ def test_a_policy_that_hides_what_nothing_tags_is_refused(site, policy) -> None:
     untagged = Site(site.settings.model_copy(update={"redaction": RedactionSettings(policy=policy)}))
     with pytest.raises(DeidError, match=r"settings-invalid.*detection\.indirect"):
         untagged.spec(None)
+
+
+def test_a_search_for_what_was_reported_reads_a_note_with_what_was_taken_out_of_it(
+    tagging, tmp_path, deliver, take_in
+) -> None:
+    with tagging(answered, own_policy(tmp_path, POLICY.with_name("surrogate.yaml"))) as (_, site):
+        (row,), made = redact(site, deliver, take_in, "24", f"Mrs. Okonjo, {FAMILY}.")
+        (span,) = row["spans"]
+        name = row["text"][span["start"] : span["start"] + row["lengths"][0]]
+        assert row["text"] == f"Mrs. {name}, [INDIRECT]."
+        delivery = Delivery.parse(made.partition)
+        for string in (f"{name}, {FAMILY}", name, FAMILY):
+            # As a run does that knows of it, so does the search.
+            known = replace(site.recipe(delivery), reported=(string,))
+            deidentify(delivery, store=site.store, recipe=known, engine=LocalEngine())
+            assert site.store.rows("deid/redacted_notes", delivery.key)[0]["text"] is None
+            deidentify(delivery, store=site.store, recipe=site.recipe(delivery), engine=LocalEngine())
+            assert any(LocalEngine().run(SearchJob(site.policy, (string,)), search._shown(site, delivery)))
+        untold = SearchJob(site.policy, ("nobody at all",))
+        assert not any(LocalEngine().run(untold, search._shown(site, delivery)))

@@ -113,6 +113,35 @@ def test_what_else_makes_a_delivery_due_no_search_settles(site, held, deliver) -
     assert search_held(stricter, [told]) == []
 
 
+def test_rows_that_cannot_be_read_are_made_anew_and_hold_up_no_other_delivery(site, held, run) -> None:
+    told, torn, plain = held("2026-06-10", TEXT.format("tamsin"), "Coughs.", "Sneezes.")
+    reported(site, "2026-06-10-0", "tamsin")
+    for part in (site.settings.home_path / "store" / tables.RAW_NOTES / torn.key).glob("part-*"):
+        part.write_bytes(part.read_bytes()[:-4])
+    assert search_held(site, [told, torn, plain]) == [plain]
+    assert due.pending(site, [told, torn, plain]) == [told, torn]
+    run(torn, site)
+    assert due.pending(site, [told, torn, plain]) == [told]
+
+
+def test_where_an_older_search_found_nothing_is_searched_again(site, held, monkeypatch) -> None:
+    _, plain = held("2026-06-20", TEXT.format("isolde"), "Yawns.")
+    reported(site, "2026-06-20-0", "isolde")
+    assert search_held(site, [plain]) == [plain]
+    with monkeypatch.context() as patched:
+        patched.setattr(due, "module_digest", lambda *_: "of other code")
+        assert due.pending(site, [plain]) == [plain]
+    # So is where nobody can tell what it found: torn, or put back.
+    kept = site.settings.home_path / "store" / tables.SEARCHED / plain.key / "manifest.json"
+    before = kept.read_text()
+    site.store.write(tables.SEARCHED, plain.key, [], meta=lambda: {"rows": "others"})
+    for harmed in (before[:-20], before):
+        kept.write_text(harmed)
+        assert due.pending(site, [plain]) == [plain]
+        assert search_held(site, [plain]) == [plain]
+        assert due.pending(site, [plain]) == []
+
+
 def test_a_note_that_cannot_be_searched_may_show_anything(site) -> None:
     job = SearchJob(site.policy, ("ravelin",))
     assert job.failed(None) is True

@@ -15,10 +15,12 @@ from deid_platform.errors import Code, DeidError
 from deid_platform.labels import Label
 from deid_platform.notes import Delivery, Span
 from deid_platform.redaction.policy import load_policy
-from deid_platform.refresh import publish, stage, tables
+from deid_platform.refresh import publish, search, stage, tables
+from deid_platform.refresh.deidentify import deidentify
 from deid_platform.refresh.restored import differences
 from deid_platform.refresh.ruling import Action, Ruling
 from deid_platform.refresh.rulings import decided, in_force, keep, kept_rows
+from deid_platform.refresh.searched_note import SearchJob
 from deid_platform.refresh.site import Site
 from deid_platform.review.quarantine import Queue
 from deid_platform.review.waiting import RELEASED
@@ -108,6 +110,24 @@ def test_one_person_hides_more_and_the_next_refresh_takes_it(site, queue, refres
     (entry,) = [it for it in ledger(site.warehouse.engine(Role.OFFICER)) if it.event == "ruled"][-1:]
     assert (entry.who, entry.reason, list(entry.requirements)) == ("A. Reader", WHY, ["mend", "leak-last-name"])
     assert site.store.required(tables.REDACTED_NOTES, delivery.key).meta["rulings"]
+
+
+def test_a_search_reads_a_mended_note_as_a_run_does_that_knows_what_was_reported(site, queue, refresh):
+    delivery = Delivery("hospital", WATERMARK)
+    part = Span(LEAK.index("well"), LEAK.index("well") + len("well"), Label.CITY)
+    assert decide(queue, added=[second_name(), part])
+    assert refresh()["1"]["text"] == "[PATIENT], née [PATIENT], is [CITY]."
+    told = "is well"
+
+    def may_show(string):
+        return any(SearchJob(site.policy, (string,)).build()([*search._shown(site, delivery)]))
+
+    assert may_show(told) and not may_show("nobody at all")
+    known = replace(site.recipe(delivery), reported=(told,))
+    deidentify(delivery, store=site.store, recipe=known, engine=site.engine, rulings=in_force(site, delivery))
+    rows = {row["note_id"]: row["reason"] for row in site.store.rows(tables.REDACTED_NOTES, delivery.key)}
+    assert rows["1"] == "leak-in-part"
+    refresh()
 
 
 def test_an_added_span_never_takes_the_label_of_a_found_one():
