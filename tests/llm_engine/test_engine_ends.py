@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -35,8 +36,12 @@ def request(**given: object) -> ChatRequest:
 
 def children(of: int | None = None) -> set[int]:
     """The processes that vLLM started, without the guard and Python's own tracker of resources."""
-    found = psutil.Process(of).children(recursive=True)
-    return {child.pid for child in found if not {"tracker", "guard"} & set(re.findall(r"[a-z]+", str(child.cmdline())))}
+    found = set()
+    for child in psutil.Process(of).children(recursive=True):
+        with suppress(psutil.NoSuchProcess):  # it ends meanwhile
+            if not {"tracker", "guard"} & set(re.findall(r"[a-z]+", str(child.cmdline()))):
+                found.add(child.pid)
+    return found
 
 
 def ended(pids: set[int]) -> bool:
