@@ -16,7 +16,7 @@ NOTES = 45
 A_MANIFEST = 6
 """Its places, with those of its record."""
 FIRST_PASS_DONE = -(-NOTES // BLOCK) * A_PART + A_MANIFEST + 2 * (2 + A_MANIFEST)
-"""The place at which redaction begins: behind the first pass, and what is kept of its patients and of what they tell."""
+"""The place at which redaction begins: behind the first pass, and what is kept of its patients and their notes."""
 
 
 def test_no_note_is_detected_or_redacted_again_but_those_of_the_block_in_flight(one_delivery) -> None:
