@@ -8,18 +8,35 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple, Protocol
 
 from deid_platform.detection.api import Detector
 from deid_platform.detection.models.folder import ModelFolder
+from deid_platform.detection.models.network_server import Served
 from deid_platform.detection.models.token_classifier import TokenClassifier
 from deid_platform.detection.resolve.judgement import Judge
 from deid_platform.detection.resolve.vocabulary_judge import VocabularyJudge
 from deid_platform.detection.rules import RULE_STEPS
 from deid_platform.errors import Code, DeidError, did_you_mean
 
-if TYPE_CHECKING:
-    from deid_platform.detection.spec import DetectorSpec
+
+class ModelOptions(Protocol):
+    """What a detector's description says to each of its models; see `DetectorSpec`."""
+
+    @property
+    def professions(self) -> bool:
+        """Whether professions are searched for."""
+        ...
+
+    @property
+    def device(self) -> str:
+        """Where networks run."""
+        ...
+
+    @property
+    def served(self) -> Served | None:
+        """The process that runs them for all workers, if there is one."""
+        ...
 
 
 class Model(NamedTuple):
@@ -31,7 +48,7 @@ class Model(NamedTuple):
         folder: Where it lies, if a process of its own may run its network.
     """
 
-    build: Callable[[DetectorSpec], Detector]
+    build: Callable[[ModelOptions], Detector]
     digest: Callable[[], str]
     folder: ModelFolder | None = None
 
@@ -39,8 +56,10 @@ class Model(NamedTuple):
     def of(cls, folder: ModelFolder) -> Model:
         """A token classifier on disk."""
 
-        def build(spec: DetectorSpec) -> Detector:
-            return TokenClassifier(folder, professions=spec.professions, device=spec.device, served=spec.served)
+        def build(options: ModelOptions) -> Detector:
+            return TokenClassifier(
+                folder, professions=options.professions, device=options.device, served=options.served
+            )
 
         return cls(build, lambda: folder.digest, folder)
 
