@@ -646,7 +646,7 @@ class Code(Enum):
     )
     MARK_UNKNOWN = (
         "mark-unknown",
-        "No mark of a missed identifier of that name waits for an officer: its note is shown no more, or the "
+        "No mark of a missed identifier of that name waits for an officer in that note: it is shown no more, or the "
         "mark was taken back or dismissed.",
         "`deid finding marks` lists those that wait.",
     )

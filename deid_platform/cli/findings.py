@@ -137,6 +137,7 @@ def list_marks(as_json: Json = False, config: Config = None) -> None:
 @finding.command("dismiss")
 def dismiss(
     mark: Annotated[str, typer.Argument(help="The mark, as `deid finding marks` shows it.")],
+    note_key: Annotated[str, typer.Argument(help="The note in which it is dismissed, likewise.")],
     who: Who,
     why: Why,
     config: Config = None,
@@ -144,7 +145,7 @@ def dismiss(
     """Say why a note stays although a reviewer marked an identifier in it. The reason is no place for the words."""
     from deid_platform.warehouse.marks import dismiss_mark
 
-    dismiss_mark(officer_of(config), mark, who=who, reason=why)
+    dismiss_mark(officer_of(config), mark, note_key, who=who, reason=why)
     say(f"mark {mark} dismissed; its note stays")
 
 

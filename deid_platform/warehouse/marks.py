@@ -55,21 +55,22 @@ def open_marks(officer: Engine) -> tuple[OpenMark, ...]:
     return tuple(OpenMark(**{**row, "releases": tuple(row["releases"])}) for row in rows)
 
 
-def dismiss_mark(officer: Engine, missed: str, *, who: str, reason: str) -> None:
+def dismiss_mark(officer: Engine, missed: str, note_key: str, *, who: str, reason: str) -> None:
     """Says why a note stays although an identifier was marked in it.
 
     Args:
         officer: The engine of the role `officer`.
         missed: Names the mark.
+        note_key: The note, as research.notes shows it.
         who: The person who answers for it.
         reason: At least ten characters.
 
     Raises:
-        DeidError: `mark-unknown` if no such mark is open; `waiver-invalid` without a person or a reason.
+        DeidError: `mark-unknown` if no such mark is open in that note; `waiver-invalid` without a person or a reason.
     """
     with begin(officer) as connection:
-        values = {"missed": missed, "who": who, "reason": reason}
-        connection.execute(text("SELECT ctl.dismiss_mark(:missed, :who, :reason)"), values)
+        values = {"missed": missed, "key": note_key, "who": who, "reason": reason}
+        connection.execute(text("SELECT ctl.dismiss_mark(:missed, :key, :who, :reason)"), values)
 
 
 def name_marked(officer: Engine, named: Collection[tuple[str, str, str]]) -> None:

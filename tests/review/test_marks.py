@@ -44,7 +44,7 @@ def reviewed_delivery(site, deliver, run):
 def drawn(site, reviewed_delivery):
     """The number of a round of both notes, and its removals by note; what was marked before is dismissed."""
     for it in open_marks(site.warehouse.engine(Database.OFFICER)):
-        dismiss_mark(site.warehouse.engine(Database.OFFICER), it.missed, who="A. Officer", reason=WHY)
+        dismiss_mark(site.warehouse.engine(Database.OFFICER), it.missed, it.note_key, who="A. Officer", reason=WHY)
     if not rounds(site.store):
         start(site, 9, whole_notes=True, source=Source(reviewed_delivery.key))
     return {it.note_id: it for it in removals_of_round(site, 1).values()}
@@ -75,20 +75,20 @@ def test_a_mark_in_a_released_note_is_listed_without_its_text_until_it_is_dismis
     assert "quorvex" not in said.stdout + said.stderr and "m1" not in said.stdout
     assert any("marked identifiers" in it for it in stands(site))
     assert "1 in released notes" in deid("summary").stdout
-    done = deid("finding", "dismiss", row["mark"], "--who", "A. Officer", "--why", WHY)
+    done = deid("finding", "dismiss", row["mark"], key, "--who", "A. Officer", "--why", WHY)
     assert done.returncode == 0, done.stderr
     assert (waiting(site), deid("finding", "marks").stdout.count(key)) == ([], 0)
     assert not any("marked" in it for it in stands(site))
     entry = [it for it in ledger(site.warehouse.engine(Database.OFFICER)) if it.event == "mark-dismissed"][-1]
     assert (entry.release, entry.who, entry.reason) == (site.release, "A. Officer", WHY)
-    again = deid("finding", "dismiss", row["mark"], "--who", "A. Officer", "--why", WHY)
+    again = deid("finding", "dismiss", row["mark"], key, "--who", "A. Officer", "--why", WHY)
     assert "mark-unknown" in again.stderr
 
 
 def test_a_dismissal_is_of_what_was_marked_before_it(site, drawn):
     marked(site, drawn["m1"], "bees")
     (mine,) = open_marks(site.warehouse.engine(Database.OFFICER))
-    dismiss_mark(site.warehouse.engine(Database.OFFICER), mine.missed, who="A. Officer", reason=WHY)
+    dismiss_mark(site.warehouse.engine(Database.OFFICER), mine.missed, mine.note_key, who="A. Officer", reason=WHY)
     marked(site, drawn["m1"], "bees", role=Role.B)
     assert waiting(site) == [(site.note_key("hospital", "m1"), "PATIENT")]
     marked(site, drawn["m1"], "bees", role=Role.B, label=None)
@@ -100,9 +100,19 @@ def test_nobody_dismisses_a_mark_without_a_name_and_a_reason(site, drawn, who, w
     marked(site, drawn["m1"], "Keeps")
     (mine,) = open_marks(site.warehouse.engine(Database.OFFICER))
     with pytest.raises(DeidError) as refused:
-        dismiss_mark(site.warehouse.engine(Database.OFFICER), mine.missed, who=who, reason=why)
+        dismiss_mark(site.warehouse.engine(Database.OFFICER), mine.missed, mine.note_key, who=who, reason=why)
     assert (refused.value.code, refused.value.ref) == (Code.WAIVER_INVALID, ref)
     assert waiting(site)
+    marked(site, drawn["m1"], "Keeps", label=None)
+
+
+def test_a_mark_is_dismissed_in_the_note_that_is_named(site, drawn):
+    marked(site, drawn["m1"], "Keeps")
+    (mine,) = open_marks(site.warehouse.engine(Database.OFFICER))
+    for missed, key in ((mine.missed, site.note_key("hospital", "m2")), ("0" * 32, mine.note_key)):
+        with pytest.raises(DeidError, match="mark-unknown"):
+            dismiss_mark(site.warehouse.engine(Database.OFFICER), missed, key, who="A. Officer", reason=WHY)
+    assert waiting(site) == [(mine.note_key, "PATIENT")]
     marked(site, drawn["m1"], "Keeps", label=None)
 
 

@@ -279,7 +279,7 @@ CALLS = {
     "ctl.enter_missed(1, 'A', 1, repeat('a', 32), repeat('b', 32), NULL, NULL, 'a', now())": {Role.OFFICER},
     "ctl.name_marked('{}', '{}', '{}')": {Role.OFFICER},
     "ctl.open_marks()": {Role.OFFICER},
-    "ctl.dismiss_mark('x', 'A. Officer', 'a reason of weight')": {Role.OFFICER},
+    "ctl.dismiss_mark('x', 'y', 'A. Officer', 'a reason of weight')": {Role.OFFICER},
     "ctl.rule('f', 'n_' || repeat('a', 26), repeat('a', 32), 'pass', 'leak', 'A. O', 'ao', 'a reason of weight')": {
         Role.OFFICER,
         Role.PROMOTER,

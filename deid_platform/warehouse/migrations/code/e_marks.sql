@@ -31,13 +31,13 @@ CREATE OR REPLACE FUNCTION ctl.open_marks() RETURNS TABLE (
         WHERE c.note_key = n.note_key AND c.feed = n.feed OFFSET 0) v
     JOIN ctl.release r ON r.release = v.release
     WHERE m.label IS NOT NULL
-      AND NOT EXISTS (SELECT 1 FROM ctl.mark_dismissal d WHERE d.missed = m.missed AND d.at >= m.at)
+      AND NOT EXISTS (SELECT 1 FROM ctl.mark_dismissal d WHERE d.missed = m.missed AND d.feed = n.feed AND d.at >= m.at)
     GROUP BY m.missed, v.note_key, m.label, m.severity, m.round, m.role, m.who, m.at
     ORDER BY m.at, m.missed, m.role
 $$;
 
 -- Says why a note stays although it was marked. What is marked after that is open again.
-CREATE OR REPLACE FUNCTION ctl.dismiss_mark(p_missed text, p_who text, p_reason text) RETURNS void
+CREATE OR REPLACE FUNCTION ctl.dismiss_mark(p_missed text, p_note_key text, p_who text, p_reason text) RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     v_releases text[];
@@ -47,11 +47,14 @@ BEGIN
     ELSIF p_reason IS NULL OR length(btrim(p_reason)) < 10 THEN
         RAISE EXCEPTION 'reason' USING ERRCODE = 'DG003';
     END IF;
-    v_releases := ARRAY(SELECT DISTINCT unnest(o.releases) FROM ctl.open_marks() o WHERE o.missed = p_missed);
+    v_releases := ARRAY(SELECT DISTINCT unnest(o.releases) FROM ctl.open_marks() o WHERE (o.missed, o.note_key) = (p_missed, p_note_key));
     IF v_releases = '{}' THEN
         RAISE EXCEPTION 'no such mark is open' USING ERRCODE = 'DG018';
     END IF;
-    INSERT INTO ctl.mark_dismissal (missed, who, reason) VALUES (p_missed, btrim(p_who), btrim(p_reason));
+    -- By its feed: under another secret the note has another key.
+    INSERT INTO ctl.mark_dismissal (missed, feed, who, reason)
+    SELECT p_missed, n.feed, btrim(p_who), btrim(p_reason)
+    FROM ctl.marked_note n WHERE (n.missed, n.note_key) = (p_missed, p_note_key);
     INSERT INTO ctl.ledger (event, release, requirements, who, reason)
     SELECT 'mark-dismissed', r.release, ARRAY[p_missed], btrim(p_who), btrim(p_reason)
     FROM unnest(v_releases) AS r (release);

@@ -10,13 +10,14 @@ CREATE TABLE ctl.marked_note (
     PRIMARY KEY (missed, feed, note_key)
 );
 
--- Why a note stays although it was marked.
+-- Why a note stays although it was marked. A mark may stand in a note of each feed.
 CREATE TABLE ctl.mark_dismissal (
     id     bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     missed text NOT NULL,
+    feed   text NOT NULL,
     who    text NOT NULL,
     reason text NOT NULL,
     actor  text NOT NULL DEFAULT session_user,
     at     timestamptz NOT NULL DEFAULT clock_timestamp()
 );
-CREATE INDEX mark_dismissal_of ON ctl.mark_dismissal (missed);
+CREATE INDEX mark_dismissal_of ON ctl.mark_dismissal (missed, feed);
