@@ -122,8 +122,13 @@ def _told(parts: Iterable[pa.Table]) -> pa.Table:
             said = tables.mentions_of(row["told"])
             known = told.get(row["patient_id"])
             told[row["patient_id"]] = said if known is None else together((known, said))
-    rows = [{"patient_id": patient, "told": tables.mention_rows(mentions)} for patient, mentions in told.items()]
-    return pa.Table.from_pylist(rows, schema=tables.TOLD_SCHEMA)
+    rows = ({"patient_id": patient, "told": tables.mention_rows(mentions)} for patient, mentions in told.items())
+    # As rows of Python they take several times what is kept of them.
+    batches = [
+        pa.RecordBatch.from_pylist(batch, schema=tables.TOLD_SCHEMA)
+        for batch in tables.batched(rows, tables.NOTES_A_BLOCK)
+    ]
+    return pa.Table.from_batches(batches, schema=tables.TOLD_SCHEMA)
 
 
 def _mothers(parts: Iterable[pa.Table]) -> pa.Table:

@@ -30,6 +30,8 @@ from deid_platform.refresh.recipe import Recipe
 from deid_platform.refresh.reuse import LastRun, only_new, rows_before
 from deid_platform.store import Manifest, NoteStore
 
+_A_BATCH = 1_000  # patients
+
 
 class _Key(NamedTuple):
     """A note by what decides what is found in it."""
@@ -98,8 +100,10 @@ def mentions_until(store: NoteStore, delivery: Delivery) -> PatientMentionIndex:
     for earlier in deliveries_until(store, tables.FIRST_PASS, delivery):
         if pc.any(pc.is_in(PATIENTS.of(store, earlier.key)["patient_id"], value_set=here)).as_py():
             told = TOLD.of(store, earlier.key)
-            for row in told.filter(pc.is_in(told["patient_id"], value_set=here)).to_pylist():
-                index.add(row["patient_id"], tables.mentions_of(row["told"]))
+            # As rows of Python they take several times what is kept of them.
+            for batch in told.filter(pc.is_in(told["patient_id"], value_set=here)).to_batches(max_chunksize=_A_BATCH):
+                for row in batch.to_pylist():
+                    index.add(row["patient_id"], tables.mentions_of(row["told"]))
     return index
 
 
