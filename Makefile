@@ -23,7 +23,7 @@ PYTEST = $(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder --durations=1
 check: lint  ## 2 minutes: ruff, mypy --strict, import-linter, the tests without a server and without a process
 	$(PYTEST) --loop check
 
-test: lint  ## 14 minutes, what CI runs: as check, with databases, processes, one refresh and a sample of the long ones
+test: lint  ## 12 minutes, what CI runs: as check, with databases, processes, one refresh and a sample of the long ones
 	$(PYTEST) --loop test
 	DEID_TEST_SERVER=tcp $(PYTEST) --loop test -m "not slow"
 
