@@ -131,7 +131,8 @@ class Code(Enum):
     )
     STORE_PUBLIC = (
         "store-public",
-        "The place where `[store]` keeps notes can be read or listed without credentials. This run has written no note there.",
+        "The place where `[store]` keeps notes can be read or listed without credentials. This run has written no note "
+        "there.",
         "Close the bucket to the public, then run again; see whether anything in it was read meanwhile.",
     )
     STORE_BEHIND = (
