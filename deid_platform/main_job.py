@@ -30,7 +30,7 @@ from deid_platform.notes import Delivery
 from deid_platform.refresh.archive import hours_and_minutes
 from deid_platform.refresh.due import pending
 from deid_platform.refresh.lock import installation_lock
-from deid_platform.refresh.search import search_held
+from deid_platform.refresh.search import due_after_search
 from deid_platform.refresh.site import Site
 from deid_platform.settings import load_settings
 from deid_platform.stopping import check
@@ -168,9 +168,10 @@ def _refresh(
     for name in sorted({delivery.feed for delivery in wanted}):
         for error in site.reader(name).refused():
             console.print(f"not a delivery [{error.ref}]: {error.code.remedy}", markup=False, highlight=False)
-    if clear := [] if force else search_held(site, wanted):
+    unheld, clear = (wanted, []) if force else due_after_search(site, wanted)
+    if clear:
         console.print(f"deliveries that show nothing of what was reported: {len(clear):,}", highlight=False)
-    new = set(wanted if force else pending(site, wanted))
+    new = set(unheld)
     due = [delivery for delivery in wanted if delivery in new or _was_stopped(instance, delivery)]
     instance.add_dynamic_partitions("delivery", [delivery.key for delivery in wanted])
     outcomes: list[Refreshed] = []

@@ -56,16 +56,7 @@ def pending(site: Site, deliveries: Sequence[Delivery]) -> list[Delivery]:
     Raises:
         DeidError: `opt-outs-unreadable`; `warehouse-not-ready` or `warehouse-unreachable`.
     """
-    return [each for each, found in _looked_at(site, deliveries).items() if found is None or found.open]
-
-
-def doubted(site: Site, deliveries: Sequence[Delivery]) -> list[Doubt]:
-    """Of those deliveries the ones that are due for nothing but what was reported since, in the order given.
-
-    Raises:
-        DeidError: As `pending`.
-    """
-    return [found for found in _looked_at(site, deliveries).values() if found is not None and found.open]
+    return [each for each, found in looked_at(site, deliveries).items() if found is None or found.open]
 
 
 @dataclass(frozen=True)
@@ -86,8 +77,12 @@ class Doubt:
     open: bool
 
 
-def _looked_at(site: Site, deliveries: Sequence[Delivery]) -> dict[Delivery, Doubt | None]:
-    """What is left to ask of each delivery; None where more than reports makes it due."""
+def looked_at(site: Site, deliveries: Sequence[Delivery]) -> dict[Delivery, Doubt | None]:
+    """What is left to ask of each delivery, in the order given; None where more than reports makes it due.
+
+    Raises:
+        DeidError: As `pending`.
+    """
     exclusions = site.exclusions
     state = {held.delivery: held for held in summary(site.warehouse.engine(Role.OFFICER)).deliveries}
     newest = {each.feed: each for each in sorted(deliveries, key=lambda each: each.seq)}

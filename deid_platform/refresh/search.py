@@ -18,7 +18,7 @@ from deid_platform.errors import Code, DeidError
 from deid_platform.notes import Delivery
 from deid_platform.redaction.indirect import pieces, put_back
 from deid_platform.refresh import tables
-from deid_platform.refresh.due import Doubt, doubted
+from deid_platform.refresh.due import Doubt, looked_at, pending
 from deid_platform.refresh.findings import learn
 from deid_platform.refresh.reported import newest_known
 from deid_platform.refresh.ruling import REVIEW
@@ -43,10 +43,26 @@ def search_held(site: Site, deliveries: Sequence[Delivery]) -> list[Delivery]:
     Raises:
         DeidError: `warehouse-not-ready`, `warehouse-unreachable`; `store-torn` or `store-rolled-back` for a manifest.
     """
+    return due_after_search(site, deliveries)[1]
+
+
+def due_after_search(site: Site, deliveries: Sequence[Delivery]) -> tuple[list[Delivery], list[Delivery]]:
+    """Which deliveries need a run after a search, and those in which the search found nothing.
+
+    Every delivery is looked at once, since that reads all its files; again only where something was searched.
+
+    Raises:
+        DeidError: As `search_held`.
+    """
     learn(site)
     # Read first: what is reported while this searches, this does not know of.
     known = newest_known(site.store)
-    return [doubt.delivery for doubt in doubted(site, deliveries) if _is_clear(site, doubt, known)]
+    looked = looked_at(site, deliveries)
+    clear = [each for each, it in looked.items() if it is not None and it.open and _is_clear(site, it, known)]
+    held = {each for each, it in looked.items() if it is not None and not it.open}
+    if clear:
+        held.update(set(clear).difference(pending(site, clear)))
+    return [each for each in deliveries if each not in held], clear
 
 
 def _is_clear(site: Site, doubt: Doubt, known: int) -> bool:

@@ -47,7 +47,9 @@ BEGIN
     ELSIF p_reason IS NULL OR length(btrim(p_reason)) < 10 THEN
         RAISE EXCEPTION 'reason' USING ERRCODE = 'DG003';
     END IF;
-    v_releases := ARRAY(SELECT DISTINCT unnest(o.releases) FROM ctl.open_marks() o WHERE (o.missed, o.note_key) = (p_missed, p_note_key));
+    v_releases := ARRAY(
+        SELECT DISTINCT unnest(o.releases) FROM ctl.open_marks() o
+        WHERE (o.missed, o.note_key) = (p_missed, p_note_key));
     IF v_releases = '{}' THEN
         RAISE EXCEPTION 'no such mark is open' USING ERRCODE = 'DG018';
     END IF;
