@@ -1,6 +1,6 @@
 # Everything a newcomer runs. Needs make and Python 3.11 to 3.13; the rest is installed into .venv.
 .DEFAULT_GOAL := help
-.PHONY: help demo check test test-all test-ml test-llm test-upgrade test-image soak ui psql bench lint format constraints clean
+.PHONY: help demo check test test-all test-ml test-card test-llm test-upgrade test-image soak ui psql bench lint format constraints clean
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -33,6 +33,11 @@ test-all: lint  ## 25 minutes, before a change is done: every test, and again wh
 
 test-ml: $(VENV)-ml/.done  ## 4 minutes: training with torch, a Ray cluster, and a store on S3, in an environment of their own
 	$(VENV)-ml/bin/pytest -n 2 --dist loadfile tests/ml tests/cluster
+
+test-card: $(VENV)-ml/.done  ## 2 minutes: the shipped model on a card, alone and on a Ray cluster; needs a card
+	@$(VENV)-ml/bin/python -c 'from deid_platform.detection.models.device import card_name; exit(not card_name())' \
+		|| { echo "NOT RUN: the tests on a card. torch finds none here"; exit 1; }
+	$(VENV)-ml/bin/pytest tests/card
 
 # Where vLLM cannot be installed this fails, and says why: tests that did not run are no tests that passed.
 test-llm:  ## 6 minutes: a chat model in vLLM on the processor, in an environment of its own

@@ -1,6 +1,7 @@
 """Where a Ray cluster pays: seconds of detection by the local engine and by Ray, on the same notes and the same cores.
 
-    python benchmarks/engines.py [--notes 1000 10000] [--words 40] [--workers 2] [--detector ensemble] [--turns 1]
+    python benchmarks/engines.py [--notes 1000 10000] [--words 40] [--workers 2] [--detector ensemble] [--device cpu]
+                                 [--turns 1]
 
 Notes of the synthetic hospital, cut to so many words. Ray's start is a line of its own: one start serves a refresh.
 Both engines take turns, so that other work of the machine meets both; the table has the median. What they find is
@@ -24,6 +25,7 @@ import psutil
 
 from deid_platform.corpora.hospital import HospitalSpec, generate
 from deid_platform.detection import DetectorSpec
+from deid_platform.detection.models.device import DEVICES, PROCESSOR
 from deid_platform.detection.two_pass import Detection
 from deid_platform.engine import Engine, LocalEngine
 from deid_platform.notes import Note
@@ -90,9 +92,10 @@ def main() -> None:
     parser.add_argument("--words", type=int, default=40)
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--detector", default="ensemble")
+    parser.add_argument("--device", choices=DEVICES, default=PROCESSOR)
     parser.add_argument("--turns", type=int, default=1)
     arguments = parser.parse_args()
-    spec = DetectorSpec(arguments.detector)
+    spec = DetectorSpec(arguments.detector, device=arguments.device)
     local, ray = LocalEngine(arguments.workers), RayEngine(arguments.workers)
     start, _ = timed(ray, DetectorSpec("patterns"), notes_of(100, 5)[:1])
     print(f"Ray starts in {start.wall:.1f} s, {start.cpu:.1f} s of the processor\n")

@@ -17,9 +17,10 @@ import argparse
 import random
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
-from itertools import chain, islice
+from functools import partial
 from pathlib import Path
 
 import aims
@@ -70,27 +71,40 @@ class Cell:
         """With patients of no other cell."""
         return [replace(it.note, patient_id=f"{self.key.partition}/{it.note.patient_id}") for it in self.made]
 
-    def counted(self, found: Iterable[tuple[Note, Detection]]) -> Iterator[Counted]:
+    def counted(self, found: Iterable[tuple[Note, Detection]]) -> list[Counted]:
         """Counts of each note."""
+        counted = []
         for one, (note, detection) in zip(self.made, found, strict=True):
             if detection.spans is None:
                 raise RuntimeError(detection.error)
             key = self.key
             whose = f"{key.partition}/{one.note.patient_id}"
             counts = count_note(note.text, one.gold, detection.spans, cluster=whose)
-            yield Counted(counts, (f"locale {key.locale}", f"sex {one.patient.sex}", f"corpus {key.corpus}"))
+            groups = (f"locale {key.locale}", f"sex {one.patient.sex}", f"corpus {key.corpus}")
+            counted.append(Counted(counts, groups))
+        return counted
 
 
 def with_topics(cell: Cell, spec: DetectorSpec, engine: LocalEngine) -> list[Counted]:
     """Counts of a cell's notes, given the topics of its patients and staff."""
     known = replace(spec, topics=cell.topics)
-    return list(cell.counted(engine.detect_in_two_passes(known, lambda: [it.note for it in cell.made])))
+    return cell.counted(engine.detect_in_two_passes(known, lambda: [it.note for it in cell.made]))
 
 
-def on_text_alone(cells: Sequence[Cell], spec: DetectorSpec, engine: LocalEngine) -> list[Counted]:
-    """Counts of all cells' notes, by one detector."""
-    found = engine.detect_in_two_passes(spec, lambda: chain.from_iterable(cell.notes for cell in cells))
-    return [one for cell in cells for one in cell.counted(islice(found, len(cell.made)))]
+@dataclass(frozen=True)
+class Measured:
+    """Counts of a cell's notes, by what the detector was given, and two of its texts."""
+
+    counts: Mapping[str, Sequence[Counted]]
+    texts: Sequence[str]
+
+
+def of_cell(key: CorpusKey, most: int, spec: DetectorSpec) -> Measured:
+    """Writes a cell's notes and detects in them, in one process."""
+    cell, engine = Cell(key, *notes_of_test(None, key, most=most)), LocalEngine()
+    text_alone = engine.detect_in_two_passes(spec, lambda: cell.notes)
+    counts = {"topics": with_topics(cell, spec, engine), "text": cell.counted(text_alone)}
+    return Measured(counts, [one.note.text for one in cell.made[:2]])
 
 
 def whole(found: Mapping[str, Scores]) -> str:
@@ -220,17 +234,15 @@ def main() -> None:
     spec = DetectorSpec(
         arguments.detector, professions=True, models=tuple(arguments.model) if arguments.model else None
     )
-    engine = LocalEngine(workers=arguments.workers)
-    cells = [
-        Cell(key, *notes_of_test(None, key, most=arguments.notes, workers=engine.workers))
+    keys = [
+        CorpusKey(name, where)
         for name in arguments.corpus or [name for name, it in known_corpora(None).items() if is_carrier(it, None)]
-        for key in (CorpusKey(name, where) for where in arguments.locale or LOCALES)
+        for where in arguments.locale or LOCALES
     ]
-    texts = [one.note.text for cell in cells for one in cell.made[:2]]
-    counts = {
-        "topics": [one for cell in cells for one in with_topics(cell, spec, engine)],
-        "text": on_text_alone(cells, spec, engine),
-    }
+    with ProcessPoolExecutor(arguments.workers) as pool:
+        cells = list(pool.map(partial(of_cell, most=arguments.notes, spec=spec), keys))
+    texts = [text for cell in cells for text in cell.texts]
+    counts = {inputs: [one for cell in cells for one in cell.counts[inputs]] for inputs in INPUTS}
     found = {inputs: summarise((it.counts for it in some), resamples=RESAMPLES) for inputs, some in counts.items()}
     print(f"{found['text'].notes:,} notes, {found['text'].words:,} words\n")
     groups = grouped(counts)
@@ -238,7 +250,8 @@ def main() -> None:
     share = speed(random.Random(0).sample(texts, min(150, len(texts))), spec)
     measured = of_aims(found, groups, intact(spec), share)
     if arguments.direct:
-        more = (Cell(cell.key, *notes_of_test(None, cell.key, most=None, workers=engine.workers)) for cell in cells)
+        engine = LocalEngine(workers=arguments.workers)
+        more = (Cell(key, *notes_of_test(None, key, most=None, workers=engine.workers)) for key in keys)
         measured |= of_direct(more, spec, engine, fewest=arguments.direct)
     aims.keep(arguments.json, measured)
     print(aims.beside_aims(measured))

@@ -102,6 +102,11 @@ class Mixture:
         fewer = tuple((name, max(1, most // _TUNING)) for name, most in self.corpora)
         return replace(self, corpora=fewer, plain=self.plain // _TUNING, ways=(TUNING,), kept_back=True)
 
+    def more(self, times: int) -> Mixture:
+        """So many times as many notes with identifiers: of carriers that are few, the same ones in more locales."""
+        corpora = tuple((name, most * times) for name, most in self.corpora)
+        return replace(self, corpora=corpora, hospital=self.hospital * times)
+
     def takes(self, corpus: str, key: str) -> bool:
         """Whether it is of this carrier: by a hash of its name."""
         return (hashlib.sha256(f"{corpus}{key}".encode()).digest()[1] < 256 // _KEPT_BACK) == self.kept_back

@@ -87,9 +87,10 @@ def carried_out(
         preset = settled(preset, Path(start))
     preset = replace(preset, epochs=plan.epochs or preset.epochs)
     mixture = _BESIDE_GOLD if plan.gold else Mixture()
+    learned = mixture.more(preset.notes)
     notes, tuning = (
         [*(note for note in own if some.takes(note.corpus, note.key)), *labelled(some, settings)]
-        for some in (mixture, mixture.tuning)
+        for some in (learned, mixture.tuning)
     )
     return train(
         notes,
@@ -97,7 +98,7 @@ def carried_out(
         of_transformers(Path(str(start)), preset) if preset.transformers else model_or_encoder(start),
         preset,
         plan.folder,
-        about={"data": {"own_gold": len(own), **asdict(mixture)}},
+        about={"data": {"own_gold": len(own), **asdict(learned)}},
         told=told,
     )
 

@@ -24,6 +24,7 @@ class Preset:
         adapters: Whether only low-rank adapters are trained, and the classifier.
         binary: Whether only identifiers and other words are told apart; what is found then has the label IDNUM.
         transformers: Whether the network is as the library `transformers` has it, not the one that is shipped.
+        notes: How many times as many surrogate notes are made as by default.
     """
 
     epochs: float = 1.5
@@ -36,13 +37,16 @@ class Preset:
     adapters: bool = False
     binary: bool = False
     transformers: bool = False
+    notes: int = 1
 
 
 _PAPER = Preset(epochs=10, rate=2e-5, decay=0.01, transformers=True)
 PRESETS: Mapping[str, Preset] = {
     "default": Preset(),
+    "long": Preset(epochs=3, notes=3),
     "site": Preset(epochs=3, rate=5e-5),
     "paper004": _PAPER,
     "paper004-binary": replace(_PAPER, binary=True),
 }
-"""For surrogate corpora; for a site's own notes, which are few; and as Zambare 2026 trains, by architecture."""
+"""For surrogate corpora, on processors and on a card; for a site's own notes, which are few; and as Zambare 2026
+trains, by architecture."""
