@@ -3,11 +3,13 @@
 Belongs here: which file systems are believed, and what of their words must be the same. Does not belong here: what is
 remembered of files that were read, or for how long a file must have been left alone (`refresh/known_files.py`).
 
-Size and time of change can be set by whoever may write a file. The time at which its inode changed (ctime) cannot, and
-no write leaves it as it was. Only file systems that keep it and the inode's number are believed: ext, XFS, and NFS
-as far as its server does. FAT keeps neither; in SMB, a client may set both times; an overlay, Btrfs and what runs in
-user space go by devices that the list of mounts does not name. What was mapped into memory on a tmpfs changes without
-any time being told. Of a mount with `lazytime`, a crash may take back a time and leave what was written.
+Size and time of change can be set by whoever may write a file. The time at which its inode changed (ctime) cannot: it
+tells every write, but not what the calls for defragmenting exchange between two files (`EXT4_IOC_MOVE_EXT`,
+`XFS_IOC_SWAPEXT`), which whoever may write both can misuse. Only file systems that keep ctime and the inode's number
+are believed: ext, XFS, and NFS as far as its server does. FAT keeps neither; in SMB, a client may set both times; an
+overlay, Btrfs and what runs in user space go by devices that the list of mounts does not name. A file of a tmpfs that
+is mapped into memory changes without any time being told. Of a mount with `lazytime`, a crash may take back a time and
+leave what was written.
 """
 
 from __future__ import annotations
