@@ -1,14 +1,16 @@
 """What it costs to look for what is due, and to look back, by the number of deliveries that are there.
 
-    python benchmarks/due.py [--deliveries 15 30 60] [--notes 40] [--patients 400]
+    python benchmarks/due.py [--deliveries 15 30 60] [--notes 40] [--patients 400] [--megabytes 0]
     python benchmarks/due.py --rows 20000 --deliveries 6
 
 Each delivery brings so many invented notes of one sentence, of patients whom earlier deliveries know too, and a roster
 of so many patients, of whom one in fifty names a mother. All of them are promoted, so that nothing is due. The note
 store and an embedded server of its own lie in a temporary folder; the detector is `rules`, the policy `surrogate`.
 
-Of each call, in a process of its own: its processor seconds, and how many manifests and parts of the note store it
-read. `again` is the same call once more. A delivery that withdraws looks for what it names in all notes before.
+Of each call, in a process of its own: its processor seconds, the megabytes that it read, and how many manifests and
+parts of the note store. `again` is the same call once more. A delivery that withdraws looks for what it names in all
+notes before. With `--megabytes`, each delivery has one more file, of blank lines of so many megabytes in all. Files
+count as written hours ago, so that what was read once is known; `all files read` is without that.
 
 With `--rows`, no delivery is run: its notes of 40 words, four a patient, and what is found in them, two names a note,
 are written as rows. It prints processor seconds a million notes of earlier deliveries, with the derived datasets kept,
@@ -28,14 +30,16 @@ import tempfile
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
-from time import process_time
+from time import process_time, time_ns
 from typing import Any
 
 import pyarrow as pa
 
+from deid_platform.corpora import Reader
+from deid_platform.corpora.files import FilesFeed
 from deid_platform.keys import Keyring, plain_digest
 from deid_platform.notes import Delivery
-from deid_platform.refresh import due, intake, publish, stage, tables
+from deid_platform.refresh import due, intake, known_files, publish, stage, tables
 from deid_platform.refresh.deidentify import deidentify
 from deid_platform.refresh.first_pass import mentions_until
 from deid_platform.refresh.reported import newest_known
@@ -58,7 +62,10 @@ _NAMES = ("Quillfeather", "Ostrowe", "Thackerby", "Wrenfield", "Abernoth", "Cast
 _REQUIREMENTS = ("parity", "expectations", "leaks", "bench")
 
 
-def write(folder: Path, number: int, notes: int, patients: int) -> Delivery:
+_BLANK = (" " * 99_999 + "\n").encode()
+
+
+def write(folder: Path, number: int, notes: int, patients: int, megabytes: int) -> Delivery:
     """Writes one delivery: half of its patients are of earlier ones, and its last file withdraws a note of before."""
     delivery = Delivery("hospital", str(number + 1))
     place = folder / delivery.watermark
@@ -71,6 +78,9 @@ def write(folder: Path, number: int, notes: int, patients: int) -> Delivery:
             text = f"Mrs. {_NAMES[each % len(_NAMES)]} was seen on the ward on 2019-03-{1 + each % 28:02}. Stable."
             row = {"note_id": f"{number}-{each}", "patient_id": patient, "note_type": "progress note", "text": text}
             lines.write(json.dumps(row) + "\n")
+    with (place / "notes-2.jsonl").open("wb") as blank:
+        for _ in range(megabytes * 10**6 // len(_BLANK)):
+            blank.write(_BLANK)
     with (place / "patients.csv").open("w", newline="", encoding="utf-8") as file:
         rows = csv.writer(file)
         rows.writerow(("patient_id", "first_name", "last_name", "mother_id"))
@@ -107,6 +117,11 @@ def look(site: Site) -> None:
     assert due.pending(site, site.deliveries()) == []
 
 
+def look_into_all(site: Site) -> None:
+    FilesFeed.states = Reader.states  # type: ignore[method-assign]
+    look(site)
+
+
 def tell(site: Site) -> None:
     mentions_until(site.store, site.deliveries()[-1])
 
@@ -118,6 +133,7 @@ def withdraw(site: Site) -> None:
 
 
 CALLS: dict[str, Callable[[Site], None]] = {
+    "due.pending, all files read": look_into_all,
     "due.pending": look,
     "first_pass.mentions_until": tell,
     "intake, what is withdrawn": withdraw,
@@ -134,9 +150,15 @@ def counted(call: Callable[[Site], None], site: Site) -> dict[str, Any]:
 
     NoteStore._sealed = counting("manifests", sealed)  # type: ignore[method-assign]
     NoteStore._read_part = counting("parts", part)  # type: ignore[method-assign]
-    begun = process_time()
+    known_files.time_ns = lambda: time_ns() + 2 * known_files.SETTLED_NS
+    begun, before = process_time(), bytes_read()
     call(site)
-    return {"seconds": process_time() - begun, **read}
+    return {"seconds": process_time() - begun, "bytes": bytes_read() - before, **read}
+
+
+def bytes_read() -> int:
+    """What this process has read of files so far, from the disk or out of the cache of its pages."""
+    return int(Path("/proc/self/io").read_text().split()[1])
 
 
 def look_back(deliveries: int, notes: int) -> None:
@@ -193,6 +215,7 @@ def main() -> None:
     parser.add_argument("--deliveries", type=int, nargs="+", default=[15, 30, 60])
     parser.add_argument("--notes", type=int, default=40)
     parser.add_argument("--patients", type=int, default=400)
+    parser.add_argument("--megabytes", type=int, default=0)
     parser.add_argument("--rows", type=int)
     parser.add_argument("--call", choices=CALLS, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
@@ -203,7 +226,7 @@ def main() -> None:
     if arguments.rows is not None:
         look_back(max(arguments.deliveries), arguments.rows)
         return
-    columns = ("call", "deliveries", "processor seconds", "again", "manifests", "parts")
+    columns = ("call", "deliveries", "processor seconds", "MB", "again, s", "MB", "manifests", "parts")
     print(f"| {' | '.join(columns)} |\n|{' --- |' * len(columns)}")
     with tempfile.TemporaryDirectory(prefix="deid-bench-") as name:
         folder = Path(name)
@@ -224,7 +247,8 @@ def main() -> None:
             seal(gatekeeper, held_out)
             record_look(gatekeeper, held_out.digest, site.spec(None).detector_digest, Purpose.GATE)
             for number in range(max(arguments.deliveries)):
-                refresh(site, write(folder / "deliveries", number, arguments.notes, arguments.patients))
+                written = (number, arguments.notes, arguments.patients, arguments.megabytes)
+                refresh(site, write(folder / "deliveries", *written))
                 if number + 1 in arguments.deliveries:
                     publish.activate(site, site.deliveries()[-1])
                     row(number + 1)
@@ -237,8 +261,9 @@ def row(deliveries: int) -> None:
     for call in CALLS:
         told = subprocess.run([sys.executable, __file__, "--call", call], capture_output=True, text=True, check=True)
         first, again = json.loads(told.stdout)
+        took = " | ".join(f"{each['seconds']:.2f} | {each['bytes'] / 1e6:,.1f}" for each in (first, again))
         read = " | ".join(f"{again.get(each, 0):,}" for each in ("manifests", "parts"))
-        print(f"| {call} | {deliveries} | {first['seconds']:.2f} | {again['seconds']:.2f} | {read} |", flush=True)
+        print(f"| {call} | {deliveries} | {took} | {read} |", flush=True)
 
 
 if __name__ == "__main__":

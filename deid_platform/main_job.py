@@ -29,6 +29,7 @@ from deid_platform.errors import Code, DeidError
 from deid_platform.notes import Delivery
 from deid_platform.refresh.archive import hours_and_minutes
 from deid_platform.refresh.due import pending
+from deid_platform.refresh.known_files import forget_files
 from deid_platform.refresh.lock import installation_lock
 from deid_platform.refresh.search import due_after_search
 from deid_platform.refresh.site import Site
@@ -67,7 +68,14 @@ def load_job(config: Path) -> dg.JobDefinition:
 
 
 def refresh_deliveries(
-    job: dg.JobDefinition, config: Path, *, feed: str | None, only: str | None, force: bool, console: Console
+    job: dg.JobDefinition,
+    config: Path,
+    *,
+    feed: str | None,
+    only: str | None,
+    force: bool,
+    reread: bool = False,
+    console: Console,
 ) -> list[Refreshed]:
     """Runs the job on every delivery that is new or changed, or whose last run did not end well, oldest first.
 
@@ -80,6 +88,7 @@ def refresh_deliveries(
         feed: Only this feed's deliveries.
         only: Only this delivery.
         force: Also those that research holds unchanged.
+        reread: To see what changed, reads all files, also those that the file system says nobody touched.
         console: Where progress goes.
 
     Returns:
@@ -96,6 +105,8 @@ def refresh_deliveries(
         end_killed_runs(instance)
         if only is None:  # an archive comes through here once a delivery, and the store is read whole
             site.store.sweep()
+        if reread:
+            forget_files(site.store, site.wanted(feed, only))
         return _refresh(job, site, instance, feed=feed, only=only, force=force, console=console)
 
 

@@ -1,4 +1,7 @@
-"""`deid refresh` where the storage of Dagster cannot be written, with a small job in the place of the main one."""
+"""What `deid refresh` does with storage, with a small job in the place of the main one.
+
+Where that of Dagster cannot be written, and where it is to read all files.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import dagster as dg
+import pyarrow as pa
 import pytest
 from rich.console import Console
 from sqlalchemy import Engine, event
@@ -15,6 +19,8 @@ from deid_platform.errors import Code, DeidError
 from deid_platform.instance import prepare_instance
 from deid_platform.main_job import Refreshed, refresh_deliveries
 from deid_platform.notes import Delivery
+from deid_platform.refresh import tables
+from deid_platform.refresh.site import Site
 from deid_platform.settings import load_settings
 
 DELIVERY = Delivery("hospital", "2026-01-05")
@@ -49,7 +55,7 @@ def config(installation: Path) -> Iterator[Path]:
         yield installation
 
 
-def refresh(config: Path, disk: Disk, *, fills: bool) -> list[Refreshed]:
+def refresh(config: Path, disk: Disk, *, fills: bool = False, reread: bool = False) -> list[Refreshed]:
     """One refresh by a job in the middle of which the disk is full, if it fills."""
 
     @dg.asset(partitions_def=dg.DynamicPartitionsDefinition(name="delivery"))
@@ -59,7 +65,10 @@ def refresh(config: Path, disk: Disk, *, fills: bool) -> list[Refreshed]:
 
     job = dg.define_asset_job("refresh", executor_def=dg.in_process_executor)
     definition = dg.Definitions(assets=[only], jobs=[job]).resolve_job_def("refresh")
-    return refresh_deliveries(definition, config, feed=None, only=DELIVERY.key, force=True, console=Console(quiet=True))
+    quiet = Console(quiet=True)
+    return refresh_deliveries(
+        definition, config, feed=None, only=DELIVERY.key, force=True, reread=reread, console=quiet
+    )
 
 
 @pytest.mark.parametrize("when", ["before it begins", "in the middle"])
@@ -72,3 +81,11 @@ def test_a_full_disk_has_a_code_and_once_there_is_room_the_next_refresh_ends_wel
     assert refused.value.code is Code.INSTANCE_WRITE
     disk.full = False
     assert refresh(config, disk, fills=False) == [Refreshed(DELIVERY)]
+
+
+@pytest.mark.parametrize("reread", [False, True])
+def test_what_is_known_of_files_is_forgotten_where_they_are_to_be_read(config: Path, disk: Disk, reread: bool) -> None:
+    store = Site(load_settings(config)).store
+    store.write(tables.FILES_DIGEST, DELIVERY.key, [pa.table({"digest": ["of before"]})])
+    assert refresh(config, disk, reread=reread) == [Refreshed(DELIVERY)]
+    assert store.rows(tables.FILES_DIGEST, DELIVERY.key) == ([] if reread else [{"digest": "of before"}])

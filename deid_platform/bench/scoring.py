@@ -32,7 +32,8 @@ from deid_platform.keys import Keyring, module_digest, package_digest
 from deid_platform.notes import Delivery, Note, Span, Topics
 from deid_platform.refresh import tables
 from deid_platform.refresh.deidentify import released_type
-from deid_platform.refresh.intake import content_digest, files_digest, topics_as_of
+from deid_platform.refresh.intake import content_digest, topics_as_of
+from deid_platform.refresh.known_files import known_files_digest
 from deid_platform.refresh.reuse import only_new
 from deid_platform.refresh.site import Site
 from deid_platform.sampling import EligibleNote, TestSet, contains_own_phi, period_of, sample
@@ -166,7 +167,9 @@ def _site_gold(site: Site) -> tuple[list[dict[str, Any]], Topics, dict[str, int]
 def _as_taken_in(site: Site, delivery: Delivery, exclusions: Exclusions) -> bool:
     """Whether a delivery's files are still those in the store, or gone: newer gold would not fit older notes."""
     try:
-        digest = files_digest(site.reader(delivery.feed), delivery, site.keyring, exclusions)
+        digest = known_files_digest(
+            site.reader(delivery.feed), delivery, store=site.store, keyring=site.keyring, exclusions=exclusions
+        )
     except DeidError as error:
         if error.code is Code.FEED_UNREADABLE:
             return True

@@ -50,6 +50,9 @@ def refresh(
     feed: Annotated[str | None, typer.Option(help="Only this feed.")] = None,
     delivery: Annotated[str | None, typer.Option(help="Only this delivery, `<feed>@<watermark>`.")] = None,
     force: Annotated[bool, typer.Option(help="Also run deliveries that research already holds unchanged.")] = False,
+    reread: Annotated[
+        bool, typer.Option("--reread", help="Read all files to see what changed, also those that nobody touched.")
+    ] = False,
     wait: Annotated[bool, typer.Option(help="Wait for a refresh that is running instead of giving up.")] = False,
     config: Config = None,
 ) -> None:
@@ -60,7 +63,7 @@ def refresh(
     with watched():
         try:
             _withdraw(path)  # without the lock: whoever leaves waits for no other refresh
-            failed = _refresh(path, feed=feed, delivery=delivery, force=force, wait=wait)
+            failed = _refresh(path, feed=feed, delivery=delivery, force=force, reread=reread, wait=wait)
             check()
         except KeyboardInterrupt:
             say("stopped; the next `deid refresh` continues from here")
@@ -69,7 +72,7 @@ def refresh(
         raise typer.Exit(1)
 
 
-def _refresh(path: Path, *, feed: str | None, delivery: str | None, force: bool, wait: bool) -> bool:
+def _refresh(path: Path, *, feed: str | None, delivery: str | None, force: bool, reread: bool, wait: bool) -> bool:
     """One refresh and its summary; whether any delivery failed."""
     from deid_platform.refresh.lock import installation_lock
 
@@ -80,7 +83,7 @@ def _refresh(path: Path, *, feed: str | None, delivery: str | None, force: bool,
             from deid_platform.main_job import load_job, refresh_deliveries
 
             job = load_job(path)
-        outcomes = refresh_deliveries(job, path, feed=feed, only=delivery, force=force, console=console)
+        outcomes = refresh_deliveries(job, path, feed=feed, only=delivery, force=force, reread=reread, console=console)
         summary(config=path)
     return any(outcome.failure for outcome in outcomes)
 

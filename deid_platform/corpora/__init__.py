@@ -28,6 +28,7 @@ from deid_platform.errors import DeidError
 from deid_platform.notes import Delivery, Note, Rejoining, Topics, Withdrawal
 
 if TYPE_CHECKING:
+    from deid_platform.corpora.file_states import FileStates
     from deid_platform.corpora.rows import Record
 
 
@@ -224,13 +225,24 @@ class Reader(Protocol):
         """Withdrawn patients who take part again. A row that is refused lets nobody back in."""
         ...
 
-    def fingerprint(self, delivery: Delivery) -> str:
+    def fingerprint(self, delivery: Delivery, *, unread: Callable[[], object] = lambda: None) -> str:
         """A digest of the delivery's content: it changes when any file's bytes do.
 
         It is a plain digest of PHI, so a short note could be guessed from it: sign it
         (`Keyring.digest`) before it leaves the PHI zone.
+
+        Args:
+            delivery: The delivery.
+            unread: Called for each file that could not be read to its end, and counts as far as it could be.
         """
         ...
+
+    def states(self, delivery: Delivery) -> FileStates | None:
+        """What the file system says of the delivery's files, without reading any: the fingerprint is what it was as
+        long as this is. None where nothing says it that could be believed.
+        """
+        del delivery
+        return None
 
     def marker(self, delivery: Delivery, *roles: Role) -> str:
         """A mark that changes when any file of these roles (without any, of all) is added, removed, resized or touched:

@@ -22,6 +22,7 @@ from typing import cast
 
 from deid_platform.corpora import Format, Reason, Rejection, Role
 from deid_platform.corpora.decoding import BrokenFileError, chunks
+from deid_platform.corpora.file_states import FileStates, states_of
 from deid_platform.corpora.formats import FileFormat
 from deid_platform.corpora.formats.delimited import FEED as TABLES
 from deid_platform.corpora.reading import (
@@ -95,19 +96,33 @@ class FilesFeed(RowReader):
         """The columns that files of a role may have in this feed."""
         return self._shapes[role]
 
-    def fingerprint(self, delivery: Delivery) -> str:
-        """SHA-256 over place, format, size and bytes of every file that has a role; PHI zone only."""
+    def fingerprint(self, delivery: Delivery, *, unread: Callable[[], object] = lambda: None) -> str:
+        """SHA-256 over place, format, size and bytes of every file that has a role; PHI zone only.
+
+        A file that cannot be read counts as far as it could be: reading it refuses it anyway.
+
+        Args:
+            delivery: The delivery.
+            unread: Called for each file that could not be read to its end.
+        """
         total = hashlib.sha256()
         for role in Role:
             for ordinal, path in enumerate(self.files(delivery, role)):
                 size, content = 0, hashlib.sha256()
-                # A file that cannot be read counts as far as it could be: reading it refuses it anyway.
-                with suppress(BrokenFileError):
-                    for chunk in chunks(path, None) if path.is_file() else ():
+                try:
+                    for chunk in _bytes_of(path):
                         size += len(chunk)
                         content.update(chunk)
+                except BrokenFileError:
+                    unread()
                 total.update(f"{role}[{ordinal}] {_ending(path)} {size} {content.hexdigest()}\n".encode())
         return total.hexdigest()
+
+    def states(self, delivery: Delivery) -> FileStates | None:
+        """What the file system says of every file that has a role; None where it is not believed."""
+        folder = self._folder(delivery)
+        roles = {name: " ".join(_roles(self.file_format, name)) for name in _names_in(folder, delivery.key)}
+        return states_of(folder, {name: read_as for name, read_as in roles.items() if read_as})
 
     def marker(self, delivery: Delivery, *roles: Role) -> str:
         """SHA-256 over place, format, size and time of change of every file of these roles, by default of all."""
@@ -187,9 +202,12 @@ class FilesFeed(RowReader):
         Raises:
             DeidError: `feed-unreadable` if the delivery is not there, or is another feed's.
         """
+        return _files_of(self._folder(delivery), role, delivery.key, self.file_format)
+
+    def _folder(self, delivery: Delivery) -> Path:
         if delivery.feed != self.name:
             raise DeidError(Code.FEED_UNREADABLE, delivery.key)
-        return _files_of(self.root / delivery.watermark, role, delivery.key, self.file_format)
+        return self.root / delivery.watermark
 
 
 def read_notes(
@@ -311,6 +329,12 @@ def _roles(file_format: FileFormat, name: str) -> tuple[Role, ...]:
 def is_unfinished(name: str) -> bool:
     """Whether a file or folder of that name is still being written."""
     return name.startswith((".", "_")) or name.endswith(".tmp")
+
+
+def _bytes_of(path: Path) -> Iterator[bytes]:
+    if not path.is_file():  # a pipe would wait for a writer
+        raise BrokenFileError(Reason.UNREADABLE_FILE)
+    yield from chunks(path, None)
 
 
 def _ending(path: Path) -> tuple[str, ...]:

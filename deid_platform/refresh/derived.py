@@ -67,7 +67,13 @@ class Derived(NamedTuple):
 
 
 def derived(
-    store: NoteStore, dataset: str, partition: str, *, made_from: str, make: Callable[[], pa.Table]
+    store: NoteStore,
+    dataset: str,
+    partition: str,
+    *,
+    made_from: str,
+    make: Callable[[], pa.Table],
+    keep: Callable[[], bool] = lambda: True,
 ) -> pa.Table:
     """A table of a derived dataset, as it is kept or else made now and kept.
 
@@ -77,6 +83,7 @@ def derived(
         partition: Which of it.
         made_from: Names all that decides what is in it.
         make: Makes it.
+        keep: Whether it may be kept once it is made.
     """
     with suppress(DeidError):
         # The name is in the part itself, so that no other part can be written between the name and the rows.
@@ -84,8 +91,9 @@ def derived(
             if (table.schema.metadata or {}).get(_MADE_FROM) == made_from.encode():
                 return table
     table = make().replace_schema_metadata({_MADE_FROM: made_from.encode()})
-    with suppress(DeidError):
-        store.write(dataset, partition, [table])
+    if keep():
+        with suppress(DeidError):
+            store.write(dataset, partition, [table])
     return table
 
 

@@ -24,11 +24,11 @@ from deid_platform.refresh.derived import topics_digest
 from deid_platform.refresh.first_pass import mentions_digests
 from deid_platform.refresh.intake import (
     Upserts,
-    files_digest,
     rosters_incomplete,
     topics_as_of,
     upserts_until,
 )
+from deid_platform.refresh.known_files import known_files_digest
 from deid_platform.refresh.recipe import Recipe
 from deid_platform.refresh.rulings import Decided, decided, in_force
 from deid_platform.refresh.shifts import shifts_digest
@@ -151,7 +151,9 @@ def _held_but_for_reports(feed: _Feed, delivery: Delivery, held: DeliverySummary
         return None
     if redacted.meta.get("rulings", "") != in_force(site, delivery, feed.decided).digest:
         return None
-    files = files_digest(feed.reader, delivery, site.keyring, feed.exclusions)
+    files = known_files_digest(
+        feed.reader, delivery, store=site.store, keyring=site.keyring, exclusions=feed.exclusions
+    )
     if any(manifest.meta.get("files") != files for manifest in (raw, redacted)):
         return None
     settled = {

@@ -7,7 +7,7 @@ delivery. Does not belong here: parsing files (`corpora/`).
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field
 from itertools import accumulate
 from operator import or_
@@ -57,9 +57,29 @@ def content_digest(note: Note, keyring: Keyring) -> str:
     return keyring.digest(*(f"{name}={'' if value is None else value}" for name, value in row.items()))
 
 
-def files_digest(reader: Reader, delivery: Delivery, keyring: Keyring, exclusions: Exclusions) -> str:
-    """A keyed digest of a delivery's files and of what never enters: whether there is anything to take in anew."""
-    return keyring.digest(reader.fingerprint(delivery), exclusions.digest(keyring))
+def files_digest(
+    reader: Reader,
+    delivery: Delivery,
+    keyring: Keyring,
+    exclusions: Exclusions,
+    *,
+    unread: Callable[[], object] = lambda: None,
+) -> str:
+    """A keyed digest of a delivery's files and of what never enters: whether there is anything to take in anew.
+
+    Every byte is read for it.
+
+    Args:
+        reader: Of the delivery's feed.
+        delivery: The delivery.
+        keyring: The site's keys.
+        exclusions: What never enters.
+        unread: Called for each file that could not be read to its end.
+
+    Raises:
+        DeidError: `feed-unreadable` if the delivery is not there.
+    """
+    return keyring.digest(reader.fingerprint(delivery, unread=unread), exclusions.digest(keyring))
 
 
 def withdrawals_marker(reader: Reader, delivery: Delivery, keyring: Keyring, marker: str | None = None) -> str:
@@ -110,7 +130,9 @@ def take_in_notes(
             ids.append(table.select(NOTE_IDS.columns))
             yield table
 
+    # Before they are read: what changes from here on is of another digest. No digest is that of topics of before.
     digest = files_digest(reader, delivery, keyring, exclusions)
+    digest = digest if _topics_as_read(reader, delivery, store) else ""
     marker = withdrawals_marker(reader, delivery, keyring)
     notes = store.write(
         tables.RAW_NOTES,
@@ -222,12 +244,25 @@ def _any_topic(store: NoteStore, delivery: Delivery) -> bool:
     return any(manifest is not None and manifest.rows for manifest in manifests)
 
 
+def _topics_as_read(reader: Reader, delivery: Delivery, store: NoteStore) -> bool:
+    """Whether a delivery's files of topics are those that its topics were taken from, by size and time."""
+    for name in tables.TOPICS:
+        manifest = store.manifest(f"source/{name}", delivery.key)
+        # Of a source that writes over its rows there is no mark, nor did earlier versions of the platform keep any.
+        read = None if manifest is None else manifest.meta.get("marker")
+        if read is not None and read != reader.marker(delivery, Role(name)):
+            return False
+    return True
+
+
 def take_in_topic(reader: Reader, delivery: Delivery, name: str, *, store: NoteStore) -> Intake:
     """Seals a delivery's upserts of one topic: `patients`, `providers` or `facilities`.
 
     Where the source writes over its rows, those that this delivery brought before are kept as former ones: a name that
     a patient had stands in notes, and the source has forgotten it.
     """
+    # Before they are read. A source that writes over its rows is never still.
+    marker = None if reader.overwrites else reader.marker(delivery, Role(name))
     topics, rejections = reader.topics(delivery)
     if reader.overwrites and store.manifest(f"source/{name}", delivery.key) is not None:
         before = {topic: [] if topic != name else store.rows(f"source/{name}", delivery.key) for topic in tables.TOPICS}
@@ -237,7 +272,8 @@ def take_in_topic(reader: Reader, delivery: Delivery, name: str, *, store: NoteS
     columns: dict[str, None] = {}
     rejected = (rejection for rejection in rejections if rejection.role.value == name)
     deque(_good(rejected, reasons, columns=columns), maxlen=0)
-    manifest = store.write(f"source/{name}", delivery.key, [table], meta=lambda: {"rejected": dict(reasons)})
+    meta = {"rejected": dict(reasons), "marker": marker}
+    manifest = store.write(f"source/{name}", delivery.key, [table], meta=lambda: meta)
     return Intake(manifest.rows, dict(reasons), unknown_columns=(*columns,))
 
 

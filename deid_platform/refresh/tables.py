@@ -22,6 +22,8 @@ WITHDRAWALS = "source/withdrawals"
 TOPICS = {"patients": Patient, "providers": Provider, "facilities": Facility}
 ROWS_REFUSED = (RAW_NOTES, WITHDRAWALS, *(f"source/{name}" for name in TOPICS))
 """Datasets whose manifests count the rows that were refused."""
+FILES_DIGEST = "source/files_digest"
+"""The digest of a delivery's files as they were read last (`known_files.py`)."""
 ARCHIVES = "source/archives"
 """No rows: the deliveries into which an archive was split, with their rows of notes (`archive.py`)."""
 INSTITUTION = "dictionaries/institution"

@@ -52,6 +52,7 @@ def everything(reader: Reader, delivery: Delivery) -> tuple[object, ...]:
         list(reader.rejoinings(delivery)),
         reader.fingerprint(delivery),
         reader.marker(delivery),
+        reader.states(delivery),
     )
 
 
@@ -200,9 +201,11 @@ def _markers_tell_that_a_file_was_rewritten(
 ) -> None:
     changed, untouched = deliveries[0], deliveries[1:]
     before = {d: reader.marker(d) for d in deliveries}
-    for marker in before.values():
-        assert_quiet(marker)
+    states = {d: reader.states(d) for d in deliveries}
+    for said in (*before.values(), *states.values()):
+        assert_quiet(said)
     rewrite(changed)
     for any_reader in (reader, other):
         assert any_reader.marker(changed) != before[changed]
+        assert states[changed] is None or any_reader.states(changed) != states[changed]
         assert [any_reader.marker(d) for d in untouched] == [before[d] for d in untouched]

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 
 import pyarrow as pa
 import pytest
+from opened import opened_under
 
+from deid_platform.corpora import file_states
 from deid_platform.errors import DeidError
 from deid_platform.notes import Delivery
-from deid_platform.refresh import due, intake, tables
+from deid_platform.refresh import due, intake, known_files, tables
+from deid_platform.refresh.known_files import SETTLED_NS
 from deid_platform.refresh.site import Site
 from deid_platform.store import NoteStore
 
@@ -65,6 +70,23 @@ def test_what_is_held_is_seen_without_folding_topics_and_with_each_manifest_read
     of_latest = {name: times for name, times in read.items() if name[1] == THIRD.key}
     assert of_earliest.keys() == {(dataset, FIRST.key) for dataset, _ in of_latest}
     assert sorted(of_earliest.values()) == sorted(of_latest.values()), "no more often, the more deliveries came after"
+
+
+def test_files_that_nobody_touched_are_not_opened_and_one_of_the_same_size_and_time_is(held, monkeypatch) -> None:
+    root = held.settings.path(held.feed("hospital").path)
+    monkeypatch.setattr(file_states, "_file_systems", lambda: {root.stat().st_dev: "ext4 /dev/vda"})
+    monkeypatch.setattr(known_files, "time_ns", lambda: time.time_ns() + 2 * SETTLED_NS)
+    for read in (len(ALL), 0):
+        with opened_under(root) as opened:
+            assert due.pending(held, ALL) == []
+        assert opened.count("notes.jsonl") == read
+    notes = root / SECOND.watermark / "notes.jsonl"
+    before = notes.stat()
+    notes.write_text(notes.read_text().replace("well", "weak"))
+    os.utime(notes, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert (notes.stat().st_size, notes.stat().st_mtime_ns) == (before.st_size, before.st_mtime_ns)
+    for _ in range(2):
+        assert due.pending(held, ALL) == [SECOND]
 
 
 def late_topics(site, deliver, take_in, redacted) -> None:

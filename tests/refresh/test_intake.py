@@ -10,10 +10,13 @@ from deid_platform.corpora.exclusions import Exclusions
 from deid_platform.detection.topics.gazetteer import institution_terms
 from deid_platform.errors import Code, DeidError
 from deid_platform.notes import Delivery
+from deid_platform.refresh import tables
 from deid_platform.refresh.intake import (
     files_digest,
     refuse_empty,
     rosters_incomplete,
+    take_in_notes,
+    take_in_topic,
     topics_as_of,
     withdrawals_lost,
 )
@@ -385,6 +388,20 @@ def test_a_delivery_is_due_again_when_what_is_excluded_changes_and_only_then(sit
     take_in(delivery, EXCLUDED)
     assert site.store.required("source/raw_notes", delivery.key).rows == 1
     assert _statements(site, delivery) == []
+
+
+def test_topics_that_change_before_the_notes_are_read_make_their_delivery_due(site, deliver, take_in) -> None:
+    note = {"note_id": "1", "patient_id": "p", "text": "x"}
+    delivery = deliver("2026-05-08", notes=[note], patients=[{"patient_id": "p", "last_name": "Ostrowe"}])
+    reader = site.reader(delivery.feed)
+    for name in tables.TOPICS:
+        take_in_topic(reader, delivery, name, store=site.store)
+    deliver("2026-05-08", notes=[note], patients=[{"patient_id": "p", "last_name": "Thackerby"}])
+    take_in_notes(reader, delivery, store=site.store, keyring=site.keyring, exclusions=EXCLUDED)
+    now = files_digest(reader, delivery, site.keyring, EXCLUDED)
+    assert site.store.required("source/raw_notes", delivery.key).meta["files"] != now
+    take_in(delivery, EXCLUDED)
+    assert site.store.required("source/raw_notes", delivery.key).meta["files"] == now
 
 
 def test_a_lost_list_of_opt_outs_stops_the_intake(site, deliver, tmp_path) -> None:

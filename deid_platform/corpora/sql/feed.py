@@ -7,7 +7,7 @@ role's rows are (`sources.py`, `omop.py`).
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import islice
@@ -85,12 +85,13 @@ class SqlFeed(RowReader):
         with self._opened() as rows:
             return sum(map(rows.open, rows.sources))
 
-    def fingerprint(self, delivery: Delivery) -> str:
+    def fingerprint(self, delivery: Delivery, *, unread: Callable[[], object] = lambda: None) -> str:
         """SHA-256 over every value of every row, in whatever order; PHI zone only.
 
         Of a topic without watermarks, only rows that the delivery's notes name count, and facilities in the first: the
         whole table would make every delivery another whenever a patient is added.
         """
+        del unread  # rows that cannot be read raise
         total = hashlib.sha256()
         with self._opened() as rows:
             number = rows.period(delivery)
