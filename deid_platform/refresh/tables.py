@@ -34,6 +34,8 @@ FIRST_PASS = "deid/first_look"  # noqa: S105 - a dataset
 """What the detector found in each note of a delivery, read by itself, and what the note tells of its patient. The
 dataset and its column `told` keep the names under which installations have them."""
 REDACTED_NOTES = "deid/redacted_notes"
+ELIGIBLE_NOTES = "bench/eligible_notes"
+"""What the sampler needs to know of a delivery's notes, made of them (`bench/eligible.py`)."""
 TEST_SET = "bench/test_set"
 GOLD_NOTES = "bench/gold_notes"
 SURROGATE_NOTES = "bench/surrogate_notes"
@@ -196,6 +198,16 @@ REPORTED_SCHEMA = pa.schema(
         ("label", pa.string()),
         ("string", pa.large_string()),
         ("everywhere", pa.bool_()),
+    ]
+)
+ELIGIBLE_SCHEMA = pa.schema(
+    [
+        ("note_id", pa.large_string()),
+        ("patient_id", pa.large_string()),
+        ("note_type", pa.large_string()),  # as its source has it
+        ("note_date", pa.date32()),
+        ("words", pa.int32()),
+        ("names_patient", pa.bool_()),
     ]
 )
 TEST_SET_SCHEMA = pa.schema([("feed", pa.string()), ("delivery", pa.string()), ("note_id", pa.large_string())])
