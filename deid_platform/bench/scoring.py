@@ -21,6 +21,7 @@ import pyarrow.compute as pc
 
 from deid_platform.bench import held_out
 from deid_platform.bench.eligible import arrived, population
+from deid_platform.bench.gold_topics import seal_topics, sealed_topics
 from deid_platform.corpora.exclusions import Exclusions
 from deid_platform.corpora.gold import read_gold
 from deid_platform.corpora.hospital import HospitalSpec, generate
@@ -106,9 +107,7 @@ def collect_gold(site: Site) -> GoldNotes:
     name = "site" if by_feed else SYNTHETIC
     found = GoldNotes(name, len(rows), sum(len(row["gold"]) for row in rows), by_feed)
     parts = (pa.Table.from_pylist(b, schema=tables.GOLD_SCHEMA) for b in tables.batched(rows, tables.NOTES_A_PART))
-    for topic in tables.TOPICS:
-        table = pa.Table.from_pylist(tables.topic_rows(topics, topic), schema=tables.TOPIC_SCHEMAS[topic])
-        site.store.write(f"bench/{topic}", tables.ALL, [table])
+    seal_topics(site.store, topics)
     meta = {"gold": name, "gold_by_feed": by_feed, "notes": found.notes, "spans": found.spans}
     site.store.write(tables.GOLD_NOTES, tables.ALL, parts, meta=lambda: meta)
     return found
@@ -134,7 +133,9 @@ def _site_gold(site: Site) -> tuple[list[dict[str, Any]], Topics, dict[str, int]
         }
         usable = [each for each, path in files.items() if path.exists() and _as_taken_in(site, each, exclusions)]
         if usable:
-            everyone = everyone.folded(topics_as_of(site.store, deliveries[-1]))
+            topics = topics_as_of(site.store, deliveries[-1])
+            # Folded into none they would be the same, and in memory.
+            everyone = everyone.folded(topics) if everyone else topics
         for delivery in usable:
             gold = {g.note_id: g for g in read_gold(files[delivery], note_ids=chosen[delivery.key])}
             for note in _notes(site.store, delivery, gold.keys()):
@@ -194,7 +195,7 @@ def run_detector(site: Site, *, progress: Callable[[int], None] | None = None) -
     """
     store = site.store
     held_out.seal_bench(site)
-    topics = tables.topics_of({name: store.rows(f"bench/{name}", tables.ALL) for name in tables.TOPICS})
+    topics = sealed_topics(store)
     gold = store.required(tables.GOLD_NOTES, tables.ALL)
     detector = site.spec(None).detector_digest
     known = _detected_before(store)

@@ -5,7 +5,7 @@ Belongs here: the datasets' names and columns, once. Does not belong here: readi
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from datetime import date
 from itertools import islice
@@ -332,17 +332,13 @@ def mentions_of(rows: Sequence[dict[str, Any]] | None) -> Mentioned:
     return Mentioned(names, strings)
 
 
-def topic_rows(topics: Topics, name: str) -> list[dict[str, Any]]:
+def topic_rows(topics: Topics, name: str) -> Iterator[dict[str, Any]]:
     """One topic as rows of its schema, in an order from which `topics_of` makes it again: former rows come first."""
-    if name != "patients":
-        former = getattr(topics, f"former_{name}")
-        rows = ((*reversed(former.get(key, ())), last) for key, last in getattr(topics, name).items())
-        return [to_row(row) for found in rows for row in found]
-    return [
-        {**to_row(row), "undated": row is current and patient_id in topics.undated}
-        for patient_id, current in topics.patients.items()
-        for row in reversed(topics.patients_known_as(patient_id))
-    ]
+    former: Mapping[str, tuple[Any, ...]] = topics.former if name == "patients" else getattr(topics, f"former_{name}")
+    for key, current in getattr(topics, name).items():
+        for row in (*reversed(former.get(key, ())), current):
+            undated = {"undated": row is current and key in topics.undated} if name == "patients" else {}
+            yield to_row(row) | undated
 
 
 def topics_of(rows: dict[str, list[dict[str, Any]]]) -> Topics:
