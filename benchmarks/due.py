@@ -8,11 +8,12 @@ of so many patients, of whom one in fifty names a mother. All of them are promot
 store and an embedded server of its own lie in a temporary folder; the detector is `rules`, the policy `surrogate`.
 
 Of each call, in a process of its own: its processor seconds, and how many manifests and parts of the note store it
-read. `again` is the same call once more. A delivery that withdraws looks for what it names in all notes before.
+read. `again` is the same call once more. A delivery that withdraws looks for what it names in all notes before, and the
+test set is drawn from all of them.
 
 With `--rows`, no delivery is run: its notes of 40 words, four a patient, and what is found in them, two names a note,
-are written as rows. It prints processor seconds a million notes of earlier deliveries, with the derived datasets kept,
-and with nothing kept but the rows.
+are written as rows, and no topics. It prints processor seconds a million notes of earlier deliveries, with the derived
+datasets kept, and with nothing kept but the rows.
 """
 
 from __future__ import annotations
@@ -33,7 +34,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from deid_platform.keys import Keyring, plain_digest
+from deid_platform.bench import scoring
+from deid_platform.keys import plain_digest
 from deid_platform.notes import Delivery
 from deid_platform.refresh import due, intake, publish, stage, tables
 from deid_platform.refresh.deidentify import deidentify
@@ -111,6 +113,10 @@ def tell(site: Site) -> None:
     mentions_until(site.store, site.deliveries()[-1])
 
 
+def draw(site: Site) -> None:
+    scoring.build_test_set(site)
+
+
 def withdraw(site: Site) -> None:
     delivery = site.deliveries()[-1]
     until = intake.deliveries_until(site.store, tables.RAW_NOTES, delivery)
@@ -121,6 +127,7 @@ CALLS: dict[str, Callable[[Site], None]] = {
     "due.pending": look,
     "first_pass.mentions_until": tell,
     "intake, what is withdrawn": withdraw,
+    "scoring.build_test_set": draw,
 }
 
 
@@ -145,7 +152,8 @@ def look_back(deliveries: int, notes: int) -> None:
     print(f"|{' --- |' * 4}")
     for whose in ("others", "the same"):
         with tempfile.TemporaryDirectory(prefix="deid-bench-") as name:
-            store = NoteStore(name, Keyring(hashlib.sha256(b"bench").digest(), site="north"))
+            site = site_in(Path(name))
+            store = site.store
             every = [Delivery("hospital", str(number + 1)) for number in range(deliveries)]
             for number, delivery in enumerate(every):
                 # The last is small: what is found in its own notes its run reads anyway.
@@ -155,6 +163,7 @@ def look_back(deliveries: int, notes: int) -> None:
             calls = {
                 "first_pass.mentions_until": lambda: mentions_until(store, last),  # noqa: B023
                 "intake, what is withdrawn": lambda: intake._brought(store, earlier, "note_id", {"n7"}),  # noqa: B023
+                "scoring.build_test_set": lambda: draw(site),  # noqa: B023
             }
             for call, ask in calls.items():
                 first, again = seconds_of(ask), seconds_of(ask)
@@ -187,6 +196,16 @@ def write_rows(store: NoteStore, delivery: Delivery, first_note: int, first_pati
         store.write(dataset, delivery.key, parts)
 
 
+def site_in(folder: Path) -> Site:
+    """A new installation, which this process and those that it starts are told of."""
+    (folder / "deid.toml").write_text(_SETTINGS)
+    os.environ |= {
+        "DEID_CONFIG": str(folder / "deid.toml"), "DEID_SECRET": hashlib.sha256(b"bench").hexdigest(),
+        "DEID_WAREHOUSE_URL": "",
+    }  # fmt: skip
+    return Site(load_settings(folder / "deid.toml"))
+
+
 def main() -> None:
     """Prints one row a call and number of deliveries."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -207,12 +226,7 @@ def main() -> None:
     print(f"| {' | '.join(columns)} |\n|{' --- |' * len(columns)}")
     with tempfile.TemporaryDirectory(prefix="deid-bench-") as name:
         folder = Path(name)
-        (folder / "deid.toml").write_text(_SETTINGS)
-        os.environ |= {
-            "DEID_CONFIG": str(folder / "deid.toml"), "DEID_SECRET": hashlib.sha256(b"bench").hexdigest(),
-            "DEID_WAREHOUSE_URL": "",
-        }  # fmt: skip
-        site = Site(load_settings(folder / "deid.toml"))
+        site = site_in(folder)
         server = EmbeddedServer(site.settings.home_path)
         server.start()
         try:

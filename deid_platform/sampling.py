@@ -30,10 +30,11 @@ import hashlib
 import math
 import re
 import unicodedata
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date
+from functools import partial
 
 from deid_platform.notes import Note, Patient
 
@@ -149,34 +150,25 @@ def sample(candidates: Iterable[EligibleNote], *, size: int = SIZE, minimum: int
         minimum: k, the minimum of a group.
         seed: Decides between notes that the rules rank alike.
     """
-    most = max(size, minimum)
-    population: Counter[tuple[str, str]] = Counter()
-    words: Counter[tuple[str, str]] = Counter()
-    held: dict[tuple[str, str], list[_Drawn]] = defaultdict(list)
+    population: dict[tuple[str, str], _Group] = defaultdict(partial(_Group, max(size, minimum)))
     for candidate in candidates:
-        group = candidate.note_type, candidate.period
-        population[group] += 1
-        words[group] += candidate.words
-        held[group].append((not candidate.has_phi, _draw(candidate, seed), candidate))
-        if len(held[group]) > 2 * most:
-            # A note that so many come before is not taken, whatever follows.
-            held[group] = _ranked(held[group])[:most]
-    means = {group: words[group] / notes for group, notes in population.items()}
-    adjusted = {group: adjusted_count(notes, means[group]) for group, notes in population.items()}
+        population[candidate.note_type, candidate.period].add(candidate, seed)
+    means = {group: notes.words / notes.population for group, notes in population.items()}
+    adjusted = {group: adjusted_count(notes.population, means[group]) for group, notes in population.items()}
     total = math.fsum(adjusted.values())
     taken: list[EligibleNote] = []
     groups: list[GroupShare] = []
     for group in sorted(population):
         target = adjusted[group] / total * size if total else 0.0
         # The millionth keeps a share of exactly 3 notes from becoming 4 by its last binary digit.
-        ranked = _ranked(held[group])[: max(minimum, math.ceil(target - 1e-6))]
+        ranked = _ranked(population[group].held)[: max(minimum, math.ceil(target - 1e-6))]
         chosen = [candidate for _, _, candidate in ranked]
         taken += chosen
         groups.append(
             GroupShare(
                 note_type=group[0],
                 period=group[1],
-                population=population[group],
+                population=population[group].population,
                 mean_words=means[group],
                 adjusted=adjusted[group],
                 target=target,
@@ -205,6 +197,39 @@ def contains_own_phi(note: Note, patient: Patient) -> bool:
     if len(digits) < 7:
         return False
     return re.search(r"(?<!\d)" + r"[\s().-]{0,3}".join(digits[-10:]) + r"(?!\d)", text) is not None
+
+
+@dataclass(slots=True)
+class _Group:
+    """One group of the population, as it is gone through.
+
+    Attributes:
+        most: The most notes that it may give.
+        population: Its notes so far.
+        words: Their words.
+        held: Those of them that may be taken.
+        last: The place of the last of these, where they are of as many patients: no note behind it is taken.
+    """
+
+    most: int
+    population: int = 0
+    words: int = 0
+    held: list[_Drawn] = field(default_factory=list)
+    last: tuple[bool, bytes] | None = None
+
+    def add(self, note: EligibleNote, seed: int) -> None:
+        """Counts a note, and holds it if it may be taken."""
+        self.population += 1
+        self.words += note.words
+        place = not note.has_phi, _draw(note, seed)
+        if self.last is not None and place > self.last:
+            return
+        self.held.append((*place, note))
+        if len(self.held) > 2 * self.most:
+            # A note that so many come before is not taken, whatever follows.
+            self.held = _ranked(self.held)[: self.most]
+            if len({_person(each) for _, _, each in self.held}) == self.most:
+                self.last = self.held[-1][:2]
 
 
 def _ranked(notes: Iterable[_Drawn]) -> list[_Drawn]:
