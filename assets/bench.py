@@ -31,7 +31,8 @@ GIVEN = {"topics": "topics", "text": "text alone"}
 def test_set(site: SiteResource) -> Counts:
     """Notes to measure on, sampled by note type and period as in Murugadoss 2024.
 
-    Within a group, distinct patients come first, then notes that name their own patient.
+    Within a group, distinct patients come first, then notes that name their own patient, by what the topics said when
+    they arrived.
     """
     chosen = scoring.build_test_set(site.site)
     periods = sorted({group.period for group in chosen.groups})

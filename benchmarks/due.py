@@ -9,12 +9,13 @@ store and an embedded server of its own lie in a temporary folder; the detector 
 
 Of each call, in a process of its own: its processor seconds, the megabytes that it read, and how many manifests and
 parts of the note store. `again` is the same call once more. A delivery that withdraws looks for what it names in all
-notes before. With `--megabytes`, each delivery has one more file, of blank lines of so many megabytes in all. Files
-count as written hours ago, so that what was read once is known; `all files read` is without that.
+notes before, and the test set is drawn from all of them. With `--megabytes`, each delivery has one more file, of blank
+lines of so many megabytes in all. Files count as written hours ago, so that what was read once is known; `all files
+read` is without that.
 
 With `--rows`, no delivery is run: its notes of 40 words, four a patient, and what is found in them, two names a note,
-are written as rows. It prints processor seconds a million notes of earlier deliveries, with the derived datasets kept,
-and with nothing kept but the rows.
+are written as rows, and no topics. It prints processor seconds a million notes of earlier deliveries, with the derived
+datasets kept, and with nothing kept but the rows.
 """
 
 from __future__ import annotations
@@ -35,9 +36,10 @@ from typing import Any
 
 import pyarrow as pa
 
+from deid_platform.bench import scoring
 from deid_platform.corpora import Reader
 from deid_platform.corpora.files import FilesFeed
-from deid_platform.keys import Keyring, plain_digest
+from deid_platform.keys import plain_digest
 from deid_platform.notes import Delivery
 from deid_platform.refresh import due, intake, known_files, publish, stage, tables
 from deid_platform.refresh.deidentify import deidentify
@@ -126,6 +128,10 @@ def tell(site: Site) -> None:
     mentions_until(site.store, site.deliveries()[-1])
 
 
+def draw(site: Site) -> None:
+    scoring.build_test_set(site)
+
+
 def withdraw(site: Site) -> None:
     delivery = site.deliveries()[-1]
     until = intake.deliveries_until(site.store, tables.RAW_NOTES, delivery)
@@ -137,6 +143,7 @@ CALLS: dict[str, Callable[[Site], None]] = {
     "due.pending": look,
     "first_pass.mentions_until": tell,
     "intake, what is withdrawn": withdraw,
+    "scoring.build_test_set": draw,
 }
 
 
@@ -167,7 +174,8 @@ def look_back(deliveries: int, notes: int) -> None:
     print(f"|{' --- |' * 4}")
     for whose in ("others", "the same"):
         with tempfile.TemporaryDirectory(prefix="deid-bench-") as name:
-            store = NoteStore(name, Keyring(hashlib.sha256(b"bench").digest(), site="north"))
+            site = site_in(Path(name))
+            store = site.store
             every = [Delivery("hospital", str(number + 1)) for number in range(deliveries)]
             for number, delivery in enumerate(every):
                 # The last is small: what is found in its own notes its run reads anyway.
@@ -177,6 +185,7 @@ def look_back(deliveries: int, notes: int) -> None:
             calls = {
                 "first_pass.mentions_until": lambda: mentions_until(store, last),  # noqa: B023
                 "intake, what is withdrawn": lambda: intake._brought(store, earlier, "note_id", {"n7"}),  # noqa: B023
+                "scoring.build_test_set": lambda: draw(site),  # noqa: B023
             }
             for call, ask in calls.items():
                 first, again = seconds_of(ask), seconds_of(ask)
@@ -209,6 +218,16 @@ def write_rows(store: NoteStore, delivery: Delivery, first_note: int, first_pati
         store.write(dataset, delivery.key, parts)
 
 
+def site_in(folder: Path) -> Site:
+    """A new installation, which this process and those that it starts are told of."""
+    (folder / "deid.toml").write_text(_SETTINGS)
+    os.environ |= {
+        "DEID_CONFIG": str(folder / "deid.toml"), "DEID_SECRET": hashlib.sha256(b"bench").hexdigest(),
+        "DEID_WAREHOUSE_URL": "",
+    }  # fmt: skip
+    return Site(load_settings(folder / "deid.toml"))
+
+
 def main() -> None:
     """Prints one row a call and number of deliveries."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -230,12 +249,7 @@ def main() -> None:
     print(f"| {' | '.join(columns)} |\n|{' --- |' * len(columns)}")
     with tempfile.TemporaryDirectory(prefix="deid-bench-") as name:
         folder = Path(name)
-        (folder / "deid.toml").write_text(_SETTINGS)
-        os.environ |= {
-            "DEID_CONFIG": str(folder / "deid.toml"), "DEID_SECRET": hashlib.sha256(b"bench").hexdigest(),
-            "DEID_WAREHOUSE_URL": "",
-        }  # fmt: skip
-        site = Site(load_settings(folder / "deid.toml"))
+        site = site_in(folder)
         server = EmbeddedServer(site.settings.home_path)
         server.start()
         try:

@@ -7,7 +7,8 @@ After Murugadoss 2024, Methods, "Sampling process and creation of gold standard 
 by type and period. A group of N notes with w words on average counts as N x log10(w), so that long notes
 weigh more and short boilerplate less; it gives s = min(N, max(k, its share of the adjusted counts x S))
 notes, with k = 10 and S = 10,000. Inside a group distinct patients come first, then notes that contain
-an identifier of their own patient, by the topics and never because a detector fired.
+an identifier of their own patient, by the topics and never because a detector fired: of a site's notes, by what
+the topics said when the note's own delivery arrived (`bench/eligible.py`).
 
 What the paper leaves open is settled thus:
 
@@ -31,8 +32,9 @@ import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date
+from functools import partial
 
 from deid_platform.notes import Note, Patient
 
@@ -63,6 +65,10 @@ class EligibleNote:
 
     def __repr__(self) -> str:
         return "<Candidate>"
+
+
+_Drawn = tuple[bool, bytes, EligibleNote]
+"""Whether a note lacks an identifier of its patient, its lot, and the note."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,31 +141,34 @@ def adjusted_count(population: int, mean_words: float) -> float:
 def sample(candidates: Iterable[EligibleNote], *, size: int = SIZE, minimum: int = MINIMUM, seed: int = 0) -> TestSet:
     """Draw a test set; the same notes for the same candidates, size, minimum and seed, in whatever order they come.
 
+    Of each group, at most twice as many notes are held as one group can give, which is the larger of `size` and
+    `minimum`.
+
     Args:
-        candidates: The population.
+        candidates: The population, gone through once.
         size: S, the minimum size of the whole.
         minimum: k, the minimum of a group.
         seed: Decides between notes that the rules rank alike.
     """
-    population: dict[tuple[str, str], list[EligibleNote]] = defaultdict(list)
+    population: dict[tuple[str, str], _Group] = defaultdict(partial(_Group, max(size, minimum)))
     for candidate in candidates:
-        population[candidate.note_type, candidate.period].append(candidate)
-    means = {group: math.fsum(c.words for c in notes) / len(notes) for group, notes in population.items()}
-    adjusted = {group: adjusted_count(len(notes), means[group]) for group, notes in population.items()}
+        population[candidate.note_type, candidate.period].add(candidate, seed)
+    means = {group: notes.words / notes.population for group, notes in population.items()}
+    adjusted = {group: adjusted_count(notes.population, means[group]) for group, notes in population.items()}
     total = math.fsum(adjusted.values())
     taken: list[EligibleNote] = []
     groups: list[GroupShare] = []
     for group in sorted(population):
-        notes = population[group]
         target = adjusted[group] / total * size if total else 0.0
         # The millionth keeps a share of exactly 3 notes from becoming 4 by its last binary digit.
-        chosen = _ranked(notes, seed)[: min(len(notes), max(minimum, math.ceil(target - 1e-6)))]
+        ranked = _ranked(population[group].held)[: max(minimum, math.ceil(target - 1e-6))]
+        chosen = [candidate for _, _, candidate in ranked]
         taken += chosen
         groups.append(
             GroupShare(
                 note_type=group[0],
                 period=group[1],
-                population=len(notes),
+                population=population[group].population,
                 mean_words=means[group],
                 adjusted=adjusted[group],
                 target=target,
@@ -190,16 +199,48 @@ def contains_own_phi(note: Note, patient: Patient) -> bool:
     return re.search(r"(?<!\d)" + r"[\s().-]{0,3}".join(digits[-10:]) + r"(?!\d)", text) is not None
 
 
-def _ranked(notes: Iterable[EligibleNote], seed: int) -> list[EligibleNote]:
+@dataclass(slots=True)
+class _Group:
+    """One group of the population, as it is gone through.
+
+    Attributes:
+        most: The most notes that it may give.
+        population: Its notes so far.
+        words: Their words.
+        held: Those of them that may be taken.
+        last: The place of the last of these, where they are of as many patients: no note behind it is taken.
+    """
+
+    most: int
+    population: int = 0
+    words: int = 0
+    held: list[_Drawn] = field(default_factory=list)
+    last: tuple[bool, bytes] | None = None
+
+    def add(self, note: EligibleNote, seed: int) -> None:
+        """Counts a note, and holds it if it may be taken."""
+        self.population += 1
+        self.words += note.words
+        place = not note.has_phi, _draw(note, seed)
+        if self.last is not None and place > self.last:
+            return
+        self.held.append((*place, note))
+        if len(self.held) > 2 * self.most:
+            # A note that so many come before is not taken, whatever follows.
+            self.held = _ranked(self.held)[: self.most]
+            if len({_person(each) for _, _, each in self.held}) == self.most:
+                self.last = self.held[-1][:2]
+
+
+def _ranked(notes: Iterable[_Drawn]) -> list[_Drawn]:
     """Every patient's first note, then every patient's second, ...; in each round notes with PHI first."""
     seen: dict[tuple[bool, str], int] = defaultdict(int)
-    rounds: list[tuple[int, bool, bytes, EligibleNote]] = []
-    keyed = sorted(((not c.has_phi, _draw(c, seed), c) for c in notes), key=lambda row: row[:2])
-    for lacks_phi, draw, candidate in keyed:
-        person = _person(candidate)
-        rounds.append((seen[person], lacks_phi, draw, candidate))
+    rounds: list[tuple[int, _Drawn]] = []
+    for note in sorted(notes, key=lambda row: row[:2]):
+        person = _person(note[2])
+        rounds.append((seen[person], note))
         seen[person] += 1
-    return [row[3] for row in sorted(rounds, key=lambda row: row[:3])]
+    return [note for _, note in sorted(rounds, key=lambda row: (row[0], *row[1][:2]))]
 
 
 def _person(candidate: EligibleNote) -> tuple[bool, str]:

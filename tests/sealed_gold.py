@@ -14,6 +14,7 @@ import pyarrow as pa
 import pytest
 
 from deid_platform.bench import held_out
+from deid_platform.bench.gold_topics import seal_topics
 from deid_platform.labels import Label
 from deid_platform.notes import Note, Patient, Span, Topics
 from deid_platform.refresh import tables
@@ -52,9 +53,7 @@ class NoServer:
 def seal(site: Site, notes=NOTES, found=None, topics=(WHO,), conditions=(), **told) -> None:
     """Seals gold, topics, and what was found in each note: its gold unless given."""
     everyone = Topics.of(topics, [], [])
-    for name in tables.TOPICS:
-        rows = pa.Table.from_pylist(tables.topic_rows(everyone, name), schema=tables.TOPIC_SCHEMAS[name])
-        site.store.write(f"bench/{name}", tables.ALL, [rows])
+    seal_topics(site.store, everyone)
     meta = {"gold": "synthetic_hospital", "gold_by_feed": {}, "detector_digest": "d" * 32, **told}
     about = dict(zip((note.note_id for note, _ in notes), conditions, strict=False))
     gold = [

@@ -113,6 +113,27 @@ def test_the_order_of_the_population_does_not_matter(shuffler: random.Random, se
     assert sample(shuffled, size=30, seed=seed) == expected
 
 
+@given(
+    st.lists(st.tuples(st.sampled_from("ab"), st.integers(0, 9), st.booleans()), max_size=80),
+    st.integers(1, 6),
+    st.integers(1, 6),
+)
+def test_notes_that_are_let_go_on_the_way_would_not_have_been_taken(
+    drawn: list[tuple[str, int, bool]], size: int, minimum: int
+):
+    notes = [
+        EligibleNote(f"n{i}", f"p{person}" if person else None, kind, "2020", 9, phi)
+        for i, (kind, person, phi) in enumerate(drawn)
+    ]
+    taken = sample(notes, size=size, minimum=minimum)
+    for g in taken.groups:
+        mine = [n for n in notes if n.note_type == g.note_type]
+        assert g.population == len(mine)
+        # With room for all, nothing is let go, and the order is the same.
+        every = sample(mine, size=len(mine), minimum=len(mine)).note_ids
+        assert [n for n in taken.note_ids if n in every] == list(every[: g.sampled])
+
+
 def test_another_seed_takes_other_notes_of_the_same_rank():
     notes = group("a", 500, 40)
     assert set(sample(notes, size=20).note_ids) != set(sample(notes, size=20, seed=1).note_ids)

@@ -17,6 +17,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import astuple, dataclass, replace
 
+from deid_platform.bench.gold_topics import DATASETS, sealed_topics
 from deid_platform.bench.held_out import look_at_bench
 from deid_platform.bench.lab_detection import of_detection, of_site
 from deid_platform.bench.lab_notes import gold_notes
@@ -86,7 +87,7 @@ def measure(site: Site) -> Laboratory:
 
 def _measured_of(site: Site) -> str:
     """A keyed digest of gold, topics and detections as they are sealed, policy, resamples and code."""
-    names = (tables.GOLD_NOTES, tables.DETECTIONS, *(f"bench/{name}" for name in tables.TOPICS))
+    names = (tables.GOLD_NOTES, tables.DETECTIONS, *DATASETS.values())
     sealed = [site.store.required(name, tables.ALL) for name in names]
     if sample := _sample(site):
         sealed.append(sample)
@@ -111,7 +112,7 @@ def _measured(site: Site) -> Laboratory:
     store = site.store
     manifest = store.required(tables.DETECTIONS, tables.ALL)
     look = look_at_bench(site, manifest.meta["detector_digest"], Purpose.LABORATORY)
-    topics = tables.topics_of({name: store.rows(f"bench/{name}", tables.ALL) for name in tables.TOPICS})
+    topics = sealed_topics(store)
     by_inputs = {inputs.value: list(gold_notes(site, inputs.value)) for inputs in Inputs}
     resamples = site.settings.bench.resamples
     scores = {inputs: list(of_detection(notes, topics, resamples)) for inputs, notes in by_inputs.items()}

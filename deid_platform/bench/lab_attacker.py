@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from deid_platform.bench.gold_topics import sealed_topics
 from deid_platform.bench.held_out import look_at_bench
 from deid_platform.bench.lab_notes import gold_notes, of_ratio, of_share
 from deid_platform.bench.lab_on_request import Measured
@@ -60,7 +61,7 @@ def measure_attacker(site: Site) -> Attacked:
     manifest = site.store.required(tables.DETECTIONS, tables.ALL)
     digest = manifest.meta["detector_digest"]
     look = look_at_bench(site, digest, Purpose.LABORATORY)
-    topics = tables.topics_of({name: site.store.rows(f"bench/{name}", tables.ALL) for name in tables.TOPICS})
+    topics = sealed_topics(site.store)
     released = some_released(site, topics)
     resamples = site.settings.bench.resamples
     found = attack(model, [released_target(it) for it in released], topics, resamples=resamples)

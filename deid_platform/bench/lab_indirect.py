@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from deid_platform.bench.gold_topics import sealed_topics
 from deid_platform.bench.held_out import look_at_bench
 from deid_platform.bench.lab_attacker import shown_failures, some_released
 from deid_platform.bench.lab_notes import of_share
@@ -61,7 +62,7 @@ def measure_indirect(site: Site) -> Read:
     manifest = site.store.required(tables.DETECTIONS, tables.ALL)
     digest = manifest.meta["detector_digest"]
     look = look_at_bench(site, digest, Purpose.LABORATORY)
-    topics = tables.topics_of({name: site.store.rows(f"bench/{name}", tables.ALL) for name in tables.TOPICS})
+    topics = sealed_topics(site.store)
     notes = [replace(it.note, text=it.text) for it in some_released(site, topics)]
     resamples = site.settings.bench.resamples
     found = list(ChatTagger(model).tag(notes))

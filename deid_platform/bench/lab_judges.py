@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from deid_platform.bench.gold_topics import sealed_topics
 from deid_platform.bench.held_out import look_at_bench
 from deid_platform.bench.lab import of_quality
 from deid_platform.bench.lab_attacker import shown_failures, some_released
@@ -161,7 +162,7 @@ def _released(site: Site, judge: str) -> tuple[list[ReleasedGold], MeasuredOn]:
     manifest = site.store.required(tables.DETECTIONS, tables.ALL)
     digest = manifest.meta["detector_digest"]
     look = look_at_bench(site, digest, Purpose.LABORATORY)
-    topics = tables.topics_of({name: site.store.rows(f"bench/{name}", tables.ALL) for name in tables.TOPICS})
+    topics = sealed_topics(site.store)
     on = MeasuredOn(
         *(site.spec(None).name, digest, manifest.meta["gold"], Inputs.TOPICS.value),
         policy_digest=site.policy.digest,

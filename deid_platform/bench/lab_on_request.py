@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from time import perf_counter
 from typing import ClassVar
 
+from deid_platform.bench.gold_topics import sealed_topics
 from deid_platform.bench.held_out import look_at_bench
 from deid_platform.bench.lab_notes import gold_notes
 from deid_platform.bench.lab_release import ReleasedGold, released_notes
@@ -244,7 +245,7 @@ def _sample(site: Site) -> tuple[str, list[tuple[Note, tuple[Span, ...]]]]:
 
 
 def _topics(site: Site) -> Topics:
-    return tables.topics_of({name: site.store.rows(f"bench/{name}", tables.ALL) for name in tables.TOPICS})
+    return sealed_topics(site.store)
 
 
 def _specs(site: Site) -> Mapping[str, DetectorSpec]:

@@ -10,15 +10,18 @@ synthetic hospital, and then the summary says that recall on the site's own note
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from deid_platform.bench import held_out
+from deid_platform.bench.eligible import arrived, population
+from deid_platform.bench.gold_topics import seal_topics, sealed_topics
 from deid_platform.corpora.exclusions import Exclusions
 from deid_platform.corpora.gold import read_gold
 from deid_platform.corpora.hospital import HospitalSpec, generate
@@ -27,16 +30,14 @@ from deid_platform.detection.two_pass import Detection, PatientMentionIndex, Sec
 from deid_platform.errors import Code, DeidError
 from deid_platform.evaluation.design_weights import stratum_of
 from deid_platform.evaluation.scores import Scores, count_note, summarise
-from deid_platform.evaluation.tokens import word_offsets
 from deid_platform.keys import Keyring, module_digest, package_digest
 from deid_platform.notes import Delivery, Note, Span, Topics
 from deid_platform.refresh import tables
-from deid_platform.refresh.deidentify import released_type
 from deid_platform.refresh.intake import content_digest, topics_as_of
 from deid_platform.refresh.known_files import known_files_digest
 from deid_platform.refresh.reuse import only_new
 from deid_platform.refresh.site import Site
-from deid_platform.sampling import EligibleNote, TestSet, contains_own_phi, period_of, sample
+from deid_platform.sampling import TestSet, sample
 from deid_platform.store import Manifest, NoteStore
 from deid_platform.warehouse.held_out import Purpose
 from deid_platform.warehouse.ledger import Score, record_scores
@@ -50,40 +51,32 @@ INPUTS = tuple(inputs.value for inputs in Inputs)
 
 
 def build_test_set(site: Site) -> TestSet:
-    """Samples the site's notes, the latest version of each, and seals which ones were chosen."""
+    """Samples the site's notes, the latest version of each, and seals which ones were chosen.
+
+    Whether a note has an identifier of its own patient is said by the topics as of the note's own delivery
+    (`eligible.py`).
+    """
     bench = site.settings.bench
-    where: dict[str, tuple[str, str, str]] = {}
-    candidates: dict[str, EligibleNote] = {}
-    for delivery, topics in _latest(site):
-        for note in _versions(site.store, delivery):
-            name = f"{delivery.feed}/{note.note_id}"
-            where[name] = (delivery.feed, delivery.key, note.note_id)
-            patient = topics.patients.get(note.patient_id or "")
-            candidates[name] = EligibleNote(
-                note_id=name,
-                patient_id=note.patient_id,
-                # The groups are shown to people, and a type that the site does not know may hold anything.
-                note_type=released_type(note, site.feed(delivery.feed).note_types),
-                period=period_of(note.note_date, bench.periods),
-                words=len(word_offsets(note.text)),
-                has_phi=patient is not None and contains_own_phi(note, patient),
-            )
-    chosen = sample(candidates.values(), size=bench.size, minimum=bench.minimum_per_group, seed=bench.seed)
+    notes = population(site)
+    chosen = sample(notes, size=bench.size, minimum=bench.minimum_per_group, seed=bench.seed)
     # What people annotated stays, whatever the sample of today: their gold would lie idle.
-    kept = {f"{feed}/{note_id}": (feed, delivery, note_id) for feed, delivery, note_id in _accepted(site.store)}
-    also = sorted(name for name, place in kept.items() if where.get(name) == place and name not in chosen.note_ids)
+    kept = {f"{feed}/{note_id}": delivery for feed, delivery, note_id in _accepted(site.store)}
+    found = notes.named({*chosen.note_ids, *kept})
+    taken = frozenset(chosen.note_ids)
+    current = (name for name, delivery in kept.items() if name in found and found[name][1].key == delivery)
+    also = sorted(name for name in current if name not in taken)
     names = tables.SAMPLED_SCHEMA.names
-    rows = [
-        dict(zip(names, (*where[name], *stratum_of(candidates[name])), strict=True))
-        for name in (*chosen.note_ids, *also)
-    ]
+    rows = []
+    for name in (*chosen.note_ids, *also):
+        note, delivery = found[name]
+        note_id = name.removeprefix(f"{delivery.feed}/")
+        rows.append(dict(zip(names, (delivery.feed, delivery.key, note_id, *stratum_of(note)), strict=True)))
     table = pa.Table.from_pylist(rows, schema=tables.SAMPLED_SCHEMA)
-    strata = sorted(Counter(map(stratum_of, candidates.values())).items())
     meta = {
         "notes": len(rows),
-        "population": len(candidates),
+        "population": len(notes),
         "phi_share": chosen.phi_share,
-        "strata": [[*stratum, notes] for stratum, notes in strata],
+        "strata": [[*stratum, count] for stratum, count in sorted(notes.strata().items())],
     }
     site.store.write(tables.TEST_SET, tables.ALL, [table], meta=lambda: meta)
     return chosen
@@ -94,20 +87,6 @@ def _accepted(store: NoteStore) -> Iterator[tuple[str, str, str]]:
     if store.manifest(tables.ANNOTATION_ACCEPTED, tables.ALL) is not None:
         for row in store.stream(tables.ANNOTATION_ACCEPTED, tables.ALL):
             yield row["feed"], row["delivery"], row["note_id"]
-
-
-def _latest(site: Site) -> Iterator[tuple[Delivery, Topics]]:
-    """Every delivery in the store, each feed in order, with its feed's newest topics."""
-    for feed in sorted(site.settings.feeds):
-        known = [Delivery.parse(key) for key in site.store.partitions(tables.RAW_NOTES)]
-        deliveries = sorted((d for d in known if d.feed == feed), key=lambda d: d.seq)
-        if deliveries:
-            topics = topics_as_of(site.store, deliveries[-1])
-            yield from ((delivery, topics) for delivery in deliveries)
-
-
-def _versions(store: NoteStore, delivery: Delivery) -> Iterator[Note]:
-    return (tables.from_row(Note, row) for row in store.stream(tables.RAW_NOTES, delivery.key))
 
 
 @dataclass(frozen=True)
@@ -129,39 +108,54 @@ def collect_gold(site: Site) -> GoldNotes:
     name = "site" if by_feed else SYNTHETIC
     found = GoldNotes(name, len(rows), sum(len(row["gold"]) for row in rows), by_feed)
     parts = (pa.Table.from_pylist(b, schema=tables.GOLD_SCHEMA) for b in tables.batched(rows, tables.NOTES_A_PART))
-    for topic in tables.TOPICS:
-        table = pa.Table.from_pylist(tables.topic_rows(topics, topic), schema=tables.TOPIC_SCHEMAS[topic])
-        site.store.write(f"bench/{topic}", tables.ALL, [table])
+    seal_topics(site.store, topics)
     meta = {"gold": name, "gold_by_feed": by_feed, "notes": found.notes, "spans": found.spans}
     site.store.write(tables.GOLD_NOTES, tables.ALL, parts, meta=lambda: meta)
     return found
 
 
 def _site_gold(site: Site) -> tuple[list[dict[str, Any]], Topics, dict[str, int]]:
-    """Test-set notes for which the feed's gold folder holds spans, newest version of each, and how many a feed."""
-    chosen = {(row["delivery"], row["note_id"]) for row in site.store.rows(tables.TEST_SET, tables.ALL)}
+    """Test-set notes for which the feed's gold folder holds spans, newest version of each, and how many a feed.
+
+    Only deliveries of chosen notes are looked at, and of their gold files only the lines of those notes.
+    """
+    chosen: defaultdict[str, set[str]] = defaultdict(set)
+    for row in site.store.stream(tables.TEST_SET, tables.ALL):
+        chosen[row["delivery"]].add(row["note_id"])
     exclusions = site.exclusions
     rows: list[dict[str, Any]] = []
     everyone = Topics()
     by_feed: Counter[str] = Counter()
-    for delivery, topics in _latest(site):
-        folder = site.feed(delivery.feed).gold
-        path = None if folder is None else site.settings.path(folder) / f"{delivery.watermark}.jsonl.gz"
-        if path is None or not path.exists() or not _as_taken_in(site, delivery, exclusions):
+    for feed, deliveries in arrived(site).items():
+        if (folder := site.feed(feed).gold) is None:
             continue
-        everyone = everyone.folded(topics)
-        gold = {g.note_id: g for g in read_gold(path)}
-        for note in _versions(site.store, delivery):
-            if (delivery.key, note.note_id) not in chosen or note.note_id not in gold:
-                continue
-            found = gold[note.note_id]
-            if any(span.end > len(note.text) for span in found.spans):
-                raise DeidError(Code.GOLD_INVALID, f"{delivery.key}: a span ends past its note's text")
-            # Two feeds may number their notes alike.
-            named = replace(note, note_id=f"{delivery.feed}/{note.note_id}")
-            rows.append(_gold_row(named, found.spans, found.clinical, found.condition))
-            by_feed[delivery.feed] += 1
+        files = {
+            each: site.settings.path(folder) / f"{each.watermark}.jsonl.gz" for each in deliveries if each.key in chosen
+        }
+        usable = [each for each, path in files.items() if path.exists() and _as_taken_in(site, each, exclusions)]
+        if usable:
+            topics = topics_as_of(site.store, deliveries[-1])
+            # Folded into none they would be the same, and in memory.
+            everyone = everyone.folded(topics) if everyone else topics
+        for delivery in usable:
+            gold = {g.note_id: g for g in read_gold(files[delivery], note_ids=chosen[delivery.key])}
+            for note in _notes(site.store, delivery, gold.keys()):
+                found = gold[note.note_id]
+                if any(span.end > len(note.text) for span in found.spans):
+                    raise DeidError(Code.GOLD_INVALID, f"{delivery.key}: a span ends past its note's text")
+                # Two feeds may number their notes alike.
+                named = replace(note, note_id=f"{feed}/{note.note_id}")
+                rows.append(_gold_row(named, found.spans, found.clinical, found.condition))
+                by_feed[feed] += 1
     return rows, everyone, dict(by_feed)
+
+
+def _notes(store: NoteStore, delivery: Delivery, note_ids: Collection[str]) -> Iterator[Note]:
+    """Some notes of a delivery, in order; of the others no row is made."""
+    sought = pa.array(note_ids, pa.large_string())
+    for part in store.read(tables.RAW_NOTES, delivery.key) if note_ids else ():
+        for row in part.filter(pc.is_in(part["note_id"], value_set=sought)).to_pylist():
+            yield tables.from_row(Note, row)
 
 
 def _as_taken_in(site: Site, delivery: Delivery, exclusions: Exclusions) -> bool:
@@ -204,7 +198,7 @@ def run_detector(site: Site, *, progress: Callable[[int], None] | None = None) -
     """
     store = site.store
     held_out.seal_bench(site)
-    topics = tables.topics_of({name: store.rows(f"bench/{name}", tables.ALL) for name in tables.TOPICS})
+    topics = sealed_topics(store)
     gold = store.required(tables.GOLD_NOTES, tables.ALL)
     detector = site.spec(None).detector_digest
     known = _detected_before(store)

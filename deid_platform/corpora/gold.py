@@ -13,7 +13,7 @@ which says what the note is mostly about.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, fields
 from datetime import date
 from pathlib import Path
@@ -78,7 +78,12 @@ class Fault:
 
 
 def read_gold(
-    path: Path, *, scheme: str = SCHEME, columns: Mapping[str, str] | None = None, with_text: bool = False
+    path: Path,
+    *,
+    scheme: str = SCHEME,
+    columns: Mapping[str, str] | None = None,
+    with_text: bool = False,
+    note_ids: Collection[str] | None = None,
 ) -> Iterator[Gold]:
     """Reads a gold file, plain or compressed, line by line, up to the first line that cannot be used.
 
@@ -89,6 +94,7 @@ def read_gold(
         scheme: Which label names it uses: a key of `labels.CROSSWALKS`.
         columns: Key to field of the note, as `rows.Shape.columns` has it; by default each key is its field's name.
         with_text: Whether a line without a text is a fault.
+        note_ids: The only notes that are wanted: of a line that names another one, nothing is looked at but its JSON.
 
     Raises:
         DeidError: `gold-missing` if there is no such file, `feed-unreadable` if it cannot be read to its end,
@@ -99,7 +105,7 @@ def read_gold(
     if not path.exists():
         raise DeidError(Code.GOLD_MISSING)
     try:
-        for number, gold in gold_lines(path, chosen, columns=columns, with_text=with_text):
+        for number, gold in gold_lines(path, chosen, columns=columns, with_text=with_text, note_ids=note_ids):
             yield gold if isinstance(gold, Gold) else _refuse(number, gold)
     except BrokenFileError:
         raise DeidError(Code.FEED_UNREADABLE, "gold") from None
@@ -121,6 +127,7 @@ def gold_lines(
     with_text: bool = True,
     overlaps: bool = True,
     max_chars: int | None = None,
+    note_ids: Collection[str] | None = None,
 ) -> Iterator[tuple[int, Gold | Fault]]:
     """The lines of a gold file that are not blank, with their numbers, from 1.
 
@@ -131,6 +138,7 @@ def gold_lines(
         with_text: Whether a line without a text is a fault.
         overlaps: Whether spans may overlap.
         max_chars: The longest text, in code points; texts are then checked as those of a feed are.
+        note_ids: As `read_gold` has it.
 
     Raises:
         BrokenFileError: The file can be read no further; the lines before have been yielded.
@@ -142,6 +150,9 @@ def gold_lines(
             yield number, Fault(cells, GoldFaultError(cells).said)
             continue
         row = {named.get(key, key): value for key, value in cells.items()}
+        # A line of which nobody can tell whose it is may be of one that is wanted.
+        if note_ids is not None and (of := _id_of(row)) is not None and of not in note_ids:
+            continue
         try:
             text = _text(row, with_text, max_chars)
             yield number, _gold(row, text, number, scheme, overlaps)

@@ -108,12 +108,15 @@ def link(
         seed: Of the resampling.
     """
     places = {patient_id: at for at, patient_id in enumerate(topics.patients)}
+    told = [frozenset(_of_note(note)) for note in notes]
+    sought = frozenset(chain.from_iterable(told))
     known: dict[Feature, set[int]] = defaultdict(set)
     for row in topics.every_patient():
         if row.patient_id in places:
-            for feature in _of_patient(row):
+            # Patients may be millions: of what no note tells, nothing is held.
+            for feature in sought.intersection(_of_patient(row)):
                 known[feature].add(places[row.patient_id])
-    shown = [frozenset(feature for feature in _of_note(note) if feature in known) for note in notes]
+    shown = [found & known.keys() for found in told]
     seen: dict[Feature, int] = defaultdict(int)
     for feature in chain.from_iterable(shown):
         seen[feature] += 1

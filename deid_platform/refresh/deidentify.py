@@ -119,9 +119,9 @@ def deidentify(
     return manifest
 
 
-def released_type(note: Note, allowed: Collection[str]) -> str:
+def released_type(note_type: str | None, allowed: Collection[str]) -> str:
     """A note's type as it may be shown: one that the site allows, else `other`. At its source it is free text."""
-    return note.note_type if note.note_type is not None and note.note_type in allowed else OTHER_TYPE
+    return note_type if note_type is not None and note_type in allowed else OTHER_TYPE
 
 
 def _clean_rows(store: NoteStore, delivery: Delivery, recipe: Recipe) -> LastRun:
@@ -169,7 +169,7 @@ def _keyed(
             *decided,
             *tables.mention_parts(read.by_others),
         )
-        item = Item(read, released_type(note, recipe.note_types), held, mended)
+        item = Item(read, released_type(note.note_type, recipe.note_types), held, mended)
         # A clean row of before must not take the place of one that people hold.
         yield None if first["error"] is not None or held is not None else key, _Key(key, raw["content_digest"]), item
 

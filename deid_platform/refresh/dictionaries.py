@@ -8,8 +8,7 @@ the same sources, in its worker: these are a record, not an input.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import pyarrow as pa
@@ -37,7 +36,7 @@ def write_institution(site: Site, delivery: Delivery) -> Manifest:
     """
     topics = topics_as_of(site.store, delivery)
     digest = site.spec(topics).dictionary_digest(site.keyring)
-    terms = {(term, label.value) for term, label in institution_terms(topics)}
+    terms = _each_once(_table((term, label.value) for term, label in institution_terms(topics)))
     return _write(site, tables.INSTITUTION, delivery.key, terms, {"digest": digest, **_changes(site, delivery, terms)})
 
 
@@ -46,26 +45,47 @@ def write_medical(site: Site) -> Manifest:
     spec = site.spec(None)
     terms = [*clinical_terms(spec.own_terms()), *((phrase, "allowed") for phrase in spec.allow_list().phrases)]
     digest = site.keyring.digest(*(term for term, _ in terms))
-    return _write(site, tables.MEDICAL, tables.ALL, terms, {"digest": digest})
+    return _write(site, tables.MEDICAL, tables.ALL, _table(terms), {"digest": digest})
 
 
-def _changes(site: Site, delivery: Delivery, terms: Set[Term]) -> dict[str, Any]:
+def _changes(site: Site, delivery: Delivery, terms: pa.Table) -> dict[str, Any]:
     """Counts of terms against the version of the feed's delivery before."""
     earlier = [d for d in deliveries_until(site.store, tables.INSTITUTION, delivery) if d != delivery]
     if not earlier:
         return {}
     try:
         before = site.store.required(tables.INSTITUTION, earlier[-1].key)
-        former = {(row["term"], row["kind"]) for row in site.store.stream(tables.INSTITUTION, earlier[-1].key)}
+        former = pa.concat_tables(
+            [tables.TERM_SCHEMA.empty_table(), *site.store.read(tables.INSTITUTION, earlier[-1].key)]
+        )
     except DeidError:
         # A record of the past that cannot be trusted is no reason to hold up a delivery.
         return {}
-    changes = {"added": len(terms - former), "removed": len(former - terms), "kept": len(terms & former)}
+    either = _each_once(pa.concat_tables([terms, former])).num_rows
+    changes = {
+        "added": either - former.num_rows,
+        "removed": either - terms.num_rows,
+        "kept": terms.num_rows + former.num_rows - either,
+    }
     return {"previous": before.meta["digest"], "changes": changes}
 
 
-def _write(site: Site, dataset: str, partition: str, terms: Iterable[Term], meta: Mapping[str, Any]) -> Manifest:
-    rows = [{"term": term, "kind": kind} for term, kind in sorted(terms)]
-    kinds = Counter(row["kind"] for row in rows)
-    table = pa.Table.from_pylist(rows, schema=tables.TERM_SCHEMA)
-    return site.store.write(dataset, partition, [table], meta=lambda: {**meta, "kinds": dict(kinds)})
+def _table(terms: Iterable[Term]) -> pa.Table:
+    """Terms as rows of `tables.TERM_SCHEMA`: a site has several for each patient, which as rows of Python take
+    several times as much memory."""
+    kinds = [field.type for field in tables.TERM_SCHEMA]
+    batches = (
+        pa.RecordBatch.from_arrays(list(map(pa.array, zip(*batch, strict=True), kinds)), schema=tables.TERM_SCHEMA)
+        for batch in tables.batched(terms, tables.NOTES_A_PART)
+    )
+    return pa.Table.from_batches(batches, tables.TERM_SCHEMA)
+
+
+def _each_once(terms: pa.Table) -> pa.Table:
+    return terms.group_by(tables.TERM_SCHEMA.names).aggregate([])
+
+
+def _write(site: Site, dataset: str, partition: str, terms: pa.Table, meta: Mapping[str, Any]) -> Manifest:
+    kinds = {row["values"]: row["counts"] for row in terms["kind"].value_counts().to_pylist()}
+    in_order = terms.sort_by([(name, "ascending") for name in tables.TERM_SCHEMA.names])
+    return site.store.write(dataset, partition, [in_order], meta=lambda: {**meta, "kinds": kinds})

@@ -15,6 +15,7 @@ from deid_platform.errors import DeidError
 from deid_platform.labels import Label
 from deid_platform.notes import Delivery
 from deid_platform.refresh import tables
+from deid_platform.refresh.derived import NOTE_IDS
 from deid_platform.refresh.lock import file_lock
 from deid_platform.refresh.marks import name_marked_notes
 from deid_platform.refresh.reported import NO_NUMBER, known_findings
@@ -123,8 +124,8 @@ def _keys(site: Site, note_key: str) -> tuple[str, ...]:
     if len(site.keyrings) > 1:
         for partition in site.store.partitions(tables.RAW_NOTES):
             feed = Delivery.parse(partition).feed
-            for row in site.store.stream(tables.RAW_NOTES, partition):
-                keys = site.note_keys(feed, row["note_id"])
+            for note_id in NOTE_IDS.of(site.store, partition)["note_id"].to_pylist():
+                keys = site.note_keys(feed, note_id)
                 if note_key in keys:
                     return keys
     return (note_key,)

@@ -267,7 +267,7 @@ def take_in_topic(reader: Reader, delivery: Delivery, name: str, *, store: NoteS
     if reader.overwrites and store.manifest(f"source/{name}", delivery.key) is not None:
         before = {topic: [] if topic != name else store.rows(f"source/{name}", delivery.key) for topic in tables.TOPICS}
         topics = tables.topics_of(before).folded(topics)
-    table = pa.Table.from_pylist(tables.topic_rows(topics, name), schema=tables.TOPIC_SCHEMAS[name])
+    table = pa.Table.from_pylist(list(tables.topic_rows(topics, name)), schema=tables.TOPIC_SCHEMAS[name])
     reasons: Counter[str] = Counter()
     columns: dict[str, None] = {}
     rejected = (rejection for rejection in rejections if rejection.role.value == name)

@@ -5,7 +5,7 @@ Belongs here: the datasets' names and columns, once. Does not belong here: readi
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from datetime import date
 from itertools import islice
@@ -36,6 +36,8 @@ FIRST_PASS = "deid/first_look"  # noqa: S105 - a dataset
 """What the detector found in each note of a delivery, read by itself, and what the note tells of its patient. The
 dataset and its column `told` keep the names under which installations have them."""
 REDACTED_NOTES = "deid/redacted_notes"
+ELIGIBLE_NOTES = "bench/eligible_notes"
+"""What the sampler needs to know of a delivery's notes, made of them (`bench/eligible.py`)."""
 TEST_SET = "bench/test_set"
 GOLD_NOTES = "bench/gold_notes"
 SURROGATE_NOTES = "bench/surrogate_notes"
@@ -200,6 +202,16 @@ REPORTED_SCHEMA = pa.schema(
         ("everywhere", pa.bool_()),
     ]
 )
+ELIGIBLE_SCHEMA = pa.schema(
+    [
+        ("note_id", pa.large_string()),
+        ("patient_id", pa.large_string()),
+        ("note_type", pa.large_string()),  # as its source has it
+        ("note_date", pa.date32()),
+        ("words", pa.int32()),
+        ("names_patient", pa.bool_()),
+    ]
+)
 TEST_SET_SCHEMA = pa.schema([("feed", pa.string()), ("delivery", pa.string()), ("note_id", pa.large_string())])
 SAMPLED_SCHEMA = pa.schema(
     [*TEST_SET_SCHEMA, ("note_type", pa.string()), ("period", pa.string()), ("names_patient", pa.bool_())]
@@ -322,17 +334,13 @@ def mentions_of(rows: Sequence[dict[str, Any]] | None) -> Mentioned:
     return Mentioned(names, strings)
 
 
-def topic_rows(topics: Topics, name: str) -> list[dict[str, Any]]:
+def topic_rows(topics: Topics, name: str) -> Iterator[dict[str, Any]]:
     """One topic as rows of its schema, in an order from which `topics_of` makes it again: former rows come first."""
-    if name != "patients":
-        former = getattr(topics, f"former_{name}")
-        rows = ((*reversed(former.get(key, ())), last) for key, last in getattr(topics, name).items())
-        return [to_row(row) for found in rows for row in found]
-    return [
-        {**to_row(row), "undated": row is current and patient_id in topics.undated}
-        for patient_id, current in topics.patients.items()
-        for row in reversed(topics.patients_known_as(patient_id))
-    ]
+    former: Mapping[str, tuple[Any, ...]] = topics.former if name == "patients" else getattr(topics, f"former_{name}")
+    for key, current in getattr(topics, name).items():
+        for row in (*reversed(former.get(key, ())), current):
+            undated = {"undated": row is current and key in topics.undated} if name == "patients" else {}
+            yield to_row(row) | undated
 
 
 def topics_of(rows: dict[str, list[dict[str, Any]]]) -> Topics:

@@ -105,7 +105,7 @@ class HeldNotes:
                 continue
             note = tables.from_row(Note, raw)
             read = index.after_first_pass(note, detection_of(first))
-            item = Item(read, released_type(note, recipe.note_types))
+            item = Item(read, released_type(note.note_type, recipe.note_types))
             key = site.note_key(delivery.feed, note.note_id)
             self._items[key] = item
             detection = second_pass(read)

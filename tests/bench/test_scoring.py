@@ -10,6 +10,7 @@ from datetime import date
 import pytest
 
 from deid_platform.bench import held_out, lab, scoring
+from deid_platform.errors import DeidError
 from deid_platform.labels import Label
 from deid_platform.notes import Note, Span
 from deid_platform.refresh import tables
@@ -72,6 +73,23 @@ def test_the_sites_own_gold_comes_first(site, arrived) -> None:
 def test_gold_that_reaches_outside_its_note_is_an_error(site, arrived) -> None:
     write_gold(site, {"1": [[4, 400, "PATIENT"]]})
     with pytest.raises(Exception, match=r"gold-invalid \[hospital@.*a span ends past its note's text"):
+        scoring.collect_gold(site)
+
+
+@pytest.mark.parametrize(
+    ("spans", "refused"),
+    [
+        ([[0, 2, "PERSON"]], r"label-unknown \[line 2\]"),
+        ([[2, 2, "PATIENT"]], r"gold-invalid \[line 2: a span is empty or reversed\]"),
+        (None, r"gold-invalid \[line 2: no spans\]"),
+    ],
+)
+def test_a_line_that_cannot_be_used_is_refused_if_its_note_is_measured(site, arrived, spans, refused) -> None:
+    scoring.build_test_set(site)
+    write_gold(site, {"1": [[4, 16, "PATIENT"]], "9": spans})
+    assert scoring.collect_gold(site).notes == 1  # no note 9 is in the sample
+    write_gold(site, {"1": [[4, 16, "PATIENT"]], "2": spans})
+    with pytest.raises(DeidError, match=refused):
         scoring.collect_gold(site)
 
 

@@ -73,3 +73,24 @@ def test_keys_are_mapped_as_the_columns_of_a_feed_are(tmp_path):
     columns = shapes({"DOC": "notes.note_id", "BODY": "text"})
     (found,) = read_gold(path, columns=next(shape for shape in columns.values()).columns)
     assert (found.note_id, found.note.text) == ("7", "Ann came.")
+
+
+def test_of_notes_that_are_not_wanted_no_more_is_looked_at_than_whose_line_it_is(tmp_path):
+    path = tmp_path / "gold.jsonl"
+    lines = [GOOD, {**GOOD, "note_id": "n2", "spans": [[0, 99, "PERSON"]]}, {**GOOD, "note_id": 3}]
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    assert [gold.note_id for gold in read_gold(path, note_ids={"n1", "3", "n9"})] == ["n1", "3"]
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ({**GOOD, "spans": [[0, 99, "PATIENT"]]}, "a span ends past the text"),
+        ({**GOOD, "note_id": " n1 ", "spans": [[3, 3, "PATIENT"]]}, "a span is empty or reversed"),
+        ({"text": "x", "spans": []}, "no note_id"),
+        ({**GOOD, "note_id": ["n2"]}, "not of this form"),
+        ('{"note_id": "n2"', "not of this form"),
+    ],
+)
+def test_a_line_of_a_wanted_note_or_of_nobody_knows_which_is_refused_as_ever(tmp_path, line, reason):
+    assert _refused(tmp_path, line, note_ids={"n1"}) == (Code.GOLD_INVALID, f"line 2: {reason}")

@@ -58,7 +58,7 @@ def upserts(rows: Sequence[Patient], undated: set[str]) -> Topics:
 def stored(brought: Sequence[Topics], spool: Path, others: Topics | None = None) -> Topics:
     def parts() -> Iterator[list[pa.Table]]:
         for topics in brought:
-            rows = tables.topic_rows(topics, "patients")
+            rows = list(tables.topic_rows(topics, "patients"))
             yield [pa.Table.from_pylist(rows[:2], tables.TOPIC_SCHEMAS["patients"])] + [
                 pa.Table.from_pylist(rows[2:], tables.TOPIC_SCHEMAS["patients"])
             ] * (len(rows) > 2)

@@ -1,0 +1,212 @@
+"""What the sampler needs to know of each note of the store.
+
+Belongs here: keeping that beside the notes, and which version of a note counts. Does not belong here: the sampler
+(`sampling.py`), or what becomes of the notes that it takes (`scoring.py`).
+
+Of each delivery a small table is kept (`refresh/derived.py`), so that a refresh reads the texts of new deliveries
+alone. It says whether a note has an identifier of its own patient by the topics as of the note's own delivery: by those
+of the newest one, each delivery would change what is known of all notes before it. What the settings say of a note, its
+group, is looked up each time, and no text is read when they change.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from deid_platform.evaluation.design_weights import Stratum
+from deid_platform.evaluation.tokens import word_offsets
+from deid_platform.keys import module_digest, plain_digest
+from deid_platform.notes import Delivery, Note, Patient, Topics
+from deid_platform.refresh import tables
+from deid_platform.refresh.deidentify import released_type
+from deid_platform.refresh.derived import NOTE_IDS, derived
+from deid_platform.refresh.folding import with_patients
+from deid_platform.refresh.site import Site
+from deid_platform.sampling import EligibleNote, contains_own_phi, period_of
+from deid_platform.store import NoteStore
+
+_PATIENTS = "source/patients"
+_DECIDING = (
+    __name__,
+    "deid_platform.evaluation.tokens",
+    "deid_platform.notes",
+    "deid_platform.refresh.folding",
+    "deid_platform.refresh.tables",
+    "deid_platform.sampling",
+    "deid_platform.topics_file",
+)
+"""Modules that decide what is kept: what other code made is made anew."""
+_NOTE = ["name", "patient_id", "note_type", "period", "words", "names_patient"]
+"""Columns in the order of `EligibleNote`."""
+_STRATUM = ["note_type", "period", "names_patient"]
+
+
+@dataclass(frozen=True)
+class Population:
+    """The newest version of each note of the store, as often as anybody goes through it.
+
+    A note's name is its feed's and its id, since two feeds may number their notes alike.
+
+    Attributes:
+        deliveries: Those of the store.
+        of_feeds: For each feed a table of its notes: `_NOTE`, and the number of their delivery.
+    """
+
+    deliveries: tuple[Delivery, ...]
+    of_feeds: tuple[pa.Table, ...] = field(repr=False)
+
+    def __len__(self) -> int:
+        return sum(notes.num_rows for notes in self.of_feeds)
+
+    def __iter__(self) -> Iterator[EligibleNote]:
+        for notes in self.of_feeds:
+            yield from (note for note, _ in self._rows(notes))
+
+    def named(self, names: Collection[str]) -> dict[str, tuple[EligibleNote, Delivery]]:
+        """Some notes by their names, each with its delivery; without those that are not there."""
+        sought = pa.array(names, pa.large_string())
+        some = (notes.filter(pc.is_in(notes["name"], value_set=sought)) for notes in self.of_feeds)
+        return {note.note_id: (note, delivery) for notes in some for note, delivery in self._rows(notes)}
+
+    def strata(self) -> dict[Stratum, int]:
+        """How many notes each stratum has."""
+        counts: Counter[Stratum] = Counter()
+        for notes in self.of_feeds:
+            for row in notes.group_by(_STRATUM).aggregate([([], "count_all")]).to_pylist():
+                counts[row["note_type"], row["period"], row["names_patient"]] += row["count_all"]
+        return dict(counts)
+
+    def _rows(self, notes: pa.Table) -> Iterator[tuple[EligibleNote, Delivery]]:
+        for batch in notes.to_batches(max_chunksize=tables.NOTES_A_BLOCK):
+            rows = zip(*(batch[name].to_pylist() for name in _NOTE), strict=True)
+            for row, delivery in zip(rows, batch["delivery"].to_pylist(), strict=True):
+                yield EligibleNote(*row), self.deliveries[delivery]
+
+
+def population(site: Site) -> Population:
+    """The newest version of each note of the store.
+
+    Raises:
+        DeidError: `store-torn` or `store-rolled-back`; `store-write` if topics cannot be folded.
+    """
+    every: list[Delivery] = []
+    of_feeds: list[pa.Table] = []
+    for feed, deliveries in arrived(site).items():
+        known = _topics_known(site, feed)
+        kept = []
+        for delivery in deliveries:
+            rows = _eligible(site.store, delivery, known(delivery))
+            number = np.full(rows.num_rows, len(every), np.int32)
+            kept.append(rows.append_column("delivery", pa.array(number)))
+            every.append(delivery)
+        of_feeds.append(_grouped(site, feed, _newest(pa.concat_tables(kept))))
+    return Population(tuple(every), tuple(of_feeds))
+
+
+def arrived(site: Site) -> dict[str, list[Delivery]]:
+    """The deliveries whose notes are in the store, each feed in order; no feed of which there are none."""
+    found: defaultdict[str, list[Delivery]] = defaultdict(list)
+    for delivery in map(Delivery.parse, site.store.partitions(tables.RAW_NOTES)):
+        if delivery.feed in site.settings.feeds:
+            found[delivery.feed].append(delivery)
+    return {feed: sorted(found[feed], key=lambda each: each.seq) for feed in sorted(found)}
+
+
+def _newest(notes: pa.Table) -> pa.Table:
+    """Of the rows of each note the last."""
+    ids = pa.table({"note_id": notes["note_id"], "row": pa.array(np.arange(notes.num_rows))})
+    last = ids.group_by("note_id").aggregate([("row", "max")])["row_max"]
+    return notes if len(last) == notes.num_rows else notes.take(last.take(pc.sort_indices(last)))
+
+
+def _grouped(site: Site, feed: str, notes: pa.Table) -> pa.Table:
+    """Notes by their names, with their groups as the settings have them."""
+    allowed, periods = site.feed(feed).note_types, site.settings.bench.periods
+    return pa.table(
+        {
+            "name": pc.binary_join_element_wise(_large(f"{feed}/"), notes["note_id"], _large("")),
+            "patient_id": notes["patient_id"],
+            # The groups are shown to people, and a type that the site does not know may hold anything.
+            "note_type": _mapped(notes["note_type"], partial(released_type, allowed=allowed)),
+            "period": _mapped(notes["note_date"], lambda day: period_of(day, periods)),
+            "words": notes["words"],
+            "names_patient": notes["names_patient"],
+            "delivery": notes["delivery"],
+        }
+    )
+
+
+def _large(text: str) -> pa.Scalar:
+    return pa.scalar(text, pa.large_string())
+
+
+def _mapped(column: pa.ChunkedArray, to: Callable[[Any], str]) -> pa.Array:
+    """A column's values, each replaced; `to` is asked once for each that differs."""
+    encoded = column.combine_chunks().dictionary_encode("encode")
+    values = pa.array([to(value) for value in encoded.dictionary.to_pylist()], pa.string())
+    return values.take(encoded.indices)
+
+
+def _topics_known(site: Site, feed: str) -> Callable[[Delivery], tuple[str, list[Delivery]]]:
+    """For each delivery of a feed, the deliveries whose patients are known with it, and what names all their rows."""
+    store = site.store
+    every = [each for each in map(Delivery.parse, store.partitions(_PATIENTS)) if each.feed == feed]
+    every.sort(key=lambda each: each.seq)
+    manifests = (store.required(_PATIENTS, each.key) for each in every)
+    brought = ([part.digest for part in manifest.parts] if manifest.rows else [] for manifest in manifests)
+    digests = ["", *site.keyring.digests("patients", then=brought)]
+
+    def known(delivery: Delivery) -> tuple[str, list[Delivery]]:
+        until = bisect_right(every, delivery.seq, key=lambda each: each.seq)
+        return digests[until], every[:until]
+
+    return known
+
+
+def _eligible(store: NoteStore, delivery: Delivery, known: tuple[str, list[Delivery]]) -> pa.Table:
+    """A delivery's rows of `tables.ELIGIBLE_SCHEMA`, as they are kept or made now."""
+    # Before a row is read: notes that are written meanwhile have another manifest.
+    parts = store.required(tables.RAW_NOTES, delivery.key).parts
+    upserts, until = known
+    made_from = plain_digest(module_digest(*_DECIDING), upserts, *(part.digest for part in parts))
+
+    def make() -> pa.Table:
+        patients = _patients(store, delivery, until)
+        batches = (
+            batch
+            for part in store.read(tables.RAW_NOTES, delivery.key)
+            for batch in part.to_batches(max_chunksize=tables.NOTES_A_BLOCK)
+        )
+        return pa.Table.from_batches((_looked_at(batch, patients) for batch in batches), tables.ELIGIBLE_SCHEMA)
+
+    return derived(store, tables.ELIGIBLE_NOTES, delivery.key, made_from=made_from, make=make)
+
+
+def _patients(store: NoteStore, delivery: Delivery, until: list[Delivery]) -> Mapping[str, Patient]:
+    """What the deliveries up to this one tell of the patients of its notes; the others are not folded."""
+    here = NOTE_IDS.of(store, delivery.key)["patient_id"].combine_chunks().unique()
+    brought = (
+        (part.filter(pc.is_in(part["patient_id"], value_set=here)) for part in store.read(_PATIENTS, each.key))
+        for each in until
+    )
+    return with_patients(Topics(), brought, spool=store.spool).patients
+
+
+def _looked_at(batch: pa.RecordBatch, patients: Mapping[str, Patient]) -> pa.RecordBatch:
+    words, names_patient = [], []
+    for row in batch.select(["note_id", "patient_id", "text"]).to_pylist():
+        patient = patients.get(row["patient_id"] or "")
+        words.append(len(word_offsets(row["text"])))
+        names_patient.append(patient is not None and contains_own_phi(tables.from_row(Note, row), patient))
+    columns = {**{name: batch[name] for name in ("note_id", "patient_id", "note_type", "note_date")}}
+    columns |= {"words": pa.array(words, pa.int32()), "names_patient": pa.array(names_patient, pa.bool_())}
+    return pa.RecordBatch.from_pydict(columns, schema=tables.ELIGIBLE_SCHEMA)
