@@ -18,9 +18,10 @@ import random
 import time
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import Executor, ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 from pathlib import Path
 
 import aims
@@ -169,16 +170,29 @@ def of_aims(found: Mapping[str, Scores], groups: Groups, kept: float, share: flo
     return measured
 
 
-def of_direct(cells: Iterable[Cell], spec: DetectorSpec, engine: LocalEngine, *, fewest: int) -> dict[str, str]:
+def directly_named(key: CorpusKey) -> list[Counter[Label]]:
+    """How many of each direct identifier the notes of a whole cell have, note by note."""
+    made, _ = notes_of_test(None, key, most=None)
+    return [Counter(span.label for span in one.gold if span.label in DIRECT) for one in made]
+
+
+def of_some(key: CorpusKey, numbers: Sequence[int], spec: DetectorSpec) -> list[NoteCounts]:
+    """Counts of some notes of a whole cell, with its topics."""
+    made, topics = notes_of_test(None, key, most=None)
+    cell = Cell(key, [made[number] for number in numbers], topics)
+    return [it.counts for it in with_topics(cell, spec, LocalEngine())] if numbers else []
+
+
+def of_direct(keys: Sequence[CorpusKey], spec: DetectorSpec, pool: Executor, *, fewest: int) -> dict[str, str]:
     """Recall of direct identifiers with topics, each on at least so many of them, or on all that there are."""
     seen: Counter[Label] = Counter()
-    counts: list[NoteCounts] = []
-    for cell in cells:
+    chosen: list[list[int]] = []
+    for notes in pool.map(directly_named, keys):
         lacking = {label for label in DIRECT if seen[label] < fewest}
-        made = [one for one in cell.made if lacking.intersection(span.label for span in one.gold)]
-        if made:
-            counts += [it.counts for it in with_topics(replace(cell, made=made), spec, engine)]
-            seen.update(span.label for one in made for span in one.gold)
+        chosen.append([number for number, labels in enumerate(notes) if lacking.intersection(labels)])
+        for number in chosen[-1]:
+            seen.update(notes[number])
+    counts = chain.from_iterable(pool.map(partial(of_some, spec=spec), keys, chosen))
     labels = summarise(counts, resamples=RESAMPLES).labels
     measured = {}
     for label in DIRECT:
@@ -241,6 +255,7 @@ def main() -> None:
     ]
     with ProcessPoolExecutor(arguments.workers) as pool:
         cells = list(pool.map(partial(of_cell, most=arguments.notes, spec=spec), keys))
+        direct = of_direct(keys, spec, pool, fewest=arguments.direct) if arguments.direct else {}
     texts = [text for cell in cells for text in cell.texts]
     counts = {inputs: [one for cell in cells for one in cell.counts[inputs]] for inputs in INPUTS}
     found = {inputs: summarise((it.counts for it in some), resamples=RESAMPLES) for inputs, some in counts.items()}
@@ -248,11 +263,7 @@ def main() -> None:
     groups = grouped(counts)
     print(whole(found), by_label(found), by_group(groups), sep="\n", flush=True)
     share = speed(random.Random(0).sample(texts, min(150, len(texts))), spec)
-    measured = of_aims(found, groups, intact(spec), share)
-    if arguments.direct:
-        engine = LocalEngine(workers=arguments.workers)
-        more = (Cell(key, *notes_of_test(None, key, most=None, workers=engine.workers)) for key in keys)
-        measured |= of_direct(more, spec, engine, fewest=arguments.direct)
+    measured = of_aims(found, groups, intact(spec), share) | direct
     aims.keep(arguments.json, measured)
     print(aims.beside_aims(measured))
 
