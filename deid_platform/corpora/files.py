@@ -99,7 +99,8 @@ class FilesFeed(RowReader):
     def fingerprint(self, delivery: Delivery, *, unread: Callable[[], object] = lambda: None) -> str:
         """SHA-256 over place, format, size and bytes of every file that has a role; PHI zone only.
 
-        A file that cannot be read counts as far as it could be: reading it refuses it anyway.
+        Names count too where the format's rows follow from them. A file that cannot be read counts as far as it could
+        be: reading it refuses it anyway.
 
         Args:
             delivery: The delivery.
@@ -115,8 +116,12 @@ class FilesFeed(RowReader):
                         content.update(chunk)
                 except BrokenFileError:
                     unread()
-                total.update(f"{role}[{ordinal}] {_ending(path)} {size} {content.hexdigest()}\n".encode())
+                said = (path.name,) if self._is_told_by_name(path, role) else _ending(path)
+                total.update(f"{role}[{ordinal}] {said} {size} {content.hexdigest()}\n".encode())
         return total.hexdigest()
+
+    def _is_told_by_name(self, path: Path, role: Role) -> bool:
+        return self.file_format.names_tell and role in self.file_format.roles(path.name)
 
     def states(self, delivery: Delivery) -> FileStates | None:
         """What the file system says of every file that has a role; None where it is not believed."""
