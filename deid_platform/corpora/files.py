@@ -57,6 +57,7 @@ class FilesFeed(RowReader):
         site: The institution, for notes that do not name theirs.
         spool: Folder of the PHI zone for temporary files; by default the system's own.
         file_format: What the files are; tables by role unless told.
+        reading: As `Reader` has it.
 
     Raises:
         DeidError: `feed-mapping` for columns or defaults that cannot be used, `delivery-name` for a name
@@ -72,6 +73,7 @@ class FilesFeed(RowReader):
     site: str | None = None
     spool: Path | None = None
     file_format: FileFormat = TABLES
+    reading: str = ""
     _shapes: Mapping[Role, Shape] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:

@@ -43,6 +43,8 @@ def who_left(site: Site) -> WhoLeft:
     out: dict[tuple[str, str], bool] = {}
     # Of one feed's statements about a patient the newest counts; no feed takes back what another one said.
     for delivery in sorted(map(Delivery.parse, store.partitions(tables.WITHDRAWALS)), key=lambda each: each.seq):
+        if not store.required(tables.WITHDRAWALS, delivery.key).rows:  # most withdraw nothing
+            continue
         for row in store.stream(tables.WITHDRAWALS, delivery.key):
             if row["note_id"] is not None:
                 notes[delivery.feed][row["note_id"]] = delivery.seq
