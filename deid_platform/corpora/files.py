@@ -128,8 +128,9 @@ class FilesFeed(RowReader):
     def states(self, delivery: Delivery) -> FileStates | None:
         """What the file system says of every file that has a role; None where it is not believed."""
         folder = self._folder(delivery)
-        roles = {name: " ".join(_roles(self.file_format, name)) for name in _names_in(folder, delivery.key)}
-        return states_of(folder, {name: read_as for name, read_as in roles.items() if read_as})
+        roles = {name: _roles(self.file_format, name) for name in _names_in(folder, delivery.key)}
+        told = f" by name: {self.file_format.names_tell}"
+        return states_of(folder, {name: " ".join(some) + told for name, some in roles.items() if some})
 
     def marker(self, delivery: Delivery, *roles: Role) -> str:
         """SHA-256 over place, format, size and time of change of every file of these roles, by default of all."""
