@@ -29,6 +29,7 @@ from deid_platform.annotation.rounds import (
     rounds,
     task_meta,
 )
+from deid_platform.bench.annotated import text_digest
 from deid_platform.corpora.formats.gold_files import written_file
 from deid_platform.corpora.formats.labelstudio import Prediction, Task, write_tasks
 from deid_platform.corpora.gold import Gold, read_gold
@@ -171,8 +172,8 @@ def accept(site: Site, number: int | None = None) -> Accepted:
     folders = {key: _folder(site, Delivery.parse(key)) for key in by_delivery}
     for key, gold in by_delivery.items():
         _write(folders[key] / f"{Delivery.parse(key).watermark}.jsonl.gz", gold)
-    kept = [members[key] for key in found.notes if not _gold(found, key).skipped]
-    _record(site, kept)
+    kept = {key: note for key, note in found.notes.items() if not _gold(found, key).skipped}
+    _record(site, [(members[key], note.text) for key, note in kept.items()])
     spans = sum(len(_gold(found, key).spans) for key in found.notes)
     left_out = len(members) - len(kept)
     return Accepted(len(kept), spans, left_out, tuple(sorted(by_delivery)))
@@ -213,13 +214,17 @@ def _lines(notes: list[Gold]) -> Iterator[dict[str, object]]:
         yield row
 
 
-def _record(site: Site, members: list[RoundNote]) -> None:
-    """Keeps which notes have accepted gold, so that the bench measures on them whatever its sample of that day."""
+def _record(site: Site, members: list[tuple[RoundNote, str]]) -> None:
+    """Keeps which notes have accepted gold, and for which text: the bench measures on them whatever its sample of that
+    day, as long as they have it.
+    """
     store = site.store
     known = store.manifest(tables.ANNOTATION_ACCEPTED, tables.ALL) is not None
     before = store.rows(tables.ANNOTATION_ACCEPTED, tables.ALL) if known else []
     rows = {(r["feed"], r["delivery"], r["note_id"]): r for r in before}
-    for m in members:
-        rows[m.feed, m.delivery, m.note_id] = {"feed": m.feed, "delivery": m.delivery, "note_id": m.note_id}
-    table = pa.Table.from_pylist(list(rows.values()), schema=tables.TEST_SET_SCHEMA)
+    for m, text in members:
+        row = {"feed": m.feed, "delivery": m.delivery, "note_id": m.note_id}
+        known_by = {"text_digest": text_digest(site.keyring, text), "key_id": site.keyring.key_id}
+        rows[m.feed, m.delivery, m.note_id] = row | known_by
+    table = pa.Table.from_pylist(list(rows.values()), schema=tables.ACCEPTED_SCHEMA)
     store.write(tables.ANNOTATION_ACCEPTED, tables.ALL, [table], meta=lambda: {"notes": len(rows)})

@@ -17,12 +17,14 @@ from typing import Any
 
 import pyarrow as pa
 
+from deid_platform.bench.annotated import text_digest
 from deid_platform.corpora.formats.labelstudio import Prediction, Task, write_tasks
 from deid_platform.errors import Code, DeidError
 from deid_platform.notes import Delivery, Note
 from deid_platform.refresh import tables
 from deid_platform.refresh.intake import deliveries_until, topics_as_of
 from deid_platform.refresh.site import Site
+from deid_platform.refresh.who_left import who_left
 from deid_platform.store import NoteStore
 
 
@@ -108,7 +110,7 @@ def begin(site: Site, number: int, *, most: int | None = None) -> int:
     chosen = [(key, row) for key, row in keyed if key in texts][:most]
     if not chosen:
         raise DeidError(Code.INPUT_EMPTY, "no note of the sample is left")
-    rows = [{**row, "note_key": key, "text_digest": digest(site, texts[key])} for key, row in chosen]
+    rows = [{**row, "note_key": key, "text_digest": text_digest(site.keyring, texts[key])} for key, row in chosen]
     table = pa.Table.from_pylist(rows, schema=tables.ROUND_SCHEMA)
     store.write(tables.ANNOTATION_ROUNDS, str(number), [table], meta=lambda: {"notes": len(rows)})
     return len(rows)
@@ -150,14 +152,9 @@ def task_meta(number: int, role: Role | None) -> dict[str, str | int]:
     return {"round": number} if role is None else {"round": number, "role": role.value}
 
 
-def digest(site: Site, text: str) -> str:
-    """A keyed digest of a note's text as it is handed out."""
-    return site.keyring.digest("annotation", text)
-
-
 def unchanged(site: Site, member: RoundNote, text: str) -> bool:
     """Whether a text is the one that the round began with, under the secret of today or of then."""
-    return any(ring.digest("annotation", text) == member.text_digest for ring in site.keyrings)
+    return any(text_digest(ring, text) == member.text_digest for ring in site.keyrings)
 
 
 def current_notes(site: Site, members: Mapping[str, RoundNote]) -> dict[str, Note]:
@@ -169,36 +166,20 @@ def current_notes(site: Site, members: Mapping[str, RoundNote]) -> dict[str, Not
 
 def _notes(site: Site, rows: Sequence[tuple[str, Mapping[str, Any]]]) -> Iterator[tuple[str, Note]]:
     """Notes by their keys from the deliveries that hold them, but for those that were withdrawn or are excluded."""
-    exclusions = site.exclusions
+    exclusions, left = site.exclusions, who_left(site)
     wanted: dict[str, dict[str, str]] = {}
     for key, row in rows:
         wanted.setdefault(row["delivery"], {})[row["note_id"]] = key
-    gone: dict[str, tuple[set[str], set[str]]] = {}
     arrived = set(site.store.partitions(tables.RAW_NOTES))
-    for delivery, ids in sorted(wanted.items()):
-        if delivery not in arrived:
+    for each, ids in sorted(wanted.items()):
+        if each not in arrived:
             continue
-        feed = Delivery.parse(delivery).feed
-        notes, patients = gone.setdefault(feed, _withdrawn(site.store, feed))
-        for row in site.store.stream(tables.RAW_NOTES, delivery):
-            if row["note_id"] in ids and row["note_id"] not in notes and row["patient_id"] not in patients:
+        delivery = Delivery.parse(each)
+        for row in site.store.stream(tables.RAW_NOTES, each):
+            if row["note_id"] in ids and not left.has(delivery, row["note_id"], row["patient_id"]):
                 note = tables.from_row(Note, row)
                 if exclusions.reason(note) is None:
                     yield ids[note.note_id], note
-
-
-def _withdrawn(store: NoteStore, feed: str) -> tuple[set[str], set[str]]:
-    """Notes and patients of a feed that have left and did not come back."""
-    notes, patients = set[str](), set[str]()
-    for delivery in _deliveries(store, tables.WITHDRAWALS, feed):
-        for row in store.stream(tables.WITHDRAWALS, delivery.key):
-            if row["note_id"] is not None:
-                notes.add(row["note_id"])
-            elif row["rejoined"]:
-                patients.discard(row["patient_id"])
-            else:
-                patients.add(row["patient_id"])
-    return notes, patients
 
 
 def _deliveries(store: NoteStore, dataset: str, feed: str) -> list[Delivery]:

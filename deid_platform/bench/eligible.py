@@ -1,7 +1,8 @@
 """What the sampler needs to know of each note of the store.
 
-Belongs here: keeping that beside the notes, and which version of a note counts. Does not belong here: the sampler
-(`sampling.py`), or what becomes of the notes that it takes (`scoring.py`).
+Belongs here: keeping that beside the notes, which version of a note counts, and that notes count which have not left.
+Does not belong here: who has left (`refresh/who_left.py`), the sampler (`sampling.py`), or what becomes of the notes
+that it takes (`scoring.py`).
 
 Of each delivery a small table is kept (`refresh/derived.py`), so that a refresh reads the texts of new deliveries
 alone. It says whether a note has an identifier of its own patient by the topics as of the note's own delivery: by those
@@ -13,7 +14,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -31,6 +32,7 @@ from deid_platform.refresh.deidentify import released_type
 from deid_platform.refresh.derived import NOTE_IDS, derived
 from deid_platform.refresh.folding import with_patients
 from deid_platform.refresh.site import Site
+from deid_platform.refresh.who_left import WhoLeft, who_left
 from deid_platform.sampling import EligibleNote, contains_own_phi, period_of
 from deid_platform.store import NoteStore
 
@@ -52,7 +54,7 @@ _STRATUM = ["note_type", "period", "names_patient"]
 
 @dataclass(frozen=True)
 class Population:
-    """The newest version of each note of the store, as often as anybody goes through it.
+    """The newest version of each note of the store that has not left, as often as anybody goes through it.
 
     A note's name is its feed's and its id, since two feeds may number their notes alike.
 
@@ -93,13 +95,16 @@ class Population:
 
 
 def population(site: Site) -> Population:
-    """The newest version of each note of the store.
+    """The newest version of each note of the store, but for those that were withdrawn or whose patients have left.
+
+    A note whose newest version left is not there in an older one: research shows none of it.
 
     Raises:
-        DeidError: `store-torn` or `store-rolled-back`; `store-write` if topics cannot be folded.
+        DeidError: `opt-outs-unreadable`; `store-torn` or `store-rolled-back`; `store-write` if topics cannot be folded.
     """
     every: list[Delivery] = []
     of_feeds: list[pa.Table] = []
+    left = who_left(site)
     for feed, deliveries in arrived(site).items():
         known = _topics_known(site, feed)
         kept = []
@@ -108,7 +113,7 @@ def population(site: Site) -> Population:
             number = np.full(rows.num_rows, len(every), np.int32)
             kept.append(rows.append_column("delivery", pa.array(number)))
             every.append(delivery)
-        of_feeds.append(_grouped(site, feed, _newest(pa.concat_tables(kept))))
+        of_feeds.append(_grouped(site, feed, _still_there(_newest(pa.concat_tables(kept)), every, left)))
     return Population(tuple(every), tuple(of_feeds))
 
 
@@ -126,6 +131,22 @@ def _newest(notes: pa.Table) -> pa.Table:
     ids = pa.table({"note_id": notes["note_id"], "row": pa.array(np.arange(notes.num_rows))})
     last = ids.group_by("note_id").aggregate([("row", "max")])["row_max"]
     return notes if len(last) == notes.num_rows else notes.take(last.take(pc.sort_indices(last)))
+
+
+def _still_there(notes: pa.Table, every: Sequence[Delivery], left: WhoLeft) -> pa.Table:
+    """Notes without those that have left, or whose patients have."""
+    named = {note_id for of_feed in left.notes.values() for note_id in of_feed}
+    may = [
+        pc.is_in(notes[column], value_set=pa.array(ids, pa.large_string()))
+        for column, ids in (("note_id", named), ("patient_id", left.patients))
+    ]
+    rows = pc.indices_nonzero(pc.or_(*may))  # of the millions of others, none becomes an object of Python
+    some = notes.take(rows)
+    told = zip(*(some[name].to_pylist() for name in ("delivery", "note_id", "patient_id")), strict=True)
+    gone = [row for row, (number, *ids) in zip(rows.to_pylist(), told, strict=True) if left.has(every[number], *ids)]
+    kept = np.ones(notes.num_rows, bool)
+    kept[gone] = False
+    return notes.filter(pa.array(kept)) if gone else notes
 
 
 def _grouped(site: Site, feed: str, notes: pa.Table) -> pa.Table:

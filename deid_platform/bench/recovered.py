@@ -21,6 +21,7 @@ from deid_platform.notes import Delivery, Note, Span
 from deid_platform.refresh import tables
 from deid_platform.refresh.intake import topics_as_of
 from deid_platform.refresh.site import Site
+from deid_platform.refresh.who_left import who_left
 from deid_platform.surrogates.dice import Dice
 from deid_platform.text.fold import fold_term
 
@@ -90,7 +91,7 @@ def recovered(site: Site, *, progress: Callable[[int], object] = lambda _: None)
 
 
 def _sample(site: Site, size: int) -> dict[Delivery, list[Note]]:
-    """So many of the store's notes, all alike."""
+    """So many of the store's notes that have not left, all alike."""
     drawn = heapq.nsmallest(size, _drawn(site), key=lambda it: it[0])
     chosen: dict[Delivery, list[Note]] = defaultdict(list)
     for _, delivery, note in drawn:
@@ -99,11 +100,13 @@ def _sample(site: Site, size: int) -> dict[Delivery, list[Note]]:
 
 
 def _drawn(site: Site) -> Iterator[tuple[int, Delivery, Note]]:
+    left = who_left(site)
     for key in site.store.partitions(tables.RAW_NOTES):
         delivery = Delivery.parse(key)
         for row in site.store.stream(tables.RAW_NOTES, key):
             note = tables.from_row(Note, row)
-            yield Dice(SEED, key, note.note_id).between(0, 1 << 60), delivery, note
+            if not left.has(delivery, note.note_id, note.patient_id):
+                yield Dice(SEED, key, note.note_id).between(0, 1 << 60), delivery, note
 
 
 def shares(found: Recovered) -> Iterable[tuple[str, int, int, float]]:

@@ -20,10 +20,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from deid_platform.bench import held_out
+from deid_platform.bench.annotated import accepted_notes
 from deid_platform.bench.eligible import arrived, population
 from deid_platform.bench.gold_topics import seal_topics, sealed_topics
 from deid_platform.corpora.exclusions import Exclusions
-from deid_platform.corpora.gold import read_gold
+from deid_platform.corpora.gold import Gold, read_gold
 from deid_platform.corpora.hospital import HospitalSpec, generate
 from deid_platform.detection.resolve.cross_note import mentioned_in
 from deid_platform.detection.two_pass import Detection, PatientMentionIndex, SecondPass
@@ -60,10 +61,10 @@ def build_test_set(site: Site) -> TestSet:
     notes = population(site)
     chosen = sample(notes, size=bench.size, minimum=bench.minimum_per_group, seed=bench.seed)
     # What people annotated stays, whatever the sample of today: their gold would lie idle.
-    kept = {f"{feed}/{note_id}": delivery for feed, delivery, note_id in _accepted(site.store)}
+    kept = accepted_notes(site.store)
     found = notes.named({*chosen.note_ids, *kept})
     taken = frozenset(chosen.note_ids)
-    current = (name for name, delivery in kept.items() if name in found and found[name][1].key == delivery)
+    current = (name for name, it in kept.items() if name in found and found[name][1].key == it.delivery)
     also = sorted(name for name in current if name not in taken)
     names = tables.SAMPLED_SCHEMA.names
     rows = []
@@ -80,13 +81,6 @@ def build_test_set(site: Site) -> TestSet:
     }
     site.store.write(tables.TEST_SET, tables.ALL, [table], meta=lambda: meta)
     return chosen
-
-
-def _accepted(store: NoteStore) -> Iterator[tuple[str, str, str]]:
-    """Feed, delivery and id of each note whose annotated gold was accepted."""
-    if store.manifest(tables.ANNOTATION_ACCEPTED, tables.ALL) is not None:
-        for row in store.stream(tables.ANNOTATION_ACCEPTED, tables.ALL):
-            yield row["feed"], row["delivery"], row["note_id"]
 
 
 @dataclass(frozen=True)
@@ -118,11 +112,16 @@ def _site_gold(site: Site) -> tuple[list[dict[str, Any]], Topics, dict[str, int]
     """Test-set notes for which the feed's gold folder holds spans, newest version of each, and how many a feed.
 
     Only deliveries of chosen notes are looked at, and of their gold files only the lines of those notes.
+
+    Raises:
+        DeidError: `gold-invalid` if a span ends past its note's text, a note has two lines, or a line has another text
+            than its note; what `read_gold` raises.
     """
     chosen: defaultdict[str, set[str]] = defaultdict(set)
     for row in site.store.stream(tables.TEST_SET, tables.ALL):
         chosen[row["delivery"]].add(row["note_id"])
     exclusions = site.exclusions
+    annotated = accepted_notes(site.store)
     rows: list[dict[str, Any]] = []
     everyone = Topics()
     by_feed: Counter[str] = Counter()
@@ -138,13 +137,22 @@ def _site_gold(site: Site) -> tuple[list[dict[str, Any]], Topics, dict[str, int]
             # Folded into none they would be the same, and in memory.
             everyone = everyone.folded(topics) if everyone else topics
         for delivery in usable:
-            gold = {g.note_id: g for g in read_gold(files[delivery], note_ids=chosen[delivery.key])}
+            gold: dict[str, Gold] = {}
+            for found in read_gold(files[delivery], note_ids=chosen[delivery.key]):
+                # Of two lines of a note nobody can tell which is right, and whichever says less would hide misses.
+                if gold.setdefault(found.note_id, found) is not found:
+                    raise DeidError(Code.GOLD_INVALID, f"{delivery.key}: a note has two lines")
             for note in _notes(site.store, delivery, gold.keys()):
                 found = gold[note.note_id]
-                if any(span.end > len(note.text) for span in found.spans):
-                    raise DeidError(Code.GOLD_INVALID, f"{delivery.key}: a span ends past its note's text")
                 # Two feeds may number their notes alike.
                 named = replace(note, note_id=f"{feed}/{note.note_id}")
+                by_people = annotated.get(named.note_id)
+                if by_people is not None and not by_people.fits(delivery, note.text, site.keyrings):
+                    continue
+                if any(span.end > len(note.text) for span in found.spans):
+                    raise DeidError(Code.GOLD_INVALID, f"{delivery.key}: a span ends past its note's text")
+                if found.note is not None and found.note.text != note.text:
+                    raise DeidError(Code.GOLD_INVALID, f"{delivery.key}: gold is of another text of its note")
                 rows.append(_gold_row(named, found.spans, found.clinical, found.condition))
                 by_feed[feed] += 1
     return rows, everyone, dict(by_feed)

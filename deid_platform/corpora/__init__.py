@@ -190,6 +190,11 @@ class Reader(Protocol):
     """Whether the source writes over its rows: a changed row then leaves the delivery that it was in, and what it said
     before is known to whoever has read it alone."""
 
+    @property
+    def reading(self) -> str:
+        """The settings by which rows become records: by others, the same files may say something else."""
+        return ""
+
     def deliveries(self) -> list[Delivery]:
         """The deliveries that have arrived, oldest watermark first."""
         ...

@@ -57,6 +57,7 @@ def open_folder(settings: Settings, name: str, *, spool: Path | None) -> FilesFe
         site=settings.site,
         spool=spool,
         file_format=_format_of(feed),
+        reading=f"{settings.site} {feed.reading}",
     )
 
 
@@ -100,6 +101,7 @@ def open_database(settings: Settings, name: str) -> SqlFeed:
         defaults=feed.defaults,
         max_chars=feed.max_chars,
         site=settings.site,
+        reading=f"{settings.site} {feed.reading}",
     )
 
 

@@ -57,6 +57,7 @@ class FilesFeed(RowReader):
         site: The institution, for notes that do not name theirs.
         spool: Folder of the PHI zone for temporary files; by default the system's own.
         file_format: What the files are; tables by role unless told.
+        reading: As `Reader` has it.
 
     Raises:
         DeidError: `feed-mapping` for columns or defaults that cannot be used, `delivery-name` for a name
@@ -72,6 +73,7 @@ class FilesFeed(RowReader):
     site: str | None = None
     spool: Path | None = None
     file_format: FileFormat = TABLES
+    reading: str = ""
     _shapes: Mapping[Role, Shape] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -99,7 +101,8 @@ class FilesFeed(RowReader):
     def fingerprint(self, delivery: Delivery, *, unread: Callable[[], object] = lambda: None) -> str:
         """SHA-256 over place, format, size and bytes of every file that has a role; PHI zone only.
 
-        A file that cannot be read counts as far as it could be: reading it refuses it anyway.
+        Names count too where the format's rows follow from them. A file that cannot be read counts as far as it could
+        be: reading it refuses it anyway.
 
         Args:
             delivery: The delivery.
@@ -115,14 +118,19 @@ class FilesFeed(RowReader):
                         content.update(chunk)
                 except BrokenFileError:
                     unread()
-                total.update(f"{role}[{ordinal}] {_ending(path)} {size} {content.hexdigest()}\n".encode())
+                said = (path.name,) if self._is_told_by_name(path, role) else _ending(path)
+                total.update(f"{role}[{ordinal}] {said} {size} {content.hexdigest()}\n".encode())
         return total.hexdigest()
+
+    def _is_told_by_name(self, path: Path, role: Role) -> bool:
+        return self.file_format.names_tell and role in self.file_format.roles(path.name)
 
     def states(self, delivery: Delivery) -> FileStates | None:
         """What the file system says of every file that has a role; None where it is not believed."""
         folder = self._folder(delivery)
-        roles = {name: " ".join(_roles(self.file_format, name)) for name in _names_in(folder, delivery.key)}
-        return states_of(folder, {name: read_as for name, read_as in roles.items() if read_as})
+        roles = {name: _roles(self.file_format, name) for name in _names_in(folder, delivery.key)}
+        told = f" by name: {self.file_format.names_tell}"
+        return states_of(folder, {name: " ".join(some) + told for name, some in roles.items() if some})
 
     def marker(self, delivery: Delivery, *roles: Role) -> str:
         """SHA-256 over place, format, size and time of change of every file of these roles, by default of all."""

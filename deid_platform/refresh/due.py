@@ -24,6 +24,7 @@ from deid_platform.refresh.derived import topics_digest
 from deid_platform.refresh.first_pass import mentions_digests
 from deid_platform.refresh.intake import (
     Upserts,
+    reading_digest,
     rosters_incomplete,
     topics_as_of,
     upserts_until,
@@ -46,11 +47,11 @@ def pending(site: Site, deliveries: Sequence[Delivery]) -> list[Delivery]:
     """Those deliveries that research does not hold as they stand, in the order given.
 
     A delivery is held if it is promoted with nothing missing under the profile of today, and every link from its
-    files to research is whole: they are the files that were taken in, its rows were made of what was taken in and by
-    the recipe of today (detector, topics, policy, key, note types) with what the patients' other notes tell today,
-    their dates moved with whom they move today, quarantined notes as people decided about
-    them today, and those rows are what was staged and promoted. What was reported since they were made was looked for
-    in them, and nothing of it found (`search.py`).
+    files to research is whole: they are the files that were taken in, and are read by the settings of then; its rows
+    were made of what was taken in and by the recipe of today (detector, topics, policy, key, note types) with what the
+    patients' other notes tell today, their dates moved with whom they move today, quarantined notes as people decided
+    about them today; and those rows are what was staged and promoted. What was reported since they were made was looked
+    for in them, and nothing of it found (`search.py`).
     A run may have been killed between any two of these.
 
     Raises:
@@ -150,6 +151,9 @@ def _held_but_for_reports(feed: _Feed, delivery: Delivery, held: DeliverySummary
     if redacted.meta.get("shifts") != shifts_digest(site.store, delivery, feed.recipe):
         return None
     if redacted.meta.get("rulings", "") != in_force(site, delivery, feed.decided).digest:
+        return None
+    reading = reading_digest(feed.reader, site.keyring)
+    if raw.meta.get("reading", reading) != reading:  # earlier versions kept none
         return None
     files = known_files_digest(
         feed.reader, delivery, store=site.store, keyring=site.keyring, exclusions=feed.exclusions

@@ -82,6 +82,11 @@ def files_digest(
     return keyring.digest(reader.fingerprint(delivery, unread=unread), exclusions.digest(keyring))
 
 
+def reading_digest(reader: Reader, keyring: Keyring) -> str:
+    """A keyed digest of the settings by which a feed is read."""
+    return keyring.digest("reading", reader.reading)
+
+
 def withdrawals_marker(reader: Reader, delivery: Delivery, keyring: Keyring, marker: str | None = None) -> str:
     """A keyed mark that changes when a file that withdraws anything does; no file is read for it.
 
@@ -138,7 +143,12 @@ def take_in_notes(
         tables.RAW_NOTES,
         delivery.key,
         parts(),
-        meta=lambda: {"files": digest, "rejected": dict(refused_notes), "unknown_columns": [*columns]},
+        meta=lambda: {
+            "files": digest,
+            "reading": reading_digest(reader, keyring),
+            "rejected": dict(refused_notes),
+            "unknown_columns": [*columns],
+        },
     )
     NOTE_IDS.of(store, delivery.key, ids)
     items = reader.withdrawals(delivery, known_patients=None, known_notes=None)

@@ -219,6 +219,7 @@ SAMPLED_SCHEMA = pa.schema(
 """With the stratum of each note (`evaluation/design_weights.py`)."""
 
 ROUND_SCHEMA = pa.schema([("note_key", pa.string()), *TEST_SET_SCHEMA, ("text_digest", pa.string())])
+ACCEPTED_SCHEMA = pa.schema([*TEST_SET_SCHEMA, ("text_digest", pa.string()), ("key_id", pa.string())])
 ANNOTATION_SCHEMA = pa.schema(
     [("note_key", pa.string()), ("skipped", pa.bool_()), ("spans", SPANS), ("clinical", pa.list_(pa.list_(pa.int32())))]
 )

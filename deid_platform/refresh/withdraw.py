@@ -120,9 +120,9 @@ def _withdraw(site: Site, delivery: Delivery, known: Mapping[str, str], marker: 
     if marker == "" and delivery.key not in known:  # its reader says that there is nothing, and never was
         return 0, 0
     reader = site.reader(delivery.feed)
-    # Before reading: a file that changes meanwhile is read again.
+    # Before reading: a file that changes meanwhile is read again, and so is one whose columns are mapped otherwise.
     files = withdrawals_marker(reader, delivery, site.keyring, marker)
-    marker = site.keyring.digest(files, *(ring.key_id for ring in site.keyrings))
+    marker = site.keyring.digest(files, reader.reading, *(ring.key_id for ring in site.keyrings))
     if known.get(delivery.key) == marker:
         return 0, 0
     gone: list[tuple[Kind, str, str]] = []

@@ -15,6 +15,7 @@ from deid_platform.refresh import tables
 from deid_platform.refresh.deidentify import QUARANTINED
 from deid_platform.refresh.rulings import decided, kept
 from deid_platform.refresh.site import Site
+from deid_platform.refresh.who_left import who_left
 
 RELEASED = "released"
 """Takes the place of a reason where a note passed because of a decision, which people may take back."""
@@ -28,15 +29,7 @@ def quarantined(site: Site) -> Iterator[tuple[Delivery, dict[str, str]]]:
     """
     store = site.store
     deliveries = sorted(map(Delivery.parse, store.partitions(tables.REDACTED_NOTES)), key=lambda d: (d.feed, d.seq))
-    gone = {
-        row[column]
-        for partition in store.partitions(tables.WITHDRAWALS)
-        for row in store.stream(tables.WITHDRAWALS, partition)
-        for column in ("note_id", "patient_id")
-        if row[column] is not None and not row["rejoined"]
-    }
-    opted_out = site.exclusions.opted_out()
-    gone |= set(opted_out)
+    gone, opted_out = who_left(site), site.exclusions.opted_out()
     sealed: dict[str, set[str]] = {}
     for ruling in kept(store):
         sealed.setdefault(ruling.feed, set()).add(ruling.note_id)
@@ -55,7 +48,8 @@ def quarantined(site: Site) -> Iterator[tuple[Delivery, dict[str, str]]]:
                     if said[delivery.feed].of(keys).in_force is None:
                         continue
                     row["reason"] = RELEASED
-                left = {row["note_id"], row["patient_id"]} & gone or (opted_out and row["patient_id"] is None)
+                ids = row["note_id"], row["patient_id"]
+                left = gone.has(delivery, *ids) or (opted_out and row["patient_id"] is None)
                 if row["note_id"] not in superseded and not left:
                     found[row["note_id"]] = row["reason"]
         superseded |= here

@@ -5,6 +5,7 @@ Belongs here: keys, defaults, and which keys go together. Does not belong here: 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from datetime import date
 from pathlib import Path
@@ -73,6 +74,15 @@ class FeedSettings(Section):
     """All up to and with this day's period is one delivery, for a first load of years."""
     timeout_seconds: int = Field(default=3600, gt=0)
     """How long one statement may take, where the database can be told."""
+
+    @property
+    def reading(self) -> str:
+        """All of it that decides what is read from a delivery, as text: not where it lies, or what becomes of it.
+
+        What is set to its default is left out, so that a key that is new to the platform changes nothing.
+        """
+        others = {"path", "gold", "demonstration", "note_types", "url_env", "timeout_seconds"}
+        return json.dumps(self.model_dump(mode="json", exclude=others, exclude_defaults=True), sort_keys=True)
 
     @property
     def from_database(self) -> bool:

@@ -12,6 +12,7 @@ import pytest
 
 from deid_platform.bench import eligible, scoring
 from deid_platform.bench.eligible import population
+from deid_platform.errors import Code, DeidError
 from deid_platform.evaluation.tokens import word_offsets
 from deid_platform.notes import Delivery
 from deid_platform.refresh import intake, tables
@@ -219,3 +220,95 @@ def test_gold_is_sought_in_deliveries_of_chosen_notes_alone(site, read) -> None:
     (row,) = site.store.rows(tables.GOLD_NOTES, tables.ALL)
     assert (row["note_id"], row["text"]) == ("hospital/1", "Mrs. Ostrowe is stable.")
     assert [(span["start"], span["end"]) for span in row["gold"]] == [(5, 12)]
+
+
+# Who has left
+
+
+def withdraw(site: Site, watermark: str, rows: list[dict], *, feed: str = "hospital") -> None:
+    """A delivery that says nothing but who leaves, or with `rejoined` who is back."""
+    folder = site.settings.path(site.feed(feed).path) / watermark
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, back in (("withdrawn", False), ("rejoined", True)):
+        said = [{"note_id": "", **row} for row in rows if row.get("back", False) == back]
+        with (folder / f"{name}.csv").open("w", newline="") as file:
+            table = csv.DictWriter(file, ["patient_id"] if back else ["note_id", "patient_id"], extrasaction="ignore")
+            table.writeheader()
+            table.writerows(said)
+    reader, delivery = site.reader(feed), Delivery(feed, watermark)
+    for name in tables.TOPICS:
+        intake.take_in_topic(reader, delivery, name, store=site.store)
+    intake.take_in_notes(reader, delivery, store=site.store, keyring=site.keyring, exclusions=site.exclusions)
+
+
+def measured_on(site: Site) -> set[str]:
+    scoring.build_test_set(site)
+    sealed = {f"{row['feed']}/{row['note_id']}" for row in site.store.stream(tables.TEST_SET, tables.ALL)}
+    meta = site.store.required(tables.TEST_SET, tables.ALL).meta
+    assert meta["population"] == sum(row[-1] for row in meta["strata"]) == len(sealed)
+    return sealed
+
+
+def test_notes_that_left_are_not_measured_on_and_count_in_no_stratum(site) -> None:
+    bring(site, FIRST, [note("1"), note("2"), note("3", patient_id=None)])
+    bring(site, FIRST, [note("1")], feed="clinic")
+    withdraw(site, SECOND, [{"note_id": "1"}])
+    assert measured_on(site) == {"hospital/2", "hospital/3", "clinic/1"}
+    # A version that came later is back.
+    bring(site, THIRD, [note("1", "Stable again.")])
+    assert measured_on(site) == {"hospital/1", "hospital/2", "hospital/3", "clinic/1"}
+
+
+def test_notes_of_a_patient_who_left_one_feed_are_measured_on_in_none_until_it_lets_them_back(site) -> None:
+    bring(site, FIRST, [note("1", patient_id="p1"), note("2", patient_id="p2")])
+    bring(site, FIRST, [note("7", patient_id="p1")], feed="clinic")
+    withdraw(site, SECOND, [{"patient_id": "p1"}])
+    assert measured_on(site) == {"hospital/2"}
+    withdraw(site, "2026-02-01", [{"patient_id": "p1", "back": True}], feed="clinic")
+    assert measured_on(site) == {"hospital/2"}, "another feed takes nothing back"
+    withdraw(site, THIRD, [{"patient_id": "p1", "back": True}])
+    assert measured_on(site) == {"hospital/1", "hospital/2", "clinic/7"}
+
+
+def test_a_note_that_was_corrected_by_what_never_enters_is_not_measured_on_as_it_was(site) -> None:
+    bring(site, FIRST, [note("1"), note("2")])
+    bring(site, SECOND, [{**note("1"), "note_date": None, "text": ""}, note("3")])
+    assert measured_on(site) == {"hospital/2", "hospital/3"}
+
+
+def test_patients_who_opted_out_are_not_measured_on_before_their_deliveries_are_taken_in_anew(site, tmp_path) -> None:
+    bring(site, FIRST, [note("1", patient_id="p1"), note("2", patient_id="p2")])
+    (tmp_path / "out.csv").write_text("patient_id\np1\n")
+    text = (tmp_path / "deid.toml").read_text()
+    (tmp_path / "deid.toml").write_text(text.replace("[bench]", '[exclusions]\nopt_outs = "out.csv"\n[bench]'))
+    assert measured_on(Site(load_settings(tmp_path / "deid.toml"))) == {"hospital/2"}
+
+
+# Gold that is not of the note
+
+
+def gold_of(site: Site, watermark: str, *lines: dict) -> None:
+    folder = site.settings.path(site.feed("hospital").gold)
+    folder.mkdir(exist_ok=True)
+    with gzip.open(folder / f"{watermark}.jsonl.gz", "wt") as file:
+        file.writelines(json.dumps(line) + "\n" for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ([{"note_id": "1", "spans": []}], "a note has two lines"),
+        ([{"note_id": " 1 ", "spans": [[5, 12, "PATIENT"]]}], "a note has two lines"),
+        ([{"note_id": "2", "spans": [], "text": "Stable."}], "gold is of another text of its note"),
+    ],
+)
+def test_gold_that_says_less_than_there_is_stops_the_bench(site, more, said) -> None:
+    bring(site, FIRST, [note("1", "Mrs. Ostrowe is stable."), note("2", "Mrs. Ostrowe goes home.")])
+    scoring.build_test_set(site)
+    whole = {"note_id": "1", "spans": [[5, 12, "PATIENT"]], "text": "Mrs. Ostrowe is stable."}
+    gold_of(site, FIRST, whole)
+    assert scoring.collect_gold(site).spans == 1
+    gold_of(site, FIRST, whole, *more)
+    with pytest.raises(DeidError) as refused:
+        scoring.collect_gold(site)
+    assert (refused.value.code, refused.value.ref) == (Code.GOLD_INVALID, f"hospital@{FIRST}: {said}")

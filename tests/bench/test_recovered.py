@@ -49,3 +49,5 @@ def test_a_sample_of_the_store_and_the_terms_of_enough_patients(
     shown = event.step_materialization_data.materialization.metadata
     assert 0 < shown["share_kept"].value < 1
     assert "gunn" not in str(shown).lower()
+    take_in(deliver("2026-01-06", withdrawn=[{"patient_id": "P0"}, {"note_id": "1"}]))
+    assert recovered(site).notes == 18

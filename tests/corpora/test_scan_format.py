@@ -145,6 +145,16 @@ def test_a_table_that_was_corrected_is_read_anew(folder, pdf):
         assert [note.note_id for note in read(folder)[0]] == [note_id]
 
 
+def test_a_letter_that_is_called_otherwise_has_another_row_and_the_fingerprint_says_so(folder, pdf):
+    for name in ("a.pdf", "b.pdf"):
+        (folder / name).write_bytes(pdf([name]))
+    (folder / "documents.csv").write_text("file,note_id\na.pdf,n1\nb.pdf,n2\nc.pdf,n3\n")
+    before = feed(folder).fingerprint(DAY)
+    (folder / "b.pdf").rename(folder / "c.pdf")
+    assert [note.note_id for note in read(folder)[0]] == ["n1", "n3"]
+    assert feed(folder).fingerprint(DAY) != before
+
+
 def test_without_a_table_a_letters_id_is_its_content_and_not_its_name(folder, pdf):
     content = pdf(LETTER)
     (folder / "Ann Lee.pdf").write_bytes(content)

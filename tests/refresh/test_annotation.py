@@ -149,6 +149,16 @@ def test_withdrawn_notes_are_handed_to_nobody(fresh, tmp_path):
     assert (done.notes, done.left_out) == (2, 2)
 
 
+def test_notes_of_a_patient_who_left_by_another_feed_are_handed_to_nobody(fresh, tmp_path):
+    begin(fresh, 1)
+    rows = [{"note_id": None, "patient_id": "p2", "rejoined": False}]
+    fresh.store.write(
+        tables.WITHDRAWALS, "clinic@2026-01-03", [pa.Table.from_pylist(rows, schema=tables.WITHDRAWAL_SCHEMA)]
+    )
+    done = hand_out(fresh, 1, tmp_path / "a.json")
+    assert (done.notes, done.left_out) == (2, 2)
+
+
 def test_from_two_annotators_and_an_adjudicator_to_gold_that_the_bench_measures_on(fresh, tmp_path):
     twice(fresh, tmp_path)
     found = adjudication.standing(fresh)
@@ -205,6 +215,26 @@ def test_accepted_notes_stay_in_the_sample_while_they_are_the_newest(fresh, tmp_
     small = Site(fresh.settings.model_copy(update={"bench": fewest}))
     assert len(scoring.build_test_set(small).note_ids) < 4
     assert {f"{M}-{i}" for i in (1, 2, 3)} <= {r["note_id"] for r in small.store.rows(tables.TEST_SET, tables.ALL)}
+
+
+@pytest.mark.parametrize("secret", ["", "another"])
+def test_accepted_gold_is_not_measured_on_once_its_note_has_another_text(fresh, tmp_path, monkeypatch, secret):
+    twice(fresh, tmp_path)
+    adjudication.hand_to_adjudicator(fresh, 1, tmp_path / "c.json")
+    take_back(fresh, [annotated(tmp_path / "c.json", 5, DECIDED)])
+    adjudication.accept(fresh, 1)
+    (kept,) = fresh.store.read(tables.ANNOTATION_ACCEPTED, tables.ALL)
+    if secret:  # nobody can tell any more
+        kept = kept.set_column(kept.column_names.index("key_id"), "key_id", pa.array(["0" * 12] * kept.num_rows))
+        fresh.store.write(tables.ANNOTATION_ACCEPTED, tables.ALL, [kept])
+    (raw,) = fresh.store.read(tables.RAW_NOTES, f"hospital@{FIRST}")
+    files = dict(fresh.store.required(tables.RAW_NOTES, f"hospital@{FIRST}").meta)
+    # The delivery came once more, with as long a text.
+    texts = [f"{'X' * 3}{row['text'][3:]}" if row["note_id"] == f"{M}-1" else row["text"] for row in raw.to_pylist()]
+    raw = raw.set_column(raw.column_names.index("text"), "text", pa.array(texts, pa.large_string()))
+    fresh.store.write(tables.RAW_NOTES, f"hospital@{FIRST}", [raw], meta=lambda: files)
+    scoring.build_test_set(fresh)
+    assert scoring.collect_gold(fresh).notes == (3 if secret else 2)
 
 
 def gold_lines(path: Path) -> dict[str, dict]:

@@ -89,6 +89,29 @@ def test_files_that_nobody_touched_are_not_opened_and_one_of_the_same_size_and_t
         assert due.pending(held, ALL) == [SECOND]
 
 
+@pytest.mark.parametrize(
+    "setting", [{"columns": {"WHO": "patients.last_name"}}, {"ignore": ("last_name",)}, {"max_chars": 99}]
+)
+def test_deliveries_that_are_read_by_other_settings_are_due(held, setting) -> None:
+    feed = held.feed("hospital")
+
+    def changed(**to: object) -> Site:
+        feeds = held.settings.feeds | {"hospital": feed.model_copy(update=to)}
+        return Site(held.settings.model_copy(update={"feeds": feeds}))
+
+    assert due.pending(changed(**setting), ALL) == ALL
+    assert due.pending(changed(gold=held.settings.home_path), ALL) == []
+    # What is set to its default is not set.
+    assert due.pending(changed(defaults={}), ALL) == []
+
+
+def test_what_an_earlier_version_took_in_is_not_due_for_settings_that_it_did_not_keep(held) -> None:
+    (raw,) = held.store.read(tables.RAW_NOTES, FIRST.key)
+    meta = {name: it for name, it in held.store.required(tables.RAW_NOTES, FIRST.key).meta.items() if name != "reading"}
+    held.store.write(tables.RAW_NOTES, FIRST.key, [raw], meta=lambda: meta)
+    assert due.pending(held, ALL) == []
+
+
 def late_topics(site, deliver, take_in, redacted) -> None:
     take_in(deliver(LATE.watermark, patients=[{**PATIENT, "last_name": "Thackerby"}]))
 

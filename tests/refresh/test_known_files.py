@@ -7,8 +7,10 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import SimpleNamespace
+from typing import ClassVar
 
 import pytest
 from opened import opened_under
@@ -17,6 +19,7 @@ from deid_platform.corpora import Reason, file_states, files
 from deid_platform.corpora.decoding import BrokenFileError
 from deid_platform.corpora.exclusions import Exclusions
 from deid_platform.corpora.files import FilesFeed
+from deid_platform.corpora.formats.delimited import Tables
 from deid_platform.errors import Code, DeidError
 from deid_platform.keys import Keyring
 from deid_platform.notes import Delivery
@@ -215,6 +218,22 @@ def test_what_is_excluded_is_part_of_it(feed, store) -> None:
     excluded = Exclusions(patients=frozenset({"p1"}))
     look(feed, store)
     assert look(feed, store, excluded) == (read(feed, excluded), BOTH)
+
+
+@dataclass(frozen=True)
+class ByName(Tables):
+    """Tables whose rows follow from the names of their files."""
+
+    names_tell: ClassVar[bool] = True
+
+
+@pytest.mark.usefixtures("settled")
+def test_what_was_read_without_names_is_not_believed_where_names_tell(feed, store) -> None:
+    other = replace(feed, file_format=ByName())
+    assert read(other) != read(feed)
+    look(feed, store)
+    assert look(other, store) == (read(other), BOTH)
+    assert look(other, store) == (read(other), [])
 
 
 # When it is believed

@@ -124,6 +124,22 @@ def test_the_list_of_opt_outs_counts_too_and_is_told_once(site) -> None:
     assert "Note f1." in seen(site)
 
 
+def test_a_file_whose_columns_are_mapped_anew_is_read_again(site, deliver) -> None:
+    delivery = deliver("2026-02-09", withdrawn=[{"note_id": "f1", "WHO": ""}, {"note_id": "", "WHO": "f"}])
+
+    def read_with(**setting: object) -> set[str]:
+        feeds = site.settings.feeds | {"hospital": site.feed("hospital").model_copy(update=setting)}
+        withdraw_arrived(Site(site.settings.model_copy(update={"feeds": feeds})))
+        return {"Note f1.", "Note f2."} & seen(site)
+
+    assert read_with(ignore=("WHO",)) == {"Note f2."}
+    assert read_with(columns={"WHO": "withdrawn.patient_id"}) == set()
+    folder = site.settings.path(site.feed("hospital").path) / delivery.watermark
+    (folder / "withdrawn.csv").unlink()
+    (folder / "notes.jsonl").unlink()
+    folder.rmdir()
+
+
 def test_what_a_delivery_comes_to_withdraw_while_its_run_is_under_way_stays_hidden(site, deliver, take_in, run) -> None:
     """Its promotion says anew what it withdraws, by files that are gone by then."""
     delivery = deliver("2026-02-08", notes=notes("x1", patient="x"))

@@ -61,6 +61,22 @@ def test_what_waits_is_named_by_its_key_and_shown_with_what_was_found(site, queu
     assert "Quill" not in repr(held) + repr(queue.waiting())
 
 
+@pytest.mark.parametrize(
+    ("withdrawn_by", "waits"),
+    [("hospital@2000-01-01", True), ("clinic@2030-01-01", True), ("hospital@2030-01-01", False)],
+)
+def test_a_note_waits_that_came_after_it_was_withdrawn_or_has_the_number_of_another_feeds(
+    site, queue, withdrawn_by, waits
+):
+    rows = [{"note_id": "1", "patient_id": None, "rejoined": False}]
+    table = pa.Table.from_pylist(rows, schema=tables.WITHDRAWAL_SCHEMA)
+    site.store.write(tables.WITHDRAWALS, withdrawn_by, [table])
+    try:
+        assert (key(site, "1") in {it.key for it in queue.waiting()}) is waits
+    finally:
+        site.store.write(tables.WITHDRAWALS, withdrawn_by, [])
+
+
 def test_a_try_says_what_would_come_of_it_and_where_the_leak_is(site, queue):
     tried = queue.tried(key(site), [], [])
     assert (tried.reason, tried.text) == ("leak-last-name", None)

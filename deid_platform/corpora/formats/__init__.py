@@ -26,6 +26,8 @@ class FileFormat(Protocol):
 
     last_stands: ClassVar[bool] = False
     """Whether of rows with one id in several files the one of the last file by name stands; else the first does."""
+    names_tell: ClassVar[bool] = False
+    """Whether rows follow from what a file is called, beyond roles and ending: then another name is a change."""
 
     def roles(self, file_name: str) -> tuple[Role, ...]:
         """The roles that a file of that name has rows of; none if it is not of this format."""

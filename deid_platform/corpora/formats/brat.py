@@ -21,6 +21,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 from deid_platform.corpora import Reason, Rejection, Role
 from deid_platform.corpora.annotations import Annotation, GoldFaultError, check_text, spans_of
@@ -49,6 +50,8 @@ _SPACE = re.compile(r"\s")
 @dataclass(frozen=True)
 class Brat(FileFormat):
     """The format `brat`, of feeds and of gold."""
+
+    names_tell: ClassVar[bool] = True
 
     def roles(self, file_name: str) -> tuple[Role, ...]:
         """Notes, in files that end in `.txt`."""

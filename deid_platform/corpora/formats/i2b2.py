@@ -23,7 +23,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 from xml.sax.saxutils import quoteattr
 
 from defusedxml import DefusedXmlException  # type: ignore[import-untyped]
@@ -75,6 +75,8 @@ _CATEGORY: Mapping[Label, str] = {
 @dataclass(frozen=True)
 class I2b2(FileFormat):
     """The format `i2b2`, of feeds and of gold."""
+
+    names_tell: ClassVar[bool] = True
 
     def roles(self, file_name: str) -> tuple[Role, ...]:
         """Notes, in files that end in `.xml`."""

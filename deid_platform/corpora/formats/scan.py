@@ -21,6 +21,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
+from typing import ClassVar
 
 from deid_platform.corpora import Reason, Role
 from deid_platform.corpora.decoding import BrokenFileError, chunks
@@ -51,6 +52,8 @@ class Scans(FileFormat):
         language: Of letters whose row says none, for recognition.
         limits: What one letter may take.
     """
+
+    names_tell: ClassVar[bool] = True
 
     engine: Engine = Engine.TESSERACT
     language: str = "en"

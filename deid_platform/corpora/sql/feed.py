@@ -40,6 +40,7 @@ class SqlFeed(RowReader):
         defaults: Note field to a constant for rows without a value there.
         max_chars: The longest note text, in code points.
         site: The institution, for notes that do not name theirs.
+        reading: As `Reader` has it.
 
     Raises:
         DeidError: `feed-mapping` for columns or defaults that cannot be used, `delivery-name` for a name
@@ -57,6 +58,7 @@ class SqlFeed(RowReader):
     defaults: Mapping[str, str] = field(default_factory=dict)
     max_chars: int = MAX_CHARS
     site: str | None = None
+    reading: str = ""
     _shapes: Mapping[Role, Shape] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:

@@ -54,6 +54,19 @@ def feed(name, tmp_path, contract):
     return tmp_path / "ehr"
 
 
+def test_a_file_of_another_name_is_another_note_and_the_fingerprint_says_so(name, tmp_path, feed):
+    reader, day = FilesFeed("ehr", feed, file_format=file_format(name)), Delivery("ehr", "2026-01-12")
+    before, ids = reader.fingerprint(day), [note.note_id for note in reader.notes(day)]
+    (path,) = (feed / day.watermark).glob(f"n-*{ENDING[name]}")
+    path.rename(path.with_stem(f"{path.stem}-2"))
+    assert [note.note_id for note in reader.notes(day)] != ids
+    assert reader.fingerprint(day) != before
+    # The name of a table says nothing but its role.
+    again = reader.fingerprint(day)
+    (feed / day.watermark / "rejoined.csv").rename(feed / day.watermark / "rejoined-2.csv")
+    assert reader.fingerprint(day) == again
+
+
 def test_the_feed_keeps_the_reader_contract(name, feed, contract):
     def rewrite(delivery):
         path = next((feed / delivery.watermark).glob(f"n-*{ENDING[name]}"))
