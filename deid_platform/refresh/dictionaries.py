@@ -14,7 +14,7 @@ terms with it.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any
@@ -42,6 +42,8 @@ _DECIDING = ("detection", "lexicon", "text")
 def write_institution(site: Site, delivery: Delivery) -> Manifest:
     """Writes the terms that a delivery's topics give, each once for each label under which a row gives it.
 
+    Nothing is written where the same terms are there already, counted with the same ones before them.
+
     `meta` tells of the whole dictionary as of the delivery: it names it by a digest of all rows of topics until then,
     counts its terms by label (`kinds`), and compares it with that of the feed's delivery before: how many terms came
     (`added`) and stayed (`kept`), and its digest (`previous`). The first one has no `previous`.
@@ -52,7 +54,10 @@ def write_institution(site: Site, delivery: Delivery) -> Manifest:
         DeidError: `not-materialized` if the delivery's topics were not taken in.
     """
     site.store.required("source/patients", delivery.key)
-    return _write_terms(site, delivery, _digests(site, delivery))
+    digests = _digests(site, delivery)
+    _recorded(site, delivery, digests)
+    deque(_parts(site, delivery, digests), maxlen=0)  # what cannot be read is written again
+    return site.store.required(tables.INSTITUTION, delivery.key)
 
 
 def institution(site: Site, delivery: Delivery) -> Iterator[pa.Table]:

@@ -61,6 +61,13 @@ def partition(site: Site, watermark: str) -> list[dictionaries.Term]:
     return [(row["term"], row["kind"]) for row in site.store.rows(tables.INSTITUTION, f"hospital@{watermark}")]
 
 
+def tear(site: Site, watermark: str, name: str) -> None:
+    """Breaks one file of a partition."""
+    file = site.settings.home_path / "store" / tables.INSTITUTION / f"hospital@{watermark}" / name
+    assert file.is_file()
+    file.write_bytes(b"torn")
+
+
 def test_a_first_version_has_nothing_to_be_compared_with(versions: dict[str, Manifest]) -> None:
     first = versions["2026-01-05"]
     assert first.meta["kinds"]["MEDICALRECORD"] >= 1
@@ -106,15 +113,21 @@ def test_its_terms_are_those_of_the_gazetteer_as_of_the_delivery(
     assert Counter(kind for _, kind in expected) == versions[watermark].meta["kinds"]
 
 
-def test_large_deliveries_lie_in_several_parts(
+def test_the_same_terms_are_not_written_again(versions: dict[str, Manifest], site: Site) -> None:
+    second = versions["2026-01-12"]
+    assert dictionaries.write_institution(site, Delivery("hospital", "2026-01-12")) == second
+
+
+def test_torn_terms_are_written_again_and_many_of_them_in_several_parts(
     versions: dict[str, Manifest], site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    before = partition(site, "2026-01-05")
+    first, before = versions["2026-01-05"], partition(site, "2026-01-05")
+    tear(site, "2026-01-05", first.parts[0].name)
     monkeypatch.setattr(dictionaries, "_TERMS_A_PART", 1)
     again = dictionaries.write_institution(site, Delivery("hospital", "2026-01-05"))
     assert [part.rows for part in again.parts] == [1] * len(before)
     assert partition(site, "2026-01-05") == before
-    assert again.meta == versions["2026-01-05"].meta
+    assert again.meta == first.meta
 
 
 def test_a_late_delivery_is_compared_with_the_one_before_it_by_watermark_and_counts_in_those_after_it(
@@ -132,10 +145,8 @@ def test_what_cannot_be_read_of_earlier_deliveries_is_made_again(
     versions: dict[str, Manifest], site: Site, again: Callable[..., Delivery]
 ) -> None:
     before = read(site, LAST)
-    folder = site.settings.home_path / "store" / tables.INSTITUTION
-    for part in (folder / "hospital@2026-01-12").glob("part-*.parquet"):
-        part.write_bytes(b"torn")
-    (folder / "hospital@2026-01-19" / "manifest.json").write_bytes(b"torn")
+    tear(site, "2026-01-12", versions["2026-01-12"].parts[0].name)
+    tear(site, "2026-01-19", "manifest.json")
     after = dictionaries.write_institution(site, again("2026-02-02", [{**BO, "last_name": "Quist"}])).meta
     assert after["changes"] == {"added": 1, "kept": len(before)}
     assert partition(site, "2026-01-12") == [("wilhelmina trost", "PATIENT")]
@@ -167,12 +178,23 @@ def test_no_partition_keeps_terms_of_a_row_that_its_delivery_no_longer_has(
     assert "wilhelmina trost" not in held
 
 
-def test_a_delivery_whose_topics_were_not_taken_in_has_no_dictionary(
-    versions: dict[str, Manifest], site: Site
-) -> None:
+def test_a_delivery_whose_topics_were_not_taken_in_has_no_dictionary(versions: dict[str, Manifest], site: Site) -> None:
     with pytest.raises(DeidError) as refused:
         dictionaries.write_institution(site, Delivery("hospital", "2026-03-02"))
     assert refused.value.code is Code.NOT_MATERIALIZED
+
+
+def test_a_term_counts_once_for_each_label_that_a_row_gives_it(
+    versions: dict[str, Manifest], site: Site, again: Callable[..., Delivery]
+) -> None:
+    delivery = Delivery("hospital", "2026-02-09")
+    folder = site.settings.path(site.feed("hospital").path) / delivery.watermark
+    folder.mkdir()
+    (folder / "providers.csv").write_text("provider_id,first_name,last_name\nD1,Zebulon,Quarmby\n")
+    counted = dictionaries.write_institution(site, again(delivery.watermark, [])).meta
+    terms = read(site, delivery)
+    assert {("zebulon quarmby", "PATIENT"), ("zebulon quarmby", "DOCTOR")} <= terms
+    assert Counter(counted["kinds"]) == Counter(kind for _, kind in terms)
 
 
 def test_meta_holds_counts_and_digests_alone(versions: dict[str, Manifest]) -> None:
