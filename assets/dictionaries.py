@@ -23,7 +23,7 @@ from resources import SiteResource
     metadata=shown.columns(tables.TERM_SCHEMA),
 )
 def institution(context: dg.AssetExecutionContext, site: SiteResource) -> Counts:
-    """Terms of the topics as of the delivery, and what changed since the one before: names, places and numbers."""
+    """Terms that the delivery's topics give, and counts of all until then: names, places and numbers."""
     manifest = dictionaries.write_institution(site.site, delivery_of(context))
     return _terms(manifest)
 
@@ -77,6 +77,7 @@ def _terms(manifest: Manifest) -> Counts:
     meta = manifest.meta
     return shown.counts(
         manifest.rows,
+        terms=sum(meta["kinds"].values()),
         terms_by_kind=shown.table(("kind", "terms"), sorted(meta["kinds"].items())),
         since_the_delivery_before=shown.table(("terms", "number"), sorted(meta.get("changes", {}).items())),
         digest=meta["digest"],

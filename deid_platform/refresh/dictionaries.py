@@ -1,43 +1,74 @@
 """The dictionaries as datasets of the note store, so that an engineer can see what detection looks up.
 
-Belongs here: writing both dictionaries with their counts, and what changed in the institution's since the
-delivery before. Does not belong here: which terms of the topics count (`detection/topics/gazetteer.py`), how a clinical
-term is recovered (`detection/resolve/recovery/`) or which might be added (`harvest.py`). Detection builds its own from
-the same sources, in its worker: these are a record, not an input.
+Belongs here: writing both dictionaries with their counts, and reading the institution's. Does not belong here: which
+terms of the topics count (`detection/topics/terms.py`), how a clinical term is recovered
+(`detection/resolve/recovery/`) or which might be added (`harvest.py`). Detection builds its own from the same sources,
+in its worker: these are a record, not an input.
+
+The institution dictionary has millions of terms and a delivery brings some of them. So each partition holds the terms
+of its own delivery's rows, and of all rows until then only counts. A row of the topics that was ever delivered keeps
+its terms, as a former one where it is not the current one: the dictionary as of a delivery is all that the partitions
+until then hold. None holds a term of another delivery's rows, so that what is taken in again without a row loses its
+terms with it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections import Counter, deque
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from deid_platform.detection.resolve.recovery import clinical_terms
 from deid_platform.detection.topics.gazetteer import institution_terms
 from deid_platform.errors import DeidError
-from deid_platform.notes import Delivery
+from deid_platform.keys import module_digest, package_digest
+from deid_platform.notes import Delivery, Topics
 from deid_platform.refresh import tables
-from deid_platform.refresh.intake import deliveries_until, topics_as_of
+from deid_platform.refresh.intake import upserts_until
 from deid_platform.refresh.site import Site
 from deid_platform.store import Manifest
 
 Term = tuple[str, str]
 """A folded term and its label, or the list that it comes from."""
+_TERMS_A_PART = 100_000
+_DECIDING = ("detection", "lexicon", "text")
+"""Packages that make terms of a row: what others made is made anew. Where they change, so does the detector."""
 
 
 def write_institution(site: Site, delivery: Delivery) -> Manifest:
-    """Writes the terms that the topics give as of a delivery.
+    """Writes the terms that a delivery's topics give, each once for each label under which a row gives it.
 
-    `meta` names this version by its digest, counts its terms by label, and compares it with that of the feed's
-    delivery before: how many terms came (`added`), went (`removed`) and stayed (`kept`), and the digest of the
-    version that it was compared with (`previous`). A first version has no `previous`, nor has one whose former
-    version cannot be read.
+    Nothing is written where the same terms are there already, counted with the same ones before them.
+
+    `meta` tells of the whole dictionary as of the delivery: it names it by a digest of all rows of topics until then,
+    counts its terms by label (`kinds`), and compares it with that of the feed's delivery before: how many terms came
+    (`added`) and stayed (`kept`), and its digest (`previous`). The first one has no `previous`.
+
+    What is missing of an earlier delivery, or was made of other rows or by other code, is made first.
+
+    Raises:
+        DeidError: `not-materialized` if the delivery's topics were not taken in.
     """
-    topics = topics_as_of(site.store, delivery)
-    digest = site.spec(topics).dictionary_digest(site.keyring)
-    terms = _each_once(_table((term, label.value) for term, label in institution_terms(topics)))
-    return _write(site, tables.INSTITUTION, delivery.key, terms, {"digest": digest, **_changes(site, delivery, terms)})
+    site.store.required("source/patients", delivery.key)
+    digests = _digests(site, delivery)
+    _recorded(site, delivery, digests)
+    deque(_parts(site, delivery, digests), maxlen=0)  # what cannot be read is written again
+    return site.store.required(tables.INSTITUTION, delivery.key)
+
+
+def institution(site: Site, delivery: Delivery) -> Iterator[pa.Table]:
+    """The institution dictionary as of a delivery, of `tables.TERM_SCHEMA`, one part in memory at a time.
+
+    A term of several deliveries comes once for each. What is missing, or cannot be read, is made first.
+    """
+    digests = _digests(site, delivery)
+    for each in digests:
+        _recorded(site, each, digests)
+        yield from _parts(site, each, digests)
 
 
 def write_medical(site: Site) -> Manifest:
@@ -45,34 +76,76 @@ def write_medical(site: Site) -> Manifest:
     spec = site.spec(None)
     terms = [*clinical_terms(spec.own_terms()), *((phrase, "allowed") for phrase in spec.allow_list().phrases)]
     digest = site.keyring.digest(*(term for term, _ in terms))
-    return _write(site, tables.MEDICAL, tables.ALL, _table(terms), {"digest": digest})
+    table = _in_order(_table(terms))
+    return _write(site, tables.MEDICAL, tables.ALL, table, {"digest": digest, "kinds": dict(_kinds(table))})
 
 
-def _changes(site: Site, delivery: Delivery, terms: pa.Table) -> dict[str, Any]:
-    """Counts of terms against the version of the feed's delivery before."""
-    earlier = [d for d in deliveries_until(site.store, tables.INSTITUTION, delivery) if d != delivery]
-    if not earlier:
-        return {}
+def _digests(site: Site, delivery: Delivery) -> dict[Delivery, str]:
+    """What names the dictionary as of each delivery of the feed that brought topics, up to the one given, in order."""
+    code = (*(package_digest(f"deid_platform.{name}") for name in _DECIDING), module_digest(__name__))
+    upserts = upserts_until(site.store, delivery, site.keyring, code=("institution", *code))
+    return {each: told.digest for each, told in upserts.items()}
+
+
+def _write_terms(site: Site, delivery: Delivery, digests: Mapping[Delivery, str]) -> Manifest:
+    terms = _each_once(_in_order(_table(_terms_of(site, delivery))))
+    meta: dict[str, Any] = {"digest": digests[delivery]}
+    new = terms
+    kinds: Counter[str] = Counter()
+    # In their order, since each is counted with those before it.
+    if recorded := {each: _recorded(site, each, digests) for each in digests if each.seq < delivery.seq}:
+        for each in recorded:
+            new = _without(new, _parts(site, each, digests))
+        *_, before = recorded.values()
+        kinds.update(before.meta["kinds"])
+        meta |= {"previous": before.meta["digest"], "changes": {"added": new.num_rows, "kept": kinds.total()}}
+    kinds += _kinds(new)
+    return _write(site, tables.INSTITUTION, delivery.key, terms, {**meta, "kinds": dict(kinds)})
+
+
+def _recorded(site: Site, delivery: Delivery, digests: Mapping[Delivery, str]) -> Manifest:
+    """The manifest of a delivery's terms, which are written unless they are those of its rows."""
+    with suppress(DeidError):
+        manifest = site.store.required(tables.INSTITUTION, delivery.key)
+        if manifest.meta["digest"] == digests[delivery]:
+            return manifest
+    return _write_terms(site, delivery, digests)
+
+
+def _parts(site: Site, delivery: Delivery, digests: Mapping[Delivery, str]) -> Iterator[pa.Table]:
+    """The recorded terms of a delivery; where a part cannot be read, all of them once more."""
     try:
-        before = site.store.required(tables.INSTITUTION, earlier[-1].key)
-        former = pa.concat_tables(
-            [tables.TERM_SCHEMA.empty_table(), *site.store.read(tables.INSTITUTION, earlier[-1].key)]
-        )
+        yield from site.store.read(tables.INSTITUTION, delivery.key)
     except DeidError:
-        # A record of the past that cannot be trusted is no reason to hold up a delivery.
-        return {}
-    either = _each_once(pa.concat_tables([terms, former])).num_rows
-    changes = {
-        "added": either - former.num_rows,
-        "removed": either - terms.num_rows,
-        "kept": terms.num_rows + former.num_rows - either,
-    }
-    return {"previous": before.meta["digest"], "changes": changes}
+        # A record that cannot be trusted is no reason to hold anything up: it is made of rows that are there.
+        _write_terms(site, delivery, digests)
+        yield from site.store.read(tables.INSTITUTION, delivery.key)
+
+
+def _terms_of(site: Site, delivery: Delivery) -> Iterator[Term]:
+    """The terms of each row of a delivery's topics by itself, whatever the rows beside it say."""
+    for name, kind in tables.TOPICS.items():
+        dataset = f"source/{name}"
+        if site.store.manifest(dataset, delivery.key) is None:
+            continue
+        for part in site.store.read(dataset, delivery.key):
+            # As rows of Python they take several times what they take in the part.
+            for batch in part.to_batches(max_chunksize=tables.NOTES_A_BLOCK):
+                for row in batch.to_pylist():
+                    alone: dict[str, Any] = {name: {"": tables.from_row(kind, row)}}
+                    yield from ((term, label.value) for term, label in institution_terms(Topics(**alone)))
+
+
+def _without(terms: pa.Table, parts: Iterator[pa.Table]) -> pa.Table:
+    """The terms that are in no part, of which none is read once no term is left."""
+    names = tables.TERM_SCHEMA.names
+    while terms.num_rows and (part := next(parts, None)) is not None:
+        terms = part.join(terms, keys=names, join_type="right anti")
+    return terms
 
 
 def _table(terms: Iterable[Term]) -> pa.Table:
-    """Terms as rows of `tables.TERM_SCHEMA`: a site has several for each patient, which as rows of Python take
-    several times as much memory."""
+    """Terms as rows of `tables.TERM_SCHEMA`: rows of Python take several times as much memory."""
     kinds = [field.type for field in tables.TERM_SCHEMA]
     batches = (
         pa.RecordBatch.from_arrays(list(map(pa.array, zip(*batch, strict=True), kinds)), schema=tables.TERM_SCHEMA)
@@ -81,11 +154,20 @@ def _table(terms: Iterable[Term]) -> pa.Table:
     return pa.Table.from_batches(batches, tables.TERM_SCHEMA)
 
 
-def _each_once(terms: pa.Table) -> pa.Table:
-    return terms.group_by(tables.TERM_SCHEMA.names).aggregate([])
+def _in_order(terms: pa.Table) -> pa.Table:
+    return terms.sort_by([(name, "ascending") for name in tables.TERM_SCHEMA.names])
+
+
+def _each_once(in_order: pa.Table) -> pa.Table:
+    # Grouping gives the same for several times the memory.
+    differing = pc.or_(*(pc.not_equal(column[1:], column[:-1]) for column in in_order.columns))
+    return in_order.filter(pa.chunked_array([[True] * min(1, in_order.num_rows), *differing.chunks], pa.bool_()))
+
+
+def _kinds(terms: pa.Table) -> Counter[str]:
+    return Counter({row["values"]: row["counts"] for row in terms["kind"].value_counts().to_pylist()})
 
 
 def _write(site: Site, dataset: str, partition: str, terms: pa.Table, meta: Mapping[str, Any]) -> Manifest:
-    kinds = {row["values"]: row["counts"] for row in terms["kind"].value_counts().to_pylist()}
-    in_order = terms.sort_by([(name, "ascending") for name in tables.TERM_SCHEMA.names])
-    return site.store.write(dataset, partition, [in_order], meta=lambda: {**meta, "kinds": kinds})
+    parts = (pa.Table.from_batches([batch]) for batch in terms.to_batches(max_chunksize=_TERMS_A_PART))
+    return site.store.write(dataset, partition, parts, meta=lambda: meta)

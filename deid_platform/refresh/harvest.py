@@ -35,6 +35,7 @@ from deid_platform.lexicon.lists import word_list
 from deid_platform.lexicon.vocabularies.icd10cm import titles
 from deid_platform.notes import Delivery
 from deid_platform.refresh import tables
+from deid_platform.refresh.dictionaries import institution
 from deid_platform.refresh.site import Site
 from deid_platform.store import Manifest, NoteStore
 from deid_platform.text.fold import fold, fold_term
@@ -120,7 +121,7 @@ def harvest(site: Site) -> Manifest:
     """Writes the proposals of all redacted deliveries; `meta` counts, and names nothing.
 
     Raises:
-        DeidError: `not-materialized` if a delivery's notes or its institution dictionary are not there.
+        DeidError: `not-materialized` if a delivery's notes are not there.
     """
     known = _Vocabulary(site.spec(None).own_terms())
     candidates = Proposals(site.settings.dictionaries.harvest_minimum_patients)
@@ -130,7 +131,7 @@ def harvest(site: Site) -> Manifest:
         for text, patient, spans in _hidden(site.store, delivery, counts):
             candidates.add(phrases_of(text, spans, known.holds), patient)
     found = {p: c for p, c in candidates.enough().items() if p not in known.terms}
-    told = _of_topics(site.store, deliveries, found)
+    told = _of_topics(site, deliveries, found)
     rows = [
         {"phrase": phrase, "label": c.labels.most_common(1)[0][0], "patients": len(c.patients), "notes": c.notes}
         for phrase, c in sorted(found.items(), key=lambda item: (-item[1].notes, item[0]))
@@ -246,7 +247,7 @@ def _hidden(
             yield raw["text"], raw["patient_id"], redacted["spans"] or []
 
 
-def _of_topics(store: NoteStore, deliveries: Iterable[Delivery], found: Iterable[str]) -> set[str]:
+def _of_topics(site: Site, deliveries: Iterable[Delivery], found: Iterable[str]) -> set[str]:
     """The phrases that hold a term of the topics, by the newest institution dictionary of each feed."""
     parts: dict[str, set[str]] = {}
     for phrase in found:
@@ -261,6 +262,7 @@ def _of_topics(store: NoteStore, deliveries: Iterable[Delivery], found: Iterable
     return {
         phrase
         for delivery in newest.values()
-        for row in store.stream(tables.INSTITUTION, delivery.key)
-        for phrase in parts.get(_plain(row["term"]), ())
+        for part in institution(site, delivery)
+        for term in part["term"].to_pylist()
+        for phrase in parts.get(_plain(term), ())
     }

@@ -7,7 +7,7 @@ delivery. Does not belong here: parsing files (`corpora/`).
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from itertools import accumulate
 from operator import or_
@@ -317,7 +317,7 @@ class Upserts(NamedTuple):
     """What the manifests tell of the topics as of a delivery, of which no row is read.
 
     Attributes:
-        digest: Names all rows that they are folded from, and the code that folds them.
+        digest: Names all rows that they are folded from, and the code that folds them, or makes something else of them.
         rosters_incomplete: As the function of that name says.
     """
 
@@ -325,8 +325,19 @@ class Upserts(NamedTuple):
     rosters_incomplete: bool
 
 
-def upserts_until(store: NoteStore, delivery: Delivery, keyring: Keyring) -> dict[Delivery, Upserts]:
+def upserts_until(
+    store: NoteStore, delivery: Delivery, keyring: Keyring, *, code: Sequence[str] | None = None
+) -> dict[Delivery, Upserts]:
     """What the manifests tell of the topics as of each delivery of the feed that brought any, up to the one given.
+
+    Args:
+        store: Holds the manifests.
+        delivery: The last one.
+        keyring: Makes the digests.
+        code: Digests of the code that makes something else of the rows than folds them.
+
+    Returns:
+        The deliveries in the order of their watermarks.
 
     Raises:
         DeidError: `store-torn` or `store-rolled-back`.
@@ -336,7 +347,8 @@ def upserts_until(store: NoteStore, delivery: Delivery, keyring: Keyring) -> dic
         for each in deliveries_until(store, f"source/{name}", delivery):
             found.setdefault(each, []).append(store.required(f"source/{name}", each.key))
     order = sorted(found, key=lambda each: each.seq)
-    code = (package_digest(__package__), module_digest(*_FOLDING))
+    if code is None:
+        code = (package_digest(__package__), module_digest(*_FOLDING))
     # Without rows it changes nothing.
     brought = ([text for m in found[each] if m.rows for text in _named(m)] for each in order)
     digests = keyring.digests("upserts", *code, then=brought)

@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
+from deid_platform.detection.topics.gazetteer import institution_terms
+from deid_platform.errors import Code, DeidError
 from deid_platform.notes import Delivery
 from deid_platform.refresh import dictionaries, tables
+from deid_platform.refresh.intake import topics_as_of
 from deid_platform.refresh.site import Site
 from deid_platform.store import Manifest
 
 ANA = {"patient_id": "P1", "first_name": "Zebulon", "last_name": "Quarmby", "mrn": "00987654"}
 BO = {"patient_id": "P2", "first_name": "Wilhelmina", "last_name": "Trost"}
+LAST = Delivery("hospital", "2026-01-26")
 NOTE = [{"note_id": "1", "patient_id": "P1", "text": "Well."}]
 
 
 @pytest.fixture(scope="module")
 def versions(site: Site, deliver: Callable[..., Delivery], take_in: Callable[..., object]) -> dict[str, Manifest]:
-    """The institution dictionary of three deliveries: one patient, another one, and a new surname of the first."""
+    """The institution dictionary of four deliveries: one patient, another one, a new surname of the first, nobody."""
     written = {}
     for watermark, patients in {
         "2026-01-05": [ANA],
@@ -33,6 +39,35 @@ def versions(site: Site, deliver: Callable[..., Delivery], take_in: Callable[...
     return written
 
 
+@pytest.fixture(scope="module")
+def again(deliver: Callable[..., Delivery], take_in: Callable[..., object]) -> Callable[..., Delivery]:
+    """Takes in a delivery beside those of `versions`, or one of them again, and writes no dictionary."""
+
+    def run(watermark: str, patients: list[dict[str, str]]) -> Delivery:
+        delivery = deliver(watermark, notes=NOTE, patients=patients)
+        take_in(delivery)
+        return delivery
+
+    return run
+
+
+def read(site: Site, delivery: Delivery) -> set[dictionaries.Term]:
+    """The dictionary as of a delivery, as its readers find it."""
+    return {tuple(row.values()) for part in dictionaries.institution(site, delivery) for row in part.to_pylist()}
+
+
+def partition(site: Site, watermark: str) -> list[dictionaries.Term]:
+    """What one partition holds."""
+    return [(row["term"], row["kind"]) for row in site.store.rows(tables.INSTITUTION, f"hospital@{watermark}")]
+
+
+def tear(site: Site, watermark: str, name: str) -> None:
+    """Breaks one file of a partition."""
+    file = site.settings.home_path / "store" / tables.INSTITUTION / f"hospital@{watermark}" / name
+    assert file.is_file()
+    file.write_bytes(b"torn")
+
+
 def test_a_first_version_has_nothing_to_be_compared_with(versions: dict[str, Manifest]) -> None:
     first = versions["2026-01-05"]
     assert first.meta["kinds"]["MEDICALRECORD"] >= 1
@@ -40,41 +75,126 @@ def test_a_first_version_has_nothing_to_be_compared_with(versions: dict[str, Man
     assert not {"previous", "changes"} & set(first.meta)
 
 
-def test_a_version_says_what_came_went_and_stayed(versions: dict[str, Manifest]) -> None:
+def test_a_version_says_what_came_and_stayed(versions: dict[str, Manifest]) -> None:
     first, second = versions["2026-01-05"], versions["2026-01-12"]
     assert second.meta["previous"] == first.meta["digest"] != second.meta["digest"]
-    assert second.meta["changes"] == {"added": second.rows - first.rows, "removed": 0, "kept": first.rows}
-    assert second.rows > first.rows
+    assert second.meta["changes"] == {"added": second.rows, "kept": first.rows}
+    assert sum(second.meta["kinds"].values()) == first.rows + second.rows
 
 
-def test_a_former_name_stays_in_the_dictionary(versions: dict[str, Manifest]) -> None:
-    third = versions["2026-01-19"]
-    assert third.meta["changes"]["removed"] == 0
-    assert third.meta["changes"]["added"] > 0
+def test_a_partition_holds_the_terms_of_its_own_delivery_in_order_each_once(
+    versions: dict[str, Manifest], site: Site
+) -> None:
+    assert partition(site, "2026-01-12") == [("wilhelmina trost", "PATIENT")]
+    assert partition(site, "2026-01-19") == [("00987654", "MEDICALRECORD"), ("zebulon ostrander", "PATIENT")]
+    assert partition(site, "2026-01-26") == []
+
+
+def test_a_term_that_comes_again_is_kept_and_a_former_name_stays(versions: dict[str, Manifest], site: Site) -> None:
+    second, third = versions["2026-01-12"], versions["2026-01-19"]
+    assert third.meta["changes"] == {"added": 1, "kept": sum(second.meta["kinds"].values())}
+    assert {("zebulon quarmby", "PATIENT"), ("zebulon ostrander", "PATIENT")} <= read(site, LAST)
 
 
 def test_a_delivery_without_topics_changes_nothing(versions: dict[str, Manifest]) -> None:
     third, fourth = versions["2026-01-19"], versions["2026-01-26"]
-    assert fourth.meta["changes"] == {"added": 0, "removed": 0, "kept": third.rows}
+    assert fourth.meta["changes"] == {"added": 0, "kept": sum(third.meta["kinds"].values())}
+    assert fourth.meta["kinds"] == third.meta["kinds"]
     assert fourth.meta["digest"] == fourth.meta["previous"] == third.meta["digest"]
 
 
-def test_a_late_delivery_is_compared_with_the_one_before_it_by_watermark(
-    versions: dict[str, Manifest], site: Site, deliver: Callable[..., Delivery], take_in: Callable[..., object]
+@pytest.mark.parametrize("watermark", ["2026-01-05", "2026-01-12", "2026-01-19", "2026-01-26"])
+def test_its_terms_are_those_of_the_gazetteer_as_of_the_delivery(
+    versions: dict[str, Manifest], site: Site, watermark: str
 ) -> None:
-    late = deliver("2026-01-08", notes=NOTE, patients=[{**BO, "patient_id": "P3", "last_name": "Farrand"}])
-    take_in(late)
+    delivery = Delivery("hospital", watermark)
+    expected = {(term, label.value) for term, label in institution_terms(topics_as_of(site.store, delivery))}
+    assert read(site, delivery) == expected
+    assert Counter(kind for _, kind in expected) == versions[watermark].meta["kinds"]
+
+
+def test_the_same_terms_are_not_written_again(versions: dict[str, Manifest], site: Site) -> None:
+    second = versions["2026-01-12"]
+    assert dictionaries.write_institution(site, Delivery("hospital", "2026-01-12")) == second
+
+
+def test_torn_terms_are_written_again_and_many_of_them_in_several_parts(
+    versions: dict[str, Manifest], site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, before = versions["2026-01-05"], partition(site, "2026-01-05")
+    tear(site, "2026-01-05", first.parts[0].name)
+    monkeypatch.setattr(dictionaries, "_TERMS_A_PART", 1)
+    again = dictionaries.write_institution(site, Delivery("hospital", "2026-01-05"))
+    assert [part.rows for part in again.parts] == [1] * len(before)
+    assert partition(site, "2026-01-05") == before
+    assert again.meta == first.meta
+
+
+def test_a_late_delivery_is_compared_with_the_one_before_it_by_watermark_and_counts_in_those_after_it(
+    versions: dict[str, Manifest], site: Site, again: Callable[..., Delivery]
+) -> None:
+    late = again("2026-01-08", [{**BO, "patient_id": "P3", "last_name": "Farrand"}])
+    # Readers find it in the dictionary of a later delivery before anybody wrote it.
+    assert ("wilhelmina farrand", "PATIENT") in read(site, LAST)
     assert dictionaries.write_institution(site, late).meta["previous"] == versions["2026-01-05"].meta["digest"]
+    newest = site.store.required(tables.INSTITUTION, LAST.key).meta
+    assert Counter(newest["kinds"]) == Counter(kind for _, kind in read(site, LAST))
 
 
-def test_a_former_version_that_cannot_be_read_holds_up_nothing(
-    versions: dict[str, Manifest], site: Site, deliver: Callable[..., Delivery], take_in: Callable[..., object]
+def test_what_cannot_be_read_of_earlier_deliveries_is_made_again(
+    versions: dict[str, Manifest], site: Site, again: Callable[..., Delivery]
 ) -> None:
-    before = site.settings.home_path / "store" / tables.INSTITUTION / "hospital@2026-01-26"
-    next(before.glob("part-*.parquet")).write_bytes(b"torn")
-    last = deliver("2026-02-02", notes=NOTE)
-    take_in(last)
-    assert "changes" not in dictionaries.write_institution(site, last).meta
+    before = read(site, LAST)
+    tear(site, "2026-01-12", versions["2026-01-12"].parts[0].name)
+    tear(site, "2026-01-19", "manifest.json")
+    after = dictionaries.write_institution(site, again("2026-02-02", [{**BO, "last_name": "Quist"}])).meta
+    assert after["changes"] == {"added": 1, "kept": len(before)}
+    assert partition(site, "2026-01-12") == [("wilhelmina trost", "PATIENT")]
+    assert read(site, Delivery("hospital", "2026-02-02")) == before | {("wilhelmina quist", "PATIENT")}
+
+
+def test_partitions_that_hold_the_terms_of_all_deliveries_are_made_again(
+    versions: dict[str, Manifest], site: Site
+) -> None:
+    before, counted = read(site, LAST), site.store.required(tables.INSTITUTION, LAST.key).meta
+    rows = [{"term": term, "kind": kind} for term, kind in (*before, ("zebulon elsewhere", "PATIENT"))]
+    for watermark in versions:  # as version 0.1.0 wrote them
+        meta = {"digest": f"of {watermark}", "kinds": {"PATIENT": len(rows)}}
+        table = pa.Table.from_pylist(rows, schema=tables.TERM_SCHEMA)
+        site.store.write(tables.INSTITUTION, f"hospital@{watermark}", [table], meta=lambda meta=meta: meta)
+    assert read(site, LAST) == before
+    assert dictionaries.write_institution(site, LAST).meta == counted
+    assert partition(site, "2026-01-12") == [("wilhelmina trost", "PATIENT")]
+
+
+def test_no_partition_keeps_terms_of_a_row_that_its_delivery_no_longer_has(
+    versions: dict[str, Manifest], site: Site, again: Callable[..., Delivery]
+) -> None:
+    assert ("wilhelmina trost", "PATIENT") in read(site, LAST)
+    corrected = again("2026-01-12", [{**BO, "last_name": "Trask"}])
+    assert {"wilhelmina trost", "wilhelmina trask"} & {term for term, _ in read(site, LAST)} == {"wilhelmina trask"}
+    dictionaries.write_institution(site, corrected)
+    held = {term for key in site.store.partitions(tables.INSTITUTION) for term, _ in partition(site, key[9:])}
+    assert "wilhelmina trost" not in held
+
+
+def test_a_delivery_whose_topics_were_not_taken_in_has_no_dictionary(versions: dict[str, Manifest], site: Site) -> None:
+    with pytest.raises(DeidError) as refused:
+        dictionaries.write_institution(site, Delivery("hospital", "2026-03-02"))
+    assert refused.value.code is Code.NOT_MATERIALIZED
+
+
+def test_a_term_counts_once_for_each_label_that_a_row_gives_it(
+    versions: dict[str, Manifest], site: Site, again: Callable[..., Delivery]
+) -> None:
+    delivery = Delivery("hospital", "2026-02-09")
+    folder = site.settings.path(site.feed("hospital").path) / delivery.watermark
+    folder.mkdir()
+    (folder / "providers.csv").write_text("provider_id,first_name,last_name\nD1,Zebulon,Quarmby\n")
+    counted = dictionaries.write_institution(site, again(delivery.watermark, [])).meta
+    terms = read(site, delivery)
+    assert {("zebulon quarmby", "PATIENT"), ("zebulon quarmby", "DOCTOR")} <= terms
+    assert Counter(counted["kinds"]) == Counter(kind for _, kind in terms)
 
 
 def test_meta_holds_counts_and_digests_alone(versions: dict[str, Manifest]) -> None:
