@@ -19,7 +19,7 @@ from deid_platform.training.mixture import Labelled
 WORTH, WORTH_DIRECT = 0.15, 0.05
 """The least share of words of identifiers among words that are just likely enough: nineteen words are hidden in vain
 rather than one of a direct identifier is shown, and six rather than one of another."""
-LOWEST, HIGHEST = 0.05, 0.9
+LOWEST, HIGHEST = 0.01, 0.9
 _DEFAULT = 0.15
 _FEWEST = 100
 _STEP = 0.0001
