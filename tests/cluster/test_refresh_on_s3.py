@@ -18,7 +18,7 @@ from s3_server import Request, S3Server
 
 from deid_platform import doctor
 from deid_platform.errors import Code, DeidError
-from deid_platform.refresh import tables
+from deid_platform.refresh import intake, tables
 from deid_platform.refresh.site import Site
 from deid_platform.settings import load_settings
 from deid_platform.warehouse.connection import Warehouse
@@ -98,8 +98,9 @@ def test_a_second_installation_on_the_same_bucket_refreshes_nothing(config: Path
     second.write_text(text.replace('path = "deliveries"', f'path = "{config.parent / "deliveries"}"'))
     site = Site(load_settings(second))
     at = len(s3.requests)
-    with pytest.raises(DeidError) as error:
-        crash_scene.take_in_notes(site, site.deliveries()[0])
+    (delivery, *_) = site.deliveries()
+    with pytest.raises(DeidError) as error:  # what a refresh writes first
+        intake.take_in_topic(site.reader(delivery.feed), delivery, "patients", store=site.store)
     assert error.value.code is Code.STORE_TAKEN
     assert {method for method, _ in s3.requests[at:]} <= {"GET", "HEAD"}
     (found,) = (diagnosis for diagnosis in doctor.examine(second) if diagnosis.subject == "note store")
