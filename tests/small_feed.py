@@ -28,6 +28,16 @@ Rows = Iterable[Mapping[str, object]]
 TYPE = "progress note"
 
 
+def taken_in(site: Site, delivery: Delivery, exclusions: Exclusions | None = None) -> intake.Intake:
+    """Takes in topics, then notes, as the source assets do."""
+    reader = site.reader(delivery.feed)
+    for name in tables.TOPICS:
+        intake.take_in_topic(reader, delivery, name, store=site.store)
+    return intake.take_in_notes(
+        reader, delivery, store=site.store, keyring=site.keyring, exclusions=exclusions or site.exclusions
+    )
+
+
 def measure_bench(site: Site) -> None:
     """The steps of the bench: test set, gold, detection, figures."""
     scoring.build_test_set(site)
@@ -66,15 +76,10 @@ def deliver(site: Site) -> Callable[..., Delivery]:
 
 @pytest.fixture(scope="module")
 def take_in(site: Site) -> Callable[..., intake.Intake]:
-    """Topics, then notes, as the source assets do."""
+    """As `taken_in`, at the site unless told otherwise."""
 
     def run(delivery: Delivery, exclusions: Exclusions | None = None, at: Site = site) -> intake.Intake:
-        reader = at.reader(delivery.feed)
-        for name in ("patients", "providers", "facilities"):
-            intake.take_in_topic(reader, delivery, name, store=at.store)
-        return intake.take_in_notes(
-            reader, delivery, store=at.store, keyring=at.keyring, exclusions=exclusions or at.exclusions
-        )
+        return taken_in(at, delivery, exclusions)
 
     return run
 
@@ -128,10 +133,7 @@ def through() -> Callable[[Delivery, Site], Promotion]:
 
     def run(delivery: Delivery, site: Site) -> Promotion:
         nonlocal measured
-        reader = site.reader(delivery.feed)
-        for name in tables.TOPICS:
-            intake.take_in_topic(reader, delivery, name, store=site.store)
-        intake.take_in_notes(reader, delivery, store=site.store, keyring=site.keyring, exclusions=site.exclusions)
+        taken_in(site, delivery)
         stage.stage_withdrawals(site, delivery, run_id="run-1")
         deidentify(delivery, store=site.store, recipe=site.recipe(delivery), engine=site.engine)
         if not measured:

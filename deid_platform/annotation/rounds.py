@@ -22,7 +22,7 @@ from deid_platform.corpora.formats.labelstudio import Prediction, Task, write_ta
 from deid_platform.errors import Code, DeidError
 from deid_platform.notes import Delivery, Note
 from deid_platform.refresh import tables
-from deid_platform.refresh.intake import deliveries_until, topics_as_of
+from deid_platform.refresh.intake import topics_as_of
 from deid_platform.refresh.site import Site
 from deid_platform.refresh.who_left import who_left
 from deid_platform.store import NoteStore
@@ -182,10 +182,10 @@ def _notes(site: Site, rows: Sequence[tuple[str, Mapping[str, Any]]]) -> Iterato
                     yield ids[note.note_id], note
 
 
-def _deliveries(store: NoteStore, dataset: str, feed: str) -> list[Delivery]:
-    known = [Delivery.parse(key) for key in store.partitions(dataset)]
-    mine = [delivery for delivery in known if delivery.feed == feed]
-    return deliveries_until(store, dataset, max(mine, key=lambda d: d.seq)) if mine else []
+def _newest(store: NoteStore, feed: str) -> Delivery:
+    """The newest delivery of a feed whose notes are in the store."""
+    known = map(Delivery.parse, store.partitions(tables.RAW_NOTES))
+    return max((delivery for delivery in known if delivery.feed == feed), key=lambda it: it.seq)
 
 
 def _predictions(
@@ -194,7 +194,7 @@ def _predictions(
     """What the configured detector finds, with the newest topics of each note's feed."""
     found: dict[str, tuple[Prediction, ...]] = {}
     for feed in sorted({members[key].feed for key in notes}):
-        topics = topics_as_of(site.store, _deliveries(site.store, tables.RAW_NOTES, feed)[-1])
+        topics = topics_as_of(site.store, _newest(site.store, feed))
         spec = site.spec(topics)
         mine = {key: note for key, note in notes.items() if members[key].feed == feed}
         detections = site.engine.detect_in_two_passes(spec, lambda mine=mine: mine.values(), on_batch=progress)  # type: ignore[misc]

@@ -9,13 +9,14 @@ import json
 from pathlib import Path
 
 import pytest
+from small_feed import taken_in
 
 from deid_platform.bench import eligible, scoring
 from deid_platform.bench.eligible import population
 from deid_platform.errors import Code, DeidError
 from deid_platform.evaluation.tokens import word_offsets
 from deid_platform.notes import Delivery
-from deid_platform.refresh import intake, tables
+from deid_platform.refresh import tables
 from deid_platform.refresh.site import Site
 from deid_platform.sampling import EligibleNote
 from deid_platform.settings import load_settings
@@ -80,10 +81,8 @@ def bring(site: Site, watermark: str, notes: list[dict], patients: list[dict] = 
         table = csv.DictWriter(file, ["patient_id", "last_name"])
         table.writeheader()
         table.writerows(patients)
-    reader, delivery = site.reader(feed), Delivery(feed, watermark)
-    for name in tables.TOPICS:
-        intake.take_in_topic(reader, delivery, name, store=site.store)
-    intake.take_in_notes(reader, delivery, store=site.store, keyring=site.keyring, exclusions=site.exclusions)
+    delivery = Delivery(feed, watermark)
+    taken_in(site, delivery)
     return delivery.key
 
 
@@ -235,10 +234,7 @@ def withdraw(site: Site, watermark: str, rows: list[dict], *, feed: str = "hospi
             table = csv.DictWriter(file, ["patient_id"] if back else ["note_id", "patient_id"], extrasaction="ignore")
             table.writeheader()
             table.writerows(said)
-    reader, delivery = site.reader(feed), Delivery(feed, watermark)
-    for name in tables.TOPICS:
-        intake.take_in_topic(reader, delivery, name, store=site.store)
-    intake.take_in_notes(reader, delivery, store=site.store, keyring=site.keyring, exclusions=site.exclusions)
+    taken_in(site, Delivery(feed, watermark))
 
 
 def measured_on(site: Site) -> set[str]:

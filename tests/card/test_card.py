@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import psutil
 import pytest
+from small_feed import taken_in
 
 from deid_platform import ray_engine
 from deid_platform.corpora.hospital import HospitalSpec, generate, write
@@ -22,7 +23,7 @@ from deid_platform.engine import Engine, LocalEngine
 from deid_platform.errors import Code, DeidError
 from deid_platform.notes import Note
 from deid_platform.ray_engine import RayEngine
-from deid_platform.refresh import intake, tables
+from deid_platform.refresh import tables
 from deid_platform.refresh.deidentify import deidentify
 from deid_platform.refresh.site import Site
 from deid_platform.settings import load_settings
@@ -119,10 +120,7 @@ def test_a_delivery_is_redacted_on_the_card_as_on_this_machine_alone(cluster: Ra
             patch.setenv("DEID_SECRET", secret)
             site = Site(load_settings(folder / "deid.toml"))
             (delivery,) = site.deliveries()
-            reader = site.reader("hospital")
-            for topic in tables.TOPICS:
-                intake.take_in_topic(reader, delivery, topic, store=site.store)
-            intake.take_in_notes(reader, delivery, store=site.store, keyring=site.keyring, exclusions=site.exclusions)
+            taken_in(site, delivery)
             manifest = deidentify(delivery, store=site.store, recipe=site.recipe(delivery), engine=engine)
         rows[name] = manifest.meta["counts"], site.store.rows(tables.REDACTED_NOTES, delivery.key)
     assert rows["ray"] == rows["local"]

@@ -17,6 +17,7 @@ from pathlib import Path
 import killed_delivery
 import psutil
 import pytest
+import small_feed
 from engine_faults import SECRET, FaultyOnCard, FaultySpec, OnPretendedCard
 from killed_delivery import A_PART, BLOCK
 
@@ -29,7 +30,7 @@ from deid_platform.engine import LocalEngine
 from deid_platform.errors import Code, DeidError
 from deid_platform.notes import Note
 from deid_platform.ray_engine import RayEngine
-from deid_platform.refresh import intake, tables
+from deid_platform.refresh import tables
 from deid_platform.refresh.deidentify import deidentify
 from deid_platform.refresh.site import Site
 from deid_platform.settings import load_settings
@@ -69,10 +70,7 @@ def taken_in(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         patch.setenv("DEID_SECRET", os.urandom(16).hex())
         site = Site(load_settings(folder / "deid.toml"))
         (delivery,) = site.deliveries()
-        reader = site.reader("hospital")
-        for name in tables.TOPICS:
-            intake.take_in_topic(reader, delivery, name, store=site.store)
-        intake.take_in_notes(reader, delivery, store=site.store, keyring=site.keyring, exclusions=site.exclusions)
+        small_feed.taken_in(site, delivery)
         yield folder
 
 

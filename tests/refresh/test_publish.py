@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 
 import pytest
-from small_feed import measure_bench
+from small_feed import measure_bench, taken_in
 
 from deid_platform.corpora.exclusions import Exclusions
 from deid_platform.errors import Code, DeidError
@@ -397,13 +397,9 @@ def test_production_names_what_is_missing_and_a_waiver_lets_it_pass(site, delive
 
 
 def _through(site, delivery) -> None:
-    from deid_platform.refresh import intake
     from deid_platform.refresh.deidentify import deidentify
 
-    reader = site.reader(delivery.feed)
-    for name in ("patients", "providers", "facilities"):
-        intake.take_in_topic(reader, delivery, name, store=site.store)
-    intake.take_in_notes(reader, delivery, store=site.store, keyring=site.keyring, exclusions=site.exclusions)
+    taken_in(site, delivery)
     deidentify(delivery, store=site.store, recipe=site.recipe(delivery), engine=site.engine)
     measure_bench(site)
     measure.record_measurements(site, stage.stage_delivery(site, delivery, run_id="run-3"))
