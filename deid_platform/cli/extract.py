@@ -59,7 +59,7 @@ def write(
     with progress("extracting") as bar:
         made = write_extract(site_of(config).warehouse.engine(login), project, target, progress=bar.advance)
     say(f"extract {made.number}: {counted(made.notes, 'note')} of release {made.release} in {target}")
-    say(f"before each use: deid extract check {target}")
+    say(f"before each use: deid extract check {target} --login {login}")
 
 
 @extract.command("check")

@@ -188,7 +188,7 @@ def _headline(summary: ReleaseSummary) -> dict[str, str]:
         "policy": summary.policy,
         "gate profile": summary.profile or "none",
         "notes in research": _shown(summary),
-        "leaks": f"{summary.leaks_stopped:,} notes quarantined by the leak check; "
+        "leaks": f"{summary.leaks_stopped:,} quarantined by the leak check; "
         + (
             "not checked in what was staged" if summary.leaks is None else f"{summary.leaks:,} found in what was staged"
         ),

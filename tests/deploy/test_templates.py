@@ -344,7 +344,7 @@ _ENDS = r"^([a-z]+)\)\n(?:.*\n)*?    exec (.+?(?:\\\n.+?)*)\n"
 STARTED = [
     (part, line)
     for part, line in re.findall(_ENDS, (DEPLOY / "start").read_text(), re.M)
-    if part != "dagster"  # the command is the chart's
+    if part not in ("dagster", "command")  # what they start is the chart's, and the operator's
 ]
 
 

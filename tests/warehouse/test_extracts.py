@@ -460,6 +460,7 @@ def test_the_commands_write_check_list_and_end_an_extract(study, tmp_path, monke
     made = deid("extract", "sepsis", folder=tmp_path)
     assert made.returncode == 0, made.stderr
     assert "4 notes of release r1 in sepsis" in made.stderr
+    assert "deid extract check sepsis --login demo_analyst" in made.stderr
     assert len(texts(tmp_path / "sepsis")) == 4
     assert deid("extract", "check", "sepsis", folder=tmp_path).returncode == 0
     assert deid("extract", "sepsis", folder=tmp_path).stderr.startswith("output-unusable [there already]")
