@@ -22,6 +22,7 @@ from deid_platform.detection.cross_note_search import CrossNoteSearch
 from deid_platform.detection.resolve.cross_note import Mentioned, mentioned_in, together
 from deid_platform.errors import Code, DeidError
 from deid_platform.notes import IndirectMention, Note, Span
+from deid_platform.spooled_table import SpooledTable
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,16 +58,24 @@ class FirstPass(NamedTuple):
 
 
 class PatientMentionIndex:
-    """What notes tell, by patient. A note of nobody tells nothing."""
+    """What notes tell, by patient. A note of nobody tells nothing.
 
-    def __init__(self) -> None:
-        self._by_patient: dict[str, Mentioned] = {}
+    Args:
+        spool: Folder for a file without a name that holds it, once it is much; the system's own if None.
+    """
+
+    def __init__(self, *, spool: Path | None = None) -> None:
+        self._by_patient: SpooledTable[Mentioned] = SpooledTable(spool=spool)
 
     def __repr__(self) -> str:
         return "<PatientMentionIndex>"
 
     def add(self, patient_id: str | None, mentions: Mentioned) -> None:
-        """Takes in what one note of a patient tells."""
+        """Takes in what one note of a patient tells.
+
+        Raises:
+            OSError: If the disk has no room for it.
+        """
         if patient_id is not None and mentions:
             known = self._by_patient.get(patient_id)
             self._by_patient[patient_id] = mentions if known is None else together((known, mentions))
@@ -131,7 +140,7 @@ def first_pass(
     Raises:
         DeidError: `input-invalid` if the notes were not the same twice; what `detect` raises.
     """
-    index = PatientMentionIndex()
+    index = PatientMentionIndex(spool=spool)
     read: deque[tuple[str | None, int]] = deque()
     with tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY, dir=None if spool is None else str(spool)) as between:
 
