@@ -19,17 +19,13 @@ _EMPTY = 0
 
 
 class Table(Protocol[V]):
-    """What a dictionary of strings and a `HashedTable` have in common."""
+    """What dictionaries of strings have in common with tables that do not hold their strings in memory."""
 
     def get(self, key: str, /) -> V | None: ...
-
-    def setdefault(self, key: str, value: V, /) -> V: ...
 
     def __setitem__(self, key: str, value: V, /) -> None: ...
 
     def __contains__(self, key: object, /) -> bool: ...
-
-    def __len__(self) -> int: ...
 
 
 class HashedNumbers:
@@ -67,10 +63,6 @@ class HashedNumbers:
             self._count += 1
             if 3 * self._count > 2 * len(self._hashes):
                 self._grow()
-
-    def numbers(self) -> list[int]:
-        """All numbers, from the least."""
-        return sorted(n for hashed, n in zip(self._hashes, self._numbers, strict=True) if hashed != _EMPTY)
 
     def _slot(self, key: str) -> int:
         """Where a string stands, or else the empty place where it would."""

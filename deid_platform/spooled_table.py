@@ -4,8 +4,7 @@ Belongs here: such a table. Does not belong here: what is kept in it.
 
 The values are pickled by this process and read by it alone. Small tables stay in memory.
 
-    record    a pickled tuple: the string, and where the record before it begins that has the same hash, or None;
-              behind it, the pickled value
+    record    a pickled tuple: the string, where the record before it begins that has the same hash, or None, the value
 """
 
 from __future__ import annotations
@@ -50,32 +49,21 @@ class SpooledTable(Generic[V]):
         Raises:
             OSError: If the disk has no room for it.
         """
-        self._file.seek(self._end)
-        pickle.dump((key, self._places.number(key)), self._file)
-        pickle.dump(value, self._file)
+        record = pickle.dumps((key, self._places.number(key), value))
+        # Seeking writes to the disk what is buffered.
+        if self._file.tell() != self._end:
+            self._file.seek(self._end)
+        self._file.write(record)
         self._places.number_it(key, self._end)
-        self._end = self._file.tell()
+        self._end += len(record)
 
     def get(self, key: str) -> V | None:
         """The value of a string; None if it has none."""
-        return next((self._value() for found in self._chain(self._places.number(key)) if found == key), None)
-
-    def items(self) -> Iterator[tuple[str, V]]:
-        """The strings with their values, in the order in which the last one of each hash was kept."""
-        for place in self._places.numbers():
-            seen = set()
-            for key in self._chain(place):
-                if key not in seen:
-                    seen.add(key)
-                    yield key, self._value()
-
-    def _chain(self, place: int | None) -> Iterator[str]:
-        """The strings with one hash, from the last one kept; at each, the file stands at its value."""
+        place = self._places.number(key)
         while place is not None:
             self._file.seek(place)
-            key, place = pickle.load(self._file)  # noqa: S301 - written above, by this very process
-            yield key
-
-    def _value(self) -> V:
-        value: V = pickle.load(self._file)  # noqa: S301 - written above, by this very process
-        return value
+            found, place, value = pickle.load(self._file)  # noqa: S301 - written above, by this very process
+            if found == key:
+                kept: V = value
+                return kept
+        return None

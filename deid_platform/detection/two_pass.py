@@ -21,6 +21,7 @@ from typing import NamedTuple
 from deid_platform.detection.cross_note_search import CrossNoteSearch
 from deid_platform.detection.resolve.cross_note import Mentioned, mentioned_in, together
 from deid_platform.errors import Code, DeidError
+from deid_platform.hashed_table import Table
 from deid_platform.notes import IndirectMention, Note, Span
 from deid_platform.spooled_table import SpooledTable
 
@@ -61,11 +62,12 @@ class PatientMentionIndex:
     """What notes tell, by patient. A note of nobody tells nothing.
 
     Args:
-        spool: Folder for a file without a name that holds it, once it is much; the system's own if None.
+        spool: Folder inside the PHI zone for a file without a name that holds it, once it is much; memory holds it if
+            None, since names must not lie anywhere else.
     """
 
     def __init__(self, *, spool: Path | None = None) -> None:
-        self._by_patient: SpooledTable[Mentioned] = SpooledTable(spool=spool)
+        self._by_patient: Table[Mentioned] = {} if spool is None else SpooledTable(spool=spool)
 
     def __repr__(self) -> str:
         return "<PatientMentionIndex>"
@@ -140,7 +142,7 @@ def first_pass(
     Raises:
         DeidError: `input-invalid` if the notes were not the same twice; what `detect` raises.
     """
-    index = PatientMentionIndex(spool=spool)
+    index = PatientMentionIndex()
     read: deque[tuple[str | None, int]] = deque()
     with tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY, dir=None if spool is None else str(spool)) as between:
 

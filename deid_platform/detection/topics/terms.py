@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from enum import Enum
 from functools import lru_cache
-from typing import Generic, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 import regex
 
@@ -58,7 +58,13 @@ class Case(Enum):
     UPPER = "no small letter"
 
 
-T = TypeVar("T", bound=Table[Label])
+class _Table(Table[Label], Protocol):
+    def setdefault(self, key: str, value: Label, /) -> Label: ...
+
+    def __len__(self) -> int: ...
+
+
+T = TypeVar("T", bound=_Table)
 
 
 class Terms(Generic[T]):
