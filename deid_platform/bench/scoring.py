@@ -222,7 +222,7 @@ def run_detector(site: Site, *, progress: Callable[[int], None] | None = None) -
 
             found = list(only_new(keyed(), known, partial(site.engine.detect, spec, on_batch=progress)))
             first: list[Detection] = []
-            index = PatientMentionIndex()
+            index = PatientMentionIndex(spool=store.spool)
             for note, (key, new) in zip(_gold_notes(store), found, strict=True):
                 first.append(new or _known(note, known[key]))
                 index.add(note.patient_id, first[-1].mentions)

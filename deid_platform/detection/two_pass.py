@@ -21,7 +21,9 @@ from typing import NamedTuple
 from deid_platform.detection.cross_note_search import CrossNoteSearch
 from deid_platform.detection.resolve.cross_note import Mentioned, mentioned_in, together
 from deid_platform.errors import Code, DeidError
+from deid_platform.hashed_table import Table
 from deid_platform.notes import IndirectMention, Note, Span
+from deid_platform.spooled_table import SpooledTable
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,16 +59,25 @@ class FirstPass(NamedTuple):
 
 
 class PatientMentionIndex:
-    """What notes tell, by patient. A note of nobody tells nothing."""
+    """What notes tell, by patient. A note of nobody tells nothing.
 
-    def __init__(self) -> None:
-        self._by_patient: dict[str, Mentioned] = {}
+    Args:
+        spool: Folder inside the PHI zone for a file without a name that holds it, once it is much; memory holds it if
+            None, since names must not lie anywhere else.
+    """
+
+    def __init__(self, *, spool: Path | None = None) -> None:
+        self._by_patient: Table[Mentioned] = {} if spool is None else SpooledTable(spool=spool)
 
     def __repr__(self) -> str:
         return "<PatientMentionIndex>"
 
     def add(self, patient_id: str | None, mentions: Mentioned) -> None:
-        """Takes in what one note of a patient tells."""
+        """Takes in what one note of a patient tells.
+
+        Raises:
+            OSError: If the disk has no room for it.
+        """
         if patient_id is not None and mentions:
             known = self._by_patient.get(patient_id)
             self._by_patient[patient_id] = mentions if known is None else together((known, mentions))

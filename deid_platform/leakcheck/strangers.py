@@ -11,12 +11,12 @@ since among a hundred thousand patients some number equals almost any row of res
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import pairwise
 
 from ahocorasick_rs import AhoCorasick
 
+from deid_platform.hashed_table import HashedTable
 from deid_platform.leakcheck.comparable import ComparableText, digits_of, fold, line_of, word_list
 from deid_platform.leakcheck.kinds import LeakKind
 from deid_platform.leakcheck.names import SHORTEST_NAME, is_ordinary, name_parts
@@ -61,6 +61,42 @@ class Phrases:
         return [line[start:end] for _, start, end in matches]
 
 
+class RareNames:
+    """Full names of patients that few of them bear, in memory that grows little with each.
+
+    Args:
+        patients: All rows of one after the other.
+        spared: Lines of names that are left out.
+    """
+
+    def __init__(self, patients: Iterable[Sequence[Patient]], spared: Collection[str]) -> None:
+        self._bearers: HashedTable[int] = HashedTable()
+        # As many as there are words in names, and not as there are patients.
+        self._first_words: set[str] = set()
+        self._most_words = 0
+        for rows in patients:
+            for line in {line for row in rows for line in full_names(row)}:
+                words = line.split()
+                self._first_words.add(words[0])
+                self._most_words = max(self._most_words, len(words))
+                self._bearers[line] = min(FEW_BEARERS, self._bearers.get(line) or 0) + 1
+        for line in spared:
+            if line in self._bearers:
+                self._bearers[line] = FEW_BEARERS + 1
+
+    def __repr__(self) -> str:
+        return f"<RareNames: {len(self._bearers)}>"
+
+    def found(self, words: Sequence[str]) -> Iterator[str]:
+        """The lines of the names that stand in words, possibly repeated."""
+        for first, word in enumerate(words):
+            if word in self._first_words:
+                for end in range(first + 2, min(first + self._most_words, len(words)) + 1):
+                    line = line_of(words[first:end])
+                    if (self._bearers.get(line) or FEW_BEARERS + 1) <= FEW_BEARERS:
+                        yield line
+
+
 class Strangers:
     """Full names and numbers of everybody in the topics.
 
@@ -71,21 +107,26 @@ class Strangers:
     """
 
     def __init__(self, topics: Topics, *, spare_providers: bool) -> None:
-        bearers: Counter[str] = Counter()
-        self._mrns: set[str] = set()
-        self._numbers: set[str] = set()
-        self._emails: set[str] = set()
-        for rows in topics.each_patient():
-            bearers.update({line for row in rows for line in full_names(row)})
-            for row in rows:
-                self._mrns.update(_telling_mrn(row))
-                self._numbers.update(_telling_numbers(row))
-                self._emails.update(_telling_email(row))
+        self._mrns: HashedTable[None] = HashedTable()
+        self._numbers: HashedTable[None] = HashedTable()
+        self._emails: HashedTable[None] = HashedTable()
         spared = {line for p in topics.every_provider() for line in full_names(p)} if spare_providers else set()
-        self._names = Phrases(line for line, count in bearers.items() if count <= FEW_BEARERS and line not in spared)
+        self._names = RareNames(map(self._telling, topics.each_patient()), spared)
 
     def __repr__(self) -> str:
         return f"<Strangers: {self._names!r}>"
+
+    def _telling(self, rows: Sequence[Patient]) -> Sequence[Patient]:
+        """Takes in the numbers and addresses of a patient; the same rows."""
+        for row in rows:
+            for table, values in (
+                (self._mrns, _telling_mrn(row)),
+                (self._numbers, _telling_numbers(row)),
+                (self._emails, _telling_email(row)),
+            ):
+                for value in values:
+                    table.setdefault(value, None)
+        return rows
 
     def residue(self, reading: ComparableText, own: Sequence[Patient]) -> Iterator[LeakKind]:
         """The kinds of other patients' identifiers in a text, possibly repeated.
@@ -94,7 +135,7 @@ class Strangers:
             reading: The text.
             own: All rows of the note's own patient, whose identifiers are not sought here.
         """
-        hits = set(self._names.found(INITIAL.sub("", reading.line)))
+        hits = set(self._names.found(INITIAL.sub("", reading.line).split()))
         if hits:
             mine = {line for row in own for line in full_names(row)}
             if any(hit not in mine and written_as_names(hit, reading) for hit in hits):
@@ -104,7 +145,7 @@ class Strangers:
         if found and found.difference(*(_all_telling(row) for row in own)):
             yield LeakKind.OTHER_NUMBER
         if "@" in reading.folded:
-            emails = {m.group().strip(".") for m in _EMAIL.finditer(reading.folded)} & self._emails
+            emails = {email for m in _EMAIL.finditer(reading.folded) if (email := m.group().strip(".")) in self._emails}
             if emails.difference(*(_telling_email(row) for row in own)):
                 yield LeakKind.OTHER_EMAIL
 

@@ -11,12 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from itertools import chain, groupby
+from operator import itemgetter
 from typing import NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from deid_platform.detection.resolve.cross_note import Mentioned, together
+from deid_platform.detection.resolve.cross_note import together
 from deid_platform.errors import DeidError
 from deid_platform.keys import module_digest, plain_digest
 from deid_platform.refresh import tables
@@ -123,15 +125,17 @@ def _patients(parts: Iterable[pa.Table]) -> pa.Table:
 
 
 def _told(parts: Iterable[pa.Table]) -> pa.Table:
-    told: dict[str, Mentioned] = {}
-    for part in parts:
-        telling = pc.and_(pc.is_valid(part["patient_id"]), pc.greater(pc.list_value_length(part["told"]), 0))
-        for row in part.filter(telling).to_pylist():
-            said = tables.mentions_of(row["told"])
-            known = told.get(row["patient_id"])
-            told[row["patient_id"]] = said if known is None else together((known, said))
-    rows = ({"patient_id": patient, "told": tables.mention_rows(mentions)} for patient, mentions in told.items())
+    telling = [
+        part.filter(pc.and_(pc.is_valid(part["patient_id"]), pc.greater(pc.list_value_length(part["told"]), 0)))
+        for part in parts
+    ]
+    by_patient = pa.concat_tables([tables.TOLD_SCHEMA.empty_table(), *telling]).sort_by("patient_id")
     # As rows of Python they take several times what is kept of them.
+    said = chain.from_iterable(batch.to_pylist() for batch in by_patient.to_batches(max_chunksize=tables.NOTES_A_BLOCK))
+    rows = (
+        {"patient_id": patient, "told": tables.mention_rows(together(tables.mentions_of(row["told"]) for row in notes))}
+        for patient, notes in groupby(said, itemgetter("patient_id"))
+    )
     batches = [
         pa.RecordBatch.from_pylist(batch, schema=tables.TOLD_SCHEMA)
         for batch in tables.batched(rows, tables.NOTES_A_BLOCK)

@@ -23,7 +23,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from deid_platform.detection.resolve.recovery import clinical_terms
-from deid_platform.detection.topics.gazetteer import institution_terms
+from deid_platform.detection.topics.terms import institution_terms
 from deid_platform.errors import DeidError
 from deid_platform.keys import module_digest, package_digest
 from deid_platform.notes import Delivery, Topics

@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 from deid_platform.detection.rules.engine.templates import TemplateCounts
 from deid_platform.detection.two_pass import Detection, PatientMentionIndex
 from deid_platform.engine import Engine
-from deid_platform.errors import Code
+from deid_platform.errors import Code, DeidError
 from deid_platform.keys import Keyring
 from deid_platform.notes import Delivery, Note
 from deid_platform.refresh import tables
@@ -93,17 +93,22 @@ def mentions_until(store: NoteStore, delivery: Delivery) -> PatientMentionIndex:
     Of an earlier delivery, no more is read than who its patients are, unless this one has notes of one of them.
 
     Raises:
-        DeidError: `not-materialized` or `store-torn` if what is found in a delivery is not there.
+        DeidError: `not-materialized` or `store-torn` if what is found in a delivery is not there; `store-write` if the
+            disk has no room for it.
     """
-    index = PatientMentionIndex()
+    index = PatientMentionIndex(spool=store.spool)
     here = PATIENTS.of(store, delivery.key)["patient_id"].combine_chunks()
-    for earlier in deliveries_until(store, tables.FIRST_PASS, delivery):
-        if pc.any(pc.is_in(PATIENTS.of(store, earlier.key)["patient_id"], value_set=here)).as_py():
-            told = TOLD.of(store, earlier.key)
-            # As rows of Python they take several times what is kept of them.
-            for batch in told.filter(pc.is_in(told["patient_id"], value_set=here)).to_batches(max_chunksize=_A_BATCH):
-                for row in batch.to_pylist():
-                    index.add(row["patient_id"], tables.mentions_of(row["told"]))
+    try:
+        for earlier in deliveries_until(store, tables.FIRST_PASS, delivery):
+            if pc.any(pc.is_in(PATIENTS.of(store, earlier.key)["patient_id"], value_set=here)).as_py():
+                told = TOLD.of(store, earlier.key)
+                told = told.filter(pc.is_in(told["patient_id"], value_set=here))
+                # As rows of Python they take several times what is kept of them.
+                for batch in told.to_batches(max_chunksize=_A_BATCH):
+                    for row in batch.to_pylist():
+                        index.add(row["patient_id"], tables.mentions_of(row["told"]))
+    except OSError:
+        raise DeidError(Code.STORE_WRITE, f"{tables.FIRST_PASS}/{delivery.key}") from None
     return index
 
 

@@ -6,8 +6,6 @@ what makes two of them the same.
 
 from __future__ import annotations
 
-import pickle
-import tempfile
 from collections import deque
 from collections.abc import Callable, Container, Iterable, Iterator
 from contextlib import suppress
@@ -15,17 +13,17 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from deid_platform.errors import DeidError
+from deid_platform.spooled_table import SpooledTable
 from deid_platform.store import Manifest, NoteStore
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 Beside = TypeVar("Beside")
-_IN_MEMORY = 8_000_000
 _MOST_WAITING = 10_000
 
 
 class LastRun:
-    """Rows of earlier runs by their cache key, in a file without a name: memory holds the keys, about 250 bytes a row.
+    """Rows of earlier runs by their cache key, in a file without a name.
 
     Args:
         rows: What may be taken over.
@@ -33,13 +31,9 @@ class LastRun:
     """
 
     def __init__(self, rows: Iterable[dict[str, Any]] = (), *, spool: Path | None = None) -> None:
-        self._places: dict[str, int] = {}
-        self._file = tempfile.SpooledTemporaryFile(  # noqa: SIM115 - read until nobody holds it any more
-            max_size=_IN_MEMORY, dir=None if spool is None else str(spool)
-        )
+        self._rows: SpooledTable[dict[str, Any]] = SpooledTable(spool=spool)
         for row in rows:
-            self._places[row["cache_key"]] = self._file.tell()
-            pickle.dump(row, self._file)
+            self._rows[row["cache_key"]] = row
 
     @classmethod
     def of(cls, rows: Iterable[dict[str, Any]], *, spool: Path | None) -> LastRun:
@@ -53,11 +47,12 @@ class LastRun:
         return "<LastRun>"
 
     def __contains__(self, key: object) -> bool:
-        return key in self._places
+        return key in self._rows
 
     def __getitem__(self, key: str) -> dict[str, Any]:
-        self._file.seek(self._places[key])
-        row: dict[str, Any] = pickle.load(self._file)  # noqa: S301 - written above, by this very process
+        row = self._rows.get(key)
+        if row is None:
+            raise KeyError
         return row
 
 

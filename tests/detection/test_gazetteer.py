@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from deid_platform.detection import DetectorSpec
-from deid_platform.detection.topics.gazetteer import institution_terms
+from deid_platform.detection.topics.terms import institution_terms
 from deid_platform.labels import Label
 from deid_platform.notes import Facility, Note, Provider, Topics
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from deid_platform.detection.topics.gazetteer import institution_terms
+from deid_platform.detection.topics.terms import institution_terms
 from deid_platform.errors import Code, DeidError
 from deid_platform.notes import Delivery
 from deid_platform.refresh import dictionaries, tables

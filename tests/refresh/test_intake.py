@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from deid_platform.corpora.exclusions import Exclusions
-from deid_platform.detection.topics.gazetteer import institution_terms
+from deid_platform.detection.topics.terms import institution_terms
 from deid_platform.errors import Code, DeidError
 from deid_platform.notes import Delivery
 from deid_platform.refresh import tables

@@ -17,6 +17,7 @@ from ahocorasick_rs import AhoCorasick, Implementation, MatchKind
 
 from deid_platform.detection.api import Candidate, Document, Source, SourceKind
 from deid_platform.detection.topics.terms import Case, Terms
+from deid_platform.hashed_table import HashedTable
 from deid_platform.labels import Label
 from deid_platform.lexicon.classes import is_common, ordinary_words
 from deid_platform.lexicon.lists import word_list
@@ -30,6 +31,7 @@ _LIKELY = 0.8
 _PARTIAL = 0.7  # below what introduces a person to the clinical recovery
 _MOST_PARTICLES = 4
 _ADDRESS = regex.compile(r"(?<![\w.+\-])[\w.+\-]{1,64}@[\w.\-]{1,255}\w")
+_WITH_DIGIT = regex.compile(r"(?<= )[^ ]*\d[^ ]*")
 _LOCAL_NUMBER = regex.compile(r"\d{3}[ .\-–]\d{4}")
 # Before a surname within one name, as single letters of the line: O'Brien, D'Angelo.
 _APOSTROPHISED = frozenset({"o", "d", "l"})
@@ -71,11 +73,17 @@ class Gazetteer:
     """
 
     def __init__(self, topics: Topics) -> None:
-        terms = Terms(topics)
+        terms = Terms[HashedTable[Label]](topics, HashedTable)
         self._phrases = tuple(terms.phrases.values())
-        self._tails = tuple(terms.streets.values())
+        self._ids = terms.ids
+        self._id_shapes = terms.id_shapes
+        self._streets = terms.streets
+        self._street_heads = terms.street_heads
+        self._street_numbers = terms.street_numbers
+        self._longest_street = terms.longest_street
         self._emails = terms.emails
         self._pairs = terms.pairs
+        self._first_names = terms.first_names
         self._surnames = terms.surnames
         self._providers = frozenset(terms.providers)
         self._family = frozenset(terms.family)
@@ -84,7 +92,8 @@ class Gazetteer:
         self._numbers = terms.numbers
         self._local = frozenset(terms.local)
         names = (*terms.surnames, *sorted(terms.givens.difference(terms.surnames)))
-        lines = (line for table in (terms.phrases, terms.streets, names) for line in table)
+        lines = (line for table in (terms.phrases, terms.named_streets, names) for line in table)
+        self._first_name = len(terms.phrases) + len(terms.named_streets)
         # Overlapping matches, since two neighbouring words share the space between them.
         self._automaton = AhoCorasick(
             (f" {line} " for line in lines),
@@ -101,20 +110,40 @@ class Gazetteer:
         return [self._find(document) for document in documents]
 
     def _find(self, document: Document) -> list[Candidate]:
-        return [*self._find_terms(document.words), *self._find_numbers(document), *self._find_emails(document)]
+        words = document.words
+        found = [*self._find_terms(words), *self._find_with_digits(words)]
+        return [*found, *self._find_numbers(document), *self._find_emails(document)]
 
     def _find_terms(self, words: Words) -> Iterator[Candidate]:
-        streets = len(self._phrases)
-        people = streets + len(self._tails)
+        """What the automaton knows: phrases, streets that begin with a word, words of names."""
         for term, start, end in self._automaton.find_matches_as_indexes(words.text, overlapping=True):
-            if term < streets:
+            if term < len(self._phrases):
                 span = _phrase(words, start + 1, end - 1, *self._phrases[term])
-            elif term < people:
-                span = _street(words, start + 1, end - 1, self._tails[term - streets])
+            elif term < self._first_name:
+                span = self._street(words, start + 1, end - 1)
             else:
                 span = self._name(words, start + 1, end - 1)
             if span is not None:
                 yield span
+
+    def _find_with_digits(self, words: Words) -> Iterator[Candidate]:
+        """Streets that begin with a number, and ids of letters and digits, of which there are as many as patients."""
+        if not (self._street_numbers or self._id_shapes):
+            return
+        line, last = words.text, 0
+        for word in _WITH_DIGIT.finditer(line):
+            digits = word[0]
+            if digits in self._street_numbers:
+                start, end = word.start(), words.after(word.end())
+                span = self._street(words, start, end) if line[start:end] in self._street_heads else None
+                if span is not None:
+                    yield span
+            for before, count in self._id_shapes.get(len(digits), ()):
+                place = _window(words, word.start(), before, count)
+                # One that holds an earlier word with a digit is looked for there.
+                if place is not None and place[0] >= last and (label := self._ids.get(line[slice(*place)])) is not None:
+                    yield Candidate.by_rule(*words.place(*place), label, _SCORE, _SOURCE)
+            last = word.end()
 
     def _find_numbers(self, document: Document) -> Iterator[Candidate]:
         if not (self._numbers or self._local):
@@ -135,6 +164,22 @@ class Gazetteer:
             place = document.interval(*address.span())
             if address[0] in self._emails and place is not None:
                 yield Candidate.by_rule(*place, Label.EMAIL, _SCORE, _SOURCE)
+
+    def _street(self, words: Words, start: int, end: int) -> Candidate | None:
+        """A street address by its first two words: whole, or without its suffix if the second is no common one."""
+        line, stop, found = words.text, end, 0
+        for _ in range(self._longest_street - 1):
+            if line[start:stop] in self._streets:
+                found = stop
+            stop, former = words.after(stop), stop
+            if stop == former:
+                break
+        if not found:
+            street = line[start:end].partition(" ")[2]
+            if is_common(street) or len(street) < 4 or not capitalised(words.surface(end - len(street), end)):
+                return None
+        place, end = words.place(start, found or end)
+        return Candidate.by_rule(place, after_unit(words.note, end), Label.STREET, _SCORE, _SOURCE)
 
     def _name(self, words: Words, start: int, end: int) -> Candidate | None:
         span = None
@@ -162,18 +207,24 @@ class Gazetteer:
         first, end = _surname_start(words, start), _surname_end(words, end)
         before = words.before(first)
         given = line[before : first - 1]
-        if before < first and (label := self._pairs.get(f"{given} {surname}")) and words.joins(first - 1, first):
+        if before < first and (label := self._pair(given, surname)) and words.joins(first - 1, first):
             return self._whole(words, before, end, given, surname, label)
         further = words.before(before)
-        if further < before < first and (label := self._pairs.get(f"{line[further : before - 1]} {surname}")):
+        if further < before < first and (label := self._pair(line[further : before - 1], surname)):
             inner = words.joins(before - 1, before) and words.joins(first - 1, first)
             if inner and capitalised(words.surface(before, first - 1)):
                 return self._whole(words, further, end, line[further : before - 1], surname, label)
         after = words.after(end)
-        if after > end and (label := self._pairs.get(f"{line[end + 1 : after]} {surname}")):
+        if after > end and (label := self._pair(line[end + 1 : after], surname)):
             capital = capitalised(words.surface(first, after))
             if words.joins(end, end + 1) and (capital or "," in words.gap(end, end + 1)):
                 return self._whole(words, first, after, line[end + 1 : after], surname, label)
+        return None
+
+    def _pair(self, given: str, surname: str) -> Label | None:
+        """Whose name two words are; None if nobody's. Most words stand in no name at all, which sets tell sooner."""
+        if given in self._first_names and surname in self._surnames:
+            return self._pairs.get(f"{given} {surname}")
         return None
 
     def _whole(self, words: Words, start: int, end: int, given: str, surname: str, label: Label) -> Candidate | None:
@@ -184,7 +235,7 @@ class Gazetteer:
         for _ in range(3):
             after = words.after(end)
             word = line[end + 1 : after]
-            known = f"{given} {word}" in self._pairs or f"{word} {surname}" in self._pairs
+            known = self._pair(given, word) or self._pair(word, surname)
             initial = len(word) == 1 and _initial_follows(words, end, after)
             if after == end or not (known or initial) or not words.joins(end, end + 1):
                 break
@@ -192,7 +243,7 @@ class Gazetteer:
         for _ in range(3):
             before = words.before(start)
             word = line[before : start - 1]
-            known = f"{word} {surname}" in self._pairs or f"{given} {word}" in self._pairs
+            known = self._pair(word, surname) or self._pair(given, word)
             if before == start or not known or not words.joins(start - 1, start):
                 break
             start = before
@@ -242,11 +293,6 @@ class Gazetteer:
         return Candidate.by_rule(words.place(opening, end)[0], place[1], label, score, _SOURCE)
 
 
-def institution_terms(topics: Topics) -> Iterator[tuple[str, Label]]:
-    """The terms and the digits that a gazetteer of these topics looks for, with their labels."""
-    yield from Terms(topics)
-
-
 def _surname_start(words: Words, start: int) -> int:
     """Where a surname starts whose main word starts there: before "de la", or the O of O'Brien."""
     for _ in range(_MOST_PARTICLES):
@@ -291,15 +337,16 @@ def _phrase(words: Words, start: int, end: int, label: Label, case: Case, whole:
     return Candidate.by_rule(*place, label, _SCORE if whole else _PARTIAL, _SOURCE)
 
 
-def _street(words: Words, start: int, end: int, tails: tuple[str, ...]) -> Candidate | None:
-    """A street address by its number and first word: whole, or without its suffix if the word is no common one."""
-    found = [tail for tail in tails if not tail or words.text.startswith(f"{tail} ", end + 1)]
-    if found:
-        tail = max(found, key=len)
-        end += len(tail) + 1 if tail else 0
-    else:
-        street = words.text[start:end].partition(" ")[2]
-        if is_common(street) or len(street) < 4 or not capitalised(words.surface(end - len(street), end)):
+def _window(words: Words, start: int, before: int, count: int) -> tuple[int, int] | None:
+    """So many words of the line, of which so many stand before the one that starts there; None where there are less."""
+    first = start
+    for _ in range(before):
+        first, former = words.before(first), first
+        if first == former:
             return None
-    place, stop = words.place(start, end)
-    return Candidate.by_rule(place, after_unit(words.note, stop), Label.STREET, _SCORE, _SOURCE)
+    end = words.after(start)
+    for _ in range(count - before - 1):
+        end, former = words.after(end), end
+        if end == former:
+            return None
+    return first, end

@@ -6,16 +6,21 @@ here: finding them (`gazetteer.py`), or what is searched for in one patient's ow
 Names of people are kept as pairs of one given name and one word of the surname: one short entry instead of ten for all
 orders, particles and initials. Terms that identify nobody are dropped, after Murugadoss 2024 (Methods, dictionaries):
 generic phrases ("primary care") and single words of common English.
+
+What grows with every patient stands in tables, which may be dictionaries or, where nobody reads the terms back, hashed
+ones; what a language or an institution limits (words of names, facilities, staff) stands in collections of strings.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from enum import Enum
 from functools import lru_cache
+from typing import Generic, Protocol, TypeVar
 
 import regex
 
+from deid_platform.hashed_table import Table
 from deid_platform.labels import Label
 from deid_platform.lexicon.classes import is_common, ordinary_words
 from deid_platform.lexicon.lists import word_list
@@ -25,8 +30,10 @@ from deid_platform.text.names import PARTICLES, name_words, single_names, street
 from deid_platform.text.tokens import line_of
 
 _MIN_ID = 5  # shorter ids are counted, dosed and measured too often
+_MIN_PHRASE = 3
 _MIN_ALONE = 4  # letters of a word that names a clinic or a provider by itself
 _LOCAL = 7
+_DIGIT = regex.compile(r"\d")
 _DIGITS = regex.compile(r"\D+")
 _SHORT_FORMS = {
     "center": "ctr", "centre": "ctr", "hospital": "hosp", "medical": "med", "university": "univ", "saint": "st",
@@ -51,14 +58,35 @@ class Case(Enum):
     UPPER = "no small letter"
 
 
-class Terms:
+class _Table(Table[Label], Protocol):
+    def setdefault(self, key: str, value: Label, /) -> Label: ...
+
+    def __len__(self) -> int: ...
+
+
+T = TypeVar("T", bound=_Table)
+
+
+class Terms(Generic[T]):
     """What to look for. Its `repr` shows nothing of the topics.
+
+    Args:
+        topics: Of the institution, or some of their rows.
+        table: Makes an empty table.
 
     Attributes:
         phrases: Lines of words, each with its label, how it must be written, and whether it is the whole name.
-        streets: The first two words of each street address, with what may follow them.
+        ids: Patients' ids with a digit in them that are more than digits, as lines of words.
+        id_shapes: By the length of the first word with a digit in those lines: how many words stand before it, and how
+            many words there are.
+        streets: Street addresses, as lines of words.
+        street_heads: The first two words of those whose first word has a digit.
+        street_numbers: That word.
+        named_streets: The first two words of the others.
+        longest_street: How many words the longest one has.
         emails: Addresses in small letters.
         pairs: "given surname" of each person, by single words.
+        first_names: Each word that is the first of a pair.
         surnames: Each word of a surname, with the label of those who bear it.
         providers: Words of providers' surnames that hardly stand for anything else.
         family: All words of providers' surnames.
@@ -68,18 +96,24 @@ class Terms:
         local: Digits of telephones as dialled in the same area.
     """
 
-    def __init__(self, topics: Topics) -> None:
+    def __init__(self, topics: Topics, table: Callable[[], T]) -> None:
         self.phrases: dict[str, tuple[Label, Case, bool]] = {}
-        self.streets: dict[str, tuple[str, ...]] = {}
-        self.emails: set[str] = set()
-        self._tails: dict[tuple[str, ...], tuple[str, ...]] = {}
-        self.pairs: dict[str, Label] = {}
+        self.ids = table()
+        self.id_shapes: dict[int, set[tuple[int, int]]] = {}
+        self.streets = table()
+        self.street_heads = table()
+        self.street_numbers: set[str] = set()
+        self.named_streets: dict[str, None] = {}
+        self.longest_street = 0
+        self.emails = table()
+        self.pairs = table()
+        self.first_names: set[str] = set()
         self.surnames: dict[str, Label] = {}
         self.providers: set[str] = set()
         self.family: set[str] = set()
         self.initialled: set[str] = set()
         self.givens: set[str] = set()
-        self.numbers: dict[str, Label] = {}
+        self.numbers = table()
         self.local: set[str] = set()
         for patient in topics.every_patient():
             self._add_patient(patient)
@@ -91,25 +125,15 @@ class Terms:
     def __repr__(self) -> str:
         return "<Terms>"
 
-    def __iter__(self) -> Iterator[tuple[str, Label]]:
-        """Every term with its label."""
-        yield from ((term, kind[0]) for term, kind in self.phrases.items())
-        yield from self.pairs.items()
-        yield from ((word, Label.DOCTOR) for word in sorted(self.providers))
-        yield from ((f"{head} {tail}".rstrip(), Label.STREET) for head, tails in self.streets.items() for tail in tails)
-        yield from ((email, Label.EMAIL) for email in sorted(self.emails))
-        yield from self.numbers.items()
-        yield from ((digits, Label.PHONE) for digits in sorted(self.local))
-
     def _add_patient(self, patient: Patient) -> None:
         self._add_person(patient.first_name, patient.middle_name, patient.last_name, Label.PATIENT)
         self._add_number(patient.phone, Label.PHONE, minimum=10)
         self._add_number(patient.ssn, Label.SSN, minimum=9)
-        self._add_id(patient.mrn, Label.MEDICALRECORD)
-        self._add_id(patient.patient_id, Label.IDNUM)
+        self._add_patient_id(patient.mrn, Label.MEDICALRECORD)
+        self._add_patient_id(patient.patient_id, Label.IDNUM)
         if patient.email and "@" in patient.email:
             # Past its cache, which nearly every address would only fill.
-            self.emails.add(fold_term.__wrapped__(patient.email))
+            self.emails.setdefault(fold_term.__wrapped__(patient.email), Label.EMAIL)
         self._add_street(patient.street)
 
     def _add_provider(self, provider: Provider) -> None:
@@ -161,6 +185,7 @@ class Terms:
             for name in given:
                 if name != main:
                     self.pairs.setdefault(f"{name} {main}", label)
+                    self.first_names.add(name)
 
     def _add_facility_name(self, name: str) -> None:
         """A clinic's name, also with its words shortened or written out, and its own part without the generic one."""
@@ -202,18 +227,30 @@ class Terms:
             first, second, *rest = line.split()
             if not first.isdigit() and is_common(second) and not rest:
                 continue
-            head, tail = f"{first} {second}", " ".join(rest)
-            known = self.streets.get(head, ())
-            if tail not in known:
-                # Nearly all streets share the few tuples of their suffixes.
-                tails = (*known, tail)
-                self.streets[head] = self._tails.setdefault(tails, tails)
+            self.streets.setdefault(line, Label.STREET)
+            self.longest_street = max(self.longest_street, 2 + len(rest))
+            head = f"{first} {second}"
+            if _DIGIT.search(first):
+                self.street_heads.setdefault(head, Label.STREET)
+                self.street_numbers.add(first)
+            else:
+                self.named_streets[head] = None
+
+    def _add_patient_id(self, value: str | None, label: Label) -> None:
+        line = line_of(value or "")
+        words = line.split()
+        before = next((number for number, word in enumerate(words) if _DIGIT.search(word)), None)
+        if before is None or line.isdigit() or len(line) < _MIN_PHRASE or len(value or "") < _MIN_ID:
+            self._add_id(value, label)
+            return
+        self.ids.setdefault(line, label)
+        self.id_shapes.setdefault(len(words[before]), set()).add((before, len(words)))
 
     def _add_id(self, value: str | None, label: Label) -> None:
         if not value:
             return
         line = line_of(value)
-        if len(value) >= _MIN_ID and regex.search(r"\d", value):
+        if len(value) >= _MIN_ID and _DIGIT.search(value):
             if line.isdigit():
                 self.numbers.setdefault(line, label)
             else:
@@ -235,12 +272,23 @@ class Terms:
             self.local.add(digits[-_LOCAL:])
 
     def _add_phrase(self, line: str, label: Label, case: Case, *, whole: bool = True) -> None:
-        if len(line) < 3:
+        # An id of a patient is looked for already, however it is written.
+        if len(line) < _MIN_PHRASE or line in self.ids:
             return
         known = self.phrases.get(line)
         # The same words from two rows: the looser writing and the first label stand.
         if known is None or (case is Case.ANY and known[1] is not Case.ANY):
             self.phrases[line] = _kind(known[0] if known else label, case, whole)
+
+
+def institution_terms(topics: Topics) -> Iterator[tuple[str, Label]]:
+    """The terms and the digits that a gazetteer of these topics looks for, with their labels."""
+    terms = Terms[dict[str, Label]](topics, dict)
+    yield from ((term, kind[0]) for term, kind in terms.phrases.items())
+    for table in (terms.ids, terms.pairs, terms.streets, terms.emails, terms.numbers):
+        yield from table.items()
+    yield from ((word, Label.DOCTOR) for word in sorted(terms.providers))
+    yield from ((digits, Label.PHONE) for digits in sorted(terms.local))
 
 
 def _stands_for_else(word: str) -> bool:
