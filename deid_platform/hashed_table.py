@@ -3,8 +3,9 @@
 Belongs here: such a table. Does not belong here: which strings there are, or what a match means.
 
 The table keeps the 64-bit hash of a string and not the string, as Python hashes it in this process and in those that
-are forked from it. A string that was never put in is taken for one that was about once in 10^11 lookups in a table of
-a hundred million: whoever uses it must err on the safe side where it says yes.
+are forked from it. In a table of a hundred million, about one lookup in 10^11 takes a string for another that was put
+in: whoever uses it must err on the safe side where it says yes. That two strings of such a table share a hash at all
+happens in one of 4,000.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ _EMPTY = 0
 class Table(Protocol[V]):
     """What dictionaries of strings have in common with tables that do not hold their strings in memory."""
 
-    def get(self, key: str, /) -> V | None: ...
+    def get(self, key: str, /) -> V | None:
+        """The value of a string; None if it has none."""
 
     def __setitem__(self, key: str, value: V, /) -> None: ...
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import pickle
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Generic, TypeVar
 
