@@ -107,7 +107,8 @@ class Code(Enum):
     STORE_TORN = (
         "store-torn",
         "A manifest or a part of the note store is missing, truncated or changed since it was sealed.",
-        "Materialize the partition again; an incomplete manifest is never trusted.",
+        "Materialize the partition again; an incomplete manifest is never trusted. What people said (`review/`, "
+        "`annotation/`) nothing makes again: docs/recovery.md says what helps.",
     )
     STORE_ROLLED_BACK = (
         "store-rolled-back",
