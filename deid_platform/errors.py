@@ -707,8 +707,9 @@ class Code(Enum):
     )
     NOT_MATERIALIZED = (
         "not-materialized",
-        "A step was started before the one that it reads from; the reference names what is missing.",
-        "Materialize the upstream asset of the same delivery first, or run the whole job (`deid refresh`).",
+        "What a step reads is missing, or something that it is made of has been made anew since; the reference names "
+        "what has to be made first.",
+        "Materialize that asset of the same delivery, or run the whole job (`deid refresh`).",
     )
     REFRESH_RUNNING = (
         "refresh-running",
