@@ -11,7 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from chat_endpoint import Endpoint, Reply, Script, serving
+from chat_endpoint import Endpoint, Reply, Script, asked_of, serving
 
 from deid_platform.detection.resolve.cross_note import Mentioned
 from deid_platform.detection.two_pass import Detection, FirstPass
@@ -74,10 +74,6 @@ def tagging(site: Site) -> Callable[..., Any]:
 
 def listed(*entities: tuple[str, Indirect]) -> Reply:
     return Reply(json.dumps([{"text": text, "category": category.value} for text, category in entities]))
-
-
-def asked_of(body: dict[str, Any]) -> str:
-    return str(body["messages"][-1]["content"])
 
 
 def answered(body: dict[str, Any], _: int = 0) -> Reply:
