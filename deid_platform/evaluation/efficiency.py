@@ -173,6 +173,21 @@ def machine_cost(seconds_per_note: float, price_per_hour: float, *, notes: int =
     return seconds_per_note * notes * price_per_hour / _HOUR
 
 
+def api_cost(
+    input_tokens: float, output_tokens: float, price_in: float, price_out: float, *, notes: int = PER
+) -> float:
+    """What an API costs for so many notes.
+
+    Args:
+        input_tokens: Mean a note, the prompt included.
+        output_tokens: Mean a note.
+        price_in: For 1,000 tokens of input.
+        price_out: For 1,000 tokens of output.
+        notes: How many.
+    """
+    return notes * (input_tokens * price_in + output_tokens * price_out) / 1000
+
+
 def growth(sizes: Sequence[float], seconds: Sequence[float]) -> Growth:
     """The slope of log seconds over log size, by least squares: with a note's length, or with the number of notes.
 

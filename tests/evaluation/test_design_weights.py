@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import random
-from collections import Counter
-from collections.abc import Iterable, Sequence
 
 import pytest
 
-from deid_platform.evaluation.design_weights import Design, stratum_of, weighted_scores
+from deid_platform.evaluation.design_weights import Design, design_of, stratum_of, weighted_scores
 from deid_platform.evaluation.scores import NoteCounts, summarise
 from deid_platform.sampling import EligibleNote, sample
 
@@ -45,11 +43,6 @@ def test_a_stratum_without_a_sampled_note_is_named_and_has_no_weight() -> None:
     assert design.unrepresented == 60
     with pytest.raises(ValueError, match="stratum"):
         design.weight(WITHOUT)
-
-
-def design_of(population: Sequence[EligibleNote], drawn: Iterable[str]) -> Design:
-    by_id = {it.note_id: it for it in population}
-    return Design(Counter(map(stratum_of, population)), Counter(stratum_of(by_id[name]) for name in drawn))
 
 
 def test_the_design_is_that_of_the_sampler() -> None:

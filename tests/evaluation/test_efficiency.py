@@ -8,6 +8,7 @@ from deid_platform.evaluation.efficiency import (
     Efficiency,
     Point,
     Run,
+    api_cost,
     efficiency,
     frontier,
     growth,
@@ -47,6 +48,13 @@ def test_the_papers_misprint() -> None:
     found = efficiency([Run(217, 1, 1323.78)]).seconds_per_note
     assert found == pytest.approx(6.10, abs=0.005)
     assert found != pytest.approx(4.75, abs=1)
+
+
+def test_prices_of_tokens() -> None:
+    # 500 tokens in and 77 out for GPT-4 at $0.03 and $0.06 a thousand: 10,000 * (15 + 4.62) / 1000.
+    assert api_cost(500, 77, 0.03, 0.06) == pytest.approx(196.2)
+    # GPT-3.5 costs a 60th for input and a 40th for output, so the paper's $196 and $5 agree at best just so.
+    assert 196 / 60 < api_cost(500, 77, 0.0005, 0.0015) < 196 / 40
 
 
 def test_runs_by_hand() -> None:
