@@ -15,11 +15,12 @@ from deid_platform.corpora.catalogue import PUBLISHED
 from deid_platform.errors import Code, DeidError
 from deid_platform.evaluation.scores import SMALLEST_SHOWN
 from deid_platform.llm.prompts import prompt_names
+from deid_platform.refresh import tables
 from deid_platform.settings import Settings
 from deid_platform.surrogates.locales import LOCALES
 from resources import SiteResource
 
-KEY = "bench/detector_scores"
+KEY = tables.DETECTOR_SCORES
 _RECALL = {"topics": "recall_with_topics", "text": "recall_text"}
 CORPORA = {
     key.partition: key for key in (CorpusKey(corpus, locale) for corpus in sorted(PUBLISHED) for locale in LOCALES)

@@ -170,29 +170,33 @@ def of_aims(found: Mapping[str, Scores], groups: Groups, kept: float, share: flo
     return measured
 
 
-def directly_named(key: CorpusKey) -> list[Counter[Label]]:
-    """How many of each direct identifier the notes of a whole cell have, note by note."""
-    made, _ = notes_of_test(None, key, most=None)
-    return [Counter(span.label for span in one.gold if span.label in DIRECT) for one in made]
-
-
-def of_some(key: CorpusKey, numbers: Sequence[int], spec: DetectorSpec) -> list[NoteCounts]:
-    """Counts of some notes of a whole cell, with its topics."""
+def directly_named(key: CorpusKey) -> Cell:
+    """Of a whole cell the notes that have a direct identifier."""
     made, topics = notes_of_test(None, key, most=None)
-    cell = Cell(key, [made[number] for number in numbers], topics)
-    return [it.counts for it in with_topics(cell, spec, LocalEngine())] if numbers else []
+    return Cell(key, [one for one in made if direct_in(one)], topics)
+
+
+def direct_in(one: Injected) -> Counter[Label]:
+    """How many of each direct identifier a note has."""
+    return Counter(span.label for span in one.gold if span.label in DIRECT)
+
+
+def of_some(cell: Cell, spec: DetectorSpec) -> list[NoteCounts]:
+    """Counts of a cell's notes, with its topics."""
+    return [it.counts for it in with_topics(cell, spec, LocalEngine())]
 
 
 def of_direct(keys: Sequence[CorpusKey], spec: DetectorSpec, pool: Executor, *, fewest: int) -> dict[str, str]:
     """Recall of direct identifiers with topics, each on at least so many of them, or on all that there are."""
     seen: Counter[Label] = Counter()
-    chosen: list[list[int]] = []
-    for notes in pool.map(directly_named, keys):
+    counting = []
+    for cell in pool.map(directly_named, keys):
         lacking = {label for label in DIRECT if seen[label] < fewest}
-        chosen.append([number for number, labels in enumerate(notes) if lacking.intersection(labels)])
-        for number in chosen[-1]:
-            seen.update(notes[number])
-    counts = chain.from_iterable(pool.map(partial(of_some, spec=spec), keys, chosen))
+        chosen = [one for one in cell.made if lacking.intersection(direct_in(one))]
+        seen.update(label for one in chosen for label in direct_in(one).elements())
+        if chosen:
+            counting.append(pool.submit(of_some, replace(cell, made=chosen), spec))
+    counts = chain.from_iterable(it.result() for it in counting)
     labels = summarise(counts, resamples=RESAMPLES).labels
     measured = {}
     for label in DIRECT:

@@ -18,11 +18,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 
+from attacker import shown
+
 from deid_platform.corpora.catalogue import carriers, corpus_of
 from deid_platform.corpora.indirect.planting import PlantedNote, Ways, plant
 from deid_platform.corpora.injection.corpus import InjectionSpec, Part, inject
 from deid_platform.corpora.injection.ways import TUNING
-from deid_platform.evaluation.bootstrap import Estimate, Ratio
+from deid_platform.evaluation.bootstrap import Ratio
 from deid_platform.evaluation.indirect_scores import Place, TaggedNote, indirect_scores
 from deid_platform.evaluation.retention.lexical_context import is_clinical
 from deid_platform.evaluation.retention.lexical_judge import LexicalJudge
@@ -39,13 +41,6 @@ from deid_platform.redaction.policy import IndirectAction, load_policy
 from deid_platform.redaction.redact import Redaction
 
 CORPORA = (("mtsamples", "en_US"), ("e3c_it", "it_IT"))
-
-
-def shown(value: Estimate | Ratio) -> str:
-    """A figure with its interval."""
-    if value.value is None:
-        return "none"
-    return f"{value.value:.3f}" + ("" if value.low is None else f" ({value.low:.3f} to {value.high:.3f})")
 
 
 class Perfect:

@@ -12,11 +12,12 @@ from __future__ import annotations
 
 import argparse
 import random
-import resource
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+
+from measure import peak
 
 from deid_platform.corpora.hospital import HospitalSpec, generate, library
 from deid_platform.evaluation.tokens import word_offsets
@@ -47,11 +48,6 @@ def register(size: int, seed: int = 1) -> list[Patient]:
     ]
 
 
-def resident_mb() -> float:
-    """Peak memory of this process."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-
-
 def namesake(kinds: Iterable[LeakKind], known_as: tuple[Patient, ...]) -> bool:
     """Whether the only alarm is on a surname that medicine uses too."""
     return set(kinds) == {LeakKind.LAST_NAME} and any(
@@ -76,10 +72,10 @@ class Tally:
     def add(self, topics: Topics, policy: Policy, work: list[Work], words: int) -> None:
         """Checks one hospital's notes."""
         self.patients = len(topics.patients)
-        before, started = resident_mb(), time.process_time()
+        before, started = peak(), time.process_time()
         check = LeakCheck.of(topics, policy)
         self.build_seconds = time.process_time() - started
-        self.grown_mb = max(self.grown_mb, resident_mb() - before)
+        self.grown_mb = max(self.grown_mb, peak() - before)
         started = time.process_time()
         found = [[leak.kind for leak in check.check(n, known, d.text, d.applied)] for n, known, d in work]
         self.seconds += time.process_time() - started

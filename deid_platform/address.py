@@ -1,7 +1,7 @@
-"""Where a note may be sent: this machine, and hosts that deid.toml names.
+"""Where a note may be sent: this machine, and hosts that deid.toml names; and how a database proves that it is itself.
 
 Belongs here: the verdict on an address, before anything is connected to. Does not belong here: the connection
-(`llm/endpoint.py`, `store/location.py`).
+(`llm/endpoint.py`, `store/location.py`, `warehouse/connection.py`, `corpora/sql/connection.py`).
 
 An address is taken apart by one strict pattern and put together again from the parts that were judged, so that no
 other reading of it can lead elsewhere. This machine is a literal loopback address, or the name `localhost`, which is
@@ -11,12 +11,17 @@ host has to be named, and is reached over TLS alone, whose certificate says that
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Collection
 from dataclasses import dataclass
 from ipaddress import ip_address
+from typing import TYPE_CHECKING
 
 from deid_platform.errors import Code, DeidError
+
+if TYPE_CHECKING:
+    from sqlalchemy import URL
 
 _URL = re.compile(
     r"(?P<scheme>https?)://(?P<host>\[[0-9a-f:]+\]|[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?)(?::(?P<port>[0-9]{1,5}))?"
@@ -79,3 +84,12 @@ def _is_loopback(host: str) -> bool:
 
 def _refused(why: str) -> DeidError:
     return DeidError(Code.ENDPOINT_REFUSED, why)
+
+
+def verified(url: URL) -> URL:
+    """The URL of a PostgreSQL server with `sslmode=verify-full`, where it leads over a network and nobody has said
+    otherwise: notes travel."""
+    host = url.query.get("host", url.host) or os.environ.get("PGHOST") or "/"
+    if str(host).startswith("/") or "sslmode" in url.query or os.environ.get("PGSSLMODE"):
+        return url
+    return url.update_query_dict({"sslmode": "verify-full"})

@@ -107,7 +107,8 @@ class Code(Enum):
     STORE_TORN = (
         "store-torn",
         "A manifest or a part of the note store is missing, truncated or changed since it was sealed.",
-        "Materialize the partition again; an incomplete manifest is never trusted.",
+        "Materialize the partition again; an incomplete manifest is never trusted. What people said (`review/`, "
+        "`annotation/`) nothing makes again: docs/recovery.md says what helps.",
     )
     STORE_ROLLED_BACK = (
         "store-rolled-back",
@@ -706,8 +707,9 @@ class Code(Enum):
     )
     NOT_MATERIALIZED = (
         "not-materialized",
-        "A step was started before the one that it reads from; the reference names what is missing.",
-        "Materialize the upstream asset of the same delivery first, or run the whole job (`deid refresh`).",
+        "What a step reads is missing, or something that it is made of has been made anew since; the reference names "
+        "what has to be made first.",
+        "Materialize that asset of the same delivery, or run the whole job (`deid refresh`).",
     )
     REFRESH_RUNNING = (
         "refresh-running",

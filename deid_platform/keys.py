@@ -19,6 +19,7 @@ from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from itertools import pairwise
+from pathlib import Path
 
 from deid_platform.errors import Code, DeidError
 
@@ -98,6 +99,16 @@ def _add(message: hmac.HMAC, parts: Iterable[str | bytes]) -> None:
         raw = part.encode("utf-8", "surrogatepass") if isinstance(part, str) else part
         message.update(len(raw).to_bytes(8, "big"))
         message.update(raw)
+
+
+def file_digest(path: Path) -> str:
+    """SHA-256 of a file that is no PHI, such as weights.
+
+    Raises:
+        OSError: If it cannot be read.
+    """
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def guessable(secret: bytes, *, least: int) -> bool:

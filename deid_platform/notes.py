@@ -84,6 +84,10 @@ class Span(_Pickled):
         """Whether the two share at least one code point."""
         return self.start < other.end and other.start < self.end
 
+    def shared(self, other: Span) -> int:
+        """How many code points the two share; none or fewer where they lie apart."""
+        return min(self.end, other.end) - max(self.start, other.start)
+
 
 class IndirectMention(NamedTuple):
     """An indirect identifier's place: code points, end exclusive."""

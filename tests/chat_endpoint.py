@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -75,7 +75,18 @@ class Endpoint:
 
     @property
     def asked(self) -> list[str]:
-        return [body["messages"][-1]["content"] for body in self.received]
+        return list(map(asked_of, self.received))
+
+
+def asked_of(body: Mapping[str, Any]) -> str:
+    """What a request asks, after its examples."""
+    return str(body["messages"][-1]["content"])
+
+
+def asked_about(body: Mapping[str, Any]) -> dict[str, Any]:
+    """The same where it is a JSON object."""
+    found: dict[str, Any] = json.loads(asked_of(body))
+    return found
 
 
 class _Server(ThreadingHTTPServer):

@@ -7,7 +7,6 @@ import json
 import os
 import re
 import signal
-import socket
 import subprocess
 import threading
 import time
@@ -20,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from free_port import free_port
 from websockets.sync.client import connect
 from websockets.typing import Origin, Subprotocol
 
@@ -207,9 +207,7 @@ def servers(folder: Path) -> Iterator[Start]:
     running: list[subprocess.Popen[bytes]] = []
 
     def started(command: Callable[[int], list[str]], environment: Mapping[str, str] | None = None) -> Ui:
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            port = free.getsockname()[1]
+        port = free_port()
         path = folder / f"{port}.log"
         with path.open("wb") as log:
             process = subprocess.Popen(

@@ -43,6 +43,13 @@ def site_in(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Site:
     return Site(load_settings(path))
 
 
+def asking(site: Site, url: str) -> Site:
+    """The same with a language model at an endpoint."""
+    path = site.settings.root / "deid.toml"
+    path.write_text(path.read_text() + f'[llm]\nurl = "{url}"\nmodel = "toy"\n')
+    return Site(load_settings(path))
+
+
 class NoServer:
     """Nothing is asked of it."""
 

@@ -18,7 +18,7 @@ from deid_platform.refresh import intake, measure, publish, stage, tables
 from deid_platform.refresh.deidentify import deidentify
 from deid_platform.refresh.reported import newest_known
 from deid_platform.refresh.site import Site
-from deid_platform.settings import load_settings
+from deid_platform.settings import RedactionSettings, load_settings
 from deid_platform.warehouse.ledger import GateRow, record_gate
 from deid_platform.warehouse.promotion import Promotion
 from deid_platform.warehouse.roles import Role
@@ -46,9 +46,21 @@ def measure_bench(site: Site) -> None:
     scoring.record(site, scoring.measure(site))
 
 
+def seen(site: Site) -> set[str]:
+    """The texts that analysts of the demonstration read."""
+    with site.warehouse.begin(Role.DEMO_ANALYST) as connection:
+        return set(connection.exec_driver_sql("SELECT text FROM research.notes").scalars())
+
+
 @pytest.fixture(scope="module")
 def site(installation: Path) -> Site:
     return Site(load_settings(installation))
+
+
+@pytest.fixture(scope="module")
+def shifting(site: Site) -> Site:
+    """The installation, under the policy `surrogate`."""
+    return Site(site.settings.model_copy(update={"redaction": RedactionSettings(policy="surrogate")}))
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,6 @@ import pwd
 import secrets
 import shutil
 import signal
-import socket
 import subprocess
 import tempfile
 import time
@@ -22,6 +21,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
+from free_port import free_port
 from sqlalchemy import URL
 
 SUPERUSER = "administrator"
@@ -129,7 +129,7 @@ class SystemServer:
         self.program = program
         self.authority = Authority.made()
         self.superuser_password = secrets.token_hex(16)
-        self.port = _free_port()
+        self.port = free_port()
         self._server: subprocess.Popen[bytes] | None = None
         # The server refuses to run as root.
         self.user = _somebody() if os.geteuid() == 0 else None
@@ -284,12 +284,6 @@ class SystemServer:
             cwd=self.folder,
             stdout=subprocess.DEVNULL,
         )
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def _somebody() -> str:

@@ -21,6 +21,7 @@ from pathlib import Path
 import psutil
 import pytest
 from command_line import deid as here
+from free_port import free_port
 
 from deid_platform import __version__
 from deid_platform.notes import Delivery
@@ -191,9 +192,7 @@ def test_the_ui_refuses_a_port_in_use(installation: Path) -> None:
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
 def test_the_ui_prints_a_link_that_lets_in_and_ends_whole(own_home: Path, how: signal.Signals) -> None:
     assert deid("db", "bootstrap").returncode == 0
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     command = [str(DEID), "ui", "--port", str(port)]
     with (own_home / "ui.log").open("w") as log:
         ui = subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True)

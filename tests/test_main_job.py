@@ -14,11 +14,13 @@ from pathlib import Path
 
 import dagster as dg
 import pytest
+from looks import looked
 
 from deid_platform.corpora.hospital import HospitalSpec, write
 from deid_platform.keys import plain_digest
 from deid_platform.settings import load_settings
 from deid_platform.warehouse.connection import Warehouse
+from deid_platform.warehouse.held_out import Purpose
 from deid_platform.warehouse.lab import LabScore, MeasuredOn, record_lab_scores
 from deid_platform.warehouse.roles import Role
 
@@ -183,8 +185,10 @@ def test_figures_that_came_without_a_delivery_reach_the_marts(
     first: subprocess.CompletedProcess[str], warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("DEID_CORPORA", str(tmp_path))
-    on = MeasuredOn("pydeid", plain_digest("pydeid"), "asq_phi", "text", locale="hi")
-    record_lab_scores(warehouse.engine(Role.GATEKEEPER), on, [LabScore("words", "recall", 0.5, n=1000)])
+    gatekeeper, digest = warehouse.engine(Role.GATEKEEPER), plain_digest("pydeid")
+    look = looked(gatekeeper, digest, gold="asq_phi", locale="hi", purpose=Purpose.COMPARE)
+    on = MeasuredOn("pydeid", digest, "asq_phi", "text", locale="hi", look=look)
+    record_lab_scores(gatekeeper, on, [LabScore("words", "recall", 0.5, n=1000)])
     done = deid("bench")
     assert done.returncode == 0, done.stderr
     assert "asq_phi" in done.stderr  # left out: it is not there

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 import threading
@@ -16,6 +15,7 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 
 import pytest
+from free_port import free_port
 from system_server import SystemServer
 
 from deid_platform.corpora.hospital import HospitalSpec, write
@@ -70,12 +70,6 @@ def watched() -> Iterator[set[str]]:
     finally:
         over.set()
         watcher.join()
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def answers(port: int) -> bool:

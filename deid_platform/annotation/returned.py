@@ -67,15 +67,15 @@ def take_back(site: Site, paths: Sequence[Path], *, number: int | None = None, r
     Args:
         site: The installation.
         paths: Label Studio's JSON exports.
-        number: The round, for tasks that do not say theirs.
-        role: Who annotated, for tasks that do not say it. Where nobody says, a task's two annotations are those of A
-            and B, in the order of their accounts.
+        number: The round; None if tasks say theirs, or are of the newest. A task that says another is refused.
+        role: Who annotated; None if tasks say it. A task that says another is refused. Where nobody says, a task's two
+            annotations are those of A and B, in the order of their accounts.
 
     Raises:
         DeidError: `gold-missing` if a file is not there; `round-unknown`.
     """
     scheme = scheme_of(SCHEME)
-    reader = _Reader(site, known_round(site.store, number), role)
+    reader = _Reader(site, number, role)
     refusals: list[Rejection] = []
     for ordinal, path in enumerate(_files(paths)):
         for found in read_tasks(path, scheme, ordinal=ordinal):
@@ -98,16 +98,21 @@ def _files(paths: Sequence[Path]) -> list[Path]:
 class _Reader:
     """Verifies tasks against their rounds and collects the answers."""
 
-    def __init__(self, site: Site, number: int, role: Role | None) -> None:
+    def __init__(self, site: Site, number: int | None, role: Role | None) -> None:
         self.taken: dict[tuple[int, Role], dict[str, Answer]] = {}
         self._site, self._number, self._role = site, number, role
+        self._default = known_round(site.store, number)
         self._begun = frozenset(rounds(site.store))
         self._members: dict[int, dict[str, RoundNote]] = {}
         self._standing: dict[int, frozenset[str]] = {}
 
     def take(self, task: Returned) -> Reason | None:
         """Collects the answers of a task; why not, if they cannot be used."""
-        number = task.meta.get("round", self._number)
+        number = task.meta.get("round", self._default)
+        said = task.meta.get("role")
+        role = Role(said) if isinstance(said, str) and said in tuple(Role) else self._role
+        if self._number not in (None, number) or self._role not in (None, role):
+            return Reason.HANDED_TO_ANOTHER
         if not isinstance(number, int) or number not in self._begun:
             return Reason.UNKNOWN_NOTE
         if number not in self._members:
@@ -119,8 +124,6 @@ class _Reader:
             return Reason.UNKNOWN_NOTE
         if member.key not in self._standing[number] or not unchanged(self._site, member, task.text):
             return Reason.CHANGED_TEXT
-        said = task.meta.get("role")
-        role = Role(said) if isinstance(said, str) and said in tuple(Role) else self._role
         answers = _both(task) if role is None else _one(task, role)
         if isinstance(answers, Reason):
             return answers

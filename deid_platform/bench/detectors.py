@@ -10,7 +10,6 @@ answered, and none are told where an answer was known before.
 
 from __future__ import annotations
 
-import hashlib
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -30,7 +29,7 @@ from deid_platform.detection.two_pass import Detection, SecondPass, first_pass
 from deid_platform.engine import build, found_in
 from deid_platform.errors import Code, DeidError
 from deid_platform.gc_freeze import freeze_gc
-from deid_platform.keys import module_digest, plain_digest
+from deid_platform.keys import file_digest, module_digest, plain_digest
 from deid_platform.labels import Label
 from deid_platform.llm.answers import KeptAnswers
 from deid_platform.llm.api import Failure
@@ -155,7 +154,7 @@ class PeerDetector:
         """Of its name, engine, version, models and claims, and of what calls it."""
         peer = self._process.peer
         claims = (f"{kind}: {', '.join(sorted(labels))}" for kind, labels in sorted(peer.claims.items()))
-        parts = (peer.name, str(peer.engine), self._process.version, *map(_file_digest, _files(peer.model)), *claims)
+        parts = (peer.name, str(peer.engine), self._process.version, *map(file_digest, _files(peer.model)), *claims)
         return plain_digest(*parts, module_digest(*_PEER_CODE))
 
     @property
@@ -337,8 +336,3 @@ def _files(model: str) -> Iterator[Path]:
             yield path
         elif path.is_dir():
             yield from sorted(file for file in path.rglob("*") if file.is_file())
-
-
-def _file_digest(path: Path) -> str:
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()

@@ -12,7 +12,6 @@ group, is looked up each time, and no text is read when they change.
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -31,6 +30,7 @@ from deid_platform.refresh import tables
 from deid_platform.refresh.deidentify import released_type
 from deid_platform.refresh.derived import NOTE_IDS, derived
 from deid_platform.refresh.folding import with_patients
+from deid_platform.refresh.intake import Upserts, deliveries_until, upserts_as_of, upserts_until
 from deid_platform.refresh.site import Site
 from deid_platform.refresh.who_left import WhoLeft, who_left
 from deid_platform.sampling import EligibleNote, contains_own_phi, period_of
@@ -106,10 +106,10 @@ def population(site: Site) -> Population:
     of_feeds: list[pa.Table] = []
     left = who_left(site)
     for feed, deliveries in arrived(site).items():
-        known = _topics_known(site, feed)
+        upserts = upserts_until(site.store, deliveries[-1], site.keyring, code=(), topics=["patients"])
         kept = []
         for delivery in deliveries:
-            rows = _eligible(site.store, delivery, known(delivery))
+            rows = _eligible(site.store, delivery, upserts_as_of(upserts, delivery))
             number = np.full(rows.num_rows, len(every), np.int32)
             kept.append(rows.append_column("delivery", pa.array(number)))
             every.append(delivery)
@@ -177,31 +177,15 @@ def _mapped(column: pa.ChunkedArray, to: Callable[[Any], str]) -> pa.Array:
     return values.take(encoded.indices)
 
 
-def _topics_known(site: Site, feed: str) -> Callable[[Delivery], tuple[str, list[Delivery]]]:
-    """For each delivery of a feed, the deliveries whose patients are known with it, and what names all their rows."""
-    store = site.store
-    every = [each for each in map(Delivery.parse, store.partitions(_PATIENTS)) if each.feed == feed]
-    every.sort(key=lambda each: each.seq)
-    manifests = (store.required(_PATIENTS, each.key) for each in every)
-    brought = ([part.digest for part in manifest.parts] if manifest.rows else [] for manifest in manifests)
-    digests = ["", *site.keyring.digests("patients", then=brought)]
-
-    def known(delivery: Delivery) -> tuple[str, list[Delivery]]:
-        until = bisect_right(every, delivery.seq, key=lambda each: each.seq)
-        return digests[until], every[:until]
-
-    return known
-
-
-def _eligible(store: NoteStore, delivery: Delivery, known: tuple[str, list[Delivery]]) -> pa.Table:
+def _eligible(store: NoteStore, delivery: Delivery, upserts: Upserts | None) -> pa.Table:
     """A delivery's rows of `tables.ELIGIBLE_SCHEMA`, as they are kept or made now."""
     # Before a row is read: notes that are written meanwhile have another manifest.
     parts = store.required(tables.RAW_NOTES, delivery.key).parts
-    upserts, until = known
-    made_from = plain_digest(module_digest(*_DECIDING), upserts, *(part.digest for part in parts))
+    patients = "" if upserts is None else upserts.digest
+    made_from = plain_digest(module_digest(*_DECIDING), patients, *(part.digest for part in parts))
 
     def make() -> pa.Table:
-        patients = _patients(store, delivery, until)
+        patients = _patients(store, delivery)
         batches = (
             batch
             for part in store.read(tables.RAW_NOTES, delivery.key)
@@ -212,12 +196,12 @@ def _eligible(store: NoteStore, delivery: Delivery, known: tuple[str, list[Deliv
     return derived(store, tables.ELIGIBLE_NOTES, delivery.key, made_from=made_from, make=make)
 
 
-def _patients(store: NoteStore, delivery: Delivery, until: list[Delivery]) -> Mapping[str, Patient]:
+def _patients(store: NoteStore, delivery: Delivery) -> Mapping[str, Patient]:
     """What the deliveries up to this one tell of the patients of its notes; the others are not folded."""
     here = NOTE_IDS.of(store, delivery.key)["patient_id"].combine_chunks().unique()
     brought = (
         (part.filter(pc.is_in(part["patient_id"], value_set=here)) for part in store.read(_PATIENTS, each.key))
-        for each in until
+        for each in deliveries_until(store, _PATIENTS, delivery)
     )
     return with_patients(Topics(), brought, spool=store.spool).patients
 

@@ -22,6 +22,7 @@ from deid_platform.bench.held_out import look_at_bench
 from deid_platform.bench.lab_detection import of_detection, of_site
 from deid_platform.bench.lab_notes import gold_notes
 from deid_platform.bench.lab_release import of_release, released_notes
+from deid_platform.bench.sealed import current_detections
 from deid_platform.evaluation.retention.judge_validation import Quality, validate
 from deid_platform.evaluation.retention.lexical_judge import LexicalJudge, judge_digest
 from deid_platform.evaluation.retention.pairs import Split, labelled_pairs
@@ -74,8 +75,10 @@ def measure(site: Site) -> Laboratory:
     That is a look at the gold, which is counted first.
 
     Raises:
-        DeidError: `not-materialized` without detections; what `ReleaseSpec.build` raises; `held-out-refused`.
+        DeidError: `not-materialized` without detections in today's gold; what `ReleaseSpec.build` raises;
+            `held-out-refused`.
     """
+    current_detections(site.store)
     measured_of = _measured_of(site)
     sealed = site.store.manifest(tables.LAB, tables.ALL)
     if sealed is None or sealed.meta.get("measured_of") != measured_of or "look" not in sealed.meta:

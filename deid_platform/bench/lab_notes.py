@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from deid_platform.bench.sealed import current_detections
 from deid_platform.evaluation.adversary import Exact
 from deid_platform.evaluation.bootstrap import Estimate, Ratio
 from deid_platform.evaluation.missed_by_risk import ReadNote
@@ -47,8 +48,9 @@ def gold_notes(site: Site, inputs: str) -> Iterator[GoldNote]:
     """The sealed gold notes with what was found in them, given topics or the text alone.
 
     Raises:
-        DeidError: `not-materialized`.
+        DeidError: `not-materialized`, also for detections in other gold than today's.
     """
+    current_detections(site.store)
     found = {
         row["note_id"]: tables.spans_of(row["spans"])
         for row in site.store.stream(tables.DETECTIONS, tables.ALL)

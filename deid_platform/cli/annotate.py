@@ -72,7 +72,7 @@ def import_(
     files: Annotated[list[Path], typer.Argument(help="JSON exports of Label Studio, or folders of them.")],
     number: Round = None,
     annotator: Annotated[
-        str | None, typer.Option(help="A, B or adjudicator, for tasks that do not say whose they are.")
+        str | None, typer.Option(help="A, B or adjudicator, where tasks do not say it; those of another are refused.")
     ] = None,
     as_json: Json = False,
     config: Config = None,

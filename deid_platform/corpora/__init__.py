@@ -112,6 +112,8 @@ class Reason(StrEnum):
     """More people annotated the note than there may be, and no annotation is marked as the final one."""
     CHANGED_TEXT = "changed_text"
     """The text is not the one that was handed out to be annotated, or no longer that of the note."""
+    HANDED_TO_ANOTHER = "handed_to_another"
+    """The task says another round or annotator than whoever brings it."""
     # The file, from that row on
     LOCKED_FILE = "locked_file"
     """Protected by a password."""

@@ -196,7 +196,7 @@ def disagreements(note: PairedNote) -> Iterator[Disagreement]:
     pairs = sorted(
         ((a, b) for a in one for b in other if a.overlaps(b)),
         # Symmetric in the two, so that exchanging the annotators gives the same pairs.
-        key=lambda pair: (_rank(*pair), -_common(*pair), sorted(map(_order, pair))),
+        key=lambda pair: (_rank(*pair), -Span.shared(*pair), sorted(map(_order, pair))),
     )
     taken: set[tuple[int, Span]] = set()
     found: list[Disagreement] = []
@@ -224,10 +224,6 @@ def _rank(one: Span, other: Span) -> int:
     if (one.start, one.end) == (other.start, other.end):
         return 0
     return 1 if one.label is other.label else 2
-
-
-def _common(one: Span, other: Span) -> int:
-    return min(one.end, other.end) - max(one.start, other.start)
 
 
 def _of_label(note: PairedNote, label: Label) -> PairedNote:

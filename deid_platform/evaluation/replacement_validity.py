@@ -96,7 +96,7 @@ def count_validity(
         if not telling:
             continue
         over = [at for at, other in enumerate(applied) if other.overlaps(span)]
-        most = max(over, key=lambda at: _common(applied[at], span), default=None)
+        most = max(over, key=lambda at: applied[at].shared(span), default=None)
         parts = (
             bool(hidden[telling].all()),
             most is not None and applied[most].label is span.label,
@@ -172,10 +172,6 @@ def _is_date(written: str, language: str, near: date | None) -> bool:
         return read_date(written.strip(), language, near) is not None
     except ValueError:
         return False
-
-
-def _common(one: Span, other: Span) -> int:
-    return min(one.end, other.end) - max(one.start, other.start)
 
 
 def _digits(text: str) -> int:

@@ -10,12 +10,12 @@ from typing import Any
 
 import regex
 
-_FENCED = regex.compile(r"\s*```(?:json)?\s*\n(.*?)\n?\s*```\s*", regex.DOTALL | regex.IGNORECASE)
+FENCED = regex.compile(r"\s*```(?:json)?\s*\n(.*?)\n?\s*```\s*", regex.DOTALL | regex.IGNORECASE)
 
 
 def document(answer: str) -> Any:
     """The document of an answer; None where there is none, as for `null`."""
-    fenced = _FENCED.fullmatch(answer)
+    fenced = FENCED.fullmatch(answer)
     try:
         return json.loads(fenced[1] if fenced else answer)
     except (ValueError, RecursionError):

@@ -11,15 +11,13 @@ from collections.abc import Iterable
 from enum import StrEnum
 from typing import Any, NamedTuple
 
-import regex
-
 from deid_platform.labels import Label
+from deid_platform.llm.answer_documents import FENCED
 from deid_platform.llm.api import ChatAnswer, Failed, Failure, Finish
 
 _OPENED, _CLOSED = "<think>", "</think>"
 """Around what a reasoning model says to itself before it answers."""
 _WORDS = {"NAME": Label.PATIENT, "PERSON": Label.PATIENT, "LOCATION": Label.LOCATION_OTHER, "ID": Label.IDNUM}
-_FENCED = regex.compile(r"\s*```(?:json)?\s*\n(.*?)\n?\s*```\s*", regex.DOTALL | regex.IGNORECASE)
 
 
 class Unusable(StrEnum):
@@ -69,7 +67,7 @@ def json_of(answer: str) -> Any:
 
     An object that says one thing twice is none: which of the two was meant?
     """
-    fenced = _FENCED.fullmatch(answer)
+    fenced = FENCED.fullmatch(answer)
     try:
         return json.loads(fenced[1] if fenced else answer, object_pairs_hook=_once)
     except (ValueError, RecursionError):

@@ -6,7 +6,6 @@ Does not belong here: running it (`vllm_engine.py`).
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
 from collections.abc import Iterator
@@ -17,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from deid_platform.errors import Code, DeidError
-from deid_platform.keys import plain_digest
+from deid_platform.keys import file_digest, plain_digest
 
 CONFIG, ADAPTER_CONFIG = "config.json", "adapter_config.json"
 GIB = 2**30
@@ -132,7 +131,7 @@ class WeightsFolder:
         files = sorted({path for pattern in _DECIDES for path in self.path.glob(pattern)})
         if not files:
             raise DeidError(Code.MODEL_UNUSABLE, CONFIG)
-        return plain_digest(*(part for path in files for part in (path.name, _sha256(path))))
+        return plain_digest(*(part for path in files for part in (path.name, file_digest(path))))
 
     def _weights(self) -> list[Path]:
         return sorted(self.path.glob("*.safetensors"))
@@ -200,8 +199,3 @@ def runtime() -> Iterator[str]:
             yield f"{name} {version(name)}"
         except PackageNotFoundError:
             yield f"{name} none"
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -19,7 +19,7 @@ from deid_platform.redaction.policy import IndirectAction, Policy
 from deid_platform.redaction.redact import Piece, Redaction
 
 
-def pieces(text: str, found: Iterable[IndirectMention], applied: Sequence[Span], policy: Policy) -> list[Piece]:
+def _pieces(text: str, found: Iterable[IndirectMention], applied: Sequence[Span], policy: Policy) -> list[Piece]:
     """What a policy takes out of a note beside the direct identifiers.
 
     Args:
@@ -45,7 +45,7 @@ def without_indirect(
     """
     if found is None:
         raise DeidError(Code.REDACTION_FAILED)
-    taken = pieces(text, found, redaction.applied, policy)
+    taken = _pieces(text, found, redaction.applied, policy)
     if not taken:
         return redaction
     direct = (Piece(s.start, s.end, r) for s, r in zip(redaction.applied, redaction.replacements, strict=True))
@@ -57,14 +57,33 @@ def without_indirect(
     return replace(redaction, text="".join((*parts, text[position:])), indirect=tuple(taken))
 
 
-def put_back(
-    text: str, released: str, applied: Sequence[Span], lengths: Sequence[int], taken: Sequence[Piece]
+def with_indirect(
+    text: str,
+    released: str,
+    applied: Sequence[Span],
+    lengths: Sequence[int],
+    found: Iterable[IndirectMention] | None,
+    policy: Policy,
 ) -> str | None:
-    """What a released note was before pieces were taken out, which is what the leak check looks at.
+    """A released note as it was before indirect identifiers were taken out, which is what the leak check looks at.
+
+    Args:
+        text: The original.
+        released: What is shown of it.
+        applied: Direct identifiers that were replaced, in order.
+        lengths: Of what stands in their places.
+        found: Indirect identifiers; None if nobody tagged the note.
+        policy: What became of each category.
 
     Returns:
-        None if anything but its tag stands in the place of a piece.
+        None where nobody can tell: the note was not tagged and should have been, or anything but its tag stands in the
+        place of a piece.
     """
+    if found is None:
+        return None if policy.hides_indirect else released
+    taken = _pieces(text, found, applied, policy)
+    if not taken:
+        return released
     direct = ((span.start, span.end, length, None) for span, length in zip(applied, lengths, strict=True))
     places = sorted((*direct, *((it.start, it.end, len(it.put_in), it.put_in) for it in taken)), key=lambda it: it[:2])
     parts: list[str] = []

@@ -25,8 +25,8 @@ from deid_platform.refresh.first_pass import mentions_digests
 from deid_platform.refresh.intake import (
     Upserts,
     reading_digest,
-    rosters_incomplete,
     topics_as_of,
+    upserts_as_of,
     upserts_until,
 )
 from deid_platform.refresh.known_files import known_files_digest
@@ -143,10 +143,11 @@ def _held_but_for_reports(feed: _Feed, delivery: Delivery, held: DeliverySummary
         return None
     if redacted.meta.get("told") != feed.mentions.get(delivery, ""):
         return None
-    incomplete = _rosters_incomplete(feed, delivery)
+    upserts = upserts_as_of(feed.upserts, delivery)
+    incomplete = upserts is not None and upserts.rosters_incomplete
     since = _reported_since(feed, redacted, incomplete)
     # Topics come last, since they may have to be folded.
-    if since is None or not _of_todays_topics(feed, delivery, redacted):
+    if since is None or not _of_todays_topics(feed, delivery, redacted, upserts):
         return None
     if redacted.meta.get("shifts") != shifts_digest(site.store, delivery, feed.recipe):
         return None
@@ -177,11 +178,6 @@ def _searched(site: Site, delivery: Delivery) -> Mapping[str, str] | None:
     return None
 
 
-def _rosters_incomplete(feed: _Feed, delivery: Delivery) -> bool:
-    upserts = feed.upserts.get(delivery)
-    return rosters_incomplete(feed.site.store, delivery) if upserts is None else upserts.rosters_incomplete
-
-
 def _reported_since(feed: _Feed, redacted: Manifest, incomplete: bool) -> tuple[str, ...] | None:
     """What was reported since rows were made by what is the recipe of today in all else; None if they were not."""
     then = set(redacted.meta.get("reported", ()))
@@ -196,12 +192,11 @@ def _reported_since(feed: _Feed, redacted: Manifest, incomplete: bool) -> tuple[
     return tuple(string for digest, string in reported.items() if digest not in then)
 
 
-def _of_todays_topics(feed: _Feed, delivery: Delivery, redacted: Manifest) -> bool:
+def _of_todays_topics(feed: _Feed, delivery: Delivery, redacted: Manifest, upserts: Upserts | None) -> bool:
     """Whether rows were made with the topics of today."""
 
     def folded() -> str:
         return feed.site.spec(topics_as_of(feed.site.store, delivery)).dictionary_digest(feed.site.keyring)
 
-    upserts = feed.upserts.get(delivery)
     today = folded() if upserts is None else topics_digest(feed.site.store, delivery.key, upserts.digest, folded)
     return today == redacted.meta.get("dictionary_digest")

@@ -17,7 +17,6 @@ from deid_platform.notes import Delivery
 from deid_platform.refresh import tables
 from deid_platform.refresh.derived import NOTE_IDS
 from deid_platform.refresh.lock import file_lock
-from deid_platform.refresh.marks import name_marked_notes
 from deid_platform.refresh.reported import NO_NUMBER, known_findings
 from deid_platform.refresh.site import Site
 from deid_platform.warehouse.extracts import name_extracts
@@ -96,8 +95,6 @@ def learn(site: Site) -> int:
     finding the warehouse does not know, since it was restored to an earlier day, is kept without a number: notes are
     still searched for it, and the number is free for the next finding.
 
-    Which notes reviewers marked is told the warehouse too: after a change of the secret they have other keys.
-
     Hiding comes first and this after, so a report may be interrupted in between: the gate then stays shut until the
     next run, whose first step is this.
     """
@@ -115,7 +112,6 @@ def learn(site: Site) -> int:
         if rows != before:
             table = pa.Table.from_pylist(rows, schema=tables.REPORTED_SCHEMA)
             site.store.write(tables.REPORTED, tables.ALL, [table], meta=lambda: {"findings": table.num_rows})
-    name_marked_notes(site)
     return len(new)
 
 

@@ -12,8 +12,9 @@ from collections.abc import Sequence
 from deid_platform.errors import Code, DeidError, did_you_mean
 from deid_platform.notes import Delivery
 from deid_platform.refresh.site import Site
+from deid_platform.warehouse.queries import known_deliveries
 from deid_platform.warehouse.roles import Role
-from deid_platform.warehouse.standing import Requirement, Standing, known_deliveries, standing
+from deid_platform.warehouse.standing import Requirement, Standing, standing
 
 _REMEDIES = {
     "parity": "mend the delivery's files where rows were refused (`rows refused` in `deid summary`)",

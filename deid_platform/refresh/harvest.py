@@ -10,7 +10,7 @@ A phrase is proposed if
 - each of its words is of the medical dictionary's vocabulary, all of ICD-10-CM and the eponyms included, or of
   the shipped list of clinical words; one that was not hidden is no word of common English, unless that list has
   it; and none is a title, nor is the word before;
-- it stands in the notes of at least `harvest_minimum_patients` patients;
+- it stands in the notes of at least `harvest_minimum_patients` patients, of whom none has left;
 - no term of the topics lies in it.
 
 The paper asks that the phrase as such stands in public literature. That takes a corpus that a site does not
@@ -37,6 +37,7 @@ from deid_platform.notes import Delivery
 from deid_platform.refresh import tables
 from deid_platform.refresh.dictionaries import institution
 from deid_platform.refresh.site import Site
+from deid_platform.refresh.who_left import WhoLeft, who_left
 from deid_platform.store import Manifest, NoteStore
 from deid_platform.text.fold import fold, fold_term
 
@@ -121,14 +122,15 @@ def harvest(site: Site) -> Manifest:
     """Writes the proposals of all redacted deliveries; `meta` counts, and names nothing.
 
     Raises:
-        DeidError: `not-materialized` if a delivery's notes are not there.
+        DeidError: `not-materialized` if a delivery's notes are not there; `opt-outs-unreadable`.
     """
     known = _Vocabulary(site.spec(None).own_terms())
     candidates = Proposals(site.settings.dictionaries.harvest_minimum_patients)
     counts: Counter[str] = Counter()
     deliveries = [Delivery.parse(key) for key in site.store.partitions(tables.REDACTED_NOTES)]
+    left = who_left(site)
     for delivery in deliveries:
-        for text, patient, spans in _hidden(site.store, delivery, counts):
+        for text, patient, spans in _hidden(site.store, delivery, left, counts):
             candidates.add(phrases_of(text, spans, known.holds), patient)
     found = {p: c for p, c in candidates.enough().items() if p not in known.terms}
     told = _of_topics(site, deliveries, found)
@@ -231,9 +233,9 @@ def _plain(term: str) -> str:
 
 
 def _hidden(
-    store: NoteStore, delivery: Delivery, counts: Counter[str]
+    store: NoteStore, delivery: Delivery, left: WhoLeft, counts: Counter[str]
 ) -> Iterator[tuple[str, str, list[dict[str, Any]]]]:
-    """Text, patient and spans of each note that was redacted as it now stands, one part in memory at a time."""
+    """Text, patient and spans of each note that was redacted as it now stands and has not left, one part at a time."""
     raw_rows = store.stream(tables.RAW_NOTES, delivery.key)
     redacted_rows = store.stream(tables.REDACTED_NOTES, delivery.key)
     # Redacted rows are in the order of the raw ones; after a new intake the two may differ until the next redaction.
@@ -242,6 +244,8 @@ def _hidden(
             counts["unmatched"] += 1
         elif raw["patient_id"] is None:
             counts["without_patient"] += 1
+        elif left.has(delivery, raw["note_id"], raw["patient_id"]):
+            counts["left"] += 1
         else:
             counts["notes"] += 1
             yield raw["text"], raw["patient_id"], redacted["spans"] or []

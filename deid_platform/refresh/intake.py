@@ -6,6 +6,7 @@ delivery. Does not belong here: parsing files (`corpora/`).
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
@@ -318,7 +319,9 @@ class Upserts(NamedTuple):
 
     Attributes:
         digest: Names all rows that they are folded from, and the code that folds them, or makes something else of them.
-        rosters_incomplete: As the function of that name says.
+        rosters_incomplete: Whether a row of the patients topic was lost in this delivery or an earlier one. Whose row
+            it was nobody can tell, so a note whose patient has no row may be that patient's. A row that lost one
+            optional value is not lost.
     """
 
     digest: str
@@ -326,7 +329,12 @@ class Upserts(NamedTuple):
 
 
 def upserts_until(
-    store: NoteStore, delivery: Delivery, keyring: Keyring, *, code: Sequence[str] | None = None
+    store: NoteStore,
+    delivery: Delivery,
+    keyring: Keyring,
+    *,
+    code: Sequence[str] | None = None,
+    topics: Iterable[str] = tables.TOPICS,
 ) -> dict[Delivery, Upserts]:
     """What the manifests tell of the topics as of each delivery of the feed that brought any, up to the one given.
 
@@ -335,6 +343,7 @@ def upserts_until(
         delivery: The last one.
         keyring: Makes the digests.
         code: Digests of the code that makes something else of the rows than folds them.
+        topics: Which topics.
 
     Returns:
         The deliveries in the order of their watermarks.
@@ -343,7 +352,7 @@ def upserts_until(
         DeidError: `store-torn` or `store-rolled-back`.
     """
     found: dict[Delivery, list[Manifest]] = {}
-    for name in tables.TOPICS:
+    for name in topics:
         for each in deliveries_until(store, f"source/{name}", delivery):
             found.setdefault(each, []).append(store.required(f"source/{name}", each.key))
     order = sorted(found, key=lambda each: each.seq)
@@ -360,14 +369,11 @@ def _named(manifest: Manifest) -> tuple[str, ...]:
     return (manifest.dataset, manifest.partition, *(part.digest for part in manifest.parts))
 
 
-def rosters_incomplete(store: NoteStore, delivery: Delivery) -> bool:
-    """Whether a row of the patients topic was lost in this delivery or an earlier one of its feed.
-
-    Whose row it was nobody can tell, so a note whose patient has no row may be that patient's. A row that lost
-    one optional value is not lost.
-    """
-    until = deliveries_until(store, "source/patients", delivery)
-    return any(_row_lost(store.required("source/patients", earlier.key)) for earlier in until)
+def upserts_as_of(upserts: Mapping[Delivery, Upserts], delivery: Delivery) -> Upserts | None:
+    """What of `upserts_until` counts for a delivery, which may have brought no topics itself; None if none did."""
+    order = list(upserts)
+    until = bisect_right(order, delivery.seq, key=lambda each: each.seq)
+    return upserts[order[until - 1]] if until else None
 
 
 def _row_lost(manifest: Manifest) -> bool:

@@ -23,7 +23,8 @@ def name_marked_notes(site: Site) -> None:
     """Names the notes of all marks, under each secret in use.
 
     Raises:
-        DeidError: `warehouse-unreachable`, `warehouse-not-ready`.
+        DeidError: `store-torn`, `store-rolled-back` or `not-materialized` if a round or its marks cannot be read;
+            `warehouse-unreachable`, `warehouse-not-ready`.
     """
     name_marked(site.warehouse.engine(Role.OFFICER), sorted(set(_named(site))))
 

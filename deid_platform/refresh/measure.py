@@ -12,7 +12,7 @@ from itertools import zip_longest
 
 from deid_platform.leakcheck import Released
 from deid_platform.notes import Delivery, Note
-from deid_platform.redaction.indirect import pieces, put_back
+from deid_platform.redaction.indirect import with_indirect
 from deid_platform.refresh import in_force, tables
 from deid_platform.refresh.deidentify import CLEAN
 from deid_platform.refresh.intake import withdrawals_lost
@@ -85,13 +85,9 @@ def _count_leaks(site: Site, delivery: Delivery) -> tuple[int, int, int]:
             )
             applied = tables.spans_of(after["spans"])
             checked += 1
-            tags = tables.indirect_of(after.get("indirect"))
-            text, lengths = after["text"], after["lengths"]
-            if tags is None:
-                # Nobody knows what should have been taken out of it.
-                text = None if recipe.policy.hides_indirect else text
-            elif taken := pieces(note.text, tags, applied, recipe.policy):
-                text = put_back(note.text, text, applied, lengths, taken)
+            lengths = after["lengths"]
+            found = tables.indirect_of(after.get("indirect"))
+            text = with_indirect(note.text, after["text"], applied, lengths, found, recipe.policy)
             leaks += text is None or bool(
                 recipe.leak_check.check(note, recipe.patients(note), text, applied, shown, lengths=lengths)
             )

@@ -16,7 +16,7 @@ from typing import Any
 
 from deid_platform.errors import Code, DeidError
 from deid_platform.notes import Delivery
-from deid_platform.redaction.indirect import pieces, put_back
+from deid_platform.redaction.indirect import with_indirect
 from deid_platform.refresh import tables
 from deid_platform.refresh.due import Doubt, looked_at, pending
 from deid_platform.refresh.findings import learn
@@ -103,8 +103,5 @@ def _shown(site: Site, delivery: Delivery) -> Iterator[Shown | None]:
 def _checked(site: Site, shown: Shown, row: dict[str, Any]) -> Shown | None:
     """A note as the leak check saw it: with its indirect identifiers. None where nobody can tell."""
     found = tables.indirect_of(row.get("indirect"))
-    if found is None:
-        return None
-    taken = pieces(shown.text, found, shown.applied, site.policy)
-    redacted = put_back(shown.text, shown.redacted, shown.applied, row["lengths"], taken)
+    redacted = with_indirect(shown.text, shown.redacted, shown.applied, row["lengths"], found, site.policy)
     return None if redacted is None else shown._replace(redacted=redacted)

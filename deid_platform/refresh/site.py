@@ -26,7 +26,7 @@ from deid_platform.llm.engines import EngineSpec
 from deid_platform.notes import Delivery, Topics
 from deid_platform.ray_engine import RayEngine
 from deid_platform.redaction.policy import Policy, load_policy
-from deid_platform.refresh.intake import rosters_incomplete, topics_as_of, upserts_until
+from deid_platform.refresh.intake import topics_as_of, upserts_as_of, upserts_until
 from deid_platform.refresh.recipe import Recipe, release_name
 from deid_platform.refresh.reported import reported_strings
 from deid_platform.refresh.shifts import links_known
@@ -212,11 +212,11 @@ class Site:
     def recipe(self, delivery: Delivery) -> Recipe:
         """Detector, topics as of the delivery, policy and keys."""
         # Before they are folded: topics that are taken in meanwhile go by another name.
-        upserts = upserts_until(self.store, delivery, self.keyring).get(delivery)
+        upserts = upserts_as_of(upserts_until(self.store, delivery, self.keyring), delivery)
         return replace(
             self.recipe_without_topics(delivery.feed),
             spec=self.spec(topics_as_of(self.store, delivery)),
-            rosters_incomplete=rosters_incomplete(self.store, delivery),
+            rosters_incomplete=upserts is not None and upserts.rosters_incomplete,
             upserts=None if upserts is None else upserts.digest,
         )
 

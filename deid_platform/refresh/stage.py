@@ -14,6 +14,7 @@ from deid_platform.notes import Delivery
 from deid_platform.refresh import tables
 from deid_platform.refresh.findings import learn
 from deid_platform.refresh.intake import refuse_empty
+from deid_platform.refresh.marks import name_marked_notes
 from deid_platform.refresh.rulings import require_current
 from deid_platform.refresh.site import Site
 from deid_platform.store import Manifest
@@ -64,12 +65,13 @@ def hide_opted_out(site: Site) -> int:
 def stage_delivery(site: Site, delivery: Delivery, *, run_id: str) -> Staged:
     """Stages a delivery's clean rows, and its quarantined ones without text, beside what it withdraws.
 
-    What is quarantined, withdrawn or corrected is hidden at once.
+    What is quarantined, withdrawn or corrected is hidden at once. Which notes reviewers marked is told the warehouse
+    before: after a change of the secret they have other keys.
 
     Raises:
         DeidError: `not-materialized` if settings or decisions on quarantined notes changed since the rows were made;
             `feed-not-demonstration` where the embedded server must not hold this feed; `feed-empty` where
-            no row of the delivery could be read; whatever `warehouse.staging.stage` raises.
+            no row of the delivery could be read; whatever `name_marked_notes` and `warehouse.staging.stage` raise.
     """
     refuse_empty(site.store, delivery)
     manifest = site.store.required(tables.REDACTED_NOTES, delivery.key)
@@ -77,6 +79,7 @@ def stage_delivery(site: Site, delivery: Delivery, *, run_id: str) -> Staged:
         # Settings changed since these rows were made: they would be announced as what they are not.
         raise DeidError(Code.NOT_MATERIALIZED, f"{tables.REDACTED_NOTES}/{delivery.key}")
     require_current(site, delivery)
+    name_marked_notes(site)
     withdrawals = withdrawals_of(site, delivery)
     # Twice over the rows, so that a delivery of any size streams through.
     counts = _statuses(site, delivery)

@@ -40,6 +40,7 @@ ELIGIBLE_NOTES = "bench/eligible_notes"
 """What the sampler needs to know of a delivery's notes, made of them (`bench/eligible.py`)."""
 TEST_SET = "bench/test_set"
 GOLD_NOTES = "bench/gold_notes"
+GOLD_TEXTS = "bench/gold_texts"
 SURROGATE_NOTES = "bench/surrogate_notes"
 CORPUS_COUNTS = "bench/corpus_counts"
 CONTRIBUTIONS = "bench/contributions"
@@ -149,6 +150,14 @@ GOLD_SCHEMA = pa.schema(
         pa.field("gold", SPANS),
         pa.field("clinical", pa.list_(pa.list_(pa.int32()))),
         pa.field("condition", pa.string()),
+    ]
+)
+GOLD_TEXTS_SCHEMA = pa.schema(
+    [
+        ("delivery", pa.string()),
+        ("note_id", pa.large_string()),
+        ("gold_digest", pa.string()),
+        ("text_digest", pa.string()),
     ]
 )
 SURROGATE_SCHEMA = pa.schema(

@@ -16,17 +16,16 @@ from dataclasses import dataclass
 from deid_platform.errors import Code, DeidError
 from deid_platform.labels import Label
 from deid_platform.notes import Delivery, Span
-from deid_platform.refresh.lock import file_lock
 from deid_platform.refresh.ruling import Action, Ruling
 from deid_platform.refresh.rulings import Decided, Standing, decided, keep, kept, one_is_enough
 from deid_platform.refresh.site import Site
+from deid_platform.review.decisions import alone
 from deid_platform.review.held import Held, HeldNotes
 from deid_platform.review.reasons import quotes
 from deid_platform.review.waiting import RELEASED, quarantined
 from deid_platform.warehouse.reviews import Ruled, rule
 from deid_platform.warehouse.roles import Role
 
-_LOCK = "review.lock"
 _NAMES = frozenset((Label.PATIENT, Label.DOCTOR, Label.USERNAME))
 
 
@@ -144,7 +143,7 @@ class Queue:
                 `waiver-invalid` without a person or a reason; `warehouse-unreachable`.
         """
         site = self._site
-        with self._lock, file_lock(site.settings.home_path, _LOCK, wait=True):
+        with self._lock, alone(site):
             notes, held, standing = self._found(key)
             if held.seen != seen:
                 raise DeidError(Code.RULING_REFUSED, "changed")

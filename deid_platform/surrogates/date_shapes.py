@@ -19,6 +19,7 @@ from deid_platform.surrogates.month_names import (
     WEEKDAY_WORDS,
     MonthName,
     lengths_of,
+    ordinal,
     read_month,
     read_ordinal,
     write_month,
@@ -335,7 +336,7 @@ def _padded(match: re.Match[str]) -> bool:
 def suffix_of(day: int, like: str) -> str:
     """The ending of an ordinal number, in the language and case of another one's."""
     if like.casefold() in ("st", "nd", "rd", "th"):
-        ending = "th" if 10 < day < 20 else {1: "st", 2: "nd", 3: "rd"}.get(day % 10, "th")
+        ending = ordinal(day)[-2:]
         return ending.upper() if like.isupper() else ending
     # Romance languages have an ordinal for the first alone.
     return like if day == 1 else ""

@@ -151,6 +151,11 @@ def in_case(word: str, like: str) -> str:
     return word[0].upper() + word[1:].lower() if like[0].isupper() else word.lower()
 
 
+def ordinal(day: int) -> str:
+    """A day of the month in digits as English writes it: 4th."""
+    return f"{day}{'th' if 11 <= day <= 13 else {1: 'st', 2: 'nd', 3: 'rd'}.get(day % 10, 'th')}"
+
+
 def read_ordinal(word: str) -> int | None:
     """The day that an ordinal number in words names, 1 to 31."""
     spelled = "-".join(word.casefold().replace("-", " ").split())

@@ -37,7 +37,8 @@ _LETTER = regex.compile(r"\p{L}")
 _MORE_THAN_A_MASK = regex.compile(r"[^\P{L}xX]")
 _IPV4 = regex.compile(r"(\d{1,3})((?:\.\d{1,3}){3})((?:[:/]\d{1,5})?)")
 _IPV6 = regex.compile(r"[0-9A-Fa-f]{0,4}(?::[0-9A-Fa-f]{0,4}){2,7}")
-_DOCUMENTATION = ("192.0.2", "198.51.100", "203.0.113")
+DOCUMENTATION_NETS = ("192.0.2", "198.51.100", "203.0.113")
+"""Kept for documentation, RFC 5737: nobody has an address there."""
 _URL = regex.compile(r"(?P<scheme>[a-z]{3,6}://)?(?P<www>www\.)?[^/?#\s]+(?P<path>[/?#].*)?", regex.IGNORECASE)
 _DOMAINS = ("example.org", "example.com", "example.net")
 
@@ -153,8 +154,8 @@ def stand_in_address(draw: Draw, surface: str) -> str | None:
     """A network address from those kept for documentation; None for what is no IP address."""
     if match := _IPV4.fullmatch(surface):
         raw = draw(f"ip/{match[1]}{match[2]}")
-        made = f"{_DOCUMENTATION[raw[0] % 3]}.{1 + raw[1] % 254}{match[3]}"
-        return made if made != surface else f"{_DOCUMENTATION[(raw[0] + 1) % 3]}.{1 + raw[1] % 254}{match[3]}"
+        made = f"{DOCUMENTATION_NETS[raw[0] % 3]}.{1 + raw[1] % 254}{match[3]}"
+        return made if made != surface else f"{DOCUMENTATION_NETS[(raw[0] + 1) % 3]}.{1 + raw[1] % 254}{match[3]}"
     if _IPV6.fullmatch(surface):
         raw = draw(f"ip/{surface.lower()}")
         return f"2001:db8::{raw[0]:x}{raw[1]:02x}:{raw[2]:x}{raw[3]:02x}"

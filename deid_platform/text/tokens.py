@@ -23,7 +23,7 @@ _RUN = regex.compile(r" {2,}")
 # Between two words of one name: "Lopez, Maria", "Smith-Jones", "john.smith", or a line break.
 _INSIDE_A_NAME = regex.compile(r"[._^]|[ \t]*[,'’\-–—/]?[ \t]*(?:\r?\n[ \t]*)?")
 # After the full stop of a sentence stand two spaces, after that of an initial one.
-_AFTER_INITIAL = regex.compile(r"[ \t\-]*(?:\r?\n[ \t]*)?|\.[ \t]?\-?(?:\r?\n[ \t]*)?")
+AFTER_INITIAL = regex.compile(r"[ \t\-]*(?:\r?\n[ \t]*)?|\.[ \t]?\-?(?:\r?\n[ \t]*)?")
 
 
 class Words:
@@ -65,7 +65,7 @@ class Words:
         if _INSIDE_A_NAME.fullmatch(gap):
             return True
         initial = self.text[end - 2] == " "
-        return initial and _AFTER_INITIAL.fullmatch(gap) is not None
+        return initial and AFTER_INITIAL.fullmatch(gap) is not None
 
     def before(self, start: int) -> int:
         """Where the word before a word of the line starts; `start - 1` is its end."""

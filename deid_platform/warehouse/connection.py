@@ -6,7 +6,6 @@ notes, gates or releases.
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 from collections.abc import Iterator
@@ -16,6 +15,7 @@ import psycopg
 from sqlalchemy import URL, Connection, Engine, NullPool, create_engine, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
 
+from deid_platform.address import verified
 from deid_platform.errors import Code, DeidError
 from deid_platform.stopping import check
 from deid_platform.warehouse.roles import ADMINISTRATOR, Role, password
@@ -88,7 +88,7 @@ class Warehouse:
         self._url: URL | None = None
         if not isinstance(where, EmbeddedServer):
             try:
-                self._url = _verifying(make_url(where).set(drivername="postgresql+psycopg"))
+                self._url = verified(make_url(where).set(drivername="postgresql+psycopg"))
             except (ArgumentError, ValueError):
                 raise DeidError(Code.SETTINGS_INVALID, "DEID_WAREHOUSE_URL") from None
         self.database = (self._url.database if self._url is not None else None) or database
@@ -277,11 +277,3 @@ def _refused(error: psycopg.Error) -> Code:
     # The server answered a password, in whatever language: libpq puts two blanks after the severity.
     answered = error.pgconn is not None and error.pgconn.used_password and ":  " in said
     return Code.WAREHOUSE_LOGIN if answered else Code.WAREHOUSE_UNREACHABLE
-
-
-def _verifying(url: URL) -> URL:
-    """The URL with `sslmode=verify-full` where it leads over a network and nobody has said otherwise."""
-    host = url.query.get("host", url.host) or os.environ.get("PGHOST") or "/"
-    if str(host).startswith("/") or "sslmode" in url.query or os.environ.get("PGSSLMODE"):
-        return url
-    return url.update_query_dict({"sslmode": "verify-full"})

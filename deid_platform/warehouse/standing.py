@@ -140,12 +140,6 @@ def standing(officer: Engine, delivery: Delivery) -> Standing:
     return Standing(delivery.key, profile, found.state, found.at, requirements)
 
 
-def known_deliveries(officer: Engine) -> frozenset[str]:
-    """Every delivery that something was staged of."""
-    with begin(officer) as connection:
-        return frozenset(connection.execute(text("SELECT delivery FROM ctl.delivery")).scalars())
-
-
 def _requirements(connection: Connection, delivery: Delivery) -> tuple[Requirement, ...]:
     statement = text(
         "SELECT s.requirement, s.state, s.waivable, g.measured, w.until FROM ctl.delivery d"

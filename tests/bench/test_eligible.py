@@ -308,3 +308,23 @@ def test_gold_that_says_less_than_there_is_stops_the_bench(site, more, said) -> 
     with pytest.raises(DeidError) as refused:
         scoring.collect_gold(site)
     assert (refused.value.code, refused.value.ref) == (Code.GOLD_INVALID, f"hospital@{FIRST}: {said}")
+
+
+def test_gold_without_a_text_is_of_the_text_that_it_was_first_used_for(site) -> None:
+    bring(site, FIRST, [note("1", "Mrs. Ostrowe is stable."), note("2")])
+    gold_of(site, FIRST, {"note_id": "1", "spans": [[5, 12, "PATIENT"]]}, {"note_id": "2", "spans": []})
+    scoring.build_test_set(site)
+    for _ in range(2):
+        assert scoring.collect_gold(site).spans == 1
+    bring(site, FIRST, [note("1", "Seen: Mrs. Ostrowe, stable."), note("2")])
+    scoring.build_test_set(site)
+    for _ in range(2):
+        with pytest.raises(DeidError) as refused:
+            scoring.collect_gold(site)
+        said = f"hospital@{FIRST}: gold is of another text of its note"
+        assert (refused.value.code, refused.value.ref) == (Code.GOLD_INVALID, said)
+    # Written anew, it is other gold, or says of which text it is.
+    gold_of(site, FIRST, {"note_id": "1", "spans": [[11, 18, "PATIENT"]]}, {"note_id": "2", "spans": []})
+    assert scoring.collect_gold(site).notes == 2
+    (site.settings.home_path / "store" / tables.GOLD_TEXTS / tables.ALL / "manifest.json").write_text("{}")
+    assert scoring.collect_gold(site).notes == 2, "what cannot be read stops nothing"

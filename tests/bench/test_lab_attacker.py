@@ -9,14 +9,13 @@ from datetime import date
 import pytest
 import sealed_gold
 from chat_endpoint import Reply, serving
+from sealed_gold import asking
 
 from assets.bench import attacker as attacker_asset
 from deid_platform.bench import lab_attacker, lab_on_request
 from deid_platform.errors import DeidError
 from deid_platform.labels import Label
 from deid_platform.notes import Note, Patient, Span
-from deid_platform.refresh.site import Site
-from deid_platform.settings import load_settings
 from deid_platform.warehouse.lab import FAMILIES, MEASURES, SUBJECTS, LabScore
 from resources import SiteResource
 
@@ -35,12 +34,6 @@ def site(tmp_path, monkeypatch):
     site = sealed_gold.site_in(tmp_path, monkeypatch)
     sealed_gold.seal(site, NOTES, topics=PEOPLE)
     return site
-
-
-def asking(site: Site, url: str) -> Site:
-    path = site.settings.root / "deid.toml"
-    path.write_text(path.read_text() + f'[llm]\nurl = "{url}"\nmodel = "toy"\n')
-    return Site(load_settings(path))
 
 
 def reads(body, count) -> Reply:

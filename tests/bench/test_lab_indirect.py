@@ -7,6 +7,7 @@ import json
 import pytest
 import sealed_gold
 from chat_endpoint import Reply, serving
+from sealed_gold import asking
 
 from deid_platform.bench import lab_indirect
 from deid_platform.errors import DeidError
@@ -27,12 +28,6 @@ def site(tmp_path, monkeypatch):
     site = sealed_gold.site_in(tmp_path, monkeypatch)
     sealed_gold.seal(site, NOTES, topics=[Patient(f"p{n}", last_name="Quillfeather") for n in range(12)])
     return site
-
-
-def asking(site: Site, url: str) -> Site:
-    path = site.settings.root / "deid.toml"
-    path.write_text(path.read_text() + f'[llm]\nurl = "{url}"\nmodel = "toy"\n')
-    return Site(load_settings(path))
 
 
 def values(scores: list[LabScore], measure: str) -> dict[str, float | None]:

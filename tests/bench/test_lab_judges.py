@@ -8,7 +8,7 @@ import os
 import dagster as dg
 import pytest
 import sealed_gold
-from chat_endpoint import Reply, serving
+from chat_endpoint import Reply, asked_about, serving
 
 from assets.judges import judge_assets
 from deid_platform.bench import lab_judges
@@ -61,7 +61,7 @@ def asking(site: Site, url: str, more: str = "") -> Site:
 
 def answers(body, count) -> Reply:
     """Sees every lost dose, is wrong on hard pairs that were not changed, and says what is hidden."""
-    about = json.loads(body["messages"][-1]["content"])
+    about = asked_about(body)
     if "kind" in about:
         words = ["left" if it in about["released"] else "hidden" for it in about["entities"]]
         return Reply(json.dumps({"entities": words, "wrongly_hidden": []}))

@@ -10,10 +10,11 @@ from datetime import date
 import pytest
 
 from deid_platform.bench import held_out, lab, scoring
-from deid_platform.errors import DeidError
+from deid_platform.errors import Code, DeidError
 from deid_platform.labels import Label
 from deid_platform.notes import Note, Span
 from deid_platform.refresh import tables
+from deid_platform.refresh.site import Site
 from deid_platform.warehouse.roles import Role
 
 FIRST = "2026-01-05"
@@ -181,6 +182,29 @@ def test_a_look_is_counted_again_only_when_something_was_measured_again(site, ar
     assert seen == 2
     collect(site, {"1": [[4, 16, "PATIENT"]], "2": [[0, 6, "DATE"]]})  # and back: a look at the set of before
     assert {digest for digest, _ in measured()} == {first}
+
+
+def test_gold_of_another_sample_and_detections_in_other_gold_are_refused_before_a_look(site, arrived) -> None:
+    def refused() -> set[str | None]:
+        found = set()
+        for measure in (scoring.measure, lab.measure):
+            with pytest.raises(DeidError) as error:
+                measure(site)
+            assert error.value.code is Code.NOT_MATERIALIZED
+            found.add(error.value.ref)
+        return found
+
+    collect(site, {"1": [[4, 16, "PATIENT"]], "2": []})
+    before = looks(site)
+    smaller = site.settings.bench.model_copy(update={"size": 1, "minimum_per_group": 1})
+    scoring.build_test_set(Site(site.settings.model_copy(update={"bench": smaller})))
+    assert site.store.required(tables.TEST_SET, tables.ALL).rows == 1
+    assert refused() == {"bench/gold_notes/all"}
+    scoring.collect_gold(site)
+    assert refused() == {"bench/detections/all"}
+    assert looks(site) == before
+    scoring.run_detector(site)
+    assert scoring.measure(site).by_inputs["text"].notes == lab.measure(site).notes == 1
 
 
 def test_a_note_is_known_by_its_words_whatever_else_changes(site, arrived) -> None:

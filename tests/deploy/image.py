@@ -10,7 +10,6 @@ import base64
 import json
 import os
 import shutil
-import socket
 import ssl
 import subprocess
 import time
@@ -22,6 +21,7 @@ from pathlib import Path
 
 import pytest
 from dagster_server import Ui, servers
+from free_port import free_port
 
 pytestmark = pytest.mark.process
 
@@ -114,12 +114,6 @@ class Site:
         return (self.folder / "secrets" / name).read_text().strip()
 
 
-def _free_port() -> int:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return int(free.getsockname()[1])
-
-
 @pytest.fixture(scope="module")
 def site(image: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     """Every part but the operators' webserver, running, with two deliveries to take in."""
@@ -142,7 +136,7 @@ def site(image: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]
     docker("run", *ALONE, *own, *mounts, "--entrypoint", "deid", image, "hospital", "--notes", "60")
     for path in (deliveries, *deliveries.rglob("*")):
         path.chmod(0o755 if path.is_dir() else 0o644)
-    made = Site(folder, _free_port())
+    made = Site(folder, free_port())
     parts = "".join(f"  {part}: {{image: {image}}}\n" for part in PARTS[:-1])
     (folder / "override.yaml").write_text(
         f"services:\n{parts}"

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from chat_endpoint import Endpoint, Reply, Script
+from chat_endpoint import Endpoint, Reply, Script, asked_about
 from command_line import deid
 
 from deid_platform.evaluation.retention.pairs import labelled_pairs
@@ -22,7 +22,7 @@ FEW = ("judge", "pairs", "--prompt", "retention-few", "--json")
 
 
 def of(body: dict[str, Any]) -> Any:
-    about = json.loads(body["messages"][-1]["content"])
+    about = asked_about(body)
     return PAIRS[about["original"], about["released"]]
 
 

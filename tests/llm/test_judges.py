@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from chat_endpoint import Endpoint, Reply, Script
+from chat_endpoint import Endpoint, Reply, Script, asked_about
 
 from deid_platform.errors import DeidError
 from deid_platform.evaluation.retention.chat_judge import CHANGES, SCHEMA, UNCHANGED, ChatJudge, Majority, _changes
@@ -26,11 +26,6 @@ Serve = Callable[[Script], Endpoint]
 def judge_of(endpoint: Endpoint, name: str = "retention-few", **given: Any) -> ChatJudge:
     model = endpoint.model(**{key: given.pop(key) for key in ("tries", "deadline", "structured") if key in given})
     return ChatJudge(Asked(prompt(name, JUDGES), model, **given))
-
-
-def about(body: dict[str, Any]) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(body["messages"][-1]["content"])
-    return found
 
 
 def said(change: str) -> Reply:
@@ -58,10 +53,10 @@ def test_no_prompt_of_a_judge_is_a_de_identifier() -> None:
 
 
 def test_a_judge_is_asked_a_pair_at_a_time_and_its_answer_is_kept_to_a_form(serve: Serve) -> None:
-    endpoint = serve(lambda body, count: said("drug" if "aspirin" in str(about(body)) else "none"))
+    endpoint = serve(lambda body, count: said("drug" if "aspirin" in str(asked_about(body)) else "none"))
     verdicts = judge_of(endpoint).judge([LOST, KEPT])
     assert verdicts == [Verdict(True, ("drug",)), Verdict(False)]
-    assert sorted(map(about, endpoint.received), key=str) == sorted(
+    assert sorted(map(asked_about, endpoint.received), key=str) == sorted(
         ({"original": a, "released": b} for a, b in (LOST, KEPT)), key=str
     )
     form = endpoint.received[0]["response_format"]["json_schema"]["schema"]
@@ -93,7 +88,7 @@ def test_a_judge_is_asked_a_pair_at_a_time_and_its_answer_is_kept_to_a_form(serv
     ],
 )
 def test_what_is_no_judgement_is_neither_a_loss_nor_a_pass(serve: Serve, reply: Reply, why: object) -> None:
-    endpoint = serve(lambda body, count: reply if "aspirin" in str(about(body)) else said("none"))
+    endpoint = serve(lambda body, count: reply if "aspirin" in str(asked_about(body)) else said("none"))
     failed, fine = judge_of(endpoint, tries=2).judge([LOST, KEPT])
     assert failed == Verdict(None, failure=why)  # type: ignore[arg-type]
     assert fine == Verdict(False)
@@ -132,7 +127,7 @@ def test_a_majority_is_of_all_judges_and_silence_is_no_vote(serve: Serve) -> Non
     votes = {1: ("drug", "none"), 2: ("drug", "dose"), 3: ("?", "none")}
 
     def script(body: dict[str, Any], count: int) -> Reply:
-        return said(votes[body["seed"]]["aspirin" not in str(about(body))])
+        return said(votes[body["seed"]]["aspirin" not in str(asked_about(body))])
 
     endpoint = serve(script)
     judges = [judge_of(endpoint, temperature=0.7, seed=seed) for seed in votes]

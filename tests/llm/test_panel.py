@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from chat_endpoint import Endpoint, Reply, Script
+from chat_endpoint import Endpoint, Reply, Script, asked_about
 from command_line import deid
 from jsonschema import validate
 
@@ -50,17 +50,12 @@ def said(entities: list[str], wrong: list[str] = []) -> Reply:  # noqa: B006 - n
     return Reply(json.dumps({"entities": entities, "wrongly_hidden": wrong}))
 
 
-def about(body: dict[str, Any]) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(body["messages"][-1]["content"])
-    return found
-
-
 def right(body: dict[str, Any], count: int) -> Reply:
     return {
         "PATIENT": said(["left"], ["Paget"]),
         "DATE": said(["hidden", "left"]),
         "CITY": said(["hidden"]),
-    }[about(body)["kind"]]
+    }[asked_about(body)["kind"]]
 
 
 def of(endpoint: Endpoint, seed: int = 1, name: str = "panel-zero") -> Asked:
@@ -87,9 +82,9 @@ def test_a_judge_is_asked_for_one_label_at_a_time_in_a_form_of_as_many_words_as_
     assert voted([found], [RELEASE]).all == known([RELEASE]).all
     for body in endpoint.received:
         form = body["response_format"]["json_schema"]["schema"]
-        validate({"entities": ["left"] * len(about(body)["entities"]), "wrongly_hidden": []}, form)
-        assert about(body)["released"] == RELEASED
-    assert sorted(about(body)["kind"] for body in endpoint.received) == ["CITY", "DATE", "PATIENT"]
+        validate({"entities": ["left"] * len(asked_about(body)["entities"]), "wrongly_hidden": []}, form)
+        assert asked_about(body)["released"] == RELEASED
+    assert sorted(asked_about(body)["kind"] for body in endpoint.received) == ["CITY", "DATE", "PATIENT"]
 
 
 @pytest.mark.parametrize(
@@ -105,7 +100,7 @@ def test_a_judge_is_asked_for_one_label_at_a_time_in_a_form_of_as_many_words_as_
     ],
 )
 def test_an_answer_of_another_form_is_no_vote(serve: Serve, reply: Reply) -> None:
-    endpoint = serve(lambda body, count: reply if about(body)["kind"] == "DATE" else right(body, count))
+    endpoint = serve(lambda body, count: reply if asked_about(body)["kind"] == "DATE" else right(body, count))
     judge = heard(hear(of(endpoint), [RELEASE]), [RELEASE])
     assert [it for it in judge.verdicts if it.changed is None] == [Verdict(None, failure=Unusable.FORM)] * 2
     assert judge.failures == {"form": 1}
@@ -116,7 +111,7 @@ def test_an_answer_of_another_form_is_no_vote(serve: Serve, reply: Reply) -> Non
 
 def test_a_majority_counts_and_what_has_none_is_discarded(serve: Serve) -> None:
     def script(body: dict[str, Any], count: int) -> Reply:
-        if about(body)["kind"] == "DATE":
+        if asked_about(body)["kind"] == "DATE":
             return [said(["hidden", "left"]), said(["hidden", "hidden"]), Reply(None, finish="content_filter")][
                 body["seed"]
             ]
@@ -149,7 +144,7 @@ def installed(folder: Path, endpoint: Endpoint) -> Path:
 
 def test_the_panel_of_a_gold_file(serve: Serve, folder: Path) -> None:
     def script(body: dict[str, Any], count: int) -> Reply:
-        asked = about(body)
+        asked = asked_about(body)
         return said(["left" if it in asked["released"] else "hidden" for it in asked["entities"]])
 
     endpoint = serve(script)

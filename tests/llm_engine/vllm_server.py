@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -18,6 +17,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import psutil
+from free_port import free_port
 
 NAME = "tiny"
 START_SECONDS = 300
@@ -33,9 +33,7 @@ class VllmServer:
     """
 
     def __init__(self, folder: Path, log: Path, arguments: Sequence[str] = ()) -> None:
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = free.getsockname()[1]
+        self.port = free_port()
         forms = {"backend": "guidance", "disable_any_whitespace": True}
         self._command = [
             sys.executable, "-m", "vllm.entrypoints.openai.api_server",

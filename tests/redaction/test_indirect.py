@@ -14,7 +14,7 @@ from deid_platform.errors import DeidError
 from deid_platform.keys import Keyring
 from deid_platform.labels import Indirect, Label
 from deid_platform.notes import IndirectMention, Note, Span
-from deid_platform.redaction.indirect import put_back, without_indirect
+from deid_platform.redaction.indirect import with_indirect, without_indirect
 from deid_platform.redaction.pages import EXAMPLE_KEY
 from deid_platform.redaction.policy import GENERAL, IndirectAction, load_policy, parse_policy
 from deid_platform.redaction.redact import redact
@@ -75,7 +75,12 @@ def test_only_what_was_tagged_goes_and_no_direct_identifier_comes_back(tagged: l
     # Letters and digits that were tagged are gone, and all else is where it was.
     hidden = {i for it in (*shown.applied, *shown.indirect) for i in range(it.start, it.end)}
     assert not any(TEXT[i].isalnum() for i in going - hidden)
-    assert put_back(TEXT, shown.text, shown.applied, shown.lengths, shown.indirect) == direct.text
+    assert with_indirect(TEXT, shown.text, shown.applied, shown.lengths, found, POLICY) == direct.text
+
+
+def test_what_a_note_that_nobody_tagged_was_before_is_known_if_nothing_was_to_go() -> None:
+    assert with_indirect(TEXT, TEXT, (), (), None, SHIPPED) == TEXT
+    assert with_indirect(TEXT, TEXT, (), (), None, POLICY) is None
 
 
 def test_a_policy_names_every_category_or_none() -> None:

@@ -285,6 +285,25 @@ def test_what_is_not_the_round_s_is_refused_and_shows_nothing(what, fresh, tmp_p
     assert M not in shown.stdout + shown.stderr + repr(done)
 
 
+def test_a_task_of_another_annotator_or_round_than_is_said_is_refused(fresh, tmp_path):
+    begin(fresh, 1, most=3)
+    begin(fresh, 2)
+    path = annotated(handed(fresh, tmp_path, Role.A), 3, A)
+    for other in ({"role": Role.B}, {"number": 2}, {"role": Role.ADJUDICATOR, "number": 1}):
+        done = take_back(fresh, [path], **other)
+        assert ({r.reason for r in done.refused}, done.notes) == ({Reason.HANDED_TO_ANOTHER}, {})
+    shown = deid("annotate", "import", str(path), "--annotator", "B")
+    assert shown.returncode == 3 and "handed_to_another" in shown.stdout
+    assert take_back(fresh, [path], number=1, role=Role.A).notes == {(1, Role.A): 3}
+
+
+def test_a_task_that_does_not_say_whose_it_is_is_that_annotator_s(fresh, tmp_path):
+    path = annotated(handed(fresh, tmp_path, Role.A), 3, A)
+    tasks = json.loads(path.read_text(encoding="utf-8"))
+    path.write_text(json.dumps([{**task, "meta": {}} for task in tasks]), encoding="utf-8")
+    assert take_back(fresh, [path], role=Role.B).notes == {(1, Role.B): 4}
+
+
 def test_a_note_that_changed_since_it_was_handed_out_is_not_taken_back(fresh, tmp_path):
     path = annotated(handed(fresh, tmp_path, Role.A), 3, A)
     rows = fresh.store.rows(tables.RAW_NOTES, f"hospital@{FIRST}")

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
-from chat_endpoint import Endpoint, Reply, Script, serving
+from chat_endpoint import Endpoint, Reply, Script, asked_of, serving
 
 from deid_platform.bench.lab_on_request import _found
 from deid_platform.engine import LocalEngine, detect_in
@@ -50,10 +50,6 @@ def answered(note: str) -> Reply:
         "garbage": Reply(body=b"\x1f\x8b\x00not gzip"),
         "slow": Reply(never=True),
     }.get(next((word for word in REASONS if word in note), ""), Reply(json.dumps(entities)))
-
-
-def asked_of(body: dict[str, Any]) -> str:
-    return str(body["messages"][-1]["content"])
 
 
 @pytest.fixture

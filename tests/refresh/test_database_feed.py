@@ -9,6 +9,7 @@ from pathlib import Path
 import dagster as dg
 import pytest
 from command_line import deid
+from small_feed import seen
 
 from deid_platform.corpora.sql.feed import SqlFeed
 from deid_platform.errors import Code, DeidError
@@ -72,11 +73,6 @@ def config(installation: Path, database) -> Path:
 @pytest.fixture(scope="module")
 def site(config: Path) -> Site:
     return Site(load_settings(config))
-
-
-def seen(site: Site) -> set[str]:
-    with site.warehouse.begin(Role.DEMO_ANALYST) as connection:
-        return set(connection.exec_driver_sql("SELECT text FROM research.notes").scalars())
 
 
 def add_note(database, number: int, person: int, text: str, loaded: str | None) -> None:

@@ -82,6 +82,13 @@ def test_a_proposal_is_not_used_before_it_is_accepted(harvested: Manifest, site:
     assert "douglas drainage" not in {row["term"] for row in _medical(site)}
 
 
+def test_notes_that_left_are_not_read(harvested: Manifest, site: Site, deliver, take_in) -> None:
+    take_in(deliver("2026-01-19", withdrawn=[{"note_id": "0-1"}]))
+    counts = harvest.harvest(site).meta["counts"]
+    assert (counts["left"], counts["notes"]) == (1, harvested.meta["counts"]["notes"] - 1)
+    assert site.store.rows(tables.HARVESTED, tables.ALL) == [], "one patient short"
+
+
 def test_nothing_is_proposed_before_anything_was_harvested(site: Site) -> None:
     other = site.store.__class__(site.settings.home_path / "elsewhere", site.keyring)
     with pytest.raises(DeidError) as refused:

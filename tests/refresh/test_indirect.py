@@ -11,7 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from chat_endpoint import Endpoint, Reply, Script, serving
+from chat_endpoint import Endpoint, Reply, Script, asked_of, serving
 
 from deid_platform.detection.resolve.cross_note import Mentioned
 from deid_platform.detection.two_pass import Detection, FirstPass
@@ -19,7 +19,7 @@ from deid_platform.engine import LocalEngine
 from deid_platform.errors import DeidError
 from deid_platform.labels import Indirect, Label
 from deid_platform.notes import Delivery, IndirectMention, Note, Span
-from deid_platform.redaction.indirect import pieces, put_back
+from deid_platform.redaction.indirect import with_indirect
 from deid_platform.redaction.policy import load_policy
 from deid_platform.refresh import search, tables
 from deid_platform.refresh.deidentify import deidentify
@@ -74,10 +74,6 @@ def tagging(site: Site) -> Callable[..., Any]:
 
 def listed(*entities: tuple[str, Indirect]) -> Reply:
     return Reply(json.dumps([{"text": text, "category": category.value} for text, category in entities]))
-
-
-def asked_of(body: dict[str, Any]) -> str:
-    return str(body["messages"][-1]["content"])
 
 
 def answered(body: dict[str, Any], _: int = 0) -> Reply:
@@ -205,10 +201,10 @@ def test_the_gate_looks_at_the_note_with_what_was_taken_out_of_it(tagging, polic
     with tagging(answered, policy) as (_, site):
         (row,), _ = redact(site, deliver, take_in, "22", text)
         applied = tables.spans_of(row["spans"])
-        taken = pieces(text, tables.indirect_of(row["indirect"]) or (), applied, site.policy)
+        found = tables.indirect_of(row["indirect"])
 
         def before(released: str) -> str | None:
-            return put_back(text, released, applied, row["lengths"], taken)
+            return with_indirect(text, released, applied, row["lengths"], found, site.policy)
 
         assert before(row["text"]) == f"Mrs. [PATIENT], {FAMILY}, {WORK}."
         # A row that holds anything else in such a place leaks.

@@ -14,7 +14,6 @@ from deid_platform.refresh import tables
 from deid_platform.refresh.intake import (
     files_digest,
     refuse_empty,
-    rosters_incomplete,
     take_in_notes,
     take_in_topic,
     topics_as_of,
@@ -96,12 +95,12 @@ def test_a_lost_patient_row_is_remembered_and_a_lost_value_is_none(site, deliver
     delivery = deliver("2026-01-20", notes=[note], patients=[{"patient_id": "r", "birth_date": "1990-02-30"}])
     take_in(delivery)
     assert "r" in topics_as_of(site.store, delivery).patients
-    assert not rosters_incomplete(site.store, delivery)
+    assert not site.recipe(delivery).rosters_incomplete
     delivery = deliver("2026-01-21", notes=[note], patients=[{"patient_id": "", "last_name": "Lost"}])
     take_in(delivery)
-    assert rosters_incomplete(site.store, delivery)
-    assert rosters_incomplete(site.store, Delivery("hospital", "2026-01-22"))
-    assert not rosters_incomplete(site.store, Delivery("hospital", "2026-01-20"))
+    assert site.recipe(delivery).rosters_incomplete
+    assert site.recipe(Delivery("hospital", "2026-01-22")).rosters_incomplete
+    assert not site.recipe(Delivery("hospital", "2026-01-20")).rosters_incomplete
 
 
 def test_a_birth_date_that_is_refused_does_not_wipe_the_earlier_one(site, deliver, take_in) -> None:
@@ -130,7 +129,7 @@ def test_both_names_of_a_patient_who_is_delivered_twice_are_known(site, deliver,
     topics = topics_as_of(site.store, delivery)
     assert [row.last_name for row in topics.patients_known_as("t")] == ["Quillfeather", "Underbough"]
     assert site.store.manifest("source/patients", delivery.key).meta["rejected"] == {"duplicate_id": 1}
-    assert not rosters_incomplete(site.store, delivery)
+    assert not site.recipe(delivery).rosters_incomplete
     later = deliver(
         "2026-01-14", notes=[{"note_id": "4", "text": "d"}], patients=[{"patient_id": "t", "last_name": "Took"}]
     )

@@ -5,23 +5,15 @@ from __future__ import annotations
 from datetime import date, timedelta
 
 import pyarrow as pa
-import pytest
 
 from deid_platform.notes import Patient
 from deid_platform.refresh import due, tables
 from deid_platform.refresh.shifts import links_known
 from deid_platform.refresh.site import Site
-from deid_platform.settings import RedactionSettings
 from deid_platform.surrogates.dates import shift_days
 from deid_platform.warehouse.roles import Role
 
 BORN = date(2021, 3, 6)
-
-
-@pytest.fixture(scope="module")
-def shifting(site: Site) -> Site:
-    """The installation, under the policy `surrogate`."""
-    return Site(site.settings.model_copy(update={"redaction": RedactionSettings(policy="surrogate")}))
 
 
 def note(name: str, patient: str, day: int) -> dict[str, str]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 
 import pytest
+from small_feed import seen
 
 from deid_platform.errors import DeidError
 from deid_platform.labels import Label
@@ -18,11 +19,6 @@ from deid_platform.refresh.site import Site
 from deid_platform.settings import load_settings
 from deid_platform.warehouse.findings import retract, withdraw_finding
 from deid_platform.warehouse.roles import Role
-
-
-def seen(site) -> set[str]:
-    with site.warehouse.begin(Role.DEMO_ANALYST) as connection:
-        return set(connection.exec_driver_sql("SELECT text FROM research.notes").scalars())
 
 
 def notes(*names: str, patient: str, **more: str) -> list[dict]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from small_feed import seen
 
 from deid_platform.labels import Label
 from deid_platform.refresh import due, search, tables
@@ -39,11 +40,6 @@ def reported(site, note: str, word: str, text: str = TEXT):
         site, site.note_key("hospital", note), start, start + len(word), label=Label.PATIENT, who="A. Reader"
     )
     return found.number
-
-
-def seen(site) -> set[str]:
-    with site.warehouse.begin(Role.DEMO_ANALYST) as connection:
-        return set(connection.exec_driver_sql("SELECT text FROM research.notes").scalars())
 
 
 def test_only_what_may_show_a_reported_string_is_made_anew(site, held, run) -> None:

@@ -23,12 +23,6 @@ SHIFT = {"p1": 10 * WEEK, "p2": -20 * WEEK}
 NOT_SHOWN = {"content_digest", "dictionary_digest", "shift_key", "status", "former_keys"}
 
 
-@pytest.fixture(scope="module")
-def shifting(site: Site) -> Site:
-    """The installation, under the policy `surrogate`."""
-    return Site(site.settings.model_copy(update={"redaction": RedactionSettings(policy="surrogate")}))
-
-
 @pytest.fixture
 def staged(shifting, deliver, take_in, monkeypatch):
     """What is staged of a world whose dates all lie some weeks later, and whose shifts are as many weeks shorter."""

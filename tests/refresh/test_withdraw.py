@@ -9,6 +9,7 @@ from datetime import timedelta
 
 import pytest
 from command_line import deid
+from small_feed import seen
 from sqlalchemy.exc import DBAPIError
 
 from deid_platform.corpora.files import FilesFeed
@@ -26,11 +27,6 @@ with installation_lock(Path(sys.argv[1])):
     print("held", flush=True)
     sys.stdin.read()
 """
-
-
-def seen(site: Site) -> set[str]:
-    with site.warehouse.begin(Role.DEMO_ANALYST) as connection:
-        return set(connection.exec_driver_sql("SELECT text FROM research.notes").scalars())
 
 
 def notes(*names: str, patient: str) -> list[dict]:

@@ -13,9 +13,12 @@ from sqlalchemy import text
 from deid_platform.annotation.rounds import Role
 from deid_platform.errors import Code, DeidError
 from deid_platform.labels import Label
+from deid_platform.refresh import tables
 from deid_platform.refresh.dossier import gathered
-from deid_platform.refresh.findings import learn, report, withdraw
+from deid_platform.refresh.findings import report, withdraw
+from deid_platform.refresh.marks import name_marked_notes
 from deid_platform.refresh.site import Site
+from deid_platform.refresh.stage import stage_delivery, stage_withdrawals
 from deid_platform.reports.dossier import verdict
 from deid_platform.review.decisions import Severity, enter
 from deid_platform.review.missed import Mark, mark
@@ -124,7 +127,7 @@ def test_under_a_new_secret_a_mark_is_of_the_note_under_its_new_key(site, drawn,
     monkeypatch.setenv("DEID_SECRET", "7c1e5a90b2d84f6688a9b0c1d2e3f4a5b6c7d8e9f0a1b2c3d4e5f60718293a4b")
     monkeypatch.setenv("DEID_PREVIOUS_SECRET_FILES", str(former))
     rotated = Site(load_settings(site.settings.root / "deid.toml"))
-    learn(rotated)  # the first step of a refresh
+    name_marked_notes(rotated)  # as a refresh does
     with site.warehouse.begin(Database.OFFICER) as connection:
         keys = connection.execute(text("SELECT note_key FROM ctl.marked_note WHERE missed = :m"), {"m": mine.missed})
         assert set(keys.scalars()) == set(rotated.note_keys("hospital", "m2"))
@@ -139,3 +142,31 @@ def test_a_note_that_is_hidden_waits_no_more_and_waits_again_once_it_is_shown(si
     for who in ("A. Officer", "B. Officer"):
         withdraw(site, found.number, who=who, reason="bees are no profession")
     assert waiting(site) == [(key, "PATIENT")]
+
+
+@pytest.mark.parametrize("torn", [f"{tables.REVIEW_MISSED}/1.A", f"{tables.REVIEW_ROUNDS}/1"])
+def test_marks_that_cannot_be_read_stop_a_delivery_but_no_withdrawal_and_no_report(
+    site, drawn, reviewed_delivery, tmp_path, torn
+):
+    marked(site, drawn["m1"], "Keeps")
+    folder = site.settings.home_path / "store" / torn
+    manifest = folder / "manifest.json"
+    whole = manifest.read_bytes()
+    manifest.write_bytes(whole[:-20])
+    with pytest.raises(DeidError) as refused:
+        stage_delivery(site, reviewed_delivery, run_id="run")
+    assert (refused.value.code, refused.value.ref) == (Code.STORE_TORN, torn)
+    assert stage_withdrawals(site, reviewed_delivery, run_id="run") == 0
+    key, place = site.note_key("hospital", "m2"), TEXT.index("Keeps")
+    found = report(site, key, place, place + 5, label=Label.PROFESSION, who="A. Reader", hide=1)
+    for who in ("A. Officer", "B. Officer"):
+        withdraw(site, found.number, who=who, reason="Keeps is no profession")
+    # Without a backup people delete it, of a round its marks too.
+    gone = [folder, *(folder.parents[1] / "missed").glob("1.*")] if "rounds" in torn else [folder]
+    for number, each in enumerate(gone):
+        each.rename(tmp_path / str(number))
+    stage_delivery(site, reviewed_delivery, run_id="run")
+    for number, each in enumerate(gone):
+        (tmp_path / str(number)).rename(each)
+    manifest.write_bytes(whole)
+    marked(site, drawn["m1"], "Keeps", label=None)

@@ -268,6 +268,7 @@ CALLS = {
     "ctl.lock_delivery('clinic@1')": set(),
     "ctl.lock_feed('clinic')": set(),
     "ctl.lock_releases()": set(),
+    "ctl.require_who_and_why('A', 'because it is so')": set(),
     "ctl.unheard('r1')": set(),
     "ctl.refuse_other_dates('r1')": set(),
     "ctl.staged_as_announced('clinic@1')": set(),

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from datetime import date
 
 from deid_platform.surrogates.dice import Dice
+from deid_platform.surrogates.month_names import ordinal
 
 _MONTHS = (
     "January",
@@ -49,14 +50,9 @@ def parts(day: date) -> dict[str, str]:
         "Rom": _ROMAN[day.month - 1],
         "DD": f"{day.day:02d}",
         "D": str(day.day),
-        "Do": _ordinal(day.day),
+        "Do": ordinal(day.day),
         "Word": _WORDS[day.day - 1],
     }
-
-
-def _ordinal(day: int) -> str:
-    suffix = "th" if 11 <= day <= 13 else {1: "st", 2: "nd", 3: "rd"}.get(day % 10, "th")
-    return f"{day}{suffix}"
 
 
 def _typo(day: date, dice: Dice) -> str:
@@ -85,9 +81,9 @@ WAYS: Mapping[str, Callable[[date, Dice], str]] = {
     "medium": lambda d, _: f"{_SHORT[d.month - 1]} {d.day}, {d.year}",
     "hyphen": lambda d, _: f"{d.day:02d}-{_SHORT[d.month - 1]}-{d.year}",
     "short": lambda d, _: f"{d.month}/{d.day}",
-    "named": lambda d, _: f"{_MONTHS[d.month - 1]} {_ordinal(d.day)}",
+    "named": lambda d, _: f"{_MONTHS[d.month - 1]} {ordinal(d.day)}",
     "slashed_month": lambda d, _: f"{d.month}/{d.year % 100:02d}",
     "month_year": lambda d, dice: f"{dice.pick((_MONTHS, _SHORT))[d.month - 1]} {d.year}",
-    "day": lambda d, _: _ordinal(d.day),
+    "day": lambda d, _: ordinal(d.day),
     "typo": _typo,
 }

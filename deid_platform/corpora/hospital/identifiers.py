@@ -13,10 +13,10 @@ registrant code out of use.
 from __future__ import annotations
 
 from deid_platform.surrogates.dice import Dice
+from deid_platform.surrogates.numbers import DOCUMENTATION_NETS
 
 _PLATE_LETTERS = "ABCDEFGHJKLMNPRSTUVWXYZ"
 _PHONE_STYLES = ("({}) 555-01{}", "{}-555-01{}", "{}.555.01{}", "({})555-01{}", "{} 555 01{}")
-_TEST_NETS = ("192.0.2", "198.51.100", "203.0.113")
 
 
 def phone(dice: Dice, area_code: str, *, style: int | None = None) -> str:
@@ -60,7 +60,7 @@ def plate(dice: Dice) -> str:
 
 def ip_address(dice: Dice) -> str:
     """An address from the documentation blocks."""
-    return f"{dice.pick(_TEST_NETS)}.{dice.between(1, 254)}"
+    return f"{dice.pick(DOCUMENTATION_NETS)}.{dice.between(1, 254)}"
 
 
 def ip6_address(dice: Dice) -> str:

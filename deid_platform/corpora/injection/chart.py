@@ -13,12 +13,12 @@ from deid_platform.corpora.injection.patients import PatientFile, Relative
 from deid_platform.corpora.injection.words import DEGREES, NURSE_DEGREES, PRONOUNS, SPECIALTIES, TITLES
 from deid_platform.surrogates.dice import Dice
 from deid_platform.surrogates.locales import Locale, Person
+from deid_platform.surrogates.numbers import DOCUMENTATION_NETS
 
 _DOCTORS = ("doctor", "doctor2", "doctor3", "nurse")
 _RELATIVES = ("relative", "relative2")
 PEOPLE = ("patient", *_RELATIVES, *_DOCTORS)
 """Roles of people in a note."""
-_NETS = ("192.0.2", "198.51.100", "203.0.113")  # kept for documentation, RFC 5737
 _OF_NOTE = ("encounter", "accession", "ip", "url", "town")
 
 
@@ -173,7 +173,7 @@ _RELATIVE: Mapping[str, Callable[[Chart, Relative], str]] = {
 _DRAWN: Mapping[str, Callable[[Chart], str]] = {
     "encounter": lambda c: c.dice.digits(c.dice.between(7, 10)),
     "accession": lambda c: f"{c.dice.pick(('S', 'SP', 'US', 'CT', 'R'))}{c._day.year % 100:02d}-{c.dice.digits(5)}",
-    "ip": lambda c: f"{c.dice.pick(_NETS)}.{c.dice.between(1, 254)}",
+    "ip": lambda c: f"{c.dice.pick(DOCUMENTATION_NETS)}.{c.dice.between(1, 254)}",
     "url": lambda c: c.locale.url(c.dice, c.clinics[0].name),
     "town": lambda c: c.locale.town(c.dice, c.share),
 }

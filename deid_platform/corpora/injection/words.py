@@ -21,12 +21,6 @@ def months(language: str, *, short: bool) -> tuple[str, ...]:
     return month_words(language, short=short)
 
 
-def ordinal(day: int) -> str:
-    """A day of the month as English says it: 4th."""
-    suffix = "th" if 11 <= day <= 13 else {1: "st", 2: "nd", 3: "rd"}.get(day % 10, "th")
-    return f"{day}{suffix}"
-
-
 TITLES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "en": {"F": ("Ms.", "Mrs."), "M": ("Mr.",)},
     "es": {"F": ("Sra.", "Dña."), "M": ("Sr.", "D.")},

@@ -22,6 +22,7 @@ from zoneinfo import ZoneInfo
 from sqlalchemy import URL, Connection, Engine, Function, NullPool, create_engine, func, make_url, select, text
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlchemyError
 
+from deid_platform.address import verified
 from deid_platform.corpora import Reason
 from deid_platform.errors import Code, DeidError
 
@@ -115,7 +116,7 @@ class Database:
             url = url.set(drivername="postgresql+psycopg")
         if url.get_backend_name() == "sqlite":
             self._must_exist(url)
-        return _verifying(url) if url.get_backend_name() == "postgresql" else url
+        return verified(url) if url.get_backend_name() == "postgresql" else url
 
     def _of_file(self) -> str | None:
         path = os.environ.get(f"{self.variable}_FILE")
@@ -175,14 +176,6 @@ class Database:
         if lost or error.connection_invalidated or state.startswith(("08", "57P")) or "database is locked" in said:
             return DeidError(Code.FEED_UNREACHABLE, self.feed)
         return DeidError(Code.FEED_STATEMENT, f"{self.feed}: {state or type(error.orig).__name__}")
-
-
-def _verifying(url: URL) -> URL:
-    """The URL with `sslmode=verify-full` where it leads over a network and nobody has said otherwise: notes travel."""
-    host = url.query.get("host", url.host) or os.environ.get("PGHOST") or "/"
-    if str(host).startswith("/") or "sslmode" in url.query or os.environ.get("PGSSLMODE"):
-        return url
-    return url.update_query_dict({"sslmode": "verify-full"})
 
 
 def _driver(connection: Connection) -> Any:

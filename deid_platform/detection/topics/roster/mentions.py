@@ -27,10 +27,9 @@ from deid_platform.detection.topics.roster.variants import How
 from deid_platform.lexicon.classes import is_common, ordinary_words
 from deid_platform.lexicon.lists import word_list
 from deid_platform.text.names import capitalised
-from deid_platform.text.tokens import Words
+from deid_platform.text.tokens import AFTER_INITIAL, Words
 
 _BEFORE_INITIAL = regex.compile(r"[ \t]*,?[ \t]*")
-_AFTER_INITIAL = regex.compile(r"[ \t\-]*(?:\r?\n[ \t]*)?|\.[ \t]?\-?(?:\r?\n[ \t]*)?")
 # The dash at the end of a line within one word.
 _HYPHENATED = regex.compile(r"[ \t]*[-‐\u00ad][ \t]*\r?\n[ \t]*|[-‐][ \t]+")
 _LONG = 6
@@ -192,7 +191,7 @@ def _with_initials(words: Words, place: Interval, letters: Collection[str]) -> I
         before = words.before(start)
         if not (line[before : start - 1] in letters and words.surface(before, start - 1).isupper()):
             break
-        if not _AFTER_INITIAL.fullmatch(words.gap(start - 1, start)):
+        if not AFTER_INITIAL.fullmatch(words.gap(start - 1, start)):
             break
         start = before
     for count in range(2):
@@ -201,7 +200,7 @@ def _with_initials(words: Words, place: Interval, letters: Collection[str]) -> I
         small = after == end + 2 and "," in words.gap(end, end + 1) and words.surface(start, end).islower()
         if not (line[end + 1 : after] in letters and (small or words.surface(end + 1, after).isupper())):
             break
-        if not (_AFTER_INITIAL if count else _BEFORE_INITIAL).fullmatch(words.gap(end, end + 1)):
+        if not (AFTER_INITIAL if count else _BEFORE_INITIAL).fullmatch(words.gap(end, end + 1)):
             break
         end = after
     return start, end

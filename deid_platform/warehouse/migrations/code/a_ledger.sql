@@ -52,3 +52,14 @@ BEGIN
     RETURN NULL;
 END $$;
 CREATE OR REPLACE TRIGGER in_ledger AFTER INSERT ON ctl.gate FOR EACH ROW EXECUTE FUNCTION ctl.enter_gate();
+
+-- Every decision of a person has a name and a reason: the ledger is nothing without them.
+CREATE OR REPLACE FUNCTION ctl.require_who_and_why(p_who text, p_reason text) RETURNS void
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    IF coalesce(btrim(p_who), '') = '' THEN
+        RAISE EXCEPTION 'who' USING ERRCODE = 'DG003';
+    ELSIF p_reason IS NULL OR length(btrim(p_reason)) < 10 THEN
+        RAISE EXCEPTION 'reason' USING ERRCODE = 'DG003';
+    END IF;
+END $$;

@@ -175,11 +175,10 @@ DECLARE
     f ctl.finding;
     v_first ctl.finding_withdrawal;
 BEGIN
-    IF coalesce(p_person, '') = '' OR coalesce(btrim(p_who), '') = '' THEN
+    IF coalesce(p_person, '') = '' THEN
         RAISE EXCEPTION 'who' USING ERRCODE = 'DG003';
-    ELSIF p_reason IS NULL OR length(btrim(p_reason)) < 10 THEN
-        RAISE EXCEPTION 'reason' USING ERRCODE = 'DG003';
     END IF;
+    PERFORM ctl.require_who_and_why(p_who, p_reason);
     -- No promotion in between, and nobody else who withdraws it.
     PERFORM ctl.lock_releases();
     SELECT * INTO f FROM ctl.finding WHERE id = p_finding;

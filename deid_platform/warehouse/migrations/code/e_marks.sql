@@ -42,11 +42,7 @@ LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     v_releases text[];
 BEGIN
-    IF coalesce(btrim(p_who), '') = '' THEN
-        RAISE EXCEPTION 'who' USING ERRCODE = 'DG003';
-    ELSIF p_reason IS NULL OR length(btrim(p_reason)) < 10 THEN
-        RAISE EXCEPTION 'reason' USING ERRCODE = 'DG003';
-    END IF;
+    PERFORM ctl.require_who_and_why(p_who, p_reason);
     v_releases := ARRAY(
         SELECT DISTINCT unnest(o.releases) FROM ctl.open_marks() o
         WHERE (o.missed, o.note_key) = (p_missed, p_note_key));

@@ -65,11 +65,10 @@ DECLARE
     v_last ctl.ruling;
     v_id bigint;
 BEGIN
-    IF coalesce(p_person, '') = '' OR coalesce(btrim(p_who), '') = '' THEN
+    IF coalesce(p_person, '') = '' THEN
         RAISE EXCEPTION 'who' USING ERRCODE = 'DG003';
-    ELSIF p_reason IS NULL OR length(btrim(p_reason)) < 10 THEN
-        RAISE EXCEPTION 'reason' USING ERRCODE = 'DG003';
     END IF;
+    PERFORM ctl.require_who_and_why(p_who, p_reason);
     PERFORM pg_advisory_xact_lock(hashtextextended('ruling ' || p_feed || ' ' || p_note_key, 0));
     SELECT * INTO v_last FROM ctl.ruling r WHERE (r.feed, r.note_key) = (p_feed, p_note_key) ORDER BY r.id DESC LIMIT 1;
     turn := 1;

@@ -58,11 +58,9 @@ BEGIN
     PERFORM pg_advisory_xact_lock(hashtextextended('dossier ' || v_release, 0));
     IF NOT EXISTS (SELECT 1 FROM ctl.newest_dossier n WHERE (n.release, n.digest) = (v_release, p_digest)) THEN
         RAISE EXCEPTION 'a newer dossier of the release was written' USING ERRCODE = 'DG011';
-    ELSIF coalesce(btrim(p_who), '') = '' THEN
-        RAISE EXCEPTION 'who' USING ERRCODE = 'DG003';
-    ELSIF p_reason IS NULL OR length(btrim(p_reason)) < 10 THEN
-        RAISE EXCEPTION 'reason' USING ERRCODE = 'DG003';
-    ELSIF p_reassess_by IS NULL OR p_reassess_by <= CAST(clock_timestamp() AT TIME ZONE 'UTC' AS date) THEN
+    END IF;
+    PERFORM ctl.require_who_and_why(p_who, p_reason);
+    IF p_reassess_by IS NULL OR p_reassess_by <= CAST(clock_timestamp() AT TIME ZONE 'UTC' AS date) THEN
         RAISE EXCEPTION 'until' USING ERRCODE = 'DG003';
     END IF;
     INSERT INTO ctl.signature (dossier, who, conclusion, reason, reassess_by, public_key, signature)

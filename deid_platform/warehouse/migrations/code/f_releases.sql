@@ -95,11 +95,8 @@ DECLARE
     v_lost text[];
 BEGIN
     PERFORM ctl.lock_releases();
-    IF coalesce(btrim(p_who), '') = '' THEN
-        RAISE EXCEPTION 'who' USING ERRCODE = 'DG003';
-    ELSIF p_reason IS NULL OR length(btrim(p_reason)) < 10 THEN
-        RAISE EXCEPTION 'reason' USING ERRCODE = 'DG003';
-    ELSIF NOT EXISTS (SELECT 1 FROM ctl.publication p WHERE p.release = p_release) THEN
+    PERFORM ctl.require_who_and_why(p_who, p_reason);
+    IF NOT EXISTS (SELECT 1 FROM ctl.publication p WHERE p.release = p_release) THEN
         RAISE EXCEPTION 'nothing promoted' USING ERRCODE = 'DG004';
     ELSIF EXISTS (SELECT 1 FROM ctl.release r WHERE r.release = p_release AND r.active) THEN
         RAISE EXCEPTION 'active already' USING ERRCODE = 'DG004';

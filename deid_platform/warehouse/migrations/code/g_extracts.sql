@@ -194,11 +194,7 @@ END $$;
 CREATE OR REPLACE FUNCTION ctl.end_extract(p_extract bigint, p_who text, p_reason text) RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
-    IF coalesce(btrim(p_who), '') = '' THEN
-        RAISE EXCEPTION 'who' USING ERRCODE = 'DG003';
-    ELSIF p_reason IS NULL OR length(btrim(p_reason)) < 10 THEN
-        RAISE EXCEPTION 'reason' USING ERRCODE = 'DG003';
-    END IF;
+    PERFORM ctl.require_who_and_why(p_who, p_reason);
     INSERT INTO ctl.extract_end (extract, who, reason)
     SELECT e.id, btrim(p_who), btrim(p_reason) FROM ctl.extract e WHERE e.id = p_extract
     ON CONFLICT DO NOTHING;

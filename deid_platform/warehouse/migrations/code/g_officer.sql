@@ -15,11 +15,9 @@ BEGIN
         RAISE EXCEPTION 'requirement' USING ERRCODE = 'DG003';
     ELSIF num_nonnulls(p_delivery, p_feed) <> 1 THEN
         RAISE EXCEPTION 'scope' USING ERRCODE = 'DG003';
-    ELSIF coalesce(btrim(p_who), '') = '' THEN
-        RAISE EXCEPTION 'who' USING ERRCODE = 'DG003';
-    ELSIF p_reason IS NULL OR length(btrim(p_reason)) < 10 THEN
-        RAISE EXCEPTION 'reason' USING ERRCODE = 'DG003';
-    ELSIF p_until IS NULL OR p_until <= CAST(clock_timestamp() AT TIME ZONE 'UTC' AS date) THEN
+    END IF;
+    PERFORM ctl.require_who_and_why(p_who, p_reason);
+    IF p_until IS NULL OR p_until <= CAST(clock_timestamp() AT TIME ZONE 'UTC' AS date) THEN
         RAISE EXCEPTION 'until' USING ERRCODE = 'DG003';
     END IF;
     INSERT INTO ctl.waiver (delivery, feed, requirement, who, reason, until)
@@ -37,11 +35,7 @@ LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     w ctl.waiver;
 BEGIN
-    IF coalesce(btrim(p_who), '') = '' THEN
-        RAISE EXCEPTION 'who' USING ERRCODE = 'DG003';
-    ELSIF p_reason IS NULL OR length(btrim(p_reason)) < 10 THEN
-        RAISE EXCEPTION 'reason' USING ERRCODE = 'DG003';
-    END IF;
+    PERFORM ctl.require_who_and_why(p_who, p_reason);
     -- No promotion in between: what passes after this passes without the waiver.
     PERFORM ctl.lock_releases();
     SELECT * INTO w FROM ctl.waiver WHERE id = p_waiver;
@@ -150,11 +144,7 @@ DECLARE
     p ctl.project;
     v_members text[];
 BEGIN
-    IF coalesce(btrim(p_who), '') = '' THEN
-        RAISE EXCEPTION 'who' USING ERRCODE = 'DG003';
-    ELSIF p_reason IS NULL OR length(btrim(p_reason)) < 10 THEN
-        RAISE EXCEPTION 'reason' USING ERRCODE = 'DG003';
-    END IF;
+    PERFORM ctl.require_who_and_why(p_who, p_reason);
     -- Locked, so that nobody joins or is granted anything in between.
     SELECT * INTO p FROM ctl.project WHERE project = p_project FOR UPDATE;
     IF p.project IS NULL THEN

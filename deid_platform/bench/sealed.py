@@ -1,0 +1,38 @@
+"""Whether what the bench sealed belongs together: the sample, its gold, what was found in that.
+
+Belongs here: what each is made of, and refusing what is of another. Does not belong here: making any of them
+(`scoring.py`), or figures.
+
+A refresh makes one after the other. Whoever materializes one of them alone leaves those behind that are made of it.
+"""
+
+from __future__ import annotations
+
+from deid_platform.errors import Code, DeidError
+from deid_platform.keys import plain_digest
+from deid_platform.refresh import tables
+from deid_platform.store import Manifest, NoteStore
+
+_MADE_OF = "made_of"
+
+
+def made_of(sealed: Manifest) -> dict[str, str]:
+    """What goes into the `meta` of whatever is made of this."""
+    return {_MADE_OF: plain_digest(*(part.digest for part in sealed.parts))}
+
+
+def current_detections(store: NoteStore) -> Manifest:
+    """The manifest of what was found in the gold, where that is the gold of today and of the sample of today.
+
+    What earlier versions of the platform sealed does not say what it is made of, and counts.
+
+    Raises:
+        DeidError: `not-materialized`, naming what is missing or has to be made anew.
+    """
+    detections, gold = (store.required(name, tables.ALL) for name in (tables.DETECTIONS, tables.GOLD_NOTES))
+    sample = store.manifest(tables.TEST_SET, tables.ALL)
+    for made, source in ((gold, sample), (detections, gold)):
+        of = made.meta.get(_MADE_OF)
+        if of is not None and (source is None or made_of(source)[_MADE_OF] != of):
+            raise DeidError(Code.NOT_MATERIALIZED, f"{made.dataset}/{made.partition}")
+    return detections
