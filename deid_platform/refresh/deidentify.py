@@ -161,6 +161,8 @@ def _keyed(
         )
         moved_with = recipe.moved_with(note.patient_id) or ""
         decided = () if mended is None else ("mended", mended.digest(recipe.keyring))
+        if reported := recipe.reported_in.get(note.note_id):
+            decided += ("reported", *reported)
         key = recipe.keyring.digest(
             "redacted",
             raw["content_digest"],

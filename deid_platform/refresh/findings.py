@@ -62,7 +62,7 @@ def report(
         label: What kind of identifier it is.
         who: Who reported it.
         hide: Up to how many notes may be hidden; with more that hold the string, the reported note alone is, and a
-            later run does not look for the string. By default `Reach.unasked`.
+            later run looks for the string in that note alone. By default `Reach.unasked`.
 
     Raises:
         DeidError: `finding-invalid` if no release holds the note or the span is not in its text.
@@ -109,8 +109,15 @@ def learn(site: Site) -> int:
         newest = max((row["finding"] for row in known), default=NO_NUMBER)
         new = [asdict(item) for item in reported_since(officer, newest)]
         withdrawn = withdrawn_findings(officer)
+        # Read anew, for those that came meanwhile.
+        where = {finding.number: finding.note_key for finding in findings(officer)}
         rows = [
-            {**row, "string": "", "everywhere": False} if row["finding"] in withdrawn else row for row in (*known, *new)
+            {
+                **row,
+                **({"string": "", "everywhere": False} if row["finding"] in withdrawn else {}),
+                "note_key": where.get(row["finding"], row.get("note_key")),
+            }
+            for row in (*known, *new)
         ]
         if rows != before:
             table = pa.Table.from_pylist(rows, schema=tables.REPORTED_SCHEMA)

@@ -20,6 +20,16 @@ def reported_strings(store: NoteStore) -> tuple[str, ...]:
     return tuple(sorted({row["string"] for row in known_findings(store) if row["everywhere"]}))
 
 
+def reported_in_notes(store: NoteStore, feed: str) -> dict[str, tuple[str, ...]]:
+    """Strings that are too common to be identifiers everywhere, by the key of the note in which each was reported."""
+    found: dict[str, set[str]] = {}
+    for row in known_findings(store):
+        note_key = row.get("note_key")
+        if note_key is not None and row["feed"] == feed and row["string"] and not row["everywhere"]:
+            found.setdefault(note_key, set()).add(row["string"])
+    return {note_key: tuple(sorted(strings)) for note_key, strings in found.items()}
+
+
 def newest_known(store: NoteStore) -> int:
     """The newest finding whose string the note store holds; what is measured now is measured knowing of it."""
     return max((row["finding"] for row in known_findings(store)), default=NO_NUMBER)

@@ -200,6 +200,7 @@ REPORTED_SCHEMA = pa.schema(
         ("label", pa.string()),
         ("string", pa.large_string()),
         ("everywhere", pa.bool_()),
+        ("note_key", pa.string()),  # of the reported note; not there in what earlier versions sealed
     ]
 )
 ELIGIBLE_SCHEMA = pa.schema(
