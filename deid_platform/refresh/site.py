@@ -26,12 +26,10 @@ from deid_platform.llm.engines import EngineSpec
 from deid_platform.notes import Delivery, Topics
 from deid_platform.ray_engine import RayEngine
 from deid_platform.redaction.policy import Policy, load_policy
-from deid_platform.refresh.derived import NOTE_IDS
 from deid_platform.refresh.intake import rosters_incomplete, topics_as_of, upserts_until
 from deid_platform.refresh.recipe import Recipe, release_name
 from deid_platform.refresh.reported import reported_in_notes, reported_strings
 from deid_platform.refresh.shifts import links_known
-from deid_platform.refresh.tables import RAW_NOTES
 from deid_platform.settings import FeedSettings, Settings
 from deid_platform.store import Location, NoteStore
 from deid_platform.warehouse.connection import Warehouse
@@ -220,20 +218,8 @@ class Site:
             spec=self.spec(topics_as_of(self.store, delivery)),
             rosters_incomplete=rosters_incomplete(self.store, delivery),
             upserts=None if upserts is None else upserts.digest,
-            reported_in=self._reported_in(delivery),
+            reported_in=reported_in_notes(self.store, delivery.feed),
         )
-
-    def _reported_in(self, delivery: Delivery) -> dict[str, tuple[str, ...]]:
-        """What was reported in single notes of a delivery, by their ids."""
-        by_key = reported_in_notes(self.store, delivery.feed)
-        if not by_key or self.store.manifest(RAW_NOTES, delivery.key) is None:
-            return {}
-        ids = NOTE_IDS.of(self.store, delivery.key)["note_id"].to_pylist()
-        keyed = ((note_id, key) for note_id in ids for key in self.note_keys(delivery.feed, note_id) if key in by_key)
-        found: dict[str, tuple[str, ...]] = {}
-        for note_id, key in keyed:
-            found[note_id] = (*found.get(note_id, ()), *by_key[key])
-        return found
 
     def recipe_without_topics(self, feed: str) -> Recipe:
         """What the recipes of all deliveries of a feed have in common."""

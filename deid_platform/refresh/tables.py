@@ -200,7 +200,8 @@ REPORTED_SCHEMA = pa.schema(
         ("label", pa.string()),
         ("string", pa.large_string()),
         ("everywhere", pa.bool_()),
-        ("note_key", pa.string()),  # of the reported note; not there in what earlier versions sealed
+        # Of the reported note, where the string is sought in that alone. Not there in what earlier versions sealed.
+        ("note_id", pa.large_string()),
     ]
 )
 ELIGIBLE_SCHEMA = pa.schema(

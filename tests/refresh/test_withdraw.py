@@ -14,8 +14,10 @@ from sqlalchemy.exc import DBAPIError
 
 from deid_platform.corpora import decoding
 from deid_platform.corpora.files import FilesFeed
+from deid_platform.doctor import examine
 from deid_platform.errors import DeidError
 from deid_platform.refresh import due, publish, stage
+from deid_platform.refresh.opt_outs import misspelt_opt_outs
 from deid_platform.refresh.site import Site
 from deid_platform.refresh.withdraw import withdraw_arrived
 from deid_platform.settings import load_settings
@@ -146,6 +148,23 @@ def test_the_list_of_opt_outs_counts_too_and_is_told_once(site) -> None:
     assert "Note f1." not in seen(site)
     assert withdraw_arrived(site).opted_out == 1
     assert "Note f1." in seen(site)
+
+
+def test_an_id_that_is_listed_otherwise_than_its_source_writes_it_is_counted(site, deliver, take_in) -> None:
+    """Compared exactly, it hides nobody, and nobody would know."""
+    take_in(deliver("2026-02-12", notes=notes("o1", patient="00-417X"), patients=[{"patient_id": "0088"}]))
+    config = site.settings.root / "with_misspelt.toml"
+    listed = site.settings.root / "misspelt.csv"
+    config.write_text(
+        site.settings.root.joinpath("deid.toml").read_text() + '\n[exclusions]\nopt_outs = "misspelt.csv"\n'
+    )
+    for ids, misspelt in (("417x\n88\nnobody", 2), ("00-417X\n0088\nnobody", 0), ("417X\n00-417X", 0)):
+        listed.write_text(f"patient_id\n{ids}\n")
+        assert misspelt_opt_outs(Site(load_settings(config))) == misspelt
+    listed.write_text("patient_id\n417x\n")
+    (told,) = (found for found in examine(config) if found.subject == "opt-outs")
+    assert (told.good, told.detail.split()[0]) == (False, "1")
+    assert "417" not in told.detail
 
 
 def test_a_file_whose_columns_are_mapped_anew_is_read_again(site, deliver) -> None:
