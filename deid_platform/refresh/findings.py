@@ -132,9 +132,12 @@ def _with_note_ids(site: Site, rows: list[dict[str, Any]]) -> list[dict[str, Any
     keys = {it.number: it.note_key for it in findings(site.warehouse.engine(Role.OFFICER)) if it.number in lacking}
     feeds, wanted = {row["feed"] for row in rows if row["finding"] in lacking}, set(keys.values())
     ids: dict[str, str] = {}
-    for delivery in map(Delivery.parse, site.store.partitions(tables.RAW_NOTES)):
-        for note_id in NOTE_IDS.of(site.store, delivery.key)["note_id"].to_pylist() if delivery.feed in feeds else ():
-            ids.update(dict.fromkeys(wanted.intersection(site.note_keys(delivery.feed, note_id)), note_id))
+    deliveries = map(Delivery.parse, site.store.partitions(tables.RAW_NOTES))
+    for delivery in (each for each in deliveries if each.feed in feeds):
+        # What cannot be read is looked at the next time: neither a report nor a withdrawal waits for it.
+        with suppress(DeidError):
+            for note_id in NOTE_IDS.of(site.store, delivery.key)["note_id"].to_pylist():
+                ids.update(dict.fromkeys(wanted.intersection(site.note_keys(delivery.feed, note_id)), note_id))
     return [{**row, "note_id": row.get("note_id") or ids.get(keys.get(row["finding"], ""))} for row in rows]
 
 
