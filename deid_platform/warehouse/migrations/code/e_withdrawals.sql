@@ -56,8 +56,8 @@ $$;
 
 -- Ends what was said ahead of a delivery's staging, whose own withdrawals hold from now on. What was said since stays:
 -- the staged rows may come from older files. So does what was said since the gatekeeper compared them with the sources:
--- it could not know of it, and the very same rows may have been staged again. Under another secret than the staging's nobody can take a withdrawal back,
--- so there it stays for good. Not granted to anyone: promote calls it.
+-- it could not know of it, and the very same rows may have been staged again. Under another secret than the staging's
+-- nobody can take a withdrawal back, so there it stays for good. Not granted to anyone: promote calls it.
 CREATE OR REPLACE FUNCTION ctl.settle_withdrawals(p_delivery text) RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
