@@ -24,6 +24,7 @@ from deid_platform.notes import Delivery
 from deid_platform.redaction.policy import policy_names
 from deid_platform.refresh.archive import under_way
 from deid_platform.refresh.check import check_delivery
+from deid_platform.refresh.opt_outs import misspelt_opt_outs
 from deid_platform.refresh.restored import differences
 from deid_platform.refresh.site import Site
 from deid_platform.settings import config_path, load_settings
@@ -90,6 +91,13 @@ def _site(site: Site) -> Iterator[Diagnosis]:
         yield store
         if not store.good:
             return
+    if secret.good and (misspelt := _misspelt(site)):
+        yield Diagnosis(
+            "opt-outs",
+            False,
+            f"{misspelt} ids of the list are nobody's, but would be with other capitals, leading zeros or separators: "
+            "they hide nobody",
+        )
     if secret.good:
         warehouse = _look("warehouse", lambda: _warehouse(site))
         yield warehouse
@@ -100,6 +108,13 @@ def _site(site: Site) -> Iterator[Diagnosis]:
             # Good while it lasts: `deid archive` or `deid refresh` continues.
             for archive in under_way(site):
                 yield Diagnosis("archive under way", True, str(archive))
+
+
+def _misspelt(site: Site) -> int:
+    try:
+        return misspelt_opt_outs(site)
+    except DeidError:  # told where the exclusions are looked at, or the store
+        return 0
 
 
 def _together(site: Site) -> Diagnosis:

@@ -6,7 +6,7 @@ finding spans (`detection/`), or the notes around this one (`workbench.py`, `ref
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -63,6 +63,7 @@ class ReleaseSpec:
         reported: Strings that were reported as leaked; they leak in every note.
         links: Topics that say who shares whose date shift, where more is known of that than `topics` tells.
         tagged: Whether indirect identifiers are tagged, as in a refresh with `detection.indirect`.
+        reported_in: Note id -> strings that were reported in that note; they leak in it alone.
     """
 
     policy: Policy
@@ -71,6 +72,7 @@ class ReleaseSpec:
     reported: tuple[str, ...] = field(default=(), repr=False)
     links: Topics | None = None
     tagged: bool = False
+    reported_in: Mapping[str, tuple[str, ...]] = field(default_factory=dict, repr=False)
 
     def build(self) -> NoteReleaser:
         """What redacts and checks notes.
@@ -98,7 +100,7 @@ class ReleaseSpec:
 
     def leak_check(self) -> LeakCheck:
         """Looks for what is left of anybody in the topics, and of what was reported."""
-        return LeakCheck.of(self.topics or Topics(), self.policy, reported=self.reported)
+        return LeakCheck.of(self.topics or Topics(), self.policy, reported=self.reported, reported_in=self.reported_in)
 
 
 @dataclass(frozen=True, slots=True, repr=False)

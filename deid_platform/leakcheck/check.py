@@ -8,10 +8,11 @@ note that leaks (the gate).
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from itertools import zip_longest
+from types import MappingProxyType
 
 from deid_platform.labels import Label
 from deid_platform.leakcheck.births import birth_date_left, tells_day_and_month
@@ -21,10 +22,11 @@ from deid_platform.leakcheck.encoded import loosely, undecoded
 from deid_platform.leakcheck.institution import Institution
 from deid_platform.leakcheck.kin import Kin
 from deid_platform.leakcheck.kinds import Leak, LeakKind, kept_kinds
-from deid_platform.leakcheck.roster import LONG_NUMBER, roster_residue, source_id_left
+from deid_platform.leakcheck.reported import Reported
+from deid_platform.leakcheck.roster import roster_residue, source_id_left
 from deid_platform.leakcheck.shapes import shapes_left
 from deid_platform.leakcheck.shifts import dates_left, year_left
-from deid_platform.leakcheck.strangers import Phrases, Strangers
+from deid_platform.leakcheck.strangers import Strangers
 from deid_platform.notes import Note, Patient, Span, Topics
 from deid_platform.redaction.policy import GENERAL, REMOVED, Action, Policy
 from deid_platform.text import readable
@@ -46,7 +48,7 @@ class LeakCheck:
         kin: Relatives and mothers of patients.
         institution: Its own names, where surrogates take their place.
         reported: What was reported as leaked.
-        reported_numbers: The same, by its digits.
+        reported_in: Note id -> what was reported in that note, and is no identifier elsewhere.
         exempt: Kinds that the policy keeps.
         tag: A tag of the policy, with or without a coarsened value.
     """
@@ -55,8 +57,8 @@ class LeakCheck:
     strangers: Strangers
     kin: Kin
     institution: Institution
-    reported: Phrases
-    reported_numbers: frozenset[str]
+    reported: Reported
+    reported_in: Mapping[str, Reported]
     exempt: frozenset[LeakKind]
     tag: re.Pattern[str]
 
@@ -64,28 +66,33 @@ class LeakCheck:
         return "<LeakCheck>"
 
     @classmethod
-    def of(cls, topics: Topics, policy: Policy, *, reported: Iterable[str] = ()) -> LeakCheck:
+    def of(
+        cls,
+        topics: Topics,
+        policy: Policy,
+        *,
+        reported: Iterable[str] = (),
+        reported_in: Mapping[str, Iterable[str]] = MappingProxyType({}),
+    ) -> LeakCheck:
         """A check for all notes that come with these topics.
 
         Args:
             topics: Everybody who may be named.
             policy: By which the notes were redacted.
             reported: Strings that were reported as leaked; they leak in every note.
+            reported_in: Note id -> strings that leak in that note alone.
         """
         tag = _tag_of(policy, indirect=policy.hides_indirect)
         spare = policy.labels[Label.DOCTOR] is Action.KEEP
         # A reader may have marked a tag with the name beside it, also one that only an earlier policy put there.
         marked = _tag_of(policy, indirect=True)
-        reported = tuple(piece for text in reported for piece in marked.sub("\n", text).split("\n"))
-        lines = (tokens_of(fold(text)) for text in reported)
-        numbers = ("".join(c for c in fold(text) if c.isdigit()).lstrip("0") for text in reported if _is_number(text))
         return cls(
             policy=policy,
             strangers=Strangers(topics, spare_providers=spare),
             kin=Kin(topics, spare_providers=spare),
             institution=Institution(topics, policy),
-            reported=Phrases(line_of(tokens) for tokens in lines if tokens),
-            reported_numbers=frozenset(number for number in numbers if len(number) >= LONG_NUMBER),
+            reported=Reported.of(reported, marked),
+            reported_in={note_id: Reported.of(strings, marked) for note_id, strings in reported_in.items()},
             exempt=frozenset(kept_kinds(policy)),
             tag=tag,
         )
@@ -136,7 +143,7 @@ class LeakCheck:
         if gaps is None:
             return True
         return any(
-            self._reported_in((*comparable_texts(read), *map(ComparableText, loosely(read))))
+            self.reported.stands_in((*comparable_texts(read), *map(ComparableText, loosely(read))))
             for read in (_joined(gaps, applied), self._bare(redacted), note_type)
         )
 
@@ -163,7 +170,7 @@ class LeakCheck:
             originals = [note.text[span.start : span.end] for span in applied]
             shown = list(map(self._not_by_chance, replaced, applied, originals))
             whole = self._of_people(note, known_as, comparable_texts(self._bare(_woven(gaps, shown))), strangers=False)
-            if self._reported_in(comparable_texts(self._bare(redacted))):
+            if self._reported(note, comparable_texts(self._bare(redacted))):
                 whole.add(LeakKind.REPORTED)
             if self.policy.shifts_dates:
                 # Another date may come to lie on the day of birth; whether the birth stayed is asked place by place.
@@ -199,7 +206,7 @@ class LeakCheck:
                 found.update(roster_residue(reading, patient))
             if source_id_left(note, reading):
                 found.add(LeakKind.SOURCE_ID)
-            if self._reported_in((reading,)):
+            if self._reported(note, (reading,)):
                 found.add(LeakKind.REPORTED)
             if strangers:
                 found.update(self.strangers.residue(reading, known_as))
@@ -207,11 +214,9 @@ class LeakCheck:
                 found.update(self.institution.residue(reading))
         return found - self.exempt
 
-    def _reported_in(self, read: Iterable[ComparableText]) -> bool:
-        return any(
-            self.reported.found(reading.line) or not self.reported_numbers.isdisjoint(reading.numbers)
-            for reading in read
-        )
+    def _reported(self, note: Note, read: Sequence[ComparableText]) -> bool:
+        here = self.reported_in.get(note.note_id)
+        return self.reported.stands_in(read) or (here is not None and here.stands_in(read))
 
     def _not_by_chance(self, put_in: str, span: Span, original: str) -> str:
         """What was put in a place, without the words of a provider's surrogate that did not stand there before.
@@ -259,10 +264,6 @@ def _shows_birth(put_in: str, original: str, births: Collection[date]) -> bool:
         return False
     new, old = ComparableText(put_in), ComparableText(original)
     return any(birth_date_left(born, old) and birth_date_left(born, new) for born in births)
-
-
-def _is_number(text: str) -> bool:
-    return any(c.isdigit() for c in text) and not any(c.isalpha() for c in text)
 
 
 def _tag_of(policy: Policy, *, indirect: bool) -> re.Pattern[str]:

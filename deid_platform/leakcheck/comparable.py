@@ -30,7 +30,8 @@ _TOKEN = re.compile(rf"[^\W\d_]+|\d+|[{GAP}{NAME_GAP}]")
 _WRITTEN = regex.compile(r"[\p{L}\p{M}]+(?:['’][\p{L}\p{M}]+)*")
 _POSSESSIVE = re.compile(r"'s(?![^\W_])")
 _APOSTROPHE = re.compile(r"(?<=[^\W\d_])'(?=[^\W\d_])")
-_DIGIT_RUN = re.compile(r"\d+(?:[\s().,:;/+*#_·-]{1,3}\d+)*")
+# Whatever parts digits, as in a table's "614|555|0142", but for what was removed between them.
+_DIGIT_RUN = re.compile(rf"\d+(?:(?:[^\w{GAP}{NAME_GAP}]|_){{1,3}}\d+)*")
 _DIGITS = re.compile(r"\d+")
 
 # Small letters that NFKD leaves whole, and those of other scripts that, small or capital, look like Latin ones.

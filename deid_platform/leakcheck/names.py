@@ -23,6 +23,7 @@ SHORTEST_NAME = 3
 _SHORTEST_SPLIT = 6
 _SHORTEST_SPELLED = 4
 _SHORTEST_GLUED = 5
+_SHORTEST_RUN_ON, _SHORTEST_BEFORE, _SHORTEST_BEHIND = 7, 4, 6
 _CONTEXT = 80
 _SPLIT_PLACES = 50
 
@@ -35,9 +36,11 @@ _SENTENCE_END = ".!?:;•*-–—"
 _CAPITALISED = re.compile(r"(?<![^\W\d_])[^\W\d_]+")
 # Spellings without the sign: "Müller" as Mueller, "Søren" as Soeren.
 _SPELLED_OUT = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "å": "aa", "ø": "oe"})
-_SPELLED_BETWEEN = r"[\s._-]{1,3}"
-_PIECES_BETWEEN = r"(?:[\s_*|/'-]{1,4}|\.)"
+_SPELLED_BETWEEN = r"[\W_]{1,4}"
+# A line may be wrapped, quoted ("> ") and indented.
+_PIECES_BETWEEN = r"(?:[\s_*|/\\>'-]{1,24}|\.)"
 _HYPHEN_BETWEEN = r"-\s{0,4}"
+_RUN_ON_TITLES = frozenset({"mr", "mrs", "ms", "pt"})
 _TITLE = r"(?<![^\W_])(?:mr|mrs|ms|miss|mx|master|patient|pt|name)[.:]?\s{1,3}"
 
 
@@ -171,10 +174,27 @@ def is_ordinary(word: str) -> bool:
 def _word_left(word: str, reading: ComparableText) -> bool:
     if is_ordinary(word):
         return word in reading.words and _written_as_name(word, reading.text)
-    if word in reading.words or f"{word}s" in reading.words:
+    if word in reading.words or f"{word}s" in reading.words or _run_on(word, reading):
         return True
     # Scripts without case write no spaces either.
     return (_caseless(word) and word in reading.folded) or _split_left(word, reading)
+
+
+def _run_on(word: str, reading: ComparableText) -> bool:
+    """Whether a long name is run together with words around it: "MrsQuillfeatherreports", "scanQuillfeather.pdf".
+
+    What makes other names of a name is shorter: "Richardson", "Andersonville", "Manchester".
+    """
+    if len(word) < _SHORTEST_RUN_ON or word not in reading.folded:
+        return False
+    parted = (token.split(word, 1) for token in reading.words if word in token)
+    return any(
+        before in _RUN_ON_TITLES
+        or len(before) >= _SHORTEST_BEFORE
+        or len(after) >= _SHORTEST_BEHIND
+        or (before and after and len(before + after) > _SHORTEST_BEFORE)
+        for before, after in parted
+    )
 
 
 def _split_left(word: str, reading: ComparableText) -> bool:

@@ -160,7 +160,9 @@ def _keyed(
             rulings.by_note.get(note.note_id), raw["content_digest"], recipe.digests["detector_digest"]
         )
         moved_with = recipe.moved_with(note.patient_id) or ""
-        decided = () if mended is None else ("mended", mended.digest(recipe.keyring))
+        decided = [] if mended is None else ["mended", mended.digest(recipe.keyring)]
+        if reported := recipe.reported_in.get(note.note_id):
+            decided += ["reported", *reported]
         key = recipe.keyring.digest(
             "redacted",
             raw["content_digest"],

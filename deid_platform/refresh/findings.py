@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import asdict
+from typing import Any
 
 import pyarrow as pa
 
@@ -17,7 +18,7 @@ from deid_platform.notes import Delivery
 from deid_platform.refresh import tables
 from deid_platform.refresh.derived import NOTE_IDS
 from deid_platform.refresh.lock import file_lock
-from deid_platform.refresh.reported import NO_NUMBER, known_findings
+from deid_platform.refresh.reported import NO_NUMBER, is_of_note, known_findings
 from deid_platform.refresh.site import Site
 from deid_platform.warehouse.extracts import name_extracts
 from deid_platform.warehouse.findings import (
@@ -61,7 +62,7 @@ def report(
         label: What kind of identifier it is.
         who: Who reported it.
         hide: Up to how many notes may be hidden; with more that hold the string, the reported note alone is, and a
-            later run does not look for the string. By default `Reach.unasked`.
+            later run looks for the string in that note alone. By default `Reach.unasked`.
 
     Raises:
         DeidError: `finding-invalid` if no release holds the note or the span is not in its text.
@@ -109,10 +110,31 @@ def learn(site: Site) -> int:
         rows = [
             {**row, "string": "", "everywhere": False} if row["finding"] in withdrawn else row for row in (*known, *new)
         ]
+        rows = _with_note_ids(site, rows)
         if rows != before:
             table = pa.Table.from_pylist(rows, schema=tables.REPORTED_SCHEMA)
             site.store.write(tables.REPORTED, tables.ALL, [table], meta=lambda: {"findings": table.num_rows})
     return len(new)
+
+
+def _with_note_ids(site: Site, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Rows with the id of the reported note, where the string is sought in that alone.
+
+    By its key it would be found no more once the former secrets are forgotten.
+    """
+    lacking = {row["finding"] for row in rows if is_of_note(row) and row.get("note_id") is None} - {NO_NUMBER}
+    if not lacking:
+        return [{**row, "note_id": row.get("note_id")} for row in rows]
+    keys = {it.number: it.note_key for it in findings(site.warehouse.engine(Role.OFFICER)) if it.number in lacking}
+    feeds, wanted = {row["feed"] for row in rows if row["finding"] in lacking}, set(keys.values())
+    ids: dict[str, str] = {}
+    deliveries = map(Delivery.parse, site.store.partitions(tables.RAW_NOTES))
+    for delivery in (each for each in deliveries if each.feed in feeds):
+        # What cannot be read is looked at the next time: neither a report nor a withdrawal waits for it.
+        with suppress(DeidError):
+            for note_id in NOTE_IDS.of(site.store, delivery.key)["note_id"].to_pylist():
+                ids.update(dict.fromkeys(wanted.intersection(site.note_keys(delivery.feed, note_id)), note_id))
+    return [{**row, "note_id": row.get("note_id") or ids.get(keys.get(row["finding"], ""))} for row in rows]
 
 
 def _keys(site: Site, note_key: str) -> tuple[str, ...]:

@@ -37,7 +37,7 @@ def promote_delivery(site: Site, delivery: Delivery) -> Promotion:
     Raises:
         DeidError: `gate-refused` with the requirements that are not met, and the figures of those that failed;
             `store-behind` or `warehouse-behind`; `not-materialized` if somebody decided about a quarantined note since
-            the rows were made.
+            the rows were made; `feed-unreadable` as `withdraw_changed`.
     """
     withdraw_changed(site, delivery)
     require_together(site, delivery)

@@ -5,7 +5,7 @@ Belongs here: detector, policy, keys and what the topics say of a patient, toget
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import date
 from functools import cached_property
@@ -48,6 +48,7 @@ class Recipe:
         min_roster_share: Least share of notes whose patient must be in the topics for the delivery to count
             as detected with topics; below it, only the scores on text alone speak for it.
         reported: Strings that somebody found in the clear and reported: a note that shows one leaks.
+        reported_in: The same of strings that are common elsewhere: note id -> those that leak in this note alone.
         links: Who is whose mother, of all that any delivery has told until today: a link that comes late moves the
             dates of earlier notes too. The topics' own unless given.
         upserts: Names what the topics were folded from (`intake.upserts_until`); None where nobody asked.
@@ -60,6 +61,7 @@ class Recipe:
     rosters_incomplete: bool = False
     min_roster_share: float = 0.95
     reported: tuple[str, ...] = field(default=(), repr=False)
+    reported_in: Mapping[str, tuple[str, ...]] = field(default_factory=dict, repr=False)
     links: Topics | None = None
     upserts: str | None = None
 
@@ -114,7 +116,9 @@ class Recipe:
     def release_spec(self) -> ReleaseSpec:
         """What its notes are released by."""
         tagged = self.spec.indirect is not None
-        return ReleaseSpec(self.policy, self.spec.topics, self.keyring, self.reported, self._links, tagged)
+        return ReleaseSpec(
+            self.policy, self.spec.topics, self.keyring, self.reported, self._links, tagged, self.reported_in
+        )
 
     @cached_property
     def leak_check(self) -> LeakCheck:

@@ -55,8 +55,10 @@ class RedactionJob(Job[Item, Row]):
 
     @property
     def digest(self) -> str:
-        """The platform's and the recipe's."""
-        return plain_digest(super().digest, self.recipe.digest)
+        """The platform's, the recipe's, and what was reported in single notes."""
+        recipe = self.recipe
+        reported = (part for note_id, strings in sorted(recipe.reported_in.items()) for part in (note_id, *strings, ""))
+        return plain_digest(super().digest, recipe.digest, recipe.keyring.digest("reported in", *reported))
 
     def build(self) -> Redacting:
         """The second pass and what releases notes."""

@@ -6,6 +6,7 @@ Belongs here: reading them. Does not belong here: how they get there (`findings.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from deid_platform.refresh import tables
@@ -18,6 +19,20 @@ NO_NUMBER = 0
 def reported_strings(store: NoteStore) -> tuple[str, ...]:
     """Every string that is an identifier wherever it stands, each once, in order."""
     return tuple(sorted({row["string"] for row in known_findings(store) if row["everywhere"]}))
+
+
+def reported_in_notes(store: NoteStore, feed: str) -> dict[str, tuple[str, ...]]:
+    """Strings that are too common to be identifiers everywhere, by the id of the note in which each was reported."""
+    found: dict[str, set[str]] = {}
+    for row in known_findings(store):
+        if row["feed"] == feed and is_of_note(row) and (note_id := row.get("note_id")) is not None:
+            found.setdefault(note_id, set()).add(row["string"])
+    return {note_id: tuple(sorted(strings)) for note_id, strings in found.items()}
+
+
+def is_of_note(row: Mapping[str, Any]) -> bool:
+    """Whether a row's string is sought in the reported note alone."""
+    return bool(row["string"]) and not row["everywhere"]
 
 
 def newest_known(store: NoteStore) -> int:

@@ -28,7 +28,7 @@ from deid_platform.ray_engine import RayEngine
 from deid_platform.redaction.policy import Policy, load_policy
 from deid_platform.refresh.intake import topics_as_of, upserts_as_of, upserts_until
 from deid_platform.refresh.recipe import Recipe, release_name
-from deid_platform.refresh.reported import reported_strings
+from deid_platform.refresh.reported import reported_in_notes, reported_strings
 from deid_platform.refresh.shifts import links_known
 from deid_platform.settings import FeedSettings, Settings
 from deid_platform.store import Location, NoteStore
@@ -218,6 +218,7 @@ class Site:
             spec=self.spec(topics_as_of(self.store, delivery)),
             rosters_incomplete=upserts is not None and upserts.rosters_incomplete,
             upserts=None if upserts is None else upserts.digest,
+            reported_in=reported_in_notes(self.store, delivery.feed),
         )
 
     def recipe_without_topics(self, feed: str) -> Recipe:

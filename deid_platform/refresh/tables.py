@@ -209,6 +209,8 @@ REPORTED_SCHEMA = pa.schema(
         ("label", pa.string()),
         ("string", pa.large_string()),
         ("everywhere", pa.bool_()),
+        # Of the reported note, where the string is sought in that alone. Not there in what earlier versions sealed.
+        ("note_id", pa.large_string()),
     ]
 )
 ELIGIBLE_SCHEMA = pa.schema(

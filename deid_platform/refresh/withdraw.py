@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from deid_platform.corpora import Rejection, Role
+from deid_platform.corpora import Reader, Reason, Rejection, Role
 from deid_platform.errors import Code, DeidError
 from deid_platform.notes import Delivery
 from deid_platform.refresh import tables
@@ -27,6 +27,8 @@ from deid_platform.warehouse.withdrawals import mark_read, marked_read, withdraw
 
 _OPT_OUTS = "opt-outs"
 """The list of opt-outs among the deliveries, whose names all have an @."""
+
+_OF_FILE = (Reason.UNREADABLE_FILE, Reason.TRUNCATED_FILE)
 
 
 @dataclass(frozen=True)
@@ -94,13 +96,21 @@ def withdraw_changed(site: Site, delivery: Delivery) -> None:
     """Before a delivery is promoted: hides what its files have come to withdraw since its run took them in.
 
     Its promotion ends whatever was said ahead of its staging, and its rows may be of files that are gone by now.
+
+    Raises:
+        DeidError: `feed-unreadable` where the files cannot be read now and were read ahead since, or before under
+            other settings: what they said then would end with the promotion.
     """
     taken_in = site.store.required(tables.WITHDRAWALS, delivery.key).meta.get("marker")
+    reader = site.reader(delivery.feed)
     try:
-        now = withdrawals_marker(site.reader(delivery.feed), delivery, site.keyring)
+        now = withdrawals_marker(reader, delivery, site.keyring)
     except DeidError as error:
-        if error.code is Code.FEED_UNREADABLE:  # what is gone withdraws no more than was read of it
-            return
+        if error.code is Code.FEED_UNREADABLE:
+            read_ahead = marked_read(site.warehouse.engine(Login.PROMOTER)).get(delivery.key)
+            # What is gone withdraws no more than was read of it, if that was when it was taken in.
+            if read_ahead in (None, _mark(site, reader, taken_in or "")):
+                return
         raise
     if now != taken_in:
         _withdraw(site, delivery, {})
@@ -121,8 +131,7 @@ def _withdraw(site: Site, delivery: Delivery, known: Mapping[str, str], marker: 
         return 0, 0
     reader = site.reader(delivery.feed)
     # Before reading: a file that changes meanwhile is read again, and so is one whose columns are mapped otherwise.
-    files = withdrawals_marker(reader, delivery, site.keyring, marker)
-    marker = site.keyring.digest(files, reader.reading, *(ring.key_id for ring in site.keyrings))
+    marker = _mark(site, reader, withdrawals_marker(reader, delivery, site.keyring, marker))
     if known.get(delivery.key) == marker:
         return 0, 0
     gone: list[tuple[Kind, str, str]] = []
@@ -130,6 +139,8 @@ def _withdraw(site: Site, delivery: Delivery, known: Mapping[str, str], marker: 
     for item in reader.withdrawals(delivery, known_patients=None, known_notes=None):
         if isinstance(item, Rejection):
             lost += item.reason.value not in STATEMENT_KEPT
+            if item.reason in _OF_FILE:
+                marker = ""  # it may be readable the next time, and its size and time are the same then
             continue
         for ring in site.keyrings:
             if item.note_id is not None:
@@ -144,6 +155,11 @@ def _withdraw(site: Site, delivery: Delivery, known: Mapping[str, str], marker: 
         allow_real=site.settings.warehouse.allow_real_notes_on_embedded,
     )
     return withdraw(site.warehouse.engine(Login.PROMOTER), delivery, gone, marker=marker), lost
+
+
+def _mark(site: Site, reader: Reader, files: str) -> str:
+    """What is kept of a delivery whose files were read for withdrawals: which files, by which settings and secrets."""
+    return site.keyring.digest(files, reader.reading, *(ring.key_id for ring in site.keyrings))
 
 
 def _hide_opted_out(site: Site, known: Mapping[str, str]) -> int:

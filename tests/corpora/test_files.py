@@ -17,6 +17,7 @@ import pytest
 
 from deid_platform.corpora import Reason, Rejection, Role
 from deid_platform.corpora.files import FilesFeed, read_notes, read_topic
+from deid_platform.corpora.formats.delimited import FEED as TABLES
 from deid_platform.errors import Code, DeidError
 from deid_platform.notes import Delivery, Facility, Note, Patient, Provider, Rejoining, Topics, Withdrawal
 
@@ -152,6 +153,29 @@ def test_other_files_and_unfinished_ones_are_passed_over(root, deliver):
     for name in ("README.md", "notebook.jsonl", "checksums.txt", ".notes.jsonl", "_notes.csv", "notes-2.jsonl.tmp"):
         deliver(name, "not to be read")
     assert _split(FilesFeed("ehr", root).notes(DAY)) == ([Note("n1", "Seen today.")], [])
+
+
+@pytest.mark.parametrize(
+    ("name", "role"),
+    [
+        ("withdrawn_2.csv", "withdrawn"),
+        ("Withdrawn (1).csv", "withdrawn"),
+        ("withdrawals.csv", "withdrawn"),
+        ("withdrawn2.csv.gz", "withdrawn"),
+        ("WITHDRAWAL LIST.xlsx", "withdrawn"),
+        ("rejoining.jsonl", "rejoined"),
+        ("patients_2026.parquet", "patients"),
+        ("notes copy.jsonl", "notes"),
+        ("withdrawal_12.ann", None),
+        ("notes_12.txt", None),
+        ("notebook.jsonl", None),
+        ("patientsafety.csv", None),
+        ("our withdrawn.csv", None),
+    ],
+)
+def test_a_table_whose_name_nearly_says_a_role_is_not_passed_over(name, role):
+    """A withdrawal that is passed over shows somebody who left."""
+    assert TABLES.roles(name) == (() if role is None else (Role(role),))
 
 
 @pytest.mark.parametrize("name", ["notes.xlsx", "notes.json", "Notes.txt", "notes.jsonl.bz2", "notes-2", "notes"])

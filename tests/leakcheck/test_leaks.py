@@ -297,6 +297,17 @@ def test_a_reported_name_leaks_also_where_the_tag_beside_it_is_of_an_earlier_pol
         assert check.check(Note("n", text), (), text, ()) == (Leak(LeakKind.REPORTED),)
 
 
+def test_what_is_common_leaks_in_the_note_alone_in_which_it_was_reported():
+    check = of(reported_in={"n1": ["Rose"], "n2": ["4471902"]})
+    found = {
+        (note_id, text)
+        for note_id in ("n1", "n2", "n3")
+        for text in ("seen with Rose", "no 447-1902", "in a rose garden", "well")
+        if check.check(Note(note_id, text), (), text, ())
+    }
+    assert found == {("n1", "seen with Rose"), ("n1", "in a rose garden"), ("n2", "no 447-1902")}
+
+
 def test_every_kind_is_reported_once_and_in_order():
     found = of().check(Note("n", ""), [VASK], "Zoë Zoë 3/4/50 3/4/50 Brennock", ())
     assert [leak.kind for leak in found] == [

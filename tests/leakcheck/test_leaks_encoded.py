@@ -80,6 +80,7 @@ NAME = base64.b64encode(b"Patient Jane Roe").decode()
         "&" + "amp;" * 12 + "#74;ane",  # nested deeper than anybody nests
         "J&#00000000000000074;ane",
         r"J\ud800ane",
+        r"\112\141\156\145",
         "M=96l and =00=4A=01",
         "Ja%00%4Ae%01",
         "Ja%ud800ne",
@@ -113,7 +114,7 @@ def test_what_nobody_can_read_for_certain_is_withheld(text: str) -> None:
         "SpO2 98%20 min, 98%20min, 50%ile, 50%20%30%, 60%40%20%, EF 55%2D echo, Neut%65Lymph%25, sat=95on",
         "Hgb=12, K=40 Na=35, age=65yo, a=FC, INR=20, pH=7.35, HR=88bpm, T=37C",
         "P&L, R&D, AT&T; H&P, x < 5 &gt 3, &c., A&O x3;",
-        r"C:\temp C:\new\users D:\x and/or \o/",
+        r"C:\temp C:\new\users D:\x and/or \o/ C:\101 beds, \\ward\112\\x",
         "<3 cm, x<b, 5 <p> 6, a -> b, Plan:<br>rest<br/>home<p>walk",
         "HLA+DRB-, Ca+Mg-, ++-, 1+1",
         "gastroenterologist esophagogastroduodenoscopy ThrombocytopeniaThrombocytopenia BilateralOophorectomy",

@@ -102,6 +102,28 @@ def test_a_reported_leak_comes_back_only_without_its_string(site, deliver, throu
     assert "Note d3." in seen(site)
 
 
+def test_a_common_word_stays_hidden_in_the_note_in_which_it_was_reported_whatever_else_changes_there(
+    site, deliver, through, run
+) -> None:
+    said = {"note_id": "f1", "patient_id": "f", "text": "Keeps bees with blenthar and mirelsen honey."}
+    other = {"note_id": "f2", "patient_id": "e", "text": "Asks for blenthar by name."}
+    delivery = deliver("2026-04-05", notes=[said, other])
+    run(delivery, site)
+    key = site.note_key("hospital", "f1")
+    assert report(site, key, 16, 24, label=Label.PATIENT, who="A. Reader", hide=1).hidden == 1
+    assert "blenthar" not in reported_strings(site.store)
+    # Another name is known by now, so that the note comes out with another text than the retracted one.
+    deliver("2026-04-05", notes=[said, other], patients=[{"patient_id": "f", "last_name": "Mirelsen"}])
+    through(delivery, site)
+    reasons = {row["note_id"]: row["reason"] for row in site.store.rows("deid/redacted_notes", delivery.key)}
+    assert reasons == {"f1": "leak-reported", "f2": None}
+    # Nor does a later delivery bring it back, under another spelling.
+    later = deliver("2026-04-06", notes=[{**said, "text": "Keeps no bees with BLENTHAR now."}])
+    through(later, site)
+    assert "Asks for blenthar by name." in seen(site)
+    assert not any("bees with blenthar" in text.lower() for text in seen(site))
+
+
 def test_a_report_that_was_cut_off_is_learned_by_the_next_run(site, deliver, through, run) -> None:
     delivery = deliver("2026-04-10", notes=[{"note_id": "g1", "text": "Walks with zanthorpe daily."}])
     run(delivery, site)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -12,8 +13,12 @@ from command_line import deid
 from small_feed import seen
 from sqlalchemy.exc import DBAPIError
 
+from deid_platform.corpora import decoding
 from deid_platform.corpora.files import FilesFeed
+from deid_platform.doctor import examine
+from deid_platform.errors import DeidError
 from deid_platform.refresh import due, publish, stage
+from deid_platform.refresh.opt_outs import misspelt_opt_outs
 from deid_platform.refresh.site import Site
 from deid_platform.refresh.withdraw import withdraw_arrived
 from deid_platform.settings import load_settings
@@ -98,6 +103,27 @@ def test_what_can_be_read_takes_effect_and_the_rest_is_counted_and_never_shown(s
     folder.rmdir()
 
 
+def test_a_file_that_a_disk_could_not_read_is_read_again(site, deliver, monkeypatch) -> None:
+    """Its size and time are the same once it can be read."""
+    delivery = deliver("2026-02-06", withdrawn=[{"note_id": "e1"}])
+    folder = site.settings.path(site.feed("hospital").path) / delivery.watermark
+    (folder / "withdrawn-2.csv").write_text("note_id\nd2\n")
+    original = decoding._plain
+
+    def failing(path):
+        if path.name == "withdrawn-2.csv":
+            raise OSError
+        return original(path)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(decoding, "_plain", failing)
+        for _ in range(2):
+            assert withdraw_arrived(site).lost == 1
+    assert withdraw_arrived(site).lost == 0
+    assert not {"Note e1.", "Note d2."} & seen(site)
+    shutil.rmtree(folder)
+
+
 def test_one_feed_that_is_away_holds_up_no_other(site, deliver) -> None:
     config = site.settings.root / "with_another.toml"
     config.write_text(site.settings.root.joinpath("deid.toml").read_text() + '\n[feeds.clinic]\npath = "nowhere"\n')
@@ -118,6 +144,23 @@ def test_the_list_of_opt_outs_counts_too_and_is_told_once(site) -> None:
     assert "Note f1." not in seen(site)
     assert withdraw_arrived(site).opted_out == 1
     assert "Note f1." in seen(site)
+
+
+def test_an_id_that_is_listed_otherwise_than_its_source_writes_it_is_counted(site, deliver, take_in) -> None:
+    """Compared exactly, it hides nobody, and nobody would know."""
+    take_in(deliver("2026-02-12", notes=notes("o1", patient="00-417X"), patients=[{"patient_id": "0088"}]))
+    config = site.settings.root / "with_misspelt.toml"
+    listed = site.settings.root / "misspelt.csv"
+    config.write_text(
+        site.settings.root.joinpath("deid.toml").read_text() + '\n[exclusions]\nopt_outs = "misspelt.csv"\n'
+    )
+    for ids, misspelt in (("417x\n88\nnobody", 2), ("00-417X\n0088\nnobody", 0), ("417X\n00-417X", 0)):
+        listed.write_text(f"patient_id\n{ids}\n")
+        assert misspelt_opt_outs(Site(load_settings(config))) == misspelt
+    listed.write_text("patient_id\n417x\n")
+    (told,) = (found for found in examine(config) if found.subject == "opt-outs")
+    assert (told.good, told.detail.split()[0]) == (False, "1")
+    assert "417" not in told.detail
 
 
 def test_a_file_whose_columns_are_mapped_anew_is_read_again(site, deliver) -> None:
@@ -158,6 +201,29 @@ def test_what_a_delivery_comes_to_withdraw_while_its_run_is_under_way_stays_hidd
     run(delivery)
     assert due.pending(site, [delivery]) == []
     assert {"Note g1.", "Note g2."} & seen(site) == {"Note g1."}
+
+
+def test_a_feed_that_is_away_when_its_delivery_is_promoted_brings_nobody_back(site, deliver, take_in, run) -> None:
+    """What `deid withdraw` read after the run had taken the files in would end with the promotion."""
+    run(deliver("2026-02-10", notes=notes("y1", patient="y")))
+    delivery = deliver("2026-02-11", notes=notes("z1", patient="z"))
+    run(delivery)
+    feed = site.settings.path(site.feed("hospital").path)
+    away = feed.with_name("away")
+    feed.rename(away)
+    publish.promote_delivery(site, delivery)  # nothing was read of it since
+    away.rename(feed)
+    deliver("2026-02-11", notes=notes("z1", patient="z"), withdrawn=[{"patient_id": "y"}])
+    assert withdraw_arrived(site).keys == 1
+    stage.stage_delivery(site, delivery, run_id="run-2")
+    feed.rename(away)
+    with pytest.raises(DeidError, match="feed-unreadable"):
+        publish.promote_delivery(site, delivery)
+    assert "Note y1." not in seen(site)
+    away.rename(feed)
+    run(delivery)
+    assert "Note y1." not in seen(site)
+    assert due.pending(site, [delivery]) == []
 
 
 def test_a_reader_who_idles_in_a_transaction_is_sent_away(site, monkeypatch) -> None:

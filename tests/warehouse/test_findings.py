@@ -107,6 +107,39 @@ def test_tags_at_its_ends_do_not_belong_to_it(scene):
     assert found.matches == 1
 
 
+@pytest.mark.parametrize("said", ["Marlenka Vask", "MARLENKA", "Patient: Marlenka", "DATE of Marlenka", "Marlenka]"])
+def test_what_a_clinician_put_in_brackets_is_no_tag(scene, said):
+    written = f"Lives with [{said}] on [DATE 2020] and [PATIENT]."
+    scene.publish("1", [scene.note(1, written)])
+    at = written.lower().index("marlenka")
+    found = report(scene, span=slice(at, at + 8))
+    (reported,) = reported_since(scene.warehouse.engine(Role.OFFICER), found.number - 1)
+    assert reported.string.lower() == "marlenka"
+    assert scene.visible() == []
+
+
+def test_every_tag_that_a_policy_writes_is_one(scene):
+    tags = [f"[{label}]" for label in (*Label, "INDIRECT")] + [
+        "[DATE 2020]",
+        "[DATE 1990s]",
+        "[DATE 2018-2019]",
+        "[ZIP 430]",
+    ]
+    scene.publish("1", [scene.note(1, " ".join(tags))])
+    at = 0
+    for tag in tags:
+        with pytest.raises(DeidError, match="span"):
+            report(scene, span=slice(at, at + len(tag)))
+        at += len(tag) + 1
+
+
+@pytest.mark.parametrize("name", ["Иванова", "王小明"])
+def test_a_name_in_any_script_can_be_reported(scene, name):
+    scene.publish("1", [scene.note(1, f"with {name} today"), scene.note(2, f"{name}."), scene.note(3, "well")])
+    assert report(scene, span=slice(5, 5 + len(name))).hidden == 2
+    assert scene.visible() == ["well"]
+
+
 def test_signs_in_the_string_mean_themselves(scene):
     scene.publish(
         "1", [scene.note(1, "Call (617) 555-0199."), scene.note(2, "6175550199"), scene.note(3, "Or (617) 555-0199")]

@@ -130,6 +130,20 @@ def test_what_a_file_takes_back_before_its_run_is_shown_again_by_the_run(scene):
     assert published(scene)["clinic@2"] is not None
 
 
+def test_what_was_measured_before_a_file_withdrew_anything_ends_no_withdrawal(scene):
+    """Loader and promoter alone would undo it, by the content that passed once."""
+    scene.publish("1", [scene.note(1)])
+    scene.publish("2", [scene.note(2)])
+    withdrawn(scene, "2", notes=[1])
+    staged = scene.stage("2", [scene.note(2)])
+    assert scene.promote("2").outcome == "unchanged"
+    assert scene.visible() == ["note 2"]
+    assert published(scene)["clinic@2"] is None
+    scene.measure(staged)
+    assert scene.promote("2").outcome == "unchanged"
+    assert scene.visible() == ["note 1", "note 2"]
+
+
 def test_a_refused_delivery_ends_nothing(scene):
     scene.publish("1", [scene.note(1)])
     withdrawn(scene, "2", notes=[1])

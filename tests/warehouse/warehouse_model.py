@@ -86,8 +86,8 @@ class Model:
         self.staged: dict[Place, Content] = {}
         self.promoted: set[Place] = set()
         """Deliveries that research holds as they are staged."""
-        self.measured: list[tuple[Place, Content, frozenset[str], frozenset[str], int]] = []
-        """Where, what, the requirements measured, those that failed, and the newest finding that was known."""
+        self.measured: list[tuple[Place, Content, frozenset[str], frozenset[str], int, int]] = []
+        """Where, what, the requirements measured, those that failed, the newest finding that was known, and when."""
         self.releases: dict[str, Release] = {}
         self.active: str | None = None
         self.versions: dict[tuple[str, Place, int], Version] = {}
@@ -109,16 +109,24 @@ class Model:
         self.releases.setdefault(content.release, Release(next(self.clock)))
 
     def measure(self, place: Place, requirements: frozenset[str], failing: frozenset[str]) -> None:
-        self.measured.append((place, self.staged[place], requirements, failing, len(self.findings)))
+        self.measured.append((place, self.staged[place], requirements, failing, len(self.findings), next(self.clock)))
 
     def passed(self, place: Place) -> set[str]:
         """The newest measurement counts that knew of every finding in force."""
         newest = max((number for number, found in self.findings.items() if not found.withdrawn), default=0)
         met: set[str] = set()
-        for where, content, requirements, failing, known in self.measured:
+        for where, content, requirements, failing, known, _ in self.measured:
             if (where, content) == (place, self.staged[place]) and known >= newest:
                 met = (met | requirements) - failing
         return met
+
+    def compared_at(self, place: Place) -> int:
+        """When what is staged was last compared with its sources, and was the same."""
+        return max(
+            at
+            for where, content, requirements, failing, _, at in self.measured
+            if (where, content) == (place, self.staged[place]) and "parity" in requirements - failing
+        )
 
     def hide(self, place: Place) -> None:
         """What a delivery withdraws, quarantines or corrects is hidden, gate or no gate."""
@@ -159,7 +167,8 @@ class Model:
             return "refused", 0
         self.promoted.add(place)
         # From here on the delivery says itself what it withdraws; what its files have said since holds on.
-        self.ahead = {said for said in self.ahead if said[2] != place or said[3] > self.staged_at[place]}
+        told = min(self.staged_at[place], self.compared_at(place))
+        self.ahead = {said for said in self.ahead if said[2] != place or said[3] > told}
         if release.holds.get(place) == content:
             return "unchanged", 0
         self._copied_anew(place)  # other releases share what it withdraws

@@ -4,7 +4,8 @@ Belongs here: which file holds what. Does not belong here: how a table is writte
 
 A file's name begins with its role and ends with its format, plain or with `.gz` or `.zst` behind; a role may come in
 parts: `notes-0001.jsonl.gz`. A file that claims a role but is of no known format is refused, since silence would lose
-its rows.
+its rows. People name parts in other ways too, `withdrawn_2.csv` or `notes (1).csv`, and a file of withdrawals
+`withdrawals.csv`: that claims the role where the rest of the name is a table's.
 """
 
 from __future__ import annotations
@@ -19,6 +20,9 @@ from deid_platform.corpora.formats import FileFormat
 from deid_platform.corpora.tables import Row, table_rows
 
 _ROLE = re.compile(rf"({'|'.join(Role)})(?:[.-]|$)", re.IGNORECASE)
+_NEARLY = re.compile(rf"({'|'.join(Role)})[^a-z]|(withdraw|rejoin)", re.IGNORECASE)
+_STEMS = {"withdraw": Role.WITHDRAWN, "rejoin": Role.REJOINED}
+_TABLE = re.compile(r"\.(?:jsonl|csv|parquet|xlsx?)(?:\.(?:gz|zst))?$", re.IGNORECASE)
 _FORMAT = re.compile(r"\.(jsonl|csv|parquet)(?:\.(gz|zst))?$")
 
 
@@ -28,8 +32,11 @@ class Tables(FileFormat):
 
     def roles(self, file_name: str) -> tuple[Role, ...]:
         """The role that the name begins with."""
-        match = _ROLE.match(file_name)
-        return (Role(match[1].lower()),) if match else ()
+        match = _ROLE.match(file_name) or (_TABLE.search(file_name) and _NEARLY.match(file_name))
+        if not match:
+            return ()
+        said = match[match.lastindex or 1].lower()
+        return (_STEMS[said] if said in _STEMS else Role(said),)
 
     def rows(self, path: Path, role: Role, *, max_chars: int, spool: Path | None) -> Iterator[Row]:
         """The rows of a table; all of them are of its role."""

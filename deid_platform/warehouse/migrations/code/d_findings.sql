@@ -22,6 +22,10 @@ DECLARE
     v research.note_version;
     v_bare text;
     v_blank text := E' \t\r\n' || chr(65532);
+    -- A label, and what a policy may leave beside it: a year, a decade, three digits. Clinicians write in brackets too.
+    v_tag text := '^\[(?:PATIENT|DOCTOR|USERNAME|PROFESSION|HOSPITAL|ORGANIZATION|STREET|CITY|STATE|COUNTRY|ZIP|LOCATION-OTHER'
+        '|AGE|DATE|PHONE|FAX|EMAIL|URL|IPADDR|SSN|MEDICALRECORD|HEALTHPLAN|ACCOUNT|LICENSE|VEHICLE|DEVICE|BIOID|IDNUM'
+        '|INDIRECT)[^][[:alpha:]]*s?\]$';
 BEGIN
     SELECT n.* INTO v FROM research.note_version n JOIN ctl.release r ON r.release = n.release
     WHERE n.note_key = ANY (p_keys)
@@ -31,7 +35,7 @@ BEGIN
     END IF;
     -- The text with its tags blanked: they say what was removed, and no reader means them.
     v_bare := (
-        SELECT string_agg(CASE WHEN m.piece[1] ~ '^\[[A-Z]' AND m.piece[1] ~ '\]$'
+        SELECT string_agg(CASE WHEN m.piece[1] ~ v_tag
                                THEN repeat(chr(65532), length(m.piece[1])) ELSE m.piece[1] END, '' ORDER BY m.n)
         FROM regexp_matches(v.text, '\[[A-Z][^][]*\]|[^[]+|\[', 'g') WITH ORDINALITY AS m (piece, n));
     string := substring(v_bare FROM p_start + 1 FOR p_end - p_start);

@@ -55,21 +55,24 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 $$;
 
 -- Ends what was said ahead of a delivery's staging, whose own withdrawals hold from now on. What was said since stays:
--- the staged rows may come from older files. Under another secret than the staging's nobody can take a withdrawal back,
--- so there it stays for good. Not granted to anyone: promote calls it.
+-- the staged rows may come from older files. So does what was said since the gatekeeper compared them with the sources:
+-- it could not know of it, and the very same rows may have been staged again. Under another secret than the staging's
+-- nobody can take a withdrawal back, so there it stays for good. Not granted to anyone: promote calls it.
 CREATE OR REPLACE FUNCTION ctl.settle_withdrawals(p_delivery text) RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-    v_staged_at timestamptz := ctl.staged_at(p_delivery);
+    v_before timestamptz := least(ctl.staged_at(p_delivery), coalesce((
+        SELECT max(g.at) FROM ctl.gate g JOIN ctl.delivery d ON d.delivery = g.delivery AND d.staged_digest = g.staged_digest
+        WHERE g.delivery = p_delivery AND g.requirement = 'parity' AND g.passed), '-infinity'));
 BEGIN
     INSERT INTO research.withdrawal (kind, key, feed, delivery_seq, delivery)
     SELECT a.kind, a.key, a.feed, a.delivery_seq, a.delivery
     FROM research.arrived_withdrawal a
     JOIN ctl.delivery d ON d.delivery = a.delivery
     JOIN ctl.release r ON r.release = d.release
-    WHERE a.delivery = p_delivery AND a.at < v_staged_at AND a.key_id <> r.key_id
+    WHERE a.delivery = p_delivery AND a.at < v_before AND a.key_id <> r.key_id
     ON CONFLICT DO NOTHING;
-    DELETE FROM research.arrived_withdrawal a WHERE a.delivery = p_delivery AND a.at < v_staged_at;
+    DELETE FROM research.arrived_withdrawal a WHERE a.delivery = p_delivery AND a.at < v_before;
 END $$;
 
 -- Deliveries of which something was withdrawn ahead of their run: they are not promoted as their files stand.
