@@ -1,7 +1,6 @@
 """Research: promoted notes, the marts that dbt builds on them, and the release that analysts see."""
 
 import os
-import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import redirect_stdout
 from io import StringIO
@@ -27,7 +26,7 @@ from deid_platform.refresh import publish
 from deid_platform.refresh.dossier import write_dossier
 from deid_platform.refresh.summary import release_summary
 from deid_platform.reports.summary import INPUTS, MEASURES, summary_markdown
-from resources import SiteResource, keep_parsed
+from resources import SiteResource, build_folder
 
 
 @layer_asset("research/note_version", owner=PRIVACY, kinds={"postgres"}, partitions=DELIVERIES, deps=[gate_delivery])
@@ -84,18 +83,15 @@ def mart_assets(project: DbtProject) -> dg.AssetsDefinition:
             # dbt is a program of its own: it learns of the server through its environment alone.
             os.environ.update(site.site.warehouse.dbt_environment())
             # What dbt says is, test by test, in Dagster; it need not be on the console too.
-            with redirect_stdout(StringIO()):
-                build = dbt.cli(["build", *_UNWRITTEN], context=context)
+            with redirect_stdout(StringIO()), build_folder(project) as folder:
+                build = dbt.cli(["build", *_UNWRITTEN], context=context, target_path=folder)
                 try:
                     events = list(build.stream())
-                    keep_parsed(project, build.target_path)
                 except DagsterDbtCliRuntimeError as error:
                     # What the materialization of a mart says when a reader keeps it from changing the mart's columns.
                     if Code.WAREHOUSE_BUSY.slug in str(error):
                         raise DeidError(Code.WAREHOUSE_BUSY, "marts") from None
                     raise
-                finally:
-                    shutil.rmtree(build.target_path, ignore_errors=True)
         yield from events
 
     return marts

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
 import sysconfig
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from hashlib import sha256
 from importlib import metadata
 from pathlib import Path
@@ -70,12 +71,17 @@ def dbt_resource() -> DbtCliResource:
     )
 
 
-def keep_parsed(project: DbtProject, built: Path) -> None:
-    """Keeps what dbt parsed for its next run, which then parses only what has changed.
+@contextmanager
+def build_folder(project: DbtProject) -> Iterator[Path]:
+    """A target folder for one build, gone afterwards, with what dbt parsed for the last one: it parses only changes.
 
-    Args:
-        project: The project.
-        built: The target folder of the run that parsed it.
+    dbt looks for that in the folder in which it builds, and nowhere else. A build that fails keeps nothing.
     """
-    with suppress(FileNotFoundError):
-        (built / _PARSED).replace(project.manifest_path.with_name(_PARSED))
+    parsed = project.manifest_path.with_name(_PARSED)
+    with TemporaryDirectory(dir=parsed.parent, prefix="build-") as name:
+        kept = Path(name, _PARSED)
+        with suppress(FileNotFoundError):
+            shutil.copyfile(parsed, kept)
+        yield kept.parent
+        with suppress(FileNotFoundError):
+            kept.replace(parsed)
