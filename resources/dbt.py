@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import sysconfig
 from collections.abc import Iterator, Sequence
@@ -13,6 +14,8 @@ from tempfile import TemporaryDirectory
 
 from dagster_dbt import DbtCliResource, DbtProject
 from packaging.version import Version
+
+from deid_platform.warehouse.marts import MartRelations
 
 PROJECT_DIR = Path(__file__).resolve().parent.parent / "dbt"
 # The one of this environment, which need not be on the PATH. Debian's own Python does not lie beside its scripts.
@@ -48,6 +51,27 @@ def dbt_project(target: Path) -> DbtProject:
             dbt_resource().cli(["parse", "--quiet"], target_path=Path(folder)).wait()
             (Path(folder) / project.manifest_path.name).replace(project.manifest_path)
     return project
+
+
+def mart_relations(project: DbtProject) -> MartRelations:
+    """The tables of a project that has been parsed, and what its models read.
+
+    Not what only its tests read: of that nothing is in a mart.
+    """
+    manifest = json.loads(project.manifest_path.read_bytes())
+    nodes = [it for it in manifest["nodes"].values() if it["config"].get("materialized") != "ephemeral"]
+    models = [it for it in manifest["nodes"].values() if it["resource_type"] == "model"]
+    read = {name for it in models for name in it["depends_on"]["nodes"] if name in manifest["sources"]}
+
+    def tables(kind: str) -> list[tuple[str, str]]:
+        return sorted((it["schema"], it["alias"]) for it in nodes if it["resource_type"] == kind)
+
+    return MartRelations(
+        project.manifest_path.parent.name,
+        sorted((it["schema"], it["identifier"]) for it in map(manifest["sources"].get, read)),
+        tables("model"),
+        tables("seed"),
+    )
 
 
 def _state() -> str:
