@@ -157,6 +157,14 @@ def test_a_build_during_which_somebody_is_withdrawn_is_not_the_last_one(scene) -
     assert not marts(scene).stand
 
 
+def test_a_build_of_what_was_shown_only_meanwhile_is_not_the_last_one(scene) -> None:
+    with marts(scene).built(whole=True):
+        administer("UPDATE ctl.release SET active = false")(scene)
+        fill(scene)
+    administer("UPDATE ctl.release SET active = true")(scene)
+    assert not marts(scene).stand
+
+
 def test_a_build_of_some_marts_marks_none(scene) -> None:
     build(scene)
     build(scene, whole=False)
