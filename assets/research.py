@@ -1,9 +1,9 @@
 """Research: promoted notes, the marts that dbt builds on them, and the release that analysts see."""
 
 import os
-import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import redirect_stdout
+from graphlib import TopologicalSorter
 from io import StringIO
 from typing import Any
 
@@ -27,7 +27,9 @@ from deid_platform.refresh import publish
 from deid_platform.refresh.dossier import write_dossier
 from deid_platform.refresh.summary import release_summary
 from deid_platform.reports.summary import INPUTS, MEASURES, summary_markdown
-from resources import SiteResource, keep_parsed
+from deid_platform.warehouse.marts import BuiltMarts
+from deid_platform.warehouse.roles import Role
+from resources import SiteResource, build_folder, mart_relations
 
 
 @layer_asset("research/note_version", owner=PRIVACY, kinds={"postgres"}, partitions=DELIVERIES, deps=[gate_delivery])
@@ -45,6 +47,7 @@ def note_version(context: dg.AssetExecutionContext, site: SiteResource) -> Count
 
 
 MART = dg.AssetKey(["marts", "note_profile"])
+_AS_BEFORE = {"built": "as before: nothing has changed that they are built from"}
 # dbt's log and its results repeat what Postgres says of a model that fails, and Postgres quotes texts.
 _UNWRITTEN = ("--log-level-file", "none", "--no-write-json")
 
@@ -70,6 +73,7 @@ class _Marts(DagsterDbtTranslator):
 
 def mart_assets(project: DbtProject) -> dg.AssetsDefinition:
     """The marts of a dbt project that has been parsed."""
+    relations = mart_relations(project)
     # The views of the bench are several sources and one asset.
     translator = _Marts(DagsterDbtTranslatorSettings(enable_duplicate_source_asset_keys=True))
 
@@ -81,24 +85,35 @@ def mart_assets(project: DbtProject) -> dg.AssetsDefinition:
         config: NoConfig,  # noqa: ARG001 - dbt's decorator takes no schema; without one, anything may be set
     ) -> Iterator[Any]:
         with step("marts", site):
-            # dbt is a program of its own: it learns of the server through its environment alone.
-            os.environ.update(site.site.warehouse.dbt_environment())
-            # What dbt says is, test by test, in Dagster; it need not be on the console too.
-            with redirect_stdout(StringIO()):
-                build = dbt.cli(["build", *_UNWRITTEN], context=context)
-                try:
-                    events = list(build.stream())
-                    keep_parsed(project, build.target_path)
-                except DagsterDbtCliRuntimeError as error:
-                    # What the materialization of a mart says when a reader keeps it from changing the mart's columns.
-                    if Code.WAREHOUSE_BUSY.slug in str(error):
-                        raise DeidError(Code.WAREHOUSE_BUSY, "marts") from None
-                    raise
-                finally:
-                    shutil.rmtree(build.target_path, ignore_errors=True)
+            it = site.site
+            built = BuiltMarts(it.warehouse.engine(Role.MODELLER), it.keyring, relations)
+            # Somebody who asks for some of them wants these.
+            whole = context.selected_asset_keys == marts.keys
+            if whole and built.stand:
+                # As Dagster wants them: none before those that it is made of.
+                order = [key for key in TopologicalSorter(marts.asset_deps).static_order() if key in marts.keys]
+                events: list[Any] = [dg.MaterializeResult(asset_key=key, metadata=_AS_BEFORE) for key in order]
+            else:
+                # dbt is a program of its own: it learns of the server through its environment alone.
+                os.environ.update(it.warehouse.dbt_environment())
+                with built.built(whole=whole):
+                    events = _build(dbt, context, project)
         yield from events
 
     return marts
+
+
+def _build(dbt: DbtCliResource, context: dg.AssetExecutionContext, project: DbtProject) -> list[Any]:
+    # What dbt says is, test by test, in Dagster; it need not be on the console too.
+    with redirect_stdout(StringIO()), build_folder(project) as folder:
+        build = dbt.cli(["build", *_UNWRITTEN], context=context, target_path=folder)
+        try:
+            return list(build.stream())
+        except DagsterDbtCliRuntimeError as error:
+            # What the materialization of a mart says when a reader keeps it from changing the mart's columns.
+            if Code.WAREHOUSE_BUSY.slug in str(error):
+                raise DeidError(Code.WAREHOUSE_BUSY, "marts") from None
+            raise
 
 
 @layer_asset("research/release", owner=ANALYTICS, kinds={"postgres"}, deps=[note_version, MART])

@@ -5,8 +5,8 @@ Resources hold the path of deid.toml and nothing else, since Dagster shows their
 opens the UI.
 """
 
-from resources.dbt import dbt_project, dbt_resource, keep_parsed
+from resources.dbt import build_folder, dbt_project, dbt_resource, mart_relations
 from resources.gpu import Gpu, gpu_resource
 from resources.site import SiteResource
 
-__all__ = ["Gpu", "SiteResource", "dbt_project", "dbt_resource", "gpu_resource", "keep_parsed"]
+__all__ = ["Gpu", "SiteResource", "build_folder", "dbt_project", "dbt_resource", "gpu_resource", "mart_relations"]

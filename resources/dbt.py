@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 import sysconfig
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from hashlib import sha256
 from importlib import metadata
 from pathlib import Path
@@ -12,6 +14,8 @@ from tempfile import TemporaryDirectory
 
 from dagster_dbt import DbtCliResource, DbtProject
 from packaging.version import Version
+
+from deid_platform.warehouse.marts import MartRelations
 
 PROJECT_DIR = Path(__file__).resolve().parent.parent / "dbt"
 # The one of this environment, which need not be on the PATH. Debian's own Python does not lie beside its scripts.
@@ -49,6 +53,27 @@ def dbt_project(target: Path) -> DbtProject:
     return project
 
 
+def mart_relations(project: DbtProject) -> MartRelations:
+    """The tables of a project that has been parsed, and what its models read.
+
+    Not what only its tests read: of that nothing is in a mart.
+    """
+    manifest = json.loads(project.manifest_path.read_bytes())
+    nodes = [it for it in manifest["nodes"].values() if it["config"].get("materialized") != "ephemeral"]
+    models = [it for it in manifest["nodes"].values() if it["resource_type"] == "model"]
+    read = {name for it in models for name in it["depends_on"]["nodes"] if name in manifest["sources"]}
+
+    def tables(kind: str) -> list[tuple[str, str]]:
+        return sorted((it["schema"], it["alias"]) for it in nodes if it["resource_type"] == kind)
+
+    return MartRelations(
+        project.manifest_path.parent.name,
+        sorted((it["schema"], it["identifier"]) for it in map(manifest["sources"].get, read)),
+        tables("model"),
+        tables("seed"),
+    )
+
+
 def _state() -> str:
     """A name for what the project's files say, and for the dbt that reads them."""
     known = sha256(metadata.version("dbt-core").encode())
@@ -70,12 +95,17 @@ def dbt_resource() -> DbtCliResource:
     )
 
 
-def keep_parsed(project: DbtProject, built: Path) -> None:
-    """Keeps what dbt parsed for its next run, which then parses only what has changed.
+@contextmanager
+def build_folder(project: DbtProject) -> Iterator[Path]:
+    """A target folder for one build, gone afterwards, with what dbt parsed for the last one: it parses only changes.
 
-    Args:
-        project: The project.
-        built: The target folder of the run that parsed it.
+    dbt looks for that in the folder in which it builds, and nowhere else. A build that fails keeps nothing.
     """
-    with suppress(FileNotFoundError):
-        (built / _PARSED).replace(project.manifest_path.with_name(_PARSED))
+    parsed = project.manifest_path.with_name(_PARSED)
+    with TemporaryDirectory(dir=parsed.parent, prefix="build-") as name:
+        kept = Path(name, _PARSED)
+        with suppress(FileNotFoundError):
+            shutil.copyfile(parsed, kept)
+        yield kept.parent
+        with suppress(FileNotFoundError):
+            kept.replace(parsed)

@@ -38,7 +38,10 @@ def of_detection(notes: Sequence[GoldNote], topics: Topics, resamples: int) -> I
     for partly in Partly:
         end = "" if partly is Partly.GENEROUS else f"_{partly.value}"
         tokens = token_scores(
-            (count_tokens(it.note.text, it.gold, it.found, partly=partly, cluster=it.note.patient_id) for it in notes),
+            (
+                count_tokens(it.note.text, it.gold, it.found, partly=partly, by_label=False, cluster=it.note.patient_id)
+                for it in notes
+            ),
             resamples=resamples,
         )
         for measure in ("recall", "precision", "f1"):

@@ -293,7 +293,7 @@ def _figures(reading: Reading, given: NotesToScore, resamples: int) -> Iterator[
         end = "" if partly is Partly.GENEROUS else f"_{partly.value}"
         tokens = token_scores(
             (
-                count_tokens(note.text, gold, spans, partly=partly, cluster=note.patient_id)
+                count_tokens(note.text, gold, spans, partly=partly, by_label=False, cluster=note.patient_id)
                 for note, gold, spans in read
             ),
             resamples=resamples,

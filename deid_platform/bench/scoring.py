@@ -37,7 +37,7 @@ from deid_platform.keys import Keyring, module_digest, package_digest
 from deid_platform.notes import Delivery, Note, Span, Topics
 from deid_platform.refresh import tables
 from deid_platform.refresh.intake import content_digest, topics_as_of
-from deid_platform.refresh.known_files import known_files_digest
+from deid_platform.refresh.known_files import known_files_digests
 from deid_platform.refresh.reuse import only_new
 from deid_platform.refresh.site import Site
 from deid_platform.sampling import TestSet, sample
@@ -175,16 +175,20 @@ def _notes(store: NoteStore, delivery: Delivery, note_ids: Collection[str]) -> I
 
 
 def _as_taken_in(site: Site, delivery: Delivery, exclusions: Exclusions) -> bool:
-    """Whether a delivery's files are still those in the store, or gone: newer gold would not fit older notes."""
+    """Whether a delivery's files are still those in the store, or gone: newer gold would not fit older notes.
+
+    Under whichever secret they were taken in: after a change of the secret, gold does not wait until each delivery has
+    been taken in again.
+    """
     try:
-        digest = known_files_digest(
-            site.reader(delivery.feed), delivery, store=site.store, keyring=site.keyring, exclusions=exclusions
+        digests = known_files_digests(
+            site.reader(delivery.feed), delivery, store=site.store, keyrings=site.keyrings, exclusions=exclusions
         )
     except DeidError as error:
         if error.code is Code.FEED_UNREADABLE:
             return True
         raise
-    return bool(site.store.required(tables.RAW_NOTES, delivery.key).meta["files"] == digest)
+    return site.store.required(tables.RAW_NOTES, delivery.key).meta["files"] in digests
 
 
 def _synthetic_gold(notes: int) -> tuple[list[dict[str, Any]], Topics]:

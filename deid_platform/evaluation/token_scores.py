@@ -84,13 +84,13 @@ class TokenCounts:
     Attributes:
         tokens: All of its tokens, those left out too.
         all: Whatever the label.
-        labels: Each label against the rest, for labels that gold or detector use.
+        labels: Each label against the rest, for labels that gold or detector use; None where none was counted.
         cluster: Whose note it is, for resampling; None makes it a cluster of its own.
     """
 
     tokens: int
     all: Confusion
-    labels: Mapping[Label, Confusion] = field(default_factory=dict)
+    labels: Mapping[Label, Confusion] | None = field(default_factory=dict)
     cluster: str | None = field(default=None, repr=False)
 
 
@@ -118,6 +118,7 @@ def count_tokens(
     partly: Partly = Partly.GENEROUS,
     providers: Providers = Providers.COUNTED,
     provider_labels: Collection[Label] = PROVIDER_LABELS,
+    by_label: bool = True,
     cluster: str | None = None,
 ) -> TokenCounts:
     """Count one note.
@@ -129,6 +130,7 @@ def count_tokens(
         partly: When a token that is hidden in part counts as hidden.
         providers: What tokens of providers are.
         provider_labels: Whose they are.
+        by_label: Whether each label is counted too, which takes as long again for each.
         cluster: The patient, for resampling.
 
     Raises:
@@ -154,9 +156,9 @@ def count_tokens(
     return TokenCounts(
         tokens=len(tokens),
         all=confusion(wanted, predicted),
-        labels={
-            at: confusion(*([s for s in spans if s.label is at] for spans in (wanted, predicted))) for at in labels
-        },
+        labels={at: confusion(*([s for s in spans if s.label is at] for spans in (wanted, predicted))) for at in labels}
+        if by_label
+        else None,
         cluster=cluster,
     )
 
@@ -167,9 +169,12 @@ def token_scores(
     """Scores of many notes, of one label against the rest or whatever the label.
 
     A note in which neither gold nor detector uses the label counts all of its tokens as right.
+
+    Raises:
+        DeidError: `input-invalid` for a label where labels were not counted.
     """
     notes = list(counts)
-    cells = [note.all if label is None else note.labels.get(label, _rest(note)) for note in notes]
+    cells = [_cell(note, label) for note in notes]
     rows = np.array([(c.tp, c.tn, c.fp, c.fn) for c in cells], dtype=np.float64).reshape(-1, 4)
     share = Resampling(rows, [note.cluster for note in notes], resamples=resamples, seed=seed).share
     tp, tn, fp, fn = map(column, range(4))
@@ -182,8 +187,13 @@ def token_scores(
     )
 
 
-def _rest(note: TokenCounts) -> Confusion:
-    return Confusion(tn=note.all.tp + note.all.tn + note.all.fp + note.all.fn)
+def _cell(note: TokenCounts, label: Label | None) -> Confusion:
+    if label is None:
+        return note.all
+    if note.labels is None:
+        raise DeidError(Code.INPUT_INVALID, "labels that were not counted")
+    whatever = note.all
+    return note.labels.get(label, Confusion(tn=whatever.tp + whatever.tn + whatever.fp + whatever.fn))
 
 
 def _touched(tokens: Offsets, spans: Iterable[Span]) -> Marks:

@@ -46,6 +46,6 @@ def touched(words: Offsets, intervals: Iterable[tuple[int, int]]) -> Marks:
 
 def words_between(words: Offsets, start: int, end: int) -> tuple[int, int]:
     """The indices, end exclusive, of the words that share a code point with [start, end)."""
-    first = int(np.searchsorted(words[:, 1], start, side="right"))
-    last = int(np.searchsorted(words[:, 0], end, side="left"))
+    first = int(words[:, 1].searchsorted(start, side="right"))
+    last = int(words[:, 0].searchsorted(end, side="left"))
     return first, max(first, last)

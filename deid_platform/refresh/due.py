@@ -29,7 +29,7 @@ from deid_platform.refresh.intake import (
     upserts_as_of,
     upserts_until,
 )
-from deid_platform.refresh.known_files import known_files_digest
+from deid_platform.refresh.known_files import known_files_digests
 from deid_platform.refresh.recipe import Recipe
 from deid_platform.refresh.rulings import Decided, decided, in_force
 from deid_platform.refresh.shifts import shifts_digest
@@ -156,8 +156,8 @@ def _held_but_for_reports(feed: _Feed, delivery: Delivery, held: DeliverySummary
     reading = reading_digest(feed.reader, site.keyring)
     if raw.meta.get("reading", reading) != reading:  # earlier versions kept none
         return None
-    files = known_files_digest(
-        feed.reader, delivery, store=site.store, keyring=site.keyring, exclusions=feed.exclusions
+    files, *_ = known_files_digests(
+        feed.reader, delivery, store=site.store, keyrings=site.keyrings, exclusions=feed.exclusions
     )
     if any(manifest.meta.get("files") != files for manifest in (raw, redacted)):
         return None

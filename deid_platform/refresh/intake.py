@@ -58,29 +58,35 @@ def content_digest(note: Note, keyring: Keyring) -> str:
     return keyring.digest(*(f"{name}={'' if value is None else value}" for name, value in row.items()))
 
 
-def files_digest(
+def files_digests(
     reader: Reader,
     delivery: Delivery,
-    keyring: Keyring,
+    keyrings: Sequence[Keyring],
     exclusions: Exclusions,
     *,
     unread: Callable[[], object] = lambda: None,
-) -> str:
-    """A keyed digest of a delivery's files and of what never enters: whether there is anything to take in anew.
+) -> list[str]:
+    """Digests of a delivery's files and of what never enters, one by each secret: is there anything to take in anew?
 
-    Every byte is read for it.
+    Every byte is read for them, once.
 
     Args:
         reader: Of the delivery's feed.
         delivery: The delivery.
-        keyring: The site's keys.
+        keyrings: The site's keys under each secret.
         exclusions: What never enters.
         unread: Called for each file that could not be read to its end.
 
     Raises:
         DeidError: `feed-unreadable` if the delivery is not there.
     """
-    return keyring.digest(reader.fingerprint(delivery, unread=unread), exclusions.digest(keyring))
+    fingerprint = reader.fingerprint(delivery, unread=unread)
+    return [keyring.digest(fingerprint, exclusions.digest(keyring)) for keyring in keyrings]
+
+
+def files_digest(reader: Reader, delivery: Delivery, keyring: Keyring, exclusions: Exclusions) -> str:
+    """The digest by one secret, as it is sealed with what is taken in; raises what `files_digests` does."""
+    return files_digests(reader, delivery, [keyring], exclusions)[0]
 
 
 def reading_digest(reader: Reader, keyring: Keyring) -> str:

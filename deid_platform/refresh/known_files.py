@@ -12,7 +12,7 @@ process wrote its own meanwhile, a part is torn, the clock was set back, the fee
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from time import time_ns
 
 import pyarrow as pa
@@ -23,7 +23,7 @@ from deid_platform.keys import Keyring, module_digest
 from deid_platform.notes import Delivery
 from deid_platform.refresh import tables
 from deid_platform.refresh.derived import derived
-from deid_platform.refresh.intake import files_digest
+from deid_platform.refresh.intake import files_digests
 from deid_platform.store import NoteStore
 
 SETTLED_NS = 3600 * 10**9
@@ -41,16 +41,17 @@ _DECIDING = (
 """Modules that decide what is in a digest: what other code made is made anew."""
 
 
-def known_files_digest(
-    reader: Reader, delivery: Delivery, *, store: NoteStore, keyring: Keyring, exclusions: Exclusions
-) -> str:
-    """As `intake.files_digest`, which alone may be sealed: of files that nobody touched, as it was when they were read.
+def known_files_digests(
+    reader: Reader, delivery: Delivery, *, store: NoteStore, keyrings: Sequence[Keyring], exclusions: Exclusions
+) -> list[str]:
+    """As `intake.files_digests`, which alone may be sealed: of files that nobody touched, as they were when last read.
 
     Args:
         reader: Of the delivery's feed.
         delivery: The delivery.
         store: What is kept is read there, and written where the files had to be read.
-        keyring: The site's keys.
+        keyrings: The site's keys under each secret, the current one first. All callers name the same, or each of them
+            would read the files again.
         exclusions: What never enters.
 
     Raises:
@@ -60,26 +61,28 @@ def known_files_digest(
     begun = time_ns()
     states = reader.states(delivery)
     if states is None or states.changed_ns > begun - SETTLED_NS:
-        return files_digest(reader, delivery, keyring, exclusions)
+        return files_digests(reader, delivery, keyrings, exclusions)
 
     unread: list[None] = []
 
     def make() -> pa.Table:
-        digest = files_digest(reader, delivery, keyring, exclusions, unread=lambda: unread.append(None))
-        return pa.Table.from_pylist([{"digest": digest}], schema=tables.DIGEST_SCHEMA)
+        digests = files_digests(reader, delivery, keyrings, exclusions, unread=lambda: unread.append(None))
+        return pa.Table.from_pylist([{"digest": each} for each in digests], schema=tables.DIGEST_SCHEMA)
 
-    code = module_digest(*_DECIDING)
+    code, ids = module_digest(*_DECIDING), [keyring.key_id for keyring in keyrings]
     table = derived(
         store,
         tables.FILES_DIGEST,
         delivery.key,
-        made_from=keyring.digest("file states", code, exclusions.digest(keyring), *states.parts),
+        made_from=keyrings[0].digest(
+            "file states", code, str(len(ids)), *ids, exclusions.digest(keyrings[0]), *states.parts
+        ),
         make=make,
         # What changed while it was read may have been read half before and half afterwards. A disk or a network that
         # failed reads the next time, and no state shows that.
         keep=lambda: not unread and reader.states(delivery) == states,
     )
-    return str(table["digest"][0])
+    return [str(digest) for digest in table["digest"]]
 
 
 def forget_files(store: NoteStore, deliveries: Iterable[Delivery]) -> None:

@@ -57,3 +57,16 @@ def test_an_update_whose_files_are_older_than_the_manifest_is_parsed(
     assert after != before
     assert parser.parsed == 2
     assert before.exists()  # a process of before the update may still be reading it
+
+
+def test_a_build_begins_with_what_the_one_before_parsed(parser: Parser, tmp_path: Path) -> None:
+    project = dbt.dbt_project(tmp_path / "target")
+    with dbt.build_folder(project) as first:
+        assert not list(first.iterdir())
+        (first / "partial_parse.msgpack").write_text("parsed")
+    with pytest.raises(RuntimeError), dbt.build_folder(project) as failed:
+        (failed / "partial_parse.msgpack").write_text("half")
+        raise RuntimeError
+    with dbt.build_folder(project) as second:
+        assert (second / "partial_parse.msgpack").read_text() == "parsed"
+    assert not {first, failed, second}.intersection(project.manifest_path.parent.iterdir())

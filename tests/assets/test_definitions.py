@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from datetime import timedelta
+from pathlib import Path
+from types import SimpleNamespace
 
 import dagster as dg
 import pytest
@@ -16,10 +18,11 @@ from assets.checks import expectation_check
 from assets.judges import judge_assets
 from assets.research import MART
 from deid_platform.corpora.catalogue import PUBLISHED
-from deid_platform.settings import ScheduleSettings, Settings
+from deid_platform.settings import ScheduleSettings, Settings, load_settings
 from deid_platform.surrogates.locales import LOCALES
 from deid_platform.warehouse.expectations import EXPECTATIONS
 from deid_platform.warehouse.roles import Role
+from resources import dbt_project, mart_relations
 from resources.dbt import Dbt
 
 # key: (team, kinds, partitioned by delivery, pool, upstream)
@@ -381,3 +384,35 @@ def test_a_mart_whose_columns_changed_gives_up_on_its_readers_with_a_code(
         assert not refused.success
         said = refused.failure_data_for_node("marts").user_failure_data.description
         assert said.startswith("warehouse-busy [marts]")
+
+
+def test_marts_are_built_only_if_what_they_are_built_from_has_changed(
+    definitions, instance, installation, warehouse, monkeypatch
+) -> None:
+    project = mart_relations(dbt_project(load_settings(installation).home_path / "dagster" / "dbt"))
+    built: list[Path] = []
+
+    def cli(self, args, *, context, target_path):
+        built.append(target_path)
+        with warehouse.begin(Role.MODELLER) as connection:
+            for schema, name in (*project.models, *project.seeds):
+                connection.exec_driver_sql(f"CREATE TABLE IF NOT EXISTS {schema}.{name} (one integer)")
+        order = definitions.resolve_asset_graph().toposorted_asset_keys
+        made = [dg.MaterializeResult(asset_key=key) for key in order if key in context.selected_asset_keys]
+        return SimpleNamespace(stream=lambda: made)
+
+    monkeypatch.setattr(Dbt, "cli", cli)
+    every = [key for key in definitions.resolve_asset_graph().get_all_asset_keys() if key.path[0] in OF_DBT]
+    job = definitions.resolve_implicit_global_asset_job_def()
+
+    def refreshed(keys: list[dg.AssetKey]) -> dict[dg.AssetKey, object]:
+        events = job.execute_in_process(asset_selection=keys, instance=instance).get_asset_materialization_events()
+        return {event.asset_key: event.materialization.metadata.get("built") for event in events}
+
+    assert refreshed(every) == dict.fromkeys(every)
+    before = dg.MetadataValue.text("as before: nothing has changed that they are built from")
+    assert refreshed(every) == dict.fromkeys(every, before)
+    assert len(built) == 1
+    assert refreshed([MART]) == {MART: None}  # somebody asked for it
+    assert len(built) == 2
+    assert not any(folder.exists() for folder in built)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gzip
+import hashlib
 import json
+import os
 from dataclasses import replace
 from datetime import date
 
@@ -238,3 +240,18 @@ def test_a_set_is_one_whatever_the_order_of_its_notes_and_what_it_is_called(site
         gold[1:],
     ):
         assert held_out.set_of(site, changed, gold="site").digest != one.digest
+
+
+# The last one: what it seals cannot be read under the secret of the others.
+def test_after_a_change_of_the_secret_gold_counts_before_its_notes_are_taken_in_again(
+    site, arrived, monkeypatch
+) -> None:
+    write_gold(site, {"1": [[4, 16, "PATIENT"]], "2": []})
+    scoring.build_test_set(site)
+    monkeypatch.setenv("DEID_PREVIOUS_SECRET", os.environ["DEID_SECRET"])
+    monkeypatch.setenv("DEID_SECRET", hashlib.sha256(b"another secret").hexdigest())
+    changed = Site(site.settings)
+    assert scoring.collect_gold(changed).by_feed == {"hospital": 2}
+    notes = site.settings.path(site.feed("hospital").path) / FIRST / "notes.jsonl"
+    notes.write_text(notes.read_text().replace("is well", "is ill"))
+    assert scoring.collect_gold(changed).name == scoring.SYNTHETIC  # gold may be of the newer texts

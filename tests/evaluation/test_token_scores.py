@@ -89,6 +89,13 @@ def test_a_token_of_a_provider_and_a_patient_is_an_identifier() -> None:
     assert (counts.all.fn, counts.all.tn) == (1, 8)
 
 
+def test_labels_that_were_not_counted_are_not_taken_for_right() -> None:
+    counts = count_tokens(TEXT, GOLD, HIDDEN, by_label=False)
+    assert counts.all == count_tokens(TEXT, GOLD, HIDDEN).all
+    with pytest.raises(DeidError, match="input-invalid"):
+        token_scores([counts], Label.DOCTOR)
+
+
 def test_a_label_stands_against_the_rest() -> None:
     counts = count_tokens(TEXT, GOLD, [Span(0, 15, Label.PATIENT), Span(29, 33, Label.PATIENT)])
     assert counts.all == Confusion(tp=3, tn=5, fp=0, fn=1)

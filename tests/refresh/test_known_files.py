@@ -24,7 +24,7 @@ from deid_platform.errors import Code, DeidError
 from deid_platform.keys import Keyring
 from deid_platform.notes import Delivery
 from deid_platform.refresh import intake, known_files, tables
-from deid_platform.refresh.known_files import SETTLED_NS, forget_files, known_files_digest
+from deid_platform.refresh.known_files import SETTLED_NS, forget_files, known_files_digests
 from deid_platform.store import NoteStore
 
 DAY = Delivery("ehr", "2026-01-05")
@@ -79,7 +79,9 @@ def settled(wait: Callable[[int], None]) -> None:
 def look(feed: FilesFeed, store: NoteStore, exclusions: Exclusions | None = None) -> tuple[str, list[str]]:
     """The digest, and the names of the feed's files that were opened for it."""
     with opened_under(feed.root) as opened:
-        digest = known_files_digest(feed, DAY, store=store, keyring=KEYRING, exclusions=exclusions or Exclusions())
+        (digest,) = known_files_digests(
+            feed, DAY, store=store, keyrings=[KEYRING], exclusions=exclusions or Exclusions()
+        )
     return digest, sorted(opened)
 
 
@@ -94,6 +96,18 @@ def test_files_that_nobody_touched_are_read_once(feed, store, tmp_path) -> None:
     assert look(feed, store) == (read(feed), [])
     # By another process too.
     assert look(FilesFeed(DAY.feed, feed.root), NoteStore(tmp_path / "store", KEYRING)) == (read(feed), [])
+
+
+@pytest.mark.usefixtures("settled")
+def test_files_are_read_once_for_all_secrets(feed, store) -> None:
+    former = Keyring(hashlib.sha256(b"the former secret").digest(), site="north")
+    for opened in (BOTH, []):
+        with opened_under(feed.root) as files:
+            digests = known_files_digests(feed, DAY, store=store, keyrings=[KEYRING, former], exclusions=Exclusions())
+        assert digests == [intake.files_digest(feed, DAY, ring, Exclusions()) for ring in (KEYRING, former)]
+        assert sorted(files) == opened
+    # One who does not know the former secret cannot take the current one's digest for granted.
+    assert look(feed, store) == (read(feed), BOTH)
 
 
 @pytest.mark.usefixtures("settled")
@@ -404,7 +418,7 @@ def test_another_process_that_looks_meanwhile_costs_nothing_but_time(
 def test_many_at_once_all_hear_the_same(feed, tmp_path) -> None:
     def ask(_: int) -> str:
         at = NoteStore(tmp_path / "store", KEYRING)
-        return known_files_digest(feed, DAY, store=at, keyring=KEYRING, exclusions=Exclusions())
+        return known_files_digests(feed, DAY, store=at, keyrings=[KEYRING], exclusions=Exclusions())[0]
 
     with ThreadPoolExecutor(4) as pool:
         assert set(pool.map(ask, range(24))) == {read(feed)}
@@ -429,7 +443,7 @@ def test_what_is_forgotten_is_read_once_more(feed, store) -> None:
 @pytest.mark.usefixtures("settled")
 def test_intake_reads_whatever_is_kept(feed, store, monkeypatch) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr(known_files, "files_digest", lambda *_, **__: "of other files")
+        patch.setattr(known_files, "files_digests", lambda *_, **__: ["of other files"])
         look(feed, store)
     assert look(feed, store) == ("of other files", [])
     for name in tables.TOPICS:
