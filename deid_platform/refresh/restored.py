@@ -21,6 +21,7 @@ from deid_platform.refresh.reported import known_findings
 from deid_platform.refresh.rulings import forgotten, unmatched
 from deid_platform.refresh.site import Site
 from deid_platform.refresh.stage import withdrawals_of
+from deid_platform.refresh.withdraw import sealed_mark
 from deid_platform.warehouse.findings import findings
 from deid_platform.warehouse.queries import known_deliveries
 from deid_platform.warehouse.releases import releases
@@ -104,9 +105,7 @@ def _withdraw_sealed(site: Site, lost: Delivery, known: str | None) -> None:
 
     Who rejoined by it stays hidden until its run.
     """
-    parts = site.store.required(tables.WITHDRAWALS, lost.key).parts
-    # Not the mark of any files: those that come back are read.
-    marker = site.keyring.digest("sealed", *(p.digest for p in parts), *(ring.key_id for ring in site.keyrings))
+    marker = sealed_mark(site, lost)
     if marker == known:
         return
     gone = [

@@ -109,7 +109,7 @@ def withdraw_changed(site: Site, delivery: Delivery) -> None:
         if error.code is Code.FEED_UNREADABLE:
             read_ahead = marked_read(site.warehouse.engine(Login.PROMOTER)).get(delivery.key)
             # What is gone withdraws no more than was read of it, if that was when it was taken in.
-            if read_ahead in (None, _mark(site, reader, taken_in or "")):
+            if read_ahead in (None, _mark(site, reader, taken_in or ""), sealed_mark(site, delivery)):
                 return
         raise
     if now != taken_in:
@@ -155,6 +155,17 @@ def _withdraw(site: Site, delivery: Delivery, known: Mapping[str, str], marker: 
         allow_real=site.settings.warehouse.allow_real_notes_on_embedded,
     )
     return withdraw(site.warehouse.engine(Login.PROMOTER), delivery, gone, marker=marker), lost
+
+
+def sealed_mark(site: Site, delivery: Delivery) -> str:
+    """What is kept of a delivery whose withdrawals were read as the store sealed them, and not from its files.
+
+    Raises:
+        DeidError: `not-materialized` if it was not taken in.
+    """
+    parts = site.store.required(tables.WITHDRAWALS, delivery.key).parts
+    # Not the mark of any files: those that come back are read.
+    return site.keyring.digest("sealed", *(p.digest for p in parts), *(ring.key_id for ring in site.keyrings))
 
 
 def _mark(site: Site, reader: Reader, files: str) -> str:
