@@ -67,7 +67,7 @@ class PatientMentionIndex:
     """
 
     def __init__(self, *, spool: Path | None = None) -> None:
-        self._by_patient: Table[Mentioned] = {} if spool is None else SpooledTable(spool=spool)
+        self._by_patient: Table[Mentioned] = {} if spool is None else SpooledTable[Mentioned](spool=spool)
 
     def __repr__(self) -> str:
         return "<PatientMentionIndex>"

@@ -87,7 +87,7 @@ class RareNames:
     def __repr__(self) -> str:
         return f"<RareNames: {len(self._bearers)}>"
 
-    def found(self, words: Sequence[str]) -> Iterator[str]:
+    def found(self, words: list[str]) -> Iterator[str]:
         """The lines of the names that stand in words, possibly repeated."""
         for first, word in enumerate(words):
             if word in self._first_words:
