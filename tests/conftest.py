@@ -26,6 +26,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from deid_platform.warehouse.bootstrap import bootstrap
 from deid_platform.warehouse.connection import Warehouse
@@ -37,6 +38,10 @@ sys.path.append(str(Path(__file__).parent))
 
 from loops import GUARD, SEED, Guard, Loop, Sampling, loop_of, runs, runs_over_tcp, set_seed
 from system_server import SystemServer, binaries
+
+# No test fails for the time that it takes: other work may share the machine.
+settings.register_profile("unhurried", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("unhurried")
 
 # Rewriting the assertions of every file takes each worker ten seconds; kept, even where the environment forbids it.
 sys.dont_write_bytecode = False
