@@ -9,8 +9,7 @@ from assets.layer import DELIVERIES, ENGINEERS, Counts, delivery_of, layer_asset
 from assets.source import facilities, patients, providers, raw_notes
 from deid_platform.detection.rules.engine.templates import TemplateCounts
 from deid_platform.refresh import tables
-from deid_platform.refresh.deidentify import deidentify
-from deid_platform.refresh.rulings import in_force
+from deid_platform.refresh.named_later import redact_delivery
 from resources import Gpu, SiteResource
 
 NOT_TAGGED = "not tagged"
@@ -24,6 +23,7 @@ _MADE_WITH = {
     "told": "what the patients' other notes say of them",
     "shifts": "how far dates are moved",
     "rulings": "what people decided about quarantined notes",
+    "later": "rows of later deliveries that name a patient in these notes",
 }
 """What rows were made with: a delivery is redacted again when one of these digests changes."""
 
@@ -48,9 +48,7 @@ def redacted_notes(
 ) -> Counts:
     """Each note after detection, redaction and the leak check; a note on which one of them fails is quarantined."""
     it, delivery = site.site, delivery_of(context)
-    rulings = in_force(it, delivery)
-    done = deidentify(delivery, store=it.store, recipe=it.recipe(delivery), engine=it.engine, rulings=rulings)
-    meta = dict(done.meta)
+    meta = dict(redact_delivery(it, delivery).meta)
     labels = sorted(meta["labels"].items(), key=lambda item: -item[1])
     counted, reused = meta["counts"], TemplateCounts(**meta["template_text"])
     return shown.counts(

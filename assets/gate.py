@@ -10,13 +10,20 @@ from assets.deid import redacted_notes
 from assets.layer import DELIVERIES, PRIVACY, Counts, delivery_of, layer_asset
 from assets.source import raw_notes
 from deid_platform.refresh import measure, stage
+from deid_platform.refresh.named_later import hide_named_since
 from resources import SiteResource
 
 
 @layer_asset("gate/withdrawals", owner=PRIVACY, kinds={"postgres"}, partitions=DELIVERIES, deps=[raw_notes])
 def withdrawals(context: dg.AssetExecutionContext, site: SiteResource) -> Counts:
-    """Withdrawn notes and patients, hidden from research before anything else is measured or can fail."""
-    return shown.counts(stage.stage_withdrawals(site.site, delivery_of(context), run_id=context.run.run_id))
+    """Withdrawn notes and patients, hidden from research before anything else is measured or can fail.
+
+    Hidden too: notes of earlier deliveries in which this one's rows of patients name somebody, until these are redacted
+    again.
+    """
+    it, delivery = site.site, delivery_of(context)
+    withdrawn = stage.stage_withdrawals(it, delivery, run_id=context.run.run_id)
+    return shown.counts(withdrawn, earlier_notes_hidden=hide_named_since(it, delivery))
 
 
 @layer_asset(

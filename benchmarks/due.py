@@ -43,9 +43,9 @@ from deid_platform.keys import plain_digest
 from deid_platform.notes import Delivery
 from deid_platform.refresh import due, intake, known_files, publish, stage, tables
 from deid_platform.refresh.deidentify import deidentify
-from deid_platform.refresh.first_pass import mentions_until
 from deid_platform.refresh.reported import newest_known
 from deid_platform.refresh.site import Site
+from deid_platform.refresh.told import mentions_until
 from deid_platform.settings import load_settings
 from deid_platform.store import NoteStore
 from deid_platform.warehouse.held_out import HeldOutSet, Purpose, record_look, seal
@@ -141,7 +141,7 @@ def withdraw(site: Site) -> None:
 CALLS: dict[str, Callable[[Site], None]] = {
     "due.pending, all files read": look_into_all,
     "due.pending": look,
-    "first_pass.mentions_until": tell,
+    "told.mentions_until": tell,
     "intake, what is withdrawn": withdraw,
     "scoring.build_test_set": draw,
 }
@@ -183,7 +183,7 @@ def look_back(deliveries: int, notes: int) -> None:
                 write_rows(store, delivery, number * notes, 0 if whose == "the same" else number * notes, count)
             *earlier, last = every
             calls = {
-                "first_pass.mentions_until": lambda: mentions_until(store, last),  # noqa: B023
+                "told.mentions_until": lambda: mentions_until(store, last),  # noqa: B023
                 "intake, what is withdrawn": lambda: intake._brought(store, earlier, "note_id", {"n7"}),  # noqa: B023
                 "scoring.build_test_set": lambda: draw(site),  # noqa: B023
             }

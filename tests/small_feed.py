@@ -16,6 +16,7 @@ from deid_platform.engine import LocalEngine
 from deid_platform.notes import Delivery
 from deid_platform.refresh import intake, measure, publish, stage, tables
 from deid_platform.refresh.deidentify import deidentify
+from deid_platform.refresh.named_later import hide_named_since, redact_delivery
 from deid_platform.refresh.reported import newest_known
 from deid_platform.refresh.site import Site
 from deid_platform.settings import RedactionSettings, load_settings
@@ -132,7 +133,8 @@ def run(site: Site, take_in: Callable[..., intake.Intake]) -> Callable[..., None
     def through(delivery: Delivery, at: Site = site) -> None:
         take_in(delivery, at=at)
         stage.stage_withdrawals(at, delivery, run_id="run-1")
-        deidentify(delivery, store=at.store, recipe=at.recipe(delivery), engine=at.engine)
+        hide_named_since(at, delivery)
+        redact_delivery(at, delivery)
         promoted(at, delivery)
 
     return through
@@ -147,7 +149,8 @@ def through() -> Callable[[Delivery, Site], Promotion]:
         nonlocal measured
         taken_in(site, delivery)
         stage.stage_withdrawals(site, delivery, run_id="run-1")
-        deidentify(delivery, store=site.store, recipe=site.recipe(delivery), engine=site.engine)
+        hide_named_since(site, delivery)
+        redact_delivery(site, delivery)
         if not measured:
             measured = True
             measure_bench(site)

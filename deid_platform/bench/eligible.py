@@ -30,13 +30,12 @@ from deid_platform.refresh import tables
 from deid_platform.refresh.deidentify import released_type
 from deid_platform.refresh.derived import NOTE_IDS, derived
 from deid_platform.refresh.folding import with_patients
-from deid_platform.refresh.intake import Upserts, deliveries_until, upserts_as_of, upserts_until
+from deid_platform.refresh.intake import Upserts, patients_as_of, upserts_as_of, upserts_until
 from deid_platform.refresh.site import Site
 from deid_platform.refresh.who_left import WhoLeft, who_left
 from deid_platform.sampling import EligibleNote, contains_own_phi, period_of
 from deid_platform.store import NoteStore
 
-_PATIENTS = "source/patients"
 _DECIDING = (
     __name__,
     "deid_platform.evaluation.tokens",
@@ -109,7 +108,7 @@ def population(site: Site) -> Population:
         upserts = upserts_until(site.store, deliveries[-1], site.keyring, code=(), topics=["patients"])
         kept = []
         for delivery in deliveries:
-            rows = _eligible(site.store, delivery, upserts_as_of(upserts, delivery))
+            rows = _eligible(site.store, delivery, upserts_as_of(site.store, upserts, delivery, site.keyring))
             number = np.full(rows.num_rows, len(every), np.int32)
             kept.append(rows.append_column("delivery", pa.array(number)))
             every.append(delivery)
@@ -197,11 +196,11 @@ def _eligible(store: NoteStore, delivery: Delivery, upserts: Upserts | None) -> 
 
 
 def _patients(store: NoteStore, delivery: Delivery) -> Mapping[str, Patient]:
-    """What the deliveries up to this one tell of the patients of its notes; the others are not folded."""
+    """What is told, as of this delivery, of the patients of its notes; the others are not folded."""
     here = NOTE_IDS.of(store, delivery.key)["patient_id"].combine_chunks().unique()
     brought = (
-        (part.filter(pc.is_in(part["patient_id"], value_set=here)) for part in store.read(_PATIENTS, each.key))
-        for each in deliveries_until(store, _PATIENTS, delivery)
+        (part.filter(pc.is_in(part["patient_id"], value_set=here)) for part in parts)
+        for parts in patients_as_of(store, delivery)
     )
     return with_patients(Topics(), brought, spool=store.spool).patients
 

@@ -129,21 +129,26 @@ class LeakCheck:
                 found.add(LeakKind.COLUMN_TYPE)
         return tuple(Leak(kind) for kind in LeakKind if kind in found - self.exempt)
 
-    def could_find_reported(self, text: str, redacted: str, applied: Sequence[Span], note_type: str) -> bool:
-        """Whether `check` could find something reported in a note; it could where the spans do not fit the text.
+    def could_find(
+        self, note: Note, known_as: Sequence[Patient], redacted: str, applied: Sequence[Span], note_type: str
+    ) -> bool:
+        """Whether `check` could find something reported, or somebody, in a note that is clean otherwise.
+
+        It could where the spans do not fit the text.
 
         Args:
-            text: The original.
+            note: The original.
+            known_as: Rows of the note's own patient.
             redacted: The redacted text.
             applied: The spans that were replaced; offsets into the original.
             note_type: As released.
         """
         applied = sorted(applied)
-        gaps = _gaps(text, applied)
+        gaps = _gaps(note.text, applied)
         if gaps is None:
             return True
         return any(
-            self.reported.stands_in((*comparable_texts(read), *map(ComparableText, loosely(read))))
+            self._of_people(note, known_as, (*comparable_texts(read), *map(ComparableText, loosely(read))))
             for read in (_joined(gaps, applied), self._bare(redacted), note_type)
         )
 

@@ -26,12 +26,14 @@ from deid_platform.labels import Indirect
 from deid_platform.notes import Delivery, Note
 from deid_platform.refresh import tables
 from deid_platform.refresh.derived import topics_digest
-from deid_platform.refresh.first_pass import detection_of, mentions_digest, mentions_until, run_first_pass
+from deid_platform.refresh.first_pass import detection_of, run_first_pass
+from deid_platform.refresh.intake import later_digest
 from deid_platform.refresh.recipe import Recipe
 from deid_platform.refresh.redacted_row import Item, RedactionJob
 from deid_platform.refresh.reuse import LastRun, only_new, rows_before
 from deid_platform.refresh.rulings import InForce, held_or_mended
 from deid_platform.refresh.shifts import shifts_digest
+from deid_platform.refresh.told import first_pass_digests, mentions_until, told_digest
 from deid_platform.store import Manifest, NoteStore
 from deid_platform.warehouse.measures import OTHER_TYPE
 from deid_platform.warehouse.staging import Status
@@ -97,9 +99,11 @@ def deidentify(
             **recipe.digests,
             "recipe": recipe.digest,
             "reported": sorted(recipe.reported_by_digest),
-            "told": mentions_digest(store, delivery, recipe.keyring),
+            "found": first_pass_digests(store, delivery, recipe.keyring)[delivery],
+            "told": told_digest(store, delivery, recipe.keyring),
             "shifts": shifts_digest(store, delivery, recipe),
             "rulings": rulings.digest,
+            "later": later_digest(store, delivery),
             "files": raw.meta["files"],
             "release": recipe.release,
             "inputs": "topics" if recipe.spec.inputs == "topics" and known_enough else "text",

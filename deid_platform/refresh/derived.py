@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from hashlib import blake2b
 from itertools import chain, groupby
 from operator import itemgetter
 from typing import NamedTuple
@@ -18,7 +19,7 @@ from typing import NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from deid_platform.detection.resolve.cross_note import together
+from deid_platform.detection.resolve.cross_note import Mentioned, together
 from deid_platform.errors import DeidError
 from deid_platform.keys import module_digest, plain_digest
 from deid_platform.refresh import tables
@@ -129,18 +130,28 @@ def _told(parts: Iterable[pa.Table]) -> pa.Table:
         part.filter(pc.and_(pc.is_valid(part["patient_id"]), pc.greater(pc.list_value_length(part["told"]), 0)))
         for part in parts
     ]
-    by_patient = pa.concat_tables([tables.TOLD_SCHEMA.empty_table(), *telling]).sort_by("patient_id")
+    none = tables.TOLD_SCHEMA.empty_table().select(["patient_id", "told"])
+    by_patient = pa.concat_tables([none, *telling]).sort_by("patient_id")
     # As rows of Python they take several times what is kept of them.
     said = chain.from_iterable(batch.to_pylist() for batch in by_patient.to_batches(max_chunksize=tables.NOTES_A_BLOCK))
-    rows = (
-        {"patient_id": patient, "told": tables.mention_rows(together(tables.mentions_of(row["told"]) for row in notes))}
+    by_patient_told = (
+        (patient, together(tables.mentions_of(row["told"]) for row in notes))
         for patient, notes in groupby(said, itemgetter("patient_id"))
+    )
+    rows = (
+        {"patient_id": patient, "told": tables.mention_rows(told), "hashes": _hashes(patient, told)}
+        for patient, told in by_patient_told
     )
     batches = [
         pa.RecordBatch.from_pylist(batch, schema=tables.TOLD_SCHEMA)
         for batch in tables.batched(rows, tables.NOTES_A_BLOCK)
     ]
     return pa.Table.from_batches(batches, schema=tables.TOLD_SCHEMA)
+
+
+def _hashes(patient: str, told: Mentioned) -> list[int]:
+    parts = (f"{patient}\0{part}" for part in tables.mention_parts(told))
+    return [int.from_bytes(blake2b(part.encode(), digest_size=8).digest()) for part in parts]
 
 
 def _mothers(parts: Iterable[pa.Table]) -> pa.Table:

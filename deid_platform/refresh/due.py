@@ -21,7 +21,6 @@ from deid_platform.keys import module_digest
 from deid_platform.notes import Delivery
 from deid_platform.refresh import tables
 from deid_platform.refresh.derived import topics_digest
-from deid_platform.refresh.first_pass import mentions_digests
 from deid_platform.refresh.intake import (
     Upserts,
     reading_digest,
@@ -35,6 +34,7 @@ from deid_platform.refresh.rulings import Decided, decided, in_force
 from deid_platform.refresh.shifts import shifts_digest
 from deid_platform.refresh.site import Site
 from deid_platform.refresh.stage import staged_from
+from deid_platform.refresh.told import first_pass_digests, told_digests
 from deid_platform.store import Manifest
 from deid_platform.warehouse.queries import DeliverySummary, summary
 from deid_platform.warehouse.roles import Role
@@ -122,8 +122,12 @@ class _Feed:
         return upserts_until(self.site.store, self.newest, self.site.keyring)
 
     @cached_property
-    def mentions(self) -> dict[Delivery, str]:
-        return mentions_digests(self.site.store, self.newest, self.site.keyring)
+    def found(self) -> dict[Delivery, str]:
+        return first_pass_digests(self.site.store, self.newest, self.site.keyring)
+
+    @cached_property
+    def told(self) -> dict[Delivery, str]:
+        return told_digests(self.site.store, self.newest, self.site.keyring)
 
     @cached_property
     def decided(self) -> Decided:
@@ -141,9 +145,12 @@ def _held_but_for_reports(feed: _Feed, delivery: Delivery, held: DeliverySummary
         return None
     if (held.published, staged_from(site, delivery)) != (staged.meta["staged_digest"], staged.meta["made_from"]):
         return None
-    if redacted.meta.get("told") != feed.mentions.get(delivery, ""):
+    # Rows are read only where something else was found in a note of somebody.
+    if redacted.meta.get("found") != feed.found.get(delivery, "") and (
+        delivery not in feed.found or redacted.meta.get("told") != feed.told[delivery]
+    ):
         return None
-    upserts = upserts_as_of(feed.upserts, delivery)
+    upserts = upserts_as_of(site.store, feed.upserts, delivery, site.keyring)
     incomplete = upserts is not None and upserts.rosters_incomplete
     since = _reported_since(feed, redacted, incomplete)
     # Topics come last, since they may have to be folded.

@@ -1,10 +1,8 @@
 """What the detector finds in each note of a delivery by itself, and what that tells about its patient's other notes.
 
 Belongs here: running the detector over what is new, and keeping its answers beside the notes. Does not belong here:
-how an identifier is found (`detection/`), or what becomes of it (`deidentify.py`).
-
-What notes tell is folded over the feed's deliveries up to the one at hand, as topics are: a name that a later delivery
-brings marks the notes of that one, and those of an older one once that is run again.
+how an identifier is found (`detection/`), what all notes tell together (`told.py`), or what becomes of it
+(`deidentify.py`).
 """
 
 from __future__ import annotations
@@ -15,22 +13,16 @@ from dataclasses import asdict
 from typing import Any, NamedTuple
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from deid_platform.detection.rules.engine.templates import TemplateCounts
-from deid_platform.detection.two_pass import Detection, PatientMentionIndex
+from deid_platform.detection.two_pass import Detection
 from deid_platform.engine import Engine
-from deid_platform.errors import Code, DeidError
-from deid_platform.keys import Keyring
+from deid_platform.errors import Code
 from deid_platform.notes import Delivery, Note
 from deid_platform.refresh import tables
-from deid_platform.refresh.derived import PATIENTS, TOLD
-from deid_platform.refresh.intake import deliveries_until
 from deid_platform.refresh.recipe import Recipe
 from deid_platform.refresh.reuse import LastRun, only_new, rows_before
 from deid_platform.store import Manifest, NoteStore
-
-_A_BATCH = 1_000  # patients
 
 
 class _Key(NamedTuple):
@@ -85,43 +77,6 @@ def run_first_pass(
         return {"counts": dict(counts), "template_text": asdict(sum(reused, TemplateCounts()))}
 
     return store.write(tables.FIRST_PASS, delivery.key, parts(), meta=meta, resumable=True)
-
-
-def mentions_until(store: NoteStore, delivery: Delivery) -> PatientMentionIndex:
-    """What the feed's notes up to and with a delivery tell about the patients of its notes.
-
-    Of an earlier delivery, no more is read than who its patients are, unless this one has notes of one of them.
-
-    Raises:
-        DeidError: `not-materialized` or `store-torn` if what is found in a delivery is not there; `store-write` if the
-            disk has no room for it.
-    """
-    index = PatientMentionIndex(spool=store.spool)
-    here = PATIENTS.of(store, delivery.key)["patient_id"].combine_chunks()
-    try:
-        for earlier in deliveries_until(store, tables.FIRST_PASS, delivery):
-            if pc.any(pc.is_in(PATIENTS.of(store, earlier.key)["patient_id"], value_set=here)).as_py():
-                told = TOLD.of(store, earlier.key)
-                told = told.filter(pc.is_in(told["patient_id"], value_set=here))
-                # As rows of Python they take several times what is kept of them.
-                for batch in told.to_batches(max_chunksize=_A_BATCH):
-                    for row in batch.to_pylist():
-                        index.add(row["patient_id"], tables.mentions_of(row["told"]))
-    except OSError:
-        raise DeidError(Code.STORE_WRITE, f"{tables.FIRST_PASS}/{delivery.key}") from None
-    return index
-
-
-def mentions_digests(store: NoteStore, delivery: Delivery, keyring: Keyring) -> dict[Delivery, str]:
-    """Names all that was found in the feed's notes up to and with each of its deliveries, up to the one given."""
-    until = deliveries_until(store, tables.FIRST_PASS, delivery)
-    found = ([part.digest for part in store.required(tables.FIRST_PASS, each.key).parts] for each in until)
-    return dict(zip(until, keyring.digests("told", then=found), strict=True))
-
-
-def mentions_digest(store: NoteStore, delivery: Delivery, keyring: Keyring) -> str:
-    """Names all that was found in the feed's notes up to and with a delivery, in which something was sought."""
-    return mentions_digests(store, delivery, keyring)[delivery]
 
 
 def detection_of(row: Mapping[str, Any]) -> Detection:

@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 from deid_platform.corpora import Reader, Reason, Rejection, Role
 from deid_platform.corpora.exclusions import Exclusions
 from deid_platform.errors import Code, DeidError
-from deid_platform.keys import Keyring, module_digest, package_digest
+from deid_platform.keys import Keyring, module_digest, package_digest, plain_digest
 from deid_platform.notes import Delivery, Note, Rejoining, Topics, Withdrawal
 from deid_platform.refresh import tables
 from deid_platform.refresh.derived import NOTE_IDS
@@ -28,6 +28,7 @@ from deid_platform.refresh.folding import with_patients
 from deid_platform.store import Manifest, NoteStore
 
 T = TypeVar("T")
+_PATIENTS = "source/patients"
 _MOST_COLUMNS = 20
 # A row that was rejected for these reasons is there all the same: without the one value, or as a former row.
 _NAME_KEPT = (Reason.IMPOSSIBLE_DATE.value, Reason.DUPLICATE_ID.value)
@@ -301,7 +302,7 @@ def deliveries_until(store: NoteStore, dataset: str, delivery: Delivery) -> list
 
 
 def topics_as_of(store: NoteStore, delivery: Delivery) -> Topics:
-    """Topics folded over the feed's deliveries up to and with this one.
+    """Topics folded over the feed's deliveries up to and with this one, and rows of later ones that its notes name.
 
     Folding from the upserts each time, rather than from the previous fold, keeps the result right when an
     older delivery arrives late or is taken in again.
@@ -316,8 +317,21 @@ def topics_as_of(store: NoteStore, delivery: Delivery) -> Topics:
             )
     for earlier in sorted(rows, key=lambda d: d.seq):
         folded = folded.folded(tables.topics_of(rows[earlier]))
-    patients = (store.read("source/patients", d.key) for d in deliveries_until(store, "source/patients", delivery))
-    return with_patients(folded, patients, spool=store.spool)
+    return with_patients(folded, patients_as_of(store, delivery), spool=store.spool)
+
+
+def patients_as_of(store: NoteStore, delivery: Delivery) -> Iterator[Iterable[pa.Table]]:
+    """The rows from which the patients as of a delivery are folded, in the order in which they fold."""
+    for earlier in deliveries_until(store, _PATIENTS, delivery):
+        yield store.read(_PATIENTS, earlier.key)
+    if store.manifest(tables.LATER_PATIENTS, delivery.key) is not None:
+        yield store.read(tables.LATER_PATIENTS, delivery.key)
+
+
+def later_digest(store: NoteStore, delivery: Delivery) -> str:
+    """Names the rows of later deliveries that count for a delivery; empty where there are none."""
+    later = store.manifest(tables.LATER_PATIENTS, delivery.key)
+    return "" if later is None else plain_digest(*(part.digest for part in later.parts))
 
 
 class Upserts(NamedTuple):
@@ -375,15 +389,25 @@ def _named(manifest: Manifest) -> tuple[str, ...]:
     return (manifest.dataset, manifest.partition, *(part.digest for part in manifest.parts))
 
 
-def upserts_as_of(upserts: Mapping[Delivery, Upserts], delivery: Delivery) -> Upserts | None:
-    """What of `upserts_until` counts for a delivery, which may have brought no topics itself; None if none did."""
+def upserts_as_of(
+    store: NoteStore, upserts: Mapping[Delivery, Upserts], delivery: Delivery, keyring: Keyring
+) -> Upserts | None:
+    """What of `upserts_until` counts for a delivery, which may have brought no topics itself; None if none did.
+
+    Rows of later deliveries that count for this one are among what it names.
+    """
     order = list(upserts)
     until = bisect_right(order, delivery.seq, key=lambda each: each.seq)
-    return upserts[order[until - 1]] if until else None
+    found = upserts[order[until - 1]] if until else None
+    if not (later := later_digest(store, delivery)):
+        return found
+    if found is None:
+        return Upserts(keyring.digest("later", later), rosters_incomplete=False)
+    return found._replace(digest=keyring.digest("later", later, found.digest))
 
 
 def _row_lost(manifest: Manifest) -> bool:
-    rejected = manifest.meta["rejected"] if manifest.dataset == "source/patients" else ()
+    rejected = manifest.meta["rejected"] if manifest.dataset == _PATIENTS else ()
     return any(reason not in _NAME_KEPT for reason in rejected)
 
 

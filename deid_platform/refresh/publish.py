@@ -11,6 +11,7 @@ from deid_platform.notes import Delivery
 from deid_platform.refresh import tables
 from deid_platform.refresh.archive import held_back
 from deid_platform.refresh.in_force import put_in_force
+from deid_platform.refresh.named_later import require_named
 from deid_platform.refresh.restored import require_together
 from deid_platform.refresh.rulings import require_current
 from deid_platform.refresh.site import Site
@@ -36,12 +37,13 @@ def promote_delivery(site: Site, delivery: Delivery) -> Promotion:
 
     Raises:
         DeidError: `gate-refused` with the requirements that are not met, and the figures of those that failed;
-            `store-behind` or `warehouse-behind`; `not-materialized` if somebody decided about a quarantined note since
-            the rows were made; `feed-unreadable` as `withdraw_changed`.
+            `store-behind` or `warehouse-behind`; `not-materialized` if somebody decided about a quarantined note, or
+            later rows of a patient count, since the rows were made; `feed-unreadable` as `withdraw_changed`.
     """
     withdraw_changed(site, delivery)
     require_together(site, delivery)
     require_current(site, delivery)
+    require_named(site, delivery)
     try:
         done = promote(site.warehouse.engine(Role.PROMOTER), delivery)
     except DeidError as error:

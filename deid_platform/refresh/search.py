@@ -10,24 +10,21 @@ what was reported is looked for by the leak check alone, and can only withhold a
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import zip_longest
-from typing import Any
+from collections.abc import Sequence
 
 from deid_platform.errors import Code, DeidError
 from deid_platform.notes import Delivery
-from deid_platform.redaction.indirect import with_indirect
 from deid_platform.refresh import tables
 from deid_platform.refresh.due import Doubt, looked_at, pending
 from deid_platform.refresh.findings import learn
 from deid_platform.refresh.reported import newest_known
-from deid_platform.refresh.ruling import REVIEW
-from deid_platform.refresh.searched_note import SearchJob, Shown
+from deid_platform.refresh.searched_note import SearchJob
+from deid_platform.refresh.shown_notes import shown_notes
 from deid_platform.refresh.site import Site
 from deid_platform.stopping import check
 from deid_platform.warehouse.ledger import count_again
 from deid_platform.warehouse.roles import Role
-from deid_platform.warehouse.staging import Status, staged_now
+from deid_platform.warehouse.staging import staged_now
 
 
 def search_held(site: Site, deliveries: Sequence[Delivery]) -> list[Delivery]:
@@ -70,7 +67,7 @@ def _is_clear(site: Site, doubt: Doubt, known: int) -> bool:
     check()
     if doubt.strings:
         try:
-            found = site.engine.run(SearchJob(site.policy, doubt.strings), _shown(site, doubt.delivery))
+            found = site.engine.run(SearchJob(site.policy, doubt.strings), shown_notes(site, doubt.delivery))
             if any(found):
                 return False
         except DeidError as error:
@@ -82,26 +79,3 @@ def _is_clear(site: Site, doubt: Doubt, known: int) -> bool:
     gatekeeper = site.warehouse.engine(Role.GATEKEEPER)
     count_again(gatekeeper, staged_now(gatekeeper, doubt.delivery), profile=site.settings.profile, known=known)
     return True
-
-
-def _shown(site: Site, delivery: Delivery) -> Iterator[Shown | None]:
-    raw = site.store.stream(tables.RAW_NOTES, delivery.key)
-    for before, after in zip_longest(raw, site.store.stream(tables.REDACTED_NOTES, delivery.key)):
-        if before is None or after is None or before["content_digest"] != after["content_digest"]:
-            yield None
-        elif after["status"] == Status.CLEAN:
-            shown = Shown(before["text"], after["text"], tables.spans_of(after["spans"]), after["note_type"])
-            yield shown
-            if site.policy.hides_indirect:
-                yield _checked(site, shown, after)
-            # What people added may hide a part of what was reported: a run knows it by the note without that.
-            found = tuple(span for span in shown.applied if span.source != REVIEW)
-            if found != shown.applied:
-                yield shown._replace(applied=found)
-
-
-def _checked(site: Site, shown: Shown, row: dict[str, Any]) -> Shown | None:
-    """A note as the leak check saw it: with its indirect identifiers. None where nobody can tell."""
-    found = tables.indirect_of(row.get("indirect"))
-    redacted = with_indirect(shown.text, shown.redacted, shown.applied, row["lengths"], found, site.policy)
-    return None if redacted is None else shown._replace(redacted=redacted)

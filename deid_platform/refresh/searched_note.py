@@ -1,54 +1,77 @@
-"""One note that is shown, searched for what readers reported: what the worker processes of a search do.
+"""One note that is shown, searched for what nobody knew of when it was released: what the workers of a search do.
 
-Belongs here: the question to the leak check. Does not belong here: which notes are asked about (`search.py`); nothing
-imported here is slow or starts a thread, since workers are forked from it.
+Belongs here: the question to the leak check. Does not belong here: which notes are asked about (`search.py`,
+`named_later.py`); nothing imported here is slow or starts a thread, since workers are forked from it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import ClassVar, NamedTuple
 
 from deid_platform.errors import Code
 from deid_platform.leakcheck import LeakCheck
-from deid_platform.notes import Span, Topics
+from deid_platform.leakcheck.kin import Kin
+from deid_platform.notes import Note, Span, Topics
 from deid_platform.redaction.policy import Policy
 from deid_platform.workers import Job, Task
 
 
 class Shown(NamedTuple):
-    """What of a note decides whether it shows a string: original, redacted text, replaced spans, type as released."""
+    """What decides whether a note shows something.
 
-    text: str
-    redacted: str
-    applied: tuple[Span, ...]
-    note_type: str
+    Attributes:
+        note: The original.
+        redacted: Its redacted text; None where nobody can tell.
+        applied: The spans that were replaced.
+        note_type: As released.
+    """
+
+    note: Note
+    redacted: str | None
+    applied: tuple[Span, ...] = ()
+    note_type: str = ""
 
     def __repr__(self) -> str:
         return "<Shown>"
 
 
 @dataclass(frozen=True)
-class SearchJob(Job[Shown | None, bool]):
-    """Says of each note whether it may show one of some strings."""
+class SearchJob(Job[Shown, bool]):
+    """Says of each note whether it may show one of some strings, or somebody whom rows of its patient name.
+
+    Attributes:
+        policy: By which the notes were redacted.
+        strings: What was reported.
+        topics: Rows of the notes' patients and of their mothers; each is sought in that patient's notes alone.
+    """
 
     policy: Policy
-    strings: tuple[str, ...] = field(repr=False)
+    strings: tuple[str, ...] = field(default=(), repr=False)
+    topics: Topics = field(default_factory=Topics, repr=False)
     fault: ClassVar[Code] = Code.REDACTION_FAILED
 
-    def build(self) -> Task[Shown | None, bool]:
-        """A leak check that knows these strings and nobody."""
-        return _Searching(LeakCheck.of(Topics(), self.policy, reported=self.strings))
+    def build(self) -> Task[Shown, bool]:
+        """A leak check that knows these strings and these families, and nobody else."""
+        leak_check = LeakCheck.of(Topics(), self.policy, reported=self.strings)
+        return _Searching(replace(leak_check, kin=Kin(self.topics, spare_providers=False)), self.topics)
 
-    def failed(self, item: Shown | None) -> bool:  # noqa: ARG002 - nobody knows what is in it
+    def failed(self, item: Shown) -> bool:  # noqa: ARG002 - nobody knows what is in it
         """It may."""
         return True
 
 
-class _Searching(Task[Shown | None, bool]):
-    def __init__(self, leak_check: LeakCheck) -> None:
+class _Searching(Task[Shown, bool]):
+    def __init__(self, leak_check: LeakCheck, topics: Topics) -> None:
         self._leak_check = leak_check
+        self._topics = topics
 
-    def __call__(self, batch: Sequence[Shown | None]) -> list[bool]:
-        return [note is None or self._leak_check.could_find_reported(*note) for note in batch]
+    def __call__(self, batch: Sequence[Shown]) -> list[bool]:
+        return [
+            it.redacted is None
+            or self._leak_check.could_find(
+                it.note, self._topics.patients_known_as(it.note.patient_id), it.redacted, it.applied, it.note_type
+            )
+            for it in batch
+        ]

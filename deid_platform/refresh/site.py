@@ -212,12 +212,13 @@ class Site:
     def recipe(self, delivery: Delivery) -> Recipe:
         """Detector, topics as of the delivery, policy and keys."""
         # Before they are folded: topics that are taken in meanwhile go by another name.
-        upserts = upserts_as_of(upserts_until(self.store, delivery, self.keyring), delivery)
+        upserts = upserts_until(self.store, delivery, self.keyring)
+        as_of = upserts_as_of(self.store, upserts, delivery, self.keyring)
         return replace(
             self.recipe_without_topics(delivery.feed),
             spec=self.spec(topics_as_of(self.store, delivery)),
-            rosters_incomplete=upserts is not None and upserts.rosters_incomplete,
-            upserts=None if upserts is None else upserts.digest,
+            rosters_incomplete=as_of is not None and as_of.rosters_incomplete,
+            upserts=None if as_of is None else as_of.digest,
             reported_in=reported_in_notes(self.store, delivery.feed),
         )
 

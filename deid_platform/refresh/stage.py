@@ -15,6 +15,7 @@ from deid_platform.refresh import tables
 from deid_platform.refresh.findings import learn
 from deid_platform.refresh.intake import refuse_empty
 from deid_platform.refresh.marks import name_marked_notes
+from deid_platform.refresh.named_later import require_named
 from deid_platform.refresh.rulings import require_current
 from deid_platform.refresh.site import Site
 from deid_platform.store import Manifest
@@ -69,7 +70,8 @@ def stage_delivery(site: Site, delivery: Delivery, *, run_id: str) -> Staged:
     before: after a change of the secret they have other keys.
 
     Raises:
-        DeidError: `not-materialized` if settings or decisions on quarantined notes changed since the rows were made;
+        DeidError: `not-materialized` if settings, decisions on quarantined notes or later rows of their patients
+            changed what the rows are made by;
             `feed-not-demonstration` where the embedded server must not hold this feed; `feed-empty` where
             no row of the delivery could be read; whatever `name_marked_notes` and `warehouse.staging.stage` raise.
     """
@@ -79,6 +81,7 @@ def stage_delivery(site: Site, delivery: Delivery, *, run_id: str) -> Staged:
         # Settings changed since these rows were made: they would be announced as what they are not.
         raise DeidError(Code.NOT_MATERIALIZED, f"{tables.REDACTED_NOTES}/{delivery.key}")
     require_current(site, delivery)
+    require_named(site, delivery)
     name_marked_notes(site)
     withdrawals = withdrawals_of(site, delivery)
     # Twice over the rows, so that a delivery of any size streams through.

@@ -26,6 +26,8 @@ FILES_DIGEST = "source/files_digest"
 """The digest of a delivery's files as they were read last (`known_files.py`)."""
 ARCHIVES = "source/archives"
 """No rows: the deliveries into which an archive was split, with their rows of notes (`archive.py`)."""
+LATER_PATIENTS = "source/later_patients"
+"""Rows that later deliveries brought of patients whom this one's notes name by them (`named_later.py`)."""
 INSTITUTION = "dictionaries/institution"
 MEDICAL = "dictionaries/medical"
 HARVESTED = "dictionaries/harvested"
@@ -141,7 +143,13 @@ FIRST_PASS_SCHEMA = pa.schema(
 )
 NOTE_IDS_SCHEMA = pa.schema([("note_id", pa.large_string()), ("patient_id", pa.large_string())])
 PATIENT_IDS_SCHEMA = pa.schema([("patient_id", pa.large_string())])
-TOLD_SCHEMA = pa.schema([("patient_id", pa.large_string()), ("told", MENTIONS)])
+TOLD_SCHEMA = pa.schema(
+    [
+        ("patient_id", pa.large_string()),
+        ("told", MENTIONS),
+        ("hashes", pa.list_(pa.uint64())),  # of the patient and each mention
+    ]
+)
 MOTHERS_SCHEMA = pa.schema([("patient_id", pa.large_string()), ("mother_id", pa.large_string())])
 DIGEST_SCHEMA = pa.schema([("digest", pa.string())])
 GOLD_SCHEMA = pa.schema(

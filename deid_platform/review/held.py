@@ -15,11 +15,12 @@ from deid_platform.errors import Code, DeidError
 from deid_platform.notes import Delivery, Note, Span
 from deid_platform.refresh import tables
 from deid_platform.refresh.deidentify import released_type
-from deid_platform.refresh.first_pass import detection_of, mentions_until
+from deid_platform.refresh.first_pass import detection_of
 from deid_platform.refresh.leak_places import Place
 from deid_platform.refresh.redacted_row import Item, RedactionJob
 from deid_platform.refresh.ruling import Action, Ruling
 from deid_platform.refresh.site import Site
+from deid_platform.refresh.told import mentions_until
 from deid_platform.refresh.whole_words import widened
 
 

@@ -62,6 +62,22 @@ def hide(promoter: Engine, delivery: Delivery) -> Hidden:
     return Hidden(found.notes, found.patients)
 
 
+def hide_notes(promoter: Engine, delivery: Delivery, note_keys: Sequence[str]) -> int:
+    """Hides notes of a delivery in every release, until the delivery is promoted anew.
+
+    Args:
+        promoter: The engine of the role `promoter`.
+        delivery: Which delivery.
+        note_keys: Of the notes, under each secret; those that no release holds are left out.
+
+    Returns:
+        How many were not hidden this way before.
+    """
+    with begin(promoter) as connection:
+        hidden = connection.execute(text("SELECT ctl.hide_notes(:d, :keys)"), {"d": delivery.key, "keys": [*note_keys]})
+        return int(hidden.scalar_one())
+
+
 def promote(promoter: Engine, delivery: Delivery) -> Promotion:
     """Publishes a staged delivery into its release, all of it or none.
 

@@ -21,8 +21,8 @@ from sqlalchemy import Engine, event
 from deid_platform.bench import scoring
 from deid_platform.notes import Delivery
 from deid_platform.refresh import due, intake, measure, publish, stage
-from deid_platform.refresh.deidentify import deidentify
 from deid_platform.refresh.lock import installation_lock
+from deid_platform.refresh.named_later import hide_named_since, redact_delivery
 from deid_platform.refresh.site import Site
 from deid_platform.settings import load_settings
 from deid_platform.store import HEADS, MANIFEST, NoteStore
@@ -115,8 +115,9 @@ def take_in_notes(site: Site, delivery: Delivery) -> None:
     )
 
 
-def _redact(site: Site, delivery: Delivery) -> None:
-    deidentify(delivery, store=site.store, recipe=site.recipe(delivery), engine=site.engine)
+def _withdraw(site: Site, delivery: Delivery) -> None:
+    stage.stage_withdrawals(site, delivery, run_id="run")
+    hide_named_since(site, delivery)
 
 
 def _measure(site: Site, _: Delivery) -> None:
@@ -134,8 +135,8 @@ def _stage(site: Site, delivery: Delivery) -> None:
 STEPS: dict[str, Step] = {
     "topics": take_in_topics,
     "notes": take_in_notes,
-    "withdrawals": lambda site, delivery: stage.stage_withdrawals(site, delivery, run_id="run"),
-    "redacted": _redact,
+    "withdrawals": _withdraw,
+    "redacted": redact_delivery,
     "bench": _measure,
     "staged": _stage,
     "expectations": measure.record_expectations,

@@ -360,18 +360,27 @@ def test_a_search_misses_no_report_that_the_check_would_find(before: str, value:
     found = check.check(Note("n", text), (), made.text, made.applied, Released(after, None, None, None, None))
     if any(leak.kind in (LeakKind.REPORTED, LeakKind.COLUMN_TYPE) for leak in found):
         nothing = of().check(Note("n", text), (), made.text, made.applied, Released(after, None, None, None, None))
-        assert check.could_find_reported(text, made.text, made.applied, after) or found == nothing
+        assert check.could_find(Note("n", text), (), made.text, made.applied, after) or found == nothing
 
 
 def test_a_search_reads_what_is_left_what_was_put_in_and_the_type() -> None:
     check = of(reported=["Wren Cottage"])
     place = [Span(8, 12, Label.PATIENT)]
-    assert check.could_find_reported("lives in wren  cottage", "lives in wren  cottage", [], "letter")
-    assert check.could_find_reported("Seen by Ann.", "Seen by Wren Cottage.", place, "letter")
-    assert check.could_find_reported("Seen.", "Seen.", [], "wren cottage letter")
-    assert check.could_find_reported("Seen.", "Seen.", [Span(2, 90, Label.PATIENT)], "letter")
-    assert not check.could_find_reported("Seen by Ann.", "Seen by [PATIENT].", place, "letter")
-    assert not check.could_find_reported("at Wren Cottage", "at [PATIENT]", [Span(3, 15, Label.PATIENT)], "letter")
+
+    def found(text: str, redacted: str, spans: list[Span], note_type: str = "letter", known_as=()) -> bool:
+        return check.could_find(Note("n", text, "p"), known_as, redacted, spans, note_type)
+
+    assert found("lives in wren  cottage", "lives in wren  cottage", [])
+    assert found("Seen by Ann.", "Seen by Wren Cottage.", place)
+    assert found("Seen.", "Seen.", [], "wren cottage letter")
+    assert found("Seen.", "Seen.", [Span(2, 90, Label.PATIENT)])
+    assert not found("Seen by Ann.", "Seen by [PATIENT].", place)
+    assert not found("at Wren Cottage", "at [PATIENT]", [Span(3, 15, Label.PATIENT)])
+    # So it reads for somebody of whom only a later row tells.
+    for text, redacted, spans in (("keeps vask.", "keeps vask.", []), ("Seen by Ann.", "Seen by Vask.", place)):
+        assert found(text, redacted, spans, known_as=(VASK,))
+        assert not found(text, redacted, spans)
+    assert not found("at Vask", "at [PATIENT]", [Span(3, 7, Label.PATIENT)], known_as=(VASK,))
 
 
 @given(st.text(min_size=1, max_size=40), st.sampled_from(["Zoë", "Brennock", "zoe.vask@example.org", "512-45-6789"]))

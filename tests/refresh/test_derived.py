@@ -17,7 +17,7 @@ from deid_platform.labels import Label
 from deid_platform.notes import Delivery, Topics
 from deid_platform.refresh import derived, intake, tables
 from deid_platform.refresh.derived import NOTE_IDS, PATIENTS, TOLD
-from deid_platform.refresh.first_pass import mentions_digests, mentions_until
+from deid_platform.refresh.told import first_pass_digests, mentions_until, told_digest, told_digests
 from deid_platform.store import NoteStore
 from deid_platform.topics_file import in_order
 
@@ -147,7 +147,7 @@ def said(draw: random.Random) -> Mentioned:
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_what_earlier_deliveries_tell_is_what_all_their_rows_tell(store, seed) -> None:
+def test_what_earlier_deliveries_tell_is_what_all_their_rows_tell(store, keyring, seed) -> None:
     draw = random.Random(seed)
     patients = ("p1", "p2", "p3", "p4", None)
     all_told = {
@@ -165,6 +165,7 @@ def test_what_earlier_deliveries_tell_is_what_all_their_rows_tell(store, seed) -
                     if patient in here:
                         plain.add(patient, mentions)
         told = mentions_until(store, delivery)
+        assert told_digests(store, delivery, keyring)[delivery] == told_digest(store, delivery, keyring)
         assert all(told.by_others(each, Mentioned()) == plain.by_others(each, Mentioned()) for each in patients)
 
 
@@ -181,14 +182,38 @@ def test_of_a_delivery_without_a_patient_of_this_one_no_more_is_read_than_who_it
     assert looked == {FIRST.key: {PATIENTS.dataset}, SECOND.key: {PATIENTS.dataset, TOLD.dataset}}
 
 
-def test_what_is_told_up_to_each_delivery_is_named_as_if_each_were_asked_alone(store, keyring) -> None:
+def test_what_is_found_up_to_each_delivery_is_named_as_if_each_were_asked_alone(store, keyring) -> None:
     for delivery in (SECOND, FIRST, THIRD):
         tell(store, delivery, (delivery.key, Mentioned()))
     parts = {d: [p.digest for p in store.required(tables.FIRST_PASS, d.key).parts] for d in (FIRST, SECOND, THIRD)}
-    assert mentions_digests(store, SECOND, keyring) == {
+    assert first_pass_digests(store, SECOND, keyring) == {
         FIRST: keyring.digest("told", *parts[FIRST]),
         SECOND: keyring.digest("told", *parts[FIRST], *parts[SECOND]),
     }
+
+
+def test_what_is_told_is_named_by_what_it_is_and_of_whom_and_not_by_who_tells_it(store, keyring) -> None:
+    def digests() -> list[str]:
+        found = told_digests(store, THIRD, keyring)
+        assert found == {each: told_digest(store, each, keyring) for each in found}
+        return list(found.values())
+
+    ostrowe, aldous = (Mentioned({name: Label.PATIENT}) for name in ("ostrowe", "aldous"))
+    assert digests() == []
+    tell(store, FIRST, ("p1", ostrowe), ("p2", aldous))
+    tell(store, SECOND, ("p1", Mentioned()))
+    tell(store, THIRD, ("p3", Mentioned()), ("p1", ostrowe))
+    before = digests()
+    # Told again, by a note of another delivery, and of somebody of whom no later delivery has notes.
+    tell(store, SECOND, ("p1", ostrowe))
+    assert digests() == before
+    tell(store, FIRST, ("p1", ostrowe), ("p2", ostrowe), ("p2", aldous))
+    assert [old == new for old, new in zip(before, digests(), strict=True)] == [False, True, True]
+    tell(store, FIRST, ("p1", aldous), ("p2", ostrowe))
+    assert [old == new for old, new in zip(before, digests(), strict=True)] == [False, False, False]
+    tell(store, FIRST, ("p1", Mentioned({"ostrowe": Label.DOCTOR})))
+    tell(store, SECOND, ("p1", Mentioned()))
+    assert [old == new for old, new in zip(before, digests(), strict=True)] == [False, False, False]
 
 
 def test_the_name_of_the_upserts_covers_the_code_that_folds_them() -> None:

@@ -130,6 +130,12 @@ def late_notes_that_tell_a_name(site, deliver, take_in, redacted) -> None:
     redacted(late)
 
 
+def late_notes_that_tell_a_name_of_somebody_else(site, deliver, take_in, redacted) -> None:
+    late = deliver(LATE.watermark, notes=[{**SISTER, "patient_id": "p2"}])
+    take_in(late)
+    redacted(late)
+
+
 def late_notes_without_topics_that_nobody_read_yet(site, deliver, take_in, redacted) -> None:
     take_in(deliver(LATE.watermark, notes=[SISTER]))
 
@@ -189,6 +195,7 @@ CHANGES = {
     late_topics_of_somebody_else: [SECOND, THIRD],
     late_topics_that_say_the_same: [],
     late_notes_that_tell_a_name: [SECOND, THIRD],
+    late_notes_that_tell_a_name_of_somebody_else: [],
     late_notes_without_topics_that_nobody_read_yet: [],
     late_topics_of_which_a_row_is_lost: [SECOND, THIRD],
     topics_taken_in_again_otherwise: ALL,

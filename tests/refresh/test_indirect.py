@@ -21,12 +21,13 @@ from deid_platform.labels import Indirect, Label
 from deid_platform.notes import Delivery, IndirectMention, Note, Span
 from deid_platform.redaction.indirect import with_indirect
 from deid_platform.redaction.policy import load_policy
-from deid_platform.refresh import search, tables
+from deid_platform.refresh import tables
 from deid_platform.refresh.deidentify import deidentify
 from deid_platform.refresh.measure import _count_leaks
 from deid_platform.refresh.redacted_row import Item, RedactionJob
 from deid_platform.refresh.ruling import Action, Ruling
 from deid_platform.refresh.searched_note import SearchJob
+from deid_platform.refresh.shown_notes import shown_notes
 from deid_platform.refresh.site import Site
 from deid_platform.settings import DetectionSettings, LlmSettings, RedactionSettings, load_settings
 from deid_platform.warehouse.tags import tag_patterns
@@ -270,6 +271,6 @@ def test_a_search_for_what_was_reported_reads_a_note_with_what_was_taken_out_of_
             deidentify(delivery, store=site.store, recipe=known, engine=LocalEngine())
             assert site.store.rows("deid/redacted_notes", delivery.key)[0]["text"] is None
             deidentify(delivery, store=site.store, recipe=site.recipe(delivery), engine=LocalEngine())
-            assert any(LocalEngine().run(SearchJob(site.policy, (string,)), search._shown(site, delivery)))
+            assert any(LocalEngine().run(SearchJob(site.policy, (string,)), shown_notes(site, delivery)))
         untold = SearchJob(site.policy, ("nobody at all",))
-        assert not any(LocalEngine().run(untold, search._shown(site, delivery)))
+        assert not any(LocalEngine().run(untold, shown_notes(site, delivery)))

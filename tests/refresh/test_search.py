@@ -8,10 +8,11 @@ import pytest
 from small_feed import seen
 
 from deid_platform.labels import Label
+from deid_platform.notes import Note
 from deid_platform.refresh import due, search, tables
 from deid_platform.refresh.findings import report
 from deid_platform.refresh.search import search_held
-from deid_platform.refresh.searched_note import SearchJob
+from deid_platform.refresh.searched_note import SearchJob, Shown
 from deid_platform.warehouse.findings import withdraw_finding
 from deid_platform.warehouse.roles import Role
 
@@ -140,6 +141,7 @@ def test_where_an_older_search_found_nothing_is_searched_again(site, held, monke
 
 def test_a_note_that_cannot_be_searched_may_show_anything(site) -> None:
     job = SearchJob(site.policy, ("ravelin",))
-    assert job.failed(None) is True
-    assert job.build()([None]) == [True]
+    unknown = Shown(Note("n", "text"), None)
+    assert job.failed(unknown) is True
+    assert job.build()([unknown]) == [True]
     assert "ravelin" not in repr(job)

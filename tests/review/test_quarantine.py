@@ -15,11 +15,12 @@ from deid_platform.errors import Code, DeidError
 from deid_platform.labels import Label
 from deid_platform.notes import Delivery, Span
 from deid_platform.redaction.policy import load_policy
-from deid_platform.refresh import publish, search, stage, tables
+from deid_platform.refresh import publish, stage, tables
 from deid_platform.refresh.restored import differences
 from deid_platform.refresh.ruling import Action, Ruling
 from deid_platform.refresh.rulings import decided, in_force, keep, kept_rows
 from deid_platform.refresh.searched_note import SearchJob
+from deid_platform.refresh.shown_notes import shown_notes
 from deid_platform.refresh.site import Site
 from deid_platform.review.quarantine import Queue
 from deid_platform.review.waiting import RELEASED
@@ -135,7 +136,7 @@ def test_a_search_reads_a_mended_note_as_a_run_does_that_knows_what_was_reported
     told = "is well"
 
     def may_show(string):
-        return any(SearchJob(site.policy, (string,)).build()([*search._shown(site, delivery)]))
+        return any(SearchJob(site.policy, (string,)).build()([*shown_notes(site, delivery)]))
 
     assert may_show(told) and not may_show("nobody at all")
     known = replace(site.recipe(delivery), reported=(told,))

@@ -180,6 +180,31 @@ BEGIN
     FROM ctl.delivery d WHERE d.delivery = p_delivery;
 END $$;
 
+-- Hides notes of a delivery in every release until it is promoted anew. Needs no gate either. Returns how many were not
+-- hidden this way before.
+CREATE OR REPLACE FUNCTION ctl.hide_notes(p_delivery text, p_keys text[]) RETURNS integer
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET lock_timeout = '10min' AS $$
+DECLARE
+    v_hidden integer;
+BEGIN
+    -- No promotion in between, which would copy them anew.
+    PERFORM ctl.lock_releases();
+    WITH held AS (
+        INSERT INTO research.held (note_key, feed, release, delivery_seq, delivery, reason)
+        SELECT v.note_key, v.feed, v.release, v.delivery_seq, v.delivery, 'correction'
+        FROM unnest(p_keys) AS k (key)
+        JOIN research.note_version v ON v.note_key = k.key AND v.delivery = p_delivery
+        ON CONFLICT DO NOTHING
+        RETURNING note_key)
+    SELECT count(DISTINCT h.note_key) INTO v_hidden FROM held h;
+    IF v_hidden > 0 THEN
+        UPDATE ctl.publication SET staged_digest = NULL WHERE delivery = p_delivery;
+        INSERT INTO ctl.ledger (event, delivery, counts)
+        VALUES ('hidden', p_delivery, jsonb_build_object('notes', v_hidden));
+    END IF;
+    RETURN v_hidden;
+END $$;
+
 -- Makes research hold of a delivery what is staged of it. Not granted to anyone: promote calls it.
 CREATE OR REPLACE FUNCTION ctl.copy(p_delivery text, OUT approved integer)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$

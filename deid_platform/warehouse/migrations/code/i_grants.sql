@@ -33,7 +33,7 @@ GRANT EXECUTE ON FUNCTION ctl.gate_state, ctl.notes_shown, ctl.waive, ctl.previe
     ctl.reported_since, ctl.switch_release, ctl.diff_releases, ctl.set_project, ctl.grant_project, ctl.set_member, ctl.end_sessions,
     ctl.end_waiver, ctl.delete_project, ctl.holds_notes TO officer;
 
-GRANT EXECUTE ON FUNCTION ctl.promote, ctl.hide, ctl.activate_release, ctl.expire_releases, ctl.forget_expired,
+GRANT EXECUTE ON FUNCTION ctl.promote, ctl.hide, ctl.hide_notes, ctl.activate_release, ctl.expire_releases, ctl.forget_expired,
     ctl.set_opt_outs, ctl.end_idle_readers, ctl.withdraw_finding TO promoter;
 
 GRANT SELECT ON research.notes TO analyst, deid_modeller;

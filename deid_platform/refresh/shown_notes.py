@@ -1,0 +1,66 @@
+"""What analysts can see of a delivery's notes, beside the originals.
+
+Belongs here: going through redacted rows and raw ones together. Does not belong here: what is looked for in them
+(`searched_note.py`), or in which deliveries, and why (`search.py`, `named_later.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from itertools import zip_longest
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from deid_platform.notes import Delivery, Note
+from deid_platform.redaction.indirect import with_indirect
+from deid_platform.refresh import tables
+from deid_platform.refresh.ruling import REVIEW
+from deid_platform.refresh.searched_note import Shown
+from deid_platform.refresh.site import Site
+from deid_platform.warehouse.staging import Status
+
+
+def shown_notes(site: Site, delivery: Delivery, patients: Collection[str] | None = None) -> Iterator[Shown]:
+    """The clean notes of a delivery, each in every way in which the leak check has to read it.
+
+    Args:
+        site: The installation.
+        delivery: Whose rows lie in the store.
+        patients: Only notes of these.
+
+    Yields:
+        A note once or several times in a row; without a redacted text where nobody can tell what it shows.
+
+    Raises:
+        DeidError: `not-materialized` or `store-torn` if rows cannot be read.
+    """
+    raw, redacted = (_rows(site, name, delivery, patients) for name in (tables.RAW_NOTES, tables.REDACTED_NOTES))
+    for before, after in zip_longest(raw, redacted):
+        if before is None or after is None or before["content_digest"] != after["content_digest"]:
+            # The delivery was taken in again since.
+            row = after or before or {}
+            yield Shown(Note(row["note_id"], "", patient_id=row["patient_id"]), None)
+        elif after["status"] == Status.CLEAN:
+            yield from _ways(site, tables.from_row(Note, before), after)
+
+
+def _rows(site: Site, dataset: str, delivery: Delivery, patients: Collection[str] | None) -> Iterator[dict[str, Any]]:
+    sought = None if patients is None else pa.array(patients, pa.large_string())
+    for part in site.store.read(dataset, delivery.key):
+        # As rows of Python the others would take most of the time.
+        yield from (part if sought is None else part.filter(pc.is_in(part["patient_id"], value_set=sought))).to_pylist()
+
+
+def _ways(site: Site, note: Note, row: dict[str, Any]) -> Iterator[Shown]:
+    shown = Shown(note, row["text"], tables.spans_of(row["spans"]), row["note_type"])
+    yield shown
+    if site.policy.hides_indirect:
+        found = tables.indirect_of(row.get("indirect"))
+        text = with_indirect(note.text, row["text"], shown.applied, row["lengths"], found, site.policy)
+        yield shown._replace(redacted=text)
+    # What people added may hide a part of what is looked for: a run knows it by the note without that.
+    applied = tuple(span for span in shown.applied if span.source != REVIEW)
+    if applied != shown.applied:
+        yield shown._replace(applied=applied)
