@@ -4,7 +4,7 @@
     python benchmarks/due.py --rows 20000 --deliveries 6
 
 Each delivery brings so many invented notes of one sentence, of patients whom earlier deliveries know too, and a roster
-of so many patients, of whom one in fifty names a mother. All of them are promoted, so that nothing is due. The note
+of so many patients, of whom one in fifty names a mother. Half of them had another last name in the delivery before. All of them are promoted, so that nothing is due. The note
 store and an embedded server of its own lie in a temporary folder; the detector is `rules`, the policy `surrogate`.
 
 Of each call, in a process of its own: its processor seconds, the megabytes that it read, and how many manifests and
@@ -43,6 +43,7 @@ from deid_platform.keys import plain_digest
 from deid_platform.notes import Delivery
 from deid_platform.refresh import due, intake, known_files, publish, stage, tables
 from deid_platform.refresh.deidentify import deidentify
+from deid_platform.refresh.named_later import hide_named_since
 from deid_platform.refresh.reported import newest_known
 from deid_platform.refresh.site import Site
 from deid_platform.refresh.told import mentions_until
@@ -128,6 +129,10 @@ def tell(site: Site) -> None:
     mentions_until(site.store, site.deliveries()[-1])
 
 
+def name(site: Site) -> None:
+    assert hide_named_since(site, site.deliveries()[-1]) == 0
+
+
 def draw(site: Site) -> None:
     scoring.build_test_set(site)
 
@@ -142,6 +147,7 @@ CALLS: dict[str, Callable[[Site], None]] = {
     "due.pending, all files read": look_into_all,
     "due.pending": look,
     "told.mentions_until": tell,
+    "named_later.hide_named_since": name,
     "intake, what is withdrawn": withdraw,
     "scoring.build_test_set": draw,
 }

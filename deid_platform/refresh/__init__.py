@@ -3,6 +3,7 @@
     intake      a delivery's files      -> source/raw_notes, source/patients ... in the note store
     first_pass  raw notes and topics    -> deid/first_look: what each note shows by itself and tells about others
     deidentify  what was found          -> deid/redacted_notes, leak-checked, with quarantine reasons
+    named_later rows that came later    -> earlier notes that show them are hidden, and redacted with them
     publish     redacted notes          -> staging, gate rows, promotion (`stage`, `measure`, `gate`)
     summary     what the warehouse says -> the release summary that people read
 
