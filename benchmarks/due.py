@@ -4,8 +4,9 @@
     python benchmarks/due.py --rows 20000 --deliveries 6
 
 Each delivery brings so many invented notes of one sentence, of patients whom earlier deliveries know too, and a roster
-of so many patients, of whom one in fifty names a mother. Half of them had another last name in the delivery before. All of them are promoted, so that nothing is due. The note
-store and an embedded server of its own lie in a temporary folder; the detector is `rules`, the policy `surrogate`.
+of so many patients, of whom one in fifty names a mother. Half of them had another last name in the delivery before. All
+of them are promoted, so that nothing is due. The note store and an embedded server of its own lie in a temporary
+folder; the detector is `rules`, the policy `surrogate`.
 
 Of each call, in a process of its own: its processor seconds, the megabytes that it read, and how many manifests and
 parts of the note store. `again` is the same call once more. A delivery that withdraws looks for what it names in all
