@@ -187,8 +187,8 @@ class Code(Enum):
         "feed-write",
         "The folder of a feed, into which an archive is split, cannot be written: full or read-only; the reference is "
         "the feed.",
-        "Give the platform's user the right to write there, or space for a second copy of the archive, and run `deid "
-        "archive` again.",
+        "Give the platform's user the right to write there (in a container, a mount to write, as docs/archive.md says), "
+        "or space for a second copy of the archive, and run `deid archive` again.",
     )
     ARCHIVE_FORMAT = (
         "archive-format",
