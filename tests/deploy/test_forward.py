@@ -1,4 +1,4 @@
-"""`deploy/forward`, the way to the desk and the queue in compose's container: what it opens, and what the guard sees."""
+"""`deploy/forward`, the way to the pages in compose's container: what it opens, and what the guard sees."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_the_image_holds_what_runs_inside() -> None:
 
 @pytest.fixture
 def page(programs: Path) -> Iterator[tuple[str, Login]]:
-    """A page as the desk is served, on another port than the one that is forwarded to it, as another loopback has it."""
+    """A page served as the desk is, on a port of its own, which stands for that of the container's loopback."""
     (programs / "socat").unlink()
     port = free_port()
     login = Login(port)
