@@ -187,8 +187,8 @@ class Code(Enum):
         "feed-write",
         "The folder of a feed, into which an archive is split, cannot be written: full or read-only; the reference is "
         "the feed.",
-        "Give the platform's user the right to write there, or space for a second copy of the archive, and run `deid "
-        "archive` again.",
+        "Give the platform's user the right to write there (in a container, a mount to write: docs/archive.md), or "
+        "space for a second copy of the archive, and run `deid archive` again.",
     )
     ARCHIVE_FORMAT = (
         "archive-format",
@@ -617,7 +617,8 @@ class Code(Enum):
     DOSSIER_KEY = (
         "dossier-key",
         "The officer's key cannot be used: the file is missing, is no Ed25519 key in PEM, or its password is wrong.",
-        "Name it with --key; `deid dossier key FILE` makes one. DEID_OFFICER_KEY_PASSWORD holds its password.",
+        "Name it with --key; `deid dossier key FILE` makes one. At a terminal its password is asked for, elsewhere "
+        "DEID_OFFICER_KEY_PASSWORD holds it.",
     )
     SIGNATURE_INVALID = (
         "signature-invalid",

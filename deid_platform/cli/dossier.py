@@ -6,6 +6,7 @@ Belongs here: arguments and what a person reads of the answers. Does not belong 
 
 from __future__ import annotations
 
+import sys
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
@@ -45,10 +46,25 @@ def write(
 
 @dossier.command("key")
 def key(path: Annotated[Path, typer.Argument(help="The file to make.")]) -> None:
-    """Make a key to sign dossiers with. DEID_OFFICER_KEY_PASSWORD, if set, protects it."""
+    """Make a key to sign dossiers with, under a password that is asked for at a terminal.
+
+    Else DEID_OFFICER_KEY_PASSWORD, if set, protects it.
+    """
     from deid_platform.refresh.signing import make_key
 
-    public = make_key(path)
+    def ask() -> str:
+        return str(
+            typer.prompt(
+                "password of the new key (Enter for none)",
+                default="",
+                show_default=False,
+                hide_input=True,
+                confirmation_prompt=True,
+                err=True,
+            )
+        )
+
+    public = make_key(path, ask=ask if sys.stdin.isatty() else None)
     say("give this public key to whoever verifies your signatures:")
     typer.echo(public)
 
@@ -63,11 +79,24 @@ def sign(
     key: Annotated[Path, typer.Option(help="Your key, in PEM.")],
     config: Config = None,
 ) -> None:
-    """Sign what you conclude from a dossier. Analysts then see a release that waited for it."""
+    """Sign what you conclude from a dossier. Analysts then see a release that waited for it.
+
+    The key's password is asked for at a terminal, unless DEID_OFFICER_KEY_PASSWORD holds it.
+    """
     from deid_platform.refresh.dossier import sign_dossier
 
+    def ask() -> str:
+        return str(typer.prompt("password of the key", hide_input=True, err=True))
+
     signed = sign_dossier(
-        site_of(config), path, key, who=who, conclusion=decision.value, reason=why, reassess_by=until.date()
+        site_of(config),
+        path,
+        key,
+        who=who,
+        conclusion=decision.value,
+        reason=why,
+        reassess_by=until.date(),
+        ask=ask if sys.stdin.isatty() else None,
     )
     say(f"{signed.release}: {decision.value} until {until:%Y-%m-%d}")
     if signed.active:

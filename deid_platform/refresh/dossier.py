@@ -22,7 +22,7 @@ from deid_platform.redaction.policy import Policy
 from deid_platform.refresh import tables
 from deid_platform.refresh.archive import held_back
 from deid_platform.refresh.release_notes import policy_as_made
-from deid_platform.refresh.signing import Statement, digest_of, load_key, public_key, sign, signature_file
+from deid_platform.refresh.signing import Ask, Statement, digest_of, load_key, public_key, sign, signature_file
 from deid_platform.refresh.site import Site
 from deid_platform.reports import dossier as page
 from deid_platform.warehouse.connection import begin
@@ -93,7 +93,15 @@ def dossier_path(site: Site, release: str, digest: str) -> Path:
 
 
 def sign_dossier(
-    site: Site, path: Path, key: Path, *, who: str, conclusion: str, reason: str, reassess_by: date
+    site: Site,
+    path: Path,
+    key: Path,
+    *,
+    who: str,
+    conclusion: str,
+    reason: str,
+    reassess_by: date,
+    ask: Ask | None = None,
 ) -> Signature:
     """Signs a dossier that was written here, and shows its release to analysts where it waited for that alone.
 
@@ -105,6 +113,7 @@ def sign_dossier(
         conclusion: `fit`, `fit-with-conditions` or `unfit`.
         reason: Why, at least ten characters.
         reassess_by: The last day on which it holds; after today.
+        ask: Whom to ask for the key's password, as for `load_key`.
 
     Raises:
         DeidError: `dossier-unknown` if it is not the newest dossier of a release as it was written; `dossier-key`;
@@ -118,7 +127,7 @@ def sign_dossier(
     named = release_of(officer, digest)
     if named is None or newest_dossier(officer, named) != digest:
         raise DeidError(Code.DOSSIER_UNKNOWN, path.name)
-    private = load_key(key)
+    private = load_key(key, ask=ask)
     who, reason = who.strip(), reason.strip()  # as the ledger keeps them
     statement = Statement(named, digest, conclusion, who, reason, datetime.now(tz=UTC).date(), reassess_by)
     signature, public = sign(statement, private), public_key(private)

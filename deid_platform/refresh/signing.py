@@ -13,6 +13,7 @@ import base64
 import hashlib
 import json
 import os
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from datetime import date
 from pathlib import Path
@@ -24,6 +25,10 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey,
 from deid_platform.errors import Code, DeidError
 
 PASSWORD_VARIABLE = "DEID_OFFICER_KEY_PASSWORD"  # noqa: S105 - the name of a variable
+_ENCRYPTED = b"-----BEGIN ENCRYPTED PRIVATE KEY-----"
+
+Ask = Callable[[], str]
+"""Asks somebody for a password, who may have none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,17 +64,21 @@ def digest_of(dossier: bytes) -> str:
     return hashlib.sha256(dossier).hexdigest()
 
 
-def make_key(path: Path) -> str:
-    """Writes a new key that only its owner can read, under the password of the environment if there is one.
+def make_key(path: Path, *, ask: Ask | None = None) -> str:
+    """Writes a new key that only its owner can read, under a password if there is one.
+
+    Args:
+        path: The file to make.
+        ask: Whom to ask for a password that the environment does not hold; nobody if None.
 
     Returns:
         The public key, in base64.
 
     Raises:
-        DeidError: `output-exists` if the file is there already.
+        DeidError: `dossier-key` if the file is there already or cannot be made.
     """
     key = Ed25519PrivateKey.generate()
-    password = os.environ.get(PASSWORD_VARIABLE)
+    password = os.environ.get(PASSWORD_VARIABLE) or (ask() if ask else None)
     encryption = serialization.BestAvailableEncryption(password.encode()) if password else serialization.NoEncryption()
     pem = key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, encryption)
     try:
@@ -80,15 +89,22 @@ def make_key(path: Path) -> str:
     return public_key(key)
 
 
-def load_key(path: Path) -> Ed25519PrivateKey:
+def load_key(path: Path, *, ask: Ask | None = None) -> Ed25519PrivateKey:
     """The officer's key.
+
+    Args:
+        path: Its file, in PEM.
+        ask: Whom to ask for its password, if it has one that the environment does not hold; nobody if None.
 
     Raises:
         DeidError: `dossier-key`.
     """
     password = os.environ.get(PASSWORD_VARIABLE)
     try:
-        key = serialization.load_pem_private_key(path.read_bytes(), password.encode() if password else None)
+        pem = path.read_bytes()
+        if not password and ask and _ENCRYPTED in pem:
+            password = ask()
+        key = serialization.load_pem_private_key(pem, password.encode() if password else None)
     except (OSError, ValueError, TypeError):
         raise DeidError(Code.DOSSIER_KEY, path.name) from None
     if not isinstance(key, Ed25519PrivateKey):

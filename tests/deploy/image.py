@@ -188,6 +188,19 @@ def test_an_operator_launches_a_run_and_the_code_server_ends_it(site: Site, tmp_
         assert operator.outcome(operator.launch("retention")) == ("SUCCESS", "")
 
 
+@pytest.mark.skipif(shutil.which("socat") is None, reason="NOT RUN: deploy/forward needs socat on this machine")
+def test_the_quarantine_queue_opens_through_this_machine_s_loopback(site: Site, tmp_path: Path) -> None:
+    def queue(port: int) -> list[str]:
+        command = ["deploy/start", "command", "review", "quarantine", "--who", "A. Reader", "--port", str(port)]
+        return site.line("exec", "-T", "code", *command)
+
+    named = {"COMPOSE_PROJECT_NAME": NAME, "COMPOSE_FILE": "compose.yaml:override.yaml"}
+    with servers(tmp_path) as start:
+        page: Ui = start(queue, site.environment)
+        start(lambda _: [str(site.folder / "forward"), str(page.port)], {**site.environment, **named})
+        page.enter()
+
+
 def test_what_reads_notes_has_no_way_out(site: Site) -> None:
     routes = site.compose("exec", "-T", "code", "cat", "/proc/net/route").splitlines()[1:]
     assert routes

@@ -94,6 +94,15 @@ def test_the_administrator_s_password_is_for_what_needs_it(
     assert "postgres_password" not in opened(asked(programs, secrets, "db", "psql", "--role", "officer"))
 
 
+def test_a_command_asks_on_the_terminal_and_gets_no_variable_of_whoever_typed_it(programs: Path, secrets: Path) -> None:
+    """The password of the officer's key is no file of root's."""
+    variables = {"DEID_SECRETS": str(secrets), "DEID_OFFICER_KEY_PASSWORD": "correct horse"}
+    line = json.loads(run(programs, "dossier", "sign", "--key", "/var/lib/deid/officer.pem", **variables))
+    assert {"--pty", "--pipe", "--wait"} <= set(line)
+    assert "correct horse" not in " ".join(line)
+    assert not [word for word in line if "OFFICER_KEY" in word]
+
+
 def test_an_argument_stays_whole(programs: Path, secrets: Path) -> None:
     """systemd puts one dollar for two."""
     line = asked(programs, secrets, "waive", "--why", "it's $5, $$HOME; `id`")

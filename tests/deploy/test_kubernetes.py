@@ -6,8 +6,10 @@ DEID_DAGSTER_CHART names the chart's folder, the values are validated against it
 
 from __future__ import annotations
 
+import copy
 import json
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -124,6 +126,24 @@ def test_only_what_reads_notes_can_reach_them(values: dict[str, Any], code: dict
         assert ({"home", "secrets"} <= mounted) is (name in ("code", "bootstrap")), name
         assert ("administrator" in mounted) is (name == "bootstrap"), name
     assert "home" not in {volume["name"] for volume in values["dagsterDaemon"]["volumes"]}
+
+
+def test_what_an_archive_sets_lets_the_code_server_write_deliveries_and_nothing_else(values: dict[str, Any]) -> None:
+    page = (DEPLOY.parent / "docs" / "archive.md").read_text()
+    changed = copy.deepcopy(values)
+    for path in re.findall(r"--set '([^']+)=false'", page):
+        *way, last = (int(step) if step.isdigit() else step for step in re.findall(r"[\w-]+", path))
+        at = changed
+        for step in way:
+            at = at[step]
+        assert at[last] is True
+        at[last] = False
+    before, after = (it["dagster-user-deployments"]["deployments"][0] for it in (values, changed))
+    for section in ("volumes", "volumeMounts"):
+        now = [it for it in after[section] if it not in before[section]]
+        assert [it["name"] for it in now] == ["deliveries"]
+    after |= {section: before[section] for section in ("volumes", "volumeMounts")}
+    assert changed == values
 
 
 def test_every_container_runs_without_privileges_and_every_secret_is_a_file(

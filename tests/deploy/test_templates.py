@@ -252,6 +252,13 @@ def test_only_the_proxy_is_published_and_what_reads_notes_has_no_way_out(compose
         assert all(compose["networks"][name]["internal"] for name in services[part]["networks"])
 
 
+def test_deliveries_are_read_only_but_where_one_command_says_otherwise(compose: dict[str, Any]) -> None:
+    volumes = [(name, volume) for name, service in compose["services"].items() for volume in service.get("volumes", ())]
+    ((name, mount),) = [(name, volume) for name, volume in volumes if "/srv/deliveries" in volume]
+    assert (name, mount.split(":/srv/deliveries:")[1]) == ("code", "${DEID_DELIVERIES_ACCESS:-ro}")
+    assert "    DEID_DELIVERIES_ACCESS=rw docker compose run " in (ROOT / "docs" / "archive.md").read_text()
+
+
 def test_the_proxy_asks_who_is_there_before_it_passes_anything_on() -> None:
     proxy = (DEPLOY / "proxy" / "Caddyfile").read_text()
     assert proxy.index("basic_auth") < proxy.index("reverse_proxy {$DEID_UI_UPSTREAM")

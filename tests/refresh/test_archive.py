@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
@@ -287,6 +288,18 @@ def test_a_full_disk_says_so_whoever_writes(clean, folder, monkeypatch) -> None:
 
     monkeypatch.setattr(files_of_archive.sqlite3, "connect", full)
     assert code_of(lambda: prepare(clean, folder, "hospital", notes=15)) is Code.FEED_WRITE
+
+
+def test_a_feed_s_folder_that_is_mounted_read_only_says_so(clean, folder, monkeypatch) -> None:
+    def read_only(*_: object, **__: object) -> None:
+        raise OSError(errno.EROFS, "Read-only file system")
+
+    with monkeypatch.context() as mounted:
+        mounted.setattr(Path, "mkdir", read_only)
+        assert code_of(lambda: prepare(clean, folder, "hospital", notes=15)) is Code.FEED_WRITE
+    found = prepare(clean, folder, "hospital", notes=15)
+    monkeypatch.setattr(Path, "mkdir", read_only)
+    assert prepare(clean, folder, "hospital", notes=15).parts == found.parts  # what is split asks for nothing more
 
 
 def test_nothing_of_an_archive_is_processed_before_what_it_withdraws_is_hidden(clean, folder, run, monkeypatch) -> None:

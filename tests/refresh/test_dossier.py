@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import pty
 import re
+import subprocess
+import sys
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from datetime import date
+from pathlib import Path
 
 import pytest
 from command_line import deid
@@ -15,7 +22,7 @@ from deid_platform.bench import held_out
 from deid_platform.errors import Code, DeidError
 from deid_platform.evaluation.retention.lexical_judge import judge_digest
 from deid_platform.refresh.dossier import gathered, sign_dossier, write_dossier
-from deid_platform.refresh.signing import make_key, verified
+from deid_platform.refresh.signing import PASSWORD_VARIABLE, load_key, make_key, public_key, verified
 from deid_platform.reports.dossier import NOT_AT_HAND
 from deid_platform.warehouse.dossiers import newest_dossier, record_dossier, signed
 from deid_platform.warehouse.held_out import Purpose, record_look
@@ -26,6 +33,7 @@ from deid_platform.warehouse.queries import ledger
 from deid_platform.warehouse.releases import activate_release, release
 from deid_platform.warehouse.roles import Role
 
+DEID = Path(sys.executable).with_name("deid")
 UNTIL = date(2099, 3, 1)
 WHY = "misses are of staff alone"
 
@@ -209,6 +217,60 @@ def test_a_signature_is_on_the_ledger_and_verifies_offline(site, tmp_path) -> No
         row = connection.execute(text("SELECT * FROM quality.determination")).one()
     assert (row.release, row.conclusion, row.standing, row.reassess_by) == (site.release, "fit", "in force", UNTIL)
     assert "who" not in row._mapping
+
+
+def at_a_terminal(answers: Mapping[str, str], *arguments: str) -> tuple[int, str, str]:
+    """Exit status of a command, what it says, and what the terminal shows, with somebody who answers its prompts."""
+    ours, terminal = pty.openpty()
+    # In a session without a terminal of its own: a prompt would go to the one of whoever runs the tests.
+    with subprocess.Popen(
+        [str(DEID), *arguments], stdin=terminal, stdout=terminal, stderr=subprocess.PIPE, start_new_session=True
+    ) as running:
+        assert running.stderr
+        said = b""
+        for prompt, answer in answers.items():
+            while not said.endswith(f"{prompt}: ".encode()):
+                read = running.stderr.read(1)
+                assert read, said
+                said += read
+            os.write(ours, f"{answer}\n".encode())
+        said += running.stderr.read()
+        status = running.wait(timeout=300)
+    os.close(terminal)
+    shown = b""
+    with suppress(OSError):  # how a terminal ends that nobody holds
+        while read := os.read(ours, 1000):
+            shown += read
+    os.close(ours)
+    return status, said.decode(), shown.decode()
+
+
+@pytest.mark.process
+def test_the_key_s_password_is_asked_for_at_a_terminal_and_shown_nowhere(site, tmp_path, monkeypatch) -> None:
+    monkeypatch.delenv(PASSWORD_VARIABLE, raising=False)
+    key, made = str(tmp_path / "officer.pem"), str(write_dossier(site).path)
+    new, again = "password of the new key (Enter for none)", "Repeat for confirmation"
+    status, said, shown = at_a_terminal({new: "correct horse", again: "correct horse"}, "dossier", "key", key)
+    assert status == 0, said
+    assert "correct" not in said + shown
+    words = ("--who", "P. Officer", "--why", WHY, "--decision", "fit", "--until", str(UNTIL), "--key", key)
+    assert "dossier-key" in deid("dossier", "sign", made, *words).stderr  # nobody sits there
+    status, said, _ = at_a_terminal({"password of the key": "wrong"}, "dossier", "sign", made, *words)
+    assert status == 1 and "dossier-key [officer.pem]" in said
+    status, said, shown = at_a_terminal({"password of the key": "correct horse"}, "dossier", "sign", made, *words)
+    assert status == 0, said
+    assert "correct" not in said + shown
+    assert (found := signed(site.warehouse.engine(Role.OFFICER), site.release)) is not None
+    assert found.public_key == public_key(load_key(Path(key), ask=lambda: "correct horse"))
+
+
+@pytest.mark.process
+def test_enter_leaves_a_new_key_without_a_password_and_nobody_is_asked_for_one(tmp_path, monkeypatch) -> None:
+    monkeypatch.delenv(PASSWORD_VARIABLE, raising=False)
+    new, again = "password of the new key (Enter for none)", "Repeat for confirmation"
+    status, said, _ = at_a_terminal({new: "", again: ""}, "dossier", "key", str(tmp_path / "officer.pem"))
+    assert status == 0, said
+    assert load_key(tmp_path / "officer.pem", ask=lambda: pytest.fail("asked"))
 
 
 @pytest.mark.parametrize(
