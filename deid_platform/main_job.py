@@ -10,6 +10,7 @@ import errno
 import logging
 import sqlite3
 import threading
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -44,6 +45,8 @@ _NO_RETRY = {MAX_RETRIES_TAG: "0"}
 _QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 _OF_DBT = ("marts", "papers")
 _POLL_SECONDS = 0.2
+_MOST_RUNS = 3
+"""How often a delivery is run in one refresh, if each run of others makes it due again."""
 _UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EIO)
 _STEP_EVENTS = {dg.DagsterEventType.STEP_START, dg.DagsterEventType.STEP_SUCCESS}
 
@@ -193,9 +196,10 @@ def _refresh(
                 left = (monotonic() - begun) / done * (len(due) - done)
                 console.print(f"{done} of {len(due)} deliveries; about {hours_and_minutes(left)} left", highlight=False)
             outcomes.append(_run(job, instance, delivery, console))
-        # They may tell what changes an earlier one's rows: the mother of a newborn whose notes it brought.
-        run = {outcome.delivery for outcome in outcomes}
-        due = [delivery for delivery in pending(site, wanted) if delivery not in run]
+        # They may tell what changes an earlier one's rows: a name, or the mother of a newborn whose notes it brought.
+        runs = Counter(outcome.delivery for outcome in outcomes)
+        failed = {outcome.delivery for outcome in outcomes if outcome.failure}
+        due = [each for each in pending(site, wanted) if each not in failed and runs[each] < _MOST_RUNS]
     run = {outcome.delivery for outcome in outcomes}
     for delivery in wanted:
         if delivery not in run:
