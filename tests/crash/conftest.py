@@ -142,5 +142,6 @@ def reference(new_installation: Callable[[], AbstractContextManager[Installation
         picture = undisturbed.picture()
         ever_shown = crash_scene.ever_shown(undisturbed.config)
     assert picture["due"] == []
+    assert "Version 1 of note 60. Keeps [PATIENT] with care." in {text for _, text in picture["shown"]}
     assert any("quarantined" in row for row in picture["tables"]["research.held"])
     return {"picture": picture, "ever_shown": ever_shown, "seconds": ended["seconds"], "places": ended["places"]}

@@ -21,6 +21,7 @@ from sqlalchemy import Engine, event
 from deid_platform.bench import scoring
 from deid_platform.notes import Delivery
 from deid_platform.refresh import due, intake, measure, publish, stage
+from deid_platform.refresh.derived import MOTHERS
 from deid_platform.refresh.lock import installation_lock
 from deid_platform.refresh.named_later import hide_named_since, redact_delivery
 from deid_platform.refresh.site import Site
@@ -48,11 +49,17 @@ min_recall = 0.0
 min_precision = 0.0
 min_clinical_retention = 0.0
 """
+NAMED_LATER = "Velmora"
+# Lower-case, so that the rules do not know it for a name.
+TEXT_OF_NAMED_LATER = f"Version 1 of note 60. Keeps {NAMED_LATER.lower()} with care."
 _PEOPLE = ("Thandiwe Quillfeather", "Ansgar Brumbaugh", "Ottoline Vexworth", "Ignatius Farthingale", "Wilhelmina Okoro")
 
 
 def make_installation(folder: Path) -> Path:
-    """Writes deid.toml and three deliveries that correct, delay, quarantine and withdraw notes; returns deid.toml."""
+    """Writes deid.toml and three deliveries that correct, delay, quarantine and withdraw notes; returns deid.toml.
+
+    The second delivery is the first to name a patient of the first, who was admitted as Doe: that one is run again.
+    """
     folder.mkdir(parents=True)
     config = folder / "deid.toml"
     config.write_text(_CONFIG)
@@ -73,16 +80,17 @@ def _deliveries() -> dict[str, dict[str, list[dict[str, str]]]]:
         {"patient_id": f"p{n}", "first_name": name.split()[0], "last_name": name.split()[1]}
         for n, name in enumerate(_PEOPLE)
     ]
+    admitted, named = ({"patient_id": "p9", "first_name": "Jo", "last_name": name} for name in ("Doe", NAMED_LATER))
     lost = {"patient_id": "", "first_name": "Nobody", "last_name": "Knowswho"}
-    first = [_note(n, 1) for n in range(60)]
+    first = [*(_note(n, 1) for n in range(60)), {**_note(60, 1, patient="p9"), "text": TEXT_OF_NAMED_LATER}]
     corrected = [_note(n, 2) for n in range(0, 12, 2)]
     return {
-        "2026-01-05": {"notes": first, "patients": patients},
+        "2026-01-05": {"notes": first, "patients": [*patients, admitted]},
         # From here on a roster is lost, so that a note of a patient without one is quarantined: one of them corrects
         # a note that research holds.
         "2026-01-12": {
             "notes": [*corrected, _note(1, 2, patient="unknown"), _note(70, 1, patient="unknown"), _note(71, 1)],
-            "patients": [patients[0], lost],
+            "patients": [patients[0], named, lost],
             "withdrawn": [{"note_id": "n3", "patient_id": ""}, {"note_id": "", "patient_id": "p4"}],
         },
         "2026-01-19": {"notes": [_note(0, 3), _note(80, 1)], "withdrawn": [{"note_id": "n8"}, {"note_id": "never"}]},
@@ -157,11 +165,14 @@ def refresh(config: Path, stopped: str | None, entered: Callable[[str], object])
     with installation_lock(site.settings.home_path):
         wanted = site.deliveries()
         new = due.pending(site, wanted)
-        for delivery in (d for d in wanted if d in new or d.key == stopped):
-            for name, step in STEPS.items():
-                entered(f"{delivery.key} {name}")
-                with installation_lock(site.settings.home_path):
-                    step(site, delivery)
+        new = [delivery for delivery in wanted if delivery in new or delivery.key == stopped]
+        while new:
+            for delivery in new:
+                for name, step in STEPS.items():
+                    entered(f"{delivery.key} {name}")
+                    with installation_lock(site.settings.home_path):
+                        step(site, delivery)
+            new = due.pending(site, wanted)
 
 
 @contextmanager
@@ -242,10 +253,12 @@ def shown(warehouse: Warehouse) -> set[tuple[str, str]]:
 
 
 def ever_shown(config: Path) -> set[tuple[str, str]]:
-    """Every key and text that passed the gate, shown now or not."""
-    with Site(load_settings(config)).warehouse.administer() as connection:
+    """Every key and text that passed the gate, shown now or not, and the text in which a later row names a patient."""
+    site = Site(load_settings(config))
+    with site.warehouse.administer() as connection:
         versions = "SELECT note_key, text FROM research.note_version WHERE text IS NOT NULL"
-        return {(row.note_key, row.text) for row in connection.exec_driver_sql(versions)}
+        passed = {(row.note_key, row.text) for row in connection.exec_driver_sql(versions)}
+    return passed | {(site.note_key("hospital", "n60"), TEXT_OF_NAMED_LATER)}
 
 
 def picture(config: Path) -> dict[str, Any]:
@@ -281,11 +294,15 @@ def _tables(warehouse: Warehouse) -> Iterator[tuple[str, list[str]]]:
 
 
 def _store(site: Site) -> Iterator[tuple[str, list[str]]]:
-    """The rows of every partition, each part checked against its manifest on the way."""
+    """The rows of every partition, each part checked against its manifest on the way.
+
+    Not who is whose mother, which is made of rows that are there once somebody asks.
+    """
     for manifest in sorted((site.settings.home_path / "store").rglob(MANIFEST)):
         folder = manifest.parent.relative_to(site.settings.home_path / "store")
         rows = site.store.rows(str(folder.parent), folder.name)
-        yield str(folder), sorted(repr(sorted(row.items())) for row in rows)
+        if str(folder.parent) != MOTHERS.dataset:
+            yield str(folder), sorted(repr(sorted(row.items())) for row in rows)
 
 
 def torn_files(config: Path) -> list[Path]:
