@@ -10,6 +10,7 @@ import errno
 import logging
 import sqlite3
 import threading
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -193,9 +194,12 @@ def _refresh(
                 left = (monotonic() - begun) / done * (len(due) - done)
                 console.print(f"{done} of {len(due)} deliveries; about {hours_and_minutes(left)} left", highlight=False)
             outcomes.append(_run(job, instance, delivery, console))
-        # They may tell what changes an earlier one's rows: the mother of a newborn whose notes it brought.
-        run = {outcome.delivery for outcome in outcomes}
-        due = [delivery for delivery in pending(site, wanted) if delivery not in run]
+        # They may tell what changes an earlier one's rows: the mother of a newborn whose notes it brought, or a name
+        # that stands in them, so that they are hidden. What was promoted before the last one is run once more for it.
+        last = outcomes[-1].delivery
+        runs = Counter(outcome.delivery for outcome in outcomes)
+        done_with = {it.delivery for it in outcomes if it.failure or it.delivery == last or runs[it.delivery] > 1}
+        due = [delivery for delivery in pending(site, wanted) if delivery not in done_with]
     run = {outcome.delivery for outcome in outcomes}
     for delivery in wanted:
         if delivery not in run:

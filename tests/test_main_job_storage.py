@@ -1,6 +1,6 @@
-"""What `deid refresh` does with storage, with a small job in the place of the main one.
+"""What `deid refresh` does with storage and in which order, with a small job in the place of the main one.
 
-Where that of Dagster cannot be written, and where it is to read all files.
+Where that of Dagster cannot be written, where it is to read all files, and where a delivery makes another one due.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import pytest
 from rich.console import Console
 from sqlalchemy import Engine, event
 
+from deid_platform import main_job
 from deid_platform.errors import Code, DeidError
 from deid_platform.instance import prepare_instance
 from deid_platform.main_job import Refreshed, refresh_deliveries
@@ -55,20 +56,20 @@ def config(installation: Path) -> Iterator[Path]:
         yield installation
 
 
-def refresh(config: Path, disk: Disk, *, fills: bool = False, reread: bool = False) -> list[Refreshed]:
+def refresh(
+    config: Path, disk: Disk, *, fills: bool = False, reread: bool = False, only: str | None = DELIVERY.key
+) -> list[Refreshed]:
     """One refresh by a job in the middle of which the disk is full, if it fills."""
 
     @dg.asset(partitions_def=dg.DynamicPartitionsDefinition(name="delivery"))
-    def only() -> dg.MaterializeResult[None]:
+    def anything() -> dg.MaterializeResult[None]:
         disk.full = disk.full or fills
         return dg.MaterializeResult(metadata={"large": "x" * 100_000})
 
     job = dg.define_asset_job("refresh", executor_def=dg.in_process_executor)
-    definition = dg.Definitions(assets=[only], jobs=[job]).resolve_job_def("refresh")
+    definition = dg.Definitions(assets=[anything], jobs=[job]).resolve_job_def("refresh")
     quiet = Console(quiet=True)
-    return refresh_deliveries(
-        definition, config, feed=None, only=DELIVERY.key, force=True, reread=reread, console=quiet
-    )
+    return refresh_deliveries(definition, config, feed=None, only=only, force=True, reread=reread, console=quiet)
 
 
 @pytest.mark.parametrize("when", ["before it begins", "in the middle"])
@@ -89,3 +90,12 @@ def test_what_is_known_of_files_is_forgotten_where_they_are_to_be_read(config: P
     store.write(tables.FILES_DIGEST, DELIVERY.key, [pa.table({"digest": ["of before"]})])
     assert refresh(config, disk, reread=reread) == [Refreshed(DELIVERY)]
     assert store.rows(tables.FILES_DIGEST, DELIVERY.key) == ([] if reread else [{"digest": "of before"}])
+
+
+def test_a_delivery_that_a_later_one_makes_due_is_run_once_more(config: Path, disk: Disk, monkeypatch) -> None:
+    later = Delivery("hospital", "2026-01-06")
+    folder = config.parent / "deliveries" / later.watermark
+    folder.mkdir()
+    (folder / "notes.jsonl").write_text('{"note_id": "2", "text": "Well."}\n')
+    monkeypatch.setattr(main_job, "pending", lambda *_: [DELIVERY])
+    assert [outcome.delivery for outcome in refresh(config, disk, only=None)] == [DELIVERY, later, DELIVERY]
