@@ -38,8 +38,8 @@ from deid_platform.warehouse.roles import Role
 _PATIENTS = "source/patients"
 _SCHEMA = tables.TOPIC_SCHEMAS["patients"]
 _IDENTIFYING = [each.name for each in fields(Patient) if each.name not in ("patient_id", "mother_id")]
-_AT_ONCE = 100_000
-"""Patients whose rows are held together."""
+_AT_ONCE, _A_BATCH = 200_000, 1_000
+"""Patients whose rows are held together, and rows."""
 
 
 def redact_delivery(site: Site, delivery: Delivery) -> Manifest:
@@ -100,7 +100,8 @@ def hide_named_since(site: Site, delivery: Delivery) -> int:
             hits = _hits(site, SearchJob(site.policy, topics=late.topics), shown_notes(site, each, late.rows))
             # Where analysts see something else than these rows, only the originals tell what may be in it.
             others = _hits(site, SearchJob(site.policy, topics=late.news), originals(site, each, late.rows))
-            _hide(site, each, others.keys() - hits.keys(), but=_staged(site, each))
+            if others.keys() - hits.keys():
+                _hide(site, each, others, but=_staged(site, each))
             _hide(site, each, hits)
             if each.seq < delivery.seq:
                 _keep(store, each, late, hits)
@@ -138,8 +139,7 @@ class _Feed:
     @cached_property
     def mothers(self) -> pa.Table:
         """Each patient with each mother that a row names."""
-        found = [MOTHERS.of(self.store, each.key) for each in self.deliveries]
-        return pa.concat_tables([tables.MOTHERS_SCHEMA.empty_table(), *found]).combine_chunks()
+        return _merged((MOTHERS.of(self.store, each.key) for each in self.deliveries), _links)
 
     def with_mothers(self, patients: pa.Array) -> pa.Array:
         """Patients and their mothers, each once."""
@@ -151,27 +151,26 @@ class _Feed:
 
     def rows(self, patients: pa.Array) -> pa.Table:
         """Each differing row of some patients, with the place of the first delivery that brought it (`seq`)."""
-        kept, new = _differing([]), list[pa.Table]()
-        for each in self.deliveries:
-            new += self._brought_by(each, patients)
-            if sum(some.num_rows for some in new) > kept.num_rows:
-                kept, new = _differing([kept, *new]), []
-        return _differing([kept, *new])
+        return _merged((part for each in self.deliveries for part in self._brought_by(each, patients)), _differing)
 
     def first_brought_by(self, delivery: Delivery) -> pa.Array:
         """The patients of whom a delivery says something that none before it said."""
-        rows = _differing(self._brought_by(delivery))
-        # The newest one first: most rosters repeat the one before, and no other one has to be read.
-        for each in reversed([each for each in self.deliveries if each.seq < delivery.seq]):
-            if not rows:
-                break
-            rows = _differing([rows, *self._brought_by(each, rows["patient_id"].combine_chunks())])
-            rows = rows.filter(pc.equal(rows["seq"], delivery.seq))
-        return rows["patient_id"].combine_chunks().unique()
+        before = [each for each in self.deliveries if each.seq < delivery.seq]
+        found = list[pa.ChunkedArray]()
+        for some in _slices(_union(part["patient_id"] for part in self.store.read(_PATIENTS, delivery.key))):
+            rows = _differing(self._brought_by(delivery, some))
+            # The newest one first: most rosters repeat the one before, and no other one has to be read.
+            for each in reversed(before):
+                if not rows:
+                    break
+                rows = _differing([rows, *self._brought_by(each, rows["patient_id"].combine_chunks())])
+                rows = rows.filter(pc.equal(rows["seq"], delivery.seq))
+            found.append(rows["patient_id"])
+        return _union(found)
 
-    def _brought_by(self, delivery: Delivery, patients: pa.Array | None = None) -> Iterator[pa.Table]:
+    def _brought_by(self, delivery: Delivery, patients: pa.Array) -> Iterator[pa.Table]:
         for part in self.store.read(_PATIENTS, delivery.key):
-            some = part if patients is None else part.filter(_in(part["patient_id"], patients))
+            some = part.filter(_in(part["patient_id"], patients))
             # A part written before a column was known lacks it.
             for name in [name for name in _SCHEMA.names if name not in some.column_names]:
                 some = some.append_column(name, pa.nulls(some.num_rows, _SCHEMA.field(name).type))
@@ -201,9 +200,11 @@ class _Late:
             family[link["patient_id"]][link["mother_id"]] = None
         people = pa.array({*family, *(mother for each in family.values() for mother in each)}, pa.large_string())
         every, new, old = list[Patient](), dict[str, list[Patient]](), dict[str, list[Patient]]()
-        for row in rows.filter(_in(rows["patient_id"], people)).to_pylist():
-            every.append(patient := tables.from_row(Patient, row))
-            (new if is_new(row["seq"], patient) else old).setdefault(patient.patient_id, []).append(patient)
+        # As rows of Python they take several times what is kept of them.
+        for batch in rows.filter(_in(rows["patient_id"], people)).to_batches(max_chunksize=_A_BATCH):
+            for row in batch.to_pylist():
+                every.append(patient := tables.from_row(Patient, row))
+                (new if is_new(row["seq"], patient) else old).setdefault(patient.patient_id, []).append(patient)
         told = {each: [*new.get(each, ()), *(row for m in family[each] for row in new.get(m, ()))] for each in family}
         self.rows = {each: found for each, found in told.items() if found}
         self.topics = Topics.of(patients=every)
@@ -273,6 +274,22 @@ def _kept(store: NoteStore, delivery: Delivery) -> list[Patient]:
     there = store.manifest(tables.LATER_PATIENTS, delivery.key) is not None
     rows = store.rows(tables.LATER_PATIENTS, delivery.key) if there else []
     return [tables.from_row(Patient, row) for row in rows]
+
+
+def _merged(parts: Iterable[pa.Table], merge: Callable[[list[pa.Table]], pa.Table]) -> pa.Table:
+    """Parts merged as they come, so that memory holds about twice what comes of them."""
+    kept, new = merge([]), list[pa.Table]()
+    for part in parts:
+        new.append(part)
+        if sum(each.num_rows for each in new) > kept.num_rows:
+            kept, new = merge([kept, *new]), []
+    return merge([kept, *new])
+
+
+def _links(parts: Iterable[pa.Table]) -> pa.Table:
+    """Each patient with each mother once."""
+    links = pa.concat_tables([tables.MOTHERS_SCHEMA.empty_table(), *parts])
+    return links.group_by(tables.MOTHERS_SCHEMA.names).aggregate([]).cast(tables.MOTHERS_SCHEMA)
 
 
 def _differing(parts: Iterable[pa.Table]) -> pa.Table:

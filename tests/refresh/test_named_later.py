@@ -253,7 +253,7 @@ def test_a_feed_is_read_as_often_whoever_is_concerned(site, deliver, run, take_i
 
     monkeypatch.setattr(NoteStore, "read", counted)
     assert hide_named_since(site, last) == 0
-    assert max(count for (dataset, _), count in read.items() if dataset == "source/patients") <= 3
+    assert max(count for (dataset, _), count in read.items() if dataset == "source/patients") <= 4
 
 
 def test_a_roster_that_says_nothing_new_is_compared_with_the_one_before_alone(
