@@ -100,8 +100,8 @@ def hide_named_since(site: Site, delivery: Delivery) -> int:
             hits = _hits(site, SearchJob(site.policy, topics=late.topics), shown_notes(site, each, late.rows))
             # Where analysts see something else than these rows, only the originals tell what may be in it.
             others = _hits(site, SearchJob(site.policy, topics=late.news), originals(site, each, late.rows))
-            if others.keys() - hits.keys():
-                _hide(site, each, others, but=_staged(site, each))
+            if unseen := others.keys() - hits.keys():
+                found += _hide(site, each, unseen, but=_staged(site, each))
             _hide(site, each, hits)
             if each.seq < delivery.seq:
                 _keep(store, each, late, hits)
@@ -244,10 +244,9 @@ def _hits(site: Site, job: SearchJob, shown: Iterable[Shown]) -> dict[str, str]:
     return dict(notes[number] for number, found in enumerate(site.engine.run(job, each())) if found)
 
 
-def _hide(site: Site, delivery: Delivery, note_ids: Collection[str], *, but: str | None = None) -> None:
+def _hide(site: Site, delivery: Delivery, note_ids: Collection[str], *, but: str | None = None) -> int:
     keys = [key for note_id in note_ids for key in site.note_keys(delivery.feed, note_id)]
-    if keys:
-        hide_notes(site.warehouse.engine(Role.PROMOTER), delivery, keys, but=but)
+    return hide_notes(site.warehouse.engine(Role.PROMOTER), delivery, keys, but=but) if keys else 0
 
 
 def _staged(site: Site, delivery: Delivery) -> str:

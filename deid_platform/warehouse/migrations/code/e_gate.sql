@@ -198,7 +198,10 @@ BEGIN
             SELECT 1 FROM ctl.publication p
             WHERE p.release = v.release AND p.delivery = v.delivery AND p.staged_digest = p_but)
         ON CONFLICT DO NOTHING
-        RETURNING note_key)
+        RETURNING note_key, release),
+    told AS ( -- release by release: they have a secret each, and one need not hold what the others do
+        INSERT INTO ctl.ledger (event, delivery, release, counts)
+        SELECT 'hidden', p_delivery, h.release, jsonb_build_object('notes', count(*)) FROM held h GROUP BY h.release)
     SELECT count(DISTINCT h.note_key) INTO v_hidden FROM held h;
     -- What is staged of them is as old: without it the rest is not what was announced, and no promotion copies it.
     DELETE FROM staging.note n USING ctl.delivery d
@@ -207,8 +210,6 @@ BEGIN
     IF v_hidden > 0 THEN
         UPDATE ctl.publication SET staged_digest = NULL
         WHERE delivery = p_delivery AND (p_but IS NULL OR staged_digest <> p_but);
-        INSERT INTO ctl.ledger (event, delivery, counts)
-        VALUES ('hidden', p_delivery, jsonb_build_object('notes', v_hidden));
     END IF;
     RETURN v_hidden;
 END $$;
