@@ -15,8 +15,8 @@ of its notes knows.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, fields, replace
-from functools import cached_property
+from dataclasses import fields, replace
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -24,8 +24,9 @@ import pyarrow.compute as pc
 from deid_platform.notes import Delivery, Patient, Topics
 from deid_platform.refresh import tables
 from deid_platform.refresh.deidentify import deidentify
-from deid_platform.refresh.derived import MOTHERS, PATIENTS
+from deid_platform.refresh.derived import PATIENTS
 from deid_platform.refresh.intake import patients_digests
+from deid_platform.refresh.patient_rows import FeedPatients, among, isin, slices, union
 from deid_platform.refresh.rulings import in_force
 from deid_platform.refresh.searched_note import SearchJob, Shown
 from deid_platform.refresh.shown_notes import originals, shown_notes
@@ -35,11 +36,9 @@ from deid_platform.store import Manifest, NoteStore
 from deid_platform.warehouse.promotion import hide_notes
 from deid_platform.warehouse.roles import Role
 
-_PATIENTS = "source/patients"
 _SCHEMA = tables.TOPIC_SCHEMAS["patients"]
 _IDENTIFYING = [each.name for each in fields(Patient) if each.name not in ("patient_id", "mother_id")]
-_AT_ONCE, _A_BATCH = 200_000, 1_000
-"""Patients whose rows are held together, and rows."""
+_A_BATCH = 1_000  # rows
 
 
 def redact_delivery(site: Site, delivery: Delivery) -> Manifest:
@@ -51,13 +50,13 @@ def redact_delivery(site: Site, delivery: Delivery) -> Manifest:
     rulings = in_force(site, delivery)
     while True:
         done = deidentify(delivery, store=site.store, recipe=site.recipe(delivery), engine=site.engine, rulings=rulings)
-        feed = _Feed(site.store, delivery.feed)
+        feed = FeedPatients(site.store, delivery.feed)
         here = PATIENTS.of(site.store, delivery.key)["patient_id"].combine_chunks()
         found = 0
-        for some in _slices(here) if feed.deliveries and feed.deliveries[-1].seq > delivery.seq else ():
+        for some in slices(here) if feed.deliveries and feed.deliveries[-1].seq > delivery.seq else ():
             rows = feed.rows(feed.with_mothers(some))
             newer = rows.filter(pc.greater(rows["seq"], delivery.seq))["patient_id"].combine_chunks()
-            concerned = _among(some, feed.with_children(newer.unique()))
+            concerned = among(some, feed.with_children(newer.unique()))
             late = _Late(rows, feed.mothers, concerned, _unknown(site.store, delivery, lambda seq: seq > delivery.seq))
             hits = _hits(site, SearchJob(site.policy, topics=late.topics), shown_notes(site, delivery, late.rows))
             _hide(site, delivery, hits)
@@ -80,19 +79,19 @@ def hide_named_since(site: Site, delivery: Delivery) -> int:
     Raises:
         DeidError: `not-materialized` or `store-torn` if another delivery cannot be read; `warehouse-unreachable`.
     """
-    store, feed = site.store, _Feed(site.store, delivery.feed)
+    store, feed = site.store, FeedPatients(site.store, delivery.feed)
     made = list(_made_without(store, delivery)) if delivery in feed.deliveries else []
     if not made:
         return 0
     concerned = feed.with_children(feed.first_brought_by(delivery))
     if not concerned:
         return 0
-    there = {each: _among(PATIENTS.of(store, each.key)["patient_id"].combine_chunks(), concerned) for each in made}
+    there = {each: among(PATIENTS.of(store, each.key)["patient_id"].combine_chunks(), concerned) for each in made}
     found = 0
-    for some in _slices(_union(there.values())):
+    for some in slices(union(there.values())):
         rows = feed.rows(feed.with_mothers(some))
         for each, patients in there.items():
-            if not (theirs := _among(patients, some)):
+            if not (theirs := among(patients, some)):
                 continue
             late = _Late(rows, feed.mothers, theirs, _unknown(store, each, lambda seq: seq == delivery.seq))
             if not late.rows:
@@ -123,60 +122,6 @@ def _made_without(store: NoteStore, delivery: Delivery) -> Iterator[Delivery]:
             yield each
 
 
-@dataclass(frozen=True)
-class _Feed:
-    """What the deliveries of a feed tell of patients."""
-
-    store: NoteStore
-    name: str
-
-    @cached_property
-    def deliveries(self) -> list[Delivery]:
-        """Those that brought rows of patients, in order."""
-        found = (Delivery.parse(key) for key in self.store.partitions(_PATIENTS))
-        return sorted((each for each in found if each.feed == self.name), key=lambda each: each.seq)
-
-    @cached_property
-    def mothers(self) -> pa.Table:
-        """Each patient with each mother that a row names."""
-        return _merged((MOTHERS.of(self.store, each.key) for each in self.deliveries), _links)
-
-    def with_mothers(self, patients: pa.Array) -> pa.Array:
-        """Patients and their mothers, each once."""
-        return _union([patients, self.mothers.filter(_in(self.mothers["patient_id"], patients))["mother_id"]])
-
-    def with_children(self, patients: pa.Array) -> pa.Array:
-        """Patients and those whose mothers they are, each once."""
-        return _union([patients, self.mothers.filter(_in(self.mothers["mother_id"], patients))["patient_id"]])
-
-    def rows(self, patients: pa.Array) -> pa.Table:
-        """Each differing row of some patients, with the place of the first delivery that brought it (`seq`)."""
-        return _merged((part for each in self.deliveries for part in self._brought_by(each, patients)), _differing)
-
-    def first_brought_by(self, delivery: Delivery) -> pa.Array:
-        """The patients of whom a delivery says something that none before it said."""
-        before = [each for each in self.deliveries if each.seq < delivery.seq]
-        found = list[pa.ChunkedArray]()
-        for some in _slices(_union(part["patient_id"] for part in self.store.read(_PATIENTS, delivery.key))):
-            rows = _differing(self._brought_by(delivery, some))
-            # The newest one first: most rosters repeat the one before, and no other one has to be read.
-            for each in reversed(before):
-                if not rows:
-                    break
-                rows = _differing([rows, *self._brought_by(each, rows["patient_id"].combine_chunks())])
-                rows = rows.filter(pc.equal(rows["seq"], delivery.seq))
-            found.append(rows["patient_id"])
-        return _union(found)
-
-    def _brought_by(self, delivery: Delivery, patients: pa.Array) -> Iterator[pa.Table]:
-        for part in self.store.read(_PATIENTS, delivery.key):
-            some = part.filter(_in(part["patient_id"], patients))
-            # A part written before a column was known lacks it.
-            for name in [name for name in _SCHEMA.names if name not in some.column_names]:
-                some = some.append_column(name, pa.nulls(some.num_rows, _SCHEMA.field(name).type))
-            yield some.append_column("seq", pa.repeat(pa.scalar(delivery.seq, pa.int64()), some.num_rows))
-
-
 class _Late:
     """What rows say of patients of a delivery whose notes were made without these rows.
 
@@ -196,12 +141,12 @@ class _Late:
         self, rows: pa.Table, mothers: pa.Table, patients: pa.Array, is_new: Callable[[int, Patient], bool]
     ) -> None:
         family: dict[str, dict[str, None]] = {patient: {} for patient in patients.to_pylist()}
-        for link in mothers.filter(_in(mothers["patient_id"], patients)).to_pylist():
+        for link in mothers.filter(isin(mothers["patient_id"], patients)).to_pylist():
             family[link["patient_id"]][link["mother_id"]] = None
         people = pa.array({*family, *(mother for each in family.values() for mother in each)}, pa.large_string())
         every, new, old = list[Patient](), dict[str, list[Patient]](), dict[str, list[Patient]]()
         # As rows of Python they take several times what is kept of them.
-        for batch in rows.filter(_in(rows["patient_id"], people)).to_batches(max_chunksize=_A_BATCH):
+        for batch in rows.filter(isin(rows["patient_id"], people)).to_batches(max_chunksize=_A_BATCH):
             for row in batch.to_pylist():
                 every.append(patient := tables.from_row(Patient, row))
                 (new if is_new(row["seq"], patient) else old).setdefault(patient.patient_id, []).append(patient)
@@ -222,8 +167,9 @@ class _Late:
 
 def _beside(row: Patient, others: Iterable[Patient]) -> Patient:
     """A row without what others say too."""
-    said = {name for name in _IDENTIFYING for other in others if getattr(other, name) == getattr(row, name)}
-    return replace(row, **dict.fromkeys(said))
+    said = (name for name in _IDENTIFYING for other in others if getattr(other, name) == getattr(row, name))
+    nothing: dict[str, Any] = dict.fromkeys(said)
+    return replace(row, **nothing)
 
 
 def _unknown(store: NoteStore, delivery: Delivery, came: Callable[[int], bool]) -> Callable[[int, Patient], bool]:
@@ -273,44 +219,3 @@ def _kept(store: NoteStore, delivery: Delivery) -> list[Patient]:
     there = store.manifest(tables.LATER_PATIENTS, delivery.key) is not None
     rows = store.rows(tables.LATER_PATIENTS, delivery.key) if there else []
     return [tables.from_row(Patient, row) for row in rows]
-
-
-def _merged(parts: Iterable[pa.Table], merge: Callable[[list[pa.Table]], pa.Table]) -> pa.Table:
-    """Parts merged as they come, so that memory holds about twice what comes of them."""
-    kept, new = merge([]), list[pa.Table]()
-    for part in parts:
-        new.append(part)
-        if sum(each.num_rows for each in new) > kept.num_rows:
-            kept, new = merge([kept, *new]), []
-    return merge([kept, *new])
-
-
-def _links(parts: Iterable[pa.Table]) -> pa.Table:
-    """Each patient with each mother once."""
-    links = pa.concat_tables([tables.MOTHERS_SCHEMA.empty_table(), *parts])
-    return links.group_by(tables.MOTHERS_SCHEMA.names).aggregate([]).cast(tables.MOTHERS_SCHEMA)
-
-
-def _differing(parts: Iterable[pa.Table]) -> pa.Table:
-    """Rows without those that are there already, in the order of the deliveries that first brought them."""
-    schema = _SCHEMA.append(pa.field("seq", pa.int64()))
-    rows = pa.concat_tables([schema.empty_table(), *(part.select(schema.names).cast(schema) for part in parts)])
-    first = rows.group_by(_SCHEMA.names, use_threads=False).aggregate([("seq", "min")])
-    return first.rename_columns({"seq_min": "seq"}).select(schema.names).sort_by("seq")
-
-
-def _slices(ids: pa.Array) -> Iterator[pa.Array]:
-    return (ids.slice(start, _AT_ONCE) for start in range(0, len(ids), _AT_ONCE))
-
-
-def _in(column: pa.ChunkedArray, ids: pa.Array) -> pa.ChunkedArray:
-    return pc.is_in(column, value_set=ids)
-
-
-def _among(ids: pa.Array, others: pa.Array) -> pa.Array:
-    return ids.filter(_in(ids, others))
-
-
-def _union(every: Iterable[pa.Array | pa.ChunkedArray]) -> pa.Array:
-    chunks = [chunk for ids in every for chunk in (ids.chunks if isinstance(ids, pa.ChunkedArray) else [ids])]
-    return pa.chunked_array(chunks, pa.large_string()).unique()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections import Counter
 
@@ -12,6 +13,7 @@ from small_feed import promoted, seen
 from deid_platform.errors import DeidError
 from deid_platform.refresh import due, named_later, publish, stage, tables
 from deid_platform.refresh.named_later import hide_named_since, redact_delivery
+from deid_platform.refresh.patient_rows import FeedPatients
 from deid_platform.refresh.site import Site
 from deid_platform.settings import RedactionSettings
 from deid_platform.store import NoteStore
@@ -164,6 +166,17 @@ def test_a_note_is_hidden_that_is_shown_otherwise_than_it_was_redacted_last(site
     assert due.pending(site, [shown]) == []
 
 
+def test_a_note_that_is_quarantined_by_now_and_still_shown_is_hidden(site, deliver, run, take_in) -> None:
+    first = deliver("2026-05-06", notes=[note("cc", "cc", TEXT.format("norcott"))], patients=[row("cc", "Doe")])
+    run(first)
+    manifest = site.store.required(tables.REDACTED_NOTES, first.key)
+    rows = [it | {"status": "quarantined", "text": None} for it in site.store.rows(tables.REDACTED_NOTES, first.key)]
+    table = pa.Table.from_pylist(rows, schema=tables.REDACTED_SCHEMA)
+    site.store.write(tables.REDACTED_NOTES, first.key, [table], meta=lambda: manifest.meta)
+    hides(site, deliver("2026-05-07", patients=[row("cc", "Norcott")]), take_in)
+    assert not any("norcott" in text for text in seen(site))
+
+
 def test_a_release_that_was_made_otherwise_does_not_go_on_showing_it(site, deliver, run, take_in) -> None:
     notes = [note("s1", "s", TEXT.format("tolliver")), note("s2", "s", "Thandiwe rests.")]
     first = deliver("2026-05-12", notes=notes, patients=[row("s", "Doe")])
@@ -310,8 +323,20 @@ def test_nothing_of_a_patient_is_in_a_repr(site, deliver, take_in) -> None:
     delivery = deliver("2026-04-30", notes=[note("q1", "q", "Rests.")], patients=[row("q", "Tamsin")])
     take_in(delivery)
     assert redact_delivery(site, delivery).rows == 1
-    feed = named_later._Feed(site.store, "hospital")
+    feed = FeedPatients(site.store, "hospital")
     here = feed.first_brought_by(delivery)
     late = named_later._Late(feed.rows(here), feed.mothers, here, lambda *_: True)
     assert "q" in late.rows
     assert "Tamsin" not in f"{feed!r}{late!r}"
+
+
+def test_a_release_under_a_former_secret_does_not_show_it(site, deliver, run, take_in, monkeypatch) -> None:
+    texts = TEXT.format("pelham"), "Sleeps soundly."
+    first = deliver("2026-08-01", notes=[note(f"dd{n}", "dd", text) for n, text in enumerate(texts)])
+    run(first)
+    monkeypatch.setenv("DEID_PREVIOUS_SECRET", os.environ["DEID_SECRET"])
+    monkeypatch.setenv("DEID_SECRET", "8d1f0a63c59be274d07e4b1862f93ca55be80217d94f6ac319c64e73a80dfb25")
+    rotated = Site(site.settings)
+    assert rotated.release != site.release
+    assert hides(rotated, deliver("2026-08-02", patients=[row("dd", "Pelham")]), take_in) == 1
+    assert seen(site) & set(texts) == {texts[1]}
