@@ -94,7 +94,7 @@ RAISING = {
     "raw_notes": "assets.source:intake.take_in_notes",
     "institution": "assets.dictionaries:dictionaries.write_institution",
     "medical": "assets.dictionaries:dictionaries.write_medical",
-    "redacted_notes": "assets.deid:deidentify",
+    "redacted_notes": "assets.deid:redact_delivery",
     "test_set": "assets.bench:scoring.build_test_set",
     "figure": "assets.bench:sample_figure",
     "gold_notes": "assets.bench:scoring.collect_gold",
@@ -102,6 +102,7 @@ RAISING = {
     "metrics": "assets.bench:scoring.measure",
     "lab": "assets.bench:lab.measure",
     "withdrawals": "assets.gate:stage.stage_withdrawals",
+    "named since": "assets.gate:hide_named_since",
     "delivery": "assets.gate:stage.stage_delivery",
     "measurements": "assets.gate:measure.record_measurements",
     "requirements": "assets.checks:gate_requirements",
@@ -266,7 +267,7 @@ def break_everything(broken: Broken) -> None:
     replace("deid_platform.keys:Keyring.key", partial(keys_alike, broken))
     replace("deid_platform.refresh.stage:staged_rows", partial(unstorable, broken))
     replace("assets.gate:measure.record_measurements", partial(gone, broken))
-    replace("assets.deid:deidentify", partial(full, broken))
+    replace("assets.deid:redact_delivery", partial(full, broken))
     replace("deid_platform.refresh.measure:validate_staged", partial(unexpected, broken))
     replace("deid_platform.warehouse.connection:Warehouse.dbt_environment", partial(failing_mart, broken))
     replace(
