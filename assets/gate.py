@@ -18,8 +18,8 @@ from resources import SiteResource
 def withdrawals(context: dg.AssetExecutionContext, site: SiteResource) -> Counts:
     """Withdrawn notes and patients, hidden from research before anything else is measured or can fail.
 
-    Hidden too: notes of earlier deliveries in which this one's rows of patients name somebody, until these are redacted
-    again.
+    Hidden too: notes that were redacted without this delivery's rows of patients and show what these say, until they
+    are redacted again.
     """
     it, delivery = site.site, delivery_of(context)
     withdrawn = stage.stage_withdrawals(it, delivery, run_id=context.run.run_id)

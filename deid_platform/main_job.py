@@ -198,8 +198,9 @@ def _refresh(
             outcomes.append(_run(job, instance, delivery, console))
         # They may tell what changes an earlier one's rows: a name, or the mother of a newborn whose notes it brought.
         runs = Counter(outcome.delivery for outcome in outcomes)
-        failed = {outcome.delivery for outcome in outcomes if outcome.failure}
-        due = [each for each in pending(site, wanted) if each not in failed and runs[each] < _MOST_RUNS]
+        enough = {it.delivery for it in outcomes if it.failure or runs[it.delivery] == _MOST_RUNS}
+        enough.add(outcomes[-1].delivery)  # nothing was told after it
+        due = [delivery for delivery in pending(site, wanted) if delivery not in enough]
     run = {outcome.delivery for outcome in outcomes}
     for delivery in wanted:
         if delivery not in run:

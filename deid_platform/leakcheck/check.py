@@ -130,7 +130,7 @@ class LeakCheck:
         return tuple(Leak(kind) for kind in LeakKind if kind in found - self.exempt)
 
     def could_find(
-        self, note: Note, known_as: Sequence[Patient], redacted: str, applied: Sequence[Span], note_type: str
+        self, note: Note, known_as: Sequence[Patient], redacted: str, applied: Sequence[Span], released: Released
     ) -> bool:
         """Whether `check` could find something reported, or somebody, in a note that is clean otherwise.
 
@@ -141,16 +141,18 @@ class LeakCheck:
             known_as: Rows of the note's own patient.
             redacted: The redacted text.
             applied: The spans that were replaced; offsets into the original.
-            note_type: As released.
+            released: The columns that go with it.
         """
         applied = sorted(applied)
         gaps = _gaps(note.text, applied)
         if gaps is None:
             return True
-        return any(
-            self._of_people(note, known_as, (*comparable_texts(read), *map(ComparableText, loosely(read))))
-            for read in (_joined(gaps, applied), self._bare(redacted), note_type)
-        )
+        found = set(columns_left(note, known_as, released, self.policy))
+        found.update(kind for row in known_as for kind in self._tag_years(note, [row], redacted))
+        for read in (_joined(gaps, applied), self._bare(redacted), released.note_type or ""):
+            found |= self._of_people(note, known_as, (*comparable_texts(read), *map(ComparableText, loosely(read))))
+        # A clean note shows none of the source's ids, whoever is in the topics.
+        return bool(found - self.exempt - {LeakKind.SOURCE_ID})
 
     def _in_text(
         self,

@@ -27,7 +27,7 @@ from deid_platform.notes import Delivery, Note
 from deid_platform.refresh import tables
 from deid_platform.refresh.derived import topics_digest
 from deid_platform.refresh.first_pass import detection_of, run_first_pass
-from deid_platform.refresh.intake import later_digest
+from deid_platform.refresh.intake import later_digest, patients_digests
 from deid_platform.refresh.recipe import Recipe
 from deid_platform.refresh.redacted_row import Item, RedactionJob
 from deid_platform.refresh.reuse import LastRun, only_new, rows_before
@@ -104,6 +104,7 @@ def deidentify(
             "shifts": shifts_digest(store, delivery, recipe),
             "rulings": rulings.digest,
             "later": later_digest(store, delivery),
+            "patients": patients_digests(store, [delivery])[delivery],
             "files": raw.meta["files"],
             "release": recipe.release,
             "inputs": "topics" if recipe.spec.inputs == "topics" and known_enough else "text",
@@ -121,6 +122,17 @@ def deidentify(
     if recipe.upserts is not None:
         topics_digest(store, delivery.key, recipe.upserts, lambda: recipe.digests["dictionary_digest"])
     return manifest
+
+
+def require_named(store: NoteStore, delivery: Delivery) -> None:
+    """Refuses redacted rows that were made before a later row of one of their patients counted for them.
+
+    Raises:
+        DeidError: `not-materialized`.
+    """
+    manifest = store.manifest(tables.REDACTED_NOTES, delivery.key)
+    if manifest is not None and manifest.meta.get("later", "") != later_digest(store, delivery):
+        raise DeidError(Code.NOT_MATERIALIZED, f"{tables.REDACTED_NOTES}/{delivery.key}")
 
 
 def released_type(note_type: str | None, allowed: Collection[str]) -> str:

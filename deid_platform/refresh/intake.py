@@ -334,6 +334,17 @@ def later_digest(store: NoteStore, delivery: Delivery) -> str:
     return "" if later is None else plain_digest(*(part.digest for part in later.parts))
 
 
+def patients_digests(store: NoteStore, deliveries: Sequence[Delivery]) -> dict[Delivery, str]:
+    """Names the rows that all deliveries up to each of these, of one feed, brought of patients; none is read."""
+    if not deliveries:
+        return {}
+    until = deliveries_until(store, _PATIENTS, max(deliveries, key=lambda each: each.seq))
+    brought = (store.required(_PATIENTS, each.key).parts for each in until)
+    named = accumulate((plain_digest(*(part.digest for part in parts)) for parts in brought), plain_digest, initial="")
+    by_place = list(named)
+    return {each: by_place[bisect_right(until, each.seq, key=lambda d: d.seq)] for each in deliveries}
+
+
 class Upserts(NamedTuple):
     """What the manifests tell of the topics as of a delivery, of which no row is read.
 

@@ -10,8 +10,8 @@ from deid_platform.errors import Code, DeidError
 from deid_platform.notes import Delivery
 from deid_platform.refresh import tables
 from deid_platform.refresh.archive import held_back
+from deid_platform.refresh.deidentify import require_named
 from deid_platform.refresh.in_force import put_in_force
-from deid_platform.refresh.named_later import require_named
 from deid_platform.refresh.restored import require_together
 from deid_platform.refresh.rulings import require_current
 from deid_platform.refresh.site import Site
@@ -43,7 +43,7 @@ def promote_delivery(site: Site, delivery: Delivery) -> Promotion:
     withdraw_changed(site, delivery)
     require_together(site, delivery)
     require_current(site, delivery)
-    require_named(site, delivery)
+    require_named(site.store, delivery)
     try:
         done = promote(site.warehouse.engine(Role.PROMOTER), delivery)
     except DeidError as error:

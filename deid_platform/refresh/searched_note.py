@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import ClassVar, NamedTuple
 
 from deid_platform.errors import Code
-from deid_platform.leakcheck import LeakCheck
+from deid_platform.leakcheck import LeakCheck, Released
 from deid_platform.leakcheck.kin import Kin
 from deid_platform.notes import Note, Span, Topics
 from deid_platform.redaction.policy import Policy
@@ -25,13 +25,13 @@ class Shown(NamedTuple):
         note: The original.
         redacted: Its redacted text; None where nobody can tell.
         applied: The spans that were replaced.
-        note_type: As released.
+        released: The columns beside it.
     """
 
     note: Note
     redacted: str | None
     applied: tuple[Span, ...] = ()
-    note_type: str = ""
+    released: Released = Released()
 
     def __repr__(self) -> str:
         return "<Shown>"
@@ -71,7 +71,7 @@ class _Searching(Task[Shown, bool]):
         return [
             it.redacted is None
             or self._leak_check.could_find(
-                it.note, self._topics.patients_known_as(it.note.patient_id), it.redacted, it.applied, it.note_type
+                it.note, self._topics.patients_known_as(it.note.patient_id), it.redacted, it.applied, it.released
             )
             for it in batch
         ]

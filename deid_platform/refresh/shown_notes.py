@@ -13,6 +13,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from deid_platform.leakcheck import Released
 from deid_platform.notes import Delivery, Note
 from deid_platform.redaction.indirect import with_indirect
 from deid_platform.refresh import tables
@@ -46,6 +47,17 @@ def shown_notes(site: Site, delivery: Delivery, patients: Collection[str] | None
             yield from _ways(site, tables.from_row(Note, before), after)
 
 
+def originals(site: Site, delivery: Delivery, patients: Collection[str]) -> Iterator[Shown]:
+    """The raw notes of some patients, as if nothing were replaced in them.
+
+    Raises:
+        DeidError: `not-materialized` or `store-torn` if rows cannot be read.
+    """
+    for row in _rows(site, tables.RAW_NOTES, delivery, patients):
+        note = tables.from_row(Note, row)
+        yield Shown(note, note.text)
+
+
 def _rows(site: Site, dataset: str, delivery: Delivery, patients: Collection[str] | None) -> Iterator[dict[str, Any]]:
     sought = None if patients is None else pa.array(patients, pa.large_string())
     for part in site.store.read(dataset, delivery.key):
@@ -54,7 +66,8 @@ def _rows(site: Site, dataset: str, delivery: Delivery, patients: Collection[str
 
 
 def _ways(site: Site, note: Note, row: dict[str, Any]) -> Iterator[Shown]:
-    shown = Shown(note, row["text"], tables.spans_of(row["spans"]), row["note_type"])
+    columns = Released(row["note_type"], row["language"], row["note_year"], row["shifted_date"], site.keyring.site)
+    shown = Shown(note, row["text"], tables.spans_of(row["spans"]), columns)
     yield shown
     if site.policy.hides_indirect:
         found = tables.indirect_of(row.get("indirect"))

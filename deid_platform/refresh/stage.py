@@ -12,10 +12,10 @@ from collections.abc import Iterable, Iterator
 from deid_platform.errors import Code, DeidError
 from deid_platform.notes import Delivery
 from deid_platform.refresh import tables
+from deid_platform.refresh.deidentify import require_named
 from deid_platform.refresh.findings import learn
 from deid_platform.refresh.intake import refuse_empty
 from deid_platform.refresh.marks import name_marked_notes
-from deid_platform.refresh.named_later import require_named
 from deid_platform.refresh.rulings import require_current
 from deid_platform.refresh.site import Site
 from deid_platform.store import Manifest
@@ -81,7 +81,7 @@ def stage_delivery(site: Site, delivery: Delivery, *, run_id: str) -> Staged:
         # Settings changed since these rows were made: they would be announced as what they are not.
         raise DeidError(Code.NOT_MATERIALIZED, f"{tables.REDACTED_NOTES}/{delivery.key}")
     require_current(site, delivery)
-    require_named(site, delivery)
+    require_named(site.store, delivery)
     name_marked_notes(site)
     withdrawals = withdrawals_of(site, delivery)
     # Twice over the rows, so that a delivery of any size streams through.

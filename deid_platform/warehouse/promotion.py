@@ -62,19 +62,21 @@ def hide(promoter: Engine, delivery: Delivery) -> Hidden:
     return Hidden(found.notes, found.patients)
 
 
-def hide_notes(promoter: Engine, delivery: Delivery, note_keys: Sequence[str]) -> int:
-    """Hides notes of a delivery in every release, until the delivery is promoted anew.
+def hide_notes(promoter: Engine, delivery: Delivery, note_keys: Sequence[str], *, but: str | None = None) -> int:
+    """Hides notes of a delivery in every release, until the delivery is staged and promoted anew.
 
     Args:
         promoter: The engine of the role `promoter`.
         delivery: Which delivery.
         note_keys: Of the notes, under each secret; those that no release holds are left out.
+        but: The digest of staged rows that show nothing: a release that holds these goes on showing them.
 
     Returns:
         How many were not hidden this way before.
     """
     with begin(promoter) as connection:
-        hidden = connection.execute(text("SELECT ctl.hide_notes(:d, :keys)"), {"d": delivery.key, "keys": [*note_keys]})
+        values = {"d": delivery.key, "keys": [*note_keys], "but": but}
+        hidden = connection.execute(text("SELECT ctl.hide_notes(:d, :keys, :but)"), values)
         return int(hidden.scalar_one())
 
 

@@ -360,7 +360,7 @@ def test_a_search_misses_no_report_that_the_check_would_find(before: str, value:
     found = check.check(Note("n", text), (), made.text, made.applied, Released(after, None, None, None, None))
     if any(leak.kind in (LeakKind.REPORTED, LeakKind.COLUMN_TYPE) for leak in found):
         nothing = of().check(Note("n", text), (), made.text, made.applied, Released(after, None, None, None, None))
-        assert check.could_find(Note("n", text), (), made.text, made.applied, after) or found == nothing
+        assert check.could_find(Note("n", text), (), made.text, made.applied, Released(after)) or found == nothing
 
 
 def test_a_search_reads_what_is_left_what_was_put_in_and_the_type() -> None:
@@ -368,7 +368,7 @@ def test_a_search_reads_what_is_left_what_was_put_in_and_the_type() -> None:
     place = [Span(8, 12, Label.PATIENT)]
 
     def found(text: str, redacted: str, spans: list[Span], note_type: str = "letter", known_as=()) -> bool:
-        return check.could_find(Note("n", text, "p"), known_as, redacted, spans, note_type)
+        return check.could_find(Note("n", text, "p"), known_as, redacted, spans, Released(note_type))
 
     assert found("lives in wren  cottage", "lives in wren  cottage", [])
     assert found("Seen by Ann.", "Seen by Wren Cottage.", place)

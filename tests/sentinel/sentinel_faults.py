@@ -102,6 +102,7 @@ RAISING = {
     "metrics": "assets.bench:scoring.measure",
     "lab": "assets.bench:lab.measure",
     "withdrawals": "assets.gate:stage.stage_withdrawals",
+    "named since": "assets.gate:hide_named_since",
     "delivery": "assets.gate:stage.stage_delivery",
     "measurements": "assets.gate:measure.record_measurements",
     "requirements": "assets.checks:gate_requirements",

@@ -87,6 +87,7 @@ STAGES = {
     "2026-02-17": (["mart"], "internal-error"),
     "2026-02-18": (["lab"], "internal-error"),
     "2026-02-19": (["dossier"], "internal-error"),
+    "2026-02-20": (["named since"], "internal-error"),
     WORKERS: (["release"], "internal-error"),
 }
 Stages = dict[str, tuple[list[str], str]]

@@ -224,7 +224,7 @@ CALLS = {
     "ctl.gate_state('clinic@1', 'x')": {Role.GATEKEEPER, Role.OFFICER},
     "ctl.promote('clinic@1')": {Role.PROMOTER},
     "ctl.hide('clinic@1')": {Role.PROMOTER},
-    "ctl.hide_notes('clinic@1', '{x}')": {Role.PROMOTER},
+    "ctl.hide_notes('clinic@1', '{x}', NULL)": {Role.PROMOTER},
     "ctl.activate_release('r1')": {Role.PROMOTER},
     "ctl.waive(NULL, 'clinic', 'topics', 'A. Officer', 'a reason of weight', current_date + 1)": {Role.OFFICER},
     "ctl.expire_releases(9, 9)": {Role.PROMOTER},

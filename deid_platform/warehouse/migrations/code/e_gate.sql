@@ -180,9 +180,9 @@ BEGIN
     FROM ctl.delivery d WHERE d.delivery = p_delivery;
 END $$;
 
--- Hides notes of a delivery in every release until it is promoted anew. Needs no gate either. Returns how many were not
--- hidden this way before.
-CREATE OR REPLACE FUNCTION ctl.hide_notes(p_delivery text, p_keys text[]) RETURNS integer
+-- Hides notes of a delivery in every release until it is staged and promoted anew, but not in a release that holds what
+-- was staged with the digest p_but. Needs no gate either. Returns how many were not hidden this way before.
+CREATE OR REPLACE FUNCTION ctl.hide_notes(p_delivery text, p_keys text[], p_but text) RETURNS integer
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET lock_timeout = '10min' AS $$
 DECLARE
     v_hidden integer;
@@ -194,13 +194,22 @@ BEGIN
         SELECT v.note_key, v.feed, v.release, v.delivery_seq, v.delivery, 'correction'
         FROM unnest(p_keys) AS k (key)
         JOIN research.note_version v ON v.note_key = k.key AND v.delivery = p_delivery
+        WHERE NOT EXISTS (
+            SELECT 1 FROM ctl.publication p
+            WHERE p.release = v.release AND p.delivery = v.delivery AND p.staged_digest = p_but)
         ON CONFLICT DO NOTHING
-        RETURNING note_key)
+        RETURNING note_key, release),
+    told AS ( -- release by release: they have a secret each, and one need not hold what the others do
+        INSERT INTO ctl.ledger (event, delivery, release, counts)
+        SELECT 'hidden', p_delivery, h.release, jsonb_build_object('notes', count(*)) FROM held h GROUP BY h.release)
     SELECT count(DISTINCT h.note_key) INTO v_hidden FROM held h;
+    -- What is staged of them is as old: without it the rest is not what was announced, and no promotion copies it.
+    DELETE FROM staging.note n USING ctl.delivery d
+    WHERE n.delivery = p_delivery AND n.note_key = ANY (p_keys)
+      AND d.delivery = n.delivery AND d.staged_digest IS DISTINCT FROM p_but;
     IF v_hidden > 0 THEN
-        UPDATE ctl.publication SET staged_digest = NULL WHERE delivery = p_delivery;
-        INSERT INTO ctl.ledger (event, delivery, counts)
-        VALUES ('hidden', p_delivery, jsonb_build_object('notes', v_hidden));
+        UPDATE ctl.publication SET staged_digest = NULL
+        WHERE delivery = p_delivery AND (p_but IS NULL OR staged_digest <> p_but);
     END IF;
     RETURN v_hidden;
 END $$;
