@@ -44,6 +44,7 @@ from deid_platform.keys import plain_digest
 from deid_platform.notes import Delivery
 from deid_platform.refresh import due, intake, known_files, publish, stage, tables
 from deid_platform.refresh.deidentify import deidentify
+from deid_platform.refresh.deliveries import deliveries_until
 from deid_platform.refresh.named_later import hide_named_since
 from deid_platform.refresh.reported import newest_known
 from deid_platform.refresh.site import Site
@@ -140,7 +141,7 @@ def draw(site: Site) -> None:
 
 def withdraw(site: Site) -> None:
     delivery = site.deliveries()[-1]
-    until = intake.deliveries_until(site.store, tables.RAW_NOTES, delivery)
+    until = deliveries_until(site.store, tables.RAW_NOTES, delivery)
     assert intake._brought(site.store, until, "note_id", {"0-1", "nobody's"}) == {"0-1"}
 
 

@@ -22,8 +22,8 @@ from deid_platform.corpora.formats.labelstudio import Prediction, Task, write_ta
 from deid_platform.errors import Code, DeidError
 from deid_platform.notes import Delivery, Note
 from deid_platform.refresh import tables
-from deid_platform.refresh.intake import topics_as_of
 from deid_platform.refresh.site import Site
+from deid_platform.refresh.topics import topics_as_of
 from deid_platform.refresh.who_left import who_left
 from deid_platform.store import NoteStore
 

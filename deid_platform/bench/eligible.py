@@ -30,8 +30,8 @@ from deid_platform.refresh import tables
 from deid_platform.refresh.deidentify import released_type
 from deid_platform.refresh.derived import NOTE_IDS, derived
 from deid_platform.refresh.folding import with_patients
-from deid_platform.refresh.intake import Upserts, patients_as_of, upserts_as_of, upserts_until
 from deid_platform.refresh.site import Site
+from deid_platform.refresh.topics import Upserts, patients_as_of, upserts_as_of, upserts_until
 from deid_platform.refresh.who_left import WhoLeft, who_left
 from deid_platform.sampling import EligibleNote, contains_own_phi, period_of
 from deid_platform.store import NoteStore

@@ -19,8 +19,8 @@ from deid_platform.errors import Code, DeidError
 from deid_platform.evaluation.tokens import touched, word_offsets
 from deid_platform.notes import Delivery, Note, Span
 from deid_platform.refresh import tables
-from deid_platform.refresh.intake import topics_as_of
 from deid_platform.refresh.site import Site
+from deid_platform.refresh.topics import topics_as_of
 from deid_platform.refresh.who_left import who_left
 from deid_platform.surrogates.dice import Dice
 from deid_platform.text.fold import fold_term

@@ -36,10 +36,11 @@ from deid_platform.evaluation.scores import Scores, count_note, summarise
 from deid_platform.keys import Keyring, module_digest, package_digest
 from deid_platform.notes import Delivery, Note, Span, Topics
 from deid_platform.refresh import tables
-from deid_platform.refresh.intake import content_digest, topics_as_of
+from deid_platform.refresh.intake import content_digest
 from deid_platform.refresh.known_files import known_files_digests
 from deid_platform.refresh.reuse import only_new
 from deid_platform.refresh.site import Site
+from deid_platform.refresh.topics import topics_as_of
 from deid_platform.sampling import TestSet, sample
 from deid_platform.store import Manifest, NoteStore
 from deid_platform.warehouse.held_out import Purpose

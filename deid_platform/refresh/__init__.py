@@ -1,6 +1,7 @@
 """The steps of the main job as plain functions, one an asset, in the order of the data.
 
     intake      a delivery's files      -> source/raw_notes, source/patients ... in the note store
+    topics      rows of all deliveries  -> the topics as of one
     first_pass  raw notes and topics    -> deid/first_look: what each note shows by itself and tells about others
     deidentify  what was found          -> deid/redacted_notes, leak-checked, with quarantine reasons
     named_later rows that came later    -> earlier notes that show them are hidden, and redacted with them

@@ -27,13 +27,13 @@ from deid_platform.notes import Delivery, Note
 from deid_platform.refresh import tables
 from deid_platform.refresh.derived import topics_digest
 from deid_platform.refresh.first_pass import detection_of, run_first_pass
-from deid_platform.refresh.intake import later_digest, patients_digests
 from deid_platform.refresh.recipe import Recipe
 from deid_platform.refresh.redacted_row import Item, RedactionJob
 from deid_platform.refresh.reuse import LastRun, only_new, rows_before
 from deid_platform.refresh.rulings import InForce, held_or_mended
 from deid_platform.refresh.shifts import shifts_digest
 from deid_platform.refresh.told import first_pass_digests, mentions_until, told_digest
+from deid_platform.refresh.topics import later_digest, patients_digests
 from deid_platform.store import Manifest, NoteStore
 from deid_platform.warehouse.measures import OTHER_TYPE
 from deid_platform.warehouse.staging import Status

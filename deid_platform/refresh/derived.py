@@ -106,7 +106,7 @@ def topics_digest(store: NoteStore, delivery: str, upserts: str, fold: Callable[
     Args:
         store: Read and written.
         delivery: Which delivery.
-        upserts: Names what the topics are folded from (`intake.upserts_until`).
+        upserts: Names what the topics are folded from (`topics.upserts_until`).
         fold: Gives the digest, where the same was never folded before.
     """
 

@@ -28,8 +28,8 @@ from deid_platform.errors import DeidError
 from deid_platform.keys import module_digest, package_digest
 from deid_platform.notes import Delivery, Topics
 from deid_platform.refresh import tables
-from deid_platform.refresh.intake import upserts_until
 from deid_platform.refresh.site import Site
+from deid_platform.refresh.topics import upserts_until
 from deid_platform.store import Manifest
 
 Term = tuple[str, str]

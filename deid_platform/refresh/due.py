@@ -22,11 +22,7 @@ from deid_platform.notes import Delivery
 from deid_platform.refresh import tables
 from deid_platform.refresh.derived import topics_digest
 from deid_platform.refresh.intake import (
-    Upserts,
     reading_digest,
-    topics_as_of,
-    upserts_as_of,
-    upserts_until,
 )
 from deid_platform.refresh.known_files import known_files_digests
 from deid_platform.refresh.recipe import Recipe
@@ -35,6 +31,7 @@ from deid_platform.refresh.shifts import shifts_digest
 from deid_platform.refresh.site import Site
 from deid_platform.refresh.stage import staged_from
 from deid_platform.refresh.told import first_pass_digests, told_digests
+from deid_platform.refresh.topics import Upserts, topics_as_of, upserts_as_of, upserts_until
 from deid_platform.store import Manifest
 from deid_platform.warehouse.queries import DeliverySummary, summary
 from deid_platform.warehouse.roles import Role

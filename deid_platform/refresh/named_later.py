@@ -2,7 +2,7 @@
 
 Belongs here: finding such rows, hiding at once the notes that show them, and keeping the rows for the run that makes
 those notes anew. Does not belong here: how a name is recognised in a note (`searched_note.py`, `leakcheck/`), or what
-is made of the rows (`intake.topics_as_of`).
+is made of the rows (`topics.topics_as_of`).
 
 A note is redacted by the topics as of its delivery. Somebody who was admitted as Doe gets a name later, as a newborn
 does, and earlier notes may give it away. So notes are compared with rows that they were made without: with those that
@@ -24,14 +24,15 @@ import pyarrow.compute as pc
 from deid_platform.notes import Delivery, Patient, Topics
 from deid_platform.refresh import tables
 from deid_platform.refresh.deidentify import deidentify
+from deid_platform.refresh.deliveries import deliveries_of
 from deid_platform.refresh.derived import PATIENTS
-from deid_platform.refresh.intake import patients_digests
 from deid_platform.refresh.patient_rows import FeedPatients, among, isin, slices, union
 from deid_platform.refresh.rulings import in_force
 from deid_platform.refresh.searched_note import SearchJob, Shown
 from deid_platform.refresh.shown_notes import originals, shown_notes
 from deid_platform.refresh.site import Site
 from deid_platform.refresh.stage import staged_from
+from deid_platform.refresh.topics import patients_digests
 from deid_platform.store import Manifest, NoteStore
 from deid_platform.warehouse.promotion import hide_notes
 from deid_platform.warehouse.roles import Role
@@ -110,8 +111,7 @@ def hide_named_since(site: Site, delivery: Delivery) -> int:
 
 def _made_without(store: NoteStore, delivery: Delivery) -> Iterator[Delivery]:
     """The feed's redacted deliveries that were made without what this one says of patients today."""
-    found = (Delivery.parse(key) for key in store.partitions(tables.REDACTED_NOTES))
-    redacted = sorted((each for each in found if each.feed == delivery.feed), key=lambda each: each.seq)
+    redacted = deliveries_of(store, tables.REDACTED_NOTES, delivery.feed)
     for each in redacted:
         if each.seq < delivery.seq:
             yield each

@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 
 from deid_platform.notes import Delivery
 from deid_platform.refresh import tables
+from deid_platform.refresh.deliveries import deliveries_of
 from deid_platform.refresh.derived import MOTHERS
 from deid_platform.store import NoteStore
 
@@ -37,8 +38,7 @@ class FeedPatients:
     @cached_property
     def deliveries(self) -> list[Delivery]:
         """Those that brought rows of patients, in order."""
-        found = (Delivery.parse(key) for key in self.store.partitions(_PATIENTS))
-        return sorted((each for each in found if each.feed == self.name), key=lambda each: each.seq)
+        return deliveries_of(self.store, _PATIENTS, self.name)
 
     @cached_property
     def mothers(self) -> pa.Table:

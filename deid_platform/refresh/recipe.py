@@ -51,7 +51,7 @@ class Recipe:
         reported_in: The same of strings that are common elsewhere: note id -> those that leak in this note alone.
         links: Who is whose mother, of all that any delivery has told until today: a link that comes late moves the
             dates of earlier notes too. The topics' own unless given.
-        upserts: Names what the topics were folded from (`intake.upserts_until`); None where nobody asked.
+        upserts: Names what the topics were folded from (`topics.upserts_until`); None where nobody asked.
     """
 
     spec: DetectorSpec

@@ -26,10 +26,10 @@ from deid_platform.llm.engines import EngineSpec
 from deid_platform.notes import Delivery, Topics
 from deid_platform.ray_engine import RayEngine
 from deid_platform.redaction.policy import Policy, load_policy
-from deid_platform.refresh.intake import topics_as_of, upserts_as_of, upserts_until
 from deid_platform.refresh.recipe import Recipe, release_name
 from deid_platform.refresh.reported import reported_in_notes, reported_strings
 from deid_platform.refresh.shifts import links_known
+from deid_platform.refresh.topics import topics_as_of, upserts_as_of, upserts_until
 from deid_platform.settings import FeedSettings, Settings
 from deid_platform.store import Location, NoteStore
 from deid_platform.warehouse.connection import Warehouse

@@ -21,8 +21,8 @@ from deid_platform.errors import Code, DeidError
 from deid_platform.keys import Keyring
 from deid_platform.notes import Delivery
 from deid_platform.refresh import tables
+from deid_platform.refresh.deliveries import deliveries_until
 from deid_platform.refresh.derived import PATIENTS, TOLD
-from deid_platform.refresh.intake import deliveries_until
 from deid_platform.store import NoteStore
 
 _A_BATCH = 1_000  # patients

@@ -16,6 +16,7 @@ from deid_platform.errors import Code, DeidError
 from deid_platform.notes import Delivery
 from deid_platform.refresh import due, intake, tables
 from deid_platform.refresh.site import Site
+from deid_platform.refresh.topics import topics_as_of
 from deid_platform.refresh.withdraw import withdraw_arrived
 from deid_platform.settings import load_settings
 from deid_platform.warehouse.roles import Role
@@ -124,7 +125,7 @@ def test_a_name_that_the_database_has_forgotten_is_still_found(site, database, r
     assert again[0] == FIRST, "the row has left it"
     for delivery in again:
         run(delivery)
-    known = intake.topics_as_of(site.store, THIRD).patients_known_as("1")
+    known = topics_as_of(site.store, THIRD).patients_known_as("1")
     assert [patient.last_name for patient in known] == ["Marchettiby", "Zebulonquist"]
     assert not any("Zebulon" in text or "Marchetti" in text for text in seen(site))
 

@@ -15,7 +15,7 @@ from deid_platform.errors import Code, DeidError
 from deid_platform.keys import Keyring
 from deid_platform.labels import Label
 from deid_platform.notes import Delivery, Topics
-from deid_platform.refresh import derived, intake, tables
+from deid_platform.refresh import derived, intake, tables, topics
 from deid_platform.refresh.derived import NOTE_IDS, PATIENTS, TOLD
 from deid_platform.refresh.told import first_pass_digests, mentions_until, told_digest, told_digests
 from deid_platform.store import NoteStore
@@ -219,6 +219,6 @@ def test_what_is_told_is_named_by_what_it_is_and_of_whom_and_not_by_who_tells_it
 def test_the_name_of_the_upserts_covers_the_code_that_folds_them() -> None:
     from deid_platform.detection import DetectorSpec
 
-    folding = (intake.topics_as_of, tables.topics_of, Topics.folded, in_order, DetectorSpec.dictionary_digest)
-    outside = {code.__module__ for code in folding if code.__module__.rpartition(".")[0] != intake.__package__}
-    assert outside == set(intake._FOLDING)
+    folding = (topics.topics_as_of, tables.topics_of, Topics.folded, in_order, DetectorSpec.dictionary_digest)
+    outside = {code.__module__ for code in folding if code.__module__.rpartition(".")[0] != topics.__package__}
+    assert outside == set(topics._FOLDING)

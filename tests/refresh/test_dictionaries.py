@@ -13,8 +13,8 @@ from deid_platform.detection.topics.terms import institution_terms
 from deid_platform.errors import Code, DeidError
 from deid_platform.notes import Delivery
 from deid_platform.refresh import dictionaries, tables
-from deid_platform.refresh.intake import topics_as_of
 from deid_platform.refresh.site import Site
+from deid_platform.refresh.topics import topics_as_of
 from deid_platform.store import Manifest
 
 ANA = {"patient_id": "P1", "first_name": "Zebulon", "last_name": "Quarmby", "mrn": "00987654"}

@@ -16,10 +16,10 @@ from deid_platform.refresh.intake import (
     refuse_empty,
     take_in_notes,
     take_in_topic,
-    topics_as_of,
     withdrawals_lost,
 )
 from deid_platform.refresh.site import Site
+from deid_platform.refresh.topics import topics_as_of
 from deid_platform.settings import ExclusionSettings
 
 FIRST, SECOND = "2026-01-05", "2026-01-12"
