@@ -48,7 +48,7 @@ from deid_platform.refresh.deliveries import deliveries_until
 from deid_platform.refresh.named_later import hide_named_since
 from deid_platform.refresh.reported import newest_known
 from deid_platform.refresh.site import Site
-from deid_platform.refresh.told import mentions_until
+from deid_platform.refresh.told import told_until
 from deid_platform.settings import load_settings
 from deid_platform.store import NoteStore
 from deid_platform.warehouse.held_out import HeldOutSet, Purpose, record_look, seal
@@ -128,7 +128,7 @@ def look_into_all(site: Site) -> None:
 
 
 def tell(site: Site) -> None:
-    mentions_until(site.store, site.deliveries()[-1])
+    told_until(site.store, site.deliveries()[-1], site.keyring)
 
 
 def name(site: Site) -> None:
@@ -148,7 +148,7 @@ def withdraw(site: Site) -> None:
 CALLS: dict[str, Callable[[Site], None]] = {
     "due.pending, all files read": look_into_all,
     "due.pending": look,
-    "told.mentions_until": tell,
+    "told.told_until": tell,
     "named_later.hide_named_since": name,
     "intake, what is withdrawn": withdraw,
     "scoring.build_test_set": draw,
@@ -191,7 +191,7 @@ def look_back(deliveries: int, notes: int) -> None:
                 write_rows(store, delivery, number * notes, 0 if whose == "the same" else number * notes, count)
             *earlier, last = every
             calls = {
-                "told.mentions_until": lambda: mentions_until(store, last),  # noqa: B023
+                "told.told_until": lambda: told_until(store, last, site.keyring),  # noqa: B023
                 "intake, what is withdrawn": lambda: intake._brought(store, earlier, "note_id", {"n7"}),  # noqa: B023
                 "scoring.build_test_set": lambda: draw(site),  # noqa: B023
             }

@@ -22,6 +22,7 @@ from deid_platform.corpora.formats.labelstudio import Prediction, Task, write_ta
 from deid_platform.errors import Code, DeidError
 from deid_platform.notes import Delivery, Note
 from deid_platform.refresh import tables
+from deid_platform.refresh.deliveries import deliveries_of
 from deid_platform.refresh.site import Site
 from deid_platform.refresh.topics import topics_as_of
 from deid_platform.refresh.who_left import who_left
@@ -184,8 +185,7 @@ def _notes(site: Site, rows: Sequence[tuple[str, Mapping[str, Any]]]) -> Iterato
 
 def _newest(store: NoteStore, feed: str) -> Delivery:
     """The newest delivery of a feed whose notes are in the store."""
-    known = map(Delivery.parse, store.partitions(tables.RAW_NOTES))
-    return max((delivery for delivery in known if delivery.feed == feed), key=lambda it: it.seq)
+    return deliveries_of(store, tables.RAW_NOTES, feed)[-1]
 
 
 def _predictions(

@@ -32,7 +32,7 @@ from deid_platform.refresh.redacted_row import Item, RedactionJob
 from deid_platform.refresh.reuse import LastRun, only_new, rows_before
 from deid_platform.refresh.rulings import InForce, held_or_mended
 from deid_platform.refresh.shifts import shifts_digest
-from deid_platform.refresh.told import first_pass_digests, mentions_until, told_digest
+from deid_platform.refresh.told import first_pass_digests, told_until
 from deid_platform.refresh.topics import later_digest, patients_digests
 from deid_platform.store import Manifest, NoteStore
 from deid_platform.warehouse.measures import OTHER_TYPE
@@ -70,7 +70,7 @@ def deidentify(
     """
     started = perf_counter()
     first_pass = run_first_pass(delivery, store=store, recipe=recipe, engine=engine, progress=progress)
-    index = mentions_until(store, delivery)
+    told = told_until(store, delivery, recipe.keyring)
     last_run = _clean_rows(store, delivery, recipe)
     counts: Counter[str] = Counter(detected_before=first_pass.meta["counts"].get("cached", 0))
     labels: Counter[str] = Counter()
@@ -79,7 +79,7 @@ def deidentify(
     raw = store.required(tables.RAW_NOTES, delivery.key)
 
     def parts() -> Iterator[pa.Table]:
-        keyed = _keyed(_after_first_pass(store, delivery), recipe, index, rulings)
+        keyed = _keyed(_after_first_pass(store, delivery), recipe, told.index, rulings)
         rows = _redacted_rows(keyed, last_run, partial(engine.run, RedactionJob(recipe)), counts)
         for batch in tables.batched(rows, tables.NOTES_A_BLOCK):
             for row in batch:
@@ -100,7 +100,7 @@ def deidentify(
             "recipe": recipe.digest,
             "reported": sorted(recipe.reported_by_digest),
             "found": first_pass_digests(store, delivery, recipe.keyring)[delivery],
-            "told": told_digest(store, delivery, recipe.keyring),
+            "told": told.digest,
             "shifts": shifts_digest(store, delivery, recipe),
             "rulings": rulings.digest,
             "later": later_digest(store, delivery),

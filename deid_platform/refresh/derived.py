@@ -165,5 +165,5 @@ PATIENTS = Derived("deid/patients", tables.FIRST_PASS, ["patient_id"], _patients
 """Each patient of a delivery's notes."""
 TOLD = Derived("deid/told", tables.FIRST_PASS, ["patient_id", "told"], _told)
 """Each patient of whom a delivery's notes tell anything, with all that they tell."""
-MOTHERS = Derived("source/mothers", "source/patients", ["patient_id", "mother_id"], _mothers)
+MOTHERS = Derived("source/mothers", tables.PATIENT_ROWS, ["patient_id", "mother_id"], _mothers)
 """Each row of a delivery's patients that names a mother."""

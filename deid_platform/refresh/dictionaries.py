@@ -53,7 +53,7 @@ def write_institution(site: Site, delivery: Delivery) -> Manifest:
     Raises:
         DeidError: `not-materialized` if the delivery's topics were not taken in.
     """
-    site.store.required("source/patients", delivery.key)
+    site.store.required(tables.PATIENT_ROWS, delivery.key)
     digests = _digests(site, delivery)
     _recorded(site, delivery, digests)
     deque(_parts(site, delivery, digests), maxlen=0)  # what cannot be read is written again

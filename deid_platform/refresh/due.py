@@ -21,9 +21,7 @@ from deid_platform.keys import module_digest
 from deid_platform.notes import Delivery
 from deid_platform.refresh import tables
 from deid_platform.refresh.derived import topics_digest
-from deid_platform.refresh.intake import (
-    reading_digest,
-)
+from deid_platform.refresh.intake import reading_digest
 from deid_platform.refresh.known_files import known_files_digests
 from deid_platform.refresh.recipe import Recipe
 from deid_platform.refresh.rulings import Decided, decided, in_force
@@ -144,7 +142,7 @@ def _held_but_for_reports(feed: _Feed, delivery: Delivery, held: DeliverySummary
         return None
     # Rows are read only where something else was found in a note of somebody.
     if redacted.meta.get("found") != feed.found.get(delivery, "") and (
-        delivery not in feed.found or redacted.meta.get("told") != feed.told[delivery]
+        redacted.meta.get("told") != feed.told.get(delivery, "")
     ):
         return None
     upserts = upserts_as_of(site.store, feed.upserts, delivery, site.keyring)

@@ -26,7 +26,7 @@ import pyarrow.compute as pc
 
 from deid_platform.errors import Code, DeidError
 from deid_platform.notes import Patient, Topics
-from deid_platform.refresh.tables import from_row
+from deid_platform.refresh.tables import PATIENT_ROWS, from_row
 from deid_platform.topics_file import Index, Rows, StoredFormer, StoredPatients, TopicsFile
 
 _BATCH = 1_000
@@ -53,7 +53,7 @@ def with_patients(topics: Topics, deliveries: Iterable[Iterable[pa.Table]], *, s
             folding.end_delivery()
         return topics if folding is None or len(folding.begins) == 1 else folding.topics(topics)
     except OSError:
-        raise DeidError(Code.STORE_WRITE, "source/patients") from None
+        raise DeidError(Code.STORE_WRITE, PATIENT_ROWS) from None
 
 
 class _Folded(NamedTuple):

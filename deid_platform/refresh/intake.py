@@ -26,7 +26,6 @@ from deid_platform.refresh.topics import topics_as_of
 from deid_platform.store import NoteStore
 
 T = TypeVar("T")
-_PATIENTS = "source/patients"
 _MOST_COLUMNS = 20
 STATEMENT_KEPT = (Reason.UNKNOWN_NOTE.value, Reason.UNKNOWN_PATIENT.value, Reason.DUPLICATE_ID.value)
 """A withdrawal or a rejoining that was rejected for these is kept: it takes effect once what it names is known."""

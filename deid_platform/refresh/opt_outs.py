@@ -42,7 +42,7 @@ def misspelt_opt_outs(site: Site) -> int:
 
 def _arrived(site: Site) -> Iterator[pa.Array]:
     """Ids of patients, part by part; what cannot be read is left out."""
-    for dataset in ("source/patients", NOTE_IDS.dataset):
+    for dataset in (tables.PATIENT_ROWS, NOTE_IDS.dataset):
         for partition in site.store.partitions(dataset):
             with suppress(DeidError):
                 for part in site.store.read(dataset, partition):

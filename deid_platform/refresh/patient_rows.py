@@ -22,7 +22,6 @@ from deid_platform.refresh.deliveries import deliveries_of
 from deid_platform.refresh.derived import MOTHERS
 from deid_platform.store import NoteStore
 
-_PATIENTS = "source/patients"
 _SCHEMA = tables.TOPIC_SCHEMAS["patients"]
 _AT_ONCE = 200_000
 """Patients whose rows are held together."""
@@ -38,7 +37,7 @@ class FeedPatients:
     @cached_property
     def deliveries(self) -> list[Delivery]:
         """Those that brought rows of patients, in order."""
-        return deliveries_of(self.store, _PATIENTS, self.name)
+        return deliveries_of(self.store, tables.PATIENT_ROWS, self.name)
 
     @cached_property
     def mothers(self) -> pa.Table:
@@ -61,7 +60,7 @@ class FeedPatients:
         """The patients of whom a delivery says something that none before it said."""
         before = [each for each in self.deliveries if each.seq < delivery.seq]
         found = list[pa.ChunkedArray]()
-        for some in slices(union(part["patient_id"] for part in self.store.read(_PATIENTS, delivery.key))):
+        for some in slices(union(part["patient_id"] for part in self.store.read(tables.PATIENT_ROWS, delivery.key))):
             rows = _differing(self._brought_by(delivery, some))
             # The newest one first: most rosters repeat the one before, and no other one has to be read.
             for each in reversed(before):
@@ -73,7 +72,7 @@ class FeedPatients:
         return union(found)
 
     def _brought_by(self, delivery: Delivery, patients: pa.Array) -> Iterator[pa.Table]:
-        for part in self.store.read(_PATIENTS, delivery.key):
+        for part in self.store.read(tables.PATIENT_ROWS, delivery.key):
             some = part.filter(isin(part["patient_id"], patients))
             # A part written before a column was known lacks it.
             for name in [name for name in _SCHEMA.names if name not in some.column_names]:

@@ -22,6 +22,7 @@ from deid_platform.errors import Code, DeidError
 from deid_platform.keys import Keyring
 from deid_platform.notes import Delivery
 from deid_platform.refresh import tables
+from deid_platform.refresh.deliveries import deliveries_of
 from deid_platform.refresh.derived import NOTE_IDS
 from deid_platform.refresh.ruling import Action, Ruling
 from deid_platform.refresh.site import Site
@@ -159,10 +160,9 @@ def unmatched(site: Site) -> int:
     for feed in ruled_feeds(site.warehouse.engine(Role.OFFICER)):
         said = decided(site, feed).said
         kept_out = {key for key, rows in said.items() if _keeps_out(rows)}
-        for partition in site.store.partitions(tables.RAW_NOTES) if kept_out else ():
-            if Delivery.parse(partition).feed == feed:
-                for note_id in NOTE_IDS.of(site.store, partition)["note_id"].to_pylist():
-                    kept_out.difference_update(site.note_keys(feed, note_id))
+        for delivery in deliveries_of(site.store, tables.RAW_NOTES, feed) if kept_out else ():
+            for note_id in NOTE_IDS.of(site.store, delivery.key)["note_id"].to_pylist():
+                kept_out.difference_update(site.note_keys(feed, note_id))
         found += len(kept_out)
     return found
 

@@ -12,15 +12,14 @@ from __future__ import annotations
 from deid_platform.notes import Delivery, Patient, Topics
 from deid_platform.refresh.derived import MOTHERS, PATIENTS
 from deid_platform.refresh.recipe import Recipe
+from deid_platform.refresh.tables import PATIENT_ROWS
 from deid_platform.store import NoteStore
-
-_PATIENTS = "source/patients"
 
 
 def links_known(store: NoteStore) -> Topics:
     """The mother of every patient whose mother any delivery has named, of all feeds: patients are the same in all."""
     linked: list[Patient] = []
-    for delivery in sorted(map(Delivery.parse, store.partitions(_PATIENTS)), key=lambda d: (d.feed, d.seq)):
+    for delivery in sorted(map(Delivery.parse, store.partitions(PATIENT_ROWS)), key=lambda d: (d.feed, d.seq)):
         rows = MOTHERS.of(store, delivery.key).to_pylist()
         linked += (Patient(row["patient_id"], mother_id=row["mother_id"]) for row in rows)
     return Topics.of(patients=linked)

@@ -19,6 +19,7 @@ from deid_platform.notes import Facility, IndirectMention, Note, Patient, Provid
 
 RAW_NOTES = "source/raw_notes"
 WITHDRAWALS = "source/withdrawals"
+PATIENT_ROWS = "source/patients"
 TOPICS = {"patients": Patient, "providers": Provider, "facilities": Facility}
 ROWS_REFUSED = (RAW_NOTES, WITHDRAWALS, *(f"source/{name}" for name in TOPICS))
 """Datasets whose manifests count the rows that were refused."""

@@ -9,7 +9,8 @@ the notes of that one, and those of an older one once that is run again.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -28,7 +29,15 @@ from deid_platform.store import NoteStore
 _A_BATCH = 1_000  # patients
 
 
-def mentions_until(store: NoteStore, delivery: Delivery) -> PatientMentionIndex:
+@dataclass(frozen=True)
+class Told:
+    """What notes tell of the patients of a delivery, and a digest that names it, whichever notes tell it."""
+
+    index: PatientMentionIndex
+    digest: str
+
+
+def told_until(store: NoteStore, delivery: Delivery, keyring: Keyring) -> Told:
     """What the feed's notes up to and with a delivery tell about the patients of its notes.
 
     Of an earlier delivery, no more is read than who its patients are, unless this one has notes of one of them.
@@ -37,16 +46,22 @@ def mentions_until(store: NoteStore, delivery: Delivery) -> PatientMentionIndex:
         DeidError: `not-materialized` or `store-torn` if what is found in a delivery is not there; `store-write` if the
             disk has no room for it.
     """
-    index = PatientMentionIndex(spool=store.spool)
+    index, hashes = PatientMentionIndex(spool=store.spool), [np.empty(0, np.uint64)]
+    here = PATIENTS.of(store, delivery.key)["patient_id"].combine_chunks()
     try:
-        for told in _told_of_its_patients(store, delivery):
-            # As rows of Python they take several times what is kept of them.
-            for batch in told.to_batches(max_chunksize=_A_BATCH):
-                for row in batch.to_pylist():
-                    index.add(row["patient_id"], tables.mentions_of(row["told"]))
+        for earlier in deliveries_until(store, tables.FIRST_PASS, delivery):
+            if pc.any(pc.is_in(PATIENTS.of(store, earlier.key)["patient_id"], value_set=here)).as_py():
+                told = TOLD.of(store, earlier.key)
+                told = told.filter(pc.is_in(told["patient_id"], value_set=here))
+                hashes.append(_hashes(told))
+                # As rows of Python they take several times what is kept of them.
+                for batch in told.to_batches(max_chunksize=_A_BATCH):
+                    for row in batch.to_pylist():
+                        index.add(row["patient_id"], tables.mentions_of(row["told"]))
     except OSError:
         raise DeidError(Code.STORE_WRITE, f"{tables.FIRST_PASS}/{delivery.key}") from None
-    return index
+    every = np.unique(np.concatenate(hashes))
+    return Told(index, _named(every.sum(dtype=np.uint64), len(every), keyring))
 
 
 def first_pass_digests(store: NoteStore, delivery: Delivery, keyring: Keyring) -> dict[Delivery, str]:
@@ -59,20 +74,14 @@ def first_pass_digests(store: NoteStore, delivery: Delivery, keyring: Keyring) -
     return dict(zip(until, keyring.digests("told", then=found), strict=True))
 
 
-def told_digest(store: NoteStore, delivery: Delivery, keyring: Keyring) -> str:
-    """Names what `mentions_until` gives, whichever notes tell it."""
-    hashes = np.unique(_hashes(_told_of_its_patients(store, delivery)))
-    return _named(hashes.sum(dtype=np.uint64), len(hashes), keyring)
-
-
 def told_digests(store: NoteStore, delivery: Delivery, keyring: Keyring) -> dict[Delivery, str]:
-    """`told_digest` of each of the feed's deliveries up to the one given, each of which is read once."""
+    """The digest of `told_until` for each of the feed's deliveries up to the one given, each of which is read once."""
     until = deliveries_until(store, tables.FIRST_PASS, delivery)
     told = [TOLD.of(store, each.key) for each in until]
     bearers = [table["patient_id"].take(pc.list_parent_indices(table["hashes"].combine_chunks())) for table in told]
     codes = _codes([*bearers, *(PATIENTS.of(store, each.key)["patient_id"] for each in until)])
     bearer, here = np.concatenate([np.empty(0, np.int32), *codes[: len(until)]]), codes[len(until) :]
-    hashes = _hashes(told)
+    hashes = np.concatenate([np.empty(0, np.uint64), *map(_hashes, told)])
     # Of what is told again, the first time.
     first = np.sort(np.unique(hashes, return_index=True)[1])
     begins = np.searchsorted(first, np.cumsum([len(each) for each in bearers])[:-1])
@@ -85,19 +94,10 @@ def told_digests(store: NoteStore, delivery: Delivery, keyring: Keyring) -> dict
     return found
 
 
-def _told_of_its_patients(store: NoteStore, delivery: Delivery) -> Iterator[pa.Table]:
-    """What each delivery up to this one tells of patients of whom this one has notes."""
-    here = PATIENTS.of(store, delivery.key)["patient_id"].combine_chunks()
-    for earlier in deliveries_until(store, tables.FIRST_PASS, delivery):
-        if pc.any(pc.is_in(PATIENTS.of(store, earlier.key)["patient_id"], value_set=here)).as_py():
-            told = TOLD.of(store, earlier.key)
-            yield told.filter(pc.is_in(told["patient_id"], value_set=here))
-
-
-def _hashes(told: Iterable[pa.Table]) -> npt.NDArray[np.uint64]:
+def _hashes(told: pa.Table) -> npt.NDArray[np.uint64]:
     """One a patient and mention, in order; a mention of a patient has the same whoever repeats it."""
-    found = [pc.list_flatten(table["hashes"].combine_chunks()).to_numpy() for table in told]
-    return np.concatenate([np.empty(0, np.uint64), *found])
+    hashes: npt.NDArray[np.uint64] = pc.list_flatten(told["hashes"].combine_chunks()).to_numpy()
+    return hashes
 
 
 def _codes(columns: Sequence[pa.ChunkedArray]) -> list[npt.NDArray[np.int32]]:

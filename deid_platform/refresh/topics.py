@@ -23,7 +23,6 @@ from deid_platform.refresh.deliveries import deliveries_until
 from deid_platform.refresh.folding import with_patients
 from deid_platform.store import Manifest, NoteStore
 
-_PATIENTS = "source/patients"
 # A row that was rejected for these reasons is there all the same: without the one value, or as a former row.
 _NAME_KEPT = (Reason.IMPOSSIBLE_DATE.value, Reason.DUPLICATE_ID.value)
 _FOLDING = ("deid_platform.notes", "deid_platform.topics_file", "deid_platform.detection.spec")
@@ -51,8 +50,8 @@ def topics_as_of(store: NoteStore, delivery: Delivery) -> Topics:
 
 def patients_as_of(store: NoteStore, delivery: Delivery) -> Iterator[Iterable[pa.Table]]:
     """The rows from which the patients as of a delivery are folded, in the order in which they fold."""
-    for earlier in deliveries_until(store, _PATIENTS, delivery):
-        yield store.read(_PATIENTS, earlier.key)
+    for earlier in deliveries_until(store, tables.PATIENT_ROWS, delivery):
+        yield store.read(tables.PATIENT_ROWS, earlier.key)
     if store.manifest(tables.LATER_PATIENTS, delivery.key) is not None:
         yield store.read(tables.LATER_PATIENTS, delivery.key)
 
@@ -67,8 +66,8 @@ def patients_digests(store: NoteStore, deliveries: Sequence[Delivery]) -> dict[D
     """Names the rows that all deliveries up to each of these, of one feed, brought of patients; none is read."""
     if not deliveries:
         return {}
-    until = deliveries_until(store, _PATIENTS, max(deliveries, key=lambda each: each.seq))
-    brought = (store.required(_PATIENTS, each.key).parts for each in until)
+    until = deliveries_until(store, tables.PATIENT_ROWS, max(deliveries, key=lambda each: each.seq))
+    brought = (store.required(tables.PATIENT_ROWS, each.key).parts for each in until)
     named = accumulate((plain_digest(*(part.digest for part in parts)) for parts in brought), plain_digest, initial="")
     by_place = list(named)
     return {each: by_place[bisect_right(until, each.seq, key=lambda d: d.seq)] for each in deliveries}
@@ -147,5 +146,5 @@ def upserts_as_of(
 
 
 def _row_lost(manifest: Manifest) -> bool:
-    rejected = manifest.meta["rejected"] if manifest.dataset == _PATIENTS else ()
+    rejected = manifest.meta["rejected"] if manifest.dataset == tables.PATIENT_ROWS else ()
     return any(reason not in _NAME_KEPT for reason in rejected)

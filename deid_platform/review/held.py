@@ -20,7 +20,7 @@ from deid_platform.refresh.leak_places import Place
 from deid_platform.refresh.redacted_row import Item, RedactionJob
 from deid_platform.refresh.ruling import Action, Ruling
 from deid_platform.refresh.site import Site
-from deid_platform.refresh.told import mentions_until
+from deid_platform.refresh.told import told_until
 from deid_platform.refresh.whole_words import widened
 
 
@@ -97,7 +97,7 @@ class HeldNotes:
         self.by_key: dict[str, Held] = {}
         """The notes as they are shown, by their keys."""
         store, second_pass = site.store, SecondPass(recipe.spec.cross_note_search)
-        index = mentions_until(store, delivery)
+        index = told_until(store, delivery, site.keyring).index
         rows = zip(
             store.stream(tables.RAW_NOTES, delivery.key), store.stream(tables.FIRST_PASS, delivery.key), strict=False
         )

@@ -13,7 +13,7 @@ from deid_platform.errors import Code
 from deid_platform.labels import Label
 from deid_platform.notes import Delivery, Span
 from deid_platform.refresh.deidentify import deidentify
-from deid_platform.refresh.told import told_digest
+from deid_platform.refresh.told import told_until
 
 FIRST = "2026-01-05"
 PATIENTS = [{"patient_id": "p1", "first_name": "Thandiwe", "last_name": "Quillfeather", "birth_date": "1950-03-04"}]
@@ -227,7 +227,7 @@ def test_what_a_delivery_tells_holds_for_later_ones_and_for_itself_made_anew(sit
     deliver("2025-10-01", notes=[SISTER[1] | {"note_id": "before"}, SISTER[0]])
     take_in(earlier)
     assert redacted(earlier, Scripted(LETTER))[0]["text"].startswith("[PATIENT] at bedside.")
-    assert told_digest(site.store, later, site.keyring) != told, "the later delivery is due again"
+    assert told_until(site.store, later, site.keyring).digest != told, "the later delivery is due again"
     engine = Scripted({})
     assert redacted(later, engine)[0]["text"].startswith("[PATIENT] at bedside.")
     assert engine.asked == []

@@ -17,7 +17,7 @@ from deid_platform.labels import Label
 from deid_platform.notes import Delivery, Topics
 from deid_platform.refresh import derived, intake, tables, topics
 from deid_platform.refresh.derived import NOTE_IDS, PATIENTS, TOLD
-from deid_platform.refresh.told import first_pass_digests, mentions_until, told_digest, told_digests
+from deid_platform.refresh.told import first_pass_digests, told_digests, told_until
 from deid_platform.store import NoteStore
 from deid_platform.topics_file import in_order
 
@@ -164,20 +164,22 @@ def test_what_earlier_deliveries_tell_is_what_all_their_rows_tell(store, keyring
                 for patient, mentions in all_told[earlier]:
                     if patient in here:
                         plain.add(patient, mentions)
-        told = mentions_until(store, delivery)
-        assert told_digests(store, delivery, keyring)[delivery] == told_digest(store, delivery, keyring)
-        assert all(told.by_others(each, Mentioned()) == plain.by_others(each, Mentioned()) for each in patients)
+        told = told_until(store, delivery, keyring)
+        assert told_digests(store, delivery, keyring)[delivery] == told.digest
+        assert all(told.index.by_others(each, Mentioned()) == plain.by_others(each, Mentioned()) for each in patients)
 
 
-def test_of_a_delivery_without_a_patient_of_this_one_no_more_is_read_than_who_its_patients_are(store, read) -> None:
+def test_of_a_delivery_without_a_patient_of_this_one_no_more_is_read_than_who_its_patients_are(
+    store, keyring, read
+) -> None:
     name = Mentioned({"ostrowe": Label.PATIENT})
     tell(store, FIRST, ("p1", name), ("p1", Mentioned()))
     tell(store, SECOND, ("p2", name), ("p3", Mentioned()))
     tell(store, THIRD, ("p3", name))
     for delivery in (FIRST, SECOND, THIRD):
-        mentions_until(store, delivery)
+        told_until(store, delivery, keyring)
     read.clear()
-    mentions_until(store, THIRD)
+    told_until(store, THIRD, keyring)
     looked = {delivery.key: {dataset for dataset, key in read if key == delivery.key} for delivery in (FIRST, SECOND)}
     assert looked == {FIRST.key: {PATIENTS.dataset}, SECOND.key: {PATIENTS.dataset, TOLD.dataset}}
 
@@ -195,7 +197,7 @@ def test_what_is_found_up_to_each_delivery_is_named_as_if_each_were_asked_alone(
 def test_what_is_told_is_named_by_what_it_is_and_of_whom_and_not_by_who_tells_it(store, keyring) -> None:
     def digests() -> list[str]:
         found = told_digests(store, THIRD, keyring)
-        assert found == {each: told_digest(store, each, keyring) for each in found}
+        assert found == {each: told_until(store, each, keyring).digest for each in found}
         return list(found.values())
 
     ostrowe, aldous = (Mentioned({name: Label.PATIENT}) for name in ("ostrowe", "aldous"))
