@@ -176,6 +176,8 @@ def _with_passwords(server: SystemServer) -> Iterator[DatabaseServer]:
         for role in LOGIN_ROLES:
             patch.setenv(f"DEID_PASSWORD_{role.upper()}", secrets.token_hex(16))
         found = DatabaseServer(lambda name: Warehouse(server.url(name)), server.log)
+        with found.warehouse("postgres").administer() as connection:  # as deploy/postgres does
+            connection.exec_driver_sql("REVOKE ALL ON DATABASE postgres, template1 FROM PUBLIC")
         prepare(found.warehouse(TEMPLATE), profile="demo")
         yield found
 

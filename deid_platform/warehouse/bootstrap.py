@@ -11,7 +11,7 @@ from collections.abc import Collection
 from sqlalchemy import Connection, text
 
 from deid_platform.warehouse.connection import Warehouse
-from deid_platform.warehouse.logins import NOT_FOR_EVERYONE, OWNER_POWERS, bound_logins, is_member, set_password
+from deid_platform.warehouse.logins import OWNER_POWERS, bound_logins, is_member, set_password, take_from_public
 from deid_platform.warehouse.roles import LOGIN_ROLES, READERS, SERVICES, Role, new_password
 
 _BOOTSTRAP_LOCK = 0x6465_6964_0001
@@ -41,7 +41,9 @@ def bootstrap(warehouse: Warehouse, *, demonstration: bool = False) -> None:
     logins = LOGIN_ROLES if demonstration else SERVICES
     passwords: dict[Role, str | None] = {} if warehouse.embedded else {role: new_password(role) for role in logins}
     with warehouse.administer(maintenance=True) as connection:
-        # Roles belong to the cluster and CREATE DATABASE takes no transaction, hence a lock of the session.
+        # Roles belong to the cluster and CREATE DATABASE takes no transaction, hence a lock of the session. It is not
+        # waited for without end: where readers may connect to the server's own database, one could hold it.
+        connection.execute(text("SET lock_timeout = '1min'"))
         connection.execute(text("SELECT pg_advisory_lock(:key)"), {"key": _BOOTSTRAP_LOCK})
         _create_roles(connection, logins)
         for role, secret in passwords.items():
@@ -53,7 +55,10 @@ def bootstrap(warehouse: Warehouse, *, demonstration: bool = False) -> None:
         # Grants on a database are rows of a shared catalogue: two sessions at once would collide on them.
         with warehouse.administer() as inside:
             _close_to_public(inside, warehouse.database)
-            _take_from_public(inside)
+            take_from_public(inside)
+        if warehouse.embedded:  # the server is nobody else's
+            for other in ("postgres", "template1"):
+                connection.execute(text(f"REVOKE ALL ON DATABASE {other} FROM PUBLIC"))
         connection.execute(text("SELECT pg_advisory_unlock(:key)"), {"key": _BOOTSTRAP_LOCK})
 
 
@@ -97,14 +102,6 @@ def _grant_powers(connection: Connection) -> None:
         for role in powers[power]:
             if not is_member(connection, role, power):
                 connection.execute(text(f"GRANT {power} TO {role}"))
-
-
-def _take_from_public(connection: Connection) -> None:
-    """Takes functions of the server away from everyone, where the administrator may; else `deid doctor` tells."""
-    mine = text("SELECT rolsuper FROM pg_roles WHERE rolname = current_user")
-    if connection.execute(mine).scalar():
-        for function in NOT_FOR_EVERYONE:
-            connection.execute(text(f"REVOKE EXECUTE ON FUNCTION pg_catalog.{function} FROM PUBLIC"))
 
 
 def _quoted(connection: Connection, identifier: str) -> str:

@@ -12,21 +12,49 @@ from sqlalchemy import Connection, Engine, text
 
 from deid_platform.errors import Code, DeidError
 from deid_platform.warehouse.connection import Warehouse, begin
-from deid_platform.warehouse.roles import READER_CONNECTIONS, READERS, SERVICES, Role, new_password
+from deid_platform.warehouse.roles import (
+    READER_CONNECTIONS,
+    READER_TEMPORARY_FILES,
+    READERS,
+    SERVICES,
+    Role,
+    new_password,
+)
 
 _LOGIN = re.compile(r"[a-z][a-z0-9_]{0,39}")
-# What a reader may set otherwise. What one may not is `ctl.end_idle_readers`.
+# What a reader may set otherwise. What one may not is `ctl.end_idle_readers`, and the limit of temporary files below.
 _SETTINGS = {"idle_in_transaction_session_timeout": "5min", "idle_session_timeout": "12h", "timezone": "UTC"}
+
+_LIMIT_OF_FILES = f"SET temp_file_limit = '{READER_TEMPORARY_FILES}'"
 
 OWNER_POWERS = ("pg_signal_backend", "pg_read_all_stats")
 """Roles of the server by which the owner's functions end readers' sessions, and see which of them are idle."""
-NOT_FOR_EVERYONE = ("pg_export_snapshot()", "lo_creat(integer)", "lo_create(oid)", "lo_from_bytea(oid, bytea)")
-"""By its snapshot, a reader who was removed would read on; large objects lie outside every schema and grant."""
-_WITHOUT_LIMIT = """
-    SELECT r.rolname AS login FROM pg_roles r
-    WHERE r.rolcanlogin AND r.rolconnlimit = -1 AND NOT r.rolsuper AND NOT r.rolcreaterole
+NOT_FOR_EVERYONE = (
+    "pg_(try_)?advisory_.*",  # they fill the server's table of locks, without which nobody connects
+    "pg_export_snapshot",  # by which a reader who was removed would read on
+    "lo_(creat|create|from_bytea)",  # large objects lie outside every schema and grant
+    "pg_notify",  # carries text to whoever listens, and so does the statement NOTIFY, which nobody can be refused
+    "pg_logical_emit_message",  # fills the disk with log
+)
+"""Names of functions of the server, as patterns: readers can do without, and a session of one would harm others."""
+MIGRATION_LOCK = "pg_advisory_xact_lock(bigint)"
+"""The one of them that the owner takes, so that one migration runs at a time."""
+_FUNCTIONS = """
+    SELECT p.oid, CAST(CAST(p.oid AS regprocedure) AS text) AS name FROM pg_proc p
+    WHERE p.pronamespace = 'pg_catalog'::regnamespace
+      AND p.proname ~ ('^(' || array_to_string(CAST(:functions AS text[]), '|') || ')$')
+"""
+_READERS = """
+    SELECT r.oid, r.rolname AS login, r.rolconnlimit FROM pg_roles r
+    WHERE r.rolcanlogin AND NOT r.rolsuper AND NOT r.rolcreaterole
       AND EXISTS (SELECT 1 FROM unnest(CAST(:readers AS name[])) g (name) WHERE pg_has_role(r.oid, g.name, 'MEMBER'))
 """
+_WITHOUT_LIMIT = f"SELECT r.login FROM ({_READERS}) r WHERE r.rolconnlimit = -1"  # noqa: S608 - ours alone
+_UNLIMITED_FILES = f"""
+    SELECT r.login FROM ({_READERS}) r
+    WHERE NOT EXISTS (SELECT 1 FROM pg_db_role_setting s, unnest(s.setconfig) c (setting)
+                      WHERE s.setrole = r.oid AND c.setting ~ '^temp_file_limit=[0-9]')
+"""  # noqa: S608 - ours alone
 
 
 def add_login(
@@ -62,17 +90,39 @@ def add_login(
         connection.execute(text(f"ALTER ROLE {login} CONNECTION LIMIT {int(connections)}"))
         for name, value in _SETTINGS.items():
             connection.execute(text(f"ALTER ROLE {login} SET {name} = '{value}'"))
+        bound_logins(connection)
         if secret:
             set_password(connection, login, secret)
     return secret is not None
 
 
 def bound_logins(connection: Connection) -> None:
-    """Gives each reader's login that has no limit of connections one: a group's own does not reach its members."""
-    statement = text(f"SELECT quote_ident(w.login) FROM ({_WITHOUT_LIMIT}) w")  # noqa: S608 - ours alone
-    logins: list[str] = list(connection.execute(statement, {"readers": [*READERS]}).scalars())
-    for login in logins:
-        connection.execute(text(f"ALTER ROLE {login} CONNECTION LIMIT {READER_CONNECTIONS}"))
+    """Gives each reader's login that has no limit of connections one, and one of temporary files likewise.
+
+    A group's own does not reach its members. The second is the administrator's to set where the server lets them.
+    """
+    limits = {_WITHOUT_LIMIT: f"CONNECTION LIMIT {READER_CONNECTIONS}"}
+    if _may_limit_files(connection):
+        limits[_UNLIMITED_FILES] = _LIMIT_OF_FILES
+    for logins, limit in limits.items():
+        statement = text(f"SELECT quote_ident(w.login) FROM ({logins}) w")  # noqa: S608 - ours alone
+        for login in connection.execute(statement, {"readers": [*READERS]}).scalars().all():
+            connection.execute(text(f"ALTER ROLE {login} {limit}"))
+
+
+def _may_limit_files(connection: Connection) -> bool:
+    allowed = text("SELECT has_parameter_privilege(current_user, 'temp_file_limit', 'SET')")
+    return bool(connection.execute(allowed).scalar())
+
+
+def take_from_public(connection: Connection) -> None:
+    """Takes functions of the server away from everyone, where the administrator may; else `deid doctor` tells."""
+    if not connection.execute(text("SELECT rolsuper FROM pg_roles WHERE rolname = current_user")).scalar():
+        return
+    names = text(f"SELECT f.name FROM ({_FUNCTIONS}) f ORDER BY 1")  # noqa: S608 - ours alone
+    functions = ", ".join(connection.execute(names, {"functions": [*NOT_FOR_EVERYONE]}).scalars())
+    connection.execute(text(f"REVOKE EXECUTE ON FUNCTION {functions} FROM PUBLIC"))
+    connection.execute(text(f"GRANT EXECUTE ON FUNCTION {MIGRATION_LOCK} TO {Role.OWNER}"))
 
 
 _UNBOUNDED = f"""
@@ -89,9 +139,24 @@ _UNBOUNDED = f"""
     FROM unnest(CAST(:powers AS text[])) p (name)
     WHERE NOT pg_has_role('deid_owner', p.name, 'MEMBER')
     UNION ALL
-    SELECT format('REVOKE EXECUTE ON FUNCTION %s FROM PUBLIC: readers may call it', f.name)
-    FROM unnest(CAST(:functions AS text[])) f (name)
-    WHERE has_function_privilege('analyst', f.name, 'EXECUTE')
+    SELECT format('REVOKE EXECUTE ON FUNCTION %s FROM PUBLIC: readers may call them',
+                  string_agg(f.name, ', ' ORDER BY f.name))
+    FROM ({_FUNCTIONS}) f WHERE has_function_privilege('analyst', f.oid, 'EXECUTE') HAVING count(*) > 0
+    UNION ALL
+    SELECT format('GRANT EXECUTE ON FUNCTION %s TO deid_owner: no migration can begin', CAST(:lock AS text))
+    WHERE NOT has_function_privilege('deid_owner', CAST(:lock AS text), 'EXECUTE')
+    UNION ALL
+    SELECT format('REVOKE ALL ON DATABASE %I FROM PUBLIC: there readers may do what they may not here', d.datname)
+    FROM pg_database d
+    WHERE d.datallowconn AND EXISTS (
+        SELECT 1 FROM aclexplode(coalesce(d.datacl, acldefault('d', d.datdba))) a
+        WHERE a.grantee = 0 AND a.privilege_type = 'CONNECT')
+    UNION ALL
+    SELECT format('%s may fill the disk: ALTER ROLE %I SET temp_file_limit', w.login, w.login)
+    FROM ({_UNLIMITED_FILES}) w WHERE current_setting('temp_file_limit') = '-1'
+    UNION ALL
+    SELECT 'max_prepared_transactions is not 0: what a reader prepares keeps its locks after its session'
+    WHERE current_setting('max_prepared_transactions') <> '0'
     UNION ALL
     SELECT 'reserved_connections is 0: readers can fill the server'
     WHERE coalesce(current_setting('reserved_connections', true), '0') = '0'
@@ -105,6 +170,7 @@ def unbounded(officer: Engine) -> tuple[str, ...]:
         "readers": [*READERS],
         "powers": [*OWNER_POWERS],
         "functions": [*NOT_FOR_EVERYONE],
+        "lock": MIGRATION_LOCK,
     }
     with begin(officer) as connection:
         return tuple(connection.execute(text(_UNBOUNDED), values).scalars())

@@ -106,8 +106,10 @@ def prepare(warehouse: Warehouse, *, profile: str, signed_dossier: bool = False)
 
 
 def _become_owner(connection: Connection) -> None:
+    connection.execute(text(f"SET LOCAL ROLE {Role.OWNER}"))
+    # Where everyone may take advisory locks, a reader could hold this one.
+    connection.execute(text("SET LOCAL lock_timeout = '5min'"))
     connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _MIGRATION_LOCK})
     # Whoever waits for a table that an idle reader holds makes every later reader wait behind it.
     connection.execute(text("SET LOCAL lock_timeout = '30s'"))
-    connection.execute(text(f"SET LOCAL ROLE {Role.OWNER}"))
     connection.execute(text("SET LOCAL search_path = pg_catalog, pg_temp"))

@@ -45,6 +45,8 @@ SERVICES = (Role.LOADER, Role.GATEKEEPER, Role.PROMOTER, Role.OFFICER, Role.MODE
 LOGIN_ROLES = (*SERVICES, Role.DEMO_ANALYST)
 READER_CONNECTIONS = 10
 """How many connections a reader's login may have at once, unless its administrator says otherwise."""
+READER_TEMPORARY_FILES = "10GB"
+"""How much disk the sorts of one connection of a reader may take, unless its administrator says otherwise."""
 ADMINISTRATOR = "admin"
 """Stands for whoever bootstraps and migrates: DEID_PASSWORD_ADMIN, unless the URL holds the password."""
 MIN_PASSWORD_CHARACTERS = 12

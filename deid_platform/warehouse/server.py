@@ -40,6 +40,7 @@ _SETTINGS = {
     "max_wal_size": "'2GB'",  # one large COPY should not wait for checkpoints
     "shared_buffers": "'256MB'",
     "reserved_connections": "10",  # for the platform's logins, which readers must not shut out
+    "max_locks_per_transaction": "256",  # without room for locks nobody connects
     "wal_buffers": "'16MB'",
     "timezone": "'UTC'",
 }

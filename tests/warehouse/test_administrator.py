@@ -12,6 +12,7 @@ from sqlalchemy import text
 from deid_platform.errors import Code, DeidError
 from deid_platform.warehouse.bootstrap import bootstrap
 from deid_platform.warehouse.connection import Warehouse
+from deid_platform.warehouse.logins import unbounded
 from deid_platform.warehouse.migrate import prepare
 from deid_platform.warehouse.roles import LOGIN_ROLES, Role
 
@@ -100,3 +101,22 @@ def test_the_servers_log_quotes_nothing_once_the_administrator_may_quiet_it(host
         with pytest.raises(DeidError), hosted.begin(Role.DEMO_ANALYST) as connection:
             connection.execute(text(wrong))
     assert own_scene.marker not in system_server.log.read_text(errors="replace")
+
+
+def test_doctor_says_what_only_a_superuser_takes_from_readers_and_the_platform_goes_on_after_it(
+    hosted, system_server, own_scene
+):
+    prepare(hosted, profile="demo")
+    told = unbounded(hosted.engine(Role.OFFICER))
+    (revoke,) = (line for line in told if line.startswith("REVOKE EXECUTE"))
+    (files,) = (line for line in told if line.startswith("demo_analyst may fill the disk"))
+    assert "pg_advisory_lock(bigint)" in revoke
+    with Warehouse(system_server.url("deid")).administer() as connection:
+        connection.exec_driver_sql(revoke.partition(":")[0])
+        connection.exec_driver_sql(f"{files.partition(': ')[2]} = '1GB'")
+    told = unbounded(hosted.engine(Role.OFFICER))
+    (grant,) = (line for line in told if line.startswith("GRANT EXECUTE"))
+    with Warehouse(system_server.url("deid")).administer() as connection:
+        connection.exec_driver_sql(grant.partition(":")[0])
+    prepare(hosted, profile="demo")
+    assert not [line for line in unbounded(hosted.engine(Role.OFFICER)) if "EXECUTE" in line or "disk" in line]

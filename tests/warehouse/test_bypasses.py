@@ -309,11 +309,31 @@ def test_an_analyst_cannot_keep_a_withdrawal_from_taking_effect(scene):
     scene.stage("2", withdrawn=[1])
     with ThreadPoolExecutor() as pool, scene.warehouse.begin(Role.DEMO_ANALYST) as reading:
         reading.execute(text("SELECT count(*) FROM research.notes"))
-        # Any login may take any advisory lock, and would know how one is named.
-        for name in ("deid feed clinic", "deid release"):
-            reading.execute(text("SELECT pg_advisory_lock(hashtextextended(:name, 0))"), {"name": name})
         hidden = pool.submit(hide, scene.warehouse.engine(Role.PROMOTER), Delivery("clinic", "2"))
         assert hidden.result(timeout=60).notes == 1
+
+
+def test_nor_can_one_keep_dossier_signature_decision_and_ruling_from_being_recorded_with_advisory_locks(own_scene):
+    scene = own_scene
+    scene.publish("1", [scene.note(1)])
+    note = scene.note(1).note_key
+    named = ("dossier r1", "removal_decision 1 A", "missed_identifier 1 A", f"ruling clinic {note}")
+    lock = "pg_catalog.pg_advisory_lock(bigint)"
+    with scene.warehouse.administer() as connection:  # as where the administrator may not take it from everyone
+        connection.execute(text(f"GRANT EXECUTE ON FUNCTION {lock} TO PUBLIC"))
+    with scene.warehouse.begin(Role.DEMO_ANALYST) as reading:
+        for name in named:
+            reading.execute(text("SELECT pg_advisory_lock(hashtextextended(:name, 0))"), {"name": name})
+        with scene.warehouse.begin(Role.OFFICER) as officer:
+            officer.execute(text("SET LOCAL lock_timeout = '5s'"))
+            for call in (
+                f"record_dossier('r1', '{'a' * 64}')",
+                f"sign_dossier('{'a' * 64}', 'A. Officer', 'fit', 'read it all', '2099-01-01', 'key', 'signature')",
+                f"enter_decision(1, 'A', 1, '{'b' * 32}', 'clinically_irrelevant', NULL, 'A. Reader', now())",
+                f"enter_missed(1, 'A', 1, '{'b' * 32}', '{'c' * 32}', 'PATIENT', 'low', 'A. Reader', now())",
+                f"rule('clinic', '{note}', '{'b' * 32}', 'keep-out', 'leak', 'A. O', 'ao', 'nobody can mend it')",
+            ):
+                officer.execute(text(f"SELECT ctl.{call}"))
 
 
 @pytest.mark.parametrize("role", [Role.DEMO_ANALYST, Role.MODELLER, Role.OFFICER, Role.GATEKEEPER], ids=str)

@@ -17,11 +17,12 @@ from sqlalchemy import Connection, NullPool, create_engine, text
 from sqlalchemy.exc import DBAPIError
 
 from deid_platform.errors import Code, DeidError
+from deid_platform.warehouse.bootstrap import bootstrap
 from deid_platform.warehouse.logins import add_login, unbounded
 from deid_platform.warehouse.migrate import configure
 from deid_platform.warehouse.projects import delete_project, grant_project, set_member, set_project
 from deid_platform.warehouse.promotion import end_idle_readers
-from deid_platform.warehouse.roles import READERS, SERVICES, Role
+from deid_platform.warehouse.roles import LOGIN_ROLES, READERS, SERVICES, Role
 
 TODAY = datetime.now(tz=UTC).date()
 OPERATORS = ("=", "<>", "<", "<=", ">", ">=", "^@", "~<~", "~<=~", "~>~", "~>=~")
@@ -441,18 +442,124 @@ def test_a_transaction_that_goes_on_for_too_long_is_ended_though_it_is_never_idl
         kept.invalidate()
 
 
-@pytest.mark.parametrize("call", ["pg_export_snapshot()", "lo_create(0)", "lo_creat(-1)", "lo_from_bytea(0, 'x')"])
+REFUSED = (
+    "pg_export_snapshot()",
+    "lo_create(0)",
+    "lo_creat(-1)",
+    "lo_from_bytea(0, 'x')",
+    "pg_notify('channel', 'text')",
+    "pg_logical_emit_message(false, 'prefix', repeat('x', 1000))",
+    "count(pg_advisory_lock(g)) FROM generate_series(1, 200000) g",
+    "count(pg_try_advisory_xact_lock_shared(g, g)) FROM generate_series(1, 200000) g",
+)
+
+
+@pytest.mark.parametrize("call", REFUSED)
 def test_what_would_outlive_a_reader_s_session_or_stand_outside_every_grant_is_refused(scene, call):
     with pytest.raises(DeidError, match="42501"):
         reading(scene, f"SELECT {call}")
 
 
-def test_doctor_names_what_an_administrator_has_to_take_from_everyone(scene):
-    function = "FUNCTION pg_catalog.pg_export_snapshot()"
-    as_administrator(scene, f"GRANT EXECUTE ON {function} TO PUBLIC")
+@pytest.mark.parametrize("login", LOGIN_ROLES, ids=str)
+def test_no_login_takes_an_advisory_lock_of_any_kind(scene, login):
+    taken = reading(
+        scene,
+        "SELECT p.oid::regprocedure::text FROM pg_proc p WHERE p.proname LIKE 'pg%advisory%'"
+        " AND has_function_privilege(p.oid, 'EXECUTE')",
+        login,
+    )
+    assert taken == []
+
+
+def test_savepoints_in_which_a_reader_reads_cannot_fill_the_table_of_locks(scene):
+    scene.publish("1", [scene.note(1)])
+    read = "SELECT text FROM research.notes"
+    with person(scene, "jdoe") as connect, connect() as connection:
+        with pytest.raises(DBAPIError) as caught:
+            for number in range(200):
+                connection.exec_driver_sql(f"SAVEPOINT s{number}")
+                connection.exec_driver_sql(read)
+        assert caught.value.orig.sqlstate == "53400"
+        connection.rollback()
+        for number in range(200):  # as clients do that set one before each statement
+            connection.exec_driver_sql(f"SAVEPOINT s{number}")
+            connection.exec_driver_sql(read)
+            connection.exec_driver_sql(f"RELEASE SAVEPOINT s{number}")
+        for _ in range(200):
+            connection.exec_driver_sql(read)
+
+
+@contextmanager
+def for_everyone(scene, function: str) -> Iterator[None]:
+    """As on a server whose administrator may not take a function from everyone."""
+    as_administrator(scene, f"GRANT EXECUTE ON FUNCTION pg_catalog.{function} TO PUBLIC")
     try:
-        told = unbounded(scene.warehouse.engine(Role.OFFICER))
-        assert "REVOKE EXECUTE ON FUNCTION pg_export_snapshot() FROM PUBLIC: readers may call it" in told
+        yield
     finally:
-        as_administrator(scene, f"REVOKE EXECUTE ON {function} FROM PUBLIC")
-    assert not [line for line in unbounded(scene.warehouse.engine(Role.OFFICER)) if "pg_export_snapshot" in line]
+        as_administrator(scene, f"REVOKE EXECUTE ON FUNCTION pg_catalog.{function} FROM PUBLIC")
+
+
+def test_a_reader_who_keeps_an_advisory_lock_between_statements_is_sent_away(scene):
+    with for_everyone(scene, "pg_advisory_lock(bigint)"), person(scene, "jdoe") as connect, connect() as idle:
+        idle.exec_driver_sql("SELECT pg_advisory_lock(1)")
+        idle.commit()
+        assert end_idle_readers(scene.warehouse.engine(Role.PROMOTER)) == 1
+        with pytest.raises(DBAPIError):
+            idle.exec_driver_sql("SELECT 1")
+        idle.invalidate()
+
+
+def test_a_reader_who_holds_more_locks_than_reading_takes_is_sent_away(scene):
+    with person(scene, "jdoe") as connect, connect() as connection:
+        for number in range(1100):  # what no grant can refuse
+            connection.exec_driver_sql(f"SAVEPOINT s{number}")
+            connection.exec_driver_sql("ALTER ROLE jdoe SET search_path = 'x'")
+        assert end_idle_readers(scene.warehouse.engine(Role.PROMOTER)) == 1
+        with pytest.raises(DBAPIError):
+            connection.exec_driver_sql("SELECT 1")
+        connection.invalidate()
+
+
+def test_a_reader_s_temporary_files_are_bounded_and_the_reader_does_not_unbound_them(scene):
+    with person(scene, "jdoe") as connect:
+        for statement in (
+            "SET temp_file_limit = -1",
+            "ALTER ROLE jdoe SET temp_file_limit = -1",
+            "ALTER ROLE jdoe RESET temp_file_limit",
+        ):
+            with connect() as connection, pytest.raises(DBAPIError) as caught:
+                connection.exec_driver_sql(statement)
+            assert caught.value.orig.sqlstate == "42501", statement
+        with connect() as connection:
+            connection.exec_driver_sql("ALTER ROLE jdoe RESET ALL")
+            connection.commit()
+        with connect() as connection:
+            assert connection.exec_driver_sql("SHOW temp_file_limit").scalar() == "10GB"
+        as_administrator(scene, "ALTER ROLE jdoe SET temp_file_limit = '1MB'")
+        bootstrap(scene.warehouse)  # keeps what the administrator chose
+        with connect() as connection:
+            with pytest.raises(DBAPIError) as caught:
+                connection.exec_driver_sql("SELECT n FROM generate_series(1, 1000000) n ORDER BY -n OFFSET 999999")
+            assert caught.value.orig.sqlstate == "53400"
+            connection.rollback()
+        as_administrator(scene, "ALTER ROLE jdoe RESET temp_file_limit")
+        told = "jdoe may fill the disk: ALTER ROLE jdoe SET temp_file_limit"
+        assert told in unbounded(scene.warehouse.engine(Role.OFFICER))
+
+
+def test_doctor_names_what_an_administrator_has_to_take_from_everyone(scene):
+    with for_everyone(scene, "pg_export_snapshot()"), for_everyone(scene, "pg_advisory_lock(bigint)"):
+        told = unbounded(scene.warehouse.engine(Role.OFFICER))
+        both = "pg_advisory_lock(bigint), pg_export_snapshot()"
+        assert f"REVOKE EXECUTE ON FUNCTION {both} FROM PUBLIC: readers may call them" in told
+    assert not [line for line in unbounded(scene.warehouse.engine(Role.OFFICER)) if "FUNCTION" in line]
+
+
+def test_doctor_names_other_databases_that_readers_may_connect_to(scene):
+    as_administrator(scene, "GRANT CONNECT ON DATABASE postgres TO PUBLIC")
+    told = "REVOKE ALL ON DATABASE postgres FROM PUBLIC: there readers may do what they may not here"
+    try:
+        assert told in unbounded(scene.warehouse.engine(Role.OFFICER))
+    finally:
+        as_administrator(scene, "REVOKE ALL ON DATABASE postgres FROM PUBLIC")
+    assert told not in unbounded(scene.warehouse.engine(Role.OFFICER))

@@ -98,6 +98,7 @@ BEGIN
     VALUES (session_user, p_relation, (SELECT r.release FROM ctl.release r WHERE r.active),
             ARRAY(SELECT DISTINCT g.project FROM ctl.granted g ORDER BY 1),
             current_setting('application_name'), inet_client_addr());
+    PERFORM ctl.bound_locks();
     RETURN true;
 END $$;
 

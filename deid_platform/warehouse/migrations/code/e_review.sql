@@ -14,8 +14,8 @@ CREATE OR REPLACE FUNCTION ctl.enter_decision(
 ) RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
-    -- One after the other, so that none is missing before another.
-    PERFORM pg_advisory_xact_lock(hashtextextended('removal_decision ' || p_round || ' ' || p_role, 0));
+    -- One after the other, so that none is missing before another. Not by an advisory lock, which any login could hold.
+    LOCK TABLE ctl.removal_decision IN SHARE ROW EXCLUSIVE MODE;
     IF p_n <> 1 AND NOT EXISTS (
         SELECT 1 FROM ctl.removal_decision d WHERE (d.round, d.role, d.n) = (p_round, p_role, p_n - 1)) THEN
         RAISE EXCEPTION 'round %, %', p_round, p_role USING ERRCODE = 'DG017';
@@ -38,7 +38,7 @@ CREATE OR REPLACE FUNCTION ctl.enter_missed(
 ) RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
-    PERFORM pg_advisory_xact_lock(hashtextextended('missed_identifier ' || p_round || ' ' || p_role, 0));
+    LOCK TABLE ctl.missed_identifier IN SHARE ROW EXCLUSIVE MODE;
     IF p_n <> 1 AND NOT EXISTS (
         SELECT 1 FROM ctl.missed_identifier d WHERE (d.round, d.role, d.n) = (p_round, p_role, p_n - 1)) THEN
         RAISE EXCEPTION 'round %, %', p_round, p_role USING ERRCODE = 'DG017';
@@ -69,7 +69,7 @@ BEGIN
         RAISE EXCEPTION 'who' USING ERRCODE = 'DG003';
     END IF;
     PERFORM ctl.require_who_and_why(p_who, p_reason);
-    PERFORM pg_advisory_xact_lock(hashtextextended('ruling ' || p_feed || ' ' || p_note_key, 0));
+    LOCK TABLE ctl.ruling IN SHARE ROW EXCLUSIVE MODE; -- one after the other
     SELECT * INTO v_last FROM ctl.ruling r WHERE (r.feed, r.note_key) = (p_feed, p_note_key) ORDER BY r.id DESC LIMIT 1;
     turn := 1;
     IF (v_last.ruling, v_last.action) = (p_ruling, p_action) THEN

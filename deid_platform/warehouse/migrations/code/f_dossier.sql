@@ -32,8 +32,8 @@ BEGIN
     ELSIF EXISTS (SELECT 1 FROM ctl.dossier d WHERE d.digest = p_digest AND d.release <> p_release) THEN
         RAISE EXCEPTION 'of another release' USING ERRCODE = 'DG011';
     END IF;
-    -- One after the other, and no signature in between.
-    PERFORM pg_advisory_xact_lock(hashtextextended('dossier ' || p_release, 0));
+    -- One after the other, and no signature in between. Not by an advisory lock, which any login could hold.
+    LOCK TABLE ctl.dossier_writing IN SHARE ROW EXCLUSIVE MODE;
     IF EXISTS (SELECT 1 FROM ctl.newest_dossier n WHERE (n.release, n.digest) = (p_release, p_digest)) THEN
         RETURN;
     END IF;
@@ -55,7 +55,7 @@ BEGIN
     IF v_release IS NULL THEN
         RAISE EXCEPTION 'no such dossier' USING ERRCODE = 'DG011';
     END IF;
-    PERFORM pg_advisory_xact_lock(hashtextextended('dossier ' || v_release, 0));
+    LOCK TABLE ctl.dossier_writing IN SHARE ROW EXCLUSIVE MODE;
     IF NOT EXISTS (SELECT 1 FROM ctl.newest_dossier n WHERE (n.release, n.digest) = (v_release, p_digest)) THEN
         RAISE EXCEPTION 'a newer dossier of the release was written' USING ERRCODE = 'DG011';
     END IF;

@@ -84,6 +84,7 @@ BEGIN
               WHERE (g.site IS NULL OR g.site = v.site) AND (g.note_type IS NULL OR g.note_type = v.note_type))
         RETURNING note_key)
     SELECT count(DISTINCT a.note_key) INTO v_added FROM added a;
+    PERFORM ctl.bound_locks();
     IF v_added <> (SELECT count(DISTINCT k.key) FROM unnest(p_keys) AS k (key)) THEN
         RAISE EXCEPTION 'notes' USING ERRCODE = 'DG016';
     END IF;
