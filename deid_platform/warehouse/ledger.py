@@ -101,7 +101,8 @@ def record_gate(
 def count_again(gatekeeper: Engine, staged: Staged, *, profile: str, known: int) -> None:
     """Lets the newest measurements of one staged content count, although a leak was reported after they were made.
 
-    Only whoever has looked for what was reported in that very content may say so.
+    Only whoever has looked for what was reported in that very content may say so. The measurements stay as old as they
+    are: what was hidden or withdrawn since is not in them.
 
     Args:
         gatekeeper: The engine of the role `gatekeeper`.
@@ -112,18 +113,9 @@ def count_again(gatekeeper: Engine, staged: Staged, *, profile: str, known: int)
     Raises:
         DeidError: `warehouse-unreachable` or `warehouse-statement`.
     """
-    statement = text(
-        "INSERT INTO ctl.gate"
-        " (delivery, requirement, staged_digest, detector_digest, inputs, profile, passed, measured, known)"
-        " SELECT delivery, requirement, staged_digest, detector_digest, inputs, profile, passed, measured, :known"
-        " FROM (SELECT DISTINCT ON (requirement, detector_digest, inputs) * FROM ctl.gate"
-        "       WHERE delivery = :delivery AND staged_digest = :staged AND profile = :profile"
-        "       ORDER BY requirement, detector_digest, inputs, id DESC) g"
-        " WHERE g.known < :known ORDER BY g.id"
-    )
     values = {"delivery": staged.delivery.key, "staged": staged.staged_digest, "profile": profile, "known": known}
     with begin(gatekeeper) as connection:
-        connection.execute(statement, values)
+        connection.execute(text("SELECT ctl.count_again(:delivery, :staged, :profile, :known)"), values)
 
 
 def record_scores(

@@ -67,6 +67,7 @@ CONTENT = (
     "ctl.finding",
     "ctl.access_log",
     "ctl.gate",
+    "ctl.hiding",
     "ctl.waiver_end",
     "ctl.waiver",
     "ctl.ledger",

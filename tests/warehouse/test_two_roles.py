@@ -21,13 +21,14 @@ from deid_platform.evaluation.scores import summarise
 from deid_platform.keys import plain_digest
 from deid_platform.labels import Label
 from deid_platform.warehouse.findings import retract
-from deid_platform.warehouse.ledger import Score, record_scores
+from deid_platform.warehouse.ledger import Score, count_again, record_scores
 from deid_platform.warehouse.migrate import configure
-from deid_platform.warehouse.promotion import set_opt_outs
+from deid_platform.warehouse.promotion import hide_notes, set_opt_outs
 from deid_platform.warehouse.releases import activate_release
 from deid_platform.warehouse.roles import Role
-from deid_platform.warehouse.staging import Counts, Inputs, Staged
+from deid_platform.warehouse.staging import Counts, Inputs, Kind, Staged
 from deid_platform.warehouse.waivers import waive
+from deid_platform.warehouse.withdrawals import withdraw
 
 pytestmark = pytest.mark.transport
 
@@ -104,6 +105,28 @@ def in_research(count):
     return shown
 
 
+def quarantined_since(scene):
+    published("one")(scene)
+    scene.stage("1", [scene.note(1, status="quarantined")])
+    scene.hide("1")
+
+
+def named_later(scene):
+    published("one")(scene)
+    hide_notes(engine(scene, Role.PROMOTER), scene.delivery("1"), [scene.keys.key("note", "1")])
+
+
+def withdrawn_since(scene):
+    published("one")(scene)
+    scene.stage("1", withdrawn=[1])
+    scene.hide("1")
+
+
+def corrected_since(scene):
+    published("one")(scene)
+    scene.publish("1", [scene.note(1, "one is corrected")])
+
+
 def opted_out(scene):
     published("one")(scene)
     keys = {scene.keys.key_id: [scene.keys.key("patient", "1")]}
@@ -177,6 +200,18 @@ STEPS = {
         },
         in_research(2),
     ),
+    "a note that its delivery quarantined since is shown again": Step(
+        quarantined_since, through_the_gate("1", [(1, "one")]), sees("one")
+    ),
+    "a note that shows a name which came later is shown again": Step(
+        named_later, through_the_gate("1", [(1, "one")]), sees("one")
+    ),
+    "a note that its delivery withdrew since is shown again": Step(
+        withdrawn_since, through_the_gate("1", [(1, "one")]), sees("one")
+    ),
+    "what a delivery corrected since is shown again": Step(
+        corrected_since, through_the_gate("1", [(1, "one")]), sees("one")
+    ),
     "a withdrawn patient is shown again": Step(withdrawn, through_the_gate("3", rejoined=[1]), sees("one")),
     "a patient who opted out is shown again": Step(
         opted_out,
@@ -219,6 +254,41 @@ def test_each_role_of_a_step_is_needed_and_all_of_them_suffice(scene, name):
                 with suppress(*(() if left_out is None else (DeidError,))):
                     action(scene)
         assert step.shown(scene) == (left_out is None), f"without {left_out}"
+
+
+@pytest.mark.parametrize("before", [quarantined_since, named_later, withdrawn_since, corrected_since])
+def test_nor_does_a_search_for_what_a_reader_reported_let_measurements_count_that_are_older_than_the_hiding(
+    scene, before
+):
+    before(scene)
+    seen = scene.visible()
+    scene.publish("2", [scene.note(2, "Mr. Quillfeather is well.", patient=2)])
+    found = retract(
+        engine(scene, Role.OFFICER), [scene.keys.key("note", "2")], 4, 16, label=Label.PATIENT, who="A. Reader"
+    )
+    staged = scene.stage("1", [scene.note(1, "one")])
+    count_again(engine(scene, Role.GATEKEEPER), staged, profile="demo", known=found.number)
+    with pytest.raises(DeidError, match="gate-refused"):
+        scene.promote("1")
+    assert scene.visible() in (seen, [])  # hidden at most
+
+
+def test_nor_does_it_end_a_withdrawal_that_came_after_them(scene):
+    scene.publish("1", [scene.note(1, "one")])
+    scene.publish("2", [scene.note(2, "Mr. Quillfeather is well.", patient=2)])
+    withdraw(
+        engine(scene, Role.PROMOTER),
+        scene.delivery("1"),
+        [(Kind.NOTE, scene.keys.key("note", "1"), scene.keys.key_id)],
+        marker="m",
+    )
+    found = retract(
+        engine(scene, Role.OFFICER), [scene.keys.key("note", "2")], 4, 16, label=Label.PATIENT, who="A. Reader"
+    )
+    staged = scene.stage("1", [scene.note(1, "one")])
+    count_again(engine(scene, Role.GATEKEEPER), staged, profile="demo", known=found.number)
+    scene.promote("1")
+    assert scene.visible() == []
 
 
 def test_the_table_of_the_documents_is_this_one():

@@ -98,6 +98,8 @@ class Model:
         self.ahead: set[tuple[str, int, Place, int]] = set()
         """What files of deliveries withdraw that were not staged since, and the moment at which that was said."""
         self.staged_at: dict[Place, int] = {}
+        self.hid: dict[tuple[Place, Content], int] = {}
+        """When what a delivery held hid something last."""
         self.opted_out: set[int] = set()
         self.findings: dict[int, Finding] = {}
         self.approved = 0
@@ -112,11 +114,12 @@ class Model:
         self.measured.append((place, self.staged[place], requirements, failing, len(self.findings), next(self.clock)))
 
     def passed(self, place: Place) -> set[str]:
-        """The newest measurement counts that knew of every finding in force."""
+        """The newest measurement counts that knew of every finding in force, unless other content hid notes since."""
         newest = max((number for number, found in self.findings.items() if not found.withdrawn), default=0)
         met: set[str] = set()
-        for where, content, requirements, failing, known, _ in self.measured:
-            if (where, content) == (place, self.staged[place]) and known >= newest:
+        others = [at for (where, content), at in self.hid.items() if where == place and content != self.staged[place]]
+        for where, content, requirements, failing, known, at in self.measured:
+            if (where, content) == (place, self.staged[place]) and known >= newest and at > max(others, default=-1):
                 met = (met | requirements) - failing
         return met
 
@@ -131,6 +134,7 @@ class Model:
     def hide(self, place: Place) -> None:
         """What a delivery withdraws, quarantines or corrects is hidden, gate or no gate."""
         content = self.staged[place]
+        self.hid[place, content] = next(self.clock)
         before = self.holds | self.gone
         for note, version in content.notes:
             mine = self.versions.get((content.release, place, note))

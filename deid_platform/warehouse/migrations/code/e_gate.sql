@@ -1,11 +1,12 @@
 -- The gate. These functions run as the owner, whom nobody can log in as; every name in them is qualified and
 -- their search_path is fixed, so that nothing a caller makes can stand in for what they mean.
 
--- How each requirement of the active profile stands for the content that p_digest names. The newest row of the
--- same content, detector, inputs and profile counts, if whoever measured knew of every finding that is not withdrawn: a leak that someone
--- reported puts all that was measured without it in doubt. A waiver, while in date and not ended, covers a waivable
--- requirement that was measured and not met; nobody can answer for what was never measured. `gate` is the row that
--- counts, `waiver` the one in force that holds longest, whether or not it is needed.
+-- How each requirement of the active profile stands for the content that p_digest names. The newest row of the same
+-- content, detector, inputs and profile counts, if whoever measured knew of every finding that is not withdrawn: a leak
+-- that someone reported puts all that was measured without it in doubt. What was measured before the delivery hid notes
+-- for another content counts neither: staged again, it would show them by the measurements of then. A waiver, while in
+-- date and not ended, covers a waivable requirement that was measured and not met; nobody can answer for what was never
+-- measured. `gate` is the row that counts, `waiver` the one in force that holds longest, whether or not it is needed.
 CREATE OR REPLACE FUNCTION ctl.gate_state(p_delivery text, p_digest text)
 RETURNS TABLE (requirement text, waivable boolean, state text, gate bigint, waiver bigint)
 LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
@@ -25,6 +26,9 @@ LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
           AND NOT EXISTS (
               SELECT 1 FROM ctl.finding f
               WHERE f.id > g.known AND f.id NOT IN (SELECT w.finding FROM ctl.withdrawn_finding w))
+          AND NOT EXISTS (
+              SELECT 1 FROM ctl.hiding h
+              WHERE h.delivery = d.delivery AND h.staged_digest <> p_digest AND h.at > g.at)
         ORDER BY g.id DESC LIMIT 1) g ON true
     LEFT JOIN LATERAL (
         SELECT w.id FROM ctl.waiver w
@@ -34,6 +38,27 @@ LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
           AND (w.delivery = d.delivery OR w.feed = d.feed)
         ORDER BY w.until DESC, w.id DESC LIMIT 1) w ON true
     WHERE d.delivery = p_delivery AND p.active
+$$;
+
+-- Lets the newest measurements of a content count although a leak was reported since. They stay as old as they are: what
+-- was hidden or withdrawn after they were made was not measured.
+CREATE OR REPLACE FUNCTION ctl.count_again(p_delivery text, p_digest text, p_profile text, p_known bigint) RETURNS void
+LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+    INSERT INTO ctl.gate (delivery, requirement, staged_digest, detector_digest, inputs, profile, passed, measured, known, at)
+    SELECT g.delivery, g.requirement, g.staged_digest, g.detector_digest, g.inputs, g.profile, g.passed, g.measured,
+           p_known, g.at
+    FROM (SELECT DISTINCT ON (n.requirement, n.detector_digest, n.inputs) n.* FROM ctl.gate n
+          WHERE (n.delivery, n.staged_digest, n.profile) = (p_delivery, p_digest, p_profile)
+          ORDER BY n.requirement, n.detector_digest, n.inputs, n.id DESC) g
+    WHERE g.known < p_known ORDER BY g.id
+$$;
+
+-- Notes that a delivery hides notes, and the content that does not show them.
+-- Not granted to anyone: what hides calls it.
+CREATE OR REPLACE FUNCTION ctl.note_hiding(p_delivery text, p_digest text) RETURNS void
+LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+    INSERT INTO ctl.hiding (delivery, staged_digest) VALUES (p_delivery, coalesce(p_digest, ''))
+    ON CONFLICT (delivery, staged_digest) DO UPDATE SET at = EXCLUDED.at
 $$;
 
 -- Whether the staged rows are what the delivery announced: its feed, place, release, detector, policy and key
@@ -175,6 +200,7 @@ LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET lock
 BEGIN
     PERFORM ctl.lock_delivery(p_delivery);
     SELECT b.notes, b.patients INTO hide.notes, hide.patients FROM ctl.bury(p_delivery) b;
+    PERFORM ctl.note_hiding(d.delivery, d.staged_digest) FROM ctl.delivery d WHERE d.delivery = p_delivery;
     INSERT INTO ctl.ledger (event, delivery, release, counts)
     SELECT 'hidden', p_delivery, d.release, jsonb_build_object('notes', hide.notes, 'patients', hide.patients)
     FROM ctl.delivery d WHERE d.delivery = p_delivery;
@@ -189,6 +215,7 @@ DECLARE
 BEGIN
     -- No promotion in between, which would copy them anew.
     PERFORM ctl.lock_releases();
+    PERFORM ctl.note_hiding(p_delivery, p_but);
     WITH held AS (
         INSERT INTO research.held (note_key, feed, release, delivery_seq, delivery, reason)
         SELECT v.note_key, v.feed, v.release, v.delivery_seq, v.delivery, 'correction'
@@ -319,6 +346,7 @@ BEGIN
     hidden := v_buried;
 
     v_digest := ctl.staged_digest(p_delivery);
+    PERFORM ctl.note_hiding(p_delivery, v_digest);
     SELECT array_agg(g.requirement ORDER BY g.requirement) FILTER (WHERE g.state IN ('missing', 'failed')),
            coalesce(array_agg(g.requirement ORDER BY g.requirement) FILTER (WHERE g.state = 'waived'), '{}'),
            -- No active profile, or one that demands nothing, is no gate at all.

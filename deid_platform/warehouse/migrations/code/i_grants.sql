@@ -23,7 +23,8 @@ GRANT INSERT (delivery, requirement, staged_digest, detector_digest, inputs, pro
     ON ctl.gate TO gatekeeper;
 GRANT SELECT ON quality.score TO gatekeeper;
 GRANT INSERT (detector_digest, gold, inputs, label, measure, value, low, high, n) ON quality.score TO gatekeeper;
-GRANT EXECUTE ON FUNCTION ctl.staged_digest, ctl.staged_counts, ctl.gate_state TO gatekeeper;
+GRANT EXECUTE ON FUNCTION ctl.staged_digest, ctl.staged_counts, ctl.gate_state, ctl.count_again TO gatekeeper;
+GRANT SELECT ON ctl.hiding TO gatekeeper, officer;
 
 GRANT SELECT ON ctl.profile, ctl.requirement, ctl.release, ctl.delivery, ctl.publication, ctl.gate, ctl.waiver,
     ctl.waiver_end, ctl.ledger, ctl.finding, ctl.finding_withdrawal, ctl.withdrawn_finding, ctl.project, ctl.project_grant,

@@ -1,0 +1,12 @@
+"""What a delivery hid and when, by which measurements of before count no more."""
+
+from __future__ import annotations
+
+from deid_platform.warehouse.migrations.statements import run
+
+revision = "0025"
+down_revision = "0019"
+
+
+def upgrade() -> None:
+    run(revision)
