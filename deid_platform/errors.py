@@ -632,8 +632,9 @@ class Code(Enum):
     )
     FINDING_INVALID = (
         "finding-invalid",
-        "No release holds a note with that key, or the span is not within its text.",
-        "Give the key and the offsets (code points, end exclusive) as research.notes shows them.",
+        "No release holds a note with that key, or the span is not within its text or is longer than 200 characters.",
+        "Give the key and the offsets (code points, end exclusive) as research.notes shows them. Hide a note with more"
+        " in it by `deid retract --whole`.",
     )
     FINDING_COMMON = (
         "finding-common",

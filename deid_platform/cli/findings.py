@@ -28,9 +28,12 @@ finding = typer.Typer(
 
 def retract(
     note_key: Annotated[str, typer.Argument(help="As research.notes shows it.")],
-    span: Annotated[str, typer.Option(help="Its position in the redacted text: START:END in characters from 0.")],
     label: Annotated[str, typer.Option(help="What kind of identifier it is, such as PATIENT.")],
     who: Annotated[str, typer.Option(help="Who found it.")],
+    span: Annotated[
+        str | None, typer.Option(help="Its position in the redacted text: START:END in characters from 0.")
+    ] = None,
+    whole: Annotated[bool, typer.Option("--whole", help="Hide the note whatever it says, and no other.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Count what would be hidden, and hide nothing.")] = False,
     hide: Annotated[
         int | None,
@@ -43,19 +46,29 @@ def retract(
     Every other note that holds the same string as whole words is hidden too. In many notes, it may be a common word:
     then only the reported note is hidden at once, and the others after a prompt at a terminal, or with --hide. No
     delivery passes the gate again until `deid refresh` has searched it for the string. Where a note may show it, the
-    delivery is redacted again: notes that still hold it are then quarantined. The string is never printed or logged.
+    delivery is redacted again: notes that still hold it are then quarantined. The string is never printed or logged; it
+    has up to 200 characters. With --whole, the note is hidden until two people withdraw the finding.
     """
     from deid_platform.labels import Label
-    from deid_platform.refresh.findings import preview, report
+    from deid_platform.refresh.findings import preview, report, report_note
     from deid_platform.warehouse.extracts import holders
     from deid_platform.warehouse.roles import Role
 
-    place = _SPAN.fullmatch(span)
-    if place is None or int(place[1]) >= int(place[2]):
+    place = _SPAN.fullmatch(span or "")
+    if whole == (span is not None) or (whole and dry_run):
+        raise DeidError(Code.FINDING_INVALID, "--span or --whole")
+    if not whole and (place is None or int(place[1]) >= int(place[2])):
         raise DeidError(Code.FINDING_INVALID, "span")
     if label not in Label.__members__.values():
         raise DeidError(Code.LABEL_UNKNOWN, "--label")
-    site, start, end = site_of(config), int(place[1]), int(place[2])
+    site = site_of(config)
+    if place is None:
+        note = report_note(site, note_key, label=Label(label), who=who)
+        say(f"finding {note.number}: the note is hidden until two people withdraw the finding")
+        tell_holders(holders(site.warehouse.engine(Role.OFFICER), finding=note.number))
+        say("the gate is shut for what was measured before: run `deid refresh`")
+        return
+    start, end = int(place[1]), int(place[2])
     if dry_run:
         _tell_preview(preview(site, note_key, start, end), hide)
         return

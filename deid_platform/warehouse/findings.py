@@ -57,6 +57,14 @@ class Retraction(Reach):
 
 
 @dataclass(frozen=True, slots=True)
+class WholeNote:
+    """What the report of a whole note led to: the finding's number, and how many keys of the note are hidden."""
+
+    number: int
+    hidden: int
+
+
+@dataclass(frozen=True, slots=True)
 class Finding:
     """One finding as it was recorded, without its string, and who wants it withdrawn.
 
@@ -117,7 +125,7 @@ def preview(officer: Engine, keys: Sequence[str], start: int, end: int) -> Reach
         end: Where it ends, exclusive.
 
     Raises:
-        DeidError: `finding-invalid` with `no such note` or `span`.
+        DeidError: `finding-invalid` with `no such note`, `span` or `more than 200 characters`.
     """
     statement = text("SELECT * FROM ctl.preview(:keys, :start, :end)")
     with begin(officer) as connection:
@@ -151,13 +159,32 @@ def retract(
             `Reach.unasked`.
 
     Raises:
-        DeidError: `finding-invalid` with `no such note` or `span`; `waiver-invalid` with `who`.
+        DeidError: `finding-invalid` with `no such note`, `span` or `more than 200 characters`; `waiver-invalid` with
+            `who`.
     """
     values = {"keys": list(keys), "start": start, "end": end, "label": label.value, "who": who, "hide": hide}
     statement = text("SELECT * FROM ctl.retract(:keys, :start, :end, :label, :who, :hide)")
     with begin(officer) as connection:
         row = dict(connection.execute(statement, values).one()._mapping)
     return Retraction(number=row.pop("finding"), **row)
+
+
+def retract_note(officer: Engine, keys: Sequence[str], *, label: Label, who: str) -> WholeNote:
+    """Hides a note in all releases, whatever it says, until two people withdraw the finding.
+
+    Args:
+        officer: The engine of the role `officer`.
+        keys: The note's key under each secret that is in use.
+        label: What kind of identifier it holds.
+        who: Who reported it.
+
+    Raises:
+        DeidError: `finding-invalid` with `no such note`; `waiver-invalid` with `who`.
+    """
+    statement = text("SELECT * FROM ctl.retract_note(:keys, :label, :who)")
+    with begin(officer) as connection:
+        row = connection.execute(statement, {"keys": list(keys), "label": label.value, "who": who}).one()
+    return WholeNote(row.finding, row.hidden)
 
 
 def withdraw_finding(officer: Engine, promoter: Engine, number: int, *, who: str, reason: str) -> Withdrawal:
@@ -209,13 +236,17 @@ def findings(officer: Engine) -> tuple[Finding, ...]:
     )
 
 
-def reported_since(officer: Engine, newest: int) -> tuple[ReportedString, ...]:
-    """What was reported after a finding, oldest first, for whoever keeps the strings.
+def reported_since(gatekeeper: Engine, newest: int) -> tuple[ReportedString, ...]:
+    """What was reported after a finding, oldest first, for whoever keeps the strings; the access log tells of it.
+
+    Args:
+        gatekeeper: The engine of the role `gatekeeper`: who reports a string does not read it with the same login.
+        newest: The finding.
 
     Raises:
-        DeidError: `warehouse-not-ready`, `warehouse-unreachable`.
+        DeidError: `warehouse-not-ready`, `warehouse-unreachable`, `warehouse-login`.
     """
-    with begin(officer) as connection:
+    with begin(gatekeeper) as connection:
         rows = connection.execute(text("SELECT * FROM ctl.reported_since(:newest)"), {"newest": newest}).all()
     return tuple(ReportedString(row.finding, row.feed, row.label, row.string, row.everywhere) for row in rows)
 

@@ -14,7 +14,9 @@ from pathlib import Path
 import pytest
 from command_line import deid
 
-from deid_platform.errors import DeidError
+from deid_platform.errors import Code, DeidError
+from deid_platform.labels import Label
+from deid_platform.refresh import findings as reporting
 from deid_platform.refresh.reported import newest_known, reported_strings
 from deid_platform.warehouse.findings import findings
 from deid_platform.warehouse.projects import projects
@@ -155,10 +157,11 @@ def test_reads_are_listed_newest_first(site) -> None:
     [
         ({"--span": "sixteen"}, "finding-invalid [span]"),
         ({"--span": "90:99"}, "finding-invalid [span]"),
+        ({"--span": None}, "finding-invalid [--span or --whole]"),
         ({"--label": "NOBODY"}, "label-unknown [--label]"),
         ({"key": "n_none"}, "finding-invalid [no such note]"),
     ],
-    ids=["no span", "beyond the text", "no label", "no note"],
+    ids=["no place", "beyond the text", "no span", "no label", "no note"],
 )
 def test_a_report_of_nothing_is_refused_by_its_code(site, wrong, code) -> None:
     given = {
@@ -169,7 +172,7 @@ def test_a_report_of_nothing_is_refused_by_its_code(site, wrong, code) -> None:
         **wrong,
     }
     key = given.pop("key")
-    refused = deid("retract", key, *(part for option in given.items() for part in option))
+    refused = deid("retract", key, *(part for option in given.items() if option[1] for part in option))
     assert refused.returncode == 1
     assert code in refused.stderr
     assert len(seen(site)) == 2
@@ -318,3 +321,29 @@ def test_what_is_withdrawn_while_nothing_was_made_anew_is_shown_at_once(site, wo
         done = deid("finding", "withdraw", number, "--who", who, "--why", "it is a common word")
     assert "12 notes shown again" in done.stderr
     assert seen(site) == sorted(WOUND + REST)
+
+
+# Reports without a string
+
+
+def test_a_whole_note_is_reported_without_its_words(site) -> None:
+    key = site.note_key("hospital", "1")
+    said = ("--whole", "--label", "PATIENT", "--who", "A. Reader")
+    assert "finding-invalid [--span or --whole]" in deid("retract", key, *said, "--span", "16:23").stderr
+    assert "finding-invalid [--span or --whole]" in deid("retract", key, *said, "--dry-run").stderr
+    done = deid("retract", key, *said)
+    assert done.returncode == 0, done.stderr
+    assert "the note is hidden until two people withdraw the finding" in done.stderr
+    assert newest_known(site.store) == numbers(site)[-1]
+
+
+def test_who_has_no_login_that_reads_strings_reports_all_the_same(site, monkeypatch) -> None:
+    def refused(*_: object) -> None:
+        raise DeidError(Code.WAREHOUSE_LOGIN, "gatekeeper")
+
+    monkeypatch.setattr(reporting, "reported_since", refused)
+    key = site.note_key("hospital", "1")
+    done = reporting.report(site, key, 16, 23, label=Label.PATIENT, who="A. Reader")
+    assert done.number == numbers(site)[-1] > newest_known(site.store)
+    monkeypatch.undo()
+    assert reporting.learn(site) == 1  # as the next run does

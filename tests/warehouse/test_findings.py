@@ -15,6 +15,7 @@ from deid_platform.warehouse.findings import (
     preview,
     reported_since,
     retract,
+    retract_note,
     withdraw_finding,
     withdrawn_findings,
 )
@@ -87,7 +88,7 @@ def test_a_string_that_stands_everywhere_hides_the_reported_note_alone(scene):
     found = report(scene, hide=3)
     assert (found.matches, found.hidden) == (4, 1)
     assert len(scene.visible()) == 4
-    (reported,) = reported_since(scene.warehouse.engine(Role.OFFICER), found.number - 1)
+    (reported,) = reported_since(scene.warehouse.engine(Role.GATEKEEPER), found.number - 1)
     assert not reported.everywhere
 
 
@@ -95,14 +96,14 @@ def test_words_that_the_span_cuts_belong_to_it(scene):
     scene.publish("1", [scene.note(1, "Seen by Quillfeather-Moon, well."), scene.note(2, "Quillfeather-Moon")])
     found = report(scene, span=slice(12, 22))
     assert (found.length, found.releases, found.matches) == (len("Quillfeather-Moon"), 1, 1)
-    (reported,) = reported_since(scene.warehouse.engine(Role.OFFICER), found.number - 1)
+    (reported,) = reported_since(scene.warehouse.engine(Role.GATEKEEPER), found.number - 1)
     assert (reported.string, reported.everywhere) == ("Quillfeather-Moon", True)
 
 
 def test_tags_at_its_ends_do_not_belong_to_it(scene):
     scene.publish("1", [scene.note(1, "Lives with Marlenka on [DATE 2020] at home."), scene.note(2, "Marlenka on")])
     found = report(scene, span=slice(14, 31))
-    (reported,) = reported_since(scene.warehouse.engine(Role.OFFICER), found.number - 1)
+    (reported,) = reported_since(scene.warehouse.engine(Role.GATEKEEPER), found.number - 1)
     assert reported.string == "Marlenka on"
     assert found.matches == 1
 
@@ -113,7 +114,7 @@ def test_what_a_clinician_put_in_brackets_is_no_tag(scene, said):
     scene.publish("1", [scene.note(1, written)])
     at = written.lower().index("marlenka")
     found = report(scene, span=slice(at, at + 8))
-    (reported,) = reported_since(scene.warehouse.engine(Role.OFFICER), found.number - 1)
+    (reported,) = reported_since(scene.warehouse.engine(Role.GATEKEEPER), found.number - 1)
     assert reported.string.lower() == "marlenka"
     assert scene.visible() == []
 
@@ -271,8 +272,65 @@ def test_a_report_that_hid_its_note_alone_is_made_wide_by_a_second_one(scene):
     assert report(scene, hide=11).hidden == 1
     wide = report(scene, hide=12)
     assert (wide.hidden, scene.visible()) == (12, [])
-    (*_, reported) = reported_since(scene.warehouse.engine(Role.OFFICER), 0)
+    (*_, reported) = reported_since(scene.warehouse.engine(Role.GATEKEEPER), 0)
     assert (reported.finding, reported.everywhere) == (wide.number, True)
+
+
+# What the officer's login alone does not read
+
+
+LONG = "Seen by " + " ".join(["Quillfeather"] * 40) + "."
+
+
+@pytest.mark.parametrize("ask", [retract, preview])
+@pytest.mark.parametrize(("length", "refused"), [(15 * 13 + 5, False), (16 * 13, True), (len(LONG), True)])
+def test_a_text_is_no_identifier(scene, ask, length, refused):
+    """A word that the span cuts belongs to it."""
+    scene.publish("1", [scene.note(1, LONG)])
+    said = {} if ask is preview else {"label": Label.PATIENT, "who": "A. Reader"}
+    officer, keys = scene.warehouse.engine(Role.OFFICER), [scene.keys.key("note", "1")]
+    if not refused:
+        assert ask(officer, keys, 8, min(8 + 14 * 13 + 5, len(LONG)), **said).length <= 200
+        return
+    with pytest.raises(DeidError) as caught:
+        ask(officer, keys, 8, min(8 + length, len(LONG)), **said)
+    assert (caught.value.code, caught.value.ref) == (Code.FINDING_INVALID, "more than 200 characters")
+    assert scene.visible() == [LONG]
+
+
+def test_the_officer_who_reports_a_string_reads_none_and_each_read_is_logged(scene):
+    scene.publish("1", [scene.note(1, LEAK)])
+    scene.publish("2", withdrawn=[1])
+    report(scene)
+    with pytest.raises(DeidError, match="42501"):
+        reported_since(scene.warehouse.engine(Role.OFFICER), 0)
+    gatekeeper = scene.warehouse.engine(Role.GATEKEEPER)
+    (reported,) = reported_since(gatekeeper, 0)
+    assert reported.string == "Quillfeather"
+    assert reported_since(gatekeeper, reported.finding) == ()
+    with scene.warehouse.begin(Role.OFFICER) as connection:
+        logged = connection.execute(text("SELECT login, relation FROM ctl.access_log")).all()
+    assert [tuple(row) for row in logged] == [("gatekeeper", "ctl.reported_since")]
+
+
+def test_a_whole_note_is_hidden_whatever_is_made_of_it_and_hands_out_nothing(scene):
+    scene.publish("1", [scene.note(1, LONG), scene.note(2, LONG)])
+    keys, officer = [scene.keys.key("note", "1")], scene.warehouse.engine(Role.OFFICER)
+    done = retract_note(officer, keys, label=Label.PATIENT, who="A. Reader")
+    assert (done.hidden, scene.visible()) == (1, [LONG])
+    (reported,) = reported_since(scene.warehouse.engine(Role.GATEKEEPER), 0)
+    assert (reported.finding, reported.string, reported.everywhere) == (done.number, "", False)
+    scene.publish("1", [scene.note(1, "Seen by [DOCTOR]."), scene.note(2, LONG)])
+    scene.publish("2", [scene.note(1, "Seen again by [DOCTOR].")])
+    scene.publish("1", [scene.note(1, "Seen."), scene.note(2, LONG)], release="r2", detector="better")
+    assert scene.visible() == [LONG]
+    assert withdraw(scene, done.number, "A. Officer", "B. Officer").withdrawn
+    scene.publish("2", [scene.note(1, "Seen again by [DOCTOR].")])
+    assert scene.visible() == ["Seen again by [DOCTOR].", LONG]
+    for given, who, code in (((), "A. Reader", Code.FINDING_INVALID), (keys, " ", Code.WAIVER_INVALID)):
+        with pytest.raises(DeidError) as caught:
+            retract_note(officer, given, label=Label.PATIENT, who=who)
+        assert caught.value.code is code
 
 
 # Withdrawn
@@ -476,5 +534,5 @@ def test_the_string_of_a_withdrawn_finding_is_told_to_nobody(scene):
     scene.publish("1", [scene.note(1, LEAK)])
     number = report(scene).number
     withdraw(scene, number, "A. Officer", "B. Officer")
-    (reported,) = reported_since(scene.warehouse.engine(Role.OFFICER), 0)
+    (reported,) = reported_since(scene.warehouse.engine(Role.GATEKEEPER), 0)
     assert (reported.finding, reported.string, reported.everywhere) == (number, "", False)

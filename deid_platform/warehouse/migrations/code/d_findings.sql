@@ -12,7 +12,8 @@ JOIN ctl.finding o ON (o.release, o.feed, o.note_key, o.span_start, o.span_end)
 WHERE w.turn = 2;
 
 -- The string that a reader means: whole words, without the tags and blanks at its ends; and where it stands. Here and in
--- the functions below it is only ever a variable; `reported_since` hands it to whoever seals it in the PHI zone.
+-- the functions below it is only ever a variable; `reported_since` hands it to the login that
+-- seals it in the PHI zone.
 -- Not granted to anyone.
 CREATE OR REPLACE FUNCTION ctl.marked_string(
     p_keys text[], INOUT p_start integer, INOUT p_end integer,
@@ -52,6 +53,10 @@ BEGIN
         p_end := p_end + length(substring(substring(v_bare FROM p_end + 1) FROM '^\w*'));
     END IF;
     string := substring(v.text FROM p_start + 1 FOR p_end - p_start);
+    -- An identifier, not a text: what is reported is handed on.
+    IF length(string) > 200 THEN
+        RAISE EXCEPTION 'more than 200 characters' USING ERRCODE = 'DG005';
+    END IF;
     release := v.release;
     feed := v.feed;
     note_key := v.note_key;
@@ -150,22 +155,61 @@ BEGIN
         'finding', finding, 'releases', releases, 'matches', matches, 'hidden', hidden));
 END $$;
 
+-- Hides a note in every release, whatever it says: no text of it passes the gate until two people withdraw the finding.
+-- There is no string of it, so that other notes are not searched.
+CREATE OR REPLACE FUNCTION ctl.retract_note(p_keys text[], p_label text, p_who text, OUT finding bigint, OUT hidden integer)
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    v research.note_version;
+BEGIN
+    IF coalesce(btrim(p_who), '') = '' THEN
+        RAISE EXCEPTION 'who' USING ERRCODE = 'DG003';
+    END IF;
+    -- No promotion in between.
+    PERFORM ctl.lock_releases();
+    SELECT n.* INTO v FROM research.note_version n JOIN ctl.release r ON r.release = n.release
+    WHERE n.note_key = ANY (p_keys)
+    ORDER BY r.active DESC, r.created_at DESC, n.delivery_seq DESC LIMIT 1;
+    IF v.note_key IS NULL THEN
+        RAISE EXCEPTION 'no such note' USING ERRCODE = 'DG005';
+    END IF;
+    INSERT INTO ctl.finding (who, label, release, feed, note_key, releases, matches, everywhere, hidden)
+    SELECT btrim(p_who), p_label, v.release, v.feed, v.note_key, count(DISTINCT n.release), 0, false,
+           count(DISTINCT (n.feed, n.note_key))
+    FROM research.note_version n WHERE n.note_key = ANY (p_keys)
+    RETURNING id, ctl.finding.hidden INTO retract_note.finding, retract_note.hidden;
+    INSERT INTO research.retraction (note_key, feed, release, delivery_seq, delivery, finding, text_digest)
+    SELECT n.note_key, n.feed, n.release, n.delivery_seq, n.delivery, retract_note.finding, ''
+    FROM research.note_version n WHERE n.note_key = ANY (p_keys);
+    UPDATE ctl.publication p SET staged_digest = NULL
+    FROM (SELECT DISTINCT n.release, n.delivery FROM research.note_version n WHERE n.note_key = ANY (p_keys)) n
+    WHERE p.release = n.release AND p.delivery = n.delivery;
+    INSERT INTO ctl.ledger (event, delivery, release, who, counts)
+    VALUES ('retracted', v.delivery, v.release, btrim(p_who), jsonb_build_object('finding', finding, 'hidden', hidden));
+END $$;
+
 -- The strings of the findings after one, for whoever keeps them in the PHI zone. A text that is gone by now needs no
--- keeping: its string is empty.
+-- keeping: its string is empty. Not for the officer, who says which strings these are: nobody reads a text with one login.
+-- What is handed out is a read like any other, with a row in the access log.
 CREATE OR REPLACE FUNCTION ctl.reported_since(p_newest bigint)
 RETURNS TABLE (finding bigint, feed text, label text, string text, everywhere boolean)
-LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    IF EXISTS (SELECT 1 FROM ctl.finding f WHERE f.id > p_newest) THEN
+        PERFORM ctl.log_access('ctl.reported_since');
+    END IF;
+    RETURN QUERY
     SELECT f.id, f.feed, f.label, coalesce(s.string, ''), f.everywhere AND s.string IS NOT NULL
     FROM ctl.finding f
     LEFT JOIN LATERAL (
-        SELECT substring(n.text FROM f.span_start + 1 FOR f.span_end - f.span_start) AS string
+        SELECT substring(n.text FROM f.span_start + 1 FOR least(f.span_end - f.span_start, 200)) AS string
         FROM research.retraction t
         JOIN research.note_version n ON n.note_key = t.note_key AND n.feed = t.feed AND n.release = t.release
          AND n.delivery_seq = t.delivery_seq AND encode(sha256(convert_to(n.text, 'UTF8')), 'hex') = t.text_digest
         WHERE t.finding = f.id AND t.note_key = f.note_key AND t.feed = f.feed AND t.release = f.release
         ORDER BY n.delivery_seq DESC LIMIT 1) s ON true
-    WHERE f.id > p_newest ORDER BY f.id
-$$;
+    WHERE f.id > p_newest ORDER BY f.id;
+END $$;
 
 -- Says that a finding is none. The first who says so proposes it, which changes nothing. When somebody else says so too,
 -- by another login, it is withdrawn: what it alone hid is shown again, unless a later measurement or anything else hides
@@ -201,10 +245,13 @@ BEGIN
         shown := -ctl.notes_shown();
         WITH ended AS (
             DELETE FROM research.retraction t USING ctl.withdrawn_finding w WHERE t.finding = w.finding
-            RETURNING t.release, t.delivery)
+            RETURNING t.release, t.delivery, t.note_key, t.feed)
         -- What was promoted meanwhile without a retracted text is copied anew by the next promotion.
         UPDATE ctl.publication p SET staged_digest = NULL
-        FROM (SELECT DISTINCT e.release, e.delivery FROM ended e) e
+        FROM (SELECT e.release, e.delivery FROM ended e
+              UNION
+              SELECT h.release, h.delivery FROM ended e JOIN research.held h ON h.note_key = e.note_key AND h.feed = e.feed
+              WHERE h.reason = 'quarantined') e
         WHERE p.release = e.release AND p.delivery = e.delivery;
         shown := shown + ctl.notes_shown();
     END IF;

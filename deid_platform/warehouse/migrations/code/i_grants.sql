@@ -23,7 +23,8 @@ GRANT INSERT (delivery, requirement, staged_digest, detector_digest, inputs, pro
     ON ctl.gate TO gatekeeper;
 GRANT SELECT ON quality.score TO gatekeeper;
 GRANT INSERT (detector_digest, gold, inputs, label, measure, value, low, high, n) ON quality.score TO gatekeeper;
-GRANT EXECUTE ON FUNCTION ctl.staged_digest, ctl.staged_counts, ctl.gate_state, ctl.count_again TO gatekeeper;
+GRANT EXECUTE ON FUNCTION ctl.staged_digest, ctl.staged_counts, ctl.gate_state, ctl.count_again, ctl.reported_since
+    TO gatekeeper;
 GRANT SELECT ON ctl.hiding TO gatekeeper, officer;
 
 GRANT SELECT ON ctl.profile, ctl.requirement, ctl.release, ctl.delivery, ctl.publication, ctl.gate, ctl.waiver,
@@ -31,7 +32,7 @@ GRANT SELECT ON ctl.profile, ctl.requirement, ctl.release, ctl.delivery, ctl.pub
     ctl.project_member, ctl.access_log, ctl.alembic_version
     TO officer;
 GRANT EXECUTE ON FUNCTION ctl.gate_state, ctl.notes_shown, ctl.waive, ctl.preview, ctl.retract, ctl.withdraw_finding,
-    ctl.reported_since, ctl.switch_release, ctl.diff_releases, ctl.set_project, ctl.grant_project, ctl.set_member, ctl.end_sessions,
+    ctl.retract_note, ctl.switch_release, ctl.diff_releases, ctl.set_project, ctl.grant_project, ctl.set_member, ctl.end_sessions,
     ctl.end_waiver, ctl.delete_project, ctl.holds_notes TO officer;
 
 GRANT EXECUTE ON FUNCTION ctl.promote, ctl.hide, ctl.hide_notes, ctl.activate_release, ctl.expire_releases, ctl.forget_expired,
