@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from deid_platform.cli.terminal import Config, Json, counted, progress, say, show_json, site_of
+from deid_platform.environment import harmless_environment
 from deid_platform.warehouse.roles import READER_CONNECTIONS, Role
 
 db = typer.Typer(help="The warehouse: roles, migrations, a psql session.", no_args_is_help=True)
@@ -51,7 +52,7 @@ def db_psql(
 ) -> None:
     """Open psql on the warehouse, by default as the demonstration's analyst; further arguments go to psql."""
     (program, *arguments), environment = site_of(config).warehouse.psql(role)
-    os.execvpe(program, [program, *arguments, *context.args], {**os.environ, **environment})  # noqa: S606 - no shell
+    os.execvpe(program, [program, *arguments, *context.args], {**harmless_environment(), **environment})  # noqa: S606 - no shell
 
 
 @db.command("url")

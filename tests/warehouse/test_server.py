@@ -19,6 +19,7 @@ from deid_platform.warehouse.server import EmbeddedServer
 
 pytestmark = [pytest.mark.warehouse, pytest.mark.process]
 
+MARKER = "9f31c07ad25e4b8896e0"
 START = "import sys, pathlib; from deid_platform.warehouse.server import EmbeddedServer as S; " + (
     "s = S(pathlib.Path(sys.argv[1])); s.start(); print(s.status().pid)"
 )
@@ -39,6 +40,22 @@ def test_processes_that_start_it_at_once_share_one_server(home):
     pids = {process.communicate(timeout=60)[0].strip() for process in starters}
     assert all(process.returncode == 0 for process in starters)
     assert pids == {str(EmbeddedServer(home).status().pid)}  # one, and it outlived those who started it
+
+
+def test_who_is_its_superuser_reads_no_secret_of_those_who_started_it(home):
+    secrets = {
+        "DEID_SECRET": MARKER,
+        "DEID_PASSWORD_LOADER": MARKER,
+        "EHR_URL": f"postgresql://ehr:{MARKER}@server/ehr",
+    }
+    subprocess.run([sys.executable, "-c", START, str(home)], env={**os.environ, **secrets}, check=True)
+    with Warehouse(EmbeddedServer(home)).administer(maintenance=True) as connection:
+        connection.exec_driver_sql("CREATE TEMP TABLE inherited (line text)")
+        for pid in ("self", EmbeddedServer(home).status().pid):
+            connection.exec_driver_sql(f'COPY inherited FROM PROGRAM \'tr "\\0" "\\n" < /proc/{pid}/environ\'')
+        lines = list(connection.exec_driver_sql("SELECT line FROM inherited").scalars())
+    assert any(line.startswith("PATH=") for line in lines)
+    assert not [line for line in lines if MARKER in line or line.startswith("DEID_")]
 
 
 def test_a_server_that_others_use_is_not_stopped(home):

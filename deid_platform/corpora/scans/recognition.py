@@ -12,7 +12,6 @@ from __future__ import annotations
 import csv
 import io
 import math
-import os
 import shutil
 import subprocess
 from enum import StrEnum
@@ -22,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from deid_platform.corpora import Reason
 from deid_platform.corpora.scans.pages import Mark, Page, RefusedPageError, laid_out
+from deid_platform.environment import harmless_environment
 from deid_platform.errors import Code, DeidError
 from deid_platform.languages import UNDETERMINED, released_language
 
@@ -85,7 +85,11 @@ def languages_read() -> frozenset[str]:
 def _installed(program: str) -> frozenset[str]:
     try:
         listed = subprocess.run(  # noqa: S603
-            [program, "--list-langs"], capture_output=True, check=False, timeout=_LISTING_SECONDS
+            [program, "--list-langs"],
+            capture_output=True,
+            check=False,
+            timeout=_LISTING_SECONDS,
+            env=harmless_environment(),
         )
     except (OSError, subprocess.TimeoutExpired):
         return frozenset()
@@ -123,7 +127,7 @@ def _tesseract(image: Image, data: str, seconds: float, scale: float) -> list[Ma
             timeout=seconds,
             check=False,
             # Its threads disturb each other where several pages are read at once.
-            env={**os.environ, "OMP_THREAD_LIMIT": "1"},
+            env={**harmless_environment(), "OMP_THREAD_LIMIT": "1"},
         )
     except subprocess.TimeoutExpired:
         raise RefusedPageError(Reason.LIMIT_EXCEEDED) from None

@@ -7,7 +7,6 @@ process (`adapters.py`).
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,6 +19,7 @@ from deid_platform.detection.api import Candidate, Document, Evidence, Source, S
 from deid_platform.detection.peers.claims import CLAIMS, Claims, claimed
 from deid_platform.detection.peers.spans import PeerSpan
 from deid_platform.detection.peers.variants import claims_of_variant, varied
+from deid_platform.environment import harmless_environment
 from deid_platform.errors import Code, DeidError, did_you_mean
 from deid_platform.labels import Label
 
@@ -100,8 +100,6 @@ class PeerProcess:
     def __init__(self, peer: Peer, *, script: Path = _ADAPTERS) -> None:
         self.peer = peer
         self.seconds = 0.0
-        # Without the installation's secrets: what runs there is somebody else's program.
-        inherited = {name: value for name, value in os.environ.items() if not name.startswith("DEID_")}
         # What a peer prints may hold text of notes.
         command = [peer.python, "-I", script, peer.adapter, *((peer.engine, peer.model) if peer.engine else ())]
         try:
@@ -111,7 +109,8 @@ class PeerProcess:
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
                 encoding="utf-8",
-                env={**inherited, **_ENVIRONMENT},
+                # Without the installation's secrets: what runs there is somebody else's program.
+                env={**harmless_environment(), **_ENVIRONMENT},
             )
         except OSError:
             raise DeidError(Code.PEER_MISSING, f"{peer.adapter}: no interpreter") from None
