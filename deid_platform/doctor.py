@@ -28,6 +28,7 @@ from deid_platform.refresh.opt_outs import misspelt_opt_outs
 from deid_platform.refresh.restored import differences
 from deid_platform.refresh.site import Site
 from deid_platform.settings import config_path, load_settings
+from deid_platform.warehouse.dossiers import signers
 from deid_platform.warehouse.logins import unbounded
 from deid_platform.warehouse.queries import summary
 from deid_platform.warehouse.roles import Role
@@ -104,6 +105,10 @@ def _site(site: Site) -> Iterator[Diagnosis]:
         if warehouse.good:
             found = unbounded(site.warehouse.engine(Role.OFFICER))
             yield Diagnosis("logins", not found, "; ".join(found) or "no reader's login can do more than read")
+            if site.settings.thresholds.signed_dossier and not signers(site.warehouse.engine(Role.OFFICER)):
+                yield Diagnosis(
+                    "signers", False, "dossiers count by anybody's key: `deid dossier signer` names whose do"
+                )
             yield _together(site)
             # Good while it lasts: `deid archive` or `deid refresh` continues.
             for archive in under_way(site):

@@ -622,8 +622,10 @@ class Code(Enum):
     )
     SIGNATURE_INVALID = (
         "signature-invalid",
-        "A signature does not belong to this dossier, to its text or to the key that was named.",
-        "Get dossier and signature again from whoever signed them; do not rely on this file.",
+        "A signature does not belong to this dossier, to its text or to the key that was named, or its key is no "
+        "signer's.",
+        "Get dossier and signature again from whoever signed them; do not rely on this file. The administrator names a "
+        "new key: `deid dossier signer`.",
     )
     RELEASE_UNKNOWN = (
         "release-unknown",

@@ -69,6 +69,23 @@ def key(path: Annotated[Path, typer.Argument(help="The file to make.")]) -> None
     typer.echo(public)
 
 
+@dossier.command("signer")
+def signer(
+    public_key: Annotated[str, typer.Argument(help="As `deid dossier key` printed it.")],
+    who: Who,
+    end: Annotated[bool, typer.Option("--end", help="Signatures by it count no more from now on.")] = False,
+    config: Config = None,
+) -> None:
+    """Say, as the administrator, whose signatures count. Once anybody is named, those of other keys are refused.
+
+    Those that other keys made before are shown as invalid.
+    """
+    from deid_platform.warehouse.migrate import register_signer
+
+    register_signer(site_of(config).warehouse.admin_engine(), public_key, who, ends=end)
+    say(f"signatures by this key {'count no more from now on' if end else f'count as those of {who}'}")
+
+
 @dossier.command("sign")
 def sign(
     path: DossierFile,

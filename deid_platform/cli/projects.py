@@ -111,10 +111,10 @@ def accesses(
     from deid_platform.warehouse.projects import accesses as read
 
     records = (
-        (found.at, found.login, found.relation, found.release, found.projects or "nothing")
+        (found.at, found.login, found.relation, found.release, found.projects or "nothing", found.reads)
         for found in read(officer_of(config), login=login, newest=newest)
     )
-    show(("when", "login", "read", "release", "for"), records, as_json=as_json)
+    show(("when", "login", "read", "release", "for", "times"), records, as_json=as_json)
 
 
 def _tell_ended(ended: int | None) -> None:

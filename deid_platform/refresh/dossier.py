@@ -117,7 +117,7 @@ def sign_dossier(
 
     Raises:
         DeidError: `dossier-unknown` if it is not the newest dossier of a release as it was written; `dossier-key`;
-            `waiver-invalid` naming `who`, `reason` or `until`.
+            `waiver-invalid` naming `who`, `reason` or `until`; `signature-invalid` naming `key` if it is no signer's.
     """
     officer = site.warehouse.engine(Role.OFFICER)
     try:
@@ -129,11 +129,12 @@ def sign_dossier(
         raise DeidError(Code.DOSSIER_UNKNOWN, path.name)
     private = load_key(key, ask=ask)
     who, reason = who.strip(), reason.strip()  # as the ledger keeps them
-    statement = Statement(named, digest, conclusion, who, reason, datetime.now(tz=UTC).date(), reassess_by)
+    today = datetime.now(tz=UTC).date()
+    statement = Statement(named, digest, conclusion, who, reason, today, reassess_by)
     signature, public = sign(statement, private), public_key(private)
     record_signature(
-        officer, digest, who=who, conclusion=conclusion, reason=reason, reassess_by=reassess_by, public_key=public,
-        signature=signature,
+        officer, digest, who=who, conclusion=conclusion, reason=reason, signed_on=today, reassess_by=reassess_by,
+        public_key=public, signature=signature,
     )  # fmt: skip
     beside = path.with_suffix(".signature.json")
     _write(beside, signature_file(statement, signature, public))

@@ -59,9 +59,8 @@ def _dossier(site: Site, release: str | None) -> dict[str, str]:
     if conclusion is None:
         said = "not signed"
     else:
-        said = f"{conclusion.conclusion}, by {conclusion.who}, " + (
-            f"lapsed on {conclusion.reassess_by}" if conclusion.lapsed else f"until {conclusion.reassess_by}"
-        )
+        until = f"lapsed on {conclusion.reassess_by}" if conclusion.lapsed else f"until {conclusion.reassess_by}"
+        said = f"{conclusion.conclusion}, by {conclusion.who}, {until if conclusion.valid else 'signature invalid'}"
     return {"dossier": str(dossier_path(site, release, digest)), "determination": said}
 
 

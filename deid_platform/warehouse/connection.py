@@ -45,6 +45,7 @@ _OWN_STATES = {
     "DG016": Code.EXTRACT_UNKNOWN,
     "DG017": Code.DECISIONS_ALTERED,
     "DG018": Code.MARK_UNKNOWN,
+    "DG019": Code.SIGNATURE_INVALID,
 }
 _BY_STATE = (
     # undefined table, function, schema; database does not exist

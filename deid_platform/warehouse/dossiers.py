@@ -31,6 +31,7 @@ class Signed:
         signature: In base64.
         at: When it was recorded.
         lapsed: Whether that day is over.
+        valid: Whether the server verified the signature, by a key of a signer where the administrator named any.
     """
 
     release: str
@@ -43,6 +44,7 @@ class Signed:
     signature: str
     at: datetime
     lapsed: bool
+    valid: bool
 
 
 def record_dossier(officer: Engine, release: str, digest: str) -> None:
@@ -80,32 +82,49 @@ def record_signature(
     who: str,
     conclusion: str,
     reason: str,
+    signed_on: date,
     reassess_by: date,
     public_key: str,
     signature: str,
 ) -> str:
-    """Records what a person concludes from a dossier.
+    """Records what a person concludes from a dossier, if the server finds that the signature is one.
 
     Returns:
         The release.
 
     Raises:
         DeidError: `dossier-unknown` if it is not the newest one of its release; `waiver-invalid` naming `who`, `reason`
-            or `until`.
+            or `until`; `signature-invalid` naming `day`, `key` (of no signer) or `signature`.
     """
     values = {
-        "d": digest, "who": who, "conclusion": conclusion, "reason": reason, "until": reassess_by, "key": public_key,
-        "signature": signature,
+        "d": digest, "who": who, "conclusion": conclusion, "reason": reason, "day": signed_on, "until": reassess_by,
+        "key": public_key, "signature": signature,
     }  # fmt: skip
-    statement = text("SELECT ctl.sign_dossier(:d, :who, :conclusion, :reason, :until, :key, :signature)")
+    statement = text("SELECT ctl.sign_dossier(:d, :who, :conclusion, :reason, :day, :until, :key, :signature)")
     with begin(officer) as connection:
         return str(connection.execute(statement, values).scalar_one())
+
+
+@dataclass(frozen=True, slots=True)
+class Signer:
+    """Whose signatures count: the key, the person, and when it ended, if it did."""
+
+    public_key: str
+    who: str
+    ended_at: datetime | None
+
+
+def signers(officer: Engine) -> tuple[Signer, ...]:
+    """Whose signatures count; those of any key while there is none."""
+    with begin(officer) as connection:
+        rows = connection.execute(text("SELECT public_key, who, ended_at FROM ctl.signer ORDER BY at, public_key"))
+        return tuple(Signer(row.public_key, row.who, row.ended_at) for row in rows)
 
 
 def signed(officer: Engine, release: str) -> Signed | None:
     """The signature in force of a release, lapsed or not; None without one."""
     statement = text(
-        "SELECT release, dossier, who, conclusion, reason, reassess_by, public_key, signature, at, lapsed"
+        "SELECT release, dossier, who, conclusion, reason, reassess_by, public_key, signature, at, lapsed, valid"
         " FROM ctl.signed WHERE release = :r"
     )
     with begin(officer) as connection:

@@ -37,6 +37,8 @@ NOT_FOR_EVERYONE = (
     "pg_logical_emit_message",  # fills the disk with log
 )
 """Names of functions of the server, as patterns: readers can do without, and a session of one would harm others."""
+_SETTINGS_OF_ROLES = {"pg_db_role_setting": "setconfig", "pg_roles": "rolconfig", "pg_user": "useconfig"}
+"""Where each login's own settings stand, which may be any text: by them, one reader writes and every other reads."""
 MIGRATION_LOCK = "pg_advisory_xact_lock(bigint)"
 """The one of them that the owner takes, so that one migration runs at a time."""
 _FUNCTIONS = """
@@ -106,12 +108,16 @@ def bound_logins(connection: Connection) -> None:
         limits[_UNLIMITED_FILES] = _LIMIT_OF_FILES
     for logins, limit in limits.items():
         statement = text(f"SELECT quote_ident(w.login) FROM ({logins}) w")  # noqa: S608 - ours alone
-        for login in connection.execute(statement, {"readers": [*READERS]}).scalars().all():
+        found: list[str] = list(connection.execute(statement, {"readers": [*READERS]}).scalars())
+        for login in found:
             connection.execute(text(f"ALTER ROLE {login} {limit}"))
 
 
 def _may_limit_files(connection: Connection) -> bool:
-    allowed = text("SELECT has_parameter_privilege(current_user, 'temp_file_limit', 'SET')")
+    allowed = text(
+        "SELECT has_parameter_privilege(current_user, 'temp_file_limit', 'SET')"
+        " AND has_column_privilege('pg_catalog.pg_db_role_setting', 'setconfig', 'SELECT')"
+    )
     return bool(connection.execute(allowed).scalar())
 
 
@@ -123,6 +129,17 @@ def take_from_public(connection: Connection) -> None:
     functions = ", ".join(connection.execute(names, {"functions": [*NOT_FOR_EVERYONE]}).scalars())
     connection.execute(text(f"REVOKE EXECUTE ON FUNCTION {functions} FROM PUBLIC"))
     connection.execute(text(f"GRANT EXECUTE ON FUNCTION {MIGRATION_LOCK} TO {Role.OWNER}"))
+    columns = text(
+        "SELECT string_agg(quote_ident(attname), ', ' ORDER BY attnum) FROM pg_attribute"
+        " WHERE attrelid = CAST(:table AS regclass) AND attnum > 0 AND NOT attisdropped AND attname <> :settings"
+    )
+    for table, settings in _SETTINGS_OF_ROLES.items():
+        others = connection.execute(columns, {"table": f"pg_catalog.{table}", "settings": settings}).scalar_one()
+        place = f"ON pg_catalog.{table}"
+        both = f"REVOKE SELECT {place} FROM PUBLIC; GRANT SELECT ({others}) {place} TO PUBLIC"  # noqa: S608 - names of the server
+        # In one transaction: others read these tables all the time.
+        connection.exec_driver_sql(both, execution_options={"no_parameters": True})
+    connection.execute(text(f"GRANT SELECT ON pg_catalog.pg_db_role_setting TO {Role.OFFICER}"))
 
 
 _UNBOUNDED = f"""
@@ -145,6 +162,10 @@ _UNBOUNDED = f"""
     UNION ALL
     SELECT format('GRANT EXECUTE ON FUNCTION %s TO deid_owner: no migration can begin', CAST(:lock AS text))
     WHERE NOT has_function_privilege('deid_owner', CAST(:lock AS text), 'EXECUTE')
+    UNION ALL
+    SELECT 'readers read each other''s settings, which may be any text: let a superuser run `deid db bootstrap`'
+    FROM unnest(CAST(:settings AS text[]), CAST(:columns AS text[])) s (name, settings)
+    WHERE has_column_privilege('analyst', 'pg_catalog.' || s.name, s.settings, 'SELECT') HAVING count(*) > 0
     UNION ALL
     SELECT format('REVOKE ALL ON DATABASE %I FROM PUBLIC: there readers may do what they may not here', d.datname)
     FROM pg_database d
@@ -171,6 +192,8 @@ def unbounded(officer: Engine) -> tuple[str, ...]:
         "powers": [*OWNER_POWERS],
         "functions": [*NOT_FOR_EVERYONE],
         "lock": MIGRATION_LOCK,
+        "settings": [*_SETTINGS_OF_ROLES],
+        "columns": [*_SETTINGS_OF_ROLES.values()],
     }
     with begin(officer) as connection:
         return tuple(connection.execute(text(_UNBOUNDED), values).scalars())

@@ -1,11 +1,13 @@
 """Bringing a database to the current schema, and choosing the gate's profile.
 
-Belongs here: running the revisions in `migrations/` and the one setting that only the owner may change.
+Belongs here: running the revisions in `migrations/`, and settings that only the owner may change: profile and signers.
 Does not belong here: the statements themselves: tables are in `migrations/sql`, revision by revision, and code
 (functions, views, grants) in `migrations/code`, as it stands.
 """
 
 from __future__ import annotations
+
+import base64
 
 from sqlalchemy import Connection, Engine, text
 
@@ -69,6 +71,43 @@ def configure(admin: Engine, profile: str, *, signed_dossier: bool = False) -> N
         connection.execute(text("UPDATE ctl.profile SET active = true WHERE name = :name"), {"name": profile})
         event = text("INSERT INTO ctl.ledger (event, requirements) VALUES ('profile', ARRAY[:name])")
         connection.execute(event, {"name": profile})
+
+
+def register_signer(admin: Engine, public_key: str, who: str, *, ends: bool = False) -> None:
+    """Says whose signatures under dossiers count, or no longer; those made until then go on counting.
+
+    Args:
+        admin: The administrator's engine: the officer does not say which key is the officer's.
+        public_key: In base64, as `deid dossier key` prints it.
+        who: The person.
+        ends: The key counts no more.
+
+    Raises:
+        DeidError: `signature-invalid` with `key` if it is no key, or, to end one, none that counts.
+    """
+    with begin(admin) as connection:
+        _become_owner(connection)
+        values = {"key": public_key, "who": who.strip()}
+        if ends:
+            statement = (
+                "UPDATE ctl.signer SET ended_at = clock_timestamp() WHERE public_key = :key AND ended_at IS NULL"
+            )
+        else:
+            statement = (
+                "INSERT INTO ctl.signer (public_key, who) VALUES (:key, :who)"
+                " ON CONFLICT (public_key) DO UPDATE SET who = EXCLUDED.who, ended_at = NULL"
+            )
+        if not (values["who"] and _is_public_key(public_key) and connection.execute(text(statement), values).rowcount):
+            raise DeidError(Code.SIGNATURE_INVALID, "key")
+        event = "INSERT INTO ctl.ledger (event, requirements, who) VALUES (:event, ARRAY[:key], :who)"
+        connection.execute(text(event), {**values, "event": "signer-ended" if ends else "signer-registered"})
+
+
+def _is_public_key(said: str) -> bool:
+    try:
+        return len(base64.b64decode(said, validate=True)) == 32
+    except ValueError:
+        return False
 
 
 def _demand_dossier(connection: Connection, profile: str, demanded: bool) -> None:

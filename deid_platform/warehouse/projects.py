@@ -32,13 +32,14 @@ class Project:
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """One read of a view: when, by which login, of what, and for which projects."""
+    """Reads of a view in one session, within a minute: when the first, by which login, of what, for which projects."""
 
     at: datetime
     login: str
     relation: str
     release: str | None
     projects: tuple[str, ...]
+    reads: int
 
 
 def set_project(officer: Engine, project: str, *, purpose: str, until: date | None = None) -> None:
@@ -181,9 +182,9 @@ def projects(officer: Engine) -> tuple[Project, ...]:
 def accesses(officer: Engine, *, login: str | None = None, newest: int = 100) -> tuple[Access, ...]:
     """The newest reads, of all logins or of one, newest first."""
     statement = text(
-        "SELECT at, login, relation, release, projects FROM ctl.access_log"
+        "SELECT at, login, relation, release, projects, reads FROM ctl.access_log"
         " WHERE CAST(:l AS text) IS NULL OR login = :l ORDER BY id DESC LIMIT :n"
     )
     with begin(officer) as connection:
         rows = connection.execute(statement, {"l": login, "n": newest}).all()
-    return tuple(Access(row.at, row.login, row.relation, row.release, tuple(row.projects)) for row in rows)
+    return tuple(Access(row.at, row.login, row.relation, row.release, tuple(row.projects), row.reads) for row in rows)

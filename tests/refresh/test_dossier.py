@@ -341,7 +341,9 @@ def test_nobody_signs_but_the_officer_and_nobody_changes_a_signature(site) -> No
     for role in (Role.LOADER, Role.GATEKEEPER, Role.PROMOTER, Role.DEMO_ANALYST):
         with pytest.raises(DeidError), site.warehouse.begin(role) as connection:
             connection.execute(
-                text("SELECT ctl.sign_dossier('x', 'P. Officer', 'fit', 'because I say so', '2099-01-01', 'k', 's')")
+                text(
+                    "SELECT ctl.sign_dossier('x', 'P. Officer', 'fit', 'because', current_date, '2099-01-01', 'k', 's')"
+                )
             )
     for statement in ("UPDATE ctl.signature SET conclusion = 'fit'", "DELETE FROM ctl.dossier"):
         with pytest.raises(DeidError), site.warehouse.begin(Role.OFFICER) as connection:

@@ -7,8 +7,10 @@ Belongs here: attacks that take more than one statement. Which statement each ro
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, date, datetime
 
 import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
@@ -16,6 +18,7 @@ from deid_platform.errors import Code, DeidError
 from deid_platform.keys import plain_digest
 from deid_platform.labels import Label
 from deid_platform.notes import Delivery
+from deid_platform.refresh.signing import Statement, public_key, sign
 from deid_platform.warehouse.findings import retract
 from deid_platform.warehouse.ledger import GateRow, record_gate
 from deid_platform.warehouse.migrate import configure
@@ -316,7 +319,10 @@ def test_an_analyst_cannot_keep_a_withdrawal_from_taking_effect(scene):
 def test_nor_can_one_keep_dossier_signature_decision_and_ruling_from_being_recorded_with_advisory_locks(own_scene):
     scene = own_scene
     scene.publish("1", [scene.note(1)])
-    note = scene.note(1).note_key
+    note, key, today = scene.note(1).note_key, Ed25519PrivateKey.generate(), datetime.now(tz=UTC).date()
+    why = "read it all"
+    statement = Statement("r1", "a" * 64, "fit", "A. O", why, today, date(2099, 1, 1))
+    signed, public = sign(statement, key), public_key(key)
     named = ("dossier r1", "removal_decision 1 A", "missed_identifier 1 A", f"ruling clinic {note}")
     lock = "pg_catalog.pg_advisory_lock(bigint)"
     with scene.warehouse.administer() as connection:  # as where the administrator may not take it from everyone
@@ -328,7 +334,7 @@ def test_nor_can_one_keep_dossier_signature_decision_and_ruling_from_being_recor
             officer.execute(text("SET LOCAL lock_timeout = '5s'"))
             for call in (
                 f"record_dossier('r1', '{'a' * 64}')",
-                f"sign_dossier('{'a' * 64}', 'A. Officer', 'fit', 'read it all', '2099-01-01', 'key', 'signature')",
+                f"sign_dossier('{'a' * 64}', 'A. O', 'fit', '{why}', '{today}', '2099-01-01', '{public}', '{signed}')",
                 f"enter_decision(1, 'A', 1, '{'b' * 32}', 'clinically_irrelevant', NULL, 'A. Reader', now())",
                 f"enter_missed(1, 'A', 1, '{'b' * 32}', '{'c' * 32}', 'PATIENT', 'low', 'A. Reader', now())",
                 f"rule('clinic', '{note}', '{'b' * 32}', 'keep-out', 'leak', 'A. O', 'ao', 'nobody can mend it')",

@@ -157,6 +157,7 @@ def test_every_read_is_logged_once_with_its_login_release_and_projects(productio
     before = len(accesses(officer(production)))
     production.visible()
     newest, *others = accesses(officer(production), login="demo_analyst")
+    assert newest.reads == 1
     assert len(others) == before
     assert (newest.login, newest.relation, newest.release, newest.projects) == (
         "demo_analyst",
@@ -167,17 +168,41 @@ def test_every_read_is_logged_once_with_its_login_release_and_projects(productio
 
 
 def test_a_read_that_is_rolled_back_leaves_a_gap_in_the_numbers(production):
-    def numbers():
-        with production.warehouse.begin(Role.OFFICER) as connection:
-            return connection.execute(text("SELECT id FROM ctl.access_log ORDER BY id")).scalars().all()
+    """Each read takes a number: those beyond the sum of what the rows count were rolled back."""
+
+    def uncounted():
+        with production.warehouse.administer() as connection:
+            numbers = "SELECT (SELECT last_value FROM ctl.access_log_id_seq) - sum(reads) FROM ctl.access_log"
+            return connection.execute(text(numbers)).scalar()
 
     production.visible()
+    before = uncounted()
     with production.warehouse.engine(Role.DEMO_ANALYST).connect() as connection:
-        connection.execute(text("SELECT count(*) FROM research.notes"))
+        for _ in range(3):
+            connection.execute(text("SELECT count(*) FROM research.notes"))
         connection.rollback()
     production.visible()
-    *_, before, after = numbers()
-    assert after == before + 2
+    assert uncounted() == before + 3
+
+
+def test_a_loop_of_reads_makes_one_row_that_counts_them(production):
+    grant(production, (None, None))
+    before = len(accesses(officer(production)))
+    with production.warehouse.begin(Role.DEMO_ANALYST) as connection:
+        read = "FOR i IN 1 .. 500 LOOP PERFORM text FROM research.notes; END LOOP"
+        connection.execute(text(f"DO $$ BEGIN {read}; END $$"))
+        connection.execute(text("SAVEPOINT s"))
+        connection.execute(text("SELECT text FROM research.notes"))
+        connection.execute(text("ROLLBACK TO SAVEPOINT s"))
+        connection.execute(text("SET application_name = 'another'"))
+        connection.execute(text("SELECT note_text FROM omop.note"))  # which reads research.notes
+    newest, *others = accesses(officer(production))
+    assert (newest.relation, newest.reads, newest.projects, len(others)) == (
+        "research.notes",
+        501,
+        ("sepsis",),
+        before,
+    )
 
 
 def test_what_cannot_be_logged_cannot_be_read(production):
@@ -191,6 +216,9 @@ def test_not_even_the_officer_rewrites_the_log(production):
     production.visible()
     with pytest.raises(DeidError, match="42501"), production.warehouse.administer() as connection:
         connection.execute(text("DELETE FROM ctl.access_log"))
+    for change in ("reads = 7", "reads = reads + 1", "login = 'jdoe', reads = reads + 1, last_at = clock_timestamp()"):
+        with pytest.raises(DeidError, match="42501"), production.warehouse.administer() as connection:
+            connection.execute(text(f"UPDATE ctl.access_log SET {change}"))
 
 
 def test_a_correction_that_a_project_may_not_read_hides_the_version_that_it_might_have(scene):

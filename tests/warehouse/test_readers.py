@@ -489,6 +489,33 @@ def test_savepoints_in_which_a_reader_reads_cannot_fill_the_table_of_locks(scene
             connection.exec_driver_sql(read)
 
 
+@pytest.mark.parametrize(
+    "where",
+    [
+        "SELECT setconfig::text FROM pg_db_role_setting",
+        "SELECT rolconfig::text FROM pg_roles",
+        "SELECT useconfig::text FROM pg_user",
+        "SELECT r::text FROM pg_roles r",
+        "SELECT passwd FROM pg_shadow",
+    ],
+)
+def test_what_a_reader_writes_into_its_own_settings_no_other_login_of_the_platform_reads(scene, where):
+    with person(scene, "jdoe") as connect, connect() as connection:
+        connection.exec_driver_sql(f"ALTER ROLE jdoe SET search_path = '{scene.marker}'")
+        connection.commit()
+        for role in (Role.DEMO_ANALYST, Role.LOADER, Role.PROMOTER, Role.MODELLER):
+            with pytest.raises(DeidError, match="42501"):
+                reading(scene, where, role)
+        for harmless in ("SELECT rolname, rolcanlogin FROM pg_roles", "SELECT usename FROM pg_user", r"SELECT 1"):
+            assert reading(scene, harmless)
+        assert connection.exec_driver_sql("SHOW timezone").scalar() == "UTC"
+    as_administrator(scene, "GRANT SELECT ON pg_roles TO PUBLIC")
+    told = "readers read each other's settings, which may be any text: let a superuser run `deid db bootstrap`"
+    assert told in unbounded(scene.warehouse.engine(Role.OFFICER))
+    bootstrap(scene.warehouse)
+    assert told not in unbounded(scene.warehouse.engine(Role.OFFICER))
+
+
 @contextmanager
 def for_everyone(scene, function: str) -> Iterator[None]:
     """As on a server whose administrator may not take a function from everyone."""

@@ -65,6 +65,8 @@ TABLES = (
     "ctl.newest_dossier",
     "ctl.signature",
     "ctl.signed",
+    "ctl.verified_signature",
+    "ctl.signer",
     "ctl.held_out_set",
     "ctl.held_out_note",
     "ctl.held_out",
@@ -99,7 +101,15 @@ VIEWS = (
 )
 # Who reads what is the officer's business alone; what `granted` says is of the login that asks.
 PEOPLE = ("ctl.project", "ctl.project_grant", "ctl.project_member", "ctl.access_log")
-DOSSIERS = ("ctl.dossier", "ctl.dossier_writing", "ctl.newest_dossier", "ctl.signature", "ctl.signed")
+DOSSIERS = (
+    "ctl.dossier",
+    "ctl.dossier_writing",
+    "ctl.newest_dossier",
+    "ctl.signature",
+    "ctl.signed",
+    "ctl.verified_signature",
+    "ctl.signer",
+)
 # Through functions alone.
 EXTRACTS = ("ctl.extract", "ctl.extract_note", "ctl.extract_end")
 FIGURES = ("quality.scores", "quality.lab_scores", "quality.determination", "quality.held_out_sets")
@@ -279,7 +289,14 @@ CALLS = {
     "ctl.refuse_other_dates('r1')": set(),
     "ctl.staged_as_announced('clinic@1')": set(),
     "ctl.record_dossier('r9', 'x')": {Role.OFFICER},
-    "ctl.sign_dossier('x', 'A. Officer', 'fit', 'a reason of weight', current_date + 1, '', '')": {Role.OFFICER},
+    "ctl.sign_dossier('x', 'A. Officer', 'fit', 'a reason of weight', current_date, current_date + 1, '', '')": {
+        Role.OFFICER
+    },
+    "ctl.is_signed('r', 'x', 'fit', 'A. Officer', 'a reason', current_date, current_date, '', '')": set(),
+    "ctl.is_signature('', '', '')": set(),
+    "ctl.number_of_bytes('')": set(),
+    "ctl.power_in_field(1, 1)": set(),
+    "ctl.sum_of_points('{}', '{}')": set(),
     "ctl.require_dossier('r1')": set(),
     "ctl.seal_held_out('x', 'site', '', 0, 1, 1, '{}', '{}')": {Role.GATEKEEPER},
     "ctl.enter_decision(1, 'A', 1, repeat('a', 32), NULL, NULL, 'a', now())": {Role.OFFICER},

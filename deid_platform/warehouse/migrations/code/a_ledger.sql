@@ -18,7 +18,21 @@ CREATE OR REPLACE TRIGGER append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON ctl
     FOR EACH STATEMENT EXECUTE FUNCTION ctl.forbid_change();
 CREATE OR REPLACE TRIGGER append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON ctl.finding_withdrawal
     FOR EACH STATEMENT EXECUTE FUNCTION ctl.forbid_change();
-CREATE OR REPLACE TRIGGER append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON ctl.access_log
+CREATE OR REPLACE TRIGGER append_only BEFORE DELETE OR TRUNCATE ON ctl.access_log
+    FOR EACH STATEMENT EXECUTE FUNCTION ctl.forbid_change();
+-- A row of it counts one read more, and changes in nothing else.
+CREATE OR REPLACE FUNCTION ctl.count_reads() RETURNS trigger
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    IF NEW.reads <> OLD.reads + 1 OR NEW.last_at IS NULL OR NEW.last_at < coalesce(OLD.last_at, OLD.at)
+       OR to_jsonb(NEW) - 'reads' - 'last_at' <> to_jsonb(OLD) - 'reads' - 'last_at' THEN
+        RAISE EXCEPTION 'append only' USING ERRCODE = 'insufficient_privilege';
+    END IF;
+    RETURN NEW;
+END $$;
+CREATE OR REPLACE TRIGGER count_reads BEFORE UPDATE ON ctl.access_log
+    FOR EACH ROW EXECUTE FUNCTION ctl.count_reads();
+CREATE OR REPLACE TRIGGER append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON ctl.verified_signature
     FOR EACH STATEMENT EXECUTE FUNCTION ctl.forbid_change();
 CREATE OR REPLACE TRIGGER append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON ctl.dossier
     FOR EACH STATEMENT EXECUTE FUNCTION ctl.forbid_change();

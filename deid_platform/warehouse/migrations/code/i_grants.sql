@@ -53,7 +53,8 @@ GRANT INSERT (detector, detector_digest, policy_digest, gold, locale, inputs, fa
     ON quality.lab_score TO gatekeeper;
 GRANT SELECT ON quality.lab_scores, quality.determination TO analyst, deid_modeller, officer;
 GRANT SELECT ON quality.score_history TO deid_modeller, officer;
-GRANT SELECT ON ctl.dossier, ctl.dossier_writing, ctl.newest_dossier, ctl.signature, ctl.signed TO officer;
+GRANT SELECT ON ctl.dossier, ctl.dossier_writing, ctl.newest_dossier, ctl.signature, ctl.signed, ctl.verified_signature,
+    ctl.signer TO officer;
 GRANT EXECUTE ON FUNCTION ctl.record_dossier, ctl.sign_dossier TO officer;
 
 GRANT SELECT ON ctl.held_out_set, ctl.held_out_note, ctl.look, ctl.held_out TO gatekeeper, officer;

@@ -133,7 +133,7 @@ COMMENT ON COLUMN quality.determination.signed_on IS 'Day of the signature, in U
 COMMENT ON COLUMN quality.determination.reassess_by IS
     'Last day on which the conclusion holds. Policy: written by the officer.';
 COMMENT ON COLUMN quality.determination.standing IS
-    'in force, lapsed or not determined. Policy: made by the platform.';
+    'in force, lapsed, invalid (the signature) or not determined. Policy: made by the platform.';
 
 COMMENT ON VIEW quality.held_out_sets IS
     'What detectors are measured on, sealed before, and how often it was looked at since looks are counted.';
