@@ -134,7 +134,7 @@ def take_from_public(connection: Connection) -> None:
         " WHERE attrelid = CAST(:table AS regclass) AND attnum > 0 AND NOT attisdropped AND attname <> :settings"
     )
     for table, settings in _SETTINGS_OF_ROLES.items():
-        others = connection.execute(columns, {"table": f"pg_catalog.{table}", "settings": settings}).scalar_one()
+        others: str = connection.execute(columns, {"table": f"pg_catalog.{table}", "settings": settings}).scalar_one()
         place = f"ON pg_catalog.{table}"
         both = f"REVOKE SELECT {place} FROM PUBLIC; GRANT SELECT ({others}) {place} TO PUBLIC"  # noqa: S608 - names of the server
         # In one transaction: others read these tables all the time.

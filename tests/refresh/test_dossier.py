@@ -393,3 +393,13 @@ def test_the_commands_write_sign_and_verify(site, tmp_path) -> None:
     checked = deid("dossier", "verify", path, "--public-key", public)
     assert checked.returncode == 0 and f"{site.release}: fit, by P. Officer" in checked.stdout
     assert deid("dossier", "verify", path, "--public-key", public[::-1]).returncode == 1
+    other = deid("dossier", "key", str(tmp_path / "other.pem")).stdout.strip()
+    assert deid("dossier", "signer", other, "--who", "Q. Officer").returncode == 0
+    assert "fit, by P. Officer, signature invalid" in deid("summary").stdout
+    path = deid("dossier", "write").stdout.strip()
+    assert "signature-invalid [key]" in deid("dossier", "sign", path, "--decision", "fit", *asked).stderr
+    assert deid("dossier", "signer", public, "--who", "P. Officer").returncode == 0
+    assert "fit, by P. Officer, until 2099-03-01" in deid("summary").stdout
+    assert deid("dossier", "signer", public, "--who", "P. Officer", "--end").returncode == 0
+    assert "signature-invalid [key]" in deid("dossier", "sign", path, "--decision", "fit", *asked).stderr
+    assert "signature-invalid [key]" in deid("dossier", "signer", "no key", "--who", "P. Officer").stderr
