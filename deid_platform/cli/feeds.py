@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from deid_platform.refresh.site import Site
     from deid_platform.settings import FeedSettings
 
+_NAMELESS = (
+    "patients would have no last name, so that their names are not looked for in their notes: map the column that "
+    "holds last names to `patients.last_name` (a column of whole names has to be split before)"
+)
 feed = typer.Typer(help="Feeds: check a delivery before it is taken in.", no_args_is_help=True)
 
 
@@ -103,8 +107,15 @@ def _explain(found: Checked, name: str | None, feed: FeedSettings | None) -> Non
     say(f"would be taken in: {read or 'nothing; the whole delivery would be refused'}")
     for role, unknown in found.refusals.unknown.items():
         say(f"unknown columns of {role.value}: {unknown}")
-    if advice := list(found.refusals.advice(feed.columns, feed.ignore) if feed else found.refusals.advice()):
-        say("\n  ".join([f"to map or ignore them, in [feeds.{name or 'NAME'}] of deid.toml:", *advice]))
+    if advice := found.refusals.advice(feed.columns if feed else {}):
+        say(f"to map them, if these are their fields, in [feeds.{name or 'NAME'}] of deid.toml:\n  {advice}")
+    if undecided := found.refusals.undecided():
+        say(
+            f"to decide on, since nothing says what they are: {', '.join(undecided)}\n"
+            "map each to a field; ignore it only if it holds no id, name, number, address or date of a person"
+        )
+    if found.nameless:
+        say(_NAMELESS)
     if found.other_types:
         others = counted(found.other_types, "note")
         say(f"of a type that note_types does not list, shown as `other`: {others}")

@@ -137,12 +137,14 @@ class UnknownColumns:
         unnamed: How many others there are: what stands in the header's place may be values.
         fields: Pairs of a named column and the field that it probably is.
         header: Whether other columns prove that the file has a header.
+        there: The fields that the row's other columns are.
     """
 
     named: tuple[str, ...] = ()
     unnamed: int = 0
     fields: tuple[tuple[str, str], ...] = ()
     header: bool = True
+    there: frozenset[str] = frozenset()
 
     def __str__(self) -> str:
         more = [f"{self.unnamed} not shown" + ("" if self.header else f": {_NO_HEADER}")]

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from deid_platform.corpora import Rejection
+from deid_platform.corpora import Rejection, Role
 from deid_platform.corpora.exclusions import Exclusions
 from deid_platform.corpora.feeds import open_database, open_folder
 from deid_platform.corpora.files import FilesFeed, passed_over
@@ -37,6 +37,7 @@ class Checked:
         waiting: Rows of a database that are in no delivery yet.
         undated: Errors about rows of a database that never will be.
         advice: What a database lacks that a person should know.
+        nameless: Whether patients are there, or would be, and none has a last name.
     """
 
     rows: dict[str, int]
@@ -46,6 +47,7 @@ class Checked:
     waiting: int = 0
     undated: tuple[DeidError, ...] = ()
     advice: str | None = None
+    nameless: bool = False
 
     @property
     def empty(self) -> bool:
@@ -115,7 +117,7 @@ def _counted(
 ) -> Checked:
     rows: Counter[str] = Counter()
     refusals = Refusals()
-    others = 0
+    others = named = 0
     for number, item in enumerate(found, start=1):
         if progress is not None and number % _ROWS_A_STEP == 0:
             progress(_ROWS_A_STEP)
@@ -125,4 +127,6 @@ def _counted(
         rows[_KINDS.get(type(item), "statements")] += 1
         if note_types and isinstance(item, Note):
             others += item.note_type not in note_types
-    return Checked(dict(rows), refusals, others)
+        named += isinstance(item, Patient) and item.last_name is not None
+    nameless = not named and (rows["patients"] > 0 or refusals.lacks(Role.PATIENTS, "last_name"))
+    return Checked(dict(+rows), refusals, others, nameless=nameless)
