@@ -71,6 +71,8 @@ def check(
     _explain(found, name, site.settings.feeds.get(name or "") if site else None)
     if folder is not None:
         _explain_name(name, folder)
+    if site is not None and name is not None:
+        _explain_refusal(site, name)
     if found.empty:
         raise typer.Exit(1)
     if found.refusals.lost:
@@ -127,6 +129,13 @@ def _explain(found: Checked, name: str | None, feed: FeedSettings | None) -> Non
         say(f"not in any delivery [{error.ref}]: {error.code.remedy}")
     if found.advice:
         say(found.advice)
+
+
+def _explain_refusal(site: Site, name: str) -> None:
+    try:
+        site.accept(name)
+    except DeidError as error:
+        say(f"a refresh takes in none of it: {error}")
 
 
 def _explain_name(name: str | None, folder: Path) -> None:
