@@ -147,6 +147,53 @@ def test_every_proposal_can_be_pasted_and_the_feed_runs(feed: Path, deliver: Cal
     assert not refused
 
 
+def test_a_table_in_another_encoding_is_told_by_its_place_with_the_key_to_set(
+    feed: Path, deliver: Callable[..., Path]
+) -> None:
+    folder = deliver(notes="note_id,text\nn1,x\n", **{"patients-1": "patient_id,last_name\np1,Bell\n"})
+    (folder / "patients-2.csv").write_bytes("patient_id,last_name\np2,Quillmüller\n".encode("cp1252"))
+    told = deid("feed", "check", str(folder), "--json")
+    assert [(r["file"], r["reason"]) for r in refusals(told)] == [("patients[1]", "invalid_utf8")]
+    key = 'encoding = "windows-1252"'
+    assert f"patients[1] has bytes that are not utf-8, and may be windows-1252: set {key} in [feeds.ehr]" in told.stderr
+    assert "Quillm" not in told.output
+    (feed.parent / "deid.toml").write_text(f"{SETTINGS}{key}\n")
+    again = deid("feed", "check", str(folder))
+    assert (again.exit_code, "patients 2" in again.stderr) == (0, True), again.output
+    (folder / "patients-2.csv").write_text("patient_id,last_name\np2,Quillmüller\n")
+    told = deid("feed", "check", str(folder))
+    assert (told.exit_code, "patients[1] has bytes that are not windows-1252" in told.stderr) == (3, True), told.stderr
+
+
+def test_utf_16_without_a_mark_is_named_and_with_one_it_is_read(deliver: Callable[..., Path]) -> None:
+    folder = deliver(patients="patient_id,last_name\np1,Bell\n")
+    (folder / "notes.csv").write_bytes("note_id\ttext\nn1\tx\n".encode("utf-16-le"))
+    told = deid("feed", "check", str(folder), "--json")
+    assert [(r["file"], r["reason"]) for r in refusals(told)] == [("notes[0]", "wrong_encoding")]
+    assert 'set encoding = "utf-16-le"' in told.stderr
+    (folder / "notes.csv").write_bytes("note_id\ttext\nn1\tx\n".encode("utf-16"))
+    assert deid("feed", "check", str(folder)).exit_code == 0
+
+
+@pytest.mark.parametrize("name", ["notes.xlsx", "patients.xls", "notes.ods", "Notes.XLSM", "withdrawn list.xlsx"])
+def test_a_workbook_is_refused_by_name_with_what_to_do(deliver: Callable[..., Path], name: str) -> None:
+    folder = deliver(notes="note_id,text\nn1,x\n")
+    (folder / name).write_bytes(b"PK\x03\x04")
+    told = deid("feed", "check", str(folder), "--json")
+    assert [r["reason"] for r in refusals(told)] == ["spreadsheet"]
+    assert "export each sheet as CSV (UTF-8), with ids as text" in told.stderr
+
+
+def test_a_workbook_that_is_skipped_is_told_and_one_that_is_called_csv_is_refused(deliver: Callable[..., Path]) -> None:
+    folder = deliver(notes="note_id,text\nn1,x\n")
+    (folder / "Quillfeather.xlsx").write_bytes(b"PK\x03\x04")
+    told = deid("feed", "check", str(folder))
+    assert (told.exit_code, "1 workbook among them" in told.stderr) == (0, True), told.stderr
+    assert "Quillfeather" not in told.output
+    (folder / "patients.csv").write_bytes(b"PK\x03\x04 and so on")
+    assert [r["reason"] for r in refusals(deid("feed", "check", str(folder), "--json"))] == ["spreadsheet"]
+
+
 @pytest.mark.parametrize(
     ("patients", "extra"),
     [

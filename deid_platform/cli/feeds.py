@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from deid_platform.refresh.site import Site
     from deid_platform.settings import FeedSettings
 
+_EXPORT = (
+    "it is not read, since it keeps ids without their leading zeros and dates as numbers; export each sheet as CSV "
+    "(UTF-8), with ids as text"
+)
 _NAMELESS = (
     "patients would have no last name, so that their names are not looked for in their notes: map the column that "
     "holds last names to `patients.last_name` (a column of whole names has to be split before)"
@@ -103,7 +107,7 @@ def _delivery(site: Site, name: str, watermark: str | None) -> Delivery:
 
 
 def _explain(found: Checked, name: str | None, feed: FeedSettings | None) -> None:
-    from deid_platform.corpora import Role
+    from deid_platform.corpora import Reason, Role
 
     read = ", ".join(f"{kind} {rows:,}" for kind, rows in found.rows.items())
     say(f"would be taken in: {read or 'nothing; the whole delivery would be refused'}")
@@ -123,12 +127,25 @@ def _explain(found: Checked, name: str | None, feed: FeedSettings | None) -> Non
         say(f"of a type that note_types does not list, shown as `other`: {others}")
     if found.passed_over:
         say(f"skipped: {counted(found.passed_over, 'file')}; a name must begin with one of {', '.join(Role)}")
+    if found.spreadsheets:
+        say(f"{counted(found.spreadsheets, 'workbook')} among them: {_EXPORT}")
+    if any(kind.reason is Reason.SPREADSHEET for kind in found.refusals):
+        say(f"a workbook is no table: {_EXPORT}")
+    for file, encoding in found.encodings.items():
+        say(_encoding(file, encoding, name, feed.encoding if feed else "utf-8"))
     if found.waiting:
         say(f"not yet in a delivery, since their period is not over: {counted(found.waiting, 'row')}")
     for error in found.undated:
         say(f"not in any delivery [{error.ref}]: {error.code.remedy}")
     if found.advice:
         say(found.advice)
+
+
+def _encoding(file: str, encoding: str | None, name: str | None, of_feed: str) -> str:
+    where = f"in [feeds.{name or 'NAME'}] of deid.toml, if its letters are right then, or deliver it in UTF-8"
+    if encoding is None or encoding == of_feed:
+        return f"{file} has bytes that are not {of_feed}: set `encoding` {where}"
+    return f'{file} has bytes that are not {of_feed}, and may be {encoding}: set encoding = "{encoding}" {where}'
 
 
 def _explain_refusal(site: Site, name: str) -> None:

@@ -63,6 +63,7 @@ class Reason(StrEnum):
     UNKNOWN_COLUMN = "unknown_column"
     """A column that is no field of the role, is not mapped to one and is not ignored."""
     INVALID_UTF8 = "invalid_utf8"
+    """Bytes that are none of the file's encoding, or UTF-8 where the feed says that it has another."""
     NUL_CHARACTER = "nul_character"
     LONE_SURROGATE = "lone_surrogate"
     # What the row says
@@ -117,6 +118,10 @@ class Reason(StrEnum):
     # The file, from that row on
     LOCKED_FILE = "locked_file"
     """Protected by a password."""
+    SPREADSHEET = "spreadsheet"
+    """A workbook (.xlsx, .xls, .ods): it keeps ids as numbers, without their zeros, and dates as counts of days."""
+    WRONG_ENCODING = "wrong_encoding"
+    """UTF-16 that nothing says which half comes first of, or where the feed says another encoding."""
     TRUNCATED_FILE = "truncated_file"
     """The compressed stream, or the document, ends early. The rows that were whole stand; the one it cuts does not."""
     UNREADABLE_FILE = "unreadable_file"

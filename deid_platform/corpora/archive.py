@@ -25,6 +25,7 @@ from pathlib import Path
 
 from deid_platform.corpora import Reason, Role
 from deid_platform.corpora.decoding import BrokenFileError
+from deid_platform.corpora.encodings import UTF8
 from deid_platform.corpora.files import FilesFeed
 from deid_platform.corpora.reading import TOPIC_ROLES
 from deid_platform.corpora.rows import id_in
@@ -35,6 +36,8 @@ from deid_platform.stopping import check
 
 MOST_FOLDERS = 500
 """How many files are written at once; a system allows a process 1,024 by default."""
+_UTF8 = "\ufeff"
+"""Says what the notes of a delivery are written in where its feed says another encoding."""
 _A_LOOK = 1_000  # rows between two looks at whether to stop
 
 
@@ -116,7 +119,8 @@ def split(
         files = []
         for folder in folders:
             folder.mkdir(mode=0o700)
-            files.append(stack.enter_context((folder / "notes.jsonl").open("x", encoding="ascii")))
+            files.append(stack.enter_context((folder / "notes.jsonl").open("x", encoding="utf-8")))
+            files[-1].write(_UTF8 * (archive.tables.encoding != UTF8))
         for row in _rows(archive, delivery, keyring, progress):
             at = int(row.whose, 16) % len(folders)
             files[at].write(_line(row.cells))

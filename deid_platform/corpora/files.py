@@ -22,15 +22,18 @@ from typing import cast
 
 from deid_platform.corpora import Format, Reason, Rejection, Role
 from deid_platform.corpora.decoding import BrokenFileError, chunks
+from deid_platform.corpora.encodings import proposed
 from deid_platform.corpora.file_states import FileStates, states_of
 from deid_platform.corpora.formats import FileFormat
 from deid_platform.corpora.formats.delimited import FEED as TABLES
+from deid_platform.corpora.formats.delimited import Tables
 from deid_platform.corpora.reading import (
     MAX_CHARS as MAX_CHARS,
 )
 from deid_platform.corpora.reading import Objection, RowReader, inspected, read_rows, repeated, topics_of
+from deid_platform.corpora.refusals import Refused
 from deid_platform.corpora.rows import Record, Shape, shapes
-from deid_platform.corpora.tables import Row, table_rows
+from deid_platform.corpora.tables import Row, is_spreadsheet, table_rows
 from deid_platform.errors import Code, DeidError
 from deid_platform.notes import Delivery, Note, Rejoining, Topics
 
@@ -57,6 +60,7 @@ class FilesFeed(RowReader):
         site: The institution, for notes that do not name theirs.
         spool: Folder of the PHI zone for temporary files; by default the system's own.
         file_format: What the files are; tables by role unless told.
+        tables: What the tables beside them are.
         reading: As `Reader` has it.
 
     Raises:
@@ -73,6 +77,7 @@ class FilesFeed(RowReader):
     site: str | None = None
     spool: Path | None = None
     file_format: FileFormat = TABLES
+    tables: Tables = TABLES
     reading: str = ""
     _shapes: Mapping[Role, Shape] = field(init=False, repr=False, compare=False)
 
@@ -164,6 +169,22 @@ class FilesFeed(RowReader):
                 _files_of(folder, role, self.name, self.file_format), role, inspected(role, never), head
             )
 
+    def proposed_encodings(self, folder: Path, refusals: Iterable[Refused]) -> dict[str, str | None]:
+        """What files with bytes of another encoding than the feed's may be written in, for a person to look at.
+
+        Args:
+            folder: Where the files are.
+            refusals: Of what was read of them.
+        """
+        wrong = (kind for kind in refusals if kind.reason in (Reason.INVALID_UTF8, Reason.WRONG_ENCODING))
+        places = {kind.file: kind.role for kind in wrong}
+        files = {
+            f"{role}[{ordinal}]": path
+            for role in {*places.values()}
+            for ordinal, path in enumerate(_files_of(folder, role, self.name, self.file_format))
+        }
+        return {file: _proposed(files[file]) for file in sorted(places) if file in files}
+
     def _records(
         self, delivery: Delivery, role: Role, objection: Objection, head: int | None = None
     ) -> Iterator[Record | Rejection]:
@@ -172,7 +193,9 @@ class FilesFeed(RowReader):
     def _rows_of(
         self, files: Iterable[Path], role: Role, objection: Objection, head: int | None
     ) -> Iterator[Record | Rejection]:
-        return _read(files, self._shapes[role], self.max_chars, objection, self.spool, head, self.file_format)
+        return _read(
+            files, self._shapes[role], self.max_chars, objection, self.spool, head, self.file_format, self.tables
+        )
 
     def _arrived(self) -> tuple[list[Delivery], list[DeidError]]:
         # Before the folders and after them: a split may begin or end while they are listed.
@@ -309,6 +332,11 @@ def read_patient_ids(path: Path) -> Iterator[str | Rejection]:
         yield item if isinstance(item, Rejection) else cast(Rejoining, item).patient_id
 
 
+def spreadsheets_passed_over(folder: Path, file_format: FileFormat = TABLES) -> int:
+    """How many of those that `passed_over` counts are workbooks, which a person may have taken for tables."""
+    return sum(is_spreadsheet(name) and not _roles(file_format, name) for name in _names_in(folder, "folder"))
+
+
 def passed_over(folder: Path, file_format: FileFormat = TABLES) -> int:
     """How many files of a folder have rows of no role. Their names are not told: they may be anything.
 
@@ -345,6 +373,13 @@ def _bytes_of(path: Path) -> Iterator[bytes]:
     yield from chunks(path, None)
 
 
+def _proposed(path: Path) -> str | None:
+    try:
+        return proposed(chunks(path, _compression(path)))
+    except BrokenFileError:
+        return None
+
+
 def _ending(path: Path) -> tuple[str, ...]:
     """What a file's name says of its format; the rest of the name may be anything."""
     return tuple(path.suffixes[-2:])
@@ -378,6 +413,7 @@ def _read(
     spool: Path | None = None,
     head: int | None = None,
     file_format: FileFormat = TABLES,
+    tables: FileFormat = TABLES,
 ) -> Iterator[Record | Rejection]:
     """Every row of a role's files or the first of each, in order: the record it is, the rejection it earns, or both."""
     ordered = list(enumerate(files))
@@ -389,15 +425,10 @@ def _read(
 
     # Of two rows with one id the first that is read stands, and no older one for a newest that cannot be read.
     for ordinal, path in reversed(ordered) if file_format.last_stands else ordered:
-        rows = islice(_rows(path, shape.role, file_format, max_chars, spool), head)
+        written = file_format if shape.role in file_format.roles(path.name) else tables
+        rows = islice(written.rows(path, shape.role, max_chars=max_chars, spool=spool), head)
         against = outdated if file_format.last_stands else objection
         for item in read_rows(rows, shape, against, ordinal=ordinal, max_chars=max_chars):
             if isinstance(item, Rejection) and item.note_id is not None:
                 lost.add(item.note_id)
             yield item
-
-
-def _rows(path: Path, role: Role, file_format: FileFormat, max_chars: int, spool: Path | None) -> Iterator[Row]:
-    """The rows of a file, in its own format or as a table beside those of the format."""
-    written = file_format if role in file_format.roles(path.name) else TABLES
-    yield from written.rows(path, role, max_chars=max_chars, spool=spool)

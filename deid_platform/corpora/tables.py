@@ -1,7 +1,7 @@
 """Rows of a file: JSONL, CSV, Parquet and plain text behind one interface.
 
-Belongs here: how each format writes a row, and where its rows begin again after a broken one. Does
-not belong here: which columns there may be and what their values mean (`rows.py`).
+Belongs here: how each format writes a row, and where its rows begin again after a broken one. Does not belong here:
+encodings (`encodings.py`), which columns there may be and what their values mean (`rows.py`).
 
 A row is its number with either its cells by column or the reason why the format itself
 refuses it. The number is the line of the file on which the row begins, from 1, and in Parquet, which has no lines, the
@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 import tempfile
 from collections import deque
 from collections.abc import Iterator, Mapping
@@ -22,6 +23,7 @@ from typing import Any
 
 from deid_platform.corpora import Format, Reason
 from deid_platform.corpora.decoding import BrokenFileError, OverlongLine, chunks, lines
+from deid_platform.corpora.encodings import UTF8, in_utf8
 from deid_platform.errors import Code, DeidError
 
 Row = tuple[int, Mapping[str, object] | Reason]
@@ -32,12 +34,21 @@ _IN_MEMORY = 64 << 20  # bytes of a decompressed Parquet file before it goes to 
 TEXT_NOTE_ID = "note"
 """The id of the one note that a plain text is."""
 _BATCH = 256  # rows of Parquet converted at once: about 1 MB of ordinary notes
+_SPREADSHEET = re.compile(r"\.(?:xls[xmb]?|xlt[xm]?|ods|fods|numbers)(?:\.(?:gz|zst))?$", re.IGNORECASE)
+_SEPARATOR = re.compile(r'"?sep=([^"\w\s]|\t)"?', re.IGNORECASE)
+"""The line before the header by which a spreadsheet is told what separates fields."""
 _EPOCH = date(1970, 1, 1).toordinal()
 _PER_DAY = {"s": 86_400, "ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
 
 
 def table_rows(
-    path: Path, table_format: str, compression: str | None, *, max_chars: int, spool: Path | None = None
+    path: Path,
+    table_format: str,
+    compression: str | None,
+    *,
+    max_chars: int,
+    spool: Path | None = None,
+    encoding: str = UTF8,
 ) -> Iterator[Row]:
     """The rows of one file, streamed.
 
@@ -48,6 +59,7 @@ def table_rows(
         max_chars: The longest text that is wanted. A JSONL or CSV row that is certainly longer is
             refused as `text_too_long` without being held in memory.
         spool: Folder for temporary files, made if need be; by default the system's own.
+        encoding: Of JSONL, CSV and plain text, unless the file says another by a byte order mark.
 
     Raises:
         DeidError: `store-write` if a temporary file cannot be written.
@@ -57,15 +69,20 @@ def table_rows(
     limit = 12 * max_chars + (1 << 20)
     match table_format:
         case Format.JSONL:
-            yield from _jsonl(chunks(path, compression), limit)
+            yield from _jsonl(in_utf8(chunks(path, compression), encoding), limit)
         case Format.CSV:
-            yield from _csv(chunks(path, compression), limit)
+            yield from _csv(in_utf8(chunks(path, compression), encoding), limit)
         case Format.PARQUET:
             yield from _parquet(path, compression, spool)
         case Format.TEXT:
-            yield from _plain_text(chunks(path, compression), limit)
+            yield from _plain_text(in_utf8(chunks(path, compression), encoding), limit)
         case _:
-            raise BrokenFileError(Reason.UNREADABLE_FILE)
+            raise BrokenFileError(Reason.SPREADSHEET if is_spreadsheet(path.name) else Reason.UNREADABLE_FILE)
+
+
+def is_spreadsheet(file_name: str) -> bool:
+    """Whether a file is a workbook by its name."""
+    return _SPREADSHEET.search(file_name) is not None
 
 
 def _without_bom(parts: Iterator[bytes]) -> Iterator[bytes]:
@@ -179,6 +196,11 @@ class _RecordLines:
             self._again.append(line)
         return "" if isinstance(line, OverlongLine) else line.decode(errors="replace")
 
+    def drop(self) -> None:
+        """Takes the line that `ahead` showed, and the blank ones before it."""
+        while not self._take().strip():
+            pass
+
     def retry(self) -> None:
         """Gives up the record's first line alone: a quote left open must not swallow the rows below it."""
         self._again.extendleft(reversed(self._taken[1:]))
@@ -216,10 +238,14 @@ def _delimiter(header: str) -> str:
     return _DELIMITERS[0]
 
 
-def header_cells(line: str) -> list[str]:
-    """The cells of a line as a CSV's header would have them; none if it cannot be one."""
+def header_cells(text: str) -> list[str]:
+    """The cells of a text's first line as a CSV's header would have them; none if it cannot be one."""
+    line, _, rest = text.lstrip().partition("\n")
+    if said := _SEPARATOR.fullmatch(line.strip()):
+        line = rest.partition("\n")[0]
+    delimiter = said[1] if said else _delimiter(line)
     with suppress(csv.Error):
-        return [cell.strip() for cell in next(csv.reader([line], strict=True, delimiter=_delimiter(line)), ())]
+        return [cell.strip() for cell in next(csv.reader([line], strict=True, delimiter=delimiter), ())]
     return []
 
 
@@ -232,7 +258,10 @@ def _csv(parts: Iterator[bytes], limit: int) -> Iterator[Row]:
     # The limit is the process's own: it only ever goes up, `lines` is what bounds memory.
     csv.field_size_limit(max(csv.field_size_limit(), limit))
     source = _RecordLines(lines(_without_bom(parts), limit=limit, carriage_returns=True), limit)
-    reader = csv.reader(source, strict=True, delimiter=_delimiter(source.ahead()))
+    head = source.ahead()
+    if said := _SEPARATOR.fullmatch(head.strip(" \r\n")):
+        source.drop()
+    reader = csv.reader(source, strict=True, delimiter=said[1] if said else _delimiter(head))
     header: list[str] | None = None
     while True:
         source.begin()

@@ -7,14 +7,14 @@ taking anything in (`intake.py`), or who is told. Nothing is written.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from deid_platform.corpora import Rejection, Role
 from deid_platform.corpora.exclusions import Exclusions
 from deid_platform.corpora.feeds import open_database, open_folder
-from deid_platform.corpora.files import FilesFeed, passed_over
+from deid_platform.corpora.files import FilesFeed, passed_over, spreadsheets_passed_over
 from deid_platform.corpora.refusals import Refusals
 from deid_platform.corpora.rows import Record
 from deid_platform.errors import DeidError
@@ -34,6 +34,8 @@ class Checked:
         refusals: What is refused, by file and reason.
         other_types: Notes whose type would be shown as `other`, where the feed lists types.
         passed_over: Files that no role claims.
+        spreadsheets: How many of those are workbooks.
+        encodings: Files with bytes of another encoding -> the one to try, if any can be proposed.
         waiting: Rows of a database that are in no delivery yet.
         undated: Errors about rows of a database that never will be.
         advice: What a database lacks that a person should know.
@@ -44,6 +46,8 @@ class Checked:
     refusals: Refusals
     other_types: int
     passed_over: int = 0
+    spreadsheets: int = 0
+    encodings: Mapping[str, str | None] = field(default_factory=dict)
     waiting: int = 0
     undated: tuple[DeidError, ...] = ()
     advice: str | None = None
@@ -87,7 +91,13 @@ def check_folder(
         # What a compressed Parquet file is laid out in: no folder is made for it.
         reader = open_folder(site.settings, feed, spool=home if home.is_dir() else None)
     rows = reader.inspect_folder(folder, never=exclusions.reason, head=head)
-    return replace(_counted(rows, note_types, progress), passed_over=passed_over(folder, reader.file_format))
+    checked = _counted(rows, note_types, progress)
+    return replace(
+        checked,
+        passed_over=passed_over(folder, reader.file_format),
+        spreadsheets=spreadsheets_passed_over(folder, reader.file_format),
+        encodings=reader.proposed_encodings(folder, checked.refusals),
+    )
 
 
 def check_delivery(
