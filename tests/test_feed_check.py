@@ -194,6 +194,22 @@ def test_a_workbook_that_is_skipped_is_told_and_one_that_is_called_csv_is_refuse
     assert [r["reason"] for r in refusals(deid("feed", "check", str(folder), "--json"))] == ["spreadsheet"]
 
 
+def test_links_are_told_and_never_read(feed: Path, deliver: Callable[..., Path], tmp_path: Path) -> None:
+    folder = deliver(notes="note_id,text\nn1,x\n")
+    (tmp_path / "secret.csv").write_text("patient_id,last_name\np1,Quillfeather\n")
+    (folder / "patients.csv").symlink_to(tmp_path / "secret.csv")
+    told = deid("feed", "check", str(folder), "--json")
+    assert [(r["file"], r["reason"]) for r in refusals(told)] == [("patients[0]", "link")]
+    assert "Quillfeather" not in told.output
+    (feed / "2026-01-12").symlink_to(tmp_path)
+    failed = deid("feed", "check", str(feed / "2026-01-12")).exception
+    assert isinstance(failed, DeidError)
+    assert failed.code is Code.FEED_LINK
+    assert "1 folders are links" in finding("feed ehr").detail
+    (feed.parent / "deid.toml").write_text(f"{SETTINGS}follow_links = true\n")
+    assert "patients 1" in deid("feed", "check", str(folder)).stderr
+
+
 @pytest.mark.parametrize(
     ("patients", "extra"),
     [

@@ -156,7 +156,7 @@ def _explain_refusal(site: Site, name: str) -> None:
 
 
 def _explain_name(name: str | None, folder: Path) -> None:
-    from deid_platform.corpora.files import is_unfinished
+    from deid_platform.corpora.folders import is_unfinished
     from deid_platform.notes import Delivery
 
     try:

@@ -122,6 +122,8 @@ class Reason(StrEnum):
     """A workbook (.xlsx, .xls, .ods): it keeps ids as numbers, without their zeros, and dates as counts of days."""
     WRONG_ENCODING = "wrong_encoding"
     """UTF-16 that nothing says which half comes first of, or where the feed says another encoding."""
+    LINK = "link"
+    """A symbolic link, which could lead out of the feed's folder, where the feed may have none."""
     TRUNCATED_FILE = "truncated_file"
     """The compressed stream, or the document, ends early. The rows that were whole stand; the one it cuts does not."""
     UNREADABLE_FILE = "unreadable_file"

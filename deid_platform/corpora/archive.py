@@ -128,7 +128,7 @@ def split(
     for roles, folder in ((TOPIC_ROLES.values(), folders[0]), ((Role.WITHDRAWN, Role.REJOINED), folders[-1])):
         for path in (path for role in roles for path in archive.files(delivery, role)):
             check()
-            shutil.copyfile(path, folder / path.name)
+            _copy(path, folder / path.name)
     os.sync()  # they must be on the disk before anybody is told of them
     return written
 
@@ -148,6 +148,16 @@ def _rows(archive: FilesFeed, delivery: Delivery, keyring: Keyring, progress: Ca
                 yield _Row(cells, keyring.digest("archive", *whose), note and keyring.digest("archive note", note))
         except BrokenFileError:
             raise DeidError(Code.ARCHIVE_BROKEN, f"notes[{ordinal}]") from None
+
+
+def _copy(path: Path, to: Path) -> None:
+    try:
+        with path.open("rb") as source, to.open("xb") as target:  # never by a link to what is no part of the archive
+            shutil.copyfileobj(source, target)
+    except OSError:
+        if path.is_file():
+            raise
+        raise DeidError(Code.ARCHIVE_BROKEN, to.name.partition(".")[0].partition("-")[0]) from None
 
 
 def _line(cells: Mapping[str, object] | Reason) -> str:

@@ -61,6 +61,7 @@ def open_folder(settings: Settings, name: str, *, spool: Path | None) -> FilesFe
         file_format=tables if feed.format == "files" else _format_of(feed),
         tables=tables,
         reading=f"{settings.site} {feed.reading}",
+        follow_links=feed.follow_links,
     )
 
 

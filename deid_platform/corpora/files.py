@@ -24,6 +24,7 @@ from deid_platform.corpora import Format, Reason, Rejection, Role
 from deid_platform.corpora.decoding import BrokenFileError, chunks
 from deid_platform.corpora.encodings import proposed
 from deid_platform.corpora.file_states import FileStates, states_of
+from deid_platform.corpora.folders import Delivered, files_of, is_unfinished, names_in, refuse_link, roles_of
 from deid_platform.corpora.formats import FileFormat
 from deid_platform.corpora.formats.delimited import FEED as TABLES
 from deid_platform.corpora.formats.delimited import Tables
@@ -33,7 +34,7 @@ from deid_platform.corpora.reading import (
 from deid_platform.corpora.reading import Objection, RowReader, inspected, read_rows, repeated, topics_of
 from deid_platform.corpora.refusals import Refused
 from deid_platform.corpora.rows import Record, Shape, shapes
-from deid_platform.corpora.tables import Row, is_spreadsheet, table_rows
+from deid_platform.corpora.tables import Row, table_rows
 from deid_platform.errors import Code, DeidError
 from deid_platform.notes import Delivery, Note, Rejoining, Topics
 
@@ -62,6 +63,7 @@ class FilesFeed(RowReader):
         file_format: What the files are; tables by role unless told.
         tables: What the tables beside them are.
         reading: As `Reader` has it.
+        follow_links: Whether folders and files of deliveries may be links.
 
     Raises:
         DeidError: `feed-mapping` for columns or defaults that cannot be used, `delivery-name` for a name
@@ -79,6 +81,7 @@ class FilesFeed(RowReader):
     file_format: FileFormat = TABLES
     tables: Tables = TABLES
     reading: str = ""
+    follow_links: bool = False
     _shapes: Mapping[Role, Shape] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -91,7 +94,7 @@ class FilesFeed(RowReader):
         return self._arrived()[0]
 
     def refused(self) -> list[DeidError]:
-        """A `delivery-name` error for each folder that is no delivery.
+        """A `delivery-name` error for each folder that is no delivery, a `feed-link` error for each link to a folder.
 
         Its name is not a watermark, or is another spelling of one that is there (`2026-01-05` and
         `20260105`), so that the two have no order. The reference is the folder's place among the feed's
@@ -133,7 +136,7 @@ class FilesFeed(RowReader):
     def states(self, delivery: Delivery) -> FileStates | None:
         """What the file system says of every file that has a role; None where it is not believed."""
         folder = self._folder(delivery)
-        roles = {name: _roles(self.file_format, name) for name in _names_in(folder, delivery.key)}
+        roles = {name: roles_of(self.file_format, name) for name in names_in(folder, delivery.key)}
         told = f" by name: {self.file_format.names_tell}"
         return states_of(folder, {name: " ".join(some) + told for name, some in roles.items() if some})
 
@@ -156,17 +159,17 @@ class FilesFeed(RowReader):
         """Every row of a folder as it would be read if that were a delivery, role by role; its name may be any.
 
         Args:
-            folder: Where the files are.
+            folder: Where the files are, as `place` says.
             never: Why a note never enters; None if it may.
             head: How many rows of each file are read; by default all.
 
         Raises:
-            DeidError: `feed-unreadable` if the folder cannot be listed.
+            DeidError: `feed-unreadable` if the folder cannot be listed; `feed-link`.
         """
-
+        folder = self.place(folder)
         for role in Role:
             yield from self._rows_of(
-                _files_of(folder, role, self.name, self.file_format), role, inspected(role, never), head
+                files_of(folder, role, self.name, self.file_format), role, inspected(role, never), head
             )
 
     def proposed_encodings(self, folder: Path, refusals: Iterable[Refused]) -> dict[str, str | None]:
@@ -176,12 +179,13 @@ class FilesFeed(RowReader):
             folder: Where the files are.
             refusals: Of what was read of them.
         """
+        folder = self.place(folder)
         wrong = (kind for kind in refusals if kind.reason in (Reason.INVALID_UTF8, Reason.WRONG_ENCODING))
         places = {kind.file: kind.role for kind in wrong}
         files = {
             f"{role}[{ordinal}]": path
             for role in {*places.values()}
-            for ordinal, path in enumerate(_files_of(folder, role, self.name, self.file_format))
+            for ordinal, path in enumerate(files_of(folder, role, self.name, self.file_format))
         }
         return {file: _proposed(files[file]) for file in sorted(places) if file in files}
 
@@ -201,13 +205,16 @@ class FilesFeed(RowReader):
         # Before the folders and after them: a split may begin or end while they are listed.
         splitting = self._splitting()
         try:
-            folders = sorted(p.name for p in self.root.iterdir() if p.is_dir() and not is_unfinished(p.name))
+            found = {p.name: p for p in self.root.iterdir() if p.is_dir() and not is_unfinished(p.name)}
         except OSError:
             raise DeidError(Code.FEED_UNREADABLE, self.name) from None
         by_seq: dict[int, Delivery] = {}
         refused: list[DeidError] = []
         splitting |= self._splitting()
-        for ordinal, folder in enumerate(folders):
+        for ordinal, folder in enumerate(sorted(found)):
+            if not self.follow_links and found[folder].is_symlink():
+                refused.append(DeidError(Code.FEED_LINK, f"{self.name}[{ordinal}]"))
+                continue
             try:
                 delivery = Delivery(self.name, folder)
             except DeidError:
@@ -231,14 +238,19 @@ class FilesFeed(RowReader):
         """The files of a delivery that have rows of a role, by name.
 
         Raises:
-            DeidError: `feed-unreadable` if the delivery is not there, or is another feed's.
+            DeidError: `feed-unreadable` if the delivery is not there, or is another feed's; `feed-link` if it has
+                become a link.
         """
-        return _files_of(self._folder(delivery), role, delivery.key, self.file_format)
+        return files_of(self._folder(delivery), role, delivery.key, self.file_format)
 
     def _folder(self, delivery: Delivery) -> Path:
         if delivery.feed != self.name:
             raise DeidError(Code.FEED_UNREADABLE, delivery.key)
-        return self.root / delivery.watermark
+        return self.place(self.root / delivery.watermark)
+
+    def place(self, folder: Path) -> Path:
+        """A folder of a delivery as it is to be read: through no link, unless the feed may have some."""
+        return folder if self.follow_links else Delivered(folder)
 
 
 def read_notes(
@@ -298,7 +310,7 @@ def read_folder(
     Raises:
         DeidError: `feed-unreadable` if the folder cannot be listed; what is wrong with a file comes as rejections.
     """
-    files = _files_of(path, Role.NOTES, "folder", file_format) if path.is_dir() else [path]
+    files = files_of(path, Role.NOTES, "folder", file_format) if path.is_dir() else [path]
     shape = replace(shapes(None, (), defaults)[Role.NOTES], strict=False)
     found = _read(files, shape, max_chars, repeated(Role.NOTES), spool, file_format=file_format)
     return cast(Iterator[Note | Rejection], found)
@@ -330,41 +342,6 @@ def read_patient_ids(path: Path) -> Iterator[str | Rejection]:
     shape = replace(shapes()[role], strict=False)
     for item in _read([path], shape, MAX_CHARS, repeated(role)):
         yield item if isinstance(item, Rejection) else cast(Rejoining, item).patient_id
-
-
-def spreadsheets_passed_over(folder: Path, file_format: FileFormat = TABLES) -> int:
-    """How many of those that `passed_over` counts are workbooks, which a person may have taken for tables."""
-    return sum(is_spreadsheet(name) and not _roles(file_format, name) for name in _names_in(folder, "folder"))
-
-
-def passed_over(folder: Path, file_format: FileFormat = TABLES) -> int:
-    """How many files of a folder have rows of no role. Their names are not told: they may be anything.
-
-    Raises:
-        DeidError: `feed-unreadable` if the folder cannot be listed.
-    """
-    return sum(not _roles(file_format, name) for name in _names_in(folder, "folder"))
-
-
-def _files_of(folder: Path, role: Role, ref: str, file_format: FileFormat) -> list[Path]:
-    """The files of a folder that have rows of a role, by name."""
-    return [folder / name for name in _names_in(folder, ref) if role in _roles(file_format, name)]
-
-
-def _names_in(folder: Path, ref: str) -> list[str]:
-    try:
-        return sorted(p.name for p in folder.iterdir() if not is_unfinished(p.name))
-    except OSError:
-        raise DeidError(Code.FEED_UNREADABLE, ref) from None
-
-
-def _roles(file_format: FileFormat, name: str) -> tuple[Role, ...]:
-    return file_format.roles(name) or TABLES.roles(name)
-
-
-def is_unfinished(name: str) -> bool:
-    """Whether a file or folder of that name is still being written."""
-    return name.startswith((".", "_")) or name.endswith(".tmp")
 
 
 def _bytes_of(path: Path) -> Iterator[bytes]:
@@ -426,9 +403,14 @@ def _read(
     # Of two rows with one id the first that is read stands, and no older one for a newest that cannot be read.
     for ordinal, path in reversed(ordered) if file_format.last_stands else ordered:
         written = file_format if shape.role in file_format.roles(path.name) else tables
-        rows = islice(written.rows(path, shape.role, max_chars=max_chars, spool=spool), head)
+        rows = islice(_rows(written, path, shape.role, max_chars, spool), head)
         against = outdated if file_format.last_stands else objection
         for item in read_rows(rows, shape, against, ordinal=ordinal, max_chars=max_chars):
             if isinstance(item, Rejection) and item.note_id is not None:
                 lost.add(item.note_id)
             yield item
+
+
+def _rows(written: FileFormat, path: Path, role: Role, max_chars: int, spool: Path | None) -> Iterator[Row]:
+    refuse_link(path)
+    yield from written.rows(path, role, max_chars=max_chars, spool=spool)

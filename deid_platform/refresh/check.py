@@ -14,7 +14,8 @@ from pathlib import Path
 from deid_platform.corpora import Rejection, Role
 from deid_platform.corpora.exclusions import Exclusions
 from deid_platform.corpora.feeds import open_database, open_folder
-from deid_platform.corpora.files import FilesFeed, passed_over, spreadsheets_passed_over
+from deid_platform.corpora.files import FilesFeed
+from deid_platform.corpora.folders import passed_over
 from deid_platform.corpora.refusals import Refusals
 from deid_platform.corpora.rows import Record
 from deid_platform.errors import DeidError
@@ -79,8 +80,8 @@ def check_folder(
         progress: Called with the number of rows read since the last call.
 
     Raises:
-        DeidError: `feed-unreadable` if the folder cannot be listed; `feed-unknown` if there is no such feed;
-            `feed-mapping`; `opt-outs-unreadable`.
+        DeidError: `feed-unreadable` if the folder cannot be listed; `feed-link`; `feed-unknown` if there is no such
+            feed; `feed-mapping`; `opt-outs-unreadable`.
     """
     exclusions = Exclusions()
     note_types: tuple[str, ...] = ()
@@ -92,10 +93,11 @@ def check_folder(
         reader = open_folder(site.settings, feed, spool=home if home.is_dir() else None)
     rows = reader.inspect_folder(folder, never=exclusions.reason, head=head)
     checked = _counted(rows, note_types, progress)
+    others, spreadsheets = passed_over(reader.place(folder), reader.file_format)
     return replace(
         checked,
-        passed_over=passed_over(folder, reader.file_format),
-        spreadsheets=spreadsheets_passed_over(folder, reader.file_format),
+        passed_over=others,
+        spreadsheets=spreadsheets,
         encodings=reader.proposed_encodings(folder, checked.refusals),
     )
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from deid_platform.corpora import Reader
 from deid_platform.corpora.exclusions import Exclusions
 from deid_platform.corpora.feeds import open_feed
+from deid_platform.corpora.folders import Delivered
 from deid_platform.detection import MODELS, DetectorSpec
 from deid_platform.detection.combination import Combination
 from deid_platform.detection.models.device import CARD_IF_THERE, usable
@@ -136,6 +137,12 @@ class Site:
                 refused.append(error)
         if refused and len(refused) == len(names):
             raise refused[0]
+
+    def gold_file(self, feed: str, folder: Path, watermark: str) -> Path:
+        """The file of gold for a delivery; no link, unless the feed may have some. Its folder may be one."""
+        settings, name = self.settings, f"{watermark}.jsonl.gz"
+        gold = settings.path(folder)
+        return gold / name if self.feed(feed).follow_links else Delivered(gold.resolve() / name)
 
     def taking_in(self, feed: str) -> Reader:
         """The reader of a feed whose rows are to be sealed; raises as `accept`."""

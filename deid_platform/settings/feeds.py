@@ -46,6 +46,8 @@ class FeedSettings(Section):
     path: Path = Field(default=Path(), validate_default=True)
     gold: Path | None = None
     """Folder of `<watermark>.jsonl.gz` gold files, read by the bench alone."""
+    follow_links: bool = False
+    """Whether folders and files of deliveries may be symbolic links."""
     demonstration: bool = False
     """Whether the notes are synthetic or published, so that the embedded server may hold them."""
     columns: dict[str, str] = {}
@@ -130,8 +132,8 @@ class FeedSettings(Section):
 
     def _faults(self) -> Iterator[str]:
         """What is wrong with keys that are well by themselves; only names of keys are told."""
-        if self.from_database and "encoding" in self.model_fields_set:
-            yield "encoding is for files"
+        if self.from_database:
+            yield from (f"{key} is for files" for key in ("encoding", "follow_links") if key in self.model_fields_set)
         if not self.from_database:
             yield from (
                 f"{key.removesuffix('_name')} is for databases" for key in _OF_DATABASES & self.model_fields_set

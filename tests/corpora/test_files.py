@@ -470,7 +470,7 @@ def test_the_marker_reads_no_content(root, marked):
 
 
 def test_the_marker_stands_a_link_that_leads_nowhere(root, marked):
-    feed = FilesFeed("ehr", root)
+    feed = FilesFeed("ehr", root, follow_links=True)
     (marked / "notes-3.jsonl").symlink_to(root / "later")
     before = feed.marker(DAY)
     (root / "later").touch()

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from deid_platform.corpora import Reason, tables
+from deid_platform.corpora import Reason, parquet
 from deid_platform.corpora.decoding import BrokenFileError
 from deid_platform.corpora.tables import table_rows
 from deid_platform.errors import Code, DeidError
@@ -316,7 +316,7 @@ def test_another_format_is_unreadable(read):
 
 
 def test_a_compressed_parquet_file_is_laid_out_in_the_folder_for_temporary_files(tmp_path, monkeypatch):
-    monkeypatch.setattr(tables, "_IN_MEMORY", 1)
+    monkeypatch.setattr(parquet, "_IN_MEMORY", 1)
     source, spool = tmp_path / "f", tmp_path / "store" / "spool"
     source.write_bytes(gzip.compress(_parquet(pa.table({"text": ["a", "b"]}))))
     rows = table_rows(source, "parquet", "gz", max_chars=1000, spool=spool)

@@ -160,7 +160,9 @@ _Stamp = tuple[Path, int, int]
 
 def _tables(folder: Path) -> tuple[_Stamp, ...]:
     """The tables of a folder, with what changes when they do."""
-    found = sorted(path for path in folder.iterdir() if _TABLE.fullmatch(path.name) and path.is_file())
+    found = sorted(
+        path for path in folder.iterdir() if _TABLE.fullmatch(path.name) and (path.is_file() or path.is_symlink())
+    )
     return tuple((path, path.stat().st_size, path.stat().st_mtime_ns) for path in found)
 
 
