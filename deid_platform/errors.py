@@ -698,7 +698,8 @@ class Code(Enum):
     )
     EXTRACT_DAMAGED = (
         "extract-damaged",
-        "A folder is no extract, or a file of it is missing, changed or not in the manifest; the reference names it.",
+        "A folder is no extract, or a file of it is missing, changed or not in the manifest, or holds other notes than "
+        "the ledger has recorded; the reference names it.",
         "Delete the folder and make the extract again.",
     )
     EXTRACT_STALE = (
