@@ -15,12 +15,11 @@ import hashlib
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import cast
 
-from deid_platform.corpora import Format, Reason, Rejection, Role
+from deid_platform.corpora import Reason, Rejection, Role
 from deid_platform.corpora.decoding import BrokenFileError, chunks
 from deid_platform.corpora.encodings import proposed
 from deid_platform.corpora.file_states import FileStates, states_of
@@ -31,12 +30,12 @@ from deid_platform.corpora.formats.delimited import Tables
 from deid_platform.corpora.reading import (
     MAX_CHARS as MAX_CHARS,
 )
-from deid_platform.corpora.reading import Objection, RowReader, inspected, read_rows, repeated, topics_of
+from deid_platform.corpora.reading import Objection, RowReader, inspected, read_rows
 from deid_platform.corpora.refusals import Refused
 from deid_platform.corpora.rows import Record, Shape, shapes
-from deid_platform.corpora.tables import Row, table_rows
+from deid_platform.corpora.tables import Row
 from deid_platform.errors import Code, DeidError
-from deid_platform.notes import Delivery, Note, Rejoining, Topics
+from deid_platform.notes import Delivery, Note
 
 _COMPRESSION = re.compile(r"\.(gz|zst)$")
 SPLITTING = "_archive-"
@@ -197,7 +196,7 @@ class FilesFeed(RowReader):
     def _rows_of(
         self, files: Iterable[Path], role: Role, objection: Objection, head: int | None
     ) -> Iterator[Record | Rejection]:
-        return _read(
+        return read_files(
             files, self._shapes[role], self.max_chars, objection, self.spool, head, self.file_format, self.tables
         )
 
@@ -253,97 +252,6 @@ class FilesFeed(RowReader):
         return folder if self.follow_links else Delivered(folder)
 
 
-def read_notes(
-    path: Path,
-    *,
-    columns: Mapping[str, str] | None = None,
-    ignore: Collection[str] = (),
-    defaults: Mapping[str, str] | None = None,
-    max_chars: int = MAX_CHARS,
-    strict: bool = True,
-    spool: Path | None = None,
-    table_format: Format | None = None,
-) -> Iterator[Note | Rejection]:
-    """The notes of one file, under the rules of a feed.
-
-    Args:
-        path: The file.
-        columns: Source column to field, see `rows.shapes`.
-        ignore: Columns that are dropped unread.
-        defaults: Field to a constant for rows without a value there.
-        max_chars: The longest text, in code points.
-        strict: Whether an unknown column refuses its row, as in a feed; else it is ignored, and a
-            note with an impossible date stands without it.
-        spool: Folder for temporary files; by default the system's own.
-        table_format: How the file writes its notes; by default as its name ends, which plain text needs to have said.
-
-    Raises:
-        DeidError: `feed-mapping`, at once; what is wrong with the file itself comes as rejections.
-    """
-    if table_format is Format.TEXT:
-        columns, ignore = None, ()  # a text has no columns
-    shape = replace(shapes(columns, ignore, defaults)[Role.NOTES], strict=strict)
-    written = TABLES if table_format is None else _OneTable(table_format)
-    found = _read([path], shape, max_chars, repeated(Role.NOTES), spool, file_format=written)
-    return cast(Iterator[Note | Rejection], found)
-
-
-def read_folder(
-    path: Path,
-    file_format: FileFormat,
-    *,
-    defaults: Mapping[str, str] | None = None,
-    max_chars: int = MAX_CHARS,
-    spool: Path | None = None,
-) -> Iterator[Note | Rejection]:
-    """The notes of a folder, or of one file of it, as a feed of that format reads those of a delivery.
-
-    Unknown columns are ignored, and a note with an impossible date stands without it.
-
-    Args:
-        path: The folder or the file.
-        file_format: What the files are.
-        defaults: Field to a constant for rows without a value there.
-        max_chars: The longest text, in code points.
-        spool: Folder for temporary files; by default the system's own.
-
-    Raises:
-        DeidError: `feed-unreadable` if the folder cannot be listed; what is wrong with a file comes as rejections.
-    """
-    files = files_of(path, Role.NOTES, "folder", file_format) if path.is_dir() else [path]
-    shape = replace(shapes(None, (), defaults)[Role.NOTES], strict=False)
-    found = _read(files, shape, max_chars, repeated(Role.NOTES), spool, file_format=file_format)
-    return cast(Iterator[Note | Rejection], found)
-
-
-def read_topic(
-    path: Path,
-    role: Role,
-    *,
-    columns: Mapping[str, str] | None = None,
-    ignore: Collection[str] = (),
-) -> tuple[Topics, list[Rejection]]:
-    """One topic's file as topics that hold nothing else; `folded` joins them.
-
-    As in `FilesFeed.topics`, a row with an impossible date and the second row of one id are both read and told.
-
-    Raises:
-        DeidError: `feed-mapping`; what is wrong with the file itself comes as rejections.
-    """
-    return topics_of(_read([path], shapes(columns, ignore)[role], MAX_CHARS, repeated(role)))
-
-
-def read_patient_ids(path: Path) -> Iterator[str | Rejection]:
-    """The patients that a list of them names: column `patient_id`, read as a note's; other columns are left aside.
-
-    Whatever is wrong with a row or with the file comes as a rejection, so that a caller can refuse the list.
-    """
-    role = Role.REJOINED  # whose rows are a patient's id and nothing else
-    shape = replace(shapes()[role], strict=False)
-    for item in _read([path], shape, MAX_CHARS, repeated(role)):
-        yield item if isinstance(item, Rejection) else cast(Rejoining, item).patient_id
-
-
 def _bytes_of(path: Path) -> Iterator[bytes]:
     if not path.is_file():  # a pipe would wait for a writer
         raise BrokenFileError(Reason.UNREADABLE_FILE)
@@ -352,7 +260,7 @@ def _bytes_of(path: Path) -> Iterator[bytes]:
 
 def _proposed(path: Path) -> str | None:
     try:
-        return proposed(chunks(path, _compression(path)))
+        return proposed(chunks(path, compression_of(path)))
     except BrokenFileError:
         return None
 
@@ -362,27 +270,13 @@ def _ending(path: Path) -> tuple[str, ...]:
     return tuple(path.suffixes[-2:])
 
 
-@dataclass(frozen=True)
-class _OneTable(FileFormat):
-    """A table of a format that its name does not say."""
-
-    table_format: Format
-
-    def roles(self, file_name: str) -> tuple[Role, ...]:
-        del file_name
-        return (Role.NOTES,)
-
-    def rows(self, path: Path, role: Role, *, max_chars: int, spool: Path | None) -> Iterator[Row]:
-        del role
-        return table_rows(path, self.table_format, _compression(path), max_chars=max_chars, spool=spool)
-
-
-def _compression(path: Path) -> str | None:
+def compression_of(path: Path) -> str | None:
+    """What is around a file, as its name says: `gz`, `zst` or None."""
     match = _COMPRESSION.search(path.name)
     return match[1] if match else None
 
 
-def _read(
+def read_files(
     files: Iterable[Path],
     shape: Shape,
     max_chars: int,

@@ -16,8 +16,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from deid_platform.corpora import Reason, Rejection, Role
-from deid_platform.corpora.files import FilesFeed, read_notes, read_topic
+from deid_platform.corpora.files import FilesFeed
 from deid_platform.corpora.formats.delimited import FEED as TABLES
+from deid_platform.corpora.single_files import read_notes, read_topic
 from deid_platform.errors import Code, DeidError
 from deid_platform.notes import Delivery, Facility, Note, Patient, Provider, Rejoining, Topics, Withdrawal
 
@@ -506,7 +507,7 @@ def test_plain_files_are_read_without_heavy_imports(tmp_path):
     path = tmp_path / "n.jsonl"
     path.write_text(_jsonl(_note(1)))
     code = (
-        "import sys, pathlib; from deid_platform.corpora.files import read_notes;"
+        "import sys, pathlib; from deid_platform.corpora.single_files import read_notes;"
         f"assert len(list(read_notes(pathlib.Path({str(path)!r})))) == 1;"
         "print(sorted({'pyarrow', 'pandas', 'numpy', 'sqlalchemy', 'dagster'} & set(sys.modules)))"
     )
