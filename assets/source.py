@@ -27,7 +27,7 @@ def _topic_asset(name: str, description: str) -> dg.AssetsDefinition:
     )
     def topic(context: dg.AssetExecutionContext, site: SiteResource) -> Counts:
         it, delivery = site.site, delivery_of(context)
-        taken = intake.take_in_topic(it.reader(delivery.feed), delivery, name, store=it.store)
+        taken = intake.take_in_topic(it.taking_in(delivery.feed), delivery, name, store=it.store)
         return shown.counts(taken.rows, **_refused(taken))
 
     return topic
@@ -48,7 +48,7 @@ def raw_notes(context: dg.AssetExecutionContext, site: SiteResource) -> Counts:
     """Notes as their source wrote them, with the delivery's withdrawals; refused rows are counted by reason."""
     it, delivery = site.site, delivery_of(context)
     taken = intake.take_in_notes(
-        it.reader(delivery.feed), delivery, store=it.store, keyring=it.keyring, exclusions=it.exclusions
+        it.taking_in(delivery.feed), delivery, store=it.store, keyring=it.keyring, exclusions=it.exclusions
     )
     return shown.counts(
         taken.rows,

@@ -23,10 +23,10 @@ from threading import Event, Thread
 import psutil
 
 from deid_platform.corpora import Rejection
-from deid_platform.corpora.files import read_notes
 from deid_platform.corpora.injection.carriers import Carrier
 from deid_platform.corpora.injection.corpus import InjectionSpec, Part, inject
 from deid_platform.corpora.injection.pages import example
+from deid_platform.corpora.single_files import read_notes
 from deid_platform.notes import Note
 from deid_platform.surrogates.locales import LOCALES
 

@@ -26,8 +26,8 @@ from itertools import islice
 from math import ceil
 from pathlib import Path
 
-from deid_platform.corpora.files import read_notes
 from deid_platform.corpora.gold import read_gold
+from deid_platform.corpora.single_files import read_notes
 from deid_platform.detection import DetectorSpec
 from deid_platform.detection.api import Document
 from deid_platform.detection.chat.review import Review, doubt_at, doubt_of

@@ -211,10 +211,12 @@ def _feed(site: Site, name: str) -> Diagnosis:
         return found
     faults = []
     if refused := site.reader(name).refused():
+        links = sum(error.code is Code.FEED_LINK for error in refused)
+        named = f"{len(refused) - links} folders are not named as a delivery"
         faults += (
             [f"rows in no delivery: {error.ref}" for error in refused]
             if site.feed(name).from_database
-            else [f"{len(refused)} folders are not named as a delivery"]
+            else [named] * (len(refused) > links) + [f"{links} folders are links"] * (links > 0)
         )
     looks: list[Callable[[], str]] = [lambda: _accepted(site, name)]
     looks += [partial(_newest, site, delivery) for delivery in site.reader(name).deliveries()[-1:]]
@@ -224,8 +226,7 @@ def _feed(site: Site, name: str) -> Diagnosis:
 
 def _accepted(site: Site, name: str) -> str:
     """Nothing, or an error if the warehouse must not hold this feed."""
-    allowed = site.settings.warehouse.allow_real_notes_on_embedded
-    site.warehouse.accept(name, demonstration=site.feed(name).demonstration, allow_real=allowed)
+    site.accept(name)
     return ""
 
 

@@ -178,6 +178,13 @@ class Code(Enum):
         "Check the path and who may read it, or deliver the file again; the reference names the feed, the delivery or "
         "the file's role.",
     )
+    FEED_LINK = (
+        "feed-link",
+        "A delivery's folder is a symbolic link, which could lead to any file that the platform's user may read; the "
+        "reference names the feed or the delivery.",
+        "Deliver the folder itself; or set `follow_links = true` in [feeds.<name>], if nobody else can make links "
+        "there (docs/configuration.md).",
+    )
     FEED_EMPTY = (
         "feed-empty",
         "A delivery holds no notes file and no withdrawals, or every row of it was refused.",
@@ -694,7 +701,8 @@ class Code(Enum):
     )
     EXTRACT_DAMAGED = (
         "extract-damaged",
-        "A folder is no extract, or a file of it is missing, changed or not in the manifest; the reference names it.",
+        "A folder is no extract, or a file of it is missing, changed or not in the manifest, or holds other notes than "
+        "the ledger has recorded; the reference names it.",
         "Delete the folder and make the extract again.",
     )
     EXTRACT_STALE = (

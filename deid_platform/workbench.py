@@ -16,10 +16,10 @@ from typing import ClassVar, NamedTuple
 
 from deid_platform.corpora import Format, Reason, Rejection, Role
 from deid_platform.corpora.columns import ColumnMapping
-from deid_platform.corpora.files import read_notes, read_topic
 from deid_platform.corpora.given_spans import GivenSpans
 from deid_platform.corpora.gold import Gold
 from deid_platform.corpora.refusals import Refusals
+from deid_platform.corpora.single_files import read_notes, read_topic
 from deid_platform.corpora.source import STANDARD_INPUT, opened
 from deid_platform.detection import DetectorSpec
 from deid_platform.detection.resolve.cross_note import Mentioned

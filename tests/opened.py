@@ -9,11 +9,16 @@ from contextlib import contextmanager
 from pathlib import Path
 
 _listening: list[tuple[str, list[str]]] = []
+_folder: list[str] = []
 
 
 def _hear(event: str, given: tuple[object, ...]) -> None:
     if _listening and event == "open" and isinstance(given[0], str | os.PathLike):
         path = os.fspath(given[0])
+        if isinstance(given[2], int) and given[2] & os.O_DIRECTORY:  # a file in it may be opened by its name alone
+            _folder[:] = [path]
+            return
+        path = path if os.sep in path else str(Path(*_folder, path))
         for under, opened in _listening:
             if path.startswith(under):
                 opened.append(Path(path).name)

@@ -10,9 +10,13 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from deid_platform.cli import app
-from deid_platform.corpora import Reason
+from deid_platform.corpora import Reason, Role, column_names
+from deid_platform.corpora.feeds import open_feed
+from deid_platform.corpora.rows import STATEMENTS
 from deid_platform.doctor import Diagnosis, examine
 from deid_platform.errors import Code, DeidError
+from deid_platform.notes import Delivery
+from deid_platform.settings import load_settings
 
 SETTINGS = 'site = "north"\nprofile = "demo"\n[feeds.ehr]\npath = "deliveries"\ndemonstration = true\n'
 FOREIGN = 'NOTE_NUM;NOTE_TXT;PAT_ID;LOAD_TS\nn1;"Seen\ntoday by Dr. Marchetti.";p1;x\nn2;Well.;p2;x\n'
@@ -79,7 +83,7 @@ def test_what_to_map_is_added_to_what_the_feed_maps_already(feed: Path, deliver:
     settings.write_text(SETTINGS + 'columns = { BODY = "text" }\nignore = ["DEPT"]\n')
     told = deid("feed", "check", str(deliver(notes="NOTE_NUM,BODY,DEPT,LOAD_TS\nn1,x,y,z\n")))
     assert 'columns = { BODY = "text", NOTE_NUM = "notes.note_id" }' in told.stderr
-    assert 'ignore = ["DEPT", "LOAD_TS"]' in told.stderr
+    assert "to decide on, since nothing says what they are: LOAD_TS\n" in told.stderr
 
 
 def test_a_delivery_that_is_well_ends_with_0_and_only_the_first_lines_are_told(deliver: Callable[..., Path]) -> None:
@@ -89,17 +93,149 @@ def test_a_delivery_that_is_well_ends_with_0_and_only_the_first_lines_are_told(d
     assert (refused["rows"], refused["lines"]) == (30, [*range(2, 22)])
 
 
+def pasted(told: Result) -> list[str]:
+    """The lines for deid.toml that a check proposes."""
+    return [line.strip() for line in told.stderr.splitlines() if line.startswith("  ")]
+
+
 def test_the_advice_on_columns_is_followed_and_the_delivery_is_well(feed: Path, deliver: Callable[..., Path]) -> None:
     folder = deliver(notes=FOREIGN, patients="patient_id,SURNAME,nick\np1,Quillfeather,Quill\n")
     told = deid("feed", "check", str(folder))
     assert told.exit_code == 1, "nothing would be left"
     assert "unknown columns of notes: NOTE_NUM, NOTE_TXT, PAT_ID, LOAD_TS" in told.stderr
     assert "unknown columns of patients: SURNAME, nick" in told.stderr
+    assert "nothing says what they are: LOAD_TS, nick\n" in told.stderr
     assert "Quillfeather" not in told.output
-    advice = [line.strip() for line in told.stderr.splitlines() if line.startswith("  ")]
-    (feed.parent / "deid.toml").write_text("\n".join([SETTINGS.strip(), *advice, ""]))
+    advice = pasted(told)
+    assert not any("ignore" in line for line in advice), "nobody is told to ignore a column"
+    (feed.parent / "deid.toml").write_text("\n".join([SETTINGS.strip(), *advice, 'ignore = ["LOAD_TS", "nick"]', ""]))
     again = deid("feed", "check", str(folder))
     assert (again.exit_code, "notes 2, patients 1" in again.stderr) == (0, True), again.output
+
+
+_NAMES_A_FIELD = max(len(names.split()) for fields in column_names.USUAL.values() for names in fields.values())
+_CELLS = {"birth_date": "1950-02-03", "note_date": "2026-01-02", "sex": "F", "language": "en"}
+
+
+def _file(role: Role, at: int) -> tuple[str, dict[str, str]]:
+    """A table in which each field has the name at that place of its usual ones, or else the last; and its row."""
+    fields = {field: names.split() for field, names in column_names.USUAL[role].items()}
+    if role in STATEMENTS:
+        fields = {"patient_id": fields["patient_id"]}
+    columns = {names[min(at, len(names) - 1)].upper(): field for field, names in fields.items()}
+    row = {field: _CELLS.get(field, f"{field} x") for field in columns.values()}
+    return f"{','.join(columns)}\n{','.join(row.values())}\n", row
+
+
+@pytest.mark.parametrize("at", range(_NAMES_A_FIELD))
+def test_every_proposal_can_be_pasted_and_the_feed_runs(feed: Path, deliver: Callable[..., Path], at: int) -> None:
+    files = {role: _file(role, at) for role in column_names.USUAL}
+    statements = "withdrawn_2", "patient_id\npatient_id y\n"
+    folder = deliver(**{role.value: text for role, (text, _) in files.items()}, **dict([statements]))
+    (advice,) = pasted(deid("feed", "check", str(folder)))
+    (feed.parent / "deid.toml").write_text(f"{SETTINGS}{advice}\n")
+    again = deid("feed", "check", str(folder), "--json")
+    assert (again.exit_code, refusals(again)) == (0, []), again.output
+    reader = open_feed(load_settings(feed.parent / "deid.toml"), "ehr", spool=feed)
+    delivery = Delivery("ehr", folder.name)
+    topics, refused = reader.topics(delivery)
+    rows = [*reader.notes(delivery), *topics.every_patient(), *topics.every_provider(), *topics.every_facility()]
+    for role, row in zip((Role.NOTES, Role.PATIENTS, Role.PROVIDERS, Role.FACILITIES), rows, strict=True):
+        assert {name: str(getattr(row, name)) for name in files[role][1]} == files[role][1]
+    withdrawn = list(reader.withdrawals(delivery, known_patients=None, known_notes=None))
+    assert [getattr(statement, "patient_id", None) for statement in withdrawn] == ["patient_id x", "patient_id y"]
+    assert not refused
+
+
+def test_a_table_in_another_encoding_is_told_by_its_place_with_the_key_to_set(
+    feed: Path, deliver: Callable[..., Path]
+) -> None:
+    folder = deliver(notes="note_id,text\nn1,x\n", **{"patients-1": "patient_id,last_name\np1,Bell\n"})
+    (folder / "patients-2.csv").write_bytes("patient_id,last_name\np2,Quillmüller\n".encode("cp1252"))
+    told = deid("feed", "check", str(folder), "--json")
+    assert [(r["file"], r["reason"]) for r in refusals(told)] == [("patients[1]", "invalid_utf8")]
+    key = 'encoding = "windows-1252"'
+    assert f"patients[1] has bytes that are not utf-8, and may be windows-1252: set {key} in [feeds.ehr]" in told.stderr
+    assert "Quillm" not in told.output
+    (feed.parent / "deid.toml").write_text(f"{SETTINGS}{key}\n")
+    again = deid("feed", "check", str(folder))
+    assert (again.exit_code, "patients 2" in again.stderr) == (0, True), again.output
+    (folder / "patients-2.csv").write_text("patient_id,last_name\np2,Quillmüller\n")
+    told = deid("feed", "check", str(folder))
+    assert (told.exit_code, "patients[1] has bytes that are not windows-1252" in told.stderr) == (3, True), told.stderr
+
+
+def test_utf_16_without_a_mark_is_named_and_with_one_it_is_read(deliver: Callable[..., Path]) -> None:
+    folder = deliver(patients="patient_id,last_name\np1,Bell\n")
+    (folder / "notes.csv").write_bytes("note_id\ttext\nn1\tx\n".encode("utf-16-le"))
+    told = deid("feed", "check", str(folder), "--json")
+    assert [(r["file"], r["reason"]) for r in refusals(told)] == [("notes[0]", "wrong_encoding")]
+    assert 'set encoding = "utf-16-le"' in told.stderr
+    (folder / "notes.csv").write_bytes("note_id\ttext\nn1\tx\n".encode("utf-16"))
+    assert deid("feed", "check", str(folder)).exit_code == 0
+
+
+@pytest.mark.parametrize("name", ["notes.xlsx", "patients.xls", "notes.ods", "Notes.XLSM", "withdrawn list.xlsx"])
+def test_a_workbook_is_refused_by_name_with_what_to_do(deliver: Callable[..., Path], name: str) -> None:
+    folder = deliver(notes="note_id,text\nn1,x\n")
+    (folder / name).write_bytes(b"PK\x03\x04")
+    told = deid("feed", "check", str(folder), "--json")
+    assert [r["reason"] for r in refusals(told)] == ["spreadsheet"]
+    assert "export each sheet as CSV (UTF-8), with ids as text" in told.stderr
+
+
+def test_a_workbook_that_is_skipped_is_told_and_one_that_is_called_csv_is_refused(deliver: Callable[..., Path]) -> None:
+    folder = deliver(notes="note_id,text\nn1,x\n")
+    (folder / "Quillfeather.xlsx").write_bytes(b"PK\x03\x04")
+    told = deid("feed", "check", str(folder))
+    assert (told.exit_code, "1 workbook among them" in told.stderr) == (0, True), told.stderr
+    assert "Quillfeather" not in told.output
+    (folder / "patients.csv").write_bytes(b"PK\x03\x04 and so on")
+    assert [r["reason"] for r in refusals(deid("feed", "check", str(folder), "--json"))] == ["spreadsheet"]
+
+
+def test_links_are_told_and_never_read(feed: Path, deliver: Callable[..., Path], tmp_path: Path) -> None:
+    folder = deliver(notes="note_id,text\nn1,x\n")
+    (tmp_path / "secret.csv").write_text("patient_id,last_name\np1,Quillfeather\n")
+    (folder / "patients.csv").symlink_to(tmp_path / "secret.csv")
+    told = deid("feed", "check", str(folder), "--json")
+    assert [(r["file"], r["reason"]) for r in refusals(told)] == [("patients[0]", "link")]
+    assert "Quillfeather" not in told.output
+    (feed / "2026-01-12").symlink_to(tmp_path)
+    failed = deid("feed", "check", str(feed / "2026-01-12")).exception
+    assert isinstance(failed, DeidError)
+    assert failed.code is Code.FEED_LINK
+    assert "1 folders are links" in finding("feed ehr").detail
+    (feed.parent / "deid.toml").write_text(f"{SETTINGS}follow_links = true\n")
+    assert "patients 1" in deid("feed", "check", str(folder)).stderr
+
+
+@pytest.mark.parametrize(
+    ("patients", "extra"),
+    [
+        ("patient_id,first_name\np1,Ann\n", ""),
+        ("patient_id,last_name\np1,\n", ""),
+        ("patient_id,PAT_NAME,sex\np1,Quillfeather,F\n", ""),
+        ("patient_id,GIVEN,FAMILY\np1,Ann,Quillfeather\n", 'ignore = ["GIVEN", "FAMILY"]\n'),
+    ],
+)
+def test_patients_without_a_last_name_are_warned_of(
+    feed: Path, deliver: Callable[..., Path], patients: str, extra: str
+) -> None:
+    (feed.parent / "deid.toml").write_text(SETTINGS + extra)
+    told = deid("feed", "check", str(deliver(notes="note_id,text\nn1,x\n", patients=patients)))
+    assert "patients would have no last name" in told.stderr
+
+
+@pytest.mark.parametrize(
+    "patients", ["patient_id,last_name\np1,Quillfeather\np2,\n", "patient_id,FAMILY,GIVEN\np1,Quillfeather,Ann\n"]
+)
+def test_patients_with_a_last_name_or_a_column_that_may_hold_it_are_not_warned_of(
+    deliver: Callable[..., Path], patients: str
+) -> None:
+    told = deid("feed", "check", str(deliver(notes="note_id,text\nn1,x\n", patients=patients)))
+    assert "no last name" not in told.stderr
+    assert "no last name" not in deid("feed", "check", str(deliver("2", notes="note_id,text\nn1,x\n"))).stderr
 
 
 def test_a_delivery_that_arrived_is_found_by_its_watermark(deliver: Callable[..., Path]) -> None:

@@ -134,9 +134,7 @@ def _site_gold(site: Site) -> tuple[list[dict[str, Any]], Topics, dict[str, int]
     for feed, deliveries in arrived(site).items():
         if (folder := site.feed(feed).gold) is None:
             continue
-        files = {
-            each: site.settings.path(folder) / f"{each.watermark}.jsonl.gz" for each in deliveries if each.key in chosen
-        }
+        files = {each: site.gold_file(feed, folder, each.watermark) for each in deliveries if each.key in chosen}
         usable = [each for each, path in files.items() if path.exists() and _as_taken_in(site, each, exclusions)]
         if usable:
             topics = topics_as_of(site.store, deliveries[-1])

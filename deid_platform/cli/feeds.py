@@ -19,6 +19,14 @@ if TYPE_CHECKING:
     from deid_platform.refresh.site import Site
     from deid_platform.settings import FeedSettings
 
+_EXPORT = (
+    "it is not read, since it keeps ids without their leading zeros and dates as numbers; export each sheet as CSV "
+    "(UTF-8), with ids as text"
+)
+_NAMELESS = (
+    "patients would have no last name, so that their names are not looked for in their notes: map the column that "
+    "holds last names to `patients.last_name` (a column of whole names has to be split before)"
+)
 feed = typer.Typer(help="Feeds: check a delivery before it is taken in.", no_args_is_help=True)
 
 
@@ -67,6 +75,8 @@ def check(
     _explain(found, name, site.settings.feeds.get(name or "") if site else None)
     if folder is not None:
         _explain_name(name, folder)
+    if site is not None and name is not None:
+        _explain_refusal(site, name)
     if found.empty:
         raise typer.Exit(1)
     if found.refusals.lost:
@@ -97,19 +107,32 @@ def _delivery(site: Site, name: str, watermark: str | None) -> Delivery:
 
 
 def _explain(found: Checked, name: str | None, feed: FeedSettings | None) -> None:
-    from deid_platform.corpora import Role
+    from deid_platform.corpora import Reason, Role
 
     read = ", ".join(f"{kind} {rows:,}" for kind, rows in found.rows.items())
     say(f"would be taken in: {read or 'nothing; the whole delivery would be refused'}")
     for role, unknown in found.refusals.unknown.items():
         say(f"unknown columns of {role.value}: {unknown}")
-    if advice := list(found.refusals.advice(feed.columns, feed.ignore) if feed else found.refusals.advice()):
-        say("\n  ".join([f"to map or ignore them, in [feeds.{name or 'NAME'}] of deid.toml:", *advice]))
+    if advice := found.refusals.advice(feed.columns if feed else {}):
+        say(f"to map them, if these are their fields, in [feeds.{name or 'NAME'}] of deid.toml:\n  {advice}")
+    if undecided := found.refusals.undecided():
+        say(
+            f"to decide on, since nothing says what they are: {', '.join(undecided)}\n"
+            "map each to a field; ignore it only if it holds no id, name, number, address or date of a person"
+        )
+    if found.nameless:
+        say(_NAMELESS)
     if found.other_types:
         others = counted(found.other_types, "note")
         say(f"of a type that note_types does not list, shown as `other`: {others}")
     if found.passed_over:
         say(f"skipped: {counted(found.passed_over, 'file')}; a name must begin with one of {', '.join(Role)}")
+    if found.spreadsheets:
+        say(f"{counted(found.spreadsheets, 'workbook')} among them: {_EXPORT}")
+    if any(kind.reason is Reason.SPREADSHEET for kind in found.refusals):
+        say(f"a workbook is no table: {_EXPORT}")
+    for file, encoding in found.encodings.items():
+        say(_encoding(file, encoding, name, feed.encoding if feed else "utf-8"))
     if found.waiting:
         say(f"not yet in a delivery, since their period is not over: {counted(found.waiting, 'row')}")
     for error in found.undated:
@@ -118,8 +141,22 @@ def _explain(found: Checked, name: str | None, feed: FeedSettings | None) -> Non
         say(found.advice)
 
 
+def _encoding(file: str, encoding: str | None, name: str | None, of_feed: str) -> str:
+    where = f"in [feeds.{name or 'NAME'}] of deid.toml, if its letters are right then, or deliver it in UTF-8"
+    if encoding is None or encoding == of_feed:
+        return f"{file} has bytes that are not {of_feed}: set `encoding` {where}"
+    return f'{file} has bytes that are not {of_feed}, and may be {encoding}: set encoding = "{encoding}" {where}'
+
+
+def _explain_refusal(site: Site, name: str) -> None:
+    try:
+        site.accept(name)
+    except DeidError as error:
+        say(f"a refresh takes in none of it: {error}")
+
+
 def _explain_name(name: str | None, folder: Path) -> None:
-    from deid_platform.corpora.files import is_unfinished
+    from deid_platform.corpora.folders import is_unfinished
     from deid_platform.notes import Delivery
 
     try:

@@ -153,7 +153,7 @@ def say_refusals(refusals: Refusals) -> None:
 
     for kind in refusals:
         say(f"{counted(kind.rows, 'row')} refused: {kind.reason.value}, {lines_of(kind)}")
-    fields, _ = refusals.mapping()
+    fields = refusals.mapping()
     if fields:
         options = " ".join(shlex.join(("--columns", f"{column}={field}")) for column, field in fields.items())
         say(f"suggested columns: {options}")

@@ -63,6 +63,7 @@ class Reason(StrEnum):
     UNKNOWN_COLUMN = "unknown_column"
     """A column that is no field of the role, is not mapped to one and is not ignored."""
     INVALID_UTF8 = "invalid_utf8"
+    """Bytes that are none of the file's encoding, or UTF-8 where the feed says that it has another."""
     NUL_CHARACTER = "nul_character"
     LONE_SURROGATE = "lone_surrogate"
     # What the row says
@@ -117,6 +118,12 @@ class Reason(StrEnum):
     # The file, from that row on
     LOCKED_FILE = "locked_file"
     """Protected by a password."""
+    SPREADSHEET = "spreadsheet"
+    """A workbook (.xlsx, .xls, .ods): it keeps ids as numbers, without their zeros, and dates as counts of days."""
+    WRONG_ENCODING = "wrong_encoding"
+    """UTF-16 that nothing says which half comes first of, or where the feed says another encoding."""
+    LINK = "link"
+    """A symbolic link, which could lead out of the feed's folder, where the feed may have none."""
     TRUNCATED_FILE = "truncated_file"
     """The compressed stream, or the document, ends early. The rows that were whole stand; the one it cuts does not."""
     UNREADABLE_FILE = "unreadable_file"
@@ -137,12 +144,14 @@ class UnknownColumns:
         unnamed: How many others there are: what stands in the header's place may be values.
         fields: Pairs of a named column and the field that it probably is.
         header: Whether other columns prove that the file has a header.
+        there: The fields that the row's other columns are.
     """
 
     named: tuple[str, ...] = ()
     unnamed: int = 0
     fields: tuple[tuple[str, str], ...] = ()
     header: bool = True
+    there: frozenset[str] = frozenset()
 
     def __str__(self) -> str:
         more = [f"{self.unnamed} not shown" + ("" if self.header else f": {_NO_HEADER}")]

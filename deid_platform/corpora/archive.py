@@ -25,6 +25,7 @@ from pathlib import Path
 
 from deid_platform.corpora import Reason, Role
 from deid_platform.corpora.decoding import BrokenFileError
+from deid_platform.corpora.encodings import UTF8
 from deid_platform.corpora.files import FilesFeed
 from deid_platform.corpora.reading import TOPIC_ROLES
 from deid_platform.corpora.rows import id_in
@@ -35,6 +36,8 @@ from deid_platform.stopping import check
 
 MOST_FOLDERS = 500
 """How many files are written at once; a system allows a process 1,024 by default."""
+_UTF8 = "\ufeff"
+"""Says what the notes of a delivery are written in where its feed says another encoding."""
 _A_LOOK = 1_000  # rows between two looks at whether to stop
 
 
@@ -116,7 +119,8 @@ def split(
         files = []
         for folder in folders:
             folder.mkdir(mode=0o700)
-            files.append(stack.enter_context((folder / "notes.jsonl").open("x", encoding="ascii")))
+            files.append(stack.enter_context((folder / "notes.jsonl").open("x", encoding="utf-8")))
+            files[-1].write(_UTF8 * (archive.tables.encoding != UTF8))
         for row in _rows(archive, delivery, keyring, progress):
             at = int(row.whose, 16) % len(folders)
             files[at].write(_line(row.cells))
@@ -124,7 +128,7 @@ def split(
     for roles, folder in ((TOPIC_ROLES.values(), folders[0]), ((Role.WITHDRAWN, Role.REJOINED), folders[-1])):
         for path in (path for role in roles for path in archive.files(delivery, role)):
             check()
-            shutil.copyfile(path, folder / path.name)
+            _copy(path, folder / path.name)
     os.sync()  # they must be on the disk before anybody is told of them
     return written
 
@@ -144,6 +148,16 @@ def _rows(archive: FilesFeed, delivery: Delivery, keyring: Keyring, progress: Ca
                 yield _Row(cells, keyring.digest("archive", *whose), note and keyring.digest("archive note", note))
         except BrokenFileError:
             raise DeidError(Code.ARCHIVE_BROKEN, f"notes[{ordinal}]") from None
+
+
+def _copy(path: Path, to: Path) -> None:
+    try:
+        with path.open("rb") as source, to.open("xb") as target:  # never by a link to what is no part of the archive
+            shutil.copyfileobj(source, target)
+    except OSError:
+        if path.is_file():
+            raise
+        raise DeidError(Code.ARCHIVE_BROKEN, to.name.partition(".")[0].partition("-")[0]) from None
 
 
 def _line(cells: Mapping[str, object] | Reason) -> str:

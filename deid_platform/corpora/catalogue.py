@@ -17,7 +17,6 @@ from itertools import chain
 from pathlib import Path
 
 from deid_platform.corpora import Rejection
-from deid_platform.corpora.files import read_folder, read_notes
 from deid_platform.corpora.formats import file_format, gold_format, is_feed, is_gold
 from deid_platform.corpora.formats.gold_files import gold_files
 from deid_platform.corpora.formats.jsonl import JsonLines, is_json_lines
@@ -29,6 +28,7 @@ from deid_platform.corpora.injection.near_copies import TrainingProse, near_copi
 from deid_platform.corpora.injection.readings import has_reading, reading_of
 from deid_platform.corpora.placeholders import mimic3_placeholders, mimic4_placeholders
 from deid_platform.corpora.schemes import scheme_of
+from deid_platform.corpora.single_files import read_folder, read_notes
 from deid_platform.errors import Code, DeidError, did_you_mean
 from deid_platform.notes import Note
 from deid_platform.settings import CorpusSettings, Settings

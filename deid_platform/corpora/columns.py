@@ -1,6 +1,7 @@
 """Unknown columns: which of them may be named, and which field each probably is.
 
-Belongs here: names of columns. Does not belong here: what their cells hold (`rows.py`).
+Belongs here: which names may be shown, and guesses by their words. Does not belong here: the usual whole names
+(`column_names.py`), or what their cells hold (`rows.py`).
 
 A column's name is no value, unless the file has no header line: then the first row's values stand in its place. So a
 name is shown only where the names around it prove a header, or where it is made of words that headers are made of.
@@ -14,6 +15,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 
 from deid_platform.corpora import Role, UnknownColumns
+from deid_platform.corpora.column_names import is_unmistakable, plain, usual_field
 from deid_platform.corpora.rows import ID_FIELD, Shape, shapes
 from deid_platform.errors import Code, DeidError
 
@@ -45,7 +47,9 @@ _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_ .-]{0,39}")
 # Of one case, since a person's name has a capital and small letters, and with fewer digits than a person's number.
 _CODE = re.compile(r"(?!(?:.*[0-9]){4})(?:[a-z_][a-z0-9_]{0,39}|[A-Z_][A-Z0-9_]{0,39})")
-_CLOSE = 0.8
+_CLOSE = 0.85
+_ENOUGH = 3
+_ITSELF, _BY_WORDS = -1, 1000
 
 
 @dataclass(frozen=True)
@@ -100,28 +104,41 @@ def unknown_columns(names: Collection[str], shape: Shape) -> UnknownColumns | No
         return None
     header = is_header(names, shape)
     shown = tuple(name for name in unknown if _may_be_shown(name, shape, header=header))
-    taken = {shape.columns[name] for name in names if name in shape.columns}
+    there = {shape.columns[name] for name in names if name in shape.columns}
+    # What another column is mapped to already can be mapped to from no second one.
+    taken = there | {field for column, field in shape.columns.items() if column != field}
+    guesses = {name: guess for name in shown if (guess := _guess(name, shape)) is not None}
     fields: dict[str, str] = {}
-    for name in shown:
-        field = _field(name, shape)
-        if field is not None and field not in taken:
+    for name, (field, _) in sorted(guesses.items(), key=lambda guess: guess[1][1]):
+        if field not in taken:
             fields[name] = field
             taken.add(field)
-    return UnknownColumns(shown, len(unknown) - len(shown), tuple(fields.items()), header=header)
+    in_order = tuple((name, fields[name]) for name in shown if name in fields)
+    return UnknownColumns(shown, len(unknown) - len(shown), in_order, header=header, there=frozenset(there))
 
 
 def is_header(names: Collection[str], shape: Shape) -> bool:
-    """Whether these are names and no values: an id's column is among them, or two that are known or nearly so."""
+    """Whether these are names and no values: an id's column is among them, or two that are known or nearly so.
+
+    A word alone may be a surname: it takes three of those that are usual names.
+    """
     known = {name for name in names if name in shape.columns or name in shape.ignore}
-    nearly = {name for name in names if _CODE.fullmatch(name) and _usual_words(name, shape) > 1 and _field(name, shape)}
+    codes = [name for name in names if _CODE.fullmatch(name)]
+    nearly = {name for name in codes if _is_nearly(name, shape)}
     of_an_id = {column for column, field in shape.columns.items() if field.endswith("_id")}
-    return len(known | nearly) > 1 or not of_an_id.isdisjoint(known)
+    usual = known | {name for name in codes if usual_field(name, shape.role)}
+    return len(known | nearly) > 1 or not of_an_id.isdisjoint(known) or len(usual) >= _ENOUGH
+
+
+def _is_nearly(name: str, shape: Shape) -> bool:
+    return is_unmistakable(name, shape.role) or (_usual_words(name, shape) > 1 and _field(name, shape) is not None)
 
 
 def _may_be_shown(name: str, shape: Shape, *, header: bool) -> bool:
     """A word alone may be a surname, unless it stands in a header and is one that fields are named by."""
     usual = _usual_words(name, shape)
-    return usual > 1 or (header and (usual == 1 or _CODE.fullmatch(name) is not None))
+    in_header = usual == 1 or _CODE.fullmatch(name) is not None or usual_field(name, shape.role) is not None
+    return usual > 1 or (header and in_header)
 
 
 def _usual_words(name: str, shape: Shape) -> int:
@@ -131,8 +148,18 @@ def _usual_words(name: str, shape: Shape) -> int:
     return len(words) if usual.issuperset(words) and _NAME.fullmatch(name) else 0
 
 
+def _guess(name: str, shape: Shape) -> tuple[str, int] | None:
+    """The field that a column's name most probably means, and how unlikely that is beside other guesses."""
+    if own := next((field for field in shape.columns.values() if plain(field) == plain(name)), None):
+        return own, _ITSELF
+    if usual := usual_field(name, shape.role):
+        return usual
+    field = _field(name, shape)
+    return None if field is None else (field, _BY_WORDS)
+
+
 def _field(name: str, shape: Shape) -> str | None:
-    """The field that a column's name most probably means."""
+    """The field that the words of a column's name spell, or nearly spell."""
     words = " ".join(_SYNONYMS.get(word.lower(), word.lower()) for word in _WORD.findall(name)).split()
     words = [word for at, word in enumerate(words) if word not in words[:at]]
     fields = {*shape.columns.values()}

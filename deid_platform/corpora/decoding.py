@@ -73,7 +73,7 @@ def _plain(path: Path) -> Iterator[bytes]:
 
 
 def _gzip(path: Path) -> Iterator[bytes]:
-    with gzip.open(path, "rb") as file:
+    with path.open("rb") as raw, gzip.open(raw) as file:
         while True:
             try:
                 chunk = file.read1(_CHUNK)
@@ -90,7 +90,7 @@ def _zstd(path: Path) -> Iterator[bytes]:
     import pyarrow as pa  # 0.2 s, so only when a file needs it
 
     def opened() -> Any:
-        return pa.CompressedInputStream(pa.OSFile(str(path), "rb"), "zstd")
+        return pa.CompressedInputStream(pa.PythonFile(path.open("rb"), "r"), "zstd")
 
     done = 0
     with opened() as file:

@@ -17,7 +17,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from deid_platform.corpora import Reason, Rejection
-from deid_platform.corpora.files import read_patient_ids
+from deid_platform.corpora.single_files import read_patient_ids
 from deid_platform.errors import Code, DeidError
 from deid_platform.keys import Keyring
 from deid_platform.notes import Note

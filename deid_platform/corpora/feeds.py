@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from deid_platform.corpora import Reader, Role
 from deid_platform.corpora.files import FilesFeed
 from deid_platform.corpora.formats import FileFormat, file_format
+from deid_platform.corpora.formats.delimited import Tables
 from deid_platform.corpora.formats.scan import Scans
 from deid_platform.corpora.reading import TOPIC_ROLES
 from deid_platform.corpora.scans.recognition import Engine
@@ -47,6 +48,7 @@ def open_feed(settings: Settings, name: str, *, spool: Path) -> Reader:
 def open_folder(settings: Settings, name: str, *, spool: Path | None) -> FilesFeed:
     """The reader of a feed of folders; raises as `open_feed`."""
     feed = settings.feed(name)
+    tables = Tables(encoding=feed.encoding)
     return FilesFeed(
         name=name,
         root=settings.path(feed.path),
@@ -56,8 +58,10 @@ def open_folder(settings: Settings, name: str, *, spool: Path | None) -> FilesFe
         max_chars=feed.max_chars,
         site=settings.site,
         spool=spool,
-        file_format=_format_of(feed),
+        file_format=tables if feed.format == "files" else _format_of(feed),
+        tables=tables,
         reading=f"{settings.site} {feed.reading}",
+        follow_links=feed.follow_links,
     )
 
 
@@ -108,5 +112,6 @@ def open_database(settings: Settings, name: str) -> SqlFeed:
 def _format_of(feed: FeedSettings) -> FileFormat:
     chosen = file_format(feed.format)
     if isinstance(chosen, Scans):
-        return replace(chosen, engine=Engine(feed.recognition), language=feed.defaults.get("language", chosen.language))
+        language = feed.defaults.get("language", chosen.language)
+        return replace(chosen, engine=Engine(feed.recognition), language=language, encoding=feed.encoding)
     return chosen

@@ -15,24 +15,27 @@ import hashlib
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import cast
 
-from deid_platform.corpora import Format, Reason, Rejection, Role
+from deid_platform.corpora import Reason, Rejection, Role
 from deid_platform.corpora.decoding import BrokenFileError, chunks
+from deid_platform.corpora.encodings import proposed
 from deid_platform.corpora.file_states import FileStates, states_of
+from deid_platform.corpora.folders import Delivered, files_of, is_unfinished, names_in, refuse_link, roles_of
 from deid_platform.corpora.formats import FileFormat
 from deid_platform.corpora.formats.delimited import FEED as TABLES
+from deid_platform.corpora.formats.delimited import Tables
 from deid_platform.corpora.reading import (
     MAX_CHARS as MAX_CHARS,
 )
-from deid_platform.corpora.reading import Objection, RowReader, inspected, read_rows, repeated, topics_of
+from deid_platform.corpora.reading import Objection, RowReader, inspected, read_rows
+from deid_platform.corpora.refusals import Refused
 from deid_platform.corpora.rows import Record, Shape, shapes
-from deid_platform.corpora.tables import Row, table_rows
+from deid_platform.corpora.tables import Row
 from deid_platform.errors import Code, DeidError
-from deid_platform.notes import Delivery, Note, Rejoining, Topics
+from deid_platform.notes import Delivery, Note
 
 _COMPRESSION = re.compile(r"\.(gz|zst)$")
 SPLITTING = "_archive-"
@@ -57,7 +60,9 @@ class FilesFeed(RowReader):
         site: The institution, for notes that do not name theirs.
         spool: Folder of the PHI zone for temporary files; by default the system's own.
         file_format: What the files are; tables by role unless told.
+        tables: What the tables beside them are.
         reading: As `Reader` has it.
+        follow_links: Whether folders and files of deliveries may be links.
 
     Raises:
         DeidError: `feed-mapping` for columns or defaults that cannot be used, `delivery-name` for a name
@@ -73,7 +78,9 @@ class FilesFeed(RowReader):
     site: str | None = None
     spool: Path | None = None
     file_format: FileFormat = TABLES
+    tables: Tables = TABLES
     reading: str = ""
+    follow_links: bool = False
     _shapes: Mapping[Role, Shape] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -86,7 +93,7 @@ class FilesFeed(RowReader):
         return self._arrived()[0]
 
     def refused(self) -> list[DeidError]:
-        """A `delivery-name` error for each folder that is no delivery.
+        """A `delivery-name` error for each folder that is no delivery, a `feed-link` error for each link to a folder.
 
         Its name is not a watermark, or is another spelling of one that is there (`2026-01-05` and
         `20260105`), so that the two have no order. The reference is the folder's place among the feed's
@@ -128,7 +135,7 @@ class FilesFeed(RowReader):
     def states(self, delivery: Delivery) -> FileStates | None:
         """What the file system says of every file that has a role; None where it is not believed."""
         folder = self._folder(delivery)
-        roles = {name: _roles(self.file_format, name) for name in _names_in(folder, delivery.key)}
+        roles = {name: roles_of(self.file_format, name) for name in names_in(folder, delivery.key)}
         told = f" by name: {self.file_format.names_tell}"
         return states_of(folder, {name: " ".join(some) + told for name, some in roles.items() if some})
 
@@ -151,18 +158,35 @@ class FilesFeed(RowReader):
         """Every row of a folder as it would be read if that were a delivery, role by role; its name may be any.
 
         Args:
-            folder: Where the files are.
+            folder: Where the files are, as `place` says.
             never: Why a note never enters; None if it may.
             head: How many rows of each file are read; by default all.
 
         Raises:
-            DeidError: `feed-unreadable` if the folder cannot be listed.
+            DeidError: `feed-unreadable` if the folder cannot be listed; `feed-link`.
         """
-
+        folder = self.place(folder)
         for role in Role:
             yield from self._rows_of(
-                _files_of(folder, role, self.name, self.file_format), role, inspected(role, never), head
+                files_of(folder, role, self.name, self.file_format), role, inspected(role, never), head
             )
+
+    def proposed_encodings(self, folder: Path, refusals: Iterable[Refused]) -> dict[str, str | None]:
+        """What files with bytes of another encoding than the feed's may be written in, for a person to look at.
+
+        Args:
+            folder: Where the files are.
+            refusals: Of what was read of them.
+        """
+        folder = self.place(folder)
+        wrong = (kind for kind in refusals if kind.reason in (Reason.INVALID_UTF8, Reason.WRONG_ENCODING))
+        places = {kind.file: kind.role for kind in wrong}
+        files = {
+            f"{role}[{ordinal}]": path
+            for role in {*places.values()}
+            for ordinal, path in enumerate(files_of(folder, role, self.name, self.file_format))
+        }
+        return {file: _proposed(files[file]) for file in sorted(places) if file in files}
 
     def _records(
         self, delivery: Delivery, role: Role, objection: Objection, head: int | None = None
@@ -172,19 +196,24 @@ class FilesFeed(RowReader):
     def _rows_of(
         self, files: Iterable[Path], role: Role, objection: Objection, head: int | None
     ) -> Iterator[Record | Rejection]:
-        return _read(files, self._shapes[role], self.max_chars, objection, self.spool, head, self.file_format)
+        return read_files(
+            files, self._shapes[role], self.max_chars, objection, self.spool, head, self.file_format, self.tables
+        )
 
     def _arrived(self) -> tuple[list[Delivery], list[DeidError]]:
         # Before the folders and after them: a split may begin or end while they are listed.
         splitting = self._splitting()
         try:
-            folders = sorted(p.name for p in self.root.iterdir() if p.is_dir() and not is_unfinished(p.name))
+            found = {p.name: p for p in self.root.iterdir() if p.is_dir() and not is_unfinished(p.name)}
         except OSError:
             raise DeidError(Code.FEED_UNREADABLE, self.name) from None
         by_seq: dict[int, Delivery] = {}
         refused: list[DeidError] = []
         splitting |= self._splitting()
-        for ordinal, folder in enumerate(folders):
+        for ordinal, folder in enumerate(sorted(found)):
+            if not self.follow_links and found[folder].is_symlink():
+                refused.append(DeidError(Code.FEED_LINK, f"{self.name}[{ordinal}]"))
+                continue
             try:
                 delivery = Delivery(self.name, folder)
             except DeidError:
@@ -208,135 +237,19 @@ class FilesFeed(RowReader):
         """The files of a delivery that have rows of a role, by name.
 
         Raises:
-            DeidError: `feed-unreadable` if the delivery is not there, or is another feed's.
+            DeidError: `feed-unreadable` if the delivery is not there, or is another feed's; `feed-link` if it has
+                become a link.
         """
-        return _files_of(self._folder(delivery), role, delivery.key, self.file_format)
+        return files_of(self._folder(delivery), role, delivery.key, self.file_format)
 
     def _folder(self, delivery: Delivery) -> Path:
         if delivery.feed != self.name:
             raise DeidError(Code.FEED_UNREADABLE, delivery.key)
-        return self.root / delivery.watermark
+        return self.place(self.root / delivery.watermark)
 
-
-def read_notes(
-    path: Path,
-    *,
-    columns: Mapping[str, str] | None = None,
-    ignore: Collection[str] = (),
-    defaults: Mapping[str, str] | None = None,
-    max_chars: int = MAX_CHARS,
-    strict: bool = True,
-    spool: Path | None = None,
-    table_format: Format | None = None,
-) -> Iterator[Note | Rejection]:
-    """The notes of one file, under the rules of a feed.
-
-    Args:
-        path: The file.
-        columns: Source column to field, see `rows.shapes`.
-        ignore: Columns that are dropped unread.
-        defaults: Field to a constant for rows without a value there.
-        max_chars: The longest text, in code points.
-        strict: Whether an unknown column refuses its row, as in a feed; else it is ignored, and a
-            note with an impossible date stands without it.
-        spool: Folder for temporary files; by default the system's own.
-        table_format: How the file writes its notes; by default as its name ends, which plain text needs to have said.
-
-    Raises:
-        DeidError: `feed-mapping`, at once; what is wrong with the file itself comes as rejections.
-    """
-    if table_format is Format.TEXT:
-        columns, ignore = None, ()  # a text has no columns
-    shape = replace(shapes(columns, ignore, defaults)[Role.NOTES], strict=strict)
-    written = TABLES if table_format is None else _OneTable(table_format)
-    found = _read([path], shape, max_chars, repeated(Role.NOTES), spool, file_format=written)
-    return cast(Iterator[Note | Rejection], found)
-
-
-def read_folder(
-    path: Path,
-    file_format: FileFormat,
-    *,
-    defaults: Mapping[str, str] | None = None,
-    max_chars: int = MAX_CHARS,
-    spool: Path | None = None,
-) -> Iterator[Note | Rejection]:
-    """The notes of a folder, or of one file of it, as a feed of that format reads those of a delivery.
-
-    Unknown columns are ignored, and a note with an impossible date stands without it.
-
-    Args:
-        path: The folder or the file.
-        file_format: What the files are.
-        defaults: Field to a constant for rows without a value there.
-        max_chars: The longest text, in code points.
-        spool: Folder for temporary files; by default the system's own.
-
-    Raises:
-        DeidError: `feed-unreadable` if the folder cannot be listed; what is wrong with a file comes as rejections.
-    """
-    files = _files_of(path, Role.NOTES, "folder", file_format) if path.is_dir() else [path]
-    shape = replace(shapes(None, (), defaults)[Role.NOTES], strict=False)
-    found = _read(files, shape, max_chars, repeated(Role.NOTES), spool, file_format=file_format)
-    return cast(Iterator[Note | Rejection], found)
-
-
-def read_topic(
-    path: Path,
-    role: Role,
-    *,
-    columns: Mapping[str, str] | None = None,
-    ignore: Collection[str] = (),
-) -> tuple[Topics, list[Rejection]]:
-    """One topic's file as topics that hold nothing else; `folded` joins them.
-
-    As in `FilesFeed.topics`, a row with an impossible date and the second row of one id are both read and told.
-
-    Raises:
-        DeidError: `feed-mapping`; what is wrong with the file itself comes as rejections.
-    """
-    return topics_of(_read([path], shapes(columns, ignore)[role], MAX_CHARS, repeated(role)))
-
-
-def read_patient_ids(path: Path) -> Iterator[str | Rejection]:
-    """The patients that a list of them names: column `patient_id`, read as a note's; other columns are left aside.
-
-    Whatever is wrong with a row or with the file comes as a rejection, so that a caller can refuse the list.
-    """
-    role = Role.REJOINED  # whose rows are a patient's id and nothing else
-    shape = replace(shapes()[role], strict=False)
-    for item in _read([path], shape, MAX_CHARS, repeated(role)):
-        yield item if isinstance(item, Rejection) else cast(Rejoining, item).patient_id
-
-
-def passed_over(folder: Path, file_format: FileFormat = TABLES) -> int:
-    """How many files of a folder have rows of no role. Their names are not told: they may be anything.
-
-    Raises:
-        DeidError: `feed-unreadable` if the folder cannot be listed.
-    """
-    return sum(not _roles(file_format, name) for name in _names_in(folder, "folder"))
-
-
-def _files_of(folder: Path, role: Role, ref: str, file_format: FileFormat) -> list[Path]:
-    """The files of a folder that have rows of a role, by name."""
-    return [folder / name for name in _names_in(folder, ref) if role in _roles(file_format, name)]
-
-
-def _names_in(folder: Path, ref: str) -> list[str]:
-    try:
-        return sorted(p.name for p in folder.iterdir() if not is_unfinished(p.name))
-    except OSError:
-        raise DeidError(Code.FEED_UNREADABLE, ref) from None
-
-
-def _roles(file_format: FileFormat, name: str) -> tuple[Role, ...]:
-    return file_format.roles(name) or TABLES.roles(name)
-
-
-def is_unfinished(name: str) -> bool:
-    """Whether a file or folder of that name is still being written."""
-    return name.startswith((".", "_")) or name.endswith(".tmp")
+    def place(self, folder: Path) -> Path:
+        """A folder of a delivery as it is to be read: through no link, unless the feed may have some."""
+        return folder if self.follow_links else Delivered(folder)
 
 
 def _bytes_of(path: Path) -> Iterator[bytes]:
@@ -345,32 +258,25 @@ def _bytes_of(path: Path) -> Iterator[bytes]:
     yield from chunks(path, None)
 
 
+def _proposed(path: Path) -> str | None:
+    try:
+        return proposed(chunks(path, compression_of(path)))
+    except BrokenFileError:
+        return None
+
+
 def _ending(path: Path) -> tuple[str, ...]:
     """What a file's name says of its format; the rest of the name may be anything."""
     return tuple(path.suffixes[-2:])
 
 
-@dataclass(frozen=True)
-class _OneTable(FileFormat):
-    """A table of a format that its name does not say."""
-
-    table_format: Format
-
-    def roles(self, file_name: str) -> tuple[Role, ...]:
-        del file_name
-        return (Role.NOTES,)
-
-    def rows(self, path: Path, role: Role, *, max_chars: int, spool: Path | None) -> Iterator[Row]:
-        del role
-        return table_rows(path, self.table_format, _compression(path), max_chars=max_chars, spool=spool)
-
-
-def _compression(path: Path) -> str | None:
+def compression_of(path: Path) -> str | None:
+    """What is around a file, as its name says: `gz`, `zst` or None."""
     match = _COMPRESSION.search(path.name)
     return match[1] if match else None
 
 
-def _read(
+def read_files(
     files: Iterable[Path],
     shape: Shape,
     max_chars: int,
@@ -378,6 +284,7 @@ def _read(
     spool: Path | None = None,
     head: int | None = None,
     file_format: FileFormat = TABLES,
+    tables: FileFormat = TABLES,
 ) -> Iterator[Record | Rejection]:
     """Every row of a role's files or the first of each, in order: the record it is, the rejection it earns, or both."""
     ordered = list(enumerate(files))
@@ -389,7 +296,8 @@ def _read(
 
     # Of two rows with one id the first that is read stands, and no older one for a newest that cannot be read.
     for ordinal, path in reversed(ordered) if file_format.last_stands else ordered:
-        rows = islice(_rows(path, shape.role, file_format, max_chars, spool), head)
+        written = file_format if shape.role in file_format.roles(path.name) else tables
+        rows = islice(_rows(written, path, shape.role, max_chars, spool), head)
         against = outdated if file_format.last_stands else objection
         for item in read_rows(rows, shape, against, ordinal=ordinal, max_chars=max_chars):
             if isinstance(item, Rejection) and item.note_id is not None:
@@ -397,7 +305,6 @@ def _read(
             yield item
 
 
-def _rows(path: Path, role: Role, file_format: FileFormat, max_chars: int, spool: Path | None) -> Iterator[Row]:
-    """The rows of a file, in its own format or as a table beside those of the format."""
-    written = file_format if role in file_format.roles(path.name) else TABLES
+def _rows(written: FileFormat, path: Path, role: Role, max_chars: int, spool: Path | None) -> Iterator[Row]:
+    refuse_link(path)
     yield from written.rows(path, role, max_chars=max_chars, spool=spool)

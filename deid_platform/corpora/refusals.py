@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
@@ -76,35 +76,42 @@ class Refusals:
         """The unknown columns of the first row of each role that has some."""
         return dict(self._unknown)
 
-    def mapping(self) -> tuple[dict[str, str], list[str]]:
-        """The columns that are named: those that probably are a field, with it, and the others."""
-        roles: dict[str, list[Role]] = {}
-        others: dict[str, None] = {}
-        fields: dict[str, str] = {}
-        for role, unknown in self._unknown.items():
-            others.update(dict.fromkeys(unknown.named))
-            for name, target in unknown.fields:
-                roles.setdefault(name, []).append(role)
-                fields[name] = target
-        for name, target in fields.items():
-            # In another role, the field may have a column that already bears its name.
-            if len(roles[name]) == 1 and len(roles_with(target)) > 1:
-                fields[name] = f"{roles[name][0]}.{target}"
-        return fields, [name for name in others if name not in fields]
+    def mapping(self, columns: Mapping[str, str] = MappingProxyType({})) -> dict[str, str]:
+        """The columns that probably are a field, with what to map each to.
 
-    def advice(self, columns: Mapping[str, str] = MappingProxyType({}), ignore: Sequence[str] = ()) -> Iterator[str]:
-        """What to write into a feed of deid.toml for the columns that are named, a line each.
+        Args:
+            columns: What is mapped already: what a column is in another file, it stays.
+        """
+        targets: dict[str, list[str]] = {}
+        for role, unknown in self._unknown.items():
+            for name, target_field in unknown.fields:
+                # In another role, the field may have a column that already bears its name.
+                target = target_field if len(roles_with(target_field)) == 1 else f"{role}.{target_field}"
+                targets.setdefault(name, [columns[name]] if name in columns else []).append(target)
+        return {name: ", ".join(some) for name, some in targets.items()}
+
+    def undecided(self) -> list[str]:
+        """The columns that are named and may be anything, in their order."""
+        guessed = {name for unknown in self._unknown.values() for name, _ in unknown.fields}
+        named = dict.fromkeys(name for unknown in self._unknown.values() for name in unknown.named)
+        return [name for name in named if name not in guessed]
+
+    def lacks(self, role: Role, name: str) -> bool:
+        """Whether rows of a role are refused for unknown columns, and none of their columns is a field or may be it."""
+        unknown = self._unknown.get(role)
+        return unknown is not None and name not in unknown.there | {target for _, target in unknown.fields}
+
+    def advice(self, columns: Mapping[str, str] = MappingProxyType({})) -> str | None:
+        """The line that maps columns, for a feed of deid.toml; None if nothing is guessed. It never ignores one.
 
         Args:
             columns: What the feed maps already: TOML takes a key once.
-            ignore: What it ignores already.
         """
-        fields, others = self.mapping()
-        if fields:
-            mapped = {**columns, **fields}
-            yield f"columns = {{ {', '.join(f'{_key(name)} = {json.dumps(mapped[name])}' for name in mapped)} }}"
-        if others:
-            yield f"ignore = [{', '.join(map(json.dumps, [*ignore, *others]))}]"
+        if not (fields := self.mapping(columns)):
+            return None
+        mapped = {**columns, **fields}
+        pairs = (f"{_key(name)} = {json.dumps(mapped[name], ensure_ascii=False)}" for name in mapped)
+        return f"columns = {{ {', '.join(pairs)} }}"
 
 
 def lines_of(kind: Refused) -> str:
@@ -114,4 +121,4 @@ def lines_of(kind: Refused) -> str:
 
 
 def _key(name: str) -> str:
-    return name if _BARE_KEY.fullmatch(name) else json.dumps(name)
+    return name if _BARE_KEY.fullmatch(name) else json.dumps(name, ensure_ascii=False)

@@ -29,6 +29,8 @@ _RECORDS: Mapping[Role, type[Any]] = {
 }
 _FIELDS = {role: tuple(f.name for f in fields(record)) for role, record in _RECORDS.items()}
 ID_FIELD: Mapping[Role, str] = {role: names[0] for role, names in _FIELDS.items() if role is not Role.WITHDRAWN}
+STATEMENTS = (Role.WITHDRAWN, Role.REJOINED)
+"""Roles whose rows are about patients and notes of other files."""
 _DATES = frozenset({"note_date", "birth_date"})
 _EARLIEST = date(1900, 1, 1)
 _NO_DEFAULT = frozenset({"note_id", "text"})
@@ -65,9 +67,11 @@ def shapes(
     """The shape of every role's files under one feed's mapping.
 
     Args:
-        columns: Source column to field. A field is meant for every role that has it (`patient_id`), or
-            for one alone when that is written before it (`providers.last_name`). A column that already
-            has its field's name needs no entry, unless another column takes that field.
+        columns: Source column to field, or to several with commas between. A field is meant for every role that has
+            it (`patient_id`), or for one alone when that is written before it (`providers.last_name`). A column that
+            already has its field's name needs no entry, unless another column takes that field. In statements
+            (withdrawn, rejoined) the ids' own names stand all the same, and so does a column that is an id elsewhere:
+            nobody stays in research for what a column of notes is called.
         ignore: Columns that are dropped unread, in any role.
         defaults: Note field to a constant for rows that have no value there.
 
@@ -77,14 +81,21 @@ def shapes(
     """
     columns = columns or {}
     mapped: dict[Role, dict[str, str]] = {role: {} for role in Role}
-    for column, target in columns.items():
-        prefix, dot, rest = target.partition(".")
-        name = rest if dot else target
-        roles = [role for role in Role if name in _FIELDS[role] and (not dot or role == prefix)]
-        if not roles or column in ignore or any(name in mapped[role].values() for role in roles):
-            raise DeidError(Code.FEED_MAPPING, f"columns.{column}")
-        for role in roles:
-            mapped[role][column] = name
+    for column, targets in columns.items():
+        for target in targets.split(","):
+            prefix, dot, rest = target.strip().partition(".")
+            name = rest if dot else prefix
+            roles = [role for role in Role if name in _FIELDS[role] and (not dot or role == prefix)]
+            taken = any(column in mapped[role] or name in mapped[role].values() for role in roles)
+            if not roles or column in ignore or taken:
+                raise DeidError(Code.FEED_MAPPING, f"columns.{column}")
+            for role in roles:
+                mapped[role][column] = name
+    elsewhere = {column: {names[column] for names in mapped.values() if column in names} for column in columns}
+    for role in STATEMENTS:
+        ids = {column: min(names) for column, names in elsewhere.items() if len(names) == 1}
+        own = {column: name for column, name in ids.items() if name in _FIELDS[role]}
+        mapped[role] = {n: n for n in _FIELDS[role] if n not in mapped[role] and n not in ignore} | own | mapped[role]
     return {
         role: Shape(
             role,
@@ -149,6 +160,8 @@ def record_of(
         elif isinstance(value, Reason):
             return None, value
         elif value is not None:
+            if shape.role in STATEMENTS and values.get(name, value) != value:
+                return None, Reason.MALFORMED_ROW  # two columns name two
             values[name] = value
     if objection := _objection(values, shape.role, max_chars, latest):
         return None, objection

@@ -15,6 +15,7 @@ from pathlib import Path
 from deid_platform.corpora import Format
 from deid_platform.corpora.columns import is_header
 from deid_platform.corpora.decoding import BrokenFileError, chunks
+from deid_platform.corpora.encodings import in_utf8
 from deid_platform.corpora.rows import Shape
 from deid_platform.corpora.tables import header_cells
 from deid_platform.errors import Code, DeidError
@@ -74,10 +75,10 @@ def _standard_input() -> Iterator[bytes]:
 def _guessed(path: Path, shape: Shape) -> Format:
     match = _TEXT_FILE.search(path.name)
     try:
-        head = next(chunks(path, match[1] if match else None), b"")
+        head = next(in_utf8(chunks(path, match[1] if match else None)), b"")
     except BrokenFileError:  # whoever reads it says so
         return Format.TEXT
     if _JSON_OBJECT.match(head):
         return Format.JSONL
-    cells = header_cells(head.decode("utf-8-sig", errors="replace").lstrip().partition("\n")[0])
+    cells = header_cells(head.decode("utf-8-sig", errors="replace"))
     return Format.CSV if len(cells) > 1 and is_header(cells, shape) else Format.TEXT

@@ -1,7 +1,7 @@
 """Rows of a file: JSONL, CSV, Parquet and plain text behind one interface.
 
-Belongs here: how each format writes a row, and where its rows begin again after a broken one. Does
-not belong here: which columns there may be and what their values mean (`rows.py`).
+Belongs here: how each format writes a row, and where its rows begin again after a broken one. Does not belong here:
+encodings (`encodings.py`), which columns there may be and what their values mean (`rows.py`).
 
 A row is its number with either its cells by column or the reason why the format itself
 refuses it. The number is the line of the file on which the row begins, from 1, and in Parquet, which has no lines, the
@@ -12,32 +12,36 @@ from __future__ import annotations
 
 import csv
 import json
-import tempfile
+import re
 from collections import deque
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, suppress
-from datetime import date
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 from deid_platform.corpora import Format, Reason
 from deid_platform.corpora.decoding import BrokenFileError, OverlongLine, chunks, lines
-from deid_platform.errors import Code, DeidError
+from deid_platform.corpora.encodings import UTF8, in_utf8
+from deid_platform.corpora.parquet import parquet_rows
 
 Row = tuple[int, Mapping[str, object] | Reason]
 
 _BOM = b"\xef\xbb\xbf"
 _DELIMITERS = (",", ";", "\t", "|")
-_IN_MEMORY = 64 << 20  # bytes of a decompressed Parquet file before it goes to an unnamed temporary file
 TEXT_NOTE_ID = "note"
 """The id of the one note that a plain text is."""
-_BATCH = 256  # rows of Parquet converted at once: about 1 MB of ordinary notes
-_EPOCH = date(1970, 1, 1).toordinal()
-_PER_DAY = {"s": 86_400, "ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
+_SPREADSHEET = re.compile(r"\.(?:xls[xmb]?|xlt[xm]?|ods|fods|numbers)(?:\.(?:gz|zst))?$", re.IGNORECASE)
+_SEPARATOR = re.compile(r'"?sep=([^"\w\s]|\t)"?', re.IGNORECASE)
+"""The line before the header by which a spreadsheet is told what separates fields."""
 
 
 def table_rows(
-    path: Path, table_format: str, compression: str | None, *, max_chars: int, spool: Path | None = None
+    path: Path,
+    table_format: str,
+    compression: str | None,
+    *,
+    max_chars: int,
+    spool: Path | None = None,
+    encoding: str = UTF8,
 ) -> Iterator[Row]:
     """The rows of one file, streamed.
 
@@ -48,6 +52,7 @@ def table_rows(
         max_chars: The longest text that is wanted. A JSONL or CSV row that is certainly longer is
             refused as `text_too_long` without being held in memory.
         spool: Folder for temporary files, made if need be; by default the system's own.
+        encoding: Of JSONL, CSV and plain text, unless the file says another by a byte order mark.
 
     Raises:
         DeidError: `store-write` if a temporary file cannot be written.
@@ -57,15 +62,20 @@ def table_rows(
     limit = 12 * max_chars + (1 << 20)
     match table_format:
         case Format.JSONL:
-            yield from _jsonl(chunks(path, compression), limit)
+            yield from _jsonl(in_utf8(chunks(path, compression), encoding), limit)
         case Format.CSV:
-            yield from _csv(chunks(path, compression), limit)
+            yield from _csv(in_utf8(chunks(path, compression), encoding), limit)
         case Format.PARQUET:
-            yield from _parquet(path, compression, spool)
+            yield from parquet_rows(path, compression, spool)
         case Format.TEXT:
-            yield from _plain_text(chunks(path, compression), limit)
+            yield from _plain_text(in_utf8(chunks(path, compression), encoding), limit)
         case _:
-            raise BrokenFileError(Reason.UNREADABLE_FILE)
+            raise BrokenFileError(Reason.SPREADSHEET if is_spreadsheet(path.name) else Reason.UNREADABLE_FILE)
+
+
+def is_spreadsheet(file_name: str) -> bool:
+    """Whether a file is a workbook by its name."""
+    return _SPREADSHEET.search(file_name) is not None
 
 
 def _without_bom(parts: Iterator[bytes]) -> Iterator[bytes]:
@@ -179,6 +189,11 @@ class _RecordLines:
             self._again.append(line)
         return "" if isinstance(line, OverlongLine) else line.decode(errors="replace")
 
+    def drop(self) -> None:
+        """Takes the line that `ahead` showed, and the blank ones before it."""
+        while isinstance(line := self._take(), bytes) and not line.strip():
+            pass
+
     def retry(self) -> None:
         """Gives up the record's first line alone: a quote left open must not swallow the rows below it."""
         self._again.extendleft(reversed(self._taken[1:]))
@@ -216,10 +231,14 @@ def _delimiter(header: str) -> str:
     return _DELIMITERS[0]
 
 
-def header_cells(line: str) -> list[str]:
-    """The cells of a line as a CSV's header would have them; none if it cannot be one."""
+def header_cells(text: str) -> list[str]:
+    """The cells of a text's first line as a CSV's header would have them; none if it cannot be one."""
+    line, _, rest = text.lstrip().partition("\n")
+    if said := _SEPARATOR.fullmatch(line.strip()):
+        line = rest.partition("\n")[0]
+    delimiter = said[1] if said else _delimiter(line)
     with suppress(csv.Error):
-        return [cell.strip() for cell in next(csv.reader([line], strict=True, delimiter=_delimiter(line)), ())]
+        return [cell.strip() for cell in next(csv.reader([line], strict=True, delimiter=delimiter), ())]
     return []
 
 
@@ -232,7 +251,10 @@ def _csv(parts: Iterator[bytes], limit: int) -> Iterator[Row]:
     # The limit is the process's own: it only ever goes up, `lines` is what bounds memory.
     csv.field_size_limit(max(csv.field_size_limit(), limit))
     source = _RecordLines(lines(_without_bom(parts), limit=limit, carriage_returns=True), limit)
-    reader = csv.reader(source, strict=True, delimiter=_delimiter(source.ahead()))
+    head = source.ahead()
+    if said := _SEPARATOR.fullmatch(head.strip(" \r\n")):
+        source.drop()
+    reader = csv.reader(source, strict=True, delimiter=said[1] if said else _delimiter(head))
     header: list[str] | None = None
     while True:
         source.begin()
@@ -263,81 +285,3 @@ def _csv(parts: Iterator[bytes], limit: int) -> Iterator[Row]:
             yield line, Reason.MALFORMED_ROW
         else:
             yield line, dict(zip(header, outcome, strict=True))
-
-
-def _parquet(path: Path, compression: str | None, spool: Path | None) -> Iterator[Row]:
-    """Batches of a row group at a time; text is read as bytes, because Parquet does not promise UTF-8."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    with ExitStack() as stack:
-        source: Any = str(path)
-        if compression:
-            # Parquet is read from its end, so a compressed file has to be laid out somewhere first.
-            source = stack.enter_context(
-                tempfile.SpooledTemporaryFile(_IN_MEMORY, dir=None if spool is None else str(spool))
-            )
-            try:
-                if spool is not None:
-                    spool.mkdir(mode=0o700, parents=True, exist_ok=True)
-                for chunk in chunks(path, compression):
-                    source.write(chunk)
-            except OSError:
-                raise DeidError(Code.STORE_WRITE, "temporary file") from None
-            source.seek(0)
-        number = 0
-        try:
-            file = stack.enter_context(pq.ParquetFile(source, buffer_size=1 << 20, pre_buffer=False))
-            names = file.schema_arrow.names
-            if len(set(names)) != len(names):
-                raise BrokenFileError(Reason.UNREADABLE_FILE)
-            for batch in file.iter_batches(batch_size=_BATCH):
-                columns = [_cells(column) for column in batch.columns]
-                for index in range(batch.num_rows):
-                    number += 1
-                    yield number, {name: cells[index] for name, cells in zip(names, columns, strict=True)}
-        except (pa.ArrowException, OSError, ValueError):
-            raise BrokenFileError(Reason.UNREADABLE_FILE) from None
-
-
-def _cells(column: Any) -> list[object]:
-    """A Parquet column as cells: str, int, date, None, or the reason why there is none of these."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    types = pa.types
-    if types.is_dictionary(column.type):
-        column = column.dictionary_decode()
-    kind = column.type
-    if types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind):
-        column = column.cast(pa.large_binary())
-        return [_text(raw) for raw in column.to_pylist()]
-    if types.is_binary(kind) or types.is_large_binary(kind):
-        return [_text(raw) for raw in column.to_pylist()]
-    if types.is_integer(kind) or types.is_null(kind):
-        return list(column.to_pylist())
-    if types.is_decimal(kind) and kind.scale == 0:
-        return [None if value is None else int(value) for value in column.to_pylist()]
-    if types.is_date32(kind):
-        return [_day(days) for days in column.cast(pa.int32()).to_pylist()]
-    if types.is_date64(kind):
-        return [_day(value, _PER_DAY["ms"]) for value in column.cast(pa.int64()).to_pylist()]
-    if types.is_timestamp(kind):
-        # The calendar date where the note was written, not in UTC.
-        local = column if kind.tz is None else pc.local_timestamp(column)
-        return [_day(value, _PER_DAY[kind.unit]) for value in local.cast(pa.int64()).to_pylist()]
-    return [Reason.MALFORMED_ROW if value.is_valid else None for value in column]
-
-
-def _text(raw: bytes | None) -> str | Reason | None:
-    try:
-        return None if raw is None else raw.decode()
-    except UnicodeDecodeError:
-        return Reason.INVALID_UTF8
-
-
-def _day(value: int | None, per_day: int = 1) -> date | Reason | None:
-    try:
-        return None if value is None else date.fromordinal(_EPOCH + value // per_day)
-    except (ValueError, OverflowError):
-        return Reason.IMPOSSIBLE_DATE

@@ -21,10 +21,11 @@ from typing import Protocol
 from deid_platform.corpora import Format, Reason, Rejection, Role
 from deid_platform.corpora.columns import ColumnMapping
 from deid_platform.corpora.decoding import BrokenFileError
-from deid_platform.corpora.files import MAX_CHARS, read_notes
+from deid_platform.corpora.files import MAX_CHARS
 from deid_platform.corpora.formats.delimited import written_as
 from deid_platform.corpora.gold import COMPRESSION, SCHEME, Gold, read_gold
 from deid_platform.corpora.refusals import Refusals
+from deid_platform.corpora.single_files import read_notes
 from deid_platform.corpora.source import opened
 from deid_platform.corpora.tables import table_rows
 from deid_platform.detection import DetectorSpec, detector_names, stage_names

@@ -139,10 +139,11 @@ def prepare(
         progress: Called with numbers of rows; every row is read twice.
 
     Raises:
-        DeidError: `archive-format`, `archive-name`, `archive-size`, `archive-broken`; `archive-changed` if the
-            files are not those, or `notes` is not the number, by which it was split before; `feed-unreadable`;
-            `feed-write` if the feed's folder cannot be written.
+        DeidError: `feed-not-demonstration`; `archive-format`, `archive-name`, `archive-size`, `archive-broken`;
+            `archive-changed` if the files are not those, or `notes` is not the number, by which it was split before;
+            `feed-unreadable`; `feed-write` if the feed's folder cannot be written.
     """
+    site.accept(feed)
     folder = folder.resolve()
     if site.feed(feed).format != "files":
         raise DeidError(Code.ARCHIVE_FORMAT, feed)

@@ -7,14 +7,15 @@ taking anything in (`intake.py`), or who is told. Nothing is written.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from deid_platform.corpora import Rejection
+from deid_platform.corpora import Rejection, Role
 from deid_platform.corpora.exclusions import Exclusions
 from deid_platform.corpora.feeds import open_database, open_folder
-from deid_platform.corpora.files import FilesFeed, passed_over
+from deid_platform.corpora.files import FilesFeed
+from deid_platform.corpora.folders import passed_over
 from deid_platform.corpora.refusals import Refusals
 from deid_platform.corpora.rows import Record
 from deid_platform.errors import DeidError
@@ -34,18 +35,24 @@ class Checked:
         refusals: What is refused, by file and reason.
         other_types: Notes whose type would be shown as `other`, where the feed lists types.
         passed_over: Files that no role claims.
+        spreadsheets: How many of those are workbooks.
+        encodings: Files with bytes of another encoding -> the one to try, if any can be proposed.
         waiting: Rows of a database that are in no delivery yet.
         undated: Errors about rows of a database that never will be.
         advice: What a database lacks that a person should know.
+        nameless: Whether patients are there, or would be, and none has a last name.
     """
 
     rows: dict[str, int]
     refusals: Refusals
     other_types: int
     passed_over: int = 0
+    spreadsheets: int = 0
+    encodings: Mapping[str, str | None] = field(default_factory=dict)
     waiting: int = 0
     undated: tuple[DeidError, ...] = ()
     advice: str | None = None
+    nameless: bool = False
 
     @property
     def empty(self) -> bool:
@@ -73,8 +80,8 @@ def check_folder(
         progress: Called with the number of rows read since the last call.
 
     Raises:
-        DeidError: `feed-unreadable` if the folder cannot be listed; `feed-unknown` if there is no such feed;
-            `feed-mapping`; `opt-outs-unreadable`.
+        DeidError: `feed-unreadable` if the folder cannot be listed; `feed-link`; `feed-unknown` if there is no such
+            feed; `feed-mapping`; `opt-outs-unreadable`.
     """
     exclusions = Exclusions()
     note_types: tuple[str, ...] = ()
@@ -85,7 +92,14 @@ def check_folder(
         # What a compressed Parquet file is laid out in: no folder is made for it.
         reader = open_folder(site.settings, feed, spool=home if home.is_dir() else None)
     rows = reader.inspect_folder(folder, never=exclusions.reason, head=head)
-    return replace(_counted(rows, note_types, progress), passed_over=passed_over(folder, reader.file_format))
+    checked = _counted(rows, note_types, progress)
+    others, spreadsheets = passed_over(reader.place(folder), reader.file_format)
+    return replace(
+        checked,
+        passed_over=others,
+        spreadsheets=spreadsheets,
+        encodings=reader.proposed_encodings(folder, checked.refusals),
+    )
 
 
 def check_delivery(
@@ -115,7 +129,7 @@ def _counted(
 ) -> Checked:
     rows: Counter[str] = Counter()
     refusals = Refusals()
-    others = 0
+    others = named = 0
     for number, item in enumerate(found, start=1):
         if progress is not None and number % _ROWS_A_STEP == 0:
             progress(_ROWS_A_STEP)
@@ -125,4 +139,6 @@ def _counted(
         rows[_KINDS.get(type(item), "statements")] += 1
         if note_types and isinstance(item, Note):
             others += item.note_type not in note_types
-    return Checked(dict(rows), refusals, others)
+        named += isinstance(item, Patient) and item.last_name is not None
+    nameless = not named and (rows["patients"] > 0 or refusals.lacks(Role.PATIENTS, "last_name"))
+    return Checked(dict(+rows), refusals, others, nameless=nameless)

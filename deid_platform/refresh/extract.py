@@ -20,7 +20,7 @@ from contextlib import contextmanager, suppress
 from importlib.metadata import version
 from io import BufferedReader, BufferedWriter
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -28,7 +28,7 @@ from sqlalchemy import Engine
 
 from deid_platform.errors import Code, DeidError
 from deid_platform.warehouse.dictionary import Relation, dictionary, dictionary_json
-from deid_platform.warehouse.extracts import Extract, Reading, reading, standing
+from deid_platform.warehouse.extracts import Extract, Reading, reading, standing, unrecorded
 
 NOTES = "notes.parquet"
 DICTIONARY = "data-dictionary.json"
@@ -101,15 +101,39 @@ def check_files(path: Path) -> tuple[dict[str, Any], str]:
 
 
 def check_extract(login: Engine, path: Path) -> Extract:
-    """How the extract in a folder stands, once its files are what its manifest says.
+    """How the extract in a folder stands, once its files are what its manifest says and the ledger knows of.
+
+    A login may record an extract of fewer notes than its file holds: what is hidden of the others would not be noticed.
 
     Raises:
         DeidError: `extract-damaged`, `extract-unknown`, `extract-stale` with the reasons.
     """
-    found = standing(login, check_files(path)[1])
+    manifest, digest = check_files(path)
+    found = standing(login, digest)
+    recorded = {"extract": found.number, "project": found.project, "notes": found.notes}
+    if differing := [name for name, value in recorded.items() if manifest.get(name) != value]:
+        raise DeidError(Code.EXTRACT_DAMAGED, f"{MANIFEST}: {', '.join(differing)} unlike what is recorded")
+    keys = _keys(path)
+    others = unrecorded(login, digest, keys)
+    if others or not len(keys) == len({*keys}) == found.notes:
+        said = f"{NOTES}: {len(keys):,} notes, {found.notes:,} recorded, {others:,} others"
+        raise DeidError(Code.EXTRACT_DAMAGED, said)
     if found.faults:
         raise DeidError(Code.EXTRACT_STALE, f"extract {found.number}: {', '.join(found.faults)}")
     return found
+
+
+def _keys(path: Path) -> list[str]:
+    """The key of each row of an extract's notes."""
+    try:
+        folder = os.open(path, _FOLDER)
+        try:
+            with _read(folder, NOTES) as stream:
+                return cast(list[str], pq.read_table(stream, columns=["note_key"])["note_key"].to_pylist())
+        finally:
+            os.close(folder)
+    except (OSError, ValueError, KeyError, pa.ArrowException):
+        raise DeidError(Code.EXTRACT_DAMAGED, NOTES) from None
 
 
 def _relation(login: Engine, name: str) -> Relation:

@@ -6,6 +6,7 @@ Belongs here: turning settings into the objects that the steps take. Does not be
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING
 from deid_platform.corpora import Reader
 from deid_platform.corpora.exclusions import Exclusions
 from deid_platform.corpora.feeds import open_feed
+from deid_platform.corpora.folders import Delivered
 from deid_platform.detection import MODELS, DetectorSpec
 from deid_platform.detection.combination import Combination
 from deid_platform.detection.models.device import CARD_IF_THERE, usable
@@ -111,6 +113,41 @@ class Site:
         """The reader of one feed."""
         # A name that no dataset can have.
         return open_feed(self.settings, name, spool=self.settings.store_path / ".spool")
+
+    def accept(self, feed: str) -> None:
+        """Refuses a feed that the embedded server must not hold; to be asked before a byte of it is read.
+
+        Raises:
+            DeidError: `feed-not-demonstration`, `feed-unknown`.
+        """
+        self.warehouse.accept(
+            feed,
+            demonstration=self.feed(feed).demonstration,
+            allow_real=self.settings.warehouse.allow_real_notes_on_embedded,
+        )
+
+    def accept_any(self, feeds: Iterable[str]) -> None:
+        """Raises as `accept` if it refuses all of these feeds; one of them holds up no other."""
+        refused: list[DeidError] = []
+        names = sorted(set(feeds))
+        for name in names:
+            try:
+                self.accept(name)
+            except DeidError as error:
+                refused.append(error)
+        if refused and len(refused) == len(names):
+            raise refused[0]
+
+    def gold_file(self, feed: str, folder: Path, watermark: str) -> Path:
+        """The file of gold for a delivery; no link, unless the feed may have some. Its folder may be one."""
+        settings, name = self.settings, f"{watermark}.jsonl.gz"
+        gold = settings.path(folder)
+        return gold / name if self.feed(feed).follow_links else Delivered(gold.resolve() / name)
+
+    def taking_in(self, feed: str) -> Reader:
+        """The reader of a feed whose rows are to be sealed; raises as `accept`."""
+        self.accept(feed)
+        return self.reader(feed)
 
     @property
     def exclusions(self) -> Exclusions:

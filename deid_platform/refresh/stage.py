@@ -110,11 +110,7 @@ def staged_from(site: Site, delivery: Delivery) -> str:
 def _stage(
     site: Site, delivery: Delivery, rows: Iterable[StagedNote], header: Header, withdrawals: Iterable[StagedWithdrawal]
 ) -> Staged:
-    site.warehouse.accept(
-        delivery.feed,
-        demonstration=header.demonstration,
-        allow_real=site.settings.warehouse.allow_real_notes_on_embedded,
-    )
+    site.accept(delivery.feed)
     staged = stage(site.warehouse.engine(Role.LOADER), delivery, rows, header, withdrawals=withdrawals)
     hide(site.warehouse.engine(Role.PROMOTER), delivery)
     return staged

@@ -65,7 +65,7 @@ def withdraw_arrived(site: Site) -> Withdrawn:
     failures: list[DeidError] = []
     for feed in sorted(site.settings.feeds):
         try:
-            reader = site.reader(feed)
+            reader = site.taking_in(feed)
             deliveries = reader.deliveries()
             marks = reader.markers(deliveries, Role.WITHDRAWN)
         except DeidError as error:
@@ -134,6 +134,7 @@ def _withdraw(site: Site, delivery: Delivery, known: Mapping[str, str], marker: 
     marker = _mark(site, reader, withdrawals_marker(reader, delivery, site.keyring, marker))
     if known.get(delivery.key) == marker:
         return 0, 0
+    site.accept(delivery.feed)
     gone: list[tuple[Kind, str, str]] = []
     lost = 0
     for item in reader.withdrawals(delivery, known_patients=None, known_notes=None):
@@ -149,11 +150,6 @@ def _withdraw(site: Site, delivery: Delivery, known: Mapping[str, str], marker: 
                 gone.append((Kind.PATIENT, ring.key("patient", item.patient_id), ring.key_id))
     if not gone and delivery.key not in known:  # most deliveries withdraw nothing
         return 0, lost
-    site.warehouse.accept(
-        delivery.feed,
-        demonstration=site.feed(delivery.feed).demonstration,
-        allow_real=site.settings.warehouse.allow_real_notes_on_embedded,
-    )
     return withdraw(site.warehouse.engine(Login.PROMOTER), delivery, gone, marker=marker), lost
 
 

@@ -7,6 +7,10 @@ Back come only the removal's key, for whom the row was written (`written.py`), c
 identifiers; the other columns are for people. All of a sheet is kept or none of it. A cell of missed identifiers reads
 `PATIENT high: Ann Bell; DATE low: 3 May`: label, severity and words, which are looked for in the text of the row,
 wherever they are not hidden.
+
+A note's writer must not run anything on a reviewer's machine. A spreadsheet takes a cell for a formula by its first
+sign, and which cells there are depends on its language: a German, Italian or Spanish one ends them at each semicolon,
+in whatever quotes that stands. So an apostrophe comes before each such sign at which any of them could begin a cell.
 """
 
 from __future__ import annotations
@@ -27,6 +31,8 @@ from deid_platform.review.written import WRITTEN_FOR, check_reader, token
 
 COLUMNS = ("removal", WRITTEN_FOR, "label", "before", "removed", "after", "category", "severity", "missed")
 _BEGINS = r"([A-Za-z-]+)\s+(high|low)\s*:"
+_FORMULA = re.compile(r"((?:^|[;,|\t\r\n])[\s\"\u200b\ufeff]*)('*)(?=[=+\-@\uff1d\uff0b\uff0d\uff20])")
+"""Where a cell could begin with a sign of formulas, in ASCII or full width: its separator, and apostrophes before."""
 _MISSED = re.compile(rf"\s*{_BEGINS}\s*(.+?)\s*(?:;(?=\s*{_BEGINS})|;?\s*$)", re.DOTALL | re.IGNORECASE)
 
 
@@ -41,17 +47,17 @@ def export(site: Site, number: int, role: Role, path: Path) -> int:
     marks = list(marks_of(site.store, number, role).values())
     keys = shown(site, number, role)
     with Output.at(path).opened() as stream:
-        sheet = csv.writer(stream, lineterminator="\n")
+        sheet = csv.writer(stream, lineterminator="\n", quoting=csv.QUOTE_ALL)
         sheet.writerow(COLUMNS)
         for key in keys:
             found, said = members[key], mine.get(key)
-            texts = (_plain(text) for text in (found.before, found.removed, found.after))
+            texts = (inert(text) for text in (found.before, found.removed, found.after))
             category, severity = (said.category.value, said.severity or "") if said else ("", "")
             missed = "; ".join(
                 f"{it.span.label.value} {it.severity}: {found.words(it.span)}" for it in marks if it.removal == key
             )
             written_for = token(site.keyring, number, role, key)
-            sheet.writerow((key, written_for, found.label, *texts, category, severity, missed))
+            sheet.writerow((key, written_for, found.label, *texts, category, severity, inert(missed)))
     return len(keys)
 
 
@@ -79,7 +85,7 @@ def take_back(site: Site, number: int, role: Role, path: Path) -> tuple[int, int
                         check_reader(site, number, role, key, said_for)
                     if decision := _decision(row):
                         said[key] = decision
-                    found = _marks(key, (row.get("missed") or "").strip(), members)
+                    found = _marks(key, as_it_was(row.get("missed") or "").strip(), members)
                 except DeidError as error:
                     raise DeidError(error.code, f"row {at}: {error.ref}") from None
                 if (decision or found) and key in seen:
@@ -128,6 +134,11 @@ def _is_missed(removal: Removal, it: Mark) -> bool:
     return True
 
 
-def _plain(text: str) -> str:
-    """A cell that no spreadsheet takes for a formula, in which a note could run what its writer wants."""
-    return f"'{text}" if text.lstrip().startswith(("=", "+", "-", "@")) else text
+def inert(text: str) -> str:
+    """A cell that no spreadsheet takes for a formula, nor any part of it, wherever it ends a cell."""
+    return _FORMULA.sub(r"\1'\2", text)
+
+
+def as_it_was(cell: str) -> str:
+    """The text that `inert` made a cell of."""
+    return _FORMULA.sub(lambda found: found[1] + found[2][1:], cell)

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from deid_platform.corpora import Rejection
-from deid_platform.corpora.files import read_notes
 from deid_platform.corpora.refusals import Refusals
+from deid_platform.corpora.single_files import read_notes
 from deid_platform.errors import Code, DeidError
 from deid_platform.notes import Note, Span
 from deid_platform.refresh import tables

@@ -29,6 +29,14 @@ _OF_DATABASES = {"url_env", "schema_name", "vocabulary_schema", "tables", "queri
 }
 
 
+Encoding = Literal[
+    "utf-8", "utf-16", "utf-16-le", "utf-16-be",
+    "windows-1250", "windows-1251", "windows-1252", "windows-1253", "windows-1254", "windows-1255", "windows-1256",
+    "windows-1257", "windows-1258", "iso-8859-1", "iso-8859-2", "iso-8859-15", "cp437", "cp850", "mac-roman",
+    "shift_jis", "euc-jp", "euc-kr", "gb18030", "big5",
+]  # fmt: skip
+
+
 class FeedSettings(Section):
     """One source of deliveries: a folder with one sub-folder a delivery, or a database."""
 
@@ -38,6 +46,8 @@ class FeedSettings(Section):
     path: Path = Field(default=Path(), validate_default=True)
     gold: Path | None = None
     """Folder of `<watermark>.jsonl.gz` gold files, read by the bench alone."""
+    follow_links: bool = False
+    """Whether folders and files of deliveries may be symbolic links."""
     demonstration: bool = False
     """Whether the notes are synthetic or published, so that the embedded server may hold them."""
     columns: dict[str, str] = {}
@@ -49,6 +59,8 @@ class FeedSettings(Section):
     note_types: tuple[str, ...] = ()
     """Note types that research may see by name; any other becomes `other`, since a type is free text."""
     max_chars: int = Field(default=1_000_000, gt=0)
+    encoding: Encoding = "utf-8"
+    """Of tables that are text, unless a file says another by a byte order mark."""
     # Of databases alone: docs/feeds-sql.md.
     url_env: Annotated[str, Field(pattern=r"^[A-Z][A-Z0-9_]*$")] | None = None
     """The variable that holds the database's URL, whose password has no place in a file of settings."""
@@ -120,6 +132,8 @@ class FeedSettings(Section):
 
     def _faults(self) -> Iterator[str]:
         """What is wrong with keys that are well by themselves; only names of keys are told."""
+        if self.from_database:
+            yield from (f"{key} is for files" for key in ("encoding", "follow_links") if key in self.model_fields_set)
         if not self.from_database:
             yield from (
                 f"{key.removesuffix('_name')} is for databases" for key in _OF_DATABASES & self.model_fields_set

@@ -140,6 +140,16 @@ def standing(login: Engine, manifest_digest: str) -> Extract:
     return Extract(**row._mapping)
 
 
+def unrecorded(login: Engine, manifest_digest: str, keys: Sequence[str]) -> int:
+    """How many of these notes the extract with this manifest was not recorded with."""
+    statement = text("SELECT extracts.unrecorded(:d, :keys)")
+    with begin(login) as connection:
+        return sum(
+            connection.execute(statement, {"d": manifest_digest, "keys": list(keys[at : at + BATCH])}).scalar_one()
+            for at in range(0, len(keys), BATCH)
+        )
+
+
 def extracts(officer: Engine) -> tuple[Extract, ...]:
     """Every extract as it stands, oldest first."""
     with begin(officer) as connection:

@@ -88,12 +88,68 @@ def test_a_name_that_may_be_a_value_is_not_shown_in_a_header_either(name):
         (Role.PATIENTS, "Gender", "sex"),
         (Role.PATIENTS, "ZIP_CODE", "zip"),
         (Role.FACILITIES, "address", "street"),
+        # Usual names
+        (Role.NOTES, "CSN", "encounter_id"),
+        (Role.NOTES, "PAT_ENC_CSN_ID", "encounter_id"),
+        (Role.NOTES, "HADM_ID", "encounter_id"),
+        (Role.NOTES, "visit_occurrence_id", "encounter_id"),
+        (Role.NOTES, "ACCESSION", "note_id"),
+        (Role.NOTES, "SERVICE_DT", "note_date"),
+        (Role.NOTES, "CHARTDATE", "note_date"),
+        (Role.NOTES, "person_id", "patient_id"),
+        (Role.NOTES, "AUTHOR_PROV_ID", "provider_id"),
+        (Role.PATIENTS, "given", "first_name"),
+        (Role.PATIENTS, "GIVEN", "first_name"),
+        (Role.PATIENTS, "family", "last_name"),
+        (Role.PATIENTS, "Family Name", "last_name"),
+        (Role.PATIENTS, "PID.5.1", "last_name"),
+        (Role.PATIENTS, "PAT_MRN_ID", "mrn"),
+        (Role.PATIENTS, "ADD_LINE_1", "street"),
+        (Role.PATIENTS, "Apellidos", "last_name"),
+        (Role.PROVIDERS, "PROV_ID", "provider_id"),
+        (Role.FACILITIES, "care_site_name", "name"),
+        # What looks like a field, and is none
+        (Role.PATIENTS, "DEATH_DATE", None),
+        (Role.PATIENTS, "PAT_NAME", None),
+        (Role.PATIENTS, "MAIDEN", None),
+        (Role.NOTES, "UPDATE_DATE", None),
+        (Role.NOTES, "NOTE_STATUS", None),
+        (Role.NOTES, "PATIENT_AGE", None),
     ],
 )
 def test_the_field_that_is_probably_meant(role, column, field):
-    known = "mrn" if role is Role.PATIENTS else "site" if role is Role.NOTES else "abbreviation"
-    found = _unknown([known, "city" if role is not Role.NOTES else "encounter_id", column], role)
+    known = {
+        Role.NOTES: ["text", "language"],
+        Role.PATIENTS: ["ssn", "relatives"],
+        Role.PROVIDERS: ["npi", "title"],
+        Role.FACILITIES: ["abbreviation", "city"],
+    }
+    if column.lower() in ("text", "note_txt", "reportbody"):
+        known[Role.NOTES] = ["site", "encounter_id"]
+    if column == "lnaguage":
+        known[Role.NOTES] = ["site", "text"]
+    found = _unknown([*known[role], column], role)
     assert dict(found.fields).get(column) == field
+
+
+def test_of_two_columns_that_may_be_one_field_the_likelier_one_is_proposed():
+    assert dict(_unknown(["ACCESSION", "TXT", "NOTE_ID", "MRN", "PAT_ID"]).fields) == {
+        "TXT": "text",
+        "NOTE_ID": "note_id",
+        "PAT_ID": "patient_id",
+    }
+    header = ["CSN", "ACCESSION", "SERVICE_DT", "BODY"]
+    assert dict(_unknown(header).fields) == {
+        "CSN": "encounter_id",
+        "ACCESSION": "note_id",
+        "SERVICE_DT": "note_date",
+        "BODY": "text",
+    }
+
+
+def test_three_usual_names_of_one_word_are_a_header():
+    assert len(_unknown(["given", "family", "gender"], Role.PATIENTS).fields) == 3
+    assert _unknown(["ANN", "FAMILY", "STREET"], Role.PATIENTS).named == ()
 
 
 def test_a_field_that_a_column_has_is_suggested_to_no_other():
@@ -118,24 +174,55 @@ def test_refusals_count_by_file_and_reason_and_keep_the_first_lines():
     assert refusals.lost == 30
 
 
-def test_the_advice_is_toml_that_maps_the_columns_as_they_are():
+def _refusals(**headers):
+    """Refused rows of files with these headers, a role each."""
     refusals = Refusals()
-    notes = ["Note Id", "NOTE_TXT", "PAT_ID", "LOAD_TS"]
-    patients = ["patient_id", "SURNAME", "nick"]
-    for role, names in ((Role.NOTES, notes), (Role.PATIENTS, patients)):
-        refusals.add(Rejection(role, f"{role}[0]", 2, Reason.UNKNOWN_COLUMN, None, _unknown(names, role)))
-    advice = tomllib.loads("\n".join(refusals.advice()))
+    for role, names in headers.items():
+        unknown = _unknown(names.split(";"), Role(role))
+        refusals.add(Rejection(Role(role), f"{role}[0]", 2, Reason.UNKNOWN_COLUMN, None, unknown))
+    return refusals
+
+
+def test_the_advice_is_toml_that_maps_the_columns_as_they_are_and_ignores_none():
+    headers = {"notes": "Note Id;NOTE_TXT;PAT_ID;LOAD_TS", "patients": "patient_id;SURNAME;nick"}
+    refusals = _refusals(**headers)
+    advice = tomllib.loads(refusals.advice())
     assert advice == {
         "columns": {
             "Note Id": "notes.note_id",
             "NOTE_TXT": "text",
             "PAT_ID": "notes.patient_id",
             "SURNAME": "patients.last_name",
-        },
-        "ignore": ["LOAD_TS", "nick"],
+        }
     }
-    assert _unknown(notes, **advice) is None
-    assert _unknown(patients, Role.PATIENTS, **advice) is None
+    assert refusals.undecided() == ["LOAD_TS", "nick"]
+    for role, names in headers.items():
+        assert _unknown(names.split(";"), Role(role), ignore=["LOAD_TS", "nick"], **advice) is None
+
+
+def test_a_column_that_is_something_else_in_each_file_is_mapped_for_each():
+    refusals = _refusals(notes="ID;text;PT_NUM;note_type", patients="ID;SURNAME;first_name;sex")
+    assert refusals.mapping() == {
+        "ID": "notes.note_id, patients.patient_id",
+        "PT_NUM": "notes.patient_id",
+        "SURNAME": "patients.last_name",
+    }
+    both = shapes(refusals.mapping())
+    assert (both[Role.NOTES].columns["ID"], both[Role.PATIENTS].columns["ID"]) == ("note_id", "patient_id")
+
+
+def test_what_a_column_is_in_another_file_already_it_stays():
+    refusals = _refusals(patients="PAT_ID;SURNAME;first_name;sex")
+    mapping = {"PAT_ID": "notes.patient_id", "B": "text"}
+    assert tomllib.loads(refusals.advice(mapping))["columns"] == {
+        "PAT_ID": "notes.patient_id, patients.patient_id",
+        "B": "text",
+        "SURNAME": "patients.last_name",
+    }
+
+
+def test_a_field_that_another_column_is_mapped_to_is_proposed_for_none():
+    assert _unknown(["note_id", "NOTE_TXT"], columns={"BODY": "text"}).fields == ()
 
 
 def test_mappings_are_read_as_they_are_typed_and_added_to_a_feed_s():

@@ -200,12 +200,12 @@ def test_the_list_may_be_of_any_format_and_say_more(tmp_path, name, content):
         ("optouts.csv", b"mrn\np1\n", "line 2: missing_id"),
         ("optouts.csv", b"patient_id,since\np1,x\n,x\n", "line 3: missing_id"),
         ("optouts.csv", b"patient_id\np1\np\xe9\n", "line 3: invalid_utf8"),
-        ("optouts.csv", "patient_id\np1\n".encode("utf-16"), None),
+        ("optouts.csv", "patient_id\np1\n".encode("utf-16-le"), "line 1: wrong_encoding"),
         ("optouts.csv.gz", gzip.compress(b"patient_id\n" + b"p1\n" * 999, mtime=0)[:-12], None),
         ("optouts.jsonl", b'{"patient_id": "p1"}\n{"patient_id": "p2"', "line 2: malformed_row"),
         ("optouts.jsonl", b'{"patient_id": ["p1"]}\n', "line 1: malformed_row"),
         ("optouts.parquet", b"not parquet", "line 1: unreadable_file"),
-        ("optouts.xlsx", b"p1", "line 1: unreadable_file"),
+        ("optouts.xlsx", b"p1", "line 1: spreadsheet"),
     ],
 )
 def test_a_list_that_cannot_be_read_whole_is_an_error_and_names_nobody(tmp_path, name, content, ref):

@@ -16,8 +16,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from deid_platform.corpora import Reason, Rejection, Role
-from deid_platform.corpora.files import FilesFeed, read_notes, read_topic
+from deid_platform.corpora.files import FilesFeed
 from deid_platform.corpora.formats.delimited import FEED as TABLES
+from deid_platform.corpora.single_files import read_notes, read_topic
 from deid_platform.errors import Code, DeidError
 from deid_platform.notes import Delivery, Facility, Note, Patient, Provider, Rejoining, Topics, Withdrawal
 
@@ -184,7 +185,8 @@ def test_a_file_that_claims_a_role_in_no_known_format_is_refused(root, deliver, 
     deliver(name, _jsonl(_note(2)))
     notes, refused = _split(FilesFeed("ehr", root).notes(DAY))
     assert [n.note_id for n in notes] == ["n1"]
-    assert [(row, reason) for _, row, reason in refused] == [(1, Reason.UNREADABLE_FILE)]
+    reason = Reason.SPREADSHEET if name.endswith("xlsx") else Reason.UNREADABLE_FILE
+    assert [(row, reason) for _, row, reason in refused] == [(1, reason)]
 
 
 def test_what_is_no_plain_file_is_refused_without_waiting_for_it(root, deliver):
@@ -340,7 +342,7 @@ def test_a_roster_s_lost_file_is_told_from_its_refused_rows(root, deliver):
         ("patients[0]", 3, Reason.MISSING_ID),
         ("patients[0]", whole + 1, Reason.TRUNCATED_FILE),
         ("providers[0]", 1, Reason.UNREADABLE_FILE),
-        ("facilities[0]", 1, Reason.UNREADABLE_FILE),
+        ("facilities[0]", 1, Reason.SPREADSHEET),
     ]
 
 
@@ -469,7 +471,7 @@ def test_the_marker_reads_no_content(root, marked):
 
 
 def test_the_marker_stands_a_link_that_leads_nowhere(root, marked):
-    feed = FilesFeed("ehr", root)
+    feed = FilesFeed("ehr", root, follow_links=True)
     (marked / "notes-3.jsonl").symlink_to(root / "later")
     before = feed.marker(DAY)
     (root / "later").touch()
@@ -505,7 +507,7 @@ def test_plain_files_are_read_without_heavy_imports(tmp_path):
     path = tmp_path / "n.jsonl"
     path.write_text(_jsonl(_note(1)))
     code = (
-        "import sys, pathlib; from deid_platform.corpora.files import read_notes;"
+        "import sys, pathlib; from deid_platform.corpora.single_files import read_notes;"
         f"assert len(list(read_notes(pathlib.Path({str(path)!r})))) == 1;"
         "print(sorted({'pyarrow', 'pandas', 'numpy', 'sqlalchemy', 'dagster'} & set(sys.modules)))"
     )

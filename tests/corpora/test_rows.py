@@ -53,7 +53,7 @@ def _read(cells, role=Role.NOTES, max_chars=100, **config):
         (Role.REJOINED, {"patient_id": 7}, Rejoining("7")),
     ],
 )
-def test_a_good_row_is_a_record(role, cells, record):
+def test_a_good_row_is_a_both(role, cells, record):
     assert _read(cells, role) == record
 
 
@@ -281,3 +281,33 @@ def test_a_mapping_that_cannot_work_is_refused_by_its_key(config, key):
     with pytest.raises(DeidError) as caught:
         shapes(**config)
     assert (caught.value.code, caught.value.ref) == (Code.FEED_MAPPING, key)
+
+
+MAPPED = {"PAT_ID": "patient_id", "NOTE_NUM": "notes.note_id", "MRN": "patients.mrn", "ID": "notes.site, patients.sex"}
+
+
+@pytest.mark.parametrize(
+    ("role", "cells", "withdrawn"),
+    [
+        (Role.WITHDRAWN, {"patient_id": "p1"}, {"patient_id": "p1"}),
+        (Role.WITHDRAWN, {"note_id": "n1"}, {"note_id": "n1"}),
+        (Role.WITHDRAWN, {"PAT_ID": "p1", "note_id": ""}, {"patient_id": "p1"}),
+        (Role.WITHDRAWN, {"NOTE_NUM": "n1"}, {"note_id": "n1"}),
+        (Role.WITHDRAWN, {"PAT_ID": "p1", "patient_id": "p1"}, {"patient_id": "p1"}),
+        (Role.WITHDRAWN, {"PAT_ID": "p1", "patient_id": "p2"}, Reason.MALFORMED_ROW),
+        (Role.WITHDRAWN, {"MRN": "1"}, Reason.UNKNOWN_COLUMN),
+        (Role.WITHDRAWN, {"ID": "1"}, Reason.UNKNOWN_COLUMN),
+        (Role.REJOINED, {"patient_id": "p1"}, {"patient_id": "p1"}),
+        (Role.REJOINED, {"NOTE_NUM": "n1"}, Reason.UNKNOWN_COLUMN),
+    ],
+)
+def test_field_names_are_valid_in_statements_whatever_is_mapped(role, cells, withdrawn):
+    record, reason = _both(cells, role, columns=MAPPED)
+    said = reason if record is None else {k: v for k in ("note_id", "patient_id") if (v := getattr(record, k, None))}
+    assert said == withdrawn
+
+
+def test_in_other_files_the_mapped_column_alone_is_the_field():
+    assert _both({"note_id": "n1", "text": "x"}, Role.NOTES, columns=MAPPED)[1] is Reason.UNKNOWN_COLUMN
+    assert _both({"patient_id": "n1"}, Role.PATIENTS, columns=MAPPED)[1] is Reason.UNKNOWN_COLUMN
+    assert _both({"note_id": "n1"}, Role.WITHDRAWN, ignore=["note_id"])[1] is Reason.MISSING_ID

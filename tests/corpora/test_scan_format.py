@@ -12,7 +12,8 @@ from PIL import Image
 
 from deid_platform.corpora import Reason, Rejection, Role
 from deid_platform.corpora.feeds import open_feed
-from deid_platform.corpora.files import FilesFeed, passed_over
+from deid_platform.corpora.files import FilesFeed
+from deid_platform.corpora.folders import passed_over
 from deid_platform.corpora.formats import file_format
 from deid_platform.corpora.formats.scan import FEED, Scans, word_boxes
 from deid_platform.corpora.scans import recognition
@@ -212,7 +213,7 @@ def test_other_files_are_passed_over_and_counted(folder, pdf):
     (folder / "a.pdf").write_bytes(pdf(LETTER))
     (folder / "letter.docx").write_bytes(b"x")
     assert len(read(folder)[0]) == 1
-    assert passed_over(folder, FEED) == 1
+    assert passed_over(folder, FEED) == (1, 0)
 
 
 def test_boxes_lead_from_a_notes_text_to_the_page(folder, pdf):

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from deid_platform.corpora import Reason, tables
+from deid_platform.corpora import Reason, parquet
 from deid_platform.corpora.decoding import BrokenFileError
 from deid_platform.corpora.tables import table_rows
 from deid_platform.errors import Code, DeidError
@@ -139,6 +139,32 @@ def test_a_header_without_a_comma_shows_what_separates_the_fields(read, separato
 
 
 @pytest.mark.parametrize(
+    ("top", "separator"),
+    [
+        ("sep=;", ";"),
+        ('"sep=;"', ";"),
+        ("SEP=,", ","),
+        ("sep=\t", "\t"),
+        ("\nsep=|", "|"),
+        ("\ufeffsep=;", ";"),
+        ("sep=^", "^"),
+    ],
+)
+def test_a_line_that_says_what_separates_the_fields_is_honoured(read, top, separator):
+    content = (
+        f"{top}\r\nnote_id{separator}a,b\r\nn1{separator}x\r\n" if separator != "," else f"{top}\r\nnote_id,c\nn1,x\n"
+    )
+    name = "a,b" if separator != "," else "c"
+    assert read(content.encode(), "csv") == ([(3 + top.count("\n"), {"note_id": "n1", name: "x"})], None)
+
+
+@pytest.mark.parametrize("top", ["sep", "sep=ab", "sep=a", 'sep="'])
+def test_a_header_that_only_looks_like_such_a_line_is_a_header(read, top):
+    rows, _ = read(f"{top}\nx\n".encode(), "csv")
+    assert [row for _, row in rows] in ([{top: "x"}], [{top.strip(): "x"}])
+
+
+@pytest.mark.parametrize(
     ("content", "rows"),
     [
         (b"note_id,text\nn1,a; b; c\n", [{"note_id": "n1", "text": "a; b; c"}]),
@@ -162,7 +188,13 @@ def test_csv_header_may_follow_a_bom_and_carry_blanks(read, top):
 
 
 @pytest.mark.parametrize(
-    "content", [b"a,a\n1,2\n", b"a, a\n1,2\n", b'"a\n1\n', b"caf\xe9,b\n1,2\n", "a,b\n1,2\n".encode("utf-16")]
+    "content",
+    [
+        b"a,a\n1,2\n",
+        b"a, a\n1,2\n",
+        b'"a\n1\n',
+        b"caf\xe9,b\n1,2\n",
+    ],
 )
 def test_csv_without_a_sound_header_is_unreadable(read, content):
     assert read(content, "csv") == ([], Reason.UNREADABLE_FILE)
@@ -284,7 +316,7 @@ def test_another_format_is_unreadable(read):
 
 
 def test_a_compressed_parquet_file_is_laid_out_in_the_folder_for_temporary_files(tmp_path, monkeypatch):
-    monkeypatch.setattr(tables, "_IN_MEMORY", 1)
+    monkeypatch.setattr(parquet, "_IN_MEMORY", 1)
     source, spool = tmp_path / "f", tmp_path / "store" / "spool"
     source.write_bytes(gzip.compress(_parquet(pa.table({"text": ["a", "b"]}))))
     rows = table_rows(source, "parquet", "gz", max_chars=1000, spool=spool)

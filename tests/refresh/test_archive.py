@@ -146,7 +146,7 @@ def test_what_a_kill_leaves_is_finished_by_the_same_command(clean, folder, monke
         if step == "ids":
             patched.setattr(files_of_archive, "split", kill)
         elif step == "rows":
-            patched.setattr(files_of_archive.shutil, "copyfile", kill)
+            patched.setattr(files_of_archive.shutil, "copyfileobj", kill)
         elif step == "plan":
             patched.setattr(type(clean.store), "write", kill)
         else:
@@ -270,6 +270,19 @@ def test_what_cannot_be_split_is_refused_and_nothing_arrives(clean, folder, tmp_
     whole = (folder / "notes-2.parquet").read_bytes()
     (folder / "notes-2.parquet").write_bytes(whole[:-9])
     assert code_of(lambda: prepare(clean, folder, "hospital", notes=9)) is Code.ARCHIVE_BROKEN
+    assert clean.deliveries("hospital") == []
+
+
+@pytest.mark.parametrize(
+    ("name", "ref"),
+    [("notes-3.csv", "notes[2]"), ("patients.csv", "patients"), ("withdrawn.csv", "withdrawn")],
+)
+def test_nothing_of_what_a_link_in_an_archive_leads_to_is_copied(clean, folder, tmp_path, name, ref) -> None:
+    (folder / name).rename(tmp_path / "elsewhere")
+    (folder / name).symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(DeidError) as refused:
+        prepare(clean, folder, "hospital", notes=15)
+    assert (refused.value.code, refused.value.ref) == (Code.ARCHIVE_BROKEN, ref)
     assert clean.deliveries("hospital") == []
 
 

@@ -14,6 +14,7 @@ from deid_platform.refresh.ruling import Action, Ruling
 from deid_platform.refresh.rulings import keep
 from deid_platform.refresh.site import Site
 from deid_platform.refresh.summary import release_summary
+from deid_platform.refresh.withdraw import withdraw_arrived
 from deid_platform.reports.summary import summary_markdown
 from deid_platform.settings import load_settings
 from deid_platform.warehouse.migrate import configure
@@ -329,6 +330,13 @@ def test_a_feed_that_is_no_demonstration_is_refused_by_the_embedded_server(site,
     with pytest.raises(DeidError) as error:
         stage.stage_delivery(real, delivery, run_id="run-2")
     assert error.value.code is Code.FEED_NOT_DEMONSTRATION
+    # Who withdraws from it is not read either, and the platform is not loaded for it.
+    (failure,) = withdraw_arrived(real).failures
+    assert failure.code is Code.FEED_NOT_DEMONSTRATION
+    with pytest.raises(DeidError) as error:
+        real.accept_any(["hospital"])
+    assert error.value.code is Code.FEED_NOT_DEMONSTRATION
+    site.accept_any(["hospital"])
 
 
 def test_the_summary_tells_the_way_of_every_delivery(site) -> None:

@@ -162,6 +162,35 @@ def test_marks_go_out_with_a_sheet_and_come_back(drawn, tmp_path):
     assert three not in {it.removal for it in marks_of(site.store, 1, Role.A).values()}
 
 
+def test_what_a_note_s_writer_meant_to_be_run_goes_out_inert_and_is_marked_all_the_same(reviewed, tmp_path):
+    site = reviewed()
+    rows = list(site.store.rows(tables.GOLD_NOTES, tables.ALL))
+    bench = site.store.manifest(tables.GOLD_NOTES, tables.ALL).meta
+    for row in rows:  # of the same length, so that spans stay where they are
+        row["text"] = row["text"].replace("y, stable.", ";=A1+B2.")
+    table = pa.Table.from_pylist(rows, schema=tables.GOLD_SCHEMA)
+    site.store.write(tables.GOLD_NOTES, tables.ALL, [table], meta=lambda: bench)
+    start(site, 6)
+    path = tmp_path / "a.csv"
+    deid("review", "export", "--as", "A", "--to", str(path))
+    with path.open(encoding="utf-8", newline="") as stream:
+        assert not any(cell.lstrip().startswith("=") for row in csv.reader(stream, delimiter=";") for cell in row)
+    with path.open(encoding="utf-8", newline="") as stream:
+        written = list(csv.DictReader(stream))
+    assert all("pals;'=A1+B2." in row["after"] for row in written)
+    written[0] |= {"missed": "DATE high: pals;'=A1+B2", "category": "provider_or_clinic"}
+    written[1] |= {"missed": "DATE high: pals;=A1+B2"}  # as the note has it
+    with path.open("w", encoding="utf-8", newline="") as stream:
+        sheet = csv.DictWriter(stream, written[0])
+        sheet.writeheader()
+        sheet.writerows(written)
+    assert take_back(site, 1, Role.A, path) == (1, 2)
+    assert words_of(site, Role.A) == ["pals;=A1+B2"] * 2
+    deid("review", "export", "--as", "A", "--to", str(path))
+    assert take_back(site, 1, Role.A, path) == (1, 2)
+    assert words_of(site, Role.A) == ["pals;=A1+B2"] * 2
+
+
 @pytest.mark.parametrize("killed_at", [tables.REVIEW_MISSED, tables.REVIEW_DECISIONS])
 def test_a_file_is_kept_whole_or_not_at_all_wherever_its_import_is_killed(drawn, reviewed, monkeypatch, killed_at):
     site, (one, two, *_) = drawn

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 import os
 from concurrent.futures import ThreadPoolExecutor
@@ -20,7 +21,7 @@ from deid_platform.refresh import tables
 from deid_platform.review.decisions import Category, Decision, Severity, decide, decisions_of, enter, offered, standing
 from deid_platform.review.report import kappa, kappa_interval, report, shares
 from deid_platform.review.rounds import outside_gold, removals_of_round, start
-from deid_platform.review.sheets import _plain, export, take_back
+from deid_platform.review.sheets import as_it_was, export, inert, take_back
 from deid_platform.warehouse.roles import Role as Database
 
 WRONG = ("Bell", "Cushing", "Ward 4B", "March", "Addison", "Todd")
@@ -272,11 +273,55 @@ def test_a_sheet_of_one_reader_is_none_of_another(reviewed, tmp_path, change, re
     assert not any(decisions_of(site.store, number, role) for number in (1, 2) for role in Role)
 
 
-@pytest.mark.parametrize(
-    ("text", "cell"), [("=1+1", "'=1+1"), (" @x", "' @x"), ("- stable", "'- stable"), ("a=b", "a=b"), ("", "")]
+FORMULAS = (
+    "=1+1",
+    " @x",
+    "- stable",
+    "ok;=HYPERLINK(1)",
+    'ok;=HYPERLINK("http://x?"&A1;"see")',
+    'ok; "=1+1"',
+    'ok;"";=1',
+    "ok\t=1",
+    "ok,+1",
+    "ok|@SUM(1)",
+    "first\n=1+1",
+    "first\r\n- second;-2",
+    ";;;=1",
+    ";\t\n =cmd|' /C calc'!A0",
+    "ok;'=1",
+    "\uff1d1+1;\uff0b2",
+    "\u200b=1",
+    "ok;\ufeff=1",
 )
-def test_no_cell_of_a_sheet_is_a_formula(text, cell):
-    assert _plain(text) == cell
+
+
+@pytest.mark.parametrize("text", FORMULAS)
+@pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
+@pytest.mark.parametrize("quoting", [csv.QUOTE_ALL, csv.QUOTE_MINIMAL])
+def test_no_spreadsheet_finds_a_formula_in_a_sheet_whatever_it_takes_for_a_separator(text, separator, quoting):
+    written = io.StringIO()
+    csv.writer(written, lineterminator="\n", quoting=quoting).writerow(["key", inert(text), "after"])
+    # As a file is read: with its quotes, and line by line.
+    readings = [written.getvalue()], written.getvalue().splitlines()
+    cells = [
+        cell.strip(' \t\r\n\u200b\ufeff"')
+        for lines in readings
+        for row in csv.reader(io.StringIO("\n".join(lines)) if len(lines) == 1 else lines, delimiter=separator)
+        for cell in row
+    ]
+    assert [cell for cell in cells if cell.startswith(tuple("=+-@\uff1d\uff0b\uff0d\uff20"))] == []
+
+
+@pytest.mark.parametrize(
+    "text", [*FORMULAS, "a=b", "", "pH 7.4; BE -2", "x'=y", "3-5 mg, b.i.d.", "ok;''=1", "'=", "it's"]
+)
+def test_what_was_made_inert_comes_back_as_it_was(text):
+    assert as_it_was(inert(text)) == text
+
+
+@pytest.mark.parametrize("text", ["a=b", "pH 7.4; BE -2", "3-5 mg, b.i.d.", "2+2; x+y", "a@b.org; c@d.org", "it's"])
+def test_text_without_a_formula_stays_as_it_is(text):
+    assert inert(text) == text
 
 
 def test_the_command_reports_without_text(reviewed):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import hashlib
 import json
 import os
 from datetime import UTC, date, datetime, timedelta
@@ -419,6 +420,54 @@ def test_a_limited_data_set_is_extracted_from_its_own_view_by_nobody_else(scene,
     with pytest.raises(DeidError):
         make(scene, tmp_path / "out", DEMONSTRATION)
     assert list(tmp_path.iterdir()) == []
+
+
+def record_anew(scene, folder, numbers, notes, **said):
+    """Records an extract of these notes under a manifest of its own for the files of another."""
+    path = folder / "manifest.json"
+    with reader(scene).connect() as connection, connection.begin():
+        connection.execute(text("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ"))
+        extract = connection.execute(text("SELECT number FROM extracts.begin_extract('sepsis')")).scalar_one()
+        for number in numbers:
+            add(connection, scene, number)
+        path.write_text(json.dumps(json.loads(path.read_text()) | {"extract": extract, "notes": notes} | said))
+        digest = hashlib.sha256(path.read_bytes()).hexdigest()
+        connection.execute(text("SELECT extracts.close_extract('sepsis', :n, :d)"), {"n": len(numbers), "d": digest})
+
+
+@pytest.mark.parametrize(
+    ("numbers", "said", "reference"),
+    [
+        ((2, 3, 4), {"notes": 3}, "notes.parquet: 4 notes, 3 recorded, 1 others"),
+        ((2, 3, 4), {"notes": 4}, "manifest.json: notes unlike what is recorded"),
+        ((2, 3, 4), {"notes": 3, "extract": 1}, "manifest.json: extract unlike what is recorded"),
+    ],
+)
+def test_an_extract_recorded_with_fewer_notes_than_its_file_holds_does_not_stand(
+    study, tmp_path, numbers, said, reference
+):
+    make(study, tmp_path / "out")
+    gone(study, Kind.NOTE, 1)
+    assert code_of(check_extract, reader(study), tmp_path / "out") is Code.EXTRACT_STALE
+    record_anew(study, tmp_path / "out", numbers, **{"notes": 3, **said})
+    with pytest.raises(DeidError) as caught:
+        check_extract(reader(study), tmp_path / "out")
+    assert (caught.value.code, caught.value.ref) == (Code.EXTRACT_DAMAGED, reference)
+
+
+def test_an_extract_recorded_with_as_many_other_notes_does_not_stand(study, tmp_path):
+    make(study, tmp_path / "out")
+    gone(study, Kind.NOTE, 1)
+    old = pq.read_table(tmp_path / "out" / "notes.parquet")
+    kept = {study.keys.key("note", str(number)) for number in (1, 2)}
+    pq.write_table(old.filter([key in kept for key in old["note_key"].to_pylist()]), tmp_path / "out" / "notes.parquet")
+    content = (tmp_path / "out" / "notes.parquet").read_bytes()
+    files = json.loads((tmp_path / "out" / "manifest.json").read_text())["files"]
+    files["notes.parquet"] = {"sha256": hashlib.sha256(content).hexdigest(), "bytes": len(content)}
+    record_anew(study, tmp_path / "out", (3, 4), 2, files=files)
+    with pytest.raises(DeidError) as caught:
+        check_extract(reader(study), tmp_path / "out")
+    assert caught.value.ref == "notes.parquet: 2 notes, 2 recorded, 2 others"
 
 
 def test_one_login_cannot_add_notes_to_the_extract_of_another(study, tmp_path):

@@ -16,19 +16,26 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from deid_platform.corpora import Role
+from deid_platform.corpora.encodings import UTF8
 from deid_platform.corpora.formats import FileFormat
 from deid_platform.corpora.tables import Row, table_rows
 
 _ROLE = re.compile(rf"({'|'.join(Role)})(?:[.-]|$)", re.IGNORECASE)
 _NEARLY = re.compile(rf"({'|'.join(Role)})[^a-z]|(withdraw|rejoin)", re.IGNORECASE)
 _STEMS = {"withdraw": Role.WITHDRAWN, "rejoin": Role.REJOINED}
-_TABLE = re.compile(r"\.(?:jsonl|csv|parquet|xlsx?)(?:\.(?:gz|zst))?$", re.IGNORECASE)
+_TABLE = re.compile(r"\.(?:jsonl|csv|parquet|xls[xmb]?|ods)(?:\.(?:gz|zst))?$", re.IGNORECASE)
 _FORMAT = re.compile(r"\.(jsonl|csv|parquet)(?:\.(gz|zst))?$")
 
 
 @dataclass(frozen=True)
 class Tables(FileFormat):
-    """The format `files`."""
+    """The format `files`.
+
+    Attributes:
+        encoding: Of those that are text, unless a file says another by a byte order mark.
+    """
+
+    encoding: str = UTF8
 
     def roles(self, file_name: str) -> tuple[Role, ...]:
         """The role that the name begins with."""
@@ -41,7 +48,7 @@ class Tables(FileFormat):
     def rows(self, path: Path, role: Role, *, max_chars: int, spool: Path | None) -> Iterator[Row]:
         """The rows of a table; all of them are of its role."""
         del role
-        return table_rows(path, *written_as(path), max_chars=max_chars, spool=spool)
+        return table_rows(path, *written_as(path), max_chars=max_chars, spool=spool, encoding=self.encoding)
 
 
 def written_as(path: Path) -> tuple[str, str | None]:

@@ -21,7 +21,8 @@ from typing import TextIO, cast
 from deid_platform.corpora import Reason, Rejection, Role
 from deid_platform.corpora.annotations import GoldFaultError, check_text, misplaced
 from deid_platform.corpora.decoding import BrokenFileError, chunks
-from deid_platform.corpora.files import MAX_CHARS, is_unfinished
+from deid_platform.corpora.files import MAX_CHARS
+from deid_platform.corpora.folders import is_unfinished
 from deid_platform.corpora.gold import Gold
 from deid_platform.errors import Code, DeidError
 from deid_platform.notes import Note

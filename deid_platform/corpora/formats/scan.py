@@ -25,6 +25,7 @@ from typing import ClassVar
 
 from deid_platform.corpora import Reason, Role
 from deid_platform.corpora.decoding import BrokenFileError, chunks
+from deid_platform.corpora.encodings import UTF8
 from deid_platform.corpora.formats import FileFormat
 from deid_platform.corpora.formats.delimited import written_as
 from deid_platform.corpora.scans.documents import read_document
@@ -57,6 +58,8 @@ class Scans(FileFormat):
 
     engine: Engine = Engine.TESSERACT
     language: str = "en"
+    encoding: str = UTF8
+    """Of the table that tells letters apart."""
     limits: Limits = field(default_factory=Limits)
 
     def roles(self, file_name: str) -> tuple[Role, ...]:
@@ -70,9 +73,9 @@ class Scans(FileFormat):
         """
         del role, max_chars
         if _TABLE.fullmatch(path.name):
-            yield from _rows_without_letter(path, spool)
+            yield from _rows_without_letter(path, spool, self.encoding)
             return
-        cells = _cells(path)
+        cells = _cells(path, self.encoding)
         if isinstance(cells, Reason):
             yield 1, cells
         elif not cells:
@@ -83,7 +86,7 @@ class Scans(FileFormat):
 
     def pages(self, path: Path) -> tuple[Page, ...]:
         """The pages of a letter as `rows` reads them: see `word_boxes`."""
-        cells = _cells(path)
+        cells = _cells(path, self.encoding)
         language = self._language({} if isinstance(cells, Reason) else cells)
         return read_document(path, language, engine=self.engine, limits=self.limits).pages
 
@@ -124,11 +127,11 @@ def word_boxes(path: Path, scans: Scans | None = None) -> tuple[Page, ...]:
     return (scans or FEED).pages(path)
 
 
-def _cells(path: Path) -> Mapping[str, object] | Reason:
+def _cells(path: Path, encoding: str) -> Mapping[str, object] | Reason:
     """What is known of a letter but its text; nothing where a table does not name it."""
     tables = _tables(path.parent)
     if tables:
-        named = _named(tables).get(_name(path.name), ())
+        named = _named(tables, encoding).get(_name(path.name), ())
         return Reason.DUPLICATE_ID if len(named) > 1 else named[0] if named else {}
     digest = hashlib.sha256()
     try:
@@ -139,10 +142,11 @@ def _cells(path: Path) -> Mapping[str, object] | Reason:
     return {"note_id": f"scan-{digest.hexdigest()[:_ID_DIGITS]}"}
 
 
-def _rows_without_letter(path: Path, spool: Path | None) -> Iterator[Row]:
+def _rows_without_letter(path: Path, spool: Path | None, encoding: str) -> Iterator[Row]:
     """The rows of a table that cannot be read, and those whose letter is not there."""
     letters = {_name(other.name) for other in path.parent.iterdir()}
-    for place, cells in table_rows(path, *written_as(path), max_chars=_TABLE_CHARS, spool=spool):
+    rows = table_rows(path, *written_as(path), max_chars=_TABLE_CHARS, spool=spool, encoding=encoding)
+    for place, cells in rows:
         if isinstance(cells, Reason):
             yield place, cells
         elif not isinstance(file := cells.get("file"), str) or not file.strip():
@@ -156,17 +160,20 @@ _Stamp = tuple[Path, int, int]
 
 def _tables(folder: Path) -> tuple[_Stamp, ...]:
     """The tables of a folder, with what changes when they do."""
-    found = sorted(path for path in folder.iterdir() if _TABLE.fullmatch(path.name) and path.is_file())
+    found = sorted(
+        path for path in folder.iterdir() if _TABLE.fullmatch(path.name) and (path.is_file() or path.is_symlink())
+    )
     return tuple((path, path.stat().st_size, path.stat().st_mtime_ns) for path in found)
 
 
 @lru_cache(maxsize=1)  # each letter of a delivery asks
-def _named(tables: tuple[_Stamp, ...]) -> Mapping[str, tuple[Mapping[str, object], ...]]:
+def _named(tables: tuple[_Stamp, ...], encoding: str) -> Mapping[str, tuple[Mapping[str, object], ...]]:
     """The rows of each letter by its name."""
     named: dict[str, tuple[Mapping[str, object], ...]] = {}
     for path, *_ in tables:
         try:
-            for _, cells in table_rows(path, *written_as(path), max_chars=_TABLE_CHARS):
+            rows = table_rows(path, *written_as(path), max_chars=_TABLE_CHARS, encoding=encoding)
+            for _, cells in rows:
                 if not isinstance(cells, Reason) and isinstance(file := cells.get("file"), str):
                     named[_name(file)] = (*named.get(_name(file), ()), _without_file(cells))
         except BrokenFileError:  # reading the table itself says so; its other letters have no id

@@ -80,7 +80,7 @@ def _library(name: str) -> Any:
 def _of_pdf(path: Path, limits: Limits) -> Iterator[Page | Picture]:
     pdfium, raw = _library("pypdfium2"), _library("pypdfium2.raw")
     try:
-        document = pdfium.PdfDocument(path)
+        document = pdfium.PdfDocument(path.open("rb"), autoclose=True)
     except pdfium.PdfiumError as error:
         locked = error.err_code == raw.FPDF_ERR_PASSWORD
         raise RefusedPageError(Reason.LOCKED_FILE if locked else Reason.UNREADABLE_FILE) from None

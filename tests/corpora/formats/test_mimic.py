@@ -8,11 +8,12 @@ import tracemalloc
 import pytest
 
 from deid_platform.corpora import Reason, Rejection
-from deid_platform.corpora.files import FilesFeed, read_folder
+from deid_platform.corpora.files import FilesFeed
 from deid_platform.corpora.formats import file_format, gold_format
 from deid_platform.corpora.injection.carriers import with_placeholders
 from deid_platform.corpora.injection.corpus import InjectionSpec, Part, inject
 from deid_platform.corpora.placeholders import mimic3_placeholders, mimic4_placeholders
+from deid_platform.corpora.single_files import read_folder
 from deid_platform.labels import Label
 from deid_platform.notes import Delivery, Note
 

@@ -12,9 +12,9 @@ from dataclasses import replace
 import pytest
 
 from deid_platform.corpora import Reason, Rejection
-from deid_platform.corpora.files import read_notes
 from deid_platform.corpora.formats import gold_format
 from deid_platform.corpora.gold import Gold
+from deid_platform.corpora.single_files import read_notes
 from deid_platform.labels import CROSSWALKS
 
 # Set: its scheme, notes, and annotations that are spans here, no identifiers, and known errors.

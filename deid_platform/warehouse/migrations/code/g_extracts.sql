@@ -160,6 +160,15 @@ RETURNS TABLE (
     WHERE e.manifest_digest = p_manifest_digest
 $$;
 
+-- How many of these notes are not among those that the extract with this manifest was recorded with.
+CREATE OR REPLACE FUNCTION extracts.unrecorded(p_manifest_digest text, p_keys text[]) RETURNS bigint
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+    SELECT count(*) FROM unnest(p_keys) AS k (key)
+    WHERE NOT EXISTS (
+        SELECT 1 FROM ctl.extract_note n JOIN ctl.extract e ON e.id = n.extract
+        WHERE e.manifest_digest = p_manifest_digest AND n.note_key = k.key)
+$$;
+
 -- The extracts that hold any version of a note, or of what a finding hides, unless they are destroyed.
 CREATE OR REPLACE FUNCTION ctl.extracts_holding(p_keys text[], p_finding bigint DEFAULT NULL) RETURNS SETOF bigint
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$

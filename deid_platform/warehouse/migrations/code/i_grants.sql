@@ -71,8 +71,8 @@ GRANT EXECUTE ON FUNCTION ctl.name_marked, ctl.open_marks, ctl.dismiss_mark TO o
 GRANT EXECUTE ON FUNCTION ctl.enter_decision, ctl.enter_missed, ctl.rule TO officer;
 GRANT EXECUTE ON FUNCTION ctl.rule TO promoter;
 GRANT USAGE ON SCHEMA extracts TO analyst, limited_analyst;
-GRANT EXECUTE ON FUNCTION extracts.begin_extract, extracts.add_notes, extracts.close_extract, extracts.standing
-    TO analyst, limited_analyst;
+GRANT EXECUTE ON FUNCTION extracts.begin_extract, extracts.add_notes, extracts.close_extract, extracts.standing,
+    extracts.unrecorded TO analyst, limited_analyst;
 GRANT EXECUTE ON FUNCTION ctl.extract_standing, ctl.extracts_holding, ctl.end_extract TO officer;
 GRANT EXECUTE ON FUNCTION ctl.name_extracts TO officer, promoter;
 
