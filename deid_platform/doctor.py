@@ -204,7 +204,7 @@ def _feed(site: Site, name: str) -> Diagnosis:
     found = _look(f"feed {name}", lambda: f"{len(site.reader(name).deliveries())} deliveries")
     if not found.good:
         return found
-    faults = []
+    faults, shown = [], [found.detail]
     if refused := site.reader(name).refused():
         faults += (
             [f"rows in no delivery: {error.ref}" for error in refused]
@@ -212,9 +212,9 @@ def _feed(site: Site, name: str) -> Diagnosis:
             else [f"{len(refused)} folders are not named as a delivery"]
         )
     looks: list[Callable[[], str]] = [lambda: _accepted(site, name)]
-    looks += [partial(_newest, site, delivery) for delivery in site.reader(name).deliveries()[-1:]]
+    looks += [partial(_newest, site, delivery, shown) for delivery in site.reader(name).deliveries()[-1:]]
     faults += filter(None, (_look(name, look).detail for look in looks))
-    return Diagnosis(found.subject, not faults, "; ".join([found.detail, *faults]))
+    return Diagnosis(found.subject, not faults, "; ".join([*shown, *faults]))
 
 
 def _accepted(site: Site, name: str) -> str:
@@ -224,10 +224,14 @@ def _accepted(site: Site, name: str) -> str:
     return ""
 
 
-def _newest(site: Site, delivery: Delivery) -> str:
-    """What speaks against a feed's newest delivery by the first rows of each of its files; empty if nothing does."""
+def _newest(site: Site, delivery: Delivery, shown: list[str]) -> str:
+    """What speaks against a feed's newest delivery by the first rows of each of its files; empty if nothing does.
+
+    What the rows of its topics tell is shown in any case.
+    """
     feed = site.feed(delivery.feed)
     found = check_delivery(site, delivery, head=_HEAD)
+    shown += found.shares
     faults = [
         f"{kind.rows} rows of {kind.file} {kind.reason.value} ({lines_of(kind)})"
         for kind in found.refusals
@@ -236,6 +240,10 @@ def _newest(site: Site, delivery: Delivery) -> str:
     faults += (f"unknown columns of {role.value}: {names}" for role, names in found.refusals.unknown.items())
     if found.empty and not faults:
         faults.append("no rows")
+    if found.named == 0 or (
+        found.rows.get("patients", 0) >= _FEWEST and (found.named or 0) < site.settings.thresholds.min_roster_share
+    ):
+        faults.append("patients without a last name, whom no roster names")
     notes = found.rows.get("notes", 0)
     if notes >= _FEWEST and found.other_types > site.settings.thresholds.max_untyped_share * notes:
         faults.append(f"{found.other_types} of {notes} notes have a type that note_types does not list")

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from math import floor
 from pathlib import Path
 
 from deid_platform.corpora import Rejection
@@ -19,10 +20,12 @@ from deid_platform.corpora.refusals import Refusals
 from deid_platform.corpora.rows import Record
 from deid_platform.errors import DeidError
 from deid_platform.notes import Delivery, Facility, Note, Patient, Provider
+from deid_platform.refresh.known import filler_of, folded_name, known, names_a_place, names_somebody
 from deid_platform.refresh.site import Site
 
 _KINDS = {Note: "notes", Patient: "patients", Provider: "providers", Facility: "facilities"}
 _ROWS_A_STEP = 256
+_LAST_NAME = "last name"
 
 
 @dataclass(frozen=True)
@@ -37,6 +40,7 @@ class Checked:
         waiting: Rows of a database that are in no delivery yet.
         undated: Errors about rows of a database that never will be.
         advice: What a database lacks that a person should know.
+        telling: Of topics' rows, how many say something of somebody: topic -> what they have -> rows.
     """
 
     rows: dict[str, int]
@@ -46,6 +50,22 @@ class Checked:
     waiting: int = 0
     undated: tuple[DeidError, ...] = ()
     advice: str | None = None
+    telling: dict[str, dict[str, int]] = field(default_factory=dict)
+
+    @property
+    def shares(self) -> list[str]:
+        """Topic by topic the shares of rows that have a name, and what else tells people apart."""
+        return [
+            f"{topic} with a "
+            + ", a ".join(f"{what} {floor(1000 * many / self.rows[topic]) / 10}%" for what, many in told.items())
+            for topic, told in self.telling.items()
+        ]
+
+    @property
+    def named(self) -> float | None:
+        """The share of patients with a last name; None without patients."""
+        told = self.telling.get("patients")
+        return None if told is None else told[_LAST_NAME] / self.rows["patients"]
 
     @property
     def empty(self) -> bool:
@@ -114,6 +134,8 @@ def _counted(
     found: Iterable[Record | Rejection], note_types: Collection[str], progress: Callable[[int], None] | None
 ) -> Checked:
     rows: Counter[str] = Counter()
+    telling: dict[str, Counter[str]] = {}
+    names: Counter[str] = Counter()
     refusals = Refusals()
     others = 0
     for number, item in enumerate(found, start=1):
@@ -123,6 +145,23 @@ def _counted(
             refusals.add(item)
             continue
         rows[_KINDS.get(type(item), "statements")] += 1
+        if isinstance(item, Patient | Provider | Facility):
+            told = telling.setdefault(_KINDS[type(item)], Counter())
+            for what, has in _told(item).items():
+                told[what] += has
+            if isinstance(item, Patient) and names_somebody(item):
+                names[folded_name(item)] += 1
         if note_types and isinstance(item, Note):
             others += item.note_type not in note_types
-    return Checked(dict(rows), refusals, others)
+    if (filler := filler_of(names.items(), rows["patients"])) is not None:
+        telling["patients"][_LAST_NAME] -= names[filler]
+    return Checked(dict(rows), refusals, others, telling={topic: dict(told) for topic, told in telling.items()})
+
+
+def _told(row: Patient | Provider | Facility) -> dict[str, bool]:
+    if isinstance(row, Facility):
+        return {"name": names_a_place(row)}
+    if isinstance(row, Provider):
+        return {_LAST_NAME: names_somebody(row)}
+    of_row = known([row])
+    return {_LAST_NAME: of_row.named, "birth date": of_row.dated, "record number": of_row.numbered}

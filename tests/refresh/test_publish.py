@@ -379,7 +379,7 @@ def test_production_names_what_is_missing_and_a_waiver_lets_it_pass(site, delive
         publish.promote_delivery(production, delivery)
     assert error.value.ref == (
         "other@2026-02-09: site_gold failed (notes with gold 0, at least 1),"
-        " topics failed (share of notes with topics 0.000, at least 0.950)"
+        " topics failed (share of notes whose patient has a last name 0.000, at least 0.950)"
     )
 
     until = datetime.datetime.now(datetime.UTC).date() + datetime.timedelta(days=30)
