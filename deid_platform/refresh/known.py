@@ -19,7 +19,7 @@ from deid_platform.notes import Facility, Patient, Provider
 
 FEWEST = 20
 """Patients under which one last name for most of them may be a family's."""
-_FILLERS = frozenset(  # noqa: SIM905 - a list would be longer
+_FILLERS = frozenset(
     """
     anon anonima anonimo anonym anonyma anonyme anonymed anonymised anonymized anonymous apellido apellidos babyboy
     babygirl cognome confidential deidentified desconocida desconocido dummy familyname fullname identified ignota
@@ -28,7 +28,7 @@ _FILLERS = frozenset(  # noqa: SIM905 - a list would be longer
     patientin paziente placeholder pseudonym redacted removed sconosciuta sconosciuto subject surname tba tbd test
     testpatient trauma unbekannt undefined unidentified unk unkn unknown unknownunknown unnamed unspecified withheld
     xx zz
-    """.split()
+    """.split()  # noqa: SIM905 - a list would be longer
 )
 """Words that stand in a field for names when nobody knows one, folded and without spaces."""
 _ALIASES = {
@@ -83,7 +83,7 @@ def names_somebody(row: Patient | Provider) -> bool:
 
 def names_a_place(row: Facility) -> bool:
     """Whether a row has a name that is one."""
-    return _tells(_words(row.name)) and (row.name or "").strip().casefold() != row.facility_id.casefold()
+    return _tells(_words(row.name))
 
 
 def folded_name(row: Patient) -> str:
@@ -121,7 +121,7 @@ def _is_word(word: str) -> bool:
 
 
 def _numbers(row: Patient | Provider) -> set[str]:
-    ids = (row.patient_id, row.mrn, row.ssn) if isinstance(row, Patient) else (row.provider_id, row.npi, row.user_id)
+    ids = (row.patient_id, row.mrn, row.ssn) if isinstance(row, Patient) else (row.provider_id, row.npi)
     return {value.strip().casefold() for value in ids if value}
 
 
