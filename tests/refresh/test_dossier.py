@@ -411,9 +411,9 @@ def test_what_was_signed_holds_for_no_notes_whose_topics_are_read_by_other_colum
     made = release(officer, nameless.release)
     assert (made.state, release(officer, before).state) == ("active", "left")
     assert signed(officer, made.release) is None and signed(officer, before) is not None
+    html = write_dossier(nameless).path.read_text(encoding="utf-8")
     assert release_summary(nameless).places["determination"] == "not signed"
     found = gathered(nameless, made)
     assert [(it.named, it.dated, it.numbered) for it in found.feeds] == [(0, 1, 1)]
     assert any("last name for 0% of the notes of hospital" in doubt for doubt in verdict(found).doubts)
-    html = write_dossier(nameless).path.read_text(encoding="utf-8")
     assert "hospital by a last name 0%, a birth date 100%, a record number 100%" in html
