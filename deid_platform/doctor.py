@@ -14,6 +14,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from deid_platform.corpora import NEVER_ENTERS
+from deid_platform.corpora.feeds import topics_reading
 from deid_platform.corpora.refusals import lines_of
 from deid_platform.detection import detector_names, stage_names
 from deid_platform.detection.models.device import card_memory, card_name
@@ -27,6 +28,7 @@ from deid_platform.refresh.check import check_delivery
 from deid_platform.refresh.opt_outs import misspelt_opt_outs
 from deid_platform.refresh.restored import differences
 from deid_platform.refresh.site import Site
+from deid_platform.refresh.topic_columns import changed_columns
 from deid_platform.settings import config_path, load_settings
 from deid_platform.warehouse.logins import unbounded
 from deid_platform.warehouse.queries import summary
@@ -214,7 +216,15 @@ def _feed(site: Site, name: str) -> Diagnosis:
     looks: list[Callable[[], str]] = [lambda: _accepted(site, name)]
     looks += [partial(_newest, site, delivery, shown) for delivery in site.reader(name).deliveries()[-1:]]
     faults += filter(None, (_look(name, look).detail for look in looks))
+    # Without a secret the store says nothing, which is told elsewhere.
+    if (others := _look(name, lambda: _other_columns(site, name))).good and others.detail:
+        shown.append(others.detail)
     return Diagnosis(found.subject, not faults, "; ".join([*shown, *faults]))
+
+
+def _other_columns(site: Site, name: str) -> str:
+    changed = changed_columns(site.store, {name: topics_reading(site.settings, name)})
+    return "its topics are read by other columns than those of its first promotion: another release" if changed else ""
 
 
 def _accepted(site: Site, name: str) -> str:

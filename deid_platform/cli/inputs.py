@@ -109,9 +109,8 @@ def topics_of(patients: Path | None, providers: Path | None, facilities: Path | 
     for role, count in dropped.items():
         say(f"{role}: {counted(count, 'invalid date')} left out (expected YYYY-MM-DD)")
     if nameless := sum(not any(map(names_somebody, rows)) for rows in topics.each_patient()):
-        say(
-            f"patients without a last name: {nameless:,} of {len(topics.patients):,}; no name is looked for in their notes"
-        )
+        of_all = f"{nameless:,} of {len(topics.patients):,}"
+        say(f"patients without a last name: {of_all}; the leak check looks for none in their notes")
     return topics
 
 

@@ -276,14 +276,13 @@ def _feeds(officer: Engine, name: str) -> list[page.Feed]:
         " WHERE p.release = :r GROUP BY d.feed ORDER BY d.feed"
     )
 
-    def feed(row: Mapping[str, Any]) -> page.Feed:
-        told = dict(row)
+    def feed(told: dict[str, Any]) -> page.Feed:
         known, notes = told.pop("known"), told.pop("notes")
         shares = {what: float(told[what] / notes) if known else None for what in ("named", "dated", "numbered")}
         return page.Feed(**told | shares)
 
     with begin(officer) as connection:
-        return [feed(row._mapping) for row in connection.execute(statement, {"r": name})]
+        return [feed(dict(row._mapping)) for row in connection.execute(statement, {"r": name})]
 
 
 def _requirements(officer: Engine, name: str) -> list[page.Requirement]:

@@ -15,6 +15,7 @@ from opened import opened_under
 
 from deid_platform.corpora import file_states
 from deid_platform.corpora.feeds import topics_reading
+from deid_platform.doctor import _feed
 from deid_platform.errors import Code, DeidError
 from deid_platform.notes import Delivery
 from deid_platform.refresh import due, intake, known_files, tables
@@ -128,6 +129,8 @@ def test_topics_that_are_read_by_other_columns_than_the_published_ones_are_anoth
     assert changed.release not in (held.release, read_by(held, ignore=("mrn",)).release)
     assert changed.recipe_without_topics("hospital").release == changed.release
     assert due.pending(changed, ALL) == ALL
+    assert "read by other columns" in _feed(changed, "hospital").detail
+    assert "read by other columns" not in _feed(held, "hospital").detail
     assert read_by(changed, columns={}, ignore=()).release == held.release, "and the former one, once they are back"
 
 
