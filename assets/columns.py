@@ -56,7 +56,9 @@ MEANINGS = {
     "lengths": "length of each span's replacement, in characters",
     "indirect": "indirect identifiers that were tagged: start, end and category; empty where nothing tags them",
     "words": "number of words of the note",
-    "with_roster": "whether the note's patient is in the topics",
+    "with_roster": "whether the topics know the note's patient by a last name",
+    "with_birth_date": "whether the topics know the patient's date of birth",
+    "with_number": "whether the topics know the patient's record number",
     "cache_key": "digest of all that the row was made with; a row with the same key is reused",
     # Bench
     "feed": "feed of the note",

@@ -14,6 +14,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from deid_platform.corpora import NEVER_ENTERS
+from deid_platform.corpora.feeds import topics_reading
 from deid_platform.corpora.refusals import lines_of
 from deid_platform.detection import detector_names, stage_names
 from deid_platform.detection.models.device import card_memory, card_name
@@ -27,6 +28,7 @@ from deid_platform.refresh.check import check_delivery
 from deid_platform.refresh.opt_outs import misspelt_opt_outs
 from deid_platform.refresh.restored import differences
 from deid_platform.refresh.site import Site
+from deid_platform.refresh.topic_columns import changed_columns
 from deid_platform.settings import config_path, load_settings
 from deid_platform.warehouse.dossiers import signers
 from deid_platform.warehouse.logins import unbounded
@@ -209,7 +211,7 @@ def _feed(site: Site, name: str) -> Diagnosis:
     found = _look(f"feed {name}", lambda: f"{len(site.reader(name).deliveries())} deliveries")
     if not found.good:
         return found
-    faults = []
+    faults, shown = [], [found.detail]
     if refused := site.reader(name).refused():
         links = sum(error.code is Code.FEED_LINK for error in refused)
         named = f"{len(refused) - links} folders are not named as a delivery"
@@ -219,9 +221,17 @@ def _feed(site: Site, name: str) -> Diagnosis:
             else [named] * (len(refused) > links) + [f"{links} folders are links"] * (links > 0)
         )
     looks: list[Callable[[], str]] = [lambda: _accepted(site, name)]
-    looks += [partial(_newest, site, delivery) for delivery in site.reader(name).deliveries()[-1:]]
+    looks += [partial(_newest, site, delivery, shown) for delivery in site.reader(name).deliveries()[-1:]]
     faults += filter(None, (_look(name, look).detail for look in looks))
-    return Diagnosis(found.subject, not faults, "; ".join([found.detail, *faults]))
+    # Without a secret the store says nothing, which is told elsewhere.
+    if (others := _look(name, lambda: _other_columns(site, name))).good and others.detail:
+        shown.append(others.detail)
+    return Diagnosis(found.subject, not faults, "; ".join([*shown, *faults]))
+
+
+def _other_columns(site: Site, name: str) -> str:
+    changed = changed_columns(site.store, {name: topics_reading(site.settings, name)})
+    return "its topics are read by other columns than those of its first promotion: another release" if changed else ""
 
 
 def _accepted(site: Site, name: str) -> str:
@@ -230,10 +240,14 @@ def _accepted(site: Site, name: str) -> str:
     return ""
 
 
-def _newest(site: Site, delivery: Delivery) -> str:
-    """What speaks against a feed's newest delivery by the first rows of each of its files; empty if nothing does."""
+def _newest(site: Site, delivery: Delivery, shown: list[str]) -> str:
+    """What speaks against a feed's newest delivery by the first rows of each of its files; empty if nothing does.
+
+    What the rows of its topics tell is shown in any case.
+    """
     feed = site.feed(delivery.feed)
     found = check_delivery(site, delivery, head=_HEAD)
+    shown += found.shares
     faults = [
         f"{kind.rows} rows of {kind.file} {kind.reason.value} ({lines_of(kind)})"
         for kind in found.refusals
@@ -242,6 +256,10 @@ def _newest(site: Site, delivery: Delivery) -> str:
     faults += (f"unknown columns of {role.value}: {names}" for role, names in found.refusals.unknown.items())
     if found.empty and not faults:
         faults.append("no rows")
+    if found.named == 0 or (
+        found.rows.get("patients", 0) >= _FEWEST and (found.named or 0) < site.settings.thresholds.min_roster_share
+    ):
+        faults.append("patients without a last name, whom no roster names")
     notes = found.rows.get("notes", 0)
     if notes >= _FEWEST and found.other_types > site.settings.thresholds.max_untyped_share * notes:
         faults.append(f"{found.other_types} of {notes} notes have a type that note_types does not list")

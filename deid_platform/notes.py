@@ -168,6 +168,9 @@ class Topics(_Quiet):
             when topics are folded.
         former_providers: Earlier rows of a provider, as `former` has those of a patient.
         former_facilities: Earlier rows of a facility, likewise.
+        filler: The last name that most patients share, folded, which therefore names nobody (`refresh/known.py`);
+            None where there is none, or nobody counted.
+        nameless: Whether rows of patients were counted, and none has a last name.
     """
 
     patients: Mapping[str, Patient] = field(default_factory=dict)
@@ -177,6 +180,8 @@ class Topics(_Quiet):
     undated: frozenset[str] = frozenset()
     former_providers: Mapping[str, tuple[Provider, ...]] = field(default_factory=dict)
     former_facilities: Mapping[str, tuple[Facility, ...]] = field(default_factory=dict)
+    filler: str | None = field(default=None, compare=False)
+    nameless: bool = field(default=False, compare=False)
 
     @classmethod
     def of(

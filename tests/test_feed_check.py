@@ -299,6 +299,61 @@ def test_every_reason_is_explained() -> None:
     assert [reason.value for reason in Reason if f"`{reason.value}`" not in page] == []
 
 
+ROSTER = "patient_id,GIVEN,FAMILY,birth_date,mrn\n" + "".join(
+    f"p{n},Thandiwe,Quill{'abcdefghijklmnopqrstuvwxy'[n]}feather,19{n + 30}-03-04,44190{n}\n" for n in range(25)
+)
+LAST_NAMES = {
+    "ignored": ('ignore = ["GIVEN", "FAMILY"]\n', ROSTER, 0.0),
+    "mapped": ('ignore = ["GIVEN"]\ncolumns = { FAMILY = "last_name" }\n', ROSTER, 100.0),
+    "one for all": ("", "patient_id,last_name\n" + "".join(f"p{n},Memorial\n" for n in range(25)), 0.0),
+    "ids": ("", "patient_id,last_name\n" + "".join(f"p{n},P{n}\n" for n in range(25)), 0.0),
+    "initials": ("", "patient_id,last_name\n" + "".join(f"p{n},{chr(97 + n)}.\n" for n in range(25)), 0.0),
+    "some": ("", "patient_id,last_name\n" + "".join(f"p{n},{'Ostrowe' * (n < 2)}\n" for n in range(25)), 8.0),
+}
+
+
+@pytest.mark.parametrize(("mapping", "patients", "share"), LAST_NAMES.values(), ids=LAST_NAMES)
+def test_what_the_rows_of_patients_tell_is_shown_and_the_doctor_warns_where_they_name_nobody(
+    feed: Path, deliver: Callable[..., Path], mapping: str, patients: str, share: float
+) -> None:
+    (feed.parent / "deid.toml").write_text(SETTINGS + mapping)
+    folder = deliver(notes="note_id,patient_id,text\nn1,p1,Well.\n", patients=patients)
+    told = 100.0 if "birth_date" in patients else 0.0
+    shown = f"patients with a last name {share}%, a birth date {told}%, a record number {told}%"
+    checked = deid("feed", "check", str(folder))
+    assert (checked.exit_code, shown in checked.stderr.splitlines()) == (0, True)
+    found = finding("feed ehr")
+    assert shown in found.detail
+    assert found.good is (share == 100) is ("patients without a last name" not in found.detail)
+
+
+def test_providers_and_facilities_without_names_are_counted_too(deliver: Callable[..., Path]) -> None:
+    folder = deliver(
+        notes="note_id,text\nn1,Well.\n",
+        providers="provider_id,last_name\nd1,Marchetti\nd2,UNKNOWN\n",
+        facilities="facility_id,name\nf1,Marigold Clinic\nf2,Oak House\nf3,.\n",
+    )
+    said = deid("feed", "check", str(folder)).stderr.splitlines()
+    assert {"providers with a last name 50.0%", "facilities with a name 66.6%"} <= set(said)
+
+
+def test_a_file_of_patients_without_names_is_told_by_the_command_that_redacts_one_too(tmp_path: Path) -> None:
+    (tmp_path / "n.jsonl").write_text('{"note_id": "n1", "patient_id": "p1", "text": "Well."}\n')
+    (tmp_path / "p.csv").write_text(ROSTER)
+    command = [
+        "redact",
+        str(tmp_path / "n.jsonl"),
+        "-o",
+        str(tmp_path / "o.jsonl"),
+        "--patients",
+        str(tmp_path / "p.csv"),
+    ]
+    command += ["--detector", "rules", "--columns", "GIVEN="]
+    said = "patients without a last name: 25 of 25"
+    assert said in deid(*command, "--columns", "FAMILY=").stderr
+    assert said not in deid(*command, "--columns", "FAMILY=last_name").stderr
+
+
 # doctor
 
 

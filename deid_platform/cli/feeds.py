@@ -111,6 +111,8 @@ def _explain(found: Checked, name: str | None, feed: FeedSettings | None) -> Non
 
     read = ", ".join(f"{kind} {rows:,}" for kind, rows in found.rows.items())
     say(f"would be taken in: {read or 'nothing; the whole delivery would be refused'}")
+    for shares in found.shares:
+        say(shares)
     for role, unknown in found.refusals.unknown.items():
         say(f"unknown columns of {role.value}: {unknown}")
     if advice := found.refusals.advice(feed.columns if feed else {}):

@@ -99,14 +99,18 @@ def column_mapping(columns: list[str] | None, feed: str | None) -> ColumnMapping
 
 
 def topics_of(patients: Path | None, providers: Path | None, facilities: Path | None, mapping: ColumnMapping) -> Topics:
-    """The topics of the files; says which values were left out."""
+    """The topics of the files; says which values were left out, and how many patients have no last name."""
     from deid_platform.corpora import Role
+    from deid_platform.refresh.known import names_somebody
     from deid_platform.workbench import read_topics
 
     files = {Role.PATIENTS: patients, Role.PROVIDERS: providers, Role.FACILITIES: facilities}
     topics, dropped = read_topics(files, mapping)
     for role, count in dropped.items():
         say(f"{role}: {counted(count, 'invalid date')} left out (expected YYYY-MM-DD)")
+    if nameless := sum(not any(map(names_somebody, rows)) for rows in topics.each_patient()):
+        of_all = f"{nameless:,} of {len(topics.patients):,}"
+        say(f"patients without a last name: {of_all}; the leak check looks for none in their notes")
     return topics
 
 

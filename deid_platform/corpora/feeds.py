@@ -5,6 +5,7 @@ Belongs here: which reader a format has. Does not belong here: reading (`files.p
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,7 +16,9 @@ from deid_platform.corpora.formats import FileFormat, file_format
 from deid_platform.corpora.formats.delimited import Tables
 from deid_platform.corpora.formats.scan import Scans
 from deid_platform.corpora.reading import TOPIC_ROLES
+from deid_platform.corpora.rows import shapes
 from deid_platform.corpora.scans.recognition import Engine
+from deid_platform.errors import Code, DeidError
 from deid_platform.settings import FeedSettings, Settings
 
 if TYPE_CHECKING:
@@ -43,6 +46,33 @@ def open_feed(settings: Settings, name: str, *, spool: Path) -> Reader:
     if settings.feed(name).from_database:
         return open_database(settings, name)
     return open_folder(settings, name, spool=spool)
+
+
+def topics_reading(settings: Settings, name: str) -> str:
+    """What decides which fields the topics of a feed have, as text: which column is which field, which rows count.
+
+    Raises:
+        DeidError: `feed-unknown`, `feed-mapping`; `feed-unreadable` if the file of a query cannot be read.
+    """
+    feed = settings.feed(name)
+    own, mapped = shapes(), shapes(feed.columns, feed.ignore)
+    columns = {
+        role.value: [
+            sorted(mapped[role].columns.items() - own[role].columns.items()),
+            sorted(own[role].columns.keys() - mapped[role].columns.keys()),
+        ]
+        for role in TOPIC_ROLES.values()
+    }
+    tables = {role.value: [feed.schema_name, feed.tables.get(role.value)] for role in TOPIC_ROLES.values()}
+    try:
+        queries = {
+            role.value: settings.path(feed.queries[role.value]).read_text(encoding="utf-8-sig")
+            for role in TOPIC_ROLES.values()
+            if role.value in feed.queries
+        }
+    except (OSError, UnicodeDecodeError):
+        raise DeidError(Code.FEED_UNREADABLE, f"{name}: query") from None
+    return json.dumps([feed.format, columns, "*" in feed.ignore, tables, queries], sort_keys=True)
 
 
 def open_folder(settings: Settings, name: str, *, spool: Path | None) -> FilesFeed:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from math import floor
 from pathlib import Path
 
 from deid_platform.corpora import Rejection, Role
@@ -20,10 +21,12 @@ from deid_platform.corpora.refusals import Refusals
 from deid_platform.corpora.rows import Record
 from deid_platform.errors import DeidError
 from deid_platform.notes import Delivery, Facility, Note, Patient, Provider
+from deid_platform.refresh.known import filler_of, folded_name, known, names_a_place, names_somebody
 from deid_platform.refresh.site import Site
 
 _KINDS = {Note: "notes", Patient: "patients", Provider: "providers", Facility: "facilities"}
 _ROWS_A_STEP = 256
+_LAST_NAME = "last name"
 
 
 @dataclass(frozen=True)
@@ -41,6 +44,7 @@ class Checked:
         undated: Errors about rows of a database that never will be.
         advice: What a database lacks that a person should know.
         nameless: Whether patients are there, or would be, and none has a last name.
+        telling: Of topics' rows, how many say something of somebody: topic -> what they have -> rows.
     """
 
     rows: dict[str, int]
@@ -53,6 +57,22 @@ class Checked:
     undated: tuple[DeidError, ...] = ()
     advice: str | None = None
     nameless: bool = False
+    telling: dict[str, dict[str, int]] = field(default_factory=dict)
+
+    @property
+    def shares(self) -> list[str]:
+        """Topic by topic the shares of rows that have a name, and what else tells people apart."""
+        return [
+            f"{topic} with a "
+            + ", a ".join(f"{what} {floor(1000 * many / self.rows[topic]) / 10}%" for what, many in told.items())
+            for topic, told in self.telling.items()
+        ]
+
+    @property
+    def named(self) -> float | None:
+        """The share of patients with a last name; None without patients."""
+        told = self.telling.get("patients")
+        return None if told is None else told[_LAST_NAME] / self.rows["patients"]
 
     @property
     def empty(self) -> bool:
@@ -128,8 +148,10 @@ def _counted(
     found: Iterable[Record | Rejection], note_types: Collection[str], progress: Callable[[int], None] | None
 ) -> Checked:
     rows: Counter[str] = Counter()
+    telling: dict[str, Counter[str]] = {}
+    names: Counter[str] = Counter()
     refusals = Refusals()
-    others = named = 0
+    others = 0
     for number, item in enumerate(found, start=1):
         if progress is not None and number % _ROWS_A_STEP == 0:
             progress(_ROWS_A_STEP)
@@ -137,8 +159,30 @@ def _counted(
             refusals.add(item)
             continue
         rows[_KINDS.get(type(item), "statements")] += 1
+        if isinstance(item, Patient | Provider | Facility):
+            told = telling.setdefault(_KINDS[type(item)], Counter())
+            for what, has in _told(item).items():
+                told[what] += has
+            if isinstance(item, Patient) and names_somebody(item):
+                names[folded_name(item)] += 1
         if note_types and isinstance(item, Note):
             others += item.note_type not in note_types
-        named += isinstance(item, Patient) and item.last_name is not None
-    nameless = not named and (rows["patients"] > 0 or refusals.lacks(Role.PATIENTS, "last_name"))
-    return Checked(dict(+rows), refusals, others, nameless=nameless)
+    if (filler := filler_of(names.items(), rows["patients"])) is not None:
+        telling["patients"][_LAST_NAME] -= names[filler]
+    unnamed = "patients" in telling and not telling["patients"][_LAST_NAME]
+    return Checked(
+        dict(+rows),
+        refusals,
+        others,
+        nameless=unnamed or ("patients" not in telling and refusals.lacks(Role.PATIENTS, "last_name")),
+        telling={topic: dict(told) for topic, told in telling.items()},
+    )
+
+
+def _told(row: Patient | Provider | Facility) -> dict[str, bool]:
+    if isinstance(row, Facility):
+        return {"name": names_a_place(row)}
+    if isinstance(row, Provider):
+        return {_LAST_NAME: names_somebody(row)}
+    of_row = known([row])
+    return {_LAST_NAME: of_row.named, "birth date": of_row.dated, "record number": of_row.numbered}

@@ -39,6 +39,8 @@ from deid_platform.warehouse.measures import OTHER_TYPE
 from deid_platform.warehouse.staging import Status
 
 NOTHING_DECIDED = InForce()
+KNOWN = ("with_roster", "with_birth_date", "with_number")
+"""Columns that say what the topics know of a note's patient."""
 CLEAN, QUARANTINED = Status.CLEAN.value, Status.QUARANTINED.value
 
 
@@ -85,7 +87,7 @@ def deidentify(
             for row in batch:
                 counts[row["status"]] += 1
                 counts["words"] += row["words"]
-                counts["with_roster"] += row["with_roster"]
+                counts.update(what for what in KNOWN if row[what])
                 labels.update(span["label"] for span in row["spans"])
                 if row["status"] == CLEAN:
                     indirect.update(each["category"] for each in row.get("indirect") or ())

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from pathlib import Path
+from typing import Any
 
 from sqlalchemy import Engine, text
 
@@ -195,7 +196,7 @@ def gathered(site: Site, found: Release) -> page.Dossier:
         readings=readings,
         thresholds={
             name.removeprefix("min_"): getattr(site.settings.thresholds, name)
-            for name in ("min_recall", "min_precision", "min_clinical_retention")
+            for name in ("min_recall", "min_precision", "min_clinical_retention", "min_roster_share")
         },
         change=_change(officer, found),
         retracted=_retracted(officer, found.release),
@@ -263,12 +264,26 @@ def _feeds(officer: Engine, name: str) -> list[page.Feed]:
     statement = text(
         "SELECT d.feed AS name, count(*) AS deliveries, (array_agg(d.delivery ORDER BY d.delivery_seq DESC))[1] AS "
         "newest, sum(p.approved) AS promoted, sum(p.quarantined) AS quarantined, sum(p.withdrawn) AS withdrawn,"
-        " bool_or(d.demonstration) AS demonstration"
+        " bool_or(d.demonstration) AS demonstration,"
+        " count(t.notes) = count(*) AND sum(t.notes) > 10 AS known, sum(t.notes) AS notes,"
+        " sum(t.named) AS named, sum(t.dated) AS dated, sum(t.numbered) AS numbered"
         " FROM ctl.publication p JOIN ctl.delivery d ON d.delivery = p.delivery"
+        " LEFT JOIN LATERAL ("
+        "  SELECT (g.measured->>'notes')::int AS notes, (g.measured->>'with_roster')::int AS named,"
+        "  (g.measured->>'with_birth_date')::int AS dated, (g.measured->>'with_number')::int AS numbered"
+        "  FROM ctl.gate g WHERE g.delivery = d.delivery AND d.release = p.release AND g.requirement = 'topics'"
+        "  AND g.staged_digest = d.staged_digest AND g.detector_digest = d.detector_digest"
+        "  AND g.measured ? 'with_number' ORDER BY g.id DESC LIMIT 1) t ON true"
         " WHERE p.release = :r GROUP BY d.feed ORDER BY d.feed"
     )
+
+    def feed(told: dict[str, Any]) -> page.Feed:
+        known, notes = told.pop("known"), told.pop("notes")
+        shares = {what: float(told[what] / notes) if known else None for what in ("named", "dated", "numbered")}
+        return page.Feed(**told | shares)
+
     with begin(officer) as connection:
-        return [page.Feed(**row._mapping) for row in connection.execute(statement, {"r": name})]
+        return [feed(dict(row._mapping)) for row in connection.execute(statement, {"r": name})]
 
 
 def _requirements(officer: Engine, name: str) -> list[page.Requirement]:

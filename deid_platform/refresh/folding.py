@@ -4,7 +4,7 @@ Belongs here: writing the file that `topics_file.py` reads. Does not belong here
 or how rows of one patient fold (`notes.py`), which is asked here patient by patient.
 
 Each row is written as it is read. Of a patient who has but one, that is the record already; of others the folded record
-comes behind all rows. Meanwhile each row holds its id and some 30 bytes in memory.
+comes behind all rows. Meanwhile each row holds its id and some 30 bytes in memory, and each last name is there once.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ import pyarrow.compute as pc
 
 from deid_platform.errors import Code, DeidError
 from deid_platform.notes import Patient, Topics
+from deid_platform.refresh.known import filler_of, folded_name, names_somebody
 from deid_platform.refresh.tables import PATIENT_ROWS, from_row
 from deid_platform.topics_file import Index, Rows, StoredFormer, StoredPatients, TopicsFile
 
@@ -83,6 +84,8 @@ class _Folding:
         self.begins = array("Q", [0])
         self._until: list[int] = []
         self._undated: set[int] = set()
+        self._names: dict[str, int] = {"": 0}
+        self._named_by = array("I")
 
     def add(self, table: pa.Table) -> None:
         """Takes in rows of the delivery at hand."""
@@ -92,7 +95,10 @@ class _Folding:
             for row in batch.to_pylist():
                 if row.get("undated"):
                     self._undated.add(len(self.begins) - 1)
-                self.begins.append(self.begins[-1] + self._file.write(pickle.dumps((from_row(Patient, row),))))
+                patient = from_row(Patient, row)
+                self.begins.append(self.begins[-1] + self._file.write(pickle.dumps((patient,))))
+                name = folded_name(patient) if names_somebody(patient) else ""
+                self._named_by.append(self._names.setdefault(name, len(self._names)))
 
     def end_delivery(self) -> None:
         """From here on rows are of the next delivery."""
@@ -132,7 +138,15 @@ class _Folding:
             patients=StoredPatients(file, tables[0]),
             former=StoredFormer(file, tables[1]),
             undated=frozenset(undated),
+            filler=self._filler(patients, len(ids.dictionary)),
+            nameless=len(self._names) == 1,
         )
+
+    def _filler(self, patients: np.ndarray[Any, Any], count: int) -> str | None:
+        """The last name that most patients have in one of their rows."""
+        pairs = np.unique(patients * np.int64(len(self._names)) + np.frombuffer(self._named_by, np.uint32))
+        of_names = np.bincount(pairs % len(self._names), minlength=len(self._names))
+        return filler_of(zip(list(self._names)[1:], of_names[1:].tolist(), strict=True), count)
 
     def _folded(self, rows: Sequence[int], written: mmap.mmap) -> _Folded:
         """One patient's rows, of which those of one delivery lie together."""

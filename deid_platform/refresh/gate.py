@@ -23,7 +23,8 @@ _REMEDIES = {
     "leaks": "the notes are made anew, and those that leak are quarantined",
     "bench": "`deid evaluate` on gold of your own shows what is missed, and where a detector finds less than the one "
     "in force; thresholds stand in deid.toml ([profiles])",
-    "topics": "deliver patients.csv with the notes",
+    "topics": "deliver patients.csv with each patient's last name, and map its columns in deid.toml ([feeds.NAME]); "
+    "`deid feed check` shows what would be read",
     "site_gold": "put gold into the folder that [feeds.NAME] `gold` names",
 }
 

@@ -14,7 +14,7 @@ from deid_platform.leakcheck import Released
 from deid_platform.notes import Delivery, Note
 from deid_platform.redaction.indirect import with_indirect
 from deid_platform.refresh import in_force, tables
-from deid_platform.refresh.deidentify import CLEAN
+from deid_platform.refresh.deidentify import CLEAN, KNOWN
 from deid_platform.refresh.intake import withdrawals_lost
 from deid_platform.refresh.reported import newest_known
 from deid_platform.refresh.site import Site
@@ -96,7 +96,8 @@ def _count_leaks(site: Site, delivery: Delivery) -> tuple[int, int, int]:
 
 def _topics_row(manifest: Manifest, least: float) -> GateRow:
     counts = manifest.meta["counts"]
-    measured = {"notes": manifest.rows, "with_roster": counts.get("with_roster", 0), "least_share": least}
+    shares = {what: counts.get(what, 0) for what in KNOWN}
+    measured = {"notes": manifest.rows, **shares, "least_share": least}
     return GateRow("topics", manifest.meta["inputs"] == "topics", measured)
 
 

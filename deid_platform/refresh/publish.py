@@ -6,6 +6,7 @@ Belongs here: the calls of the last steps. Does not belong here: the decision, w
 
 from __future__ import annotations
 
+from deid_platform.corpora.feeds import topics_reading
 from deid_platform.errors import Code, DeidError
 from deid_platform.notes import Delivery
 from deid_platform.refresh import tables
@@ -15,6 +16,7 @@ from deid_platform.refresh.in_force import put_in_force
 from deid_platform.refresh.restored import require_together
 from deid_platform.refresh.rulings import require_current
 from deid_platform.refresh.site import Site
+from deid_platform.refresh.topic_columns import keep_columns
 from deid_platform.refresh.withdraw import withdraw_changed
 from deid_platform.warehouse.extracts import name_extracts
 from deid_platform.warehouse.promotion import Promotion, promote
@@ -33,7 +35,7 @@ def promote_delivery(site: Site, delivery: Delivery) -> Promotion:
 
     Nothing is asked where store or warehouse was restored and lacks an earlier delivery of the feed; what the warehouse
     lacks of withdrawals is hidden before (`restored.py`). The detector of a promoted delivery is the one that the next
-    detector is compared with.
+    detector is compared with, as the columns of its topics are those that later ones are.
 
     Raises:
         DeidError: `gate-refused` with the requirements that are not met, and the figures of those that failed;
@@ -52,6 +54,7 @@ def promote_delivery(site: Site, delivery: Delivery) -> Promotion:
         refusal = error
     else:
         put_in_force(site, delivery)
+        keep_columns(site.store, delivery, topics_reading(site.settings, delivery.feed), key_id=site.keyring.key_id)
         return done
     # The promoter reads nothing, so it knows the names alone.
     unmet = {found.name: found for found in standing(site.warehouse.engine(Role.OFFICER), delivery).unmet}

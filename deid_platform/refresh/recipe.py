@@ -17,6 +17,7 @@ from deid_platform.leakcheck import LeakCheck
 from deid_platform.notes import Note, Patient, Topics
 from deid_platform.redaction.policy import Policy
 from deid_platform.redaction.structured import ReleasedDate, released_date
+from deid_platform.refresh.known import Known, known
 from deid_platform.release_note import ReleaseSpec
 from deid_platform.surrogates.dates import shift_scope
 
@@ -24,6 +25,7 @@ _DECIDING = (
     "deid_platform.labels",
     "deid_platform.languages",
     "deid_platform.release_note",
+    "deid_platform.refresh.known",
     "deid_platform.refresh.leak_places",
     "deid_platform.refresh.redacted_row",
     "deid_platform.refresh.ruling",
@@ -44,14 +46,16 @@ class Recipe:
         note_types: Types that research may see by name; any other becomes `other`, since a type is free
             text at its source.
         rosters_incomplete: Whether rows of the patients topic were lost on their way in. Then a note whose
-            patient has no row is quarantined: nobody can tell what its patient is called.
-        min_roster_share: Least share of notes whose patient must be in the topics for the delivery to count
+            patient no row names is quarantined: nobody can tell what its patient is called.
+        min_roster_share: Least share of notes whose patient the topics must name for the delivery to count
             as detected with topics; below it, only the scores on text alone speak for it.
         reported: Strings that somebody found in the clear and reported: a note that shows one leaks.
         reported_in: The same of strings that are common elsewhere: note id -> those that leak in this note alone.
         links: Who is whose mother, of all that any delivery has told until today: a link that comes late moves the
             dates of earlier notes too. The topics' own unless given.
         upserts: Names what the topics were folded from (`topics.upserts_until`); None where nobody asked.
+        columns: Names the columns of topics that are others than those by which notes were first published
+            (`topic_columns.py`); empty where all are the same.
     """
 
     spec: DetectorSpec
@@ -64,6 +68,7 @@ class Recipe:
     reported_in: Mapping[str, tuple[str, ...]] = field(default_factory=dict, repr=False)
     links: Topics | None = None
     upserts: str | None = None
+    columns: str = ""
 
     @cached_property
     def digests(self) -> dict[str, str]:
@@ -110,7 +115,7 @@ class Recipe:
     @property
     def release(self) -> str:
         """The release that a note redacted this way belongs to."""
-        return release_name(self.spec, self.policy, self.keyring)
+        return release_name(self.spec, self.policy, self.keyring, self.columns)
 
     @property
     def release_spec(self) -> ReleaseSpec:
@@ -152,10 +157,23 @@ class Recipe:
         """All that the topics say, and once said, of a note's patient; empty if they do not know them."""
         return self.spec.topics.patients_known_as(note.patient_id) if self.spec.topics else ()
 
+    def known(self, note: Note) -> Known:
+        """What the topics know of a note's patient."""
+        return known(self.patients(note), self.spec.topics.filler if self.spec.topics else None)
 
-def release_name(spec: DetectorSpec, policy: Policy, keyring: Keyring) -> str:
-    """Names a release: another detector, policy or secret is another one, never a mixture.
+    def roster_lost(self, note: Note) -> bool:
+        """Whether the row that names a note's patient may be one that was lost."""
+        topics = self.spec.topics
+        # Of a feed that names nobody, a lost row named nobody either.
+        there = self.patients(note) if topics and topics.nameless else self.known(note).named
+        return self.rosters_incomplete and not there
+
+
+def release_name(spec: DetectorSpec, policy: Policy, keyring: Keyring, columns: str = "") -> str:
+    """Names a release: another detector, policy or secret is another one, never a mixture, and so are topics that are
+    read by other columns (`Recipe.columns`).
 
     The dictionaries are not part of it, since they grow with every delivery.
     """
-    return "r_" + keyring.digest("release", spec.detector_digest, policy.digest, keyring.key_id)[:12]
+    parts = (spec.detector_digest, policy.digest, keyring.key_id, *filter(None, [columns]))
+    return "r_" + keyring.digest("release", *parts)[:12]

@@ -117,7 +117,7 @@ class Redacting(Task[Item, Row]):
             return {**row, "reason": item.held}
         # What people answer for is the one failure that they decided about.
         excused = None if item.mended is None else item.mended.held_for
-        if recipe.rosters_incomplete and not row["with_roster"] and excused != "roster-lost":
+        if recipe.roster_lost(item.first.note) and excused != "roster-lost":
             return {**row, "reason": "roster-lost"}
         detection = self._second_pass(item.first)
         if detection.error is not None or detection.spans is None:
@@ -165,6 +165,7 @@ class Redacting(Task[Item, Row]):
 def _withheld(recipe: Recipe, item: Item) -> Row:
     """The row of a note of which nothing is shown."""
     note = item.first.note
+    of_patient = recipe.known(note)
     return {
         "note_id": note.note_id,
         "patient_id": note.patient_id,
@@ -176,7 +177,9 @@ def _withheld(recipe: Recipe, item: Item) -> Row:
         "shift_key": recipe.shift_key(note.patient_id),
         "language": released_language(note.language),
         "words": len(word_offsets(note.text)),
-        "with_roster": bool(recipe.patients(note)),
+        "with_roster": of_patient.named,
+        "with_birth_date": of_patient.dated,
+        "with_number": of_patient.numbered,
         "text": None,
         "spans": [],
         "lengths": [],

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from deid_platform.corpora import Reader
 from deid_platform.corpora.exclusions import Exclusions
-from deid_platform.corpora.feeds import open_feed
+from deid_platform.corpora.feeds import open_feed, topics_reading
 from deid_platform.corpora.folders import Delivered
 from deid_platform.detection import MODELS, DetectorSpec
 from deid_platform.detection.combination import Combination
@@ -31,6 +31,7 @@ from deid_platform.redaction.policy import Policy, load_policy
 from deid_platform.refresh.recipe import Recipe, release_name
 from deid_platform.refresh.reported import reported_in_notes, reported_strings
 from deid_platform.refresh.shifts import links_known
+from deid_platform.refresh.topic_columns import changed_columns
 from deid_platform.refresh.topics import topics_as_of, upserts_as_of, upserts_until
 from deid_platform.settings import FeedSettings, Settings
 from deid_platform.store import Location, NoteStore
@@ -269,6 +270,7 @@ class Site:
             min_roster_share=self.settings.thresholds.min_roster_share,
             reported=reported_strings(self.store),
             links=links_known(self.store) if self.policy.dates.moved else None,
+            columns=self.changed_columns,
         )
 
     def note_keys(self, feed: str, note_id: str) -> tuple[str, ...]:
@@ -285,7 +287,16 @@ class Site:
     @property
     def release(self) -> str:
         """The release that the settings of today make."""
-        return release_name(self.spec(None), self.policy, self.keyring)
+        return release_name(self.spec(None), self.policy, self.keyring, self.changed_columns)
+
+    @property
+    def changed_columns(self) -> str:
+        """Names the columns of topics that are others than when notes of their feeds were first promoted.
+
+        Raises:
+            DeidError: `feed-mapping`; `feed-unreadable` if a query's file cannot be read.
+        """
+        return changed_columns(self.store, {name: topics_reading(self.settings, name) for name in self.settings.feeds})
 
     @cached_property
     def warehouse(self) -> Warehouse:

@@ -27,6 +27,9 @@ FILES_DIGEST = "source/files_digest"
 """The digest of a delivery's files as they were read last (`known_files.py`)."""
 ARCHIVES = "source/archives"
 """No rows: the deliveries into which an archive was split, with their rows of notes (`archive.py`)."""
+TOPIC_COLUMNS = "source/columns"
+"""No rows: a feed a partition, by which columns its topics were read when it was first promoted
+(`topic_columns.py`)."""
 LATER_PATIENTS = "source/later_patients"
 """Rows that later deliveries brought of patients whom this one's notes name by them (`named_later.py`)."""
 INSTITUTION = "dictionaries/institution"
@@ -123,7 +126,10 @@ REDACTED_SCHEMA = pa.schema(
         # As they were found, whatever the policy does with them; none where they were not tagged.
         ("indirect", INDIRECT),
         ("words", pa.int64()),
+        # What the topics know of the note's patient: a last name, a date of birth, a record number.
         ("with_roster", pa.bool_()),
+        ("with_birth_date", pa.bool_()),
+        ("with_number", pa.bool_()),
         ("content_digest", pa.string()),
         ("cache_key", pa.string()),
     ]

@@ -79,7 +79,7 @@ class Upserts(NamedTuple):
     Attributes:
         digest: Names all rows that they are folded from, and the code that folds them, or makes something else of them.
         rosters_incomplete: Whether a row of the patients topic was lost in this delivery or an earlier one. Whose row
-            it was nobody can tell, so a note whose patient has no row may be that patient's. A row that lost one
+            it was nobody can tell, so a note whose patient no row names may be that patient's. A row that lost one
             optional value is not lost.
     """
 

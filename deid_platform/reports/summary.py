@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import ROUND_HALF_UP, Decimal
+from math import floor
 
 from rich.console import Group, RenderableType
 from rich.panel import Panel
@@ -56,6 +57,8 @@ class DeliveryLine:
     words_per_second: float | None = None
     indirect: Mapping[str, int] | None = None
     """Category -> indirect identifiers in the redacted notes, whatever the policy does with them; None: not tagged."""
+    named: float | None = None
+    """Share of notes whose patient has a last name in the topics; None without notes."""
 
 
 @dataclass(frozen=True)
@@ -141,6 +144,7 @@ def _row(line: DeliveryLine) -> tuple[str, ...]:
         f"{line.promoted:,}",
         f"{line.words_per_second:,.0f}" if line.words_per_second else "from cache",
         indirect_counts(line.indirect),
+        "no notes" if line.named is None else f"{floor(1000 * line.named) / 10}% of notes",
         "; ".join(filter(None, notes)),
     )
 
@@ -156,6 +160,7 @@ _COLUMNS = (
     "promoted",
     "words/s",
     "indirect identifiers",
+    "last name in topics",
     "gate",
 )
 

@@ -88,7 +88,7 @@ class ProfileSettings(Section):
     max_recall_drop: Share = 0.002
     """How much recall a detector may lose against the one in force: the lower end of the difference's interval."""
     min_roster_share: Share = 0.95
-    """Least share of a delivery's notes whose patient the topics must know for it to count as with topics."""
+    """Least share of a delivery's notes whose patient the topics must name for it to count as with topics."""
     max_quarantined_share: Share = 0.05
     """Largest share of a delivery's notes that may be quarantined; of fewer than 20 notes, any."""
     max_untyped_share: Share = 0.50

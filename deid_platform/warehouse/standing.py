@@ -182,6 +182,11 @@ _BENCH = {
     "precision": ("value", "min_precision"),
     "clinical_retention": ("value", "min_clinical_retention"),
 }
+_KNOWN = {
+    "with_roster": ("last name", "least_share"),
+    "with_birth_date": ("birth date", ""),
+    "with_number": ("record number", ""),
+}
 _NAMES = {"recall_conservative": "conservative recall (lower end)", "recall": "recall (lower end)"}
 
 
@@ -201,8 +206,10 @@ def _figures(requirement: str, measured: Mapping[str, Any]) -> Iterator[Figure]:
             yield from _against(measured["against_former"], thresholds["max_recall_drop"])
     if requirement == "topics" and "least_share" in measured:
         notes = measured["notes"]
-        share = measured["with_roster"] / notes if notes else None
-        yield Figure("share of notes with topics", share, measured["least_share"])
+        for key, (name, least) in _KNOWN.items():
+            if key in measured:
+                share = measured[key] / notes if notes else None
+                yield Figure(f"share of notes whose patient has a {name}", share, measured.get(least))
     if requirement == "site_gold" and "least" in measured:
         yield Figure("notes with gold", measured["notes"], measured["least"])
 

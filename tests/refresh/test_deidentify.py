@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -13,6 +15,7 @@ from deid_platform.errors import Code
 from deid_platform.labels import Label
 from deid_platform.notes import Delivery, Span
 from deid_platform.refresh.deidentify import deidentify
+from deid_platform.refresh.site import Site
 from deid_platform.refresh.told import told_until
 
 FIRST = "2026-01-05"
@@ -264,6 +267,56 @@ def test_a_note_whose_roster_may_have_been_lost_is_quarantined(deliver, take_in,
         ("quarantined", "roster-lost"),
         ("clean", None),
     ]
+
+
+def test_so_is_one_whose_patient_s_row_has_no_name_where_others_have_one(deliver, take_in, redacted) -> None:
+    rows = [{**PATIENTS[0], "patient_id": "named"}, {"patient_id": "nameless", "last_name": "UNKNOWN", "mrn": "441903"}]
+    lost = {"patient_id": "", "last_name": "Quillfeather"}
+    notes = [{"note_id": n, "patient_id": n, "text": "Is well."} for n in ("named", "nameless")]
+    # Later than all others of this feed, since a lost row is never found.
+    delivery = deliver("2026-03-02", notes=notes, patients=[*rows, lost])
+    take_in(delivery)
+    assert {row["note_id"]: row["reason"] for row in redacted(delivery)} == {"named": None, "nameless": "roster-lost"}
+
+
+NAMELESS = {
+    "no names": ({}, 0),
+    "blanks and dots": ({"first_name": " ", "last_name": "."}, 0),
+    "a placeholder": ({"first_name": "John", "last_name": "Doe"}, 0),
+    "one word for all": ({"last_name": "Memorial"}, 0),
+    "first names alone": ({"first_name": "Thandiwe"}, 0),
+    "names of their own": ({"last_name": "Memorial{}"}, 24),
+}
+
+
+@pytest.mark.parametrize(("row", "named"), NAMELESS.values(), ids=NAMELESS)
+def test_rows_that_name_nobody_are_no_topics(site, deliver, take_in, row: dict, named: int) -> None:
+    letters = [chr(97 + n) * 2 for n in range(24)]
+    patients = [
+        {"patient_id": f"np{it}", "mrn": f"44190{n:02}", **{k: v.format(it) for k, v in row.items()}}
+        for n, it in enumerate(letters)
+    ]
+    notes = [{"note_id": f"nn{it}", "patient_id": f"np{it}", "text": "Is well."} for it in letters]
+    delivery = Delivery("nameless", "2026-02-09")
+    feed = site.feed("hospital").model_copy(update={"path": Path("nameless") / str(named) / "".join(row)})
+    alone = Site(site.settings.model_copy(update={"feeds": {"nameless": feed}, "home": Path("nameless-home")}))
+    folder = deliver("2026-02-09", notes=notes, patients=patients)
+    source = site.settings.path(site.feed("hospital").path) / folder.watermark
+    shutil.copytree(source, site.settings.path(feed.path) / folder.watermark, dirs_exist_ok=True)
+    take_in(delivery, at=alone)
+    meta = deidentify(delivery, store=alone.store, recipe=alone.recipe(delivery), engine=Scripted({})).meta
+    counts = meta["counts"]
+    shares = [counts.get(what, 0) for what in ("with_roster", "with_birth_date", "with_number")]
+    assert (meta["inputs"], shares) == ("topics" if named else "text", [named, 0, 24])
+
+
+def test_a_later_row_without_a_name_takes_none_away(site, deliver, take_in, redacted) -> None:
+    take_in(deliver("2026-02-20", patients=[{"patient_id": "p7", "last_name": "Ostrowe"}]))
+    note = {"note_id": "7", "patient_id": "p7", "text": "Ms. Ostrowe is well."}
+    later = deliver("2026-02-21", notes=[note], patients=[{"patient_id": "p7", "last_name": " ", "mrn": "441903"}])
+    take_in(later)
+    (row,) = redacted(later)
+    assert (row["with_roster"], row["with_number"], row["text"]) == (True, True, "Ms. [PATIENT] is well.")
 
 
 def test_topics_that_know_few_of_the_patients_do_not_count_as_topics(site, deliver, take_in, redacted) -> None:

@@ -23,7 +23,10 @@ from deid_platform.errors import Code, DeidError
 from deid_platform.evaluation.retention.lexical_judge import judge_digest
 from deid_platform.refresh.dossier import gathered, sign_dossier, write_dossier
 from deid_platform.refresh.signing import PASSWORD_VARIABLE, load_key, make_key, public_key, verified
+from deid_platform.refresh.site import Site
+from deid_platform.refresh.summary import release_summary
 from deid_platform.reports.dossier import NOT_AT_HAND
+from deid_platform.reports.dossier.verdict import verdict
 from deid_platform.warehouse.dossiers import newest_dossier, record_dossier, signed
 from deid_platform.warehouse.held_out import Purpose, record_look
 from deid_platform.warehouse.judges import JudgeRow, record_judge
@@ -403,3 +406,26 @@ def test_the_commands_write_sign_and_verify(site, tmp_path) -> None:
     assert deid("dossier", "signer", public, "--who", "P. Officer", "--end").returncode == 0
     assert "signature-invalid [key]" in deid("dossier", "sign", path, "--decision", "fit", *asked).stderr
     assert "signature-invalid [key]" in deid("dossier", "signer", "no key", "--who", "P. Officer").stderr
+
+
+def test_what_was_signed_holds_for_no_notes_whose_topics_are_read_by_other_columns(
+    site, deliver, through, tmp_path
+) -> None:
+    officer, before = site.warehouse.engine(Role.OFFICER), site.release
+    sign(site, write_dossier(site).path, tmp_path)
+    assert release_summary(site).places["determination"].startswith("fit")
+    ignoring = site.feed("hospital").model_copy(update={"ignore": ("first_name", "last_name")})
+    feeds = site.settings.feeds | {"hospital": ignoring}
+    nameless = Site(site.settings.model_copy(update={"feeds": feeds}))
+    notes = [{"note_id": str(n), "patient_id": "p1", "text": "Better."} for n in range(1, 13)]
+    row = {"patient_id": "p1", "last_name": "Quillfeather", "birth_date": "1950-03-04", "mrn": "00441903"}
+    through(deliver("2026-01-05", notes=notes, patients=[row]), nameless)
+    made = release(officer, nameless.release)
+    assert (made.state, release(officer, before).state) == ("active", "left")
+    assert signed(officer, made.release) is None and signed(officer, before) is not None
+    html = write_dossier(nameless).path.read_text(encoding="utf-8")
+    assert release_summary(nameless).places["determination"] == "not signed"
+    found = gathered(nameless, made)
+    assert [(it.named, it.dated, it.numbered) for it in found.feeds] == [(0, 1, 1)]
+    assert any("last name for 0% of the notes of hospital" in doubt for doubt in verdict(found).doubts)
+    assert "hospital by a last name 0%, a birth date 100%, a record number 100%" in html

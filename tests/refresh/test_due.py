@@ -14,11 +14,14 @@ import pytest
 from opened import opened_under
 
 from deid_platform.corpora import file_states
-from deid_platform.errors import DeidError
+from deid_platform.corpora.feeds import topics_reading
+from deid_platform.doctor import _feed
+from deid_platform.errors import Code, DeidError
 from deid_platform.notes import Delivery
 from deid_platform.refresh import due, intake, known_files, tables
 from deid_platform.refresh.known_files import SETTLED_NS
 from deid_platform.refresh.site import Site
+from deid_platform.settings import FeedSettings
 from deid_platform.store import NoteStore
 
 FIRST, LATE, SECOND, THIRD = (Delivery("hospital", f"2026-01-0{day}") for day in (1, 2, 3, 4))
@@ -103,6 +106,54 @@ def test_deliveries_that_are_read_by_other_settings_are_due(held, setting) -> No
     assert due.pending(changed(gold=held.settings.home_path), ALL) == []
     # What is set to its default is not set.
     assert due.pending(changed(defaults={}), ALL) == []
+
+
+def read_by(held: Site, **to: object) -> Site:
+    """The installation with other settings of its feed."""
+    feeds = held.settings.feeds | {"hospital": held.feed("hospital").model_copy(update=to)}
+    return Site(held.settings.model_copy(update={"feeds": feeds}))
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [
+        {"ignore": ("first_name", "last_name")},
+        {"ignore": ("birth_date",)},
+        {"columns": {"WHO": "patients.last_name"}},
+        {"columns": {"PLACE": "facilities.name"}},
+        {"columns": {"last_name": "patients.city"}},
+    ],
+)
+def test_topics_that_are_read_by_other_columns_than_the_published_ones_are_another_release(held, setting) -> None:
+    changed = read_by(held, **setting)
+    assert changed.release not in (held.release, read_by(held, ignore=("mrn",)).release)
+    assert changed.recipe_without_topics("hospital").release == changed.release
+    assert due.pending(changed, ALL) == ALL
+    assert "read by other columns" in _feed(changed, "hospital").detail
+    assert "read by other columns" not in _feed(held, "hospital").detail
+    assert read_by(changed, columns={}, ignore=()).release == held.release, "and the former one, once they are back"
+
+
+def test_columns_of_notes_and_feeds_that_published_nothing_make_no_other_release(held) -> None:
+    assert read_by(held, columns={"NOTE_TXT": "text"}, ignore=("LOAD_TS",), max_chars=99).release == held.release
+    new = held.feed("hospital").model_copy(update={"columns": {"FAMILY": "patients.last_name"}})
+    for feeds in ({**held.settings.feeds, "new": new}, {}):
+        assert Site(held.settings.model_copy(update={"feeds": feeds})).release == held.release
+
+
+def test_the_query_that_gives_a_topic_counts_as_its_columns_do(held, tmp_path) -> None:
+    query = tmp_path / "patients.sql"
+    query.write_text("SELECT patient_id, last_name FROM patients")
+    feed = FeedSettings.model_validate({"format": "sql", "queries": {"patients": query}, "watermark": "changed"})
+    settings = held.settings.model_copy(update={"feeds": {"sql": feed}})
+    before = topics_reading(settings, "sql")
+    assert topics_reading(settings, "sql") == before
+    query.write_text("SELECT patient_id FROM patients")
+    assert topics_reading(settings, "sql") != before
+    query.unlink()
+    with pytest.raises(DeidError) as missing:
+        topics_reading(settings, "sql")
+    assert (missing.value.code, missing.value.ref) == (Code.FEED_UNREADABLE, "sql: query")
 
 
 def test_what_an_earlier_version_took_in_is_not_due_for_settings_that_it_did_not_keep(held) -> None:

@@ -102,7 +102,7 @@ def test_the_refusal_tells_what_failed_by_value_and_threshold(refusal) -> None:
     assert refusal.code is Code.GATE_REFUSED
     assert "bench" not in refusal.ref
     assert "site_gold failed (notes with gold 0, at least 30)" in refusal.ref
-    assert "topics failed (share of notes with topics 0.000, at least 0.950)" in refusal.ref
+    assert "topics failed (share of notes whose patient has a last name 0.000, at least 0.950)" in refusal.ref
     assert "deid gate DELIVERY" in str(refusal)
 
 

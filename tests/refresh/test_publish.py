@@ -387,7 +387,7 @@ def test_production_names_what_is_missing_and_a_waiver_lets_it_pass(site, delive
         publish.promote_delivery(production, delivery)
     assert error.value.ref == (
         "other@2026-02-09: site_gold failed (notes with gold 0, at least 1),"
-        " topics failed (share of notes with topics 0.000, at least 0.950)"
+        " topics failed (share of notes whose patient has a last name 0.000, at least 0.950)"
     )
 
     until = datetime.datetime.now(datetime.UTC).date() + datetime.timedelta(days=30)
@@ -402,6 +402,24 @@ def test_production_names_what_is_missing_and_a_waiver_lets_it_pass(site, delive
     promotion = publish.promote_delivery(production, delivery)
     assert promotion.approved == 1
     assert promotion.waived == ("site_gold", "topics")
+
+
+@pytest.mark.parametrize("name", [{}, {"last_name": "UNKNOWN"}, {"first_name": "John", "last_name": "Doe"}])
+def test_production_refuses_a_roster_that_names_nobody(site, deliver, warehouse, name) -> None:
+    production = Site(load_settings(site.settings.root / "production.toml"))
+    row = {"patient_id": "p1", "birth_date": "1950-03-04", "mrn": "00441903", **name}
+    note = {"note_id": "91", "patient_id": "p1", "text": "Is well."}
+    written = deliver(f"2026-02-1{len(name)}", notes=[note], patients=[row])
+    delivery = type(written)("other", written.watermark)
+    _through(production, delivery)
+    assert production.store.required(tables.REDACTED_NOTES, delivery.key).meta["inputs"] == "text"
+    with pytest.raises(DeidError) as error:
+        publish.promote_delivery(production, delivery)
+    assert "topics failed (share of notes whose patient has a last name 0.000, at least 0.950)" in error.value.ref
+    shown = {str(each) for it in publish.gate_requirements(production, delivery) for each in it.figures}
+    assert {
+        f"share of notes whose patient has a {what} 1.000, nothing" for what in ("birth date", "record number")
+    } <= shown
 
 
 def _through(site, delivery) -> None:

@@ -53,7 +53,11 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class Feed:
-    """What the release holds of one feed."""
+    """What the release holds of one feed.
+
+    The last three are shares of its notes: those whose patient the topics know by a last name, a birth date, a record
+    number. None where that was not measured of each delivery, or the notes are fewer than 11.
+    """
 
     name: str
     deliveries: int
@@ -62,6 +66,9 @@ class Feed:
     quarantined: int
     withdrawn: int
     demonstration: bool
+    named: float | None = None
+    dated: float | None = None
+    numbered: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

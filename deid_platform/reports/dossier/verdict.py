@@ -144,6 +144,12 @@ def _doubts(dossier: Dossier) -> list[str]:
     for it in dossier.waivers:
         if it.state == "in force":
             said.append(f"{it.requirement} is waived for {it.covers} until {it.until} by {it.who}.")
+    for feed in dossier.feeds:
+        if feed.named is not None and feed.named < dossier.thresholds.get("roster_share", 0):
+            said.append(
+                f"The topics have the patient's last name for {percent(feed.named)} of the notes of {feed.name} alone: "
+                "for the others the leak check knew no name."
+            )
     if dossier.demonstration:
         said.append("The notes are demonstration data, which says nothing about real ones.")
     if dossier.figure("first", family="linkage") is None:
