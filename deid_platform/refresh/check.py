@@ -111,6 +111,8 @@ def check_folder(
         home = site.settings.home_path
         # What a compressed Parquet file is laid out in: no folder is made for it.
         reader = open_folder(site.settings, feed, spool=home if home.is_dir() else None)
+    else:
+        folder = folder.resolve()  # whoever names it may well name a link
     rows = reader.inspect_folder(folder, never=exclusions.reason, head=head)
     checked = _counted(rows, note_types, progress)
     others, spreadsheets = passed_over(reader.place(folder), reader.file_format)

@@ -54,7 +54,7 @@ _CREDENTIALS = frozenset("do dr md mr mrs ms np pa phd pharmd prof rn".split()) 
 
 def omop_columns(columns: Mapping[str, str]) -> dict[str, str]:
     """The columns of an OMOP feed: the model's, where the site does not map that column or field otherwise."""
-    taken = {target.rpartition(".")[2] for target in columns.values()}
+    taken = {target.strip().rpartition(".")[2] for targets in columns.values() for target in targets.split(",")}
     return {name: to for name, to in _COLUMNS.items() if name not in columns and to not in taken} | dict(columns)
 
 

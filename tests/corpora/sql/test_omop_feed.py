@@ -7,6 +7,7 @@ from datetime import date
 import pytest
 
 from deid_platform.corpora import Reason, Rejection
+from deid_platform.corpora.sql.omop import omop_columns
 from deid_platform.errors import Code, DeidError
 from deid_platform.notes import Delivery, Facility, Note, Patient, Provider, Topics
 
@@ -279,3 +280,9 @@ def test_the_omop_feed_keeps_the_reader_contract(source, contract) -> None:
     changed = dict.fromkeys(("patients", "withdrawn", "rejoined"), "changed")
     tables = {"patients": "names", "withdrawn": "gone", "rejoined": "back"}
     contract.check_reader(lambda: source.feed(format="omop", tables=tables, watermarks=changed), rewrite)
+
+
+def test_a_field_that_the_site_maps_is_none_of_the_models_also_where_a_column_is_several():
+    mapped = omop_columns({"NUMBER": "notes.encounter_id, patients.patient_id"})
+    assert {"person_id", "visit_occurrence_id"}.isdisjoint(mapped)
+    assert mapped["note_text"] == "text"
