@@ -166,7 +166,7 @@ def _counted(
             for what, has in _told(item).items():
                 told[what] += has
             if isinstance(item, Patient) and names_somebody(item):
-                names[folded_name(item)] += 1
+                names[folded_name(item.last_name)] += 1
         if note_types and isinstance(item, Note):
             others += item.note_type not in note_types
     if (filler := filler_of(names.items(), rows["patients"])) is not None:

@@ -26,7 +26,7 @@ import pyarrow.compute as pc
 
 from deid_platform.errors import Code, DeidError
 from deid_platform.notes import Patient, Topics
-from deid_platform.refresh.known import filler_of, folded_name, names_somebody
+from deid_platform.refresh.known import filler_of, folded_name
 from deid_platform.refresh.tables import PATIENT_ROWS, from_row
 from deid_platform.topics_file import Index, Rows, StoredFormer, StoredPatients, TopicsFile
 
@@ -85,20 +85,21 @@ class _Folding:
         self._until: list[int] = []
         self._undated: set[int] = set()
         self._names: dict[str, int] = {"": 0}
-        self._named_by = array("I")
+        self._named_by = list[np.ndarray[Any, Any]]()
 
     def add(self, table: pa.Table) -> None:
         """Takes in rows of the delivery at hand."""
-        # Of the table, this column alone is kept.
+        # Of the table, these columns alone are kept, names by their numbers.
         self._ids += table["patient_id"].cast(pa.large_string()).chunks
+        for chunk in table["last_name"].dictionary_encode("encode").chunks:
+            names = map(folded_name, chunk.dictionary.to_pylist())
+            numbers = [self._names.setdefault(name, len(self._names)) for name in names]
+            self._named_by.append(np.array(numbers, np.int32)[chunk.indices.to_numpy()])
         for batch in table.to_batches(max_chunksize=_BATCH):
             for row in batch.to_pylist():
                 if row.get("undated"):
                     self._undated.add(len(self.begins) - 1)
-                patient = from_row(Patient, row)
-                self.begins.append(self.begins[-1] + self._file.write(pickle.dumps((patient,))))
-                name = folded_name(patient) if names_somebody(patient) else ""
-                self._named_by.append(self._names.setdefault(name, len(self._names)))
+                self.begins.append(self.begins[-1] + self._file.write(pickle.dumps((from_row(Patient, row),))))
 
     def end_delivery(self) -> None:
         """From here on rows are of the next delivery."""
@@ -144,7 +145,7 @@ class _Folding:
 
     def _filler(self, patients: np.ndarray[Any, Any], count: int) -> str | None:
         """The last name that most patients have in one of their rows."""
-        pairs = np.unique(patients * np.int64(len(self._names)) + np.frombuffer(self._named_by, np.uint32))
+        pairs = np.unique(patients * np.int64(len(self._names)) + np.concatenate(self._named_by))
         of_names = np.bincount(pairs % len(self._names), minlength=len(self._names))
         return filler_of(zip(list(self._names)[1:], of_names[1:].tolist(), strict=True), count)
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from datetime import date
+from functools import lru_cache
 from typing import NamedTuple
 
 import regex
@@ -62,7 +63,7 @@ def known(rows: Sequence[Patient], filler: str | None = None) -> Known:
         filler: The last name that most patients share (`Topics.filler`): it names nobody.
     """
     return Known(
-        any(names_somebody(row) and (filler is None or folded_name(row) != filler) for row in rows),
+        any(names_somebody(row) and (filler is None or folded_name(row.last_name) != filler) for row in rows),
         any(row.birth_date is not None and row.birth_date >= _FIRST_BIRTH for row in rows),
         any(_is_number(row.mrn) for row in rows),
     )
@@ -86,9 +87,11 @@ def names_a_place(row: Facility) -> bool:
     return _tells(_words(row.name))
 
 
-def folded_name(row: Patient) -> str:
-    """A last name as two rows that share it have it."""
-    return " ".join(_words(row.last_name))
+@lru_cache(maxsize=65536)
+def folded_name(last_name: str | None) -> str:
+    """A last name as two rows that share it have it; empty if it is none."""
+    words = _words(last_name)
+    return " ".join(words) if _tells(words) else ""
 
 
 def filler_of(patients_by_name: Iterable[tuple[str, int]], patients: int) -> str | None:
