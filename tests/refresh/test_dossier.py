@@ -31,7 +31,7 @@ from deid_platform.warehouse.dossiers import newest_dossier, record_dossier, sig
 from deid_platform.warehouse.held_out import Purpose, record_look
 from deid_platform.warehouse.judges import JudgeRow, record_judge
 from deid_platform.warehouse.lab import LabScore, MeasuredOn, lab_scores, record_lab_scores
-from deid_platform.warehouse.migrate import configure
+from deid_platform.warehouse.migrate import configure, register_signer
 from deid_platform.warehouse.queries import ledger
 from deid_platform.warehouse.releases import activate_release, release
 from deid_platform.warehouse.roles import Role
@@ -412,6 +412,7 @@ def test_what_was_signed_holds_for_no_notes_whose_topics_are_read_by_other_colum
     site, deliver, through, tmp_path
 ) -> None:
     officer, before = site.warehouse.engine(Role.OFFICER), site.release
+    register_signer(site.warehouse.admin_engine(), make_key(tmp_path / "officer.pem"), "P. Officer")
     sign(site, write_dossier(site).path, tmp_path)
     assert release_summary(site).places["determination"].startswith("fit")
     ignoring = site.feed("hospital").model_copy(update={"ignore": ("first_name", "last_name")})
