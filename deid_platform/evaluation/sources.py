@@ -181,7 +181,7 @@ class Source:
         count = f"{self.notes} " if self.notes else ""
         if self.notes_of is NotesOf.PAIRS:
             return f"{count}pairs of texts that come with the platform"
-        said = "the synthetic hospital, the demonstration" if self._demonstrated else _NOTES[self.notes_of]
+        said = "the demonstration (the synthetic hospital)" if self._demonstrated else _NOTES[self.notes_of]
         if self.feeds and self.notes_of is NotesOf.SITE:
             said += f"'s {'feed' if len(self.feeds) == 1 else 'feeds'} {', '.join(self.feeds)}"
         return f"{count}notes of {said}"

@@ -175,15 +175,18 @@ def _counts(notes: ReleaseNotes) -> str:
 def _scores(notes: ReleaseNotes) -> str:
     own = any(source.of_site for source in notes.release.scores)
     said = "" if own else "Recall on this site's notes was not measured.\n\n"
-    return f"## Scores\n\n{said}" + (_table(("measured on", "measure", "now", "before"), list(_score_rows(notes))))
+    tables = "\n\n".join(f"On {source}:\n\n{table}" for source, table in _score_tables(notes))
+    return f"## Scores\n\n{said}{tables or 'None.'}"
 
 
-def _score_rows(notes: ReleaseNotes) -> Iterator[tuple[str, ...]]:
+def _score_tables(notes: ReleaseNotes) -> Iterator[tuple[Source, str]]:
     before = notes.former.scores if notes.former else {}
     for source in sorted({*notes.release.scores, *before}, key=str):
+        rows = []
         for measure, name in MEASURES.items():
             cells = (scores.get(source, {}).get(measure) for scores in (notes.release.scores, before))
-            yield str(source), name, *(interval(*cell) if cell else "not measured" for cell in cells)
+            rows.append((name, *(interval(*cell) if cell else "not measured" for cell in cells)))
+        yield source, _table(("measure", "now", "before"), rows)
 
 
 def _table(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -249,6 +249,27 @@ def test_a_set_is_one_whatever_the_order_of_its_notes_and_what_it_is_called(site
 
 
 # The last one: what it seals cannot be read under the secret of the others.
+@pytest.mark.parametrize(("hand", "real"), [(None, False), ("slots", True), ("annotators", True)])
+def test_where_the_sites_own_gold_is_from_is_what_deid_toml_says(site, arrived, hand, real) -> None:
+    write_gold(site, {"1": [[4, 16, "PATIENT"]], "2": []})
+    feed = site.feed("hospital").model_copy(update={"gold_by": hand, "demonstration": not real})
+    told = Site(site.settings.model_copy(update={"feeds": {"hospital": feed}}))
+    scoring.build_test_set(told)
+    source = scoring.collect_gold(told).source
+    assert source.words == {
+        "notes_of": "site" if real else "demonstration",
+        "topics_of": "site" if real else "demonstration",
+        "marked_by": hand or "unnamed",
+    }
+    sealed = held_out.of_bench(told)
+    assert (sealed.notes_of, sealed.marked_by) == (source.notes_of, source.marked_by)
+    # By whose hand the same notes were marked makes no other set of them.
+    assert sealed.digest == held_out.of_bench(told).digest == held_out.set_of(
+        told, [(tables.from_row(Note, row), tables.spans_of(row["gold"]), ())
+               for row in told.store.rows(tables.GOLD_NOTES, tables.ALL)], gold="site"
+    ).digest  # fmt: skip
+
+
 def test_after_a_change_of_the_secret_gold_counts_before_its_notes_are_taken_in_again(
     site, arrived, monkeypatch
 ) -> None:

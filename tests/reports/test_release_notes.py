@@ -37,6 +37,7 @@ def test_counts_scores_and_reach_stand_beside_those_before() -> None:
     ]
     assert "Every label is treated as before." in told
     assert "was not measured" not in told
+    assert "On notes of this site, with its topics, marked by the site's annotators (adjudicated):\n" in told
 
 
 def test_scores_on_notes_of_others_say_so_and_that_recall_here_was_not_measured() -> None:
@@ -44,8 +45,8 @@ def test_scores_on_notes_of_others_say_so_and_that_recall_here_was_not_measured(
     scores = {elsewhere: {"recall": (0.99, 0.98, 1.0)}}
     told = release_notes_markdown(replace(NOTES, release=replace(RELEASE, scores=scores), former=None))
     assert "## Scores\n\nRecall on this site's notes was not measured.\n" in told
-    assert table_row(told, str(elsewhere), "recall")[0] == "0.990 (0.980 to 1.000)"
-    assert "of the synthetic hospital, on text alone, marked by the program that wrote them" in told
+    assert table_row(told, "recall")[0] == "0.990 (0.980 to 1.000)"
+    assert f"On {elsewhere}:\n" in told
 
 
 def test_what_a_policy_hides_or_keeps_is_told_by_label() -> None:

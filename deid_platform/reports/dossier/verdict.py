@@ -24,7 +24,7 @@ class Standing(StrEnum):
     DOUBTFUL = "doubtful"
     NOT_CONTRADICTED = "not-contradicted"
     """Nothing speaks against it; recall on the notes of all its feeds was not measured."""
-    UNSUPPORTED = "unsupported"
+    CONTRADICTED = "contradicted"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Verdict:
     """What the measurements say, why, and what they leave open.
 
     Attributes:
-        standing: Unsupported if anything speaks against it; not contradicted where recall on the site's own notes was
+        standing: Contradicted if anything speaks against it; not contradicted where recall on the site's own notes was
             not measured; doubtful if something else is not known or was waived.
         opening: Whether recall on the site's own notes was measured, and what on.
         against: What speaks against it.
@@ -61,7 +61,7 @@ def verdict(dossier: Dossier) -> Verdict:
 
 def _standing(dossier: Dossier, against: Sequence[str], doubts: Sequence[str]) -> Standing:
     if against:
-        return Standing.UNSUPPORTED
+        return Standing.CONTRADICTED
     if dossier.unmeasured:
         return Standing.NOT_CONTRADICTED
     return Standing.DOUBTFUL if doubts else Standing.SUPPORTED
