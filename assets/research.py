@@ -132,7 +132,7 @@ def release(site: SiteResource) -> Counts:
             [(d.delivery, d.notes_in, sum(d.quarantined.values()), d.promoted, d.state) for d in found.deliveries],
         ),
         measured_on=found.source.both if found.source else None,
-        recall_on_your_notes=recall_here(found.source, found.unmeasured),
+        recall_on_own_notes=recall_here(found.source, found.unmeasured),
         scores=shown.table(
             ("measure", *(INPUTS[inputs] for inputs in found.scores)),
             [

@@ -16,7 +16,7 @@ from rich.panel import Panel
 from rich.table import Table
 
 from deid_platform.detection.rules.engine.templates import TemplateCounts
-from deid_platform.evaluation.sources import Source
+from deid_platform.evaluation.sources import NotesOf, Source
 
 INPUTS = {"topics": "with topics", "text": "on text alone"}
 MEASURES = {
@@ -177,7 +177,8 @@ def recall_here(source: Source | None, unmeasured: Sequence[str]) -> str:
     """Whether recall was measured on this site's notes, and of which feeds it was not."""
     if source is None or not source.of_site:
         return "not measured"
-    return "measured" + (f"; not on those of {', '.join(unmeasured)}" if unmeasured else "")
+    said = "measured" + (", on demonstration data" if source.notes_of is NotesOf.DEMONSTRATION else "")
+    return said + (f"; not on those of {', '.join(unmeasured)}" if unmeasured else "")
 
 
 def _on(summary: ReleaseSummary) -> str:
@@ -190,7 +191,7 @@ def _headline(summary: ReleaseSummary) -> dict[str, str]:
         "release": (summary.release or "none active")
         + (f"; not complete yet: {', '.join(summary.waiting)}" if summary.waiting else ""),
         **({"archive under way": "; ".join(summary.archives)} if summary.archives else {}),
-        **({"recall on your notes": recall_here(summary.source, summary.unmeasured)} if summary.scores else {}),
+        **({"recall, own notes": recall_here(summary.source, summary.unmeasured)} if summary.scores else {}),
         "policy": summary.policy,
         "gate profile": summary.profile or "none",
         "notes in research": _shown(summary),

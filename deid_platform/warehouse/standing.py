@@ -54,6 +54,7 @@ class Figure:
 
 
 _OWN_NOTES = "this delivery's own notes"
+_OF_FEED = "notes of this delivery's feed"
 _NOT_RECORDED = "notes of an unrecorded source"
 
 
@@ -83,7 +84,7 @@ class Requirement:
         """Where its figures are from, in words."""
         if self.source is not None:
             return str(self.source)
-        return _NOT_RECORDED if self.name == "bench" else _OWN_NOTES
+        return {"bench": _NOT_RECORDED, "site_gold": _OF_FEED}.get(self.name, _OWN_NOTES)
 
     @property
     def measured_of(self) -> str:

@@ -112,7 +112,7 @@ def test_the_refusal_tells_what_failed_by_value_and_threshold(refusal) -> None:
 def test_so_does_the_summary_and_it_names_the_next_command(site, refusal) -> None:
     told = summary_markdown(release_summary(site))
     assert "refused; failed: site_gold, topics; `deid gate ehr@2026-01-05` shows what to do next" in told
-    assert "- **recall on your notes**: not measured\n" in told
+    assert "- **recall, own notes**: not measured\n" in told
     assert re.search(r"Measured on \d+ notes of the synthetic hospital, with its own topics and on text alone", told)
     assert "deid db psql --role LOGIN" in told  # in production, there is no demonstration's analyst
 
@@ -137,7 +137,7 @@ def test_as_json_each_figure_is_a_number_beside_its_threshold(refusal) -> None:
     assert (gold["state"], gold["value"], gold["threshold"]) == ("failed", 0, 30)
     assert (gold["may_be_waived_by"], gold["waived_until"]) == ("the privacy officer", None)
     assert gold["next"].startswith("deid waive ehr@2026-01-05 site_gold --who")
-    assert gold["measured_on"] == "this delivery's own notes" and gold["notes_of"] is None
+    assert gold["measured_on"] == "notes of this delivery's feed" and gold["notes_of"] is None
     recall = found["bench", "conservative recall (lower end)"]
     # The detector is judged on the text alone, on notes that the platform brings.
     assert [recall[name] for name in ("notes_of", "topics_of", "marked_by")] == ["synthetic_hospital", "none", "writer"]

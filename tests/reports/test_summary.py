@@ -63,4 +63,4 @@ def test_scores_stand_beside_where_they_are_from(source, unmeasured, here: str, 
         "s", "demo", "r_1", (), "safe_harbor", 9, lines, source=source, unmeasured=unmeasured, scores=SCORES
     )
     shown = summary_markdown(summary)
-    assert f"- **recall on your notes**: {here}\n" in shown and f"Measured on {on}" in shown
+    assert f"- **recall, own notes**: {here}\n" in shown and f"Measured on {on}" in shown

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from deid_platform.evaluation.sources import NO_TOPICS
 from deid_platform.labels import Label
 from deid_platform.reports.dossier.bars import bars
 from deid_platform.reports.dossier.facts import Dossier, HeldOut, Reading, counted
@@ -168,8 +169,10 @@ def _tables(dossier: Dossier, families: Sequence[str]) -> list[tuple[str, list[t
 
 def _sources(dossier: Dossier, family: str) -> str:
     """Where the figures of a family are from, each source once."""
-    said = (it.source for inputs in INPUTS for it in dossier.of_family(family, inputs=inputs))
-    return "; on ".join(dict.fromkeys(map(str, said)))
+    found = [it.source for inputs in INPUTS for it in dossier.of_family(family, inputs=inputs)]
+    if {it.topics_of == NO_TOPICS for it in found} == {True, False} and len({(it.whose, it.hand) for it in found}) == 1:
+        return found[0].both  # with topics they come first
+    return "; on ".join(dict.fromkeys(map(str, found)))
 
 
 def _not_measured(dossier: Dossier, families: Sequence[str]) -> list[str]:
