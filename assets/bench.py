@@ -11,10 +11,11 @@ from assets.layer import PRIVACY, Counts, layer_asset
 from assets.source import raw_notes
 from deid_platform.bench import held_out, lab, lab_attacker, lab_indirect, lab_on_request, scoring
 from deid_platform.evaluation.scores import SMALLEST_SHOWN, suppress
+from deid_platform.evaluation.sources import Source
 from deid_platform.refresh import tables
 from deid_platform.refresh.site import Site
 from deid_platform.reports.figures import sample_figure, scores_figure
-from deid_platform.reports.summary import GOLD_NAMES, MEASURES
+from deid_platform.reports.summary import MEASURES
 from deid_platform.warehouse.lab import LabScore
 from resources import Gpu, SiteResource
 
@@ -61,7 +62,7 @@ def gold_notes(site: SiteResource) -> Counts:
     found = scoring.collect_gold(site.site)
     return shown.counts(
         found.notes,
-        gold=GOLD_NAMES[found.name],
+        gold=f"{found.source.whose}, {found.source.hand}",
         gold_spans=found.spans,
         notes_with_gold=shown.table(("feed", "notes"), sorted(found.by_feed.items())) if found.by_feed else None,
     )
@@ -81,9 +82,8 @@ def detections(
 ) -> Counts:
     """What the configured detector finds in the gold notes, with topics and on text alone."""
     manifest = scoring.run_detector(site.site)
-    return shown.counts(
-        manifest.rows, gold=GOLD_NAMES[manifest.meta["gold"]], detector_digest=manifest.meta["detector_digest"]
-    )
+    source = Source.of_meta({**manifest.meta, "notes": manifest.rows // len(GIVEN)})
+    return shown.counts(manifest.rows, gold=source.both, detector_digest=manifest.meta["detector_digest"])
 
 
 @layer_asset("bench/metrics", owner=PRIVACY, kinds={"postgres"}, deps=[detections])
@@ -98,7 +98,8 @@ def metrics(site: SiteResource) -> Counts:
     looks = held_out.looks(site.site, measured.taken.held_out)
     return shown.counts(
         scoring.record(site.site, measured),
-        gold=GOLD_NAMES[measured.gold],
+        gold=measured.source.both,
+        **measured.source.words,
         held_out_set=looks.name,
         looks=looks.looks,
         detectors_looked_with=looks.detectors,
@@ -113,7 +114,7 @@ def metrics(site: SiteResource) -> Counts:
         ),
         scores_by_label_with_topics=shown.table(("label", "recall", "precision"), measured.by_label()),
         picture=shown.picture(
-            scores_figure(scores, title="What the detector misses with topics, by label"),
+            scores_figure(scores, title="What the detector misses with topics, by label", source=str(measured.source)),
             "share of words missed and wrongly hidden, by label, with topics",
         ),
     )
@@ -130,7 +131,7 @@ def laboratory(site: SiteResource) -> Counts:
     lab.record_judge(site.site)
     return shown.counts(
         lab.record(site.site, found),
-        gold=GOLD_NAMES[found.gold],
+        gold=gold_source(site.site, found.gold).both,
         notes=found.notes,
         withheld=suppress(found.withheld),
         measured="as before: nothing has changed" if found.spared else "now",
@@ -202,7 +203,15 @@ def indirect(site: SiteResource) -> Counts:
 
 def _on_request(site: Site, found: lab_on_request.Measured, **more: str) -> Counts:
     table = figures(found.scores)
-    return shown.counts(lab_on_request.record(site, found), gold=GOLD_NAMES[found.gold], figures=table, **more)
+    return shown.counts(
+        lab_on_request.record(site, found), gold=gold_source(site, found.gold).both, figures=table, **more
+    )
+
+
+def gold_source(site: Site, gold: str) -> Source:
+    """Where figures of the laboratory are from: the gold that the bench has sealed."""
+    sealed = site.store.required(tables.GOLD_NOTES, tables.ALL).meta
+    return Source.of_meta(sealed if sealed["gold"] == gold else {"gold": gold})
 
 
 ON_REQUEST = [stability, utility, cost, attacker, indirect]

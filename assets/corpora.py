@@ -13,7 +13,8 @@ from deid_platform.bench import corpora
 from deid_platform.bench.contributions import contributions as contributions_of
 from deid_platform.bench.fairness import fairness as fairness_of
 from deid_platform.corpora.catalogue import PUBLISHED
-from deid_platform.evaluation.scores import Scores
+from deid_platform.evaluation.scores import Scores, suppress
+from deid_platform.evaluation.sources import Source
 from deid_platform.refresh import tables
 from deid_platform.reports.corpus_figures import corpus_figure
 from deid_platform.reports.fairness_figure import fairness_figure
@@ -88,8 +89,10 @@ def corpus_scores(context: dg.AssetExecutionContext, site: SiteResource) -> Coun
     found = corpora.scores(site.site, key)
     measures = ("precision", "recall", "f1", "leak_rate")
     text = found["text"]
+    source = Source.of(key.corpus, "text")
     return shown.counts(
         text.notes,
+        measured_on=Source.of(key.corpus, "topics", notes=suppress(text.notes)).both,
         recall_text=shown.share(text.recall.value),
         recall_with_topics=shown.share(found["topics"].recall.value),
         precision_text=shown.share(text.precision.value),
@@ -98,7 +101,7 @@ def corpus_scores(context: dg.AssetExecutionContext, site: SiteResource) -> Coun
             ((GIVEN[inputs], *(getattr(it, measure).value for measure in measures)) for inputs, it in found.items()),
         ),
         picture=shown.picture(
-            scores_figure(text, title=f"Missed in {key.corpus}, {key.locale}, text alone"),
+            scores_figure(text, title=f"Missed in {key.corpus}, {key.locale}, text alone", source=str(source)),
             "share of words missed and wrongly hidden, by label, on the text alone",
         ),
     )
@@ -116,11 +119,13 @@ def fairness(site: SiteResource) -> Counts:
     return shown.counts(
         sum(scores.notes for scores in found.by_locale.values()),
         corpora=", ".join(found.corpora),
+        measured_on=str(_ON_TEXT),
         worst_locale_below_en_us=shown.share(found.locale_gap),
         difference_of_sexes=shown.share(found.sex_gap),
         scores=shown.table(("", "notes", "recall", "from", "to", "precision", "notes with a miss"), rows),
         picture=shown.picture(
-            fairness_figure(found.by_both, f"text alone; {', '.join(found.corpora)}"), "words missed by locale and sex"
+            fairness_figure(found.by_both, f"text alone; {', '.join(found.corpora)}", str(_ON_TEXT)),
+            "words missed by locale and sex",
         ),
     )
 
@@ -135,6 +140,7 @@ def contributions(site: SiteResource) -> Counts:
     idle = [row for row in found.rows if not row.right_alone]
     return shown.counts(
         found.notes,
+        measured_on=str(_ON_TEXT),
         sources=len(found.rows),
         sources_that_add_nothing=len(idle),
         seconds_of_those=round(sum(row.seconds for row in idle), 3),
@@ -150,5 +156,6 @@ def _shares(scores: Scores) -> tuple[object, ...]:
     return scores.notes, recall.value, recall.low, recall.high, scores.precision.value, scores.leak_rate.value
 
 
+_ON_TEXT = Source.of("published", "text")
 BY_CORPUS = [surrogate_notes, corpus_statistics, corpus_scores]
 ASSETS = [*BY_CORPUS, fairness, contributions]

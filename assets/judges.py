@@ -7,7 +7,7 @@ from collections.abc import Callable
 import dagster as dg
 
 from assets import shown
-from assets.bench import detections, figures
+from assets.bench import detections, figures, gold_source
 from assets.layer import PRIVACY, Counts, layer_asset
 from deid_platform.bench import lab_judges
 from deid_platform.evaluation.judge_plan import judge_prompts
@@ -75,6 +75,7 @@ def _asset(
             judge_digest=found.judge.digest,
             accuracy=shown.share(found.quality.accuracy.value),
             kappa=shown.share(found.quality.kappa),
+            measured_on="; ".join(dict.fromkeys(gold_source(site.site, on.gold).both for on, _ in found.measured)),
             figures=figures({on.inputs: scores for on, scores in found.measured}),
             **found.failures,
         )

@@ -13,7 +13,8 @@ from deid_platform.bench.leaderboard import Leaderboard, notes_to_score
 from deid_platform.bench.plan import CHAT, OURS, plan_of
 from deid_platform.corpora.catalogue import PUBLISHED
 from deid_platform.errors import Code, DeidError
-from deid_platform.evaluation.scores import SMALLEST_SHOWN
+from deid_platform.evaluation.scores import SMALLEST_SHOWN, suppress
+from deid_platform.evaluation.sources import Source
 from deid_platform.llm.prompts import prompt_names
 from deid_platform.refresh import tables
 from deid_platform.settings import Settings
@@ -66,6 +67,7 @@ def detector_scores(settings: Settings) -> dg.AssetsDefinition:
             len(given.notes),
             measured_anew=found.anew,
             detector_digest=detector.digest,
+            measured_on=Source.of(key.corpus, "topics", notes=suppress(len(given.notes))).both,
             **{
                 _RECALL[inputs]: shown.share(it.value)
                 for inputs, it in figures

@@ -26,7 +26,7 @@ from deid_platform.errors import Code, DeidError
 from deid_platform.refresh import publish
 from deid_platform.refresh.dossier import write_dossier
 from deid_platform.refresh.summary import release_summary
-from deid_platform.reports.summary import INPUTS, MEASURES, summary_markdown
+from deid_platform.reports.summary import INPUTS, MEASURES, recall_here, summary_markdown
 from deid_platform.warehouse.marts import BuiltMarts
 from deid_platform.warehouse.roles import Role
 from resources import SiteResource, build_folder, mart_relations
@@ -131,6 +131,8 @@ def release(site: SiteResource) -> Counts:
             ("delivery", "notes in", "quarantined", "promoted", "gate"),
             [(d.delivery, d.notes_in, sum(d.quarantined.values()), d.promoted, d.state) for d in found.deliveries],
         ),
+        measured_on=found.source.both if found.source else None,
+        recall_on_own_notes=recall_here(found.source, found.unmeasured),
         scores=shown.table(
             ("measure", *(INPUTS[inputs] for inputs in found.scores)),
             [

@@ -8,8 +8,8 @@ from assets import shown
 from assets.bench import detections
 from assets.layer import PRIVACY, Counts, layer_asset
 from deid_platform.evaluation.scores import SMALLEST_SHOWN, suppress
+from deid_platform.evaluation.sources import Source
 from deid_platform.labels import Label
-from deid_platform.reports.summary import GOLD_NAMES
 from deid_platform.review import scores
 from deid_platform.review.sources import READ
 from resources import SiteResource
@@ -31,15 +31,17 @@ def review_removals(site: SiteResource) -> Counts:
         recorded = scores.record(site.site, found)
         rows += len(found.scores)
         suffix = "_without_gold" if found.drawn_with.gold == READ else ""
-        every |= {f"{name}{suffix}": value for name, value in _shown(found, recorded).items()}
+        every |= {
+            f"{name}{suffix}": value for name, value in _shown(found, recorded, scores.source(site.site, found)).items()
+        }
     return shown.counts(rows, **every)
 
 
-def _shown(found: scores.Reviewed, recorded: int) -> dict[str, Any]:
+def _shown(found: scores.Reviewed, recorded: int, source: Source) -> dict[str, Any]:
     standing = found.report.standing
     return {
         "review_round": found.number,
-        "gold": GOLD_NAMES[found.drawn_with.gold],
+        "gold": str(source),
         "recorded": "now" if recorded else "before: nothing has changed",
         "removals_by_standing": shown.table(
             ("", "removals"),

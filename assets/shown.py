@@ -45,6 +45,8 @@ def requirement(found: Requirement) -> dict[str, Any]:
     metadata: dict[str, Any] = {
         "state": found.shown_state,
         "may be waived by": found.waived_by,
+        "measured on": found.measured_on,
+        **(found.source.words if found.source else {}),
     }
     # One figure is the requirement's value; of several, each has its name.
     one = len(found.figures) == 1

@@ -27,6 +27,14 @@
     {{ hidden }} as suppressed
 {%- endmacro %}
 
+{#- Where the newest of the figures of a row are from: on whose notes, with whose topics, and by which hand these were
+    marked. -#}
+{% macro newest_source() -%}
+    {%- for name in ['notes_of', 'topics_of', 'marked_by'] %}
+    (array_agg({{ name }} order by at desc, family, measure))[1] as {{ name }}{{ ',' if not loop.last }}
+    {%- endfor %}
+{%- endmacro %}
+
 {#- Whether a figure may be shown at all: on the labels that a peer claims, only of surrogate corpora, which have a locale and
     identifiers that a program wrote. Such labels are neither all nor a part beside others: less the labels and sexes that
     are shown too, their number would tell that of a label or a sex with fewer than 11, in one of a hundred golds. -#}

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -143,7 +143,11 @@ def of_bench(site: Site) -> HeldOutSet:
         (tables.from_row(Note, row), tables.spans_of(row["gold"]), [(start, end) for start, end in row["clinical"]])
         for row in site.store.stream(tables.GOLD_NOTES, tables.ALL)
     )
-    return set_of(site, rows, gold=manifest.meta["gold"])
+    meta = manifest.meta
+    sealed = set_of(site, rows, gold=meta["gold"])
+    if meta["gold"] != "site" or "notes_of" not in meta:
+        return sealed
+    return replace(sealed, notes_of=meta["notes_of"], marked_by=meta["marked_by"])
 
 
 def detections_digest(site: Site) -> str:

@@ -11,7 +11,7 @@ synthetic hospital, and then the summary says that recall on the site's own note
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -33,6 +33,7 @@ from deid_platform.detection.two_pass import Detection, PatientMentionIndex, Sec
 from deid_platform.errors import Code, DeidError
 from deid_platform.evaluation.design_weights import stratum_of
 from deid_platform.evaluation.scores import Scores, count_note, summarise
+from deid_platform.evaluation.sources import MarkedBy, Source, notes_of_feeds, one_hand
 from deid_platform.keys import Keyring, module_digest, package_digest
 from deid_platform.notes import Delivery, Note, Span, Topics
 from deid_platform.refresh import tables
@@ -52,6 +53,7 @@ SYNTHETIC = "synthetic_hospital"
 # Apart from any seed that a demonstration would use, so that the bench never scores notes it was shown.
 SYNTHETIC_SEED = 90_210
 INPUTS = tuple(inputs.value for inputs in Inputs)
+_TOLD = ("notes_of", "marked_by")
 
 
 def build_test_set(site: Site) -> TestSet:
@@ -90,7 +92,7 @@ def build_test_set(site: Site) -> TestSet:
 class GoldNotes:
     """What the bench measures on: how many notes, whose gold, and whether it is the site's own."""
 
-    name: str
+    source: Source
     notes: int
     spans: int
     by_feed: dict[str, int]
@@ -99,22 +101,30 @@ class GoldNotes:
 
 def collect_gold(site: Site) -> GoldNotes:
     """Seals the test set's notes with their gold, or the synthetic hospital's where the site has none."""
-    rows, topics, by_feed = _site_gold(site)
+    rows, topics, by_feed, hands = _site_gold(site)
     if not rows:
         rows, topics = _synthetic_gold(site.settings.bench.synthetic_notes)
     name = "site" if by_feed else SYNTHETIC
-    found = GoldNotes(name, len(rows), sum(len(row["gold"]) for row in rows), by_feed)
+    told = _told(site, by_feed, hands) if by_feed else {}
+    spans = sum(len(row["gold"]) for row in rows)
+    meta: dict[str, Any] = {"gold": name, "gold_by_feed": by_feed, **told, "notes": len(rows), "spans": spans}
+    found = GoldNotes(Source.of_meta(meta), len(rows), spans, by_feed)
     parts = (pa.Table.from_pylist(b, schema=tables.GOLD_SCHEMA) for b in tables.batched(rows, tables.NOTES_A_PART))
     seal_topics(site.store, topics)
-    meta = {"gold": name, "gold_by_feed": by_feed, "notes": found.notes, "spans": found.spans}
     if by_feed:  # the synthetic hospital's is of no sample
         meta |= made_of(site.store.required(tables.TEST_SET, tables.ALL))
     site.store.write(tables.GOLD_NOTES, tables.ALL, parts, meta=lambda: meta)
     return found
 
 
-def _site_gold(site: Site) -> tuple[list[dict[str, Any]], Topics, dict[str, int]]:
-    """Test-set notes for which the feed's gold folder holds spans, newest version of each, and how many a feed.
+def _told(site: Site, by_feed: Iterable[str], hands: Iterable[MarkedBy]) -> dict[str, str]:
+    """Whose notes the gold of some feeds is of, and by which hand."""
+    whose = notes_of_feeds(site.feed(feed).demonstration for feed in by_feed)
+    return {"notes_of": whose.value, "marked_by": one_hand(hands).value}
+
+
+def _site_gold(site: Site) -> tuple[list[dict[str, Any]], Topics, dict[str, int], set[MarkedBy]]:
+    """Test-set notes for which the feed's gold folder holds spans, newest version of each; how many a feed; by whom.
 
     Only deliveries of chosen notes are looked at, and of their gold files only the lines of those notes.
 
@@ -131,6 +141,7 @@ def _site_gold(site: Site) -> tuple[list[dict[str, Any]], Topics, dict[str, int]
     rows: list[dict[str, Any]] = []
     everyone = Topics()
     by_feed: Counter[str] = Counter()
+    hands: set[MarkedBy] = set()
     for feed, deliveries in arrived(site).items():
         if (folder := site.feed(feed).gold) is None:
             continue
@@ -161,8 +172,9 @@ def _site_gold(site: Site) -> tuple[list[dict[str, Any]], Topics, dict[str, int]
                     raise DeidError(Code.GOLD_INVALID, f"{delivery.key}: gold is of another text of its note")
                 rows.append(_gold_row(named, found.spans, found.clinical, found.condition))
                 by_feed[feed] += 1
+                hands.add(MarkedBy.ADJUDICATED if by_people else MarkedBy(site.feed(feed).gold_by or MarkedBy.UNNAMED))
     texts.keep()
-    return rows, everyone, dict(by_feed)
+    return rows, everyone, dict(by_feed), hands
 
 
 def _notes(store: NoteStore, delivery: Delivery, note_ids: Collection[str]) -> Iterator[Note]:
@@ -252,8 +264,8 @@ def run_detector(site: Site, *, progress: Callable[[int], None] | None = None) -
             for batch in tables.batched(rows, tables.NOTES_A_PART):
                 yield pa.Table.from_pylist(batch, schema=tables.DETECTION_SCHEMA)
 
-    meta = {"gold": gold.meta["gold"], "gold_by_feed": gold.meta["gold_by_feed"], "detector_digest": detector}
-    meta |= made_of(gold)
+    meta = {name: gold.meta[name] for name in ("gold", "gold_by_feed", *_TOLD) if name in gold.meta}
+    meta |= {"detector_digest": detector, **made_of(gold)}
     return store.write(tables.DETECTIONS, tables.ALL, parts(), meta=lambda: meta)
 
 
@@ -285,12 +297,20 @@ class Metrics:
 
     gold: str
     gold_by_feed: dict[str, int]
+    told: dict[str, str]
+    """Of the site's own gold: whose notes, and by which hand."""
     detector_digest: str
     by_inputs: dict[str, Scores]
     taken: held_out.Taken
     """The look that the scores are of."""
     found: tuple[dict[str, Any], ...] = ()
     """Rows of `FOUND_SCHEMA`: what the next detector is compared with."""
+
+    @property
+    def source(self) -> Source:
+        """Where the scores are from, with topics."""
+        notes = self.by_inputs["topics"].notes
+        return Source.of_meta({"gold": self.gold, "gold_by_feed": self.gold_by_feed, "notes": notes, **self.told})
 
     def headline(self) -> Iterator[tuple[str, str, float | None, float | None, float | None]]:
         """The measures that people ask for first: inputs, measure, value, and its 95% interval."""
@@ -320,6 +340,7 @@ def measure(site: Site) -> Metrics:
         store.manifest(tables.METRICS, tables.ALL),
         *(held_out.detections_digest(site), f"{settings.resamples} {settings.seed}"),
         *(package_digest("deid_platform.evaluation"), module_digest(__name__)),
+        *(manifest.meta.get(name, "") for name in _TOLD),
         detector_digest=manifest.meta["detector_digest"],
         purpose=Purpose.GATE,
     )
@@ -344,6 +365,7 @@ def measure(site: Site) -> Metrics:
     return Metrics(
         manifest.meta["gold"],
         manifest.meta["gold_by_feed"],
+        {name: manifest.meta[name] for name in _TOLD if name in manifest.meta},
         manifest.meta["detector_digest"],
         {inputs: summarise(some, resamples=settings.resamples, seed=settings.seed) for inputs, some in counted.items()},
         taken,
@@ -380,6 +402,7 @@ def record(site: Site, measured: Metrics) -> int:
     meta = {
         "gold": measured.gold,
         "gold_by_feed": measured.gold_by_feed,
+        **measured.told,
         "notes": measured.by_inputs["topics"].notes,
         "detector_digest": measured.detector_digest,
         "headline": headline,

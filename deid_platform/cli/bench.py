@@ -65,6 +65,7 @@ def _bench(site: Site, path: Path, plan: BenchPlan, *, dry_run: bool, marts: boo
     """Carries out a plan; whether a detector or the marts failed."""
     from deid_platform.bench.detectors import Detectors
     from deid_platform.bench.leaderboard import Measured, carried_out, here
+    from deid_platform.evaluation.sources import Source
     from deid_platform.reports.leaderboard_table import COLUMNS, board_rows
 
     keys, elsewhere = here(site, plan)
@@ -93,6 +94,8 @@ def _bench(site: Site, path: Path, plan: BenchPlan, *, dry_run: bool, marts: boo
         say(f"not measured: {it.name} on {it.key.corpus} in {it.key.locale}: {it.failure}")
     anew = sum(it.anew for it in found)
     say(f"{counted(len(found), 'score')} of a detector on a corpus in a locale: {anew:,} measured, the rest as before")
+    if found and not as_json:
+        say(f"measured on {Source.of('published', 'topics').both}")
     show(COLUMNS, board_rows(scored for it in found for scored in it.scored), as_json=as_json)
     built = not marts or _build_marts(site, path)
     return bool(failures) or not built

@@ -14,7 +14,7 @@ from typing import Annotated
 
 import typer
 
-from deid_platform.cli.terminal import Config, Who, Why, say, site_of
+from deid_platform.cli.terminal import Config, Who, Why, counted, say, site_of
 
 dossier = typer.Typer(help="Dossiers: the evidence for a release, to be read and signed.", no_args_is_help=True)
 
@@ -40,7 +40,7 @@ def write(
     from deid_platform.refresh.dossier import write_dossier
 
     written = write_dossier(site_of(config), release)
-    say(f"{written.release}: {written.verdict.standing.value}, {len(written.verdict.doubts)} doubts")
+    say(f"{written.release}: {written.verdict.standing.value}, {counted(len(written.verdict.doubts), 'doubt')}")
     typer.echo(written.path)
 
 

@@ -15,6 +15,7 @@ from deid_platform.cli.terminal import Config, Json, Value, Who, Why, officer_of
 
 waivers = typer.Typer(help="Waivers of requirements by the privacy officer.", invoke_without_command=True)
 
+_SOURCE = ("notes_of", "topics_of", "marked_by")
 DeliveryName = Annotated[str, typer.Argument(help="`<feed>@<watermark>`.")]
 
 
@@ -25,17 +26,24 @@ def gate(delivery: DeliveryName, as_json: Json = False, config: Config = None) -
 
     found = delivery_standing(site_of(config), Delivery.parse(delivery))
     columns = ["requirement", "state", "figure", "value", "demanded", "may be waived by", "waived until"]
+    columns += ["measured on"]
     if as_json:  # a command is too long for a table; whoever reads that finds it below
-        columns += ["threshold", "next"]
+        columns += ["threshold", "next", *_SOURCE]
     records: list[list[Value]] = []
     for each in found.requirements:
         for figure in each.figures or (None,):
             measured = [figure.name, figure.value, figure.demand] if figure else [None, None, None]
             record: list[Value] = [each.name, each.shown_state, *measured, each.waived_by, each.waived_until]
+            record.append(each.measured_on if as_json else each.measured_of)
             if as_json:
                 record += [figure.threshold if figure else None, next_step(found, each)]
+                words = each.source.words if each.source else {}
+                record += [words.get(name) for name in _SOURCE]
             records.append(record)
     show(columns, records, as_json=as_json)
+    for each in found.requirements:
+        if each.source:
+            say(f"{each.name} was measured on {each.measured_on}")
     say(f"{found.delivery}: {found.state}, gate profile {found.profile}")
     for step in next_steps(found):
         say(f"next: {step}")

@@ -16,6 +16,7 @@ from sqlalchemy import Engine, text
 
 from deid_platform.errors import Code, DeidError
 from deid_platform.evaluation.retention.lexical_judge import judge_digest
+from deid_platform.evaluation.sources import Source
 from deid_platform.labels import HIPAA_IDENTIFIER, RISK, Indirect, Label
 from deid_platform.notes import Delivery
 from deid_platform.output import Output
@@ -264,10 +265,14 @@ def _feeds(officer: Engine, name: str) -> list[page.Feed]:
     statement = text(
         "SELECT d.feed AS name, count(*) AS deliveries, (array_agg(d.delivery ORDER BY d.delivery_seq DESC))[1] AS "
         "newest, sum(p.approved) AS promoted, sum(p.quarantined) AS quarantined, sum(p.withdrawn) AS withdrawn,"
-        " bool_or(d.demonstration) AS demonstration,"
+        " bool_or(d.demonstration) AS demonstration, min(coalesce(g.notes, 0)) AS gold,"
+        " bool_and(coalesce(g.passed, false)) AS measured,"
         " count(t.notes) = count(*) AND sum(t.notes) > 10 AS known, sum(t.notes) AS notes,"
         " sum(t.named) AS named, sum(t.dated) AS dated, sum(t.numbered) AS numbered"
         " FROM ctl.publication p JOIN ctl.delivery d ON d.delivery = p.delivery"
+        " LEFT JOIN LATERAL (SELECT s.passed, CAST(s.measured ->> 'notes' AS bigint) AS notes FROM ctl.gate s"
+        "  WHERE s.delivery = p.delivery AND s.staged_digest = p.staged_digest AND s.requirement = 'site_gold'"
+        "  ORDER BY s.id DESC LIMIT 1) g ON true"
         " LEFT JOIN LATERAL ("
         "  SELECT (g.measured->>'notes')::int AS notes, (g.measured->>'with_roster')::int AS named,"
         "  (g.measured->>'with_birth_date')::int AS dated, (g.measured->>'with_number')::int AS numbered"
@@ -318,14 +323,17 @@ def _readings(officer: Engine, detector_digest: str, policy_digest: str) -> tupl
     """What was measured of a detector, as analysts see it, of its releases under the policy, and of the judges; and the
     digests of those judges that are language models."""
     statement = text(
-        "SELECT gold, inputs, label, measure, value, low, high, n FROM quality.scores WHERE detector_digest = :d"
+        "SELECT gold, inputs, label, measure, value, low, high, n, notes_of, marked_by FROM quality.scores"
+        " WHERE detector_digest = :d"
         " ORDER BY gold, inputs, label, measure"
     )
     with begin(officer) as connection:
         rows = connection.execute(statement, {"d": detector_digest}).all()
     readings = [
         page.Reading(
-            row.gold, row.inputs, "words", row.label, row.measure, page.Figure(row.value, row.low, row.high, row.n)
+            *(row.gold, row.inputs, "words", row.label, row.measure),
+            page.Figure(row.value, row.low, row.high, row.n),
+            source=Source.of(row.gold, row.inputs, notes_of=row.notes_of, marked_by=row.marked_by),
         )
         for row in rows
     ]
@@ -341,7 +349,8 @@ def _readings(officer: Engine, detector_digest: str, policy_digest: str) -> tupl
         if not on.judge or on.judge in judges:
             figure = page.Figure(it.value, it.low, it.high, it.n)
             judge = judges[on.judge].name if on.judge else ""
-            readings.append(page.Reading(on.gold, on.inputs, it.family, it.subject, it.measure, figure, judge))
+            source = Source.of(on.gold, on.inputs, notes_of=on.notes_of, marked_by=on.marked_by)
+            readings.append(page.Reading(on.gold, on.inputs, it.family, it.subject, it.measure, figure, judge, source))
     return readings, sorted(judges)
 
 
@@ -350,12 +359,23 @@ def _change(officer: Engine, found: Release) -> page.Change | None:
     if before is None:
         return None
     former = release(officer, before)
-    figures = {
-        it.measure: it.figure
-        for it in _readings(officer, former.detector_digest, former.policy_digest)[0]
-        if (it.family, it.subject, it.inputs) == ("words", "ALL", "topics")
-    }
-    return page.Change(before, former.policy, former.detector_digest, figures.get("recall"), figures.get("precision"))
+    every = _readings(officer, former.detector_digest, former.policy_digest)[0]
+    recall, precision = (
+        next(
+            (
+                it
+                for it in every
+                if (it.gold, it.inputs, it.family, it.subject, it.measure) == (gold, "topics", "words", "ALL", measure)
+            ),
+            None,
+        )
+        for gold in [page.gold_of(every)]
+        for measure in ("recall", "precision")
+    )
+    change = page.Change(before, former.policy, former.detector_digest, None, None)
+    if recall is None or precision is None:
+        return change
+    return replace(change, recall=recall.figure, precision=precision.figure, source=recall.source)
 
 
 def _held_out(officer: Engine, found: Release, gold: str | None) -> page.HeldOut | None:

@@ -125,7 +125,8 @@ def _bench_rows(site: Site, delivery: Delivery, manifest: Manifest) -> list[Gate
     ]
     passed = all(value is not None and value >= least for value, least in demands)
     against = in_force.compared(site, metrics, manifest.meta["inputs"])
-    figures: dict[str, object] = {**scores, "thresholds": thresholds.model_dump()}
+    # Of the look the database knows where the figures are from.
+    figures: dict[str, object] = {**scores, "thresholds": thresholds.model_dump(), "look": metrics.meta["look"]}
     if against is not None:
         figures["against_former"] = asdict(against)
     own = int(metrics.meta["gold_by_feed"].get(delivery.feed, 0))

@@ -11,6 +11,7 @@ from dataclasses import asdict
 from sqlalchemy import Engine
 
 from deid_platform.errors import Code, DeidError
+from deid_platform.evaluation.sources import Source
 from deid_platform.labels import Indirect, Label
 from deid_platform.redaction.policy import Action, Policy, load_policy
 from deid_platform.refresh.site import Site
@@ -63,9 +64,10 @@ def _active(officer: Engine) -> str:
 
 
 def _made_with(officer: Engine, found: Release) -> MadeWith:
-    scores: dict[tuple[str, str], dict[str, Interval]] = {}
+    scores: dict[Source, dict[str, Interval]] = {}
     for score in published_scores(officer, found.detector_digest):
-        scores.setdefault((score.gold, score.inputs), {})[score.measure] = (score.value, score.low, score.high)
+        source = Source.of(score.gold, score.inputs, notes_of=score.notes_of, marked_by=score.marked_by)
+        scores.setdefault(source, {})[score.measure] = (score.value, score.low, score.high)
     return MadeWith(
         release=found.release,
         detector=f"{found.detector} {found.detector_digest}",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from deid_platform.detection.rules.engine.templates import TemplateCounts
+from deid_platform.evaluation.sources import Source
 from deid_platform.notes import Delivery
 from deid_platform.refresh import tables
 from deid_platform.refresh.archive import under_way
@@ -27,6 +28,7 @@ def release_summary(site: Site) -> ReleaseSummary:
     """
     found = summary(site.warehouse.engine(Role.OFFICER))
     metrics = site.store.manifest(tables.METRICS, tables.ALL)
+    measured = set(metrics.meta["gold_by_feed"]) if metrics else set()
     return ReleaseSummary(
         site=site.settings.site,
         profile=found.profile,
@@ -37,8 +39,8 @@ def release_summary(site: Site) -> ReleaseSummary:
         notes_shown=notes_shown(site.warehouse.engine(Role.OFFICER)),
         deliveries=tuple(_line(site, held) for held in found.deliveries),
         template_text=sum((_template_text(site, held) for held in found.deliveries), TemplateCounts()),
-        gold=metrics.meta["gold"] if metrics else None,
-        gold_notes=metrics.meta["notes"] if metrics else 0,
+        source=Source.of_meta(metrics.meta) if metrics else None,
+        unmeasured=tuple(sorted({Delivery.parse(it.delivery).feed for it in found.deliveries} - measured)),
         scores=metrics.meta["headline"] if metrics else {},
         warehouse=site.warehouse.describe(),
         places={

@@ -11,6 +11,7 @@ from __future__ import annotations
 import io
 from collections.abc import Sequence
 from pathlib import Path
+from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from deid_platform.evaluation.bootstrap import Estimate
@@ -27,6 +28,7 @@ _ROW_INCHES = 0.3
 _HEADING_INCHES = 0.62
 # Where the axis of errors begins: what is less stands there too.
 _LEAST_ERROR = 1e-4
+_LINE = 90
 
 
 def canvas(names: Sequence[str]) -> tuple[Figure, Axes]:
@@ -50,13 +52,14 @@ def canvas(names: Sequence[str]) -> tuple[Figure, Axes]:
     return figure, axes
 
 
-def errors(axes: Axes) -> None:
-    """Makes the axis one of shares of words that are wrong, from one in ten thousand to all."""
+def errors(axes: Axes, source: str = "") -> None:
+    """Makes the axis one of shares of words that are wrong, from one in ten thousand to all; under it, where from."""
     axes.set_xscale("log")
     axes.set_xlim(_LEAST_ERROR, 1)
     axes.set_xticks([10.0**power for power in range(-4, 1)], ["0.01% or none", "0.1%", "1%", "10%", "100%"])
     axes.minorticks_off()
-    axes.set_xlabel("share of words, with 95% bootstrap intervals", fontsize=9.5)
+    under = ["share of words, with 95% bootstrap intervals", *wrap(source, _LINE)]
+    axes.set_xlabel("\n".join(under), fontsize=9.5)
 
 
 def error(axes: Axes, estimate: Estimate, y: float, colour: str, marker: str) -> None:

@@ -13,12 +13,13 @@ from deid_platform.reports.drawing import BLUE, ORANGE, canvas, error, errors, h
 _MARKS = (("F", "o", BLUE, "female"), ("M", "D", ORANGE, "male"))
 
 
-def fairness_figure(by_both: Mapping[tuple[str, str], Scores], under: str) -> bytes:
+def fairness_figure(by_both: Mapping[tuple[str, str], Scores], under: str, source: str = "") -> bytes:
     """Share of words missed, a row a locale, the sexes beside each other.
 
     Args:
         by_both: Locale and sex -> scores.
         under: The line under the title.
+        source: On whose notes, with whose topics, marked by which hand.
 
     Returns:
         A PNG.
@@ -29,7 +30,7 @@ def fairness_figure(by_both: Mapping[tuple[str, str], Scores], under: str) -> by
         for offset, (sex, marker, colour, _) in zip((-0.16, 0.16), _MARKS, strict=True):
             if found := by_both.get((locale, sex)):
                 error(axes, found.recall, y + offset, colour, marker)
-    errors(axes)
+    errors(axes, source)
     legend = tuple((marker, colour, "full", f"missed, {name} patients") for _, marker, colour, name in _MARKS)
     headed(figure, axes, "Missed by locale and sex", under, legend)
     return png(figure, None)

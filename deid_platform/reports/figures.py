@@ -66,7 +66,9 @@ def sample_figure(test_set: TestSet, path: Path | None = None) -> bytes:
     return png(figure, path)
 
 
-def scores_figure(scores: Scores, path: Path | None = None, *, title: str = "What is missed, by label") -> bytes:
+def scores_figure(
+    scores: Scores, path: Path | None = None, *, title: str = "What is missed, by label", source: str = ""
+) -> bytes:
     """Share of words missed and of words wrongly hidden for every label with 95% intervals, all labels on top.
 
     The axis is logarithmic: what counts is whether one word in a hundred is missed or one in a thousand.
@@ -74,7 +76,8 @@ def scores_figure(scores: Scores, path: Path | None = None, *, title: str = "Wha
     Args:
         scores: What `evaluation.scores.summarise` returned.
         path: Where to write the picture too.
-        title: What was measured on what.
+        title: What was measured.
+        source: On whose notes, with whose topics, marked by which hand.
 
     Returns:
         A PNG.
@@ -90,7 +93,7 @@ def scores_figure(scores: Scores, path: Path | None = None, *, title: str = "Wha
     _beside(axes, -0.9, "in gold")
     axes.axhline(0.5, color="#b8b8b8", linewidth=1)
     axes.get_yticklabels()[0].set_fontweight("bold")
-    errors(axes)
+    errors(axes, source)
     headed(
         figure,
         axes,

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from deid_platform.reports.summary import GOLD_NAMES, INPUTS, MEASURES, interval
+from deid_platform.evaluation.sources import Source
+from deid_platform.reports.summary import MEASURES, interval
 
 DATES = {
     "true": "true dates",
@@ -35,7 +36,7 @@ class MadeWith:
         key_id: Which secret keyed its identifiers.
         dates: The class of dates that it shows.
         reach: Each feed with how many deliveries of it the release holds, and the newest.
-        scores: Gold and inputs, then measure: value, low, high.
+        scores: Where they are from, then measure: value, low, high.
     """
 
     release: str
@@ -44,7 +45,7 @@ class MadeWith:
     key_id: str
     dates: str | None
     reach: Mapping[str, tuple[int, str]] = field(default_factory=dict)
-    scores: Mapping[tuple[str, str], Mapping[str, Interval]] = field(default_factory=dict)
+    scores: Mapping[Source, Mapping[str, Interval]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -172,16 +173,20 @@ def _counts(notes: ReleaseNotes) -> str:
 
 
 def _scores(notes: ReleaseNotes) -> str:
-    return "## Scores\n\n" + (_table(("measured on", "measure", "now", "before"), list(_score_rows(notes))))
+    own = any(source.of_site for source in notes.release.scores)
+    said = "" if own else "Recall on this site's notes was not measured.\n\n"
+    tables = "\n\n".join(f"On {source}:\n\n{table}" for source, table in _score_tables(notes))
+    return f"## Scores\n\n{said}{tables or 'None.'}"
 
 
-def _score_rows(notes: ReleaseNotes) -> Iterator[tuple[str, ...]]:
+def _score_tables(notes: ReleaseNotes) -> Iterator[tuple[Source, str]]:
     before = notes.former.scores if notes.former else {}
-    for gold, inputs in sorted({*notes.release.scores, *before}):
+    for source in sorted({*notes.release.scores, *before}, key=str):
+        rows = []
         for measure, name in MEASURES.items():
-            cells = (scores.get((gold, inputs), {}).get(measure) for scores in (notes.release.scores, before))
-            where = f"{GOLD_NAMES.get(gold, gold)}, {INPUTS.get(inputs, inputs)}"
-            yield where, name, *(interval(*cell) if cell else "not measured" for cell in cells)
+            cells = (scores.get(source, {}).get(measure) for scores in (notes.release.scores, before))
+            rows.append((name, *(interval(*cell) if cell else "not measured" for cell in cells)))
+        yield source, _table(("measure", "now", "before"), rows)
 
 
 def _table(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

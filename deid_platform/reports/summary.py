@@ -7,7 +7,7 @@ show is suppressed where it is made.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import ROUND_HALF_UP, Decimal
 from math import floor
@@ -17,12 +17,8 @@ from rich.panel import Panel
 from rich.table import Table
 
 from deid_platform.detection.rules.engine.templates import TemplateCounts
+from deid_platform.evaluation.sources import NotesOf, Source
 
-GOLD_NAMES = {
-    "site": "the site's own gold",
-    "synthetic_hospital": "the synthetic hospital; recall on your notes: not measured",
-    "read_notes": "none: what people say of a sample",
-}
 INPUTS = {"topics": "with topics", "text": "on text alone"}
 MEASURES = {
     "precision": "precision",
@@ -78,8 +74,10 @@ class ReleaseSummary:
     """What of the text was recognised once and its verdict reused, of the last run of each delivery."""
     archives: tuple[str, ...] = ()
     """How far each archive is of which research does not hold all yet."""
-    gold: str | None = None
-    gold_notes: int = 0
+    source: Source | None = None
+    """Where the scores are from."""
+    unmeasured: tuple[str, ...] = ()
+    """Feeds on whose notes recall was not measured."""
     scores: Mapping[str, Mapping[str, Mapping[str, float | None]]] = field(default_factory=dict)
     """Inputs -> measure -> value, low, high."""
     warehouse: str = ""
@@ -180,8 +178,16 @@ def _shown(summary: ReleaseSummary) -> str:
     return f"{summary.notes_shown:,}: {promoted:,} promoted, {gone:,} of them since corrected, withdrawn or hidden"
 
 
-def _gold(summary: ReleaseSummary) -> str:
-    return f"{GOLD_NAMES.get(summary.gold or '', 'none')} ({summary.gold_notes:,} notes)"
+def recall_here(source: Source | None, unmeasured: Sequence[str]) -> str:
+    """Whether recall was measured on this site's notes, and of which feeds it was not."""
+    if source is None or not source.of_site:
+        return "not measured"
+    said = "measured" + (", on demonstration data" if source.notes_of is NotesOf.DEMONSTRATION else "")
+    return said + (f"; not on those of {', '.join(unmeasured)}" if unmeasured else "")
+
+
+def _on(summary: ReleaseSummary) -> str:
+    return summary.source.both if summary.source else "notes of an unrecorded source"
 
 
 def _headline(summary: ReleaseSummary) -> dict[str, str]:
@@ -190,6 +196,7 @@ def _headline(summary: ReleaseSummary) -> dict[str, str]:
         "release": (summary.release or "none active")
         + (f"; not complete yet: {', '.join(summary.waiting)}" if summary.waiting else ""),
         **({"archive under way": "; ".join(summary.archives)} if summary.archives else {}),
+        **({"recall, own notes": recall_here(summary.source, summary.unmeasured)} if summary.scores else {}),
         "policy": summary.policy,
         "gate profile": summary.profile or "none",
         "notes in research": _shown(summary),
@@ -210,7 +217,7 @@ def summary_markdown(summary: ReleaseSummary) -> str:
     lines += ["", "| " + " | ".join(_COLUMNS) + " |", "|" + " --- |" * len(_COLUMNS)]
     lines += ["| " + " | ".join(row) + " |" for row in map(_row, summary.deliveries)]
     if summary.scores:
-        lines += ["", f"Measured on {_gold(summary)}; words, 95% bootstrap intervals.", ""]
+        lines += ["", f"Measured on {_on(summary)}; words, 95% bootstrap intervals.", ""]
         lines += ["| measure | " + " | ".join(INPUTS.get(i, i) for i in summary.scores) + " |"]
         lines += ["|" + " --- |" * (1 + len(summary.scores))]
         lines += ["| " + " | ".join(row) + " |" for row in _score_rows(summary)]
@@ -226,7 +233,7 @@ def summary_panel(summary: ReleaseSummary) -> RenderableType:
     for line in summary.deliveries:
         parts += ["", _delivery_table(line)]
     if summary.scores:
-        scores = Table(title=f"measured on {_gold(summary)}", title_justify="left", box=None, padding=(0, 2, 0, 0))
+        scores = Table(title=f"measured on {_on(summary)}", title_justify="left", box=None, padding=(0, 2, 0, 0))
         scores.add_column("word level, 95% interval")
         for inputs in summary.scores:
             scores.add_column(INPUTS.get(inputs, inputs))

@@ -14,10 +14,11 @@ from collections.abc import Iterator
 from dataclasses import astuple, dataclass, replace
 
 from deid_platform.annotation.rounds import ANNOTATORS
-from deid_platform.bench.held_out import look_at_sealed_unless_same
+from deid_platform.bench.held_out import look_at_sealed_unless_same, of_bench
 from deid_platform.bench.lab_notes import of_share
 from deid_platform.errors import Code, DeidError
 from deid_platform.evaluation.bootstrap import Ratio
+from deid_platform.evaluation.sources import MarkedBy, Source, notes_of_feeds
 from deid_platform.labels import Label
 from deid_platform.refresh import tables
 from deid_platform.refresh.site import Site
@@ -73,6 +74,17 @@ def newest(site: Site) -> list[Reviewed]:
     return list(found.values())
 
 
+def source(site: Site, found: Reviewed) -> Source:
+    """Where the figures of a round are from."""
+    on = found.drawn_with
+    if on.gold == READ:
+        read = set_read(site, found.number)
+        return Source.of(READ, on.inputs, notes_of=read.notes_of, marked_by=read.marked_by)
+    sealed = site.store.manifest(tables.GOLD_NOTES, tables.ALL)
+    same = sealed is not None and of_bench(site).digest == on.held_out_set
+    return Source.of_meta(sealed.meta if sealed and same else {"gold": on.gold}, on.inputs)
+
+
 def record(site: Site, found: Reviewed) -> int:
     """Writes the figures to quality.lab_score, which is a look at the gold, unless the same stand there already.
 
@@ -112,6 +124,7 @@ def set_read(site: Site, number: int) -> HeldOutSet:
 
     Its notes are known as far as they are shown.
     """
+    feed = str(site.store.required(tables.REVIEW_ROUNDS, str(number)).meta["source"]).partition("@")[0]
     members = [Removal.of(row) for row in site.store.stream(tables.REVIEW_ROUNDS, str(number))]
     notes = {it.note_id: it for it in members}.values()
     strata = Counter(it.note_type for it in notes)
@@ -125,6 +138,8 @@ def set_read(site: Site, number: int) -> HeldOutSet:
         smallest_stratum=min(strata.values(), default=0),
         spans=dict(sorted(Counter(it.label for it in members).items())),
         notes=tuple(words),
+        notes_of=notes_of_feeds([site.feed(feed).demonstration]).value,
+        marked_by=MarkedBy.READERS.value,
     )
 
 

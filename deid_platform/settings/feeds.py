@@ -48,6 +48,8 @@ class FeedSettings(Section):
     """Folder of `<watermark>.jsonl.gz` gold files, read by the bench alone."""
     follow_links: bool = False
     """Whether folders and files of deliveries may be symbolic links."""
+    gold_by: Literal["annotators", "slots", "writer"] | None = None
+    """Who marked the gold in that folder, where no round of annotation did; shown beside every figure."""
     demonstration: bool = False
     """Whether the notes are synthetic or published, so that the embedded server may hold them."""
     columns: dict[str, str] = {}
@@ -93,7 +95,7 @@ class FeedSettings(Section):
 
         What is set to its default is left out, so that a key that is new to the platform changes nothing.
         """
-        others = {"path", "gold", "demonstration", "note_types", "url_env", "timeout_seconds"}
+        others = {"path", "gold", "gold_by", "demonstration", "note_types", "url_env", "timeout_seconds"}
         return json.dumps(self.model_dump(mode="json", exclude=others, exclude_defaults=True), sort_keys=True)
 
     @property

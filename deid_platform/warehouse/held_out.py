@@ -45,6 +45,8 @@ class HeldOutSet:
         smallest_stratum: Notes of the smallest.
         spans: Label -> spans of the gold.
         notes: Each note by a keyed digest of its words; 16 hex characters.
+        notes_of: Of a site's own notes: whose they are, a word of `evaluation.sources`; None where gold's name says so.
+        marked_by: By which hand, likewise.
     """
 
     digest: str
@@ -55,6 +57,8 @@ class HeldOutSet:
     smallest_stratum: int
     spans: Mapping[str, int]
     notes: tuple[str, ...]
+    notes_of: str | None = None
+    marked_by: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,8 +121,8 @@ def seal(gatekeeper: Engine, held_out: HeldOutSet) -> None:
     """Seals a set; does nothing where it is sealed already.
 
     Raises:
-        DeidError: `held-out-refused` naming `gold`, `spans` or `notes`, or `set` if its digest is known with other
-            figures.
+        DeidError: `held-out-refused` naming `gold`, `spans`, `notes` or `source`, or `set` if its digest is known with
+            other figures.
     """
     statement = text(
         "SELECT ctl.seal_held_out(:digest, :gold, :locale, :patients, :strata, :smallest, CAST(:spans AS jsonb),"
@@ -131,6 +135,9 @@ def seal(gatekeeper: Engine, held_out: HeldOutSet) -> None:
     }  # fmt: skip
     with begin(gatekeeper) as connection:
         connection.execute(statement, values)
+        if held_out.notes_of is not None:
+            source = {"digest": held_out.digest, "notes_of": held_out.notes_of, "marked_by": held_out.marked_by}
+            connection.execute(text("SELECT ctl.name_source(:digest, :notes_of, :marked_by)"), source)
 
 
 def record_look(gatekeeper: Engine, digest: str, detector_digest: str, purpose: Purpose) -> Look:

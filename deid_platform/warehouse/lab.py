@@ -17,6 +17,7 @@ from sqlalchemy import Connection, Engine, text
 from deid_platform.evaluation.attacker.questions import Aim
 from deid_platform.evaluation.missed_by_risk import Category
 from deid_platform.evaluation.perturbations import Perturbation
+from deid_platform.evaluation.sources import Source
 from deid_platform.labels import Indirect, Label, Risk
 from deid_platform.warehouse.connection import begin
 from deid_platform.warehouse.held_out import Purpose
@@ -159,6 +160,10 @@ class MeasuredOn:
     look: int | None = None
     judge: str = ""
     """Digest of the language model that judged; empty where none did."""
+    notes_of: str | None = None
+    """Of what is read alone: on whose notes, a word of `evaluation.sources`; what is recorded says it by its look."""
+    marked_by: str | None = None
+    """By which hand, likewise."""
 
 
 def record_lab_scores(gatekeeper: Engine, on: MeasuredOn, scores: Sequence[LabScore]) -> int:
@@ -171,7 +176,8 @@ def record_lab_scores(gatekeeper: Engine, on: MeasuredOn, scores: Sequence[LabSc
         DeidError: `held-out-refused` without a look of the detector at a set of the gold; `warehouse-statement`, also
             where a figure of that look stands already; `warehouse-unreachable`.
     """
-    values = [{**asdict(on), **asdict(score)} for score in scores]
+    of = {name: value for name, value in asdict(on).items() if name not in ("notes_of", "marked_by")}
+    values = [{**of, **asdict(score)} for score in scores]
     columns = tuple(values[0]) if values else ()
     if values:
         names, places = ", ".join(columns), ", ".join(f":{name}" for name in columns)
@@ -184,13 +190,13 @@ def record_lab_scores(gatekeeper: Engine, on: MeasuredOn, scores: Sequence[LabSc
 def lab_scores(reader: Engine, detector_digest: str) -> Iterable[tuple[MeasuredOn, LabScore]]:
     """The newest figures of a detector, as analysts see them: those over fewer than 11 are None."""
     statement = text(
-        "SELECT detector, detector_digest, gold, inputs, policy_digest, locale, NULL, judge,"
+        "SELECT detector, detector_digest, gold, inputs, policy_digest, locale, NULL, judge, notes_of, marked_by,"
         " family, measure, value, low, high, n, subject FROM quality.lab_scores WHERE detector_digest = :d"
         " ORDER BY gold, locale, inputs, family, subject, measure"
     )
     with begin(reader) as connection:
         rows = connection.execute(statement, {"d": detector_digest}).all()
-    return [(MeasuredOn(*row[:8]), LabScore(*row[8:])) for row in rows]
+    return [(MeasuredOn(*row[:10]), LabScore(*row[10:])) for row in rows]
 
 
 def list_words(connection: Connection) -> None:
@@ -198,3 +204,7 @@ def list_words(connection: Connection) -> None:
     connection.execute(text("DELETE FROM quality.word"))
     rows = [{"kind": kind, "word": word} for kind, words in _WORDS.items() for word in words]
     connection.execute(text("INSERT INTO quality.word (kind, word) VALUES (:kind, :word)"), rows)
+    connection.execute(text("DELETE FROM quality.gold_source"))
+    sources = [{"gold": gold, **Source.of(gold, "topics").words} for gold in GOLDS]
+    statement = text("INSERT INTO quality.gold_source VALUES (:gold, :notes_of, :topics_of, :marked_by)")
+    connection.execute(statement, sources)

@@ -83,6 +83,8 @@ class PublishedScore:
 
     gold: str
     inputs: str
+    notes_of: str
+    marked_by: str
     measure: str
     value: float | None
     low: float | None
@@ -237,7 +239,8 @@ def extents(officer: Engine, name: str) -> tuple[FeedExtent, ...]:
 def published_scores(officer: Engine, detector_digest: str) -> tuple[PublishedScore, ...]:
     """The newest figures over all labels of a detector, as analysts see them."""
     statement = text(
-        "SELECT DISTINCT ON (gold, inputs, measure) gold, inputs, measure, value, low, high FROM quality.scores"
+        "SELECT DISTINCT ON (gold, inputs, measure) gold, inputs, notes_of, marked_by, measure, value, low,"
+        " high FROM quality.scores"
         " WHERE detector_digest = :d AND label = 'ALL' ORDER BY gold, inputs, measure, at DESC"
     )
     with begin(officer) as connection:

@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any
 
-from sqlalchemy import Connection, Engine, text
+from sqlalchemy import Connection, Engine, Row, text
 
 from deid_platform.errors import Code, DeidError
+from deid_platform.evaluation.sources import Source
 from deid_platform.notes import Delivery
 from deid_platform.warehouse.connection import begin
 
@@ -52,6 +53,11 @@ class Figure:
         return f"{self.name} {value}, {self.demand}"
 
 
+_OWN_NOTES = "this delivery's own notes"
+_OF_FEED = "notes of this delivery's feed"
+_NOT_RECORDED = "notes of an unrecorded source"
+
+
 @dataclass(frozen=True, slots=True)
 class Requirement:
     """One requirement as it stands for what is staged.
@@ -62,6 +68,8 @@ class Requirement:
         waivable: Whether the active profile lets the privacy officer waive it.
         figures: What was measured; nothing if it was not.
         waived_until: The last day of the waiver in force, whether or not it is needed.
+        source: Where scores of the detector are from; None of what is counted in the delivery itself, and of rows that
+            earlier versions of the platform wrote.
     """
 
     name: str
@@ -69,6 +77,19 @@ class Requirement:
     waivable: bool
     figures: tuple[Figure, ...] = ()
     waived_until: date | None = None
+    source: Source | None = None
+
+    @property
+    def measured_on(self) -> str:
+        """Where its figures are from, in words."""
+        if self.source is not None:
+            return str(self.source)
+        return {"bench": _NOT_RECORDED, "site_gold": _OF_FEED}.get(self.name, _OWN_NOTES)
+
+    @property
+    def measured_of(self) -> str:
+        """The same in short: whose notes, and how many."""
+        return self.source.whose if self.source else self.measured_on
 
     @property
     def met(self) -> bool:
@@ -88,7 +109,9 @@ class Requirement:
     def __str__(self) -> str:
         missed = [figure for figure in self.figures if not figure.met] or self.figures
         said = f"{self.name} {self.shown_state}"
-        return f"{said} ({'; '.join(map(str, missed))})" if self.state == "failed" and missed else said
+        if self.state != "failed" or not missed:
+            return said
+        return f"{said} ({'; '.join([*map(str, missed), *([f'on {self.source}'] if self.source else [])])})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,9 +165,12 @@ def standing(officer: Engine, delivery: Delivery) -> Standing:
 
 def _requirements(connection: Connection, delivery: Delivery) -> tuple[Requirement, ...]:
     statement = text(
-        "SELECT s.requirement, s.state, s.waivable, g.measured, w.until FROM ctl.delivery d"
+        "SELECT s.requirement, s.state, s.waivable, g.measured, g.inputs, w.until,"
+        " l.gold, l.notes, l.notes_of, l.marked_by FROM ctl.delivery d"
         " CROSS JOIN LATERAL ctl.gate_state(d.delivery, d.staged_digest) s"
         " LEFT JOIN ctl.gate g ON g.id = s.gate LEFT JOIN ctl.waiver w ON w.id = s.waiver"
+        " LEFT JOIN ctl.look_source l ON l.look = CASE g.requirement WHEN 'bench'"
+        " THEN CAST(g.measured ->> 'look' AS bigint) END"
         " WHERE d.delivery = :d ORDER BY s.requirement"
     )
     return tuple(
@@ -154,9 +180,16 @@ def _requirements(connection: Connection, delivery: Delivery) -> tuple[Requireme
             row.waivable,
             tuple(_figures(row.requirement, row.measured or {})),
             row.until,
+            _source(row),
         )
         for row in connection.execute(statement, {"d": delivery.key})
     )
+
+
+def _source(row: Row[Any]) -> Source | None:
+    if row.gold is None:
+        return None
+    return Source.of(row.gold, row.inputs, notes_of=row.notes_of, marked_by=row.marked_by, notes=f"{row.notes:,}")
 
 
 def _last_refusal(connection: Connection, delivery: Delivery) -> list[str]:

@@ -62,7 +62,10 @@ def test_the_test_set_counts_phi_from_the_topics_alone(site, arrived) -> None:
 def test_without_gold_of_its_own_a_site_is_measured_on_the_synthetic_hospital(site, arrived) -> None:
     scoring.build_test_set(site)
     found = scoring.collect_gold(site)
-    assert (found.name, found.by_feed) == (scoring.SYNTHETIC, {})
+    assert (str(found.source.notes_of), found.by_feed) == (scoring.SYNTHETIC, {})
+    assert found.source.words == {
+        "notes_of": "synthetic_hospital", "topics_of": "synthetic_hospital", "marked_by": "writer"
+    }  # fmt: skip
     assert found.spans > found.notes >= 50
 
 
@@ -70,7 +73,10 @@ def test_the_sites_own_gold_comes_first(site, arrived) -> None:
     write_gold(site, {"1": [[4, 16, "PATIENT"]], "2": []})
     scoring.build_test_set(site)
     found = scoring.collect_gold(site)
-    assert (found.name, found.by_feed, found.spans) == ("site", {"hospital": 2}, 1)
+    assert (found.by_feed, found.spans) == ({"hospital": 2}, 1)
+    assert str(found.source) == (
+        "<11 notes of demonstration data, with its own topics, marked by a hand that deid.toml does not name"
+    )
 
 
 def test_gold_that_reaches_outside_its_note_is_an_error(site, arrived) -> None:
@@ -243,6 +249,27 @@ def test_a_set_is_one_whatever_the_order_of_its_notes_and_what_it_is_called(site
 
 
 # The last one: what it seals cannot be read under the secret of the others.
+@pytest.mark.parametrize(("hand", "real"), [(None, False), ("slots", True), ("annotators", True)])
+def test_where_the_sites_own_gold_is_from_is_what_deid_toml_says(site, arrived, hand, real) -> None:
+    write_gold(site, {"1": [[4, 16, "PATIENT"]], "2": []})
+    feed = site.feed("hospital").model_copy(update={"gold_by": hand, "demonstration": not real})
+    told = Site(site.settings.model_copy(update={"feeds": {"hospital": feed}}))
+    scoring.build_test_set(told)
+    source = scoring.collect_gold(told).source
+    assert source.words == {
+        "notes_of": "site" if real else "demonstration",
+        "topics_of": "site" if real else "demonstration",
+        "marked_by": hand or "unnamed",
+    }
+    sealed = held_out.of_bench(told)
+    assert (sealed.notes_of, sealed.marked_by) == (source.notes_of, source.marked_by)
+    # By whose hand the same notes were marked makes no other set of them.
+    assert sealed.digest == held_out.of_bench(told).digest == held_out.set_of(
+        told, [(tables.from_row(Note, row), tables.spans_of(row["gold"]), ())
+               for row in told.store.rows(tables.GOLD_NOTES, tables.ALL)], gold="site"
+    ).digest  # fmt: skip
+
+
 def test_after_a_change_of_the_secret_gold_counts_before_its_notes_are_taken_in_again(
     site, arrived, monkeypatch
 ) -> None:
@@ -254,4 +281,4 @@ def test_after_a_change_of_the_secret_gold_counts_before_its_notes_are_taken_in_
     assert scoring.collect_gold(changed).by_feed == {"hospital": 2}
     notes = site.settings.path(site.feed("hospital").path) / FIRST / "notes.jsonl"
     notes.write_text(notes.read_text().replace("is well", "is ill"))
-    assert scoring.collect_gold(changed).name == scoring.SYNTHETIC  # gold may be of the newer texts
+    assert scoring.collect_gold(changed).source.notes_of == scoring.SYNTHETIC  # gold may be of the newer texts

@@ -186,7 +186,8 @@ def test_from_two_annotators_and_an_adjudicator_to_gold_that_the_bench_measures_
 
     scoring.build_test_set(fresh)
     gold = scoring.collect_gold(fresh)
-    assert (gold.name, gold.by_feed, gold.spans) == ("site", {"hospital": 3}, 4)
+    assert (gold.by_feed, gold.spans) == ({"hospital": 3}, 4)
+    assert gold.source.words["marked_by"] == "adjudicated"
     scoring.run_detector(fresh)
     assert scoring.measure(fresh).gold == "site"
 
@@ -419,4 +420,7 @@ def test_the_release_summary_says_that_recall_was_measured_on_the_site_s_notes(f
     adjudication.accept(fresh)
     through(arrived, fresh)
     said = summary_markdown(release_summary(fresh))
-    assert "the site's own gold (3 notes)" in said
+    assert (
+        "<11 notes of demonstration data, with its own topics and on text alone, marked by the site's annotators"
+        in said
+    )

@@ -60,6 +60,14 @@ def test_the_file_shows_the_figures_and_its_digest_is_on_the_ledger(site) -> Non
     assert newest_dossier(site.warehouse.engine(Role.OFFICER), site.release) == written.digest
     assert any(it.event == "dossier" for it in ledger(site.warehouse.engine(Role.OFFICER), release=site.release))
     assert written.path.stat().st_mode & 0o077 == 0
+    # The installation has no gold of its own.
+    first = html[html.index('<section class="verdict') : html.index("</section>")]
+    assert (
+        first.index("Recall on this site")
+        < first.index("of the synthetic hospital")
+        < first.index("does not contradict")
+    )
+    assert "support" not in html.lower()
     assert "Coughs" not in html and not re.search(r"https?://(?!www\.w3\.org|purl\.org|w3id\.org)", html)
 
 

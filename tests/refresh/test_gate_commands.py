@@ -12,11 +12,14 @@ from pathlib import Path
 import pytest
 from command_line import deid
 
+from assets import shown
 from deid_platform.errors import Code, DeidError
 from deid_platform.notes import Delivery
 from deid_platform.refresh import publish
+from deid_platform.refresh.dossier import write_dossier
 from deid_platform.refresh.site import Site
 from deid_platform.refresh.summary import release_summary
+from deid_platform.reports.dossier import Standing
 from deid_platform.reports.summary import summary_markdown
 from deid_platform.settings import load_settings
 from deid_platform.warehouse.migrate import configure
@@ -109,6 +112,8 @@ def test_the_refusal_tells_what_failed_by_value_and_threshold(refusal) -> None:
 def test_so_does_the_summary_and_it_names_the_next_command(site, refusal) -> None:
     told = summary_markdown(release_summary(site))
     assert "refused; failed: site_gold, topics; `deid gate ehr@2026-01-05` shows what to do next" in told
+    assert "- **recall, own notes**: not measured\n" in told
+    assert re.search(r"Measured on \d+ notes of the synthetic hospital, with its own topics and on text alone", told)
     assert "deid db psql --role LOGIN" in told  # in production, there is no demonstration's analyst
 
 
@@ -119,6 +124,8 @@ def test_the_gate_shows_every_requirement_and_the_command_to_run(refusal) -> Non
         *("bench", "expectations", "leaks", "parity", "site_gold", "topics")
     }
     assert "ehr@2026-01-05: refused, gate profile production" in shown.stderr
+    assert re.search(r"^bench\t.*\t\d+ notes of the synthetic hospital$", shown.stdout, re.M)
+    assert "bench was measured on " in shown.stderr and "of the synthetic hospital, on text alone" in shown.stderr
     assert "next: deid waive ehr@2026-01-05 site_gold topics --who" in shown.stderr
     assert shown.stderr.rstrip().endswith("next: deid refresh --delivery ehr@2026-01-05")
     assert set(recipe("waive")[2:4]) == {"site_gold", "topics"}
@@ -130,10 +137,23 @@ def test_as_json_each_figure_is_a_number_beside_its_threshold(refusal) -> None:
     assert (gold["state"], gold["value"], gold["threshold"]) == ("failed", 0, 30)
     assert (gold["may_be_waived_by"], gold["waived_until"]) == ("the privacy officer", None)
     assert gold["next"].startswith("deid waive ehr@2026-01-05 site_gold --who")
+    assert gold["measured_on"] == "notes of this delivery's feed" and gold["notes_of"] is None
+    recall = found["bench", "conservative recall (lower end)"]
+    # The detector is judged on the text alone, on notes that the platform brings.
+    assert [recall[name] for name in ("notes_of", "topics_of", "marked_by")] == ["synthetic_hospital", "none", "writer"]
+    assert re.match(r"\d+ notes of the synthetic hospital, on text alone, marked by the program", recall["measured_on"])
     leaks = found["leaks", "notes that leak"]
     assert (leaks["state"], leaks["demanded"], leaks["may_be_waived_by"], leaks["next"]) == (
         *("passed", "at most 0", "nobody"),
         None,
+    )
+
+
+def test_the_checks_of_the_ui_say_where_a_figure_is_from(site, refusal) -> None:
+    shown_of = {it.name: shown.requirement(it) for it in publish.gate_requirements(site, EHR)}
+    assert "of the synthetic hospital, on text alone, marked by" in shown_of["bench"]["measured on"]
+    assert (
+        shown_of["bench"]["marked_by"] == "writer" and shown_of["topics"]["measured on"] == "this delivery's own notes"
     )
 
 
@@ -171,6 +191,15 @@ def test_readmes_recipe_ends_promoted(promoted) -> None:
     said = deid("gate", EHR.key).stderr
     assert "ehr@2026-01-05: promoted" in said
     assert "next:" not in said
+
+
+def test_under_waivers_the_dossier_does_not_say_that_anything_supports_the_release(site, promoted) -> None:
+    written = write_dossier(site, site.release)
+    assert written.verdict.standing is Standing.NOT_CONTRADICTED
+    assert written.verdict.opening[0] == "Recall on this site's notes was not measured."
+    page = written.path.read_text(encoding="utf-8").lower()
+    assert "support" not in page and "does not contradict this release" in page
+    assert "not-contradicted" in deid("dossier", "write").stderr
 
 
 def test_waivers_are_listed_and_one_is_ended_with_a_reason(site, promoted) -> None:

@@ -73,7 +73,9 @@ def test_the_notes_of_a_release_are_for_analysts_and_quote_no_note(site) -> None
     assert told.stdout.startswith(f"# Release {site.release}\n\nThe first release.")
     assert "| hospital | 1 | hospital@2026-01-05 |" in told.stdout
     assert "| policy | safe_harbor_plus_providers |" in told.stdout
-    assert re.search(r"^\| the synthetic hospital.*, with topics \| recall \| 0\.\d{3} \(", told.stdout, re.M)
+    assert re.search(r"^On notes of the synthetic hospital, with its own topics, marked by .*:$", told.stdout, re.M)
+    assert re.search(r"^\| recall \| 0\.\d{3} \(", told.stdout, re.M)
+    assert "Recall on this site's notes was not measured." in told.stdout
     assert "progress note" not in told.stdout  # two are too few to show
     assert "quorvex" not in told.stdout.lower()
     assert "release-unknown" in deid("release", "notes", "r_none").stderr

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime
 from html import unescape
 
 import pytest
 
+from deid_platform.evaluation.sources import Source
 from deid_platform.reports.dossier import (
     NOT_AT_HAND,
     NOT_TAGGED,
@@ -30,7 +32,19 @@ from deid_platform.reports.dossier import (
 
 
 def reading(measure: str, value: float, *, inputs="topics", family="words", subject="ALL", gold="site") -> Reading:
-    return Reading(gold, inputs, family, subject, measure, Figure(value, value - 0.01, value + 0.001, 4000))
+    figure = Figure(value, value - 0.01, value + 0.001, 4000)
+    return Reading(gold, inputs, family, subject, measure, figure, source=source(gold, inputs))
+
+
+def source(gold: str, inputs: str) -> Source:
+    own = {"notes_of": "site", "marked_by": "adjudicated"} if gold == "site" else {}
+    return Source.of(gold, inputs, **own)
+
+
+def elsewhere(readings: Sequence[Reading] = ()) -> list[Reading]:
+    """The same figures on the synthetic hospital."""
+    gold = "synthetic_hospital"
+    return [replace(it, gold=gold, source=source(gold, it.inputs)) for it in readings or READINGS]
 
 
 HELD_OUT = HeldOut("5f0c1a2b3c4d", 684, 0, date(2026, 1, 5), days=47, looks=2, detectors=1)
@@ -58,7 +72,7 @@ FACTS = Dossier(
     policy_is_at_hand=True,
     dates="year",
     treatments=[Treatment("DATE", "year", "C", "moderate"), Treatment("PATIENT", "tag", "A", "high")],
-    feeds=[Feed("ehr", 2, "ehr@2026-02-01", 2000, 4, 14, False, 0.98, 0.97, 0.99)],
+    feeds=[Feed("ehr", 2, "ehr@2026-02-01", 2000, 4, 14, False, 684, True, named=0.98, dated=0.97, numbered=0.99)],
     notes=1986,
     versions={"detector": "ensemble abc", "policy": "safe_harbor def"},
     requirements=[Requirement("leaks", 2, 0, 0), Requirement("bench", 2, 0, 0)],
@@ -73,21 +87,32 @@ FACTS = Dossier(
 def test_what_is_measured_and_met_supports_a_release() -> None:
     found = verdict(FACTS)
     assert (found.standing, found.against, found.doubts) == (Standing.SUPPORTED, (), ())
-    assert any("99.50% (98.50% to 99.60%) of identifying words" in it for it in found.reasons)
+    (((on, said),),) = (found.reasons,)
+    assert on == "notes of this site, marked by the site's annotators (adjudicated)"
+    assert said[0].startswith("With its topics, 99.50% (98.50% to 99.60%) of identifying words are found")
+    assert said[1].startswith("On text alone, 99.50%")
+    assert found.opening == (
+        "Recall was measured on 684 notes of this site, with its topics and on text alone, marked by the site's "
+        "annotators (adjudicated).",
+    )
 
 
 @pytest.mark.parametrize(
     ("change", "said"),
     [
         ({"requirements": [Requirement("leaks", 1, 0, 1)]}, "leaks is not met by 1"),
-        ({"thresholds": {"recall": 0.99}}, "The lower end of recall is 98.50%; the profile asks for 99.00%"),
+        (
+            {"thresholds": {"recall": 0.99}},
+            "The lower end of recall is 98.50% on notes of this site, with its topics, marked by the site's annotators "
+            "(adjudicated); the profile asks for 99.00%",
+        ),
         ({"thresholds": {"precision": 0.999}}, "Precision is 99.50%"),
         ({"policy_is_at_hand": False}, "policy is not at hand"),
     ],
 )
 def test_what_speaks_against_a_release(change, said: str) -> None:
     found = verdict(replace(FACTS, **change))
-    assert found.standing is Standing.UNSUPPORTED
+    assert found.standing is Standing.CONTRADICTED
     assert any(said in it for it in found.against)
 
 
@@ -97,11 +122,13 @@ WAIVED = Waived("site_gold", "all of ehr", "P. Officer", "gold comes in spring",
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"readings": []}, "Nothing was measured"),
-        ({"readings": [replace(it, gold="synthetic_hospital") for it in READINGS]}, "own notes was not measured"),
         ({"waivers": [WAIVED]}, "site_gold is waived for all of ehr until 2026-06-01 by P. Officer"),
         ({"readings": READINGS[:6]}, "could link notes to patients was not measured"),
         ({"feeds": [replace(FACTS.feeds[0], demonstration=True)]}, "demonstration data"),
+        (
+            {"readings": [replace(it, source=Source.of("site", it.inputs, notes_of="site")) for it in READINGS]},
+            "Nobody has said by which hand that gold was marked",
+        ),
         ({"retracted": 20}, "Readers have reported leaks"),
         ({"held_out": None}, "How often what it was measured on had been looked at was not counted"),
         (
@@ -116,6 +143,79 @@ def test_what_is_open_is_a_doubt(change, said: str) -> None:
     assert any(said in it for it in found.doubts)
 
 
+LAB_FEED = Feed("lab", 1, "lab@2026-02-01", 50, 0, 0, False)
+
+
+@pytest.mark.parametrize(
+    ("change", "opening"),
+    [
+        ({"readings": elsewhere()}, ["Recall on this site's notes was not measured."]),
+        ({"readings": []}, ["Recall on this site's notes was not measured."]),
+        # Of a detector that was measured before sources were recorded.
+        (
+            {"readings": [replace(it, source=Source.of("site", it.inputs)) for it in READINGS]},
+            ["Recall on this site's notes was not measured."],
+        ),
+        (
+            {"feeds": [*FACTS.feeds, LAB_FEED]},
+            ["Recall on the notes of this site's feed lab was not measured."],
+        ),
+        (
+            {"feeds": [*FACTS.feeds, replace(LAB_FEED, gold=40)]},
+            [
+                "Recall on the notes of this site's feed lab was not measured.",
+                "Gold of feed lab is of 40 notes, fewer than the gate asks for.",
+            ],
+        ),
+    ],
+)
+def test_without_gold_of_its_own_a_release_is_at_best_not_contradicted(change, opening: list[str]) -> None:
+    facts = replace(FACTS, **change)
+    found = verdict(facts)
+    assert found.standing is Standing.NOT_CONTRADICTED
+    assert list(found.opening)[: len(opening)] == opening
+    page = text_of(dossier_html(facts))
+    assert unescape(page).index(opening[0]) < page.index("What was measured does not contradict this release")
+    assert "support" not in page.lower()
+    against = text_of(dossier_html(replace(facts, policy_is_at_hand=False)))
+    assert "What was measured speaks against this release." in against and "support" not in against.lower()
+
+
+def test_every_figure_stands_beside_where_it_is_from() -> None:
+    where = "notes of the synthetic hospital, with its own topics, marked by the program that wrote them, the author of"
+    rows = [*READINGS, *LAB[:-1], reading("precision", 0.9931, subject="sex F"), reading("patients_disclosed", 0.01)]
+    disclosed = reading("patients_disclosed", 0.01, family="disclosure")
+    facts = replace(FACTS, readings=[*elsewhere([*rows, disclosed]), *LAB[-3:-1]], treatments=SURROGATES)
+    html = unescape(dossier_html(facts))
+    captions = re.findall(r"<caption>(.*?)</caption>", html, re.S)
+    shown = [it for it in captions if not it.startswith(("What becomes", "Requirements"))]
+    assert len(shown) > 10
+    for caption in shown:
+        assert "notes of the synthetic hospital" in caption or "pairs of texts that come with the platform" in caption
+    # Every share of the page is in a table with such a caption, in the first lines, or in an answer to the law.
+    tables = "".join(re.findall(r"<table>\s*<caption>.*?</table>", html, re.S))
+    first = html[html.index('<section class="verdict') : html.index("</section>")]
+    law = section(11, html)
+    assert (
+        "On notes of the synthetic hospital, marked by the program" in first and "With its own topics, 99.50%" in first
+    )
+    assert where in law
+    rest = html[html.index("<body>") :].replace(first, "")
+    for table in re.findall(r"<table>\s*<caption>.*?</table>|<svg.*?</svg>|<dl>.*?</dl>", rest, re.S):
+        rest = rest.replace(table, "")
+    assert "%" in tables and not re.findall(r"\d\.\d+%", rest)
+
+
+def test_the_demonstration_says_whose_author_its_notes_are_of() -> None:
+    own = [replace(it, source=Source.of("site", it.inputs, notes_of="demonstration", marked_by="writer"))
+           for it in READINGS]  # fmt: skip
+    facts = replace(FACTS, readings=own, feeds=[replace(FACTS.feeds[0], demonstration=True)])
+    assert verdict(facts).standing is Standing.DOUBTFUL
+    first = text_of(dossier_html(facts))[:900]
+    assert "notes of the demonstration (the synthetic hospital), with its own topics and on text alone" in first
+    assert "the author of the notes that rules and model learned from. Figures on notes of that author are too" in first
+
+
 def test_an_ended_waiver_is_no_doubt() -> None:
     assert verdict(replace(FACTS, waivers=[replace(WAIVED, state="ended 2026-02-01")])).standing is Standing.SUPPORTED
 
@@ -126,7 +226,7 @@ def text_of(html: str) -> str:
 
 
 def test_the_first_lines_say_whether_it_is_fit_and_why() -> None:
-    first = text_of(dossier_html(FACTS))[:700]
+    first = text_of(dossier_html(FACTS))[:900]
     assert "Its measurements support this release." in first
     assert "Every delivery met: leaks, bench." in first
     doubtful = text_of(dossier_html(replace(FACTS, waivers=[WAIVED])))[:1200]
@@ -152,7 +252,7 @@ def test_clinical_terms_that_go_with_indirect_identifiers_are_not_said_to_be_kep
     for action, said in (("keep", False), ("generalise", True)):
         readings = [*READINGS, reading("clinical_retention", 0.99)]
         found = verdict(replace(FACTS, readings=readings, indirect=[IndirectTreatment("FAMILY", action, 40)]))
-        (kept,) = (it for it in found.reasons if it.startswith("Of the clinical terms"))
+        (kept,) = (it for _, said in found.reasons for it in said if it.startswith("Of the clinical terms"))
         assert (beside in kept) is said
         shown = text_of(dossier_html(replace(FACTS, indirect=[IndirectTreatment("FAMILY", action, 40)])))
         assert ("what medicine goes with those that the policy takes out was not measured" in shown) is said
@@ -251,7 +351,8 @@ def test_a_threshold_of_recall_is_for_words_hidden_whole(conservative: float, fi
     found = verdict(replace(FACTS, readings=readings, thresholds={"recall": 0.98}))
     assert (found.standing is Standing.SUPPORTED) is fit
     assert fit or found.against == (
-        "The lower end of recall, of words hidden whole, is 97.99%; the profile asks for 98.00%.",
+        "The lower end of recall, of words hidden whole, is 97.99% on notes of this site, with its topics, marked by "
+        "the site's annotators (adjudicated); the profile asks for 98.00%.",
     )
 
 
@@ -319,9 +420,13 @@ def test_the_same_set_as_that_of_the_former_release_is_no_doubt() -> None:
 
 
 def test_what_changed_stands_beside_the_former_release() -> None:
-    change = Change("r_0", "safe_harbor", "aaaa", Figure(0.98, 0.97, 0.99, 4000), Figure(0.99, 0.98, 0.995, 4000))
+    figures = Figure(0.98, 0.97, 0.99, 4000), Figure(0.99, 0.98, 0.995, 4000)
+    change = Change("r_0", "safe_harbor", "aaaa", *figures, source("synthetic_hospital", "topics"))
     page = text_of(dossier_html(replace(FACTS, change=change)))
     assert "Analysts saw r_0 before: policy safe_harbor, detector aaaa ; recall 98.00% (97.00% to 99.00%)" in page
+    assert "with its own topics, marked by the program that wrote them" in section(
+        13, dossier_html(replace(FACTS, change=change))
+    )
     assert "It is the first release" in text_of(dossier_html(FACTS))
 
 

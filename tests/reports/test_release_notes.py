@@ -4,9 +4,11 @@ from dataclasses import replace
 
 import pytest
 
+from deid_platform.evaluation.sources import Source
 from deid_platform.reports.release_notes import MadeWith, ReleaseNotes, TypeLine, release_notes_markdown
 
-RULES = {("site", "topics"): {"recall": (0.989, 0.987, 0.990)}}
+OWN = Source.of("site", "topics", notes_of="site", marked_by="adjudicated")
+RULES = {OWN: {"recall": (0.989, 0.987, 0.990)}}
 FORMER = MadeWith("r_1", "rules d1", "safe_harbor", "k1", "year", {"ehr": (2, "ehr@2026-01-12")}, RULES)
 RELEASE = replace(FORMER, release="r_2", reach={"ehr": (3, "ehr@2026-01-19"), "lab": (1, "lab@7")})
 LINES = (TypeLine("letter", 20, None, None, None, None, None), TypeLine("progress", 70, 10, 50, 20, None, None))
@@ -21,19 +23,28 @@ def table_row(markdown: str, *begins: str) -> list[str]:
 
 
 def test_counts_scores_and_reach_stand_beside_those_before() -> None:
-    told = release_notes_markdown(
-        replace(NOTES, former=replace(FORMER, scores={("site", "topics"): {"recall": (0.9, 0.8, 0.95)}}))
-    )
+    told = release_notes_markdown(replace(NOTES, former=replace(FORMER, scores={OWN: {"recall": (0.9, 0.8, 0.95)}})))
     assert told.startswith("# Release r_2\n\nWhat has changed since release r_1.")
     assert table_row(told, "progress") == ["70", "10", "50", "20", "–", "–"]
     assert table_row(told, "letter") == ["20", *"–––––"]
     assert table_row(told, "ehr") == ["3", "ehr@2026-01-19", "2", "ehr@2026-01-12"]
     assert table_row(told, "lab") == ["1", "lab@7", "0", "–"]
-    assert table_row(told, "the site's own gold, with topics", "recall") == [
+    assert table_row(told, "recall") == [
         "0.989 (0.987 to 0.990)",
         "0.900 (0.800 to 0.950)",
     ]
     assert "Every label is treated as before." in told
+    assert "was not measured" not in told
+    assert "On notes of this site, with its topics, marked by the site's annotators (adjudicated):\n" in told
+
+
+def test_scores_on_notes_of_others_say_so_and_that_recall_here_was_not_measured() -> None:
+    elsewhere = Source.of("synthetic_hospital", "text")
+    scores = {elsewhere: {"recall": (0.99, 0.98, 1.0)}}
+    told = release_notes_markdown(replace(NOTES, release=replace(RELEASE, scores=scores), former=None))
+    assert "## Scores\n\nRecall on this site's notes was not measured.\n" in told
+    assert table_row(told, "recall")[0] == "0.990 (0.980 to 1.000)"
+    assert f"On {elsewhere}:\n" in told
 
 
 def test_what_a_policy_hides_or_keeps_is_told_by_label() -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import pytest
+
+from deid_platform.evaluation.sources import Source
 from deid_platform.reports.summary import DeliveryLine, ReleaseSummary, interval, summary_markdown
 
 
@@ -31,3 +34,33 @@ def test_indirect_identifiers_are_counted_and_what_nobody_tagged_is_not_0() -> N
 
     assert "| FAMILY 1,200, ORIGIN 3 |" in shown({"ORIGIN": 3, "FAMILY": 1200, "CARE": 0})
     assert "| none found |" in shown({"FAMILY": 0}) and "| not tagged |" in shown(None)
+
+
+SCORES = {"topics": {"recall": {"value": 0.999, "low": 0.998, "high": 1.0}}}
+
+
+@pytest.mark.parametrize(
+    ("source", "unmeasured", "here", "on"),
+    [
+        (
+            Source.of("synthetic_hospital", "topics", notes="150"),
+            ("ehr",),
+            "not measured",
+            "150 notes of the synthetic hospital, with its own topics and on text alone, marked by the program",
+        ),
+        (
+            Source.of("site", "topics", notes_of="site", marked_by="slots", notes="120", feeds=("ehr",)),
+            ("lab",),
+            "measured; not on those of lab",
+            "120 notes of this site's feed ehr, with its topics and on text alone, marked by the program that wrote "
+            "identifiers into slots of its corpus",
+        ),
+    ],
+)
+def test_scores_stand_beside_where_they_are_from(source, unmeasured, here: str, on: str) -> None:
+    lines = (DeliveryLine("ehr@1", "promoted", 9, 0, 9, {}, 0, 9),)
+    summary = ReleaseSummary(
+        "s", "demo", "r_1", (), "safe_harbor", 9, lines, source=source, unmeasured=unmeasured, scores=SCORES
+    )
+    shown = summary_markdown(summary)
+    assert f"- **recall, own notes**: {here}\n" in shown and f"Measured on {on}" in shown

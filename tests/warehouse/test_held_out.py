@@ -218,3 +218,64 @@ def test_a_detector_that_chose_among_sets_is_known(gatekeeper, officer):
     record_look(gatekeeper, easier.digest, DETECTOR, Purpose.GATE)
     found = looked_at(officer, DETECTOR, "synthetic_hospital")
     assert (found.name, found.own_sets) == (looks_at(officer, easier.digest).name, 2)
+
+
+def sources(scene) -> set[tuple]:
+    """The words beside the scores of the detector, as analysts see them."""
+    statement = f"SELECT notes_of, topics_of, marked_by FROM quality.scores WHERE detector_digest = '{DETECTOR}'"
+    return set(rows(scene, statement))
+
+
+def test_a_figure_says_whose_notes_whose_topics_and_by_which_hand(scene, gatekeeper, officer):
+    scene.stage("sources", [scene.note(7)])
+    own = replace(held_out(gold="site"), notes_of="site", marked_by="slots")
+    for made, inputs in ((held_out(), "topics"), (own, "topics"), (own, "text")):
+        seal(gatekeeper, made)
+        look = record_look(gatekeeper, made.digest, DETECTOR, Purpose.GATE)
+        record_scores(
+            gatekeeper, [RECALL], detector_digest=DETECTOR, gold=made.gold, inputs=Inputs(inputs), look=look.number
+        )
+    assert sources(scene) == {
+        ("synthetic_hospital", "synthetic_hospital", "writer"),
+        ("site", "site", "slots"),
+        ("site", "none", "slots"),
+    }
+    # Said otherwise later, of the same notes and gold: the newest word counts, and the ledger keeps both.
+    seal(gatekeeper, replace(own, marked_by="adjudicated"))
+    seal(gatekeeper, replace(own, marked_by="adjudicated"))
+    assert {hand for _, _, hand in sources(scene)} == {"writer", "adjudicated"}
+    said = [it.requirements[1:] for it in ledger(officer) if it.event == "held-out-source"]
+    assert said == [("site", "slots"), ("site", "adjudicated")]
+
+
+@pytest.mark.parametrize(
+    ("gold", "notes_of", "marked_by"),
+    [
+        ("site", "Ann Quill", "slots"),
+        ("site", "site", "Ann Quill"),
+        ("site", "synthetic_hospital", "writer"),
+        ("synthetic_hospital", "site", "adjudicated"),
+        ("mtsamples", "site", "adjudicated"),
+    ],
+)
+def test_a_source_is_no_place_for_text_and_notes_of_others_are_not_the_sites(
+    scene, gatekeeper, gold, notes_of, marked_by
+):
+    before = rows(scene, "SELECT count(*) FROM ctl.held_out_source")
+    with pytest.raises(DeidError) as refusal:
+        seal(gatekeeper, replace(held_out("text", gold=gold), notes_of=notes_of, marked_by=marked_by))
+    assert refusal.value.code in (Code.HELD_OUT_REFUSED, Code.WAREHOUSE_STATEMENT)
+    assert "Quill" not in str(refusal.value)
+    assert rows(scene, "SELECT count(*) FROM ctl.held_out_source") == before
+
+
+@pytest.mark.parametrize("role", [Role.GATEKEEPER, Role.OFFICER, Role.LOADER])
+def test_no_login_writes_a_source_by_hand_or_takes_one_back(scene, role):
+    for statement in (
+        "INSERT INTO ctl.held_out_source (held_out_set, notes_of, marked_by) SELECT digest, 'site', 'adjudicated' FROM "
+        "ctl.held_out_set",
+        "DELETE FROM ctl.held_out_source",
+        "UPDATE quality.gold_source SET notes_of = 'site'",
+    ):
+        with pytest.raises(DeidError), scene.warehouse.begin(role) as connection:
+            connection.execute(text(statement))

@@ -209,6 +209,33 @@ def test_risk_retention_and_judges_are_there(built: Built) -> None:
     assert [row["words_per_second"] for row in built.marts["efficiency"]] == [18234.5]
 
 
+def test_every_figure_says_whose_notes_whose_topics_and_by_which_hand(built: Built) -> None:
+    names = ("notes_of", "topics_of", "marked_by")
+    of = {
+        "mtsamples": ("published", "written_in"),
+        "judged_pairs": ("pairs", "labellers"),
+        "site": ("not_recorded",) * 2,
+    }
+    for mart in (
+        "leaderboard",
+        "efficiency",
+        "scores_by_label",
+        "scores_by_group",
+        "retention",
+        "risk",
+        "score_history",
+    ):
+        assert built.marts[mart]
+        for row in built.marts[mart]:
+            notes, topics, hand = (row[name] for name in names)
+            assert topics == ("none" if row["inputs"] == "text" else notes) and notes and hand
+            assert (notes, hand) == of.get(str(row["gold"]), (notes, hand))
+    judges = [row for row in built.marts["judge_quality"] if row["measured_by"] == "here"]
+    assert {tuple(row[name] for name in names) for row in judges} == {("pairs", "none", "labellers")}
+    ours = [row for row in built.marts["published_beside_ours"] if row["ours"] is not None]
+    assert ours and all(row["our_notes_of"] and row["our_marked_by"] for row in ours)
+
+
 def test_a_published_figure_stands_beside_ours_or_beside_nothing(built: Built) -> None:
     beside = built.marts["published_beside_ours"]
     french = {"corpus": "MIMIC-III, French identifiers", "system": "Presidio", "measure": "recall"}

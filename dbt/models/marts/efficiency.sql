@@ -13,7 +13,8 @@ select
     {% endfor %}
     max(value) filter (where family = 'words' and measure = 'recall') as recall,
     max(n) filter (where family = 'words' and measure = 'recall') as words,
-    cast(max(at) filter (where family = 'cost') at time zone 'UTC' as date) as measured_on
+    cast(max(at) filter (where family = 'cost') at time zone 'UTC' as date) as measured_on,
+    {{ newest_source() }}
 from newest
 group by detector_digest, gold, locale, inputs
 having bool_or(family = 'cost')

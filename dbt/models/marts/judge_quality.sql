@@ -7,10 +7,11 @@ with newest as (
 )
 
 select
-    'here' as measured_by, detector as judge, gold as corpus, '' as setting, measure, value, low, high, n, suppressed
+    'here' as measured_by, detector as judge, gold as corpus, '' as setting, measure, value, low, high, n, suppressed,
+    notes_of, topics_of, marked_by
 from newest
 union all
-select paper, system, corpus, setting, measure, value, null, null, null, false
+select paper, system, corpus, setting, measure, value, null, null, null, false, null, null, null
 from {{ ref('published_judges') }}
 where measure in ('accuracy', 'precision', 'recall')
 order by 1, 2, 3, 4, 5

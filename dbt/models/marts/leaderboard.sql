@@ -63,7 +63,8 @@ wide as (
         max(value) filter (where family = 'retention' and measure = 'lexical_retention') as lexical_retention,
         max(n) filter (where family = 'words' and measure = 'recall') as words,
         bool_or(suppressed) as suppressed,
-        cast(max(at) at time zone 'UTC' as date) as measured_on
+        cast(max(at) at time zone 'UTC' as date) as measured_on,
+        {{ newest_source() }}
     from newest
     group by detector_digest, gold, locale, inputs
 ),
@@ -87,7 +88,7 @@ select
     wide.notes_failed, wide.recall_answered, wide.precision_answered, wide.words_answered,
     coalesce(speed.words_per_second, price.words_per_second) as words_per_second, price.cost_per_10000_notes,
     active.detector_digest is not null as in_use,
-    wide.suppressed, wide.measured_on
+    wide.suppressed, wide.measured_on, wide.notes_of, wide.topics_of, wide.marked_by
 from wide
 left join claimed
     on claimed.detector_digest = wide.detector_digest and claimed.gold = wide.gold and claimed.locale = wide.locale

@@ -29,7 +29,7 @@ ours as (
     from (
         select
             case detector when 'released' then 'ensemble' else detector end as detector,
-            gold, locale, inputs, family, subject, measure, value, low, high, n, at
+            gold, locale, inputs, family, subject, measure, value, low, high, n, at, notes_of, topics_of, marked_by
         from {{ ref('figures') }}
     ) as figures
     order by detector, gold, locale, inputs, family, subject, measure, at desc
@@ -42,7 +42,8 @@ select
     paired.detector as our_detector, paired.gold as our_gold, paired.locale as our_locale,
     paired.inputs as our_inputs, paired.our_family, paired.our_measure,
     paired.corpus_differs, paired.system_differs, paired.measure_differs,
-    cast(ours.at at time zone 'UTC' as date) as measured_on
+    cast(ours.at at time zone 'UTC' as date) as measured_on,
+    ours.notes_of as our_notes_of, ours.topics_of as our_topics_of, ours.marked_by as our_marked_by
 from paired
 left join ours
     on ours.detector = paired.detector and ours.gold = paired.gold and ours.locale = paired.locale

@@ -12,7 +12,7 @@ shown as (
     select
         release, active, detector_digest, gold, locale, inputs, family, subject, measure,
         {{ shown_figure('of_day') }},
-        measured_on, at
+        measured_on, at, notes_of, topics_of, marked_by
     from of_day
     where {{ may_show('of_day') }}
 )
@@ -24,7 +24,8 @@ select
     -- Of what is shown of both: a difference of two exact figures would tell more than either.
     round(cast(shown.value - lag(shown.value) over before as numeric), 4)::double precision as change,
     lag(shown.release) over before as former_release,
-    lag(shown.measured_on) over before as former_measured_on
+    lag(shown.measured_on) over before as former_measured_on,
+    shown.notes_of, shown.topics_of, shown.marked_by
 from shown
 left join {{ source('quality', 'determination') }} as determination on determination.release = shown.release
 window before as (

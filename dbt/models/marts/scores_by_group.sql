@@ -19,7 +19,7 @@ select
     part.measure, part.value, part.low, part.high, part.n, part.suppressed,
     -- Of what is shown of both.
     round(cast(part.value - whole.value as numeric), 4)::double precision as less_all,
-    cast(part.at at time zone 'UTC' as date) as measured_on
+    cast(part.at at time zone 'UTC' as date) as measured_on, part.notes_of, part.topics_of, part.marked_by
 from newest as part
 left join newest as whole
     on whole.detector_digest = part.detector_digest and whole.gold = part.gold and whole.locale = part.locale

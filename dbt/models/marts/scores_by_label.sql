@@ -8,6 +8,6 @@ with newest as (
 
 select
     detector, detector_digest, gold, locale, inputs, subject as label, measure, value, low, high, n, suppressed,
-    cast(at at time zone 'UTC' as date) as measured_on
+    cast(at at time zone 'UTC' as date) as measured_on, notes_of, topics_of, marked_by
 from newest
 order by detector, detector_digest, gold, locale, inputs, label, measure

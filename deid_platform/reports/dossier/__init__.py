@@ -18,6 +18,7 @@ from deid_platform.reports.dossier.facts import (
     Requirement,
     Treatment,
     Waived,
+    gold_of,
 )
 from deid_platform.reports.dossier.page import dossier_html
 from deid_platform.reports.dossier.verdict import Standing, Verdict, verdict
@@ -39,5 +40,6 @@ __all__ = [
     "Verdict",
     "Waived",
     "dossier_html",
+    "gold_of",
     "verdict",
 ]

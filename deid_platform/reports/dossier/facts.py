@@ -7,10 +7,11 @@ Belongs here: the facts as values. Does not belong here: what follows from them 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 
 from deid_platform.evaluation.scores import suppress
+from deid_platform.evaluation.sources import MarkedBy, NotesOf, Source
 
 JUDGED = "judged_pairs"
 """The gold that judges of lost medicine are measured on."""
@@ -28,6 +29,9 @@ class Figure:
     n: int | None = None
 
 
+_UNKNOWN = Source(NotesOf.NOT_RECORDED, NotesOf.NOT_RECORDED, MarkedBy.NOT_RECORDED)
+
+
 @dataclass(frozen=True, slots=True)
 class Reading:
     """A figure and what it is of.
@@ -40,6 +44,7 @@ class Reading:
         measure: As `warehouse/lab.py` has it.
         figure: The figure.
         judge: The language model that judged; empty where none did.
+        source: On whose notes, with whose topics, marked by which hand.
     """
 
     gold: str
@@ -49,14 +54,17 @@ class Reading:
     measure: str
     figure: Figure
     judge: str = ""
+    source: Source = _UNKNOWN
 
 
 @dataclass(frozen=True, slots=True)
 class Feed:
     """What the release holds of one feed.
 
-    The last three are shares of its notes: those whose patient the topics know by a last name, a birth date, a record
-    number. None where that was not measured of each delivery, or the notes are fewer than 11.
+    `gold` is the least number of its notes with gold that the gate knew of for any of its deliveries, and `measured`
+    whether that was enough for each. The last three are shares of its notes: those whose patient the topics know by a
+    last name, a birth date, a record number. None where that was not measured of each delivery, or the notes are fewer
+    than 11.
     """
 
     name: str
@@ -66,6 +74,8 @@ class Feed:
     quarantined: int
     withdrawn: int
     demonstration: bool
+    gold: int = 0
+    measured: bool = False
     named: float | None = None
     dated: float | None = None
     numbered: float | None = None
@@ -129,13 +139,14 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """The release beside the one that analysts saw before it."""
+    """The release beside the one that analysts saw before it, with where its figures are from."""
 
     former: str
     policy: str
     detector_digest: str
     recall: Figure | None
     precision: Figure | None
+    source: Source = _UNKNOWN
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,18 +266,38 @@ class Dossier:
     @property
     def gold(self) -> str | None:
         """What it was measured on: the site's own gold before any other."""
-        names = {it.gold for it in self.readings}
-        return next((it for it in ("site", "synthetic_hospital") if it in names), None)
+        return gold_of(self.readings)
 
     def figure(
         self, measure: str, *, inputs: str = "topics", family: str = "words", subject: str = "ALL"
     ) -> Figure | None:
         """A figure on the gold that counts; None if it was not measured."""
+        found = self.reading(measure, inputs=inputs, family=family, subject=subject)
+        return None if found is None else found.figure
+
+    def reading(
+        self, measure: str, *, inputs: str = "topics", family: str = "words", subject: str = "ALL"
+    ) -> Reading | None:
+        """The same with where it is from."""
         wanted = (self.gold, inputs, family, subject, measure)
         return next(
-            (it.figure for it in self.readings if (it.gold, it.inputs, it.family, it.subject, it.measure) == wanted),
-            None,
+            (it for it in self.readings if (it.gold, it.inputs, it.family, it.subject, it.measure) == wanted), None
         )
+
+    def source(self, inputs: str = "topics") -> Source | None:
+        """Where the scores of the detector are from, with how many notes; None if it was not measured."""
+        found = self.reading("recall", inputs=inputs)
+        if found is None:
+            return None
+        return found.source if self.held_out is None else replace(found.source, notes=counted(self.held_out.notes))
+
+    @property
+    def unmeasured(self) -> Sequence[Feed]:
+        """Feeds of it on whose own notes recall was not measured, or on fewer than the gate asks for."""
+        source = self.source()
+        if source is None or not source.of_site:
+            return self.feeds
+        return [it for it in self.feeds if not it.measured]
 
     def of_family(self, family: str, *, inputs: str = "topics") -> Iterator[Reading]:
         """All figures of a family on the gold that counts; of judges, on labelled pairs; of read notes, on no gold."""
@@ -277,6 +308,12 @@ class Dossier:
     def makes_surrogates(self) -> bool:
         """Whether anything is replaced with what a true identifier could be taken for."""
         return any(it.action == "surrogate" for it in self.treatments)
+
+
+def gold_of(readings: Sequence[Reading]) -> str | None:
+    """The gold that counts: the site's own before any other."""
+    names = {it.gold for it in readings}
+    return next((it for it in ("site", "synthetic_hospital") if it in names), None)
 
 
 def counted(count: int) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from deid_platform.evaluation.sources import NO_TOPICS
 from deid_platform.labels import Label
 from deid_platform.reports.dossier.bars import bars
 from deid_platform.reports.dossier.facts import Dossier, HeldOut, Reading, counted
@@ -16,7 +17,7 @@ from deid_platform.reports.dossier.questions import health_dcat, questions
 from deid_platform.reports.dossier.verdict import between, percent, points, verdict
 from deid_platform.reports.pages import template
 from deid_platform.reports.release_notes import DATES
-from deid_platform.reports.summary import GOLD_NAMES, INPUTS
+from deid_platform.reports.summary import INPUTS
 
 _MEASURES = {
     "recall": "identifying words found (recall)",
@@ -66,15 +67,19 @@ _DIFFERENCES = ("difference", "difference_transferred", "recall_difference", "pr
 
 def dossier_html(dossier: Dossier) -> str:
     """The page."""
+    source, found = dossier.source(), verdict(dossier)
     return template("dossier/dossier.html.j2").render(
         d=dossier,
-        verdict=verdict(dossier),
+        verdict=found,
+        here=f"{found.opening[0]} " if dossier.unmeasured else "",
+        source=source or "nothing",
+        topics=source.topics if source else "with topics",
         dates=DATES[dossier.dates],
-        gold=GOLD_NAMES.get(dossier.gold or "", "nothing"),
+        gold=source.both if source else "nothing",
         scores=_scores(dossier),
         held_out=_held_out(dossier.held_out),
         labels=_by_label(dossier),
-        bars=bars([(name, error) for name, error, _ in _errors(dossier)]),
+        bars=bars([(name, error) for name, error, _ in _errors(dossier)], str(source)),
         found=_tables(dossier, FOUND),
         missed=_tables(dossier, MISSED),
         adversary=_tables(dossier, ADVERSARY),
@@ -158,8 +163,16 @@ def _tables(dossier: Dossier, families: Sequence[str]) -> list[tuple[str, list[t
     for family in families:
         rows = [row for inputs in INPUTS for row in _rows(dossier, family, inputs)]
         if rows:
-            tables.append((_FAMILIES[family], rows))
+            tables.append((f"{_FAMILIES[family]}. On {_sources(dossier, family)}", rows))
     return tables
+
+
+def _sources(dossier: Dossier, family: str) -> str:
+    """Where the figures of a family are from, each source once."""
+    found = [it.source for inputs in INPUTS for it in dossier.of_family(family, inputs=inputs)]
+    if {it.topics_of == NO_TOPICS for it in found} == {True, False} and len({(it.whose, it.hand) for it in found}) == 1:
+        return found[0].both  # with topics they come first
+    return "; on ".join(dict.fromkeys(map(str, found)))
 
 
 def _not_measured(dossier: Dossier, families: Sequence[str]) -> list[str]:

@@ -105,19 +105,23 @@ def _who(dossier: Dossier) -> str:
 
 def _linkage(dossier: Dossier) -> str:
     first, chance, raw = (dossier.figure(name, family="linkage") for name in ("first", "chance", "first_raw"))
-    if first is None or chance is None:
+    measured = dossier.reading("first", family="linkage")
+    if first is None or chance is None or measured is None:
         return "Not measured."
-    said = f"The true patient ranks first for {between(first)} of the notes measured; by chance for {between(chance)}"
+    said = f"On {measured.source}: the true patient ranks first for {between(first)}; by chance for {between(chance)}"
     return f"{said}, and with the true texts for {between(raw)}." if raw is not None else f"{said}."
 
 
 def _left(dossier: Dossier) -> str:
     notes, patients = (dossier.figure(f"{it}_disclosed", family="disclosure") for it in ("notes", "patients"))
-    if notes is None or patients is None:
+    measured = dossier.reading("notes_disclosed", family="disclosure")
+    if notes is None or patients is None or measured is None:
         return "Not measured: section 5 says what is missed, word by word."
+    here = "Recall on the notes of all feeds of this release was not measured. " if dossier.unmeasured else ""
     return (
-        f"A direct identifier is left in {between(notes)} of the notes measured and for {between(patients)} of their "
-        "patients. Whether that is very small for this recipient is for the person who signs."
+        f"{here}On {measured.source}: a direct identifier is left in {between(notes)} of the notes and for "
+        f"{between(patients)} of their patients."
+        " Whether that is very small for this recipient is for the person who signs."
     )
 
 

@@ -6,10 +6,15 @@ otherwise.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from deid_platform.reports.dossier.facts import Dossier, Figure
+from deid_platform.evaluation.sources import MarkedBy, Source
+from deid_platform.reports.dossier.facts import Dossier, Figure, counted
+from deid_platform.reports.summary import INPUTS
+
+_NOBODY = (MarkedBy.UNNAMED, MarkedBy.NOT_RECORDED)
 
 
 class Standing(StrEnum):
@@ -17,7 +22,9 @@ class Standing(StrEnum):
 
     SUPPORTED = "supported"
     DOUBTFUL = "doubtful"
-    UNSUPPORTED = "unsupported"
+    NOT_CONTRADICTED = "not-contradicted"
+    """Nothing speaks against it; recall on the notes of all its feeds was not measured."""
+    CONTRADICTED = "contradicted"
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,15 +32,20 @@ class Verdict:
     """What the measurements say, why, and what they leave open.
 
     Attributes:
-        standing: Unsupported if anything speaks against it, doubtful if something is not known or was waived.
+        standing: Contradicted if anything speaks against it; not contradicted where recall on the site's own notes was
+            not measured; doubtful if something else is not known or was waived.
+        opening: Whether recall on the site's own notes was measured, and what on.
         against: What speaks against it.
-        reasons: What speaks for it.
+        met: The requirements that every delivery met.
+        reasons: Where figures are from, in words, and what they say.
         doubts: What is not known or was waived.
     """
 
     standing: Standing
+    opening: tuple[str, ...]
     against: tuple[str, ...]
-    reasons: tuple[str, ...]
+    met: tuple[str, ...]
+    reasons: tuple[tuple[str, tuple[str, ...]], ...]
     doubts: tuple[str, ...]
 
 
@@ -41,8 +53,37 @@ def verdict(dossier: Dossier) -> Verdict:
     """What follows from the facts."""
     against = tuple(_against(dossier))
     doubts = tuple(_doubts(dossier))
-    standing = Standing.UNSUPPORTED if against else Standing.DOUBTFUL if doubts else Standing.SUPPORTED
-    return Verdict(standing, against, tuple(_reasons(dossier)), doubts)
+    met = tuple(it.name for it in dossier.requirements if not it.failed and not it.waived)
+    return Verdict(
+        _standing(dossier, against, doubts), tuple(_opening(dossier)), against, met, _reasons(dossier), doubts
+    )
+
+
+def _standing(dossier: Dossier, against: Sequence[str], doubts: Sequence[str]) -> Standing:
+    if against:
+        return Standing.CONTRADICTED
+    if dossier.unmeasured:
+        return Standing.NOT_CONTRADICTED
+    return Standing.DOUBTFUL if doubts else Standing.SUPPORTED
+
+
+def _opening(dossier: Dossier) -> Iterator[str]:
+    """What a reader knows before any figure: whether recall is of the site's own notes, and what else it is of."""
+    missing = dossier.unmeasured
+    if len(missing) == len(dossier.feeds):
+        yield "Recall on this site's notes was not measured."
+    else:
+        for feed in missing:
+            yield f"Recall on the notes of this site's feed {feed.name} was not measured."
+    for feed in missing:
+        if feed.gold and not feed.measured:
+            yield f"Gold of feed {feed.name} is of {counted(feed.gold)} notes, fewer than the gate asks for."
+    source = dossier.source()
+    if source is None:
+        return
+    yield f"Recall was measured on {source.both}."
+    if source.invented:
+        yield "Figures on notes of that author are too good."
 
 
 def percent(share: float | None) -> str:
@@ -89,7 +130,7 @@ def _against(dossier: Dossier) -> list[str]:
         found, least = dossier.figure(measure), dossier.thresholds.get(threshold)
         value = None if found is None else getattr(found, end)
         if least is not None and value is not None and value < least:
-            said.append(f"{words} is {percent(value)}; the profile asks for {percent(least)}.")
+            said.append(f"{words} is {percent(value)}{_on(dossier, measure)}; the profile asks for {percent(least)}.")
     if dossier.marked:
         said.append(
             "Reviewers marked identifiers as missed in its notes, and nobody has hidden those notes or said why they "
@@ -100,40 +141,54 @@ def _against(dossier: Dossier) -> list[str]:
     return said
 
 
-def _reasons(dossier: Dossier) -> list[str]:
-    said = []
-    met = [it for it in dossier.requirements if not it.failed and not it.waived]
-    if met:
-        said.append(f"Every delivery met: {', '.join(it.name for it in met)}.")
-    for inputs, words in (("topics", "With the institution's topics"), ("text", "On the text alone")):
-        recall, leaks = (dossier.figure(name, inputs=inputs) for name in ("recall", "leak_rate"))
+def _on(dossier: Dossier, measure: str) -> str:
+    found = dossier.reading(measure)
+    return "" if found is None else f" on {found.source}"
+
+
+def _reasons(dossier: Dossier) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """What figures say, under where they are from."""
+    said: dict[str, list[str]] = {}
+    for source, words in _statements(dossier):
+        said.setdefault(f"{replace(source, notes='').whose}, {source.hand}", []).append(words)
+    return tuple((source, tuple(lines)) for source, lines in said.items())
+
+
+def _statements(dossier: Dossier) -> Iterator[tuple[Source, str]]:
+    for inputs in INPUTS:
+        recall, leaks = (dossier.reading(name, inputs=inputs) for name in ("recall", "leak_rate"))
         if recall is not None and leaks is not None:
-            said.append(
-                f"{words}, {between(recall)} of identifying words are found; {between(leaks)} of notes with "
-                "identifiers keep at least one in part or whole."
+            yield (
+                recall.source,
+                f"{_capital(recall.source.topics)}, {between(recall.figure)} of identifying words are found; "
+                f"{between(leaks.figure)} of notes with identifiers keep at least one in part or whole.",
             )
-    disclosed = dossier.figure("notes_disclosed", family="disclosure")
+    disclosed = dossier.reading("notes_disclosed", family="disclosure")
     if disclosed is not None:
-        said.append(f"A direct identifier is left in {between(disclosed)} of the notes measured.")
-    first, chance = (dossier.figure(name, family="linkage") for name in ("first", "chance"))
+        yield disclosed.source, f"A direct identifier is left in {between(disclosed.figure)} of the notes measured."
+    first, chance = (dossier.reading(name, family="linkage") for name in ("first", "chance"))
     if first is not None and chance is not None:
-        said.append(
+        yield (
+            first.source,
             "An attacker who holds everybody's topics puts the true patient first for "
-            f"{between(first)} of the notes measured; by chance it would be {percent(chance.value)}."
+            f"{between(first.figure)} of the notes measured; by chance it would be {percent(chance.figure.value)}.",
         )
-    kept = dossier.figure("clinical_retention")
+    kept = dossier.reading("clinical_retention")
     if kept is not None:
         beside = ", not counting what goes with indirect identifiers" if dossier.hides_indirect else ""
-        said.append(f"Of the clinical terms, {between(kept)} are left as they were{beside}.")
-    return said
+        yield kept.source, f"Of the clinical terms, {between(kept.figure)} are left as they were{beside}."
+
+
+def _capital(words: str) -> str:
+    return words[:1].upper() + words[1:]
 
 
 def _doubts(dossier: Dossier) -> list[str]:
     said = []
     if dossier.gold is None:
         said.append("Nothing was measured for this detector.")
-    elif dossier.gold != "site":
-        said.append("Recall on this institution's own notes was not measured: the figures are of invented notes.")
+    elif (source := dossier.source()) is not None and source.marked_by in _NOBODY:
+        said.append("Nobody has said by which hand that gold was marked (`gold_by` of the feed).")
     if dossier.gold is not None and dossier.held_out is None:
         said.append("How often what it was measured on had been looked at was not counted.")
     if dossier.held_out is not None and dossier.held_out.changed:

@@ -42,6 +42,24 @@ BEGIN
     END IF;
 END $$;
 
+-- Says whose notes a sealed set of a site's own is of and by which hand it was marked, where that is not said yet.
+CREATE OR REPLACE FUNCTION ctl.name_source(p_set text, p_notes_of text, p_marked_by text) RETURNS void
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    v_name text;
+BEGIN
+    SELECT s.name INTO v_name FROM ctl.held_out_set s WHERE s.digest = p_set AND s.gold IN ('site', 'read_notes');
+    IF v_name IS NULL THEN
+        RAISE EXCEPTION 'source' USING ERRCODE = 'DG013';
+    ELSIF (p_notes_of, p_marked_by) IS NOT DISTINCT FROM (
+        SELECT ROW (h.notes_of, h.marked_by) FROM ctl.held_out_source h WHERE h.held_out_set = p_set
+        ORDER BY h.id DESC LIMIT 1) THEN
+        RETURN;
+    END IF;
+    INSERT INTO ctl.held_out_source (held_out_set, notes_of, marked_by) VALUES (p_set, p_notes_of, p_marked_by);
+    INSERT INTO ctl.ledger (event, requirements) VALUES ('held-out-source', ARRAY[v_name, p_notes_of, p_marked_by]);
+END $$;
+
 -- Counts a look at a sealed set. Whoever computes figures calls it before.
 CREATE OR REPLACE FUNCTION ctl.record_look(
     p_set text, p_detector_digest text, p_purpose text, OUT number bigint, OUT at timestamptz
@@ -91,6 +109,17 @@ BEGIN
 END $$;
 CREATE OR REPLACE TRIGGER looked BEFORE INSERT ON ctl.gate FOR EACH ROW WHEN (NEW.requirement = 'bench')
     EXECUTE FUNCTION ctl.require_gate_look();
+
+-- Where the figures of each look are from. Every word is of a closed list.
+CREATE OR REPLACE VIEW ctl.look_source AS
+SELECT l.id AS look, s.gold, s.notes, coalesce(h.notes_of, g.notes_of) AS notes_of,
+       coalesce(h.notes_of, g.topics_of) AS topics_of, coalesce(h.marked_by, g.marked_by) AS marked_by
+FROM ctl.look l
+JOIN ctl.held_out_set s ON s.digest = l.held_out_set
+LEFT JOIN quality.gold_source g ON g.gold = s.gold
+LEFT JOIN LATERAL (
+    SELECT o.notes_of, o.marked_by FROM ctl.held_out_source o WHERE o.held_out_set = s.digest ORDER BY o.id DESC LIMIT 1
+) h ON true;
 
 -- Every set with its looks.
 CREATE OR REPLACE VIEW ctl.held_out AS

@@ -10,7 +10,9 @@ SELECT s.detector_digest, s.gold, s.inputs, s.label, s.measure,
        CASE WHEN s.n >= 11 THEN round(CAST(s.high AS numeric), 4)::double precision END AS high,
        CASE WHEN s.n >= 11 THEN s.n END AS n,
        coalesce(s.n < 11, true) AS suppressed,
-       s.at
+       s.at, coalesce(w.notes_of, g.notes_of) AS notes_of,
+       CASE s.inputs WHEN 'text' THEN 'none' ELSE coalesce(w.topics_of, g.topics_of) END AS topics_of,
+       coalesce(w.marked_by, g.marked_by) AS marked_by
 FROM (
     SELECT DISTINCT ON (detector_digest, gold, inputs, label, measure) *
     FROM quality.score
@@ -22,4 +24,6 @@ FROM (
           'COUNTRY', 'ZIP', 'LOCATION-OTHER', 'AGE', 'DATE', 'PHONE', 'FAX', 'EMAIL', 'URL', 'IPADDR', 'SSN',
           'MEDICALRECORD', 'HEALTHPLAN', 'ACCOUNT', 'LICENSE', 'VEHICLE', 'DEVICE', 'BIOID', 'IDNUM')
     ORDER BY detector_digest, gold, inputs, label, measure, id DESC) s
+LEFT JOIN quality.gold_source g ON g.gold = s.gold
+LEFT JOIN ctl.look_source w ON w.look = s.look
 WHERE EXISTS (SELECT 1 FROM ctl.release r WHERE r.detector_digest = s.detector_digest);

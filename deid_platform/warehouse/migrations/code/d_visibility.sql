@@ -162,7 +162,7 @@ BEGIN
           AND (c.relnamespace IN ('research'::regnamespace, 'quality'::regnamespace)
                OR a.attrelid IN ('ctl.release'::regclass, 'ctl.project'::regclass, 'ctl.project_grant'::regclass,
                                  'ctl.project_member'::regclass, 'ctl.dossier'::regclass, 'ctl.dossier_writing'::regclass, 'ctl.signature'::regclass,
-                                 'ctl.held_out_set'::regclass, 'ctl.look'::regclass))
+                                 'ctl.held_out_set'::regclass, 'ctl.held_out_source'::regclass, 'ctl.look'::regclass))
     LOOP
         EXECUTE format('ALTER TABLE %s ALTER COLUMN %I SET STATISTICS 0', v_column.relation, v_column.attname);
     END LOOP;

@@ -58,7 +58,8 @@ GRANT SELECT ON ctl.dossier, ctl.dossier_writing, ctl.newest_dossier, ctl.signat
 GRANT EXECUTE ON FUNCTION ctl.record_dossier, ctl.sign_dossier TO officer;
 
 GRANT SELECT ON ctl.held_out_set, ctl.held_out_note, ctl.look, ctl.held_out TO gatekeeper, officer;
-GRANT EXECUTE ON FUNCTION ctl.seal_held_out, ctl.record_look TO gatekeeper;
+GRANT SELECT ON ctl.held_out_source, ctl.look_source TO gatekeeper, officer;
+GRANT EXECUTE ON FUNCTION ctl.seal_held_out, ctl.name_source, ctl.record_look TO gatekeeper;
 GRANT INSERT (look) ON quality.score, quality.lab_score TO gatekeeper;
 GRANT INSERT (judge) ON quality.lab_score TO gatekeeper;
 GRANT INSERT (digest, model, prompt, prompt_digest) ON quality.judge TO gatekeeper;

@@ -91,6 +91,14 @@ COMMENT ON COLUMN quality.scores.high IS 'Upper end of the 95% bootstrap interva
 COMMENT ON COLUMN quality.scores.n IS 'Number of cases; NULL under 11. Policy: aggregate.';
 COMMENT ON COLUMN quality.scores.suppressed IS 'Whether there were fewer than 11 cases. Policy: made by the platform.';
 COMMENT ON COLUMN quality.scores.at IS 'When it was measured. Policy: made by the platform.';
+COMMENT ON COLUMN quality.scores.notes_of IS
+    'On whose notes: site, demonstration, site_and_demonstration, synthetic_hospital, published, pairs,'
+    ' or not_recorded. Policy: made by the platform.';
+COMMENT ON COLUMN quality.scores.topics_of IS
+    'With whose topics: the same words, or none. Policy: made by the platform.';
+COMMENT ON COLUMN quality.scores.marked_by IS
+    'By which hand: adjudicated, annotators, slots, writer, written_in, readers, labellers,'
+    ' several, unnamed, or not_recorded. docs/evaluation.md says what each means. Policy: made by the platform.';
 
 COMMENT ON VIEW quality.lab_scores IS
     'The newest figures of the laboratory: detectors side by side, and what a release leaves of identifiers and medicine.';
@@ -122,6 +130,9 @@ COMMENT ON COLUMN quality.lab_scores.at IS 'When it was measured. Policy: made b
 COMMENT ON COLUMN quality.lab_scores.judge IS
     'Digest of the language model that judged, which is the detector_digest of the figures that validate it; empty where'
     ' none did. Policy: made by the platform.';
+COMMENT ON COLUMN quality.lab_scores.notes_of IS 'As in quality.scores. Policy: made by the platform.';
+COMMENT ON COLUMN quality.lab_scores.topics_of IS 'As in quality.scores. Policy: made by the platform.';
+COMMENT ON COLUMN quality.lab_scores.marked_by IS 'As in quality.scores. Policy: made by the platform.';
 
 COMMENT ON VIEW quality.determination IS 'What the privacy officer concluded of the active release from its dossier.';
 COMMENT ON COLUMN quality.determination.release IS 'The active release. Policy: made by the platform.';

@@ -5,7 +5,7 @@ from __future__ import annotations
 from deid_platform.warehouse.migrations.statements import run
 
 revision = "0025"
-down_revision = "0019"
+down_revision = "0022"
 
 
 def upgrade() -> None:
