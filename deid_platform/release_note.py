@@ -17,6 +17,7 @@ from deid_platform.notes import IndirectMention, Note, Patient, Span, Topics
 from deid_platform.redaction.indirect import without_indirect
 from deid_platform.redaction.policy import Policy
 from deid_platform.redaction.redact import Redaction, redact
+from deid_platform.surrogates.date_order import NOTHING_SAID, DateWriting
 
 if TYPE_CHECKING:
     from deid_platform.surrogates.keyed import Surrogates
@@ -64,6 +65,7 @@ class ReleaseSpec:
         links: Topics that say who shares whose date shift, where more is known of that than `topics` tells.
         tagged: Whether indirect identifiers are tagged, as in a refresh with `detection.indirect`.
         reported_in: Note id -> strings that were reported in that note; they leak in it alone.
+        writing: How the site writes dates in numbers.
     """
 
     policy: Policy
@@ -73,6 +75,7 @@ class ReleaseSpec:
     links: Topics | None = None
     tagged: bool = False
     reported_in: Mapping[str, tuple[str, ...]] = field(default_factory=dict, repr=False)
+    writing: DateWriting = NOTHING_SAID
 
     def build(self) -> NoteReleaser:
         """What redacts and checks notes.
@@ -95,6 +98,7 @@ class ReleaseSpec:
                 links=self.links,
                 consistency=self.policy.consistency,
                 date_shift=self.policy.date_shift,
+                writing=self.writing,
             )
         return NoteReleaser(self.leak_check(), self.topics, surrogates)
 

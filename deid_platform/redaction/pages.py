@@ -27,6 +27,7 @@ from deid_platform.redaction.policy import (
 )
 from deid_platform.redaction.redact import redact
 from deid_platform.surrogates.consistency import MOST_REPEATS, Consistency
+from deid_platform.surrogates.date_order import DateOrder, DateWriting
 from deid_platform.surrogates.dates import MAX_WEEKS, DateShift
 from deid_platform.surrogates.keyed import Surrogates
 
@@ -123,7 +124,8 @@ def policies_markdown() -> str:
 def example_surrogates(consistency: Consistency = Consistency.CONSISTENT) -> Surrogates:
     """Surrogates under the public example key."""
     keyring = Keyring(EXAMPLE_KEY, site="example")
-    return Surrogates(keyring, Topics.of(patients=[_PATIENT]), consistency=consistency)
+    topics = Topics.of(patients=[_PATIENT])
+    return Surrogates(keyring, topics, consistency=consistency, writing=DateWriting(DateOrder.MONTH_FIRST))
 
 
 def _choices() -> list[str]:

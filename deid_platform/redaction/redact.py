@@ -18,6 +18,8 @@ from deid_platform.notes import Note, Span
 from deid_platform.redaction.ages import age90
 from deid_platform.redaction.births import births, kept_birth_year, near_birth, tells_old_age
 from deid_platform.redaction.lone_years import lone_years
+from deid_platform.redaction.parts_of_years import SOURCE as PART_OF_YEAR
+from deid_platform.redaction.parts_of_years import parts_of_years
 from deid_platform.redaction.policy import Action, Policy
 from deid_platform.redaction.years import kept_year
 from deid_platform.redaction.zips import zip3
@@ -75,7 +77,8 @@ def redact(
 ) -> Redaction:
     """Replace what a policy removes; everything between the spans stays code point by code point.
 
-    Where a policy moves dates or puts tags for them, years that stand alone go the same way (`lone_years`).
+    Where a policy moves dates or puts tags for them, years that stand alone go the same way (`lone_years`). Where it
+    hides what is finer than a year, so do weeks and quarters (`parts_of_years`), each of which becomes a tag.
 
     Args:
         note: The note. One without a date is read as if written today, which hides the most years.
@@ -98,8 +101,13 @@ def redact(
     seen = readable(note.text)
     # What a span says decides what becomes of it, whatever it is written in; one that shows nothing has no say.
     read = {span: shown for span in ordered if (shown := _as_read(span, seen))}
+    if policy.hides_parts_of_years:
+        parts = _written(parts_of_years(seen.text, sorted(read.values()), years_in_words=policy.hides_years), seen)
+        within = {span for span in ordered if any(span.start < part.end and span.end > part.start for part in parts)}
+        read = {span: shown for span, shown in read.items() if span not in within} | parts
+        ordered = sorted({*(span for span in ordered if span not in within), *parts})
     if policy.hides_years:
-        read |= _written(lone_years(seen.text, list(read.values())), seen)
+        read |= _written(lone_years(seen.text, sorted(read.values())), seen)
         ordered = sorted({*ordered, *read})
     replacing = _Replacing(replace(note, text=seen.text), sorted(read.values()), policy, birth_date, surrogates)
     applied: list[Span] = []
@@ -157,6 +165,8 @@ class _Replacing:
 
     def replacement(self, span: Span) -> str | None:
         """What stands in a span's place; None where its text stays."""
+        if span.source == PART_OF_YEAR:
+            return self._policy.tagged(span.label)
         surface = self._note.text[span.start : span.end]
         match self._policy.labels[span.label]:
             case Action.SURROGATE:
@@ -205,5 +215,5 @@ def _surrogates(
         raise DeidError(Code.POLICY_INVALID, "surrogates need the key secret")
     if (surrogates.consistency, surrogates.date_shift) != (policy.consistency, policy.date_shift):
         raise DeidError(Code.POLICY_INVALID, "surrogates of another policy")
-    wanted = [span for span in ordered if policy.labels[span.label] is Action.SURROGATE]
+    wanted = [span for span in ordered if policy.labels[span.label] is Action.SURROGATE and span.source != PART_OF_YEAR]
     return dict(zip(wanted, surrogates.replace(note, wanted), strict=True))

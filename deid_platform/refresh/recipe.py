@@ -18,6 +18,7 @@ from deid_platform.notes import Note, Patient, Topics
 from deid_platform.redaction.policy import Policy
 from deid_platform.redaction.structured import ReleasedDate, released_date
 from deid_platform.release_note import ReleaseSpec
+from deid_platform.surrogates.date_order import NOTHING_SAID, DateWriting
 from deid_platform.surrogates.dates import shift_scope
 
 _DECIDING = (
@@ -51,6 +52,7 @@ class Recipe:
         reported_in: The same of strings that are common elsewhere: note id -> those that leak in this note alone.
         links: Who is whose mother, of all that any delivery has told until today: a link that comes late moves the
             dates of earlier notes too. The topics' own unless given.
+        writing: How the feed writes dates in numbers.
         upserts: Names what the topics were folded from (`topics.upserts_until`); None where nobody asked.
     """
 
@@ -63,6 +65,7 @@ class Recipe:
     reported: tuple[str, ...] = field(default=(), repr=False)
     reported_in: Mapping[str, tuple[str, ...]] = field(default_factory=dict, repr=False)
     links: Topics | None = None
+    writing: DateWriting = NOTHING_SAID
     upserts: str | None = None
 
     @cached_property
@@ -100,6 +103,7 @@ class Recipe:
             *self.note_types,
             str(rosters_incomplete),
             str(self.min_roster_share),
+            *(self.writing.parts if self.policy.shifts_dates else ()),
         )
 
     @cached_property
@@ -117,7 +121,14 @@ class Recipe:
         """What its notes are released by."""
         tagged = self.spec.indirect is not None
         return ReleaseSpec(
-            self.policy, self.spec.topics, self.keyring, self.reported, self._links, tagged, self.reported_in
+            self.policy,
+            self.spec.topics,
+            self.keyring,
+            self.reported,
+            self._links,
+            tagged,
+            self.reported_in,
+            self.writing,
         )
 
     @cached_property

@@ -48,6 +48,8 @@ class FeedSettings(Section):
     """Field -> value where the source has none, such as `note_type`."""
     note_types: tuple[str, ...] = ()
     """Note types that research may see by name; any other becomes `other`, since a type is free text."""
+    date_order: Literal["dmy", "mdy"] | None = None
+    """Which of two numbers is the day in this feed's dates; by default what `[redaction]` says."""
     max_chars: int = Field(default=1_000_000, gt=0)
     # Of databases alone: docs/feeds-sql.md.
     url_env: Annotated[str, Field(pattern=r"^[A-Z][A-Z0-9_]*$")] | None = None
@@ -81,7 +83,7 @@ class FeedSettings(Section):
 
         What is set to its default is left out, so that a key that is new to the platform changes nothing.
         """
-        others = {"path", "gold", "demonstration", "note_types", "url_env", "timeout_seconds"}
+        others = {"path", "gold", "demonstration", "note_types", "date_order", "url_env", "timeout_seconds"}
         return json.dumps(self.model_dump(mode="json", exclude=others, exclude_defaults=True), sort_keys=True)
 
     @property

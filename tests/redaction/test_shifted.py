@@ -17,6 +17,7 @@ from deid_platform.redaction.lone_years import lone_years
 from deid_platform.redaction.policy import NoteDateRule, load_policy
 from deid_platform.redaction.redact import Redaction, redact
 from deid_platform.redaction.structured import released_date
+from deid_platform.surrogates.date_order import DateOrder, DateWriting
 from deid_platform.surrogates.dates import note_shift_days
 from deid_platform.surrogates.keyed import Surrogates
 from tests.redaction.test_redact import marked
@@ -25,7 +26,7 @@ SURROGATE = load_policy("surrogate")
 PATIENT_ONLY = load_policy("patient_only")
 KEYRING = Keyring(hashlib.sha256(b"shifted").digest(), site="test")
 TOPICS = Topics.of(patients=[Patient("p1", birth_date=date(1950, 3, 4)), Patient("newborn", mother_id="p1")])
-STAND_INS = Surrogates(KEYRING, TOPICS)
+STAND_INS = Surrogates(KEYRING, TOPICS, writing=DateWriting(DateOrder.MONTH_FIRST))
 WRITTEN = date(2019, 4, 2)
 
 

@@ -1,0 +1,57 @@
+"""The leak check under a shift: weeks, quarters, zones, named days and years in words that were left."""
+
+from __future__ import annotations
+
+import pytest
+
+from deid_platform.labels import Label
+from deid_platform.leakcheck import LeakCheck
+from deid_platform.notes import Note, Span, Topics
+from deid_platform.redaction.policy import load_policy
+from tests.redaction.test_parts_of_years import MISSES
+
+CHECKS = {name: LeakCheck.of(Topics(), load_policy(name)) for name in ("surrogate", "limited_dataset")}
+
+
+def left(text: str, policy: str = "surrogate") -> set[str]:
+    return {leak.kind.value for leak in CHECKS[policy].check(Note("n", text), (), text, [], lengths=[])}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("seen in ISO week 9", "in epi week 12,", "MMWR week 3", "week 9 of the year", "wk 9 of 2018", "in der KW 9"),
+        *("in der 9. KW", "Kalenderwoche 9", "sample 2018-W09", "settimana 9 dell'anno", "semana epidemiológica 9"),
+        *("day 63 of the year", "the 63rd day of 2018", "julian day 063", "Tag 63 des Jahres"),
+        *("in Q1.", "since Q3, she", "the first quarter of the year", "in the first quarter.", "im ersten Quartal"),
+        *("primo trimestre dell'anno", "premier trimestre de l'année"),
+        *("at 14:05 EST", "2:05 pm CEST", "at 14:05:33+01:00", "T14:05-05:00", "UTC+2"),
+        *("the clocks went back", "daylight savings", "Zeitumstellung", "cambio dell'ora"),
+        *("on Election Night", "since All Souls", "at Easter", "a Ferragosto", "zu Weihnachten", "en Nochebuena"),
+    ],
+)
+def test_what_tells_of_a_time_of_the_year_leaks_beside_shifted_dates_alone(text: str):
+    assert left(text) == {"date-shape"}
+    assert left(text, "limited_dataset") == set()
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["in nineteen ninety-eight", "since twenty eighteen", "nel duemiladiciotto", "en dos mil dieciocho",
+     "neunzehnhundertachtundneunzig", "zweitausendachtzehn"],
+)  # fmt: skip
+def test_a_year_in_words_leaks_as_one_in_digits_does(text: str):
+    assert left(text) == {"lone-year"}
+
+
+@pytest.mark.parametrize("text", [*MISSES, "Christmas disease", "on Easter Island", "a Christmas tree pattern"])
+def test_what_only_looks_so_holds_no_note_back(text: str):
+    assert left(text) == set()
+
+
+@pytest.mark.parametrize("put_in", ["2018-12-24T14:05:00+01:00", "12/24/2018 14:05 EST"])
+def test_a_zone_in_a_shifted_date_leaks(put_in: str):
+    text = "at 2019-03-04T14:05:00+01:00."
+    spans = [Span(3, len(text) - 1, Label.DATE)]
+    found = CHECKS["surrogate"].check(Note("n", text), (), f"at {put_in}.", spans, lengths=[len(put_in)])
+    assert "date-shape" in {leak.kind.value for leak in found}
