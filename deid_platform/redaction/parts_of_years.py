@@ -1,8 +1,8 @@
 """What tells of a time of the year by another name than a month or a day.
 
 Belongs here: numbers of weeks, quarters and days of a year, halves and seasons of a named year or one near the note,
-offsets from UTC and names of zones, which tell summer time from winter time, the change between the two, and years in
-words. Does not belong here: days that have a name, which detection finds (`lexicon/data/holidays.txt`), dates
+offsets from UTC and names of zones, which tell summer time from winter time, the change between the two, storms with a
+name, and years in words. Does not belong here: days that have a name, which detection finds (`lexicon/data/holidays.txt`), dates
 (`detection/`), years in digits (`lone_years.py`).
 
 None of them can be moved with a patient's dates: a week that was moved would have another number, which tells how far
@@ -94,6 +94,8 @@ _CLOCKS = (
     r"(?:\s(?:an|one)\shour)?(?=\s?(?:[.,;:)\n]|\Z|and\s|he\s|she\s|they\s|in\s|on\s|this\s|last\s))",
     r"(?:the\s)?(?:night|day|weekend|week|sunday)\s(?:of\s)?(?:the\s)?(?:time|clock)\schange",
     r"(?:start|end|beginning)\sof\s(?:daylight\ssavings?(?:\stime)?|summer\stime|DST)",
+    # A public event has one day.
+    r"(?-i:(?:Hurricane|Superstorm|Typhoon|Tropical\sStorm)\s[A-Z][a-z]{2,12})",
     r"daylight\ssavings?(?:\stime)?(?:\s(?:weekend|sunday|change|day|switch))?",
     r"(?:Zeit|Uhren)umstellung|Sommerzeit|Winterzeit|Normalzeit",
     r"cambio\s(?:dell['’]\s?ora(?:rio)?|de\s(?:la\s)?hora)|ora\s(?:legale|solare)|horario\sde\s(?:verano|invierno)",
@@ -110,7 +112,7 @@ _ANY = re.compile(
     r"week|wk|woche|KW|settiman|seman|semain|W[0-5][0-9]|W [0-9]|day|giorno|d[ií]a|jour|tag\s|DOY|julian|Q[1-4]|[1-4]Q"
     r"|quarter|quartal|trimestre|semest|half|halbjahr|H[12]|spring|summer|autumn|winter|fall|primavera|estate|autunno"
     r"|inverno|verano|oto[nñ]o|invierno|printemps|été|automne|hiver|frühjahr|frühling|sommer|herbst|clock|time|saving"
-    r"|umstellung|zeit|cambio|ora\s|hora|heure|\bSE|\bCW",
+    r"|hurricane|storm|typhoon|umstellung|zeit|cambio|ora\s|hora|heure|\bSE|\bCW",
     re.IGNORECASE,
 )
 _TIME = (

@@ -37,6 +37,7 @@ the [[start of daylight savings]], [[Zeitumstellung]], [[cambio dell'ora]], [[ca
 14:05 [[EST]], 2:05 pm [[EDT]], 14:05:33 [[CEST]], 1405 [[BST]], 14:05 ([[CET]])
 14:05:33[[+01:00]], 14:05[[+0200]], 14:05:33[[-05:00]], T14:05[[-04:00]], [[UTC+2]], [[GMT-05:00]]
 [[Eastern Daylight Time]]
+lost the house in [[Hurricane Katrina]], thyroid storm
 in [[nineteen ninety-eight]], [[twenty eighteen]], since [[two thousand and nine]], in [[two thousand eighteen]]
 [[nineteen oh five]], nel [[duemiladiciotto]], nel [[millenovecentonovantotto]]
 en [[dos mil dieciocho]], en [[mil novecientos noventa y ocho]]
