@@ -18,6 +18,7 @@ from deid_platform.labels import Label
 from deid_platform.leakcheck.births import birth_date_left, tells_day_and_month
 from deid_platform.leakcheck.columns import OLDEST_SHOWN_AGE, Released, columns_left
 from deid_platform.leakcheck.comparable import GAP, NAME_GAP, ComparableText, comparable_texts, fold, line_of, tokens_of
+from deid_platform.leakcheck.constants import constants_moved
 from deid_platform.leakcheck.encoded import loosely, undecoded
 from deid_platform.leakcheck.institution import Institution
 from deid_platform.leakcheck.kin import Kin
@@ -181,7 +182,7 @@ class LeakCheck:
             if self._reported(note, comparable_texts(self._bare(redacted))):
                 whole.add(LeakKind.REPORTED)
             if self.policy.shifts_dates:
-                if zones_left(put_in):
+                if zones_left(put_in) or constants_moved(note.text, applied, put_in):
                     yield LeakKind.DATE_SHAPE
                 # Another date may come to lie on the day of birth; whether the birth stayed is asked place by place.
                 whole.discard(LeakKind.BIRTH_DATE)

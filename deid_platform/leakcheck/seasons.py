@@ -23,7 +23,7 @@ _PARTS = re.compile(
     rf"|(?:week|wk|settimana|semana|semaine|woche|day|giorno|dia|jour|tag) [0-9]{{1,3}}{_OF_YEAR}"
     rf"|[0-9]{{1,3}}(?:st|nd|rd|th) (?:week|day){_OF_YEAR}|kalenderwoche [0-9]|[0-9]{{1,2}}\. (?:kw|kalenderwoche)"
     r"|(?:19|20)[0-9]{2}-?w[0-5][0-9]|julian (?:day|date) [0-9]"
-    rf"|q[1-4] ?(?:{_YEAR}|{GAP})|(?:in|during|since|last|end of|fiscal) q[1-4](?= ?(?:[.,;)\n]|\Z))"
+    rf"|q[1-4] ?{GAP}|(?:in|during|since|last|end of|fiscal) q[1-4](?= ?(?:[.,;)\n]|\Z))"
     rf"|(?:first|second|third|fourth|last|[1-4](?:st|nd|rd|th)) (?:fiscal |calendar )?quarter{_OF_YEAR}"
     r"|in the (?:first|second|third|fourth|last) quarter(?= ?(?:[.,;)\n]|\Z))"
     r"|(?:erste|zweite|dritte|vierte)[nrs]? quartal|[1-4]\. quartal"

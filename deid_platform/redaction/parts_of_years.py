@@ -2,8 +2,8 @@
 
 Belongs here: numbers of weeks, quarters and days of a year, halves and seasons of a named year or one near the note,
 offsets from UTC and names of zones, which tell summer time from winter time, the change between the two, storms with a
-name, and years in words. Does not belong here: days that have a name, which detection finds (`lexicon/data/holidays.txt`), dates
-(`detection/`), years in digits (`lone_years.py`).
+name, and years in words. Does not belong here: other days that have a name, which detection finds
+(`lexicon/data/holidays.txt`), dates (`detection/`), years in digits (`lone_years.py`).
 
 None of them can be moved with a patient's dates: a week that was moved would have another number, which tells how far
 it was moved, and one that stays tells as much. So a tag takes the place of each, with the year beside it.

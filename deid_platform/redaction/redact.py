@@ -7,7 +7,7 @@ between overlapping ones (`detection/`): overlapping input is refused.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, NamedTuple
@@ -21,6 +21,7 @@ from deid_platform.redaction.lone_years import lone_years
 from deid_platform.redaction.parts_of_years import SOURCE as PART_OF_YEAR
 from deid_platform.redaction.parts_of_years import parts_of_years
 from deid_platform.redaction.policy import Action, Policy
+from deid_platform.redaction.public_dates import public_dates
 from deid_platform.redaction.years import kept_year
 from deid_platform.redaction.zips import zip3
 from deid_platform.text import Decoded, readable
@@ -74,6 +75,7 @@ def redact(
     *,
     birth_date: date | None = None,
     surrogates: Surrogates | None = None,
+    public: Collection[tuple[int, int]] = (),
 ) -> Redaction:
     """Replace what a policy removes; everything between the spans stays code point by code point.
 
@@ -86,6 +88,7 @@ def redact(
         policy: What to do with each label.
         birth_date: The patient's, where the topics know it: some years are kept only if it allows.
         surrogates: Say what stands in for whom, where the policy wants that.
+        public: Where dates stand that the notes of many patients share: they are not moved.
 
     Raises:
         DeidError: `span-bounds` if spans overlap or reach outside the text; the reference is the source
@@ -109,7 +112,8 @@ def redact(
     if policy.hides_years:
         read |= _written(lone_years(seen.text, sorted(read.values())), seen)
         ordered = sorted({*ordered, *read})
-    replacing = _Replacing(replace(note, text=seen.text), sorted(read.values()), policy, birth_date, surrogates)
+    fixed = [read[span] for span in read if any(span.start < end and span.end > start for start, end in public)]
+    replacing = _Replacing(replace(note, text=seen.text), sorted(read.values()), policy, birth_date, surrogates, fixed)
     applied: list[Span] = []
     replacements: list[str] = []
     pieces: list[str] = []
@@ -156,16 +160,23 @@ class _Replacing:
         policy: Policy,
         birth_date: date | None,
         surrogates: Surrogates | None,
+        fixed: Iterable[Span],
     ) -> None:
         self._note, self._policy, self._birth_date = note, policy, birth_date
         self._written = note.note_date or datetime.now(UTC).date()
         keeps_births = policy.labels[Label.DATE] is Action.BIRTH_YEAR
         self._births = births(note, ordered, birth_date) if keeps_births else frozenset()
-        self._surrogates = _surrogates(note, ordered, policy, surrogates)
+        unmoved = {span for span in ordered if span.source == PART_OF_YEAR}
+        if policy.shifts_dates:
+            unmoved |= public_dates(note.text, ordered, note.note_date, note.language)
+            unmoved.update(span for span in fixed if span.label is Label.DATE)
+        self._unmoved = unmoved
+        moved = [span for span in ordered if span not in unmoved]
+        self._surrogates = _surrogates(note, moved, policy, surrogates)
 
     def replacement(self, span: Span) -> str | None:
         """What stands in a span's place; None where its text stays."""
-        if span.source == PART_OF_YEAR:
+        if span in self._unmoved:
             return self._policy.tagged(span.label)
         surface = self._note.text[span.start : span.end]
         match self._policy.labels[span.label]:
@@ -215,5 +226,5 @@ def _surrogates(
         raise DeidError(Code.POLICY_INVALID, "surrogates need the key secret")
     if (surrogates.consistency, surrogates.date_shift) != (policy.consistency, policy.date_shift):
         raise DeidError(Code.POLICY_INVALID, "surrogates of another policy")
-    wanted = [span for span in ordered if policy.labels[span.label] is Action.SURROGATE and span.source != PART_OF_YEAR]
+    wanted = [span for span in ordered if policy.labels[span.label] is Action.SURROGATE]
     return dict(zip(wanted, surrogates.replace(note, wanted), strict=True))

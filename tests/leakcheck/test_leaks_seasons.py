@@ -55,3 +55,38 @@ def test_a_zone_in_a_shifted_date_leaks(put_in: str):
     spans = [Span(3, len(text) - 1, Label.DATE)]
     found = CHECKS["surrogate"].check(Note("n", text), (), f"at {put_in}.", spans, lengths=[len(put_in)])
     assert "date-shape" in {leak.kind.value for leak in found}
+
+
+@pytest.mark.parametrize(
+    ("before", "own"),
+    [
+        ("VIS edition date: ", False),
+        ("Vaccine Information Statement version ", False),
+        ("Form 12 (Rev. ", False),
+        ("template updated ", False),
+        ("EUA issued ", False),
+        ("approved by the FDA on ", False),
+        ("since the pandemic began in ", False),
+        ("lot EW0150 exp ", False),
+        ("VIS given ", True),
+        ("EUA ", True),
+        ("during the pandemic he was seen on ", True),
+        ("expires ", True),
+        ("revision ", True),
+    ],
+)
+def test_a_date_that_is_the_same_for_everybody_leaks_where_it_was_moved(before: str, own: bool):
+    text, put_in = f"{before}08/06/2021.", "10/12/2020"
+    spans = [Span(len(before), len(text) - 1, Label.DATE)]
+    for shown, leaks in ((put_in, not own), ("[DATE]", False)):
+        released = f"{before}{shown}."
+        found = CHECKS["surrogate"].check(Note("n", text), (), released, spans, lengths=[len(shown)])
+        assert {leak.kind.value for leak in found} == ({"date-shape"} if leaks else set())
+
+
+def test_september_11_leaks_where_it_was_moved():
+    text = "on September 11, 2001."
+    spans = [Span(3, len(text) - 1, Label.DATE)]
+    shown = "October 2, 2000"
+    found = CHECKS["surrogate"].check(Note("n", text), (), f"on {shown}.", spans, lengths=[len(shown)])
+    assert {leak.kind.value for leak in found} == {"date-shape"}
