@@ -149,6 +149,7 @@ class NoteReleaser:
         spans: Sequence[Span],
         columns: Callable[[Sequence[Patient]], Released] | None = None,
         indirect: Sequence[IndirectMention] | None = None,
+        public: Sequence[tuple[int, int]] = (),
     ) -> Release:
         """A note by the policy of the leak check, which then looks at it. Whatever raises withholds the note.
 
@@ -157,13 +158,14 @@ class NoteReleaser:
             spans: What was found in it, non-overlapping.
             columns: Makes the columns that go with the text, of all rows of the note's patient.
             indirect: Its indirect identifiers; None where nobody tagged them.
+            public: Where dates stand that the notes of many patients share.
         """
         try:
             known_as = self._topics.patients_known_as(note.patient_id) if self._topics else ()
             released = None if columns is None else columns(known_as)
             birth_date = known_as[0].birth_date if known_as else None
             policy = self._check.policy
-            redaction = redact(note, spans, policy, birth_date=birth_date, surrogates=self._surrogates)
+            redaction = redact(note, spans, policy, birth_date=birth_date, surrogates=self._surrogates, public=public)
             # Of the text with all indirect identifiers: what goes with one may be half of what leaks.
             leaks = self._check.check(
                 note, known_as, redaction.text, redaction.applied, released, lengths=redaction.lengths

@@ -25,7 +25,10 @@ _BEFORE, _BEHIND = 90, 50
 _FAR = timedelta(days=180)
 _PUBLISHED = r"(?:edition|version|publi(?:shed|cation)|revis(?:ed|ion)|reissued|issued|effective|updated|dated)"
 # Between the words and the date: nothing that tells of anything else.
-_JOIN = r"(?:[\s:;,(#=-]|(?<![^\W_])(?:on|of|as\sof|from|since|is|was|in|date|dated|no|the|del?|du|vom|el|le)(?![^\W_])){0,8}\Z"
+_JOIN = (
+    r"(?:[\s:;,(#=-]|(?<![^\W_])(?:on|of|as\sof|from|since|is|was|in|date|dated|no|the|del?|du|vom|el|le)(?![^\W_]))"
+    r"{0,8}\Z"
+)
 _WORDS = (
     # Sheets on vaccines, and what else is handed out.
     rf"(?:VIS|vaccine\sinformation\s(?:statement|sheet)s?)(?:(?!given|provid|hand|discuss|review)[^.\n0-9]){{0,40}}?"
