@@ -26,6 +26,7 @@ from deid_platform.refresh.archive import under_way
 from deid_platform.refresh.check import check_delivery
 from deid_platform.refresh.opt_outs import misspelt_opt_outs
 from deid_platform.refresh.restored import differences
+from deid_platform.refresh.rotation import told_by_former
 from deid_platform.refresh.site import Site
 from deid_platform.settings import config_path, load_settings
 from deid_platform.warehouse.logins import unbounded
@@ -105,6 +106,7 @@ def _site(site: Site) -> Iterator[Diagnosis]:
             found = unbounded(site.warehouse.engine(Role.OFFICER))
             yield Diagnosis("logins", not found, "; ".join(found) or "no reader's login can do more than read")
             yield _together(site)
+            yield from _rotation(site)
             # Good while it lasts: `deid archive` or `deid refresh` continues.
             for archive in under_way(site):
                 yield Diagnosis("archive under way", True, str(archive))
@@ -144,6 +146,12 @@ def _together(site: Site) -> Diagnosis:
             " the former secret's file in DEID_PREVIOUS_SECRET_FILES"
         )
     return Diagnosis(subject, not found, "; ".join(faults) or "note store and warehouse know the same deliveries")
+
+
+def _rotation(site: Site) -> Iterator[Diagnosis]:
+    """What a change of the secret did not separate; nothing where no former release tells of shifts."""
+    if told := told_by_former(site):
+        yield Diagnosis("rotation", not any(it.other_class for it in told), "; ".join(it.said for it in told))
 
 
 def _detector(site: Site) -> str:
