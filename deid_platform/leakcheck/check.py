@@ -21,6 +21,7 @@ from deid_platform.leakcheck.comparable import GAP, NAME_GAP, ComparableText, co
 from deid_platform.leakcheck.constants import constants_moved
 from deid_platform.leakcheck.encoded import loosely, undecoded
 from deid_platform.leakcheck.institution import Institution
+from deid_platform.leakcheck.intervals import confused
 from deid_platform.leakcheck.kin import Kin
 from deid_platform.leakcheck.kinds import Leak, LeakKind, kept_kinds
 from deid_platform.leakcheck.reported import Reported
@@ -182,7 +183,9 @@ class LeakCheck:
             if self._reported(note, comparable_texts(self._bare(redacted))):
                 whole.add(LeakKind.REPORTED)
             if self.policy.shifts_dates:
-                if zones_left(put_in) or constants_moved(note.text, applied, put_in):
+                told = zip(applied, originals, put_in, strict=True)
+                dates = [(old, new) for span, old, new in told if span.label is Label.DATE]
+                if zones_left(put_in) or constants_moved(note.text, applied, put_in) or confused(dates):
                     yield LeakKind.DATE_SHAPE
                 # Another date may come to lie on the day of birth; whether the birth stayed is asked place by place.
                 whole.discard(LeakKind.BIRTH_DATE)

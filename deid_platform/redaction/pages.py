@@ -100,7 +100,8 @@ def policies_markdown() -> str:
         "One key secret shows one class of dates: true, shifted by weeks, shifted within the season, years or none. "
         "Keys of patients and notes are the same in all releases of a secret, so that true dates or years in one, or "
         "other shifts, would reveal the shifts of another; a policy of another class needs a new secret first, which "
-        "does not separate the two for readers who keep the former texts ([releases](releases.md#the-dates-of-a-secret)).",
+        "does not separate the two for readers who keep the former texts "
+        "([releases](releases.md#the-dates-of-a-secret)).",
         "Each redacted note goes through the [leak check](gate.md#the-leak-check), in the warehouse and in `deid "
         "redact`: a note that leaks is quarantined or left out.",
         "This page is generated from the policies by `deid_platform.redaction.pages`.",

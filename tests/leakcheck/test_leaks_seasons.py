@@ -90,3 +90,31 @@ def test_september_11_leaks_where_it_was_moved():
     shown = "October 2, 2000"
     found = CHECKS["surrogate"].check(Note("n", text), (), f"on {shown}.", spans, lengths=[len(shown)])
     assert {leak.kind.value for leak in found} == {"date-shape"}
+
+
+@pytest.mark.parametrize(
+    ("pairs", "leaks"),
+    [
+        # The note that came out with an interval of 126 days in the place of 8.
+        ((("29/03/2022", "28/12/2021"), ("06/04/2022", "3/5/2022")), True),
+        ((("29/03/2022", "28/12/2021"), ("06/04/2022", "05/01/2022")), False),
+        ((("3/29/2022", "12/28/2021"), ("4/6/2022", "1/5/2022"), ("2022-03-29", "2021-12-28")), False),
+        ((("04/03/2022", "03/12/2021"), ("2022-03-29", "2021-12-28")), False),
+        ((("04/03/2022", "01/02/2022"), ("2022-03-29", "2021-12-28")), False),
+        ((("04/03/2022", "01/03/2022"), ("2022-03-29", "2021-12-28")), True),
+        ((("2022-03-29", "2021-12-28"), ("2022-04-06", "2021-12-28")), True),
+        # Dates with dots and others may differ; in both orders, what is read in one alone moves with the rest.
+        ((("14.03.2022", "13.12.2021"), ("3/14/2022", "12/13/2021")), False),
+        ((("13/04/2022", "12/01/2022"), ("04/13/2022", "1/12/2022")), False),
+        ((("13/04/2022", "12/01/2022"), ("04/13/2022", "1/19/2022")), True),
+        ((("March 2022", "December 2021"), ("3/4", "5/6")), False),
+    ],
+)
+def test_all_dates_of_a_note_move_by_one_number_of_days(pairs: tuple[tuple[str, str], ...], leaks: bool):
+    text, shown, spans = "", "", []
+    for old, new in pairs:
+        spans.append(Span(len(text), len(text) + len(old), Label.DATE))
+        text, shown = f"{text}{old}; ", f"{shown}{new}; "
+    lengths = [len(new) for _, new in pairs]
+    found = CHECKS["surrogate"].check(Note("n", text), (), shown, spans, lengths=lengths)
+    assert ("date-shape" in {leak.kind.value for leak in found}) is leaks
