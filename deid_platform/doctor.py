@@ -87,6 +87,7 @@ def _site(site: Site) -> Iterator[Diagnosis]:
         yield _feed(site, name)
     secret = _look("key secret", lambda: f"key {site.keyring.key_id}")
     yield secret
+    yield from _date_order(site)
     if secret.good and site.settings.store is not None:
         store = _look("note store", lambda: _note_store(site))
         yield store
@@ -146,6 +147,17 @@ def _together(site: Site) -> Diagnosis:
             " the former secret's file in DEID_PREVIOUS_SECRET_FILES"
         )
     return Diagnosis(subject, not found, "; ".join(faults) or "note store and warehouse know the same deliveries")
+
+
+def _date_order(site: Site) -> Iterator[Diagnosis]:
+    """Feeds of which nobody said which number is the day, where dates are moved."""
+    try:
+        shifts = site.policy.shifts_dates
+    except DeidError:  # told where the detector is looked at
+        return
+    if shifts and (unsaid := [name for name in sorted(site.settings.feeds) if site.date_writing(name).order is None]):
+        said = "date_order is not set: 3/4/2019 becomes a tag in English notes that do not tell, and tags tell of dates"
+        yield Diagnosis("date order", True, f"{', '.join(unsaid)}: {said}")
 
 
 def _rotation(site: Site) -> Iterator[Diagnosis]:

@@ -10,11 +10,14 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
+from deid_platform import doctor
 from deid_platform.keys import Keyring
 from deid_platform.labels import Label
 from deid_platform.notes import Delivery, Span
 from deid_platform.refresh import due, tables
 from deid_platform.refresh.repeated_dates import repeated_dates, shared_keys
+from deid_platform.refresh.site import Site
+from deid_platform.settings import RedactionSettings
 from deid_platform.store import NoteStore
 
 START = date(2021, 1, 4)
@@ -135,6 +138,12 @@ def test_counts_are_kept_and_what_is_read_anew_is_counted_anew(store: NoteStore)
     assert store.manifest(tables.SHARED_DATES, "hospital@0") is not None
     bring(store, 2, weekly(80, "Another text.", patients=2))
     assert constants(store, LEAFLET) == []
+
+
+def test_doctor_names_the_feeds_of_which_nobody_said_which_number_is_the_day(site, shifting):
+    unsaid = Site(site.settings.model_copy(update={"redaction": RedactionSettings(policy="surrogate")}))
+    assert [it.detail.partition(":")[0] for it in doctor._date_order(unsaid)] == ["hospital"]
+    assert list(doctor._date_order(shifting)) == list(doctor._date_order(site)) == []
 
 
 def texts_of(site, delivery: Delivery) -> list[str]:
