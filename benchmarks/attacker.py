@@ -29,6 +29,7 @@ from deid_platform.llm.endpoint import EndpointSpec
 from deid_platform.notes import Span, Topics
 from deid_platform.redaction.policy import load_policy, policy_names
 from deid_platform.release_note import ReleaseSpec
+from deid_platform.surrogates.date_order import DateOrder, DateWriting
 
 
 def shown(value: Estimate | Ratio) -> str:
@@ -43,7 +44,7 @@ def released(
 ) -> Iterator[Target]:
     """Notes as a policy releases them; without those that would be withheld."""
     keyring = Keyring(b"a key that is public, for this table alone", site="benchmark")
-    releaser = ReleaseSpec(load_policy(policy), topics, keyring).build()
+    releaser = ReleaseSpec(load_policy(policy), topics, keyring, writing=DateWriting(DateOrder.MONTH_FIRST)).build()
     for each, spans in zip(planted, found, strict=True):
         release = releaser.release(each.note, spans)
         if release.withheld is None and release.redaction is not None:

@@ -37,6 +37,7 @@ from deid_platform.labels import PERSONS
 from deid_platform.notes import Note, Span
 from deid_platform.redaction.policy import load_policy
 from deid_platform.redaction.redact import redact
+from deid_platform.surrogates.date_order import DateOrder, DateWriting
 from deid_platform.surrogates.keyed import Surrogates
 from deid_platform.surrogates.pools import surnames
 
@@ -112,7 +113,11 @@ def main() -> None:
     print(f"at 400 notes a patient: {at_notes_a_patient(shares.notes, 400).value:.3f}")
     done("misses")
 
-    surrogates = Surrogates(Keyring(b"a key that is public, for this table alone", site="benchmark"), topics)
+    surrogates = Surrogates(
+        Keyring(b"a key that is public, for this table alone", site="benchmark"),
+        topics,
+        writing=DateWriting(DateOrder.MONTH_FIRST),
+    )
     policy = load_policy("surrogate")
     released = [redact(n, f, policy, surrogates=surrogates) for n, f in zip(notes, found, strict=True)]
     done("redaction")

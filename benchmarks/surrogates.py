@@ -35,6 +35,7 @@ from deid_platform.notes import Note, Span, Topics
 from deid_platform.redaction.policy import load_policy
 from deid_platform.redaction.redact import redact
 from deid_platform.surrogates.consistency import MOST_REPEATS, Consistency
+from deid_platform.surrogates.date_order import DateOrder, DateWriting
 from deid_platform.surrogates.dates import POSSIBLE_WEEKS, DateShift, season_weeks
 from deid_platform.surrogates.keyed import Surrogates
 from deid_platform.surrogates.names import Kind, letters, pool_for
@@ -60,7 +61,9 @@ class Release:
 
     def __init__(self, consistency: Consistency, topics: Topics) -> None:
         self.policy = replace(load_policy("surrogate"), consistency=consistency)
-        self.surrogates = Surrogates(KEYRING, topics, consistency=consistency)
+        self.surrogates = Surrogates(
+            KEYRING, topics, consistency=consistency, writing=DateWriting(DateOrder.MONTH_FIRST)
+        )
         self.check = LeakCheck.of(topics, self.policy)
         self.topics = topics
         self.knowledge = Knowledge(makeable, MOST_REPEATS if consistency is Consistency.VARIED else None)

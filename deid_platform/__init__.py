@@ -27,6 +27,7 @@ def load(
     recognizers: str | PathLike[str] | None = None,
     keep: str | PathLike[str] | None = None,
     chat: str | None = None,
+    date_order: str | None = None,
 ) -> Deidentifier:
     """Loads what finds, hides and checks; takes a second or two, and longer with many topics.
 
@@ -39,6 +40,8 @@ def load(
         recognizers: The site's own recognizers, in YAML (docs/detection.md).
         keep: Phrases that identify nobody at the site, one a line.
         chat: A prompt to the language model of deid.toml, which may only add (docs/language-models.md).
+        date_order: `dmy` or `mdy`: which of two numbers is the day in a date that is shifted, where the note does not
+            tell; by default what deid.toml says.
 
     Raises:
         DeidError: `detector-unknown`, `recognizers-invalid`, `allow-list-invalid`, `settings-invalid` for either with a
@@ -48,4 +51,4 @@ def load(
     """
     from deid_platform.deidentifier import Deidentifier
 
-    return Deidentifier(detector, topics, policy, secret_file, site, recognizers, keep, chat)
+    return Deidentifier(detector, topics, policy, secret_file, site, recognizers, keep, chat, date_order)

@@ -20,7 +20,8 @@ from deid_platform.errors import Code, DeidError, did_you_mean
 from deid_platform.notes import Note, Span, Topics
 from deid_platform.redaction.policy import load_policy
 from deid_platform.release_note import Redacted, ReleaseSpec, text_note_id
-from deid_platform.workbench import read_topics
+from deid_platform.surrogates.date_order import NOTHING_SAID
+from deid_platform.workbench import date_writing, read_topics
 
 TopicFiles = Mapping[str, str | PathLike[str]]
 _TOPICS = (Role.PATIENTS, Role.PROVIDERS, Role.FACILITIES)
@@ -39,6 +40,7 @@ class Deidentifier:
         recognizers: str | PathLike[str] | None,
         keep: str | PathLike[str] | None,
         chat: str | None,
+        date_order: str | None,
     ) -> None:
         topics = (topics if isinstance(topics, Topics) else _read(topics or {})) or None
         rules = load_policy(str(policy))
@@ -61,7 +63,8 @@ class Deidentifier:
             chat=prompted,
         )
         self._detector = build(spec)
-        self._releaser = ReleaseSpec(rules, topics, keyring).build()
+        writing = date_writing(date_order) if rules.uses_surrogates else NOTHING_SAID
+        self._releaser = ReleaseSpec(rules, topics, keyring, writing=writing).build()
 
     def __repr__(self) -> str:
         return "<Deidentifier>"

@@ -27,6 +27,7 @@ from deid_platform.refresh.archive import under_way
 from deid_platform.refresh.check import check_delivery
 from deid_platform.refresh.opt_outs import misspelt_opt_outs
 from deid_platform.refresh.restored import differences
+from deid_platform.refresh.rotation import told_by_former
 from deid_platform.refresh.site import Site
 from deid_platform.refresh.topic_columns import changed_columns
 from deid_platform.settings import config_path, load_settings
@@ -89,6 +90,7 @@ def _site(site: Site) -> Iterator[Diagnosis]:
         yield _feed(site, name)
     secret = _look("key secret", lambda: f"key {site.keyring.key_id}")
     yield secret
+    yield from _date_order(site)
     if secret.good and site.settings.store is not None:
         store = _look("note store", lambda: _note_store(site))
         yield store
@@ -112,6 +114,7 @@ def _site(site: Site) -> Iterator[Diagnosis]:
                     "signers", False, "dossiers count by anybody's key: `deid dossier signer` names whose do"
                 )
             yield _together(site)
+            yield from _rotation(site)
             # Good while it lasts: `deid archive` or `deid refresh` continues.
             for archive in under_way(site):
                 yield Diagnosis("archive under way", True, str(archive))
@@ -151,6 +154,23 @@ def _together(site: Site) -> Diagnosis:
             " the former secret's file in DEID_PREVIOUS_SECRET_FILES"
         )
     return Diagnosis(subject, not found, "; ".join(faults) or "note store and warehouse know the same deliveries")
+
+
+def _date_order(site: Site) -> Iterator[Diagnosis]:
+    """Feeds of which nobody said which number is the day, where dates are moved."""
+    try:
+        shifts = site.policy.shifts_dates
+    except DeidError:  # told where the detector is looked at
+        return
+    if shifts and (unsaid := [name for name in sorted(site.settings.feeds) if site.date_writing(name).order is None]):
+        said = "date_order is not set: 3/4/2019 becomes a tag in English notes that do not tell, and tags tell of dates"
+        yield Diagnosis("date order", True, f"{', '.join(unsaid)}: {said}")
+
+
+def _rotation(site: Site) -> Iterator[Diagnosis]:
+    """What a change of the secret did not separate; nothing where no former release tells of shifts."""
+    if told := told_by_former(site):
+        yield Diagnosis("rotation", not any(it.other_class for it in told), "; ".join(it.said for it in told))
 
 
 def _detector(site: Site) -> str:

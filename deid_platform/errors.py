@@ -602,7 +602,8 @@ class Code(Enum):
         "Under the same secret there is or was a release with another class of dates (true, shifted by weeks, shifted "
         "within the season, year or none). "
         "Keys of patients and notes are the same in both, so one would reveal the date shifts of the other.",
-        "Rotate the key secret first (docs/releases.md), or return to a policy of the former class.",
+        "Return to a policy of the former class. Another secret lets the new one in, but does not separate the two for "
+        "readers who keep the former texts: unchanged text links the notes of both (docs/releases.md).",
     )
     DOSSIER_UNKNOWN = (
         "dossier-unknown",

@@ -17,6 +17,7 @@ from deid_platform.notes import IndirectMention, Note, Patient, Span, Topics
 from deid_platform.redaction.indirect import without_indirect
 from deid_platform.redaction.policy import Policy
 from deid_platform.redaction.redact import Redaction, redact
+from deid_platform.surrogates.date_order import NOTHING_SAID, DateWriting
 
 if TYPE_CHECKING:
     from deid_platform.surrogates.keyed import Surrogates
@@ -64,6 +65,7 @@ class ReleaseSpec:
         links: Topics that say who shares whose date shift, where more is known of that than `topics` tells.
         tagged: Whether indirect identifiers are tagged, as in a refresh with `detection.indirect`.
         reported_in: Note id -> strings that were reported in that note; they leak in it alone.
+        writing: How the site writes dates in numbers.
     """
 
     policy: Policy
@@ -73,6 +75,7 @@ class ReleaseSpec:
     links: Topics | None = None
     tagged: bool = False
     reported_in: Mapping[str, tuple[str, ...]] = field(default_factory=dict, repr=False)
+    writing: DateWriting = NOTHING_SAID
 
     def build(self) -> NoteReleaser:
         """What redacts and checks notes.
@@ -95,6 +98,7 @@ class ReleaseSpec:
                 links=self.links,
                 consistency=self.policy.consistency,
                 date_shift=self.policy.date_shift,
+                writing=self.writing,
             )
         return NoteReleaser(self.leak_check(), self.topics, surrogates)
 
@@ -145,6 +149,7 @@ class NoteReleaser:
         spans: Sequence[Span],
         columns: Callable[[Sequence[Patient]], Released] | None = None,
         indirect: Sequence[IndirectMention] | None = None,
+        public: Sequence[tuple[int, int]] = (),
     ) -> Release:
         """A note by the policy of the leak check, which then looks at it. Whatever raises withholds the note.
 
@@ -153,13 +158,14 @@ class NoteReleaser:
             spans: What was found in it, non-overlapping.
             columns: Makes the columns that go with the text, of all rows of the note's patient.
             indirect: Its indirect identifiers; None where nobody tagged them.
+            public: Where dates stand that the notes of many patients share.
         """
         try:
             known_as = self._topics.patients_known_as(note.patient_id) if self._topics else ()
             released = None if columns is None else columns(known_as)
             birth_date = known_as[0].birth_date if known_as else None
             policy = self._check.policy
-            redaction = redact(note, spans, policy, birth_date=birth_date, surrogates=self._surrogates)
+            redaction = redact(note, spans, policy, birth_date=birth_date, surrogates=self._surrogates, public=public)
             # Of the text with all indirect identifiers: what goes with one may be half of what leaks.
             leaks = self._check.check(
                 note, known_as, redaction.text, redaction.applied, released, lengths=redaction.lengths

@@ -26,13 +26,14 @@ from deid_platform.detection.resolve.cross_note import Mentioned
 from deid_platform.detection.resolve.merge import merged
 from deid_platform.detection.two_pass import Detection, FirstPass, SecondPass, first_pass
 from deid_platform.engine import Engine
-from deid_platform.errors import Code, DeidError
+from deid_platform.errors import Code, DeidError, did_you_mean
 from deid_platform.keys import Keyring, plain_digest
 from deid_platform.notes import Note, Span, Topics
 from deid_platform.output import Output
 from deid_platform.redaction.policy import Policy
 from deid_platform.redaction.redact import Redaction
 from deid_platform.release_note import NoteReleaser, Redacted, ReleaseSpec, reason_of, text_note_id
+from deid_platform.surrogates.date_order import NOTHING_SAID, DateOrder, DateWriting
 from deid_platform.warm_up import made_up_note
 from deid_platform.workers import Job, Task
 
@@ -99,6 +100,25 @@ def read_topics(
     return topics, dropped
 
 
+def date_writing(order: str | None) -> DateWriting:
+    """How notes write dates in numbers: in the order given, else as the deid.toml in force says, if there is one.
+
+    Raises:
+        DeidError: `settings-invalid`; `input-invalid` for another order.
+    """
+    if order not in (None, *DateOrder):
+        raise DeidError(Code.INPUT_INVALID, f"date order: {did_you_mean(str(order), tuple(DateOrder))}")
+    from deid_platform.settings import RedactionSettings, load_settings
+
+    try:
+        said = load_settings().redaction
+    except DeidError as error:
+        if error.code is not Code.SETTINGS_MISSING:
+            raise
+        said = RedactionSettings()
+    return DateWriting.of(order or said.date_order, said.date_zeros)
+
+
 def redact_file(
     source: Path,
     target: Path,
@@ -112,6 +132,7 @@ def redact_file(
     table_format: Format | None = None,
     given: GivenSpans | None = None,
     scores: bool = False,
+    writing: DateWriting = NOTHING_SAID,
     progress: Callable[[int], None] | None = None,
 ) -> Outcome:
     """Redacts a file of notes, in its order, into JSON lines `{"note_id", "text", "spans"}`, or plain text into text.
@@ -137,6 +158,7 @@ def redact_file(
         table_format: How the notes are written; by default what the name or, of standard input, the beginning says.
         given: Spans of another detector, in place of what `spec` finds; a note that has none is withheld.
         scores: Whether the score of a span, if it has one, follows its label.
+        writing: How the notes write dates in numbers.
         progress: Called with the number of notes done since the last call.
 
     Raises:
@@ -183,7 +205,8 @@ def redact_file(
             found = first_pass(detect, lambda: good(path), spool=output.folder)
         else:
             found = _given(given, policy, good(path))
-        job = _RedactionJob(ReleaseSpec(policy, spec.topics, keyring), spec, outcome.read_as is Format.TEXT, scores)
+        release = ReleaseSpec(policy, spec.topics, keyring, writing=writing)
+        job = _RedactionJob(release, spec, outcome.read_as is Format.TEXT, scores)
         for done in engine.run(job, found, on_batch=None if given is None else progress):
             if done.line is None:
                 outcome.withheld[done.reason] = outcome.withheld.get(done.reason, 0) + 1
@@ -289,7 +312,8 @@ class _RedactionJob(Job[FirstPass, _Line]):
 
     @property
     def digest(self) -> str:
-        return plain_digest(super().digest, self.detector.detector_digest, self.release.policy.digest)
+        writing = self.release.writing.parts
+        return plain_digest(super().digest, self.detector.detector_digest, self.release.policy.digest, *writing)
 
     def build(self) -> _Redacting:
         return _Redacting(self, SecondPass(self.detector.cross_note_search), self.release.build())

@@ -61,7 +61,7 @@ def site(installation: Path) -> Site:
 @pytest.fixture(scope="module")
 def shifting(site: Site) -> Site:
     """The installation, under the policy `surrogate`."""
-    return Site(site.settings.model_copy(update={"redaction": RedactionSettings(policy="surrogate")}))
+    return Site(site.settings.model_copy(update={"redaction": RedactionSettings(policy="surrogate", date_order="mdy")}))
 
 
 @pytest.fixture(scope="module")

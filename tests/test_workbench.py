@@ -96,7 +96,7 @@ def surrogates_of(folder: Path, *arguments: str) -> subprocess.CompletedProcess[
 
 
 def test_surrogates_are_one_person_in_all_notes_and_dates_keep_their_distance(dated: Path) -> None:
-    done = surrogates_of(dated, "--secret-file", str(dated / "key"))
+    done = surrogates_of(dated, "--secret-file", str(dated / "key"), "--date-order", "mdy")
     assert done.returncode == 0, done.stderr
     one, two = (row["text"] for row in rows(dated))
     for text in (one, two):

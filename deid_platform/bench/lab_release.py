@@ -26,6 +26,7 @@ from deid_platform.redaction.policy import Action, Policy
 from deid_platform.redaction.redact import Redaction
 from deid_platform.refresh.site import Site
 from deid_platform.release_note import ReleaseSpec
+from deid_platform.surrogates.date_order import DateWriting
 from deid_platform.warehouse.lab import LabScore
 
 
@@ -52,7 +53,9 @@ class ReleasedGold:
 
 def released_notes(site: Site, notes: Sequence[GoldNote], topics: Topics) -> Iterator[ReleasedGold]:
     """Notes with what would be released of them; without those that would be withheld."""
-    releaser = ReleaseSpec(site.policy.of_direct_alone, topics, site.keyring).build()
+    said = site.settings.redaction
+    writing = DateWriting.of(said.date_order, said.date_zeros)
+    releaser = ReleaseSpec(site.policy.of_direct_alone, topics, site.keyring, writing=writing).build()
     for it in notes:
         release = releaser.release(it.note, it.found)
         if release.withheld is None and release.redaction is not None:

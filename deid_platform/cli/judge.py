@@ -216,6 +216,7 @@ def _released(
     from deid_platform.engine import LocalEngine
     from deid_platform.redaction.policy import load_policy
     from deid_platform.release_note import ReleaseSpec
+    from deid_platform.surrogates.date_order import DateWriting
     from deid_platform.workbench import release_gold
 
     must_exist(gold=gold)
@@ -223,7 +224,8 @@ def _released(
     read = list(islice(read_gold(gold, scheme=scheme, with_text=True), notes))
     if not any(each.spans for each in read):
         raise DeidError(Code.INPUT_EMPTY, "gold: no span" if read else "gold: no line")
-    release = ReleaseSpec(rules, keyring=settings.keyring() if rules.uses_surrogates else None)
+    writing = DateWriting.of(settings.redaction.date_order, settings.redaction.date_zeros)
+    release = ReleaseSpec(rules, keyring=settings.keyring() if rules.uses_surrogates else None, writing=writing)
     spec = DetectorSpec(detector, professions=rules.hides_professions)
     with progress("releasing") as bar:
         bar.at(0, len(read))

@@ -85,6 +85,13 @@ def redact(
     scheme: Annotated[
         str, typer.Option(help=f"Label scheme of --spans: {', '.join(sorted(CROSSWALKS))}.")
     ] = "i2b2-2014",
+    date_order: Annotated[
+        str | None,
+        typer.Option(
+            help="dmy or mdy: which of two numbers is the day in a date that is shifted, where its note does not tell; "
+            "by default what deid.toml says."
+        ),
+    ] = None,
     scores: Annotated[
         bool, typer.Option("--scores", help="Write the score of each span that has one after its label.")
     ] = False,
@@ -107,7 +114,8 @@ def redact(
     from deid_platform.output import STANDARD_OUTPUT
     from deid_platform.redaction.policy import load_policy
     from deid_platform.settings import files_in_force
-    from deid_platform.workbench import redact_file
+    from deid_platform.surrogates.date_order import NOTHING_SAID
+    from deid_platform.workbench import date_writing, redact_file
 
     if output is None:
         if notes != STANDARD_INPUT:
@@ -145,6 +153,7 @@ def redact(
             table_format=table_format,
             given=given,
             scores=scores,
+            writing=date_writing(date_order) if rules.uses_surrogates else NOTHING_SAID,
             progress=bar.advance,
         )
     if table_format is None and (notes == STANDARD_INPUT or outcome.read_as not in (None, Format.TEXT)):

@@ -18,12 +18,15 @@ from deid_platform.labels import Label
 from deid_platform.leakcheck.births import birth_date_left, tells_day_and_month
 from deid_platform.leakcheck.columns import OLDEST_SHOWN_AGE, Released, columns_left
 from deid_platform.leakcheck.comparable import GAP, NAME_GAP, ComparableText, comparable_texts, fold, line_of, tokens_of
+from deid_platform.leakcheck.constants import constants_moved
 from deid_platform.leakcheck.encoded import loosely, undecoded
 from deid_platform.leakcheck.institution import Institution
+from deid_platform.leakcheck.intervals import confused
 from deid_platform.leakcheck.kin import Kin
 from deid_platform.leakcheck.kinds import Leak, LeakKind, kept_kinds
 from deid_platform.leakcheck.reported import Reported
 from deid_platform.leakcheck.roster import roster_residue, source_id_left
+from deid_platform.leakcheck.seasons import parts_left, year_in_words_left, zones_left
 from deid_platform.leakcheck.shapes import shapes_left
 from deid_platform.leakcheck.shifts import dates_left, year_left
 from deid_platform.leakcheck.strangers import Strangers
@@ -180,6 +183,10 @@ class LeakCheck:
             if self._reported(note, comparable_texts(self._bare(redacted))):
                 whole.add(LeakKind.REPORTED)
             if self.policy.shifts_dates:
+                told = zip(applied, originals, put_in, strict=True)
+                dates = [(old, new) for span, old, new in told if span.label is Label.DATE]
+                if zones_left(put_in) or constants_moved(note.text, applied, put_in) or confused(dates):
+                    yield LeakKind.DATE_SHAPE
                 # Another date may come to lie on the day of birth; whether the birth stayed is asked place by place.
                 whole.discard(LeakKind.BIRTH_DATE)
             births = {row.birth_date for row in known_as if row.birth_date is not None}
@@ -197,10 +204,10 @@ class LeakCheck:
         if any(undecoded(reading.text, reading.folded) for reading in read if reading.as_seen):
             found.add(LeakKind.UNDECODED)
         if self.policy.dates.moved and any(
-            dates_left(reading, note.note_date, language=note.language) for reading in read
+            dates_left(reading, note.note_date, language=note.language) or parts_left(reading) for reading in read
         ):
             found.add(LeakKind.DATE_SHAPE)
-        if self.policy.hides_years and any(map(year_left, read)):
+        if self.policy.hides_years and any(year_left(reading) or year_in_words_left(reading) for reading in read):
             found.add(LeakKind.LONE_YEAR)
         return found
 

@@ -13,6 +13,7 @@ from datetime import date
 from deid_platform.labels import Label
 from deid_platform.notes import Note, Span
 from deid_platform.redaction.years import reveals_age
+from deid_platform.surrogates.date_order import EITHER, DateOrder
 from deid_platform.surrogates.date_shapes import Found, read_date
 
 _CUE = re.compile(
@@ -47,12 +48,13 @@ def births(note: Note, ordered: Sequence[Span], birth_date: date | None) -> froz
             named_until = span.end
         if span.label is not Label.DATE:
             continue
-        told = read(note, note.text[span.start : span.end])
+        surface = note.text[span.start : span.end]
+        told = read(note, surface)
         behind = named_until >= 0 and _BEHIND_NAME.fullmatch(note.text, named_until, span.start) is not None
         if (
             near_birth(note.text, span.start)
             or (birth_date is None and behind and told is not None and told.full)
-            or (birth_date is not None and told is not None and told.full and told.day == birth_date)
+            or (birth_date is not None and birth_date in _full_days(note, surface))
         ):
             found.add(span)
     return frozenset(found)
@@ -93,9 +95,14 @@ def tells_old_age(note: Note, span: Span, written: date, birth_date: date | None
     return near_birth(note.text, span.start) and written.year - earlier <= _OLDEST
 
 
-def read(note: Note, surface: str) -> Found | None:
-    """A date as the language of its note writes it."""
+def _full_days(note: Note, surface: str) -> set[date]:
+    """The days that a full date may name, whichever of its numbers is the day."""
+    return {told.day for order in EITHER if (told := read(note, surface, order)) is not None and told.full}
+
+
+def read(note: Note, surface: str, order: DateOrder | None = None) -> Found | None:
+    """A date as the language of its note writes it, or in the order that is asked for."""
     try:
-        return read_date(surface.strip(), note.language.casefold(), note.note_date)
+        return read_date(surface.strip(), note.language.casefold(), note.note_date, order)
     except ValueError:  # no such day
         return None

@@ -1,7 +1,7 @@
 """Years that stand alone in a text, which go as the dates around them go.
 
 Belongs here: finding them where a policy moves or removes dates. Does not belong here: dates (`detection/`), to which a
-year alone does not belong, since Safe Harbor leaves it.
+year alone does not belong, since Safe Harbor leaves it. The year of a guideline is no date: it stays, true for all.
 
 "MI in 2015" beside a shifted "MI, 11/3/2014" would tell how far the patient's dates were moved. So every number from
 1900 to 2049 counts as a year, unless what stands around it makes it a dose, a result, a count, a time of day or a part
@@ -43,6 +43,16 @@ _SHORT = re.compile(
 )
 _OF_NUMBER_BEFORE = re.compile(r"[^\W\d_]\Z|[<>≥≤=$€£#+×*^]\s?\Z|[0-9]{3}[-–]\Z|[0-9](?:\s?/\s?|[.:,])\Z")
 _YEAR_BEFORE = re.compile(r"(?<![0-9])(?:19|20)[0-9]{2}\s?(?:[-–/,&]|to|and)\s?\Z")
+# Whose guidelines and criteria bear the year of their publication, which is nobody's.
+_BODIES = (
+    r"(?:ACC|AHA|HRS|ESC|ESH|ACR|EULAR|ADA|EASD|ESMO|ASCO|NCCN|KDIGO|KDOQI|IDSA|ATS|ERS|AASLD|EASL|ACG|AGA|WHO|FIGO|AJCC"
+    r"|UICC|SCAI|USPSTF|ACOG|AAP|AACE|ACE|ATA|SCCM|ISHLT|HFSA|STS|SVS|NIH|NINDS|ISCHD|ASA|AAN|EAN|EAU|AUA|ISN|RPS)"
+)
+_OF_A_GUIDELINE = re.compile(
+    rf"\s{_BODIES}(?:/{_BODIES})+(?![^\W_])"
+    r"|\s(?:[A-Z][\w/-]{1,20}\s){0,3}(?:[Gg]uidelines?|[Cc]riteria|[Cc]lassification|[Cc]onsensus|[Rr]ecommendations)"
+    r"(?![^\W_])"
+)
 _TIME_OF_DAY = re.compile(r"(?:\bat|@|\btime:?)\s*\Z", re.IGNORECASE)
 _NUMBER_BEFORE = re.compile(r"(?<![\w./-])(?P<number>[0-9]+(?:\.[0-9]+)?)\s+(?P<to>to\s+|[-–]\s+)?\Z")
 _NUMBER_BEHIND = re.compile(r"[ \t]+[0-9]+(?:\.[0-9]+)?(?![\w/-])")
@@ -95,7 +105,7 @@ def _long(text: str, ordered: Sequence[Span]) -> Iterator[tuple[int, int, int, b
             end = second.end()
         before = max(0, start - _REACH)
         whole = _MONTH_AND_DAY.match(text, end) or _MONTH_AND_DAY_BEFORE.search(text, before, start)
-        if year > _LAST or whole or _number_behind().match(text, end):
+        if year > _LAST or whole or _number_behind().match(text, end) or _OF_A_GUIDELINE.match(text, end):
             continue
         period = _PERIOD.search(text, before, start)
         behind = _PERIOD_BEHIND.match(text, end)

@@ -27,6 +27,7 @@ from deid_platform.redaction.policy import (
 )
 from deid_platform.redaction.redact import redact
 from deid_platform.surrogates.consistency import MOST_REPEATS, Consistency
+from deid_platform.surrogates.date_order import DateOrder, DateWriting
 from deid_platform.surrogates.dates import MAX_WEEKS, DateShift
 from deid_platform.surrogates.keyed import Surrogates
 
@@ -98,7 +99,8 @@ def policies_markdown() -> str:
         "over 89 as they are is limited: its releases are in the schema of limited data sets.",
         "One key secret shows one class of dates: true, shifted by weeks, shifted within the season, years or none. "
         "Keys of patients and notes are the same in all releases of a secret, so that true dates or years in one, or "
-        "other shifts, would reveal the shifts of another; a policy of another class needs a new secret first "
+        "other shifts, would reveal the shifts of another; a policy of another class needs a new secret first, which "
+        "does not separate the two for readers who keep the former texts "
         "([releases](releases.md#the-dates-of-a-secret)).",
         "Each redacted note goes through the [leak check](gate.md#the-leak-check), in the warehouse and in `deid "
         "redact`: a note that leaks is quarantined or left out.",
@@ -123,7 +125,8 @@ def policies_markdown() -> str:
 def example_surrogates(consistency: Consistency = Consistency.CONSISTENT) -> Surrogates:
     """Surrogates under the public example key."""
     keyring = Keyring(EXAMPLE_KEY, site="example")
-    return Surrogates(keyring, Topics.of(patients=[_PATIENT]), consistency=consistency)
+    topics = Topics.of(patients=[_PATIENT])
+    return Surrogates(keyring, topics, consistency=consistency, writing=DateWriting(DateOrder.MONTH_FIRST))
 
 
 def _choices() -> list[str]:

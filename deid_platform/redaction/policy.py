@@ -192,6 +192,11 @@ class Policy:
         return self.labels[Label.DATE] in (Action.SURROGATE, Action.TAG)
 
     @property
+    def hides_parts_of_years(self) -> bool:
+        """Whether nothing finer than a year may stay: numbers of weeks, quarters, zones of summer time."""
+        return self.hides_years or self.labels[Label.DATE] is Action.YEAR
+
+    @property
     def dates(self) -> DateClass:
         """The class of dates that it shows, in the text or beside it: the one that tells the most."""
         action = self.labels[Label.DATE]

@@ -7,7 +7,7 @@ between overlapping ones (`detection/`): overlapping input is refused.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, NamedTuple
@@ -18,7 +18,10 @@ from deid_platform.notes import Note, Span
 from deid_platform.redaction.ages import age90
 from deid_platform.redaction.births import births, kept_birth_year, near_birth, tells_old_age
 from deid_platform.redaction.lone_years import lone_years
+from deid_platform.redaction.parts_of_years import SOURCE as PART_OF_YEAR
+from deid_platform.redaction.parts_of_years import parts_of_years
 from deid_platform.redaction.policy import Action, Policy
+from deid_platform.redaction.public_dates import public_dates
 from deid_platform.redaction.years import kept_year
 from deid_platform.redaction.zips import zip3
 from deid_platform.text import Decoded, readable
@@ -72,10 +75,12 @@ def redact(
     *,
     birth_date: date | None = None,
     surrogates: Surrogates | None = None,
+    public: Collection[tuple[int, int]] = (),
 ) -> Redaction:
     """Replace what a policy removes; everything between the spans stays code point by code point.
 
-    Where a policy moves dates or puts tags for them, years that stand alone go the same way (`lone_years`).
+    Where a policy moves dates or puts tags for them, years that stand alone go the same way (`lone_years`). Where it
+    hides what is finer than a year, so do weeks and quarters (`parts_of_years`), each of which becomes a tag.
 
     Args:
         note: The note. One without a date is read as if written today, which hides the most years.
@@ -83,6 +88,7 @@ def redact(
         policy: What to do with each label.
         birth_date: The patient's, where the topics know it: some years are kept only if it allows.
         surrogates: Say what stands in for whom, where the policy wants that.
+        public: Where dates stand that the notes of many patients share: they are not moved.
 
     Raises:
         DeidError: `span-bounds` if spans overlap or reach outside the text; the reference is the source
@@ -98,10 +104,16 @@ def redact(
     seen = readable(note.text)
     # What a span says decides what becomes of it, whatever it is written in; one that shows nothing has no say.
     read = {span: shown for span in ordered if (shown := _as_read(span, seen))}
+    if policy.hides_parts_of_years:
+        parts = _written(parts_of_years(seen.text, sorted(read.values()), years_in_words=policy.hides_years), seen)
+        within = {span for span in ordered if any(span.start < part.end and span.end > part.start for part in parts)}
+        read = {span: shown for span, shown in read.items() if span not in within} | parts
+        ordered = sorted({*(span for span in ordered if span not in within), *parts})
     if policy.hides_years:
-        read |= _written(lone_years(seen.text, list(read.values())), seen)
+        read |= _written(lone_years(seen.text, sorted(read.values())), seen)
         ordered = sorted({*ordered, *read})
-    replacing = _Replacing(replace(note, text=seen.text), sorted(read.values()), policy, birth_date, surrogates)
+    fixed = [read[span] for span in read if any(span.start < end and span.end > start for start, end in public)]
+    replacing = _Replacing(replace(note, text=seen.text), sorted(read.values()), policy, birth_date, surrogates, fixed)
     applied: list[Span] = []
     replacements: list[str] = []
     pieces: list[str] = []
@@ -148,15 +160,24 @@ class _Replacing:
         policy: Policy,
         birth_date: date | None,
         surrogates: Surrogates | None,
+        fixed: Iterable[Span],
     ) -> None:
         self._note, self._policy, self._birth_date = note, policy, birth_date
         self._written = note.note_date or datetime.now(UTC).date()
         keeps_births = policy.labels[Label.DATE] is Action.BIRTH_YEAR
         self._births = births(note, ordered, birth_date) if keeps_births else frozenset()
-        self._surrogates = _surrogates(note, ordered, policy, surrogates)
+        unmoved = {span for span in ordered if span.source == PART_OF_YEAR}
+        if policy.shifts_dates:
+            unmoved |= public_dates(note.text, ordered, note.note_date, note.language)
+            unmoved.update(span for span in fixed if span.label is Label.DATE)
+        self._unmoved = unmoved
+        moved = [span for span in ordered if span not in unmoved]
+        self._surrogates = _surrogates(note, moved, policy, surrogates)
 
     def replacement(self, span: Span) -> str | None:
         """What stands in a span's place; None where its text stays."""
+        if span in self._unmoved:
+            return self._policy.tagged(span.label)
         surface = self._note.text[span.start : span.end]
         match self._policy.labels[span.label]:
             case Action.SURROGATE:

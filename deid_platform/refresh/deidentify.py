@@ -11,7 +11,7 @@ text, and the rest of the delivery goes on.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import zip_longest
 from time import perf_counter
@@ -23,12 +23,13 @@ from deid_platform.detection.two_pass import PatientMentionIndex
 from deid_platform.engine import Engine
 from deid_platform.errors import Code, DeidError
 from deid_platform.labels import Indirect
-from deid_platform.notes import Delivery, Note
+from deid_platform.notes import Delivery, Note, Span
 from deid_platform.refresh import tables
 from deid_platform.refresh.derived import topics_digest
 from deid_platform.refresh.first_pass import detection_of, run_first_pass
 from deid_platform.refresh.recipe import Recipe
 from deid_platform.refresh.redacted_row import Item, RedactionJob
+from deid_platform.refresh.repeated_dates import repeated_dates, repeated_digest, shared_keys
 from deid_platform.refresh.reuse import LastRun, only_new, rows_before
 from deid_platform.refresh.rulings import InForce, held_or_mended
 from deid_platform.refresh.shifts import shifts_digest
@@ -73,6 +74,7 @@ def deidentify(
     started = perf_counter()
     first_pass = run_first_pass(delivery, store=store, recipe=recipe, engine=engine, progress=progress)
     told = told_until(store, delivery, recipe.keyring)
+    repeated = repeated_dates(store, delivery.feed) if recipe.policy.shifts_dates else frozenset[int]()
     last_run = _clean_rows(store, delivery, recipe)
     counts: Counter[str] = Counter(detected_before=first_pass.meta["counts"].get("cached", 0))
     labels: Counter[str] = Counter()
@@ -81,7 +83,7 @@ def deidentify(
     raw = store.required(tables.RAW_NOTES, delivery.key)
 
     def parts() -> Iterator[pa.Table]:
-        keyed = _keyed(_after_first_pass(store, delivery), recipe, told.index, rulings)
+        keyed = _keyed(_after_first_pass(store, delivery), recipe, told.index, rulings, repeated)
         rows = _redacted_rows(keyed, last_run, partial(engine.run, RedactionJob(recipe)), counts)
         for batch in tables.batched(rows, tables.NOTES_A_BLOCK):
             for row in batch:
@@ -104,6 +106,7 @@ def deidentify(
             "found": first_pass_digests(store, delivery, recipe.keyring)[delivery],
             "told": told.digest,
             "shifts": shifts_digest(store, delivery, recipe),
+            "repeated_dates": repeated_digest(store, delivery, recipe, repeated),
             "rulings": rulings.digest,
             "later": later_digest(store, delivery),
             "patients": patients_digests(store, [delivery])[delivery],
@@ -168,7 +171,11 @@ class _Key(NamedTuple):
 
 
 def _keyed(
-    rows: Iterable[tuple[dict[str, Any], dict[str, Any]]], recipe: Recipe, index: PatientMentionIndex, rulings: InForce
+    rows: Iterable[tuple[dict[str, Any], dict[str, Any]]],
+    recipe: Recipe,
+    index: PatientMentionIndex,
+    rulings: InForce,
+    repeated: frozenset[int],
 ) -> Iterator[tuple[str | None, _Key, Item]]:
     """Notes after the first pass, for `only_new`; where the detector failed there is nothing to take over."""
     for raw, first in rows:
@@ -181,6 +188,8 @@ def _keyed(
         decided = [] if mended is None else ["mended", mended.digest(recipe.keyring)]
         if reported := recipe.reported_in.get(note.note_id):
             decided += ["reported", *reported]
+        public = _shared(note, read.detection.spans, repeated)
+        decided += ["public", *(str(place) for place in public)] if public else []
         key = recipe.keyring.digest(
             "redacted",
             raw["content_digest"],
@@ -189,9 +198,16 @@ def _keyed(
             *decided,
             *tables.mention_parts(read.by_others),
         )
-        item = Item(read, released_type(note.note_type, recipe.note_types), held, mended)
+        item = Item(read, released_type(note.note_type, recipe.note_types), held, mended, public)
         # A clean row of before must not take the place of one that people hold.
         yield None if first["error"] is not None or held is not None else key, _Key(key, raw["content_digest"]), item
+
+
+def _shared(note: Note, spans: Sequence[Span] | None, repeated: frozenset[int]) -> tuple[tuple[int, int], ...]:
+    """Where a note's dates stand that the notes of many patients share."""
+    if not repeated or not spans:
+        return ()
+    return tuple((span.start, span.end) for span, key, _ in shared_keys(note.text, spans) if key in repeated)
 
 
 def _redacted_rows(

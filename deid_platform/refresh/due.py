@@ -24,6 +24,7 @@ from deid_platform.refresh.derived import topics_digest
 from deid_platform.refresh.intake import reading_digest
 from deid_platform.refresh.known_files import known_files_digests
 from deid_platform.refresh.recipe import Recipe
+from deid_platform.refresh.repeated_dates import repeated_dates, repeated_digest
 from deid_platform.refresh.rulings import Decided, decided, in_force
 from deid_platform.refresh.shifts import shifts_digest
 from deid_platform.refresh.site import Site
@@ -44,9 +45,9 @@ def pending(site: Site, deliveries: Sequence[Delivery]) -> list[Delivery]:
     A delivery is held if it is promoted with nothing missing under the profile of today, and every link from its
     files to research is whole: they are the files that were taken in, and are read by the settings of then; its rows
     were made of what was taken in and by the recipe of today (detector, topics, policy, key, note types) with what the
-    patients' other notes tell today, their dates moved with whom they move today, quarantined notes as people decided
-    about them today; and those rows are what was staged and promoted. What was reported since they were made was looked
-    for in them, and nothing of it found (`search.py`).
+    patients' other notes tell today, their dates moved with whom they move today, but for those that many patients'
+    notes share today, quarantined notes as people decided about them today; and those rows are what was staged and
+    promoted. What was reported since they were made was looked for in them, and nothing of it found (`search.py`).
     A run may have been killed between any two of these.
 
     Raises:
@@ -125,6 +126,11 @@ class _Feed:
         return told_digests(self.site.store, self.newest, self.site.keyring)
 
     @cached_property
+    def repeated(self) -> frozenset[int]:
+        shifts = self.recipe.policy.shifts_dates
+        return repeated_dates(self.site.store, self.newest.feed) if shifts else frozenset()
+
+    @cached_property
     def decided(self) -> Decided:
         return decided(self.site, self.newest.feed)
 
@@ -152,6 +158,8 @@ def _held_but_for_reports(feed: _Feed, delivery: Delivery, held: DeliverySummary
     if since is None or not _of_todays_topics(feed, delivery, redacted, upserts):
         return None
     if redacted.meta.get("shifts") != shifts_digest(site.store, delivery, feed.recipe):
+        return None
+    if redacted.meta.get("repeated_dates") != repeated_digest(site.store, delivery, feed.recipe, feed.repeated):
         return None
     if redacted.meta.get("rulings", "") != in_force(site, delivery, feed.decided).digest:
         return None

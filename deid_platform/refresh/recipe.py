@@ -19,6 +19,7 @@ from deid_platform.redaction.policy import Policy
 from deid_platform.redaction.structured import ReleasedDate, released_date
 from deid_platform.refresh.known import Known, known
 from deid_platform.release_note import ReleaseSpec
+from deid_platform.surrogates.date_order import NOTHING_SAID, DateWriting
 from deid_platform.surrogates.dates import shift_scope
 
 _DECIDING = (
@@ -53,6 +54,7 @@ class Recipe:
         reported_in: The same of strings that are common elsewhere: note id -> those that leak in this note alone.
         links: Who is whose mother, of all that any delivery has told until today: a link that comes late moves the
             dates of earlier notes too. The topics' own unless given.
+        writing: How the feed writes dates in numbers.
         upserts: Names what the topics were folded from (`topics.upserts_until`); None where nobody asked.
         columns: Names the columns of topics that are others than those by which notes were first published
             (`topic_columns.py`); empty where all are the same.
@@ -67,6 +69,7 @@ class Recipe:
     reported: tuple[str, ...] = field(default=(), repr=False)
     reported_in: Mapping[str, tuple[str, ...]] = field(default_factory=dict, repr=False)
     links: Topics | None = None
+    writing: DateWriting = NOTHING_SAID
     upserts: str | None = None
     columns: str = ""
 
@@ -105,6 +108,7 @@ class Recipe:
             *self.note_types,
             str(rosters_incomplete),
             str(self.min_roster_share),
+            *(self.writing.parts if self.policy.shifts_dates else ()),
         )
 
     @cached_property
@@ -122,7 +126,14 @@ class Recipe:
         """What its notes are released by."""
         tagged = self.spec.indirect is not None
         return ReleaseSpec(
-            self.policy, self.spec.topics, self.keyring, self.reported, self._links, tagged, self.reported_in
+            self.policy,
+            self.spec.topics,
+            self.keyring,
+            self.reported,
+            self._links,
+            tagged,
+            self.reported_in,
+            self.writing,
         )
 
     @cached_property

@@ -34,13 +34,15 @@ LEFT_IN_PART = "leak-in-part"
 class Item(NamedTuple):
     """A note after the first pass, its type as it may be shown, and what people decided about it.
 
-    `held` is a reason code; `mended` says which spans they added and removed.
+    `held` is a reason code; `mended` says which spans they added and removed; `public` where dates stand that the notes
+    of many patients share.
     """
 
     first: FirstPass
     note_type: str
     held: str | None = None
     mended: Ruling | None = None
+    public: tuple[tuple[int, int], ...] = ()
 
     def __repr__(self) -> str:
         return "<Item>"
@@ -149,7 +151,7 @@ class Redacting(Task[Item, Row]):
             dated = recipe.released_date(note, known_as[0].birth_date if known_as else None)
             return Released(row["note_type"], row["language"], dated.year, dated.day, recipe.keyring.site)
 
-        return self._releaser.release(note, spans, columns, item.first.detection.indirect)
+        return self._releaser.release(note, spans, columns, item.first.detection.indirect, item.public)
 
     def _hidden_in_part(self, item: Item, found: Sequence[Span], spans: Sequence[Span]) -> bool:
         """Whether people hide a part of what leaks without them, so that the leak check does not know the rest."""

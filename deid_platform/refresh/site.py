@@ -35,6 +35,7 @@ from deid_platform.refresh.topic_columns import changed_columns
 from deid_platform.refresh.topics import topics_as_of, upserts_as_of, upserts_until
 from deid_platform.settings import FeedSettings, Settings
 from deid_platform.store import Location, NoteStore
+from deid_platform.surrogates.date_order import DateWriting
 from deid_platform.warehouse.connection import Warehouse
 from deid_platform.warehouse.server import EmbeddedServer
 
@@ -271,7 +272,13 @@ class Site:
             reported=reported_strings(self.store),
             links=links_known(self.store) if self.policy.dates.moved else None,
             columns=self.changed_columns,
+            writing=self.date_writing(feed),
         )
+
+    def date_writing(self, feed: str) -> DateWriting:
+        """How a feed writes dates in numbers, as far as deid.toml says so."""
+        redaction = self.settings.redaction
+        return DateWriting.of(self.feed(feed).date_order or redaction.date_order, redaction.date_zeros)
 
     def note_keys(self, feed: str, note_id: str) -> tuple[str, ...]:
         """The research-side keys of a note, under each secret, the current one first.

@@ -8,6 +8,7 @@ from deid_platform.notes import Delivery
 from deid_platform.refresh import tables
 from deid_platform.refresh.archive import under_way
 from deid_platform.refresh.dossier import dossier_path
+from deid_platform.refresh.rotation import told_by_former
 from deid_platform.refresh.site import Site
 from deid_platform.reports.summary import DeliveryLine, ReleaseSummary
 from deid_platform.warehouse.dossiers import newest_dossier, signed
@@ -47,6 +48,7 @@ def release_summary(site: Site) -> ReleaseSummary:
             **(_DEMONSTRATION if found.profile == "demo" else _PRODUCTION),
             **_dossier(site, found.release),
             **_marked(site),
+            **_rotated(site),
         },
     )
 
@@ -70,6 +72,12 @@ def _marked(site: Site) -> dict[str, str]:
     """What waits for an officer."""
     marks = len(open_marks(site.warehouse.engine(Role.OFFICER)))
     return {"marked as missed": f"{marks:,} in released notes; `deid finding marks`"} if marks else {}
+
+
+def _rotated(site: Site) -> dict[str, str]:
+    """What the change of the secret did not separate."""
+    told = told_by_former(site)
+    return {"former secrets": "; ".join(it.said for it in told)} if told else {}
 
 
 def _line(site: Site, held: DeliverySummary) -> DeliveryLine:

@@ -41,6 +41,8 @@ TOPICS_DIGEST = "dictionaries/digest"
 FIRST_PASS = "deid/first_look"  # noqa: S105 - a dataset
 """What the detector found in each note of a delivery, read by itself, and what the note tells of its patient. The
 dataset and its column `told` keep the names under which installations have them."""
+SHARED_DATES = "deid/shared_dates"
+"""The dates of a delivery's notes with a year, each once for the words before it (`repeated_dates.py`)."""
 REDACTED_NOTES = "deid/redacted_notes"
 ELIGIBLE_NOTES = "bench/eligible_notes"
 """What the sampler needs to know of a delivery's notes, made of them (`bench/eligible.py`)."""
@@ -158,6 +160,17 @@ TOLD_SCHEMA = pa.schema(
     ]
 )
 MOTHERS_SCHEMA = pa.schema([("patient_id", pa.large_string()), ("mother_id", pa.large_string())])
+SHARED_DATES_SCHEMA = pa.schema(
+    [
+        ("key", pa.uint64()),  # of the words and the date
+        ("words", pa.uint64()),
+        ("patients", pa.list_(pa.uint64())),  # a few
+        ("count", pa.int64()),  # of patients with the date
+        ("behind", pa.int64()),  # of patients with any date behind the words
+        ("first", pa.int32()),  # day of the first note, and of the last
+        ("last", pa.int32()),
+    ]
+)
 DIGEST_SCHEMA = pa.schema([("digest", pa.string())])
 GOLD_SCHEMA = pa.schema(
     [

@@ -108,7 +108,8 @@ def _to_do(notes: ReleaseNotes) -> str:
     if not notes.same_keys:
         told.append(
             "The key secret has changed, and with it every key of notes, patients, providers and encounters, and every"
-            " shifted date. Join nothing with tables of the former release: make them anew."
+            " shifted date. Join nothing with tables of the former release: make them anew. Unchanged text still links"
+            " notes of both, so that dates of the former release tell of the shifts of this one: delete them."
         )
     if former.dates != notes.release.dates:
         told.append(f"Dates are of another class: {DATES[notes.release.dates]} now, {DATES[former.dates]} before.")

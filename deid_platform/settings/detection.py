@@ -103,6 +103,10 @@ class DictionarySettings(Section):
 
 
 class RedactionSettings(Section):
-    """Which policy turns spans into text: a shipped name or a path to YAML."""
+    """Which policy turns spans into text, a shipped name or a path to YAML, and how the notes write dates."""
 
     policy: str = "safe_harbor_plus_providers"
+    date_order: Literal["dmy", "mdy"] | None = None
+    """Which of two numbers is the day in a date whose note does not tell; a feed may say otherwise."""
+    date_zeros: bool | None = None
+    """Whether a zero stands before a digit in shifted dates; by default with the day first alone."""

@@ -60,6 +60,8 @@ class FeedSettings(Section):
     """Field -> value where the source has none, such as `note_type`."""
     note_types: tuple[str, ...] = ()
     """Note types that research may see by name; any other becomes `other`, since a type is free text."""
+    date_order: Literal["dmy", "mdy"] | None = None
+    """Which of two numbers is the day in this feed's dates; by default what `[redaction]` says."""
     max_chars: int = Field(default=1_000_000, gt=0)
     encoding: Encoding = "utf-8"
     """Of tables that are text, unless a file says another by a byte order mark."""
@@ -95,7 +97,16 @@ class FeedSettings(Section):
 
         What is set to its default is left out, so that a key that is new to the platform changes nothing.
         """
-        others = {"path", "gold", "gold_by", "demonstration", "note_types", "url_env", "timeout_seconds"}
+        others = {
+            "path",
+            "gold",
+            "gold_by",
+            "demonstration",
+            "note_types",
+            "date_order",
+            "url_env",
+            "timeout_seconds",
+        }
         return json.dumps(self.model_dump(mode="json", exclude=others, exclude_defaults=True), sort_keys=True)
 
     @property

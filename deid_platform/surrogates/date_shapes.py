@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import lru_cache
 
+from deid_platform.surrogates.date_order import DateOrder, usual_order
 from deid_platform.surrogates.month_names import (
     MONTH_WORDS,
     ORDINAL_WORDS,
@@ -32,8 +33,6 @@ _FIRST_NO_DAY = 32
 _FIRST_YEAR, _LAST_YEAR = 1800, 2200
 # Where neither the date nor the note has a year, any ordinary one will do, and a leap year for the 29th of February.
 _ANY_YEAR, _ANY_LEAP_YEAR = 2001, 2000
-# Writers of English who put the day first.
-_DAY_FIRST_REGIONS = ("en-gb", "en-au", "en-nz", "en-in", "en-ie", "en-za")
 
 
 def any_of(words: Iterable[str]) -> str:
@@ -43,9 +42,16 @@ def any_of(words: Iterable[str]) -> str:
 
 MONTH = f"(?P<mon>{any_of(MONTH_WORDS)})"
 WEEKDAY = rf"(?P<wd>(?:{any_of(WEEKDAY_WORDS)})\.?,?\s+)?"
+ZONES = (
+    "(?:EST|EDT|CST|CDT|MST|MDT|PST|PDT|AST|ADT|AKST|AKDT|NST|NDT|NZST|NZDT|AEST|AEDT|ACST|ACDT|CET|CEST|EET|EEST|WET"
+    "|WEST|MEZ|MESZ|BST|GMT|IST)"
+)
+"""Names of zones that tell summer time from winter time."""
 _TIME = (
     r"(?P<time>(?:\s*,?\s*(?:at\s+|@\s*)?|T)[0-9]{1,2}:[0-9]{2}(?::[0-9]{2}(?:[.,][0-9]{1,9})?)?"
-    r"\s*(?:[ap]\.?m\.?|hrs?|uhr|Z|[+-][0-9]{2}:?[0-9]{2})?)?"
+    rf"\s*(?:[ap]\.?m\.?|hrs?|uhr|Z)?(?:(?P<offset>\s*(?:\(?{ZONES}\)?|\+[0-9]{{2}}(?::?[0-9]{{2}})?"
+    # "10:15-11:00" are two times.
+    r"|(?:(?<=:[0-9]{2}:[0-9]{2})|(?<=T[0-9]{2}:[0-9]{2})|(?<=\.[0-9]{3}))-[0-9]{2}:?[0-9]{2}))|-[0-9]{2}:[0-9]{2})?)?"
 )
 YEAR4 = r"(?P<year>(?:1[89]|20|21)[0-9]{2})"
 _YEAR = rf"(?:{YEAR4}|['’]?(?P<short>[0-9]{{2}}))"
@@ -121,26 +127,28 @@ class Found:
 
 
 @lru_cache(maxsize=1024)
-def read_date(core: str, language: str, near: date | None) -> Found | None:
+def read_date(core: str, language: str, near: date | None, order: DateOrder | None = None) -> Found | None:
     """One date, by the first shape that the text fits and that a calendar could hold; None if there is none.
 
     Args:
         core: The text without white space around it.
         language: The note's, in small letters.
         near: When the note was written.
+        order: Which of two numbers is the day, unless that is impossible; by default what is usual in the language.
 
     Raises:
         ValueError: A part of it cannot be.
     """
+    order = order or usual_order(language)
     for shape in _SHAPES if any(map(str.isalpha, core)) else _NUMERIC:
         match = shape.fullmatch(core)
-        found = None if match is None else _placed(match, language, near)
+        found = None if match is None else _placed(match, language, near, order)
         if found is not None:
             return found
     return None
 
 
-def _placed(match: re.Match[str], language: str, near: date | None) -> Found | None:
+def _placed(match: re.Match[str], language: str, near: date | None, order: DateOrder) -> Found | None:
     groups = {name: text for name, text in match.groupdict().items() if text is not None}
     year = year_of(groups, near)
     fields = [("year", name) for name in ("year", "short", "quoted") if name in groups]
@@ -154,7 +162,7 @@ def _placed(match: re.Match[str], language: str, near: date | None) -> Found | N
             return Found(match, _middle(year, month, near), tuple(fields))
         return dated(match, year, month, day, [*fields, ("day", "words" if "words" in groups else "day")], near)
     if "second" in groups:
-        for month_group in ("first", "second") if _month_first(groups, match, language) else ("second", "first"):
+        for month_group in ("first", "second") if _month_first(groups, match, order) else ("second", "first"):
             day_group = "second" if month_group == "first" else "first"
             month, day = int(groups[month_group]), int(groups[day_group])
             found = dated(match, year, month, day, [*fields, ("month", month_group), ("day", day_group)], near)
@@ -183,10 +191,9 @@ def _joined(match: re.Match[str]) -> bool:
     return match.string[end : end + 1] == "-" or before == "-" or before.isdigit()
 
 
-def _month_first(groups: dict[str, str], match: re.Match[str], language: str) -> bool:
-    if "year" in groups and match.start("year") < match.start("first"):
-        return True
-    return language.startswith("en") and not language.replace("_", "-").startswith(_DAY_FIRST_REGIONS)
+def _month_first(groups: dict[str, str], match: re.Match[str], order: DateOrder) -> bool:
+    year_first = "year" in groups and match.start("year") < match.start("first")
+    return year_first or order is DateOrder.MONTH_FIRST
 
 
 def dated(
@@ -257,9 +264,11 @@ class Habits:
 
     Attributes:
         short: Whether names of months are abbreviated.
+        zeros: Whether a zero stands before a digit where the shape leaves it open; None: with the day first alone.
     """
 
     short: bool | None = None
+    zeros: bool | None = None
 
 
 @lru_cache(maxsize=1024)
@@ -287,10 +296,14 @@ def rewritten(found: Found, moved: date, language: str, habits: Habits) -> str:
         raise ValueError
     values = {"year": moved.year, "month": moved.month, "day": moved.day}
     pieces = [
-        (*match.span(group), _field(match, group, values[kind], language, habits)) for kind, group in found.fields
+        (*match.span(group), _field(found, group, values[kind], language, habits)) for kind, group in found.fields
     ]
     if any(group == "day" for _, group in found.fields) and match["suffix"]:
         pieces.append((*match.span("suffix"), suffix_of(moved.day, match["suffix"])))
+    # Summer time or winter time would tell the season of the original.
+    if match["offset"]:
+        start, end = match.span("offset")
+        pieces.append((len(match.string[:start].rstrip()), end, ""))
     text = match.string
     for start, end, written in sorted(pieces, reverse=True):
         text = text[:start] + written + text[end:]
@@ -302,7 +315,8 @@ def _month(match: re.Match[str], language: str) -> MonthName | None:
     return read_month(match["mon"], language=language, hyphened=_hyphened(match), linked=linked)
 
 
-def _field(match: re.Match[str], group: str, value: int, language: str, habits: Habits) -> str:
+def _field(found: Found, group: str, value: int, language: str, habits: Habits) -> str:
+    match = found.match
     was = match[group]
     if group == "mon":
         name = _month(match, language)
@@ -316,21 +330,19 @@ def _field(match: re.Match[str], group: str, value: int, language: str, habits: 
         return f"{value:04d}"
     if group in ("short", "quoted"):
         return f"{value % 100:02d}"
-    return f"{value:02d}" if _padded(match) else str(value)
+    return f"{value:02d}" if _padded(found, habits) else str(value)
 
 
-def _padded(match: re.Match[str]) -> bool:
-    """Whether a number of one digit is written with a zero before it: as the shape has it, whatever the original had.
-
-    Were zeros kept where they stood, "12/25/2019" would become "1/8/2020" in a note that writes "03/04/2019", and tell
-    that both its numbers had two digits: a few such dates tell the shift.
-    """
-    groups = match.groupdict()
+def _padded(found: Found, habits: Habits) -> bool:
+    """Whether a number of one digit is written with a zero before it: as the shape and the site have it, whatever the
+    original had (`date_order.py`)."""
+    match, groups = found.match, found.match.groupdict()
     if groups.get("mon"):  # "March 5", but "05-MAR-2019"
         return _joined(match)
-    if match.string[:4].isdigit() or not groups.get("second"):
+    if "first" not in groups or match.string[:4].isdigit():  # "the 9th", "2019-03-04"
         return match.string[:4].isdigit()
-    return match.end("first") == match.start("second")
+    together = groups.get("second") is not None and match.end("first") == match.start("second")
+    return together or (("day", "first") in found.fields if habits.zeros is None else habits.zeros)
 
 
 def suffix_of(day: int, like: str) -> str:

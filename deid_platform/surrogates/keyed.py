@@ -22,6 +22,7 @@ from deid_platform.labels import Label
 from deid_platform.notes import Note, Span, Topics
 from deid_platform.surrogates import numbers, places
 from deid_platform.surrogates.consistency import Chain, Consistency
+from deid_platform.surrogates.date_order import NOTHING_SAID, DateWriting
 from deid_platform.surrogates.dates import DateShift, note_shift_days
 from deid_platform.surrogates.household import Household
 from deid_platform.surrogates.household_names import HouseholdNames
@@ -61,6 +62,7 @@ class Surrogates:
         links: Topics that say who shares whose date shift, where more is known of that than these tell.
         consistency: Where a person and a number have one surrogate.
         date_shift: Among which shifts a patient's is.
+        writing: How the site writes dates in numbers.
 
     Attributes:
         consistency, date_shift: As given.
@@ -75,6 +77,7 @@ class Surrogates:
         links: Topics | None = None,
         consistency: Consistency = Consistency.CONSISTENT,
         date_shift: DateShift = DateShift.WEEKS,
+        writing: DateWriting = NOTHING_SAID,
     ) -> None:
         load_pools(share)
         self._keyring = keyring
@@ -82,6 +85,7 @@ class Surrogates:
         self._share = share
         self._links = topics if links is None else links
         self.consistency, self.date_shift = consistency, date_shift
+        self._writing = writing
         self._directory = Directory(topics)
         self._institutions = Institutions(topics)
         site_key = keyring.mac("surrogate", "site")
@@ -102,6 +106,7 @@ class Surrogates:
             links=self._links,
             consistency=self.consistency,
             date_shift=self.date_shift,
+            writing=self._writing,
         )
         return made, (self._keyring, self._topics)
 
@@ -138,7 +143,14 @@ class Surrogates:
                 continue
             if span.label is Label.DATE:
                 days = note_shift_days(self._keyring, self._links, note, self.date_shift) if days is None else days
-                made[i] = shift_text(surfaces[i], days, language=note.language, note_date=note.note_date, beside=dates)
+                made[i] = shift_text(
+                    surfaces[i],
+                    days,
+                    language=note.language,
+                    note_date=note.note_date,
+                    beside=dates,
+                    writing=self._writing,
+                )
             elif span.label in (Label.HOSPITAL, Label.ORGANIZATION):
                 made[i] = self._institution(surfaces[i], named)
             elif i in addresses:

@@ -16,9 +16,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import date, timedelta
 from functools import lru_cache
 
+from deid_platform.surrogates.date_order import NOTHING_SAID, DateOrder, DateWriting, possible_orders
 from deid_platform.surrogates.date_shapes import (
     GAP,
     MONTH,
@@ -40,6 +42,8 @@ from deid_platform.surrogates.month_names import WEEKDAY_WORDS, lengths_of, read
 _LONGEST = 80
 _NO_DATE = re.compile(r"(?:the\s+)?(?:4th|fourth)\s+of\s+july", re.IGNORECASE)
 _DECADE = re.compile(r"(?:the\s+)?(?:(?:early|mid|late)[\s-]+)?(?:(?:1[89]|20)[0-9]|[2-9])0['’]?s", re.IGNORECASE)
+_DOTTED = re.compile(r"[0-9]{1,2}\s?\.")
+_IN_THE_YEAR = re.compile(r"early|mid|late|the\s", re.IGNORECASE)
 _WEEKDAY_ALONE = re.compile(any_of(WEEKDAY_WORDS), re.IGNORECASE)
 _BETWEEN = re.compile(
     r"\s*(?:-{1,2}|–|—)\s*|\s+(?:to|through|thru|until|till|and|al|a|au|et|e|y|bis|und)\s+|\s*[&/]\s*", re.IGNORECASE
@@ -61,46 +65,73 @@ _DAYS_MONTH = re.compile(
 
 
 def shift_text(
-    surface: str, days: int, *, language: str = "en", note_date: date | None = None, beside: Iterable[str] = ()
+    surface: str,
+    days: int,
+    *,
+    language: str = "en",
+    note_date: date | None = None,
+    beside: Iterable[str] = (),
+    writing: DateWriting = NOTHING_SAID,
 ) -> str | None:
     """A written date, or a range of two, moved by a number of days and written as it was.
 
     Args:
         surface: The span's own text: "3/4/19", "Monday, March 4, 2019", "11/93", "2/14-2/17", "4 marzo 2019".
         days: How far, negative for back. With anything but whole weeks, no date with a day of the week is moved.
-        language: The note's. Numbers are read month first, unless that is impossible or the language, or the
-            region as in "en-GB", writes the day first.
+        language: The note's.
         note_date: When the note was written: places what lacks a year or month.
         beside: The note's dates as they are written, which show the writer's habits where this one does not, and with
             which one without a day moves: "3/4/2019, in March 2019" stay in one month.
+        writing: How the site writes dates in numbers.
 
     Returns:
-        The text moved, which for a date without a day may be the text itself; None where no date can be
-        read, where it is a holiday, or where the calendar ends.
+        The text moved, which for a date without a day may be the text itself; None where no date can be read, where
+        nothing tells which number is the day, where it is a holiday, or where the calendar ends.
     """
     core = surface.strip()
     if not core or len(core) > _LONGEST:
         return None
+    dates, read = tuple(beside), language.casefold()
+    moved = {
+        _moved_by(core, days, read, note_date, dates, order, writing.zeros)
+        for order in possible_orders(
+            dates or (core,), read, note_date, writing.order, dotted=_DOTTED.match(core) is not None
+        )
+    }
+    one = moved.pop()
+    return None if one is None or moved else surface.replace(core, one, 1)
+
+
+def _moved_by(
+    core: str,
+    days: int,
+    language: str,
+    near: date | None,
+    dates: tuple[str, ...],
+    order: DateOrder,
+    zeros: bool | None,
+) -> str | None:
+    """A date moved as one order has it; None where there is no such day."""
+    habits = replace(habits_of(dates), zeros=zeros)
     try:
-        dates, read = tuple(beside), language.casefold()
-        anchor = _anchor(core, dates, read, note_date) if len(dates) > 1 else None
-        moved = _moved(core, timedelta(days=days), read, note_date, habits_of(dates), anchor)
-    except (OverflowError, ValueError):  # no such day
+        anchor = _anchor(core, dates, language, near, order) if len(dates) > 1 else None
+        return _moved(core, timedelta(days=days), language, near, order, habits, anchor)
+    except (OverflowError, ValueError):
         return None
-    return None if moved is None else surface.replace(core, moved, 1)
 
 
 @lru_cache(maxsize=1024)
-def _anchor(core: str, dates: tuple[str, ...], language: str, near: date | None) -> date | None:
+def _anchor(core: str, dates: tuple[str, ...], language: str, near: date | None, order: DateOrder) -> date | None:
     """The more precise date of the note with which one without a day moves: of those in its month or year, the one that
     lies next to its middle; None where there is none.
 
     Moved by themselves, the two would say by their distance where in the month the day was, and so how far it moved.
     """
-    found = read_date(core, language, near)
+    found = read_date(core, language, near, order)
     if found is None or _tells_day(found):
         return None
-    within = [other for text in dates if (other := _read(text.strip(), language, near)) and _lies_in(other, found)]
+    read = (_read(text.strip(), language, near, order) for text in dates)
+    within = [other for other in read if other is not None and _lies_in(other, found)]
     best = min(within, key=lambda other: (-len(other.fields), abs(other.day - found.day)), default=None)
     return None if best is None else best.day
 
@@ -116,16 +147,22 @@ def _lies_in(date_: Found, period: Found) -> bool:
     return date_.day.month == period.day.month or not any(kind == "month" for kind, _ in period.fields)
 
 
-def _read(core: str, language: str, near: date | None) -> Found | None:
+def _read(core: str, language: str, near: date | None, order: DateOrder) -> Found | None:
     try:
-        return read_date(core, language, near) if 0 < len(core) <= _LONGEST else None
+        return read_date(core, language, near, order) if 0 < len(core) <= _LONGEST else None
     except ValueError:  # no such day
         return None
 
 
 @lru_cache(maxsize=1024)
 def _moved(
-    core: str, by: timedelta, language: str, near: date | None, habits: Habits, anchor: date | None = None
+    core: str,
+    by: timedelta,
+    language: str,
+    near: date | None,
+    order: DateOrder,
+    habits: Habits,
+    anchor: date | None = None,
 ) -> str | None:
     if any(map(str.isalpha, core)):
         if _NO_DATE.fullmatch(core):
@@ -134,27 +171,37 @@ def _moved(
             return core
         if _WEEKDAY_ALONE.fullmatch(core):
             return core if by.days % 7 == 0 else None
-    found = read_date(core, language, near)
+    found = read_date(core, language, near, order)
     if found is not None:
-        return rewritten(found, (anchor or found.day) + by, language, habits) if _may_move(found.match, by) else None
-    return _moved_range(core, by, language, near, habits)
+        if not _may_move(found.match, by) or _finer_than_its_year(found):
+            return None
+        return rewritten(found, (anchor or found.day) + by, language, habits)
+    return _moved_range(core, by, language, near, order, habits)
+
+
+def _finer_than_its_year(found: Found) -> bool:
+    """Whether a year alone has a word that says when in it, which cannot be moved."""
+    part = found.match.groupdict().get("part") or ""
+    return len(found.fields) == 1 and found.fields[0][0] == "year" and _IN_THE_YEAR.match(part) is not None
 
 
 def _may_move(match: re.Match[str], by: timedelta) -> bool:
     return not match["wd"] or by.days % 7 == 0
 
 
-def _moved_range(core: str, by: timedelta, language: str, near: date | None, habits: Habits) -> str | None:
+def _moved_range(
+    core: str, by: timedelta, language: str, near: date | None, order: DateOrder, habits: Habits
+) -> str | None:
     for shape, month_first in ((_MONTH_DAYS, True), (_DAYS_MONTH, False)):
         if match := shape.fullmatch(core):
             return _moved_days(match, by, language, near, habits, month_first=month_first)
     if match := _DAY_TO_DAY.fullmatch(core):
-        return _moved_end(match, by, language, near, habits)
+        return _moved_end(match, by, language, near, order, habits)
     for between in _BETWEEN.finditer(core):
         one, two = core[: between.start()], core[between.end() :]
-        last = read_date(two, language, near)
+        last = read_date(two, language, near, order)
         # "March 3 to April 5, 2019", "2/14-2/17/19": the year is told once, at the end.
-        first = read_date(one, language, last.day if last is not None and not _has_year(one) else near)
+        first = read_date(one, language, last.day if last is not None and not _has_year(one) else near, order)
         if first is None or last is None or first.day > last.day or not _alike(first, last):
             continue
         if not (_may_move(first.match, by) and _may_move(last.match, by)):
@@ -167,11 +214,15 @@ def _moved_range(core: str, by: timedelta, language: str, near: date | None, hab
     return None
 
 
-def _moved_end(match: re.Match[str], by: timedelta, language: str, near: date | None, habits: Habits) -> str | None:
+def _moved_end(
+    match: re.Match[str], by: timedelta, language: str, near: date | None, order: DateOrder, habits: Habits
+) -> str | None:
     """Two days of one month in numbers: "3/14-19". Where they come to lie in two months, both are named."""
-    first, last = (read_date(f"{match['month']}/{match[day]}", language, near) for day in ("day", "day2"))
+    first, last = (read_date(f"{match['month']}/{match[day]}", language, near, order) for day in ("day", "day2"))
     if first is None or last is None or first.day >= last.day or not (_tells_day(first) and _tells_day(last)):
         return None  # "1/40" is January 1940
+    if not all(("month", "first") in found.fields for found in (first, last)):
+        return None  # with the day first, the second number is no day of the same month
     one, two = (rewritten(found, found.day + by, language, habits) for found in (first, last))
     same_month = one.partition("/")[0] == two.partition("/")[0]
     return f"{one}{match['between']}{two.partition('/')[2] if same_month else two}"

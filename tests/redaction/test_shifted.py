@@ -15,8 +15,10 @@ from deid_platform.labels import Label
 from deid_platform.notes import Note, Patient, Span, Topics
 from deid_platform.redaction.lone_years import lone_years
 from deid_platform.redaction.policy import NoteDateRule, load_policy
+from deid_platform.redaction.public_dates import KNOWN_DAYS
 from deid_platform.redaction.redact import Redaction, redact
 from deid_platform.redaction.structured import released_date
+from deid_platform.surrogates.date_order import DateOrder, DateWriting
 from deid_platform.surrogates.dates import note_shift_days
 from deid_platform.surrogates.keyed import Surrogates
 from tests.redaction.test_redact import marked
@@ -25,7 +27,7 @@ SURROGATE = load_policy("surrogate")
 PATIENT_ONLY = load_policy("patient_only")
 KEYRING = Keyring(hashlib.sha256(b"shifted").digest(), site="test")
 TOPICS = Topics.of(patients=[Patient("p1", birth_date=date(1950, 3, 4)), Patient("newborn", mother_id="p1")])
-STAND_INS = Surrogates(KEYRING, TOPICS)
+STAND_INS = Surrogates(KEYRING, TOPICS, writing=DateWriting(DateOrder.MONTH_FIRST))
 WRITTEN = date(2019, 4, 2)
 
 
@@ -43,8 +45,11 @@ def patient_only(text: str, birth_date: date | None = None) -> str:
 DAYS = note_shift_days(KEYRING, TOPICS, Note("n", "", "p1"))
 
 
+OWN_DAYS = st.dates(date(1935, 1, 1), date(2019, 4, 1)).filter(lambda day: day not in KNOWN_DAYS)
+
+
 @settings(max_examples=60)
-@given(st.dates(date(1935, 1, 1), date(2019, 4, 1)), st.dates(date(1935, 1, 1), date(2019, 4, 1)))
+@given(OWN_DAYS, OWN_DAYS)
 def test_intervals_between_the_dates_of_a_text_and_to_the_notes_own_stay_exact(one: date, two: date):
     redaction = shifted(f"Seen {{DATE|{one.isoformat()}}} and {{DATE|{two.isoformat()}}}.")
     found = [date.fromisoformat(day) for day in re.findall(r"\d{4}-\d\d-\d\d", redaction.text)]

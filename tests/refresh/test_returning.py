@@ -10,13 +10,16 @@ import os
 import pytest
 from small_feed import seen
 
+from deid_platform import doctor
 from deid_platform.errors import DeidError
 from deid_platform.labels import Label
 from deid_platform.refresh import due, publish, stage
 from deid_platform.refresh.findings import report
 from deid_platform.refresh.reported import newest_known, reported_strings
+from deid_platform.refresh.rotation import told_by_former
 from deid_platform.refresh.site import Site
-from deid_platform.settings import load_settings
+from deid_platform.refresh.summary import release_summary
+from deid_platform.settings import RedactionSettings, load_settings
 from deid_platform.warehouse.findings import retract, withdraw_finding
 from deid_platform.warehouse.roles import Role
 
@@ -183,3 +186,11 @@ def test_a_new_secret_makes_a_new_release_beside_the_old_and_withdrawals_reach_b
     assert rotated.note_key("hospital", "f2") in keys
     assert site.note_key("hospital", "f2") not in keys
     assert "Note f1." not in seen(site)
+    # What the rotation does not do is said where it is asked: years of the former release tell of shifts of today.
+    assert told_by_former(rotated) == ()
+    shifting = Site(rotated.settings.model_copy(update={"redaction": RedactionSettings(policy="surrogate")}))
+    (told,) = told_by_former(shifting)
+    assert (told.release, told.other_class) == (site.release, True)
+    assert "unchanged text links the notes of both" in told.said
+    assert release_summary(shifting).places["former secrets"] == told.said
+    assert [(it.good, it.detail) for it in doctor._rotation(shifting)] == [(False, told.said)]

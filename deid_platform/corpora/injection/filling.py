@@ -20,6 +20,7 @@ from deid_platform.corpora.injection.institution import Clinic, Institution
 from deid_platform.corpora.injection.name_slots import names_in
 from deid_platform.corpora.injection.slots import written_date
 from deid_platform.labels import Label
+from deid_platform.surrogates.date_order import DateWriting, usual_order
 from deid_platform.surrogates.dice import Dice
 from deid_platform.surrogates.locales import Address
 from deid_platform.surrogates.numbers import keyed_draw, stand_in_number
@@ -151,7 +152,8 @@ class _Filler:
         if pattern := _DATE_WORDS.fullmatch(surface.strip()):
             written = "Month DD, YYYY" if pattern[0][2:3].lower() == "n" else "MM/DD/YYYY"
             return written_date(self._chart.day("past"), written, language)
-        moved = shift_text(surface, -self._days, language=language, beside=self._dates)
+        writing = DateWriting(usual_order(language), zeros=False)
+        moved = shift_text(surface, -self._days, language=language, beside=self._dates, writing=writing)
         return moved or written_date(self._chart.day("past"), _PATTERNS[language], language)
 
 

@@ -44,7 +44,7 @@ _THING = regex.compile(
     r"[ \t\-](?:trees?|disease|factor|gifts?|cards?|party|parties|lights?|bulbs?|cactus|carols?|decorations?"
     r"|cand(?:y|ies)|costumes?|eggs?|seals?|baskets?|bunn(?:y|ies)|lil(?:y|ies)|presents?|bonus|ornaments?|islands?"
     r"|surgery|surgicenter|hospital|clinic|unit|program|cent(?:er|re)|school|care|treatment|nursery|camp|shift|job|nurse"
-    r"|hospice|rehab|stay|spells?|score|test|off)\b",
+    r"|church|parish|hospice|rehab|stay|spells?|score|test|off)\b",
     regex.IGNORECASE,
 )
 _WEEK = regex.compile(r" (?:weekend|week)$")

@@ -1,0 +1,90 @@
+"""What tells of a time of the year beside shifted dates, by another name than a month or a day.
+
+Belongs here: weeks, quarters and days of a year, zones of summer and winter time, days that have a name, years in
+words. Does not belong here: dates in numbers (`shifts.py`, `shapes.py`).
+
+Words that mean something else as often count only where nothing else can be meant: a note that is held back for
+"week 9 of chemotherapy" is lost to research.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from deid_platform.leakcheck.comparable import GAP, ComparableText
+
+_YEAR = r"(?:19|20)[0-9]{2}(?![0-9])"
+_OF = rf"(?:,? (?:of|in|del|de|des) (?:(?:the |this |last |next )?(?:calendar |fiscal )?year(?![a-z])|{GAP}|{_YEAR})"
+_OF_YEAR = rf"{_OF}| dell'anno| del ano(?![a-z])| de l'annee| des jahres)"
+_PARTS = re.compile(
+    rf"(?<![^\W_])(?:(?:iso|calendar|epi|epidemiological|mmwr|flu)[ -](?:week|wk) ?#?[0-9]{{1,2}}(?![0-9])"
+    r"|(?:settimana|semana|semaine) (?:iso|epidemiologica|epidemiologique) [0-9]"
+    rf"|(?:week|wk|settimana|semana|semaine|woche|day|giorno|dia|jour|tag) [0-9]{{1,3}}{_OF_YEAR}"
+    rf"|[0-9]{{1,3}}(?:st|nd|rd|th) (?:week|day){_OF_YEAR}|kalenderwoche [0-9]|[0-9]{{1,2}}\. (?:kw|kalenderwoche)"
+    r"|(?:19|20)[0-9]{2}-?w[0-5][0-9]|julian (?:day|date) [0-9]"
+    rf"|q[1-4] ?{GAP}|(?:in|during|since|last|end of|fiscal) q[1-4](?= ?(?:[.,;)\n]|\Z))"
+    rf"|(?:first|second|third|fourth|last|[1-4](?:st|nd|rd|th)) (?:fiscal |calendar )?quarter{_OF_YEAR}"
+    r"|in the (?:first|second|third|fourth|last) quarter(?= ?(?:[.,;)\n]|\Z))"
+    r"|(?:erste|zweite|dritte|vierte)[nrs]? quartal|[1-4]\. quartal"
+    rf"|(?:primo|secondo|terzo|quarto|primer|segundo|tercer|cuarto|premier|deuxieme|troisieme|quatrieme) trimestre"
+    rf"{_OF_YEAR}"
+    r"|clocks? (?:went|go|goes|were (?:put|set|turned)) (?:back|forward|ahead)|daylight saving|zeitumstellung"
+    r"|cambio dell'ora|cambio de hora|changement d'heure)",
+)
+_WORDS = frozenset(
+    """
+    week wk kalenderwoche kw woche settimana semana semaine day giorno dia jour tag julian quarter quartal trimestre
+    clock clocks daylight zeitumstellung cambio changement w q
+    """.split()  # noqa: SIM905 - a list literal would fill a screen
+)
+# Only the text as written tells calendar weeks from kilowatts.
+_KW = re.compile(r"(?<![^\W_])(?<![0-9] )KW ?(?:0?[5-9]|[1-4][0-9]|5[0-3])(?![0-9]|[.,][0-9])")
+_OF_THE_EYE = frozenset(("fundus", "retinopathy", "retinopathie", "keith", "wagener"))
+_ZONES = "(?:EST|EDT|CST|CDT|MST|MDT|PST|PDT|AKST|AKDT|CET|CEST|EET|EEST|WET|WEST|MEZ|MESZ|BST|GMT|AEST|AEDT|NZST|NZDT)"
+_ZONE = re.compile(
+    rf"(?:[0-9]{{1,2}}:[0-9]{{2}}(?::[0-9]{{2}})?(?: ?[APap]\.?[Mm]\.?)?|{GAP}) ?\(?{_ZONES}(?![^\W_])"
+    rf"|(?:[0-9]{{2}}:[0-9]{{2}}:[0-9]{{2}}(?:\.[0-9]+)?|T[0-9]{{2}}:[0-9]{{2}}|{GAP}) ?"
+    r"(?:\+(?:0[0-9]|1[0-4])|-(?:0[0-9]|1[0-2])):?(?:00|15|30|45)(?![0-9:])|(?:UTC|GMT) ?[+-] ?[0-9]"
+)
+_NAMED = (
+    r"(?:christmas|xmas|thanksgiving|halloween|easter|new year's|independence day|labor day|labour day|memorial day"
+    r"|veterans day|presidents' day|columbus day|juneteenth|valentine's day|st\.? patrick's day"
+    r"|mother's day|father's day"
+    r"|super bowl|election (?:day|night)|all (?:souls|saints)|good friday|palm sunday|ash wednesday|mardi gras"
+    r"|yom kippur|rosh hashanah|passover|hanukkah|ramadan|eid al|diwali|lunar new year|chinese new year|boxing day"
+    r"|guy fawkes|bonfire night|ferragosto|capodanno|pasquetta|ognissanti|natale|nochebuena|nochevieja|navidad"
+    r"|todos los santos|dia de reyes|toussaint|noel|paques|weihnachten|heiligabend|silvester|ostern|pfingsten"
+    r"|karfreitag|allerheiligen|(?:spring|autumn(?:al)?|vernal|fall) equinox|(?:summer|winter) solstice)"
+)
+_DAY = re.compile(
+    rf"(?<![^\W_])(?:on|since|at|over|after|before|until|by|last|around|during|a|il|la|en|el|a la|zu|an|seit|le|depuis)"
+    rf" {_NAMED}(?![^\W_]|[ -](?:disease|trees?|cards?|factor|eggs?|seals?|hospital|clinic|island))"
+)
+_TENS = "(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)"
+_YEAR_IN_WORDS = re.compile(
+    rf"(?<![^\W_])(?:(?:in|since|until|during|year|from) (?:nineteen|twenty)[ -](?:hundred|oh[ -]|{_TENS}"
+    r"|[a-z]{3,5}teen|ten|eleven|twelve)(?! (?:vision|mg|ml|units|minutes|hours|days))"
+    r"|nel (?:millenovecento|duemila)[a-z]+"
+    r"|en (?:mil novecientos|dos mil) [a-z]|neunzehnhundert[a-z]+zig|zweitausend(?:und)?[a-z]*(?:zehn|zwanzig))"
+)
+
+
+def parts_left(reading: ComparableText) -> bool:
+    """Whether a text still tells of a time of the year by a week, a quarter, a zone or the name of a day."""
+    text = reading.folded
+    if not _WORDS.isdisjoint(reading.words) and _PARTS.search(text) is not None:
+        return True
+    if "kw" in reading.words and _OF_THE_EYE.isdisjoint(reading.words) and _KW.search(reading.text) is not None:
+        return True
+    return zones_left((reading.text,)) or _DAY.search(text) is not None
+
+
+def zones_left(texts: Iterable[str]) -> bool:
+    """Whether a time of day stands beside its zone, which tells summer time from winter time."""
+    return any(_ZONE.search(text) is not None for text in texts)
+
+
+def year_in_words_left(reading: ComparableText) -> bool:
+    """Whether a text shows a year in words."""
+    return _YEAR_IN_WORDS.search(reading.folded) is not None

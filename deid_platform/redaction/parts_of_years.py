@@ -1,0 +1,234 @@
+"""What tells of a time of the year by another name than a month or a day.
+
+Belongs here: numbers of weeks, quarters and days of a year, halves and seasons of a named year or one near the note,
+offsets from UTC and names of zones, which tell summer time from winter time, the change between the two, storms with a
+name, and years in words. Does not belong here: other days that have a name, which detection finds
+(`lexicon/data/holidays.txt`), dates (`detection/`), years in digits (`lone_years.py`).
+
+None of them can be moved with a patient's dates: a week that was moved would have another number, which tells how far
+it was moved, and one that stays tells as much. So a tag takes the place of each, with the year beside it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import cache
+from importlib import resources
+
+from deid_platform.labels import Label
+from deid_platform.notes import Span
+from deid_platform.surrogates.date_shapes import ZONES
+
+SOURCE = "part-of-year"
+_YEAR = r"(?:19|20)[0-9]{2}(?![0-9])"
+_SHORT = r"['’]?[0-9]{2}(?![0-9])"
+_WEEK_ALONE = r"(?:0?[1-9]|[1-4][0-9]|5[0-3])"
+_WEEK = rf"{_WEEK_ALONE}(?![0-9]|[.,][0-9])"
+_DAY = r"(?:[1-9]|0?0[1-9]|0?[1-9][0-9]|[12][0-9]{2}|3[0-5][0-9]|36[0-6])(?![0-9]|[.,][0-9])"
+_ENDING = r"\s?(?:st|nd|rd|th|er?|ère|ème|[°ºª.])"
+# The year behind, as each language joins it.
+_BEHIND = rf"(?:\s?[,/(-]?\s?{_YEAR}\)?|\s?/\s?{_SHORT}|,?\s(?:of|in|del|de|des|von)\s(?:the\syear\s)?{_YEAR})"
+_OF_YEAR = (
+    rf"(?:,?\s(?:of|in)\s(?:(?:the|this|that|last|next|each)\s)?(?:(?:calendar|fiscal)\s)?(?:year|{_YEAR})"
+    rf"|\s(?:dell['’]\s?anno|del\saño|de\sl['’]\s?année|des\s(?:Kalender)?jahres)|\s(?:del|de|des\sJahres)\s{_YEAR})"
+)
+_ORDINAL = (
+    r"(?:first|second|third|fourth|last|1st|2nd|3rd|4th"
+    r"|prim[oa]|second[oa]|terz[oa]|quart[oa]|ultim[oa]|prim(?:er|ero)|segundo|tercer(?:o)?|cuarto|último"
+    r"|premier|deuxième|troisième|quatrième|dernier|[1-4](?:er?|[°ºª])|IV|I{1,3})"
+)
+_WEEKS = (
+    rf"(?:ISO|calendar|epi(?:demiolog(?:ical|ic))?|epidemic|MMWR|CDC|flu|influenza)[\s-](?:week|wk)s?\.?"
+    rf"(?:\s?(?:no\.?|number|nr\.?|\#))?\s?{_WEEK}(?:\s?(?:-|–|to|and|&)\s?{_WEEK})?{_BEHIND}?",
+    rf"(?:week|wk)\.?\s?{_WEEK}{_OF_YEAR}",
+    rf"(?:week|wk|CW|W|SE)\.?\s?{_WEEK}\s?[/-]\s?{_YEAR}",
+    rf"{_YEAR}[\s-]?W(?:0[1-9]|[1-4][0-9]|5[0-3])(?:-?[1-7])?(?![^\W_])",
+    # Of Keith and Wagener, "KW 2" is a grade; "5 KW" are kilowatts.
+    rf"(?<![0-9]\s)(?<![0-9])(?-i:KW)\.?\s?(?:[1-4](?=\s?[/-]\s?(?:19|20)[0-9])|(?![1-4](?![0-9])){_WEEK})"
+    rf"(?:\s?(?:-|–|bis|und|/)\s?(?:KW\s?)?{_WEEK})?{_BEHIND}?",
+    rf"{_WEEK_ALONE}\.\s?(?:(?-i:KW)|Kalenderwoche){_BEHIND}?",
+    rf"Kalenderwoche(?:\s?(?:Nr\.?))?\s?{_WEEK}{_BEHIND}?",
+    rf"Woche\s{_WEEK}{_OF_YEAR}",
+    rf"(?:settimana|semana|semaine)\s(?:ISO|epidemiol[oó]gica|épidémiologique|calendaire|solare|di\scalendario)"
+    rf"(?:\s?n[.°º]{{0,2}}|\snúmero)?\s?{_WEEK}{_BEHIND}?",
+    rf"(?:(?:settimana|semana|semaine)\s{_WEEK}|{_WEEK_ALONE}(?:{_ENDING})?"
+    rf"\s(?:week|settimana|semana|semaine|Woche)){_OF_YEAR}",
+)
+_DAYS = (
+    rf"(?:day|giorno|día|dia|jour|Tag)\s{_DAY}{_OF_YEAR}",
+    rf"[0-9]{{1,3}}{_ENDING}?\s(?:day|giorno|día|dia|jour|Tag){_OF_YEAR}",
+    rf"(?:julian\s(?:day|date)|day[\s-]of[\s-](?:the[\s-])?year|(?-i:DOY))\s?[:=#]?\s?{_DAY}{_BEHIND}?",
+)
+_NOT_EVERY = (
+    r"(?![^\W_]|\s?[-–/]\s?[0-9]|\s?(?:hours?|hrs?|h|days?|d|weeks?|wks?|w|months?|mos?|minutes?|mins?|shifts?|prn|waves?"
+    r"|leads?|[ap]m)(?![^\W_]))"
+)
+_QUARTERS = (
+    rf"(?-i:Q[1-4])[\s/-]?(?:(?:of\s)?{_YEAR}|['’/][0-9]{{2}}(?![0-9])|[FC]Y\s?{_SHORT})",
+    rf"(?-i:[1-4]Q)[\s/-]?(?:{_YEAR}|['’/]?[0-9]{{2}}(?![0-9]))",
+    rf"(?:(?:in|during|since|by|until|till|through|before|after|end\sof|start\sof|beginning\sof|early|late|mid|last|this"
+    rf"|next|previous|fiscal|[FC]Y|im|seit|bis|en|nel|au)[\s-])(?P<a>(?-i:Q[1-4]){_NOT_EVERY}(?:\s?[-–/]\s?Q[1-4])?)",
+    r"(?-i:Q[1-4])(?=\s(?:visits?|reviews?|labs?|appointments?|follow-?ups?|reports?|results?)(?![^\W_]))",
+    rf"(?-i:Q[1-4]){_OF_YEAR}",
+    rf"{_ORDINAL}\s(?:(?:calendar|fiscal)\s)?(?:quarter|half|trimestre|semestre|semester){_OF_YEAR}",
+    rf"{_ORDINAL}\s(?:calendar|fiscal)\squarter",
+    rf"(?:quarter|trimestre)\s(?:[1-4]|IV|I{{1,3}}){_OF_YEAR}",
+    r"(?:(?:in|during|since|by|until|till|through|after|before|of)\sthe\s(?:(?:early|late|end\sof\sthe)\s)?)"
+    r"(?P<b>(?:first|second|third|fourth|last|1st|2nd|3rd|4th)\squarter)(?=\s?(?:[.,;:)\n]|\Z|and\s|but\s|when\s))",
+    r"(?:(?:erste|zweite|dritte|vierte|letzte)[nrsm]?|[1-4]\.|IV\.?|I{1,3}\.?)\s?(?:Kalender)?(?:quartals?|halbjahre?s?)"
+    rf"(?:\s{_YEAR})?",
+    rf"(?-i:H[12])[\s/-]?{_YEAR}",
+)
+_SEASON = r"(?:spring|summer|autumn|winter)(?:time)?"
+_SEASONS = (
+    # "s/p fall 2015" is no season.
+    rf"(?:{_SEASON}\s(?:of\s)?|fall\sof\s)(?:{_YEAR}|['’][0-9]{{2}}(?![0-9]))",
+    rf"(?:last|this|this\spast|next|past|previous|coming)\s(?P<c>{_SEASON})(?!\s(?:time\s)?(?:camp|job|school|cottage))",
+    rf"(?:primavera|estate|autunno|inverno|verano|otoño|invierno|printemps|été|automne|hiver|Frühjahr|Frühling|Sommer"
+    rf"|Herbst|Winter)\s(?:del?\s|des\sJahres\s)?{_YEAR}",
+)
+_CLOCKS = (
+    r"(?:the\s(?:night|day|weekend|sunday|morning|week)\s(?:that\s)?)?(?:when\s)?(?:the\s)?clocks?\s(?:went|go|goes|were|are"
+    r"|have|had|got)?\s?(?:been\s)?(?:put\s|set\s|turned\s)?(?:changed?|back|forwards?|ahead)"
+    r"(?:\s(?:an|one)\shour)?(?=\s?(?:[.,;:)\n]|\Z|and\s|he\s|she\s|they\s|in\s|on\s|this\s|last\s))",
+    r"(?:the\s)?(?:night|day|weekend|week|sunday)\s(?:of\s)?(?:the\s)?(?:time|clock)\schange",
+    r"(?:start|end|beginning)\sof\s(?:daylight\ssavings?(?:\stime)?|summer\stime|DST)",
+    # A public event has one day.
+    r"(?-i:(?:Hurricane|Superstorm|Typhoon|Tropical\sStorm)\s[A-Z][a-z]{2,12})",
+    r"daylight\ssavings?(?:\stime)?(?:\s(?:weekend|sunday|change|day|switch))?",
+    r"(?:Zeit|Uhren)umstellung|Sommerzeit|Winterzeit|Normalzeit",
+    r"cambio\s(?:dell['’]\s?ora(?:rio)?|de\s(?:la\s)?hora)|ora\s(?:legale|solare)|horario\sde\s(?:verano|invierno)",
+    r"hora\sde\s(?:verano|invierno)|changement\sd['’]heure|passage\sà\sl['’]heure\sd['’](?:été|hiver)"
+    r"|heure\sd['’](?:été|hiver)",
+    r"(?:Eastern|Central|Mountain|Pacific|Alaska|Atlantic|British|European)\s(?:Standard|Daylight|Summer|Winter)"
+    r"(?:\sSavings?)?\sTime",
+)
+_PARTS = re.compile(
+    "(?<![^\\W_])(?:" + "|".join((*_WEEKS, *_DAYS, *_QUARTERS, *_SEASONS, *_CLOCKS)) + ")(?![^\\W_])", re.IGNORECASE
+)
+# What every one of them has, which is sooner looked for.
+_ANY = re.compile(
+    r"week|wk|woche|KW|settiman|seman|semain|W[0-5][0-9]|W [0-9]|day|giorno|d[ií]a|jour|tag\s|DOY|julian|Q[1-4]|[1-4]Q"
+    r"|quarter|quartal|trimestre|semest|half|halbjahr|H[12]|spring|summer|autumn|winter|fall|primavera|estate|autunno"
+    r"|inverno|verano|oto[nñ]o|invierno|printemps|été|automne|hiver|frühjahr|frühling|sommer|herbst|clock|time|saving"
+    r"|hurricane|storm|typhoon|umstellung|zeit|cambio|ora\s|hora|heure|\bSE|\bCW",
+    re.IGNORECASE,
+)
+_TIME = (
+    r"[0-9]{1,2}[:.h][0-5][0-9](?::[0-5][0-9](?:[.,][0-9]{1,9})?)?(?:\s?[ap]\.?m\.?)?"
+    r"|[0-2][0-9][0-5][0-9](?:\s?(?:hrs?|hours|h))?|[0-9]{1,2}\s?[ap]\.?m\.?"
+)
+_ZONE = re.compile(
+    rf"(?<![0-9:.])(?:{_TIME})\s?\(?(?P<name>(?-i:{ZONES}))(?![^\W_])"
+    r"|(?<![0-9:])(?:[0-9]{2}:[0-5][0-9]:[0-5][0-9](?:[.,][0-9]{1,9})?|T[0-9]{2}:[0-5][0-9])\s?"
+    r"(?P<minus>[-−](?:0[0-9]|1[0-2])(?::?(?:00|15|30|45))?)(?![0-9:])"
+    r"|(?<![0-9:])[0-9]{2}:[0-5][0-9](?::[0-5][0-9](?:[.,][0-9]{1,9})?)?\s?"
+    r"(?P<plus>\+(?:0[0-9]|1[0-4])(?::?(?:00|15|30|45))?)(?![0-9:])"
+    r"|(?<![^\W_])(?P<utc>(?-i:UTC|GMT)\s?[+−-]\s?(?:0?[0-9]|1[0-4])(?::?[0-5][0-9])?)(?![^\W_])",
+    re.IGNORECASE,
+)
+_UNDER_TEN = r"(?:one|two|three|four|five|six|seven|eight|nine)"
+_TEENS = r"(?:ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen)"
+_TENS = r"(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)"
+_ES = (
+    r"(?:un[oa]?|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|once|doce|trece|catorce|quince|diecis[eé]is|diecisiete"
+    r"|dieciocho|diecinueve|veint[a-zúéó]{1,9}|(?:treinta|cuarenta|cincuenta|sesenta|setenta|ochenta|noventa)(?:\sy\s"
+    r"(?:un[oa]?|dos|tres|cuatro|cinco|seis|siete|ocho|nueve))?)"
+)
+_FR = (
+    r"(?:(?:vingt|trente|quarante|cinquante|soixante|quatre-vingts?|quatre\svingts?)(?:[\s-](?:et[\s-])?(?:une?|deux|trois"
+    r"|quatre|cinq|six|sept|huit|neuf|dix|onze|douze|treize|quatorze|quinze|seize|dix-sept|dix-huit|dix-neuf))?"
+    r"|dix-sept|dix-huit|dix-neuf|une?|deux|trois|quatre|cinq|six|sept|huit|neuf|dix|onze|douze|treize|quatorze|quinze"
+    r"|seize)"
+)
+_DE = (
+    r"(?:eins?|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|elf|zwölf|(?:drei|vier|fünf|sech|sieb|acht|neun)zehn"
+    r"|(?:(?:ein|zwei|drei|vier|fünf|sechs|sieben|acht|neun)und)?(?:zwan|drei|vier|fünf|sech|sieb|acht|neun)[zß]ig)"
+)
+_IT = (
+    r"(?:uno|due|tr[eé]|quattro|cinque|sei|sette|otto|nove|dieci|undici|dodici|(?:tre|quattor|quin|se)dici"
+    r"|dicia(?:ssette|nnove)|diciotto|(?:vent|trent|quarant|cinquant|sessant|settant|ottant|novant)[aio]?"
+    r"(?:uno|due|tr[eé]|quattro|cinque|sei|sette|otto|nove)?)"
+)
+# Behind a word for a time alone are these a year; elsewhere as often an amount.
+_CUE = (
+    r"(?<![^\W_])(?:in|since|until|till|from|during|year|by|before|after|circa|around|and|to|or|spring|summer|fall"
+    r"|autumn|winter|january|february|march|april|may|june|july|august|september|october|november|december|en|del?|desde"
+    r"|hasta|año|depuis|année|l['’]an|dès|nel|dal|anno)[\s,]{1,2}"
+)
+_IN_WORDS = re.compile(
+    rf"(?<![^\W_])(?:(?P<a>(?:nineteen|twenty)[\s-]+(?:hundred|o(?:h|ught)?[\s-]{_UNDER_TEN}|{_TEENS}"
+    rf"|{_TENS}(?:[\s-]{_UNDER_TEN})?))"
+    rf"|{_CUE}(?P<b>two[\s-]thousand(?:[\s-]and)?(?:[\s-](?:{_TEENS}|{_TENS}(?:[\s-]{_UNDER_TEN})?|{_UNDER_TEN}))?)"
+    rf"|(?P<c>mille\s?(?:e\s)?novecento(?:\s?{_IT})?)|(?P<d>duemila(?:\s?(?:e\s)?{_IT}))|{_CUE}(?P<e>duemila)"
+    rf"|(?P<f>mil\snovecientos(?:\s{_ES})?)|{_CUE}(?P<g>dos\smil(?:\s{_ES})?)"
+    rf"|(?P<h>(?:mille?\sneuf[\s-]cents?|dix-neuf[\s-]cents?)(?:[\s-]{_FR})?)|{_CUE}(?P<i>deux[\s-]mille(?:[\s-]{_FR})?)"
+    rf"|(?P<j>neunzehnhundert{_DE}?)|(?P<k>zweitausend(?:und)?{_DE}))(?![^\W_]|[\s-](?:hundred|cent|cien)|-[^\W\d_])",
+    re.IGNORECASE,
+)
+_ANY_IN_WORDS = re.compile(r"nineteen|twenty|thousand|mille|duemila|mil\s|zweitausend|neunzehn|dix-neuf", re.IGNORECASE)
+
+
+def parts_of_years(text: str, ordered: Sequence[Span], *, years_in_words: bool) -> list[Span]:
+    """What tells of a time of a year, each with the dates that were found within it.
+
+    Args:
+        text: The note's text.
+        ordered: What was found in it, in order, without overlap.
+        years_in_words: Whether years in words are looked for too.
+
+    Returns:
+        One DATE span for each, in order; none where something else than a date stands.
+    """
+    found: list[Span] = []
+    for start, end, widens in sorted(_places(text, years_in_words=years_in_words)):
+        across = [span for span in ordered if span.start < end and span.end > start]
+        # A zone within a date is cut from it where it moves.
+        if any(span.label is not Label.DATE or not widens for span in across):
+            continue
+        start, end = min([start, *(s.start for s in across)]), max([end, *(s.end for s in across)])
+        if found and start < found[-1].end:
+            start, end = found[-1].start, max(end, found[-1].end)
+            found.pop()
+        found.append(Span(start, end, Label.DATE, source=SOURCE))
+    return found
+
+
+def _places(text: str, *, years_in_words: bool) -> Iterator[tuple[int, int, bool]]:
+    """Where each stands, and whether the dates across it go with it."""
+    if _ANY.search(text):
+        yield from ((*_part(match), True) for match in _PARTS.finditer(text) if not _a_grade(match))
+    yield from ((*_part(match), False) for match in _ZONE.finditer(text))
+    if years_in_words and _ANY_IN_WORDS.search(text):
+        for match in _IN_WORDS.finditer(text):
+            start, end = _part(match)
+            if not _amount_behind().match(text, end):
+                yield start, end, True
+
+
+def _part(match: re.Match[str]) -> tuple[int, int]:
+    """What of a match is meant: the group that took part, where it has one."""
+    return match.span(match.lastgroup) if match.lastgroup else match.span()
+
+
+def _a_grade(match: re.Match[str]) -> bool:
+    """Whether "KW 12" is something of an eye rather than a week."""
+    if not match.group().startswith("KW"):
+        return False
+    around = match.string[max(0, match.start() - 40) : match.end() + 40].casefold()
+    return any(word in around for word in ("retinopath", "fundus", "keith", "wagener"))
+
+
+@cache
+def _amount_behind() -> re.Pattern[str]:
+    """What behind a number in words makes it an amount, or a sharpness of sight."""
+    source = (resources.files("deid_platform.redaction") / "data" / "unit_words.txt").read_text(encoding="utf-8")
+    words = [word for line in source.splitlines() if not line.startswith("#") for word in line.split()]
+    units = "|".join(sorted(map(re.escape, words), key=len, reverse=True))
+    return re.compile(
+        rf"[\s-]{{0,3}}(?:{units}|vision|acuity|in\s(?:both|the\s(?:left|right))|OU|OD|OS|percent|times|degrees|dollars"
+        r"|days|weeks|months|years"
+        r"|unidades|unités|unità|Einheiten|euros?|%)(?![^\W_])",
+        re.IGNORECASE,
+    )

@@ -1,0 +1,127 @@
+"""Weeks, quarters, days of the year, zones and years in words: hits in [[...]], and near misses."""
+
+import re
+
+import pytest
+
+from deid_platform.labels import Label
+from deid_platform.leakcheck import LeakCheck
+from deid_platform.notes import Note, Span, Topics
+from deid_platform.redaction.parts_of_years import parts_of_years
+from deid_platform.redaction.policy import load_policy
+from deid_platform.redaction.redact import redact
+from deid_platform.surrogates.date_order import DateOrder, DateWriting
+from deid_platform.surrogates.keyed import Surrogates
+from tests.redaction.test_shifted import KEYRING, TOPICS
+
+MARK = re.compile(r"\[\[(.*?)\]\]", re.DOTALL)
+HITS = """
+seen in [[ISO week 9]], [[calendar week 12]] and [[epi week 9 of 2018]]
+the [[MMWR week 9/2018]]; [[flu week 3]]
+in [[week 9 of the year]], in [[week 9 of 2018]], [[wk 9 of 2018]]
+in der [[KW 9 und KW 09/2018]], in der [[9. KW]], [[Kalenderwoche 9]]
+[[KW 9-11]] und [[9. Kalenderwoche 2018]]
+Woche: [[Woche 9 des Jahres]]
+sampled [[2018-W09]], [[2018W09-3]], [[W09-2018]]
+[[settimana epidemiologica 9]], [[settimana 9 dell'anno]], [[semana epidemiológica 9]], [[semana 9 del año]]
+[[semaine 9 de l'année]], [[9e semaine de l'année]], the [[9th week of the year]]
+on [[day 63 of the year]], the [[63rd day of the year]], [[day 63 of 2018]], [[julian day 063]], [[DOY: 63]]
+[[giorno 63 dell'anno]], [[Tag 63 des Jahres]], [[día 63 del año]], [[jour 63 de l'année]]
+in [[Q1]], since [[Q3]], end of [[Q2]], last [[Q4]]; [[Q1 2018]], [[Q3'19]], [[3Q 2018]], [[Q1]] visit
+in the [[first quarter]], in the [[first quarter of the year]], [[first quarter of 2018]], [[third fiscal quarter]]
+im [[ersten Quartal]], [[2. Quartal 2018]], [[primo trimestre dell'anno]], [[segundo trimestre del año]]
+[[premier trimestre de l'année]], [[first half of 2018]], [[H2 2018]], [[zweites Halbjahr]]
+[[spring 2018]], [[summer of 2018]], last [[winter]], this past [[summer]], [[verano de 2018]], [[Herbst 2018]]
+[[the night the clocks went back]], [[when the clocks changed]], [[the clocks go forward]] in a week
+the [[start of daylight savings]], [[Zeitumstellung]], [[cambio dell'ora]], [[cambio de hora]], [[ora legale]]
+14:05 [[EST]], 2:05 pm [[EDT]], 14:05:33 [[CEST]], 1405 [[BST]], 14:05 ([[CET]])
+14:05:33[[+01:00]], 14:05[[+0200]], 14:05:33[[-05:00]], T14:05[[-04:00]], [[UTC+2]], [[GMT-05:00]]
+[[Eastern Daylight Time]]
+lost the house in [[Hurricane Katrina]], thyroid storm
+in [[nineteen ninety-eight]], [[twenty eighteen]], since [[two thousand and nine]], in [[two thousand eighteen]]
+[[nineteen oh five]], nel [[duemiladiciotto]], nel [[millenovecentonovantotto]]
+en [[dos mil dieciocho]], en [[mil novecientos noventa y ocho]]
+en [[deux mille dix-huit]], en [[mille neuf cent quatre-vingt-dix-huit]]
+[[neunzehnhundertachtundneunzig]], [[zweitausendachtzehn]]
+""".strip().splitlines()
+MISSES = """
+Q4H, q1h, Q1 hour, q4 hours, Q6 prn, Q1-2H, Q3 days, changed in Q1H dosing
+Q1: 3 points, Q2: 4 points; S1Q3T3
+week 9 of chemo, week 32 of pregnancy, at 32 weeks, wk 2 post-op, cycle 2 week 3, week 6 in rehab
+9 KW, 150 kW, 3.5 KW; hypertensive retinopathy KW 2, KW II; fundus: KW 3
+first quarter of the femur, quarter tablet, a quarter of a tablet, in the third quarter of the game
+lower quarter, hindquarter, first quarter mile, last half of the colon, first half of the day
+primo trimestre di gravidanza, primer trimestre del embarazo, premier trimestre de grossesse, first trimester
+day 3 of antibiotics, day 28 of cycle, day 1 of life, hospital day 9, POD 3, 3rd day of fever
+spring allergies, winter coat, fall from bed, s/p fall, Mr. Winter, Summers
+clock drawing, clocked out, biological clock, went back home at six, time changes
+12 CET tablets, EST scheduled, est. 14:05 arrival, PST muscle, 14:05 PT, at 14:05 pst massage
+08:00-12:00, 08:00 - 10:00, 14:05Z, 10:15+2, 120/80+10, pH 7.35 -01:00
+twenty twenty vision, twenty-twenty in both eyes, nineteen pounds, twenty-one days, twenty thirty minutes
+two thousand units, gave two thousand mL, of two thousand milligrams, two thousand five hundred, duemila unità
+duemilacinquecento, dos mil unidades, tomó mil, deux mille unités, zweitausend Einheiten, twenty-two hundred
+W 9, W99, SE 9, half of the dose, H1 blocker, H2 antagonist, H2 blockers, Q10
+""".strip().splitlines()
+
+
+@pytest.mark.parametrize("line", HITS)
+def test_what_tells_of_a_time_of_the_year_is_found_whole(line: str):
+    text = MARK.sub(r"\1", line)
+    found = parts_of_years(text, [], years_in_words=True)
+    assert [text[span.start : span.end] for span in found] == MARK.findall(line)
+
+
+@pytest.mark.parametrize("line", MISSES)
+def test_what_only_looks_so_stays(line: str):
+    assert [line[s.start : s.end] for s in parts_of_years(line, [], years_in_words=True)] == []
+
+
+def test_a_date_within_goes_with_it_and_nothing_else_does():
+    text = "in KW 9/2018 at Q1 2018"
+    found = parts_of_years(text, [Span(6, 12, Label.DATE)], years_in_words=False)
+    assert [text[s.start : s.end] for s in found] == ["KW 9/2018", "Q1 2018"]
+    assert parts_of_years("Bay 2018-W09", [Span(4, 12, Label.IDNUM)], years_in_words=False) == []
+
+
+def released(text: str, policy: str = "surrogate") -> str:
+    """A note in which detection found the dates in braces; the leak check has nothing against what comes out."""
+    rules = load_policy(policy)
+    plain = text.replace("{", "").replace("}", "")
+    spans, gone = [], 0
+    for match in re.finditer(r"\{(.*?)\}", text):
+        spans.append(Span(match.start() - gone, match.end() - gone - 2, Label.DATE))
+        gone += 2
+    surrogates = Surrogates(KEYRING, TOPICS, writing=DateWriting(DateOrder.MONTH_FIRST))
+    note = Note("n1", plain, "p1")
+    done = redact(note, spans, rules, surrogates=surrogates if rules.uses_surrogates else None)
+    assert LeakCheck.of(Topics(), rules).check(note, (), done.text, done.applied, lengths=done.lengths) == ()
+    return done.text
+
+
+@pytest.mark.parametrize("policy", ["surrogate", "gdpr_it"])
+def test_a_tag_takes_its_place_where_dates_move_or_become_tags(policy: str):
+    text = "in ISO week 9, KW {9/2018}, Q3 {2018}, day 63 of the year, in nineteen ninety-eight, at 14:05 CEST"
+    assert released(text, policy) == "in [DATE], [DATE], [DATE], [DATE], in [DATE], at 14:05 [DATE]"
+
+
+def test_under_safe_harbor_what_is_finer_than_a_year_goes_and_a_year_in_words_stays():
+    text = "in ISO week 9 of 2018, in {2018}, in nineteen ninety-eight, Q3 visit"
+    assert released(text, "safe_harbor") == "in [DATE], in [DATE 2018], in nineteen ninety-eight, [DATE] visit"
+    assert released(text, "limited_dataset") == text.replace("{", "").replace("}", "")
+
+
+@pytest.mark.parametrize(
+    ("written", "time"),
+    [
+        ("2019-03-04T14:05:00+01:00", "T14:05:00"),
+        ("2019-03-04T14:05:00-05:00", "T14:05:00"),
+        ("2019-03-04T14:05-05:00", "T14:05"),
+        ("2019-03-04 14:05 EST", " 14:05"),
+        ("2019-03-04 2:05 PM EDT", " 2:05 PM"),
+        ("2019-03-04T14:05:00.000+02:00", "T14:05:00.000"),
+        ("2019-03-04T14:05:00Z", "T14:05:00Z"),
+        ("2019-03-04 14:05-15:30", " 14:05-15:30"),
+    ],
+)
+def test_summer_and_winter_time_are_cut_from_a_date_that_moves(written: str, time: str):
+    assert re.fullmatch(r"at \d{4}-\d\d-\d\d" + re.escape(time), released(f"at {{{written}}}"))
