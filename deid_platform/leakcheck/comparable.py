@@ -17,6 +17,7 @@ from importlib import resources
 
 import regex
 
+from deid_platform.leakcheck.said import Row, said_rows
 from deid_platform.text import views
 
 # Stand for a removed patient's name and for any other removed text: no letters, and kept by `fold`.
@@ -130,6 +131,11 @@ class ComparableText:
     def words(self) -> frozenset[str]:
         """The distinct tokens."""
         return frozenset(self.tokens)
+
+    @cached_property
+    def said(self) -> tuple[Row, ...]:
+        """The rows of numbers that it says in words."""
+        return said_rows(self.tokens, self.words)
 
     @cached_property
     def squeezed(self) -> str:

@@ -12,7 +12,7 @@ from datetime import date
 
 from deid_platform.labels import Label
 from deid_platform.notes import Note, Span
-from deid_platform.redaction.years import reveals_age
+from deid_platform.redaction.years import in_numbers, reveals_age
 from deid_platform.surrogates.date_shapes import Found, read_date
 
 _CUE = re.compile(
@@ -94,8 +94,12 @@ def tells_old_age(note: Note, span: Span, written: date, birth_date: date | None
 
 
 def read(note: Note, surface: str) -> Found | None:
-    """A date as the language of its note writes it."""
-    try:
-        return read_date(surface.strip(), note.language.casefold(), note.note_date)
-    except ValueError:  # no such day
-        return None
+    """A date as the language of its note writes it, in words too."""
+    for written in dict.fromkeys((surface.strip(), in_numbers(surface.strip()))):
+        try:
+            told = read_date(written, note.language.casefold(), note.note_date)
+        except ValueError:  # no such day
+            continue
+        if told is not None:
+            return told
+    return None

@@ -26,8 +26,61 @@ _CENTURIES = frozenset(("18", "19", "20"))
 _OF_CENTURY = re.compile(r"0\d|[1-9]\d")
 _TIMES = {"double": 2, "triple": 3, "treble": 3, "doble": 2, "doppio": 2, "triplo": 3, "doppel": 2, "dreifach": 3}
 _ZEROS = frozenset(("oh", "o", "naught"))
+_ITALIAN_TENS = ["venti", "trenta", "quaranta", "cinquanta", "sessanta", "settanta", "ottanta", "novanta"]
+_GERMAN_TENS = ["zwanzig", "dreissig", "vierzig", "funfzig", "fuenfzig", "sechzig", "siebzig", "achtzig", "neunzig"]
+_GERMAN_ONES = ["ein", "zwei", "drei", "vier", "funf", "fuenf", "sechs", "sieben", "acht", "neun"]
+_GERMAN_NUMBERS = [*_GERMAN_TENS, *(f"{one}und{ten}" for one in _GERMAN_ONES for ten in _GERMAN_TENS)]
+NUMBER_WORDS = (
+    frozenset(
+        """
+    zero oh double triple one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen
+    sixteen seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred thousand first
+    second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth fifteenth
+    sixteenth seventeenth eighteenth nineteenth twentieth thirtieth
+    cero uno un una dos tres cuatro cinco seis siete ocho nueve diez once doce trece catorce quince dieciseis
+    diecisiete dieciocho diecinueve veinte veintiuno veintiun veintidos veintitres veinticuatro veinticinco veintiseis
+    veintisiete veintiocho veintinueve treinta cuarenta cincuenta sesenta setenta ochenta noventa cien ciento
+    doscientos trescientos cuatrocientos quinientos seiscientos setecientos ochocientos novecientos mil primero doble
+    due tre quattro cinque sei sette otto nove dieci undici dodici tredici quattordici quindici sedici diciassette
+    diciotto diciannove venti trenta quaranta cinquanta sessanta settanta ottanta novanta cento mille duemila
+    millenovecento milleottocento primo doppio
+    deux trois quatre cinq sept huit neuf dix onze douze treize quatorze quinze seize vingt vingts trente quarante
+    cinquante soixante septante octante huitante nonante cent cents premier
+    null eins ein zwei drei vier funf fuenf sechs sieben acht neun zehn elf zwolf zwoelf dreizehn vierzehn funfzehn
+    fuenfzehn sechzehn siebzehn achtzehn neunzehn hundert tausend zweitausend neunzehnhundert achtzehnhundert doppel
+    """.split()  # noqa: SIM905 - a list literal would fill a screen
+    )
+    | {
+        *(ten + one for ten in _ITALIAN_TENS for one in ["due", "tre", "quattro", "cinque", "sei", "sette", "nove"]),
+        *(ten[:-1] + one for ten in _ITALIAN_TENS for one in ("uno", "otto")),
+        *_GERMAN_NUMBERS,
+        *(f"{number}sten" for number in _GERMAN_NUMBERS),
+        *(
+            f"{stem}ten"
+            for stem in [
+                "ers",
+                "zwei",
+                "drit",
+                "vier",
+                "funf",
+                "fuenf",
+                "sechs",
+                "sieb",
+                "ach",
+                "neun",
+                "zehn",
+                "elf",
+                "zwolf",
+                "dreizehn",
+            ]
+        ),
+    }
+)
+"""The words of all languages by which numbers are written, without accents; those of whole years are `COMPOUNDS`."""
+COMPOUNDS = ("millenovecento", "milleottocento", "duemila", "neunzehnhundert", "achtzehnhundert", "zweitausend")
+"""What a year begins with that is written as one word."""
 # Words as they are written without accents and umlauts.
-_SPELLINGS = {"veintidos": "veintidós", "veintitres": "veintitrés", "veintiun": "veintiún"}
+_SPELLINGS = {"veintidos": "veintidós", "veintitres": "veintitrés", "veintiun": "veintiuno", "veintiún": "veintiuno"}
 _GERMAN = re.compile(r"f(?:u|ue)nf|zw(?:o|oe)lf")
 
 
@@ -143,16 +196,24 @@ def _is_zero(word: str) -> bool:
 
 
 def _with_years(text: str, numbers: list[Numeral]) -> Iterator[Numeral]:
-    """The same numbers, but the two halves of a year as one."""
-    waiting: Numeral | None = None
-    for number in numbers:
-        if waiting is not None:
-            halves = waiting.digits in _CENTURIES and _OF_CENTURY.fullmatch(number.digits) and not waiting.ordinal
-            if halves and waiting.spelled and number.spelled and _SPACE.fullmatch(text, waiting.end, number.start):
-                yield Numeral(waiting.start, number.end, waiting.digits + number.digits)
-                waiting = None
-                continue
-            yield waiting
-        waiting = number
-    if waiting is not None:
-        yield waiting
+    """The same numbers, but the two halves of a year as one: the last two of "three nineteen nineteen thirty-one"."""
+    place = 0
+    while place < len(numbers):
+        one = numbers[place]
+        if _halves(text, numbers, place) and not _halves(text, numbers, place + 1):
+            two = numbers[place + 1]
+            yield Numeral(one.start, two.end, one.digits + two.digits)
+            place += 1
+        else:
+            yield one
+        place += 1
+
+
+def _halves(text: str, numbers: list[Numeral], place: int) -> bool:
+    """Whether a number and the next are the halves of a year."""
+    if place + 1 >= len(numbers):
+        return False
+    one, two = numbers[place : place + 2]
+    if not (one.spelled and two.spelled) or one.ordinal or one.digits not in _CENTURIES:
+        return False
+    return _OF_CENTURY.fullmatch(two.digits) is not None and _SPACE.fullmatch(text, one.end, two.start) is not None

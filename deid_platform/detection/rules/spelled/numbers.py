@@ -10,6 +10,7 @@ from __future__ import annotations
 import calendar
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
+from itertools import pairwise
 
 import regex
 
@@ -25,13 +26,13 @@ _YOUNGEST, _OLDEST = 90, 125
 _MONTHS_OF_90, _WEEKS_OF_90 = 1080, 4696
 # What may be said between the parts of a dictated number or date.
 _JOINT = regex.compile(
-    r"[\s,\-–—/]*(?:(?:and then|then|followed by|dash|hyphen|slash|stroke|space|luego|después|guion|guión|barra|espacio|poi|trattino"
-    r"|spazio|puis|ensuite|tiret|barre|espace|dann|strich|bindestrich|extension|ext\.?)[\s,]+){0,2}",
+    r"[\s,\-–—/]*(?:(?:and then|then|followed by|dash|hyphen|slash|stroke|space|luego|después|guion|guión|barra|espacio"
+    r"|poi|trattino|spazio|puis|ensuite|tiret|barre|espace|dann|strich|bindestrich|extension|ext\.?)[\s,]+){0,2}",
     regex.IGNORECASE,
 )
 _DATE_JOINT = regex.compile(
-    r"[\s,\-–/]*(?:(?:the|of|slash|dash|stroke|day of|de|del|des|barra|guion|guión|barre|tiret|trattino|in|im|jahr|jahre|"
-    r"year|año|anno|année|l['’]an|den|der)[\s,]+){0,3}",
+    r"[\s,\-–/]*(?:(?:the|of|slash|dash|stroke|day of|de|del|des|barra|guion|guión|barre|tiret|trattino|in|im|jahr"
+    r"|jahre|year|año|anno|année|l['’]an|den|der)[\s,]+){0,3}",
     regex.IGNORECASE,
 )
 _DAY_THEN_MONTH = regex.compile(
@@ -42,7 +43,8 @@ _ENGLISH = frozenset(
 )
 _ARTICLES = frozenset(("un", "una", "une", "ein", "eine"))
 _UNIT = regex.compile(
-    r"[\s-]{0,2}(?:%|percent|per\s?cent|por ciento|pour cent|prozent|mg|mcg|ml|milli\p{L}+|grams?|kilos?|units?|tab(?:let)?s?|caps?(?:ules?)?|pills?|drops?|puffs?"
+    r"[\s-]{0,2}(?:%|percent|per\s?cent|por ciento|pour cent|prozent|mg|mcg|ml|milli\p{L}+|grams?|kilos?|units?"
+    r"|tab(?:let)?s?|caps?(?:ules?)?|pills?|drops?|puffs?"
     r"|doses?|days?|weeks?|months?|hours?|hrs?|minutes?|mins?|seconds?|times|degrees|inches|feet|cm|mm|cc|liters?|litros?|litri"
     r"|patients?|of\b|out\b|over\b|point\b|to\b|or\b|years?|días|semanas|meses|horas|veces|años|giorni|settimane|mesi|ore|volte"
     r"|anni|compresse|jours|semaines|mois|heures|fois|ans|tage|wochen|monate|stunden|mal|jahre)(?!\p{L})",
@@ -122,7 +124,7 @@ def month_in_words(text: str, start: int, end: int) -> Interval | None:
     days = [
         read[-1]
         for read in _read(before[: gap.start()] if gap else "")
-        if gap and read and read[-1].end == gap.start() and 1 <= read[-1].value <= 31  # noqa: PLR2004
+        if gap and read and read[-1].end == gap.start() and 1 <= read[-1].value <= 31
     ]
     if days:
         day = min(days, key=lambda number: number.start)
@@ -137,7 +139,7 @@ def month_in_words(text: str, start: int, end: int) -> Interval | None:
         numbers = list(run[:_FULL])
         if not numbers:
             continue
-        if not told and not _year_like(numbers[0]) and not 1 <= numbers[0].value <= 31:  # noqa: PLR2004
+        if not told and not _year_like(numbers[0]) and not 1 <= numbers[0].value <= 31:
             continue
         if told and not (_year_like(numbers[0]) or _short_year(numbers[0])):
             continue
@@ -193,7 +195,7 @@ def _dated(run: Sequence[Numeral], *, short: bool) -> int | None:
     joined = ""
     for number in run:
         joined += number.digits
-        if len(joined) == 8 and _compact(joined) and len(run) > _FULL:  # noqa: PLR2004
+        if len(joined) == 8 and _compact(joined) and len(run) > _FULL:
             return number.end
     for size in (_FULL, _FULL + 1, _FULL + 2):
         part = run[:size]
@@ -201,7 +203,7 @@ def _dated(run: Sequence[Numeral], *, short: bool) -> int | None:
             break
         values = [int(number.value) for number in part]
         year = "".join(number.digits for number in part[2:])
-        if len(year) == 4 and is_year(int(year)) and is_month_day(*values[:2]):  # noqa: PLR2004
+        if len(year) == 4 and is_year(int(year)) and is_month_day(*values[:2]):
             return part[-1].end
         if size == _FULL and _year_like(part[0]) and is_month_day(*values[1:]):
             return part[-1].end
@@ -223,7 +225,7 @@ def _compact(digits: str) -> bool:
 def _counts(run: Sequence[Numeral]) -> bool:
     """Whether numbers go up or down by the same step, as when somebody counts."""
     values = [float(part) for number in run for part in _halves(number)]
-    steps = {two - one for one, two in zip(values, values[1:], strict=False)}
+    steps = {two - one for one, two in pairwise(values)}
     return len(values) > _FULL and len(steps) == 1
 
 
@@ -294,8 +296,8 @@ def _by_digits(numbers: Sequence[Numeral]) -> bool:
     """Whether most of a number is said digit by digit, or in pairs behind a zero, as telephones are."""
     single = sum(len(number.digits) for number in numbers if len(number.digits) == 1 or number.digits[0] == "0")
     total = sum(len(number.digits) for number in numbers)
-    pairs = numbers[0].digits[0] == "0" and total == 10 and all(len(n.digits) == 2 for n in numbers)  # noqa: PLR2004
-    return pairs or (single >= 6 and single / total > 0.7)  # noqa: PLR2004
+    pairs = numbers[0].digits[0] == "0" and total == 10 and all(len(n.digits) == 2 for n in numbers)
+    return pairs or (single >= 6 and single / total > 0.7)
 
 
 @validator
