@@ -135,7 +135,7 @@ class ComparableText:
     @cached_property
     def said(self) -> tuple[Row, ...]:
         """The rows of numbers that it says in words."""
-        return said_rows(self.tokens, self.words)
+        return said_rows(self.tokens)
 
     @cached_property
     def squeezed(self) -> str:

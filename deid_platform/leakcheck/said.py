@@ -6,7 +6,7 @@ Belongs here: the rows of numbers and months' names of a text. Does not belong h
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from deid_platform.text.numerals import COMPOUNDS, LANGUAGES, NUMBER_WORDS, numerals
@@ -33,8 +33,8 @@ _BETWEEN = frozenset(
     """.split()  # noqa: SIM905 - a list literal would fill a screen
 )
 _LEAST = 3
+_YEAR_IN_A_WORD = 7  # letters
 _SEVEN = ("sept", "fr")
-_COMPOUND = 7  # letters of a year in one word
 _LONGEST = 40  # tokens of a row that are read together
 
 
@@ -55,15 +55,12 @@ class Item(NamedTuple):
 Row = tuple[Item, ...]
 
 
-def said_rows(tokens: Sequence[str], words: Collection[str]) -> tuple[Row, ...]:
+def said_rows(tokens: Sequence[str]) -> tuple[Row, ...]:
     """The rows of three numbers or months and more, at least one of them in words, as each language reads them.
 
     Args:
         tokens: The tokens of a folded text.
-        words: The distinct ones.
     """
-    if not any(map(_is_number, words)):
-        return ()
     rows: dict[Row, None] = {}
     for row in _stretches(tokens):
         for language in LANGUAGES:
@@ -71,22 +68,31 @@ def said_rows(tokens: Sequence[str], words: Collection[str]) -> tuple[Row, ...]:
     return tuple(row for row in rows if len(row) >= _LEAST and any(item.spelled for item in row))
 
 
-def _is_number(token: str) -> bool:
-    return token in NUMBER_WORDS or (len(token) >= _COMPOUND and token.startswith(COMPOUNDS))
-
-
 def _stretches(tokens: Sequence[str]) -> Iterator[Sequence[str]]:
-    """Tokens that may be a row, from the first number or month to the last."""
-    first, last, counted, spelled = -1, -1, 0, False
-    for place, token in enumerate((*tokens, "")):
-        word = _is_number(token)
-        fits = first < 0 or place - first < _LONGEST
-        if fits and (word or token in MONTHS or token.isdecimal()):
-            first, last, counted, spelled = place if first < 0 else first, place, counted + 1, spelled or word
-        elif first >= 0 and not (fits and token in _BETWEEN):
-            if spelled and counted >= _LEAST:
-                yield tokens[first : last + 1]
-            first, last, counted, spelled = -1, -1, 0, False
+    """Tokens that may be a row, around each word for a number, from the first number or month to the last."""
+    reached = 0
+    for place in [i for i, token in enumerate(tokens) if token in NUMBER_WORDS or _is_year(token)]:
+        if place < reached:
+            continue
+        first = last = place
+        before, behind = place - 1, place + 1
+        while before >= reached and _belongs(tokens[before]):
+            first = first if tokens[before] in _BETWEEN else before
+            before -= 1
+        while behind < len(tokens) and behind - first < _LONGEST and _belongs(tokens[behind]):
+            last = last if tokens[behind] in _BETWEEN else behind
+            behind += 1
+        reached = behind
+        if last - first + 1 >= _LEAST:
+            yield tokens[first : last + 1]
+
+
+def _is_year(token: str) -> bool:
+    return len(token) >= _YEAR_IN_A_WORD and token.startswith(COMPOUNDS)
+
+
+def _belongs(token: str) -> bool:
+    return token in NUMBER_WORDS or token in MONTHS or token in _BETWEEN or token.isdecimal() or _is_year(token)
 
 
 def _items(row: Sequence[str], language: str) -> Iterator[Item]:
