@@ -41,12 +41,13 @@ _YEAR_OF_LIFE = re.compile(
     r"(?:st|nd|rd|th|\.|o|a|eme|ieme|e)?\s(?:(?:year of (?:(?:his|her|their) )?(?:life|age)|birthday|lebensjahr"
     r"|geburtstag|cumpleanos|compleanno|anniversaire|ano de vida|anno di vita|annee de (?:sa )?vie)\b)"
 )
+_NINETIES = re.compile(r"\bin (?:her|his|their) (?:early |mid |mid-|late )?(?:90'?s|nineties)\b")
 _NOUNS = re.compile(
-    r"\bin (?:her|his|their) (?:early |mid |mid-|late )?(?:90'?s|nineties)\b|\b(?:non|cent)(?:agen|en)arian"
-    r"|\b(?:nonagenari[oa]|nonagenaire|(?:ultra)?novant[a-z]{0,12}enn[ei]|centenne|noventona?|(?:[a-z]{1,12})?(?:neunzig|hundert[a-z]{0,12})jahrige|(?:una?|la|il|mujer|paciente|homme|femme|patiente?)"
-    r" centen(?:ari[oa]|aire))"
+    r"\b(?:(?:non|cent)agenarian|centenarian|nonagenari[oa]|nonagenaire|(?:ultra)?novant[a-z]{0,12}enn[ei]|centenne|noventona?"
+    r"|[a-z]{0,12}(?:neunzig|hundert)[a-z]{0,12}jahrige"
+    r"|(?:una?|la|il|mujer|paciente|homme|femme|patiente?) centen(?:ari[oa]|aire))"
 )
-_NOUN_PARTS = ("90", "nineties", "enar", "enair", "enne", "enni", "noventon", "jahrige")
+_NOUN_PARTS = ("enari", "enair", "enne", "enni", "noventon", "jahrige")
 _CODED = re.compile(r"(?<![\w.])(?:0?9[0-9]|1[01][0-9])y(?![\w/])(?<=[0-9]{3}y)|(?<!\w)p(?:9[0-9]|1[01][0-9])y(?!\w)")
 _UNITS = frozenset(
     """
@@ -54,8 +55,9 @@ _UNITS = frozenset(
     """.split()  # noqa: SIM905 - as long as a list literal
 )
 _IN_UNITS = re.compile(
-    r"(?:(?<![\d.,/-])1,?(?:0[89]|[1-4][0-9])[0-9][\s-]?(?:months?|mos?|mesi|meses|mois|monaten?)"
-    r"|(?<![\d.,/-])(?:4,?(?:69[6-9]|[7-9][0-9]{2})|5,?[0-9]{3}|6,?[0-4][0-9]{2})[\s-]?(?:weeks?|settimane|semanas|semaines|wochen))\b"
+    r"[1456](?<![\d.,/-].)(?:(?<=1),?(?:0[89]|[1-4][0-9])[0-9][\s-]?(?:months?|mos?|mesi|meses|mois|monaten?)"
+    r"|(?:(?<=4),?(?:69[6-9]|[7-9][0-9]{2})|(?<=5),?[0-9]{3}|(?<=6),?[0-4][0-9]{2})"
+    r"[\s-]?(?:weeks?|settimane|semanas|semaines|wochen))\b"
 )
 # The words and the parts of words of which an age over 89 has one, and where these begin.
 _WORDS = {
@@ -80,6 +82,8 @@ def age_left(reading: ComparableText) -> bool:
     """Whether a text shows an age of 90 years or more, which "90+" is not."""
     folded = reading.folded
     if _in_digits(folded):
+        return True
+    if ("90" in folded or "nineties" in folded) and _NINETIES.search(folded):
         return True
     if any(part in folded for part in _NOUN_PARTS) and _NOUNS.search(folded):
         return True

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from deid_platform.text.numerals import COMPOUNDS, LANGUAGES, NUMBER_WORDS, numerals
+from deid_platform.text.numerals import LANGUAGES, NUMBER_WORDS, numerals
 
 _MONTH_NAMES = (
     "january february march april may june july august september october november december",
@@ -33,7 +33,6 @@ _BETWEEN = frozenset(
     """.split()  # noqa: SIM905 - a list literal would fill a screen
 )
 _LEAST = 3
-_YEAR_IN_A_WORD = 7  # letters
 _SEVEN = ("sept", "fr")
 _LONGEST = 40  # tokens of a row that are read together
 
@@ -71,7 +70,7 @@ def said_rows(tokens: Sequence[str]) -> tuple[Row, ...]:
 def _stretches(tokens: Sequence[str]) -> Iterator[Sequence[str]]:
     """Tokens that may be a row, around each word for a number, from the first number or month to the last."""
     reached = 0
-    for place in [i for i, token in enumerate(tokens) if token in NUMBER_WORDS or _is_year(token)]:
+    for place in [i for i, token in enumerate(tokens) if token in NUMBER_WORDS]:
         if place < reached:
             continue
         first = last = place
@@ -87,12 +86,8 @@ def _stretches(tokens: Sequence[str]) -> Iterator[Sequence[str]]:
             yield tokens[first : last + 1]
 
 
-def _is_year(token: str) -> bool:
-    return len(token) >= _YEAR_IN_A_WORD and token.startswith(COMPOUNDS)
-
-
 def _belongs(token: str) -> bool:
-    return token in NUMBER_WORDS or token in MONTHS or token in _BETWEEN or token.isdecimal() or _is_year(token)
+    return token in NUMBER_WORDS or token in MONTHS or token in _BETWEEN or token.isdecimal()
 
 
 def _items(row: Sequence[str], language: str) -> Iterator[Item]:

@@ -42,6 +42,10 @@ _IN_WORDS = re.compile(
     r"[NnTtDdMmZz](?<![^\W_].)(?:ineteen[\s-]|wenty[\s-]|wo\sthousand|os\smil(?!\w)|eux\smille(?!\w)|il\snovecientos|ille\s?nove|ille\sneuf"
     r"|uemila|eunzehnhundert|weitausend|ix-neuf\scent|iecinueve\s)"
 )
+_HOLD_YEARS = (
+    "ineteen", "wenty", "thousand", "os mil", "eux mille", "novecientos", "nove", "uemila", "euf cent",
+    "zehnhundert", "tausend", "iecinueve",
+)  # fmt: skip
 _CALLS_FOR_YEAR = re.compile(
     r"(?:(?<![^\W_])(?:in|since|until|till|during|circa|year|of|born|before|after|by|from|around|early|late"
     r"|mid|fall|summer|spring|winter|desde|hasta|en|del?|año|nel|dal|fino al|anno|del|depuis|en|jusqu'en|année|l'an"
@@ -128,7 +132,7 @@ def _short(text: str) -> Iterator[tuple[int, int, int, bool]]:
 
 
 def _in_words(text: str) -> Iterator[tuple[int, int, int, bool]]:
-    for match in _IN_WORDS.finditer(text):
+    for match in _IN_WORDS.finditer(text) if any(part in text for part in _HOLD_YEARS) else ():
         start = match.start()
         # Of several languages in which the words are a number, the one that reads most of them.
         read = (numerals(text[start : start + _REACH], language)[:1] for language in LANGUAGES)

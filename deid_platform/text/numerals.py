@@ -20,65 +20,56 @@ from text_to_num import find_numbers
 LANGUAGES = ("en", "es", "it", "fr", "de")
 """Whose numbers are read."""
 _TOKEN = re.compile(r"[^\W\d_]+|\d+(?:\.\d+)?")
+_LETTERS = re.compile(r"[^\W\d_]+")
 _SPACE = re.compile(r"[\s\-‐‑–'’]*")
 _DIGITS = re.compile(r"\d+(?:[.,]\d+)?")
 _CENTURIES = frozenset(("18", "19", "20"))
 _OF_CENTURY = re.compile(r"0\d|[1-9]\d")
 _TIMES = {"double": 2, "triple": 3, "treble": 3, "doble": 2, "doppio": 2, "triplo": 3, "doppel": 2, "dreifach": 3}
 _ZEROS = frozenset(("oh", "o", "naught"))
-_ITALIAN_TENS = ["venti", "trenta", "quaranta", "cinquanta", "sessanta", "settanta", "ottanta", "novanta"]
-_GERMAN_TENS = ["zwanzig", "dreissig", "vierzig", "funfzig", "fuenfzig", "sechzig", "siebzig", "achtzig", "neunzig"]
-_GERMAN_ONES = ["ein", "zwei", "drei", "vier", "funf", "fuenf", "sechs", "sieben", "acht", "neun"]
-_GERMAN_NUMBERS = [*_GERMAN_TENS, *(f"{one}und{ten}" for one in _GERMAN_ONES for ten in _GERMAN_TENS)]
-NUMBER_WORDS = (
-    frozenset(
-        """
+_PLAIN = """
     zero oh double triple one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen
     sixteen seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred thousand first
     second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth fifteenth
-    sixteenth seventeenth eighteenth nineteenth twentieth thirtieth
+    sixteenth seventeenth eighteenth nineteenth twentieth thirtieth fortieth fiftieth sixtieth seventieth eightieth
+    ninetieth hundredth
     cero uno un una dos tres cuatro cinco seis siete ocho nueve diez once doce trece catorce quince dieciseis
     diecisiete dieciocho diecinueve veinte veintiuno veintiun veintidos veintitres veinticuatro veinticinco veintiseis
     veintisiete veintiocho veintinueve treinta cuarenta cincuenta sesenta setenta ochenta noventa cien ciento
     doscientos trescientos cuatrocientos quinientos seiscientos setecientos ochocientos novecientos mil primero doble
-    due tre quattro cinque sei sette otto nove dieci undici dodici tredici quattordici quindici sedici diciassette
-    diciotto diciannove venti trenta quaranta cinquanta sessanta settanta ottanta novanta cento mille duemila
-    millenovecento milleottocento primo doppio
+    cento mille millenovecento milleottocento duemila primo doppio
     deux trois quatre cinq sept huit neuf dix onze douze treize quatorze quinze seize vingt vingts trente quarante
     cinquante soixante septante octante huitante nonante cent cents premier
-    null eins ein zwei drei vier funf fuenf sechs sieben acht neun zehn elf zwolf zwoelf dreizehn vierzehn funfzehn
-    fuenfzehn sechzehn siebzehn achtzehn neunzehn hundert tausend zweitausend neunzehnhundert achtzehnhundert doppel
-    """.split()  # noqa: SIM905 - a list literal would fill a screen
-    )
-    | {
-        *(ten + one for ten in _ITALIAN_TENS for one in ["due", "tre", "quattro", "cinque", "sei", "sette", "nove"]),
-        *(ten[:-1] + one for ten in _ITALIAN_TENS for one in ("uno", "otto")),
-        *_GERMAN_NUMBERS,
-        *(f"{number}sten" for number in _GERMAN_NUMBERS),
-        *(
-            f"{stem}ten"
-            for stem in [
-                "ers",
-                "zwei",
-                "drit",
-                "vier",
-                "funf",
-                "fuenf",
-                "sechs",
-                "sieb",
-                "ach",
-                "neun",
-                "zehn",
-                "elf",
-                "zwolf",
-                "dreizehn",
-            ]
-        ),
-    }
-)
-"""The words of all languages by which numbers are written, without accents; those of whole years are `COMPOUNDS`."""
-COMPOUNDS = ("millenovecento", "milleottocento", "duemila", "neunzehnhundert", "achtzehnhundert", "zweitausend")
-"""What a year begins with that is written as one word."""
+    null ein hundert tausend zweitausend neunzehnhundert achtzehnhundert doppel ersten dritten siebten
+"""
+_ITALIAN_ONES = """
+    uno due tre quattro cinque sei sette otto nove dieci undici dodici tredici quattordici quindici sedici diciassette
+    diciotto diciannove
+"""
+_ITALIAN_TENS = "venti trenta quaranta cinquanta sessanta settanta ottanta novanta"
+_GERMAN_ONES = "ein zwei drei vier funf fuenf sechs sieben acht neun"
+_GERMAN_TEENS = """
+    eins zwei drei vier funf fuenf sechs sieben acht neun zehn elf zwolf zwoelf dreizehn vierzehn funfzehn fuenfzehn
+    sechzehn siebzehn achtzehn neunzehn
+"""
+_GERMAN_TENS = "zwanzig dreissig vierzig funfzig fuenfzig sechzig siebzig achtzig neunzig"
+
+
+def _in_one_word() -> Iterator[str]:
+    """The numbers of Italian and German, which are written as one word."""
+    tens, ones = _ITALIAN_TENS.split(), _ITALIAN_ONES.split()
+    small = [*ones, *tens, *(ten[:-1] + one if one[0] in "uo" else ten + one for ten in tens for one in ones[:9])]
+    yield from small
+    yield from (head + tail for head in ("cento", "millenovecento", "milleottocento", "duemila") for tail in small)
+    teens, tens = _GERMAN_TEENS.split(), _GERMAN_TENS.split()
+    high = [*tens, *(f"{one}und{ten}" for one in _GERMAN_ONES.split() for ten in tens)]
+    yield from (*teens, *high, *(f"{number}ten" for number in teens), *(f"{number}sten" for number in high))
+    for head in ("hundert", "einhundert", "neunzehnhundert", "achtzehnhundert", "zweitausend", "zweitausendund"):
+        yield from (head + tail for tail in (*teens, *high))
+
+
+NUMBER_WORDS = frozenset((*_PLAIN.split(), *_in_one_word()))
+"""The words of all languages by which numbers are written, without accents and umlauts."""
 # Words as they are written without accents and umlauts.
 _SPELLINGS = {"veintidos": "veintidós", "veintitres": "veintitrés", "veintiun": "veintiuno", "veintiún": "veintiuno"}
 _GERMAN = re.compile(r"f(?:u|ue)nf|zw(?:o|oe)lf")
@@ -169,6 +160,8 @@ def in_digits(text: str, language: str) -> str:
 @lru_cache(maxsize=1024)
 def spoken(text: str) -> str:
     """A short text in digits, in the language of which it holds most words for numbers; itself where it holds none."""
+    if text.isascii() and NUMBER_WORDS.isdisjoint(_LETTERS.findall(text.casefold())):
+        return text
     read = [[n for n in numerals(text, language) if n.spelled] for language in LANGUAGES]
     best = max(read, key=lambda numbers: sum(n.end - n.start for n in numbers) - len(numbers))
     return _written(text, best)
