@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 
 from deid_platform.leakcheck.comparable import ComparableText
-from deid_platform.text.numerals import in_digits
+from deid_platform.text.numerals import NUMBER_WORDS, in_digits
 
 _OLD = r"[\s-]{0,2}(?:y/?o\b|y\.\s?o\.|(?:years?|yrs?)[\s-]{1,2}(?:old|of age)\b)"
 _OVER_89 = re.compile(r"(?:9[0-9]|1[0-2][0-9])(?![0-9])")
@@ -48,7 +48,8 @@ _NOUNS = re.compile(
     r"|(?:una?|la|il|mujer|paciente|homme|femme|patiente?) centen(?:ari[oa]|aire))"
 )
 _NOUN_PARTS = ("enari", "enair", "enne", "enni", "noventon", "jahrige")
-_CODED = re.compile(r"(?<![\w.])(?:0?9[0-9]|1[01][0-9])y(?![\w/])(?<=[0-9]{3}y)|(?<!\w)p(?:9[0-9]|1[01][0-9])y(?!\w)")
+_CODED = re.compile(r"[01](?<![\w.].)(?:(?<=0)9|(?<=1)[01])[0-9]y(?![\w/])")
+_CODED_DURATION = re.compile(r"(?<!\w)p(?:9[0-9]|1[01][0-9])y(?!\w)")
 _UNITS = frozenset(
     """
     month months mo mos mesi meses mois monate monaten week weeks settimane semanas semaines wochen
@@ -59,22 +60,19 @@ _IN_UNITS = re.compile(
     r"|(?:(?<=4),?(?:69[6-9]|[7-9][0-9]{2})|(?<=5),?[0-9]{3}|(?<=6),?[0-4][0-9]{2})"
     r"[\s-]?(?:weeks?|settimane|semanas|semaines|wochen))\b"
 )
-# The words and the parts of words of which an age over 89 has one, and where these begin.
-_WORDS = {
-    "en": (
-        frozenset(("ninety", "ninetieth", "hundred", "hundredth", "thousand")),
-        re.compile(r"\b(?:ninet|hundred|thousand)"),
-    ),
-    "es": (frozenset(("noventa", "cien", "ciento", "mil")), re.compile(r"\b(?:noventa|cien|ciento|mil)\b")),
-    "fr": (
-        frozenset(("vingt", "vingts", "cent", "nonante", "mille")),
-        re.compile(r"\b(?:quatre[\s-]vingt|cent\b|nonante|mille\b)"),
-    ),
+# The words of which an age over 89 has one, and where it begins.
+_HIGH = {
+    "en": re.compile(r"\b(?:ninet[yi]|hundred|thousand)"),
+    "es": re.compile(r"\b(?:noventa|cien|ciento|mil)\b"),
+    "it": re.compile(r"\b(?:novant|cento|mille)"),
+    "fr": re.compile(r"\b(?:quatre[\s-]vingt|cent\b|nonante|mille\b)"),
+    "de": re.compile(r"neunzig|hundert|tausend"),
 }
-_PARTS = {
-    "it": (("novant", "cento"), re.compile(r"\b(?:novant|cento|mille)")),
-    "de": (("neunzig", "hundert", "tausend"), re.compile(r"neunzig|hundert|tausend")),
+_HIGH_WORDS = {
+    language: frozenset(word for word in NUMBER_WORDS if begins.search(word.replace("vingt", "quatre vingt")))
+    for language, begins in _HIGH.items()
 }
+_ANY_HIGH: frozenset[str] = frozenset().union(*_HIGH_WORDS.values())
 _REACH = (40, 80)
 
 
@@ -87,7 +85,7 @@ def age_left(reading: ComparableText) -> bool:
         return True
     if any(part in folded for part in _NOUN_PARTS) and _NOUNS.search(folded):
         return True
-    if "y" in reading.words and _CODED.search(folded):
+    if "y" in reading.words and (_CODED.search(folded) or ("p" in reading.words and _CODED_DURATION.search(folded))):
         return True
     if not _UNITS.isdisjoint(reading.words) and _IN_UNITS.search(folded):
         return True
@@ -110,13 +108,11 @@ def _in_digits(folded: str) -> bool:
 
 def _said(reading: ComparableText) -> Iterator[str]:
     """The stretches around words of high numbers, in digits."""
-    folded = reading.folded
-    for language, (words, begins) in _WORDS.items():
-        if not words.isdisjoint(reading.words):
-            yield from _stretches(folded, language, begins)
-    for language, (parts, begins) in _PARTS.items():
-        if any(part in folded for part in parts):
-            yield from _stretches(folded, language, begins)
+    if _ANY_HIGH.isdisjoint(reading.words):
+        return
+    for language, begins in _HIGH.items():
+        if not _HIGH_WORDS[language].isdisjoint(reading.words):
+            yield from _stretches(reading.folded, language, begins)
 
 
 def _stretches(folded: str, language: str, begins: re.Pattern[str]) -> Iterator[str]:

@@ -163,10 +163,11 @@ class ComparableText:
 
     @cached_property
     def numbers(self) -> frozenset[str]:
-        """Numbers without leading zeros: each run of digits, and neighbouring runs joined to six digits or more."""
+        """Numbers without leading zeros: each run of digits, and neighbouring runs joined to six digits or more, in
+        words too."""
         found: set[str] = set()
-        for run in _DIGIT_RUN.finditer(self.folded):
-            groups = _DIGITS.findall(run.group())
+        runs = [_DIGITS.findall(run.group()) for run in _DIGIT_RUN.finditer(self.folded)]
+        for groups in (*runs, *([item.digits for item in row if item.digits.isdecimal()] for row in self.said)):
             for first, group in enumerate(groups):
                 joined = group.lstrip("0")
                 found.add(joined[: _LONGEST_NUMBER + 1])

@@ -7,6 +7,7 @@ Belongs here: the rows of numbers and months' names of a text. Does not belong h
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import compress
 from typing import NamedTuple
 
 from deid_platform.text.numerals import LANGUAGES, NUMBER_WORDS, numerals
@@ -70,7 +71,7 @@ def said_rows(tokens: Sequence[str]) -> tuple[Row, ...]:
 def _stretches(tokens: Sequence[str]) -> Iterator[Sequence[str]]:
     """Tokens that may be a row, around each word for a number, from the first number or month to the last."""
     reached = 0
-    for place in [i for i, token in enumerate(tokens) if token in NUMBER_WORDS]:
+    for place in compress(range(len(tokens)), map(NUMBER_WORDS.__contains__, tokens)):
         if place < reached:
             continue
         first = last = place
