@@ -95,9 +95,8 @@ def _year_said(reading: ComparableText) -> bool:
         phrase = match["phrase"]
         for language in LANGUAGES:
             year = next(iter(numerals(phrase, language)), None)
-            if year is not None and year.start == 0 and _CENTURY.fullmatch(year.digits):
-                if not phrase[year.end :].strip():
-                    return True
+            if year is not None and (year.start, year.end) == (0, len(phrase)) and _CENTURY.fullmatch(year.digits):
+                return True
     return False
 
 

@@ -136,8 +136,9 @@ def _in_words(text: str) -> Iterator[tuple[int, int, int, bool]]:
         start = match.start()
         # Of several languages in which the words are a number, the one that reads most of them.
         read = (numerals(text[start : start + _REACH], language)[:1] for language in LANGUAGES)
-        year = max((numbers[0] for numbers in read if numbers), key=lambda number: number.end, default=None)
-        if year is None or year.start or len(year.digits) != 4 or not _FIRST <= int(year.digits) <= _LAST:
+        first = (numbers[0] for numbers in read if numbers and numbers[0].start == 0)
+        year = max(first, key=lambda number: number.end, default=None)
+        if year is None or len(year.digits) != 4 or not _FIRST <= int(year.digits) <= _LAST:
             continue
         end = start + year.end
         counts = _number_behind().match(text, end) or _COUNTED.match(text, end)

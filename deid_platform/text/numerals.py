@@ -60,7 +60,8 @@ def _in_one_word() -> Iterator[str]:
     tens, ones = _ITALIAN_TENS.split(), _ITALIAN_ONES.split()
     small = [*ones, *tens, *(ten[:-1] + one if one[0] in "uo" else ten + one for ten in tens for one in ones[:9])]
     yield from small
-    yield from (f"{number[:-1]}esim{ending}" for number in small[9:] for ending in "oa")
+    stems = (number if number.endswith(("tre", "sei")) else number[:-1] for number in small[9:])
+    yield from (f"{stem}esim{ending}" for stem in stems for ending in "oa")
     yield from (head + tail for head in ("cento", "millenovecento", "milleottocento", "duemila") for tail in small)
     teens, tens = _GERMAN_TEENS.split(), _GERMAN_TENS.split()
     high = [*tens, *(f"{one}und{ten}" for one in _GERMAN_ONES.split() for ten in tens)]
