@@ -31,7 +31,7 @@ _YEARS_ABROAD = re.compile(
 _LASTS = re.compile(
     r"(?:\b(?:da|per|dopo|entro|ultimi|ogni|hace|durante|por|desde|pendant|depuis|il y a|guerre de|letzten|seit"
     r"|vor|nach|fur|uber|gli|negli|los|les|tras)\s"
-    r"(?:(?:oltre|circa|quasi|mas de|plus de|gli|los|les|unos)\s)?|[:=<>.,/-]\s?)$"
+    r"(?:(?:oltre|circa|quasi|mas de|plus de|gli|los|les|unos)\s)?|[=<>.,/-])$"
 )
 _OWN_YEAR = re.compile(r"\b(?:his|her|their|my|patient's)\s$")
 _YEAR_AFTER = re.compile(

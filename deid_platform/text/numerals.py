@@ -11,7 +11,7 @@ five"), years said in two halves, and words without their accents or umlauts.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -60,7 +60,7 @@ def _in_one_word() -> Iterator[str]:
     tens, ones = _ITALIAN_TENS.split(), _ITALIAN_ONES.split()
     small = [*ones, *tens, *(ten[:-1] + one if one[0] in "uo" else ten + one for ten in tens for one in ones[:9])]
     yield from small
-    stems = (number if number.endswith(("tre", "sei")) else number[:-1] for number in small[9:])
+    stems = (number if number.endswith(("tre", "sei")) else number[:-1] for number in small[19:])
     yield from (f"{stem}esim{ending}" for stem in stems for ending in "oa")
     yield from (head + tail for head in ("cento", "millenovecento", "milleottocento", "duemila") for tail in small)
     teens, tens = _GERMAN_TEENS.split(), _GERMAN_TENS.split()
@@ -169,8 +169,9 @@ def spoken(text: str) -> str:
     return _written(text, best)
 
 
-def _written(text: str, numbers: Iterator[Numeral] | tuple[Numeral, ...] | list[Numeral]) -> str:
-    pieces, position = [], 0
+def _written(text: str, numbers: Iterable[Numeral]) -> str:
+    pieces: list[str] = []
+    position = 0
     for number in numbers:
         if number.spelled:
             pieces += (text[position : number.start], number.digits)
