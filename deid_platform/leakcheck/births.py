@@ -1,4 +1,4 @@
-"""A known date of birth in a text, in numbers or in words.
+"""A known date of birth in a text, in numbers or in words of the languages of `text/numerals.py`.
 
 Belongs here: the ways in which one date is written. Does not belong here: dates in general (`shapes.py`).
 """
@@ -6,40 +6,36 @@ Belongs here: the ways in which one date is written. Does not belong here: dates
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import date
 from itertools import pairwise
 
 from deid_platform.leakcheck.comparable import ComparableText
+from deid_platform.leakcheck.said import MONTHS, Row
 
 _TOKEN = re.compile(r"\d+|[^\W\d_]+")
 _LENGTH = 24
-_MONTH_NAMES = (
-    "january", "february", "march", "april", "may", "june",
-    "july", "august", "september", "october", "november", "december",
-)  # fmt: skip
-_MONTHS = {name: i for i, month in enumerate(_MONTH_NAMES, 1) for name in (month, month[:3], month[:4])}
-_NOT_IN_DATES = frozenset(("st", "nd", "rd", "th", "of"))
-_CUE_WORDS = frozenset(("dob", "born", "birth", "birthday", "birthdays", "birthdate"))
-_CUE = re.compile(r"\b(?:d\.?o\.?b|birth\s?days?|birth\s?date|date of birth|born)\b")
+_PARTS = 3
+_LONGEST_YEAR = 4
+_NOT_IN_DATES = frozenset(("st", "nd", "rd", "th", "of", "de", "del", "di", "den", "er"))
+_CUE_WORDS = frozenset(
+    """
+    dob born birth birthday birthdays birthdate nacido nacida nacio nacimiento cumpleanos nato nata nascita compleanno
+    ne nee naissance anniversaire geboren geburtsdatum geburtstag geb
+    """.split()  # noqa: SIM905 - a list literal would fill a screen
+)
+_CUE = re.compile(
+    r"\b(?:d\.?o\.?b|birth\s?days?|birth\s?date|date of birth|born|nacid[oa]|nacio|nacimiento|cumpleanos|nat[oa]|"
+    r"nascita|compleanno|nee?|naissance|anniversaire|geboren|geburts(?:datum|tag)|geb)\b"
+)
 _CUE_REACH = 24
 _SHORT_YEAR = re.compile(r"['’]\d\d(?!\d)")
-_UNITS = (
-    "", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "thirteen",
-    "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen",
-)  # fmt: skip
-_TENS = ("", "", "twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
-_ORDINALS = (
-    "", "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh",
-    "twelfth", "thirteenth", "fourteenth", "fifteenth", "sixteenth", "seventeenth", "eighteenth", "nineteenth",
-    "twentieth",
-)  # fmt: skip
 
 
 def birth_date_left(born: date, reading: ComparableText) -> bool:
     """Whether a text shows a date of birth: in the usual orders, with a two-digit year, in words, or its day and
     month beside a word for birth."""
-    return _numeric(born, reading.folded) or _spoken(born, reading.line) or _birthday(born, reading)
+    return _numeric(born, reading.folded) or _spoken(born, reading.said) or _birthday(born, reading)
 
 
 def _numeric(born: date, folded: str) -> bool:
@@ -82,55 +78,49 @@ def _is_date(
         return False
     between = folded[window[0][2] : window[1][1]] + folded[window[1][2] : window[2][1]]
     # Three small numbers in a row are a table unless a separator or a month's name makes them a date.
-    return not short or any(token in _MONTHS for token, _, _ in window) or re.search("[/.-]", between) is not None
+    return not short or any(token in MONTHS for token, _, _ in window) or re.search("[/.-]", between) is not None
 
 
 def _value(token: str) -> int:
-    return _MONTHS.get(token) or (int(token) if token.isdecimal() and len(token) <= 4 else -1)
+    return MONTHS.get(token) or (int(token) if token.isdecimal() and len(token) <= 4 else -1)
 
 
-def _spoken(born: date, line: str) -> bool:
-    """The date with its day, its year or both in words, as a dictation leaves it."""
-    month = _MONTH_NAMES[born.month - 1]
-    if f" {month} " not in line:
+def _spoken(born: date, rows: Iterable[Row]) -> bool:
+    """The date with some of it in words, as dictated: "March fourth, nineteen fifty", "three four fifty"."""
+    if not rows:
         return False
-    years = (*_year_words(born.year), str(born.year))
-    days = (_ordinal_words(born.day), _number_words(born.day), f"{born.day} {_suffix(born.day)}", str(born.day))
+    day, month = {str(born.day), f"{born.day:02}"}, {str(born.month), f"{born.month:02}"}
+    year = {str(born.year), f"{born.year % 100:02}"}
     return any(
-        f" {order} " in line
-        for year in years
-        for day in days
-        for order in (
-            f"{month} {day} {year}",
-            f"{month} the {day} {year}",
-            f"{day} {month} {year}",
-            f"{day} of {month} {year}",
-            f"{day} day of {month} {year}",
-        )
+        _reads(row, place, parts)
+        for row in rows
+        for parts in ((month, day, year), (day, month, year), (year, month, day))
+        for place in range(len(row) - len(parts) + 1)
     )
 
 
-def _number_words(number: int) -> str:
-    return _UNITS[number] if number < 20 else f"{_TENS[number // 10]} {_UNITS[number % 10]}".strip()
+def _reads(row: Row, place: int, parts: Sequence[Collection[str]]) -> bool:
+    """Whether a row tells the parts of a date from a place on, each in one number or digit by digit."""
+    ends = {place}
+    for part in parts:
+        ends = {end for start in ends for end in _ends(row, start, part)}
+    return any(_tells(row[place:end]) for end in ends)
 
 
-def _ordinal_words(number: int) -> str:
-    if number <= 20:
-        return _ORDINALS[number]
-    return "thirtieth" if number == 30 else f"{_TENS[number // 10]} {_ORDINALS[number % 10]}"
+def _ends(row: Row, start: int, part: Collection[str]) -> Iterator[int]:
+    joined = ""
+    for end in range(start, min(len(row), start + _LONGEST_YEAR)):
+        joined += row[end].digits
+        if joined in part:
+            yield end + 1
 
 
-def _suffix(number: int) -> str:
-    return "th" if 10 < number < 20 else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
-
-
-def _year_words(year: int) -> Iterator[str]:
-    century, rest = divmod(year, 100)
-    if year // 1000 == 2 and century == 20:
-        yield f"two thousand {_number_words(rest)}".strip()
-        yield f"two thousand and {_number_words(rest)}".strip()
-    if rest:
-        yield f"{_number_words(century)} {'oh ' if rest < 10 else ''}{_number_words(rest)}"
+def _tells(date_: Row) -> bool:
+    """Whether numbers that fit a date are likely to be one: in words, and more than four digits said one by one."""
+    if not any(item.spelled for item in date_):
+        return False
+    digits = sum(len(item.digits) for item in date_)
+    return len(date_) == _PARTS or any(item.month for item in date_) or digits > _LONGEST_YEAR
 
 
 def _birthday(born: date, reading: ComparableText) -> bool:
@@ -142,7 +132,7 @@ def _birthday(born: date, reading: ComparableText) -> bool:
         found = _TOKEN.finditer(reading.folded, cue.end(), cue.end() + _CUE_REACH)
         for one, two in pairwise(m for m in found if m.group() not in _NOT_IN_DATES):
             between = reading.folded[one.end() : two.start()]
-            joined = between in ("/", "-", ".") or not _MONTHS.keys().isdisjoint((one.group(), two.group()))
+            joined = between in ("/", "-", ".") or not MONTHS.keys().isdisjoint((one.group(), two.group()))
             if joined and (_value(one.group()), _value(two.group())) in orders:
                 return True
     return False

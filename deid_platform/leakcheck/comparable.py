@@ -17,6 +17,7 @@ from importlib import resources
 
 import regex
 
+from deid_platform.leakcheck.said import Row, said_rows
 from deid_platform.text import views
 
 # Stand for a removed patient's name and for any other removed text: no letters, and kept by `fold`.
@@ -132,6 +133,11 @@ class ComparableText:
         return frozenset(self.tokens)
 
     @cached_property
+    def said(self) -> tuple[Row, ...]:
+        """The rows of numbers that it says in words."""
+        return said_rows(self.tokens)
+
+    @cached_property
     def squeezed(self) -> str:
         """The tokens without anything between them."""
         return "".join(self.tokens)
@@ -157,10 +163,11 @@ class ComparableText:
 
     @cached_property
     def numbers(self) -> frozenset[str]:
-        """Numbers without leading zeros: each run of digits, and neighbouring runs joined to six digits or more."""
+        """Numbers without leading zeros: each run of digits, and neighbouring runs joined to six digits or more, in
+        words too."""
         found: set[str] = set()
-        for run in _DIGIT_RUN.finditer(self.folded):
-            groups = _DIGITS.findall(run.group())
+        runs = [_DIGITS.findall(run.group()) for run in _DIGIT_RUN.finditer(self.folded)]
+        for groups in (*runs, *([item.digits for item in row if item.digits.isdecimal()] for row in self.said)):
             for first, group in enumerate(groups):
                 joined = group.lstrip("0")
                 found.add(joined[: _LONGEST_NUMBER + 1])

@@ -1,7 +1,7 @@
 """What still has the shape of an identifier, whoever's it is.
 
 Belongs here: shapes that hardly anything else in a note has. Does not belong here: identifiers that only
-the topics can tell (`roster.py`, `strangers.py`).
+the topics can tell (`roster.py`, `strangers.py`), or ages (`ages.py`).
 
 Repetitions are bounded: a hostile text must not cost more than its length. A pattern starts with what it must
 find rather than with a look behind, which lets `re` skip to the next candidate: twice as fast.
@@ -13,6 +13,7 @@ import re
 from collections.abc import Callable, Iterator
 from ipaddress import IPv6Address
 
+from deid_platform.leakcheck.ages import age_left
 from deid_platform.leakcheck.comparable import ComparableText
 from deid_platform.leakcheck.kinds import LeakKind
 
@@ -74,19 +75,6 @@ _WORDY_DATE = re.compile(
     rf"|{_SHORT}[\s-]{_DAY},?[\s-]{_YEAR}(?!\d)"
     rf"|{_SHORT},?[\s-]{_YEAR}(?!\d))"
 )
-_OLD = r"[\s-]{0,2}(?:y/?o\b|y\.\s?o\.|(?:years?|yrs?)[\s-]{1,2}(?:old|of age)\b)"
-_OVER_89 = re.compile(r"(?:9[0-9]|1[0-2][0-9])(?![0-9])")
-_AGE_AFTER = re.compile(_OLD)
-_TELLS_AGE = r"\b(?:aged?|age of|age is|turned|turning|died at|dead at|passed away at|lived to(?: be)?)[\s:]{1,3}"
-_AGE_BEFORE = re.compile(rf"{_TELLS_AGE}$")
-_NO_AGE_AFTER = re.compile(r"\s?[-+%/]|\.[0-9]|\s?(?:days?|weeks?|months?|min|minutes?|hours?)\b")
-_NINETIES = re.compile(
-    r"\bin (?:her|his|their) (?:early |mid |mid-|late )?(?:90'?s|nineties)\b|\b(?:non|cent)(?:agen|en)arian"
-)
-_AGE_IN_WORDS = re.compile(
-    rf"(?:ninety|hundred)(?:[\s-](?:and )?[a-z]{{3,5}})?{_OLD}"
-    rf"|{_TELLS_AGE}(?:(?:one|a)[\s-])?(?:ninety|hundred)\b(?!\s(?:percent|degrees|days|hours|minutes))"
-)
 
 
 def shapes_left(reading: ComparableText) -> Iterator[LeakKind]:
@@ -96,6 +84,8 @@ def shapes_left(reading: ComparableText) -> Iterator[LeakKind]:
             yield kind
     if not _MRN_CUES.isdisjoint(reading.words) and _MRN.search(reading.folded):
         yield LeakKind.MRN_SHAPE
+    if age_left(reading):
+        yield LeakKind.AGE_SHAPE
     # Only the text as written tells March from a march.
     if _numeric_date(reading.folded) or (
         not _MONTH_WORDS.isdisjoint(reading.words) and _WORDY_DATE.search(reading.text)
@@ -131,19 +121,6 @@ def _url(folded: str) -> bool:
     return ("http" in folded or "www." in folded) and _URL.search(folded) is not None
 
 
-def _age(folded: str) -> bool:
-    """An age of 90 years or more, which "90+" is not."""
-    for match in _OVER_89.finditer(folded):
-        before, end = folded[max(0, match.start() - 20) : match.start()], match.end()
-        if before[-1:].isdigit() or before[-1:] in ("/", "."):
-            continue
-        if _AGE_AFTER.match(folded, end) or (_AGE_BEFORE.search(before) and not _NO_AGE_AFTER.match(folded, end)):
-            return True
-    if ("ninety" in folded or "hundred" in folded) and _AGE_IN_WORDS.search(folded):
-        return True
-    return ("90" in folded or "nineties" in folded or "enarian" in folded) and _NINETIES.search(folded) is not None
-
-
 def _card(folded: str) -> bool:
     return any(_luhn(re.sub(r"\D", "", match.group())) for match in _CARD.finditer(folded))
 
@@ -177,5 +154,4 @@ _TESTS: tuple[tuple[LeakKind, Callable[[str], bool]], ...] = (
     (LeakKind.URL_SHAPE, _url),
     (LeakKind.IP_SHAPE, _ip),
     (LeakKind.CARD_SHAPE, _card),
-    (LeakKind.AGE_SHAPE, _age),
 )

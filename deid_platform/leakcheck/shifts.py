@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from datetime import date, timedelta
 
 from deid_platform.leakcheck.comparable import GAP, ComparableText
+from deid_platform.text.numerals import LANGUAGES, NUMBER_WORDS, numerals
 
 NEAR_NOTE = timedelta(days=14)
 _MONTH = r"(?:0[1-9]|1[0-2])"
@@ -68,10 +69,35 @@ _YEAR_CUE = re.compile(
 )
 
 
+_YEAR_WORDS = frozenset(("nineteen", "twenty", "thousand", "mil", "mille", "cent")) | {
+    word for word in NUMBER_WORDS if word.startswith(("millenovecento", "duemila", "neunzehnhundert", "zweitausend"))
+}
+_SAID_YEAR = re.compile(
+    r"(?<![^\W_])(?:in|since|until|till|during|circa|year|born|before|after|desde|hasta|en|ano|nel|dal|anno|depuis|annee"
+    r"|jahr|seit|bis)\s{1,3}(?P<phrase>[^\W\d_]{3,}(?:[\s-][^\W\d_]{1,20}){0,7})(?=\s{0,3}(?:[,;.)]|\Z))"
+)
+_CENTURY = re.compile(r"19\d\d|20[0-4]\d")
+
+
 def year_left(reading: ComparableText) -> bool:
     """Whether a text shows a year that stands alone, where nothing but a year can be meant."""
     text = reading.folded
-    return any(_YEAR_CUE.search(text, max(0, m.start() - 12), m.start()) for m in _YEAR_ALONE.finditer(text))
+    return any(
+        _YEAR_CUE.search(text, max(0, m.start() - 12), m.start()) for m in _YEAR_ALONE.finditer(text)
+    ) or _year_said(reading)
+
+
+def _year_said(reading: ComparableText) -> bool:
+    """The same of a year in words."""
+    if _YEAR_WORDS.isdisjoint(reading.words):
+        return False
+    for match in _SAID_YEAR.finditer(reading.folded):
+        phrase = match["phrase"]
+        for language in LANGUAGES:
+            year = next(iter(numerals(phrase, language)), None)
+            if year is not None and (year.start, year.end) == (0, len(phrase)) and _CENTURY.fullmatch(year.digits):
+                return True
+    return False
 
 
 def dates_left(reading: ComparableText, written: date | None, *, language: str = "en") -> bool:

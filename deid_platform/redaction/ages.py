@@ -12,12 +12,15 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 
+from deid_platform.text.numerals import spoken
+
 OVER_89 = "90+"
 _OLDEST = 130
 _UNITS_A_YEAR = {"year": 1, "month": 12, "week": 52, "day": 365, "hour": 8766}
-_TOKEN = re.compile(r"(?P<digits>\d+(?:\.\d+)?)|(?P<word>[^\W\d_]+)")
+_TOKEN = re.compile(r"(?P<digits>[0-9]{1,3}(?:,[0-9]{3})+(?![0-9])|\d+(?:\.\d+)?)|(?P<word>[^\W\d_]+)")
 # What belongs to the number itself, so that "95th", "90s" and "90's" all become 90+.
 _SUFFIX = re.compile(r"(?:['’]?s|st|nd|rd|th|\+)(?![^\W_])", re.IGNORECASE)
+_LONGEST = 120
 
 
 @dataclass(slots=True)
@@ -36,16 +39,19 @@ def age90(text: str) -> str | None:
 
     Returns:
         The text as it is where nothing in it is over 89; with "90+" in the number's place where one
-        number is; "90+" alone where several numbers are given; None where it is not understood.
+        number is (and in its unit's, where that is no year); "90+" alone where several numbers are given; None where
+        it is not understood.
     """
+    if len(text) > _LONGEST:
+        return None
+    read = spoken(text)
     numbers: list[_Number] = []
-    spelled = False  # whether the last token was a number in words, which the next may continue
-    for match in _TOKEN.finditer(text):
+    for match in _TOKEN.finditer(read):
         if match["digits"] is not None:
-            if len(match["digits"]) > 4:
+            digits = match["digits"].replace(",", "")
+            if len(digits.partition(".")[0]) > 5:
                 return None
-            numbers.append(_Number(match.start(), match.end(), float(match["digits"])))
-            spelled = False
+            numbers.append(_Number(match.start(), match.end(), float(digits)))
             continue
         meaning = _words().get(match["word"].casefold())
         if meaning is None:
@@ -53,21 +59,13 @@ def age90(text: str) -> str | None:
         if meaning == "old":
             return OVER_89
         if meaning.isdigit():
-            if spelled:
-                last = numbers[-1]
-                last.value = last.value * 100 if meaning == "100" else last.value + int(meaning)
-                last.end = match.end()
-            else:
-                numbers.append(_Number(match.start(), match.end(), float(meaning)))
-            spelled = True
-        elif meaning in _UNITS_A_YEAR:
-            if numbers:
-                numbers[-1].unit = meaning
-            spelled = False
-        else:
-            # "one hundred and two" is one number; any other plain word ends it.
-            spelled = spelled and match["word"].casefold() == "and"
-    return _aggregated(text, numbers)
+            numbers.append(_Number(match.start(), match.end(), float(meaning)))
+        elif meaning in _UNITS_A_YEAR and numbers:
+            numbers[-1].unit = meaning
+            if meaning != "year":
+                numbers[-1].end = match.end()
+    aggregated = _aggregated(read, numbers)
+    return text if aggregated == read else aggregated
 
 
 def _aggregated(text: str, numbers: list[_Number]) -> str | None:

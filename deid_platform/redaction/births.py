@@ -12,7 +12,7 @@ from datetime import date
 
 from deid_platform.labels import Label
 from deid_platform.notes import Note, Span
-from deid_platform.redaction.years import reveals_age
+from deid_platform.redaction.years import in_numbers, reveals_age
 from deid_platform.surrogates.date_order import EITHER, DateOrder
 from deid_platform.surrogates.date_shapes import Found, read_date
 
@@ -101,8 +101,12 @@ def _full_days(note: Note, surface: str) -> set[date]:
 
 
 def read(note: Note, surface: str, order: DateOrder | None = None) -> Found | None:
-    """A date as the language of its note writes it, or in the order that is asked for."""
-    try:
-        return read_date(surface.strip(), note.language.casefold(), note.note_date, order)
-    except ValueError:  # no such day
-        return None
+    """A date as the language of its note writes it, in words too, or in the order that is asked for."""
+    for written in dict.fromkeys((surface.strip(), in_numbers(surface.strip()))):
+        try:
+            told = read_date(written, note.language.casefold(), note.note_date, order)
+        except ValueError:  # no such day
+            continue
+        if told is not None:
+            return told
+    return None

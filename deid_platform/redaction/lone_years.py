@@ -6,7 +6,8 @@ year alone does not belong, since Safe Harbor leaves it. The year of a guideline
 "MI in 2015" beside a shifted "MI, 11/3/2014" would tell how far the patient's dates were moved. So every number from
 1900 to 2049 counts as a year, unless what stands around it makes it a dose, a result, a count, a time of day or a part
 of a longer number. A year with a month and a day beside it is no year alone: were it moved by itself, they would stay,
-so that it is left to the leak check. A quarter or a season goes with its year, since it tells when in the year.
+so that it is left to the leak check. A year in words counts behind a word that calls for one. A quarter or a season
+goes with its year, since it tells when in the year.
 """
 
 from __future__ import annotations
@@ -18,9 +19,10 @@ from importlib import resources
 
 from deid_platform.labels import Label
 from deid_platform.notes import Span
+from deid_platform.text.numerals import LANGUAGES, numerals
 
 SOURCE = "lone-year"
-_LAST = 2049
+_FIRST, _LAST = 1900, 2049
 _REACH = 40
 _YEAR = r"(?:19|20)[0-9]{2}(?![0-9])"
 # What a year starts with comes first, which lets `re` skip what has no digits.
@@ -36,6 +38,26 @@ _PERIOD = re.compile(
 _PERIOD_BEHIND = re.compile(r"[\s/-]?(?:Q[1-4]|H[12])(?![^\W_])", re.IGNORECASE)
 _MONTH_AND_DAY = re.compile(r"(?P<mark>[\s_.-])[0-9]{1,2}(?P=mark)[0-9]{1,2}(?![0-9])")
 _MONTH_AND_DAY_BEFORE = re.compile(r"(?<![0-9])[0-9]{1,2}(?P<mark>[\s_.-])[0-9]{1,2}(?P=mark)\Z")
+_IN_WORDS = re.compile(
+    r"[NnTtDdMmZz](?<![^\W_].)(?:ineteen[\s-]|wenty[\s-]|wo\sthousand|os\smil(?!\w)|eux\smille(?!\w)|il\snovecientos|ille\s?nove|ille\sneuf"
+    r"|uemila|eunzehnhundert|weitausend|ix-neuf\scent|iecinueve\s)"
+)
+_HOLD_YEARS = (
+    "ineteen", "wenty", "thousand", "os mil", "eux mille", "novecientos", "nove", "uemila", "euf cent",
+    "zehnhundert", "tausend", "iecinueve",
+)  # fmt: skip
+_CALLS_FOR_YEAR = re.compile(
+    r"(?:(?<![^\W_])(?:in|since|until|till|during|circa|year|of|born|before|after|by|from|around|early|late"
+    r"|mid|fall|summer|spring|winter|desde|hasta|en|del?|año|nel|dal|fino al|anno|del|depuis|en|jusqu'en|année|l'an"
+    r"|im jahre?|seit|bis|jahr|[^\W\d_]*(?:ary|rch|pril|may|june|july|gust|mber|tober))"
+    r"[\s,-]{1,3}|\(\s?)\Z",
+    re.IGNORECASE,
+)
+_COUNTED = re.compile(
+    r"[\s-]+(?:per\s?cent|min(?:ute)?s?|sec(?:ond)?s?|days?|weeks?|months?|years?|degrees|times|milli\w+|pounds|kilos?|minut[io]s?|días"
+    r"|ans|anni|años|jahre|tage|giorni|jours|mois|mesi|meses|monate|por\sciento|pour\scent|per\scento|prozent|veces|volte|fois|mal)(?!\w)",
+    re.IGNORECASE,
+)
 # Two digits are a year behind an apostrophe or as a fiscal one; "5'10" is a height and "the '90s" a decade. What it
 # starts with comes first here too.
 _SHORT = re.compile(
@@ -76,7 +98,7 @@ def _free(text: str, ordered: Sequence[Span]) -> Iterator[Span]:
     waiting = iter(ordered)
     span = next(waiting, None)
     date_end = -1
-    for start, year, end, certain in sorted((*_long(text, ordered), *_short(text))):
+    for start, year, end, certain in sorted((*_long(text, ordered), *_short(text), *_in_words(text))):
         while span is not None and span.end <= start:
             date_end = span.end if span.label is Label.DATE else date_end
             span = next(waiting, None)
@@ -117,6 +139,21 @@ def _short(text: str) -> Iterator[tuple[int, int, int, bool]]:
     for match in _SHORT.finditer(text):
         if not _number_behind().match(text, match.end()):
             yield match.start("short"), *match.span("short"), True
+
+
+def _in_words(text: str) -> Iterator[tuple[int, int, int, bool]]:
+    for match in _IN_WORDS.finditer(text) if any(part in text for part in _HOLD_YEARS) else ():
+        start = match.start()
+        # Of several languages in which the words are a number, the one that reads most of them.
+        read = (numerals(text[start : start + _REACH], language)[:1] for language in LANGUAGES)
+        first = (numbers[0] for numbers in read if numbers and numbers[0].start == 0)
+        year = max(first, key=lambda number: number.end, default=None)
+        if year is None or len(year.digits) != 4 or not _FIRST <= int(year.digits) <= _LAST:
+            continue
+        end = start + year.end
+        counts = _number_behind().match(text, end) or _COUNTED.match(text, end)
+        if not counts and _CALLS_FOR_YEAR.search(text, max(0, start - _REACH), start):
+            yield start, start, end, True
 
 
 def _stands_as_year(text: str, start: int, end: int) -> bool:

@@ -3,7 +3,7 @@
 Belongs here: reading the year out of a span's own text. Does not belong here: shifting dates
 (`surrogates/dates.py`) or finding them (`detection/`).
 
-A date is read by a closed list of shapes, numeric and English. What fits none of them ("323/20",
+A date is read by a closed list of shapes, numeric and English, in words too. What fits none of them ("323/20",
 "3/4", "the 9th", "11/12") has no year that could be kept, and becomes a tag.
 
 Source: 45 CFR 164.514(b)(2)(i)(C): all elements of dates except the year, and the year too where it is
@@ -14,6 +14,8 @@ from __future__ import annotations
 
 import re
 from datetime import date
+
+from deid_platform.text.numerals import spoken
 
 OLDEST_KEPT_AGE = 89
 # A two-digit year up to so many years after the note is taken for the future (appointments, expiry dates).
@@ -47,6 +49,8 @@ _SHAPES = tuple(
         _MONTH + r"(?:\s*,\s*|\s*[-/]\s*|\s+)(?:of\s+)?(?:" + _YEAR4 + r"|['’](?P<short>[0-9]{2}))",
     )
 )
+_LONGEST = 120
+_FILLING = re.compile(r"\b(?:the|day(?=\s+of))\s+|,(?=\s*,)|(?<=[a-z])\s(?=,)", re.IGNORECASE)
 _DECADE = re.compile(r"(?:the\s+)?(?:(?:early|mid|late)[\s-]+)?(?P<year>(?:1[89]|20)[0-9]0)['’]?s", re.IGNORECASE)
 _YEARS = re.compile(r"((?:1[89]|20)[0-9]{2})\s*(?:-|–|to|through|and|/)\s*((?:1[89]|20)[0-9]{2})", re.IGNORECASE)
 
@@ -86,7 +90,14 @@ def kept_year(text: str, *, note_date: date, birth_date: date | None = None, nea
                 return None
             year = placed
         return None if reveals_age(year, note_date, birth_date) else str(year)
-    return None
+    said = in_numbers(text)
+    return None if said == text else kept_year(said, note_date=note_date, birth_date=birth_date, near_birth=near_birth)
+
+
+def in_numbers(text: str) -> str:
+    """A date with its words for numbers in digits: "the third of March nineteen fifty" is "3 of March 1950"."""
+    said = spoken(text) if len(text) <= _LONGEST else text
+    return text if said == text else _FILLING.sub("", said).strip()
 
 
 def reveals_age(year: int, note_date: date, birth_date: date | None) -> bool:

@@ -104,7 +104,12 @@ def test_the_week_or_the_day_of_a_year_that_was_moved_leaks() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["MI in 2015.", "(2015)", "since 2012, well", "FY2019", "Q3 2018", "dx'd 2011", "1970-2005"]
+    "text",
+    [
+        *("MI in 2015.", "(2015)", "since 2012, well", "FY2019", "Q3 2018", "dx'd 2011", "1970-2005"),
+        *("MI in nineteen ninety-eight.", "since two thousand and four, well", "en mil novecientos noventa y ocho."),
+        *("nel millenovecentonovantotto.", "depuis mille neuf cent quatre-vingt-dix-huit.", "seit zweitausendvier."),
+    ],
 )
 def test_a_true_year_leaks_where_dates_are_shifted_or_tagged_and_stays_where_the_year_does(text: str) -> None:
     assert left(text) == left(text, "gdpr_it") == {"lone-year"}
@@ -112,7 +117,11 @@ def test_a_true_year_leaks_where_dates_are_shifted_or_tagged_and_stays_where_the
 
 
 @pytest.mark.parametrize(
-    "text", ["in 2000 mL", "WBC 2015.", "2000 mg", "in 20156.", "in 2015/80", "since 2000 hours", "in 2015.5"]
+    "text",
+    [
+        *("in 2000 mL", "WBC 2015.", "2000 mg", "in 20156.", "in 2015/80", "since 2000 hours", "in 2015.5"),
+        *("in nineteen patients.", "in twenty twenty patients", "in a twenty minute walk.", "in nineteen days."),
+    ],
 )
 def test_an_amount_or_a_time_of_day_is_no_year(text: str) -> None:
     assert left(text) == set()

@@ -126,6 +126,16 @@ def test_years_alone_move_with_the_dates_around_them():
         ("Q3 2018, 2018 Q3, summer of 2018, s/p fall 2015", ["Q3 2018", "2018 Q3", "summer of 2018", "2015"]),
         ("PSA 2012: 4.5, echo 2015, CA 19-9", ["2012", "2015"]),
         ("PSA 2012 4.5", ["2012"]),
+        (
+            "MI in nineteen ninety-eight, since two thousand and four",
+            ["nineteen ninety-eight", "two thousand and four"],
+        ),
+        (
+            "en mil novecientos noventa y ocho; seit zweitausendvier",
+            ["mil novecientos noventa y ocho", "zweitausendvier"],
+        ),
+        ("dal millenovecentonovantotto, depuis deux mille quatre", ["millenovecentonovantotto", "deux mille quatre"]),
+        ("nineteen ninety-five mg, of two thousand days, in twenty twenty-five minutes, twenty twenty vision", []),
         # A dose, a time of day, a result, a number, a decade, a date.
         ("1500-2000 mL, 2000-calorie diet, up to 2000 cc, > 2000, $2000", []),
         ("ANC of 2015, hCG level was 1950, urine output: 2000, room 2015, ext. 1998", []),
@@ -152,6 +162,19 @@ def test_a_year_behind_a_date_that_became_a_tag_moves_too():
     assert shifted("{DATE|Thanksgiving} 2018, room {DATE|Diwali} (2018)", patient_id=far).text == (
         "[DATE] 2019, room [DATE] (2019)"
     )
+
+
+def test_a_date_in_words_becomes_a_tag_where_dates_move():
+    text = (
+        "born {DATE|March third, nineteen fifty}, seen {DATE|nueve de marzo de dos mil dieciocho}, in nineteen ninety"
+    )
+    assert shifted(text).text == "born [DATE], seen [DATE], in [DATE]"
+
+
+def test_where_a_birth_keeps_its_year_one_in_words_does():
+    assert patient_only("born {DATE|March third, nineteen fifty}") == "born [DATE 1950]"
+    assert patient_only("seen {DATE|March third, nineteen fifty}", date(1950, 3, 3)) == "seen [DATE 1950]"
+    assert patient_only("seen {DATE|March third, twenty nineteen}", date(1950, 3, 3)).startswith("seen March third")
 
 
 def test_where_dates_become_tags_years_alone_do_too_and_where_the_year_stays_they_stay():

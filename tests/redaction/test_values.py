@@ -51,6 +51,11 @@ WRITTEN = date(2020, 1, 15)
         (" 2019 ", "2019"),
         ("6/1/22", "2022"),  # an appointment ahead
         ("6/1/45", "1945"),
+        ("March third, nineteen ninety-eight", "1998"),
+        ("the twenty-first of June, 2019", "2019"),
+        ("the fourth day of March nineteen fifty", "1950"),
+        ("three nine nineteen fifty", "1950"),
+        ("nineteen ninety-eight", "1998"),
     ],
 )
 def test_a_date_keeps_its_year(text: str, year: str):
@@ -65,6 +70,9 @@ def test_a_date_keeps_its_year(text: str, year: str):
         "11/12",  # day and month, or month and year
         "the 9th",
         "March 4th",
+        "March fourth",
+        "nine ninety-eight",
+        "nueve de marzo de mil novecientos",
         "Monday",
         "Christmas",
         "30/13/2019",
@@ -152,13 +160,24 @@ def test_a_kept_year_is_the_true_one_and_never_90_years_back(day: date):
         ("90's", "90+"),
         ("95th birthday", "90+ birthday"),
         ("90+", "90+"),
-        ("1100 months", "90+ months"),
+        ("1100 months", "90+"),
         ("85-95", "90+"),
         ("91 years 3 months", "90+"),
         ("nonagenarian", "90+"),
         ("Centenarian", "90+"),
         ("９４", "90+"),
         ("aged 94.5", "aged 90+"),
+        ("ninety-fourth", "90+"),
+        ("093", "90+"),
+        ("1,085 months", "90+"),
+        ("4,750 weeks", "90+"),
+        ("four thousand seven hundred and fifty weeks", "90+"),
+        ("ciento un", "90+"),
+        ("noventa y cuatro", "90+"),
+        ("quatre-vingt-quatorze", "90+"),
+        ("centouno", "90+"),
+        ("vierundneunzigsten", "90+"),
+        ("nonagénaire", "90+"),
     ],
 )
 def test_every_shape_of_an_age_over_89_becomes_90_plus(text: str, left: str):
@@ -179,6 +198,8 @@ def test_every_shape_of_an_age_over_89_becomes_90_plus(text: str, left: str):
         "3 y.o.",
         "newborn",
         "octogenarian",
+        "1,040 weeks",
+        "cuarenta y dos",
     ],
 )
 def test_other_ages_stay(text: str):

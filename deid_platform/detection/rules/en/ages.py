@@ -51,8 +51,13 @@ def old_age_written(text: str, start: int, end: int) -> Interval | None:
 @validator
 def old_age_unmeasured(text: str, start: int, end: int) -> Interval | None:
     """As `old_age_written`, where nothing before it speaks of a pulse, a pressure or a temperature."""
+    return None if is_measured(text, start) else old_age_written(text, start, end)
+
+
+def is_measured(text: str, start: int) -> bool:
+    """Whether something before a number speaks of a pulse, a pressure or a temperature."""
     vital = _VITAL.search(text, max(0, start - 48), start) or _TEMPERATURE.search(text, max(0, start - 24), start)
-    return None if vital else old_age_written(text, start, end)
+    return vital is not None
 
 
 @validator
@@ -64,8 +69,12 @@ def old_decade(text: str, start: int, end: int) -> Interval | None:
 @validator
 def birth_year(text: str, start: int, end: int) -> Interval | None:
     """A year of birth of a person who is over 89 today; whether that was so in the note, the policy decides."""
-    year = numbers_in(text, start, end)[0]
-    return (start, end) if 1850 <= year < datetime.now(UTC).year - _OLDEST_KEPT_AGE else None
+    return (start, end) if birth_year_of(numbers_in(text, start, end)[0]) else None
+
+
+def birth_year_of(year: int) -> bool:
+    """Whether whoever was born in a year is over 89 today."""
+    return 1850 <= year < datetime.now(UTC).year - _OLDEST_KEPT_AGE
 
 
 @validator

@@ -1,0 +1,1 @@
+"""Dates, ages and other numbers in words, in all languages: the table and its validators."""
