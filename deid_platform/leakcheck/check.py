@@ -10,13 +10,13 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import UTC, date, datetime
 from itertools import zip_longest
 from types import MappingProxyType
 
 from deid_platform.labels import Label
 from deid_platform.leakcheck.births import birth_date_left, tells_day_and_month
-from deid_platform.leakcheck.columns import OLDEST_SHOWN_AGE, Released, columns_left
+from deid_platform.leakcheck.columns import Released, columns_left
 from deid_platform.leakcheck.comparable import GAP, NAME_GAP, ComparableText, comparable_texts, fold, line_of, tokens_of
 from deid_platform.leakcheck.constants import constants_moved
 from deid_platform.leakcheck.encoded import loosely, undecoded
@@ -24,6 +24,7 @@ from deid_platform.leakcheck.institution import Institution
 from deid_platform.leakcheck.intervals import confused
 from deid_platform.leakcheck.kin import Kin
 from deid_platform.leakcheck.kinds import Leak, LeakKind, kept_kinds
+from deid_platform.leakcheck.old_ages import date_tells, tag_tells
 from deid_platform.leakcheck.reported import Reported
 from deid_platform.leakcheck.roster import roster_residue, source_id_left
 from deid_platform.leakcheck.seasons import parts_left, year_in_words_left, zones_left
@@ -150,8 +151,11 @@ class LeakCheck:
         gaps = _gaps(note.text, applied)
         if gaps is None:
             return True
+        replaced = _replaced(gaps, redacted, None)
+        if replaced is None:
+            return True
         found = set(columns_left(note, known_as, released, self.policy))
-        found.update(kind for row in known_as for kind in self._tag_years(note, [row], redacted))
+        found.update(kind for row in known_as for kind in self._old_ages(note, [row], redacted, applied, replaced))
         for read in (_joined(gaps, applied), self._bare(redacted), released.note_type or ""):
             found |= self._of_people(note, known_as, (*comparable_texts(read), *map(ComparableText, loosely(read))))
         # A clean note shows none of the source's ids, whoever is in the topics.
@@ -167,7 +171,7 @@ class LeakCheck:
     ) -> Iterator[LeakKind]:
         gaps = _gaps(note.text, applied)
         replaced = None if gaps is None else _replaced(gaps, redacted, lengths)
-        yield from self._tag_years(note, known_as, redacted)
+        yield from self._old_ages(note, known_as, redacted, applied, replaced or ())
         if gaps is None or replaced is None:
             yield LeakKind.MISALIGNED
             yield from self._left(note, known_as, self._bare(redacted))
@@ -259,17 +263,30 @@ class LeakCheck:
         tokens = tokens_of(fold(readable(original).text))
         return bool(tokens) and line_of(tokens) in line_of(tokens_of(fold(readable(put_in).text)))
 
-    def _tag_years(self, note: Note, known_as: Sequence[Patient], redacted: str) -> Iterator[LeakKind]:
-        """A year in a tag that tells that somebody is over 89."""
-        if self.policy.labels[Label.DATE] is not Action.YEAR or note.note_date is None:
-            return
-        years = [int(year) for tag in self.tag.finditer(redacted) for year in re.findall(r"\d{4}", tag.group())]
-        births = [row.birth_date.year for row in known_as[:1] if row.birth_date is not None]
-        if any(
-            note.note_date.year - year > OLDEST_SHOWN_AGE or any(year - born > OLDEST_SHOWN_AGE for born in births)
-            for year in years
-        ):
-            yield LeakKind.TAG_YEAR
+    def _old_ages(
+        self,
+        note: Note,
+        known_as: Sequence[Patient],
+        redacted: str,
+        applied: Sequence[Span],
+        replaced: Sequence[str],
+    ) -> Iterator[LeakKind]:
+        """A year that tells that somebody is over 89: in a tag, or in the place of a date that was moved."""
+        if self.policy.labels[Label.DATE] is Action.YEAR and note.note_date is not None:
+            born = [row.birth_date for row in known_as[:1] if row.birth_date is not None]
+            years = [int(year) for tag in self.tag.finditer(redacted) for year in re.findall(r"\d{4}", tag.group())]
+            if any(tag_tells(year, note.note_date, born) for year in years):
+                yield LeakKind.TAG_YEAR
+        if self.policy.shifts_dates:
+            written = note.note_date or datetime.now(UTC).date()
+            births = {row.birth_date for row in known_as if row.birth_date is not None}
+            moved = [
+                span
+                for span, shown in zip(applied, replaced, strict=False)
+                if span.label is Label.DATE and self.tag.sub("", shown)
+            ]
+            if any(date_tells(note.text, span.start, span.end, written, births) for span in moved):
+                yield LeakKind.OLD_DATE
 
 
 def _shows_birth(put_in: str, original: str, births: Collection[date]) -> bool:

@@ -49,6 +49,7 @@ class LeakKind(StrEnum):
     LONE_YEAR = "lone-year"
     AGE_SHAPE = "age-shape"
     TAG_YEAR = "tag-year"
+    OLD_DATE = "old-date"
     UNDECODED = "undecoded"
     COLUMN_TYPE = "column-note-type"
     COLUMN_LANGUAGE = "column-language"

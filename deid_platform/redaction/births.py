@@ -7,23 +7,26 @@ stand behind. Does not belong here: what becomes of them (`redact.py`).
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import date
 
 from deid_platform.labels import Label
 from deid_platform.notes import Note, Span
-from deid_platform.redaction.years import in_numbers, reveals_age
+from deid_platform.redaction.years import in_numbers, reveals_age, years_told
 from deid_platform.surrogates.date_order import EITHER, DateOrder
 from deid_platform.surrogates.date_shapes import Found, read_date
 
 _CUE = re.compile(
-    r"\b(?:d\.?\s?o\.?\s?b|birth(?:\s?day|\s?date)?|born|nat[oa]|nascita|nacid[oa]|nacimiento|née?|naissance|geboren|geb"
-    r"|geburtsdatum)\b[^\w]*(?:(?:on|in|date|il|el|le|am|a|en)\b)?[^\w]*$",
+    r"(?:\b(?:d\.?\s?o\.?\s?b|born|nat[oa]|nascita|nacid[oa]|nacimiento|née?|naissance|geboren|geb|geburtsdatum)"
+    r"|birth(?:[\s_]?(?:day|date|time|year))?)\b[^\w]*(?:(?:on|in|date|value|il|el|le|am|a|en)\b)?[^\w]*$",
     re.IGNORECASE,
 )
 _CUE_REACH = 32
 _OLDEST = 125
-_YEAR = re.compile(r"(?<![0-9])(?:1[89]|20)[0-9]{2}(?![0-9])")
+# Three numbers, of which a year of two digits may be the first or the last.
+_SHORT = re.compile(
+    r"(?<![0-9])(?:([0-9]{1,2})[^0-9]{1,3}([0-9]{1,2})[^0-9]{1,3}([0-9]{2})|([0-9]{2})([0-9]{2})([0-9]{2}))(?![0-9])"
+)
 # Between a name and the date of birth that stands behind it in a heading.
 _BEHIND_NAME = re.compile(r"[\s,;|()\[\]/–-]{1,8}(?:(?:MRN|#|[FMfm])[\s,;|()-]{1,4})?")
 
@@ -81,18 +84,36 @@ def tells_old_age(note: Note, span: Span, written: date, birth_date: date | None
         written: When the note was written, or today.
         birth_date: The patient's, where the topics know it.
     """
-    surface = note.text[span.start : span.end]
-    if any(reveals_age(int(year), written, None) for year in _YEAR.findall(surface)):
+    surface, near = in_numbers(note.text[span.start : span.end]), near_birth(note.text, span.start)
+    years = list(years_told(surface, near_birth=near))
+    if any(reveals_age(year, written, None) for year in years):
         return True
-    told = read(note, surface)
-    if told is None or not any(group in ("short", "quoted") for _, group in told.fields):
+    if years and not _SHORT.search(surface):
         return False
-    if reveals_age(told.day.year, written, None):
+    told = read(note, surface)
+    day = None if told is None or not any(group in ("short", "quoted") for _, group in told.fields) else told.day
+    if birth_date is not None and any(_alike(birth_date, *reading) for reading in _readings(surface, day)):
+        return reveals_age(birth_date.year, written, None)
+    if day is None:
+        return False
+    if reveals_age(day.year, written, None):
         return True
-    earlier = told.day.year - 100
-    if birth_date is not None:
-        return birth_date.year == earlier and reveals_age(earlier, written, None)
-    return near_birth(note.text, span.start) and written.year - earlier <= _OLDEST
+    earlier = day.year - 100
+    possible = written.year - earlier <= _OLDEST if near else birth_date is not None and birth_date.year == earlier
+    return possible and reveals_age(earlier, written, None)
+
+
+def _readings(surface: str, day: date | None) -> Iterator[tuple[int, int, int]]:
+    """Year, month and day of a date with a year of two digits, whichever number is which."""
+    if day is not None:
+        yield day.year, day.month, day.day
+    if match := _SHORT.search(surface):
+        one, two, three = (int(number) for number in match.groups() if number is not None)
+        yield from ((one, two, three), (three, one, two), (three, two, one))
+
+
+def _alike(born: date, year: int, month: int, day: int) -> bool:
+    return (born.year % 100, born.month, born.day) == (year % 100, month, day)
 
 
 def _full_days(note: Note, surface: str) -> set[date]:

@@ -44,7 +44,8 @@ _ACTIONS = {
     "A tag where there is no surrogate: holidays, dates that cannot be parsed or that reveal an age over 89",
     Action.YEAR: "a tag with the year, if it can be parsed and reveals no age over 89",
     Action.BIRTH_YEAR: "dates of care stay; a date of birth becomes a tag with the year",
-    Action.ZIP3: "a tag with the first three digits of a US ZIP code, 000 for areas of 20,000 people or fewer",
+    Action.ZIP3: "a tag with the first three digits of a US ZIP code; 000 for areas of 20,000 people or fewer by the "
+    "census of 2000 or 2020, and for those that the census of 2020 does not know",
     Action.AGE90: "ages up to 89 stay, older ones become 90+; a tag where the age cannot be parsed",
 }
 _COUNTRIES = (

@@ -13,6 +13,7 @@ indicative of an age over 89.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from datetime import date
 
 from deid_platform.text.numerals import spoken
@@ -52,6 +53,14 @@ _SHAPES = tuple(
 _LONGEST = 120
 _FILLING = re.compile(r"\b(?:the|day(?=\s+of))\s+|,(?=\s*,)|(?<=[a-z])\s(?=,)", re.IGNORECASE)
 _DECADE = re.compile(r"(?:the\s+)?(?:(?:early|mid|late)[\s-]+)?(?P<year>(?:1[89]|20)[0-9]0)['’]?s", re.IGNORECASE)
+# A year of four digits by itself, and at either end of a date in one run of digits: with what follows of a month, a day
+# of the year or a time of day. Of eight digits and more, one reading alone can be a date.
+_TOLD = re.compile(
+    r"(?<![0-9])(?P<alone>(?:1[89]|20)[0-9]{2})(?![0-9])"
+    r"|(?<![0-9])(?P<first>(?:1[89]|20)[0-9]{2})(?:[0-3][0-9]{2}(?![0-9])|(?:0[1-9]|1[0-2])[0-3][0-9])"
+    r"|(?<![0-9])[0-3][0-9][0-3][0-9](?P<last>(?:1[89]|20)[0-9]{2})"
+    r"|(?<![0-9])(?P<month>(?:1[89]|20)[0-9]{2})(?:0[1-9]|1[0-2])(?![0-9])"
+)
 _YEARS = re.compile(r"((?:1[89]|20)[0-9]{2})\s*(?:-|–|to|through|and|/)\s*((?:1[89]|20)[0-9]{2})", re.IGNORECASE)
 
 
@@ -98,6 +107,20 @@ def in_numbers(text: str) -> str:
     """A date with its words for numbers in digits: "the third of March nineteen fifty" is "3 of March 1950"."""
     said = spoken(text) if len(text) <= _LONGEST else text
     return text if said == text else _FILLING.sub("", said).strip()
+
+
+def years_told(text: str, *, near_birth: bool) -> Iterator[int]:
+    """Every year of four digits that a date may tell, however it is run together: "19310309", "03091931", "1931068".
+
+    Args:
+        text: The span's own text.
+        near_birth: Whether the text before it speaks of a birth. Elsewhere "190312" is a day in March rather than a
+            month of 1903.
+    """
+    for match in _TOLD.finditer(text):
+        year = int(next(year for year in match.groups() if year is not None))
+        if match["month"] is None or near_birth or not 1 <= year % 100 <= 12:
+            yield year
 
 
 def reveals_age(year: int, note_date: date, birth_date: date | None) -> bool:

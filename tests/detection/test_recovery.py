@@ -296,6 +296,28 @@ def test_the_first_lists_are_large_enough_to_matter() -> None:
     assert all(word_list(name) for name in LISTS)
 
 
+@pytest.mark.parametrize(
+    "shape", ["E10.31", "S72.001A", "rs1801133", "MK-3475", "V600E", "CD117", "G2P1", "c.68_69delAG"]
+)
+def test_a_shape_is_given_back_unless_a_label_makes_it_a_number(shape: str) -> None:
+    for before in ("Case no. ", "Accession number: ", "MRN ", "ext. ", "Badge #", "Fallnummer ", "order number is "):
+        span = span_of(before + shape, shape, Label.IDNUM)
+        assert kept(before + shape, span) == [span]
+    for before in ("", "Dx: ", "problem #2 ", "showed ", "sensitive to "):
+        assert kept(before + shape, span_of(before + shape, shape, Label.IDNUM)) == []
+    labelled = span_of(shape, shape, Label.IDNUM, score=0.9)
+    assert kept(shape, labelled) == [labelled]
+    text = f"Case no. {shape} closed; {shape} again"
+    first, again = span_of(text, shape, Label.IDNUM), candidate(len(text) - 6 - len(shape), len(text) - 6, Label.IDNUM)
+    assert kept(text, first, again) == [first, again]
+
+
+@pytest.mark.parametrize("code", ["E10.3199", "C18.2241", "Z99.99Z", "I10.5", "U99.1", "E11.x"])
+def test_a_shape_that_is_on_no_list_of_codes_is_no_code(code: str) -> None:
+    span = span_of(f"seen, {code}", code, Label.IDNUM)
+    assert kept(f"seen, {code}", span) == [span]
+
+
 def test_the_patients_own_number_stays_hidden_before_the_title_of_a_code() -> None:
     topics = Topics.of([Patient("P1", "Zebulon", None, "Quarmby", mrn="R402112")], [], [])
     detector = DetectorSpec("rules", topics=topics).build()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import random
 from dataclasses import replace
 from datetime import date, timedelta
 
@@ -10,7 +11,7 @@ import pytest
 
 from deid_platform.keys import Keyring
 from deid_platform.labels import Label
-from deid_platform.leakcheck import LeakCheck, LeakKind, Released
+from deid_platform.leakcheck import Leak, LeakCheck, LeakKind, Released
 from deid_platform.leakcheck.births import tells_day_and_month
 from deid_platform.notes import Facility, Note, Patient, Provider, Span, Topics
 from deid_platform.redaction.policy import load_policy
@@ -237,3 +238,63 @@ def test_where_dates_of_care_stay_a_date_of_birth_leaks() -> None:
 )
 def test_a_date_tells_its_day_if_it_has_a_day_and_a_month(text: str, whole: bool) -> None:
     assert tells_day_and_month(text) is whole
+
+
+@pytest.mark.parametrize(
+    ("before", "original", "leaks"),
+    [
+        ("DOB ", "19280309", True),
+        ("DOB: ", "03091928", True),
+        ("DOB: ", "09031928", True),
+        ("DOB ", "280309", True),
+        ("geb. ", "090328", True),
+        ("born ", "3/9/28", True),
+        ("PID|1||812||Doe^Jane||", "19280309", True),
+        ('<birthTime value="', "19280309041500", True),
+        ('<birthTime value="', "192803", True),
+        ("(0010,0030) DA [", "19280309", True),
+        ("born ", "1928-03-09T04:15:00Z", True),
+        ("scan_", "19280309", True),
+        ("ref ", "1928068", True),
+        ("", "9MAR1928", True),
+        ("since ", "1928", True),
+        ("DOB ", "&#49;928&#48;309", True),
+        ("DOB ", "19320309", False),
+        ("DOB ", "09031932", False),
+        ("seen ", "280309", False),
+        ("seen ", "3/9/18", False),
+        ("seen ", "19102018", False),
+        ("seen ", "202003121928", False),
+        ("in ", "March 2019", False),
+    ],
+)
+def test_a_moved_date_must_not_tell_an_age_over_89(before: str, original: str, leaks: bool) -> None:
+    note, redacted, spans, lengths = made(stays(before), (original, Label.DATE, "4/12/2018"), stays(" x"))
+    found = CHECK.check(note, (), redacted, spans, lengths=lengths)
+    assert (Leak(LeakKind.OLD_DATE) in found) is leaks
+    tagged = redacted.replace("4/12/2018", "[DATE]")
+    assert Leak(LeakKind.OLD_DATE) not in CHECK.check(note, (), tagged, spans, lengths=[len("[DATE]")])
+
+
+@pytest.mark.parametrize("original", ["19280309", "280309", "030928", "3/9/28", "9 Mar 28"])
+def test_a_moved_date_of_birth_must_not_tell_an_age_over_89_whatever_stands_before_it(original: str) -> None:
+    note, redacted, spans, lengths = made(stays("F "), (original, Label.DATE, "4/12/2018"))
+    old = [Patient("p", birth_date=date(1928, 3, 9))]
+    assert Leak(LeakKind.OLD_DATE) in CHECK.check(note, old, redacted, spans, lengths=lengths)
+
+
+def test_what_redaction_moves_tells_the_leak_check_of_no_age_over_89() -> None:
+    draw = random.Random(7)
+    shapes = ("%Y%m%d", "%d%m%Y", "%m%d%y", "%y%m%d", "%Y%m", "%m/%d/%y", "%d.%m.%Y", "%d-%b-%y", "%Y%j", "%B %Y", "%Y")
+    for number in range(600):
+        day = date(1915, 1, 1) + timedelta(days=draw.randrange(38_000))
+        born = draw.choice([None, day, date(1950, 3, 4)])
+        before = draw.choice(["DOB ", "born ", "seen ", "", '<birthTime value="'])
+        text = before + day.strftime(draw.choice(shapes)) + " x"
+        note = Note(f"n{number}", text, "p", note_date=DAY)
+        redaction = redact(
+            note, [Span(len(before), len(text) - 2, Label.DATE)], POLICY, birth_date=born, surrogates=STAND_INS
+        )
+        known = [] if born is None else [Patient("p", birth_date=born)]
+        found = CHECK.check(note, known, redaction.text, redaction.applied, lengths=redaction.lengths)
+        assert Leak(LeakKind.OLD_DATE) not in found, number

@@ -279,13 +279,6 @@ def test_a_policy_travels_to_worker_processes():
     assert pickle.loads(pickle.dumps(policy)) == policy
 
 
-def test_the_restricted_zip_list_is_the_seventeen_areas_of_the_2000_census():
-    lines = (resources.files("deid_platform.redaction") / "data" / "restricted_zip3.txt").read_text().splitlines()
-    areas = [line for line in lines if not line.startswith("#")]
-    assert len(areas) == 17
-    assert all(len(area) == 3 and area.isdigit() for area in areas)
-
-
 def test_a_policy_with_surrogates_follows_the_pools_that_they_are_drawn_from(monkeypatch: pytest.MonkeyPatch):
     names = ("surrogate", "safe_harbor")
     before = [load_policy(name).digest for name in names]

@@ -82,6 +82,26 @@ def test_what_cannot_move_becomes_a_tag(text: str):
         ("in the {DATE|1920s}", None, True),
         ("in 1926", None, True),  # which detection leaves
         ("born {DATE|03/09/1931}", None, False),
+        # However its numbers are run together.
+        ("DOB {DATE|19270309}", None, True),
+        ("DOB: {DATE|03091927}", None, True),
+        ("DOB: {DATE|09031927}", None, True),
+        ("Doe^Jane^^^^^{DATE|19270309}^F", None, True),
+        ('<birthTime value="{DATE|19270309041500}"/>', None, True),
+        ('<birthTime value="{DATE|192703}"/>', None, True),
+        ("(0010,0030) DA [{DATE|19270309}]", None, True),
+        ("scan_{DATE|19270309}_chart.pdf", None, True),
+        ("born {DATE|19270309T0415}", None, True),
+        ("seen {DATE|19270309-19270401}", None, True),
+        ("ref {DATE|1927068}", None, True),
+        ("DOB {DATE|27-03-09}", date(1927, 3, 9), True),
+        ("DOB {DATE|270309}", date(1927, 3, 9), True),
+        ("{DATE|270309} F", date(1927, 3, 9), True),
+        ("mother born {DATE|3/9/23}", date(1950, 3, 4), True),  # nobody is born after the note
+        ("DOB {DATE|19500309}", None, False),
+        ("DOB {DATE|03091950}", None, False),
+        ("seen {DATE|20190312}, {DATE|19102018}, {DATE|201903121927}", None, False),
+        ("seen {DATE|031219}", None, False),
         ("DOB {DATE|3/9/19}", None, True),  # 1919 or 2019?
         ("DOB {DATE|3/9/19}", date(2019, 3, 9), False),
         ("DOB {DATE|3/9/26}", date(1926, 3, 9), True),

@@ -232,10 +232,39 @@ def test_a_zip_keeps_three_digits_unless_few_people_live_there(text: str, digits
     assert zip3(text) == digits
 
 
-def test_no_restricted_area_is_ever_shown():
-    source = (resources.files("deid_platform.redaction") / "data" / "restricted_zip3.txt").read_text()
-    for area in (line for line in source.splitlines() if not line.startswith("#")):
-        assert zip3(f"{area}01") == "000"
+def test_no_area_that_hhs_lists_by_the_census_of_2000_is_ever_shown():
+    areas = data_lines("restricted_zip3_2000.txt")
+    assert len(areas) == 17
+    assert all(zip3(f"{area}01") == "000" for area in areas)
+
+
+def test_no_area_of_20000_people_or_fewer_by_the_census_of_2020_is_ever_shown():
+    """HRSA's list of 18 areas by the 2020 census (UDS+ FAQ, March 2024), and the sums over the census's own counts."""
+    listed = "036 059 102 202 203 204 205 369 556 692 753 772 821 823 878 879 884 893".split()  # noqa: SIM905
+    people = dict(line.split("\t") for line in data_lines("zip3_population.tsv"))
+    assert sorted(area for area, count in people.items() if int(count) <= 20_000) == listed
+    assert all(zip3(f"{area}01") == "000" for area in listed)
+    assert sum(map(int, people.values())) == 334_726_586  # of 334,735,155 in the 50 states, DC and Puerto Rico
+
+
+@pytest.mark.parametrize(
+    "area",
+    # Of the army and the fleet, of one government office or firm, in no use, on islands that the census counts apart.
+    ["090", "093", "098", "340", "962", "966", "055", "192", "311", "375", "399", "885", "942", "000", "008", "969"],
+)
+def test_an_area_that_the_census_does_not_know_is_never_shown(area: str):
+    assert zip3(f"{area}01") == "000"
+
+
+def test_every_other_area_is_shown():
+    shown = [area for area in (f"{number:03}" for number in range(1, 1000)) if zip3(f"{area}01") == area]
+    assert len(shown) == 871
+    assert {"100", "430", "576", "831"}.intersection(shown) == {"100", "430", "576"}
+
+
+def data_lines(name: str) -> list[str]:
+    lines = (resources.files("deid_platform.redaction") / "data" / name).read_text().splitlines()
+    return [line for line in lines if not line.startswith("#")]
 
 
 def test_five_digits_in_another_language_are_no_american_zip():

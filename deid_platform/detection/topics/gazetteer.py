@@ -4,8 +4,8 @@ Belongs here: where the terms of the topics stand in any patient's note. Does no
 terms there are (`terms.py`), or the note's own patient, whose single names count as well (`roster/`).
 
 A person is found by a word of the surname with a given name on either side of it. A surname without one counts where
-the context shows a person: a title, a credential, a word for a relative, an initial. A provider's surname also counts
-alone, if it is capitalised and seldom means anything else.
+the context shows a person: a title, a credential, a word for a relative, an initial, a row of a list of patients. A
+provider's surname also counts alone, if it is capitalised and seldom means anything else.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import regex
 from ahocorasick_rs import AhoCorasick, Implementation, MatchKind
 
 from deid_platform.detection.api import Candidate, Document, Source, SourceKind
+from deid_platform.detection.topics.list_rows import begins_row
 from deid_platform.detection.topics.terms import Case, Terms
 from deid_platform.hashed_table import HashedTable
 from deid_platform.labels import Label
@@ -184,7 +185,9 @@ class Gazetteer:
     def _name(self, words: Words, start: int, end: int) -> Candidate | None:
         span = None
         if words.text[start:end] in self._surnames:
-            span = self._person(words, start, end) or self._surname(words, start, end)
+            span = (
+                self._person(words, start, end) or self._handle(words, start, end) or self._surname(words, start, end)
+            )
         return span or (self._given(words, start, end) if words.text[start:end] in self._givens else None)
 
     def _given(self, words: Words, start: int, end: int) -> Candidate | None:
@@ -252,6 +255,22 @@ class Gazetteer:
         stop += line[end - 2] == " " and words.note[stop : stop + 1] == "."
         return Candidate.by_rule(place, stop, label, _SCORE, _SOURCE)
 
+    def _handle(self, words: Words, start: int, end: int) -> Candidate | None:
+        """A user's name made of a surname and an initial: "marchetti_i", "i.marchetti"."""
+        line, word = words.text, words.text[start:end]
+        before, after = words.before(start), words.after(end)
+        for first, last, gap in ((before, end, (start - 1, start)), (start, after, (end, end + 1))):
+            letter = line[first : start - 1] if last == end else line[end + 1 : last]
+            mark = words.gap(*gap) if len(letter) == 1 else ""
+            known = f"{letter} {word}" in self._initialled
+            if (mark == "_" and (known or word not in ordinary_words())) or (
+                mark == "." and known and words.surface(first, last).islower()
+            ):
+                # A patient's goes as the patient's name does, whatever a policy does with the staff's.
+                label = Label.PATIENT if self._surnames[word] is Label.PATIENT else Label.USERNAME
+                return Candidate.by_rule(*words.place(first, last), label, _SCORE, _SOURCE)
+        return None
+
     def _surname(self, words: Words, start: int, end: int) -> Candidate | None:
         """A surname without a given name, where something says that it is a person's."""
         line = words.text
@@ -275,6 +294,12 @@ class Gazetteer:
         elif capital and initial and f"{cue} {word}" in self._initialled and words.joins(first - 1, first):
             score = _LIKELY
             label = Label.DOCTOR
+        elif (
+            capital
+            and self._surnames[word] is Label.PATIENT
+            and begins_row(words.note, *words.place(first, end), common=common or word in ordinary_words())
+        ):
+            score, label = _SCORE, Label.PATIENT
         elif capital and word in self._family and _among_staff(words.note, words.place(first, end)):
             score = _SCORE
             label = Label.DOCTOR

@@ -145,6 +145,9 @@ class Terms(Generic[T]):
                 self.family.add(word)
                 self.initialled.update(f"{name[0]} {word}" for name in given)
                 self._add_handle(f"{''.join(given)}{word}", len(given))
+                for name in given:
+                    self._add_user_name(f"{name[0]}{word}")
+                    self._add_user_name(f"{word}{name[0]}")
             if len(word) >= _MIN_ALONE and word.isalpha() and not _stands_for_else(word):
                 self.providers.add(word)
         self._add_number(provider.npi, Label.LICENSE, minimum=10)
@@ -157,6 +160,11 @@ class Terms(Generic[T]):
         """A name whose words have run together: "@TerryBell"."""
         if parts and len(line) >= _LOCAL and line not in ordinary_words():
             self._add_phrase(line, Label.DOCTOR, Case.TITLE)
+
+    def _add_user_name(self, line: str) -> None:
+        """A surname and an initial run together: "imarchetti"."""
+        if len(line) >= _LOCAL and not _stands_for_else(line) and line not in word_list("surnames"):
+            self._add_phrase(line, Label.USERNAME, Case.ANY)
 
     def _add_facility(self, facility: Facility) -> None:
         if facility.name:

@@ -1,4 +1,4 @@
-"""ICD-10-CM: its titles by code, the names in them, and the codes that look like numbers of a record.
+"""ICD-10-CM: its titles by code, the names in them, and the codes.
 
 Belongs here: what recovery and harvesting take from the package `simple_icd_10_cm`. Does not belong here: the
 package's own work. It takes two seconds to import, so nothing imports it before it is needed; what
@@ -66,21 +66,24 @@ def names_in(written: Iterable[str]) -> list[str]:
     return sorted(terms)
 
 
-def numeric_codes() -> Iterator[str]:
-    """Rows of `icd10cm_codes.tsv`: the codes that are, without their dot, a letter and four to six digits.
+def code_rows() -> Iterator[str]:
+    """Rows of `icd10cm_codes.tsv`: all codes but bare categories.
 
     Yields:
-        A category, what follows it in its codes, and how their titles begin: `R40<TAB>2112 2113<TAB>coma scale`.
+        A category, what follows it in its codes, and how the titles begin of those that are, without their dot, a
+        letter and four to six digits: `R40<TAB>2 20 2112 2113<TAB>coma scale`.
     """
     import simple_icd_10_cm as icd
 
-    codes: dict[str, list[str]] = {}
+    codes: dict[str, set[str]] = {}
     beginnings: dict[str, set[str]] = {}
     for dotted in icd.get_all_codes():
-        code = dotted.replace(".", "")
-        if _NUMERIC.fullmatch(code):
-            codes.setdefault(code[:_CATEGORY], []).append(code[_CATEGORY:])
-            beginnings.setdefault(code[:_CATEGORY], set()).add(beginning(icd.get_description(dotted)))
+        category, dot, ending = dotted.partition(".")
+        if dot and len(category) == _CATEGORY:
+            codes.setdefault(category, set()).add(ending)
+            told = beginnings.setdefault(category, set())
+            if _NUMERIC.fullmatch(category + ending):
+                told.add(beginning(icd.get_description(dotted)))
     for category in sorted(codes):
         yield "\t".join((category, " ".join(sorted(codes[category])), "|".join(sorted(beginnings[category]))))
 
@@ -96,9 +99,9 @@ def main() -> None:
         ("icd10cm.txt", "# Terms of ICD-10-CM with a name of a person or a place in them.\n", names_in(titles())),
         (
             "icd10cm_codes.tsv",
-            "# Codes of ICD-10-CM that are a letter and digits without their dot: the category, what follows it in\n"
-            "# each of its codes, and the words with which their titles begin.\n",
-            numeric_codes(),
+            "# Codes of ICD-10-CM: the category, what follows the dot in each of its codes, and the words with which\n"
+            "# the titles of those begin that are a letter and digits without their dot.\n",
+            code_rows(),
         ),
     ):
         (_DATA / name).write_text(head + "".join(f"{row}\n" for row in rows), "utf-8")

@@ -2,7 +2,8 @@
 
     terms       the shipped lists and the site's own, without those that are mere names
     allow_list  phrases that a site keeps
-    codes       undotted codes of ICD-10-CM
+    codes       codes of ICD-10-CM, by the list of codes
+    number_labels  behind which no shape counts
     finder      where terms and expressions stand in a note
     decision    which spans are recovered, and which never
 

@@ -1,11 +1,11 @@
-"""Codes of ICD-10-CM that are written without their dot and look like a record number: "R402112".
+"""Codes of ICD-10-CM by the list of codes: with their dot ("E11.9"), and without it ("R402112").
 
-Belongs here: which letter with digits is a code, by the list of codes and by its context. Does not belong here: codes
-with a dot and those of other systems (`resolve/recovery/expressions.yaml`), or making the list
+Belongs here: which letter with digits is a code, by the list and by its context. Does not belong here: codes beside the
+name of their system, and those of other systems (`expressions.yaml`), or making the list
 (`lexicon/vocabularies/icd10cm.py`).
 
-A listed code counts where its title stands beside it or a word such as "diagnosis" before it. After the label of a
-person's number it is that number.
+Behind the label of somebody's number a code is that number. Without its dot it looks like one anywhere, and counts
+where its title stands beside it or a word such as "diagnosis" before it.
 """
 
 from __future__ import annotations
@@ -15,11 +15,14 @@ from functools import cache
 
 import regex
 
+from deid_platform.detection.resolve.recovery.number_labels import is_labelled
 from deid_platform.lexicon.lists import rows
 from deid_platform.lexicon.vocabularies.icd10cm import beginning
 
-_CODE = regex.compile(r"(?<![\w.\-/#])[A-Z]\d{4,6}(?![\w\-/]|\.\d)")
-_CATEGORY = 3
+_DOTTED = regex.compile(
+    r"(?<![\w.\-/#])(?P<category>[A-Z]\d[0-9A-Z])\.(?P<ending>[0-9A-Z]{1,4})(?![\w]|[\-/.]\d)", regex.I
+)
+_UNDOTTED = regex.compile(r"(?<![\w.\-/#])(?P<category>[A-Z]\d\d)(?P<ending>\d{2,4})(?![\w\-/]|\.\d)")
 _WORD_START = regex.compile(r"(?<![\p{L}\d'\-])[\p{L}\d]")
 _BEFORE = 90  # code points
 _TITLE_NEXT = regex.compile(r"[ \t]{0,3}[)\]]?[ \t]*[:=,\-–—|]{0,2}[ \t]{0,3}(?P<title>[\p{L}\d][^\r\n]{0,60})")
@@ -30,26 +33,27 @@ _CUE = regex.compile(
     r"(?:[A-Z]\d[0-9A-Z][0-9A-Z.]{0,5}(?:[,;/][ ]?|[ ](?:and|or)[ ]|[ ])){0,12}\Z",
     regex.IGNORECASE,
 )
-_NUMBER_LABEL = regex.compile(
-    r"\b(?:mrn|mr|med(?:ical)?[ ]rec(?:ord)?|record|chart|acc(?:oun)?t|id|patient|pt|encounter|visit|csn|har"
-    r"|specimen|accession|case|policy|member|serial|pager?|beeper|door|access)"
-    r"(?:[ ](?:id|no\.?|number|code|is|was)){0,2}[ ]?[#:.=]{0,2}[ ]{0,2}\Z",
+_PERSON = regex.compile(
+    r"\b(?:record|chart|patient|pt|visit|specimen|case)(?:[ ](?:is|was)){0,2}[ ]?[#:.=]{0,2}[ ]{0,2}\Z",
     regex.IGNORECASE,
 )
 
 
 def codes_in(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """The intervals of undotted codes in a stretch of a text."""
-    for match in _CODE.finditer(text, start, end):
-        row = _listed().get(match[0][:_CATEGORY])
-        if row is not None and match[0][_CATEGORY:] in row[0] and _is_told(text, match.start(), match.end(), row[1]):
-            yield match.span()
+    """The intervals of codes in a stretch of a text."""
+    for shape, dotted in ((_DOTTED, True), (_UNDOTTED, False)):
+        for match in shape.finditer(text, start, end):
+            listed = _listed().get(match["category"].upper())
+            if listed is None or f" {match['ending'].upper()} " not in listed[0] or is_labelled(text, match.start()):
+                continue
+            if dotted or _is_told(text, match.start(), match.end(), listed[1]):
+                yield match.span()
 
 
 def _is_told(text: str, start: int, end: int, titles: frozenset[str]) -> bool:
-    """Whether what stands around a listed code says that it is one."""
+    """Whether what stands around a listed code without its dot says that it is one."""
     before = max(0, start - _BEFORE)
-    if _NUMBER_LABEL.search(text, before, start):
+    if _PERSON.search(text, before, start):
         return False
     if _CUE.search(text, before, start):
         return True
@@ -64,7 +68,9 @@ def _is_told(text: str, start: int, end: int, titles: frozenset[str]) -> bool:
 
 
 @cache
-def _listed() -> dict[str, tuple[frozenset[str], frozenset[str]]]:
-    """By category: what follows it in its codes, and how their titles begin."""
-    listed = rows("icd10cm_codes")
-    return {category: (frozenset(ends.split()), frozenset(titles.split("|"))) for category, ends, titles in listed}
+def _listed() -> dict[str, tuple[str, frozenset[str]]]:
+    """By category: what follows it in its codes, each between spaces, and how titles begin."""
+    return {
+        category: (f" {endings} ", frozenset("".join(titles).split("|")))
+        for category, endings, *titles in rows("icd10cm_codes")
+    }

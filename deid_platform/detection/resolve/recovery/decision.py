@@ -17,6 +17,8 @@ only if clinical terms cover the whole of it, and never if
 - only the site's allow list has it, and it is not a name, an institution or a place that a rule or a model found: what
   the topics, the other notes of the patient or the site's own recognizers find stays hidden, and so does a phrase in a
   note that names a person by one of its words;
+- its shape alone is clinical ("E11.9", "MK-3475"), and a label makes it somebody's number, here or elsewhere in the
+  note;
 - it is a whole date that a rule reads, or one after a word that dates are written after ("on 3/5", however strong the
   patient is).
 
@@ -35,11 +37,13 @@ import regex
 
 from deid_platform.detection.api import Candidate, Document, Evidence, Source, SourceKind
 from deid_platform.detection.resolve.recovery.finder import ClinicalTerm, ClinicalTerms, Finder
+from deid_platform.detection.resolve.recovery.number_labels import is_labelled
 from deid_platform.detection.resolve.recovery.terms import words_of_clinics
 from deid_platform.labels import NAMES_AND_PLACES, PERSONS, Label
 from deid_platform.text.fold import fold_term
 
 _NAMED = NAMES_AND_PLACES | {Label.PROFESSION}
+_NO_NUMBERS = _NAMED | {Label.DATE, Label.AGE}
 _PLACES = (Label.CITY, Label.STATE, Label.COUNTRY, Label.STREET)  # "CT", "LIMA": a scan, an artery, or an address
 _VISITED = (Label.HOSPITAL, Label.LOCATION_OTHER)
 _WENT = regex.compile(r"\b(?:at|to|from|near)(?:[ \t]+the)?[ \t]+$", regex.IGNORECASE)
@@ -90,8 +94,10 @@ class Recovery:
         places = self._finder.places(document, {(span.start, span.end) for span, doubtful in judged if doubtful})
         if not places:
             return list(spans)
-        people = _named(text, spans, places)
-        return [span for span, doubtful in judged if not doubtful or not _is_clinical(text, span, places, people)]
+        people, numbers = _named(text, spans, places), _numbers(text, spans)
+        return [
+            span for span, doubtful in judged if not doubtful or not _is_clinical(text, span, places, people, numbers)
+        ]
 
     def _is_doubtful(self, text: str, span: Candidate) -> bool:
         if span.source.kind is SourceKind.ROSTER or span.evidence is Evidence.PROVEN:
@@ -110,6 +116,15 @@ def _named(text: str, spans: Iterable[Candidate], places: ClinicalTerms) -> froz
         for s in spans
         if s.label in PERSONS and _names_somebody(text, s, places.touching(s.start, s.end))
         for word in _folded_words(text[s.start : s.end])
+    )
+
+
+def _numbers(text: str, spans: Iterable[Candidate]) -> frozenset[str]:
+    """What labels make somebody's numbers, folded."""
+    return frozenset(
+        fold_term(text[s.start : s.end])
+        for s in spans
+        if s.label not in _NO_NUMBERS and (s.evidence >= Evidence.LABELLED or is_labelled(text, s.start))
     )
 
 
@@ -140,8 +155,13 @@ def _folded_words(surface: str) -> tuple[str, ...]:
     return tuple(_WORD.findall(fold_term(surface)))
 
 
-def _is_clinical(text: str, span: Candidate, places: ClinicalTerms, people: frozenset[str]) -> bool:
+def _is_clinical(
+    text: str, span: Candidate, places: ClinicalTerms, people: frozenset[str], numbers: frozenset[str]
+) -> bool:
     near = places.touching(span.start, span.end)
+    if numbers and span.label not in _NO_NUMBERS and fold_term(text[span.start : span.end]) in numbers:
+        # What begins before it names the system of its codes.
+        near = [p for p in near if p.start < span.start]
     if not near:
         return False
     # What only the writing shows to be clinical is doubtful where the note has a person of that name.

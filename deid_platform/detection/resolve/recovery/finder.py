@@ -19,6 +19,7 @@ from ahocorasick_rs import AhoCorasick, Implementation, MatchKind
 
 from deid_platform.detection.api import Document
 from deid_platform.detection.resolve.recovery.codes import codes_in
+from deid_platform.detection.resolve.recovery.number_labels import is_labelled
 from deid_platform.detection.resolve.recovery.terms import clinical_terms, eponym_heads, names_of_people_and_places
 from deid_platform.errors import Code, DeidError
 from deid_platform.lexicon.lists import word_list
@@ -138,7 +139,7 @@ class Finder:
                 *_composed(text, words),
                 *_expressions_in(text, words, "words"),
                 *_expressions_in(text, numbers, "numbers"),
-                *_undotted_codes(text, numbers),
+                *_codes(text, numbers),
             ]
         )
         somebody = ClinicalTerms([p for p in found if _TITLE.search(text, max(0, p.start - 12), p.start)])
@@ -211,13 +212,14 @@ def _expressions_in(text: str, windows: Sequence[tuple[int, int]], section: str)
             name, expression = expressions[number]
             try:
                 for match in expression.finditer(text, start, end, timeout=_TIMEOUT_S):
-                    if name != _DRUG_DOSE or not _holds_a_name(match[0]):
+                    labelled = section == "numbers" and is_labelled(text, match.start())
+                    if not labelled and (name != _DRUG_DOSE or not _holds_a_name(match[0])):
                         yield ClinicalTerm(match.start(), match.end(), "expression", _words(match[0]))
             except TimeoutError:
                 raise DeidError(Code.DETECTOR_FAILED, f"recovery:{name}") from None
 
 
-def _undotted_codes(text: str, windows: Iterable[tuple[int, int]]) -> Iterator[ClinicalTerm]:
+def _codes(text: str, windows: Iterable[tuple[int, int]]) -> Iterator[ClinicalTerm]:
     for window in windows:
         for start, end in codes_in(text, *window):
             yield ClinicalTerm(start, end, "expression", 0)

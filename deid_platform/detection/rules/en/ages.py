@@ -68,8 +68,12 @@ def old_decade(text: str, start: int, end: int) -> Interval | None:
 
 @validator
 def birth_year(text: str, start: int, end: int) -> Interval | None:
-    """A year of birth of a person who is over 89 today; whether that was so in the note, the policy decides."""
-    return (start, end) if birth_year_of(numbers_in(text, start, end)[0]) else None
+    """A year of birth of a person who is over 89 today; whether that was so in the note, the policy decides.
+
+    Two digits may always be of the last century.
+    """
+    year = numbers_in(text, start, end)[0]
+    return (start, end) if birth_year_of(year + 1900 if year < 100 else year) else None
 
 
 def birth_year_of(year: int) -> bool:

@@ -31,6 +31,11 @@ _BEHIND_INITIAL = regex.compile(r"(?<=\G\p{Lu}\.?[ \t]{1,3})\p{L}+$")
 ORIGIN = regex.compile(
     r"(?i:.*(?:ian|ean|can|man|ese|ish|ino|ina|ani|azi|speaking|veteran|witness|catholic|muslim|hindu|jew)s?)"
 )
+# Who speaks for a patient, behind a name.
+_FOR_PATIENT = regex.compile(
+    r"[ ,(\-–—]{1,3}(?:(?:his|her|their|the)[ ])?(?i:next[ ]of[ ]kin|nok|emergency[ ]contact|(?:legal[ ])?guardian"
+    r"|health[ ]?care[ ]|(?:medical[ ])?power[ ]of|(?:hc|d|m)?poa\b|hcp\b|surrogate)"
+)
 _SECOND_HALF = regex.compile(r"\p{Ll}+$")
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 
@@ -148,8 +153,8 @@ def titled(text: str, start: int, end: int) -> Interval | None:
 
 @validator
 def labelled(text: str, start: int, end: int) -> Interval | None:
-    """As `titled`; a drug, a device or a test after "Name:" is none."""
-    place = titled(text, start, end)
+    """As `titled`, and a surname that is a word before a comma and a given name; a drug, a device or a test is none."""
+    place = reversed_name(text, start, end) or titled(text, start, end)
     return None if place is None or is_substance(text[place[0] : place[1]]) else place
 
 
@@ -269,6 +274,40 @@ def initials(text: str, start: int, end: int) -> Interval | None:
 def relative(text: str, start: int, end: int) -> Interval | None:
     """A name after a word of kinship or birth, where a given name is one even if it is a common word ("Mark")."""
     return person(text, start, end) or _given_that_is_a_word(text, start, end)
+
+
+@validator
+def named_kin(text: str, start: int, end: int) -> Interval | None:
+    """A whole name where a note says what its bearer is to the patient: both words may be common ("Faith Power").
+
+    A disease has a mother, but no next of kin: there any two words do that no clinic writes.
+    """
+    words = [bare(token[0]) for token in NAME_TOKEN.finditer(text, start, end)]
+    if _given_and_surname(text[start:end], words[0], words[-1]):
+        return start, end
+    clinics = any(word in word_list("clinical_words") or word in word_list("title_stopwords") for word in words)
+    return (start, end) if _FOR_PATIENT.match(text, end) and not clinics else None
+
+
+@validator
+def reversed_name(text: str, start: int, end: int) -> Interval | None:
+    """Surname, comma, given name, in the same way."""
+    surname, comma, given = text[start:end].partition(",")
+    first = NAME_TOKEN.search(given)
+    known = comma and first is not None and _given_and_surname(text[start:end], bare(first[0]), bare(surname))
+    return (start, end) if known else None
+
+
+def _given_and_surname(surface: str, given: str, surname: str) -> bool:
+    """Whether a given name stands beside a surname, or beside a word of no clinic ("Breast Cancer, mother")."""
+    if not word_class(given) & WordClass.GIVEN or given in word_list("title_stopwords") or is_substance(surface):
+        return False
+    if surname in word_list("clinical_words"):
+        return False
+    kind = word_class(surname)
+    if kind & WordClass.SURNAME:
+        return True
+    return not kind & WordClass.CLINICAL and not is_common(given) and not ends_as_a_word(surname)
 
 
 def _given_that_is_a_word(text: str, start: int, end: int) -> Interval | None:

@@ -1,0 +1,45 @@
+"""Where a surname alone stands for a patient: at the beginning of a row of a list of patients, beside a bed or a room.
+
+Belongs here: such rows in sign-outs, censuses and rounding lists. Does not belong here: whose surname a word is
+(`terms.py`), or other places of a surname (`gazetteer.py`).
+
+"12A Brackwater - stable", "Bed 4: Long, 55M", "- Brackwater (401): watch K", "1. Brackwater 2. Vask". A word that means
+something else besides counts only where an age and a sex follow: "Bed 4: Long, 55M", but "Room 5: Brown stool".
+"""
+
+from __future__ import annotations
+
+import regex
+
+_REACH = 32
+_BED = (
+    r"(?:(?i:room|rm|bed|bay|cubicle|pod)\.?[ ]?\#?[ ]?)?"
+    r"(?:[A-Z\d]{1,3}[\-/ ])?[A-Z]{0,2}\d{1,4}(?:[\-/ ]?[A-Z\d]{1,2})?"
+)
+_BEHIND_BED = regex.compile(rf"(?:^|[\r\n;])[ \t]*(?:[-•*>][ \t]*)?{_BED}[ \t]*[|:.)\-–—,]?[ \t]*\Z")
+_BEHIND_NUMBER = regex.compile(r"(?:^|[\r\n]|[ \t;,])[ \t]*\#?\d{1,2}[.)][ \t]*\Z")
+_BEHIND_MARK = regex.compile(r"(?:^|[\r\n])[ \t]*(?:[-•*>][ \t]*)?\Z")
+_ENDS = regex.compile(r"[ \t]*(?:[-–—:|,;/(\r\n]|\Z)|[ \t]+\d{1,2}[.)][ \t]*\p{Lu}")
+_BED_NEXT = regex.compile(rf"[ \t]*[\[(|,][ \t]*{_BED}[ \t]*(?:[\])|:,]|\Z)")
+_AGE_AND_SEX = regex.compile(
+    r"[ \t]*[,|(/\-]?[ \t]*(?:\d{1,3}[ \t]*(?i:y/?o|yrs?|y)?[ \t]*\|?[ \t]*[MFmf]|[MFmf][ \t,|]{1,3}\d{1,3})(?!\w)"
+)
+
+
+def begins_row(text: str, start: int, end: int, *, common: bool) -> bool:
+    """Whether a surname with a capital begins a row about a patient.
+
+    Args:
+        text: The note.
+        start: Where the surname begins.
+        end: Where it ends.
+        common: Whether the word has other meanings.
+    """
+    before = max(0, start - _REACH)
+    aged = _AGE_AND_SEX.match(text, end) is not None
+    if common:
+        return aged and _BEHIND_BED.search(text, before, start) is not None
+    behind = _BEHIND_BED.search(text, before, start) or _BEHIND_NUMBER.search(text, before, start)
+    if behind and (aged or _ENDS.match(text, end)):
+        return True
+    return _BED_NEXT.match(text, end) is not None and _BEHIND_MARK.search(text, before, start) is not None
