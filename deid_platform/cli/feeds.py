@@ -183,4 +183,5 @@ def _site(config: Path | None, *, needed: bool) -> Site | None:
 def _feed_of(site: Site, folder: Path) -> str | None:
     """The feed whose folder a delivery lies in."""
     feeds = [(name, it) for name, it in site.settings.feeds.items() if not it.from_database]
-    return next((name for name, it in feeds if site.settings.path(it.path).resolve() == folder.resolve().parent), None)
+    above = {folder.absolute().parent.resolve(), folder.resolve().parent}  # it may be a link there, or lead there
+    return next((name for name, it in feeds if site.settings.path(it.path).resolve() in above), None)
