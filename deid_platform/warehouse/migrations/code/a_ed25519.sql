@@ -33,17 +33,17 @@ END $$;
 
 -- The sum of two points of the curve in extended coordinates; also of a point and itself.
 CREATE OR REPLACE FUNCTION ctl.sum_of_points(a numeric[], b numeric[]) RETURNS numeric[]
-LANGUAGE plpgsql IMMUTABLE AS $$
+LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     p CONSTANT numeric := 57896044618658097711785492504343953926634992332820282019728792003956564819949;
     d2 CONSTANT numeric := 16295367250680780974490674513165176452449235426866156013048779062215315747161;
-    v numeric := pg_catalog.mod((a[2] + p - a[1]) * (b[2] + p - b[1]), p);
-    w numeric := pg_catalog.mod((a[2] + a[1]) * (b[2] + b[1]), p);
-    c numeric := pg_catalog.mod(pg_catalog.mod(a[4] * b[4], p) * d2, p);
-    z numeric := pg_catalog.mod(2 * a[3] * b[3], p);
+    v numeric := mod((a[2] + p - a[1]) * (b[2] + p - b[1]), p);
+    w numeric := mod((a[2] + a[1]) * (b[2] + b[1]), p);
+    c numeric := mod(mod(a[4] * b[4], p) * d2, p);
+    z numeric := mod(2 * a[3] * b[3], p);
 BEGIN
-    RETURN ARRAY[pg_catalog.mod((w + p - v) * (z + p - c), p), pg_catalog.mod((z + c) * (w + v), p),
-                 pg_catalog.mod((z + p - c) * (z + c), p), pg_catalog.mod((w + p - v) * (w + v), p)];
+    RETURN ARRAY[mod((w + p - v) * (z + p - c), p), mod((z + c) * (w + v), p),
+                 mod((z + p - c) * (z + c), p), mod((w + p - v) * (w + v), p)];
 END $$;
 
 CREATE OR REPLACE FUNCTION ctl.is_signature(p_message bytea, p_signature bytea, p_public_key bytea) RETURNS boolean
