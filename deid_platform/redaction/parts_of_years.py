@@ -38,9 +38,17 @@ _ORDINAL = (
     r"|prim[oa]|second[oa]|terz[oa]|quart[oa]|ultim[oa]|prim(?:er|ero)|segundo|tercer(?:o)?|cuarto|último"
     r"|premier|deuxième|troisième|quatrième|dernier|[1-4](?:er?|[°ºª])|IV|I{1,3})"
 )
+_UNDER_TEN = r"(?:one|two|three|four|five|six|seven|eight|nine)"
+_TEENS = r"(?:ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen)"
+_TENS = r"(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)"
+_CALENDARS = r"(?:ISO|calendar|epi(?:demiolog(?:ical|ic))?|epidemic|MMWR|CDC|flu|influenza)"
+_IN_NUMBERS_OR_WORDS = rf"(?:{_WEEK}|{_TENS}(?:[\s-]{_UNDER_TEN})?|{_TEENS}|{_UNDER_TEN})"
 _WEEKS = (
-    rf"(?:ISO|calendar|epi(?:demiolog(?:ical|ic))?|epidemic|MMWR|CDC|flu|influenza)[\s-](?:week|wk)s?\.?"
-    rf"(?:\s?(?:no\.?|number|nr\.?|\#))?\s?{_WEEK}(?:\s?(?:-|–|to|and|&)\s?{_WEEK})?{_BEHIND}?",
+    rf"{_CALENDARS}[\s-](?:week|wk)s?\.?(?:\s?(?:no\.?|number|nr\.?|\#))?\s?{_IN_NUMBERS_OR_WORDS}"
+    rf"(?:\s?(?:-|–|to|and|&)\s?{_WEEK})?{_BEHIND}?",
+    rf"{_WEEK_ALONE}(?:st|nd|rd|th)\s{_CALENDARS}[\s-]week{_BEHIND}?",
+    rf"(?:week|wk)\.?\s?{_WEEK},?\s{_YEAR}",
+    rf"{_YEAR},?\s?(?:week|wk|KW)\.?\s?{_WEEK}",
     rf"(?:week|wk)\.?\s?{_WEEK}{_OF_YEAR}",
     rf"(?:week|wk|CW|W|SE)\.?\s?{_WEEK}\s?[/-]\s?{_YEAR}",
     rf"{_YEAR}[\s-]?W(?:0[1-9]|[1-4][0-9]|5[0-3])(?:-?[1-7])?(?![^\W_])",
@@ -74,8 +82,8 @@ _QUARTERS = (
     rf"{_ORDINAL}\s(?:(?:calendar|fiscal)\s)?(?:quarter|half|trimestre|semestre|semester){_OF_YEAR}",
     rf"{_ORDINAL}\s(?:calendar|fiscal)\squarter",
     rf"(?:quarter|trimestre)\s(?:[1-4]|IV|I{{1,3}}){_OF_YEAR}",
-    r"(?:(?:in|during|since|by|until|till|through|after|before|of)\sthe\s(?:(?:early|late|end\sof\sthe)\s)?)"
-    r"(?P<b>(?:first|second|third|fourth|last|1st|2nd|3rd|4th)\squarter)(?=\s?(?:[.,;:)\n]|\Z|and\s|but\s|when\s))",
+    r"the\s(?P<b>(?:first|second|third|fourth|last|1st|2nd|3rd|4th)\squarter)"
+    r"(?=\s?(?:[.,;:)\n]|\Z|and\s|but\s|when\s))",
     r"(?:(?:erste|zweite|dritte|vierte|letzte)[nrsm]?|[1-4]\.|IV\.?|I{1,3}\.?)\s?(?:Kalender)?(?:quartals?|halbjahre?s?)"
     rf"(?:\s{_YEAR})?",
     rf"(?-i:H[12])[\s/-]?{_YEAR}",
@@ -128,9 +136,6 @@ _ZONE = re.compile(
     r"|(?<![^\W_])(?P<utc>(?-i:UTC|GMT)\s?[+−-]\s?(?:0?[0-9]|1[0-4])(?::?[0-5][0-9])?)(?![^\W_])",
     re.IGNORECASE,
 )
-_UNDER_TEN = r"(?:one|two|three|four|five|six|seven|eight|nine)"
-_TEENS = r"(?:ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen)"
-_TENS = r"(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)"
 _ES = (
     r"(?:un[oa]?|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|once|doce|trece|catorce|quince|diecis[eé]is|diecisiete"
     r"|dieciocho|diecinueve|veint[a-zúéó]{1,9}|(?:treinta|cuarenta|cincuenta|sesenta|setenta|ochenta|noventa)(?:\sy\s"

@@ -65,7 +65,7 @@ _EXPIRY = re.compile(r"(?<![^\W_])exp(?:\.|iry|ires?|iration)?(?:\sdate)?[\s.:]{
 # Makers and authorities publish until when each lot may be used.
 _LOT = re.compile(r"(?<![^\W_])(?:lot|batch)(?![^\W_])", re.IGNORECASE)
 _CUE_BEHIND = re.compile(
-    r"[\s),-]{1,2}(?:edition|version|VIS(?![^\W_])|(?:terror(?:ist)?\s)?attacks?(?![^\W_])|(?:clinical\s)?guidelines?|criteria"
+    r"[\s)]{1,2}(?:VIS(?![^\W_])(?!\s(?:given|provid|hand|discuss|review))|edition|version|(?:terror(?:ist)?\s)?attacks?(?![^\W_])|(?:clinical\s)?guidelines?|criteria"
     r"|EUA|lockdowns?|pandemic)",
     re.IGNORECASE,
 )

@@ -19,6 +19,7 @@ HITS = """
 seen in [[ISO week 9]], [[calendar week 12]] and [[epi week 9 of 2018]]
 the [[MMWR week 9/2018]]; [[flu week 3]]
 in [[week 9 of the year]], in [[week 9 of 2018]], [[wk 9 of 2018]]
+[[week 9, 2018]], in [[2018 week 9]], the [[9th ISO week]], [[ISO week nine]], [[calendar week twenty-two]]
 in der [[KW 9 und KW 09/2018]], in der [[9. KW]], [[Kalenderwoche 9]]
 [[KW 9-11]] und [[9. Kalenderwoche 2018]]
 Woche: [[Woche 9 des Jahres]]
@@ -28,6 +29,7 @@ sampled [[2018-W09]], [[2018W09-3]], [[W09-2018]]
 on [[day 63 of the year]], the [[63rd day of the year]], [[day 63 of 2018]], [[julian day 063]], [[DOY: 63]]
 [[giorno 63 dell'anno]], [[Tag 63 des Jahres]], [[día 63 del año]], [[jour 63 de l'année]]
 in [[Q1]], since [[Q3]], end of [[Q2]], last [[Q4]]; [[Q1 2018]], [[Q3'19]], [[3Q 2018]], [[Q1]] visit
+Q1 and the [[second quarter]].
 in the [[first quarter]], in the [[first quarter of the year]], [[first quarter of 2018]], [[third fiscal quarter]]
 im [[ersten Quartal]], [[2. Quartal 2018]], [[primo trimestre dell'anno]], [[segundo trimestre del año]]
 [[premier trimestre de l'année]], [[first half of 2018]], [[H2 2018]], [[zweites Halbjahr]]
@@ -50,6 +52,7 @@ Q1: 3 points, Q2: 4 points; S1Q3T3
 week 9 of chemo, week 32 of pregnancy, at 32 weeks, wk 2 post-op, cycle 2 week 3, week 6 in rehab
 9 KW, 150 kW, 3.5 KW; hypertensive retinopathy KW 2, KW II; fundus: KW 3
 first quarter of the femur, quarter tablet, a quarter of a tablet, in the third quarter of the game
+the third quarter mile, week nine of chemo, week nine
 lower quarter, hindquarter, first quarter mile, last half of the colon, first half of the day
 primo trimestre di gravidanza, primer trimestre del embarazo, premier trimestre de grossesse, first trimester
 day 3 of antibiotics, day 28 of cycle, day 1 of life, hospital day 9, POD 3, 3rd day of fever

@@ -19,6 +19,7 @@ MARK = re.compile(r"\[\[(?P<public>.*?)\]\]|\{\{(?P<own>.*?)\}\}")
 LINES = """
 VIS edition date: [[08/06/2021]], given {{04/06/2022}}
 VIS given: {{04/06/2022}}. VIS Date [[8/6/2021]]
+vaccine given {{04/06/2022}}, VIS given {{04/06/2022}} VIS reviewed
 VIS provided on {{04/06/2022}}, published [[08/06/2021]] VIS
 Vaccine Information Statement (Influenza) dated [[8/15/2019]] was handed out on {{4/6/2022}}
 VIS version [[October 30, 2019]]
