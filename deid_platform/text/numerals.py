@@ -27,21 +27,27 @@ _CENTURIES = frozenset(("18", "19", "20"))
 _OF_CENTURY = re.compile(r"0\d|[1-9]\d")
 _TIMES = {"double": 2, "triple": 3, "treble": 3, "doble": 2, "doppio": 2, "triplo": 3, "doppel": 2, "dreifach": 3}
 _ZEROS = frozenset(("oh", "o", "naught"))
-_PLAIN = """
-    zero oh double triple one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen
+_PLAIN = {
+    "en": """
+    zero oh o double triple one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen
     sixteen seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred thousand first
     second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth fifteenth
     sixteenth seventeenth eighteenth nineteenth twentieth thirtieth fortieth fiftieth sixtieth seventieth eightieth
     ninetieth hundredth
-    cero uno un una dos tres cuatro cinco seis siete ocho nueve diez once doce trece catorce quince dieciseis
+    """,
+    "es": """
+    cero un uno una dos tres cuatro cinco seis siete ocho nueve diez once doce trece catorce quince dieciseis
     diecisiete dieciocho diecinueve veinte veintiuno veintiun veintidos veintitres veinticuatro veinticinco veintiseis
     veintisiete veintiocho veintinueve treinta cuarenta cincuenta sesenta setenta ochenta noventa cien ciento
     doscientos trescientos cuatrocientos quinientos seiscientos setecientos ochocientos novecientos mil primero doble
-    cento mille millenovecento milleottocento duemila primo doppio
-    deux trois quatre cinq sept huit neuf dix onze douze treize quatorze quinze seize vingt vingts trente quarante
-    cinquante soixante septante octante huitante nonante cent cents premier
-    null ein hundert tausend zweitausend neunzehnhundert achtzehnhundert doppel ersten dritten siebten
-"""
+    """,
+    "it": "zero un una cento mille millenovecento milleottocento duemila primo doppio",
+    "fr": """
+    zero un une deux trois quatre cinq six sept huit neuf dix onze douze treize quatorze quinze seize vingt vingts
+    trente quarante cinquante soixante septante octante huitante nonante cent cents mille premier double
+    """,
+    "de": "null ein hundert tausend zweitausend neunzehnhundert achtzehnhundert doppel ersten dritten siebten",
+}
 _ITALIAN_ONES = """
     uno due tre quattro cinque sei sette otto nove dieci undici dodici tredici quattordici quindici sedici diciassette
     diciotto diciannove
@@ -55,14 +61,18 @@ _GERMAN_TEENS = """
 _GERMAN_TENS = "zwanzig dreissig vierzig funfzig fuenfzig sechzig siebzig achtzig neunzig"
 
 
-def _in_one_word() -> Iterator[str]:
-    """The numbers of Italian and German, which are written as one word."""
-    tens, ones = _ITALIAN_TENS.split(), _ITALIAN_ONES.split()
+def _italian() -> Iterator[str]:
+    """The numbers of Italian that are one word."""
+    ones, tens = _ITALIAN_ONES.split(), _ITALIAN_TENS.split()
     small = [*ones, *tens, *(ten[:-1] + one if one[0] in "uo" else ten + one for ten in tens for one in ones[:9])]
     yield from small
     stems = (number if number.endswith(("tre", "sei")) else number[:-1] for number in small[19:])
     yield from (f"{stem}esim{ending}" for stem in stems for ending in "oa")
     yield from (head + tail for head in ("cento", "millenovecento", "milleottocento", "duemila") for tail in small)
+
+
+def _german() -> Iterator[str]:
+    """The numbers of German that are one word."""
     teens, tens = _GERMAN_TEENS.split(), _GERMAN_TENS.split()
     high = [*tens, *(f"{one}und{ten}" for one in _GERMAN_ONES.split() for ten in tens)]
     yield from (*teens, *high, *(f"{number}ten" for number in teens), *(f"{number}sten" for number in high))
@@ -70,7 +80,11 @@ def _in_one_word() -> Iterator[str]:
         yield from (head + tail for tail in (*teens, *high))
 
 
-NUMBER_WORDS = frozenset((*_PLAIN.split(), *_in_one_word()))
+_WORDS_OF = {language: frozenset(words.split()) for language, words in _PLAIN.items()}
+_WORDS_OF["it"] |= frozenset(_italian())
+_WORDS_OF["de"] |= frozenset(_german())
+_ALONE = frozenset(("o", "une"))
+NUMBER_WORDS = frozenset().union(*_WORDS_OF.values()) - _ALONE
 """The words of all languages by which numbers are written, without accents and umlauts."""
 # Words as they are written without accents and umlauts.
 _SPELLINGS = {"veintidos": "veintidós", "veintitres": "veintitrés", "veintiun": "veintiuno", "veintiún": "veintiuno"}
@@ -126,6 +140,11 @@ def numerals(text: str, language: str) -> tuple[Numeral, ...]:
         language: One of `LANGUAGES`.
     """
     places = [match.span() for match in _TOKEN.finditer(text)]
+    spelled = not text.isascii() or not _WORDS_OF[language].isdisjoint(_LETTERS.findall(text.casefold()))
+    if not spelled:
+        return tuple(
+            Numeral(*place, text[slice(*place)], spelled=False) for place in places if text[place[0]].isdigit()
+        )
     words: list[_Word] = []
     last = 0
     for start, end in places:
