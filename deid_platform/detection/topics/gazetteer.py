@@ -186,7 +186,7 @@ class Gazetteer:
         span = None
         if words.text[start:end] in self._surnames:
             span = (
-                self._person(words, start, end) or self._handle(words, start, end) or self._surname(words, start, end)
+                self._handle(words, start, end) or self._person(words, start, end) or self._surname(words, start, end)
             )
         return span or (self._given(words, start, end) if words.text[start:end] in self._givens else None)
 
@@ -256,16 +256,17 @@ class Gazetteer:
         return Candidate.by_rule(place, stop, label, _SCORE, _SOURCE)
 
     def _handle(self, words: Words, start: int, end: int) -> Candidate | None:
-        """A user's name made of a surname and an initial: "marchetti_i", "i.marchetti"."""
+        """A user's name made of a surname and an initial or a given name: "marchetti_i", "ines.marchetti"."""
         line, word = words.text, words.text[start:end]
         before, after = words.before(start), words.after(end)
-        for first, last, gap in ((before, end, (start - 1, start)), (start, after, (end, end + 1))):
-            letter = line[first : start - 1] if last == end else line[end + 1 : last]
-            mark = words.gap(*gap) if len(letter) == 1 else ""
-            known = f"{letter} {word}" in self._initialled
-            if (mark == "_" and (known or word not in ordinary_words())) or (
-                mark == "." and known and words.surface(first, last).islower()
-            ):
+        for first, last, beside, gap in (
+            (before, end, line[before : start - 1], (start - 1, start)),
+            (start, after, line[end + 1 : after], (end, end + 1)),
+        ):
+            mark = words.gap(*gap) if beside else ""
+            known = f"{beside} {word}" in self._initialled or self._pair(beside, word) is not None
+            unknown = mark == "_" and len(beside) == 1 and word not in ordinary_words()
+            if unknown or (known and (mark == "_" or (mark == "." and words.surface(first, last).islower()))):
                 # A patient's goes as the patient's name does, whatever a policy does with the staff's.
                 label = Label.PATIENT if self._surnames[word] is Label.PATIENT else Label.USERNAME
                 return Candidate.by_rule(*words.place(first, last), label, _SCORE, _SOURCE)

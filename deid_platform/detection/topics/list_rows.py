@@ -12,15 +12,16 @@ from __future__ import annotations
 import regex
 
 _REACH = 32
-_BED = (
-    r"(?:(?i:room|rm|bed|bay|cubicle|pod)\.?[ ]?\#?[ ]?)?"
-    r"(?:[A-Z\d]{1,3}[\-/ ])?[A-Z]{0,2}\d{1,4}(?:[\-/ ]?[A-Z\d]{1,2})?"
-)
-_BEHIND_BED = regex.compile(rf"(?:^|[\r\n;])[ \t]*(?:[-•*>][ \t]*)?{_BED}[ \t]*[|:.)\-–—,]?[ \t]*\Z")
+_PLACE = r"(?i:rooms?|rm|bed|bay|cubicle|pod|chair|hall|iso(?:lation)?|[a-z]{0,2}[im]cu|pacu|ed|er|or|tr(?:auma)?|unit)"
+_NUMBER = r"(?:[A-Z\d]{1,3}[\-/ ])?[A-Z]{0,2}\d{1,4}(?:[\-/ ]?[A-Z\d]{1,2})?"
+_BED = rf"(?:{_PLACE}[.:]?[ \-]?)?\#?[ ]?{_NUMBER}"
+_FIRST = r"(?:^|[\r\n;])[ \t]*(?:[-•*>][ \t]*)?"
+_BEHIND_BED = regex.compile(rf"{_FIRST}{_BED}[ \t]*[|:.)\-–—,/]?[ \t]*\Z")
+_BEHIND_PLACE = regex.compile(rf"{_FIRST}{_PLACE}[.:]?[ \-]?\#?[ ]?{_NUMBER}[ \t]*[|:.)\-–—,/]?[ \t]*\Z")
 _BEHIND_NUMBER = regex.compile(r"(?:^|[\r\n]|[ \t;,])[ \t]*\#?\d{1,2}[.)][ \t]*\Z")
 _BEHIND_MARK = regex.compile(r"(?:^|[\r\n])[ \t]*(?:[-•*>][ \t]*)?\Z")
-_ENDS = regex.compile(r"[ \t]*(?:[-–—:|,;/(\r\n]|\Z)|[ \t]+\d{1,2}[.)][ \t]*\p{Lu}")
-_BED_NEXT = regex.compile(rf"[ \t]*[\[(|,][ \t]*{_BED}[ \t]*(?:[\])|:,]|\Z)")
+_ENDS = regex.compile(r"[ \t]*(?:[-–—](?!\p{L})|[:|,;/(\r\n]|\Z)|[ \t]+\d{1,2}[.)][ \t]*\p{Lu}")
+_BED_NEXT = regex.compile(rf"[ \t]*[\[(|,/][ \t]*{_BED}[ \t]*(?:[\])|:,\-–—]|\Z)")
 _AGE_AND_SEX = regex.compile(
     r"[ \t]*[,|(/\-]?[ \t]*(?:\d{1,3}[ \t]*(?i:y/?o|yrs?|y)?[ \t]*\|?[ \t]*[MFmf]|[MFmf][ \t,|]{1,3}\d{1,3})(?!\w)"
 )
@@ -40,6 +41,6 @@ def begins_row(text: str, start: int, end: int, *, common: bool) -> bool:
     if common:
         return aged and _BEHIND_BED.search(text, before, start) is not None
     behind = _BEHIND_BED.search(text, before, start) or _BEHIND_NUMBER.search(text, before, start)
-    if behind and (aged or _ENDS.match(text, end)):
+    if behind and (aged or _ENDS.match(text, end) or _BEHIND_PLACE.search(text, before, start)):
         return True
     return _BED_NEXT.match(text, end) is not None and _BEHIND_MARK.search(text, before, start) is not None

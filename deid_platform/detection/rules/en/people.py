@@ -298,6 +298,14 @@ def reversed_name(text: str, start: int, end: int) -> Interval | None:
     return (start, end) if known else None
 
 
+@validator
+def whole_name(text: str, start: int, end: int) -> Interval | None:
+    """A given name and a surname in either order: no department, and no word that says that there is nobody."""
+    words = [bare(token[0]) for token in NAME_TOKEN.finditer(text, start, end)]
+    straight = len(words) > 1 and _given_and_surname(text[start:end], words[0], words[-1])
+    return (start, end) if straight else reversed_name(text, start, end)
+
+
 def _given_and_surname(surface: str, given: str, surname: str) -> bool:
     """Whether a given name stands beside a surname, or beside a word of no clinic ("Breast Cancer, mother")."""
     if not word_class(given) & WordClass.GIVEN or given in word_list("title_stopwords") or is_substance(surface):
