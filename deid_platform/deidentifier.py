@@ -7,7 +7,7 @@ files of notes (`workbench.py`), whose notes are read together.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from os import PathLike
 from pathlib import Path
 
@@ -19,7 +19,7 @@ from deid_platform.engine import build, detect_in
 from deid_platform.errors import Code, DeidError, did_you_mean
 from deid_platform.notes import Note, Span, Topics
 from deid_platform.redaction.policy import load_policy
-from deid_platform.release_note import Redacted, ReleaseSpec, text_note_id
+from deid_platform.release_note import Redacted, ReleaseSpec, languages_accepted, text_note_id
 from deid_platform.workbench import read_topics
 
 TopicFiles = Mapping[str, str | PathLike[str]]
@@ -39,6 +39,7 @@ class Deidentifier:
         recognizers: str | PathLike[str] | None,
         keep: str | PathLike[str] | None,
         chat: str | None,
+        languages: Collection[str],
     ) -> None:
         topics = (topics if isinstance(topics, Topics) else _read(topics or {})) or None
         rules = load_policy(str(policy))
@@ -61,7 +62,7 @@ class Deidentifier:
             chat=prompted,
         )
         self._detector = build(spec)
-        self._releaser = ReleaseSpec(rules, topics, keyring).build()
+        self._releaser = ReleaseSpec(rules, topics, keyring, languages=languages_accepted(languages)).build()
 
     def __repr__(self) -> str:
         return "<Deidentifier>"
@@ -84,8 +85,8 @@ class Deidentifier:
             note: A note, or the text of one that nothing else is known of.
 
         Raises:
-            DeidError: `note-leaks` with the first kind of leak, `note-invalid` with the reason, `detector-failed`,
-                `redaction-failed`, the codes of a language model (`chat-...`).
+            DeidError: `note-leaks` with the first kind of leak, `language-unmeasured` with the languages,
+                `note-invalid` with the reason, `detector-failed`, `redaction-failed`, the codes of a language model (`chat-...`).
         """
         note = _note(note)
         return self._releaser.redacted(note, detect_in(self._detector, note))

@@ -22,7 +22,6 @@ from deid_platform.surrogates.dates import shift_scope
 
 _DECIDING = (
     "deid_platform.labels",
-    "deid_platform.languages",
     "deid_platform.release_note",
     "deid_platform.refresh.leak_places",
     "deid_platform.refresh.redacted_row",
@@ -94,6 +93,7 @@ class Recipe:
             *{**self.digests, "dictionary_digest": dictionary_digest}.values(),
             # What passed an older leak check has not passed this one.
             package_digest("deid_platform.leakcheck"),
+            package_digest("deid_platform.languages"),
             package_digest("deid_platform.text"),
             module_digest(*_DECIDING),
             self.keyring.digest("reported", *sorted(self.reported if reported is None else reported)),
