@@ -1,7 +1,7 @@
 """Both kinds of error of telling a note's language: `python benchmarks/languages.py FOLDER`.
 
-FOLDER holds corpora of notes as JSON lines with `text` and `lang`, plain or gzipped, all in measured languages: whatever
-is told of another language is a false alarm. Notes in other languages are those of `tests/languages/notes.txt`.
+FOLDER holds corpora of notes as JSON lines with `text` and `lang`, plain or gzipped, in measured languages:
+whatever is told of another language is a false alarm. Notes in other languages are `tests/languages/notes.txt`.
 """
 
 from __future__ import annotations

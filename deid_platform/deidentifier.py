@@ -86,7 +86,8 @@ class Deidentifier:
 
         Raises:
             DeidError: `note-leaks` with the first kind of leak, `language-unmeasured` with the languages,
-                `note-invalid` with the reason, `detector-failed`, `redaction-failed`, the codes of a language model (`chat-...`).
+                `note-invalid` with the reason, `detector-failed`, `redaction-failed`, the codes of a language model
+                (`chat-...`).
         """
         note = _note(note)
         return self._releaser.redacted(note, detect_in(self._detector, note))

@@ -121,7 +121,8 @@ def languages_of(text: str, declared: str = "") -> Told:
         main = next(iter(scripts), hint)
         return Told(main, tuple(code for code in scripts if code != main))
     likely = (hint, *SHIPPED)
-    total = _Scored(letters, sum(it.bytes for it in passages), sum(it.scores for it in passages))
+    first, *rest = passages
+    total = _Scored(letters, sum(it.bytes for it in passages), sum((it.scores for it in rest), start=first.scores))
     main = _likeliest(total, likely)
     others: Counter[str] = Counter()
     for passage in passages:

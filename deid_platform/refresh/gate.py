@@ -24,6 +24,7 @@ _REMEDIES = {
     "bench": "`deid evaluate` on gold of your own shows what is missed, and where a detector finds less than the one "
     "in force; thresholds stand in deid.toml ([profiles])",
     "topics": "deliver patients.csv with the notes",
+    "languages": "put gold of each of these languages into the folder that [feeds.NAME] `gold` names",
     "site_gold": "put gold into the folder that [feeds.NAME] `gold` names",
 }
 

@@ -5,7 +5,7 @@ Belongs here: detector, policy, keys and what the topics say of a patient, toget
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import date
 from functools import cached_property
@@ -13,6 +13,8 @@ from typing import Any
 
 from deid_platform.detection import DetectorSpec
 from deid_platform.keys import Keyring, module_digest, package_digest
+from deid_platform.languages import UNDETERMINED
+from deid_platform.languages.shipped import SHIPPED
 from deid_platform.leakcheck import LeakCheck
 from deid_platform.notes import Note, Patient, Topics
 from deid_platform.redaction.policy import Policy
@@ -50,6 +52,8 @@ class Recipe:
         reported_in: The same of strings that are common elsewhere: note id -> those that leak in this note alone.
         links: Who is whose mother, of all that any delivery has told until today: a link that comes late moves the
             dates of earlier notes too. The topics' own unless given.
+        languages: Those of which notes are not quarantined. No part of the digest: a row names its languages, so that
+            one made before can be judged anew.
         upserts: Names what the topics were folded from (`topics.upserts_until`); None where nobody asked.
     """
 
@@ -62,6 +66,7 @@ class Recipe:
     reported: tuple[str, ...] = field(default=(), repr=False)
     reported_in: Mapping[str, tuple[str, ...]] = field(default_factory=dict, repr=False)
     links: Topics | None = None
+    languages: frozenset[str] = frozenset(SHIPPED)
     upserts: str | None = None
 
     @cached_property
@@ -106,6 +111,10 @@ class Recipe:
     def reported_by_digest(self) -> dict[str, str]:
         """The reported strings, each by a keyed digest of its own."""
         return {self.keyring.digest("reported string", string): string for string in self.reported}
+
+    def unmeasured(self, languages: Iterable[str]) -> bool:
+        """Whether any of a note's languages is one in which the detector was not measured."""
+        return not {code for code in languages if code != UNDETERMINED} <= self.languages
 
     @property
     def release(self) -> str:
