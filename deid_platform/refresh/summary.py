@@ -91,6 +91,7 @@ def _line(site: Site, held: DeliverySummary) -> DeliveryLine:
         waived=held.waived,
         leaks=held.leaks,
         indirect=meta.get("indirect"),
+        languages=meta.get("languages", {}),
         words_per_second=None if counts.get("cached") else counts.get("words", 0) / max(meta.get("seconds", 0), 1e-3),
     )
 

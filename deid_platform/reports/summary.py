@@ -56,6 +56,8 @@ class DeliveryLine:
     words_per_second: float | None = None
     indirect: Mapping[str, int] | None = None
     """Category -> indirect identifiers in the redacted notes, whatever the policy does with them; None: not tagged."""
+    languages: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    """Language -> notes that are `clean`, and `withheld` since nobody measured the detector in it."""
 
 
 @dataclass(frozen=True)
@@ -113,6 +115,15 @@ def _reasons(quarantined: Mapping[str, int]) -> str:
     return ", ".join(f"{reason} {count:,}" for reason, count in sorted(quarantined.items())) or "none"
 
 
+def language_counts(counted: Mapping[str, Mapping[str, int]]) -> str:
+    """How many notes passed in each language, and how many were withheld for it."""
+    said = []
+    for code, it in sorted(counted.items(), key=lambda item: (-sum(item[1].values()), item[0])):
+        withheld = f" and {it['withheld']:,} withheld, not measured" if it.get("withheld") else ""
+        said.append(f"{code} {it.get('clean', 0):,}{withheld}")
+    return ", ".join(said) or "not told"
+
+
 def indirect_counts(counted: Mapping[str, int] | None) -> str:
     """How many indirect identifiers there are by category; one that nobody looked for is not 0."""
     if counted is None:
@@ -139,6 +150,7 @@ def _row(line: DeliveryLine) -> tuple[str, ...]:
         _reasons(line.quarantined),
         f"{line.withdrawn:,}",
         f"{line.promoted:,}",
+        language_counts(line.languages),
         f"{line.words_per_second:,.0f}" if line.words_per_second else "from cache",
         indirect_counts(line.indirect),
         "; ".join(filter(None, notes)),
@@ -154,6 +166,7 @@ _COLUMNS = (
     "why",
     "withdrawn",
     "promoted",
+    "languages",
     "words/s",
     "indirect identifiers",
     "gate",

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from deid_platform.languages import UNDETERMINED
 from deid_platform.reports.dossier.facts import Dossier, Figure
 
 
@@ -134,6 +135,9 @@ def _doubts(dossier: Dossier) -> list[str]:
         said.append("Nothing was measured for this detector.")
     elif dossier.gold != "site":
         said.append("Recall on this institution's own notes was not measured: the figures are of invented notes.")
+    elsewhere = [it.code for it in dossier.languages if it.notes and it.gold != "site" and it.code != UNDETERMINED]
+    if elsewhere:
+        said.append(f"Not measured on this institution's own notes: recall in {', '.join(elsewhere)}.")
     if dossier.gold is not None and dossier.held_out is None:
         said.append("How often what it was measured on had been looked at was not counted.")
     if dossier.held_out is not None and dossier.held_out.changed:
