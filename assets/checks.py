@@ -25,6 +25,7 @@ REQUIREMENTS = {
     "bench": "recall (the lower end of its interval), precision and clinical retention reach the profile's thresholds, "
     "and recall is not lower than that of the detector in force",
     "topics": "the topics know the patients of nearly all notes; else the scores on text alone count",
+    "languages": "the detector was measured in each language in which notes would be published",
     "site_gold": "recall was measured on gold of the delivery's own feed",
 }
 SEVERITY = {Severity.CRITICAL: dg.AssetCheckSeverity.ERROR, Severity.WARNING: dg.AssetCheckSeverity.WARN}

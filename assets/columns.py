@@ -14,7 +14,8 @@ MEANINGS = {
     "site": "the institution or clinic that delivered the note",
     "note_type": "kind of note as the source calls it",
     "note_date": "date of the note as the source gives it; an identifier",
-    "language": "language as the source gives it, such as en",
+    "language": "language, such as en: as the source gives it; of redacted notes, as their text tells it",
+    "languages": "languages of the note, the main one first, then those of which more than a few sentences stand there",
     "content_digest": "keyed digest of the note, by which a change is detected",
     # Topics
     "first_name": "given name",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dagster as dg
 
 from assets import shown
+from assets.bench import metrics
 from assets.layer import DELIVERIES, ENGINEERS, Counts, delivery_of, layer_asset
 from assets.source import facilities, patients, providers, raw_notes
 from deid_platform.detection.rules.engine.templates import TemplateCounts
@@ -33,7 +34,8 @@ _MADE_WITH = {
     owner=ENGINEERS,
     kinds={"parquet", "phi"},
     partitions=DELIVERIES,
-    deps=[raw_notes, patients, providers, facilities],
+    # Measured first: a note in a language that the detector was not measured in is quarantined.
+    deps=[raw_notes, patients, providers, facilities, metrics],
     # Whoever puts a model on a GPU runs one of these at a time.
     pool="gpu",
     metadata=shown.columns(
@@ -65,6 +67,10 @@ def redacted_notes(
         template_text_share=round(reused.share, 4),
         template_text_seconds_saved=round(reused.seconds_saved, 2),
         spans_by_label=shown.table(("label", "spans"), labels),
+        languages=shown.table(
+            ("language", "clean", "withheld since nobody measured it"),
+            [(code, it.get("clean", 0), it.get("withheld", 0)) for code, it in sorted(meta["languages"].items())],
+        ),
         indirect_identifiers=shown.table(("category", "in released notes"), sorted((meta["indirect"] or {}).items()))
         if meta.get("indirect") is not None
         else NOT_TAGGED,

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
     from os import PathLike
 
     from deid_platform.deidentifier import Deidentifier, TopicFiles
@@ -28,6 +29,7 @@ def load(
     keep: str | PathLike[str] | None = None,
     chat: str | None = None,
     date_order: str | None = None,
+    languages: Collection[str] = (),
 ) -> Deidentifier:
     """Loads what finds, hides and checks; takes a second or two, and longer with many topics.
 
@@ -42,13 +44,14 @@ def load(
         chat: A prompt to the language model of deid.toml, which may only add (docs/language-models.md).
         date_order: `dmy` or `mdy`: which of two numbers is the day in a date that is shifted, where the note does not
             tell; by default what deid.toml says.
+        languages: Codes of languages of which notes pass too, beside en, es, fr and it, which were measured.
 
     Raises:
         DeidError: `detector-unknown`, `recognizers-invalid`, `allow-list-invalid`, `settings-invalid` for either with a
             detector that has no use for it, `policy-unknown`, `policy-invalid`, `secret-missing`, `secret-weak`,
-            `llm-missing`, `prompt-unknown`, `endpoint-refused`, `input-invalid` for a topic of another name, and for
-            topics what `workbench.read_topics` raises.
+            `llm-missing`, `prompt-unknown`, `endpoint-refused`, `input-invalid` for a topic of another name or what is
+            no language, and for topics what `workbench.read_topics` raises.
     """
     from deid_platform.deidentifier import Deidentifier
 
-    return Deidentifier(detector, topics, policy, secret_file, site, recognizers, keep, chat, date_order)
+    return Deidentifier(detector, topics, policy, secret_file, site, recognizers, keep, chat, date_order, languages)

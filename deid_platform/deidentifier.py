@@ -7,7 +7,7 @@ files of notes (`workbench.py`), whose notes are read together.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from os import PathLike
 from pathlib import Path
 
@@ -19,7 +19,7 @@ from deid_platform.engine import build, detect_in
 from deid_platform.errors import Code, DeidError, did_you_mean
 from deid_platform.notes import Note, Span, Topics
 from deid_platform.redaction.policy import load_policy
-from deid_platform.release_note import Redacted, ReleaseSpec, text_note_id
+from deid_platform.release_note import Redacted, ReleaseSpec, languages_accepted, text_note_id
 from deid_platform.surrogates.date_order import NOTHING_SAID
 from deid_platform.workbench import date_writing, read_topics
 
@@ -41,6 +41,7 @@ class Deidentifier:
         keep: str | PathLike[str] | None,
         chat: str | None,
         date_order: str | None,
+        languages: Collection[str],
     ) -> None:
         topics = (topics if isinstance(topics, Topics) else _read(topics or {})) or None
         rules = load_policy(str(policy))
@@ -64,7 +65,8 @@ class Deidentifier:
         )
         self._detector = build(spec)
         writing = date_writing(date_order) if rules.uses_surrogates else NOTHING_SAID
-        self._releaser = ReleaseSpec(rules, topics, keyring, writing=writing).build()
+        accepted = languages_accepted(languages)
+        self._releaser = ReleaseSpec(rules, topics, keyring, writing=writing, languages=accepted).build()
 
     def __repr__(self) -> str:
         return "<Deidentifier>"
@@ -87,8 +89,9 @@ class Deidentifier:
             note: A note, or the text of one that nothing else is known of.
 
         Raises:
-            DeidError: `note-leaks` with the first kind of leak, `note-invalid` with the reason, `detector-failed`,
-                `redaction-failed`, the codes of a language model (`chat-...`).
+            DeidError: `note-leaks` with the first kind of leak, `language-unmeasured` with the languages,
+                `note-invalid` with the reason, `detector-failed`, `redaction-failed`, the codes of a language model
+                (`chat-...`).
         """
         note = _note(note)
         return self._releaser.redacted(note, detect_in(self._detector, note))

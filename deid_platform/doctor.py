@@ -25,6 +25,7 @@ from deid_platform.notes import Delivery
 from deid_platform.redaction.policy import policy_names
 from deid_platform.refresh.archive import under_way
 from deid_platform.refresh.check import check_delivery
+from deid_platform.refresh.languages import accepted, measured, vouched_for
 from deid_platform.refresh.opt_outs import misspelt_opt_outs
 from deid_platform.refresh.restored import differences
 from deid_platform.refresh.rotation import told_by_former
@@ -91,6 +92,8 @@ def _site(site: Site) -> Iterator[Diagnosis]:
     secret = _look("key secret", lambda: f"key {site.keyring.key_id}")
     yield secret
     yield from _date_order(site)
+    if secret.good:
+        yield _look("languages", lambda: _languages(site))
     if secret.good and site.settings.store is not None:
         store = _look("note store", lambda: _note_store(site))
         yield store
@@ -187,6 +190,26 @@ def _detector(site: Site) -> str:
     if spec.indirect is not None:
         shown.append(f"indirect identifiers tagged by {spec.indirect.model.identity.name}")
     return ", ".join(shown)
+
+
+def _languages(site: Site) -> str:
+    """In which languages the detector was measured, on what, and whether the profile takes it."""
+    given = "topics"
+    found = measured(site, given)
+    said = []
+    for code, it in sorted(found.items()):
+        gold = it.source if it.notes is None else f"{it.source}, {it.notes:,} notes"
+        taken = "" if vouched_for(site, it) else "; the profile does not take it"
+        figures = f"recall from {_share(it.recall_low)}, precision {_share(it.precision)}"
+        said.append(f"{code} ({gold}: {figures}{taken})")
+    others = sorted(set(accepted(site, given)) - found.keys())
+    if others:
+        said.append(f"not measured, but staged for the privacy officer to answer for: {', '.join(others)}")
+    return "; ".join((*said, f"notes in any other are quarantined as {Code.LANGUAGE_UNMEASURED.slug}"))
+
+
+def _share(value: float | None) -> str:
+    return "not measured" if value is None else f"{value:.3f}"
 
 
 def _device(site: Site) -> str:

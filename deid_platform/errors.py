@@ -494,6 +494,13 @@ class Code(Enum):
         "leak.",
         "docs/gate.md says what each kind means. Leave the note out, or give the topics that name its patient.",
     )
+    LANGUAGE_UNMEASURED = (
+        "language-unmeasured",
+        "A note is written, or more than a few sentences of it are, in a language in which the detector was not "
+        "measured; it is withheld. The reference names the languages.",
+        "Accept the language with `--languages` (from Python `languages`) where you have measured the detector in it; "
+        "for a refresh, put gold of it into the folder that [feeds.NAME] `gold` names (docs/gate.md).",
+    )
     NOTE_INVALID = (
         "note-invalid",
         "A note's text is empty or too long, or holds a NUL or an unpaired surrogate code point; the reference is the "

@@ -6,12 +6,15 @@ finding spans (`detection/`), or the notes around this one (`workbench.py`, `ref
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from deid_platform.errors import Code, DeidError
 from deid_platform.keys import Keyring, plain_digest
+from deid_platform.languages import is_code
+from deid_platform.languages.shipped import SHIPPED
+from deid_platform.languages.telling import languages_of
 from deid_platform.leakcheck import LeakCheck, Released
 from deid_platform.notes import IndirectMention, Note, Patient, Span, Topics
 from deid_platform.redaction.indirect import without_indirect
@@ -66,6 +69,7 @@ class ReleaseSpec:
         tagged: Whether indirect identifiers are tagged, as in a refresh with `detection.indirect`.
         reported_in: Note id -> strings that were reported in that note; they leak in it alone.
         writing: How the site writes dates in numbers.
+        languages: Those in which the detector was measured; a refresh, whose gate measures them, sees to it itself.
     """
 
     policy: Policy
@@ -76,6 +80,7 @@ class ReleaseSpec:
     tagged: bool = False
     reported_in: Mapping[str, tuple[str, ...]] = field(default_factory=dict, repr=False)
     writing: DateWriting = NOTHING_SAID
+    languages: frozenset[str] = frozenset(SHIPPED)
 
     def build(self) -> NoteReleaser:
         """What redacts and checks notes.
@@ -100,7 +105,7 @@ class ReleaseSpec:
                 date_shift=self.policy.date_shift,
                 writing=self.writing,
             )
-        return NoteReleaser(self.leak_check(), self.topics, surrogates)
+        return NoteReleaser(self.leak_check(), self.topics, surrogates, self.languages)
 
     def leak_check(self) -> LeakCheck:
         """Looks for what is left of anybody in the topics, and of what was reported."""
@@ -133,10 +138,18 @@ class NoteReleaser:
         check: The leak check, with the policy.
         topics: What is known of the notes' patients.
         surrogates: Says what stands for whom, where the policy wants that.
+        languages: Those of which `redacted` lets notes pass.
     """
 
-    def __init__(self, check: LeakCheck, topics: Topics | None, surrogates: Surrogates | None) -> None:
+    def __init__(
+        self,
+        check: LeakCheck,
+        topics: Topics | None,
+        surrogates: Surrogates | None,
+        languages: Collection[str] = tuple(SHIPPED),
+    ) -> None:
         self._check = check
+        self._languages = languages
         self._topics = topics
         self._surrogates = surrogates
 
@@ -181,8 +194,11 @@ class NoteReleaser:
         """A note that passed.
 
         Raises:
-            DeidError: Why it did not; see `Release`.
+            DeidError: Why it did not; see `Release`. `language-unmeasured` with the languages of the note in which the
+                detector was not measured.
         """
+        if unmeasured := [code for code in languages_of(note.text, note.language).all if code not in self._languages]:
+            raise DeidError(Code.LANGUAGE_UNMEASURED, " ".join(unmeasured))
         release = self.release(note, spans)
         if release.withheld is not None or release.redaction is None:
             raise release.withheld or DeidError(Code.REDACTION_FAILED)
@@ -193,7 +209,20 @@ class NoteReleaser:
 
 def reason_of(error: DeidError) -> str:
     """Why a note is withheld, as a code that is counted and shown."""
-    return error.ref or error.code.slug
+    return error.code.slug if error.code is Code.LANGUAGE_UNMEASURED else error.ref or error.code.slug
+
+
+def languages_accepted(named: Iterable[str]) -> frozenset[str]:
+    """The languages that the detector was measured in when it was shipped, and those that somebody measured.
+
+    Raises:
+        DeidError: `input-invalid` for what is no language.
+    """
+    codes = [code.strip().lower() for code in named]
+    for code in codes:
+        if not is_code(code):
+            raise DeidError(Code.INPUT_INVALID, f"languages: {code[:8]!r} is no code of ISO 639-1, such as de")
+    return frozenset((*SHIPPED, *codes))
 
 
 def places(redaction: Redaction) -> Iterator[Span]:

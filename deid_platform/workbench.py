@@ -7,7 +7,7 @@ Belongs here: one pass over a file of notes with topics beside it, or over gold.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from math import isnan
@@ -32,7 +32,14 @@ from deid_platform.notes import Note, Span, Topics
 from deid_platform.output import Output
 from deid_platform.redaction.policy import Policy
 from deid_platform.redaction.redact import Redaction
-from deid_platform.release_note import NoteReleaser, Redacted, ReleaseSpec, reason_of, text_note_id
+from deid_platform.release_note import (
+    NoteReleaser,
+    Redacted,
+    ReleaseSpec,
+    languages_accepted,
+    reason_of,
+    text_note_id,
+)
 from deid_platform.surrogates.date_order import NOTHING_SAID, DateOrder, DateWriting
 from deid_platform.warm_up import made_up_note
 from deid_platform.workers import Job, Task
@@ -55,6 +62,8 @@ class Outcome:
     """Notes without a valid date; they are treated as if written today, which hides the most years."""
     withheld: dict[str, int] = field(default_factory=dict)
     """Reason code -> notes that are not in the output: a stage failed on them, or the leak check found something."""
+    unmeasured: dict[str, int] = field(default_factory=dict)
+    """Language -> notes that were withheld for it."""
 
     @property
     def complete(self) -> bool:
@@ -133,6 +142,7 @@ def redact_file(
     given: GivenSpans | None = None,
     scores: bool = False,
     writing: DateWriting = NOTHING_SAID,
+    languages: Collection[str] = (),
     progress: Callable[[int], None] | None = None,
 ) -> Outcome:
     """Redacts a file of notes, in its order, into JSON lines `{"note_id", "text", "spans"}`, or plain text into text.
@@ -141,8 +151,8 @@ def redact_file(
     their label; what one note of a patient tells is found in the others. Under a policy with surrogates they are the
     places of what was put in, with offsets into the redacted text: the length of an original date beside the shifted
     one would tell the shift. Each note goes through the leak check. Rows that are refused, notes on which a stage
-    fails and notes that leak are counted and left out: a note is never passed through unredacted. A file appears
-    whole or not at all.
+    fails, notes that leak and notes in a language that the detector was not measured in are counted and left out: a
+    note is never passed through unredacted. A file appears whole or not at all.
 
     Args:
         source: Notes as JSON lines, CSV or Parquet: note_id and text, the note's other fields optional; a plain text,
@@ -159,16 +169,18 @@ def redact_file(
         given: Spans of another detector, in place of what `spec` finds; a note that has none is withheld.
         scores: Whether the score of a span, if it has one, follows its label.
         writing: How the notes write dates in numbers.
+        languages: Those of which notes pass too, beside those that the detector was measured in.
         progress: Called with the number of notes done since the last call.
 
     Raises:
-        DeidError: `input-empty` if there is no row; `input-invalid`, before anything is read, if writing would replace
-            the notes themselves or a file beside them, through whatever link or path; `output-unusable` if the target
-            is a folder or cannot be opened; `secret-missing` if the policy wants surrogates and there are none; what
-            `source.opened` and `GivenSpans.of` raise.
+        DeidError: `input-empty` if there is no row; `input-invalid`, before anything is read, for a language that is
+            none, or if writing would replace the notes themselves or a file beside them, through whatever link or path;
+            `output-unusable` if the target is a folder or cannot be opened; `secret-missing` if the policy wants
+            surrogates and there are none; what `source.opened` and `GivenSpans.of` raise.
     """
     if policy.uses_surrogates and keyring is None:
         raise DeidError(Code.SECRET_MISSING)
+    accepted = languages_accepted(languages)
     behind = Path("/dev/stdin") if source == STANDARD_INPUT else source
     output = Output.at(target).apart_from((behind, *beside))
     outcome = Outcome()
@@ -205,11 +217,13 @@ def redact_file(
             found = first_pass(detect, lambda: good(path), spool=output.folder)
         else:
             found = _given(given, policy, good(path))
-        release = ReleaseSpec(policy, spec.topics, keyring, writing=writing)
+        release = ReleaseSpec(policy, spec.topics, keyring, writing=writing, languages=accepted)
         job = _RedactionJob(release, spec, outcome.read_as is Format.TEXT, scores)
         for done in engine.run(job, found, on_batch=None if given is None else progress):
             if done.line is None:
                 outcome.withheld[done.reason] = outcome.withheld.get(done.reason, 0) + 1
+                for code in done.unmeasured:
+                    outcome.unmeasured[code] = outcome.unmeasured.get(code, 0) + 1
                 continue
             outcome.notes += 1
             outcome.found += done.found
@@ -286,6 +300,7 @@ class _Line(NamedTuple):
 
     line: str | None
     reason: str = ""
+    unmeasured: tuple[str, ...] = ()
     found: int = 0
     replaced: int = 0
 
@@ -343,7 +358,8 @@ class _Redacting(Task[FirstPass, _Line]):
         try:
             redacted = self._releaser.redacted(note, detection.spans)
         except DeidError as withheld:
-            return _Line(None, reason_of(withheld))
+            unmeasured = withheld.ref or "" if withheld.code is Code.LANGUAGE_UNMEASURED else ""
+            return _Line(None, reason_of(withheld), tuple(unmeasured.split()))
         line = redacted.text if self._job.as_text else _json(note, redacted, scores=self._job.scores)
         return _Line(line, found=redacted.found, replaced=redacted.replaced)
 

@@ -116,7 +116,7 @@ def promoted(site: Site, delivery: Delivery) -> None:
     record_gate(
         site.warehouse.engine(Role.GATEKEEPER),
         staged,
-        [GateRow(requirement, True) for requirement in ("parity", "expectations", "leaks", "bench")],
+        [GateRow(requirement, True) for requirement in ("parity", "expectations", "leaks", "bench", "languages")],
         detector_digest=detector,
         inputs=Inputs(site.store.required(tables.REDACTED_NOTES, delivery.key).meta["inputs"]),
         profile="demo",

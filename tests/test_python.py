@@ -56,6 +56,14 @@ def test_a_sites_own_files_are_part_of_it(tmp_path: Path) -> None:
     assert (code, ref) == (Code.RECOGNIZERS_INVALID, "gone.yaml: it cannot be read")
 
 
+def test_a_note_in_a_language_that_nobody_measured_is_withheld() -> None:
+    text = "Die Patientin klagt seit gestern über starke Schmerzen im rechten Knie, kein Fieber. Gez. Hannelore Vogt"
+    assert raised_by(lambda: deid_platform.load("rules").redact(text)) == (Code.LANGUAGE_UNMEASURED, "de")
+    assert deid_platform.load("rules", languages=["de"]).redact(text).text
+    code, ref = raised_by(lambda: deid_platform.load("rules", languages=["german"]))
+    assert (code, ref) == (Code.INPUT_INVALID, "languages: 'german' is no code of ISO 639-1, such as de")
+
+
 @pytest.mark.process
 def test_importing_the_package_imports_nothing_of_it() -> None:
     script = "import sys, deid_platform; print([name for name in sys.modules if name.startswith('deid_platform.')])"

@@ -553,3 +553,27 @@ def test_a_language_model_that_may_not_be_asked_is_refused_and_nothing_is_writte
     done = redact(folder, "--chat", "extract-zero")
     assert done.returncode == 1 and said in done.stderr
     assert not (folder / "out.jsonl").exists()
+
+
+GERMAN = (
+    "Frau Vogt klagt seit gestern über starke Schmerzen im rechten Knie. Kein Fieber, kein Trauma. Kontrolle Montag."
+)
+THAI = "ผู้ป่วยหญิง นางสมศรี ใจดีงาม อาศัยอยู่จังหวัดนครสวรรค์ มาด้วยอาการหอบเหนื่อย"
+
+
+def test_notes_in_a_language_that_nobody_measured_are_withheld_whatever_their_column_says(folder: Path) -> None:
+    written = [
+        *(NOTES[1], {"note_id": "de", "text": GERMAN, "language": "en"}, {"note_id": "th", "text": THAI}),
+        {"note_id": "name", "text": "Seen today with her son 王小明, no complaints, will return next week."},
+    ]
+    (folder / "notes.jsonl").write_text("".join(json.dumps(row) + "\n" for row in written), encoding="utf-8")
+    done = redact(folder, "--detector", "rules")
+    assert (done.returncode, [row["note_id"] for row in rows(folder)]) == (3, ["a"])
+    assert "3 notes withheld: language-unmeasured" in done.stderr
+    assert "withheld were notes in de 1, th 1, zh 1; if you have measured it" in done.stderr
+    assert not any(word in done.stderr for word in ("Vogt", "สมศรี", "王"))
+
+    accepted = redact(folder, "--detector", "rules", "--languages", "de,TH")
+    assert (accepted.returncode, [row["note_id"] for row in rows(folder)]) == (3, ["a", "de", "th"])
+    refused = redact(folder, "--detector", "rules", "--languages", "de,klingon")
+    assert refused.returncode == 1 and "'klingon' is no code of ISO 639-1" in refused.stderr

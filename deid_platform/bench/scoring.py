@@ -32,9 +32,10 @@ from deid_platform.detection.resolve.cross_note import mentioned_in
 from deid_platform.detection.two_pass import Detection, PatientMentionIndex, SecondPass
 from deid_platform.errors import Code, DeidError
 from deid_platform.evaluation.design_weights import stratum_of
-from deid_platform.evaluation.scores import Scores, count_note, summarise
+from deid_platform.evaluation.scores import NoteCounts, Scores, count_note, summarise
 from deid_platform.evaluation.sources import MarkedBy, Source, notes_of_feeds, one_hand
 from deid_platform.keys import Keyring, module_digest, package_digest
+from deid_platform.languages.telling import languages_of
 from deid_platform.notes import Delivery, Note, Span, Topics
 from deid_platform.refresh import tables
 from deid_platform.refresh.intake import content_digest
@@ -301,6 +302,8 @@ class Metrics:
     """Of the site's own gold: whose notes, and by which hand."""
     detector_digest: str
     by_inputs: dict[str, Scores]
+    by_language: dict[str, dict[str, Scores]]
+    """Inputs -> main language of the notes -> scores."""
     taken: held_out.Taken
     """The look that the scores are of."""
     found: tuple[dict[str, Any], ...] = ()
@@ -362,12 +365,17 @@ def measure(site: Site) -> Metrics:
         ]
         for inputs in INPUTS
     }
+    own = manifest.meta["gold"] != SYNTHETIC
+    told = [languages_of(row["text"], row["language"]).main if own else row["language"] for row in gold]
+    summarised = partial(summarise, resamples=settings.resamples, seed=settings.seed)
+    by_inputs = {inputs: summarised(some) for inputs, some in counted.items()}
     return Metrics(
         manifest.meta["gold"],
         manifest.meta["gold_by_feed"],
         {name: manifest.meta[name] for name in _TOLD if name in manifest.meta},
         manifest.meta["detector_digest"],
-        {inputs: summarise(some, resamples=settings.resamples, seed=settings.seed) for inputs, some in counted.items()},
+        by_inputs,
+        {inputs: _by_language(told, some, by_inputs[inputs], summarised) for inputs, some in counted.items()},
         taken,
         tuple(
             {
@@ -384,6 +392,17 @@ def measure(site: Site) -> Metrics:
     )
 
 
+def _by_language(
+    told: Sequence[str], counted: Sequence[NoteCounts], of_all: Scores, summarised: Callable[[list[NoteCounts]], Scores]
+) -> dict[str, Scores]:
+    codes = sorted(set(told))
+    if len(codes) == 1:
+        return {codes[0]: of_all}
+    return {
+        code: summarised([counts for main, counts in zip(told, counted, strict=True) if main == code]) for code in codes
+    }
+
+
 def _note_and_gold(row: dict[str, Any], keyring: Keyring) -> str:
     spans = (f"{it.start}-{it.end} {it.label.value}" for it in tables.spans_of(row["gold"]))
     return keyring.digest(content_digest(tables.from_row(Note, row), keyring), *spans)
@@ -396,6 +415,10 @@ def record(site: Site, measured: Metrics) -> int:
         How many figures the scores hold.
     """
     figures = {inputs: [Score(**_figure(row)) for row in s.to_rows()] for inputs, s in measured.by_inputs.items()}
+    for inputs, by_language in measured.by_language.items():
+        # In small letters, apart from the labels: the scores of the notes of one language.
+        of_all = ((code, row) for code, s in by_language.items() for row in s.to_rows() if row["label"] == "ALL")
+        figures[inputs] += [Score(**{**_figure(row), "label": code}) for code, row in of_all]
     headline: dict[str, dict[str, dict[str, float | None]]] = {inputs: {} for inputs in measured.by_inputs}
     for inputs, measure, value, low, high in measured.headline():
         headline[inputs][measure] = {"value": value, "low": low, "high": high}
@@ -406,6 +429,10 @@ def record(site: Site, measured: Metrics) -> int:
         "notes": measured.by_inputs["topics"].notes,
         "detector_digest": measured.detector_digest,
         "headline": headline,
+        "languages": {
+            inputs: {code: _of_language(scores) for code, scores in by_language.items()}
+            for inputs, by_language in measured.by_language.items()
+        },
         **measured.taken.meta,
         "found_digest": site.keyring.digest(*(str(tuple(row.values())) for row in measured.found)),
     }
@@ -423,6 +450,11 @@ def record(site: Site, measured: Metrics) -> int:
         rows = pa.Table.from_pylist(list(measured.found), schema=tables.FOUND_SCHEMA)
         site.store.write(tables.METRICS, tables.ALL, [rows], meta=lambda: meta)
     return sum(len(scores) for scores in figures.values())
+
+
+def _of_language(scores: Scores) -> dict[str, float | None]:
+    recall = scores.recall_conservative
+    return {"notes": scores.notes, "recall_low": recall.low, "precision": scores.precision.value}
 
 
 def _figure(row: dict[str, Any]) -> dict[str, Any]:

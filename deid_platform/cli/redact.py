@@ -36,6 +36,8 @@ from deid_platform.cli.inputs import (
 from deid_platform.cli.terminal import counted, progress, say
 from deid_platform.corpora import Format
 from deid_platform.labels import CROSSWALKS
+from deid_platform.languages import is_code
+from deid_platform.languages.shipped import SHIPPED
 
 if TYPE_CHECKING:
     from deid_platform.keys import Keyring
@@ -95,6 +97,13 @@ def redact(
     scores: Annotated[
         bool, typer.Option("--scores", help="Write the score of each span that has one after its label.")
     ] = False,
+    languages: Annotated[
+        str | None,
+        typer.Option(
+            help="Languages of which notes pass too, such as `de,nl`, if you have measured the detector in them; "
+            f"by default {', '.join(SHIPPED)}."
+        ),
+    ] = None,
     workers: Workers = 1,
 ) -> None:
     """Redact a file of notes, without a warehouse.
@@ -104,8 +113,9 @@ def redact(
     they are the positions of the surrogates in the redacted text, since the length of a true date would reveal the
     shift. For a plain text, which is one note, only the redacted text is written. The same secret, site and topics
     always make the same surrogates and date shifts. Each note goes through the leak check. Refused rows, notes on which
-    a stage fails, notes that leak and notes without a line in --spans are counted and left out; the exit status is then
-    3. A score is the detector's confidence; those of rules are set by hand and are not probabilities.
+    a stage fails, notes that leak, notes in a language that the detector was not measured in and notes without a line
+    in --spans are counted and left out; the exit status is then 3. A score is the detector's confidence; those of rules
+    are set by hand and are not probabilities.
     """
     from deid_platform.corpora.source import STANDARD_INPUT
     from deid_platform.detection import DetectorSpec
@@ -154,6 +164,7 @@ def redact(
             given=given,
             scores=scores,
             writing=date_writing(date_order) if rules.uses_surrogates else NOTHING_SAID,
+            languages=() if languages is None else languages.split(","),
             progress=bar.advance,
         )
     if table_format is None and (notes == STANDARD_INPUT or outcome.read_as not in (None, Format.TEXT)):
@@ -169,6 +180,12 @@ def redact(
         say_refusals(outcome.refusals)
         for reason, count in sorted(outcome.withheld.items()):
             say(f"{counted(count, 'note')} withheld: {reason}")
+        if outcome.unmeasured:
+            codes = sorted(outcome.unmeasured)
+            found = ", ".join(f"{code} {outcome.unmeasured[code]:,}" for code in codes)
+            accepted = ",".join(code for code in codes if is_code(code))
+            how = f"; if you have measured it in them: --languages {accepted}" if accepted else ""
+            say(f"the detector was measured in {', '.join(SHIPPED)}; withheld were notes in {found}{how}")
         raise typer.Exit(3)
 
 

@@ -10,7 +10,7 @@ text, and the rest of the delivery goes on.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import zip_longest
@@ -80,6 +80,7 @@ def deidentify(
     labels: Counter[str] = Counter()
     indirect: Counter[str] = Counter()
     reasons: Counter[str] = Counter()
+    languages: defaultdict[str, Counter[str]] = defaultdict(Counter)
     raw = store.required(tables.RAW_NOTES, delivery.key)
 
     def parts() -> Iterator[pa.Table]:
@@ -93,6 +94,9 @@ def deidentify(
                 labels.update(span["label"] for span in row["spans"])
                 if row["status"] == CLEAN:
                     indirect.update(each["category"] for each in row.get("indirect") or ())
+                withheld = "withheld" if row["reason"] == Code.LANGUAGE_UNMEASURED.slug else row["status"]
+                for code in row["languages"]:
+                    languages[code][withheld] += 1
                 if row["reason"]:
                     reasons[row["reason"]] += 1
             yield pa.Table.from_pylist(batch, schema=tables.REDACTED_SCHEMA)
@@ -119,6 +123,10 @@ def deidentify(
             # In the notes that are released, whatever the policy does with them; None: nobody looked.
             "indirect": None if recipe.spec.indirect is None else {it.value: indirect[it.value] for it in Indirect},
             "reasons": dict(reasons),
+            # By language, of which a note may hold more than one: clean, quarantined, and withheld for its languages.
+            "languages": {code: dict(counted) for code, counted in languages.items()},
+            "languages_for": recipe.spec.inputs,
+            "languages_accepted": sorted(recipe.languages),
             "template_text": first_pass.meta["template_text"],
             "seconds": round(perf_counter() - started, 3),
         }
@@ -150,7 +158,9 @@ def _clean_rows(store: NoteStore, delivery: Delivery, recipe: Recipe) -> LastRun
     same = lambda manifest: manifest.meta.get("recipe") == recipe.digest  # noqa: E731
     rows = rows_before(store, tables.REDACTED_NOTES, delivery.key, of_use=same)
     # A note may have been quarantined for what has passed, such as a worker that was killed.
-    return LastRun.of((row for row in rows if row["status"] == CLEAN), spool=store.spool)
+    # In a language that is not measured any more; a row of before languages were told is of another recipe.
+    clean = (row for row in rows if row["status"] == CLEAN and not recipe.unmeasured(row.get("languages") or ("?",)))
+    return LastRun.of(clean, spool=store.spool)
 
 
 def _after_first_pass(store: NoteStore, delivery: Delivery) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:

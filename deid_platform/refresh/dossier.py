@@ -188,6 +188,7 @@ def gathered(site: Site, found: Release) -> page.Dossier:
             "release": found.release,
         },
         requirements=_requirements(officer, found.release),
+        languages=_languages(officer, found.release),
         waivers=_waivers(officer, found.release),
         decisions=[
             page.Decision(it.at, it.event, it.who or "", it.reason or "")
@@ -302,6 +303,33 @@ def _requirements(officer: Engine, name: str) -> list[page.Requirement]:
     )
     with begin(officer) as connection:
         return [page.Requirement(**row._mapping) for row in connection.execute(statement, {"r": name})]
+
+
+def _languages(officer: Engine, name: str) -> list[page.Language]:
+    """The languages of a release's notes, as the gate has them of its deliveries; the newest figures count."""
+    statement = text(
+        "SELECT g.measured->'languages' AS languages FROM ctl.publication p"
+        " JOIN ctl.delivery d ON d.delivery = p.delivery AND d.release = p.release"
+        " CROSS JOIN LATERAL ctl.gate_state(d.delivery, d.staged_digest) s JOIN ctl.gate g ON g.id = s.gate"
+        " WHERE p.release = :r AND s.requirement = 'languages' ORDER BY g.id"
+    )
+    found: dict[str, page.Language] = {}
+    with begin(officer) as connection:
+        rows: Sequence[Mapping[str, Any] | None] = connection.execute(statement, {"r": name}).scalars().all()
+    for code, counted in (item for row in rows for item in (row or {}).items()):
+        gold = next((it for it in ("site", "synthetic_hospital", "shipped") if it in counted), None)
+        figures = counted[gold] if gold else {"notes": None, "recall_low": None, "precision": None}
+        before = found.get(code)
+        found[code] = page.Language(
+            code,
+            counted["notes"] + (before.notes if before else 0),
+            counted["withheld"] + (before.withheld if before else 0),
+            gold,
+            figures["notes"],
+            figures["recall_low"],
+            figures["precision"],
+        )
+    return [found[code] for code in sorted(found)]
 
 
 def _waivers(officer: Engine, name: str) -> list[page.Waived]:

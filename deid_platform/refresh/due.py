@@ -23,6 +23,7 @@ from deid_platform.refresh import tables
 from deid_platform.refresh.derived import topics_digest
 from deid_platform.refresh.intake import reading_digest
 from deid_platform.refresh.known_files import known_files_digests
+from deid_platform.refresh.languages import accepted
 from deid_platform.refresh.recipe import Recipe
 from deid_platform.refresh.repeated_dates import repeated_dates, repeated_digest
 from deid_platform.refresh.rulings import Decided, decided, in_force
@@ -47,7 +48,8 @@ def pending(site: Site, deliveries: Sequence[Delivery]) -> list[Delivery]:
     were made of what was taken in and by the recipe of today (detector, topics, policy, key, note types) with what the
     patients' other notes tell today, their dates moved with whom they move today, but for those that many patients'
     notes share today, quarantined notes as people decided about them today; and those rows are what was staged and
-    promoted. What was reported since they were made was looked for in them, and nothing of it found (`search.py`).
+    promoted. What was reported since they were made was looked for in them, and nothing of it found (`search.py`). And
+    the languages of its notes that were measured then are those that are measured today.
     A run may have been killed between any two of these.
 
     Raises:
@@ -163,6 +165,8 @@ def _held_but_for_reports(feed: _Feed, delivery: Delivery, held: DeliverySummary
         return None
     if redacted.meta.get("rulings", "") != in_force(site, delivery, feed.decided).digest:
         return None
+    if not _of_todays_languages(site, redacted):
+        return None
     reading = reading_digest(feed.reader, site.keyring)
     if raw.meta.get("reading", reading) != reading:  # earlier versions kept none
         return None
@@ -200,6 +204,13 @@ def _reported_since(feed: _Feed, redacted: Manifest, incomplete: bool) -> tuple[
     if redacted.meta.get("recipe") != made_by:
         return None
     return tuple(string for digest, string in reported.items() if digest not in then)
+
+
+def _of_todays_languages(site: Site, redacted: Manifest) -> bool:
+    """Whether the languages of these notes that were measured when the rows were made are those of today."""
+    told = set(redacted.meta.get("languages", ()))
+    then = set(redacted.meta.get("languages_accepted", ()))
+    return not told & (then ^ accepted(site, redacted.meta.get("languages_for", "text")))
 
 
 def _of_todays_topics(feed: _Feed, delivery: Delivery, redacted: Manifest, upserts: Upserts | None) -> bool:

@@ -25,6 +25,7 @@ _REMEDIES = {
     "in force; thresholds stand in deid.toml ([profiles])",
     "topics": "deliver patients.csv with each patient's last name, and map its columns in deid.toml ([feeds.NAME]); "
     "`deid feed check` shows what would be read",
+    "languages": "put gold of each of these languages into the folder that [feeds.NAME] `gold` names",
     "site_gold": "put gold into the folder that [feeds.NAME] `gold` names",
 }
 

@@ -10,12 +10,14 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from itertools import zip_longest
 
+from deid_platform.errors import Code
 from deid_platform.leakcheck import Released
 from deid_platform.notes import Delivery, Note
 from deid_platform.redaction.indirect import with_indirect
 from deid_platform.refresh import in_force, tables
 from deid_platform.refresh.deidentify import CLEAN, KNOWN
 from deid_platform.refresh.intake import withdrawals_lost
+from deid_platform.refresh.languages import languages_row
 from deid_platform.refresh.reported import newest_known
 from deid_platform.refresh.site import Site
 from deid_platform.refresh.stage import staged_rows, withdrawals_of
@@ -55,6 +57,7 @@ def record_measurements(site: Site, staged: Staged) -> list[GateRow]:
         GateRow("leaks", leaks == 0, {"notes": checked, "leaks": leaks}),
         _topics_row(manifest, site.settings.thresholds.min_roster_share),
         *_bench_rows(site, delivery, manifest),
+        *filter(None, [languages_row(site, manifest)]),
     ]
     _record(site, staged, rows, manifest, known)
     return rows
@@ -149,6 +152,7 @@ def record_expectations(site: Site, delivery: Delivery) -> list[ExpectationOutco
         note_types=site.feed(delivery.feed).note_types,
         policy=site.policy,
         thresholds=site.settings.thresholds,
+        unmeasured=manifest.meta["reasons"].get(Code.LANGUAGE_UNMEASURED.slug, 0),
     )
     failed = sum(outcome.refuses for outcome in outcomes)
     warned = sum(not outcome.passed for outcome in outcomes) - failed

@@ -5,7 +5,7 @@ Belongs here: detector, policy, keys and what the topics say of a patient, toget
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import date
 from functools import cached_property
@@ -13,6 +13,8 @@ from typing import Any
 
 from deid_platform.detection import DetectorSpec
 from deid_platform.keys import Keyring, module_digest, package_digest
+from deid_platform.languages import UNDETERMINED
+from deid_platform.languages.shipped import SHIPPED
 from deid_platform.leakcheck import LeakCheck
 from deid_platform.notes import Note, Patient, Topics
 from deid_platform.redaction.policy import Policy
@@ -24,7 +26,6 @@ from deid_platform.surrogates.dates import shift_scope
 
 _DECIDING = (
     "deid_platform.labels",
-    "deid_platform.languages",
     "deid_platform.release_note",
     "deid_platform.refresh.known",
     "deid_platform.refresh.leak_places",
@@ -55,6 +56,8 @@ class Recipe:
         links: Who is whose mother, of all that any delivery has told until today: a link that comes late moves the
             dates of earlier notes too. The topics' own unless given.
         writing: How the feed writes dates in numbers.
+        languages: Those of which notes are not quarantined. No part of the digest: a row names its languages, so that
+            one made before can be judged anew.
         upserts: Names what the topics were folded from (`topics.upserts_until`); None where nobody asked.
         columns: Names the columns of topics that are others than those by which notes were first published
             (`topic_columns.py`); empty where all are the same.
@@ -70,6 +73,7 @@ class Recipe:
     reported_in: Mapping[str, tuple[str, ...]] = field(default_factory=dict, repr=False)
     links: Topics | None = None
     writing: DateWriting = NOTHING_SAID
+    languages: frozenset[str] = frozenset(SHIPPED)
     upserts: str | None = None
     columns: str = ""
 
@@ -102,6 +106,7 @@ class Recipe:
             *{**self.digests, "dictionary_digest": dictionary_digest}.values(),
             # What passed an older leak check has not passed this one.
             package_digest("deid_platform.leakcheck"),
+            package_digest("deid_platform.languages"),
             package_digest("deid_platform.text"),
             module_digest(*_DECIDING),
             self.keyring.digest("reported", *sorted(self.reported if reported is None else reported)),
@@ -115,6 +120,10 @@ class Recipe:
     def reported_by_digest(self) -> dict[str, str]:
         """The reported strings, each by a keyed digest of its own."""
         return {self.keyring.digest("reported string", string): string for string in self.reported}
+
+    def unmeasured(self, languages: Iterable[str]) -> bool:
+        """Whether any of a note's languages is one in which the detector was not measured."""
+        return not {code for code in languages if code != UNDETERMINED} <= self.languages
 
     @property
     def release(self) -> str:

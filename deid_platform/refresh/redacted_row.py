@@ -15,6 +15,7 @@ from deid_platform.errors import Code, DeidError
 from deid_platform.evaluation.tokens import word_offsets
 from deid_platform.keys import plain_digest
 from deid_platform.languages import released_language
+from deid_platform.languages.telling import languages_of
 from deid_platform.leakcheck import Released
 from deid_platform.notes import Patient, Span
 from deid_platform.refresh.leak_places import Place, hidden_in_part, in_sight, leak_places
@@ -60,7 +61,8 @@ class RedactionJob(Job[Item, Row]):
         """The platform's, the recipe's, and what was reported in single notes."""
         recipe = self.recipe
         reported = (part for note_id, strings in sorted(recipe.reported_in.items()) for part in (note_id, *strings, ""))
-        return plain_digest(super().digest, recipe.digest, recipe.keyring.digest("reported in", *reported))
+        languages = sorted(recipe.languages)
+        return plain_digest(super().digest, recipe.digest, *languages, recipe.keyring.digest("reported in", *reported))
 
     def build(self) -> Redacting:
         """The second pass and what releases notes."""
@@ -121,6 +123,8 @@ class Redacting(Task[Item, Row]):
         excused = None if item.mended is None else item.mended.held_for
         if recipe.roster_lost(item.first.note) and excused != "roster-lost":
             return {**row, "reason": "roster-lost"}
+        if recipe.unmeasured(row["languages"]) and excused != Code.LANGUAGE_UNMEASURED.slug:
+            return {**row, "reason": Code.LANGUAGE_UNMEASURED.slug}
         detection = self._second_pass(item.first)
         if detection.error is not None or detection.spans is None:
             # Nobody answers for it: a note of which nothing is known to be found would be shown whole.
@@ -168,6 +172,7 @@ def _withheld(recipe: Recipe, item: Item) -> Row:
     """The row of a note of which nothing is shown."""
     note = item.first.note
     of_patient = recipe.known(note)
+    told = languages_of(note.text, note.language)
     return {
         "note_id": note.note_id,
         "patient_id": note.patient_id,
@@ -177,7 +182,8 @@ def _withheld(recipe: Recipe, item: Item) -> Row:
         "note_year": None,
         "shifted_date": None,
         "shift_key": recipe.shift_key(note.patient_id),
-        "language": released_language(note.language),
+        "language": released_language(told.main),
+        "languages": [told.main, *told.others],
         "words": len(word_offsets(note.text)),
         "with_roster": of_patient.named,
         "with_birth_date": of_patient.dated,

@@ -119,6 +119,8 @@ REDACTED_SCHEMA = pa.schema(
         ("shifted_date", pa.date32()),
         ("shift_key", pa.string()),
         ("language", pa.string()),
+        # The main one first, then those of which more than a few sentences stand there.
+        ("languages", pa.list_(pa.string())),
         ("text", pa.large_string()),
         ("status", pa.string()),
         ("reason", pa.string()),

@@ -55,6 +55,8 @@ class DeliveryLine:
     """Category -> indirect identifiers in the redacted notes, whatever the policy does with them; None: not tagged."""
     named: float | None = None
     """Share of notes whose patient has a last name in the topics; None without notes."""
+    languages: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    """Language -> notes that are `clean`, and `withheld` since nobody measured the detector in it."""
 
 
 @dataclass(frozen=True)
@@ -114,6 +116,15 @@ def _reasons(quarantined: Mapping[str, int]) -> str:
     return ", ".join(f"{reason} {count:,}" for reason, count in sorted(quarantined.items())) or "none"
 
 
+def language_counts(counted: Mapping[str, Mapping[str, int]]) -> str:
+    """How many notes passed in each language, and how many were withheld for it."""
+    said = []
+    for code, it in sorted(counted.items(), key=lambda item: (-sum(item[1].values()), item[0])):
+        withheld = f" and {it['withheld']:,} withheld, not measured" if it.get("withheld") else ""
+        said.append(f"{code} {it.get('clean', 0):,}{withheld}")
+    return ", ".join(said) or "not told"
+
+
 def indirect_counts(counted: Mapping[str, int] | None) -> str:
     """How many indirect identifiers there are by category; one that nobody looked for is not 0."""
     if counted is None:
@@ -140,6 +151,7 @@ def _row(line: DeliveryLine) -> tuple[str, ...]:
         _reasons(line.quarantined),
         f"{line.withdrawn:,}",
         f"{line.promoted:,}",
+        language_counts(line.languages),
         f"{line.words_per_second:,.0f}" if line.words_per_second else "from cache",
         indirect_counts(line.indirect),
         "no notes" if line.named is None else f"{floor(1000 * line.named) / 10}% of notes",
@@ -156,6 +168,7 @@ _COLUMNS = (
     "why",
     "withdrawn",
     "promoted",
+    "languages",
     "words/s",
     "indirect identifiers",
     "last name in topics",

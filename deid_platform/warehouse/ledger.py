@@ -22,7 +22,7 @@ class GateRow:
     """One requirement's measurement.
 
     Attributes:
-        requirement: `parity`, `expectations`, `leaks`, `bench`, `topics` or `site_gold`.
+        requirement: `parity`, `expectations`, `leaks`, `bench`, `topics`, `languages` or `site_gold`.
         passed: Whether it meets the profile's threshold.
         measured: The figures behind it; numbers and truth values only, nested as needed.
     """

@@ -15,6 +15,7 @@ from sqlalchemy import Connection, Engine, Row, text
 
 from deid_platform.errors import Code, DeidError
 from deid_platform.evaluation.sources import Source
+from deid_platform.languages import UNDETERMINED
 from deid_platform.notes import Delivery
 from deid_platform.warehouse.connection import begin
 
@@ -243,8 +244,35 @@ def _figures(requirement: str, measured: Mapping[str, Any]) -> Iterator[Figure]:
             if key in measured:
                 share = measured[key] / notes if notes else None
                 yield Figure(f"share of notes whose patient has a {name}", share, measured.get(least))
+    if requirement == "languages":
+        yield from _languages(measured)
     if requirement == "site_gold" and "least" in measured:
         yield Figure("notes with gold", measured["notes"], measured["least"])
+
+
+_SOURCES = {"site": "the site's gold", "synthetic_hospital": "the synthetic hospital", "shipped": "shipped"}
+
+
+def _languages(measured: Mapping[str, Any]) -> Iterator[Figure]:
+    """For each language how many notes, and what was measured; what the profile does not take demands nothing."""
+    for code, counted in measured["languages"].items():
+        yield Figure(f"{code}: notes", counted["notes"], None)
+        if counted["withheld"]:
+            yield Figure(f"{code}: notes withheld, not measured", counted["withheld"], None)
+        if code == UNDETERMINED or not counted["notes"]:
+            continue
+        source = next((it for it in _SOURCES if it in counted), None)
+        found = counted.get(source, {})
+        taken = source == "site" or not measured["own_gold"]
+        if not taken or source == "site":
+            yield Figure(f"{code}: gold notes of the site", found.get("notes") if taken else 0, measured["least"])
+        for name, value, least in (
+            ("recall (lower end)", "recall_low", "min_recall"),
+            ("precision", "precision", "min_precision"),
+        ):
+            shown = f"{code}: {name}" + (f", {_SOURCES[source]}" if source else "")
+            if source or taken:
+                yield Figure(shown, found.get(value), measured[least] if taken else None)
 
 
 def _against(found: Mapping[str, Any], largest_drop: float) -> Iterator[Figure]:

@@ -84,7 +84,7 @@ def test_no_other_word_is_a_source(told: dict[str, str]) -> None:
 
 def test_the_words_that_the_database_takes_are_of_the_list() -> None:
     folder = resources.files("deid_platform.warehouse.migrations") / "sql"
-    statement = (folder / "0022_sources.sql").read_text(encoding="utf-8")
+    statement = (folder / "0021_sources.sql").read_text(encoding="utf-8")
     whose, hands = (set(re.findall(r"'(\w+)'", part)) for part in re.findall(r"IN \(([^)]*)\)", statement))
     assert whose == {NotesOf.SITE, NotesOf.DEMONSTRATION, NotesOf.BOTH}
     not_of_site = {MarkedBy.WRITTEN_IN, MarkedBy.LABELLERS, MarkedBy.NOT_RECORDED}

@@ -111,7 +111,7 @@ def test_the_refusal_tells_what_failed_by_value_and_threshold(refusal) -> None:
 
 def test_so_does_the_summary_and_it_names_the_next_command(site, refusal) -> None:
     told = summary_markdown(release_summary(site))
-    assert "refused; failed: site_gold, topics; `deid gate ehr@2026-01-05` shows what to do next" in told
+    assert "refused; failed: languages, site_gold, topics; `deid gate ehr@2026-01-05` shows what to do next" in told
     assert "- **recall, own notes**: not measured\n" in told
     assert re.search(r"Measured on \d+ notes of the synthetic hospital, with its own topics and on text alone", told)
     assert "deid db psql --role LOGIN" in told  # in production, there is no demonstration's analyst
@@ -121,14 +121,14 @@ def test_the_gate_shows_every_requirement_and_the_command_to_run(refusal) -> Non
     shown = deid(*recipe("gate"))
     assert shown.returncode == 0, shown.stderr
     assert {line.split("\t")[0] for line in shown.stdout.splitlines()[1:]} == {
-        *("bench", "expectations", "leaks", "parity", "site_gold", "topics")
+        *("bench", "expectations", "languages", "leaks", "parity", "site_gold", "topics")
     }
     assert "ehr@2026-01-05: refused, gate profile production" in shown.stderr
     assert re.search(r"^bench\t.*\t\d+ notes of the synthetic hospital$", shown.stdout, re.M)
     assert "bench was measured on " in shown.stderr and "of the synthetic hospital, on text alone" in shown.stderr
-    assert "next: deid waive ehr@2026-01-05 site_gold topics --who" in shown.stderr
+    assert "next: deid waive ehr@2026-01-05 languages site_gold topics --who" in shown.stderr
     assert shown.stderr.rstrip().endswith("next: deid refresh --delivery ehr@2026-01-05")
-    assert set(recipe("waive")[2:4]) == {"site_gold", "topics"}
+    assert set(recipe("waive")[2:5]) == {"languages", "site_gold", "topics"}
 
 
 def test_as_json_each_figure_is_a_number_beside_its_threshold(refusal) -> None:
@@ -160,7 +160,7 @@ def test_the_checks_of_the_ui_say_where_a_figure_is_from(site, refusal) -> None:
 @pytest.mark.parametrize(
     ("command", "said"),
     [
-        (waived("site_gol"), "requirement-unknown [did you mean site_gold? known: bench, expectations, leaks"),
+        (waived("site_gol"), "requirement-unknown [did you mean site_gold? known: bench, expectations, languages"),
         (waived("topics", "leaks"), "waiver-invalid [requirement leaks: nobody may waive it under the profile product"),
         (waived("topics", "bnech"), "requirement-unknown [did you mean bench?"),
         (waived("topics", **{"--why": "short"}), "waiver-invalid [reason]"),
@@ -185,7 +185,7 @@ def test_what_is_mistyped_is_refused_with_what_was_meant_and_nothing_is_recorded
 
 def test_readmes_recipe_ends_promoted(promoted) -> None:
     assert promoted.approved == 1
-    assert promoted.waived == ("site_gold", "topics")
+    assert promoted.waived == ("languages", "site_gold", "topics")
     found = {row["requirement"]: row for row in rows("gate", EHR.key)}
     assert (found["topics"]["state"], found["topics"]["waived_until"]) == ("waived", LATER)
     said = deid("gate", EHR.key).stderr
@@ -205,8 +205,8 @@ def test_under_waivers_the_dossier_does_not_say_that_anything_supports_the_relea
 def test_waivers_are_listed_and_one_is_ended_with_a_reason(site, promoted) -> None:
     assert deid(*waived("topics", delivery="ehr@2026-01-12"), "--ahead").returncode == 0
     listed = rows("waivers")
-    assert [row["requirement"] for row in listed] == ["topics", "site_gold", "topics"]
-    assert {(row["who"], row["reason"]) for row in listed[:2]} == {tuple(recipe("waive")[i] for i in (5, 7))}
+    assert [row["requirement"] for row in listed] == ["topics", "site_gold", "languages", "topics"]
+    assert {(row["who"], row["reason"]) for row in listed[:3]} == {tuple(recipe("waive")[i] for i in (6, 8))}
     assert {(row["until"], row["state"]) for row in listed} == {(LATER, "in force")}
     number = str(listed[0]["waiver"])
     revoked = [deid("waivers", "revoke", number, "--who", "B. Officer", "--why", "topics never came") for _ in range(2)]

@@ -80,7 +80,7 @@ def waived(delivery, site) -> None:
     until = datetime.now(UTC).date() + timedelta(days=30)
     waive(
         site.warehouse.engine(Role.OFFICER),
-        ("site_gold", "topics"),
+        ("languages", "site_gold", "topics"),
         who="Privacy Officer",
         reason="gold is being annotated",
         until=until,

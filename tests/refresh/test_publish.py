@@ -386,14 +386,15 @@ def test_production_names_what_is_missing_and_a_waiver_lets_it_pass(site, delive
     with pytest.raises(DeidError) as error:
         publish.promote_delivery(production, delivery)
     assert error.value.ref == (
-        "other@2026-02-09: site_gold failed (notes with gold 0, at least 1),"
+        "other@2026-02-09: languages failed (en: gold notes of the site 0, at least 1),"
+        " site_gold failed (notes with gold 0, at least 1),"
         " topics failed (share of notes whose patient has a last name 0.000, at least 0.950)"
     )
 
     until = datetime.datetime.now(datetime.UTC).date() + datetime.timedelta(days=30)
     waive(
         warehouse.engine(Role.OFFICER),
-        ("site_gold", "topics"),
+        ("languages", "site_gold", "topics"),
         who="Privacy Officer",
         reason="gold is being annotated",
         until=until,
@@ -401,7 +402,7 @@ def test_production_names_what_is_missing_and_a_waiver_lets_it_pass(site, delive
     )
     promotion = publish.promote_delivery(production, delivery)
     assert promotion.approved == 1
-    assert promotion.waived == ("site_gold", "topics")
+    assert promotion.waived == ("languages", "site_gold", "topics")
 
 
 @pytest.mark.parametrize("name", [{}, {"last_name": "UNKNOWN"}, {"first_name": "John", "last_name": "Doe"}])

@@ -79,8 +79,8 @@ CONTENT = (
     "ctl.project_member",
 )
 REQUIREMENTS = {
-    "demo": ("parity", "expectations", "leaks", "bench"),
-    "production": ("parity", "expectations", "leaks", "bench", "topics", "site_gold"),
+    "demo": ("parity", "expectations", "leaks", "bench", "languages"),
+    "production": ("parity", "expectations", "leaks", "bench", "languages", "topics", "site_gold"),
 }
 MARKER = "Zyxwarren Quillfeather"
 

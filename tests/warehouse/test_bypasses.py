@@ -63,7 +63,7 @@ def test_a_check_of_another_delivery_counts_for_no_other_even_under_its_digest(s
         record_gate(
             scene.warehouse.engine(Role.GATEKEEPER),
             Staged(delivery, digest, second.counts),
-            [GateRow(name, True) for name in ("parity", "expectations", "leaks", "bench")],
+            [GateRow(name, True) for name in ("parity", "expectations", "leaks", "bench", "languages")],
             detector_digest=plain_digest("detector"),
             inputs=Inputs.TOPICS,
             profile="demo",
@@ -81,7 +81,7 @@ def test_a_gate_row_of_anyones_but_the_gatekeepers_hand_is_refused(scene, role):
         "INSERT INTO ctl.gate (delivery, requirement, staged_digest, detector_digest, inputs, profile, passed)"
         f" VALUES ('clinic@1', '{{}}', '{staged.staged_digest}', '{plain_digest('detector')}', 'topics', 'demo', true)"
     )
-    for requirement in ("parity", "expectations", "leaks", "bench"):
+    for requirement in ("parity", "expectations", "leaks", "bench", "languages"):
         assert state_of(scene.warehouse, role, row.format(requirement)) == "42501"
     with pytest.raises(DeidError, match="parity"):
         scene.promote("1")

@@ -154,7 +154,7 @@ def test_what_was_measured_without_knowing_counts_no_more_for_any_delivery(scene
     staged = scene.stage("2", [scene.note(2)])
     scene.measure(staged)
     report(scene)
-    demanded = {"parity", "expectations", "leaks", "bench"}
+    demanded = {"parity", "expectations", "leaks", "bench", "languages"}
     assert refused(scene, "2") == demanded
     # Nor does what was measured since by someone who did not know.
     scene.measure(staged, known=0)
@@ -342,7 +342,7 @@ def test_two_people_withdraw_a_finding_and_what_it_hid_is_shown_again(scene):
     number = report(scene).number
     proposed = withdraw(scene, number, "A. Officer")
     assert (proposed.withdrawn, proposed.shown, scene.visible()) == (False, 0, ["note 3"])
-    assert refused(scene, "2") == {"parity", "expectations", "leaks", "bench"}
+    assert refused(scene, "2") == {"parity", "expectations", "leaks", "bench", "languages"}
     done = withdraw(scene, number, "B. Officer", reason="a word of the language")
     assert (done.withdrawn, done.shown) == (True, 2)
     assert scene.visible() == [LEAK, "Quillfeather, too.", "note 3"]

@@ -18,7 +18,7 @@ from deid_platform.warehouse.roles import Role
 from deid_platform.warehouse.staging import Counts
 from deid_platform.warehouse.waivers import end_waiver, waive, waivers
 
-DEMO = ("parity", "expectations", "leaks", "bench")
+DEMO = ("parity", "expectations", "leaks", "bench", "languages")
 
 
 def refused(scene, watermark: str) -> set[str]:
@@ -316,7 +316,7 @@ def test_the_end_of_a_waiver_waits_for_a_promotion_that_goes_by_it(scene):
 
 
 def test_a_waiver_for_what_the_profile_no_longer_lets_be_waived_does_not_help(scene):
-    scene.measure(scene.stage("1", [scene.note(1)]), only=["parity", "expectations", "bench"])
+    scene.measure(scene.stage("1", [scene.note(1)]), only=["parity", "expectations", "bench", "languages"])
     with scene.warehouse.administer() as connection:
         connection.execute(
             text(
@@ -551,7 +551,7 @@ def test_the_ledger_tells_who_did_what(scene):
         ("loader", "staged"),
         ("gatekeeper", "held-out-sealed"),
         ("gatekeeper", "looked"),
-        *[("gatekeeper", "gate-passed")] * 4,
+        *[("gatekeeper", "gate-passed")] * 5,
         ("promoter", "promoted"),
         ("promoter", "activated"),
     ]

@@ -103,7 +103,7 @@ def test_the_summary_tells_where_each_delivery_stands(scene):
     assert (first.delivery, first.state, first.approved, first.missing) == ("clinic@1", "promoted", 1, ())
     assert first.announced == Counts(clean=1, quarantined=1, withdrawn=1)
     assert (second.state, second.approved) == ("refused", 0)
-    assert second.missing == ("bench", "expectations", "leaks")
+    assert second.missing == ("bench", "expectations", "languages", "leaks")
     assert first.demonstration and second.at > first.at
 
 

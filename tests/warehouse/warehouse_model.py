@@ -13,7 +13,7 @@ from typing import NamedTuple
 RELEASES = ("r1", "r2", "r3")
 NOTES = (1, 2, 3)
 PATIENT = {1: 1, 2: 1, 3: 2}
-REQUIREMENTS = frozenset({"parity", "expectations", "leaks", "bench"})
+REQUIREMENTS = frozenset({"parity", "expectations", "leaks", "bench", "languages"})
 
 
 def wording(note: int, version: int, release: str) -> str:

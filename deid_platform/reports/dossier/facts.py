@@ -116,6 +116,29 @@ class Requirement:
 
 
 @dataclass(frozen=True, slots=True)
+class Language:
+    """The notes of one language in the deliveries of the release, and what was measured of the detector in it.
+
+    Attributes:
+        code: ISO 639-1; `und` where too little is written to tell, `mis` for a script of no language that is known.
+        notes: That passed.
+        withheld: That were quarantined, since nobody measured the detector in one of their languages.
+        gold: What the figures are of: `site`, `synthetic_hospital`, `shipped`; None if there are none.
+        gold_notes: How many notes of that gold; None of shipped figures.
+        recall_low: Lower end of the 95% interval of recall.
+        precision: Of words.
+    """
+
+    code: str
+    notes: int
+    withheld: int
+    gold: str | None = None
+    gold_notes: int | None = None
+    recall_low: float | None = None
+    precision: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Waived:
     """A waiver that a delivery of the release needs or needed."""
 
@@ -218,6 +241,7 @@ class Dossier:
         marked: Whether reviewers marked identifiers in its notes that nobody has acted upon.
         ruled: Quarantined notes of its feeds about which people decided, by what they decided last.
         held_out: What the figures were measured on; None of figures of before looks were counted.
+        languages: Of its notes.
         demonstration: Whether any feed is of demonstration data.
     """
 
@@ -247,6 +271,7 @@ class Dossier:
     ruled: Mapping[str, int] = field(default_factory=dict)
     held_out: HeldOut | None = None
     indirect: Sequence[IndirectTreatment] = ()
+    languages: Sequence[Language] = ()
 
     @property
     def hides_indirect(self) -> bool:

@@ -53,6 +53,12 @@ _FAMILIES = {
     "stability": "The same notes in other formats",
     "length": "By length of note",
 }
+_LANGUAGE_GOLD = {
+    "site": "the site's own gold",
+    "synthetic_hospital": "the synthetic hospital",
+    "shipped": "the notes that the shipped model was measured on",
+    None: "nothing",
+}
 _YOUNG = 30  # days; of a younger set its age says little
 FOUND = ("panel", "tokens", "spans", "characters", "length", "stability")
 MISSED = ("missed",)
@@ -92,6 +98,7 @@ def dossier_html(dossier: Dossier) -> str:
         fairness=_fairness(dossier),
         questions=questions(dossier),
         dcat=health_dcat(dossier) if dossier.policy.startswith("gdpr") else None,
+        language_gold=_LANGUAGE_GOLD,
         percent=percent,
         between=between,
         counted=counted,

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from deid_platform.evaluation.sources import MarkedBy, Source
+from deid_platform.languages import UNDETERMINED
 from deid_platform.reports.dossier.facts import Dossier, Figure, counted
 from deid_platform.reports.summary import INPUTS
 
@@ -189,6 +190,9 @@ def _doubts(dossier: Dossier) -> list[str]:
         said.append("Nothing was measured for this detector.")
     elif (source := dossier.source()) is not None and source.marked_by in _NOBODY:
         said.append("Nobody has said by which hand that gold was marked (`gold_by` of the feed).")
+    elsewhere = [it.code for it in dossier.languages if it.notes and it.gold != "site" and it.code != UNDETERMINED]
+    if elsewhere:
+        said.append(f"Not measured on this institution's own notes: recall in {', '.join(elsewhere)}.")
     if dossier.gold is not None and dossier.held_out is None:
         said.append("How often what it was measured on had been looked at was not counted.")
     if dossier.held_out is not None and dossier.held_out.changed:

@@ -22,7 +22,7 @@ COMMENT ON COLUMN research.notes.note_year IS
     ' Policy: year alone, where the policy keeps years.';
 COMMENT ON COLUMN research.notes.shifted_date IS
     'Date of the note; NULL unless the policy shifts dates. Policy: moved by the patient''s own number of days.';
-COMMENT ON COLUMN research.notes.language IS 'Language as the source gives it, such as en or it. Policy: kept.';
+COMMENT ON COLUMN research.notes.language IS 'Language as the text tells it, such as en or it; und where it tells none and the source says none. Policy: made from text.';
 COMMENT ON COLUMN research.notes.text IS
     'The redacted text. Policy: each identifier replaced as docs/policies.md says for its label.';
 COMMENT ON COLUMN research.notes.release IS

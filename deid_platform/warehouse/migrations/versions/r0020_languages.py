@@ -1,10 +1,10 @@
-"""Each figure says on whose notes it was measured, with whose topics, and by which hand these were marked."""
+"""The gate asks in which languages the detector was measured."""
 
 from __future__ import annotations
 
 from deid_platform.warehouse.migrations.statements import run
 
-revision = "0022"
+revision = "0020"
 down_revision = "0019"
 
 

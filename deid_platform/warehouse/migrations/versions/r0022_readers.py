@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from deid_platform.warehouse.migrations.statements import run
 
-revision = "0025"
-down_revision = "0022"
+revision = "0022"
+down_revision = "0021"
 
 
 def upgrade() -> None:

@@ -1,4 +1,7 @@
-"""The two-letter language codes of ISO 639-1, a closed list.
+"""Languages: the two-letter codes of ISO 639-1, a closed list.
+
+Belongs here: the codes. Does not belong here: which one a text is written in (`telling.py`), or which ones a detector
+was measured in (`shipped.py`).
 
 A note's language is free text at its source; only what stands here may be shown of it.
 """
@@ -15,6 +18,11 @@ ISO_639_1 = frozenset(
     sv sw ta te tg th ti tk tl tn to tr ts tt tw ty ug uk ur uz ve vi vo wa wo xh yi yo za zh zu
     """.split()  # noqa: SIM905 - as a list literal it would fill a page
 )
+
+
+def is_code(code: str) -> bool:
+    """Whether it is a code of ISO 639-1."""
+    return code in ISO_639_1
 
 
 def released_language(language: str) -> str:
