@@ -227,7 +227,7 @@ def sources(scene) -> set[tuple]:
 
 
 def test_a_figure_says_whose_notes_whose_topics_and_by_which_hand(scene, gatekeeper, officer):
-    scene.stage("sources", [scene.note(7)])
+    scene.stage("7", [scene.note(7)])
     own = replace(held_out(gold="site"), notes_of="site", marked_by="slots")
     for made, inputs in ((held_out(), "topics"), (own, "topics"), (own, "text")):
         seal(gatekeeper, made)
