@@ -84,7 +84,7 @@ _WORDS_OF = {language: frozenset(words.split()) for language, words in _PLAIN.it
 _WORDS_OF["it"] |= frozenset(_italian())
 _WORDS_OF["de"] |= frozenset(_german())
 _ALONE = frozenset(("o", "une"))
-NUMBER_WORDS = frozenset().union(*_WORDS_OF.values()) - _ALONE
+NUMBER_WORDS: frozenset[str] = frozenset().union(*_WORDS_OF.values()) - _ALONE
 """The words of all languages by which numbers are written, without accents and umlauts."""
 # Words as they are written without accents and umlauts.
 _SPELLINGS = {"veintidos": "veintidós", "veintitres": "veintitrés", "veintiun": "veintiuno", "veintiún": "veintiuno"}
