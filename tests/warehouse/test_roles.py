@@ -172,6 +172,8 @@ def statement(action: str, table: str) -> str:
         "ctl.extract_note": "feed",
         "ctl.extract_end": "who",
         "ctl.signature": "reason",
+        "ctl.verified_signature": "signed_on",
+        "ctl.signer": "who",
         "ctl.signed": "reason",
         "ctl.profile": "active",
         "ctl.requirement": "waivable",
