@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from deid_platform.reports.summary import DeliveryLine, ReleaseSummary, interval, summary_markdown
+from deid_platform.reports.summary import DeliveryLine, ReleaseSummary, interval, language_counts, summary_markdown
 
 
 def of(shown: int, *promoted: int, waiting: tuple[str, ...] = ()) -> str:
@@ -31,3 +31,9 @@ def test_indirect_identifiers_are_counted_and_what_nobody_tagged_is_not_0() -> N
 
     assert "| FAMILY 1,200, ORIGIN 3 |" in shown({"ORIGIN": 3, "FAMILY": 1200, "CARE": 0})
     assert "| none found |" in shown({"FAMILY": 0}) and "| not tagged |" in shown(None)
+
+
+def test_languages_are_named_with_what_was_withheld() -> None:
+    counted = {"th": {"withheld": 2}, "en": {"clean": 1300, "quarantined": 1}, "de": {"clean": 3, "withheld": 4}}
+    assert language_counts(counted) == "en 1,300, de 3; withheld, not measured: de 4, th 2"
+    assert language_counts({}) == "none told"
