@@ -121,6 +121,7 @@ def deidentify(
             "languages": {code: dict(counted) for code, counted in languages.items()},
             "languages_for": recipe.spec.inputs,
             "languages_accepted": sorted(recipe.languages),
+            "gold_files": recipe.gold_files,
             "template_text": first_pass.meta["template_text"],
             "seconds": round(perf_counter() - started, 3),
         }

@@ -54,6 +54,7 @@ class Recipe:
             dates of earlier notes too. The topics' own unless given.
         languages: Those of which notes are not quarantined. No part of the digest: a row names its languages, so that
             one made before can be judged anew.
+        gold_files: Names the feed's gold as it lay there, which is measured before; no part of the digest either.
         upserts: Names what the topics were folded from (`topics.upserts_until`); None where nobody asked.
     """
 
@@ -67,6 +68,7 @@ class Recipe:
     reported_in: Mapping[str, tuple[str, ...]] = field(default_factory=dict, repr=False)
     links: Topics | None = None
     languages: frozenset[str] = frozenset(SHIPPED)
+    gold_files: str = ""
     upserts: str | None = None
 
     @cached_property
