@@ -204,7 +204,7 @@ def _languages(site: Site) -> str:
         said.append(f"{code} ({gold}: {figures}{taken})")
     others = sorted(set(accepted(site, given)) - found.keys())
     if others:
-        said.append(f"not measured, but staged for the privacy officer to answer for: {', '.join(others)}")
+        said.append(f"not measured, so that the gate holds deliveries with them back: {', '.join(others)}")
     return "; ".join((*said, f"notes in any other are quarantined as {Code.LANGUAGE_UNMEASURED.slug}"))
 
 

@@ -94,9 +94,8 @@ def deidentify(
                 labels.update(span["label"] for span in row["spans"])
                 if row["status"] == CLEAN:
                     indirect.update(each["category"] for each in row.get("indirect") or ())
-                withheld = "withheld" if row["reason"] == Code.LANGUAGE_UNMEASURED.slug else row["status"]
                 for code in row["languages"]:
-                    languages[code][withheld] += 1
+                    languages[code][_by_language(row, recipe)] += 1
                 if row["reason"]:
                     reasons[row["reason"]] += 1
             yield pa.Table.from_pylist(batch, schema=tables.REDACTED_SCHEMA)
@@ -123,10 +122,11 @@ def deidentify(
             # In the notes that are released, whatever the policy does with them; None: nobody looked.
             "indirect": None if recipe.spec.indirect is None else {it.value: indirect[it.value] for it in Indirect},
             "reasons": dict(reasons),
-            # By language, of which a note may hold more than one: clean, quarantined, and withheld for its languages.
+            # By language, of which a note may hold more than one.
             "languages": {code: dict(counted) for code, counted in languages.items()},
             "languages_for": recipe.spec.inputs,
             "languages_accepted": sorted(recipe.languages),
+            "gold_files": recipe.gold_files,
             "template_text": first_pass.meta["template_text"],
             "seconds": round(perf_counter() - started, 3),
         }
@@ -135,6 +135,14 @@ def deidentify(
     if recipe.upserts is not None:
         topics_digest(store, delivery.key, recipe.upserts, lambda: recipe.digests["dictionary_digest"])
     return manifest
+
+
+def _by_language(row: Mapping[str, Any], recipe: Recipe) -> str:
+    """What became of a note, as languages are counted: the gate asks what was measured of those that are `clean`."""
+    if row["reason"] == Code.LANGUAGE_UNMEASURED.slug:
+        return "withheld"
+    # Two people read it and let it pass.
+    return "read" if row["status"] == CLEAN and recipe.unmeasured(row["languages"]) else str(row["status"])
 
 
 def require_named(store: NoteStore, delivery: Delivery) -> None:

@@ -23,7 +23,7 @@ from deid_platform.refresh import tables
 from deid_platform.refresh.derived import topics_digest
 from deid_platform.refresh.intake import reading_digest
 from deid_platform.refresh.known_files import known_files_digests
-from deid_platform.refresh.languages import accepted
+from deid_platform.refresh.languages import accepted, gold_files
 from deid_platform.refresh.recipe import Recipe
 from deid_platform.refresh.repeated_dates import repeated_dates, repeated_digest
 from deid_platform.refresh.rulings import Decided, decided, in_force
@@ -165,7 +165,7 @@ def _held_but_for_reports(feed: _Feed, delivery: Delivery, held: DeliverySummary
         return None
     if redacted.meta.get("rulings", "") != in_force(site, delivery, feed.decided).digest:
         return None
-    if not _of_todays_languages(site, redacted):
+    if not _of_todays_languages(site, delivery, redacted):
         return None
     reading = reading_digest(feed.reader, site.keyring)
     if raw.meta.get("reading", reading) != reading:  # earlier versions kept none
@@ -206,11 +206,17 @@ def _reported_since(feed: _Feed, redacted: Manifest, incomplete: bool) -> tuple[
     return tuple(string for digest, string in reported.items() if digest not in then)
 
 
-def _of_todays_languages(site: Site, redacted: Manifest) -> bool:
-    """Whether the languages of these notes that were measured when the rows were made are those of today."""
-    told = set(redacted.meta.get("languages", ()))
+def _of_todays_languages(site: Site, delivery: Delivery, redacted: Manifest) -> bool:
+    """Whether the languages of these notes that were measured when the rows were made are those of today.
+
+    Where notes wait for a figure, the feed's gold has to be that of then too: another one is measured by a run.
+    """
+    told: Mapping[str, Mapping[str, int]] = redacted.meta.get("languages", {})
+    waits = any(counted.get("withheld") for counted in told.values())
+    if waits and redacted.meta.get("gold_files", "") != gold_files(site, delivery.feed):
+        return False
     then = set(redacted.meta.get("languages_accepted", ()))
-    return not told & (then ^ accepted(site, redacted.meta.get("languages_for", "text")))
+    return told.keys().isdisjoint(then ^ accepted(site, redacted.meta.get("languages_for", "text")))
 
 
 def _of_todays_topics(feed: _Feed, delivery: Delivery, redacted: Manifest, upserts: Upserts | None) -> bool:

@@ -74,6 +74,18 @@ def accepted(site: Site, inputs: str) -> frozenset[str]:
     return frozenset((*SHIPPED, *own))
 
 
+def gold_files(site: Site, feed: str) -> str:
+    """Names the files of a feed's gold as they lie there: notes that wait for a figure are due when it changes."""
+    folder = site.feed(feed).gold
+    if folder is None:
+        return ""
+    try:
+        states = sorted((it.name, it.stat()) for it in site.settings.path(folder).iterdir())
+    except OSError:
+        return ""
+    return site.keyring.digest("gold files", *(f"{name} {at.st_size} {at.st_mtime_ns}" for name, at in states))
+
+
 def vouched_for(site: Site, found: Measured | None) -> bool:
     """Whether the active profile takes a language for measured: in production on the site's own gold alone."""
     if found is None or (found.source != OWN and site.settings.profile != _DEMO):

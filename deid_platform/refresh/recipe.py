@@ -58,6 +58,7 @@ class Recipe:
         writing: How the feed writes dates in numbers.
         languages: Those of which notes are not quarantined. No part of the digest: a row names its languages, so that
             one made before can be judged anew.
+        gold_files: Names the feed's gold as it lay there, which is measured before; no part of the digest either.
         upserts: Names what the topics were folded from (`topics.upserts_until`); None where nobody asked.
         columns: Names the columns of topics that are others than those by which notes were first published
             (`topic_columns.py`); empty where all are the same.
@@ -74,6 +75,7 @@ class Recipe:
     links: Topics | None = None
     writing: DateWriting = NOTHING_SAID
     languages: frozenset[str] = frozenset(SHIPPED)
+    gold_files: str = ""
     upserts: str | None = None
     columns: str = ""
 

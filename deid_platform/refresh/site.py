@@ -28,7 +28,7 @@ from deid_platform.llm.engines import EngineSpec
 from deid_platform.notes import Delivery, Topics
 from deid_platform.ray_engine import RayEngine
 from deid_platform.redaction.policy import Policy, load_policy
-from deid_platform.refresh.languages import accepted
+from deid_platform.refresh.languages import accepted, gold_files
 from deid_platform.refresh.recipe import Recipe, release_name
 from deid_platform.refresh.reported import reported_in_notes, reported_strings
 from deid_platform.refresh.shifts import links_known
@@ -259,6 +259,7 @@ class Site:
             self.recipe_without_topics(delivery.feed),
             spec=spec,
             languages=accepted(self, spec.inputs),
+            gold_files=gold_files(self, delivery.feed),
             rosters_incomplete=as_of is not None and as_of.rosters_incomplete,
             upserts=None if as_of is None else as_of.digest,
             reported_in=reported_in_notes(self.store, delivery.feed),

@@ -118,11 +118,12 @@ def _reasons(quarantined: Mapping[str, int]) -> str:
 
 def language_counts(counted: Mapping[str, Mapping[str, int]]) -> str:
     """How many notes passed in each language, and how many were withheld for it."""
-    said = []
-    for code, it in sorted(counted.items(), key=lambda item: (-sum(item[1].values()), item[0])):
-        withheld = f" and {it['withheld']:,} withheld, not measured" if it.get("withheld") else ""
-        said.append(f"{code} {it.get('clean', 0):,}{withheld}")
-    return ", ".join(said) or "not told"
+    by_number = sorted(counted.items(), key=lambda item: (-sum(item[1].values()), item[0]))
+    passed, withheld = (
+        ", ".join(f"{code} {it[status]:,}" for code, it in by_number if it.get(status))
+        for status in ("clean", "withheld")
+    )
+    return "; ".join(filter(None, (passed, f"withheld, not measured: {withheld}" if withheld else ""))) or "none told"
 
 
 def indirect_counts(counted: Mapping[str, int] | None) -> str:

@@ -256,7 +256,8 @@ _SOURCES = {"site": "the site's gold", "synthetic_hospital": "the synthetic hosp
 def _languages(measured: Mapping[str, Any]) -> Iterator[Figure]:
     """For each language how many notes, and what was measured; what the profile does not take demands nothing."""
     for code, counted in measured["languages"].items():
-        yield Figure(f"{code}: notes", counted["notes"], None)
+        if counted["notes"]:
+            yield Figure(f"{code}: notes", counted["notes"], None)
         if counted["withheld"]:
             yield Figure(f"{code}: notes withheld, not measured", counted["withheld"], None)
         if code == UNDETERMINED or not counted["notes"]:

@@ -83,6 +83,11 @@ def test_one_that_is_corrected_by_such_a_note_is_hidden(site, deliver, through, 
 
 
 def test_what_has_become_measured_is_due_and_passes(site, deliver, through, monkeypatch, first) -> None:
+    assert due.pending(site, [first[0]]) == []
+    gold = site.settings.path(site.feed("hospital").gold) / "2026-01-19.jsonl.gz"
+    gold.parent.mkdir(exist_ok=True)
+    gold.touch()
+    assert due.pending(site, [first[0]]) == [first[0]]  # its notes wait for a figure, and new gold may give it
     delivery = deliver("2026-01-19", notes=[{"note_id": "de2", "text": GERMAN}, {"note_id": "en2", "text": ENGLISH}])
     through(delivery, site)
     assert due.pending(site, [delivery]) == []

@@ -21,6 +21,7 @@ from deid_platform.reports.dossier import (
     Figure,
     HeldOut,
     IndirectTreatment,
+    Language,
     Reading,
     Requirement,
     Standing,
@@ -436,3 +437,16 @@ def test_what_changed_stands_beside_the_former_release() -> None:
 def test_almost_all_is_never_rounded_to_all(share: float, said: str) -> None:
     readings = [reading("recall", 0.99), Reading("site", "topics", "words", "DATE", "recall", Figure(share, n=50))]
     assert said in text_of(dossier_html(replace(FACTS, readings=readings)))
+
+
+def test_the_languages_are_named_with_what_was_measured_and_no_small_count() -> None:
+    said = [Language("en", 1980, 0, "site", 600, 0.991, 0.97), Language("es", 6, 0, "shipped", None, 0.9917, 0.9304)]
+    facts = replace(FACTS, languages=[*said, Language("th", 0, 4)])
+    found = verdict(facts)
+    assert found.standing is Standing.DOUBTFUL
+    assert found.doubts == ("Not measured on this institution's own notes: recall in es.",)
+    table = dossier_html(facts).split("Languages of the notes")[1].split("</table>")[0]
+    rows = [re.sub(r"<[^>]+>", "|", row) for row in table.split("</tr>")]
+    assert any("|en|" in row and "|1,980|" in row and "|99.10%|" in row for row in rows)
+    assert any("|th|" in row and "|nothing|" in row and "|4|" not in row for row in rows)
+    assert not any("|6|" in row for row in rows)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from deid_platform.evaluation.sources import Source
-from deid_platform.reports.summary import DeliveryLine, ReleaseSummary, interval, summary_markdown
+from deid_platform.reports.summary import DeliveryLine, ReleaseSummary, interval, language_counts, summary_markdown
 
 
 def of(shown: int, *promoted: int, waiting: tuple[str, ...] = ()) -> str:
@@ -64,3 +64,9 @@ def test_scores_stand_beside_where_they_are_from(source, unmeasured, here: str, 
     )
     shown = summary_markdown(summary)
     assert f"- **recall, own notes**: {here}\n" in shown and f"Measured on {on}" in shown
+
+
+def test_languages_are_named_with_what_was_withheld() -> None:
+    counted = {"th": {"withheld": 2}, "en": {"clean": 1300, "quarantined": 1}, "de": {"clean": 3, "withheld": 4}}
+    assert language_counts(counted) == "en 1,300, de 3; withheld, not measured: de 4, th 2"
+    assert language_counts({}) == "none told"

@@ -193,6 +193,20 @@ def test_to_show_more_takes_another_person(site, queue, refresh):
     assert refresh()["4"]["text"] == UNKNOWN
 
 
+def test_a_note_in_a_language_that_nobody_measured_passes_for_no_single_person(site, queue, refresh):
+    german = "Frau Quillfeather klagt seit gestern über starke Schmerzen im rechten Knie, kein Fieber."
+    notes = [{**NOTES[0], "text": german, "language": "en"}, *NOTES[1:]]
+    assert refresh(notes)["1"]["reason"] == "language-unmeasured"
+    name = Span(german.index("Quill"), german.index(" klagt"), Label.PATIENT)
+    assert not decide(queue, "1", added=[name])
+    assert refresh(notes)["1"]["reason"] == "language-unmeasured"
+    assert refused(queue, "1", Action.PASS) == (Code.RULING_REFUSED, "leak-last-name")
+    assert decide(queue, "1", added=[name], who="B. Reader")
+    assert refresh(notes)["1"]["text"] == german.replace("Quillfeather", "[PATIENT]")
+    counted = site.store.manifest(tables.REDACTED_NOTES, f"hospital@{WATERMARK}").meta["languages"]
+    assert counted["de"] == {"read": 1}  # the gate asks for no figure of it
+
+
 def test_a_note_on_which_the_detector_failed_can_be_kept_out_and_nothing_else(site, queue, refresh):
     held, _ = queue.held(key(site, "2"))
     assert held.failed
