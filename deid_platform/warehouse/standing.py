@@ -260,10 +260,10 @@ def _languages(measured: Mapping[str, Any]) -> Iterator[Figure]:
             yield Figure(f"{code}: notes", counted["notes"], None)
         if counted["withheld"]:
             yield Figure(f"{code}: notes withheld, not measured", counted["withheld"], None)
-        if code == UNDETERMINED or not counted["notes"]:
-            continue
         source = next((it for it in _SOURCES if it in counted), None)
         found = counted.get(source, {})
+        if code == UNDETERMINED or not (counted["notes"] or source):
+            continue
         taken = source == "site" or not measured["own_gold"]
         if not taken or source == "site":
             yield Figure(f"{code}: gold notes of the site", found.get("notes") if taken else 0, measured["least"])
