@@ -27,7 +27,7 @@ from deid_platform.leakcheck.kinds import Leak, LeakKind, kept_kinds
 from deid_platform.leakcheck.old_ages import date_tells, tag_tells
 from deid_platform.leakcheck.reported import Reported
 from deid_platform.leakcheck.roster import roster_residue, source_id_left
-from deid_platform.leakcheck.seasons import parts_left, year_in_words_left, zones_left
+from deid_platform.leakcheck.seasons import parts_left, zones_left
 from deid_platform.leakcheck.shapes import shapes_left
 from deid_platform.leakcheck.shifts import dates_left, year_left
 from deid_platform.leakcheck.strangers import Strangers
@@ -152,8 +152,10 @@ class LeakCheck:
         if gaps is None:
             return True
         replaced = _replaced(gaps, redacted, None)
-        if replaced is None:
+        if replaced is None and not self.policy.hides_indirect:
             return True
+        # Without its indirect identifiers a text does not fit the spans; it is read with them too.
+        replaced = replaced or ()
         found = set(columns_left(note, known_as, released, self.policy))
         found.update(kind for row in known_as for kind in self._old_ages(note, [row], redacted, applied, replaced))
         for read in (_joined(gaps, applied), self._bare(redacted), released.note_type or ""):
@@ -211,7 +213,7 @@ class LeakCheck:
             dates_left(reading, note.note_date, language=note.language) or parts_left(reading) for reading in read
         ):
             found.add(LeakKind.DATE_SHAPE)
-        if self.policy.hides_years and any(year_left(reading) or year_in_words_left(reading) for reading in read):
+        if self.policy.hides_years and any(map(year_left, read)):
             found.add(LeakKind.LONE_YEAR)
         return found
 

@@ -1,7 +1,7 @@
 """What tells of a time of the year beside shifted dates, by another name than a month or a day.
 
-Belongs here: weeks, quarters and days of a year, zones of summer and winter time, days that have a name, years in
-words. Does not belong here: dates in numbers (`shifts.py`, `shapes.py`).
+Belongs here: weeks, quarters and days of a year, zones of summer and winter time, days that have a name.
+Does not belong here: dates in numbers (`shapes.py`), and years alone (`shifts.py`).
 
 Words that mean something else as often count only where nothing else can be meant: a note that is held back for
 "week 9 of chemotherapy" is lost to research.
@@ -61,13 +61,6 @@ _DAY = re.compile(
     rf"(?<![^\W_])(?:on|since|at|over|after|before|until|by|last|around|during|a|il|la|en|el|a la|zu|an|seit|le|depuis)"
     rf" {_NAMED}(?![^\W_]|[ -](?:disease|trees?|cards?|factor|eggs?|seals?|hospital|clinic|island))"
 )
-_TENS = "(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)"
-_YEAR_IN_WORDS = re.compile(
-    rf"(?<![^\W_])(?:(?:in|since|until|during|year|from) (?:nineteen|twenty)[ -](?:hundred|oh[ -]|{_TENS}"
-    r"|[a-z]{3,5}teen|ten|eleven|twelve)(?! (?:vision|mg|ml|units|minutes|hours|days))"
-    r"|nel (?:millenovecento|duemila)[a-z]+"
-    r"|en (?:mil novecientos|dos mil) [a-z]|neunzehnhundert[a-z]+zig|zweitausend(?:und)?[a-z]*(?:zehn|zwanzig))"
-)
 
 
 def parts_left(reading: ComparableText) -> bool:
@@ -83,8 +76,3 @@ def parts_left(reading: ComparableText) -> bool:
 def zones_left(texts: Iterable[str]) -> bool:
     """Whether a time of day stands beside its zone, which tells summer time from winter time."""
     return any(_ZONE.search(text) is not None for text in texts)
-
-
-def year_in_words_left(reading: ComparableText) -> bool:
-    """Whether a text shows a year in words."""
-    return _YEAR_IN_WORDS.search(reading.folded) is not None

@@ -77,6 +77,10 @@ _SAID_YEAR = re.compile(
     r"|jahr|seit|bis)\s{1,3}(?P<phrase>[^\W\d_]{3,}(?:[\s-][^\W\d_]{1,20}){0,7})(?=\s{0,3}(?:[,;.)]|\Z))"
 )
 _CENTURY = re.compile(r"19\d\d|20[0-4]\d")
+# Written in one word it is a year, whatever stands before it.
+_YEARS_IN_ONE_WORD = frozenset(
+    word for word in NUMBER_WORDS if re.fullmatch(r"(?:neunzehnhundert|zweitausend(?:und)?)[a-z]{4,}", word)
+)
 
 
 def year_left(reading: ComparableText) -> bool:
@@ -91,6 +95,8 @@ def _year_said(reading: ComparableText) -> bool:
     """The same of a year in words."""
     if _YEAR_WORDS.isdisjoint(reading.words):
         return False
+    if not _YEARS_IN_ONE_WORD.isdisjoint(reading.words):
+        return True
     for match in _SAID_YEAR.finditer(reading.folded):
         phrase = match["phrase"]
         for language in LANGUAGES:

@@ -41,6 +41,9 @@ _DAY_THEN_MONTH = regex.compile(
 _ENGLISH = frozenset(
     form for month in calendar.month_name[1:] for form in (month.casefold(), month[:3].casefold(), month[:4].casefold())
 )
+_ITALIAN = frozenset(
+    "gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre dicembre".split()  # noqa: SIM905
+)
 _ARTICLES = frozenset(("un", "una", "une", "ein", "eine"))
 _UNIT = regex.compile(
     r"[\s-]{0,2}(?:%|percent|per\s?cent|por ciento|pour cent|prozent|mg|mcg|ml|milli\p{L}+|grams?|kilos?|units?"
@@ -126,6 +129,8 @@ def month_in_words(text: str, start: int, end: int) -> Interval | None:
         for read in _read(before[: gap.start()] if gap else "")
         if gap and read and read[-1].end == gap.start() and 1 <= read[-1].value <= 31
     ]
+    if before[: gap.start() if gap else 0].casefold().endswith("due") and text[start:end].casefold() not in _ITALIAN:
+        days = []  # "Next due March 2020"
     if days:
         day = min(days, key=lambda number: number.start)
         first, spelled, told = start - len(before) + day.start, day.spelled, 1
@@ -141,6 +146,8 @@ def month_in_words(text: str, start: int, end: int) -> Interval | None:
             continue
         if not told and not _year_like(numbers[0]) and not 1 <= numbers[0].value <= 31:
             continue
+        if not told and not _year_like(numbers[0]) and text[start:end].casefold() not in _ENGLISH:
+            continue  # "En junio tres ciclos": elsewhere than in English the day stands before the month
         if told and not (_year_like(numbers[0]) or _short_year(numbers[0])):
             continue
         while numbers and _UNIT.match(text, place + numbers[-1].end):
