@@ -25,7 +25,7 @@ from deid_platform.notes import Delivery
 from deid_platform.redaction.policy import policy_names
 from deid_platform.refresh.archive import under_way
 from deid_platform.refresh.check import check_delivery
-from deid_platform.refresh.languages import accepted, measured, vouched_for
+from deid_platform.refresh.languages import vouched_for
 from deid_platform.refresh.opt_outs import misspelt_opt_outs
 from deid_platform.refresh.restored import differences
 from deid_platform.refresh.rotation import told_by_former
@@ -195,14 +195,14 @@ def _detector(site: Site) -> str:
 def _languages(site: Site) -> str:
     """In which languages the detector was measured, on what, and whether the profile takes it."""
     given = "topics"
-    found = measured(site, given)
+    found = site.measured_languages(given)
     said = []
     for code, it in sorted(found.items()):
         gold = it.source if it.notes is None else f"{it.source}, {it.notes:,} notes"
-        taken = "" if vouched_for(site, it) else "; the profile does not take it"
+        taken = "" if vouched_for(site.settings, it) else "; the profile does not take it"
         figures = f"recall from {_share(it.recall_low)}, precision {_share(it.precision)}"
         said.append(f"{code} ({gold}: {figures}{taken})")
-    others = sorted(set(accepted(site, given)) - found.keys())
+    others = sorted(set(site.accepted_languages(given)) - found.keys())
     if others:
         said.append(f"not measured, so that the gate holds deliveries with them back: {', '.join(others)}")
     return "; ".join((*said, f"notes in any other are quarantined as {Code.LANGUAGE_UNMEASURED.slug}"))

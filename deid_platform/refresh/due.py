@@ -23,7 +23,6 @@ from deid_platform.refresh import tables
 from deid_platform.refresh.derived import topics_digest
 from deid_platform.refresh.intake import reading_digest
 from deid_platform.refresh.known_files import known_files_digests
-from deid_platform.refresh.languages import accepted, gold_files
 from deid_platform.refresh.recipe import Recipe
 from deid_platform.refresh.repeated_dates import repeated_dates, repeated_digest
 from deid_platform.refresh.rulings import Decided, decided, in_force
@@ -213,10 +212,10 @@ def _of_todays_languages(site: Site, delivery: Delivery, redacted: Manifest) -> 
     """
     told: Mapping[str, Mapping[str, int]] = redacted.meta.get("languages", {})
     waits = any(counted.get("withheld") for counted in told.values())
-    if waits and redacted.meta.get("gold_files", "") != gold_files(site, delivery.feed):
+    if waits and redacted.meta.get("gold_files", "") != site.gold_files(delivery.feed):
         return False
     then = set(redacted.meta.get("languages_accepted", ()))
-    return told.keys().isdisjoint(then ^ accepted(site, redacted.meta.get("languages_for", "text")))
+    return told.keys().isdisjoint(then ^ site.accepted_languages(redacted.meta.get("languages_for", "text")))
 
 
 def _of_todays_topics(feed: _Feed, delivery: Delivery, redacted: Manifest, upserts: Upserts | None) -> bool:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from deid_platform.detection.registry import DEFAULT
@@ -21,8 +22,9 @@ from deid_platform.refresh import tables
 from deid_platform.warehouse.ledger import GateRow
 
 if TYPE_CHECKING:
-    from deid_platform.refresh.site import Site
-    from deid_platform.store import Manifest
+    from deid_platform.keys import Keyring
+    from deid_platform.settings import Settings
+    from deid_platform.store import Manifest, NoteStore
 
 OWN, SYNTHETIC, CARD = "site", "synthetic_hospital", "shipped"
 """Where a figure comes from: the site's gold, the synthetic hospital's, the card of the shipped model."""
@@ -46,19 +48,21 @@ class Measured:
     precision: float | None
 
 
-def measured(site: Site, inputs: str) -> dict[str, Measured]:
+def measured(settings: Settings, store: NoteStore, detector_digest: str, inputs: str) -> dict[str, Measured]:
     """The best figure of each language for the detector of today: the site's gold, else the bench's, else the card's.
 
     Args:
-        site: The installation.
+        settings: Of the installation.
+        store: Where the bench keeps its figures.
+        detector_digest: The detector of today.
         inputs: What the detector is given: `topics` or `text`.
     """
-    detection = site.settings.detection
+    detection = settings.detection
     found: dict[str, Measured] = {}
     if detection.detector == DEFAULT and detection.models in (None, (SHIPPED_MODEL,), [SHIPPED_MODEL]):
         found = {code: Measured(CARD, None, it.recall_low, it.precision) for code, it in SHIPPED.items()}
-    metrics = site.store.manifest(tables.METRICS, tables.ALL)
-    if metrics is None or metrics.meta["detector_digest"] != site.spec(None).detector_digest:
+    metrics = store.manifest(tables.METRICS, tables.ALL)
+    if metrics is None or metrics.meta["detector_digest"] != detector_digest:
         return found
     by_language: Mapping[str, Mapping[str, float | None]] = metrics.meta.get("languages", {}).get(inputs, {})
     for code, it in by_language.items():
@@ -68,59 +72,62 @@ def measured(site: Site, inputs: str) -> dict[str, Measured]:
     return found
 
 
-def accepted(site: Site, inputs: str) -> frozenset[str]:
+def accepted(settings: Settings, store: NoteStore, detector_digest: str, inputs: str) -> frozenset[str]:
     """The languages of which notes are not quarantined: the shipped ones, and those measured on the site's gold."""
-    own = (code for code, it in measured(site, inputs).items() if it.source == OWN and _good(site, it))
+    figures = measured(settings, store, detector_digest, inputs)
+    own = (code for code, it in figures.items() if it.source == OWN and _good(settings, it))
     return frozenset((*SHIPPED, *own))
 
 
-def gold_files(site: Site, feed: str) -> str:
+def gold_files(folder: Path | None, keyring: Keyring) -> str:
     """Names the files of a feed's gold as they lie there: notes that wait for a figure are due when it changes."""
-    folder = site.feed(feed).gold
     if folder is None:
         return ""
     try:
-        states = sorted((it.name, it.stat()) for it in site.settings.path(folder).iterdir())
+        states = sorted((it.name, it.stat()) for it in folder.iterdir())
     except OSError:
         return ""
-    return site.keyring.digest("gold files", *(f"{name} {at.st_size} {at.st_mtime_ns}" for name, at in states))
+    return keyring.digest("gold files", *(f"{name} {at.st_size} {at.st_mtime_ns}" for name, at in states))
 
 
-def vouched_for(site: Site, found: Measured | None) -> bool:
+def vouched_for(settings: Settings, found: Measured | None) -> bool:
     """Whether the active profile takes a language for measured: in production on the site's own gold alone."""
-    if found is None or (found.source != OWN and site.settings.profile != _DEMO):
+    if found is None or (found.source != OWN and settings.profile != _DEMO):
         return False
-    return _good(site, found)
+    return _good(settings, found)
 
 
-def _good(site: Site, found: Measured) -> bool:
-    thresholds = site.settings.thresholds
-    enough = found.source != OWN or (found.notes or 0) >= site.settings.bench.minimum_gold
+def _good(settings: Settings, found: Measured) -> bool:
+    thresholds = settings.thresholds
+    enough = found.source != OWN or (found.notes or 0) >= settings.bench.minimum_gold
     demands = ((found.recall_low, thresholds.min_recall), (found.precision, thresholds.min_precision))
     return enough and all(value is not None and value >= least for value, least in demands)
 
 
-def languages_row(site: Site, manifest: Manifest) -> GateRow | None:
+def languages_row(settings: Settings, figures_of: Mapping[str, Measured], manifest: Manifest) -> GateRow | None:
     """The requirement `languages` of a delivery whose rows were redacted.
+
+    Args:
+        settings: Of the installation.
+        figures_of: What was measured with the delivery's inputs.
+        manifest: Of the redacted rows.
 
     Returns:
         None, which nobody can waive, if notes would be published in a language of which there is no good figure and
         that is none of the shipped ones: it was measured when they were redacted, and is not any more.
     """
     counted: Mapping[str, Mapping[str, int]] = manifest.meta["languages"]
-    found = measured(site, manifest.meta["inputs"])
     published = [code for code, it in counted.items() if it.get("clean") and code != UNDETERMINED]
-    unmeasured = [code for code in published if not vouched_for(site, found.get(code))]
+    unmeasured = [code for code in published if not vouched_for(settings, figures_of.get(code))]
     if any(code not in SHIPPED for code in unmeasured):
         return None
-    figures = {code: _figures(it, found.get(code)) for code, it in sorted(counted.items())}
-    thresholds = site.settings.thresholds
+    figures = {code: _figures(it, figures_of.get(code)) for code, it in sorted(counted.items())}
+    thresholds = settings.thresholds
     least = {"min_recall": thresholds.min_recall, "min_precision": thresholds.min_precision}
     return GateRow(
         "languages",
         not unmeasured,
-        {"languages": figures, "own_gold": site.settings.profile != _DEMO, "least": site.settings.bench.minimum_gold}
-        | least,
+        {"languages": figures, "own_gold": settings.profile != _DEMO, "least": settings.bench.minimum_gold} | least,
     )
 
 

@@ -57,7 +57,7 @@ def record_measurements(site: Site, staged: Staged) -> list[GateRow]:
         GateRow("leaks", leaks == 0, {"notes": checked, "leaks": leaks}),
         _topics_row(manifest, site.settings.thresholds.min_roster_share),
         *_bench_rows(site, delivery, manifest),
-        *filter(None, [languages_row(site, manifest)]),
+        *filter(None, [languages_row(site.settings, site.measured_languages(manifest.meta["inputs"]), manifest)]),
     ]
     _record(site, staged, rows, manifest, known)
     return rows

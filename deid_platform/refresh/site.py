@@ -28,7 +28,7 @@ from deid_platform.llm.engines import EngineSpec
 from deid_platform.notes import Delivery, Topics
 from deid_platform.ray_engine import RayEngine
 from deid_platform.redaction.policy import Policy, load_policy
-from deid_platform.refresh.languages import accepted, gold_files
+from deid_platform.refresh.languages import Measured, accepted, gold_files, measured
 from deid_platform.refresh.recipe import Recipe, release_name
 from deid_platform.refresh.reported import reported_in_notes, reported_strings
 from deid_platform.refresh.shifts import links_known
@@ -258,8 +258,8 @@ class Site:
         return replace(
             self.recipe_without_topics(delivery.feed),
             spec=spec,
-            languages=accepted(self, spec.inputs),
-            gold_files=gold_files(self, delivery.feed),
+            languages=self.accepted_languages(spec.inputs),
+            gold_files=self.gold_files(delivery.feed),
             rosters_incomplete=as_of is not None and as_of.rosters_incomplete,
             upserts=None if as_of is None else as_of.digest,
             reported_in=reported_in_notes(self.store, delivery.feed),
@@ -278,6 +278,19 @@ class Site:
             columns=self.changed_columns,
             writing=self.date_writing(feed),
         )
+
+    def measured_languages(self, inputs: str) -> dict[str, Measured]:
+        """What was measured of the detector of today in each language, with these inputs."""
+        return measured(self.settings, self.store, self.spec(None).detector_digest, inputs)
+
+    def accepted_languages(self, inputs: str) -> frozenset[str]:
+        """The languages of which notes are not quarantined."""
+        return accepted(self.settings, self.store, self.spec(None).detector_digest, inputs)
+
+    def gold_files(self, feed: str) -> str:
+        """Names the files of a feed's gold as they lie there."""
+        folder = self.feed(feed).gold
+        return gold_files(None if folder is None else self.settings.path(folder), self.keyring)
 
     def date_writing(self, feed: str) -> DateWriting:
         """How a feed writes dates in numbers, as far as deid.toml says so."""

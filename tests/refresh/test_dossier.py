@@ -437,4 +437,5 @@ def test_what_was_signed_holds_for_no_notes_whose_topics_are_read_by_other_colum
     found = gathered(nameless, made)
     assert [(it.named, it.dated, it.numbered) for it in found.feeds] == [(0, 1, 1)]
     assert any("last name for 0% of the notes of hospital" in doubt for doubt in verdict(found).doubts)
-    assert "hospital by a last name 0%, a birth date 100%, a record number 100%" in html
+    shares = '<td class="n">0%</td><td class="n">100%</td><td class="n">100%</td>'
+    assert f"<tr><td>hospital</td>{shares}</tr>" in html

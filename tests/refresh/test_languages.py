@@ -10,7 +10,6 @@ from small_feed import seen
 
 from deid_platform.errors import Code
 from deid_platform.refresh import due, publish, tables
-from deid_platform.refresh.languages import accepted
 from deid_platform.refresh.site import Site
 
 NOTES = Path(__file__).parents[1] / "languages" / "notes.txt"
@@ -99,7 +98,7 @@ def test_what_has_become_measured_is_due_and_passes(site, deliver, through, monk
         "languages": {given: {"en": german, "de": german} for given in ("topics", "text")},
     }
     site.store.write(tables.METRICS, tables.ALL, site.store.read(tables.METRICS, tables.ALL), meta=lambda: meta)
-    assert "de" in accepted(site, "text")
+    assert "de" in site.accepted_languages("text")
     assert due.pending(site, [delivery]) == [delivery]
     through(delivery, site)
     assert reasons(site, delivery) == {"de2": None, "en2": None}

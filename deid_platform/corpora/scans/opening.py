@@ -80,28 +80,36 @@ def _library(name: str) -> Any:
 def _of_pdf(path: Path, limits: Limits) -> Iterator[Page | Picture]:
     pdfium, raw = _library("pypdfium2"), _library("pypdfium2.raw")
     try:
-        document = pdfium.PdfDocument(path.open("rb"), autoclose=True)
-    except pdfium.PdfiumError as error:
-        locked = error.err_code == raw.FPDF_ERR_PASSWORD
-        raise RefusedPageError(Reason.LOCKED_FILE if locked else Reason.UNREADABLE_FILE) from None
+        handle = path.open("rb")
     except OSError:
         raise RefusedPageError(Reason.UNREADABLE_FILE) from None
-    try:
-        if not len(document):
-            raise RefusedPageError(Reason.UNREADABLE_FILE)
-        for number in range(1, len(document) + 1):
-            if number > limits.pages:
-                raise RefusedPageError(Reason.LIMIT_EXCEEDED, number)
+    # pypdfium2 closes a handle only of a document that it could open.
+    with handle:
+        try:
+            document = pdfium.PdfDocument(handle)
+        except pdfium.PdfiumError as error:
+            locked = error.err_code == raw.FPDF_ERR_PASSWORD
+            raise RefusedPageError(Reason.LOCKED_FILE if locked else Reason.UNREADABLE_FILE) from None
+        try:
+            yield from _pages(document, pdfium, raw, limits)
+        finally:
+            document.close()
+
+
+def _pages(document: Any, pdfium: Any, raw: Any, limits: Limits) -> Iterator[Page | Picture]:
+    if not len(document):
+        raise RefusedPageError(Reason.UNREADABLE_FILE)
+    for number in range(1, len(document) + 1):
+        if number > limits.pages:
+            raise RefusedPageError(Reason.LIMIT_EXCEEDED, number)
+        try:
+            page = document[number - 1]
             try:
-                page = document[number - 1]
-                try:
-                    yield layer_of(page, raw, DPI) or _drawn(page, raw, limits, number)
-                finally:
-                    page.close()
-            except (pdfium.PdfiumError, OSError, ValueError, MemoryError):
-                raise RefusedPageError(Reason.UNREADABLE_FILE, number) from None
-    finally:
-        document.close()
+                yield layer_of(page, raw, DPI) or _drawn(page, raw, limits, number)
+            finally:
+                page.close()
+        except (pdfium.PdfiumError, OSError, ValueError, MemoryError):
+            raise RefusedPageError(Reason.UNREADABLE_FILE, number) from None
 
 
 def _drawn(page: Any, raw: Any, limits: Limits, number: int) -> Picture:
