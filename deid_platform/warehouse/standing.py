@@ -255,7 +255,7 @@ _SOURCES = {"site": "the site's gold", "synthetic_hospital": "the synthetic hosp
 
 def _languages(measured: Mapping[str, Any]) -> Iterator[Figure]:
     """For each language how many notes, and what was measured; what the profile does not take demands nothing."""
-    for code, counted in measured["languages"].items():
+    for code, counted in measured.get("languages", {}).items():
         if counted["notes"]:
             yield Figure(f"{code}: notes", counted["notes"], None)
         if counted["withheld"]:

@@ -349,7 +349,7 @@ def test_the_summary_tells_the_way_of_every_delivery(site) -> None:
     assert found.leaks == 0
     page = summary_markdown(found)
     assert "not measured: expectations; `deid gate hospital@2026-01-19` shows" in page
-    assert "recall on your notes: not measured" in page
+    assert "- **recall, own notes**: not measured" in page
     assert "of characters reused, about" in page
 
 

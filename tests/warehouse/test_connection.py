@@ -69,10 +69,13 @@ def test_a_row_that_is_refused_in_the_middle_of_a_copy_is_not_quoted(scene, log_
 
 def test_a_missing_schema_a_missing_database_and_a_missing_server_are_told_apart(database_server, tmp_path):
     cases = [
-        (Code.WAREHOUSE_NOT_READY, database_server.warehouse("postgres")),
+        (Code.WAREHOUSE_NOT_READY, database_server.warehouse("without_schema")),
         (Code.WAREHOUSE_NOT_READY, database_server.warehouse("nowhere")),
         (Code.WAREHOUSE_UNREACHABLE, Warehouse(f"postgresql://nobody@/deid?host={tmp_path}")),
     ]
+    with database_server.warehouse("postgres").administer(maintenance=True) as connection:
+        connection.exec_driver_sql("DROP DATABASE IF EXISTS without_schema")
+        connection.exec_driver_sql("CREATE DATABASE without_schema")
     for code, warehouse in cases:
         with pytest.raises(DeidError) as caught, warehouse.begin(Role.DEMO_ANALYST) as connection:
             connection.execute(text("SELECT * FROM research.notes"))
@@ -175,6 +178,7 @@ def server_with_passwords(embedded_server):
     with admin.administer(maintenance=True) as connection:
         connection.exec_driver_sql("CREATE ROLE admin LOGIN CREATEROLE CREATEDB PASSWORD 'admin-password'")
         # An administrator without superuser rights, as hosted servers have; the roles are there already.
+        connection.exec_driver_sql("GRANT CONNECT ON DATABASE postgres TO admin")
         connection.exec_driver_sql("GRANT deid_owner, deid_modeller TO admin")
         for role in LOGIN_ROLES:
             connection.exec_driver_sql(f"GRANT {role} TO admin WITH ADMIN OPTION")
