@@ -42,11 +42,19 @@ _WORDS = frozenset(
 _KW = re.compile(r"(?<![^\W_])(?<![0-9] )KW ?(?:0?[5-9]|[1-4][0-9]|5[0-3])(?![0-9]|[.,][0-9])")
 _OF_THE_EYE = frozenset(("fundus", "retinopathy", "retinopathie", "keith", "wagener"))
 _ZONES = "(?:EST|EDT|CST|CDT|MST|MDT|PST|PDT|AKST|AKDT|CET|CEST|EET|EEST|WET|WEST|MEZ|MESZ|BST|GMT|AEST|AEDT|NZST|NZDT)"
+_TIME = r"[0-9]{1,2}[:.h][0-9]{2}(?::[0-9]{2})?(?: ?(?:[APap](?:\.?[Mm])?\.?|[Hh][Rr][Ss]?|[Uu]hr))?"
+_LONG_ZONE = (
+    "(?:Eastern|Central|Mountain|Pacific|Alaska|Atlantic|British|European) (?:Standard|Daylight|Summer|Winter)"
+    " (?:Savings? )?Time"
+)
+_SMALL_ZONE = r"(?:[ecmp][sd]t|ces?t|mesz|[bg][sm]t)(?= ?(?:[.,;:)\n]|\Z))"
 _ZONE = re.compile(
-    rf"(?:[0-9]{{1,2}}:[0-9]{{2}}(?::[0-9]{{2}})?(?: ?[APap]\.?[Mm]\.?)?|{GAP}) ?\(?{_ZONES}(?![^\W_])"
-    rf"|(?:[0-9]{{2}}:[0-9]{{2}}:[0-9]{{2}}(?:\.[0-9]+)?|T[0-9]{{2}}:[0-9]{{2}}|{GAP}) ?"
+    rf"(?:{_TIME}|[0-2][0-9][0-5][0-9](?: ?[Hh](?:[Rr][Ss]?)?)?|{GAP}) ?\(?(?:{_ZONES}|{_LONG_ZONE})(?![^\W_])"
+    rf"|{_TIME} ?{_SMALL_ZONE}|(?<![^\W_]){_ZONES}:? [0-9]{{1,2}}:[0-9]{{2}}(?![0-9])|(?<![^\W_]){_LONG_ZONE}"
+    rf"|(?:[0-9]{{2}}:[0-9]{{2}}:[0-9]{{2}}(?:\.[0-9]+)?|T[0-9]{{2}}:[0-9]{{2}}|[0-9]{{2}}h[0-9]{{2}} (?=\+)|{GAP}) ?"
     r"(?:\+(?:0[0-9]|1[0-4])|-(?:0[0-9]|1[0-2])):?(?:00|15|30|45)(?![0-9:])|(?:UTC|GMT) ?[+-] ?[0-9]"
 )
+_REACH = 16
 _NAMED = (
     r"(?:christmas|xmas|thanksgiving|halloween|easter|new year's|independence day|labor day|labour day|memorial day"
     r"|veterans day|presidents' day|columbus day|juneteenth|valentine's day|st\.? patrick's day"
@@ -76,3 +84,10 @@ def parts_left(reading: ComparableText) -> bool:
 def zones_left(texts: Iterable[str]) -> bool:
     """Whether a time of day stands beside its zone, which tells summer time from winter time."""
     return any(_ZONE.search(text) is not None for text in texts)
+
+
+def zone_within(text: str, start: int, end: int) -> bool:
+    """Whether a zone of summer or winter time beside a time of day lies in what was taken for something else."""
+    first = max(0, start - _REACH)
+    places = ((m.start() + first, m.end() + first) for m in _ZONE.finditer(text[first : end + _REACH]))
+    return any(start < last <= end or (start <= begin < end and text[begin].isalpha()) for begin, last in places)

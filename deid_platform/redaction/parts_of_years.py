@@ -109,8 +109,6 @@ _CLOCKS = (
     r"cambio\s(?:dell['’]\s?ora(?:rio)?|de\s(?:la\s)?hora)|ora\s(?:legale|solare)|horario\sde\s(?:verano|invierno)",
     r"hora\sde\s(?:verano|invierno)|changement\sd['’]heure|passage\sà\sl['’]heure\sd['’](?:été|hiver)"
     r"|heure\sd['’](?:été|hiver)",
-    r"(?:Eastern|Central|Mountain|Pacific|Alaska|Atlantic|British|European)\s(?:Standard|Daylight|Summer|Winter)"
-    r"(?:\sSavings?)?\sTime",
 )
 _PARTS = re.compile(
     "(?<![^\\W_])(?:" + "|".join((*_WEEKS, *_DAYS, *_QUARTERS, *_SEASONS, *_CLOCKS)) + ")(?![^\\W_])", re.IGNORECASE
@@ -124,16 +122,25 @@ _ANY = re.compile(
     re.IGNORECASE,
 )
 _TIME = (
-    r"[0-9]{1,2}[:.h][0-5][0-9](?::[0-5][0-9](?:[.,][0-9]{1,9})?)?(?:\s?[ap]\.?m\.?)?"
-    r"|[0-2][0-9][0-5][0-9](?:\s?(?:hrs?|hours|h))?|[0-9]{1,2}\s?[ap]\.?m\.?"
+    r"[0-9]{1,2}[:.h][0-5][0-9](?::[0-5][0-9](?:[.,][0-9]{1,9})?)?(?:\s?(?:[ap](?:\.?m)?\.?|hrs?\.?|hours|h|uhr))?"
+    r"|[0-2][0-9][0-5][0-9](?:\s?(?:hrs?|hours|h|uhr))?|[0-9]{1,2}\s?[ap]\.?m\.?"
+)
+_OFFSET = r"(?-i:UTC|GMT)\s?[+−-]\s?(?:0?[0-9]|1[0-4])(?::?[0-5][0-9])?"
+# "14:05 est venu", "um 14:05 ist sie": in small letters a zone closes the phrase.
+_SMALL = (
+    rf"(?!(?:ist|west)(?![^\W_])){ZONES}"
+    r"(?=\s?(?:[.,;:)\n]|\Z)|\s(?:on|by|and|with|when|he|she|pt|patient)(?![^\W_]))"
 )
 _ZONE = re.compile(
-    rf"(?<![0-9:.])(?:{_TIME})\s?\(?(?P<name>(?-i:{ZONES}))(?![^\W_])"
+    rf"(?<![0-9:.])(?:{_TIME})\s?\(?(?P<name>{_OFFSET}|(?-i:{ZONES})|{_SMALL})(?![^\W_])"
     r"|(?<![0-9:])(?:[0-9]{2}:[0-5][0-9]:[0-5][0-9](?:[.,][0-9]{1,9})?|T[0-9]{2}:[0-5][0-9])\s?"
     r"(?P<minus>[-−](?:0[0-9]|1[0-2])(?::?(?:00|15|30|45))?)(?![0-9:])"
-    r"|(?<![0-9:])[0-9]{2}:[0-5][0-9](?::[0-5][0-9](?:[.,][0-9]{1,9})?)?\s?"
+    r"|(?<![0-9:])[0-9]{2}[:h][0-5][0-9](?::[0-5][0-9](?:[.,][0-9]{1,9})?)?\s?"
     r"(?P<plus>\+(?:0[0-9]|1[0-4])(?::?(?:00|15|30|45))?)(?![0-9:])"
-    r"|(?<![^\W_])(?P<utc>(?-i:UTC|GMT)\s?[+−-]\s?(?:0?[0-9]|1[0-4])(?::?[0-5][0-9])?)(?![^\W_])",
+    rf"|(?<![^\W_])(?P<utc>{_OFFSET})(?![^\W_])"
+    rf"|(?<![^\W_])(?P<ahead>(?-i:{ZONES}))(?=:?\s[0-9]{{1,2}}:[0-5][0-9](?![0-9]))"
+    r"|(?<![^\W_])(?P<long>(?:Eastern|Central|Mountain|Pacific|Alaska|Atlantic|British|European)\s"
+    r"(?:Standard|Daylight|Summer|Winter)(?:\sSavings?)?\sTime)(?![^\W_])",
     re.IGNORECASE,
 )
 _ES = (
@@ -184,13 +191,14 @@ def parts_of_years(text: str, ordered: Sequence[Span], *, years_in_words: bool) 
         years_in_words: Whether years in words are looked for too.
 
     Returns:
-        One DATE span for each, in order; none where something else than a date stands.
+        One DATE span for each, in order; but for zones, none where something else than a date stands.
     """
     found: list[Span] = []
-    for start, end, widens in sorted(_places(text, years_in_words=years_in_words)):
+    for start, end, zone in sorted(_places(text, years_in_words=years_in_words)):
         across = [span for span in ordered if span.start < end and span.end > start]
-        # A zone within a date is cut from it where it moves.
-        if any(span.label is not Label.DATE or not widens for span in across):
+        dates = [span for span in across if span.label is Label.DATE]
+        # A zone within a date is cut from it where it moves; one behind a time is no name, whatever was read there.
+        if (dates and zone) or (len(dates) < len(across) and not zone):
             continue
         start, end = min([start, *(s.start for s in across)]), max([end, *(s.end for s in across)])
         if found and start < found[-1].end:
@@ -201,15 +209,15 @@ def parts_of_years(text: str, ordered: Sequence[Span], *, years_in_words: bool) 
 
 
 def _places(text: str, *, years_in_words: bool) -> Iterator[tuple[int, int, bool]]:
-    """Where each stands, and whether the dates across it go with it."""
+    """Where each stands, and whether it is a zone."""
     if _ANY.search(text):
-        yield from ((*_part(match), True) for match in _PARTS.finditer(text) if not _a_grade(match))
-    yield from ((*_part(match), False) for match in _ZONE.finditer(text))
+        yield from ((*_part(match), False) for match in _PARTS.finditer(text) if not _a_grade(match))
+    yield from ((*_part(match), True) for match in _ZONE.finditer(text))
     if years_in_words and _ANY_IN_WORDS.search(text):
         for match in _IN_WORDS.finditer(text):
             start, end = _part(match)
             if not _amount_behind().match(text, end):
-                yield start, end, True
+                yield start, end, False
 
 
 def _part(match: re.Match[str]) -> tuple[int, int]:

@@ -26,6 +26,7 @@ def left(text: str, policy: str = "surrogate") -> set[str]:
         *("in Q1.", "since Q3, she", "the first quarter of the year", "in the first quarter.", "im ersten Quartal"),
         *("primo trimestre dell'anno", "premier trimestre de l'année"),
         *("at 14:05 EST", "2:05 pm CEST", "at 14:05:33+01:00", "T14:05-05:00", "UTC+2"),
+        *("2:05 P EDT", "21:05 HRS EST", "EDT 14:05", "at 14:05 est.", "14h05 +0200", "14:05 GMT+1"),
         *("the clocks went back", "daylight savings", "Zeitumstellung", "cambio dell'ora"),
         *("on Election Night", "since All Souls", "at Easter", "a Ferragosto", "zu Weihnachten", "en Nochebuena"),
     ],

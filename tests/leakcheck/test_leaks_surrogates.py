@@ -266,6 +266,19 @@ def test_a_date_tells_its_day_if_it_has_a_day_and_a_month(text: str, whole: bool
         ("seen ", "19102018", False),
         ("seen ", "202003121928", False),
         ("in ", "March 2019", False),
+        # The end of a range is a day.
+        ("Admitted ", "Dec 28-31", False),
+        ("Admitted ", "12/28-31", False),
+        ("", "March 28 to 31", False),
+        ("dal ", "28 al 31 dicembre", False),
+        ("del ", "28 al 31 de diciembre", False),
+        ("du ", "28 au 31 décembre", False),
+        ("", "28.-31. Dezember", False),
+        ("", "March 24th-28th", False),
+        ("seen ", "12-28-31", True),
+        ("seen ", "12/28/31", True),
+        ("seen ", "28-Dec-31", True),
+        ("born ", "March 9-28", True),
     ],
 )
 def test_a_moved_date_must_not_tell_an_age_over_89(before: str, original: str, leaks: bool) -> None:

@@ -39,6 +39,8 @@ the [[start of daylight savings]], [[Zeitumstellung]], [[cambio dell'ora]], [[ca
 14:05 [[EST]], 2:05 pm [[EDT]], 14:05:33 [[CEST]], 1405 [[BST]], 14:05 ([[CET]])
 14:05:33[[+01:00]], 14:05[[+0200]], 14:05:33[[-05:00]], T14:05[[-04:00]], [[UTC+2]], [[GMT-05:00]]
 [[Eastern Daylight Time]]
+2:05 P [[EDT]], 21:05 HRS [[EST]], 14:05 [[GMT+1]], 14:05 [[UTC-05:00]], 14h05 [[+0200]], [[EDT]] 14:05, 14:05 [[est]]
+14:05 [[edt]] by the nurse
 lost the house in [[Hurricane Katrina]], thyroid storm
 in [[nineteen ninety-eight]], [[twenty eighteen]], since [[two thousand and nine]], in [[two thousand eighteen]]
 [[nineteen oh five]], nel [[duemiladiciotto]], nel [[millenovecentonovantotto]]
@@ -59,6 +61,7 @@ day 3 of antibiotics, day 28 of cycle, day 1 of life, hospital day 9, POD 3, 3rd
 spring allergies, winter coat, fall from bed, s/p fall, Mr. Winter, Summers
 clock drawing, clocked out, biological clock, went back home at six, time changes
 12 CET tablets, EST scheduled, est. 14:05 arrival, PST muscle, 14:05 PT, at 14:05 pst massage
+à 14h05 est arrivé, um 14:05 ist sie, 14:05 West wing, 14:05 west, 14:05 cetirizine, EST 12 mg
 08:00-12:00, 08:00 - 10:00, 14:05Z, 10:15+2, 120/80+10, pH 7.35 -01:00
 twenty twenty vision, twenty-twenty in both eyes, nineteen pounds, twenty-one days, twenty thirty minutes
 two thousand units, gave two thousand mL, of two thousand milligrams, two thousand five hundred, duemila unità
@@ -84,6 +87,33 @@ def test_a_date_within_goes_with_it_and_nothing_else_does():
     found = parts_of_years(text, [Span(6, 12, Label.DATE)], years_in_words=False)
     assert [text[s.start : s.end] for s in found] == ["KW 9/2018", "Q1 2018"]
     assert parts_of_years("Bay 2018-W09", [Span(4, 12, Label.IDNUM)], years_in_words=False) == []
+
+
+@pytest.mark.parametrize("label", [Label.DOCTOR, Label.HOSPITAL])
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("on 4/10/2022 at 2:05 PM {EDT}", "on 4/10/2022 at 2:05 PM [DATE]"),
+        ("at 21:05 {HRS EST} now", "at 21:05 [DATE] now"),
+        ("at 14:05 {Eastern Daylight Time}", "at 14:05 [DATE]"),
+        ("{EDT} 14:05", "[DATE] 14:05"),
+    ],
+)
+def test_a_zone_beside_a_time_is_no_name_and_leaks_as_one(text: str, shown: str, label: Label):
+    start, end = text.index("{"), text.index("}") - 1
+    text = text.replace("{", "").replace("}", "")
+    span = Span(start, end, label)
+    rules = load_policy("surrogate")
+    surrogates = Surrogates(KEYRING, TOPICS, writing=DateWriting(DateOrder.MONTH_FIRST))
+    note = Note("n1", text, "p1")
+    assert redact(note, [span], rules, surrogates=surrogates).text == shown
+    named = f"{text[:start]}RWP{text[end:]}"
+    check = LeakCheck.of(Topics(), rules)
+    kinds = {leak.kind.value for leak in check.check(note, (), named, [span], lengths=[3])}
+    assert "date-shape" in kinds
+    # A name that stands behind a time is no zone.
+    other = Note("n2", "at 14:05 Kim", "p1")
+    assert check.check(other, (), "at 14:05 RWP", [Span(9, 12, label)], lengths=[3]) == ()
 
 
 def released(text: str, policy: str = "surrogate") -> str:
