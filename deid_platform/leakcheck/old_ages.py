@@ -30,7 +30,7 @@ _CUE = re.compile(
 _TWO_DAYS = re.compile(
     r"(?<![0-9])(?<![0-9]-)(?<![0-9][-–] )(?P<one>[0-9]{1,2})(?:st|nd|rd|th|\.)?"
     r"(?: ?[-–—&] ?| (?:to|through|thru|until|till|and|al|a|au|et|e|y|bis|und) )(?:the |el |il |le )?"
-    r"(?P<two>[0-9]{2})(?:st|nd|rd|th|\.)?(?![0-9])"
+    r"(?P<two>[0-9]{2})(?:st|nd|rd|th|\.)?(?![0-9]|[-–/.][0-9])"
 )
 
 

@@ -15,27 +15,37 @@ from collections.abc import Iterable
 from deid_platform.leakcheck.comparable import GAP, ComparableText
 
 _YEAR = r"(?:19|20)[0-9]{2}(?![0-9])"
-_OF = rf"(?:,? (?:of|in|del|de|des) (?:(?:the |this |last |next )?(?:calendar |fiscal )?year(?![a-z])|{GAP}|{_YEAR})"
+_OF = (
+    rf"(?:,? (?:of|in|del|de|des) (?:(?:the |this |last |next )?(?:calendar |fiscal )?year(?![a-z-])|{GAP}|{_YEAR}"
+    r"|'[0-9]{2}(?![0-9']))"
+)
+_BARE = rf"(?: |, | ?/ ?| ?\( ?){_YEAR}"
 _OF_YEAR = rf"{_OF}| dell'anno| del ano(?![a-z])| de l'annee| des jahres)"
+_IN_WORDS = r"(?:(?:twenty|thirty|forty|fifty)[ -])?[a-z]{3,9}"
 _PARTS = re.compile(
     rf"(?<![^\W_])(?:(?:iso|calendar|epi|epidemiological|mmwr|flu)[ -](?:week|wk) ?#?[0-9]{{1,2}}(?![0-9])"
     r"|(?:settimana|semana|semaine) (?:iso|epidemiologica|epidemiologique) [0-9]"
+    rf"|(?:week|wk) (?:no\.? |number |#)?(?:[0-9]{{1,2}}|{_IN_WORDS})"
+    rf"(?:{_OF_YEAR}| ?\( ?{_YEAR} ?\)| '[0-9]{{2}}(?![0-9']))"
+    rf"|(?:settimana|semana|semaine|sett\.) (?:n\.? ?[°o]? ?|numero )?[0-9]{{1,2}}(?: ?/ ?{GAP}|{_BARE})"
     rf"|(?:week|wk|settimana|semana|semaine|woche|day|giorno|dia|jour|tag) [0-9]{{1,3}}{_OF_YEAR}"
     rf"|[0-9]{{1,3}}(?:st|nd|rd|th) (?:week|day){_OF_YEAR}|kalenderwoche [0-9]|[0-9]{{1,2}}\. (?:kw|kalenderwoche)"
     r"|(?:19|20)[0-9]{2}-?w[0-5][0-9]|julian (?:day|date) [0-9]"
     rf"|q[1-4] ?{GAP}|(?:in|during|since|last|end of|fiscal) q[1-4](?= ?(?:[.,;)\n]|\Z))"
-    rf"|(?:first|second|third|fourth|last|[1-4](?:st|nd|rd|th)) (?:fiscal |calendar )?quarter{_OF_YEAR}"
+    r"|(?:first|second|third|fourth|last|[1-4](?:st|nd|rd|th)) (?:fiscal |calendar )?(?:quarter|half)"
+    rf"(?:{_OF_YEAR}|{_BARE})"
     r"|in the (?:first|second|third|fourth|last) quarter(?= ?(?:[.,;)\n]|\Z))"
     r"|(?:erste|zweite|dritte|vierte)[nrs]? quartal|[1-4]\. quartal"
-    rf"|(?:primo|secondo|terzo|quarto|primer|segundo|tercer|cuarto|premier|deuxieme|troisieme|quatrieme) trimestre"
-    rf"{_OF_YEAR}"
+    rf"|(?:primo|secondo|terzo|quarto|primer|segundo|tercer|cuarto|premier|deuxieme|troisieme|quatrieme|iv|i{{1,3}}|[1-4](?:er?|eme|[°ºª]))"
+    rf" (?:trimestre|semestre)(?:{_OF_YEAR}| {GAP}|{_BARE})"
+    rf"|(?:trimestre|semestre) (?:[1-4]|iv|i{{1,3}})(?:{_OF_YEAR}|{_BARE})"
     r"|clocks? (?:went|go|goes|were (?:put|set|turned)) (?:back|forward|ahead)|daylight saving|zeitumstellung"
     r"|cambio dell'ora|cambio de hora|changement d'heure)",
 )
 _WORDS = frozenset(
     """
-    week wk kalenderwoche kw woche settimana semana semaine day giorno dia jour tag julian quarter quartal trimestre
-    clock clocks daylight zeitumstellung cambio changement w q
+    week wk kalenderwoche kw woche settimana semana semaine day giorno dia jour tag julian quarter half quartal
+    trimestre semestre sett clock clocks daylight zeitumstellung cambio changement w q
     """.split()  # noqa: SIM905 - a list literal would fill a screen
 )
 # Only the text as written tells calendar weeks from kilowatts.

@@ -28,29 +28,49 @@ _WEEK = rf"{_WEEK_ALONE}(?![0-9]|[.,][0-9])"
 _DAY = r"(?:[1-9]|0?0[1-9]|0?[1-9][0-9]|[12][0-9]{2}|3[0-5][0-9]|36[0-6])(?![0-9]|[.,][0-9])"
 _ENDING = r"\s?(?:st|nd|rd|th|er?|ère|ème|[°ºª.])"
 # The year behind, as each language joins it.
-_BEHIND = rf"(?:\s?[,/(-]?\s?{_YEAR}\)?|\s?/\s?{_SHORT}|,?\s(?:of|in|del|de|des|von)\s(?:the\syear\s)?{_YEAR})"
+_CUT = r"['’][0-9]{2}(?![0-9'’])"
+_BEHIND = (
+    rf"(?:\s?[,/(-]?\s?{_YEAR}\)?|,?\s(?:of\s)?{_CUT}|\s?/\s?{_SHORT}"
+    rf"|,?\s(?:of|in|del|de|des|von)\s(?:the\syear\s)?{_YEAR})"
+)
 _OF_YEAR = (
-    rf"(?:,?\s(?:of|in)\s(?:(?:the|this|that|last|next|each)\s)?(?:(?:calendar|fiscal)\s)?(?:year|{_YEAR})"
+    rf"(?:,?\s(?:of|in)\s(?:(?:the|this|that|last|next|each)\s)?(?:(?:calendar|fiscal)\s)?(?:year(?!-)|{_YEAR}|{_CUT})"
     rf"|\s(?:dell['’]\s?anno|del\saño|de\sl['’]\s?année|des\s(?:Kalender)?jahres)|\s(?:del|de|des\sJahres)\s{_YEAR})"
 )
 _ORDINAL = (
     r"(?:first|second|third|fourth|last|1st|2nd|3rd|4th"
     r"|prim[oa]|second[oa]|terz[oa]|quart[oa]|ultim[oa]|prim(?:er|ero)|segundo|tercer(?:o)?|cuarto|último"
-    r"|premier|deuxième|troisième|quatrième|dernier|[1-4](?:er?|[°ºª])|IV|I{1,3})"
+    r"|premier|deuxième|troisième|quatrième|dernier|[1-4](?:er?|ère|[eè]me|[°ºªa])|IV|I{1,3})"
 )
 _UNDER_TEN = r"(?:one|two|three|four|five|six|seven|eight|nine)"
 _TEENS = r"(?:ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen)"
 _TENS = r"(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)"
 _CALENDARS = r"(?:ISO|calendar|epi(?:demiolog(?:ical|ic))?|epidemic|MMWR|CDC|flu|influenza)"
 _IN_NUMBERS_OR_WORDS = rf"(?:{_WEEK}|{_TENS}(?:[\s-]{_UNDER_TEN})?|{_TEENS}|{_UNDER_TEN})"
+_WEEK_NUMBER = rf"(?:week|wk)\.?(?:\s?(?:no\.?|number|nr\.?|\#))?\s?{_IN_NUMBERS_OR_WORDS}"
+# The last letters of the months.
+_MONTHS_END = (
+    "(?:jan|feb|mar|apr|may|jun|jul|aug|sep|ept|oct|nov|dec|ary|rch|ril|une|uly|ust|ber|aio|rzo|ile|gio|gno|lio|sto|bre"
+    "|ero|ayo|nio|ier|ars|mai|uin|let|oût|uar|ärz|uni|uli)"
+)
+_NO_DATE_BEFORE = (
+    rf"(?<![0-9][/.-])(?<![0-9]\s)(?<![0-9],\s)(?<!{_MONTHS_END}\s)(?<!{_MONTHS_END}[.,]\s)(?<!{_MONTHS_END}-)"
+)
+_NOT_OF_THERAPY = (
+    r"(?!\s(?:of(?!\sthe\syear)|post|on|after|CT|MRI|PET|CD4|scan|labs?|visit|dose|follow|check)(?![^\W_]))"
+)
 _WEEKS = (
     rf"{_CALENDARS}[\s-](?:week|wk)s?\.?(?:\s?(?:no\.?|number|nr\.?|\#))?\s?{_IN_NUMBERS_OR_WORDS}"
     rf"(?:\s?(?:-|–|to|and|&)\s?{_WEEK})?{_BEHIND}?",
     rf"{_WEEK_ALONE}(?:st|nd|rd|th)\s{_CALENDARS}[\s-]week{_BEHIND}?",
-    rf"(?:week|wk)\.?\s?{_WEEK},?\s{_YEAR}",
-    rf"{_YEAR},?\s?(?:week|wk|KW)\.?\s?{_WEEK}",
-    rf"(?:week|wk)\.?\s?{_WEEK}{_OF_YEAR}",
-    rf"(?:week|wk|CW|W|SE)\.?\s?{_WEEK}\s?[/-]\s?{_YEAR}",
+    rf"{_WEEK_NUMBER},?[ ]{_YEAR}(?![/.-][0-9])",
+    # "3/21/2022, week 9 of chemotherapy", "Dx 2019, week 12 CT clean": counted from a date, it is of no year.
+    rf"{_NO_DATE_BEFORE}{_YEAR}[ ]?(?:week|wk|KW)\.?[ ]?{_WEEK}{_NOT_OF_THERAPY}",
+    rf"{_NO_DATE_BEFORE}{_YEAR},[ ]?(?:week|wk|KW)\.?[ ]?{_WEEK}(?=\s?(?:[.,;:)\n]|\Z))",
+    rf"{_WEEK_NUMBER}{_OF_YEAR}",
+    rf"{_WEEK_NUMBER}(?:[ ]?\([ ]?{_YEAR}[ ]?\)|,?[ ]{_CUT})",
+    rf"(?:week|wk|CW|W|SE)\.?\s?(?:n[or]\.?\s?)?{_WEEK}\s?[/-]\s?{_YEAR}",
+    rf"(?:in|since|until|by|from|during)\s(?P<w>(?-i:CW)\s?{_WEEK}{_BEHIND}?)",
     rf"{_YEAR}[\s-]?W(?:0[1-9]|[1-4][0-9]|5[0-3])(?:-?[1-7])?(?![^\W_])",
     # Of Keith and Wagener, "KW 2" is a grade; "5 KW" are kilowatts.
     rf"(?<![0-9]\s)(?<![0-9])(?-i:KW)\.?\s?(?:[1-4](?=\s?[/-]\s?(?:19|20)[0-9])|(?![1-4](?![0-9])){_WEEK})"
@@ -58,6 +78,8 @@ _WEEKS = (
     rf"{_WEEK_ALONE}\.\s?(?:(?-i:KW)|Kalenderwoche){_BEHIND}?",
     rf"Kalenderwoche(?:\s?(?:Nr\.?))?\s?{_WEEK}{_BEHIND}?",
     rf"Woche\s{_WEEK}{_OF_YEAR}",
+    rf"(?:settimana|semana|semaine|sett\.|sem\.)\s(?:(?:n(?:[.°ºro]{{1,2}})?|número|numero|nº)\s?)?{_WEEK}"
+    rf"(?:\s?[/-]\s?{_YEAR}|[ ]?\([ ]?{_YEAR}[ ]?\)|,?[ ]{_YEAR})",
     rf"(?:settimana|semana|semaine)\s(?:ISO|epidemiol[oó]gica|épidémiologique|calendaire|solare|di\scalendario)"
     rf"(?:\s?n[.°º]{{0,2}}|\snúmero)?\s?{_WEEK}{_BEHIND}?",
     rf"(?:(?:settimana|semana|semaine)\s{_WEEK}|{_WEEK_ALONE}(?:{_ENDING})?"
@@ -72,6 +94,7 @@ _NOT_EVERY = (
     r"(?![^\W_]|\s?[-–/]\s?[0-9]|\s?(?:hours?|hrs?|h|days?|d|weeks?|wks?|w|months?|mos?|minutes?|mins?|shifts?|prn|waves?"
     r"|leads?|[ap]m)(?![^\W_]))"
 )
+_BARE = rf"(?:,?[ ]|[ ]?[/(-][ ]?)(?:{_YEAR}\)?|{_CUT})"
 _QUARTERS = (
     rf"(?-i:Q[1-4])[\s/-]?(?:(?:of\s)?{_YEAR}|['’/][0-9]{{2}}(?![0-9])|[FC]Y\s?{_SHORT})",
     rf"(?-i:[1-4]Q)[\s/-]?(?:{_YEAR}|['’/]?[0-9]{{2}}(?![0-9]))",
@@ -79,9 +102,9 @@ _QUARTERS = (
     rf"|next|previous|fiscal|[FC]Y|im|seit|bis|en|nel|au)[\s-])(?P<a>(?-i:Q[1-4]){_NOT_EVERY}(?:\s?[-–/]\s?Q[1-4])?)",
     r"(?-i:Q[1-4])(?=\s(?:visits?|reviews?|labs?|appointments?|follow-?ups?|reports?|results?)(?![^\W_]))",
     rf"(?-i:Q[1-4]){_OF_YEAR}",
-    rf"{_ORDINAL}\s(?:(?:calendar|fiscal)\s)?(?:quarter|half|trimestre|semestre|semester){_OF_YEAR}",
+    rf"{_ORDINAL}\s(?:(?:calendar|fiscal)\s)?(?:quarter|half|trimestre|semestre|semester)(?:{_OF_YEAR}|{_BARE})",
     rf"{_ORDINAL}\s(?:calendar|fiscal)\squarter",
-    rf"(?:quarter|trimestre)\s(?:[1-4]|IV|I{{1,3}}){_OF_YEAR}",
+    rf"(?:quarter|trimestre|semestre)\s(?:[1-4]|IV|I{{1,3}})(?:{_OF_YEAR}|{_BARE})",
     r"the\s(?P<b>(?:first|second|third|fourth|last|1st|2nd|3rd|4th)\squarter)"
     r"(?=\s?(?:[.,;:)\n]|\Z|and\s|but\s|when\s))",
     r"(?:(?:erste|zweite|dritte|vierte|letzte)[nrsm]?|[1-4]\.|IV\.?|I{1,3}\.?)\s?(?:Kalender)?(?:quartals?|halbjahre?s?)"

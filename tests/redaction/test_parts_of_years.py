@@ -28,6 +28,11 @@ sampled [[2018-W09]], [[2018W09-3]], [[W09-2018]]
 [[semaine 9 de l'année]], [[9e semaine de l'année]], the [[9th week of the year]]
 on [[day 63 of the year]], the [[63rd day of the year]], [[day 63 of 2018]], [[julian day 063]], [[DOY: 63]]
 [[giorno 63 dell'anno]], [[Tag 63 des Jahres]], [[día 63 del año]], [[jour 63 de l'année]]
+in [[2018 week 9]], in [[2018, week 9]]. ([[2018, week 9]]) since [[2018 week 9]] he
+[[Week nine of 2022]], [[week 9 (2022)]], [[week no. 9 of 2022]], [[wk 9 '22]], [[week 9 of '22]], in [[CW 9]]
+[[semaine 12/2022]], [[settimana 12/2022]], [[semana 12/2022]], [[Semaine n° 12/2022]], [[sett. 12/2022]]
+[[premier trimestre 2022]], [[primo trimestre 2022]], [[II trimestre 2021]], [[primer trimestre 2022]]
+[[2e trimestre 2021]], [[2ème semestre 2021]], [[first quarter 2022]], [[trimestre 2 2021]], [[first half 2019]]
 in [[Q1]], since [[Q3]], end of [[Q2]], last [[Q4]]; [[Q1 2018]], [[Q3'19]], [[3Q 2018]], [[Q1]] visit
 Q1 and the [[second quarter]].
 in the [[first quarter]], in the [[first quarter of the year]], [[first quarter of 2018]], [[third fiscal quarter]]
@@ -52,6 +57,7 @@ MISSES = """
 Q4H, q1h, Q1 hour, q4 hours, Q6 prn, Q1-2H, Q3 days, changed in Q1H dosing
 Q1: 3 points, Q2: 4 points; S1Q3T3
 week 9 of chemo, week 32 of pregnancy, at 32 weeks, wk 2 post-op, cycle 2 week 3, week 6 in rehab
+CW 9 probe, la semana 12, semaine 12 de grossesse
 9 KW, 150 kW, 3.5 KW; hypertensive retinopathy KW 2, KW II; fundus: KW 3
 first quarter of the femur, quarter tablet, a quarter of a tablet, in the third quarter of the game
 the third quarter mile, week nine of chemo, week nine
@@ -75,6 +81,22 @@ def test_what_tells_of_a_time_of_the_year_is_found_whole(line: str):
     text = MARK.sub(r"\1", line)
     found = parts_of_years(text, [], years_in_words=True)
     assert [text[span.start : span.end] for span in found] == MARK.findall(line)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Seen 3/21/2022, week 9 of chemotherapy",
+        "March 21, 2022 week 12 of pregnancy",
+        "since Mar. 2022, week 9, and 21-MAR-2022 week 3",
+        "Dx 2019, week 12 CT clean",
+        "Dx 2019 week 12 of chemo",
+        "enrolled 3/2022, week 24 CD4 500",
+        "2022\nweek 9: well. Week 24\n2022 labs",
+    ],
+)
+def test_a_week_counted_from_a_date_is_of_no_year(text: str):
+    assert parts_of_years(text, [], years_in_words=True) == []
 
 
 @pytest.mark.parametrize("line", MISSES)
