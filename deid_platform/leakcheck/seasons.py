@@ -34,7 +34,7 @@ _PARTS = re.compile(
     rf"|q[1-4] ?{GAP}|(?:in|during|since|last|end of|fiscal) q[1-4](?= ?(?:[.,;)\n]|\Z))"
     r"|(?:first|second|third|fourth|last|[1-4](?:st|nd|rd|th)) (?:fiscal |calendar )?(?:quarter|half)"
     rf"(?:{_OF_YEAR}|{_BARE})"
-    r"|in the (?:first|second|third|fourth|last) quarter(?= ?(?:[.,;)\n]|\Z))"
+    r"|(?:since|until|by|during|end of|beginning of) the (?:first|second|third|fourth|last) quarter(?= ?(?:[.;)\n]|\Z))"
     r"|(?:erste|zweite|dritte|vierte)[nrs]? quartal|[1-4]\. quartal"
     rf"|(?:primo|secondo|terzo|quarto|primer|segundo|tercer|cuarto|premier|deuxieme|troisieme|quatrieme|iv|i{{1,3}}|[1-4](?:er?|eme|[°ºª]))"
     rf" (?:trimestre|semestre)(?:{_OF_YEAR}| {GAP}|{_BARE})"
@@ -50,7 +50,7 @@ _WORDS = frozenset(
 )
 # Only the text as written tells calendar weeks from kilowatts.
 _KW = re.compile(r"(?<![^\W_])(?<![0-9] )KW ?(?:0?[5-9]|[1-4][0-9]|5[0-3])(?![0-9]|[.,][0-9])")
-_OF_THE_EYE = frozenset(("fundus", "retinopathy", "retinopathie", "keith", "wagener"))
+_OF_THE_EYE = frozenset(("fundus", "retinopathy", "retinopathie", "keith", "wagener", "lens", "linse", "iol"))
 _ZONES = "(?:EST|EDT|CST|CDT|MST|MDT|PST|PDT|AKST|AKDT|CET|CEST|EET|EEST|WET|WEST|MEZ|MESZ|BST|GMT|AEST|AEDT|NZST|NZDT)"
 _TIME = r"[0-9]{1,2}[:.h][0-9]{2}(?::[0-9]{2})?(?: ?(?:[APap](?:\.?[Mm])?\.?|[Hh][Rr][Ss]?|[Uu]hr))?"
 _LONG_ZONE = (

@@ -1,9 +1,9 @@
 """What tells of a time of the year by another name than a month or a day.
 
 Belongs here: numbers of weeks, quarters and days of a year, halves and seasons of a named year or one near the note,
-offsets from UTC and names of zones, which tell summer time from winter time, the change between the two, storms with a
-name, and years in words. Does not belong here: other days that have a name, which detection finds
-(`lexicon/data/holidays.txt`), dates (`detection/`), years in digits (`lone_years.py`).
+parts of a month and lists of its days, offsets from UTC and names of zones, which tell summer time from winter time,
+the change between the two, storms with a name, and years in words. Does not belong here: other days that have a name,
+which detection finds (`lexicon/data/holidays.txt`), dates (`detection/`), years in digits (`lone_years.py`).
 
 None of them can be moved with a patient's dates: a week that was moved would have another number, which tells how far
 it was moved, and one that stays tells as much. So a tag takes the place of each, with the year beside it.
@@ -18,7 +18,8 @@ from importlib import resources
 
 from deid_platform.labels import Label
 from deid_platform.notes import Span
-from deid_platform.surrogates.date_shapes import ZONES
+from deid_platform.surrogates.date_shapes import ZONES, any_of
+from deid_platform.surrogates.month_names import LANGUAGES, month_words
 
 SOURCE = "part-of-year"
 _YEAR = r"(?:19|20)[0-9]{2}(?![0-9])"
@@ -92,6 +93,7 @@ _DAYS = (
 )
 _NOT_EVERY = (
     r"(?![^\W_]|\s?[-–/]\s?[0-9]|\s?(?:hours?|hrs?|h|days?|d|weeks?|wks?|w|months?|mos?|minutes?|mins?|shifts?|prn|waves?"
+    r"|dos\w+|doses?|injections?|infusions?|infused|injected|eyes?|administration|cycles?|treatments?"
     r"|leads?|[ap]m)(?![^\W_]))"
 )
 _BARE = rf"(?:,?[ ]|[ ]?[/(-][ ]?)(?:{_YEAR}\)?|{_CUT})"
@@ -105,8 +107,9 @@ _QUARTERS = (
     rf"{_ORDINAL}\s(?:(?:calendar|fiscal)\s)?(?:quarter|half|trimestre|semestre|semester)(?:{_OF_YEAR}|{_BARE})",
     rf"{_ORDINAL}\s(?:calendar|fiscal)\squarter",
     rf"(?:quarter|trimestre|semestre)\s(?:[1-4]|IV|I{{1,3}})(?:{_OF_YEAR}|{_BARE})",
-    r"the\s(?P<b>(?:first|second|third|fourth|last|1st|2nd|3rd|4th)\squarter)"
-    r"(?=\s?(?:[.,;:)\n]|\Z|and\s|but\s|when\s))",
+    # Of a game, and the last one of a drink, is a quarter that stands alone.
+    r"(?:since|until|till|by|during|throughout|end\sof|start\sof|beginning\sof|(?:early|late)\sin)\sthe\s"
+    r"(?P<b>(?:first|second|third|fourth|last|1st|2nd|3rd|4th)\squarter)(?=\s?(?:[.;:)\n]|\Z))",
     r"(?:(?:erste|zweite|dritte|vierte|letzte)[nrsm]?|[1-4]\.|IV\.?|I{1,3}\.?)\s?(?:Kalender)?(?:quartals?|halbjahre?s?)"
     rf"(?:\s{_YEAR})?",
     rf"(?-i:H[12])[\s/-]?{_YEAR}",
@@ -116,6 +119,9 @@ _SEASONS = (
     # "s/p fall 2015" is no season.
     rf"(?:{_SEASON}\s(?:of\s)?|fall\sof\s)(?:{_YEAR}|['’][0-9]{{2}}(?![0-9]))",
     rf"(?:last|this|this\spast|next|past|previous|coming)\s(?P<c>{_SEASON})(?!\s(?:time\s)?(?:camp|job|school|cottage))",
+    r"(?:primavera|estate|autunno|inverno|verano|otoño|invierno)\s(?:scors[oa]|passat[oa]|prossim[oa]|pasad[oa]|próxim[oa])",
+    r"(?:printemps|été|automne|hiver)\s(?:derniers?|passé|prochain)|(?:letzte[nrsm]?|vorige[nrsm]?|nächste[nrsm]?|vergangene[nrsm]?)"
+    r"\s(?:Frühjahr|Frühling|Sommer|Herbst|Winter)",
     rf"(?:primavera|estate|autunno|inverno|verano|otoño|invierno|printemps|été|automne|hiver|Frühjahr|Frühling|Sommer"
     rf"|Herbst|Winter)\s(?:del?\s|des\sJahres\s)?{_YEAR}",
 )
@@ -160,6 +166,7 @@ _ZONE = re.compile(
     r"(?P<minus>[-−](?:0[0-9]|1[0-2])(?::?(?:00|15|30|45))?)(?![0-9:])"
     r"|(?<![0-9:])[0-9]{2}[:h][0-5][0-9](?::[0-5][0-9](?:[.,][0-9]{1,9})?)?\s?"
     r"(?P<plus>\+(?:0[0-9]|1[0-4])(?::?(?:00|15|30|45))?)(?![0-9:])"
+    r"|(?<![0-9])(?:19|20)[0-9]{10}(?:[0-9]{2})?(?:\.[0-9]{1,6})?(?P<stamp>[+-](?:0[0-9]|1[0-4])(?:00|15|30|45))(?![0-9])"
     rf"|(?<![^\W_])(?P<utc>{_OFFSET})(?![^\W_])"
     rf"|(?<![^\W_])(?P<ahead>(?-i:{ZONES}))(?=:?\s[0-9]{{1,2}}:[0-5][0-9](?![0-9]))"
     r"|(?<![^\W_])(?P<long>(?:Eastern|Central|Mountain|Pacific|Alaska|Atlantic|British|European)\s"
@@ -205,13 +212,31 @@ _IN_WORDS = re.compile(
 _ANY_IN_WORDS = re.compile(r"nineteen|twenty|thousand|mille|duemila|mil\s|zweitausend|neunzehn|dix-neuf", re.IGNORECASE)
 
 
+_DAY_MONTHS = any_of(
+    {word for tongue in LANGUAGES for word in month_words(tongue, short=False)}
+    | {*month_words("en", short=True)} - {"May"}
+)
+# "too early may harm".
+_MONTH = rf"(?!(?-i:may)(?![^\W_]))(?:{_DAY_MONTHS})(?![^\W_])\.?(?:,?\s(?:of\s|del?\s)?{_YEAR})?(?!\s?[0-9])"
+_NTH = r"[0-3]?[0-9](?:st|nd|rd|th)"
+_OF_MONTHS = re.compile(
+    r"(?<![^\W_])(?:"
+    rf"(?:early|mid|late|inizio|metà|fine|début|mi(?=-)|fin|Anfang|Mitte|Ende)[\s-](?:in\s|di\s|de\s|d['’])?{_MONTH}"
+    rf"|(?:beginning|start|middle|end|half|part|principios|mediados|finales|comienzos|milieu)\s(?:of|in|de)\s{_MONTH}"
+    r"|(?:first|second|third|fourth|last|1st|2nd|3rd|4th)\s(?:mon|tues|wednes|thurs|fri|satur|sun)day"
+    rf"\s(?:of|in)\s{_MONTH}"
+    rf"|{_NTH}(?:(?:\s?,\s?(?:and\s|or\s|&\s)?|\s(?:and|or|&)\s)(?:on\s)?(?:the\s)?{_NTH}){{1,12}}\s(?:of\s)?{_MONTH})",
+    re.IGNORECASE,
+)
+
+
 def parts_of_years(text: str, ordered: Sequence[Span], *, years_in_words: bool) -> list[Span]:
     """What tells of a time of a year, each with the dates that were found within it.
 
     Args:
         text: The note's text.
         ordered: What was found in it, in order, without overlap.
-        years_in_words: Whether years in words are looked for too.
+        years_in_words: Whether years in words are looked for too, and what tells of a time of a month.
 
     Returns:
         One DATE span for each, in order; but for zones, none where something else than a date stands.
@@ -221,7 +246,14 @@ def parts_of_years(text: str, ordered: Sequence[Span], *, years_in_words: bool) 
         across = [span for span in ordered if span.start < end and span.end > start]
         dates = [span for span in across if span.label is Label.DATE]
         # A zone within a date is cut from it where it moves; one behind a time is no name, whatever was read there.
-        if (dates and zone) or (len(dates) < len(across) and not zone):
+        # Nor is a word in small letters within such a phrase: "settimana" in an English note.
+        others = [
+            span
+            for span in across
+            if span.label is not Label.DATE
+            and not (start <= span.start and span.end <= end and text[span.start : span.end].islower())
+        ]
+        if (dates and zone) or (others and not zone):
             continue
         start, end = min([start, *(s.start for s in across)]), max([end, *(s.end for s in across)])
         if found and start < found[-1].end:
@@ -236,6 +268,8 @@ def _places(text: str, *, years_in_words: bool) -> Iterator[tuple[int, int, bool
     if _ANY.search(text):
         yield from ((*_part(match), False) for match in _PARTS.finditer(text) if not _a_grade(match))
     yield from ((*_part(match), True) for match in _ZONE.finditer(text))
+    if years_in_words:
+        yield from ((*match.span(), False) for match in _OF_MONTHS.finditer(text))
     if years_in_words and _ANY_IN_WORDS.search(text):
         for match in _IN_WORDS.finditer(text):
             start, end = _part(match)
@@ -253,7 +287,7 @@ def _a_grade(match: re.Match[str]) -> bool:
     if not match.group().startswith("KW"):
         return False
     around = match.string[max(0, match.start() - 40) : match.end() + 40].casefold()
-    return any(word in around for word in ("retinopath", "fundus", "keith", "wagener"))
+    return any(word in around for word in ("retinopath", "fundus", "keith", "wagener", "lens", "linse", "iol"))
 
 
 @cache

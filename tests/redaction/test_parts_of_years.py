@@ -34,8 +34,8 @@ in [[2018 week 9]], in [[2018, week 9]]. ([[2018, week 9]]) since [[2018 week 9]
 [[premier trimestre 2022]], [[primo trimestre 2022]], [[II trimestre 2021]], [[primer trimestre 2022]]
 [[2e trimestre 2021]], [[2ème semestre 2021]], [[first quarter 2022]], [[trimestre 2 2021]], [[first half 2019]]
 in [[Q1]], since [[Q3]], end of [[Q2]], last [[Q4]]; [[Q1 2018]], [[Q3'19]], [[3Q 2018]], [[Q1]] visit
-Q1 and the [[second quarter]].
-in the [[first quarter]], in the [[first quarter of the year]], [[first quarter of 2018]], [[third fiscal quarter]]
+Q1, by the end of the [[second quarter]].
+since the [[first quarter]]; in the [[first quarter of the year]], [[first quarter of 2018]], [[third fiscal quarter]]
 im [[ersten Quartal]], [[2. Quartal 2018]], [[primo trimestre dell'anno]], [[segundo trimestre del año]]
 [[premier trimestre de l'année]], [[first half of 2018]], [[H2 2018]], [[zweites Halbjahr]]
 [[spring 2018]], [[summer of 2018]], last [[winter]], this past [[summer]], [[verano de 2018]], [[Herbst 2018]]
@@ -46,6 +46,10 @@ the [[start of daylight savings]], [[Zeitumstellung]], [[cambio dell'ora]], [[ca
 [[Eastern Daylight Time]]
 2:05 P [[EDT]], 21:05 HRS [[EST]], 14:05 [[GMT+1]], 14:05 [[UTC-05:00]], 14h05 [[+0200]], [[EDT]] 14:05, 14:05 [[est]]
 14:05 [[edt]] by the nurse
+at 20220410140500[[+0100]], 202204101405[[-0400]]
+l'[[été dernier]], [[inverno scorso]], [[verano pasado]], [[letzten Sommer]]
+seen on the [[5th, on the 6th and 9th of March]], [[first Monday of May]], [[second Sunday in March 2022]]
+[[Beginning of February 2022]], [[early March]], [[mid-March 2022]], [[end of May]], [[fin mai 2020]], [[fine marzo]]
 lost the house in [[Hurricane Katrina]], thyroid storm
 in [[nineteen ninety-eight]], [[twenty eighteen]], since [[two thousand and nine]], in [[two thousand eighteen]]
 [[nineteen oh five]], nel [[duemiladiciotto]], nel [[millenovecentonovantotto]]
@@ -57,6 +61,10 @@ MISSES = """
 Q4H, q1h, Q1 hour, q4 hours, Q6 prn, Q1-2H, Q3 days, changed in Q1H dosing
 Q1: 3 points, Q2: 4 points; S1Q3T3
 week 9 of chemo, week 32 of pregnancy, at 32 weeks, wk 2 post-op, cycle 2 week 3, week 6 in rehab
+Drained the last quarter. Hurt in the third quarter, the first quarter, of the field; KW 12 lens, IOL in KW 12
+early Q3 dosing, last Q4 dose, next Q3 injection, day 5 of the year-long trial, worse in the summer
+too early may harm, start may help, Monday in March, Dr. Sommer, he first sat in March
+doing fine, early marching, MI June
 CW 9 probe, la semana 12, semaine 12 de grossesse
 9 KW, 150 kW, 3.5 KW; hypertensive retinopathy KW 2, KW II; fundus: KW 3
 first quarter of the femur, quarter tablet, a quarter of a tablet, in the third quarter of the game
@@ -102,6 +110,37 @@ def test_a_week_counted_from_a_date_is_of_no_year(text: str):
 @pytest.mark.parametrize("line", MISSES)
 def test_what_only_looks_so_stays(line: str):
     assert [line[s.start : s.end] for s in parts_of_years(line, [], years_in_words=True)] == []
+
+
+def test_a_word_in_small_letters_within_it_is_no_name():
+    text = "settimana 12/2022, Sommer 2018"
+    found = parts_of_years(text, [Span(0, 9, Label.PATIENT), Span(19, 25, Label.PATIENT)], years_in_words=True)
+    assert [text[s.start : s.end] for s in found] == ["settimana 12/2022"]
+
+
+@pytest.mark.parametrize(
+    "period",
+    [
+        "early 2022",
+        "late 2022",
+        "mid-2022",
+        "end of 2022",
+        "beginning of 2022",
+        "début 2022",
+        "fin 2022",
+        "metà 2022",
+        "inizio 2022",
+        "principios de 2022",
+        "mediados de 2022",
+        "Anfang 2022",
+        "early February 2022",
+    ],
+)
+def test_a_word_for_a_part_of_a_year_goes_with_it(period: str):
+    assert released(f"on {{2/3/2022}}, {period}, in 2021").split(", ")[1] == "[DATE]"
+    # A day beside the month is a date, and "MI 2017" no middle of a year.
+    text = "discharged early March 3, 2022, MI March 2022"
+    assert parts_of_years(text, [Span(17, 30, Label.DATE)], years_in_words=True) == []
 
 
 def test_a_date_within_goes_with_it_and_nothing_else_does():
@@ -175,8 +214,10 @@ def test_under_safe_harbor_what_is_finer_than_a_year_goes_and_a_year_in_words_st
         ("2019-03-04 2:05 PM EDT", " 2:05 PM"),
         ("2019-03-04T14:05:00.000+02:00", "T14:05:00.000"),
         ("2019-03-04T14:05:00Z", "T14:05:00Z"),
+        ("20190304140500-0400", "140500"),
+        ("20190304140500+0100", "140500"),
         ("2019-03-04 14:05-15:30", " 14:05-15:30"),
     ],
 )
 def test_summer_and_winter_time_are_cut_from_a_date_that_moves(written: str, time: str):
-    assert re.fullmatch(r"at \d{4}-\d\d-\d\d" + re.escape(time), released(f"at {{{written}}}"))
+    assert re.fullmatch(r"at \d{4}-?\d\d-?\d\d" + re.escape(time), released(f"at {{{written}}}"))
