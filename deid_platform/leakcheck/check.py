@@ -155,9 +155,9 @@ class LeakCheck:
         if replaced is None and not self.policy.hides_indirect:
             return True
         # Without its indirect identifiers a text does not fit the spans; it is read with them too.
-        replaced = replaced or ()
+        shown = replaced or ()
         found = set(columns_left(note, known_as, released, self.policy))
-        found.update(kind for row in known_as for kind in self._old_ages(note, [row], redacted, applied, replaced))
+        found.update(kind for row in known_as for kind in self._old_ages(note, [row], redacted, applied, shown))
         for read in (_joined(gaps, applied), self._bare(redacted), released.note_type or ""):
             found |= self._of_people(note, known_as, (*comparable_texts(read), *map(ComparableText, loosely(read))))
         # A clean note shows none of the source's ids, whoever is in the topics.

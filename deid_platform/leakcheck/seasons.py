@@ -21,7 +21,10 @@ _OF = (
 )
 _BARE = rf"(?: |, | ?/ ?| ?\( ?){_YEAR}"
 _OF_YEAR = rf"{_OF}| dell'anno| del ano(?![a-z])| de l'annee| des jahres)"
-_IN_WORDS = r"(?:(?:twenty|thirty|forty|fifty)[ -])?[a-z]{3,9}"
+_IN_WORDS = (
+    r"(?:(?:twenty|thirty|forty|fifty)(?:[ -](?:one|two|three|four|five|six|seven|eight|nine))?|one|two|three|four|five|six"
+    r"|seven|eight|nine|ten|eleven|twelve|(?:thir|four|fif|six|seven|eigh|nine)teen)"
+)
 _PARTS = re.compile(
     rf"(?<![^\W_])(?:(?:iso|calendar|epi|epidemiological|mmwr|flu)[ -](?:week|wk) ?#?[0-9]{{1,2}}(?![0-9])"
     r"|(?:settimana|semana|semaine) (?:iso|epidemiologica|epidemiologique) [0-9]"

@@ -33,7 +33,7 @@ _FISCAL = re.compile(r"(?<![^\W_])[FCS]Y[\s'’/-]{0,2}\Z", re.IGNORECASE)
 # "s/p fall 2015" is no season.
 _PERIOD = re.compile(
     r"(?<![^\W_])(?:(?:Q[1-4]|[1-4]Q|H[12])[\s'’/-]{0,2}|(?:spring|summer|autumn|winter)\s(?:of\s)?|fall\sof\s"
-    r"|(?:early|mid|late)[\s-](?:in\s)?(?:the\syear\s)?|(?:beginning|start|middle|end|half|part|turn)\s(?:of|in)\s(?:the\syear\s)?"
+    r"|(?:early|mid|late)[\s-](?:in\s|of\s)?(?:the\syear\s)?|(?:beginning|start|middle|end|half|part|turn)\sof\s(?:the\syear\s)?"
     r"|(?:début|fin|milieu|mi(?=-)|inizio|inizi|metà|fine|principios|mediados|finales|comienzos|fines|Anfang|Mitte|Ende)[\s-]"
     r"(?:del?\s|du\s|des\sJahres\s)?)\Z",
     re.IGNORECASE,

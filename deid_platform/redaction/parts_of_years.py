@@ -66,8 +66,8 @@ _WEEKS = (
     rf"{_WEEK_ALONE}(?:st|nd|rd|th)\s{_CALENDARS}[\s-]week{_BEHIND}?",
     rf"{_WEEK_NUMBER},?[ ]{_YEAR}(?![/.-][0-9])",
     # "3/21/2022, week 9 of chemotherapy", "Dx 2019, week 12 CT clean": counted from a date, it is of no year.
-    rf"{_NO_DATE_BEFORE}{_YEAR}[ ]?(?:week|wk|KW)\.?[ ]?{_WEEK}{_NOT_OF_THERAPY}",
-    rf"{_NO_DATE_BEFORE}{_YEAR},[ ]?(?:week|wk|KW)\.?[ ]?{_WEEK}(?=\s?(?:[.,;:)\n]|\Z))",
+    rf"(?=[12]){_NO_DATE_BEFORE}{_YEAR}[ ]?(?:week|wk|KW)\.?[ ]?{_WEEK}{_NOT_OF_THERAPY}",
+    rf"(?=[12]){_NO_DATE_BEFORE}{_YEAR},[ ]?(?:week|wk|KW)\.?[ ]?{_WEEK}(?=\s?(?:[.,;:)\n]|\Z))",
     rf"{_WEEK_NUMBER}{_OF_YEAR}",
     rf"{_WEEK_NUMBER}(?:[ ]?\([ ]?{_YEAR}[ ]?\)|,?[ ]{_CUT})",
     rf"(?:week|wk|CW|W|SE)\.?\s?(?:n[or]\.?\s?)?{_WEEK}\s?[/-]\s?{_YEAR}",
@@ -212,18 +212,24 @@ _IN_WORDS = re.compile(
 _ANY_IN_WORDS = re.compile(r"nineteen|twenty|thousand|mille|duemila|mil\s|zweitausend|neunzehn|dix-neuf", re.IGNORECASE)
 
 
-_DAY_MONTHS = any_of(
+_MONTH_NAMES = any_of(
     {word for tongue in LANGUAGES for word in month_words(tongue, short=False)}
     | {*month_words("en", short=True)} - {"May"}
 )
 # "too early may harm".
-_MONTH = rf"(?!(?-i:may)(?![^\W_]))(?:{_DAY_MONTHS})(?![^\W_])\.?(?:,?\s(?:of\s|del?\s)?{_YEAR})?(?!\s?[0-9])"
+_MONTH = (
+    rf"(?!(?-i:may)(?![^\W_]))(?:{_MONTH_NAMES})(?![^\W_])(?:\.(?=,?\s(?:19|20)[0-9]{{2}}))?"
+    rf"(?:,?\s(?:of\s|del?\s)?{_YEAR})?(?!\s?[0-9])"
+)
 _NTH = r"[0-3]?[0-9](?:st|nd|rd|th)"
+_NO_NAME = re.compile(
+    r"[^\WA-Z][^A-Z]*|(?:KW|CW|SE|Sem|Sett|Semaine|Semana|Settimana|Week|Wk|WEEK|WK|Woche|Kalenderwoche)\.?"
+)
 _OF_MONTHS = re.compile(
     r"(?<![^\W_])(?:"
-    rf"(?:early|mid|late|inizio|metà|fine|début|mi(?=-)|fin|Anfang|Mitte|Ende)[\s-](?:in\s|di\s|de\s|d['’])?{_MONTH}"
-    rf"|(?:beginning|start|middle|end|half|part|principios|mediados|finales|comienzos|milieu)\s(?:of|in|de)\s{_MONTH}"
-    r"|(?:first|second|third|fourth|last|1st|2nd|3rd|4th)\s(?:mon|tues|wednes|thurs|fri|satur|sun)day"
+    rf"(?:early|mid|late|inizio|metà|fine|début|mi(?=-)|fin|Anfang|Mitte|Ende)[\s-](?:in\s|of\s|di\s|de\s|d['’])?{_MONTH}"
+    rf"|(?:(?:beginning|start|middle|end|half|part)\sof|(?:principios|mediados|finales|comienzos|milieu)\sde)\s{_MONTH}"
+    r"|(?:first|second|third|fourth|last|1st|2nd|3rd|4th)\s(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day|week(?:end)?)"
     rf"\s(?:of|in)\s{_MONTH}"
     rf"|{_NTH}(?:(?:\s?,\s?(?:and\s|or\s|&\s)?|\s(?:and|or|&)\s)(?:on\s)?(?:the\s)?{_NTH}){{1,12}}\s(?:of\s)?{_MONTH})",
     re.IGNORECASE,
@@ -246,12 +252,12 @@ def parts_of_years(text: str, ordered: Sequence[Span], *, years_in_words: bool) 
         across = [span for span in ordered if span.start < end and span.end > start]
         dates = [span for span in across if span.label is Label.DATE]
         # A zone within a date is cut from it where it moves; one behind a time is no name, whatever was read there.
-        # Nor is a word in small letters within such a phrase: "settimana" in an English note.
+        # Nor is a word in small letters or one for a week within such a phrase: "settimana" in an English note.
         others = [
             span
             for span in across
             if span.label is not Label.DATE
-            and not (start <= span.start and span.end <= end and text[span.start : span.end].islower())
+            and not (start <= span.start and span.end <= end and _NO_NAME.fullmatch(text, span.start, span.end))
         ]
         if (dates and zone) or (others and not zone):
             continue

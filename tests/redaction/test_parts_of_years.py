@@ -49,6 +49,7 @@ the [[start of daylight savings]], [[Zeitumstellung]], [[cambio dell'ora]], [[ca
 at 20220410140500[[+0100]], 202204101405[[-0400]]
 l'[[été dernier]], [[inverno scorso]], [[verano pasado]], [[letzten Sommer]]
 seen on the [[5th, on the 6th and 9th of March]], [[first Monday of May]], [[second Sunday in March 2022]]
+the [[last week of March 2022]], [[2nd week of April]]
 [[Beginning of February 2022]], [[early March]], [[mid-March 2022]], [[end of May]], [[fin mai 2020]], [[fine marzo]]
 lost the house in [[Hurricane Katrina]], thyroid storm
 in [[nineteen ninety-eight]], [[twenty eighteen]], since [[two thousand and nine]], in [[two thousand eighteen]]
@@ -64,7 +65,7 @@ week 9 of chemo, week 32 of pregnancy, at 32 weeks, wk 2 post-op, cycle 2 week 3
 Drained the last quarter. Hurt in the third quarter, the first quarter, of the field; KW 12 lens, IOL in KW 12
 early Q3 dosing, last Q4 dose, next Q3 injection, day 5 of the year-long trial, worse in the summer
 too early may harm, start may help, Monday in March, Dr. Sommer, he first sat in March
-doing fine, early marching, MI June
+doing fine, early marching, MI June, beginning in September, too late, end of the day
 CW 9 probe, la semana 12, semaine 12 de grossesse
 9 KW, 150 kW, 3.5 KW; hypertensive retinopathy KW 2, KW II; fundus: KW 3
 first quarter of the femur, quarter tablet, a quarter of a tablet, in the third quarter of the game
@@ -113,9 +114,10 @@ def test_what_only_looks_so_stays(line: str):
 
 
 def test_a_word_in_small_letters_within_it_is_no_name():
-    text = "settimana 12/2022, Sommer 2018"
-    found = parts_of_years(text, [Span(0, 9, Label.PATIENT), Span(19, 25, Label.PATIENT)], years_in_words=True)
-    assert [text[s.start : s.end] for s in found] == ["settimana 12/2022"]
+    text = "settimana 12/2022, Sommer 2018, KW 12/2022"
+    names = [Span(0, 9, Label.PATIENT), Span(19, 25, Label.PATIENT), Span(32, 34, Label.HOSPITAL)]
+    found = parts_of_years(text, names, years_in_words=True)
+    assert [text[s.start : s.end] for s in found] == ["settimana 12/2022", "KW 12/2022"]
 
 
 @pytest.mark.parametrize(
