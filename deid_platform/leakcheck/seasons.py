@@ -21,9 +21,10 @@ _OF = (
 )
 _BARE = rf"(?: |, | ?/ ?| ?\( ?){_YEAR}"
 _OF_YEAR = rf"{_OF}| dell'anno| del ano(?![a-z])| de l'annee| des jahres)"
+_ONES = "(?:one|two|three|four|five|six|seven|eight|nine)"
 _IN_WORDS = (
-    r"(?:(?:twenty|thirty|forty|fifty)(?:[ -](?:one|two|three|four|five|six|seven|eight|nine))?|one|two|three|four|five|six"
-    r"|seven|eight|nine|ten|eleven|twelve|(?:thir|four|fif|six|seven|eigh|nine)teen)"
+    rf"(?:(?:twenty|thirty|forty|fifty)(?:[ -]{_ONES})?|(?:thir|four|fif|six|seven|eigh|nine)teen|{_ONES}|ten|eleven"
+    "|twelve)"
 )
 _PARTS = re.compile(
     rf"(?<![^\W_])(?:(?:iso|calendar|epi|epidemiological|mmwr|flu)[ -](?:week|wk) ?#?[0-9]{{1,2}}(?![0-9])"
