@@ -27,7 +27,7 @@ from deid_platform.leakcheck.kinds import Leak, LeakKind, kept_kinds
 from deid_platform.leakcheck.old_ages import date_tells, tag_tells
 from deid_platform.leakcheck.reported import Reported
 from deid_platform.leakcheck.roster import roster_residue, source_id_left
-from deid_platform.leakcheck.seasons import parts_left, zones_left
+from deid_platform.leakcheck.seasons import parts_left, zone_within, zones_left
 from deid_platform.leakcheck.shapes import shapes_left
 from deid_platform.leakcheck.shifts import dates_left, year_left
 from deid_platform.leakcheck.strangers import Strangers
@@ -189,7 +189,12 @@ class LeakCheck:
             if self.policy.shifts_dates:
                 told = zip(applied, originals, put_in, strict=True)
                 dates = [(old, new) for span, old, new in told if span.label is Label.DATE]
-                if zones_left(put_in) or constants_moved(note.text, applied, put_in) or confused(dates):
+                named = (
+                    zone_within(note.text, span.start, span.end)
+                    for span, new in zip(applied, put_in, strict=True)
+                    if new and span.label is not Label.DATE
+                )
+                if any(named) or zones_left(put_in) or constants_moved(note.text, applied, put_in) or confused(dates):
                     yield LeakKind.DATE_SHAPE
                 # Another date may come to lie on the day of birth; whether the birth stayed is asked place by place.
                 whole.discard(LeakKind.BIRTH_DATE)

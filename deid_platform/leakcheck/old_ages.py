@@ -26,6 +26,13 @@ _CUE = re.compile(
     r"[^a-z0-9]{0,8}(?:(?:on|in|il|el|le|am|value)[^a-z0-9]{1,4})?\Z"
 )
 
+# Of "12-28-31" the last is a year: days are joined otherwise than the month is to them.
+_TWO_DAYS = re.compile(
+    r"(?<![0-9])(?<![0-9]-)(?<![0-9][-–] )(?P<one>[0-9]{1,2})(?:st|nd|rd|th|\.)?"
+    r"(?: ?[-–—&] ?| (?:to|through|thru|until|till|and|al|a|au|et|e|y|bis|und) )(?:the |el |il |le )?"
+    r"(?P<two>[0-9]{2})(?:st|nd|rd|th|\.)?(?![0-9]|[-–/.][0-9])"
+)
+
 
 def tag_tells(year: int, written: date, births: Collection[date]) -> bool:
     """Whether a year in a tag tells that somebody is over 89, or that the patient was over 89 by then."""
@@ -97,8 +104,14 @@ def _short_years(runs: list[str], folded: str, *, born_then: bool) -> Iterator[s
         if _is_day(two, three) and (born_then or not last):
             yield one
     parted = len(runs) == 3 or (len(runs) == 2 and re.search("[a-z]{3}", folded) is not None)
-    if parted and len(runs[-1]) == 2:
+    if parted and len(runs[-1]) == 2 and (born_then or not _two_days(folded)):
         yield runs[-1]
+
+
+def _two_days(folded: str) -> bool:
+    """Whether the last two numbers are days of one month: "March 28-31", "12/28-31", "dal 28 al 31 dicembre"."""
+    match = _TWO_DAYS.search(folded)
+    return match is not None and 0 < int(match["one"]) < int(match["two"]) <= 31
 
 
 def _is_day(month: str, day: str) -> bool:

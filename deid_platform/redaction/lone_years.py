@@ -6,8 +6,8 @@ year alone does not belong, since Safe Harbor leaves it. The year of a guideline
 "MI in 2015" beside a shifted "MI, 11/3/2014" would tell how far the patient's dates were moved. So every number from
 1900 to 2049 counts as a year, unless what stands around it makes it a dose, a result, a count, a time of day or a part
 of a longer number. A year with a month and a day beside it is no year alone: were it moved by itself, they would stay,
-so that it is left to the leak check. A year in words counts behind a word that calls for one. A quarter or a season
-goes with its year, since it tells when in the year.
+so that it is left to the leak check. A year in words counts behind a word that calls for one. A quarter, a season
+or a word as "early" goes with its year, since it tells when in the year.
 """
 
 from __future__ import annotations
@@ -32,7 +32,10 @@ _SECOND_YEAR = re.compile(r"\s?[-–/]\s?([0-9]{2})(?![0-9]|[-/.][0-9]|\s?%)")
 _FISCAL = re.compile(r"(?<![^\W_])[FCS]Y[\s'’/-]{0,2}\Z", re.IGNORECASE)
 # "s/p fall 2015" is no season.
 _PERIOD = re.compile(
-    r"(?<![^\W_])(?:(?:Q[1-4]|[1-4]Q|H[12])[\s'’/-]{0,2}|(?:spring|summer|autumn|winter)\s(?:of\s)?|fall\sof\s)\Z",
+    r"(?<![^\W_])(?:(?:Q[1-4]|[1-4]Q|H[12])[\s'’/-]{0,2}|(?:spring|summer|autumn|winter)\s(?:of\s)?|fall\sof\s"
+    r"|(?:early|mid|late)[\s-](?:in\s|of\s)?(?:the\syear\s)?|(?:beginning|start|middle|end|half|part|turn)\sof\s(?:the\syear\s)?"
+    r"|(?:début|fin|milieu|mi(?=-)|inizio|inizi|metà|fine|principios|mediados|finales|comienzos|fines|Anfang|Mitte|Ende)[\s-]"
+    r"(?:del?\s|du\s|des\sJahres\s)?)\Z",
     re.IGNORECASE,
 )
 _PERIOD_BEHIND = re.compile(r"[\s/-]?(?:Q[1-4]|H[12])(?![^\W_])", re.IGNORECASE)

@@ -1,9 +1,9 @@
 """What tells of a time of the year by another name than a month or a day.
 
 Belongs here: numbers of weeks, quarters and days of a year, halves and seasons of a named year or one near the note,
-offsets from UTC and names of zones, which tell summer time from winter time, the change between the two, storms with a
-name, and years in words. Does not belong here: other days that have a name, which detection finds
-(`lexicon/data/holidays.txt`), dates (`detection/`), years in digits (`lone_years.py`).
+parts of a month and lists of its days, offsets from UTC and names of zones, which tell summer time from winter time,
+the change between the two, storms with a name, and years in words. Does not belong here: other days that have a name,
+which detection finds (`lexicon/data/holidays.txt`), dates (`detection/`), years in digits (`lone_years.py`).
 
 None of them can be moved with a patient's dates: a week that was moved would have another number, which tells how far
 it was moved, and one that stays tells as much. So a tag takes the place of each, with the year beside it.
@@ -18,7 +18,8 @@ from importlib import resources
 
 from deid_platform.labels import Label
 from deid_platform.notes import Span
-from deid_platform.surrogates.date_shapes import ZONES
+from deid_platform.surrogates.date_shapes import ZONES, any_of
+from deid_platform.surrogates.month_names import LANGUAGES, month_words
 
 SOURCE = "part-of-year"
 _YEAR = r"(?:19|20)[0-9]{2}(?![0-9])"
@@ -28,29 +29,49 @@ _WEEK = rf"{_WEEK_ALONE}(?![0-9]|[.,][0-9])"
 _DAY = r"(?:[1-9]|0?0[1-9]|0?[1-9][0-9]|[12][0-9]{2}|3[0-5][0-9]|36[0-6])(?![0-9]|[.,][0-9])"
 _ENDING = r"\s?(?:st|nd|rd|th|er?|ère|ème|[°ºª.])"
 # The year behind, as each language joins it.
-_BEHIND = rf"(?:\s?[,/(-]?\s?{_YEAR}\)?|\s?/\s?{_SHORT}|,?\s(?:of|in|del|de|des|von)\s(?:the\syear\s)?{_YEAR})"
+_CUT = r"['’][0-9]{2}(?![0-9'’])"
+_BEHIND = (
+    rf"(?:\s?[,/(-]?\s?{_YEAR}\)?|,?\s(?:of\s)?{_CUT}|\s?/\s?{_SHORT}"
+    rf"|,?\s(?:of|in|del|de|des|von)\s(?:the\syear\s)?{_YEAR})"
+)
 _OF_YEAR = (
-    rf"(?:,?\s(?:of|in)\s(?:(?:the|this|that|last|next|each)\s)?(?:(?:calendar|fiscal)\s)?(?:year|{_YEAR})"
+    rf"(?:,?\s(?:of|in)\s(?:(?:the|this|that|last|next|each)\s)?(?:(?:calendar|fiscal)\s)?(?:year(?!-)|{_YEAR}|{_CUT})"
     rf"|\s(?:dell['’]\s?anno|del\saño|de\sl['’]\s?année|des\s(?:Kalender)?jahres)|\s(?:del|de|des\sJahres)\s{_YEAR})"
 )
 _ORDINAL = (
     r"(?:first|second|third|fourth|last|1st|2nd|3rd|4th"
     r"|prim[oa]|second[oa]|terz[oa]|quart[oa]|ultim[oa]|prim(?:er|ero)|segundo|tercer(?:o)?|cuarto|último"
-    r"|premier|deuxième|troisième|quatrième|dernier|[1-4](?:er?|[°ºª])|IV|I{1,3})"
+    r"|premier|deuxième|troisième|quatrième|dernier|[1-4](?:er?|ère|[eè]me|[°ºªa])|IV|I{1,3})"
 )
 _UNDER_TEN = r"(?:one|two|three|four|five|six|seven|eight|nine)"
 _TEENS = r"(?:ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen)"
 _TENS = r"(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)"
 _CALENDARS = r"(?:ISO|calendar|epi(?:demiolog(?:ical|ic))?|epidemic|MMWR|CDC|flu|influenza)"
 _IN_NUMBERS_OR_WORDS = rf"(?:{_WEEK}|{_TENS}(?:[\s-]{_UNDER_TEN})?|{_TEENS}|{_UNDER_TEN})"
+_WEEK_NUMBER = rf"(?:week|wk)\.?(?:\s?(?:no\.?|number|nr\.?|\#))?\s?{_IN_NUMBERS_OR_WORDS}"
+# The last letters of the months.
+_MONTHS_END = (
+    "(?:jan|feb|mar|apr|may|jun|jul|aug|sep|ept|oct|nov|dec|ary|rch|ril|une|uly|ust|ber|aio|rzo|ile|gio|gno|lio|sto|bre"
+    "|ero|ayo|nio|ier|ars|mai|uin|let|oût|uar|ärz|uni|uli)"
+)
+_NO_DATE_BEFORE = (
+    rf"(?<![0-9][/.-])(?<![0-9]\s)(?<![0-9],\s)(?<!{_MONTHS_END}\s)(?<!{_MONTHS_END}[.,]\s)(?<!{_MONTHS_END}-)"
+)
+_NOT_OF_THERAPY = (
+    r"(?!\s(?:of(?!\sthe\syear)|post|on|after|CT|MRI|PET|CD4|scan|labs?|visit|dose|follow|check)(?![^\W_]))"
+)
 _WEEKS = (
     rf"{_CALENDARS}[\s-](?:week|wk)s?\.?(?:\s?(?:no\.?|number|nr\.?|\#))?\s?{_IN_NUMBERS_OR_WORDS}"
     rf"(?:\s?(?:-|–|to|and|&)\s?{_WEEK})?{_BEHIND}?",
     rf"{_WEEK_ALONE}(?:st|nd|rd|th)\s{_CALENDARS}[\s-]week{_BEHIND}?",
-    rf"(?:week|wk)\.?\s?{_WEEK},?\s{_YEAR}",
-    rf"{_YEAR},?\s?(?:week|wk|KW)\.?\s?{_WEEK}",
-    rf"(?:week|wk)\.?\s?{_WEEK}{_OF_YEAR}",
-    rf"(?:week|wk|CW|W|SE)\.?\s?{_WEEK}\s?[/-]\s?{_YEAR}",
+    rf"{_WEEK_NUMBER},?[ ]{_YEAR}(?![/.-][0-9])",
+    # "3/21/2022, week 9 of chemotherapy", "Dx 2019, week 12 CT clean": counted from a date, it is of no year.
+    rf"(?=[12]){_NO_DATE_BEFORE}{_YEAR}[ ]?(?:week|wk|KW)\.?[ ]?{_WEEK}{_NOT_OF_THERAPY}",
+    rf"(?=[12]){_NO_DATE_BEFORE}{_YEAR},[ ]?(?:week|wk|KW)\.?[ ]?{_WEEK}(?=\s?(?:[.,;:)\n]|\Z))",
+    rf"{_WEEK_NUMBER}{_OF_YEAR}",
+    rf"{_WEEK_NUMBER}(?:[ ]?\([ ]?{_YEAR}[ ]?\)|,?[ ]{_CUT})",
+    rf"(?:week|wk|CW|W|SE)\.?\s?(?:n[or]\.?\s?)?{_WEEK}\s?[/-]\s?{_YEAR}",
+    rf"(?:in|since|until|by|from|during)\s(?P<w>(?-i:CW)\s?{_WEEK}{_BEHIND}?)",
     rf"{_YEAR}[\s-]?W(?:0[1-9]|[1-4][0-9]|5[0-3])(?:-?[1-7])?(?![^\W_])",
     # Of Keith and Wagener, "KW 2" is a grade; "5 KW" are kilowatts.
     rf"(?<![0-9]\s)(?<![0-9])(?-i:KW)\.?\s?(?:[1-4](?=\s?[/-]\s?(?:19|20)[0-9])|(?![1-4](?![0-9])){_WEEK})"
@@ -58,6 +79,8 @@ _WEEKS = (
     rf"{_WEEK_ALONE}\.\s?(?:(?-i:KW)|Kalenderwoche){_BEHIND}?",
     rf"Kalenderwoche(?:\s?(?:Nr\.?))?\s?{_WEEK}{_BEHIND}?",
     rf"Woche\s{_WEEK}{_OF_YEAR}",
+    rf"(?:settimana|semana|semaine|sett\.|sem\.)\s(?:(?:n(?:[.°ºro]{{1,2}})?|número|numero|nº)\s?)?{_WEEK}"
+    rf"(?:\s?[/-]\s?{_YEAR}|[ ]?\([ ]?{_YEAR}[ ]?\)|,?[ ]{_YEAR})",
     rf"(?:settimana|semana|semaine)\s(?:ISO|epidemiol[oó]gica|épidémiologique|calendaire|solare|di\scalendario)"
     rf"(?:\s?n[.°º]{{0,2}}|\snúmero)?\s?{_WEEK}{_BEHIND}?",
     rf"(?:(?:settimana|semana|semaine)\s{_WEEK}|{_WEEK_ALONE}(?:{_ENDING})?"
@@ -70,8 +93,10 @@ _DAYS = (
 )
 _NOT_EVERY = (
     r"(?![^\W_]|\s?[-–/]\s?[0-9]|\s?(?:hours?|hrs?|h|days?|d|weeks?|wks?|w|months?|mos?|minutes?|mins?|shifts?|prn|waves?"
+    r"|dos\w+|doses?|injections?|infusions?|infused|injected|eyes?|administration|cycles?|treatments?"
     r"|leads?|[ap]m)(?![^\W_]))"
 )
+_BARE = rf"(?:,?[ ]|[ ]?[/(-][ ]?)(?:{_YEAR}\)?|{_CUT})"
 _QUARTERS = (
     rf"(?-i:Q[1-4])[\s/-]?(?:(?:of\s)?{_YEAR}|['’/][0-9]{{2}}(?![0-9])|[FC]Y\s?{_SHORT})",
     rf"(?-i:[1-4]Q)[\s/-]?(?:{_YEAR}|['’/]?[0-9]{{2}}(?![0-9]))",
@@ -79,11 +104,12 @@ _QUARTERS = (
     rf"|next|previous|fiscal|[FC]Y|im|seit|bis|en|nel|au)[\s-])(?P<a>(?-i:Q[1-4]){_NOT_EVERY}(?:\s?[-–/]\s?Q[1-4])?)",
     r"(?-i:Q[1-4])(?=\s(?:visits?|reviews?|labs?|appointments?|follow-?ups?|reports?|results?)(?![^\W_]))",
     rf"(?-i:Q[1-4]){_OF_YEAR}",
-    rf"{_ORDINAL}\s(?:(?:calendar|fiscal)\s)?(?:quarter|half|trimestre|semestre|semester){_OF_YEAR}",
+    rf"{_ORDINAL}\s(?:(?:calendar|fiscal)\s)?(?:quarter|half|trimestre|semestre|semester)(?:{_OF_YEAR}|{_BARE})",
     rf"{_ORDINAL}\s(?:calendar|fiscal)\squarter",
-    rf"(?:quarter|trimestre)\s(?:[1-4]|IV|I{{1,3}}){_OF_YEAR}",
-    r"the\s(?P<b>(?:first|second|third|fourth|last|1st|2nd|3rd|4th)\squarter)"
-    r"(?=\s?(?:[.,;:)\n]|\Z|and\s|but\s|when\s))",
+    rf"(?:quarter|trimestre|semestre)\s(?:[1-4]|IV|I{{1,3}})(?:{_OF_YEAR}|{_BARE})",
+    # Of a game, and the last one of a drink, is a quarter that stands alone.
+    r"(?:since|until|till|by|during|throughout|end\sof|start\sof|beginning\sof|(?:early|late)\sin)\sthe\s"
+    r"(?P<b>(?:first|second|third|fourth|last|1st|2nd|3rd|4th)\squarter)(?=\s?(?:[.;:)\n]|\Z))",
     r"(?:(?:erste|zweite|dritte|vierte|letzte)[nrsm]?|[1-4]\.|IV\.?|I{1,3}\.?)\s?(?:Kalender)?(?:quartals?|halbjahre?s?)"
     rf"(?:\s{_YEAR})?",
     rf"(?-i:H[12])[\s/-]?{_YEAR}",
@@ -93,6 +119,9 @@ _SEASONS = (
     # "s/p fall 2015" is no season.
     rf"(?:{_SEASON}\s(?:of\s)?|fall\sof\s)(?:{_YEAR}|['’][0-9]{{2}}(?![0-9]))",
     rf"(?:last|this|this\spast|next|past|previous|coming)\s(?P<c>{_SEASON})(?!\s(?:time\s)?(?:camp|job|school|cottage))",
+    r"(?:primavera|estate|autunno|inverno|verano|otoño|invierno)\s(?:scors[oa]|passat[oa]|prossim[oa]|pasad[oa]|próxim[oa])",
+    r"(?:printemps|été|automne|hiver)\s(?:derniers?|passé|prochain)|(?:letzte[nrsm]?|vorige[nrsm]?|nächste[nrsm]?|vergangene[nrsm]?)"
+    r"\s(?:Frühjahr|Frühling|Sommer|Herbst|Winter)",
     rf"(?:primavera|estate|autunno|inverno|verano|otoño|invierno|printemps|été|automne|hiver|Frühjahr|Frühling|Sommer"
     rf"|Herbst|Winter)\s(?:del?\s|des\sJahres\s)?{_YEAR}",
 )
@@ -109,8 +138,6 @@ _CLOCKS = (
     r"cambio\s(?:dell['’]\s?ora(?:rio)?|de\s(?:la\s)?hora)|ora\s(?:legale|solare)|horario\sde\s(?:verano|invierno)",
     r"hora\sde\s(?:verano|invierno)|changement\sd['’]heure|passage\sà\sl['’]heure\sd['’](?:été|hiver)"
     r"|heure\sd['’](?:été|hiver)",
-    r"(?:Eastern|Central|Mountain|Pacific|Alaska|Atlantic|British|European)\s(?:Standard|Daylight|Summer|Winter)"
-    r"(?:\sSavings?)?\sTime",
 )
 _PARTS = re.compile(
     "(?<![^\\W_])(?:" + "|".join((*_WEEKS, *_DAYS, *_QUARTERS, *_SEASONS, *_CLOCKS)) + ")(?![^\\W_])", re.IGNORECASE
@@ -124,16 +151,26 @@ _ANY = re.compile(
     re.IGNORECASE,
 )
 _TIME = (
-    r"[0-9]{1,2}[:.h][0-5][0-9](?::[0-5][0-9](?:[.,][0-9]{1,9})?)?(?:\s?[ap]\.?m\.?)?"
-    r"|[0-2][0-9][0-5][0-9](?:\s?(?:hrs?|hours|h))?|[0-9]{1,2}\s?[ap]\.?m\.?"
+    r"[0-9]{1,2}[:.h][0-5][0-9](?::[0-5][0-9](?:[.,][0-9]{1,9})?)?(?:\s?(?:[ap](?:\.?m)?\.?|hrs?\.?|hours|h|uhr))?"
+    r"|[0-2][0-9][0-5][0-9](?:\s?(?:hrs?|hours|h|uhr))?|[0-9]{1,2}\s?[ap]\.?m\.?"
+)
+_OFFSET = r"(?-i:UTC|GMT)\s?[+−-]\s?(?:0?[0-9]|1[0-4])(?::?[0-5][0-9])?"
+# "14:05 est venu", "um 14:05 ist sie": in small letters a zone closes the phrase.
+_SMALL = (
+    rf"(?!(?:ist|west)(?![^\W_])){ZONES}"
+    r"(?=\s?(?:[.,;:)\n]|\Z)|\s(?:on|by|and|with|when|he|she|pt|patient)(?![^\W_]))"
 )
 _ZONE = re.compile(
-    rf"(?<![0-9:.])(?:{_TIME})\s?\(?(?P<name>(?-i:{ZONES}))(?![^\W_])"
+    rf"(?<![0-9:.])(?:{_TIME})\s?\(?(?P<name>{_OFFSET}|(?-i:{ZONES})|{_SMALL})(?![^\W_])"
     r"|(?<![0-9:])(?:[0-9]{2}:[0-5][0-9]:[0-5][0-9](?:[.,][0-9]{1,9})?|T[0-9]{2}:[0-5][0-9])\s?"
     r"(?P<minus>[-−](?:0[0-9]|1[0-2])(?::?(?:00|15|30|45))?)(?![0-9:])"
-    r"|(?<![0-9:])[0-9]{2}:[0-5][0-9](?::[0-5][0-9](?:[.,][0-9]{1,9})?)?\s?"
+    r"|(?<![0-9:])[0-9]{2}[:h][0-5][0-9](?::[0-5][0-9](?:[.,][0-9]{1,9})?)?\s?"
     r"(?P<plus>\+(?:0[0-9]|1[0-4])(?::?(?:00|15|30|45))?)(?![0-9:])"
-    r"|(?<![^\W_])(?P<utc>(?-i:UTC|GMT)\s?[+−-]\s?(?:0?[0-9]|1[0-4])(?::?[0-5][0-9])?)(?![^\W_])",
+    r"|(?<![0-9])(?:19|20)[0-9]{10}(?:[0-9]{2})?(?:\.[0-9]{1,6})?(?P<stamp>[+-](?:0[0-9]|1[0-4])(?:00|15|30|45))(?![0-9])"
+    rf"|(?<![^\W_])(?P<utc>{_OFFSET})(?![^\W_])"
+    rf"|(?<![^\W_])(?P<ahead>(?-i:{ZONES}))(?=:?\s[0-9]{{1,2}}:[0-5][0-9](?![0-9]))"
+    r"|(?<![^\W_])(?P<long>(?:Eastern|Central|Mountain|Pacific|Alaska|Atlantic|British|European)\s"
+    r"(?:Standard|Daylight|Summer|Winter)(?:\sSavings?)?\sTime)(?![^\W_])",
     re.IGNORECASE,
 )
 _ES = (
@@ -175,22 +212,54 @@ _IN_WORDS = re.compile(
 _ANY_IN_WORDS = re.compile(r"nineteen|twenty|thousand|mille|duemila|mil\s|zweitausend|neunzehn|dix-neuf", re.IGNORECASE)
 
 
+_MONTH_NAMES = any_of(
+    {word for tongue in LANGUAGES for word in month_words(tongue, short=False)}
+    | {*month_words("en", short=True)} - {"May"}
+)
+# "too early may harm".
+_MONTH = (
+    rf"(?!(?-i:may)(?![^\W_]))(?:{_MONTH_NAMES})(?![^\W_])(?:\.(?=,?\s(?:19|20)[0-9]{{2}}))?"
+    rf"(?:,?\s(?:of\s|del?\s)?{_YEAR})?(?!\s?[0-9])"
+)
+_NTH = r"[0-3]?[0-9](?:st|nd|rd|th)"
+_NO_NAME = re.compile(
+    r"[^\WA-Z][^A-Z]*|(?:KW|CW|SE|Sem|Sett|Semaine|Semana|Settimana|Week|Wk|WEEK|WK|Woche|Kalenderwoche)\.?"
+)
+_OF_MONTHS = re.compile(
+    r"(?<![^\W_])(?:"
+    rf"(?:early|mid|late|inizio|metà|fine|début|mi(?=-)|fin|Anfang|Mitte|Ende)[\s-](?:in\s|of\s|di\s|de\s|d['’])?{_MONTH}"
+    rf"|(?:(?:beginning|start|middle|end|half|part)\sof|(?:principios|mediados|finales|comienzos|milieu)\sde)\s{_MONTH}"
+    r"|(?:first|second|third|fourth|last|1st|2nd|3rd|4th)\s(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day|week(?:end)?)"
+    rf"\s(?:of|in)\s{_MONTH}"
+    rf"|{_NTH}(?:(?:\s?,\s?(?:and\s|or\s|&\s)?|\s(?:and|or|&)\s)(?:on\s)?(?:the\s)?{_NTH}){{1,12}}\s(?:of\s)?{_MONTH})",
+    re.IGNORECASE,
+)
+
+
 def parts_of_years(text: str, ordered: Sequence[Span], *, years_in_words: bool) -> list[Span]:
     """What tells of a time of a year, each with the dates that were found within it.
 
     Args:
         text: The note's text.
         ordered: What was found in it, in order, without overlap.
-        years_in_words: Whether years in words are looked for too.
+        years_in_words: Whether years in words are looked for too, and what tells of a time of a month.
 
     Returns:
-        One DATE span for each, in order; none where something else than a date stands.
+        One DATE span for each, in order; but for zones, none where something else than a date stands.
     """
     found: list[Span] = []
-    for start, end, widens in sorted(_places(text, years_in_words=years_in_words)):
+    for start, end, zone in sorted(_places(text, years_in_words=years_in_words)):
         across = [span for span in ordered if span.start < end and span.end > start]
-        # A zone within a date is cut from it where it moves.
-        if any(span.label is not Label.DATE or not widens for span in across):
+        dates = [span for span in across if span.label is Label.DATE]
+        # A zone within a date is cut from it where it moves; one behind a time is no name, whatever was read there.
+        # Nor is a word in small letters or one for a week within such a phrase: "settimana" in an English note.
+        others = [
+            span
+            for span in across
+            if span.label is not Label.DATE
+            and not (start <= span.start and span.end <= end and _NO_NAME.fullmatch(text, span.start, span.end))
+        ]
+        if (dates and zone) or (others and not zone):
             continue
         start, end = min([start, *(s.start for s in across)]), max([end, *(s.end for s in across)])
         if found and start < found[-1].end:
@@ -201,15 +270,17 @@ def parts_of_years(text: str, ordered: Sequence[Span], *, years_in_words: bool) 
 
 
 def _places(text: str, *, years_in_words: bool) -> Iterator[tuple[int, int, bool]]:
-    """Where each stands, and whether the dates across it go with it."""
+    """Where each stands, and whether it is a zone."""
     if _ANY.search(text):
-        yield from ((*_part(match), True) for match in _PARTS.finditer(text) if not _a_grade(match))
-    yield from ((*_part(match), False) for match in _ZONE.finditer(text))
+        yield from ((*_part(match), False) for match in _PARTS.finditer(text) if not _a_grade(match))
+    yield from ((*_part(match), True) for match in _ZONE.finditer(text))
+    if years_in_words:
+        yield from ((*match.span(), False) for match in _OF_MONTHS.finditer(text))
     if years_in_words and _ANY_IN_WORDS.search(text):
         for match in _IN_WORDS.finditer(text):
             start, end = _part(match)
             if not _amount_behind().match(text, end):
-                yield start, end, True
+                yield start, end, False
 
 
 def _part(match: re.Match[str]) -> tuple[int, int]:
@@ -222,7 +293,7 @@ def _a_grade(match: re.Match[str]) -> bool:
     if not match.group().startswith("KW"):
         return False
     around = match.string[max(0, match.start() - 40) : match.end() + 40].casefold()
-    return any(word in around for word in ("retinopath", "fundus", "keith", "wagener"))
+    return any(word in around for word in ("retinopath", "fundus", "keith", "wagener", "lens", "linse", "iol"))
 
 
 @cache

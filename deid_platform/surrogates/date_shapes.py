@@ -73,7 +73,8 @@ _NUMBERS = (
     _FIRST + _MARK + _SECOND + _MARK + YEAR4,
     _FIRST + r"\s?[-/.]\s?" + _SECOND + r"\.?",
     YEAR4 + r"(?P<sep>[-/.\s])" + _FIRST + r"(?P=sep)" + _SECOND,
-    YEAR4 + r"(?P<first>[0-9]{2})(?P<second>[0-9]{2})(?:T?[0-9]{4}(?:[0-9]{2})?Z?)?",
+    YEAR4 + r"(?P<first>[0-9]{2})(?P<second>[0-9]{2})"
+    r"(?:T?[0-9]{4}(?:[0-9]{2}(?:\.[0-9]{1,6})?)?(?:Z|(?P<from_utc>[+-][0-9]{4}))?)?",
     r"(?P<first>[0-9]{2})(?P<second>[0-9]{2})" + YEAR4,
     r"(?P<first>[0-9]{2})(?P<second>[0-9]{2})(?P<short>[0-9]{2})",
     _FIRST + r"\s" + _SECOND + r"\s" + _YEAR,
@@ -301,8 +302,10 @@ def rewritten(found: Found, moved: date, language: str, habits: Habits) -> str:
     if any(group == "day" for _, group in found.fields) and match["suffix"]:
         pieces.append((*match.span("suffix"), suffix_of(moved.day, match["suffix"])))
     # Summer time or winter time would tell the season of the original.
-    if match["offset"]:
-        start, end = match.span("offset")
+    for zone in ("offset", "from_utc"):
+        if not match.groupdict().get(zone):
+            continue
+        start, end = match.span(zone)
         pieces.append((len(match.string[:start].rstrip()), end, ""))
     text = match.string
     for start, end, written in sorted(pieces, reverse=True):

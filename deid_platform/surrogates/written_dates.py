@@ -43,7 +43,7 @@ _LONGEST = 80
 _NO_DATE = re.compile(r"(?:the\s+)?(?:4th|fourth)\s+of\s+july", re.IGNORECASE)
 _DECADE = re.compile(r"(?:the\s+)?(?:(?:early|mid|late)[\s-]+)?(?:(?:1[89]|20)[0-9]|[2-9])0['’]?s", re.IGNORECASE)
 _DOTTED = re.compile(r"[0-9]{1,2}\s?\.")
-_IN_THE_YEAR = re.compile(r"early|mid|late|the\s", re.IGNORECASE)
+_WHEN_IN = re.compile(r"early|mid|late|the\s", re.IGNORECASE)
 _WEEKDAY_ALONE = re.compile(any_of(WEEKDAY_WORDS), re.IGNORECASE)
 _BETWEEN = re.compile(
     r"\s*(?:-{1,2}|–|—)\s*|\s+(?:to|through|thru|until|till|and|al|a|au|et|e|y|bis|und)\s+|\s*[&/]\s*", re.IGNORECASE
@@ -173,16 +173,16 @@ def _moved(
             return core if by.days % 7 == 0 else None
     found = read_date(core, language, near, order)
     if found is not None:
-        if not _may_move(found.match, by) or _finer_than_its_year(found):
+        if not _may_move(found.match, by) or _finer_than_told(found):
             return None
         return rewritten(found, (anchor or found.day) + by, language, habits)
     return _moved_range(core, by, language, near, order, habits)
 
 
-def _finer_than_its_year(found: Found) -> bool:
-    """Whether a year alone has a word that says when in it, which cannot be moved."""
+def _finer_than_told(found: Found) -> bool:
+    """Whether a year or a month has a word that says when in it, which cannot be moved."""
     part = found.match.groupdict().get("part") or ""
-    return len(found.fields) == 1 and found.fields[0][0] == "year" and _IN_THE_YEAR.match(part) is not None
+    return _WHEN_IN.match(part) is not None
 
 
 def _may_move(match: re.Match[str], by: timedelta) -> bool:

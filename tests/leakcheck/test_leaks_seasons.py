@@ -23,9 +23,19 @@ def left(text: str, policy: str = "surrogate") -> set[str]:
         *("seen in ISO week 9", "in epi week 12,", "MMWR week 3", "week 9 of the year", "wk 9 of 2018", "in der KW 9"),
         *("in der 9. KW", "Kalenderwoche 9", "sample 2018-W09", "settimana 9 dell'anno", "semana epidemiológica 9"),
         *("day 63 of the year", "the 63rd day of 2018", "julian day 063", "Tag 63 des Jahres"),
-        *("in Q1.", "since Q3, she", "the first quarter of the year", "in the first quarter.", "im ersten Quartal"),
+        *(
+            "in Q1.",
+            "since Q3, she",
+            "the first quarter of the year",
+            "by the end of the first quarter.",
+            "im ersten Quartal",
+        ),
         *("primo trimestre dell'anno", "premier trimestre de l'année"),
+        *("week nine of 2022", "week no. 9 of 2022", "wk 9 '22", "week 9 of '22", "semaine 12/2022"),
+        *("settimana 12/2022", "Semaine n° 12/2022", "premier trimestre 2022", "II trimestre 2021"),
+        *("2e trimestre 2021", "primer trimestre 2022", "first quarter 2022"),
         *("at 14:05 EST", "2:05 pm CEST", "at 14:05:33+01:00", "T14:05-05:00", "UTC+2"),
+        *("2:05 P EDT", "21:05 HRS EST", "EDT 14:05", "at 14:05 est.", "14h05 +0200", "14:05 GMT+1"),
         *("the clocks went back", "daylight savings", "Zeitumstellung", "cambio dell'ora"),
         *("on Election Night", "since All Souls", "at Easter", "a Ferragosto", "zu Weihnachten", "en Nochebuena"),
     ],
@@ -47,6 +57,23 @@ def test_a_year_in_words_leaks_as_one_in_digits_does(text: str):
 @pytest.mark.parametrize("text", [*MISSES, "Christmas disease", "on Easter Island", "a Christmas tree pattern"])
 def test_what_only_looks_so_holds_no_note_back(text: str):
     assert left(text) == set()
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        "the week prior, in ",
+        "week 3 (",
+        "last week seen in ",
+        "first half ",
+        "primo trimestre (",
+        "in the third quarter, ",
+    ],
+)
+def test_a_date_behind_what_is_no_part_of_a_year_holds_no_note_back(before: str):
+    text, shown = f"{before}3/14/2022)", f"{before}2/7/2021)"
+    spans = [Span(len(before), len(text) - 1, Label.DATE)]
+    assert CHECKS["surrogate"].check(Note("n", text), (), shown, spans, lengths=[8]) == ()
 
 
 @pytest.mark.parametrize("put_in", ["2018-12-24T14:05:00+01:00", "12/24/2018 14:05 EST"])

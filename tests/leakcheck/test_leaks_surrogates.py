@@ -266,6 +266,19 @@ def test_a_date_tells_its_day_if_it_has_a_day_and_a_month(text: str, whole: bool
         ("seen ", "19102018", False),
         ("seen ", "202003121928", False),
         ("in ", "March 2019", False),
+        # The end of a range is a day.
+        ("Admitted ", "Dec 26-28", False),
+        ("Admitted ", "12/26-28", False),
+        ("", "March 26 to 28", False),
+        ("dal ", "26 al 28 dicembre", False),
+        ("del ", "26 al 28 de diciembre", False),
+        ("du ", "26 au 28 décembre", False),
+        ("", "26.-28. Dezember", False),
+        ("", "March 24th-28th", False),
+        ("seen ", "12-27-28", True),
+        ("seen ", "12/27/28", True),
+        ("seen ", "27-Dec-28", True),
+        ("born ", "March 9-28", True),
     ],
 )
 def test_a_moved_date_must_not_tell_an_age_over_89(before: str, original: str, leaks: bool) -> None:

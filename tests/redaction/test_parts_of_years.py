@@ -28,9 +28,14 @@ sampled [[2018-W09]], [[2018W09-3]], [[W09-2018]]
 [[semaine 9 de l'année]], [[9e semaine de l'année]], the [[9th week of the year]]
 on [[day 63 of the year]], the [[63rd day of the year]], [[day 63 of 2018]], [[julian day 063]], [[DOY: 63]]
 [[giorno 63 dell'anno]], [[Tag 63 des Jahres]], [[día 63 del año]], [[jour 63 de l'année]]
+in [[2018 week 9]], in [[2018, week 9]]. ([[2018, week 9]]) since [[2018 week 9]] he
+[[Week nine of 2022]], [[week 9 (2022)]], [[week no. 9 of 2022]], [[wk 9 '22]], [[week 9 of '22]], in [[CW 9]]
+[[semaine 12/2022]], [[settimana 12/2022]], [[semana 12/2022]], [[Semaine n° 12/2022]], [[sett. 12/2022]]
+[[premier trimestre 2022]], [[primo trimestre 2022]], [[II trimestre 2021]], [[primer trimestre 2022]]
+[[2e trimestre 2021]], [[2ème semestre 2021]], [[first quarter 2022]], [[trimestre 2 2021]], [[first half 2019]]
 in [[Q1]], since [[Q3]], end of [[Q2]], last [[Q4]]; [[Q1 2018]], [[Q3'19]], [[3Q 2018]], [[Q1]] visit
-Q1 and the [[second quarter]].
-in the [[first quarter]], in the [[first quarter of the year]], [[first quarter of 2018]], [[third fiscal quarter]]
+Q1, by the end of the [[second quarter]].
+since the [[first quarter]]; in the [[first quarter of the year]], [[first quarter of 2018]], [[third fiscal quarter]]
 im [[ersten Quartal]], [[2. Quartal 2018]], [[primo trimestre dell'anno]], [[segundo trimestre del año]]
 [[premier trimestre de l'année]], [[first half of 2018]], [[H2 2018]], [[zweites Halbjahr]]
 [[spring 2018]], [[summer of 2018]], last [[winter]], this past [[summer]], [[verano de 2018]], [[Herbst 2018]]
@@ -39,6 +44,13 @@ the [[start of daylight savings]], [[Zeitumstellung]], [[cambio dell'ora]], [[ca
 14:05 [[EST]], 2:05 pm [[EDT]], 14:05:33 [[CEST]], 1405 [[BST]], 14:05 ([[CET]])
 14:05:33[[+01:00]], 14:05[[+0200]], 14:05:33[[-05:00]], T14:05[[-04:00]], [[UTC+2]], [[GMT-05:00]]
 [[Eastern Daylight Time]]
+2:05 P [[EDT]], 21:05 HRS [[EST]], 14:05 [[GMT+1]], 14:05 [[UTC-05:00]], 14h05 [[+0200]], [[EDT]] 14:05, 14:05 [[est]]
+14:05 [[edt]] by the nurse
+at 20220410140500[[+0100]], 202204101405[[-0400]]
+l'[[été dernier]], [[inverno scorso]], [[verano pasado]], [[letzten Sommer]]
+seen on the [[5th, on the 6th and 9th of March]], [[first Monday of May]], [[second Sunday in March 2022]]
+the [[last week of March 2022]], [[2nd week of April]]
+[[Beginning of February 2022]], [[early March]], [[mid-March 2022]], [[end of May]], [[fin mai 2020]], [[fine marzo]]
 lost the house in [[Hurricane Katrina]], thyroid storm
 in [[nineteen ninety-eight]], [[twenty eighteen]], since [[two thousand and nine]], in [[two thousand eighteen]]
 [[nineteen oh five]], nel [[duemiladiciotto]], nel [[millenovecentonovantotto]]
@@ -50,6 +62,11 @@ MISSES = """
 Q4H, q1h, Q1 hour, q4 hours, Q6 prn, Q1-2H, Q3 days, changed in Q1H dosing
 Q1: 3 points, Q2: 4 points; S1Q3T3
 week 9 of chemo, week 32 of pregnancy, at 32 weeks, wk 2 post-op, cycle 2 week 3, week 6 in rehab
+Drained the last quarter. Hurt in the third quarter, the first quarter, of the field; KW 12 lens, IOL in KW 12
+early Q3 dosing, last Q4 dose, next Q3 injection, day 5 of the year-long trial, worse in the summer
+too early may harm, start may help, Monday in March, Dr. Sommer, he first sat in March
+doing fine, early marching, MI June, beginning in September, too late, end of the day
+CW 9 probe, la semana 12, semaine 12 de grossesse
 9 KW, 150 kW, 3.5 KW; hypertensive retinopathy KW 2, KW II; fundus: KW 3
 first quarter of the femur, quarter tablet, a quarter of a tablet, in the third quarter of the game
 the third quarter mile, week nine of chemo, week nine
@@ -59,6 +76,7 @@ day 3 of antibiotics, day 28 of cycle, day 1 of life, hospital day 9, POD 3, 3rd
 spring allergies, winter coat, fall from bed, s/p fall, Mr. Winter, Summers
 clock drawing, clocked out, biological clock, went back home at six, time changes
 12 CET tablets, EST scheduled, est. 14:05 arrival, PST muscle, 14:05 PT, at 14:05 pst massage
+à 14h05 est arrivé, um 14:05 ist sie, 14:05 West wing, 14:05 west, 14:05 cetirizine, EST 12 mg
 08:00-12:00, 08:00 - 10:00, 14:05Z, 10:15+2, 120/80+10, pH 7.35 -01:00
 twenty twenty vision, twenty-twenty in both eyes, nineteen pounds, twenty-one days, twenty thirty minutes
 two thousand units, gave two thousand mL, of two thousand milligrams, two thousand five hundred, duemila unità
@@ -74,9 +92,57 @@ def test_what_tells_of_a_time_of_the_year_is_found_whole(line: str):
     assert [text[span.start : span.end] for span in found] == MARK.findall(line)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Seen 3/21/2022, week 9 of chemotherapy",
+        "March 21, 2022 week 12 of pregnancy",
+        "since Mar. 2022, week 9, and 21-MAR-2022 week 3",
+        "Dx 2019, week 12 CT clean",
+        "Dx 2019 week 12 of chemo",
+        "enrolled 3/2022, week 24 CD4 500",
+        "2022\nweek 9: well. Week 24\n2022 labs",
+    ],
+)
+def test_a_week_counted_from_a_date_is_of_no_year(text: str):
+    assert parts_of_years(text, [], years_in_words=True) == []
+
+
 @pytest.mark.parametrize("line", MISSES)
 def test_what_only_looks_so_stays(line: str):
     assert [line[s.start : s.end] for s in parts_of_years(line, [], years_in_words=True)] == []
+
+
+def test_a_word_in_small_letters_within_it_is_no_name():
+    text = "settimana 12/2022, Sommer 2018, KW 12/2022"
+    names = [Span(0, 9, Label.PATIENT), Span(19, 25, Label.PATIENT), Span(32, 34, Label.HOSPITAL)]
+    found = parts_of_years(text, names, years_in_words=True)
+    assert [text[s.start : s.end] for s in found] == ["settimana 12/2022", "KW 12/2022"]
+
+
+@pytest.mark.parametrize(
+    "period",
+    [
+        "early 2022",
+        "late 2022",
+        "mid-2022",
+        "end of 2022",
+        "beginning of 2022",
+        "début 2022",
+        "fin 2022",
+        "metà 2022",
+        "inizio 2022",
+        "principios de 2022",
+        "mediados de 2022",
+        "Anfang 2022",
+        "early February 2022",
+    ],
+)
+def test_a_word_for_a_part_of_a_year_goes_with_it(period: str):
+    assert released(f"on {{2/3/2022}}, {period}, in 2021").split(", ")[1] == "[DATE]"
+    # A day beside the month is a date, and "MI 2017" no middle of a year.
+    text = "discharged early March 3, 2022, MI March 2022"
+    assert parts_of_years(text, [Span(17, 30, Label.DATE)], years_in_words=True) == []
 
 
 def test_a_date_within_goes_with_it_and_nothing_else_does():
@@ -84,6 +150,33 @@ def test_a_date_within_goes_with_it_and_nothing_else_does():
     found = parts_of_years(text, [Span(6, 12, Label.DATE)], years_in_words=False)
     assert [text[s.start : s.end] for s in found] == ["KW 9/2018", "Q1 2018"]
     assert parts_of_years("Bay 2018-W09", [Span(4, 12, Label.IDNUM)], years_in_words=False) == []
+
+
+@pytest.mark.parametrize("label", [Label.DOCTOR, Label.HOSPITAL])
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("on 4/10/2022 at 2:05 PM {EDT}", "on 4/10/2022 at 2:05 PM [DATE]"),
+        ("at 21:05 {HRS EST} now", "at 21:05 [DATE] now"),
+        ("at 14:05 {Eastern Daylight Time}", "at 14:05 [DATE]"),
+        ("{EDT} 14:05", "[DATE] 14:05"),
+    ],
+)
+def test_a_zone_beside_a_time_is_no_name_and_leaks_as_one(text: str, shown: str, label: Label):
+    start, end = text.index("{"), text.index("}") - 1
+    text = text.replace("{", "").replace("}", "")
+    span = Span(start, end, label)
+    rules = load_policy("surrogate")
+    surrogates = Surrogates(KEYRING, TOPICS, writing=DateWriting(DateOrder.MONTH_FIRST))
+    note = Note("n1", text, "p1")
+    assert redact(note, [span], rules, surrogates=surrogates).text == shown
+    named = f"{text[:start]}RWP{text[end:]}"
+    check = LeakCheck.of(Topics(), rules)
+    kinds = {leak.kind.value for leak in check.check(note, (), named, [span], lengths=[3])}
+    assert "date-shape" in kinds
+    # A name that stands behind a time is no zone.
+    other = Note("n2", "at 14:05 Kim", "p1")
+    assert check.check(other, (), "at 14:05 RWP", [Span(9, 12, label)], lengths=[3]) == ()
 
 
 def released(text: str, policy: str = "surrogate") -> str:
@@ -123,8 +216,10 @@ def test_under_safe_harbor_what_is_finer_than_a_year_goes_and_a_year_in_words_st
         ("2019-03-04 2:05 PM EDT", " 2:05 PM"),
         ("2019-03-04T14:05:00.000+02:00", "T14:05:00.000"),
         ("2019-03-04T14:05:00Z", "T14:05:00Z"),
+        ("20190304140500-0400", "140500"),
+        ("20190304140500+0100", "140500"),
         ("2019-03-04 14:05-15:30", " 14:05-15:30"),
     ],
 )
 def test_summer_and_winter_time_are_cut_from_a_date_that_moves(written: str, time: str):
-    assert re.fullmatch(r"at \d{4}-\d\d-\d\d" + re.escape(time), released(f"at {{{written}}}"))
+    assert re.fullmatch(r"at \d{4}-?\d\d-?\d\d" + re.escape(time), released(f"at {{{written}}}"))

@@ -82,7 +82,6 @@ WAYS = {
         ("2019-10", "2019-08", "2020-05"),
         ("March 2019", "January 2019", "October 2019"),
         ("Mar '19", "Jan '19", "Oct '19"),
-        ("late March", "late January", "late October"),
         ("2019", "2019", "2020"),
         ("circa 2019", "circa 2019", "circa 2020"),
         ("the 1990s", "the 1990s", "the 1990s"),
@@ -146,7 +145,17 @@ def test_the_language_decides_on_words_and_on_which_number_is_the_day(language: 
         *("Christmas", "Thanksgiving Day", "4th of July", "Ramadan", "New Year's Eve"),
         *("323/20", "2/30/2019", "30/13/2019", "13/2019", "0/0/2019", "3/4/22019", "2/29/2019"),
         *("12345", "Orrin", "3/4/2019 3/5/2019", "week of 3/4", "POD 3", "10:15", "", " ", "March 3 to Orrin"),
-        *("spring 2019", "early 2019", "the end of 2019", "3/9/2019-3/4/2019", "x" * 5000, "3/" * 60, "１/２/2019"),
+        *(
+            "spring 2019",
+            "early 2019",
+            "late March",
+            "early March 2019",
+            "the end of 2019",
+            "3/9/2019-3/4/2019",
+            "x" * 5000,
+            "3/" * 60,
+            "１/２/2019",
+        ),
     ],
 )
 def test_a_holiday_and_what_cannot_be_read_have_no_shifted_form(text: str):
