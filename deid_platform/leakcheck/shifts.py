@@ -65,23 +65,24 @@ _THIRDS = frozenset(((1, 3), (2, 3)))
 _FRACTIONS = _THIRDS | {(1, 2), *((n, d) for d in (4, 8, 16) for n in range(1, d, 2))}
 # What makes a score, a share or a size of such a pair near the note's own date, on the same line.
 _SCORED = re.compile(
-    r"(?<![^\W_])(?:strengths?|motor|muscles?|power|weak(?:ness)?|murmurs?|sem|pains?|scales?|scor(?:es?|ed|ing)|rat(?:ed?|es|ing)|grades?"
-    r"|graded|gleason'?s?|apgars?|pupils?|reflex(?:es)?|dtrs?|patella(?:r|e)?|jerks?|achilles|ankles?|knees?|pulses?|acuity|vision"
-    r"|va|ou|od|os|gcs|nihss|mmse|moca|phq-?[0-9]*|gad-?[0-9]*|audit(?:-c)?|epds|gds|ess|epworth|stop-?bang|curb-?65|centor|wells|recall"
-    r"|ratios?|mixture|trocars?|cannula|gauge|inch(?:es)?|flexion|extens(?:ion|ors?)|flexors?|biceps|triceps|quads?|quadriceps|delts?"
-    r"|deltoids?|hamstrings?|iliopsoas|grip|intensity|severity|anxiety|depression|mood|nausea|fatigue|dyspnea|itch|prep|ge?stational|gestation"
-    r"|ega|ga|iup|weeks?|wks?|bristol|mallampati|ecog|kps|visual|snellen|criteria|sirs|questions|points?|mrc|levels?|discs?|disks?"
-    r"|dorsiflexion|abduction|adduction|brachioradialis|gastroc(?:nemius)?|bicipital|bue|ble|rue|lue|rle|lle|ue|le|bp|range[sd]?"
-    r"|stations?|effaced|dilated|sets?|reps?|trials?|balance|gait|orientation|lymph|nodes?|cores?|fundus|size|measur(?:es?|ing|ed))(?![^\W_])"
+    r"(?<![^\W_])(?:strengths?|motor|muscles?|power|weak(?:ness)?|murmurs?|sem|pains?|scales?|scor(?:es?|ed|ing)|rated"
+    r"|rates|rating|grades?|graded|gleason'?s?|apgars?|pupils?|reflex(?:es)?|dtrs?|patella(?:r|e)?|jerks?|achilles|pulses"
+    r"|acuity|vision|gcs|nihss|mmse|moca|phq-?[0-9]*|gad-?[0-9]*|audit(?:-c)?|epds|gds|ess|epworth|stop-?bang|curb-?65"
+    r"|centor|wells|recall|ratios?|mixture|trocars?|cannula|gauge|inch(?:es)?|flexion|extens(?:ion|ors?)|flexors?|biceps"
+    r"|triceps|quads?|quadriceps|delts?|deltoids?|hamstrings?|iliopsoas|grip|intensity|severity|anxiety|depression|mood"
+    r"|nausea|fatigue|dyspnea|itch|gestation(?:al)?|ega|iup|bristol|mallampati|ecog|visual|snellen|criteria|sirs"
+    r"|questions|points?|mrc|dorsiflexion|abduction|adduction|brachioradialis|gastroc(?:nemius)?|bicipital|bue|ble|rue"
+    r"|lue|rle|lle|ranges?|effaced|dilated|sets?|reps?|trials?|balance|gait|orientation|lymph|nodes?|cores?)(?![^\W_])"
 )
 _SCORED_BEHIND = re.compile(
-    r"\s?(?:st|nd|rd|th)s?\b|\s?\+|[\s,-]{0,2}(?:(?:out )?of|(?:an?|the) |x(?![^\W_])|to [0-9]|inch|mile|lb|pound|cup|pill|pack|ppd|bottle|glass|pint"
-    r"|ns(?![^\W_])|normal saline|way|time|hour|hr|day|dose|course|liter|gallon|mixture|pos(?:itive)?(?![^\W_])|neg(?:ative)?(?![^\W_])|words?|objects?"
-    r"|items?|cores?|nodes?|quadrant|sets?|reps?|mm|gr)"
+    r"\s?(?:st|nd|rd|th)s?\b|\s?\+|[\s,-]{0,2}(?:(?:out )?of|(?:an?|the) |x(?![^\W_])|to [0-9]|inch|mile|lb|pound|cup"
+    r"|pill|pack|ppd|bottle|glass|pint|ns(?![^\W_])|normal saline|way|time|hour|hr|day|dose|course|liter|gallon|mixture"
+    r"|pos(?:itive)?(?![^\W_])|neg(?:ative)?(?![^\W_])|words?|objects?|items?|cores?|nodes?|quadrant|sets?|reps?|mm|gr)"
 )
 _SCORED_AT = re.compile(
-    r"(?:(?<![^\W_])(?:day|dose|cycle|session|visit|box|page|part|step|stage|course|bottle|vial|unit|at|by|about|around"
-    r"|approximately|(?:in|for|x)(?=\s{1,2}[0-9]{1,2}/(?:7|12)(?![0-9])))[\s#:]{1,2}|[a-z=+<>~x])\Z"
+    r"(?:(?<![^\W_])(?:day|dose|cycle|session|visit|box|page|part|step|stage|course|bottle|vial|unit"
+    r"|(?:in|for|x)(?=\s[0-9]{1,2}/(?:7|12)\Z))[\s#:]{1,2}|[a-z=+<>~]|(?<![0-9])[1-4][0-9]\s(?:and\s)?(?=[0-6]/7\Z))"
+    r"[0-9]{1,2}/[0-9]{1,2}\Z"
 )
 # "5 1/2" is a mixed number; "140 1/4" and "4.2 1/4" are a result and its day.
 _RESULT = re.compile(r"(?:[0-9]{3}|\.[0-9]{1,2})\s\Z")
@@ -199,7 +200,7 @@ def _scored(match: re.Match[str], one: int, two: int) -> bool:
         return True
     before = text[max(0, start - _SCORED_REACH) : start].rpartition("\n")[2]
     behind = text[end : end + _SCORED_REACH // 2].partition("\n")[0]
-    return any(map(_SCORED.search, (before, behind))) or _SCORED_AT.search(text, max(0, start - 16), start) is not None
+    return any(map(_SCORED.search, (before, behind))) or _SCORED_AT.search(text, max(0, start - 16), end) is not None
 
 
 def _near(text: str, written: date, language: str) -> bool:
