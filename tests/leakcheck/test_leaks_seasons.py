@@ -68,8 +68,22 @@ def test_a_zone_in_a_shifted_date_leaks(put_in: str):
         ("approved by the FDA on ", False),
         ("since the pandemic began in ", False),
         ("lot EW0150 exp ", False),
+        ("VIS: ", False),
+        ("Influenza VIS (", False),
+        ("VIS Tdap (", False),
+        ("Vaccine Information Statement ", False),
+        ("EUA ", False),
+        ("FORM 1500 (", False),
+        ("Revisione 3 del ", False),
+        ("CTCAE v5.0 published ", False),
+        ("Confinement du ", False),
+        ("privacy practices (effective ", False),
+        ("Vaccine | Date given | VIS date\nTdap | today | ", False),
+        ("Vaccine | VIS date | Date given\nTdap | old | ", True),
         ("VIS given ", True),
-        ("EUA ", True),
+        ("VIS reviewed (", True),
+        ("scheduled for EUA ", True),
+        ("form (", True),
         ("during the pandemic he was seen on ", True),
         ("expires ", True),
         ("revision ", True),
@@ -82,6 +96,16 @@ def test_a_date_that_is_the_same_for_everybody_leaks_where_it_was_moved(before: 
         released = f"{before}{shown}."
         found = CHECKS["surrogate"].check(Note("n", text), (), released, spans, lengths=[len(shown)])
         assert {leak.kind.value for leak in found} == ({"date-shape"} if leaks else set())
+
+
+@pytest.mark.parametrize(
+    ("text", "leaks"), [("a firefighter on 9/11.", True), ("post 9/11 veteran", True), ("seen on 9/11.", False)]
+)
+def test_september_11_without_a_year_leaks_beside_who_was_there(text: str, leaks: bool):
+    start = text.index("9/11")
+    released = text.replace("9/11", "2/3")
+    found = CHECKS["surrogate"].check(Note("n", text), (), released, [Span(start, start + 4, Label.DATE)], lengths=[3])
+    assert {leak.kind.value for leak in found} == ({"date-shape"} if leaks else set())
 
 
 def test_september_11_leaks_where_it_was_moved():
