@@ -72,7 +72,8 @@ _SCORED = re.compile(
     r"|triceps|quads?|quadriceps|delts?|deltoids?|hamstrings?|iliopsoas|grip|intensity|severity|anxiety|depression|mood"
     r"|nausea|fatigue|dyspnea|itch|gestation(?:al)?|ega|iup|bristol|mallampati|ecog|visual|snellen|criteria|sirs"
     r"|questions|points?|mrc|dorsiflexion|abduction|adduction|brachioradialis|gastroc(?:nemius)?|bicipital|bue|ble|rue"
-    r"|lue|rle|lle|ranges?|effaced|dilated|sets?|reps?|trials?|balance|gait|orientation|lymph|nodes?|cores?)(?![^\W_])"
+    r"|settings?|pressures?|bi-?pap|c-?pap|[ie]pap|weaned|readings|averag(?:es?|ed)|flacc|ciwa|cows|rass|braden|nrs|vas"
+    r"|ipss|tug|bdi|hgb/hct|h&h|lue|rle|lle|ranges?|effaced|dilated|sets?|reps?|trials?|balance|gait|orientation|lymph|nodes?|cores?)(?![^\W_])"
 )
 _SCORED_BEHIND = re.compile(
     r"\s?(?:st|nd|rd|th)s?\b|\s?\+|[\s,-]{0,2}(?:(?:out )?of|(?:an?|the) |x(?![^\W_])|to [0-9]|inch|mile|lb|pound|cup"
@@ -178,7 +179,7 @@ def _slashed(text: str, written: Collection[date]) -> bool:
     """A day and a month with a slash: behind a word for a date, or near one of the dates that are known of a note."""
     for match in _SLASHED.finditer(text):
         one, two = map(int, match.group().split("/"))
-        if not _possible(one, two) or _UNIT.match(text, match.end()) or (one, two) == (2, 2):
+        if not _possible(one, two) or _UNIT.match(text, match.end()) or (one, two) in ((2, 2), (24, 7)):
             continue
         if _CUE.search(text, max(0, match.start() - 24), match.start()):
             return True
@@ -198,8 +199,8 @@ def _scored(match: re.Match[str], one: int, two: int) -> bool:
     )
     if one == two or ((one, two) in _FRACTIONS and not result) or _SCORED_BEHIND.match(text, end):
         return True
-    before = text[max(0, start - _SCORED_REACH) : start].rpartition("\n")[2]
-    behind = text[end : end + _SCORED_REACH // 2].partition("\n")[0]
+    before = text[max(0, start - _SCORED_REACH) : start].rpartition("\n\n")[2]
+    behind = text[end : end + _SCORED_REACH // 2].partition("\n\n")[0]
     return any(map(_SCORED.search, (before, behind))) or _SCORED_AT.search(text, max(0, start - 16), end) is not None
 
 

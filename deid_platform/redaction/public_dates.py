@@ -122,6 +122,13 @@ _OWN_DAY = re.compile(
     r"|remov|plac|given|until|through|next|last)",
     re.IGNORECASE,
 )
+# What is done on one day of each year.
+_FESTIVE = re.compile(r"fire\s?works?(?![^\W_])|ball\sdrop|trick[\s-]or[\s-]treat", re.IGNORECASE)
+_DAY_OF_FIREWORKS = re.compile(
+    r"(?:0?7[/-]0?4|0?4[/.-]0?7|12[/-]31|31[/.-]12|0?1[/.-]0?1)(?:[/.-](?:\d\d){1,2})?|(?:Jul(?:y|\.)?\s0?4|Dec(?:ember|\.)?\s31|Jan(?:uary|\.)?"
+    r"\s0?1)(?:st|th)?(?:,?\s\d{4})?",
+    re.IGNORECASE,
+)
 _CLAUSE = re.compile(r"[.;\n]")
 KNOWN_DAYS = frozenset(
     (
@@ -178,6 +185,8 @@ def _is_public(text: str, span: Span, note_date: date | None, language: str) -> 
     if _SEPTEMBER.fullmatch(surface) and (
         any(map(_ATTACKS.search, clause)) or (_AS_OF_A_YEAR.search(before) and not any(map(_OWN_DAY.search, clause)))
     ):
+        return True
+    if _DAY_OF_FIREWORKS.fullmatch(surface) and any(map(_FESTIVE.search, clause)):
         return True
     for order in EITHER:
         try:

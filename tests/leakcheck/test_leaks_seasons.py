@@ -28,6 +28,8 @@ def left(text: str, policy: str = "surrogate") -> set[str]:
         *("at 14:05 EST", "2:05 pm CEST", "at 14:05:33+01:00", "T14:05-05:00", "UTC+2"),
         *("the clocks went back", "daylight savings", "Zeitumstellung", "cambio dell'ora"),
         *("on Election Night", "since All Souls", "at Easter", "a Ferragosto", "zu Weihnachten", "en Nochebuena"),
+        *("Halloween party", "Valentine dinner", "New Year's party", "Christmas lights", "trick-or-treating"),
+        *("the last day of the year", "the first day of spring", "the longest day of the year"),
     ],
 )
 def test_what_tells_of_a_time_of_the_year_leaks_beside_shifted_dates_alone(text: str):
@@ -44,7 +46,9 @@ def test_a_year_in_words_leaks_as_one_in_digits_does(text: str):
     assert left(text) == {"lone-year"}
 
 
-@pytest.mark.parametrize("text", [*MISSES, "Christmas disease", "on Easter Island", "a Christmas tree pattern"])
+@pytest.mark.parametrize(
+    "text", [*MISSES, "Christmas disease", "on Easter Island", "a Christmas tree pattern", "first day of summer camp"]
+)
 def test_what_only_looks_so_holds_no_note_back(text: str):
     assert left(text) == set()
 

@@ -39,6 +39,7 @@ the [[start of daylight savings]], [[Zeitumstellung]], [[cambio dell'ora]], [[ca
 14:05 [[EST]], 2:05 pm [[EDT]], 14:05:33 [[CEST]], 1405 [[BST]], 14:05 ([[CET]])
 14:05:33[[+01:00]], 14:05[[+0200]], 14:05:33[[-05:00]], T14:05[[-04:00]], [[UTC+2]], [[GMT-05:00]]
 [[Eastern Daylight Time]]
+fell [[the last day of the year]], [[the first day of spring]], [[longest day of the year]], [[ultimo giorno dell'anno]]
 lost the house in [[Hurricane Katrina]], thyroid storm
 in [[nineteen ninety-eight]], [[twenty eighteen]], since [[two thousand and nine]], in [[two thousand eighteen]]
 [[nineteen oh five]], nel [[duemiladiciotto]], nel [[millenovecentonovantotto]]
@@ -56,6 +57,7 @@ the third quarter mile, week nine of chemo, week nine
 lower quarter, hindquarter, first quarter mile, last half of the colon, first half of the day
 primo trimestre di gravidanza, primer trimestre del embarazo, premier trimestre de grossesse, first trimester
 day 3 of antibiotics, day 28 of cycle, day 1 of life, hospital day 9, POD 3, 3rd day of fever
+first day of summer camp, last day of chemo, the first day of fever
 spring allergies, winter coat, fall from bed, s/p fall, Mr. Winter, Summers
 clock drawing, clocked out, biological clock, went back home at six, time changes
 12 CET tablets, EST scheduled, est. 14:05 arrival, PST muscle, 14:05 PT, at 14:05 pst massage

@@ -66,6 +66,7 @@ NDC 0069-1234-01, expires [[06/30/2022]]
 prior authorization expires {{06/30/2022}}
 privacy practices (effective [[April 14, 2003]]); privacy practices signed {{04/01/2022}}
 policy. Labs dated {{3/30/2022}}
+hurt by fireworks on [[7/4]], fireworks, {{7/9}}; ball drop on [[12/31]]; seen {{7/4}}
 election of [[November 3, 2020]]; invaded Ukraine on [[February 24, 2022]]; [[January 6]] riot
 """.strip().splitlines()
 
