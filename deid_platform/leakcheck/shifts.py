@@ -78,7 +78,7 @@ _SCORED = re.compile(
 _SCORED_BEHIND = re.compile(
     r"\s?(?:st|nd|rd|th)s?\b|\s?\+|[\s,-]{0,2}(?:(?:out )?of|(?:an?|the) |x(?![^\W_])|to [0-9]|inch|mile|lb|pound|cup"
     r"|pill|pack|ppd|bottle|glass|pint|ns(?![^\W_])|normal saline|way|time|hour|hr|day|dose|course|liter|gallon|mixture"
-    r"|pos(?:itive)?(?![^\W_])|neg(?:ative)?(?![^\W_])|words?|objects?|items?|cores?|nodes?|quadrant|sets?|reps?|mm|gr)"
+    r"|pos(?:itive)?(?![^\W_])|neg(?:ative)?(?![^\W_])|words?|objects?|items?|cores?|nodes?|quadrant|sets?|reps?|steps?|stairs|classes|sessions|meals|attempts|tasks|goals|mm|gr)"
 )
 _SCORED_AT = re.compile(
     r"(?:(?<![^\W_])(?:day|dose|cycle|session|visit|box|page|part|step|stage|course|bottle|vial|unit"
