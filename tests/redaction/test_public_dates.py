@@ -12,6 +12,8 @@ from deid_platform.redaction.lone_years import lone_years
 from deid_platform.redaction.policy import load_policy
 from deid_platform.redaction.public_dates import public_dates
 from deid_platform.redaction.redact import redact
+from deid_platform.release_note import ReleaseSpec
+from deid_platform.surrogates.date_order import DateWriting
 from tests.redaction.test_shifted import KEYRING, STAND_INS
 
 WRITTEN = date(2022, 4, 6)
@@ -121,3 +123,18 @@ def test_a_date_that_many_notes_share_is_not_moved():
     done = redact(note, spans, load_policy("surrogate"), surrogates=STAND_INS, public=[(14, 24)])
     assert re.fullmatch(r"Unit protocol \[DATE\], seen \d+/\d+/\d{4}", done.text)
     assert KEYRING.key_id
+
+
+@pytest.mark.parametrize(
+    ("text", "order", "undecided"),
+    [
+        ("seen 3/4/2022 and 2/3/2022. VIS: 1/2/2022", None, 2),
+        ("seen 3/4/2022 and 2/3/2022. VIS: 1/2/2022", "mdy", 0),
+        ("seen 3/14/2022 and 2/3/2022, since 3/3/2022", None, 0),
+    ],
+)
+def test_dates_that_became_tags_for_want_of_an_order_are_counted(text: str, order: str | None, undecided: int):
+    spans = [Span(m.start(), m.end(), Label.DATE) for m in re.finditer(r"\d+/\d+/\d+", text)]
+    policy = load_policy("surrogate")
+    releaser = ReleaseSpec(policy, keyring=KEYRING, writing=DateWriting.of(order, None)).build()
+    assert releaser.redacted(Note("n1", text, "p1", note_date=WRITTEN), spans).undecided == undecided
