@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from deid_platform.errors import Code, DeidError
 from deid_platform.keys import Keyring, plain_digest
+from deid_platform.labels import Label
 from deid_platform.languages import is_code
 from deid_platform.languages.shipped import SHIPPED
 from deid_platform.languages.telling import languages_of
@@ -19,8 +20,9 @@ from deid_platform.leakcheck import LeakCheck, Released
 from deid_platform.notes import IndirectMention, Note, Patient, Span, Topics
 from deid_platform.redaction.indirect import without_indirect
 from deid_platform.redaction.policy import Policy
+from deid_platform.redaction.public_dates import public_dates
 from deid_platform.redaction.redact import Redaction, redact
-from deid_platform.surrogates.date_order import NOTHING_SAID, DateWriting
+from deid_platform.surrogates.date_order import NOTHING_SAID, DateWriting, undecided
 
 if TYPE_CHECKING:
     from deid_platform.surrogates.keyed import Surrogates
@@ -45,12 +47,14 @@ class Redacted:
             the length of an original date beside the shifted one would tell the shift.
         found: How many were found, among them years alone where the policy hides them.
         replaced: How many of them the policy hides.
+        undecided: How many dates became tags since nothing says which of their numbers is the day.
     """
 
     text: str
     spans: tuple[Span, ...]
     found: int
     replaced: int
+    undecided: int = 0
 
     def __repr__(self) -> str:
         return "<Redacted>"
@@ -105,7 +109,7 @@ class ReleaseSpec:
                 date_shift=self.policy.date_shift,
                 writing=self.writing,
             )
-        return NoteReleaser(self.leak_check(), self.topics, surrogates, self.languages)
+        return NoteReleaser(self.leak_check(), self.topics, surrogates, self.languages, self.writing)
 
     def leak_check(self) -> LeakCheck:
         """Looks for what is left of anybody in the topics, and of what was reported."""
@@ -139,6 +143,7 @@ class NoteReleaser:
         topics: What is known of the notes' patients.
         surrogates: Says what stands for whom, where the policy wants that.
         languages: Those of which `redacted` lets notes pass.
+        writing: How the site writes dates in numbers.
     """
 
     def __init__(
@@ -147,7 +152,9 @@ class NoteReleaser:
         topics: Topics | None,
         surrogates: Surrogates | None,
         languages: Collection[str] = tuple(SHIPPED),
+        writing: DateWriting = NOTHING_SAID,
     ) -> None:
+        self._said = writing
         self._check = check
         self._languages = languages
         self._topics = topics
@@ -204,7 +211,22 @@ class NoteReleaser:
             raise release.withheld or DeidError(Code.REDACTION_FAILED)
         redaction = release.redaction
         shown = places(redaction) if self._check.policy.uses_surrogates else spans
-        return Redacted(redaction.text, tuple(shown), len({*spans, *redaction.applied}), len(redaction.applied))
+        found, replaced = len({*spans, *redaction.applied}), len(redaction.applied)
+        return Redacted(redaction.text, tuple(shown), found, replaced, self._undecided(note, redaction))
+
+    def _undecided(self, note: Note, redaction: Redaction) -> int:
+        """How many dates stayed tags since nothing says which number is the day."""
+        if not self._check.policy.shifts_dates or self._said.order is not None:
+            return 0
+        public = public_dates(note.text, redaction.applied, note.note_date, note.language)
+        put_in = [
+            (note.text[span.start : span.end], new)
+            for span, new in zip(redaction.applied, redaction.replacements, strict=True)
+            if span.label is Label.DATE and span not in public
+        ]
+        dates = tuple(old for old, _ in put_in)
+        tag = self._check.policy.tagged(Label.DATE)
+        return sum(new == tag and undecided(old, dates, note.language, note.note_date, None) for old, new in put_in)
 
 
 def reason_of(error: DeidError) -> str:

@@ -56,6 +56,8 @@ class Outcome:
     """Spans that were found, among them years alone where the policy hides them."""
     replaced: int = 0
     """Those of them that the policy hides."""
+    undecided: int = 0
+    """Dates that became tags since nothing says which number is the day."""
     refusals: Refusals = field(default_factory=Refusals)
     """Input rows that were refused, by reason, with their lines."""
     undated: int = 0
@@ -228,6 +230,7 @@ def redact_file(
             outcome.notes += 1
             outcome.found += done.found
             outcome.replaced += done.replaced
+            outcome.undecided += done.undecided
             lines.write(done.line)
         if outcome.complete and not outcome.notes:
             raise DeidError(Code.INPUT_EMPTY, "notes")
@@ -303,6 +306,7 @@ class _Line(NamedTuple):
     unmeasured: tuple[str, ...] = ()
     found: int = 0
     replaced: int = 0
+    undecided: int = 0
 
     def __repr__(self) -> str:
         return "<_Line>"
@@ -361,7 +365,7 @@ class _Redacting(Task[FirstPass, _Line]):
             unmeasured = withheld.ref or "" if withheld.code is Code.LANGUAGE_UNMEASURED else ""
             return _Line(None, reason_of(withheld), tuple(unmeasured.split()))
         line = redacted.text if self._job.as_text else _json(note, redacted, scores=self._job.scores)
-        return _Line(line, found=redacted.found, replaced=redacted.replaced)
+        return _Line(line, found=redacted.found, replaced=redacted.replaced, undecided=redacted.undecided)
 
 
 def _json(note: Note, redacted: Redacted, *, scores: bool) -> str:

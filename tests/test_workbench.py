@@ -119,7 +119,9 @@ def test_surrogates_are_one_person_in_all_notes_and_dates_keep_their_distance(da
 @pytest.mark.process
 def test_workers_write_what_one_process_writes(dated: Path) -> None:
     key = ("--secret-file", str(dated / "key"))
-    assert surrogates_of(dated, *key).returncode == 0
+    told = surrogates_of(dated, *key)
+    assert told.returncode == 0
+    assert "dates became tags since nothing says which number is the day: --date-order" in told.stderr
     alone = (dated / "out.jsonl").read_bytes()
     assert surrogates_of(dated, *key, "--workers", "2").returncode == 0
     assert (dated / "out.jsonl").read_bytes() == alone

@@ -174,6 +174,9 @@ def redact(
         f"{counted(outcome.notes, 'note')} redacted under {rules.name}: {outcome.replaced:,} of"
         f" {counted(outcome.found, 'span')} replaced"
     )
+    if outcome.undecided:
+        became = "date became a tag" if outcome.undecided == 1 else "dates became tags"
+        say(f"{outcome.undecided:,} {became} since nothing says which number is the day: --date-order")
     if outcome.undated:
         say(f"invalid dates (expected YYYY-MM-DD): {counted(outcome.undated, 'note')}")
     if not outcome.complete:

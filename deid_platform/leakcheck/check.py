@@ -21,7 +21,7 @@ from deid_platform.leakcheck.comparable import GAP, NAME_GAP, ComparableText, co
 from deid_platform.leakcheck.constants import constants_moved
 from deid_platform.leakcheck.encoded import loosely, undecoded
 from deid_platform.leakcheck.institution import Institution
-from deid_platform.leakcheck.intervals import confused
+from deid_platform.leakcheck.intervals import confused, full_days
 from deid_platform.leakcheck.kin import Kin
 from deid_platform.leakcheck.kinds import Leak, LeakKind, kept_kinds
 from deid_platform.leakcheck.old_ages import date_tells, tag_tells
@@ -174,10 +174,10 @@ class LeakCheck:
         yield from self._old_ages(note, known_as, redacted, applied, replaced or ())
         if gaps is None or replaced is None:
             yield LeakKind.MISALIGNED
-            yield from self._left(note, known_as, self._bare(redacted))
+            yield from self._left(note, known_as, self._bare(redacted), applied)
             return
         # What is left of the original, and apart from it what was put in.
-        left = self._left(note, known_as, _joined(gaps, applied))
+        left = self._left(note, known_as, _joined(gaps, applied), applied)
         yield from left
         put_in = [self.tag.sub("", text) for text in replaced]
         if any(put_in):
@@ -206,14 +206,16 @@ class LeakCheck:
             ):
                 yield LeakKind.SURROGATE
 
-    def _left(self, note: Note, known_as: Sequence[Patient], text: str) -> set[LeakKind]:
+    def _left(self, note: Note, known_as: Sequence[Patient], text: str, applied: Sequence[Span]) -> set[LeakKind]:
         read = comparable_texts(text)
         found = {kind for reading in read for kind in shapes_left(reading)}
         found |= self._of_people(note, known_as, (*read, *map(ComparableText, loosely(text))))
         if any(undecoded(reading.text, reading.folded) for reading in read if reading.as_seen):
             found.add(LeakKind.UNDECODED)
+        days = full_days(note.text[span.start : span.end] for span in applied if span.label is Label.DATE)
         if self.policy.dates.moved and any(
-            dates_left(reading, note.note_date, language=note.language) or parts_left(reading) for reading in read
+            dates_left(reading, note.note_date, language=note.language, others=days) or parts_left(reading)
+            for reading in read
         ):
             found.add(LeakKind.DATE_SHAPE)
         if self.policy.hides_years and any(map(year_left, read)):

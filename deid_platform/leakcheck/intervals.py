@@ -15,6 +15,7 @@ from datetime import date
 
 _ISO = re.compile(r"((?:19|20)[0-9]{2})-([0-9]{2})-([0-9]{2})")
 _NUMBERS = re.compile(r"([0-9]{1,2})([/.-])([0-9]{1,2})\2((?:19|20)[0-9]{2})")
+_SHORT_YEAR = re.compile(r"([0-9]{1,2}([/.-])[0-9]{1,2}\2)([0-9]{2})")
 _DAY_FIRST, _MONTH_FIRST = True, False
 Pair = tuple[str, str]
 
@@ -36,6 +37,18 @@ def confused(replaced: Iterable[Pair]) -> bool:
     if len(certain) > 1:
         return True
     return any(_no_order(pairs, certain) for pairs in numbers.values() if pairs)
+
+
+def full_days(written: Iterable[str]) -> frozenset[date]:
+    """The days that full dates in numbers name, in either order."""
+    days: set[date | None] = set()
+    for surface in written:
+        text = _SHORT_YEAR.sub(r"\g<1>20\3", surface) if _SHORT_YEAR.fullmatch(surface) else surface
+        if _ISO.fullmatch(text):
+            days.add(_iso(text))
+        elif _NUMBERS.fullmatch(text):
+            days |= {_read(text, order) for order in (_DAY_FIRST, _MONTH_FIRST)}
+    return frozenset(day for day in days if day is not None)
 
 
 def _no_order(pairs: list[Pair], certain: set[int]) -> bool:

@@ -79,8 +79,13 @@ _NAMED = (
     r"|todos los santos|dia de reyes|toussaint|noel|paques|weihnachten|heiligabend|silvester|ostern|pfingsten"
     r"|karfreitag|allerheiligen|(?:spring|autumn(?:al)?|vernal|fall) equinox|(?:summer|winter) solstice)"
 )
+_FEAST = r"(?:part(?:y|ies)|dinner|lunch|candy|lights?|fireworks|celebrations?|costumes?|decorations?|parade|gathering)"
 _DAY = re.compile(
-    rf"(?<![^\W_])(?:on|since|at|over|after|before|until|by|last|around|during|a|il|la|en|el|a la|zu|an|seit|le|depuis)"
+    rf"(?<![^\W_])(?:{_NAMED}|valentine|super bowl|new years) {_FEAST}(?![^\W_])|(?<![^\W_])trick[ -]or[ -]treat"
+    r"|(?<![^\W_])(?:(?:first|last) day of (?:the year|spring|summer|fall|autumn|winter)|(?:longest|shortest) day of"
+    r" the year)"
+    r"(?![^\W_]| (?:camp|break|school|job|semester|term))|(?<![^\W_])"
+    rf"(?:on|since|at|over|after|before|until|by|last|around|during|a|il|la|en|el|a la|zu|an|seit|le|depuis)"
     rf" {_NAMED}(?![^\W_]|[ -](?:disease|trees?|cards?|factor|eggs?|seals?|hospital|clinic|island))"
 )
 

@@ -11,7 +11,7 @@ date is taken for a date.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from datetime import date, timedelta
 
 from deid_platform.leakcheck.comparable import GAP, ComparableText
@@ -32,7 +32,11 @@ _PARTED_YEAR_LAST = re.compile(
     rf"[0-9](?<![0-9.].)[0-9]?(?P<mark>[\s_.-])[0-9]{{1,2}}(?P=mark){_YEAR}(?![0-9])",
 )
 # The week or the day of a year that was moved.
-_OF_YEAR = re.compile(rf"(?:week|wk|day)\s[0-9]{{1,3}},?\s(?:of\s|in\s)?{GAP}|{GAP}-?w[0-5][0-9](?![0-9])")
+_OF_YEAR = re.compile(
+    rf"(?:week|wk)\s[0-9]{{1,3}},?\s(?:of\s|in\s)?{GAP}|{GAP}-?w[0-5][0-9](?![0-9])"
+    # "Day 6 3/8" is a day of a stay and its date.
+    rf"|day\s(?:[0-9]{{1,3}},?\s(?:of|in)|(?:3[2-9]|[4-9][0-9]|[1-3][0-9]{{2}}),?)\s{GAP}"
+)
 _DOTTED = re.compile(r"[0-9](?<![0-9.].)[0-9]?\.[0-9]{1,2}\.[0-9]{2}(?![0-9]|\.[0-9])")
 _NO_DATE_BEFORE = re.compile(r"(?:\bv|version|release|section|sec|chapter|fig(?:ure)?|table|step|item|§)\.?\s?$")
 _SLASHED = re.compile(r"[0-9](?<![0-9/.,-].)[0-9]?/[0-9]{1,2}(?![0-9/%]|[.-][0-9])")
@@ -58,6 +62,32 @@ _UNIT = re.compile(
 # What scores are out of, and "3/7" and "3/12" for days and months: behind a word for a date alone are these a day.
 _OUT_OF = frozenset((2, 4, 5, 6, 7, 8, 9, 10, 12, 14, 15, 18, 21, 24, 27, 28, 30))
 _THIRDS = frozenset(((1, 3), (2, 3)))
+_FRACTIONS = _THIRDS | {(1, 2), *((n, d) for d in (4, 8, 16) for n in range(1, d, 2))}
+# What makes a score, a share or a size of such a pair near the note's own date, on the same line.
+_SCORED = re.compile(
+    r"(?<![^\W_])(?:strengths?|motor|muscles?|power|weak(?:ness)?|murmurs?|sem|pains?|scales?|scor(?:es?|ed|ing)|rated"
+    r"|rates|rating|grades?|graded|gleason'?s?|apgars?|pupils?|reflex(?:es)?|dtrs?|patella(?:r|e)?|jerks?|achilles|pulses"
+    r"|acuity|vision|gcs|nihss|mmse|moca|phq-?[0-9]*|gad-?[0-9]*|audit(?:-c)?|epds|gds|ess|epworth|stop-?bang|curb-?65"
+    r"|centor|wells|recall|ratios?|mixture|trocars?|cannula|gauge|inch(?:es)?|flexion|extens(?:ion|ors?)|flexors?|biceps"
+    r"|triceps|quads?|quadriceps|delts?|deltoids?|hamstrings?|iliopsoas|grip|intensity|severity|anxiety|depression|mood"
+    r"|nausea|fatigue|dyspnea|itch|gestation(?:al)?|ega|iup|bristol|mallampati|ecog|visual|snellen|criteria|sirs"
+    r"|questions|points?|mrc|dorsiflexion|abduction|adduction|brachioradialis|gastroc(?:nemius)?|bicipital|bue|ble|rue"
+    r"|settings?|pressures?|bi-?pap|c-?pap|[ie]pap|weaned|readings|averag(?:es?|ed)|flacc|ciwa|cows|rass|braden|nrs|vas"
+    r"|ipss|tug|bdi|hgb/hct|h&h|lue|rle|lle|ranges?|effaced|dilated|sets?|reps?|trials?|balance|gait|orientation|lymph|nodes?|cores?)(?![^\W_])"
+)
+_SCORED_BEHIND = re.compile(
+    r"\s?(?:st|nd|rd|th)s?\b|\s?\+|[\s,-]{0,2}(?:(?:out )?of|(?:an?|the) |x(?![^\W_])|to [0-9]|inch|mile|lb|pound|cup"
+    r"|pill|pack|ppd|bottle|glass|pint|ns(?![^\W_])|normal saline|way|time|hour|hr|day|dose|course|liter|gallon|mixture"
+    r"|pos(?:itive)?(?![^\W_])|neg(?:ative)?(?![^\W_])|words?|objects?|items?|cores?|nodes?|quadrant|sets?|reps?|steps?|stairs|classes|sessions|meals|attempts|tasks|goals|mm|gr)"
+)
+_SCORED_AT = re.compile(
+    r"(?:(?<![^\W_])(?:day|dose|cycle|session|visit|box|page|part|step|stage|course|bottle|vial|unit"
+    r"|(?:in|for|x)(?=\s[0-9]{1,2}/(?:7|12)\Z))[\s#:]{1,2}|[a-z=+<>~]|(?<![0-9])[1-4][0-9]\s(?:and\s)?(?=[0-6]/7\Z))"
+    r"[0-9]{1,2}/[0-9]{1,2}\Z"
+)
+# "5 1/2" is a mixed number; "140 1/4" and "4.2 1/4" are a result and its day.
+_RESULT = re.compile(r"(?:[0-9]{3}|\.[0-9]{1,2})\s\Z")
+_SCORED_REACH = 56
 
 # What closes the phrase behind a year leaves no room for a unit.
 _YEAR_ALONE = re.compile(
@@ -106,13 +136,16 @@ def _year_said(reading: ComparableText) -> bool:
     return False
 
 
-def dates_left(reading: ComparableText, written: date | None, *, language: str = "en") -> bool:
+def dates_left(
+    reading: ComparableText, written: date | None, *, language: str = "en", others: Collection[date] = ()
+) -> bool:
     """Whether a text still shows a date that tells the shift.
 
     Args:
         reading: The text, a gap in the place of what was removed.
         written: The note's own date; without it nothing is near.
         language: The note's; others than English write "14.3." for a day.
+        others: Further days that the original tells: a day and a month with a slash near them is a date too.
     """
     text = reading.folded
     return (
@@ -124,7 +157,7 @@ def dates_left(reading: ComparableText, written: date | None, *, language: str =
         or any(map(_is_dotted, _DOTTED.finditer(text)))
         or (not _ENDINGS.isdisjoint(reading.words) and _NTH.search(text) is not None)
         or ("'" in text and _SHORT_YEAR.search(text) is not None)
-        or _slashed(text, written)
+        or _slashed(text, [*others] if written is None else [written, *others])
         or (written is not None and _near(text, written, language))
     )
 
@@ -142,18 +175,33 @@ def _is_dotted(match: re.Match[str]) -> bool:
     )
 
 
-def _slashed(text: str, written: date | None) -> bool:
-    """A day and a month with a slash: behind a word for a date, or near the note's own date."""
+def _slashed(text: str, written: Collection[date]) -> bool:
+    """A day and a month with a slash: behind a word for a date, or near one of the dates that are known of a note."""
     for match in _SLASHED.finditer(text):
         one, two = map(int, match.group().split("/"))
-        if not _possible(one, two) or _UNIT.match(text, match.end()) or (one, two) == (2, 2):
+        if not _possible(one, two) or _UNIT.match(text, match.end()) or (one, two) in ((2, 2), (24, 7)):
             continue
         if _CUE.search(text, max(0, match.start() - 24), match.start()):
             return True
-        score = two in _OUT_OF or (one, two) in _THIRDS or one == two
-        if written is not None and not score and _is_near(written, one, two):
+        if any(_is_near(day, one, two) for day in written) and not (
+            (two in _OUT_OF or (one, two) in _THIRDS or one == two) and _scored(match, one, two)
+        ):
             return True
     return False
+
+
+def _scored(match: re.Match[str], one: int, two: int) -> bool:
+    """Whether a pair that could be a score or a share is one, by what stands around it on its line."""
+    text, start, end = match.string, match.start(), match.end()
+    result = _RESULT.search(text, max(0, start - 8), start) or (text[start - 1 : start], text[end : end + 1]) == (
+        "(",
+        ")",
+    )
+    if one == two or ((one, two) in _FRACTIONS and not result) or _SCORED_BEHIND.match(text, end):
+        return True
+    before = text[max(0, start - _SCORED_REACH) : start].rpartition("\n\n")[2]
+    behind = text[end : end + _SCORED_REACH // 2].partition("\n\n")[0]
+    return any(map(_SCORED.search, (before, behind))) or _SCORED_AT.search(text, max(0, start - 16), end) is not None
 
 
 def _near(text: str, written: date, language: str) -> bool:

@@ -91,6 +91,15 @@ _DAYS = (
     rf"[0-9]{{1,3}}{_ENDING}?\s(?:day|giorno|día|dia|jour|Tag){_OF_YEAR}",
     rf"(?:julian\s(?:day|date)|day[\s-]of[\s-](?:the[\s-])?year|(?-i:DOY))\s?[:=#]?\s?{_DAY}{_BEHIND}?",
 )
+_NAMED = (
+    r"(?:the\s)?(?:very\s)?(?:first|last|1st|final)\sday\sof\s(?:(?:the|this|last|that)\s)?(?:(?:calendar|fiscal)\s)?(?:year"
+    r"|spring|summer|fall|autumn|winter)(?!\s(?:camp|break|school|job|semester|term))",
+    r"(?:the\s)?(?:longest|shortest)\sday\sof\s(?:the|this|last)\syear",
+    r"(?:il\s)?(?:primo|ultimo)\sgiorno\s(?:dell['’]\s?(?:anno|estate|autunno|inverno)|di\sprimavera)",
+    r"(?:el\s)?(?:primer|último)\sdía\s(?:del\s(?:año|verano|otoño|invierno)|de\s(?:la\s)?primavera)",
+    r"(?:le\s)?(?:premier|dernier)\sjour\s(?:de\sl['’]\s?(?:année|été|automne|hiver)|du\sprintemps)",
+    r"(?:der\s|am\s)?(?:erste[nr]?|letzte[nr]?)\sTage?\sdes\sJahres",
+)
 _NOT_EVERY = (
     r"(?![^\W_]|\s?[-–/]\s?[0-9]|\s?(?:hours?|hrs?|h|days?|d|weeks?|wks?|w|months?|mos?|minutes?|mins?|shifts?|prn|waves?"
     r"|dos\w+|doses?|injections?|infusions?|infused|injected|eyes?|administration|cycles?|treatments?"
@@ -140,7 +149,8 @@ _CLOCKS = (
     r"|heure\sd['’](?:été|hiver)",
 )
 _PARTS = re.compile(
-    "(?<![^\\W_])(?:" + "|".join((*_WEEKS, *_DAYS, *_QUARTERS, *_SEASONS, *_CLOCKS)) + ")(?![^\\W_])", re.IGNORECASE
+    "(?<![^\\W_])(?:" + "|".join((*_WEEKS, *_DAYS, *_NAMED, *_QUARTERS, *_SEASONS, *_CLOCKS)) + ")(?![^\\W_])",
+    re.IGNORECASE,
 )
 # What every one of them has, which is sooner looked for.
 _ANY = re.compile(

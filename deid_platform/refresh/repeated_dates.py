@@ -13,8 +13,12 @@ leaflet. A date counts as one where, behind the same words,
 - at least a twentieth of the patients who have any date behind these words have this one: on one of the thousand days
   on which patients were admitted, few of them were.
 
+A date without a year behind the same words, and one with a year whatever the words, counts where it stands in the notes
+of at least ten patients, written more than half a year apart, and the third condition holds: of the patients who have
+any such date, a day of the year is that of few, and so is a day.
+
 It is folded over all deliveries of the feed until today: a delivery whose notes hold a date that turns out to be one is
-due again. Only dates with a year count; the third of April comes back each year by itself.
+due again.
 """
 
 from __future__ import annotations
@@ -42,24 +46,34 @@ from deid_platform.store import NoteStore
 LEAST_PATIENTS = 5
 LEAST_DAYS_APART = 60
 LEAST_SHARE = 0.05
+LEAST_PATIENTS_OF_DOUBTFUL = 10
+LEAST_DAYS_APART_OF_DOUBTFUL = 181
 _WORDS, _REACH = 3, 80
 _WORD = re.compile(r"[^\W\d_]+")
 _YEAR_TOLD = re.compile(
     r"(?<![0-9])(?:19|20)[0-9]{2}(?![0-9])|[0-9][/.-][0-9]{1,2}[/.-][0-9]{2}\Z|['’][0-9]{2}\Z|(?:19|20)[0-9]{6}"
 )
+_DIGIT = re.compile("[0-9]")
 _YEAR_ALONE = re.compile(r"\W*[0-9]{4}\W*")
 _RAW = ["note_id", "patient_id", "note_date", "text", "content_digest"]
 
 
 def shared_keys(text: str, spans: Sequence[Span]) -> Iterator[tuple[Span, int, int]]:
-    """Each date that could be a constant: its place, and what names it, with the words before it, and these alone."""
+    """Each date that could be a constant: its place, and what names it, with the words before it, and these alone.
+
+    A date with a year is named a second time, without its words. The name of the words is odd where more is asked for.
+    """
     for span in spans:
         surface = " ".join(text[span.start : span.end].split()).casefold()
-        if span.label is not Label.DATE or not _YEAR_TOLD.search(surface) or _YEAR_ALONE.fullmatch(surface):
+        if span.label is not Label.DATE or not _DIGIT.search(surface) or _YEAR_ALONE.fullmatch(surface):
             continue
+        with_year = _YEAR_TOLD.search(surface) is not None
         before = _WORD.findall(text[max(0, span.start - _REACH) : span.start])[-_WORDS:]
         words = " ".join(before or ["", *_WORD.findall(text[span.end : span.end + _REACH])[:_WORDS]]).casefold()
-        yield span, _named(f"{words}\0{surface}"), _named(words)
+        if with_year:
+            yield span, _named(f"\0\0{surface}"), _ANY_WORDS
+        # Apart from those with a year: behind the same words stand others.
+        yield span, _named(f"{words}\0{surface}"), _named(words) & ~1 if with_year else _named(f"\0{words}") | 1
 
 
 def repeated_dates(store: NoteStore, feed: str) -> frozenset[int]:
@@ -73,7 +87,11 @@ def repeated_dates(store: NoteStore, feed: str) -> frozenset[int]:
     by_date = every.group_by("key").aggregate([("count", "sum"), ("first", "min"), ("last", "max"), ("words", "min")])
     apart = pc.subtract(by_date["last_max"], by_date["first_min"])
     enough = pc.and_(pc.greater_equal(by_date["count_sum"], LEAST_PATIENTS), pc.greater_equal(apart, LEAST_DAYS_APART))
-    candidates = by_date.filter(enough).to_pylist()
+    candidates = [
+        row
+        for row in by_date.filter(enough).to_pylist()
+        if not row["words_min"] & 1 or row["last_max"] - row["first_min"] >= LEAST_DAYS_APART_OF_DOUBTFUL
+    ]
     if not candidates:
         return frozenset()
     patients: defaultdict[int, set[int]] = defaultdict(set)
@@ -84,7 +102,8 @@ def repeated_dates(store: NoteStore, feed: str) -> frozenset[int]:
     return frozenset(
         row["key"]
         for row in candidates
-        if len(patients[row["key"]]) >= LEAST_PATIENTS and row["count_sum"] >= LEAST_SHARE * behind[row["words_min"]]
+        if len(patients[row["key"]]) >= (LEAST_PATIENTS_OF_DOUBTFUL if row["words_min"] & 1 else LEAST_PATIENTS)
+        and row["count_sum"] >= LEAST_SHARE * behind[row["words_min"]]
     )
 
 
@@ -120,7 +139,7 @@ def _patients_behind(of_each: Sequence[pa.Table], wanted: pa.Array) -> dict[int,
 
 
 def _dates_of(store: NoteStore, delivery: Delivery) -> pa.Table:
-    """A delivery's dates with a year, each once for the words before it."""
+    """A delivery's dates, each once for the words before it, and those with a year once more for any words."""
     parts = [
         part.digest
         for dataset in (tables.RAW_NOTES, tables.FIRST_PASS)
@@ -155,7 +174,7 @@ def _counted(store: NoteStore, delivery: Delivery) -> pa.Table:
             {
                 "key": key,
                 "words": words,
-                "patients": sorted(who)[:LEAST_PATIENTS],
+                "patients": sorted(who)[:LEAST_PATIENTS_OF_DOUBTFUL],
                 "count": len(who),
                 "behind": len(behind[words]),
                 "first": days[key, words][0],
@@ -175,3 +194,6 @@ def _rows(store: NoteStore, dataset: str, delivery: Delivery, columns: list[str]
 
 def _named(text: str) -> int:
     return int.from_bytes(blake2b(text.encode(), digest_size=8).digest())
+
+
+_ANY_WORDS = _named("\0") | 1

@@ -102,6 +102,22 @@ def possible_orders(
     return tuple(both) if len(both) == 1 else EITHER
 
 
+def undecided(surface: str, dates: tuple[str, ...], language: str, near: date | None, said: DateOrder | None) -> bool:
+    """Whether nothing says which number of a date is the day, where that makes a difference.
+
+    Args:
+        surface: The date.
+        dates: The note's dates as they are written, this one among them.
+        language: The note's.
+        near: When the note was written.
+        said: What the site says.
+    """
+    pair = _PAIR.search(surface)
+    if pair is None or max(int(pair["one"]), int(pair["two"])) > 12 or pair["one"] == pair["two"]:
+        return False
+    return len(possible_orders(dates, language.casefold(), near, said, dotted=pair["mark"] == ".")) > 1
+
+
 def _over_twelve(pairs: list[re.Match[str]]) -> Iterator[DateOrder]:
     for pair in pairs:
         one, two = int(pair["one"]), int(pair["two"])

@@ -38,6 +38,8 @@ def left(text: str, policy: str = "surrogate") -> set[str]:
         *("2:05 P EDT", "21:05 HRS EST", "EDT 14:05", "at 14:05 est.", "14h05 +0200", "14:05 GMT+1"),
         *("the clocks went back", "daylight savings", "Zeitumstellung", "cambio dell'ora"),
         *("on Election Night", "since All Souls", "at Easter", "a Ferragosto", "zu Weihnachten", "en Nochebuena"),
+        *("Halloween party", "Valentine dinner", "New Year's party", "Christmas lights", "trick-or-treating"),
+        *("the last day of the year", "the first day of spring", "the longest day of the year"),
     ],
 )
 def test_what_tells_of_a_time_of_the_year_leaks_beside_shifted_dates_alone(text: str):
@@ -54,7 +56,9 @@ def test_a_year_in_words_leaks_as_one_in_digits_does(text: str):
     assert left(text) == {"lone-year"}
 
 
-@pytest.mark.parametrize("text", [*MISSES, "Christmas disease", "on Easter Island", "a Christmas tree pattern"])
+@pytest.mark.parametrize(
+    "text", [*MISSES, "Christmas disease", "on Easter Island", "a Christmas tree pattern", "first day of summer camp"]
+)
 def test_what_only_looks_so_holds_no_note_back(text: str):
     assert left(text) == set()
 
@@ -95,8 +99,22 @@ def test_a_zone_in_a_shifted_date_leaks(put_in: str):
         ("approved by the FDA on ", False),
         ("since the pandemic began in ", False),
         ("lot EW0150 exp ", False),
+        ("VIS: ", False),
+        ("Influenza VIS (", False),
+        ("VIS Tdap (", False),
+        ("Vaccine Information Statement ", False),
+        ("EUA ", False),
+        ("FORM 1500 (", False),
+        ("Revisione 3 del ", False),
+        ("CTCAE v5.0 published ", False),
+        ("Confinement du ", False),
+        ("privacy practices (effective ", False),
+        ("Vaccine | Date given | VIS date\nTdap | today | ", False),
+        ("Vaccine | VIS date | Date given\nTdap | old | ", True),
         ("VIS given ", True),
-        ("EUA ", True),
+        ("VIS reviewed (", True),
+        ("scheduled for EUA ", True),
+        ("form (", True),
         ("during the pandemic he was seen on ", True),
         ("expires ", True),
         ("revision ", True),
@@ -109,6 +127,16 @@ def test_a_date_that_is_the_same_for_everybody_leaks_where_it_was_moved(before: 
         released = f"{before}{shown}."
         found = CHECKS["surrogate"].check(Note("n", text), (), released, spans, lengths=[len(shown)])
         assert {leak.kind.value for leak in found} == ({"date-shape"} if leaks else set())
+
+
+@pytest.mark.parametrize(
+    ("text", "leaks"), [("a firefighter on 9/11.", True), ("post 9/11 veteran", True), ("seen on 9/11.", False)]
+)
+def test_september_11_without_a_year_leaks_beside_who_was_there(text: str, leaks: bool):
+    start = text.index("9/11")
+    released = text.replace("9/11", "2/3")
+    found = CHECKS["surrogate"].check(Note("n", text), (), released, [Span(start, start + 4, Label.DATE)], lengths=[3])
+    assert {leak.kind.value for leak in found} == ({"date-shape"} if leaks else set())
 
 
 def test_september_11_leaks_where_it_was_moved():

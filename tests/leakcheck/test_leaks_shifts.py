@@ -62,6 +62,11 @@ def left(text: str, policy: str = "surrogate", *, patient_id: str | None = None,
         "ref 190314",
         "ref 031419",
         "came 3-1-19",
+        # Near it they are no scores, shares or mixed numbers, unless the words around say so.
+        "Na 140 3/10",
+        "Cr 1.2 (3/4), 1.3 (3/9)",
+        "HD 5 3/7, seen by surgery",
+        "K 4.2 3/8",
     ],
 )
 def test_under_a_shift_every_true_date_that_stays_leaks_and_among_tags_the_doubtful_ones_do_not(text: str) -> None:
@@ -88,10 +93,31 @@ def test_a_day_with_full_stops_near_the_notes_date_leaks_in_languages_that_write
         "the 14th percentile, the 7th rib on the 2nd toe, on the 3rd floor",
         "MRI 1234567, 20195511, 190, 555, WBC 19.03, 4019031",
         "week 12 of pregnancy",
+        "3/6 systolic murmur, motor 3/4, 3/5 strength, weak grip 3/5, GCS 3/15, pupils 3/4, 38 3/7 weeks",
+        "5 3/4 inches, 3/4 tab, 3/4 NS, Bristol 3/7, 3/8 of an inch, day 3/9, C3/4, 3/12 lymph nodes",
+        "for 3/7, GA 38 3/7, device settings 3/5, BP averages 121/79 of 3/14 readings, FLACC 3/10, weaned to 3/5",
+        "call 24/7, pain\n3/10",
     ],
 )
 def test_scores_doses_versions_and_ranges_are_no_dates(text: str) -> None:
     assert left(text) == set()
+
+
+def test_a_score_near_another_date_of_the_note_is_asked_for_what_it_is() -> None:
+    for behind, leaks in ((" at noon", True), (" strength", False), ("", True)):
+        text = f"Admitted 7/2/2018. Na 140 7/5{behind}."
+        spans = [Span(9, 17, Label.DATE)]
+        shown = text.replace("7/2/2018", "9/4/2017")
+        found = CHECKS["surrogate"].check(Note("n-1", text, note_date=WRITTEN), (), shown, spans, lengths=[8])
+        assert [leak.kind.value for leak in found] == ["date-shape"] * leaks, text
+
+
+def test_a_day_of_a_stay_beside_its_moved_date_is_no_day_of_a_year() -> None:
+    text = "Day 6 3/8 better."
+    found = CHECKS["surrogate"].check(
+        Note("n-1", text, note_date=WRITTEN), (), "Day 6 5/1 better.", [Span(6, 9, Label.DATE)], lengths=[3]
+    )
+    assert found == ()
 
 
 def test_the_week_or_the_day_of_a_year_that_was_moved_leaks() -> None:

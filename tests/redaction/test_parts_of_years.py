@@ -51,6 +51,7 @@ l'[[été dernier]], [[inverno scorso]], [[verano pasado]], [[letzten Sommer]]
 seen on the [[5th, on the 6th and 9th of March]], [[first Monday of May]], [[second Sunday in March 2022]]
 the [[last week of March 2022]], [[2nd week of April]]
 [[Beginning of February 2022]], [[early March]], [[mid-March 2022]], [[end of May]], [[fin mai 2020]], [[fine marzo]]
+fell [[the last day of the year]], [[the first day of spring]], [[longest day of the year]], [[ultimo giorno dell'anno]]
 lost the house in [[Hurricane Katrina]], thyroid storm
 in [[nineteen ninety-eight]], [[twenty eighteen]], since [[two thousand and nine]], in [[two thousand eighteen]]
 [[nineteen oh five]], nel [[duemiladiciotto]], nel [[millenovecentonovantotto]]
@@ -73,6 +74,7 @@ the third quarter mile, week nine of chemo, week nine
 lower quarter, hindquarter, first quarter mile, last half of the colon, first half of the day
 primo trimestre di gravidanza, primer trimestre del embarazo, premier trimestre de grossesse, first trimester
 day 3 of antibiotics, day 28 of cycle, day 1 of life, hospital day 9, POD 3, 3rd day of fever
+first day of summer camp, last day of chemo, the first day of fever
 spring allergies, winter coat, fall from bed, s/p fall, Mr. Winter, Summers
 clock drawing, clocked out, biological clock, went back home at six, time changes
 12 CET tablets, EST scheduled, est. 14:05 arrival, PST muscle, 14:05 PT, at 14:05 pst massage

@@ -58,10 +58,9 @@ def constants(store: NoteStore, *texts: str) -> list[str]:
     """Which dates of some texts are constants of the feed."""
     found = repeated_dates(store, "hospital")
     return [
-        text[span.start : span.end]
+        text[start:end]
         for text in texts
-        for span, key, _ in shared_keys(text, dates_in(text))
-        if key in found
+        for start, end in sorted({(s.start, s.end) for s, key, _ in shared_keys(text, dates_in(text)) if key in found})
     ]
 
 
@@ -122,6 +121,46 @@ def test_what_has_no_year_or_no_date_beside_it_is_none(store: NoteStore):
             ],
         )
     assert constants(store, "Back on 03/04 for labs, in 2019 once.", LEAFLET) == []
+
+
+CLOSING = "Next clinic closing day 12/24 this year."
+
+
+def test_a_date_without_a_year_counts_behind_the_same_words_in_twice_as_many_notes(store: NoteStore):
+    bring(store, 1, weekly(0, CLOSING, patients=9))
+    bring(store, 2, weekly(200, CLOSING, patients=9))
+    assert constants(store, CLOSING) == [], "nine patients"
+    bring(store, 3, weekly(170, CLOSING, patients=1, first=9))
+    assert constants(store, CLOSING) == ["12/24"]
+    assert constants(store, "Seen in clinic on 12/24 again.") == [], "behind other words it is a day like others"
+
+
+def test_the_days_of_a_year_behind_the_same_words_are_none(store: NoteStore):
+    for number in range(10):
+        days = [START + timedelta(days=(37 * at + 11 * number) % 300) for at in range(40)]
+        told = [(f"p{number}-{at}", day, f"Seen in clinic on {day:%m/%d} again.") for at, day in enumerate(days)]
+        bring(store, number, told)
+    assert (
+        constants(store, *(f"Seen in clinic on {START + timedelta(days=at):%m/%d} again." for at in range(300))) == []
+    )
+
+
+def test_a_date_behind_changing_words_counts_in_twice_as_many_notes(store: NoteStore):
+    def changing(number: int, day: int) -> list[tuple[str, date, str]]:
+        return [
+            (
+                f"p{number}-{at}",
+                START + timedelta(days=day),
+                f"of {chr(97 + at)} {chr(105 + number)} printed 08/06/2020",
+            )
+            for at in range(6)
+        ]
+
+    bring(store, 1, changing(1, 0))
+    bring(store, 2, changing(2, 100))
+    assert constants(store, "sheet of 08/06/2020") == [], "within half a year"
+    bring(store, 3, changing(3, 200))
+    assert constants(store, "sheet of 08/06/2020") == ["08/06/2020"]
 
 
 def test_a_month_and_year_of_a_form_counts_too(store: NoteStore):
