@@ -168,8 +168,8 @@ class Topics(_Quiet):
             when topics are folded.
         former_providers: Earlier rows of a provider, as `former` has those of a patient.
         former_facilities: Earlier rows of a facility, likewise.
-        filler: The last name that most patients share, folded, which therefore names nobody (`refresh/known.py`);
-            None where there is none, or nobody counted.
+        fillers: Last names that stand for most patients, folded, which therefore name nobody (`refresh/known.py`); none
+            where nobody counted.
         nameless: Whether rows of patients were counted, and none has a last name.
     """
 
@@ -180,7 +180,7 @@ class Topics(_Quiet):
     undated: frozenset[str] = frozenset()
     former_providers: Mapping[str, tuple[Provider, ...]] = field(default_factory=dict)
     former_facilities: Mapping[str, tuple[Facility, ...]] = field(default_factory=dict)
-    filler: str | None = field(default=None, compare=False)
+    fillers: frozenset[str] = field(default=frozenset(), compare=False)
     nameless: bool = field(default=False, compare=False)
 
     @classmethod

@@ -162,7 +162,9 @@ def test_a_table_in_another_encoding_is_told_by_its_place_with_the_key_to_set(
     assert (again.exit_code, "patients 2" in again.stderr) == (0, True), again.output
     (folder / "patients-2.csv").write_text("patient_id,last_name\np2,Quillmüller\n")
     told = deid("feed", "check", str(folder))
-    assert (told.exit_code, "patients[1] has bytes that are not windows-1252" in told.stderr) == (3, True), told.stderr
+    assert (told.exit_code, "patients[1] is in UTF-8 and not windows-1252: set" in told.stderr) == (3, True), (
+        told.stderr
+    )
 
 
 def test_utf_16_without_a_mark_is_named_and_with_one_it_is_read(deliver: Callable[..., Path]) -> None:

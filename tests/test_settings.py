@@ -31,13 +31,20 @@ def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     return _write
 
 
+@pytest.mark.parametrize("name", ["windows-1252", "cp1252", "CP1252", "latin-1", "Latin1"])
+def test_other_names_of_an_encoding_are_read(write, name: str) -> None:
+    settings = load_settings(write(f'site = "north"\n[feeds.ehr]\npath = "x"\nencoding = "{name}"'))
+    assert settings.feed("ehr").encoding == "windows-1252"
+
+
 @pytest.mark.parametrize(
     ("text", "key"),
     [
         ("", "site"),
         ('site = "North Hospital"', "site"),
         ('site = "north"\nprofil = "demo"', "profil"),
-        ('site = "north"\nprofile = "lenient"', "profile"),
+        ('site = "north"\nprofile = "lenient"', "profile, line 2 (no such choice; there are 'demo' or 'production')"),
+        ('site = "north"\n[feeds.ehr]\npath = "x"\nencoding = "lenient"', "'windows-1252', "),
         ('site = "north"\n[feeds.ehr]\n', "feeds.ehr.path"),
         ('site = "north"\n[feeds.ehr]\npath = "x"\nformt = "files"', "feeds.ehr.formt"),
         ('site = "north"\n[detection]\nworkers = 0', "detection.workers"),

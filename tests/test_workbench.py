@@ -571,6 +571,7 @@ def test_notes_in_a_language_that_nobody_measured_are_withheld_whatever_their_co
     (folder / "notes.jsonl").write_text("".join(json.dumps(row) + "\n" for row in written), encoding="utf-8")
     done = redact(folder, "--detector", "rules")
     assert (done.returncode, [row["note_id"] for row in rows(folder)]) == (3, ["a"])
+    assert "no figures of this detector in en, es, it, fr: measure it" in done.stderr
     assert "3 notes withheld: language-unmeasured" in done.stderr
     assert "withheld were notes in de 1, th 1, zh 1; if you have measured it" in done.stderr
     assert not any(word in done.stderr for word in ("Vogt", "สมศรี", "王"))

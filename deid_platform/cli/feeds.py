@@ -147,6 +147,8 @@ def _encoding(file: str, encoding: str | None, name: str | None, of_feed: str) -
     where = f"in [feeds.{name or 'NAME'}] of deid.toml, if its letters are right then, or deliver it in UTF-8"
     if encoding is None or encoding == of_feed:
         return f"{file} has bytes that are not {of_feed}: set `encoding` {where}"
+    if encoding == "utf-8":
+        return f'{file} is in UTF-8 and not {of_feed}: set encoding = "utf-8", or deliver all tables in one encoding'
     return f'{file} has bytes that are not {of_feed}, and may be {encoding}: set encoding = "{encoding}" {where}'
 
 

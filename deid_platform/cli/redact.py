@@ -120,6 +120,7 @@ def redact(
     from deid_platform.corpora.source import STANDARD_INPUT
     from deid_platform.detection import DetectorSpec
     from deid_platform.detection.models.device import usable
+    from deid_platform.detection.registry import is_shipped
     from deid_platform.engine import LocalEngine
     from deid_platform.output import STANDARD_OUTPUT
     from deid_platform.redaction.policy import load_policy
@@ -167,6 +168,8 @@ def redact(
             languages=() if languages is None else languages.split(","),
             progress=bar.advance,
         )
+    if given is not None or not is_shipped(detector, model):
+        say(f"no figures of this detector in {', '.join(SHIPPED)}: measure it on notes of your own (deid evaluate)")
     if table_format is None and (notes == STANDARD_INPUT or outcome.read_as not in (None, Format.TEXT)):
         what = "standard input" if notes == STANDARD_INPUT else "the file"
         say(f"{what} was read as {outcome.read_as}; --format chooses another format")

@@ -10,7 +10,7 @@ than a field is not: `PAT_NAME` is "Last, First" in one column, which has to be 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from deid_platform.corpora import Role
 
@@ -21,7 +21,7 @@ _NOTES = {
     "clinicaleventid hnonoteid resultid textid letterid accession accessionid accessionno accessionnbr accessionnum "
     "accessionnumber",
     "text": "notetext notetxt fulltext fullnotetext reporttext resulttext documenttext noteblob blobcontents blobtext "
-    "narrative obx5 txt body content contents dictation",
+    "narrative obx5 txt body content contents dictation report",
     "patient_id": "patid patientid personid subjectid ptid patnum patientnumber patientno patientnum empi "
     "unitnumber pid3 patmrnid patmrn patientmrn mrn medicalrecordnumber hospitalnumber",
     "encounter_id": "patenccsnid csn csnid patenccsn contactserialnumber hadmid stayid encntrid encounterid encid "
@@ -96,6 +96,7 @@ _RANKED: Mapping[Role, Mapping[str, tuple[str, int]]] = {
     role: {name: (field, rank) for field, names in usual.items() for rank, name in enumerate(names.split())}
     for role, usual in USUAL.items()
 }
+_USUAL = frozenset(name for ranked in _RANKED.values() for name in ranked)
 _ALONE = frozenset({"csn", "dob", "mrn", "ssn", "npi", "empi", "hadmid", "fname", "lname", "dos"})
 """Names of one word that are no word of a language: they show a header as two words do."""
 
@@ -105,10 +106,16 @@ def usual_field(column: str, role: Role) -> tuple[str, int] | None:
     return _RANKED[role].get(plain(column))
 
 
-def is_unmistakable(column: str, role: Role) -> bool:
-    """Whether it is a usual name that nobody is called: of two words or more, or an abbreviation."""
+def is_unmistakable(column: str, fields: Iterable[str]) -> bool:
+    """Whether it is a field's or a usual name that nobody is called: of two words or more, or an abbreviation.
+
+    Args:
+        column: As the file has it.
+        fields: Those of its role; usual names count in any, since a list of record numbers may tell encounters too.
+    """
     name = plain(column)
-    return name in _RANKED[role] and (name in _ALONE or len(_SIGNS.split(column.lower().strip("_"))) > 1)
+    several = name in _ALONE or len(_SIGNS.split(column.lower().strip("_"))) > 1
+    return several and (name in _USUAL or any(name == plain(field) for field in fields))
 
 
 def plain(column: str) -> str:

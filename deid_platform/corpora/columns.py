@@ -131,14 +131,20 @@ def is_header(names: Collection[str], shape: Shape) -> bool:
 
 
 def _is_nearly(name: str, shape: Shape) -> bool:
-    return is_unmistakable(name, shape.role) or (_usual_words(name, shape) > 1 and _field(name, shape) is not None)
+    return is_unmistakable(name, shape.columns.values()) or (
+        _usual_words(name, shape) > 1 and _field(name, shape) is not None
+    )
 
 
 def _may_be_shown(name: str, shape: Shape, *, header: bool) -> bool:
-    """A word alone may be a surname, unless it stands in a header and is one that fields are named by."""
+    """A word alone may be a surname, unless it stands in a header and is one that fields are named by.
+
+    What nobody is called may be shown in any place, if it is written as names of columns are.
+    """
     usual = _usual_words(name, shape)
     in_header = usual == 1 or _CODE.fullmatch(name) is not None or usual_field(name, shape.role) is not None
-    return usual > 1 or (header and in_header)
+    mistaken = _CODE.fullmatch(name) is None or not is_unmistakable(name, shape.columns.values())
+    return usual > 1 or not mistaken or (header and in_header)
 
 
 def _usual_words(name: str, shape: Shape) -> int:

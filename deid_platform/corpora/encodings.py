@@ -13,6 +13,7 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 
 from deid_platform.corpora import Reason
 from deid_platform.corpora.decoding import BrokenFileError
@@ -80,9 +81,10 @@ def in_utf8(parts: Iterator[bytes], encoding: str = UTF8) -> Iterator[bytes]:
 
 
 def proposed(parts: Iterator[bytes]) -> str | None:
-    """The encoding that a file which is not UTF-8 may have, by its first mebibyte, for a person to look at.
+    """The encoding that a file may have which is not in its feed's, by its first mebibyte, for a person to look at.
 
-    One byte a letter is said to be the usual encoding of that kind wherever it can be.
+    UTF-8 with letters beyond ASCII is nothing else. One byte a letter is said to be the usual encoding of that kind
+    wherever it can be.
     """
     sample = b""
     for part in parts:
@@ -91,6 +93,10 @@ def proposed(parts: Iterator[bytes]) -> str | None:
             break
     if wide := _wide(sample):
         return wide
+    with suppress(UnicodeDecodeError):
+        # The last letter may be cut in two.
+        if len(codecs.getincrementaldecoder(UTF8)().decode(sample)) < len(sample):
+            return UTF8
     try:
         sample.decode(_USUAL)
     except UnicodeDecodeError:

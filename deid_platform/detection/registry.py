@@ -6,7 +6,7 @@ how any of them works. A new model is one entry of `MODELS`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
@@ -99,6 +99,11 @@ def model_named(name: str) -> Model:
     if (folder := ModelFolder(Path(name))).is_there:
         return Model.of(folder)
     raise DeidError(Code.DETECTOR_UNKNOWN, did_you_mean(name, MODELS))
+
+
+def is_shipped(detector: str, models: Sequence[str] | None) -> bool:
+    """Whether the shipped figures (`languages/shipped.py`) are its own: with the shipped model and no other."""
+    return detector == DEFAULT and (models is None or list(models) == [SHIPPED])
 
 
 def detector_names() -> tuple[str, ...]:

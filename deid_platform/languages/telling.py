@@ -11,7 +11,7 @@ language, and stay with the note. `benchmarks/languages.py` measures both kinds 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from math import sqrt
 from typing import TYPE_CHECKING, NamedTuple
@@ -41,7 +41,10 @@ MOST_OF_NOTE = 1 / 3
 _FEWEST_LETTERS = 20
 """Of fewer, the language is what the source says."""
 _PASSAGE_LETTERS = 60
-_LONGEST_PASSAGE = 2_000
+"""Letters by which a language is told well; lines in turns of two languages are told by lines of the fewest."""
+_LONGEST_PASSAGE, _LONGEST_WORD = 200, 100
+"""Characters after which a passage ends at the next blank, and where it ends if none comes."""
+_ENOUGH_OF_SCRIPT = 2_000
 _MARGIN = 3.0
 """By how much the score of another language must be higher, over the square root of the passage's length."""
 _SPARED_LETTERS = 2
@@ -82,7 +85,11 @@ _SCRIPTS: Mapping[str, tuple[str, ...]] = {
 _FOREIGN = regex.compile(r"(?:(?![\p{Latin}\p{Common}\p{Inherited}])[\p{L}\p{M}])+")
 _NO_LETTERS = bytes(it for it in range(256) if not (0x41 <= it <= 0x5A or 0x61 <= it <= 0x7A or it >= 0xC0))
 _NO_CAPITALS = bytes(it for it in range(256) if not 0x41 <= it <= 0x5A)
-_PASSAGE_ENDS = regex.compile(r"[.!?;:](?=\s)|[。！？।॥؟]|\n")
+_PASSAGE_ENDS = regex.compile(
+    r"[.!?;:](?=\s)|\.(?=\p{Lu}\p{Ll})|[。！？।॥؟]|[\n\r\v\f\x85\u2028\u2029]"
+    r"|<(?i:br|/?p|/?div|/li|/td|/tr)\b[^<>]{0,80}>|\\\.br\\"
+)
+_BLANK = regex.compile(r"\s")
 _OF_SCRIPT = {name: regex.compile(rf"\p{{{name}}}") for name in _SCRIPTS}
 _LOOKALIKES = ("Greek", "Cyrillic")
 
@@ -115,27 +122,35 @@ def languages_of(text: str, declared: str = "") -> Told:
     shown = deobfuscate(readable(text).text).text
     hint = released_language(declared)
     scripts = {} if shown.isascii() else _other_scripts(shown)
-    passages = [_scores(passage) for passage in _passages(shown)]
+    passages = [_scores(passage) for passage in _passages(shown, _PASSAGE_LETTERS)]
     letters = sum(passage.letters for passage in passages)
     if letters < _FEWEST_LETTERS:
         main = next(iter(scripts), hint)
         return Told(main, tuple(code for code in scripts if code != main))
     likely = (hint, *SHIPPED)
     first, *rest = passages
-    total = _Scored(letters, sum(it.bytes for it in passages), sum((it.scores for it in rest), start=first.scores))
+    total = _Scored("", letters, sum(it.bytes for it in passages), sum((it.scores for it in rest), start=first.scores))
     main = _likeliest(total, likely)
-    others: Counter[str] = Counter()
-    for passage in passages:
-        if passage.letters >= _FEWEST_LETTERS:
-            others[_likeliest(passage, (main, *likely))] += passage.letters
-    most = min(MOST_LETTERS, letters * MOST_OF_NOTE)
-    written = {code for code, many in others.items() if code != main and many > most}
+    scored = {passage.text: passage for passage in passages}
+    lines = [scored.get(it[0]) or _scores(it) for it in _passages(shown, _FEWEST_LETTERS)]
+    likely, most = (main, *likely), min(MOST_LETTERS, letters * MOST_OF_NOTE)
+    written = {*_also_in(passages, likely, most), *_also_in(lines, likely, max(most, _PASSAGE_LETTERS))}
     return Told(main, tuple(sorted(written | {code for code in scripts if not _writes(main, code)})))
+
+
+def _also_in(parts: Sequence[_Scored], likely: tuple[str, ...], most: float) -> Iterator[str]:
+    """Languages other than the first likely one that more letters are in than a quotation has at most."""
+    others: Counter[str] = Counter()
+    for part in parts:
+        if part.letters >= _FEWEST_LETTERS:
+            others[_likeliest(part, likely)] += part.letters
+    yield from (code for code, many in others.items() if code != likely[0] and many > most)
 
 
 class _Scored(NamedTuple):
     """A passage with the score of each language of `_model`."""
 
+    text: str
     letters: int
     bytes: int
     scores: NDArray[np.float32]
@@ -164,19 +179,26 @@ def _scores(passage: tuple[str, int]) -> _Scored:
         scores[places[code]] = max(scores[places[code]], scores[places[label]])
         scores[places[label]] = _WORST
     scores[scores < _WORST] = _WORST
-    return _Scored(letters, len(text.encode()), scores)
+    return _Scored(text, letters, len(text.encode()), scores)
 
 
-def _passages(text: str) -> Iterator[tuple[str, int]]:
-    """Sentences and lines of `_PASSAGE_LETTERS` letters or more, shorter ones together, with their letters."""
+def _passages(text: str, least: int) -> Iterator[tuple[str, int]]:
+    """Sentences and lines of so many letters or more, shorter ones together, with their letters.
+
+    What has no end for long ends at a blank: of two languages in one passage, one hides the other.
+    """
     start = 0
-    ends = [found.end() for found in _PASSAGE_ENDS.finditer(text)]
-    for end in (*ends, len(text)):
-        passage = text[start:end]
-        letters = _letters(passage)
-        if letters >= _PASSAGE_LETTERS or end == len(text) or end - start >= _LONGEST_PASSAGE:
+    for end in (*(found.end() for found in _PASSAGE_ENDS.finditer(text)), len(text)):
+        while end - start > _LONGEST_PASSAGE + _LONGEST_WORD:
+            blank = _BLANK.search(text, start + _LONGEST_PASSAGE, start + _LONGEST_PASSAGE + _LONGEST_WORD)
+            cut = blank.end() if blank else start + _LONGEST_PASSAGE + _LONGEST_WORD
+            if letters := _letters(text[start:cut]):
+                yield _plain(text[start:cut]), letters
+            start = cut
+        letters = _letters(text[start:end])
+        if letters >= least or end == len(text):
             if letters:
-                yield _plain(passage[:_LONGEST_PASSAGE]), letters
+                yield _plain(text[start:end]), letters
             start = end
 
 
@@ -212,7 +234,7 @@ def _language_in(script: str, words: str) -> str:
     codes = _SCRIPTS.get(script, (UNKNOWN,))
     if len(codes) == 1:
         return codes[0]
-    scores, (_, places, _) = _scores((words[:_LONGEST_PASSAGE], len(words))).scores, _model()
+    scores, (_, places, _) = _scores((words[:_ENOUGH_OF_SCRIPT], len(words))).scores, _model()
     return max((code for code in codes if code in places), key=lambda code: float(scores[places[code]]))
 
 

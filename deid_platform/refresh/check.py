@@ -21,7 +21,7 @@ from deid_platform.corpora.refusals import Refusals
 from deid_platform.corpora.rows import Record
 from deid_platform.errors import DeidError
 from deid_platform.notes import Delivery, Facility, Note, Patient, Provider
-from deid_platform.refresh.known import filler_of, folded_name, known, names_a_place, names_somebody
+from deid_platform.refresh.known import fillers_of, folded_name, known, names_a_place, names_somebody
 from deid_platform.refresh.site import Site
 
 _KINDS = {Note: "notes", Patient: "patients", Provider: "providers", Facility: "facilities"}
@@ -169,7 +169,7 @@ def _counted(
                 names[folded_name(item.last_name)] += 1
         if note_types and isinstance(item, Note):
             others += item.note_type not in note_types
-    if (filler := filler_of(names.items(), rows["patients"])) is not None:
+    for filler in fillers_of(names.items(), rows["patients"]):
         telling["patients"][_LAST_NAME] -= names[filler]
     unnamed = "patients" in telling and not telling["patients"][_LAST_NAME]
     return Checked(

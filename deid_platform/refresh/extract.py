@@ -28,7 +28,7 @@ from sqlalchemy import Engine
 
 from deid_platform.errors import Code, DeidError
 from deid_platform.warehouse.dictionary import Relation, dictionary, dictionary_json
-from deid_platform.warehouse.extracts import Extract, Reading, reading, standing, unrecorded
+from deid_platform.warehouse.extracts import BATCH, Extract, Reading, reading, row_digest, standing, unrecorded
 
 NOTES = "notes.parquet"
 DICTIONARY = "data-dictionary.json"
@@ -103,7 +103,8 @@ def check_files(path: Path) -> tuple[dict[str, Any], str]:
 def check_extract(login: Engine, path: Path) -> Extract:
     """How the extract in a folder stands, once its files are what its manifest says and the ledger knows of.
 
-    A login may record an extract of fewer notes than its file holds: what is hidden of the others would not be noticed.
+    A login may record an extract of fewer notes than its file holds, or of today's for the texts of yesterday: what is
+    hidden of the others would not be noticed.
 
     Raises:
         DeidError: `extract-damaged`, `extract-unknown`, `extract-stale` with the reasons.
@@ -113,8 +114,8 @@ def check_extract(login: Engine, path: Path) -> Extract:
     recorded = {"extract": found.number, "project": found.project, "notes": found.notes}
     if differing := [name for name, value in recorded.items() if manifest.get(name) != value]:
         raise DeidError(Code.EXTRACT_DAMAGED, f"{MANIFEST}: {', '.join(differing)} unlike what is recorded")
-    keys = _keys(path)
-    others = unrecorded(login, digest, keys)
+    keys: list[str] = []
+    others = unrecorded(login, digest, _rows(path, keys))
     if others or not len(keys) == len({*keys}) == found.notes:
         said = f"{NOTES}: {len(keys):,} notes, {found.notes:,} recorded, {others:,} others"
         raise DeidError(Code.EXTRACT_DAMAGED, said)
@@ -123,13 +124,18 @@ def check_extract(login: Engine, path: Path) -> Extract:
     return found
 
 
-def _keys(path: Path) -> list[str]:
-    """The key of each row of an extract's notes."""
+def _rows(path: Path, keys: list[str]) -> Iterator[tuple[list[str], list[bytes]]]:
+    """Batches of an extract's notes: the keys, which are also added to those given, and the digest of each row."""
     try:
         folder = os.open(path, _FOLDER)
         try:
-            with _read(folder, NOTES) as stream:
-                return cast(list[str], pq.read_table(stream, columns=["note_key"])["note_key"].to_pylist())
+            with _read(folder, NOTES) as stream, pq.ParquetFile(stream) as file:
+                (dates,) = {"shifted_date", "note_date"} & {*file.schema_arrow.names}
+                for batch in file.iter_batches(BATCH, columns=["note_key", dates, "text"]):
+                    some = cast(list[str], batch["note_key"].to_pylist())
+                    shown = zip(batch[dates].to_pylist(), batch["text"].to_pylist(), strict=True)
+                    keys += some
+                    yield some, [row_digest(*row) for row in shown]
         finally:
             os.close(folder)
     except (OSError, ValueError, KeyError, pa.ArrowException):

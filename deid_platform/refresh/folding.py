@@ -26,7 +26,7 @@ import pyarrow.compute as pc
 
 from deid_platform.errors import Code, DeidError
 from deid_platform.notes import Patient, Topics
-from deid_platform.refresh.known import filler_of, folded_name
+from deid_platform.refresh.known import fillers_of, folded_name
 from deid_platform.refresh.tables import PATIENT_ROWS, from_row
 from deid_platform.topics_file import Index, Rows, StoredFormer, StoredPatients, TopicsFile
 
@@ -139,15 +139,15 @@ class _Folding:
             patients=StoredPatients(file, tables[0]),
             former=StoredFormer(file, tables[1]),
             undated=frozenset(undated),
-            filler=self._filler(patients, len(ids.dictionary)),
+            fillers=self._fillers(patients, len(ids.dictionary)),
             nameless=len(self._names) == 1,
         )
 
-    def _filler(self, patients: np.ndarray[Any, Any], count: int) -> str | None:
-        """The last name that most patients have in one of their rows."""
+    def _fillers(self, patients: np.ndarray[Any, Any], count: int) -> frozenset[str]:
+        """The last names that stand for most patients in one of their rows."""
         pairs = np.unique(patients * np.int64(len(self._names)) + np.concatenate(self._named_by))
         of_names = np.bincount(pairs % len(self._names), minlength=len(self._names))
-        return filler_of(zip(list(self._names)[1:], of_names[1:].tolist(), strict=True), count)
+        return fillers_of(zip(list(self._names)[1:], of_names[1:].tolist(), strict=True), count)
 
     def _folded(self, rows: Sequence[int], written: mmap.mmap) -> _Folded:
         """One patient's rows, of which those of one delivery lie together."""

@@ -9,7 +9,7 @@ name. A patient who was admitted as Doe is not known yet; `named_later.py` looks
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import date
 from functools import lru_cache
 from typing import NamedTuple
@@ -20,15 +20,25 @@ from deid_platform.notes import Facility, Patient, Provider
 
 FEWEST = 20
 """Patients under which one last name for most of them may be a family's."""
+_OF_A_FAMILY = 4
+_SHARED = 0.1
+"""Share of patients that has one last name where it stands for something else: Male and Female, or four cities."""
+_OF_NATIONS = frozenset("kaur kim le lee lê nguyen nguyễn park pham phạm singh tran trần".split())  # noqa: SIM905
+"""Last names that a tenth and more of a nation have: alone or together they may be those of most patients."""
+_INITIALS = 2
 _FILLERS = frozenset(
     """
-    anon anonima anonimo anonym anonyma anonyme anonymed anonymised anonymized anonymous apellido apellidos babyboy
-    babygirl cognome confidential deidentified desconocida desconocido dummy familyname fullname identified ignota
-    ignoto inconnu inconnue infant lastname lname missing na nachname name nan neonate newborn nil nn nolastname nom
-    nombre noname none notapplicable notavailable notgiven notknown notprovided notrecorded null paciente patient
-    patientin paziente placeholder pseudonym redacted removed sconosciuta sconosciuto subject surname tba tbd test
-    testpatient trauma unbekannt undefined unidentified unk unkn unknown unknownunknown unnamed unspecified withheld
-    xx zz
+    alias anon anonima anonimo anonym anonyma anonyme anonymed anonymised anonymized anonymous apellido
+    apellidos babyboy babygirl blinded cancellato coded cognome confidencial confidential confidentiel deceased
+    default deidentified deleted desconocida desconocido dummy eliminada eliminado encoded encrypted entfernt
+    familyname female femenino femme femmina fullname geloescht gelöscht geschwärzt hidden homme identified
+    ignota ignoto inconnu inconnue infant lastname lname male maschio masculino masked missing mr mrs mrx ms
+    männlich na nachname name nan neonate newborn nil nn nolastname nom nombre noname none notapplicable
+    notavailable notgiven notknown notprovided notrecorded null onbekend onbekende paciente patient patientin
+    paziente placeholder private pseudo pseudonym pseudonymised pseudonymized redacted removed rimosso
+    sconosciuta sconosciuto subject suppressed supprime supprimé supprimée surname tba tbd test testpatient
+    testperson trauma unbekannt undefined unidentified unk unkn unknown unknownfemale unknownmale unknownunknown
+    unnamed unspecified vertraulich verwijderd weiblich withheld xx zz
     """.split()  # noqa: SIM905 - a list would be longer
 )
 """Words that stand in a field for names when nobody knows one, folded and without spaces."""
@@ -37,6 +47,13 @@ _ALIASES = {
     "mustermann": frozenset({"max", "erika"}),
 }
 """Last names that name nobody beside these first names, or beside none; beside any other they may be somebody's."""
+_SPELLED = frozenset(
+    """
+    alfa alpha beta bravo charlie delta echo foxtrot gamma golf hotel india juliet juliett kilo lima mike november
+    omega oscar papa quebec romeo sierra sigma tango uniform victor whiskey xray yankee zulu
+    """.split()  # noqa: SIM905
+)
+"""Words that stand for letters, as behind Trauma."""
 _WORD = regex.compile(r"[\p{L}\p{M}\p{N}]+")
 _NUMBERED = regex.compile(r"\p{N}")
 _LETTER = regex.compile(r"\p{L}")
@@ -55,15 +72,15 @@ class Known(NamedTuple):
     numbered: bool
 
 
-def known(rows: Sequence[Patient], filler: str | None = None) -> Known:
+def known(rows: Sequence[Patient], fillers: Collection[str] = ()) -> Known:
     """What all rows of a patient, current and former, say together.
 
     Args:
         rows: `Topics.patients_known_as`.
-        filler: The last name that most patients share (`Topics.filler`): it names nobody.
+        fillers: Last names that stand for most patients (`Topics.fillers`): they name nobody.
     """
     return Known(
-        any(names_somebody(row) and (filler is None or folded_name(row.last_name) != filler) for row in rows),
+        any(names_somebody(row) and folded_name(row.last_name) not in fillers for row in rows),
         any(row.birth_date is not None and row.birth_date >= _FIRST_BIRTH for row in rows),
         any(_is_number(row.mrn) for row in rows),
     )
@@ -94,15 +111,29 @@ def folded_name(last_name: str | None) -> str:
     return " ".join(words) if _tells(words) else ""
 
 
-def filler_of(patients_by_name: Iterable[tuple[str, int]], patients: int) -> str | None:
-    """The last name that stands for most patients; None if there are few of them, or none does.
+def fillers_of(patients_by_name: Iterable[tuple[str, int]], patients: int) -> frozenset[str]:
+    """Last names that together stand for most patients and name none; none where there are few patients.
+
+    These are one name, several that each more than a tenth of the patients share, or all of two letters: initials.
 
     Args:
         patients_by_name: Last names that are names, folded, each with how many patients have it.
         patients: How many there are.
     """
-    name, most = max(patients_by_name, key=lambda it: it[1], default=("", 0))
-    return name if patients >= FEWEST and 2 * most > patients else None
+    if patients < FEWEST:
+        return frozenset()
+    least = max(_SHARED * patients, _OF_A_FAMILY)
+    counted = [(name, many) for name, many in patients_by_name if many > least or _is_initials(name)]
+    shared = {name: many for name, many in counted if many > least and name not in _OF_NATIONS}
+    most = max(shared.values(), default=0)
+    shared = {name: many for name, many in shared.items() if 3 * many > most}
+    initials = {name: many for name, many in counted if _is_initials(name)}
+    return frozenset(name for names in (shared, initials) if 2 * sum(names.values()) > patients for name in names)
+
+
+def _is_initials(name: str) -> bool:
+    """Whether it may be a person's initials: where most patients have such a name, it is no Li, Wu or Ng."""
+    return all(len(word) <= _INITIALS for word in name.split()) and not _WHOLE_LETTER.search(name)
 
 
 def _words(value: str | None) -> list[str]:
@@ -111,6 +142,8 @@ def _words(value: str | None) -> list[str]:
 
 
 def _tells(words: Sequence[str]) -> bool:
+    if "trauma" in words:
+        words = [word for word in words if word not in _SPELLED]
     if "".join(words) in _FILLERS or _FILLERS.issuperset(words):
         return False
     return any(_is_word(word) for word in words if word not in _FILLERS)

@@ -14,8 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from deid_platform.detection.registry import DEFAULT
-from deid_platform.detection.registry import SHIPPED as SHIPPED_MODEL
+from deid_platform.detection.registry import is_shipped
 from deid_platform.languages import UNDETERMINED
 from deid_platform.languages.shipped import SHIPPED
 from deid_platform.refresh import tables
@@ -59,7 +58,7 @@ def measured(settings: Settings, store: NoteStore, detector_digest: str, inputs:
     """
     detection = settings.detection
     found: dict[str, Measured] = {}
-    if detection.detector == DEFAULT and detection.models in (None, (SHIPPED_MODEL,), [SHIPPED_MODEL]):
+    if is_shipped(detection.detector, detection.models):
         found = {code: Measured(CARD, None, it.recall_low, it.precision) for code, it in SHIPPED.items()}
     metrics = store.manifest(tables.METRICS, tables.ALL)
     if metrics is None or metrics.meta["detector_digest"] != detector_digest:

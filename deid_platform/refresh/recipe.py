@@ -181,7 +181,7 @@ class Recipe:
 
     def known(self, note: Note) -> Known:
         """What the topics know of a note's patient."""
-        return known(self.patients(note), self.spec.topics.filler if self.spec.topics else None)
+        return known(self.patients(note), self.spec.topics.fillers if self.spec.topics else ())
 
     def roster_lost(self, note: Note) -> bool:
         """Whether the row that names a note's patient may be one that was lost."""

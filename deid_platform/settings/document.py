@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import Field, ValidationError
+from pydantic_core import ErrorDetails
 
 from deid_platform.errors import Code, DeidError, did_you_mean
 from deid_platform.keys import Keyring
@@ -36,7 +37,15 @@ CONFIG_NAME = "deid.toml"
 
 
 # What pydantic calls a fault, where its own word says little.
-_FAULTS = {"extra_forbidden": "there is no such key", "missing": "it has to be set", "literal_error": "no such choice"}
+_FAULTS = {"extra_forbidden": "there is no such key", "missing": "it has to be set"}
+
+
+def _fault(fault: ErrorDetails) -> str:
+    kind = fault["type"]
+    if kind == "literal_error":
+        # The choices of the platform, nothing of what was written.
+        return f"no such choice; there are {fault['ctx']['expected']}"
+    return _FAULTS.get(kind, kind)
 
 
 class Settings(Section):
@@ -184,7 +193,7 @@ def load_settings(given: str | Path | None = None) -> Settings:
     except ValidationError as error:
         # pydantic's own text prints the value; the key's name, its line and the kind of fault are enough.
         faults = (
-            f"{'.'.join(map(str, fault['loc']))}{line_shown(text, fault['loc'])} ({_FAULTS.get(kind, kind)})"
-            for fault, kind in ((fault, fault["type"]) for fault in error.errors())
+            f"{'.'.join(map(str, fault['loc']))}{line_shown(text, fault['loc'])} ({_fault(fault)})"
+            for fault in error.errors()
         )
         raise DeidError(Code.SETTINGS_INVALID, ", ".join(sorted(faults))) from None

@@ -35,6 +35,8 @@ Encoding = Literal[
     "windows-1257", "windows-1258", "iso-8859-1", "iso-8859-2", "iso-8859-15", "cp437", "cp850", "mac-roman",
     "shift_jis", "euc-jp", "euc-kr", "gb18030", "big5",
 ]  # fmt: skip
+_ENCODINGS = {"utf8": "utf-8", "cp1252": "windows-1252", "latin-1": "windows-1252", "latin1": "windows-1252"}
+"""Other names of encodings. Latin 1 has nothing but control characters where Windows-1252 has more letters."""
 
 
 class FeedSettings(Section):
@@ -113,6 +115,11 @@ class FeedSettings(Section):
     def from_database(self) -> bool:
         """Whether its deliveries are no folders."""
         return self.format in _DATABASES
+
+    @field_validator("encoding", mode="before")
+    @classmethod
+    def _encoding(cls, encoding: object) -> object:
+        return _ENCODINGS.get(encoding.lower(), encoding.lower()) if isinstance(encoding, str) else encoding
 
     @field_validator("path")
     @classmethod

@@ -6,10 +6,11 @@ who may read which row (`migrations/code/d_visibility.sql`), or the files (`refr
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import hashlib
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any
 
 from sqlalchemy import Connection, Engine, text
@@ -140,14 +141,25 @@ def standing(login: Engine, manifest_digest: str) -> Extract:
     return Extract(**row._mapping)
 
 
-def unrecorded(login: Engine, manifest_digest: str, keys: Sequence[str]) -> int:
-    """How many of these notes the extract with this manifest was not recorded with."""
-    statement = text("SELECT extracts.unrecorded(:d, :keys)")
+def unrecorded(login: Engine, manifest_digest: str, rows: Iterable[tuple[Sequence[str], Sequence[bytes]]]) -> int:
+    """How many of these notes are not recorded with this manifest's extract, or are unlike what is recorded.
+
+    Args:
+        login: Who asks.
+        manifest_digest: Of which extract.
+        rows: Batches of keys, and of `row_digest` of each.
+    """
+    statement = text("SELECT extracts.unrecorded(:d, :keys, :digests)")
     with begin(login) as connection:
         return sum(
-            connection.execute(statement, {"d": manifest_digest, "keys": list(keys[at : at + BATCH])}).scalar_one()
-            for at in range(0, len(keys), BATCH)
+            connection.execute(statement, {"d": manifest_digest, "keys": keys, "digests": digests}).scalar_one()
+            for keys, digests in rows
         )
+
+
+def row_digest(shown_date: date | None, shown_text: str) -> bytes:
+    """What a note's date and text are compared by."""
+    return hashlib.sha256(f"{shown_date or ''}\n{shown_text}".encode()).digest()
 
 
 def extracts(officer: Engine) -> tuple[Extract, ...]:

@@ -25,6 +25,10 @@ def _unknown(names, role=Role.NOTES, **config):
         (Role.NOTES, ["Note Text", "Patient Id"], "Note Text, Patient Id"),
         (Role.PATIENTS, ["last_name", "sex", "nickname"], "nickname"),
         (Role.WITHDRAWN, ["patient_id", "why"], "why"),
+        (Role.PATIENTS, ["MRN", "PAT_NAME", "DOB"], "MRN, PAT_NAME, DOB"),
+        (Role.WITHDRAWN, ["MRN", "CSN"], "MRN, CSN"),
+        (Role.WITHDRAWN, ["MRN"], "MRN"),
+        (Role.REJOINED, ["PAT_MRN_ID"], "PAT_MRN_ID"),
     ],
 )
 def test_a_header_is_named(role, names, shown):
@@ -38,6 +42,8 @@ def test_a_header_is_named(role, names, shown):
         (Role.PATIENTS, ["p1", "ANN", "QUILLFEATHER", "7731984"]),
         (Role.PATIENTS, ["Street", "Page", "Key"]),  # words of columns, and surnames
         (Role.PATIENTS, ["Ann Quillfeather"]),
+        (Role.PATIENTS, ["MRN-7731984", "QUILLFEATHER", "SEX"]),
+        (Role.REJOINED, ["QUILLFEATHER"]),
         (Role.PROVIDERS, ["d1", "Ines", "Marchetti", "imarchetti"]),
         (Role.NOTES, ["n1", "Seen today with her son.", "p1", "2026-01-05"]),
         (Role.NOTES, ["n1", "Visit Note", "Quillfeather"]),
@@ -88,6 +94,7 @@ def test_a_name_that_may_be_a_value_is_not_shown_in_a_header_either(name):
         (Role.PATIENTS, "Gender", "sex"),
         (Role.PATIENTS, "ZIP_CODE", "zip"),
         (Role.FACILITIES, "address", "street"),
+        (Role.NOTES, "REPORT", "text"),
         # Usual names
         (Role.NOTES, "CSN", "encounter_id"),
         (Role.NOTES, "PAT_ENC_CSN_ID", "encounter_id"),
@@ -124,12 +131,27 @@ def test_the_field_that_is_probably_meant(role, column, field):
         Role.PROVIDERS: ["npi", "title"],
         Role.FACILITIES: ["abbreviation", "city"],
     }
-    if column.lower() in ("text", "note_txt", "reportbody"):
+    if column.lower() in ("text", "note_txt", "reportbody", "report"):
         known[Role.NOTES] = ["site", "encounter_id"]
     if column == "lnaguage":
         known[Role.NOTES] = ["site", "text"]
     found = _unknown([*known[role], column], role)
     assert dict(found.fields).get(column) == field
+
+
+@pytest.mark.parametrize(
+    ("role", "names", "fields"),
+    [
+        (Role.PATIENTS, ["MRN", "PAT_NAME", "DOB"], {"MRN": "mrn", "DOB": "birth_date"}),
+        (Role.WITHDRAWN, ["MRN", "CSN"], {"MRN": "patient_id"}),
+        (Role.REJOINED, ["PAT_MRN_ID"], {"PAT_MRN_ID": "patient_id"}),
+        (Role.REJOINED, ["MRN", "SMITH"], {"MRN": "patient_id"}),
+    ],
+)
+def test_a_name_that_nobody_is_called_is_proposed_whatever_stands_beside_it(role, names, fields):
+    told = _unknown(names, role)
+    assert dict(told.fields) == fields
+    assert "SMITH" not in str(told)
 
 
 def test_of_two_columns_that_may_be_one_field_the_likelier_one_is_proposed():

@@ -112,6 +112,9 @@ def test_an_empty_file_is_empty_in_every_encoding(encoding):
         (TABLE.encode("utf-16-le"), "utf-16-le"),
         (TABLE.encode("utf-16-be"), "utf-16-be"),
         (b"a;b\nM\x81ller;\xfc\n", None),
+        (TABLE.encode(), "utf-8"),
+        (TABLE.encode() + "ü".encode()[:1], "utf-8"),
+        (b"a;b\n1;2\n", "windows-1252"),
     ],
 )
 def test_what_may_be_tried_is_proposed(content, encoding):

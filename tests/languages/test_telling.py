@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from textwrap import wrap
 
 import pytest
 
@@ -45,6 +46,7 @@ def test_notes_in_the_measured_languages(declared, text, main):
     "text",
     [
         "Seen by Dr. Alan Reed",
+        "Vancomycin 1 g IV q12h\nAsst.: Wilhelmina van der Berg\nLumbar spondylolisthesis",
         "MEDICATIONS: 1. Fosamax 70 mg weekly. 2. Lisinopril 20 mg daily. 3. Metformin 850 mg daily. 4. Amlodipine 5 mg"
         " daily. 5. Metoprolol 150 mg b.i.d. 6. Klonopin 0.5 mg p.o. q.h.s. 7. Toprol. 8. Zocor. 9. Plavix. 10. Lasix.",
         "Na 138 K 4.1 Cl 102 CO2 24 BUN 18 Cr 0.9 Glu 104 WBC 7.2 Hgb 13.1 Hct 39.4 Plt 212 AST 22 ALT 31 ALP 88",
@@ -111,3 +113,35 @@ def test_lines_in_turns_of_two_languages_are_told_apart():
     english, german = re.split(r"(?<=\.) ", ENGLISH.strip()), re.split(r"(?<=[a-z]\.) (?=[A-Z])", GERMAN)
     text = "\n".join(line for pair in zip(2 * english, german, strict=False) for line in pair)
     assert set(languages_of(text, "en").all) == {"de", "en"}
+
+
+_DUTCH = next(text for code, text in NOTES if code == "nl")
+_JOINED_BY = (" ", ", ", "\r", "\v", "\f", "\x85", "\u2028", " | ", "<br>", "</p><p>", "\\.br\\", ".", "\xa0", "_")
+
+
+@pytest.mark.parametrize("sign", _JOINED_BY, ids=ascii)
+def test_passages_without_sentence_ends_are_told_apart(sign):
+    english, dutch = (re.sub(r"[.!?;:\s]+", " ", text).strip() for text in (10 * ENGLISH, 2 * _DUTCH))
+    for text in (english + sign + dutch, dutch + sign + english, english + sign + dutch + sign + english):
+        assert set(languages_of(text, "en").all) == {"en", "nl"}
+
+
+@pytest.mark.parametrize("sign", _JOINED_BY, ids=ascii)
+def test_english_without_sentence_ends_is_english(sign):
+    text = re.sub(r"[.!?;:]\s+", lambda _: sign, 6 * ENGLISH)
+    assert languages_of(text, "en") == Told("en")
+
+
+@pytest.mark.parametrize("width", [40, 60, 80])
+def test_short_lines_in_turns_of_two_languages_are_told_apart(width):
+    lines = zip(wrap(5 * ENGLISH, width), wrap(2 * _DUTCH, 40), strict=False)
+    assert set(languages_of("\n".join(line for pair in lines for line in pair), "en").all) == {"en", "nl"}
+
+
+def test_short_lines_of_tables_and_names_stay_with_the_note():
+    table = (
+        "Metoprolol tartrate 25 mg b.i.d.\nLevothyroxine 75 mcg daily\nAtorvastatin 40 mg q.h.s.\n"
+        "Hydrochlorothiazide 25 mg\nStreptococcus pneumoniae, S\nStaphylococcus aureus, R\n"
+        "Fibromyalgia, cholelithiasis\nAsst.: Wilhelmina van der Berg\n"
+    )
+    assert set(languages_of(3 * table + ENGLISH, "en").all) <= MEASURED

@@ -7,17 +7,19 @@ from datetime import date
 import pytest
 
 from deid_platform.notes import Facility, Patient, Provider
-from deid_platform.refresh.known import filler_of, known, names_a_place, names_somebody
+from deid_platform.refresh.known import fillers_of, known, names_a_place, names_somebody
 
 NAMES = (
     *("Quillfeather", "O'Brien", "de la Cruz", "van der Berg-O'Dea", "Le", "Ng", "Xu", "Oo", "Smith Jr.", "Nguyễn"),
     *("李", "김", "Ямамото", "العلي", "राव", "Test-Marchetti", "Unknown Marchetti", "Nullen", "Marchetti 2nd", "Blank"),
-    "Quillfeather, Thandiwe",
+    *("Quillfeather, Thandiwe", "Mrs Marchetti", "Victor", "Malek", "Private-Marchetti", "Trauma Marchetti", "Alpha"),
 )
 NOT_NAMES = (
     *("", " ", ".", "..", "---", "?", "Q", "Q.", "X", "XXX", "xx", "ZZZZ", "N/A", "n.a.", "NULL", "None", "Unknown"),
     *("UNKNOWN UNKNOWN", "unk.", "Not Known", "No Name", "Anonymous", "[REDACTED]", "Last name", "PATIENT 12", "Test"),
     *("Test Patient", "12345", "P0012", "a9f3c2d1", "Desconocido", "sconosciuta", "Unbekannt", "inconnu", "Baby Girl"),
+    *("Male", "FEMALE", "Hidden", "private", "Masked", "Mr.", "MRS", "Deceased", "Alias", "Default", "Onbekend"),
+    *("entfernt", "SUPPRIMÉ", "Eliminado", "PSEUDO", "CODED", "Trauma Alpha", "TRAUMA ZULU", "Trauma, Romeo"),
 )
 
 
@@ -69,11 +71,33 @@ def test_every_row_of_a_patient_counts_so_that_a_later_one_takes_no_name_away() 
     assert not known([Patient("p1", birth_date=date(1900, 1, 1))]).dated
 
 
-def test_a_last_name_of_most_patients_names_none_of_them() -> None:
-    assert filler_of([("hospital", 15), ("marchetti", 5)], 20) == "hospital"
-    assert known([Patient("p1", last_name="HOSPITAL")], "hospital") == (False, False, False)
-    assert known([Patient("p1", last_name="Marchetti")], "hospital").named
-    # Two in five patients of a town are called Nguyễn, and a family has one name.
-    assert filler_of([("nguyễn", 40), ("trần", 11)], 100) is None
-    assert filler_of([("quillfeather", 4)], 4) is None
-    assert filler_of([], 40) is None
+@pytest.mark.parametrize(
+    ("names", "patients", "fillers"),
+    [
+        ({"hospital": 15, "marchetti": 5}, 20, {"hospital"}),
+        ({"north": 60, "south": 25, "marchetti": 15}, 100, {"north", "south"}),
+        ({"pseudo a": 11, "pseudo b": 9}, 20, {"pseudo a", "pseudo b"}),
+        ({"porto": 6, "lisboa": 5, "braga": 5, "faro": 4}, 20, {"porto", "lisboa", "braga"}),
+        ({"north": 250, "south": 250, "east": 250, "west": 250}, 1_000, {"north", "south", "east", "west"}),
+        ({"reserved": 300, "blocked": 250, "marchetti": 100, "quillfeather": 100}, 1_000, {"reserved", "blocked"}),
+        ({"tq": 1, "bw": 2, "ng": 1, "kd": 9, "rossi": 4, "marchetti": 3}, 20, {"tq", "bw", "ng", "kd"}),
+        # Two in five patients of a town are called Nguyễn, all may be Singh and Kaur, and a family has one name.
+        ({"nguyễn": 40, "trần": 12, "lê": 11}, 100, set()),
+        ({"kim": 22, "lee": 15, "park": 12, "choi": 11}, 100, set()),
+        ({"singh": 55, "kaur": 45}, 100, set()),
+        ({"smith": 12, "johnson": 11, "williams": 11}, 100, set()),
+        ({"li": 8, "wu": 4, "ng": 3, "xu": 3, "ma": 2} | {f"marchetti {sign}": 8 for sign in "abcdefghij"}, 100, set()),
+        ({"李": 30, "王": 30, "김": 40}, 100, {"李", "王", "김"}),
+        ({f"{sign}": 1 for sign in "李王张刘陈杨黄赵吴周徐孙马朱胡郭何林高罗"}, 20, set()),
+        ({"rossi": 4, "bianchi": 4, "ferrari": 4, "marchetti": 4, "quillfeather": 4}, 20, set()),
+        ({"quillfeather": 4}, 4, set()),
+        ({}, 40, set()),
+    ],
+)
+def test_last_names_that_stand_for_most_patients_name_none(names: dict[str, int], patients: int, fillers: set[str]):
+    assert fillers_of(names.items(), patients) == fillers
+
+
+def test_a_patient_of_a_name_that_stands_for_most_is_not_known_by_it() -> None:
+    assert known([Patient("p1", last_name="HOSPITAL")], {"hospital", "tq"}) == (False, False, False)
+    assert known([Patient("p1", last_name="Marchetti")], {"hospital", "tq"}).named

@@ -9,6 +9,7 @@ import os
 from datetime import UTC, date, datetime, timedelta
 from types import SimpleNamespace
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from command_line import deid
@@ -468,6 +469,31 @@ def test_an_extract_recorded_with_as_many_other_notes_does_not_stand(study, tmp_
     with pytest.raises(DeidError) as caught:
         check_extract(reader(study), tmp_path / "out")
     assert caught.value.ref == "notes.parquet: 2 notes, 2 recorded, 2 others"
+
+
+@pytest.mark.parametrize("how", ["stale", "text", "date"])
+def test_old_or_altered_files_do_not_stand_when_the_same_notes_are_recorded_for_them_anew(study, tmp_path, how):
+    make(study, tmp_path / "out")
+    record_anew(study, tmp_path / "out", (1, 2, 3, 4), 4)
+    check_extract(reader(study), tmp_path / "out")  # the same notes
+    if how == "stale":
+        notes = [study.note(n, f"north {n}", site="north", patient=n) for n in range(2, 5)]
+        study.publish("1", [study.note(1, "made anew", source=LEAK, site="north", patient=1), *notes])
+        assert code_of(check_extract, reader(study), tmp_path / "out") is Code.EXTRACT_STALE
+    notes = tmp_path / "out" / "notes.parquet"
+    rows = pq.read_table(notes)
+    if how != "stale":
+        column = {"text": "text", "date": "shifted_date"}[how]
+        place = rows.schema.get_field_index(column)
+        first = {"text": "another text", "date": date(2020, 3, 2)}[how]
+        values = pa.array([first, *rows[column].to_pylist()[1:]], rows.schema.field(place).type)
+        pq.write_table(rows.set_column(place, rows.schema.field(place), values), notes)
+    files = json.loads((tmp_path / "out" / "manifest.json").read_text())["files"]
+    files["notes.parquet"] = {"sha256": hashlib.sha256(notes.read_bytes()).hexdigest(), "bytes": notes.stat().st_size}
+    record_anew(study, tmp_path / "out", (1, 2, 3, 4), 4, files=files)
+    with pytest.raises(DeidError) as caught:
+        check_extract(reader(study), tmp_path / "out")
+    assert caught.value.ref == "notes.parquet: 4 notes, 4 recorded, 1 others"
 
 
 def test_one_login_cannot_add_notes_to_the_extract_of_another(study, tmp_path):

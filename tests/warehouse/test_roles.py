@@ -329,7 +329,7 @@ CALLS = {
     "extracts.add_notes('{}')": {Role.DEMO_ANALYST},
     "extracts.close_extract('p', 0, 'x')": {Role.DEMO_ANALYST},
     "extracts.standing('x')": {Role.DEMO_ANALYST},
-    "extracts.unrecorded('x', '{}')": {Role.DEMO_ANALYST},
+    "extracts.unrecorded('x', '{}', '{}')": {Role.DEMO_ANALYST},
 }
 
 

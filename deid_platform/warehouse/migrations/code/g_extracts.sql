@@ -160,13 +160,22 @@ RETURNS TABLE (
     WHERE e.manifest_digest = p_manifest_digest
 $$;
 
--- How many of these notes are not among those that the extract with this manifest was recorded with.
-CREATE OR REPLACE FUNCTION extracts.unrecorded(p_manifest_digest text, p_keys text[]) RETURNS bigint
+-- How many of these notes are not among those that the extract with this manifest was recorded with, or are not as the
+-- versions that it was recorded with show them: a reader may record the keys of today for files of yesterday. What is
+-- hidden since cannot be compared any more; `standing` counts it. A digest is of date, line feed and text.
+DROP FUNCTION IF EXISTS extracts.unrecorded(text, text[]);
+CREATE OR REPLACE FUNCTION extracts.unrecorded(p_manifest_digest text, p_keys text[], p_digests bytea[]) RETURNS bigint
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
-    SELECT count(*) FROM unnest(p_keys) AS k (key)
-    WHERE NOT EXISTS (
-        SELECT 1 FROM ctl.extract_note n JOIN ctl.extract e ON e.id = n.extract
-        WHERE e.manifest_digest = p_manifest_digest AND n.note_key = k.key)
+    SELECT cardinality(p_keys) - count(DISTINCT k.place)
+    FROM unnest(p_keys, p_digests) WITH ORDINALITY AS k (key, digest, place)
+    JOIN ctl.extract e ON e.manifest_digest = p_manifest_digest
+    JOIN ctl.extract_note n ON n.extract = e.id AND n.note_key = k.key
+    LEFT JOIN research.current_version v
+      ON v.release = e.release AND v.feed = n.feed AND v.note_key = n.note_key AND v.delivery_seq = n.delivery_seq
+     AND (v.promoted_at = n.promoted_at
+          OR ctl.shown_digest(v.text, v.shifted_date, v.shift_key) = n.shown_digest)
+    WHERE v.note_key IS NULL
+       OR k.digest = sha256(convert_to(coalesce(to_char(v.shifted_date, 'YYYY-MM-DD'), '') || chr(10) || v.text, 'UTF8'))
 $$;
 
 -- The extracts that hold any version of a note, or of what a finding hides, unless they are destroyed.
