@@ -46,6 +46,7 @@ _OWN_STATES = {
     "DG017": Code.DECISIONS_ALTERED,
     "DG018": Code.MARK_UNKNOWN,
     "DG019": Code.SIGNATURE_INVALID,
+    "DG020": Code.EXTRACT_REFUSED,
 }
 _BY_STATE = (
     # undefined table, function, schema; database does not exist

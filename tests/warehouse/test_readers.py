@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from datetime import UTC, date, datetime, timedelta
 
 import pytest
@@ -487,6 +487,48 @@ def test_savepoints_in_which_a_reader_reads_cannot_fill_the_table_of_locks(scene
             connection.exec_driver_sql(f"RELEASE SAVEPOINT s{number}")
         for _ in range(200):
             connection.exec_driver_sql(read)
+
+
+def test_nor_can_savepoints_in_which_a_reader_begins_and_closes_extracts(scene):
+    scene.publish("1", [scene.note(1)])
+    made = "SELECT number FROM extracts.begin_extract('sepsis')"
+    closed = "SELECT extracts.close_extract('sepsis', {}, lpad('{}', 64, '0'))"
+    locks = "SELECT count(*) FROM pg_locks WHERE pid = pg_backend_pid()"
+    with person(scene, "jdoe") as connect, connect() as connection:
+        grant(scene, "jdoe")
+        connection.exec_driver_sql("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+        for number in range(300):
+            connection.exec_driver_sql(f"SAVEPOINT s{number}")
+            with suppress(DBAPIError):
+                connection.exec_driver_sql(made)
+                connection.exec_driver_sql(closed.format(number % 2, number))
+            if connection.connection.driver_connection.info.transaction_status.name == "INERROR":
+                connection.exec_driver_sql(f"ROLLBACK TO SAVEPOINT s{number}")
+        assert connection.exec_driver_sql(locks).scalar_one() < 200
+
+
+def test_whatever_function_a_reader_may_call_writes_nothing_or_bounds_the_locks_that_it_takes(scene):
+    with scene.warehouse.administer() as connection:
+        found = connection.exec_driver_sql(
+            "SELECT p.oid::regproc::text AS name, p.prosrc FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace"
+            " WHERE n.nspname NOT IN ('pg_catalog', 'information_schema') AND p.provolatile = 'v'"
+            " AND (has_function_privilege('analyst', p.oid, 'EXECUTE')"
+            "      OR has_function_privilege('limited_analyst', p.oid, 'EXECUTE'))"
+        ).all()
+    # Functions of another kind than VOLATILE cannot write: PostgreSQL refuses it.
+    assert {"extracts.begin_extract", "extracts.close_extract", "ctl.log_access"} <= {row.name for row in found}
+    assert [row.name for row in found if "PERFORM ctl.bound_locks();" not in row.prosrc] == []
+
+
+@pytest.mark.parametrize("group", READERS, ids=str)
+def test_no_reader_writes_a_table_itself(scene, group):
+    written = as_administrator(
+        scene,
+        "SELECT c.oid::regclass::text FROM pg_class c WHERE c.relkind IN ('r', 'p', 'v', 'm', 'S', 'f')"
+        " AND c.relnamespace NOT IN ('pg_catalog'::regnamespace, 'information_schema'::regnamespace)"
+        f" AND has_table_privilege('{group}', c.oid, 'INSERT, UPDATE, DELETE, TRUNCATE')",
+    )
+    assert written == []
 
 
 @pytest.mark.parametrize(
