@@ -112,6 +112,10 @@ class Warehouse:
         host = self._url.query.get("host", self._url.host)
         return f"PostgreSQL at {host}, database {self.database}"
 
+    def outdated(self) -> tuple[str, ...]:
+        """What the embedded server, started by an earlier version, keeps until it is stopped once."""
+        return self._server.outdated() if self._server is not None else ()
+
     def accept(self, feed: str, *, demonstration: bool, allow_real: bool = False) -> None:
         """Refuses data that the embedded server is not meant for.
 
